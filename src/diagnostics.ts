@@ -1,0 +1,50 @@
+/**
+ * - `info`: worth knowing, nothing is missing from the result
+ * - `warning`: the result is right, but poorer than it could be (symbols missing, a field left out)
+ * - `loss`: data of the recording did not reach the result; `--strict` ends with status 3
+ */
+export type Severity = 'info' | 'warning' | 'loss';
+
+/** One kind of finding, counted. */
+export interface Diagnostic {
+  /** Stable and machine readable: `record-overrun`, `build-id-mismatch`. */
+  readonly code: string;
+  readonly severity: Severity;
+  /** The sentence of the first finding of this kind. */
+  readonly message: string;
+  /** How often it was found, at least 1. */
+  readonly count: number;
+  /** Byte offset in the input of the first finding; undefined when it belongs to no byte. */
+  readonly firstOffset: number | undefined;
+}
+
+/**
+ * Collects findings by code: each kind once, with a count, the first sentence and the first offset.
+ * Nothing is printed here; whoever runs the conversion reads {@link list} at the end.
+ */
+export class Diagnostics {
+  readonly #byCode = new Map<string, { -readonly [K in keyof Diagnostic]: Diagnostic[K] }>();
+
+  /** Counts `count` findings of a kind. `message` and `offset` are kept from the first call of each code. */
+  add(code: string, severity: Severity, message: string, offset?: number, count = 1): void {
+    const known = this.#byCode.get(code);
+    if (known) known.count += count;
+    else this.#byCode.set(code, { code, severity, message, count, firstOffset: offset });
+  }
+
+  /** How often a code was found; 0 when never. */
+  count(code: string): number {
+    return this.#byCode.get(code)?.count ?? 0;
+  }
+
+  /** Whether data of the recording was lost on the way. */
+  get hasLoss(): boolean {
+    for (const diagnostic of this.#byCode.values()) if (diagnostic.severity === 'loss') return true;
+    return false;
+  }
+
+  /** All kinds found, in the order of their first finding. */
+  list(): readonly Diagnostic[] {
+    return [...this.#byCode.values()];
+  }
+}

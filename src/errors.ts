@@ -1,0 +1,47 @@
+/**
+ * Why a recording, a symbol file or an output could not be read or written.
+ *
+ * - `not-perf-data`: the input is something else (empty, text, ELF, perf stat data …)
+ * - `unsupported`: a perf.data file of a kind this version does not read
+ * - `damaged`: a structure that everything else hangs on (header, attr) is broken
+ * - `io`: the operating system refused (missing file, permission, disk full)
+ * - `no-samples`: the recording holds no sample, or none that the filters leave
+ * - `usage`: options that contradict each other
+ */
+export type PerfconvErrorCode = 'not-perf-data' | 'unsupported' | 'damaged' | 'io' | 'no-samples' | 'usage';
+
+/** Where in the input an error was found. */
+export interface ErrorPlace {
+  /** Byte offset in the input; absent when the error belongs to no byte. */
+  readonly offset?: number;
+  /** What was being read, in the spec's words: `PERF_RECORD_SAMPLE`, `perf_event_attr[2]`. */
+  readonly record?: string;
+  /** The file, when it is not the recording itself. */
+  readonly file?: string;
+}
+
+/**
+ * The only error that perfconv throws on bad input or a refused output.
+ * Its message reads `PERF_RECORD_SAMPLE at 0x1f30: callchain of 4096 entries overruns record of 120 bytes`.
+ */
+export class PerfconvError extends Error {
+  override readonly name = 'PerfconvError';
+  readonly code: PerfconvErrorCode;
+  readonly offset: number | undefined;
+  readonly record: string | undefined;
+  readonly file: string | undefined;
+
+  constructor(code: PerfconvErrorCode, what: string, place: ErrorPlace = {}, options?: ErrorOptions) {
+    super(placeText(place) + what, options);
+    this.code = code;
+    this.offset = place.offset;
+    this.record = place.record;
+    this.file = place.file;
+  }
+}
+
+function placeText(place: ErrorPlace): string {
+  const parts = [place.file, place.record, place.offset === undefined ? undefined : `at 0x${place.offset.toString(16)}`];
+  const text = parts.filter((part) => part !== undefined).join(' ');
+  return text === '' ? '' : `${text}: `;
+}

@@ -1,0 +1,20 @@
+import type { Profile } from './profile.ts';
+
+/** 64 bits given as two words, in lower-case hex without leading zeros. */
+export function hexAddress(lo: number, hi: number): string {
+  const low = (lo >>> 0).toString(16);
+  return hi === 0 ? low : (hi >>> 0).toString(16) + low.padStart(8, '0');
+}
+
+/** The part of a path behind the last slash; the whole text where that part is empty or the text is in brackets. */
+export function baseName(path: string): string {
+  if (path.startsWith('[')) return path;
+  return path.slice(path.lastIndexOf('/') + 1) || path;
+}
+
+/** What to call a location whose function is unknown: `0x4f2c1 (libfoo.so)`; the bare address outside all mappings. */
+export function unresolvedName(profile: Profile, location: number): string {
+  const mapping = profile.locations.mapping(location);
+  const address = `0x${hexAddress(profile.locations.addressLo(location), profile.locations.addressHi(location))}`;
+  return mapping < 0 ? address : `${address} (${baseName(profile.mappings[mapping].name)})`;
+}

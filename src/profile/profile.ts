@@ -1,0 +1,119 @@
+import type { StringTable } from '../intern/string-table.ts';
+import type { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from './tables.ts';
+
+/** What a recording as a whole says of itself. A text is empty and a number undefined where it says nothing. */
+export interface ProfileMeta {
+  /** What the input was called, without its directories. */
+  readonly inputName: string;
+  readonly perfVersion: string;
+  readonly commandLine: readonly string[];
+  readonly hostName: string;
+  readonly osRelease: string;
+  readonly arch: string;
+  readonly cpuCount: number | undefined;
+  /** When the recording began, Unix time in nanoseconds; undefined when neither the recording nor its file tells. */
+  readonly captureTimeNs: bigint | undefined;
+  /** The recording's own clock at the first record with a time: what `timeNs` columns count from. */
+  readonly startTime: bigint;
+  /** Last minus first sample time in nanoseconds; 0 where samples carry no time. */
+  readonly durationNs: number;
+}
+
+/** One event that was recorded (a perf_event_attr with its name). */
+export interface ProfileEvent {
+  /** As perf prints it: `cpu-clock`, `cycles:u`, `sched:sched_switch`. */
+  readonly name: string;
+  /** What a period counts: nanoseconds for cpu-clock and task-clock, else occurrences. */
+  readonly unit: 'nanoseconds' | 'count';
+  /** Events per sample as asked for; 0 when a frequency was asked for instead. */
+  readonly samplePeriod: number;
+  /** Samples per second as asked for; 0 when a period was. */
+  readonly sampleFreq: number;
+  /** Whether it is perf's dummy event, which only carries side band records. */
+  readonly isDummy: boolean;
+  /** Samples in the profile, after filters. */
+  samples: number;
+  /** Sum of their periods. */
+  period: number;
+  /** Whether its stacks were recorded (`-g`); otherwise each stack is the sampled address alone. */
+  readonly hasCallchain: boolean;
+}
+
+/**
+ * - `file`: a mapped file
+ * - `kernel`: the kernel image
+ * - `module`: a kernel module, or code added to the kernel at run time (BPF)
+ * - `vdso`: the kernel's page of user code
+ * - `anon`: memory that is no file, such as JIT code (`/tmp/perf-PID.map` as perf names it), heap and stack
+ * - `guest`: the kernel of a virtual machine
+ */
+export type MappingKind = 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
+
+/** One binary or region of code, however many processes mapped it. */
+export interface Mapping {
+  /** As perf prints it: `/usr/bin/ls`, `[kernel.kallsyms]`, `[vdso]`, `/tmp/perf-12.map`. */
+  readonly name: string;
+  readonly kind: MappingKind;
+  /** Lower-case hex; empty when unknown. */
+  readonly buildId: string;
+  /**
+   * Where it was first mapped, as a signed double: for `file` and `vdso`, location address + `bias` is the address in
+   * the first process that mapped it. 0 where addresses are run-time ones already.
+   */
+  readonly bias: number;
+  /** Lowest and past-highest address mapped, in the same numbers as the locations' addresses. */
+  readonly start: number;
+  readonly limit: number;
+  /** Whether symbols were found for it; set by symbolization. */
+  hasSymbols: boolean;
+}
+
+/** A process over its life: one pid can appear several times, when the system used the number again. */
+export interface ProfileProcess {
+  /** −1 when the recording does not say. */
+  readonly pid: number;
+  /** Its last name (comm); empty when none was recorded. */
+  name: string;
+}
+
+/** A thread over its life. */
+export interface ProfileThread {
+  /** Index into the profile's processes. */
+  readonly process: number;
+  /** Copied from the process. */
+  readonly pid: number;
+  readonly tid: number;
+  /** Its last name (comm), `:tid` when none was recorded. */
+  name: string;
+}
+
+/** A thread under one name (comm): an exec or prctl(PR_SET_NAME) makes a further task of the same thread. */
+export interface ProfileTask {
+  /** Index into the profile's threads. */
+  readonly thread: number;
+  /** The name while its samples were taken, `:tid` when none was recorded. */
+  readonly comm: string;
+}
+
+/**
+ * A decoded, symbolized recording: all that a writer sees. Tables hold each thing once and refer to each other by
+ * index; −1 is absent, 0 is valid.
+ */
+export interface Profile {
+  readonly meta: ProfileMeta;
+  readonly strings: StringTable;
+  readonly events: readonly ProfileEvent[];
+  readonly mappings: readonly Mapping[];
+  /** Index of the mapping of the program that was profiled, −1 when there is none. */
+  readonly mainMapping: number;
+  readonly processes: readonly ProfileProcess[];
+  readonly threads: readonly ProfileThread[];
+  readonly tasks: readonly ProfileTask[];
+  readonly functions: FunctionTable;
+  readonly locations: LocationTable;
+  readonly stacks: StackTable;
+  /** Samples added up by event, task and stack: always there. */
+  readonly totals: TotalTable;
+  /** Every sample in time order; undefined unless it was asked for. */
+  readonly samples: SampleTable | undefined;
+}

@@ -1,0 +1,288 @@
+import { grown } from '../intern/growable.ts';
+import { TupleInterner } from '../intern/tuple-interner.ts';
+
+/**
+ * Functions, each once: rows are unique in (name, systemName, file, startLine). All text is string indexes.
+ */
+export class FunctionTable {
+  readonly #rows = new TupleInterner(4, 256);
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /**
+   * @param name string index of the name to show (demangled where that was asked for)
+   * @param systemName string index of the linkage name when it differs from `name`, else 0 (empty)
+   * @param file string index of the source file, 0 (empty) when unknown
+   * @param startLine 1-based line of the definition, 0 when unknown
+   */
+  intern(name: number, systemName = 0, file = 0, startLine = 0): number {
+    return this.#rows.intern(name, systemName, file, startLine);
+  }
+
+  name(index: number): number {
+    return this.#rows.words[index * 4];
+  }
+
+  systemName(index: number): number {
+    return this.#rows.words[index * 4 + 1];
+  }
+
+  file(index: number): number {
+    return this.#rows.words[index * 4 + 2];
+  }
+
+  startLine(index: number): number {
+    return this.#rows.words[index * 4 + 3];
+  }
+}
+
+/** The address space that a location's code ran in (perf_event.h, PERF_RECORD_MISC_CPUMODE_MASK). */
+export const CPUMODE_UNKNOWN = 0;
+export const CPUMODE_KERNEL = 1;
+export const CPUMODE_USER = 2;
+export const CPUMODE_HYPERVISOR = 3;
+export const CPUMODE_GUEST_KERNEL = 4;
+export const CPUMODE_GUEST_USER = 5;
+
+const RETURN_ADDRESS = 8;
+
+/**
+ * Places in code, each once: rows are unique in (mapping, address, cpumode, whether it is a return address).
+ *
+ * `address` is what perf prints: relative to the start of the mapped file (a file offset) for user code in a file; the
+ * run-time address for the kernel, for memory that is no file, and where no mapping was found. It is kept as two
+ * 32-bit words, since an unmapped address can be any 64 bits.
+ */
+export class LocationTable {
+  readonly #rows = new TupleInterner(4, 1024);
+  #lineStart = new Int32Array(1024).fill(-1);
+  #lineCount = new Int32Array(1024);
+  #symbolOffset = new Float64Array(1024);
+  #lineFunction = new Int32Array(1024);
+  #lineNumber = new Uint32Array(1024);
+  #lineColumn = new Uint32Array(1024);
+  #lines = 0;
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /**
+   * @param mapping index into the profile's mappings, −1 when the address belongs to none
+   * @param addressLo low 32 bits, addressHi high 32 bits
+   * @param cpumode one of the CPUMODE constants
+   * @param isReturnAddress whether a call returns here: then the call itself is at the address before it
+   */
+  intern(mapping: number, addressLo: number, addressHi: number, cpumode: number, isReturnAddress: boolean): number {
+    return this.#rows.intern(addressLo, addressHi, mapping, isReturnAddress ? cpumode | RETURN_ADDRESS : cpumode);
+  }
+
+  /** −1 when the address belongs to no mapping. */
+  mapping(index: number): number {
+    return this.#rows.words[index * 4 + 2] | 0;
+  }
+
+  addressLo(index: number): number {
+    return this.#rows.words[index * 4];
+  }
+
+  addressHi(index: number): number {
+    return this.#rows.words[index * 4 + 1];
+  }
+
+  /** The address as a signed double: exact within ±2^53, which holds for every mapped address. */
+  address(index: number): number {
+    return (this.addressHi(index) | 0) * 0x1_0000_0000 + this.addressLo(index);
+  }
+
+  cpumode(index: number): number {
+    return this.#rows.words[index * 4 + 3] & 7;
+  }
+
+  isReturnAddress(index: number): boolean {
+    return (this.#rows.words[index * 4 + 3] & RETURN_ADDRESS) !== 0;
+  }
+
+  /**
+   * Says what stands at a location: one line per function, the innermost inlined one first, the function that owns
+   * the machine code last. A location without lines is unresolved.
+   * @param functions function indexes; `lines` and `columns` 1-based, 0 unknown, both of the same length
+   * @param symbolOffset bytes from the start of the symbol to the location's address (as printed: `main+0x1f`)
+   */
+  setLines(index: number, functions: readonly number[], lines: readonly number[], columns: readonly number[], symbolOffset: number): void {
+    const start = this.#lines;
+    this.#lines += functions.length;
+    this.#lineFunction = grown(this.#lineFunction, this.#lines);
+    this.#lineNumber = grown(this.#lineNumber, this.#lines);
+    this.#lineColumn = grown(this.#lineColumn, this.#lines);
+    for (let i = 0; i < functions.length; i++) {
+      this.#lineFunction[start + i] = functions[i];
+      this.#lineNumber[start + i] = lines[i];
+      this.#lineColumn[start + i] = columns[i];
+    }
+    this.#growToLocations();
+    this.#lineStart[index] = start;
+    this.#lineCount[index] = functions.length;
+    this.#symbolOffset[index] = symbolOffset;
+  }
+
+  /** Number of functions at the location, 0 when unresolved; more than 1 where calls were inlined. */
+  lineCount(index: number): number {
+    return index < this.#lineCount.length ? this.#lineCount[index] : 0;
+  }
+
+  /** Function index of the location's `nth` line; 0 is the innermost. */
+  lineFunction(index: number, nth: number): number {
+    return this.#lineFunction[this.#lineStart[index] + nth];
+  }
+
+  /** 1-based source line of the location's `nth` line, 0 when unknown. */
+  lineNumber(index: number, nth: number): number {
+    return this.#lineNumber[this.#lineStart[index] + nth];
+  }
+
+  /** 1-based column of the location's `nth` line, 0 when unknown. */
+  lineColumn(index: number, nth: number): number {
+    return this.#lineColumn[this.#lineStart[index] + nth];
+  }
+
+  /** Bytes from the start of the symbol to the address; −1 when unresolved. */
+  symbolOffset(index: number): number {
+    return this.lineCount(index) === 0 ? -1 : this.#symbolOffset[index];
+  }
+
+  #growToLocations(): void {
+    const before = this.#lineStart.length;
+    if (this.size <= before) return;
+    this.#lineStart = grown(this.#lineStart, this.size).fill(-1, before);
+    this.#lineCount = grown(this.#lineCount, this.size);
+    this.#symbolOffset = grown(this.#symbolOffset, this.size);
+  }
+}
+
+/**
+ * Call stacks as a tree, each once: a stack is its caller's stack plus one location. A parent's index is smaller than
+ * its children's. Stack −1 is the empty one.
+ */
+export class StackTable {
+  readonly #rows = new TupleInterner(2, 4096);
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** @param parent the caller's stack, −1 for the outermost frame */
+  intern(parent: number, location: number): number {
+    return this.#rows.intern(parent, location);
+  }
+
+  /** The caller's stack; −1 when this frame is the outermost. */
+  parent(index: number): number {
+    return this.#rows.words[index * 2] | 0;
+  }
+
+  location(index: number): number {
+    return this.#rows.words[index * 2 + 1];
+  }
+
+  /** Writes the locations of a stack, leaf first, into `target` and returns how many there are. */
+  locationsLeafFirst(index: number, target: number[]): number {
+    let depth = 0;
+    for (let stack = index; stack >= 0; stack = this.parent(stack)) target[depth++] = this.location(stack);
+    return depth;
+  }
+}
+
+/** Every sample of the recording, in time order, as columns. */
+export class SampleTable {
+  /** Nanoseconds since the profile's `startTime`; NaN where the sample carries no time. */
+  timeNs = new Float64Array(4096);
+  /** Index into the profile's events. */
+  event = new Uint16Array(4096);
+  /** Index into the profile's tasks. */
+  task = new Uint32Array(4096);
+  /** −1 where the sample carries no CPU. */
+  cpu = new Int32Array(4096);
+  /** Index into the stacks, −1 for none. */
+  stack = new Int32Array(4096);
+  /** The event's count that the sample stands for (for clocks: nanoseconds). */
+  period = new Float64Array(4096);
+  /** The sample's instruction pointer, low and high words; 0 where it carries none. */
+  ipLo = new Uint32Array(4096);
+  ipHi = new Uint32Array(4096);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(timeNs: number, event: number, task: number, cpu: number, stack: number, period: number, ipLo: number, ipHi: number): void {
+    const row = this.#size++;
+    if (row === this.timeNs.length) this.#grow(row + 1);
+    this.timeNs[row] = timeNs;
+    this.event[row] = event;
+    this.task[row] = task;
+    this.cpu[row] = cpu;
+    this.stack[row] = stack;
+    this.period[row] = period;
+    this.ipLo[row] = ipLo;
+    this.ipHi[row] = ipHi;
+  }
+
+  #grow(length: number): void {
+    this.timeNs = grown(this.timeNs, length);
+    this.event = grown(this.event, length);
+    this.task = grown(this.task, length);
+    this.cpu = grown(this.cpu, length);
+    this.stack = grown(this.stack, length);
+    this.period = grown(this.period, length);
+    this.ipLo = grown(this.ipLo, length);
+    this.ipHi = grown(this.ipHi, length);
+  }
+}
+
+/** Samples added up: rows are unique in (event, task, stack), in order of first appearance. */
+export class TotalTable {
+  readonly #rows = new TupleInterner(3, 4096);
+  #samples = new Float64Array(4096);
+  #period = new Float64Array(4096);
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  add(event: number, task: number, stack: number, period: number): void {
+    const row = this.#rows.intern(event, task, stack);
+    if (row >= this.#samples.length) {
+      this.#samples = grown(this.#samples, row + 1);
+      this.#period = grown(this.#period, row + 1);
+    }
+    this.#samples[row]++;
+    this.#period[row] += period;
+  }
+
+  event(row: number): number {
+    return this.#rows.words[row * 3];
+  }
+
+  task(row: number): number {
+    return this.#rows.words[row * 3 + 1];
+  }
+
+  /** −1 for samples without a stack. */
+  stack(row: number): number {
+    return this.#rows.words[row * 3 + 2] | 0;
+  }
+
+  /** Number of samples added up. */
+  samples(row: number): number {
+    return this.#samples[row];
+  }
+
+  /** Sum of the samples' periods, in the event's unit. */
+  period(row: number): number {
+    return this.#period[row];
+  }
+}
