@@ -8,9 +8,9 @@ export interface ByteSource {
   /** Size in bytes; undefined for a stream whose end is not known yet. */
   readonly sizeBytes: number | undefined;
   /**
-   * Fills `target` from byte `position` on, as far as the source goes.
-   * A stream allows only the position right behind the last byte read.
-   * @returns bytes read: less than `target.length` only at the end of the source
+   * Reads bytes from `position` on into `target`.
+   * A stream goes only forward: bytes between the last one read and `position` are thrown away.
+   * @returns bytes read: 0 only at the end of the source; a stream gives what it has rather than wait for more
    * @throws PerfconvError `io`
    */
   readAt(position: number, target: Uint8Array): Promise<number>;
@@ -44,8 +44,13 @@ export class BufferSource implements ByteSource {
 /** Reads `sizeBytes` bytes at `position`; the result is shorter only where the source ends. */
 export async function readRange(source: ByteSource, position: number, sizeBytes: number): Promise<Uint8Array> {
   // A size read from a file is not trusted: never allocate past what the source can hold.
-  const limit = source.sizeBytes === undefined ? sizeBytes : Math.max(0, Math.min(sizeBytes, source.sizeBytes - position));
-  const target = new Uint8Array(limit);
-  const count = await source.readAt(position, target);
-  return count === limit ? target : target.subarray(0, count);
+  const available = source.sizeBytes === undefined ? sizeBytes : Math.max(0, source.sizeBytes - position);
+  const target = new Uint8Array(Math.min(sizeBytes, available));
+  let done = 0;
+  while (done < target.length) {
+    const count = await source.readAt(position + done, target.subarray(done));
+    if (count === 0) return target.subarray(0, done);
+    done += count;
+  }
+  return target;
 }

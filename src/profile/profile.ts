@@ -29,6 +29,8 @@ export interface ProfileEvent {
   readonly samplePeriod: number;
   /** Samples per second as asked for; 0 when a period was. */
   readonly sampleFreq: number;
+  /** Whether it is a tracepoint: its samples are single happenings rather than ticks of a counter. */
+  readonly isTracepoint: boolean;
   /** Whether it is perf's dummy event, which only carries side band records. */
   readonly isDummy: boolean;
   /** Samples in the profile, after filters. */

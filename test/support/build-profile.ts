@@ -83,7 +83,17 @@ export function buildProfile(
     const event = indexOf(
       events,
       (e) => e.name === name,
-      () => ({ name, unit, samplePeriod: 0, sampleFreq: 1000, isDummy: false, samples: 0, period: 0, hasCallchain: true }),
+      () => ({
+        name,
+        unit,
+        samplePeriod: 0,
+        sampleFreq: 1000,
+        isTracepoint: name.includes(':') && unit === 'count',
+        isDummy: false,
+        samples: 0,
+        period: 0,
+        hasCallchain: true,
+      }),
     );
     const process = indexOf(
       processes,

@@ -1,0 +1,75 @@
+const TEXT = new TextDecoder();
+
+/**
+ * Bytes with a byte order. Reads are by absolute byte offset, need no alignment and throw RangeError outside the view:
+ * whoever reads a structure checks its length once before.
+ */
+export class ByteView {
+  readonly bytes: Uint8Array;
+  readonly littleEndian: boolean;
+  readonly #data: DataView;
+
+  constructor(bytes: Uint8Array, littleEndian: boolean) {
+    this.bytes = bytes;
+    this.littleEndian = littleEndian;
+    this.#data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get length(): number {
+    return this.bytes.length;
+  }
+
+  u8(offset: number): number {
+    return this.#data.getUint8(offset);
+  }
+
+  u16(offset: number): number {
+    return this.#data.getUint16(offset, this.littleEndian);
+  }
+
+  u32(offset: number): number {
+    return this.#data.getUint32(offset, this.littleEndian);
+  }
+
+  i32(offset: number): number {
+    return this.#data.getInt32(offset, this.littleEndian);
+  }
+
+  /** Low 32 bits of a 64-bit word. */
+  lo(offset: number): number {
+    return this.#data.getUint32(this.littleEndian ? offset : offset + 4, this.littleEndian);
+  }
+
+  /** High 32 bits of a 64-bit word. */
+  hi(offset: number): number {
+    return this.#data.getUint32(this.littleEndian ? offset + 4 : offset, this.littleEndian);
+  }
+
+  /** An unsigned 64-bit word as a double: exact up to 2^53. */
+  u64(offset: number): number {
+    return this.hi(offset) * 0x1_0000_0000 + this.lo(offset);
+  }
+
+  /** A 64-bit word as a signed double: exact within ±2^53, so for every canonical address. */
+  i64(offset: number): number {
+    return (this.hi(offset) | 0) * 0x1_0000_0000 + this.lo(offset);
+  }
+
+  /** A 64-bit word, exactly. Not for hot paths. */
+  big(offset: number): bigint {
+    return this.#data.getBigUint64(offset, this.littleEndian);
+  }
+
+  /** UTF-8 text from `offset` up to a NUL byte or `end`. */
+  text(offset: number, end: number): string {
+    const nul = this.bytes.subarray(offset, end).indexOf(0);
+    return TEXT.decode(this.bytes.subarray(offset, nul < 0 ? end : offset + nul));
+  }
+}
+
+/** Bytes as lower-case hex. */
+export function hexOf(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
+  return text;
+}

@@ -1,0 +1,142 @@
+import type { ByteView } from '../bytes/byte-view.ts';
+import { PerfconvError } from '../errors.ts';
+import { PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_TASK_CLOCK, PERF_TYPE_SOFTWARE } from './constants.ts';
+
+/** Size of the first published struct (PERF_ATTR_SIZE_VER0): no attr can be smaller. */
+export const PERF_ATTR_SIZE_VER0 = 64;
+
+/**
+ * One bit each of the flag word behind `read_format`, in its order (perf_event.h, struct perf_event_attr).
+ * `precise_ip` alone has two bits.
+ */
+const FLAG_FIELDS = [
+  'disabled',
+  'inherit',
+  'pinned',
+  'exclusive',
+  'exclude_user',
+  'exclude_kernel',
+  'exclude_hv',
+  'exclude_idle',
+  'mmap',
+  'comm',
+  'freq',
+  'inherit_stat',
+  'enable_on_exec',
+  'task',
+  'watermark',
+  'precise_ip',
+  'precise_ip_high',
+  'mmap_data',
+  'sample_id_all',
+  'exclude_host',
+  'exclude_guest',
+  'exclude_callchain_kernel',
+  'exclude_callchain_user',
+  'mmap2',
+  'comm_exec',
+  'use_clockid',
+  'context_switch',
+  'write_backward',
+  'namespaces',
+  'ksymbol',
+  'bpf_event',
+  'aux_output',
+  'cgroup',
+  'text_poke',
+  'build_id',
+  'inherit_thread',
+  'remove_on_exec',
+  'sigtrap',
+] as const;
+
+export type AttrFlag = Exclude<(typeof FLAG_FIELDS)[number], 'precise_ip' | 'precise_ip_high'>;
+
+/**
+ * What was asked of the kernel for one event: struct perf_event_attr, fields under its names in camel case.
+ * Fields that the recording's struct is too short for are 0.
+ */
+export interface PerfEventAttr {
+  readonly type: number;
+  /** Size of the struct as recorded, in bytes. */
+  readonly sizeBytes: number;
+  readonly config: bigint;
+  /** Events per sample; 0 when `freq` is set (the two share one word). */
+  readonly samplePeriod: number;
+  /** Samples per second; 0 when `freq` is not set. */
+  readonly sampleFreq: number;
+  /** PERF_SAMPLE_* bits. */
+  readonly sampleType: number;
+  /** PERF_FORMAT_* bits. */
+  readonly readFormat: number;
+  readonly flags: ReadonlySet<AttrFlag>;
+  readonly preciseIp: number;
+  readonly branchSampleType: number;
+  /** Masks of the registers in a sample. */
+  readonly sampleRegsUser: bigint;
+  readonly sampleRegsIntr: bigint;
+  readonly sampleStackUser: number;
+  readonly clockid: number;
+}
+
+/**
+ * Reads a perf_event_attr at `offset`.
+ * @param sizeBytes bytes that may be read: what is missing counts as zero, what is more is not looked at
+ * @throws PerfconvError `damaged` for fewer bytes than any version of the struct has
+ */
+export function readAttr(view: ByteView, offset: number, sizeBytes: number, fileOffset: number): PerfEventAttr {
+  if (sizeBytes < PERF_ATTR_SIZE_VER0) {
+    throw new PerfconvError('damaged', `${sizeBytes} bytes are too few for an attr`, { offset: fileOffset, record: 'perf_event_attr' });
+  }
+  const ownSize = view.u32(offset + 4);
+  // Old writers leave the field 0; then the file's stride is the size.
+  const size = ownSize === 0 ? sizeBytes : Math.min(ownSize, sizeBytes);
+  const u32At = (at: number): number => (at + 4 <= size ? view.u32(offset + at) : 0);
+  const u64At = (at: number): number => (at + 8 <= size ? view.u64(offset + at) : 0);
+  const bigAt = (at: number): bigint => (at + 8 <= size ? view.big(offset + at) : 0n);
+
+  const { flags, preciseIp } = readFlags(view.big(offset + 40), view.littleEndian);
+  const periodOrFreq = view.u64(offset + 16);
+  return {
+    type: view.u32(offset),
+    sizeBytes: ownSize,
+    config: view.big(offset + 8),
+    samplePeriod: flags.has('freq') ? 0 : periodOrFreq,
+    sampleFreq: flags.has('freq') ? periodOrFreq : 0,
+    sampleType: view.lo(offset + 24),
+    readFormat: view.lo(offset + 32),
+    flags,
+    preciseIp,
+    branchSampleType: u64At(72),
+    sampleRegsUser: bigAt(80),
+    sampleStackUser: u32At(88),
+    clockid: u32At(92) | 0,
+    sampleRegsIntr: bigAt(96),
+  };
+}
+
+/**
+ * The flag word is a C bit field: little-endian compilers give out bits from the low end, big-endian ones from the high
+ * end, so that a big-endian word read as a number holds flag i in bit 63 − i.
+ */
+function readFlags(word: bigint, littleEndian: boolean): { flags: ReadonlySet<AttrFlag>; preciseIp: number } {
+  const flags = new Set<AttrFlag>();
+  let preciseIp = 0;
+  FLAG_FIELDS.forEach((name, i) => {
+    if (((word >> BigInt(littleEndian ? i : 63 - i)) & 1n) === 0n) return;
+    if (name === 'precise_ip') preciseIp |= littleEndian ? 1 : 2;
+    else if (name === 'precise_ip_high') preciseIp |= littleEndian ? 2 : 1;
+    else flags.add(name);
+  });
+  return { flags, preciseIp };
+}
+
+/** Whether a period of this event counts nanoseconds: cpu-clock and task-clock. */
+export function isClockEvent(attr: PerfEventAttr): boolean {
+  return attr.type === PERF_TYPE_SOFTWARE && (attr.config === BigInt(PERF_COUNT_SW_CPU_CLOCK) || attr.config === BigInt(PERF_COUNT_SW_TASK_CLOCK));
+}
+
+/** Whether this is perf's dummy event, opened for side band records alone. */
+export function isDummyEvent(attr: PerfEventAttr): boolean {
+  return attr.type === PERF_TYPE_SOFTWARE && attr.config === BigInt(PERF_COUNT_SW_DUMMY);
+}

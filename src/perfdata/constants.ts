@@ -1,0 +1,244 @@
+/**
+ * Numbers of the perf ABI, under their own names.
+ * Source: include/uapi/linux/perf_event.h (kernel records, PERF_SAMPLE_*, PERF_FORMAT_*, attr flags) and the perf
+ * tool's description of its file format (records from 64 on, header features).
+ */
+
+export const PERF_RECORD_MMAP = 1;
+export const PERF_RECORD_LOST = 2;
+export const PERF_RECORD_COMM = 3;
+export const PERF_RECORD_EXIT = 4;
+export const PERF_RECORD_THROTTLE = 5;
+export const PERF_RECORD_UNTHROTTLE = 6;
+export const PERF_RECORD_FORK = 7;
+export const PERF_RECORD_READ = 8;
+export const PERF_RECORD_SAMPLE = 9;
+export const PERF_RECORD_MMAP2 = 10;
+export const PERF_RECORD_AUX = 11;
+export const PERF_RECORD_ITRACE_START = 12;
+export const PERF_RECORD_LOST_SAMPLES = 13;
+export const PERF_RECORD_SWITCH = 14;
+export const PERF_RECORD_SWITCH_CPU_WIDE = 15;
+export const PERF_RECORD_NAMESPACES = 16;
+export const PERF_RECORD_KSYMBOL = 17;
+export const PERF_RECORD_BPF_EVENT = 18;
+export const PERF_RECORD_CGROUP = 19;
+export const PERF_RECORD_TEXT_POKE = 20;
+export const PERF_RECORD_AUX_OUTPUT_HW_ID = 21;
+export const PERF_RECORD_CALLCHAIN_DEFERRED = 22;
+/** Records from here on are written by the perf tool; they carry no sample_id trailer. */
+export const PERF_RECORD_USER_TYPE_START = 64;
+export const PERF_RECORD_HEADER_ATTR = 64;
+export const PERF_RECORD_HEADER_EVENT_TYPE = 65;
+export const PERF_RECORD_HEADER_TRACING_DATA = 66;
+export const PERF_RECORD_HEADER_BUILD_ID = 67;
+export const PERF_RECORD_FINISHED_ROUND = 68;
+export const PERF_RECORD_ID_INDEX = 69;
+export const PERF_RECORD_AUXTRACE_INFO = 70;
+export const PERF_RECORD_AUXTRACE = 71;
+export const PERF_RECORD_AUXTRACE_ERROR = 72;
+export const PERF_RECORD_THREAD_MAP = 73;
+export const PERF_RECORD_CPU_MAP = 74;
+export const PERF_RECORD_STAT_CONFIG = 75;
+export const PERF_RECORD_STAT = 76;
+export const PERF_RECORD_STAT_ROUND = 77;
+export const PERF_RECORD_EVENT_UPDATE = 78;
+export const PERF_RECORD_TIME_CONV = 79;
+export const PERF_RECORD_HEADER_FEATURE = 80;
+export const PERF_RECORD_COMPRESSED = 81;
+export const PERF_RECORD_FINISHED_INIT = 82;
+export const PERF_RECORD_COMPRESSED2 = 83;
+
+/** Names of record types as `perf report --stats` prints them, by number; a hole is a type never given out. */
+export const RECORD_TYPE_NAMES: readonly (string | undefined)[] = [
+  undefined,
+  'MMAP',
+  'LOST',
+  'COMM',
+  'EXIT',
+  'THROTTLE',
+  'UNTHROTTLE',
+  'FORK',
+  'READ',
+  'SAMPLE',
+  'MMAP2',
+  'AUX',
+  'ITRACE_START',
+  'LOST_SAMPLES',
+  'SWITCH',
+  'SWITCH_CPU_WIDE',
+  'NAMESPACES',
+  'KSYMBOL',
+  'BPF_EVENT',
+  'CGROUP',
+  'TEXT_POKE',
+  'AUX_OUTPUT_HW_ID',
+  'CALLCHAIN_DEFERRED',
+  ...new Array<undefined>(41).fill(undefined),
+  'ATTR',
+  'EVENT_TYPE',
+  'TRACING_DATA',
+  'BUILD_ID',
+  'FINISHED_ROUND',
+  'ID_INDEX',
+  'AUXTRACE_INFO',
+  'AUXTRACE',
+  'AUXTRACE_ERROR',
+  'THREAD_MAP',
+  'CPU_MAP',
+  'STAT_CONFIG',
+  'STAT',
+  'STAT_ROUND',
+  'EVENT_UPDATE',
+  'TIME_CONV',
+  'FEATURE',
+  'COMPRESSED',
+  'FINISHED_INIT',
+  'COMPRESSED2',
+  'BPF_METADATA',
+  'SCHEDSTAT_CPU',
+  'SCHEDSTAT_DOMAIN',
+];
+
+/** `PERF_RECORD_SAMPLE`, or `record type 99` for a number never given out. For messages. */
+export function recordTypeName(type: number): string {
+  const name = RECORD_TYPE_NAMES[type];
+  return name === undefined ? `record type ${type}` : `PERF_RECORD_${name}`;
+}
+
+export const PERF_RECORD_MISC_CPUMODE_MASK = 7;
+/** Bit 13 of misc means something else in each record type. */
+export const PERF_RECORD_MISC_COMM_EXEC = 1 << 13;
+export const PERF_RECORD_MISC_FORK_EXEC = 1 << 13;
+export const PERF_RECORD_MISC_MMAP_DATA = 1 << 13;
+export const PERF_RECORD_MISC_SWITCH_OUT = 1 << 13;
+export const PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14;
+/** In a build-id record: the byte behind the id's 20 tells how many of them count. */
+export const PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15;
+
+export const PERF_SAMPLE_IP = 1 << 0;
+export const PERF_SAMPLE_TID = 1 << 1;
+export const PERF_SAMPLE_TIME = 1 << 2;
+export const PERF_SAMPLE_ADDR = 1 << 3;
+export const PERF_SAMPLE_READ = 1 << 4;
+export const PERF_SAMPLE_CALLCHAIN = 1 << 5;
+export const PERF_SAMPLE_ID = 1 << 6;
+export const PERF_SAMPLE_CPU = 1 << 7;
+export const PERF_SAMPLE_PERIOD = 1 << 8;
+export const PERF_SAMPLE_STREAM_ID = 1 << 9;
+export const PERF_SAMPLE_RAW = 1 << 10;
+export const PERF_SAMPLE_BRANCH_STACK = 1 << 11;
+export const PERF_SAMPLE_REGS_USER = 1 << 12;
+export const PERF_SAMPLE_STACK_USER = 1 << 13;
+export const PERF_SAMPLE_WEIGHT = 1 << 14;
+export const PERF_SAMPLE_DATA_SRC = 1 << 15;
+export const PERF_SAMPLE_IDENTIFIER = 1 << 16;
+export const PERF_SAMPLE_TRANSACTION = 1 << 17;
+export const PERF_SAMPLE_REGS_INTR = 1 << 18;
+export const PERF_SAMPLE_PHYS_ADDR = 1 << 19;
+export const PERF_SAMPLE_AUX = 1 << 20;
+export const PERF_SAMPLE_CGROUP = 1 << 21;
+export const PERF_SAMPLE_DATA_PAGE_SIZE = 1 << 22;
+export const PERF_SAMPLE_CODE_PAGE_SIZE = 1 << 23;
+export const PERF_SAMPLE_WEIGHT_STRUCT = 1 << 24;
+
+export const PERF_FORMAT_TOTAL_TIME_ENABLED = 1 << 0;
+export const PERF_FORMAT_TOTAL_TIME_RUNNING = 1 << 1;
+export const PERF_FORMAT_ID = 1 << 2;
+export const PERF_FORMAT_GROUP = 1 << 3;
+export const PERF_FORMAT_LOST = 1 << 4;
+
+export const PERF_SAMPLE_BRANCH_HW_INDEX = 1 << 17;
+export const PERF_SAMPLE_BRANCH_COUNTERS = 1 << 19;
+
+/** Callchain entries from here on (as u64: −4095 … −1) are no addresses but tell whose the next ones are. */
+export const PERF_CONTEXT_MAX = -4095;
+export const PERF_CONTEXT_HV = -32;
+export const PERF_CONTEXT_KERNEL = -128;
+export const PERF_CONTEXT_USER = -512;
+export const PERF_CONTEXT_USER_DEFERRED = -640;
+export const PERF_CONTEXT_GUEST = -2048;
+export const PERF_CONTEXT_GUEST_KERNEL = -2176;
+export const PERF_CONTEXT_GUEST_USER = -2560;
+
+export const PERF_TYPE_HARDWARE = 0;
+export const PERF_TYPE_SOFTWARE = 1;
+export const PERF_TYPE_TRACEPOINT = 2;
+export const PERF_TYPE_HW_CACHE = 3;
+export const PERF_TYPE_RAW = 4;
+export const PERF_TYPE_BREAKPOINT = 5;
+
+export const PERF_COUNT_SW_CPU_CLOCK = 0;
+export const PERF_COUNT_SW_TASK_CLOCK = 1;
+export const PERF_COUNT_SW_DUMMY = 9;
+export const PERF_COUNT_SW_BPF_OUTPUT = 10;
+
+/** Sections behind the data, in the order of their bits in the header's feature bitmap. */
+export const HEADER_TRACING_DATA = 1;
+export const HEADER_BUILD_ID = 2;
+export const HEADER_HOSTNAME = 3;
+export const HEADER_OSRELEASE = 4;
+export const HEADER_VERSION = 5;
+export const HEADER_ARCH = 6;
+export const HEADER_NRCPUS = 7;
+export const HEADER_CPUDESC = 8;
+export const HEADER_CPUID = 9;
+export const HEADER_TOTAL_MEM = 10;
+export const HEADER_CMDLINE = 11;
+export const HEADER_EVENT_DESC = 12;
+export const HEADER_CPU_TOPOLOGY = 13;
+export const HEADER_NUMA_TOPOLOGY = 14;
+export const HEADER_BRANCH_STACK = 15;
+export const HEADER_PMU_MAPPINGS = 16;
+export const HEADER_GROUP_DESC = 17;
+export const HEADER_AUXTRACE = 18;
+export const HEADER_STAT = 19;
+export const HEADER_CACHE = 20;
+export const HEADER_SAMPLE_TIME = 21;
+export const HEADER_MEM_TOPOLOGY = 22;
+export const HEADER_CLOCKID = 23;
+export const HEADER_DIR_FORMAT = 24;
+export const HEADER_BPF_PROG_INFO = 25;
+export const HEADER_BPF_BTF = 26;
+export const HEADER_COMPRESSED = 27;
+export const HEADER_CPU_PMU_CAPS = 28;
+export const HEADER_CLOCK_DATA = 29;
+export const HEADER_HYBRID_TOPOLOGY = 30;
+export const HEADER_PMU_CAPS = 31;
+export const HEADER_FEAT_BITS = 256;
+
+/** Names of the features, by bit. */
+export const FEATURE_NAMES: readonly (string | undefined)[] = [
+  undefined,
+  'TRACING_DATA',
+  'BUILD_ID',
+  'HOSTNAME',
+  'OSRELEASE',
+  'VERSION',
+  'ARCH',
+  'NRCPUS',
+  'CPUDESC',
+  'CPUID',
+  'TOTAL_MEM',
+  'CMDLINE',
+  'EVENT_DESC',
+  'CPU_TOPOLOGY',
+  'NUMA_TOPOLOGY',
+  'BRANCH_STACK',
+  'PMU_MAPPINGS',
+  'GROUP_DESC',
+  'AUXTRACE',
+  'STAT',
+  'CACHE',
+  'SAMPLE_TIME',
+  'MEM_TOPOLOGY',
+  'CLOCKID',
+  'DIR_FORMAT',
+  'BPF_PROG_INFO',
+  'BPF_BTF',
+  'COMPRESSED',
+  'CPU_PMU_CAPS',
+  'CLOCK_DATA',
+  'HYBRID_TOPOLOGY',
+  'PMU_CAPS',
+];

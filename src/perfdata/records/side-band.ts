@@ -1,0 +1,58 @@
+import type { ByteView } from '../../bytes/byte-view.ts';
+import * as abi from '../constants.ts';
+import { LOST_FIXED_BYTES, LOST_SAMPLES_FIXED_BYTES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
+import { KSYMBOL_FIXED_BYTES, type KsymbolRecord, type MmapRecord, mmapFixedBytes, readKsymbol, readMmap } from './mapping-records.ts';
+import { COMM_FIXED_BYTES, type CommRecord, FORK_FIXED_BYTES, type ForkRecord, readComm, readFork } from './task-records.ts';
+
+/** A kernel record other than SAMPLE, decoded as far as anything depends on it. */
+export type SideBand =
+  | { readonly kind: 'mmap'; readonly type: number; readonly misc: number; readonly record: MmapRecord }
+  | { readonly kind: 'comm'; readonly type: number; readonly misc: number; readonly record: CommRecord }
+  | { readonly kind: 'fork'; readonly type: number; readonly misc: number; readonly record: ForkRecord }
+  | { readonly kind: 'exit'; readonly type: number; readonly misc: number; readonly record: ForkRecord }
+  | { readonly kind: 'lost'; readonly type: number; readonly misc: number; readonly record: LostRecord }
+  | { readonly kind: 'lostSamples'; readonly type: number; readonly misc: number; readonly record: { readonly lost: number } }
+  | { readonly kind: 'ksymbol'; readonly type: number; readonly misc: number; readonly record: KsymbolRecord }
+  /** Framed and counted only. */
+  | { readonly kind: 'other'; readonly type: number; readonly misc: number };
+
+const FIXED_BYTES: Readonly<Record<number, number>> = {
+  [abi.PERF_RECORD_MMAP]: mmapFixedBytes(abi.PERF_RECORD_MMAP),
+  [abi.PERF_RECORD_MMAP2]: mmapFixedBytes(abi.PERF_RECORD_MMAP2),
+  [abi.PERF_RECORD_COMM]: COMM_FIXED_BYTES,
+  [abi.PERF_RECORD_FORK]: FORK_FIXED_BYTES,
+  [abi.PERF_RECORD_EXIT]: FORK_FIXED_BYTES,
+  [abi.PERF_RECORD_LOST]: LOST_FIXED_BYTES,
+  [abi.PERF_RECORD_LOST_SAMPLES]: LOST_SAMPLES_FIXED_BYTES,
+  [abi.PERF_RECORD_KSYMBOL]: KSYMBOL_FIXED_BYTES,
+};
+
+/**
+ * Reads a kernel record.
+ * @param at offset of its header
+ * @param end just behind its own fields, where the sample_id trailer begins
+ * @returns a text that says what is wrong when the record is too small for its type
+ */
+export function readSideBand(view: ByteView, at: number, end: number, type: number, misc: number): SideBand | string {
+  const needed = FIXED_BYTES[type] ?? 0;
+  if (end - at < needed) return `fields of ${needed} bytes overrun record of ${end - at} bytes`;
+  switch (type) {
+    case abi.PERF_RECORD_MMAP:
+    case abi.PERF_RECORD_MMAP2:
+      return { kind: 'mmap', type, misc, record: readMmap(view, at, end, type, misc) };
+    case abi.PERF_RECORD_COMM:
+      return { kind: 'comm', type, misc, record: readComm(view, at, end, misc) };
+    case abi.PERF_RECORD_FORK:
+      return { kind: 'fork', type, misc, record: readFork(view, at, misc) };
+    case abi.PERF_RECORD_EXIT:
+      return { kind: 'exit', type, misc, record: readFork(view, at, misc) };
+    case abi.PERF_RECORD_LOST:
+      return { kind: 'lost', type, misc, record: readLost(view, at) };
+    case abi.PERF_RECORD_LOST_SAMPLES:
+      return { kind: 'lostSamples', type, misc, record: { lost: readLostSamples(view, at) } };
+    case abi.PERF_RECORD_KSYMBOL:
+      return { kind: 'ksymbol', type, misc, record: readKsymbol(view, at, end) };
+    default:
+      return { kind: 'other', type, misc };
+  }
+}

@@ -1,0 +1,37 @@
+import type { PerfEventAttr } from './attr.ts';
+import * as abi from './constants.ts';
+
+/**
+ * The trailer that every kernel record but SAMPLE carries when `sample_id_all` is set, in its order
+ * (perf_event.h, struct sample_id). IDENTIFIER stands last so that it can be found without knowing the attr.
+ */
+const SAMPLE_ID_FIELDS = [
+  { name: 'tid', bit: abi.PERF_SAMPLE_TID },
+  { name: 'time', bit: abi.PERF_SAMPLE_TIME },
+  { name: 'id', bit: abi.PERF_SAMPLE_ID },
+  { name: 'streamId', bit: abi.PERF_SAMPLE_STREAM_ID },
+  { name: 'cpu', bit: abi.PERF_SAMPLE_CPU },
+  { name: 'identifier', bit: abi.PERF_SAMPLE_IDENTIFIER },
+] as const;
+
+/** One attr's sample_id trailer: how far before the record's end each field begins, −1 where there is none. */
+export interface SampleIdLayout {
+  readonly sizeBytes: number;
+  readonly tid: number;
+  readonly time: number;
+  readonly id: number;
+  readonly cpu: number;
+  readonly identifier: number;
+}
+
+/** Compiles the trailer of an attr; without `sample_id_all` it is empty. */
+export function compileSampleId(attr: PerfEventAttr): SampleIdLayout {
+  const layout = { sizeBytes: 0, tid: -1, time: -1, id: -1, streamId: -1, cpu: -1, identifier: -1 };
+  if (!attr.flags.has('sample_id_all')) return layout;
+  for (const field of [...SAMPLE_ID_FIELDS].reverse()) {
+    if ((attr.sampleType & field.bit) === 0) continue;
+    layout.sizeBytes += 8;
+    layout[field.name] = layout.sizeBytes;
+  }
+  return layout;
+}

@@ -1,0 +1,233 @@
+import type { ByteView } from '../bytes/byte-view.ts';
+import type { PerfEventAttr } from './attr.ts';
+import * as abi from './constants.ts';
+
+/**
+ * The fields of PERF_RECORD_SAMPLE in the order in which the kernel writes them, with their sizes in bytes where that
+ * does not depend on the sample. This is the only place where the order is written down.
+ * Source: perf_event.h, PERF_RECORD_SAMPLE; observed: AUX comes last, behind CGROUP and the page sizes, whatever the
+ * comment there says.
+ */
+export const SAMPLE_FIELDS = [
+  { name: 'identifier', bits: abi.PERF_SAMPLE_IDENTIFIER, size: 8 },
+  { name: 'ip', bits: abi.PERF_SAMPLE_IP, size: 8 },
+  { name: 'tid', bits: abi.PERF_SAMPLE_TID, size: 8 },
+  { name: 'time', bits: abi.PERF_SAMPLE_TIME, size: 8 },
+  { name: 'addr', bits: abi.PERF_SAMPLE_ADDR, size: 8 },
+  { name: 'id', bits: abi.PERF_SAMPLE_ID, size: 8 },
+  { name: 'streamId', bits: abi.PERF_SAMPLE_STREAM_ID, size: 8 },
+  { name: 'cpu', bits: abi.PERF_SAMPLE_CPU, size: 8 },
+  { name: 'period', bits: abi.PERF_SAMPLE_PERIOD, size: 8 },
+  { name: 'read', bits: abi.PERF_SAMPLE_READ, size: 'read' },
+  { name: 'callchain', bits: abi.PERF_SAMPLE_CALLCHAIN, size: 'callchain' },
+  { name: 'raw', bits: abi.PERF_SAMPLE_RAW, size: 'raw' },
+  { name: 'branchStack', bits: abi.PERF_SAMPLE_BRANCH_STACK, size: 'branchStack' },
+  { name: 'regsUser', bits: abi.PERF_SAMPLE_REGS_USER, size: 'regsUser' },
+  { name: 'stackUser', bits: abi.PERF_SAMPLE_STACK_USER, size: 'stackUser' },
+  { name: 'weight', bits: abi.PERF_SAMPLE_WEIGHT | abi.PERF_SAMPLE_WEIGHT_STRUCT, size: 8 },
+  { name: 'dataSrc', bits: abi.PERF_SAMPLE_DATA_SRC, size: 8 },
+  { name: 'transaction', bits: abi.PERF_SAMPLE_TRANSACTION, size: 8 },
+  { name: 'regsIntr', bits: abi.PERF_SAMPLE_REGS_INTR, size: 'regsIntr' },
+  { name: 'physAddr', bits: abi.PERF_SAMPLE_PHYS_ADDR, size: 8 },
+  { name: 'cgroup', bits: abi.PERF_SAMPLE_CGROUP, size: 8 },
+  { name: 'dataPageSize', bits: abi.PERF_SAMPLE_DATA_PAGE_SIZE, size: 8 },
+  { name: 'codePageSize', bits: abi.PERF_SAMPLE_CODE_PAGE_SIZE, size: 8 },
+  { name: 'aux', bits: abi.PERF_SAMPLE_AUX, size: 'aux' },
+] as const;
+
+export type SampleFieldName = (typeof SAMPLE_FIELDS)[number]['name'];
+type FieldSize = (typeof SAMPLE_FIELDS)[number]['size'];
+
+/**
+ * Where the fields of one sample lie: byte offsets in the view, −1 where the sample has no such field. One object is
+ * filled over and over. For fields of variable size the offset is that of the field's first word (a count, size or abi).
+ */
+export type SampleOffsets = { [Name in SampleFieldName]: number } & {
+  /** First address of the callchain, and how many there are; −1 and 0 without one. */
+  callchainIps: number;
+  callchainCount: number;
+  /** Just behind the last field that the attr asks for. */
+  end: number;
+};
+
+/** A SampleOffsets with every field absent. */
+export function emptySampleOffsets(): SampleOffsets {
+  const offsets: Partial<SampleOffsets> = { callchainIps: -1, callchainCount: 0, end: 0 };
+  for (const field of SAMPLE_FIELDS) offsets[field.name] = -1;
+  return offsets as SampleOffsets;
+}
+
+interface PlannedField {
+  readonly name: SampleFieldName;
+  readonly size: FieldSize;
+}
+
+/**
+ * One attr's sample format, compiled: the leading fields, whose sizes are fixed, have constant offsets; only the fields
+ * from the first variable one on are walked for each sample.
+ */
+export class SampleLayout {
+  readonly attr: PerfEventAttr;
+  /** Size of the leading fields in bytes: a payload must have at least this many. */
+  readonly fixedSize: number;
+  /** Offsets of the leading fields from the start of the payload, −1 where the samples have none. */
+  readonly ip: number;
+  readonly tid: number;
+  readonly time: number;
+  readonly cpu: number;
+  readonly period: number;
+  readonly hasCallchain: boolean;
+  readonly #fixed: readonly { readonly name: SampleFieldName; readonly offset: number }[];
+  readonly #rest: readonly PlannedField[];
+  readonly #regsUserBytes: number;
+  readonly #regsIntrBytes: number;
+
+  constructor(attr: PerfEventAttr) {
+    this.attr = attr;
+    const fixed: { name: SampleFieldName; offset: number }[] = [];
+    const rest: PlannedField[] = [];
+    let offset = 0;
+    for (const field of SAMPLE_FIELDS) {
+      if ((attr.sampleType & field.bits) === 0) continue;
+      if (rest.length === 0 && field.size === 8) {
+        fixed.push({ name: field.name, offset });
+        offset += 8;
+      } else {
+        rest.push(field);
+      }
+    }
+    this.#fixed = fixed;
+    this.fixedSize = offset;
+    const offsetOf = (name: SampleFieldName): number => fixed.find((field) => field.name === name)?.offset ?? -1;
+    this.ip = offsetOf('ip');
+    this.tid = offsetOf('tid');
+    this.time = offsetOf('time');
+    this.cpu = offsetOf('cpu');
+    this.period = offsetOf('period');
+    this.#rest = rest;
+    this.hasCallchain = rest.some((field) => field.name === 'callchain');
+    this.#regsUserBytes = countBits(attr.sampleRegsUser) * 8;
+    this.#regsIntrBytes = countBits(attr.sampleRegsIntr) * 8;
+  }
+
+  /**
+   * Finds the fields of a sample and checks that they lie inside it.
+   * @param start offset of the payload, just behind the record's header
+   * @param end offset just behind the record
+   * @param target filled; all of it is meaningless when a problem is returned
+   * @returns undefined when all is well, else what is wrong, as the end of a sentence
+   */
+  locate(view: ByteView, start: number, end: number, target: SampleOffsets): string | undefined {
+    if (start + this.fixedSize > end) return overrun('leading fields', this.fixedSize, start, end);
+    for (const field of this.#fixed) target[field.name] = start + field.offset;
+    return this.locateVariable(view, start, end, target);
+  }
+
+  /**
+   * The part of {@link locate} that differs from sample to sample: fills only the fields from the first one of variable
+   * size on. The payload is known to hold the leading fields.
+   */
+  locateVariable(view: ByteView, start: number, end: number, target: SampleOffsets): string | undefined {
+    // hot
+    let at = start + this.fixedSize;
+    for (const field of this.#rest) {
+      const firstWord = field.size === 'raw' ? 4 : 8;
+      if (at + firstWord > end) return overrun(field.name, firstWord, start, end);
+      target[field.name] = at;
+      const size = this.#sizeOf(field.size, view, at, end, target);
+      // The sizes come from the file and may be anything; doubles do not wrap.
+      if (at + size > end) return overrun(field.name, size, start, end);
+      at += size;
+    }
+    target.end = at;
+    return undefined;
+  }
+
+  /** Size in bytes of the field at `at`; its first word (or u32) is known to lie inside the record, nothing else is. */
+  #sizeOf(size: FieldSize, view: ByteView, at: number, end: number, target: SampleOffsets): number {
+    switch (size) {
+      case 8:
+        return 8;
+      case 'callchain': {
+        const count = view.u64(at);
+        target.callchainIps = at + 8;
+        target.callchainCount = count;
+        return 8 + count * 8;
+      }
+      case 'read':
+        return readFieldSize(this.attr.readFormat, view, at);
+      case 'raw':
+        return 4 + view.u32(at);
+      case 'branchStack': {
+        const entries = view.u64(at);
+        const entrySize = hasFlag(this.attr.branchSampleType, abi.PERF_SAMPLE_BRANCH_COUNTERS) ? 32 : 24;
+        return 8 + (hasFlag(this.attr.branchSampleType, abi.PERF_SAMPLE_BRANCH_HW_INDEX) ? 8 : 0) + entries * entrySize;
+      }
+      case 'regsUser':
+        return view.u64(at) === 0 ? 8 : 8 + this.#regsUserBytes;
+      case 'regsIntr':
+        return view.u64(at) === 0 ? 8 : 8 + this.#regsIntrBytes;
+      case 'stackUser': {
+        const dumped = view.u64(at);
+        // The size really used follows the dump, unless nothing was dumped.
+        return dumped === 0 ? 8 : 8 + dumped + 8;
+      }
+      case 'aux': {
+        const traced = view.u64(at);
+        return 8 + Math.min(Math.ceil(traced / 8) * 8, Math.max(traced, end - at - 8));
+      }
+    }
+  }
+}
+
+/** Both offsets are the payload's; the record has a header of 8 bytes before it. */
+function overrun(what: string, size: number, start: number, end: number): string {
+  return `${what} of ${size} bytes overruns record of ${end - start + 8} bytes`;
+}
+
+function hasFlag(word: number, flag: number): boolean {
+  return Math.floor(word / flag) % 2 === 1;
+}
+
+/** Number of u64 words that one value of a READ field has: the value, its id, its lost count. */
+function wordsPerReadValue(readFormat: number): number {
+  return 1 + ((readFormat & abi.PERF_FORMAT_ID) !== 0 ? 1 : 0) + ((readFormat & abi.PERF_FORMAT_LOST) !== 0 ? 1 : 0);
+}
+
+/** Number of u64 words of the two times. */
+function readTimeWords(readFormat: number): number {
+  return ((readFormat & abi.PERF_FORMAT_TOTAL_TIME_ENABLED) !== 0 ? 1 : 0) + ((readFormat & abi.PERF_FORMAT_TOTAL_TIME_RUNNING) !== 0 ? 1 : 0);
+}
+
+function readFieldSize(readFormat: number, view: ByteView, at: number): number {
+  const times = readTimeWords(readFormat);
+  const perValue = wordsPerReadValue(readFormat);
+  if ((readFormat & abi.PERF_FORMAT_GROUP) === 0) return (times + perValue) * 8;
+  return (1 + times + view.u64(at) * perValue) * 8;
+}
+
+/** Where the values of a READ field lie (perf_event.h, PERF_FORMAT_*). */
+export interface ReadValues {
+  /** Offset of the first value's count. */
+  readonly first: number;
+  readonly count: number;
+  /** Bytes from one value to the next. */
+  readonly stride: number;
+  /** Bytes from a value's count to its id; −1 when ids were not recorded. */
+  readonly idOffset: number;
+}
+
+/** Describes a READ field that {@link SampleLayout.locate} has found to lie inside its record. */
+export function readValuesOf(readFormat: number, view: ByteView, at: number): ReadValues {
+  const isGroup = (readFormat & abi.PERF_FORMAT_GROUP) !== 0;
+  const times = readTimeWords(readFormat) * 8;
+  const hasId = (readFormat & abi.PERF_FORMAT_ID) !== 0;
+  if (isGroup) return { first: at + 8 + times, count: view.u64(at), stride: wordsPerReadValue(readFormat) * 8, idOffset: hasId ? 8 : -1 };
+  return { first: at, count: 1, stride: wordsPerReadValue(readFormat) * 8, idOffset: hasId ? 8 + times : -1 };
+}
+
+function countBits(mask: bigint): number {
+  let count = 0;
+  for (let rest = BigInt.asUintN(64, mask); rest > 0n; rest &= rest - 1n) count++;
+  return count;
+}

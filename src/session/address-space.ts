@@ -1,0 +1,150 @@
+import { grown } from '../intern/growable.ts';
+
+/** Gives every state of every address space a number of its own, 1, 2, 3 …, so that results can be cached by it. */
+export class GenerationCounter {
+  #last = 0;
+
+  next(): number {
+    return ++this.#last;
+  }
+}
+
+/**
+ * Which DSO lies where: disjoint ranges sorted by start. Addresses are signed doubles.
+ * A new map over an old one takes its place; what sticks out of the old one to the left and right stays.
+ */
+export class AddressSpace {
+  readonly #generations: GenerationCounter;
+  #generation: number;
+  #size = 0;
+  #starts: Float64Array;
+  #ends: Float64Array;
+  /** What to add to a run-time address for the DSO's own address. */
+  #deltas: Float64Array;
+  #dsos: Int32Array;
+
+  constructor(generations: GenerationCounter, capacity = 16) {
+    this.#generations = generations;
+    this.#generation = generations.next();
+    this.#starts = new Float64Array(capacity);
+    this.#ends = new Float64Array(capacity);
+    this.#deltas = new Float64Array(capacity);
+    this.#dsos = new Int32Array(capacity);
+  }
+
+  /** Changes with every change of the maps; equal generations mean equal maps. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Number of ranges. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** A copy with a life of its own (fork). It has the same generation until one of the two changes. */
+  clone(): AddressSpace {
+    const copy = new AddressSpace(this.#generations, Math.max(16, this.#size));
+    copy.#starts.set(this.#starts.subarray(0, this.#size));
+    copy.#ends.set(this.#ends.subarray(0, this.#size));
+    copy.#deltas.set(this.#deltas.subarray(0, this.#size));
+    copy.#dsos.set(this.#dsos.subarray(0, this.#size));
+    copy.#size = this.#size;
+    copy.#generation = this.#generation;
+    return copy;
+  }
+
+  /** Forgets all maps (exec). */
+  clear(): void {
+    this.#size = 0;
+    this.#generation = this.#generations.next();
+  }
+
+  /**
+   * Maps [start, end) to a DSO whose own address for `start` is `start + delta`. An empty range changes nothing.
+   */
+  map(start: number, end: number, delta: number, dso: number): void {
+    if (!(end > start)) return;
+    this.#cut(start, end);
+    const at = this.#firstEndingAfter(start);
+    this.#insert(at, start, end, delta, dso);
+    this.#generation = this.#generations.next();
+  }
+
+  /** Removes what is mapped in [start, end). */
+  unmap(start: number, end: number): void {
+    if (!(end > start)) return;
+    this.#cut(start, end);
+    this.#generation = this.#generations.next();
+  }
+
+  /** Index of the range that holds an address, −1 when none does. It is valid until the next change. */
+  find(address: number): number {
+    // hot
+    const at = this.#firstEndingAfter(address);
+    return at < this.#size && this.#starts[at] <= address ? at : -1;
+  }
+
+  /** DSO of the range at an index that {@link find} gave. */
+  dsoAt(index: number): number {
+    return this.#dsos[index];
+  }
+
+  /** What to add to a run-time address in that range for the DSO's own address. */
+  deltaAt(index: number): number {
+    return this.#deltas[index];
+  }
+
+  /** First range whose end is greater than `address`; {@link size} when there is none. */
+  #firstEndingAfter(address: number): number {
+    let low = 0;
+    let high = this.#size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#ends[middle] > address) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** Makes [start, end) free. */
+  #cut(start: number, end: number): void {
+    const first = this.#firstEndingAfter(start);
+    if (first === this.#size || this.#starts[first] >= end) return;
+    if (this.#starts[first] < start) {
+      const oldEnd = this.#ends[first];
+      this.#ends[first] = start;
+      if (oldEnd > end) {
+        this.#insert(first + 1, end, oldEnd, this.#deltas[first], this.#dsos[first]);
+        return;
+      }
+      this.#removeCovered(first + 1, end);
+      return;
+    }
+    this.#removeCovered(first, end);
+  }
+
+  /** From range `first` on, removes what lies below `end`; the part of the last one above it stays. */
+  #removeCovered(first: number, end: number): void {
+    let last = first;
+    while (last < this.#size && this.#ends[last] <= end) last++;
+    if (last < this.#size && this.#starts[last] < end) this.#starts[last] = end;
+    if (last === first) return;
+    for (const column of [this.#starts, this.#ends, this.#deltas, this.#dsos]) column.copyWithin(first, last, this.#size);
+    this.#size -= last - first;
+  }
+
+  #insert(at: number, start: number, end: number, delta: number, dso: number): void {
+    const size = this.#size + 1;
+    this.#starts = grown(this.#starts, size);
+    this.#ends = grown(this.#ends, size);
+    this.#deltas = grown(this.#deltas, size);
+    this.#dsos = grown(this.#dsos, size);
+    for (const column of [this.#starts, this.#ends, this.#deltas, this.#dsos]) column.copyWithin(at + 1, at, this.#size);
+    this.#starts[at] = start;
+    this.#ends[at] = end;
+    this.#deltas[at] = delta;
+    this.#dsos[at] = dso;
+    this.#size = size;
+  }
+}

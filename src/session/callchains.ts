@@ -1,0 +1,187 @@
+import type { ByteView } from '../bytes/byte-view.ts';
+import { grown } from '../intern/growable.ts';
+import * as abi from '../perfdata/constants.ts';
+
+const MAX_LOAD = 0.6;
+
+/**
+ * Recorded callchains, each once, as they lie in the file: 64-bit entries, leaf first, context markers among them.
+ * What they mean depends on the process and on the moment; this table only knows the numbers.
+ */
+export class CallchainTable {
+  /** All chains one behind the other, two words (low, high) per entry. Replaced when it grows. */
+  words = new Uint32Array(1 << 16);
+  #ends = new Uint32Array(4096);
+  #hashes = new Uint32Array(4096);
+  #hasUserFrames = new Uint8Array(4096);
+  #slots = new Int32Array(8192).fill(-1);
+  #size = 0;
+
+  /** Number of distinct chains. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Index in {@link words} of a chain's first word. */
+  startOf(chain: number): number {
+    return chain === 0 ? 0 : this.#ends[chain - 1];
+  }
+
+  /** Index just behind a chain's last word. */
+  endOf(chain: number): number {
+    return this.#ends[chain];
+  }
+
+  /** Whether the chain holds addresses whose meaning depends on the process. */
+  hasUserFrames(chain: number): boolean {
+    return this.#hasUserFrames[chain] === 1;
+  }
+
+  /**
+   * Index of the chain whose `count` entries lie at `offset`.
+   * @param cpumode mode of the entries before the first marker; a chain that starts with a marker does not need it
+   */
+  intern(view: ByteView, offset: number, count: number, cpumode: number): number {
+    // hot
+    const start = this.#size === 0 ? 0 : this.#ends[this.#size - 1];
+    if (start + count * 2 + 2 > this.words.length) this.words = grown(this.words, start + count * 2 + 2);
+    const { words } = this;
+    let at = start;
+    if (count === 0 || !isMarker(view.lo(offset), view.hi(offset))) {
+      words[at++] = markerOf(cpumode);
+      words[at++] = 0xffffffff;
+    }
+    const end = offset + count * 8;
+    for (let from = offset; from < end; from += 8) {
+      words[at++] = view.lo(from);
+      words[at++] = view.hi(from);
+    }
+    return this.#internTail(start, at);
+  }
+
+  /** Index of the chain that is one address alone: what a sample without a callchain amounts to. */
+  internSingle(lo: number, hi: number, cpumode: number): number {
+    // hot
+    const start = this.#size === 0 ? 0 : this.#ends[this.#size - 1];
+    if (start + 4 > this.words.length) this.words = grown(this.words, start + 4);
+    const { words } = this;
+    words[start] = markerOf(cpumode);
+    words[start + 1] = 0xffffffff;
+    words[start + 2] = lo;
+    words[start + 3] = hi;
+    return this.#internTail(start, start + 4);
+  }
+
+  /** The chain was written behind the last one: keeps it there when it is new. */
+  #internTail(start: number, end: number): number {
+    // hot
+    const { words } = this;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let hash = end - start;
+    for (let i = start; i < end; i++) {
+      hash = Math.imul(hash ^ words[i], 0x9e3779b1);
+      hash ^= hash >>> 15;
+    }
+    hash >>>= 0;
+    let slot = hash & mask;
+    for (;;) {
+      const chain = slots[slot];
+      if (chain < 0) break;
+      if (this.#hashes[chain] === hash && this.#equals(chain, start, end)) return chain;
+      slot = (slot + 1) & mask;
+    }
+    const chain = this.#size++;
+    if (chain === this.#ends.length) {
+      this.#ends = grown(this.#ends, chain + 1);
+      this.#hashes = grown(this.#hashes, chain + 1);
+      this.#hasUserFrames = grown(this.#hasUserFrames, chain + 1);
+    }
+    this.#ends[chain] = end;
+    this.#hashes[chain] = hash;
+    this.#hasUserFrames[chain] = holdsUserFrames(words, start, end) ? 1 : 0;
+    slots[slot] = chain;
+    if (this.#size > slots.length * MAX_LOAD) this.#rehash();
+    return chain;
+  }
+
+  #equals(chain: number, start: number, end: number): boolean {
+    const { words } = this;
+    const other = this.startOf(chain);
+    if (this.#ends[chain] - other !== end - start) return false;
+    for (let i = start, j = other; i < end; i++, j++) if (words[i] !== words[j]) return false;
+    return true;
+  }
+
+  #rehash(): void {
+    const slots = new Int32Array(this.#slots.length * 2).fill(-1);
+    const mask = slots.length - 1;
+    for (let chain = 0; chain < this.#size; chain++) {
+      let slot = this.#hashes[chain] & mask;
+      while (slots[slot] >= 0) slot = (slot + 1) & mask;
+      slots[slot] = chain;
+    }
+    this.#slots = slots;
+  }
+}
+
+/** Whether an entry is a context marker: as u64, −4095 or more. */
+export function isMarker(lo: number, hi: number): boolean {
+  return hi === 0xffffffff && lo >= abi.PERF_CONTEXT_MAX >>> 0;
+}
+
+/** Low word of the marker that stands for a cpumode (perf_event.h, PERF_RECORD_MISC_* and PERF_CONTEXT_*). */
+function markerOf(cpumode: number): number {
+  switch (cpumode) {
+    case 1:
+      return abi.PERF_CONTEXT_KERNEL >>> 0;
+    case 2:
+      return abi.PERF_CONTEXT_USER >>> 0;
+    case 3:
+      return abi.PERF_CONTEXT_HV >>> 0;
+    case 4:
+      return abi.PERF_CONTEXT_GUEST_KERNEL >>> 0;
+    case 5:
+      return abi.PERF_CONTEXT_GUEST_USER >>> 0;
+    default:
+      return UNKNOWN_MARKER;
+  }
+}
+
+/** A value in the range of the markers that the kernel does not use: "mode not told". */
+const UNKNOWN_MARKER = abi.PERF_CONTEXT_MAX >>> 0;
+
+/** The cpumode that a marker sets, 0 for "not told", −1 for a value that the kernel never writes. */
+export function cpumodeOfMarker(lo: number): number {
+  switch (lo | 0) {
+    case abi.PERF_CONTEXT_KERNEL:
+      return 1;
+    case abi.PERF_CONTEXT_USER:
+    case abi.PERF_CONTEXT_USER_DEFERRED:
+      return 2;
+    case abi.PERF_CONTEXT_HV:
+      return 3;
+    case abi.PERF_CONTEXT_GUEST:
+    case abi.PERF_CONTEXT_GUEST_KERNEL:
+      return 4;
+    case abi.PERF_CONTEXT_GUEST_USER:
+      return 5;
+    case abi.PERF_CONTEXT_MAX:
+      return 0;
+    default:
+      return -1;
+  }
+}
+
+function holdsUserFrames(words: Uint32Array, start: number, end: number): boolean {
+  let isUser = false;
+  for (let i = start; i < end; i += 2) {
+    if (isMarker(words[i], words[i + 1])) {
+      const cpumode = cpumodeOfMarker(words[i]);
+      isUser = cpumode === 2 || cpumode === 0;
+    } else if (isUser) {
+      return true;
+    }
+  }
+  return false;
+}

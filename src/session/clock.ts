@@ -1,0 +1,35 @@
+/**
+ * Times of a recording as doubles: nanoseconds relative to the first time seen. A clock that has run for more than 104
+ * days has no exact double of its own, but differences within a recording do.
+ */
+export class RecordingClock {
+  #baseLo = 0;
+  #baseHi = 0;
+  #hasBase = false;
+
+  /**
+   * @returns nanoseconds since the base; NaN for 0 and ~0, which perf writes into records that it made up itself and
+   * that take effect at once
+   */
+  relative(lo: number, hi: number): number {
+    // hot
+    if (lo === 0 && hi === 0) return Number.NaN;
+    if (lo === 0xffffffff && hi === 0xffffffff) return Number.NaN;
+    if (!this.#hasBase) {
+      this.#hasBase = true;
+      this.#baseLo = lo;
+      this.#baseHi = hi;
+    }
+    return (hi - this.#baseHi) * 0x1_0000_0000 + (lo - this.#baseLo);
+  }
+
+  /** Whether any time was seen. */
+  get hasBase(): boolean {
+    return this.#hasBase;
+  }
+
+  /** The first time seen, in the recording's own clock, nanoseconds; 0 when none was. */
+  get base(): bigint {
+    return (BigInt(this.#baseHi) << 32n) | BigInt(this.#baseLo);
+  }
+}

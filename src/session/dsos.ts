@@ -1,0 +1,105 @@
+import type { BuildIdRecord, MmapRecord } from '../perfdata/records/mapping-records.ts';
+
+/** What a range of code belongs to. See the profile's MappingKind, which has the same values. */
+export type DsoKind = 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
+
+/** A binary or region of code, once for all processes that map it. */
+export interface Dso {
+  /** As perf prints it: a path, `[kernel.kallsyms]`, `[nf_tables]`, `[vdso]`, `/tmp/perf-12.map`. */
+  readonly name: string;
+  /** Where it was loaded from, if that is more than the name tells (`/lib/modules/…/nf_tables.ko`). */
+  readonly longName: string;
+  readonly kind: DsoKind;
+  /** Lower-case hex, empty when unknown. */
+  buildId: string;
+  /** Run-time address minus DSO address where it was mapped first; 0 where the two are the same. */
+  readonly bias: number;
+  /** Lowest and past-highest address mapped, as DSO addresses. */
+  start: number;
+  limit: number;
+  /** For the kernel: the symbol whose run-time address the recording tells, and that address. */
+  referenceSymbol: string;
+  referenceAddress: number;
+}
+
+export const KERNEL_NAME = '[kernel.kallsyms]';
+
+/** All DSOs of a recording by dense index. */
+export class DsoTable {
+  readonly dsos: Dso[] = [];
+  readonly #indexes = new Map<string, number>();
+
+  /**
+   * The DSO that an MMAP record maps; new or known. Two files under one name (a binary replaced while it was recorded)
+   * are two DSOs, told apart by build id or inode.
+   */
+  internMapped(record: MmapRecord, kind: DsoKind, name: string): number {
+    const identity = record.buildId || record.fileIdentity;
+    const isFile = kind === 'file' || kind === 'vdso';
+    const bias = isFile ? record.start - record.pageOffset : 0;
+    const index = this.#intern(`${name}\0${kind === 'file' ? identity : ''}`, { name, longName: record.filename, kind, buildId: record.buildId, bias });
+    const dso = this.dsos[index];
+    const start = isFile ? record.pageOffset : record.start;
+    dso.start = Math.min(dso.start, start);
+    dso.limit = Math.max(dso.limit, start + record.length);
+    return index;
+  }
+
+  /** Kernel code that came at run time (KSYMBOL). */
+  internKernelCode(name: string, start: number, length: number): number {
+    const index = this.#intern(`${name}\0`, { name, longName: name, kind: 'module', buildId: '', bias: 0 });
+    const dso = this.dsos[index];
+    dso.start = Math.min(dso.start, start);
+    dso.limit = Math.max(dso.limit, start + length);
+    return index;
+  }
+
+  /** Gives DSOs the build ids that the recording lists by file name. */
+  applyBuildIds(records: readonly BuildIdRecord[]): void {
+    const byName = new Map(records.map((record) => [record.filename, record.buildId]));
+    for (const dso of this.dsos) {
+      if (dso.buildId === '') dso.buildId = byName.get(dso.longName) ?? byName.get(dso.name) ?? '';
+    }
+  }
+
+  #intern(key: string, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'bias'>): number {
+    const known = this.#indexes.get(key);
+    if (known !== undefined) return known;
+    const dso: Dso = { ...start, start: Number.POSITIVE_INFINITY, limit: Number.NEGATIVE_INFINITY, referenceSymbol: '', referenceAddress: 0 };
+    const index = this.dsos.push(dso) - 1;
+    this.#indexes.set(key, index);
+    return index;
+  }
+}
+
+/** Names under which the kernel gives memory that holds no file's bytes. Source: observed in perf's output and maps. */
+function isAnonymous(filename: string): boolean {
+  return (
+    filename.startsWith('//anon') ||
+    filename.startsWith('/dev/zero') ||
+    filename.startsWith('/anon_hugepage') ||
+    filename.startsWith('[stack') ||
+    filename.startsWith('/SYSV') ||
+    filename.startsWith('[heap]')
+  );
+}
+
+/** What a user map of a process is, and what perf calls it: executable memory without a file takes the name of a JIT's perf map. */
+export function classifyUserMap(record: MmapRecord): { kind: DsoKind; name: string } {
+  const { filename } = record;
+  if (isAnonymous(filename)) return { kind: 'anon', name: record.isExecutable ? `/tmp/perf-${record.pid}.map` : filename };
+  if (filename === '[vdso]' || filename === '[vdso32]' || filename === '[vdsox32]') return { kind: 'vdso', name: filename };
+  if (filename === '[vsyscall]' || filename === '') return { kind: 'anon', name: filename };
+  return { kind: 'file', name: filename };
+}
+
+/** What a map of the kernel is: the image itself, or a module, which perf prints as `[name]` with `-` as `_`. */
+export function classifyKernelMap(filename: string): { kind: DsoKind; name: string; referenceSymbol: string } {
+  if (filename.startsWith(KERNEL_NAME)) return { kind: 'kernel', name: KERNEL_NAME, referenceSymbol: filename.slice(KERNEL_NAME.length) };
+  if (filename.startsWith('[') || filename.startsWith('/')) {
+    const module = /([^/]+)\.ko(\.(gz|xz|zst))?$/.exec(filename)?.[1];
+    if (module !== undefined) return { kind: 'module', name: `[${module.replaceAll('-', '_')}]`, referenceSymbol: '' };
+    if (filename.startsWith('/') || filename.startsWith('[kernel')) return { kind: 'kernel', name: filename, referenceSymbol: '' };
+  }
+  return { kind: 'module', name: filename, referenceSymbol: '' };
+}

@@ -1,0 +1,152 @@
+import { isClockEvent, isDummyEvent, type PerfEventAttr } from '../perfdata/attr.ts';
+import * as abi from '../perfdata/constants.ts';
+import type { EventDescription } from '../perfdata/features.ts';
+import type { AttrWithIds } from '../perfdata/file-header.ts';
+import { compileSampleId, type SampleIdLayout } from '../perfdata/sample-id.ts';
+import { SampleLayout } from '../perfdata/sample-layout.ts';
+
+/** One event of the recording, ready to decode its samples. */
+export interface SessionEvent {
+  readonly attr: PerfEventAttr;
+  readonly layout: SampleLayout;
+  readonly sampleId: SampleIdLayout;
+  /** As perf prints it. */
+  name: string;
+  readonly isClock: boolean;
+  readonly isDummy: boolean;
+}
+
+/** The events of a recording, and which record belongs to which. */
+export class EventList {
+  readonly events: SessionEvent[] = [];
+  readonly #eventOf = new Map<number, number>();
+  #lastId = -1;
+  #lastEvent = -1;
+  /** Offset of a sample's id from the start of its payload; −1 when samples carry none. */
+  #sampleIdOffset = -1;
+
+  add({ attr, ids }: AttrWithIds): void {
+    const index = this.events.length;
+    this.events.push({
+      attr,
+      layout: new SampleLayout(attr),
+      sampleId: compileSampleId(attr),
+      name: nameFromAttr(attr),
+      isClock: isClockEvent(attr),
+      isDummy: isDummyEvent(attr),
+    });
+    for (const id of ids) this.addId(id, index);
+    if (index === 0) this.#sampleIdOffset = sampleIdOffset(attr.sampleType);
+  }
+
+  addId(id: number, event: number): void {
+    this.#eventOf.set(id, event);
+    this.#lastId = -1;
+  }
+
+  /** Names events as the recording describes them: by id where ids are told, else by order. */
+  applyDescriptions(descriptions: readonly EventDescription[]): void {
+    descriptions.forEach((description, i) => {
+      const byId = description.ids.length > 0 ? this.#eventOf.get(Number(description.ids[0])) : undefined;
+      const event = this.events[byId ?? i];
+      if (event !== undefined && description.name !== '') event.name = description.name;
+    });
+  }
+
+  /** Event of an id; id 0 means the first one. −1 when no event has it. */
+  findById(id: number): number {
+    // hot
+    if (id === this.#lastId) return this.#lastEvent;
+    const event = id === 0 ? 0 : (this.#eventOf.get(id) ?? -1);
+    this.#lastId = id;
+    this.#lastEvent = event;
+    return event;
+  }
+
+  /** Where a sample's id lies, from the start of its payload: the same for all attrs of a recording; −1 for nowhere. */
+  get sampleIdOffset(): number {
+    return this.#sampleIdOffset;
+  }
+}
+
+/** IDENTIFIER comes first; ID follows IP, TID, TIME and ADDR (perf_event.h, PERF_SAMPLE_IDENTIFIER). */
+function sampleIdOffset(sampleType: number): number {
+  if ((sampleType & abi.PERF_SAMPLE_IDENTIFIER) !== 0) return 0;
+  if ((sampleType & abi.PERF_SAMPLE_ID) === 0) return -1;
+  const before = [abi.PERF_SAMPLE_IP, abi.PERF_SAMPLE_TID, abi.PERF_SAMPLE_TIME, abi.PERF_SAMPLE_ADDR];
+  return before.filter((bit) => (sampleType & bit) !== 0).length * 8;
+}
+
+const HARDWARE_NAMES = [
+  'cycles',
+  'instructions',
+  'cache-references',
+  'cache-misses',
+  'branches',
+  'branch-misses',
+  'bus-cycles',
+  'stalled-cycles-frontend',
+  'stalled-cycles-backend',
+  'ref-cycles',
+]; // prettier-ignore
+const SOFTWARE_NAMES = [
+  'cpu-clock',
+  'task-clock',
+  'page-faults',
+  'context-switches',
+  'cpu-migrations',
+  'minor-faults',
+  'major-faults',
+  'alignment-faults',
+  'emulation-faults',
+  'dummy',
+  'bpf-output',
+  'cgroup-switches',
+]; // prettier-ignore
+const CACHE_NAMES = ['L1-dcache', 'L1-icache', 'LLC', 'dTLB', 'iTLB', 'branch', 'node'];
+const CACHE_OPERATIONS = [
+  ['loads', 'load-misses'],
+  ['stores', 'store-misses'],
+  ['prefetches', 'prefetch-misses'],
+];
+
+/** A name for an event that the recording does not name: perf's own for the generic ones, else `type:config`. */
+function nameFromAttr(attr: PerfEventAttr): string {
+  return genericName(attr) + modifiers(attr);
+}
+
+function genericName({ type, config }: PerfEventAttr): string {
+  const low = Number(config & 0xffffffffn);
+  switch (type) {
+    case abi.PERF_TYPE_HARDWARE:
+      return HARDWARE_NAMES[low] ?? `hardware:${low}`;
+    case abi.PERF_TYPE_SOFTWARE:
+      return SOFTWARE_NAMES[low] ?? `software:${low}`;
+    case abi.PERF_TYPE_TRACEPOINT:
+      return `tracepoint:${low}`;
+    case abi.PERF_TYPE_HW_CACHE: {
+      const name = CACHE_NAMES[low & 0xff];
+      const operation = CACHE_OPERATIONS[(low >> 8) & 0xff]?.[(low >> 16) & 0xff];
+      return name === undefined || operation === undefined ? `hw-cache:0x${low.toString(16)}` : `${name}-${operation}`;
+    }
+    case abi.PERF_TYPE_RAW:
+      return `r${config.toString(16)}`;
+    case abi.PERF_TYPE_BREAKPOINT:
+      return 'mem';
+    default:
+      return `pmu${type}/config=0x${config.toString(16)}/`;
+  }
+}
+
+/** `:u`, `:k`, `:ppp` … as perf writes them behind a name. */
+function modifiers(attr: PerfEventAttr): string {
+  const { flags } = attr;
+  let text = '';
+  if (flags.has('exclude_user') || flags.has('exclude_kernel') || flags.has('exclude_hv')) {
+    if (!flags.has('exclude_user')) text += 'u';
+    if (!flags.has('exclude_kernel')) text += 'k';
+    if (!flags.has('exclude_hv')) text += 'h';
+  }
+  text += 'p'.repeat(attr.preciseIp);
+  return text === '' ? '' : `:${text}`;
+}

@@ -1,0 +1,145 @@
+import type { ByteView } from '../bytes/byte-view.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import * as abi from '../perfdata/constants.ts';
+import { RECORD_HEADER_BYTES } from '../perfdata/framing.ts';
+import { emptySampleOffsets, readValuesOf } from '../perfdata/sample-layout.ts';
+import type { CallchainTable } from './callchains.ts';
+import type { RecordingClock } from './clock.ts';
+import type { EventList, SessionEvent } from './events.ts';
+
+/** Takes decoded samples, in file order. `timeNs` is NaN for one that takes effect at once. */
+export type SampleTaker = (
+  timeNs: number,
+  nr: number,
+  event: number,
+  pid: number,
+  tid: number,
+  cpu: number,
+  chain: number,
+  period: number,
+  ipLo: number,
+  ipHi: number,
+) => void;
+
+/**
+ * Decodes PERF_RECORD_SAMPLE in file order: what it yields does not depend on any other record, so it needs no buffering
+ * of bytes and can be sorted by time afterwards.
+ */
+export class SampleReader {
+  readonly #events: EventList;
+  readonly #chains: CallchainTable;
+  readonly #clock: RecordingClock;
+  readonly #diagnostics: Diagnostics;
+  readonly #take: SampleTaker;
+  readonly #emptyChainIsSampleIp: boolean;
+  readonly #offsets = emptySampleOffsets();
+  /** Last value of each event id: the period of a sample with READ is the difference. */
+  readonly #lastValues = new Map<number, number>();
+
+  /** @param emptyChainIsSampleIp give a sample whose callchain is empty its own address as a stack */
+  constructor(events: EventList, chains: CallchainTable, clock: RecordingClock, diagnostics: Diagnostics, emptyChainIsSampleIp: boolean, take: SampleTaker) {
+    this.#events = events;
+    this.#chains = chains;
+    this.#clock = clock;
+    this.#diagnostics = diagnostics;
+    this.#emptyChainIsSampleIp = emptyChainIsSampleIp;
+    this.#take = take;
+  }
+
+  /**
+   * @param at offset of the record's header in `view`, `size` its size
+   * @param fileOffset the record's position in the file, for messages
+   */
+  read(view: ByteView, at: number, size: number, misc: number, nr: number, fileOffset: number): void {
+    // hot
+    const start = at + RECORD_HEADER_BYTES;
+    const end = at + size;
+    const event = this.#eventOf(view, start, end, fileOffset);
+    if (event < 0) return;
+    const { layout, attr } = this.#events.events[event];
+    const offsets = this.#offsets;
+    offsets.callchain = -1;
+    offsets.read = -1;
+    const problem = start + layout.fixedSize > end ? layout.locate(view, start, end, offsets) : layout.locateVariable(view, start, end, offsets);
+    if (problem !== undefined) {
+      this.#diagnostics.add('bad-sample', 'loss', `PERF_RECORD_SAMPLE: ${problem}; the sample is skipped`, fileOffset);
+      return;
+    }
+    const timeNs = layout.time < 0 ? Number.NaN : this.#clock.relative(view.lo(start + layout.time), view.hi(start + layout.time));
+    const pid = layout.tid < 0 ? -1 : view.i32(start + layout.tid);
+    const tid = layout.tid < 0 ? -1 : view.i32(start + layout.tid + 4);
+    const cpu = layout.cpu < 0 ? -1 : view.i32(start + layout.cpu);
+    const ipLo = layout.ip < 0 ? 0 : view.lo(start + layout.ip);
+    const ipHi = layout.ip < 0 ? 0 : view.hi(start + layout.ip);
+    const cpumode = misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
+    let chain = -1;
+    if (offsets.callchain >= 0 && (offsets.callchainCount > 0 || !this.#emptyChainIsSampleIp)) {
+      chain = this.#chains.intern(view, offsets.callchainIps, offsets.callchainCount, cpumode);
+    } else if (layout.ip >= 0) {
+      chain = this.#chains.internSingle(ipLo, ipHi, cpumode);
+    }
+    if (offsets.read >= 0) {
+      this.#takeReadValues(this.#events.events[event], view, event, timeNs, nr, pid, tid, cpu, chain, ipLo, ipHi, fileOffset);
+      return;
+    }
+    const period = layout.period >= 0 ? view.u64(start + layout.period) : periodOf(attr.samplePeriod);
+    this.#take(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
+  }
+
+  /** Index of the event that a sample belongs to; −1, reported, when that cannot be told. */
+  #eventOf(view: ByteView, start: number, end: number, fileOffset: number): number {
+    // hot
+    const { events } = this.#events;
+    if (events.length === 1) return 0;
+    const idOffset = this.#events.sampleIdOffset;
+    if (idOffset < 0) {
+      if (events.length > 1) return 0;
+      this.#diagnostics.add('sample-without-attr', 'loss', 'PERF_RECORD_SAMPLE before any event attr: the sample is skipped', fileOffset);
+      return -1;
+    }
+    const event = start + idOffset + 8 <= end ? this.#events.findById(view.u64(start + idOffset)) : -1;
+    if (event < 0)
+      this.#diagnostics.add('unknown-event-id', 'loss', 'PERF_RECORD_SAMPLE has an id that belongs to no event: the sample is skipped', fileOffset);
+    return event;
+  }
+
+  /**
+   * A sample with PERF_SAMPLE_READ stands for one sample per value read, each with what the value has grown by as its
+   * period; a member that has not moved gives none. Observed: perf 6.1.
+   */
+  #takeReadValues(
+    sampled: SessionEvent,
+    view: ByteView,
+    sampledEvent: number,
+    timeNs: number,
+    nr: number,
+    pid: number,
+    tid: number,
+    cpu: number,
+    chain: number,
+    ipLo: number,
+    ipHi: number,
+    fileOffset: number,
+  ): void {
+    const { readFormat } = sampled.attr;
+    const values = readValuesOf(readFormat, view, this.#offsets.read);
+    for (let i = 0; i < values.count; i++) {
+      const at = values.first + i * values.stride;
+      const id = values.idOffset < 0 ? 0 : view.u64(at + values.idOffset);
+      const event = values.idOffset < 0 ? sampledEvent : this.#events.findById(id);
+      if (event < 0) {
+        this.#diagnostics.add('unknown-event-id', 'loss', 'PERF_RECORD_SAMPLE reads a value whose id belongs to no event: it is skipped', fileOffset);
+        continue;
+      }
+      const value = view.u64(at);
+      const period = value - (this.#lastValues.get(id) ?? 0);
+      this.#lastValues.set(id, value);
+      if (period !== 0) this.#take(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
+    }
+  }
+}
+
+/** The period of samples that do not tell theirs: what was asked for; one event each where that was a frequency. */
+function periodOf(samplePeriod: number): number {
+  return samplePeriod > 0 ? samplePeriod : 1;
+}

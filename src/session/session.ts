@@ -1,0 +1,276 @@
+import type { ByteSource } from '../bytes/byte-source.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import * as abi from '../perfdata/constants.ts';
+import type { Features } from '../perfdata/features.ts';
+import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
+import { RecordStream } from '../perfdata/framing.ts';
+import { readSideBand, type SideBand } from '../perfdata/records/side-band.ts';
+import type { AddressSpace } from './address-space.ts';
+import { CallchainTable } from './callchains.ts';
+import { RecordingClock } from './clock.ts';
+import { classifyUserMap, type Dso, DsoTable } from './dsos.ts';
+import { EventList, type SessionEvent } from './events.ts';
+import { CompiledFilter, type SampleFilter } from './filter.ts';
+import { type FrameOptions, FrameResolver, type FrameSink } from './frames.ts';
+import { applyKsymbol, mapKernel } from './kernel-maps.ts';
+import { RecordCounts } from './record-counts.ts';
+import { type QueuedRow, RecordQueue } from './record-queue.ts';
+import { SampleReader } from './sample-reader.ts';
+import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
+import { TaskTable } from './tasks.ts';
+import { UserRecordReader } from './user-records.ts';
+
+/** Where a session's samples and frames go, in time order. */
+export interface SessionSink extends FrameSink {
+  /**
+   * @param timeNs nanoseconds since the session's base time, NaN where the sample has none
+   * @param event, task indexes into the session's tables
+   * @param cpu −1 where the sample has none
+   * @param stack what {@link FrameSink.internStack} gave, −1 for none
+   */
+  sample(timeNs: number, event: number, task: number, cpu: number, stack: number, period: number, ipLo: number, ipHi: number): void;
+}
+
+/**
+ * Sees every record of the file once, in time order, filters or not. A sample that stands for several (READ of a
+ * group) is seen once.
+ */
+export interface RecordObserver {
+  /** @param nr position in the file, from 0 */
+  sample(nr: number, timeNs: number, event: number, thread: number, pid: number, tid: number, period: number, ipLo: number, ipHi: number): void;
+  /** @param pid, tid −1 where the record does not tell */
+  sideBand(nr: number, timeNs: number, pid: number, tid: number, record: SideBand): void;
+}
+
+export interface SessionOptions extends FrameOptions {
+  readonly filter: SampleFilter;
+  readonly observer?: RecordObserver;
+  /** Called between chunks with the position reached in the file. */
+  readonly onProgress?: (position: number) => void;
+}
+
+/** What a session knows when it has come to the end of the recording. */
+export interface SessionResult {
+  readonly header: RecordingHeader;
+  readonly features: Features;
+  readonly events: readonly SessionEvent[];
+  readonly dsos: readonly Dso[];
+  readonly processes: readonly SessionProcess[];
+  readonly threads: readonly SessionThread[];
+  readonly tasks: readonly SessionTask[];
+  readonly counts: RecordCounts;
+  /** What relative times count from, in the recording's clock; 0 when no record carries a time. */
+  readonly baseTime: bigint;
+  /** Samples before filters, group members counted each. */
+  readonly sampleCount: number;
+}
+
+/**
+ * Reads a recording from its first record to its last and plays it in time order: who ran, what was mapped where, and
+ * for each sample the stack of places it was in.
+ * @throws PerfconvError when the input is no recording or its header cannot be used
+ */
+export async function runSession(source: ByteSource, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics): Promise<SessionResult> {
+  const header = await readHeader(source, diagnostics);
+  const session = new Session(header, options, sink, diagnostics);
+  const stream = new RecordStream(source, header.dataStart, header.dataEnd, header.littleEndian, diagnostics);
+  while (await stream.fill()) {
+    while (stream.next()) session.handle(stream);
+    options.onProgress?.(stream.position);
+  }
+  return session.finish();
+}
+
+class Session {
+  readonly #header: RecordingHeader;
+  readonly #diagnostics: Diagnostics;
+  readonly #sink: SessionSink;
+  readonly #observer: RecordObserver | undefined;
+  readonly #filter: CompiledFilter;
+  readonly #clock = new RecordingClock();
+  readonly #events = new EventList();
+  readonly #chains = new CallchainTable();
+  readonly #tasks = new TaskTable();
+  readonly #dsos = new DsoTable();
+  readonly #kernel: AddressSpace;
+  readonly #frames: FrameResolver;
+  readonly #queue = new RecordQueue();
+  readonly #samples: SampleReader;
+  readonly #userRecords: UserRecordReader;
+  readonly #counts = new RecordCounts();
+  /** Side band records that wait in the queue, and the places of this list that are free again. */
+  readonly #waiting: (SideBand | undefined)[] = [];
+  readonly #freePlaces: number[] = [];
+  readonly #deliver = (row: QueuedRow): void => this.#deliverRow(row);
+  readonly #immediate: QueuedRow = { timeNs: Number.NaN, nr: 0, event: 0, pid: 0, tid: 0, cpu: 0, chain: 0, period: 0, ipLo: 0, ipHi: 0 };
+  #nr = -1;
+  #sampleCount = 0;
+  #lastObservedNr = -1;
+  #hasFilterBase = false;
+
+  constructor(header: RecordingHeader, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics) {
+    this.#header = header;
+    this.#diagnostics = diagnostics;
+    this.#sink = sink;
+    this.#observer = options.observer;
+    this.#filter = new CompiledFilter(options.filter);
+    this.#kernel = this.#tasks.newSpace();
+    this.#frames = new FrameResolver(this.#chains, this.#kernel, sink, options, diagnostics);
+    for (const attr of header.attrs) this.#events.add(attr);
+    if (header.features.eventDesc !== undefined) this.#events.applyDescriptions(header.features.eventDesc);
+    this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
+    this.#samples = new SampleReader(this.#events, this.#chains, this.#clock, diagnostics, !options.compatPerf, (...sample) => this.#enqueue(...sample));
+  }
+
+  /** Takes the stream's current record. */
+  handle(stream: RecordStream): void {
+    // hot
+    const { type } = stream;
+    this.#nr++;
+    this.#counts.add(type);
+    if (type === abi.PERF_RECORD_SAMPLE) {
+      this.#samples.read(stream.view, stream.offset, stream.size, stream.misc, this.#nr, stream.fileOffset);
+    } else if (type === abi.PERF_RECORD_FINISHED_ROUND) {
+      this.#observeUserRecord(type, stream.misc);
+      this.#queue.finishRound(this.#deliver);
+    } else if (type >= abi.PERF_RECORD_USER_TYPE_START) {
+      this.#observeUserRecord(type, stream.misc);
+      this.#userRecords.read(stream);
+    } else {
+      this.#handleSideBand(stream);
+    }
+  }
+
+  finish(): SessionResult {
+    this.#queue.finish(this.#deliver);
+    const { features } = this.#header;
+    if (features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
+    this.#dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
+    if (this.#queue.lateCount > 0) {
+      this.#diagnostics.add('out-of-order', 'info', 'records came after newer ones of an earlier round had been handled', undefined, this.#queue.lateCount);
+    }
+    return {
+      header: this.#header,
+      features,
+      events: this.#events.events,
+      dsos: this.#dsos.dsos,
+      processes: this.#tasks.processes,
+      threads: this.#tasks.threads,
+      tasks: this.#tasks.tasks,
+      counts: this.#counts,
+      baseTime: this.#clock.base,
+      sampleCount: this.#sampleCount,
+    };
+  }
+
+  #enqueue(timeNs: number, nr: number, event: number, pid: number, tid: number, cpu: number, chain: number, period: number, ipLo: number, ipHi: number): void {
+    // hot
+    if (!Number.isNaN(timeNs)) {
+      this.#queue.push(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
+      return;
+    }
+    Object.assign(this.#immediate, { timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi });
+    this.#deliverRow(this.#immediate);
+  }
+
+  #handleSideBand(stream: RecordStream): void {
+    const { view, offset, size, type, misc } = stream;
+    // The trailer lies at the end and is found from there: all events of a recording have the same one.
+    const trailer = this.#events.events[0]?.sampleId;
+    const end = offset + size;
+    const trailerBytes = trailer?.sizeBytes ?? 0;
+    const fieldsEnd = end - trailerBytes;
+    const record = fieldsEnd < offset + 8 ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc);
+    if (typeof record === 'string') {
+      this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, stream.fileOffset);
+      return;
+    }
+    if (record.kind === 'other' && this.#observer === undefined) return;
+    const hasTime = trailer !== undefined && trailer.time >= 0;
+    const timeNs = hasTime ? this.#clock.relative(view.lo(end - trailer.time), view.hi(end - trailer.time)) : Number.NaN;
+    const hasTid = trailer !== undefined && trailer.tid >= 0;
+    const pid = hasTid ? view.i32(end - trailer.tid) : -1;
+    const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
+    const place = this.#freePlaces.pop() ?? this.#waiting.length;
+    this.#waiting[place] = record;
+    this.#enqueue(timeNs, this.#nr, -1 - place, pid, tid, -1, -1, 0, 0, 0);
+  }
+
+  #deliverRow(row: QueuedRow): void {
+    // hot
+    if (row.event >= 0) this.#deliverSample(row);
+    else this.#deliverSideBand(row, -1 - row.event);
+  }
+
+  #deliverSample(row: QueuedRow): void {
+    // hot
+    const tasks = this.#tasks;
+    const threadIndex = tasks.thread(row.pid, row.tid);
+    this.#sampleCount++;
+    if (this.#observer !== undefined && row.nr !== this.#lastObservedNr) {
+      this.#lastObservedNr = row.nr;
+      this.#observer.sample(row.nr, row.timeNs, row.event, threadIndex, row.pid, row.tid, row.period, row.ipLo, row.ipHi);
+    }
+    const thread = tasks.threads[threadIndex];
+    if (!this.#filter.isOpen) {
+      if (!this.#hasFilterBase && this.#clock.hasBase) {
+        this.#hasFilterBase = true;
+        this.#filter.setBase(this.#clock.base);
+      }
+      if (!this.#filter.takes(this.#events.events[row.event].name, row.pid, row.tid, thread.comm, row.cpu, row.timeNs)) return;
+    }
+    const stack = row.chain < 0 ? -1 : this.#frames.stackOf(row.chain, tasks.processes[thread.process].space);
+    this.#sink.sample(row.timeNs, row.event, tasks.taskOf(threadIndex), row.cpu, stack, row.period, row.ipLo, row.ipHi);
+  }
+
+  #deliverSideBand(row: QueuedRow, place: number): void {
+    const record = this.#waiting[place];
+    this.#waiting[place] = undefined;
+    this.#freePlaces.push(place);
+    if (record === undefined) return;
+    this.#observer?.sideBand(row.nr, row.timeNs, row.pid, row.tid, record);
+    this.#apply(record);
+  }
+
+  #apply(sideBand: SideBand): void {
+    switch (sideBand.kind) {
+      case 'mmap': {
+        const { record } = sideBand;
+        const cpumode = sideBand.misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
+        if (cpumode === 1 || (cpumode === 0 && record.pid === -1)) mapKernel(this.#kernel, this.#dsos, record);
+        else if (cpumode === 2 || cpumode === 0) this.#mapUser(record);
+        break;
+      }
+      case 'comm':
+        this.#tasks.rename(sideBand.record);
+        break;
+      case 'fork':
+        this.#tasks.fork(sideBand.record);
+        break;
+      case 'ksymbol':
+        applyKsymbol(this.#kernel, this.#dsos, sideBand.record);
+        break;
+      case 'lost':
+        this.#diagnostics.add('lost', 'loss', 'perf could not keep up while recording and lost records', undefined, sideBand.record.lost);
+        break;
+      case 'lostSamples':
+        this.#diagnostics.add('lost-samples', 'loss', 'samples were lost while recording', undefined, sideBand.record.lost);
+        break;
+      case 'exit':
+      case 'other':
+        break;
+    }
+  }
+
+  #mapUser(record: Extract<SideBand, { kind: 'mmap' }>['record']): void {
+    const space = this.#tasks.ownSpace(this.#tasks.process(record.pid));
+    const { kind, name } = classifyUserMap(record);
+    const dso = this.#dsos.internMapped(record, kind, name);
+    const isFile = kind === 'file' || kind === 'vdso';
+    space.map(record.start, record.start + record.length, isFile ? record.pageOffset - record.start : 0, dso);
+  }
+
+  #observeUserRecord(type: number, misc: number): void {
+    this.#observer?.sideBand(this.#nr, Number.NaN, -1, -1, { kind: 'other', type, misc });
+  }
+}

@@ -1,0 +1,148 @@
+import type { CommRecord, ForkRecord } from '../perfdata/records/task-records.ts';
+import { AddressSpace, GenerationCounter } from './address-space.ts';
+
+/** A process over its life. */
+export interface SessionProcess {
+  readonly pid: number;
+  /** Last name of its main thread; empty when none was recorded. */
+  name: string;
+  /** Shared with other processes after a fork, until one of them changes its maps. */
+  space: AddressSpace;
+  isSpaceShared: boolean;
+}
+
+/** A thread over its life. */
+export interface SessionThread {
+  readonly process: number;
+  readonly pid: number;
+  readonly tid: number;
+  /** Current name; `:tid` until one is known. */
+  comm: string;
+  hasComm: boolean;
+  /** Index of the task that the thread is under its current name; −1 until it is asked for. */
+  task: number;
+}
+
+/** A thread under one name. */
+export interface SessionTask {
+  readonly thread: number;
+  readonly comm: string;
+}
+
+/**
+ * Processes, threads and their names over time. Records come in time order, but not always a process's birth before
+ * its first sign of life: everything is made when it is first heard of.
+ */
+export class TaskTable {
+  readonly processes: SessionProcess[] = [];
+  readonly threads: SessionThread[] = [];
+  readonly tasks: SessionTask[] = [];
+  readonly #generations = new GenerationCounter();
+  readonly #processOf = new Map<number, number>();
+  readonly #threadOf = new Map<number, number>();
+  readonly #taskOf = new Map<string, number>();
+  #lastThread = -1;
+
+  /** A new, empty address space whose generations fit those of the processes. */
+  newSpace(): AddressSpace {
+    return new AddressSpace(this.#generations);
+  }
+
+  /** Index of the process that has `pid` now. */
+  process(pid: number): number {
+    return this.#processOf.get(pid) ?? this.#newProcess(pid, this.newSpace(), false);
+  }
+
+  /** Index of the thread that has `tid` now, in process `pid`. */
+  thread(pid: number, tid: number): number {
+    // hot
+    const last = this.#lastThread;
+    if (last >= 0 && this.threads[last].tid === tid && this.threads[last].pid === pid) return last;
+    const known = this.#threadOf.get(tid);
+    if (known !== undefined && this.threads[known].pid === pid) {
+      this.#lastThread = known;
+      return known;
+    }
+    return this.#newThread(this.process(pid), tid);
+  }
+
+  /** Index of the task that a thread is now. */
+  taskOf(threadIndex: number): number {
+    // hot
+    const thread = this.threads[threadIndex];
+    if (thread.task < 0) {
+      const key = `${threadIndex}\0${thread.comm}`;
+      let task = this.#taskOf.get(key);
+      if (task === undefined) {
+        task = this.tasks.push({ thread: threadIndex, comm: thread.comm }) - 1;
+        this.#taskOf.set(key, task);
+      }
+      thread.task = task;
+    }
+    return thread.task;
+  }
+
+  /** The address space of a process, to change: it is the process's own from then on. */
+  ownSpace(processIndex: number): AddressSpace {
+    const process = this.processes[processIndex];
+    if (process.isSpaceShared) {
+      process.space = process.space.clone();
+      process.isSpaceShared = false;
+    }
+    return process.space;
+  }
+
+  rename(record: CommRecord): void {
+    const index = this.thread(record.pid, record.tid);
+    const thread = this.threads[index];
+    if (record.isExec) {
+      const process = this.processes[thread.process];
+      process.space = this.newSpace();
+      process.isSpaceShared = false;
+    }
+    this.#setComm(thread, record.comm);
+  }
+
+  /** FORK: pid equal to ppid is a further thread of a process, anything else a new process. */
+  fork(record: ForkRecord): void {
+    const parent = this.threads[this.thread(record.ppid, record.ptid)];
+    // The number may have belonged to another thread before; its EXIT does not always come.
+    this.#threadOf.delete(record.tid);
+    this.#lastThread = -1;
+    let process = this.#processOf.get(record.pid);
+    if (record.pid !== record.ppid && record.pid === record.tid) {
+      const parentProcess = this.processes[parent.process];
+      if (record.isSynthesized) {
+        process = this.#newProcess(record.pid, this.newSpace(), false);
+      } else {
+        parentProcess.isSpaceShared = true;
+        process = this.#newProcess(record.pid, parentProcess.space, true);
+      }
+    }
+    const child = this.threads[this.#newThread(process ?? this.process(record.pid), record.tid)];
+    if (parent.hasComm) this.#setComm(child, parent.comm);
+  }
+
+  #setComm(thread: SessionThread, comm: string): void {
+    thread.comm = comm;
+    thread.hasComm = true;
+    thread.task = -1;
+    if (thread.pid === thread.tid) this.processes[thread.process].name = comm;
+  }
+
+  #newProcess(pid: number, space: AddressSpace, isSpaceShared: boolean): number {
+    const index = this.processes.push({ pid, name: '', space, isSpaceShared }) - 1;
+    this.#processOf.set(pid, index);
+    return index;
+  }
+
+  #newThread(process: number, tid: number): number {
+    const { pid } = this.processes[process];
+    const index = this.threads.push({ process, pid, tid, comm: `:${tid}`, hasComm: false, task: -1 }) - 1;
+    this.#threadOf.set(tid, index);
+    this.#lastThread = index;
+    // The idle task has no COMM record; perf gives it the kernel's name for it.
+    if (pid === 0 && tid === 0) this.#setComm(this.threads[index], 'swapper');
+    return index;
+  }
+}

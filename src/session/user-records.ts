@@ -1,0 +1,93 @@
+import type { Diagnostics } from '../diagnostics.ts';
+import { PERF_ATTR_SIZE_VER0, readAttr } from '../perfdata/attr.ts';
+import * as abi from '../perfdata/constants.ts';
+import { type Features, readFeature } from '../perfdata/features.ts';
+import { readIds } from '../perfdata/file-header.ts';
+import { RECORD_HEADER_BYTES, type RecordStream } from '../perfdata/framing.ts';
+import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../perfdata/records/mapping-records.ts';
+import type { EventList } from './events.ts';
+
+/** perf_event_update types. */
+const PERF_EVENT_UPDATE_NAME = 2;
+
+/** Reads the records that perf itself writes: in pipe mode they carry all that a file has in its header. */
+export class UserRecordReader {
+  readonly buildIds: BuildIdRecord[] = [];
+  readonly #events: EventList;
+  readonly #features: Features;
+  readonly #littleEndian: boolean;
+  readonly #diagnostics: Diagnostics;
+
+  constructor(events: EventList, features: Features, littleEndian: boolean, diagnostics: Diagnostics) {
+    this.#events = events;
+    this.#features = features;
+    this.#littleEndian = littleEndian;
+    this.#diagnostics = diagnostics;
+  }
+
+  /** Takes the stream's current record, whose type is 64 or more; steps over a payload that follows it. */
+  read(stream: RecordStream): void {
+    const { view, offset: at, size, type, fileOffset } = stream;
+    const end = at + size;
+    const needed = FIXED_BYTES[type] ?? RECORD_HEADER_BYTES;
+    if (size < needed) {
+      this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: record of ${size} bytes is too small; it is skipped`, fileOffset);
+      return;
+    }
+    switch (type) {
+      case abi.PERF_RECORD_HEADER_ATTR: {
+        const attrSize = view.u32(at + RECORD_HEADER_BYTES + 4) || PERF_ATTR_SIZE_VER0;
+        const idsStart = at + RECORD_HEADER_BYTES + attrSize;
+        if (idsStart > end) {
+          this.#diagnostics.add('bad-record', 'loss', `PERF_RECORD_HEADER_ATTR: attr of ${attrSize} bytes overruns record of ${size} bytes`, fileOffset);
+          return;
+        }
+        this.#events.add({ attr: readAttr(view, at + RECORD_HEADER_BYTES, attrSize, fileOffset), ids: readIds(view, idsStart, end) });
+        return;
+      }
+      case abi.PERF_RECORD_EVENT_UPDATE: {
+        if (view.u64(at + 8) !== PERF_EVENT_UPDATE_NAME) return;
+        const event = this.#events.events[this.#events.findById(view.u64(at + 16))];
+        if (event !== undefined) event.name = view.text(at + 24, end);
+        return;
+      }
+      case abi.PERF_RECORD_HEADER_FEATURE: {
+        const bytes = view.bytes.slice(at + 16, end);
+        const feature = view.u64(at + 8);
+        // An empty one marks the end of the features.
+        if (bytes.length === 0) return;
+        readFeature(this.#features, feature, bytes, this.#littleEndian, fileOffset, this.#diagnostics);
+        if (feature === abi.HEADER_EVENT_DESC && this.#features.eventDesc !== undefined) this.#events.applyDescriptions(this.#features.eventDesc);
+        return;
+      }
+      case abi.PERF_RECORD_HEADER_BUILD_ID:
+        this.buildIds.push(readBuildId(view, at, end, stream.misc));
+        return;
+      case abi.PERF_RECORD_HEADER_TRACING_DATA:
+        stream.skipPayload(view.u32(at + 8));
+        return;
+      case abi.PERF_RECORD_AUXTRACE:
+        this.#diagnostics.add('auxtrace', 'warning', 'the recording holds a hardware trace (AUX), which is not decoded', fileOffset);
+        stream.skipPayload(view.u64(at + 8));
+        return;
+      case abi.PERF_RECORD_COMPRESSED:
+      case abi.PERF_RECORD_COMPRESSED2:
+        this.#diagnostics.add('compressed', 'loss', 'compressed records (perf record -z) are not read yet: what they hold is missing', fileOffset);
+        return;
+      default:
+        if (abi.RECORD_TYPE_NAMES[type] === undefined) {
+          this.#diagnostics.add('unknown-record', 'warning', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
+        }
+    }
+  }
+}
+
+/** Bytes that a record's fixed fields need, header included. */
+const FIXED_BYTES: Readonly<Record<number, number>> = {
+  [abi.PERF_RECORD_HEADER_ATTR]: RECORD_HEADER_BYTES + PERF_ATTR_SIZE_VER0,
+  [abi.PERF_RECORD_EVENT_UPDATE]: 24,
+  [abi.PERF_RECORD_HEADER_FEATURE]: 16,
+  [abi.PERF_RECORD_HEADER_BUILD_ID]: BUILD_ID_FIXED_BYTES,
+  [abi.PERF_RECORD_HEADER_TRACING_DATA]: 12,
+  [abi.PERF_RECORD_AUXTRACE]: 16,
+};

@@ -1,0 +1,170 @@
+import type { ByteSink } from '../bytes/byte-sink.ts';
+import { PerfconvError } from '../errors.ts';
+import { hexAddress } from '../profile/names.ts';
+import type { Profile, ProfileEvent } from '../profile/profile.ts';
+import type { SampleTable } from '../profile/tables.ts';
+import { TextWriter } from './text-writer.ts';
+
+/** Fields that `perf script -F` knows and this writer can print, in the order in which perf prints them. */
+export const SCRIPT_FIELDS = ['comm', 'pid', 'tid', 'cpu', 'time', 'period', 'event', 'ip', 'sym', 'symoff', 'dso'] as const;
+
+export type ScriptField = (typeof SCRIPT_FIELDS)[number];
+
+export interface ScriptOptions {
+  /** What to print; perf's own choice for each event by default. */
+  readonly fields?: readonly ScriptField[];
+  /** Print nine decimals of seconds, not six. */
+  readonly ns?: boolean;
+}
+
+/** perf's default for counters, and for tracepoints (which have no period and, without callchains, no address). */
+const DEFAULT_FIELDS: ReadonlySet<ScriptField> = new Set(['comm', 'tid', 'cpu', 'time', 'period', 'event', 'ip', 'sym', 'symoff', 'dso']);
+const TRACEPOINT_FIELDS: ReadonlySet<ScriptField> = new Set(['comm', 'tid', 'cpu', 'time', 'event']);
+const TRACEPOINT_CALLCHAIN_FIELDS: ReadonlySet<ScriptField> = new Set([...TRACEPOINT_FIELDS, 'ip', 'sym', 'symoff', 'dso']);
+
+/**
+ * Writes samples as the text of `perf script`, so that every tool that reads that text reads this one.
+ * Source of the format: observed, perf 6.1, columns as its output has them.
+ *
+ * The payload of a tracepoint, which perf prints behind the event's name, is not written. A field that an event's
+ * samples do not carry is left out: {@link missingScriptFields} tells which.
+ * @throws PerfconvError `usage` when the profile was read without its samples
+ */
+export async function writeScript(profile: Profile, sink: ByteSink, options: ScriptOptions = {}): Promise<void> {
+  const { samples } = profile;
+  if (samples === undefined) throw new PerfconvError('usage', 'perf-script text needs every sample: read the profile with keepSamples');
+  const out = new TextWriter(sink);
+  const printer = new SamplePrinter(profile, samples, options);
+  for (let row = 0; row < samples.size; row++) {
+    printer.print(row, out);
+    if (out.isFull) await out.flush();
+  }
+  await out.flush();
+}
+
+/** Fields asked for that no sample of the profile carries. */
+export function missingScriptFields(profile: Profile, fields: readonly ScriptField[]): ScriptField[] {
+  const { samples } = profile;
+  if (samples === undefined || samples.size === 0) return [];
+  const hasTime = samples.timeNs.subarray(0, samples.size).some((time) => !Number.isNaN(time));
+  const hasCpu = samples.cpu.subarray(0, samples.size).some((cpu) => cpu >= 0);
+  return fields.filter((field) => (field === 'time' && !hasTime) || (field === 'cpu' && !hasCpu));
+}
+
+class SamplePrinter {
+  readonly #profile: Profile;
+  readonly #samples: SampleTable;
+  readonly #decimals: 6 | 9;
+  readonly #fieldsOf: readonly ReadonlySet<ScriptField>[];
+  readonly #eventWidth: number;
+  readonly #frames: (string | undefined)[] = [];
+  /** The recording's time at time 0 of the samples, as seconds and nanoseconds. */
+  readonly #startSeconds: number;
+  readonly #startNanoseconds: number;
+
+  constructor(profile: Profile, samples: SampleTable, { fields, ns = false }: ScriptOptions) {
+    this.#profile = profile;
+    this.#samples = samples;
+    this.#decimals = ns ? 9 : 6;
+    const chosen = fields && new Set(fields);
+    this.#fieldsOf = profile.events.map((event) => chosen ?? defaultFields(event));
+    this.#eventWidth = Math.max(0, ...profile.events.map((event) => event.name.length));
+    this.#startSeconds = Number(profile.meta.startTime / 1_000_000_000n);
+    this.#startNanoseconds = Number(profile.meta.startTime % 1_000_000_000n);
+  }
+
+  print(row: number, out: TextWriter): void {
+    const samples = this.#samples;
+    const eventIndex = samples.event[row];
+    const event = this.#profile.events[eventIndex];
+    const fields = this.#fieldsOf[eventIndex];
+    const task = this.#profile.tasks[samples.task[row]];
+    const thread = this.#profile.threads[task.thread];
+    let line = '';
+    if (fields.has('comm')) line += event.hasCallchain ? `${task.comm} ` : `${task.comm.padStart(16)} `;
+    if (fields.has('pid') && fields.has('tid')) line += `${String(thread.pid).padStart(5)}/${String(thread.tid).padEnd(5)} `;
+    else if (fields.has('pid')) line += `${String(thread.pid).padStart(5)} `;
+    else if (fields.has('tid')) line += `${String(thread.tid).padStart(5)} `;
+    if (fields.has('cpu') && samples.cpu[row] >= 0) line += `[${String(samples.cpu[row]).padStart(3, '0')}] `;
+    if (fields.has('time') && !Number.isNaN(samples.timeNs[row])) line += `${this.#time(samples.timeNs[row])}: `;
+    if (fields.has('period')) line += `${String(samples.period[row]).padStart(10)} `;
+    if (fields.has('event')) line += `${event.name.padStart(this.#eventWidth)}: `;
+    if (!fields.has('ip')) {
+      out.put(`${line}\n`);
+      return;
+    }
+    out.put(line);
+    if (event.hasCallchain) this.#printCallchain(samples.stack[row], fields, out);
+    else this.#printSingle(row, fields, out);
+  }
+
+  #printCallchain(stack: number, fields: ReadonlySet<ScriptField>, out: TextWriter): void {
+    out.put('\n');
+    const { stacks } = this.#profile;
+    for (let at = stack; at >= 0; at = stacks.parent(at)) {
+      const location = stacks.location(at);
+      // The same set of fields holds for all events that have callchains, so a location always prints alike.
+      this.#frames[location] ??= this.#frameText(location, fields);
+      out.put(this.#frames[location]);
+    }
+    out.put('\n');
+  }
+
+  /** A location as lines of a callchain: one per inlined function, innermost first, then the function itself. */
+  #frameText(location: number, fields: ReadonlySet<ScriptField>): string {
+    const { locations } = this.#profile;
+    const ip = `\t${hexAddress(locations.addressLo(location), locations.addressHi(location)).padStart(16)}`;
+    let text = '';
+    for (let nth = 0; nth < locations.lineCount(location) - 1; nth++) {
+      text += `${ip}${fields.has('sym') ? ` ${this.#functionName(location, nth)}` : ''}${fields.has('dso') ? ' (inlined)' : ''}\n`;
+    }
+    return `${text}${ip}${this.#place(location, fields)}\n`;
+  }
+
+  /** Without a callchain perf prints the run-time address, not the one in the file. */
+  #printSingle(row: number, fields: ReadonlySet<ScriptField>, out: TextWriter): void {
+    const samples = this.#samples;
+    const stack = samples.stack[row];
+    const ip = hexAddress(samples.ipLo[row], samples.ipHi[row]).padStart(16);
+    out.put(` ${ip}${stack < 0 ? '' : this.#place(this.#profile.stacks.location(stack), fields)}\n`);
+  }
+
+  /** ` symbol+0xoffset (dso)` as far as it is asked for. */
+  #place(location: number, fields: ReadonlySet<ScriptField>): string {
+    const { locations, mappings } = this.#profile;
+    let text = '';
+    if (fields.has('sym')) {
+      const lines = locations.lineCount(location);
+      text = lines === 0 ? ' [unknown]' : ` ${this.#functionName(location, lines - 1)}`;
+      if (lines > 0 && fields.has('symoff')) text += `+0x${locations.symbolOffset(location).toString(16)}`;
+    }
+    if (fields.has('dso')) {
+      const mapping = locations.mapping(location);
+      text += ` (${mapping < 0 ? '[unknown]' : mappings[mapping].name})`;
+    }
+    return text;
+  }
+
+  #functionName(location: number, nth: number): string {
+    const { locations, functions, strings } = this.#profile;
+    return strings.get(functions.name(locations.lineFunction(location, nth)));
+  }
+
+  /** `%5lu.%06lu`, cut off, not rounded, as perf does. */
+  #time(timeNs: number): string {
+    const seconds = Math.floor(timeNs / 1e9);
+    let nanoseconds = this.#startNanoseconds + (timeNs - seconds * 1e9);
+    let whole = this.#startSeconds + seconds;
+    if (nanoseconds >= 1e9) {
+      nanoseconds -= 1e9;
+      whole++;
+    }
+    const decimals = String(nanoseconds).padStart(9, '0').slice(0, this.#decimals);
+    return `${String(whole).padStart(5)}.${decimals}`;
+  }
+}
+
+function defaultFields(event: ProfileEvent): ReadonlySet<ScriptField> {
+  if (!event.isTracepoint) return DEFAULT_FIELDS;
+  return event.hasCallchain ? TRACEPOINT_CALLCHAIN_FIELDS : TRACEPOINT_FIELDS;
+}
