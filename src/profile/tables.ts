@@ -1,4 +1,5 @@
 import { grown } from '../intern/growable.ts';
+import { PairInterner } from '../intern/pair-interner.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 
 /**
@@ -167,7 +168,7 @@ export class LocationTable {
  * its children's. Stack −1 is the empty one.
  */
 export class StackTable {
-  readonly #rows = new TupleInterner(2, 4096);
+  readonly #rows = new PairInterner();
 
   get size(): number {
     return this.#rows.size;
@@ -180,11 +181,11 @@ export class StackTable {
 
   /** The caller's stack; −1 when this frame is the outermost. */
   parent(index: number): number {
-    return this.#rows.words[index * 2] | 0;
+    return this.#rows.first[index];
   }
 
   location(index: number): number {
-    return this.#rows.words[index * 2 + 1];
+    return this.#rows.second[index];
   }
 
   /** Writes the locations of a stack, leaf first, into `target` and returns how many there are. */
@@ -245,7 +246,9 @@ export class SampleTable {
 
 /** Samples added up: rows are unique in (event, task, stack), in order of first appearance. */
 export class TotalTable {
-  readonly #rows = new TupleInterner(3, 4096);
+  /** (event, task), of which there are few, as one number each. */
+  readonly #kinds = new PairInterner();
+  readonly #rows = new PairInterner();
   #samples = new Float64Array(4096);
   #period = new Float64Array(4096);
 
@@ -254,7 +257,8 @@ export class TotalTable {
   }
 
   add(event: number, task: number, stack: number, period: number): void {
-    const row = this.#rows.intern(event, task, stack);
+    // hot
+    const row = this.#rows.intern(this.#kinds.intern(event, task), stack);
     if (row >= this.#samples.length) {
       this.#samples = grown(this.#samples, row + 1);
       this.#period = grown(this.#period, row + 1);
@@ -264,16 +268,16 @@ export class TotalTable {
   }
 
   event(row: number): number {
-    return this.#rows.words[row * 3];
+    return this.#kinds.first[this.#rows.first[row]];
   }
 
   task(row: number): number {
-    return this.#rows.words[row * 3 + 1];
+    return this.#kinds.second[this.#rows.first[row]];
   }
 
   /** −1 for samples without a stack. */
   stack(row: number): number {
-    return this.#rows.words[row * 3 + 2] | 0;
+    return this.#rows.second[row];
   }
 
   /** Number of samples added up. */

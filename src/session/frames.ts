@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { grown } from '../intern/growable.ts';
-import { TupleInterner } from '../intern/tuple-interner.ts';
+import { PairInterner } from '../intern/pair-interner.ts';
 import type { AddressSpace } from './address-space.ts';
 import { type CallchainTable, cpumodeOfMarker, isMarker } from './callchains.ts';
 
@@ -11,6 +11,9 @@ export interface FrameSink {
   /** See StackTable.intern. */
   internStack(parent: number, location: number): number;
 }
+
+/** Slots of the cache from addresses to locations; a power of two. With four words each it fits a second-level cache. */
+const CACHE_SLOTS = 1 << 15;
 
 const CPUMODE_KERNEL = 1;
 const CPUMODE_USER = 2;
@@ -32,10 +35,17 @@ export class FrameResolver {
   readonly #sink: FrameSink;
   readonly #options: FrameOptions;
   readonly #diagnostics: Diagnostics;
-  #resolved = new TupleInterner(2, 4096);
+  #resolved = new PairInterner();
   #stacks = new Int32Array(4096);
   #kernelGeneration: number;
+  /** Locations of the chain at work, leaf first. */
   #locations = new Int32Array(256);
+  /** Locations and stacks of the chain worked on before, outermost first: its neighbours often begin alike. */
+  #lastLocations = new Int32Array(256);
+  #lastStacks = new Int32Array(256);
+  #lastDepth = 0;
+  /** Recent look-ups, one per slot: low word, high word, whose address space and how, location. */
+  readonly #cache = new Int32Array(CACHE_SLOTS * 4).fill(-1);
 
   constructor(chains: CallchainTable, kernel: AddressSpace, sink: FrameSink, options: FrameOptions, diagnostics: Diagnostics) {
     this.#chains = chains;
@@ -51,7 +61,8 @@ export class FrameResolver {
     // hot
     if (this.#kernel.generation !== this.#kernelGeneration) {
       this.#kernelGeneration = this.#kernel.generation;
-      this.#resolved = new TupleInterner(2, 4096);
+      this.#resolved = new PairInterner();
+      this.#cache.fill(-1);
     }
     const known = this.#resolved.size;
     const row = this.#resolved.intern(chain, this.#chains.hasUserFrames(chain) ? space.generation : 0);
@@ -86,12 +97,48 @@ export class FrameResolver {
       this.#locations[depth++] = this.#locate(lo, hi, cpumode, isReturnAddress, space);
       isReturnAddress = !compatPerf;
     }
-    let stack = -1;
-    for (let i = depth - 1; i >= 0; i--) stack = this.#sink.internStack(stack, this.#locations[i]);
+    return this.#internStack(depth);
+  }
+
+  #internStack(depth: number): number {
+    // hot
+    this.#lastLocations = grown(this.#lastLocations, depth);
+    this.#lastStacks = grown(this.#lastStacks, depth);
+    const locations = this.#locations;
+    const lastLocations = this.#lastLocations;
+    const lastStacks = this.#lastStacks;
+    const shared = Math.min(depth, this.#lastDepth);
+    let at = 0;
+    while (at < shared && lastLocations[at] === locations[depth - 1 - at]) at++;
+    let stack = at === 0 ? -1 : lastStacks[at - 1];
+    for (; at < depth; at++) {
+      const location = locations[depth - 1 - at];
+      stack = this.#sink.internStack(stack, location);
+      lastLocations[at] = location;
+      lastStacks[at] = stack;
+    }
+    this.#lastDepth = depth;
     return stack;
   }
 
+  /** The location of an address, from the cache where it was looked up not long ago. */
   #locate(lo: number, hi: number, cpumode: number, isReturnAddress: boolean, space: AddressSpace): number {
+    // hot
+    const generation = cpumode === CPUMODE_KERNEL ? this.#kernelGeneration : space.generation;
+    // Eight modes, and two ways to look up: a generation of its own for each.
+    const how = (generation * 16 + cpumode * 2 + (isReturnAddress ? 1 : 0)) | 0;
+    const cache = this.#cache;
+    const at = ((Math.imul(lo ^ how, 0x9e3779b1) >>> 17) & (CACHE_SLOTS - 1)) * 4;
+    if (cache[at] === (lo | 0) && cache[at + 1] === (hi | 0) && cache[at + 2] === how && cache[at + 3] >= 0) return cache[at + 3];
+    const location = this.#look(lo, hi, cpumode, isReturnAddress, space);
+    cache[at] = lo;
+    cache[at + 1] = hi;
+    cache[at + 2] = how;
+    cache[at + 3] = location;
+    return location;
+  }
+
+  #look(lo: number, hi: number, cpumode: number, isReturnAddress: boolean, space: AddressSpace): number {
     const address = (hi | 0) * 0x1_0000_0000 + lo;
     // A call may be the last instruction of its map: it is the call that must be in there.
     const looked = isReturnAddress ? address - 1 : address;

@@ -1,0 +1,153 @@
+import type { ByteSource } from './bytes/byte-source.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import { PERF_TYPE_TRACEPOINT } from './perfdata/constants.ts';
+import { ProfileBuilder } from './profile/builder.ts';
+import type { Mapping, Profile, ProfileEvent, ProfileMeta } from './profile/profile.ts';
+import type { SampleFilter } from './session/filter.ts';
+import { type RecordObserver, runSession, type SessionResult } from './session/session.ts';
+import { symbolizeLocations } from './symbolize.ts';
+import type { Symbolizer } from './symbols/symbolizer.ts';
+
+export interface ReadProfileOptions {
+  /** Which samples to take; all by default. */
+  readonly filter?: SampleFilter;
+  /** Keep every sample in time order, as speedscope, Chrome trace and script need it. False by default. */
+  readonly keepSamples?: boolean;
+  /** Frames per stack at most, counted from the leaf. All by default; 127 with `compatPerf`, as perf does. */
+  readonly maxStack?: number;
+  /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see the README. False by default. */
+  readonly compatPerf?: boolean;
+  /** Names functions; without one, frames keep their addresses. */
+  readonly symbolizer?: Symbolizer;
+  /** Sees every record in time order, filters or not. */
+  readonly observer?: RecordObserver;
+  /** Unix time in nanoseconds to use for the capture when the recording itself does not tell: the file's own time. */
+  readonly fallbackCaptureTimeNs?: bigint;
+  /** Called now and then with the file position reached. */
+  readonly onProgress?: (position: number) => void;
+}
+
+/** A decoded recording: the profile for writers, and what the session knows beyond it. */
+export interface ReadProfileResult {
+  readonly profile: Profile;
+  readonly session: SessionResult;
+}
+
+/** Frames that perf 6.1 shows of a callchain at most. Source: perf script's documentation, --max-stack. */
+const PERF_MAX_STACK = 127;
+
+/**
+ * Decodes a recording into a profile and names its functions.
+ * Findings that are no errors go to `diagnostics`.
+ *
+ * @throws PerfconvError when the input is no recording, or too damaged to begin with
+ */
+export async function readProfile(source: ByteSource, options: ReadProfileOptions, diagnostics: Diagnostics): Promise<ReadProfileResult> {
+  const compatPerf = options.compatPerf ?? false;
+  const builder = new ProfileBuilder(options.keepSamples ?? false);
+  const session = await runSession(
+    source,
+    {
+      filter: options.filter ?? {},
+      maxStack: options.maxStack ?? (compatPerf ? PERF_MAX_STACK : Number.POSITIVE_INFINITY),
+      compatPerf,
+      ...(options.observer && { observer: options.observer }),
+      ...(options.onProgress && { onProgress: options.onProgress }),
+    },
+    builder,
+    diagnostics,
+  );
+  builder.rebaseTimes();
+  const profile = assemble(source.name, session, builder, options.fallbackCaptureTimeNs);
+  if (options.symbolizer) await symbolizeLocations(profile, session, options.symbolizer);
+  return { profile, session };
+}
+
+function assemble(inputName: string, session: SessionResult, builder: ProfileBuilder, fallbackCaptureTimeNs: bigint | undefined): Profile {
+  const mappings = session.dsos.map(
+    (dso): Mapping => ({ name: dso.name, kind: dso.kind, buildId: dso.buildId, bias: dso.bias, start: dso.start, limit: dso.limit, hasSymbols: false }),
+  );
+  return {
+    meta: assembleMeta(inputName, session, builder, fallbackCaptureTimeNs),
+    strings: builder.strings,
+    events: assembleEvents(session, builder),
+    mappings,
+    mainMapping: findMainMapping(mappings, builder),
+    processes: session.processes.map(({ pid, name }) => ({ pid, name })),
+    threads: session.threads.map(({ process, pid, tid, comm }) => ({ process, pid, tid, name: comm })),
+    tasks: session.tasks.map(({ thread, comm }) => ({ thread, comm })),
+    functions: builder.functions,
+    locations: builder.locations,
+    stacks: builder.stacks,
+    totals: builder.totals,
+    samples: builder.samples,
+  };
+}
+
+function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder, fallbackCaptureTimeNs: bigint | undefined): ProfileMeta {
+  const { features, baseTime } = session;
+  const hasTimes = Number.isFinite(builder.firstTimeNs);
+  const startTime = hasTimes ? baseTime + BigInt(builder.firstTimeNs) : baseTime;
+  const { clockData } = features;
+  return {
+    inputName: inputName.slice(inputName.lastIndexOf('/') + 1),
+    perfVersion: features.version ?? '',
+    commandLine: features.cmdline ?? [],
+    hostName: features.hostname ?? '',
+    osRelease: features.osrelease ?? '',
+    arch: features.arch ?? '',
+    cpuCount: features.nrCpusOnline,
+    captureTimeNs: clockData === undefined ? fallbackCaptureTimeNs : clockData.wallClockNs + (startTime - clockData.clockNs),
+    startTime,
+    durationNs: hasTimes ? builder.lastTimeNs - builder.firstTimeNs : 0,
+  };
+}
+
+function assembleEvents(session: SessionResult, builder: ProfileBuilder): ProfileEvent[] {
+  const events = session.events.map(
+    ({ attr, name, isClock, isDummy, layout }): ProfileEvent => ({
+      name,
+      unit: isClock ? 'nanoseconds' : 'count',
+      samplePeriod: attr.samplePeriod,
+      sampleFreq: attr.sampleFreq,
+      isTracepoint: attr.type === PERF_TYPE_TRACEPOINT,
+      isDummy,
+      samples: 0,
+      period: 0,
+      hasCallchain: layout.hasCallchain,
+    }),
+  );
+  const { totals } = builder;
+  for (let row = 0; row < totals.size; row++) {
+    const event = events[totals.event(row)];
+    event.samples += totals.samples(row);
+    event.period += totals.period(row);
+  }
+  return events;
+}
+
+const SHARED_OBJECT = /\.so(\.|$)|\/ld-linux|\/ld-musl/;
+
+/**
+ * The program that was profiled: among the mapped files that are no shared libraries, the one that most samples lie
+ * in, at any depth of their stacks.
+ */
+function findMainMapping(mappings: readonly Mapping[], builder: ProfileBuilder): number {
+  const { totals, stacks, locations } = builder;
+  // A parent comes before its children, so that one walk from the last stack to the first adds every stack to its callers.
+  const periods = new Float64Array(stacks.size);
+  for (let row = 0; row < totals.size; row++) if (totals.stack(row) >= 0) periods[totals.stack(row)] += totals.samples(row);
+  const weights = new Float64Array(mappings.length);
+  for (let stack = stacks.size - 1; stack >= 0; stack--) {
+    const mapping = locations.mapping(stacks.location(stack));
+    if (mapping >= 0) weights[mapping] += periods[stack];
+    const parent = stacks.parent(stack);
+    if (parent >= 0) periods[parent] += periods[stack];
+  }
+  let main = -1;
+  mappings.forEach(({ kind, name }, i) => {
+    if (kind !== 'file' || SHARED_OBJECT.test(name)) return;
+    if (main < 0 || weights[i] > weights[main]) main = i;
+  });
+  return main;
+}

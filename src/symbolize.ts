@@ -1,0 +1,47 @@
+import type { Profile } from './profile/profile.ts';
+import type { SessionResult } from './session/session.ts';
+import type { Symbolizer } from './symbols/symbolizer.ts';
+
+/** Names the functions at all locations of a profile: each binary's symbols are read once, each location looked up once. */
+export async function symbolizeLocations(profile: Profile, session: SessionResult, symbolizer: Symbolizer): Promise<void> {
+  const { locations, functions, strings, mappings } = profile;
+  const byMapping = groupByMapping(profile);
+  for (const [mapping, group] of byMapping.entries()) {
+    if (group === undefined) continue;
+    const dso = session.dsos[mapping];
+    const symbols = await symbolizer.symbolsFor({
+      name: dso.name,
+      kind: dso.kind,
+      buildId: dso.buildId,
+      osRelease: session.features.osrelease ?? '',
+      ...(dso.referenceSymbol !== '' && { referenceSymbol: dso.referenceSymbol, referenceAddress: dso.referenceAddress }),
+    });
+    if (symbols === undefined) continue;
+    mappings[mapping].hasSymbols = true;
+    const functionOfSymbol = new Map<number, number>();
+    for (const location of group) {
+      const address = locations.address(location);
+      const symbol = symbols.find(locations.isReturnAddress(location) ? address - 1 : address);
+      if (symbol < 0) continue;
+      let func = functionOfSymbol.get(symbol);
+      if (func === undefined) {
+        func = functions.intern(strings.intern(symbols.name(symbol)));
+        functionOfSymbol.set(symbol, func);
+      }
+      locations.setLines(location, [func], [0], [0], address - symbols.start(symbol));
+    }
+  }
+}
+
+/** Locations of each mapping; a hole for a mapping that no location lies in. */
+function groupByMapping({ locations, mappings }: Profile): (number[] | undefined)[] {
+  const groups = new Array<number[] | undefined>(mappings.length).fill(undefined);
+  for (let location = 0; location < locations.size; location++) {
+    const mapping = locations.mapping(location);
+    if (mapping < 0) continue;
+    const group = groups[mapping];
+    if (group === undefined) groups[mapping] = [location];
+    else group.push(location);
+  }
+  return groups;
+}
