@@ -1,0 +1,93 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
+import { compareTables } from '../support/compare-tables.ts';
+import { parseReportStats } from '../support/perf-report-text.ts';
+import { parsePerfScript } from '../support/perf-script-text.ts';
+import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
+import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
+import type { Variant } from './variants.ts';
+import { variants } from './variants.ts';
+
+// Records programs here and now, in every way that the issue lists, and compares what perf prints with what we print.
+
+const whyNot = whyNoRecording() ?? whyNoCompiler();
+const whyNoComparison = whyNoPerfconv();
+if (whyNot !== undefined) announceSkipped('the differential suite against perf', whyNot);
+else if (whyNoComparison !== undefined) announceSkipped('the comparisons of the differential suite', whyNoComparison);
+
+describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against perfconv', () => {
+  let directory = '';
+
+  beforeAll(() => {
+    directory = makeTempDir();
+    buildWorkloads(directory);
+  });
+  afterAll(() => removeTempDir(directory));
+
+  describe.each(variants)('$name', (variant) => {
+    let file = '';
+    let problem: string | undefined;
+
+    beforeAll(() => {
+      file = join(directory, `${variant.name.replaceAll(/[^\w]+/g, '_')}.data`);
+      problem = recordVariant(variant, file, directory);
+      if (problem !== undefined) announceSkipped(`variant ${variant.name}`, problem);
+    });
+
+    test('perf can read it, and every line of its text is understood', ({ skip }) => {
+      if (problem !== undefined) skip(problem);
+      const samples = parsePerfScript(readWithPerf('script', file, ['--no-inline', '--no-demangle']));
+      const { samples: delivered } = parseReportStats(readWithPerf('report', file, ['--stats']));
+      expect(samples.length).toBe([...delivered.values()].reduce((sum, count) => sum + count, 0));
+      expect(samples.length).toBeGreaterThan(0);
+      expect(describeComparison(compareScripts(samples, samples))).not.toContain('\n');
+    });
+
+    test.skipIf(whyNoComparison !== undefined)('the script text by default', ({ skip }) => {
+      if (problem !== undefined) skip(problem);
+      const { perf, perfconv } = scriptsOf(file);
+      const comparison = compareScripts(perf, perfconv);
+      if (!isAcceptable(comparison)) expect.fail(describeComparison(comparison));
+      if (comparison.frameDifferences > 0) process.stderr.write(`${variant.name}: ${describeComparison(comparison)}\n`);
+    });
+
+    test.skipIf(whyNoComparison !== undefined)('the script text with process ids and nanoseconds', ({ skip }) => {
+      if (problem !== undefined) skip(problem);
+      const { perf, perfconv } = scriptsOf(file, ['--ns', '-F', 'comm,pid,tid,time,event,period,ip,sym,symoff,dso']);
+      const comparison = compareScripts(perf, perfconv);
+      if (!isAcceptable(comparison)) expect.fail(describeComparison(comparison));
+    });
+
+    test.skipIf(whyNoComparison !== undefined)('the CSV tables against perf report', ({ skip }) => {
+      if (problem !== undefined) skip(problem);
+      const tables = join(directory, 'tables', variant.name.replaceAll(/[^\w]+/g, '_'));
+      mkdirSync(join(directory, 'tables'), { recursive: true });
+      expect(compareTables(csvTablesOf(file, tables), file)).toEqual([]);
+    });
+  });
+});
+
+/** Records; returns why perf could not. */
+function recordVariant(variant: Variant, file: string, directory: string): string | undefined {
+  const workload = variant.workload ?? ['./threads', '2'];
+  const [program = ''] = workload;
+  if (!program.startsWith('./')) {
+    const missing = whyMissing(program, program === 'sh' ? ['-c', 'true'] : ['--version']);
+    if (missing !== undefined) return missing;
+  }
+  const output = variant.pipe ? openSync(file, 'w') : undefined;
+  const child = spawnSync('perf', ['record', '-q', ...variant.record, '-o', variant.pipe ? '-' : file, '--', ...workload], {
+    cwd: directory,
+    encoding: 'utf8',
+    // What the workload prints is nobody's; a pipe recording must not be mixed with it.
+    stdio: ['ignore', output ?? 'ignore', 'pipe'],
+  });
+  if (output !== undefined) closeSync(output);
+  if (child.error) return child.error.message;
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return child.status === 0 && size > 0 ? undefined : `perf record ${variant.record.join(' ')}: ${lastLines(child.stderr)}`;
+}

@@ -1,0 +1,117 @@
+import type { AttrSpec } from './attr.ts';
+import { writeAttr } from './attr.ts';
+import type { ByteOrder } from './byte-writer.ts';
+import { ByteWriter } from './byte-writer.ts';
+import type { FeatureName, FeatureSpec } from './features.ts';
+import { featureBits, featureBytes } from './features.ts';
+import type { RecordSpec } from './kernel-records.ts';
+import { toolRecords } from './user-records.ts';
+
+/** A recording as a test writes it. */
+export interface FileSpec {
+  /** Default little. */
+  readonly byteOrder?: ByteOrder;
+  readonly attrs: readonly AttrSpec[];
+  readonly records: readonly RecordSpec[];
+  readonly features?: FeatureSpec;
+  /** Size of perf_event_attr in the file; default that of the attrs, or 128. */
+  readonly attrSize?: number;
+  /** header.attr_size, the distance between attrs; default attrSize + 16 (a file section with the ids follows each). */
+  readonly headerAttrSize?: number;
+  /** data.size = 0, as a killed `perf record` leaves it. */
+  readonly unfinished?: boolean;
+}
+
+const headerSizeBytes = 104;
+
+/** The bytes of a PERFILE2 file: header, ids, attrs, data, feature table, features. */
+export function encodeFile(spec: FileSpec): Uint8Array {
+  const byteOrder = spec.byteOrder ?? 'little';
+  const attrSize = spec.attrSize ?? Math.max(...spec.attrs.map((attr) => attr.sizeBytes ?? 128));
+  const headerAttrSize = spec.headerAttrSize ?? attrSize + 16;
+  const newWriter = (): ByteWriter => new ByteWriter(byteOrder);
+
+  const ids = newWriter();
+  const attrs = newWriter();
+  for (const attr of spec.attrs) {
+    const start = attrs.length;
+    writeAttr(attrs, attr, newWriter, attrSize);
+    // As in perf.h, the ids' place is the last 16 bytes of the entry, wherever those begin.
+    attrs.zeros(headerAttrSize - 16 - (attrs.length - start));
+    attrs.u64(BigInt(headerSizeBytes + ids.length)).u64(BigInt((attr.ids?.length ?? 0) * 8));
+    for (const id of attr.ids ?? []) ids.u64(id);
+  }
+  const data = newWriter();
+  for (const record of spec.records) data.raw(encodeRecord(record, spec.attrs, byteOrder));
+
+  const attrsOffset = headerSizeBytes + ids.length;
+  const dataOffset = attrsOffset + attrs.length;
+  const names = featureNames(spec.features);
+  const out = newWriter();
+  writeMagic(out);
+  out.u64(BigInt(headerSizeBytes)).u64(BigInt(headerAttrSize));
+  out.u64(BigInt(attrsOffset)).u64(BigInt(attrs.length));
+  out.u64(BigInt(dataOffset)).u64(BigInt(spec.unfinished ? 0 : data.length));
+  out.u64(0n).u64(0n); // event_types, no longer used
+  const featureWord = names.reduce((word, name) => word | (1n << BigInt(featureBits[name])), 0n);
+  out.u64(featureWord).u64(0n).u64(0n).u64(0n);
+  out.raw(ids.bytes()).raw(attrs.bytes()).raw(data.bytes());
+  if (spec.unfinished) return out.bytes();
+
+  const sections = names.map((name) => featureBytes(name, spec.features?.[name], { byteOrder, attrs: spec.attrs }));
+  let offset = out.length + sections.length * 16;
+  for (const section of sections) {
+    out.u64(BigInt(offset)).u64(BigInt(section.length));
+    offset += section.length;
+  }
+  for (const section of sections) out.raw(section);
+  return out.bytes();
+}
+
+/**
+ * The bytes that `perf record -o -` would write: attrs, event names and features come as records, then the given ones.
+ * An attr without ids gets a HEADER_ATTR without ids and no name.
+ */
+export function encodePipe(spec: Pick<FileSpec, 'byteOrder' | 'attrs' | 'records' | 'features'>): Uint8Array {
+  const byteOrder = spec.byteOrder ?? 'little';
+  const out = new ByteWriter(byteOrder);
+  writeMagic(out);
+  out.u64(16n);
+  const features = featureNames(spec.features).map((name) => toolRecords.headerFeature(name, spec.features?.[name], spec.attrs));
+  // As perf writes them; it checks GROUP_DESC against the attrs, which therefore come first.
+  const prologue = [
+    ...spec.attrs.map((attr) => toolRecords.headerAttr(attr)),
+    ...features,
+    ...(features.length > 0 ? [toolRecords.lastFeature()] : []),
+    ...spec.attrs.flatMap((attr) =>
+      attr.name !== undefined && attr.ids?.[0] !== undefined ? [toolRecords.eventUpdate({ id: attr.ids[0], name: attr.name })] : [],
+    ),
+  ];
+  for (const record of [...prologue, ...spec.records]) out.raw(encodeRecord(record, spec.attrs, byteOrder));
+  return out.bytes();
+}
+
+/** The bytes of one record: header, body, trailer, and any payload behind it. */
+export function encodeRecord(record: RecordSpec, attrs: readonly AttrSpec[], byteOrder: ByteOrder = 'little'): Uint8Array {
+  const attr = attrs[record.attr];
+  if (!attr) throw new RangeError(`no attr ${record.attr}`);
+  const body = new ByteWriter(byteOrder);
+  record.writeBody(body, attr);
+  const sizeBytes = record.sizeBytes ?? 8 + body.length;
+  if (sizeBytes > 0xffff) throw new RangeError(`a record of ${sizeBytes} bytes does not fit its u16 size`);
+  const out = new ByteWriter(byteOrder);
+  out.u32(record.type).u16(record.misc).u16(sizeBytes);
+  out.raw(body.bytes());
+  if (record.payload) out.raw(record.payload);
+  return out.bytes();
+}
+
+/** `PERFILE2` is a u64 to its writer: on a big-endian machine it lies in the file as `2ELIFREP`. */
+function writeMagic(out: ByteWriter): void {
+  out.u64(0x32454c4946524550n);
+}
+
+function featureNames(features: FeatureSpec = {}): FeatureName[] {
+  const names = (Object.keys(features) as FeatureName[]).filter((name) => features[name] !== undefined);
+  return names.sort((a, b) => featureBits[a] - featureBits[b]);
+}

@@ -1,0 +1,98 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What a program did. Text is UTF-8; bytes that are none become U+FFFD, in perf's output and in ours alike. */
+export interface ToolResult {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ToolOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: Uint8Array;
+}
+
+const maxOutputBytes = 2 ** 30;
+
+/** Runs a program to its end. @throws Error when it cannot be started */
+export function runTool(program: string, args: readonly string[], options: ToolOptions = {}): ToolResult {
+  const child = spawnSync(program, args, {
+    cwd: options.cwd,
+    // A fixed locale: perf writes numbers and messages in the user's.
+    env: { ...process.env, LC_ALL: 'C', PERF_CONFIG: '/dev/null', ...options.env },
+    input: options.input,
+    maxBuffer: maxOutputBytes,
+    encoding: 'utf8',
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  if (child.error) throw child.error;
+  return { status: child.status ?? 128, stdout: child.stdout, stderr: child.stderr };
+}
+
+/** Runs perf with `-f` behind the subcommand: it refuses files of other owners otherwise. @throws Error with perf's words on failure */
+export function readWithPerf(subcommand: 'script' | 'report' | 'evlist' | 'buildid-list', file: string, args: readonly string[] = []): string {
+  const result = runTool('perf', [subcommand, '-f', '-i', file, ...args]);
+  if (result.status !== 0) throw new Error(`perf ${subcommand} ${args.join(' ')} on ${file}: status ${result.status}: ${lastLines(result.stderr)}`);
+  return result.stdout;
+}
+
+/** The last lines of what a program said on standard error, joined. */
+export function lastLines(text: string, count = 3): string {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .slice(-count)
+    .join(' / ');
+}
+
+/** Why no program of this name can be run here; undefined when it can. */
+export function whyMissing(program: string, args: readonly string[] = ['--version']): string | undefined {
+  try {
+    const result = runTool(program, args);
+    return result.status === 0 ? undefined : `${program} ${args.join(' ')} ended with status ${result.status}: ${lastLines(result.stderr)}`;
+  } catch (error) {
+    return `${program} does not start: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** Why perf cannot read files here; undefined when it can. */
+export function whyNoPerf(): string | undefined {
+  return whyMissing('perf');
+}
+
+/** Why perf cannot record other processes and the kernel here (not installed, not permitted); undefined when it can. */
+export function whyNoRecording(): string | undefined {
+  const missing = whyNoPerf();
+  if (missing !== undefined) return missing;
+  return withTempDir((dir) => {
+    const result = runTool('perf', ['record', '-q', '-a', '-e', 'cpu-clock', '-o', join(dir, 'probe.data'), 'true']);
+    return result.status === 0 ? undefined : `perf record -a: ${lastLines(result.stderr)}`;
+  });
+}
+
+/** Says on standard error that tests are skipped and why, so that a green run is not taken for more than it is. */
+export function announceSkipped(what: string, why: string): void {
+  process.stderr.write(`SKIPPED ${what}: ${why}\n`);
+}
+
+export function makeTempDir(): string {
+  return mkdtempSync(join(tmpdir(), 'perfconv-'));
+}
+
+export function removeTempDir(dir: string): void {
+  rmSync(dir, { recursive: true, force: true });
+}
+
+function withTempDir<T>(use: (dir: string) => T): T {
+  const dir = makeTempDir();
+  try {
+    return use(dir);
+  } finally {
+    removeTempDir(dir);
+  }
+}

@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseCsv } from './parse-csv.ts';
+import type { ScriptSample } from './perf-script-text.ts';
+import { parsePerfScript } from './perf-script-text.ts';
+import type { ToolResult } from './perf-tool.ts';
+import { lastLines, readWithPerf, runTool } from './perf-tool.ts';
+
+const command = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
+
+/** Why the command line is not there to be tested; undefined when it is. Once there, it must work. */
+export function whyNoPerfconv(): string | undefined {
+  return existsSync(command) ? undefined : 'bin/perfconv.js does not exist';
+}
+
+/** Runs this project's command. */
+export function runPerfconv(args: readonly string[], input?: Uint8Array): ToolResult {
+  return runTool(process.execPath, [command, ...args], input === undefined ? {} : { input });
+}
+
+/** `perfconv convert` must succeed. @throws Error with its words when it does not */
+export function convert(args: readonly string[]): ToolResult {
+  const result = runPerfconv(['convert', ...args]);
+  if (result.status !== 0) throw new Error(`perfconv convert ${args.join(' ')}: status ${result.status}: ${lastLines(result.stderr)}`);
+  return result;
+}
+
+/** Both tools are told to print symbols as they stand in the files. */
+const asInTheFile = ['--no-inline', '--no-demangle'] as const;
+
+/** What both tools print for a recording, by default or with `extra` arguments. */
+export function scriptsOf(file: string, extra: readonly string[] = []): { readonly perf: ScriptSample[]; readonly perfconv: ScriptSample[] } {
+  return {
+    perf: parsePerfScript(readWithPerf('script', file, [...asInTheFile, ...extra])),
+    perfconv: parsePerfScript(convert(['-t', 'script', '--compat', 'perf', ...asInTheFile, ...extra, '-o', '-', file]).stdout),
+  };
+}
+
+/** The four CSV tables of a recording, as rows by column name. */
+export function csvTablesOf(file: string, directory: string): Record<'stat' | 'overview' | 'processes' | 'results', Record<string, string>[]> {
+  convert(['-t', 'csv', '--compat', 'perf', ...asInTheFile, '-o', directory, file]);
+  const read = (name: string): Record<string, string>[] => parseCsv(readFileSync(join(directory, `${name}.csv`), 'utf8'));
+  return { stat: read('stat'), overview: read('overview'), processes: read('processes'), results: read('results') };
+}
