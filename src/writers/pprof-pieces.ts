@@ -1,0 +1,32 @@
+import { BinaryWriter } from '@bufbuild/protobuf/wire';
+import type { ByteSink } from '../bytes/byte-sink.ts';
+
+const FLUSH_AT_BYTES = 1 << 20;
+
+/** Protobuf fields on their way to a sink, in pieces of about a megabyte, so that the whole never lies in memory. */
+export class PprofPieces {
+  readonly writer = new BinaryWriter();
+  readonly #sink: ByteSink;
+  #pendingBytes = 0;
+
+  constructor(sink: ByteSink) {
+    this.#sink = sink;
+  }
+
+  /**
+   * To be called behind each field of the top level.
+   * @param bytes about what it takes (the writer does not tell how much it holds)
+   * @returns whether it is time to {@link flush}
+   */
+  added(bytes: number): boolean {
+    this.#pendingBytes += bytes;
+    return this.#pendingBytes >= FLUSH_AT_BYTES;
+  }
+
+  /** Hands everything collected to the sink. Call it once more at the end. */
+  async flush(): Promise<void> {
+    this.#pendingBytes = 0;
+    const piece = this.writer.finish();
+    if (piece.length > 0) await this.#sink.write(piece);
+  }
+}

@@ -1,0 +1,129 @@
+import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import type { ByteSink } from '../bytes/byte-sink.ts';
+import { PerfconvError } from '../errors.ts';
+import type { Profile } from '../profile/profile.ts';
+import { PROFILE, SAMPLE } from './pprof-fields.ts';
+import { LabelSets, type PprofLabel } from './pprof-labels.ts';
+import { putCount, putFunction, putLocation, putMapping, putNumber, putValueType } from './pprof-messages.ts';
+import { PprofPieces } from './pprof-pieces.ts';
+import { SampleRows } from './pprof-rows.ts';
+import { planSampleTypes, type SampleTypes, samplePeriod } from './pprof-sample-types.ts';
+import { PprofTables } from './pprof-tables.ts';
+
+export type { PprofLabel } from './pprof-labels.ts';
+
+export interface PprofOptions {
+  /** What samples are labelled with; samples that differ in a label are kept apart. None: one sample per stack. */
+  readonly labels: readonly PprofLabel[];
+  /** Which of the primary event's columns tools show first. Default: its periods. */
+  readonly weight?: 'period' | 'samples';
+}
+
+/** About what the fixed fields of a message, and an id or a count in a list, take. */
+const MESSAGE_BYTES = 16;
+const ITEM_BYTES = 3;
+
+/**
+ * Writes a profile as pprof's profile.proto, not compressed (pprof also reads it so; files are usually gzipped).
+ *
+ * Every event with samples has two columns, samples and weight (see {@link planSampleTypes}); a sample is one row per
+ * stack and label set, with 0 in the columns of events that it is not about. Samples without a stack are there, without
+ * locations. Stacks that differ only in what pprof does not tell (cpumode, whether an address was a return address)
+ * stay rows of their own; tools add them up. The same profile always gives the same bytes.
+ *
+ * @throws PerfconvError `no-samples` for a profile without any: it would have no sample types
+ * @see https://github.com/google/pprof/blob/main/proto/profile.proto
+ */
+export async function writePprof(profile: Profile, sink: ByteSink, options: PprofOptions): Promise<void> {
+  const types = planSampleTypes(profile);
+  if (types.primaryEvent < 0) throw new PerfconvError('no-samples', 'no samples to write to a pprof profile');
+  const tables = new PprofTables(profile);
+  const labels = new LabelSets(profile, options.labels, tables.strings);
+  const pieces = new PprofPieces(sink);
+  for (const { type, unit } of types.columns) {
+    putValueType(pieces.writer, PROFILE.sampleType, tables.strings.intern(type), tables.strings.intern(unit));
+  }
+  await writeSamples(profile, types, tables.locationId, labels, pieces);
+  await writeTables(tables, pieces);
+  writeMeta(profile, types, options.weight ?? 'period', tables, pieces.writer);
+  // Everything before may have added strings.
+  await writeStrings(tables, pieces);
+  await pieces.flush();
+}
+
+async function writeSamples(profile: Profile, types: SampleTypes, locationId: Uint32Array, labels: LabelSets, pieces: PprofPieces): Promise<void> {
+  const { stacks, totals } = profile;
+  const { writer } = pieces;
+  const rows = new SampleRows(totals, labels);
+  const values = new Float64Array(types.columns.length);
+  for (let row = 0; row < rows.size; row++) {
+    // hot
+    writer.tag(PROFILE.sample, WireType.LengthDelimited).fork();
+    let depth = 0;
+    let stack = rows.stack(row);
+    if (stack >= 0) {
+      writer.tag(SAMPLE.locationId, WireType.LengthDelimited).fork();
+      for (; stack >= 0; stack = stacks.parent(stack)) {
+        writer.uint32(locationId[stacks.location(stack)]);
+        depth++;
+      }
+      writer.join();
+    }
+    values.fill(0);
+    for (let total = rows.firstTotal(row); total >= 0; total = rows.nextTotal(total)) {
+      const column = types.countColumn[totals.event(total)];
+      values[column] += totals.samples(total);
+      values[column + 1] += totals.period(total);
+    }
+    writer.tag(SAMPLE.value, WireType.LengthDelimited).fork();
+    for (let column = 0; column < values.length; column++) putCount(writer, values[column]);
+    writer.join();
+    const label = labels.encoded(rows.labelSet(row));
+    writer.raw(label).join();
+    if (pieces.added(MESSAGE_BYTES + (depth + values.length) * ITEM_BYTES + label.length)) await pieces.flush();
+  }
+}
+
+async function writeTables(tables: PprofTables, pieces: PprofPieces): Promise<void> {
+  const { writer } = pieces;
+  for (let index = 0; index < tables.mappings.length; index++) {
+    putMapping(writer, index + 1, tables.mappings[index], tables.strings);
+    if (pieces.added(MESSAGE_BYTES)) await pieces.flush();
+  }
+  for (let index = 0; index < tables.locations.size; index++) {
+    const lineCount = putLocation(writer, tables, index);
+    if (pieces.added(MESSAGE_BYTES + lineCount * MESSAGE_BYTES)) await pieces.flush();
+  }
+  for (let index = 0; index < tables.functions.size; index++) {
+    putFunction(writer, tables, index);
+    if (pieces.added(MESSAGE_BYTES)) await pieces.flush();
+  }
+}
+
+async function writeStrings({ strings }: PprofTables, pieces: PprofPieces): Promise<void> {
+  for (let index = 0; index < strings.size; index++) {
+    const text = strings.get(index);
+    pieces.writer.tag(PROFILE.stringTable, WireType.LengthDelimited).string(text);
+    if (pieces.added(MESSAGE_BYTES + text.length)) await pieces.flush();
+  }
+}
+
+function writeMeta(profile: Profile, types: SampleTypes, weight: 'period' | 'samples', { strings }: PprofTables, writer: BinaryWriter): void {
+  const { meta } = profile;
+  const count = types.countColumn[types.primaryEvent];
+  const period = types.columns[count + 1];
+  if (meta.captureTimeNs !== undefined) writer.tag(PROFILE.timeNanos, WireType.Varint).int64(meta.captureTimeNs);
+  putNumber(writer, PROFILE.durationNanos, Math.round(meta.durationNs));
+  putValueType(writer, PROFILE.periodType, strings.intern(period.type), strings.intern(period.unit));
+  putNumber(writer, PROFILE.period, samplePeriod(profile, types.primaryEvent));
+  for (const comment of commentsOf(profile)) writer.tag(PROFILE.comment, WireType.Varint).uint32(strings.intern(comment));
+  putNumber(writer, PROFILE.defaultSampleType, strings.intern(weight === 'period' ? period.type : types.columns[count].type));
+}
+
+/** What the recording says of how it was made: the lines that `pprof -comments` prints. */
+function commentsOf({ meta }: Profile): string[] {
+  const comments: string[] = [];
+  if (meta.perfVersion !== '') comments.push(`perf version: ${meta.perfVersion}`);
+  if (meta.commandLine.length > 0) comments.push(`command line: ${meta.commandLine.join(' ')}`);
+  return comments;
+}
