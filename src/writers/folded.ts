@@ -1,0 +1,146 @@
+import type { ByteSink } from '../bytes/byte-sink.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
+import { StringTable } from '../intern/string-table.ts';
+import { TupleInterner } from '../intern/tuple-interner.ts';
+import { unresolvedName } from '../profile/names.ts';
+import type { Profile } from '../profile/profile.ts';
+import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../profile/tables.ts';
+import { FoldedTree } from './folded-tree.ts';
+import { FrameTexts } from './frame-texts.ts';
+import { findMostSampledEvent } from './most-sampled-event.ts';
+import { TextWriter } from './text-writer.ts';
+
+export interface FoldedOptions {
+  /** Index of the event to write. Default: the one with the most samples (see {@link findMostSampledEvent}). */
+  readonly event?: number;
+  /** What a line's number adds up. Default: periods. */
+  readonly weight?: 'period' | 'samples';
+  /** Told which events were left out (`folded-one-event`). */
+  readonly diagnostics?: Diagnostics;
+}
+
+/**
+ * Writes folded stacks: `comm;main;…;leaf weight`, one line per distinct stack, root first. What flamegraph.pl,
+ * inferno-flamegraph and speedscope read.
+ *
+ * - One event only, as stackcollapse-perf.pl and inferno-collapse-perf do it: weights of different events do not add up.
+ * - Frames of the kernel and its modules end in `_[k]`, as with `stackcollapse-perf.pl --kernel`. Inlined functions are
+ *   frames like others. Addresses are not part of a line, so lines are unique in their text.
+ * - `;` in a name becomes `:`, a line break or tab a space, and a space of a comm `_`, as in stackcollapse-perf.pl.
+ *   Names are otherwise whole: template arguments and parameters stay.
+ * - An unresolved frame keeps address and DSO: `0x4f2c1 (libfoo.so)`. A sample without a stack is its comm alone.
+ * - Sorted by comm, then by frame from the root (by UTF-16 units), so that the same profile gives the same bytes.
+ *
+ * @throws PerfconvError `no-samples` when the event has none
+ */
+export async function writeFolded(profile: Profile, sink: ByteSink, options: FoldedOptions = {}): Promise<void> {
+  const event = options.event ?? findMostSampledEvent(profile);
+  if (profile.events[event] === undefined || profile.events[event].samples === 0) {
+    throw new PerfconvError('no-samples', 'no samples to write as folded stacks');
+  }
+  reportOtherEvents(profile, event, options.diagnostics);
+
+  const strings = new StringTable();
+  const frames = new FrameTexts(profile, strings, (location, name) => frameText(profile, location, name));
+  const tree = new FoldedTree(profile.stacks, frames);
+  const lines = new FoldedLines(profile, event, options.weight ?? 'period', strings, tree);
+  const out = new TextWriter(sink);
+  for (const line of lines) {
+    out.put(line);
+    if (out.isFull) await out.flush();
+  }
+  await out.flush();
+}
+
+function reportOtherEvents(profile: Profile, event: number, diagnostics: Diagnostics | undefined): void {
+  const others = profile.events.filter((other, index) => index !== event && other.samples > 0);
+  if (others.length === 0) return;
+  const names = others.map((other) => other.name).join(', ');
+  diagnostics?.add('folded-one-event', 'warning', `folded stacks hold one event, ${profile.events[event].name}; left out: ${names}`);
+}
+
+function frameText(profile: Profile, location: number, name: string | undefined): string {
+  const text = (name ?? unresolvedName(profile, location)).replaceAll(';', ':').replace(/[\n\r\t]/g, ' ');
+  return isKernelCode(profile, location) ? `${text}_[k]` : text;
+}
+
+function isKernelCode({ locations, mappings }: Profile, location: number): boolean {
+  const cpumode = locations.cpumode(location);
+  if (cpumode === CPUMODE_KERNEL || cpumode === CPUMODE_GUEST_KERNEL) return true;
+  const mapping = locations.mapping(location);
+  const kind = mapping < 0 ? undefined : mappings[mapping].kind;
+  return kind === 'kernel' || kind === 'module' || kind === 'guest';
+}
+
+function commText(comm: string): string {
+  return comm.replaceAll(';', ':').replace(/[\s]/g, '_');
+}
+
+/** The lines of one event, added up and in order. */
+class FoldedLines {
+  readonly #strings: StringTable;
+  readonly #tree: FoldedTree;
+  /** Rows (comm as a string index, node). */
+  readonly #rows: TupleInterner;
+  readonly #weights: Float64Array;
+
+  constructor(profile: Profile, event: number, weight: 'period' | 'samples', strings: StringTable, tree: FoldedTree) {
+    const { tasks, totals } = profile;
+    this.#strings = strings;
+    this.#tree = tree;
+    this.#rows = new TupleInterner(2, Math.max(16, totals.size));
+    this.#weights = new Float64Array(totals.size);
+    const comms = new Uint32Array(tasks.map((task) => strings.intern(commText(task.comm))));
+    for (let total = 0; total < totals.size; total++) {
+      if (totals.event(total) !== event) continue;
+      const row = this.#rows.intern(comms[totals.task(total)], tree.nodeOf(totals.stack(total)));
+      this.#weights[row] += weight === 'period' ? totals.period(total) : totals.samples(total);
+    }
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    const rows = this.#rows;
+    const { ranks, byRank } = this.#rankStrings();
+    const order = this.#tree.inOrder(ranks);
+    const place = new Uint32Array(order.length);
+    order.forEach((node, index) => {
+      place[node] = index + 1;
+    });
+    // One number per row that sorts as (comm, stack) does, exact below 2^53: texts times stacks.
+    const stride = order.length + 1;
+    const keys = new Float64Array(rows.size);
+    for (let row = 0; row < rows.size; row++) {
+      const node = rows.words[row * 2 + 1] | 0;
+      keys[row] = ranks[rows.words[row * 2]] * stride + (node < 0 ? 0 : place[node]);
+    }
+    for (const key of keys.sort()) {
+      const comm = byRank[Math.floor(key / stride)];
+      const nodePlace = key % stride;
+      const node = nodePlace === 0 ? -1 : order[nodePlace - 1];
+      yield `${this.#stackText(comm, node)} ${wholeNumber(this.#weights[rows.find(comm, node)])}\n`;
+    }
+  }
+
+  #stackText(comm: number, node: number): string {
+    let text = '';
+    for (let at = node; at >= 0; at = this.#tree.parent(at)) text = `;${this.#strings.get(this.#tree.text(at))}${text}`;
+    return this.#strings.get(comm) + text;
+  }
+
+  /** Each string's rank in the order of the texts, and the string of each rank. */
+  #rankStrings(): { ranks: Uint32Array; byRank: Uint32Array } {
+    const texts = Array.from({ length: this.#strings.size }, (_, index) => this.#strings.get(index));
+    const byRank = new Uint32Array(texts.keys()).sort((a, b) => (texts[a] < texts[b] ? -1 : 1));
+    const ranks = new Uint32Array(texts.length);
+    byRank.forEach((index, rank) => {
+      ranks[index] = rank;
+    });
+    return { ranks, byRank };
+  }
+}
+
+/** Digits only: a double beyond 10^21 would print with an exponent. */
+function wholeNumber(value: number): string {
+  return value <= Number.MAX_SAFE_INTEGER ? String(value) : BigInt(value).toString();
+}

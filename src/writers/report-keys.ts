@@ -1,0 +1,91 @@
+import { StringTable } from '../intern/string-table.ts';
+import { baseName, hexAddress, unresolvedName } from '../profile/names.ts';
+import type { Profile } from '../profile/profile.ts';
+import { FrameTexts } from './frame-texts.ts';
+
+/**
+ * What a report's rows can be told apart by.
+ *
+ * - `function`: function and the DSO it is in, `main (app)`; the function alone where `dso` is a column of its own.
+ *   Unresolved: `0x4f2c1 (libfoo.so)`
+ * - `dso`: the mapped file's whole name, `[unknown]` outside all mappings
+ * - `comm`: the thread's name while the sample was taken
+ * - `pid`, `tid`: number and last name of the process, of the thread: `100:app`
+ * - `event`: the event; puts all events into one table
+ */
+export type ReportKey = 'function' | 'dso' | 'comm' | 'pid' | 'tid' | 'event';
+
+/** In the order in which the command line's help names them. */
+export const REPORT_KEYS: readonly ReportKey[] = ['function', 'dso', 'comm', 'pid', 'tid', 'event'];
+
+const UNKNOWN = '[unknown]';
+
+/** The texts of a report's columns, as indexes of a string table, by event, task and frame. */
+export class ReportTexts {
+  readonly strings = new StringTable();
+  readonly frames: FrameTexts;
+  readonly #profile: Profile;
+  readonly #keys: readonly ReportKey[];
+  readonly #unknown: number;
+  readonly #dsoOfMapping: Uint32Array;
+  /** For each key that a sample has whatever its stack: text by task or event; empty for the others. */
+  readonly #bySample: readonly Uint32Array[];
+
+  constructor(profile: Profile, keys: readonly ReportKey[]) {
+    this.#profile = profile;
+    this.#keys = keys;
+    const { strings } = this;
+    this.#unknown = strings.intern(UNKNOWN);
+    const hasDsoColumn = keys.includes('dso');
+    this.frames = new FrameTexts(profile, strings, (location, name) => functionText(profile, location, name, hasDsoColumn));
+    this.#dsoOfMapping = new Uint32Array(profile.mappings.map((mapping) => strings.intern(mapping.name)));
+    this.#bySample = keys.map((key) => new Uint32Array(sampleTexts(profile, key).map((text) => strings.intern(text))));
+  }
+
+  /**
+   * Text of one column.
+   * @param column index into the keys
+   * @param location −1 for a sample without a stack
+   * @param nth which of the location's frames, 0 the innermost
+   */
+  text(column: number, event: number, task: number, location: number, nth: number): number {
+    const key = this.#keys[column];
+    if (key === 'event') return this.#bySample[column][event];
+    if (key !== 'function' && key !== 'dso') return this.#bySample[column][task];
+    if (location < 0) return this.#unknown;
+    if (key === 'function') return this.frames.text(location, nth);
+    const mapping = this.#profile.locations.mapping(location);
+    return mapping < 0 ? this.#unknown : this.#dsoOfMapping[mapping];
+  }
+}
+
+function sampleTexts(profile: Profile, key: ReportKey): string[] {
+  const { events, processes, tasks, threads } = profile;
+  switch (key) {
+    case 'event':
+      return events.map((event) => event.name);
+    case 'comm':
+      return tasks.map((task) => task.comm);
+    case 'pid':
+      return tasks.map((task) => {
+        const { pid, name } = processes[threads[task.thread].process];
+        return `${pid}:${name}`;
+      });
+    case 'tid':
+      return tasks.map((task) => {
+        const { tid, name } = threads[task.thread];
+        return name.startsWith(':') ? `${tid}` : `${tid}:${name}`;
+      });
+    case 'function':
+    case 'dso':
+      return [];
+  }
+}
+
+function functionText(profile: Profile, location: number, name: string | undefined, hasDsoColumn: boolean): string {
+  const { locations, mappings } = profile;
+  if (hasDsoColumn) return name ?? `0x${hexAddress(locations.addressLo(location), locations.addressHi(location))}`;
+  if (name === undefined) return unresolvedName(profile, location);
+  const mapping = locations.mapping(location);
+  return mapping < 0 ? name : `${name} (${baseName(mappings[mapping].name)})`;
+}

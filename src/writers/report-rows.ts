@@ -1,0 +1,92 @@
+import { grown } from '../intern/growable.ts';
+import { TupleInterner } from '../intern/tuple-interner.ts';
+import type { Profile } from '../profile/profile.ts';
+import type { ReportTexts } from './report-keys.ts';
+
+/** One row of a report's table. */
+export interface ReportRow {
+  /** One text per key. */
+  readonly texts: readonly string[];
+  /** Of the samples that the row is about: with children, also those that only called or were called from there. */
+  readonly samples: number;
+  readonly period: number;
+  /** Of the samples that ended there, in the innermost function; equal to the above without children. */
+  readonly selfSamples: number;
+  readonly selfPeriod: number;
+}
+
+/** Adds samples up by the texts of their keys. */
+export class ReportRows {
+  readonly #profile: Profile;
+  readonly #texts: ReportTexts;
+  readonly #keyCount: number;
+  /** A row's texts as a path from the first key to the last: rows (node before, text). */
+  readonly #nodes = new TupleInterner(2, 1024);
+  /** By the path's last node: samples, period, self samples, self period. */
+  #sums = new Float64Array(4096);
+  /** By the path's last node: the last total that was counted there, plus 1. */
+  #countedTotal = new Uint32Array(1024);
+
+  constructor(profile: Profile, texts: ReportTexts, keyCount: number) {
+    this.#profile = profile;
+    this.#texts = texts;
+    this.#keyCount = keyCount;
+  }
+
+  /** Adds a row of the totals where its stack ends; with children also to every caller, once however often it recurs. */
+  add(total: number, withChildren: boolean): void {
+    // hot
+    const { stacks, totals } = this.#profile;
+    const event = totals.event(total);
+    const task = totals.task(total);
+    const stack = totals.stack(total);
+    const leaf = stack < 0 ? -1 : stacks.location(stack);
+    const leafNode = this.#nodeOf(event, task, leaf, 0);
+    this.#sums[leafNode * 4 + 2] += totals.samples(total);
+    this.#sums[leafNode * 4 + 3] += totals.period(total);
+    this.#count(leafNode, total);
+    if (!withChildren) return;
+    for (let at = stack; at >= 0; at = stacks.parent(at)) {
+      const location = stacks.location(at);
+      const frameCount = this.#texts.frames.count(location);
+      for (let nth = 0; nth < frameCount; nth++) this.#count(this.#nodeOf(event, task, location, nth), total);
+    }
+  }
+
+  #count(node: number, total: number): void {
+    if (this.#countedTotal[node] === total + 1) return;
+    this.#countedTotal[node] = total + 1;
+    this.#sums[node * 4] += this.#profile.totals.samples(total);
+    this.#sums[node * 4 + 1] += this.#profile.totals.period(total);
+  }
+
+  #nodeOf(event: number, task: number, location: number, nth: number): number {
+    let node = -1;
+    for (let column = 0; column < this.#keyCount; column++) {
+      node = this.#nodes.intern(node, this.#texts.text(column, event, task, location, nth));
+    }
+    if (node >= this.#countedTotal.length) {
+      this.#countedTotal = grown(this.#countedTotal, node + 1);
+      this.#sums = grown(this.#sums, this.#countedTotal.length * 4);
+    }
+    return node;
+  }
+
+  /** All rows, in no order that means anything. */
+  rows(): ReportRow[] {
+    const rows: ReportRow[] = [];
+    for (let node = 0; node < this.#nodes.size; node++) {
+      // Nodes on the way to a last key were never counted.
+      if (node >= this.#countedTotal.length || this.#countedTotal[node] === 0) continue;
+      const [samples, period, selfSamples, selfPeriod] = this.#sums.subarray(node * 4, node * 4 + 4);
+      rows.push({ texts: this.#textsOf(node), samples, period, selfSamples, selfPeriod });
+    }
+    return rows;
+  }
+
+  #textsOf(node: number): string[] {
+    const texts: string[] = [];
+    for (let at = node; at >= 0; at = this.#nodes.words[at * 2] | 0) texts.push(this.#texts.strings.get(this.#nodes.words[at * 2 + 1]));
+    return texts.reverse();
+  }
+}

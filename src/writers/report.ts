@@ -1,0 +1,106 @@
+import type { ByteSink } from '../bytes/byte-sink.ts';
+import { PerfconvError } from '../errors.ts';
+import type { Profile } from '../profile/profile.ts';
+import { type ReportKey, ReportTexts } from './report-keys.ts';
+import { type ReportRow, ReportRows } from './report-rows.ts';
+import { TextWriter } from './text-writer.ts';
+
+export { REPORT_KEYS, type ReportKey } from './report-keys.ts';
+
+export interface ReportOptions {
+  /** Columns that tell rows apart, at least one. Default: `function`. */
+  readonly sort?: readonly ReportKey[];
+  /** Rows per table at most; the rest is said in one line. Default: all. */
+  readonly limit?: number;
+  /** Whether a row also counts the samples of what it called (inclusive time). Default: no. */
+  readonly children?: boolean;
+  /** What percentages and the order go by. Default: periods. */
+  readonly weight?: 'period' | 'samples';
+  /** Colours a percentage for a terminal: gets the padded text and its value. Default: none. */
+  readonly paintPercent?: (text: string, percent: number) => string;
+}
+
+/** A column is aligned with those under it up to this width; longer texts are not cut. */
+const MAX_ALIGNED = 40;
+
+/**
+ * Writes function statistics for the terminal: readperf's overview (`per`, `period`, `samples`, `function`), one table
+ * per event with samples, rows by falling weight and then by text. With children there is a column `self` behind
+ * readperf's numbers. A sample belongs to the innermost inlined function of its leaf; one without a stack to `[unknown]`.
+ *
+ * With `event` among the sort keys there is one table for all events. Its percentages and order go by samples, since
+ * periods of different events do not add up.
+ *
+ * @throws PerfconvError `no-samples` for a profile without any; `usage` for an empty list of sort keys
+ */
+export async function writeReport(profile: Profile, sink: ByteSink, options: ReportOptions = {}): Promise<void> {
+  const keys = [...new Set<ReportKey>(options.sort ?? ['function'])];
+  if (keys.length === 0) throw new PerfconvError('usage', 'a report needs at least one sort key');
+  const events = [...profile.events.keys()].filter((index) => profile.events[index].samples > 0);
+  if (events.length === 0) throw new PerfconvError('no-samples', 'no samples to report');
+
+  const texts = new ReportTexts(profile, keys);
+  const out = new TextWriter(sink);
+  const tables = keys.includes('event') ? [events] : events.map((event) => [event]);
+  for (const [index, table] of tables.entries()) {
+    if (index > 0) out.put('\n');
+    await writeTable(profile, table, keys, texts, options, out);
+  }
+  await out.flush();
+}
+
+async function writeTable(
+  profile: Profile,
+  events: readonly number[],
+  keys: readonly ReportKey[],
+  texts: ReportTexts,
+  options: ReportOptions,
+  out: TextWriter,
+): Promise<void> {
+  const { children = false, limit = Number.POSITIVE_INFINITY, paintPercent = (text) => text } = options;
+  const bySamples = options.weight === 'samples' || keys.includes('event');
+  const weightOf = (row: ReportRow) => (bySamples ? row.samples : row.period);
+  const selfWeightOf = (row: ReportRow) => (bySamples ? row.selfSamples : row.selfPeriod);
+
+  const collected = new ReportRows(profile, texts, keys.length);
+  for (let total = 0; total < profile.totals.size; total++) {
+    if (events.includes(profile.totals.event(total))) collected.add(total, children);
+  }
+  const rows = collected.rows().sort((a, b) => weightOf(b) - weightOf(a) || compareTexts(a.texts, b.texts));
+  const sum = rows.reduce((weight, row) => weight + selfWeightOf(row), 0);
+  const percentText = (weight: number) => {
+    const percent = sum === 0 ? 0 : (100 * weight) / sum;
+    return paintPercent(percent.toFixed(2).padStart(6), percent);
+  };
+
+  const shown = rows.slice(0, limit);
+  const widths = keys.map((key, column) => Math.min(MAX_ALIGNED, Math.max(...shown.map((row) => row.texts[column].length), key.length)));
+  const columnsText = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(column < cells.length - 1 ? widths[column] : 0)).join('  ');
+
+  for (const event of events) out.put(headline(profile, event));
+  out.put(`   per       period samples ${children ? '  self ' : ''}${columnsText(keys)}\n`);
+  for (const row of shown) {
+    const self = children ? `${percentText(selfWeightOf(row))} ` : '';
+    const numbers = `${percentText(weightOf(row))} ${wholeNumber(row.period).padStart(12)} ${String(row.samples).padStart(7)}`;
+    out.put(`${numbers} ${self}${columnsText(row.texts)}\n`);
+    if (out.isFull) await out.flush();
+  }
+  if (rows.length > shown.length) out.put(`# ${rows.length - shown.length} more\n`);
+}
+
+function headline(profile: Profile, index: number): string {
+  const { name, unit, samples, period } = profile.events[index];
+  return `# ${name}: ${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period)}${unit === 'nanoseconds' ? ' ns' : ''}\n`;
+}
+
+function compareTexts(a: readonly string[], b: readonly string[]): number {
+  for (let column = 0; column < a.length; column++) {
+    if (a[column] !== b[column]) return a[column] < b[column] ? -1 : 1;
+  }
+  return 0;
+}
+
+/** Digits only: a double beyond 10^21 would print with an exponent. */
+function wholeNumber(value: number): string {
+  return value <= Number.MAX_SAFE_INTEGER ? String(value) : BigInt(value).toString();
+}
