@@ -7,6 +7,8 @@ import { recordTypeName } from './constants.ts';
 export const RECORD_HEADER_BYTES = 8;
 
 const CHUNK_BYTES = 4 << 20;
+/** A record has at most 65,535 bytes: two of them always fit. */
+const MIN_CHUNK_BYTES = 128 << 10;
 
 /**
  * Walks the records of a byte range, in file order. The bytes are read in large pieces into one buffer that is used
@@ -40,11 +42,12 @@ export class RecordStream {
    * @param start file position of the first record
    * @param end file position just behind the last one; Infinity to read as far as the source goes
    */
-  constructor(source: ByteSource, start: number, end: number, littleEndian: boolean, diagnostics: Diagnostics, chunkBytes = CHUNK_BYTES) {
+  constructor(source: ByteSource, start: number, end: number, littleEndian: boolean, diagnostics: Diagnostics) {
     this.#source = source;
     this.#base = start;
     this.#end = end;
     this.#diagnostics = diagnostics;
+    const chunkBytes = Math.min(CHUNK_BYTES, Math.max(MIN_CHUNK_BYTES, source.sizeBytes ?? CHUNK_BYTES));
     this.view = new ByteView(new Uint8Array(chunkBytes), littleEndian);
   }
 

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AddressSpace, GenerationCounter } from '../../src/session/address-space.ts';
+
+type Step = { readonly op: 'map' | 'unmap'; readonly start: number; readonly length: number; readonly dso: number };
+
+const SPAN = 64;
+
+const stepArbitrary: fc.Arbitrary<Step> = fc.record({
+  op: fc.constantFrom('map', 'map', 'map', 'unmap'),
+  start: fc.integer({ min: -SPAN, max: SPAN }),
+  length: fc.integer({ min: 0, max: 20 }),
+  dso: fc.integer({ min: 0, max: 5 }),
+});
+
+function apply(space: AddressSpace, step: Step): void {
+  if (step.op === 'unmap') space.unmap(step.start, step.start + step.length);
+  else space.map(step.start, step.start + step.length, step.dso * 1000 - step.start, step.dso);
+}
+
+/** The naive way: who owns each single address. */
+function applyNaively(owners: Map<number, { dso: number; own: number }>, step: Step): void {
+  for (let i = 0; i < step.length; i++) {
+    if (step.op === 'unmap') owners.delete(step.start + i);
+    else owners.set(step.start + i, { dso: step.dso, own: step.dso * 1000 + i });
+  }
+}
+
+function contents(space: AddressSpace): Map<number, { dso: number; own: number }> {
+  const found = new Map<number, { dso: number; own: number }>();
+  for (let address = -SPAN - 5; address < SPAN + 30; address++) {
+    const at = space.find(address);
+    if (at >= 0) found.set(address, { dso: space.dsoAt(at), own: address + space.deltaAt(at) });
+  }
+  return found;
+}
+
+describe('AddressSpace', () => {
+  it('agrees with a map of single addresses after any series of maps over maps', () => {
+    fc.assert(
+      fc.property(fc.array(stepArbitrary, { maxLength: 40 }), (steps) => {
+        const space = new AddressSpace(new GenerationCounter(), 1);
+        const owners = new Map<number, { dso: number; own: number }>();
+        for (const step of steps) {
+          apply(space, step);
+          applyNaively(owners, step);
+        }
+        expect([...contents(space)].sort()).toEqual([...owners].sort());
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('advances the file offset of what is left to the right of a hole', () => {
+    const space = new AddressSpace(new GenerationCounter());
+    space.map(0x1000, 0x5000, 0x100 - 0x1000, 0);
+    space.map(0x2000, 0x3000, 0, 1);
+    expect(space.size).toBe(3);
+    expect(0x4000 + space.deltaAt(space.find(0x4000))).toBe(0x3100);
+  });
+
+  it('keeps copies apart, under one generation until one of them changes', () => {
+    fc.assert(
+      fc.property(fc.array(stepArbitrary, { maxLength: 15 }), fc.array(stepArbitrary, { minLength: 1, maxLength: 15 }), (before, after) => {
+        const parent = new AddressSpace(new GenerationCounter());
+        for (const step of before) apply(parent, step);
+        const child = parent.clone();
+        expect(child.generation).toBe(parent.generation);
+        const kept = contents(parent);
+        for (const step of after) apply(child, step);
+        expect(contents(parent)).toEqual(kept);
+        if (after.some((step) => step.length > 0)) expect(child.generation).not.toBe(parent.generation);
+      }),
+    );
+  });
+
+  it('is empty after an exec', () => {
+    const space = new AddressSpace(new GenerationCounter());
+    space.map(0, 10, 0, 0);
+    const { generation } = space;
+    space.clear();
+    expect(space.find(5)).toBe(-1);
+    expect(space.generation).not.toBe(generation);
+  });
+
+  it('holds kernel addresses, which are negative', () => {
+    const space = new AddressSpace(new GenerationCounter());
+    space.map(-0x80000000, 0, 0, 7);
+    expect(space.dsoAt(space.find(-1))).toBe(7);
+    expect(space.find(-0x80000001)).toBe(-1);
+    expect(space.find(0)).toBe(-1);
+  });
+});

@@ -1,0 +1,392 @@
+import { describe, expect, it } from 'vitest';
+import { decode, type PlainFrame } from '../support/decode.ts';
+import { type AttrSpec, context, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
+
+const CLOCK: AttrSpec = {
+  name: 'cpu-clock',
+  freq: 1000n,
+  ids: [11n],
+  sampleType: ['ip', 'tid', 'time', 'cpu', 'period', 'callchain'],
+  flags: ['sampleIdAll', 'commExec'],
+};
+
+const APP = '/bin/app';
+
+/** A process that runs /bin/app at 0x400000, from time 1 on. */
+function startApp(pid = 100): RecordSpec[] {
+  return [
+    record.comm({ pid, comm: 'app', exec: true }, { sampleId: { time: 1n } }),
+    record.mmap2({ pid, addr: 0x400000n, len: 0x10000n, pgoff: 0x1000n, filename: APP, ino: 5n }, { sampleId: { time: 2n } }),
+  ];
+}
+
+function sampleAt(time: bigint, ip: bigint, callchain: readonly bigint[] = [context.user, ip], pid = 100): RecordSpec {
+  return record.sample({ time, ip, pid, cpu: 3, period: 1_000_000n, callchain });
+}
+
+const user = (address: bigint, isReturnAddress = false): PlainFrame => ({ dso: APP, address, isReturnAddress, cpumode: 2 });
+const unmapped = (address: bigint, isReturnAddress = false): PlainFrame => ({ dso: undefined, address, isReturnAddress, cpumode: 2 });
+
+describe('samples', () => {
+  it('are the same from a file and from a pipe, in either byte order', async () => {
+    const spec = {
+      attrs: [CLOCK],
+      features: { eventDesc: true as const, hostname: 'fixture-host' },
+      records: [...startApp(), sampleAt(10n, 0x400123n), toolRecords.finishedRound(), sampleAt(20n, 0x400124n)],
+    };
+    const expected = [10n, 20n].map((time, i) => ({
+      event: 'cpu-clock',
+      pid: 100,
+      tid: 100,
+      comm: 'app',
+      time,
+      cpu: 3,
+      period: 1_000_000,
+      frames: [user(0x1123n + BigInt(i))],
+    }));
+    for (const byteOrder of ['little', 'big'] as const) {
+      expect((await decode(encodeFile({ ...spec, byteOrder }))).samples).toEqual(expected);
+      const piped = await decode(encodePipe({ ...spec, byteOrder }));
+      expect(piped.samples).toEqual(expected);
+      expect(piped.profile.meta.hostName).toBe('fixture-host');
+      expect(piped.diagnostics.list()).toEqual([]);
+    }
+  });
+
+  it('come in the order of their times, not of the file', async () => {
+    const records = [...startApp(), sampleAt(30n, 0x400001n), sampleAt(20n, 0x400002n), toolRecords.finishedRound(), sampleAt(25n, 0x400003n)];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => sample.time)).toEqual([20n, 25n, 30n]);
+  });
+
+  it('see the maps of their own time, though the map stands later in the file', async () => {
+    const records = [
+      ...startApp(),
+      sampleAt(50n, 0x500010n),
+      record.mmap2({ pid: 100, addr: 0x500000n, len: 0x1000n, filename: '/lib/new.so' }, { sampleId: { time: 40n } }),
+      sampleAt(30n, 0x500010n),
+    ];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => sample.frames[0].dso)).toEqual([undefined, '/lib/new.so']);
+  });
+
+  it('belong to the event of their id, wherever that stands', async () => {
+    for (const idBit of ['identifier', 'id'] as const) {
+      const attrs: AttrSpec[] = [
+        { ...CLOCK, sampleType: [...CLOCK.sampleType, idBit], ids: [11n, 12n] },
+        { name: 'page-faults', config: 2n, period: 1n, ids: [13n], sampleType: [...CLOCK.sampleType, idBit], flags: ['sampleIdAll'] },
+      ];
+      const fields = { ip: 0x400001n, pid: 100, period: 7n };
+      const records = [
+        record.sample({ ...fields, time: 10n, id: 13n }, { attr: 1 }),
+        record.sample({ ...fields, time: 11n, id: 12n }),
+        record.sample({ ...fields, time: 12n, id: 0n }),
+        record.sample({ ...fields, time: 13n, id: 99n }),
+      ];
+      const { samples, diagnostics } = await decode(encodeFile({ attrs, records, features: { eventDesc: true } }));
+      expect(samples.map((sample) => sample.event)).toEqual(['page-faults', 'cpu-clock', 'cpu-clock']);
+      expect(diagnostics.list()).toMatchObject([{ code: 'unknown-event-id', severity: 'loss', count: 1 }]);
+    }
+  });
+
+  it('without a period count what the attr asked for, and never its frequency', async () => {
+    const sampleType = ['ip', 'tid', 'time'] as const;
+    const one = [record.sample({ ip: 1n, pid: 1, time: 5n })];
+    const byPeriod = await decode(encodeFile({ attrs: [{ period: 5000n, sampleType }], records: one }));
+    expect(byPeriod.samples[0].period).toBe(5000);
+    const byFrequency = await decode(encodeFile({ attrs: [{ freq: 4000n, sampleType }], records: one }));
+    expect(byFrequency.samples[0].period).toBe(1);
+  });
+
+  it('of a group count for each member what its value has grown by', async () => {
+    const group = { sampleType: ['ip', 'tid', 'time', 'read', 'id'] as const, readFormat: ['id', 'group'] as const, flags: ['sampleIdAll'] as const };
+    const attrs: AttrSpec[] = [
+      { name: 'cpu-clock', ids: [21n], ...group },
+      { name: 'page-faults', config: 2n, ids: [22n], ...group },
+    ];
+    const read = (clock: bigint, faults: bigint) => ({
+      values: [
+        { value: clock, id: 21n },
+        { value: faults, id: 22n },
+      ],
+    });
+    const records = [
+      record.sample({ ip: 1n, pid: 1, time: 5n, read: read(1000n, 3n) }),
+      record.sample({ ip: 1n, pid: 1, time: 6n, read: read(1600n, 3n) }),
+      record.sample({ ip: 1n, pid: 1, time: 7n, read: read(1700n, 8n) }),
+    ];
+    const { samples, profile } = await decode(encodeFile({ attrs, records, features: { eventDesc: true } }));
+    expect(samples.map(({ event, period }) => [event, period])).toEqual([
+      ['cpu-clock', 1000],
+      ['page-faults', 3],
+      ['cpu-clock', 600],
+      ['cpu-clock', 100],
+      ['page-faults', 5],
+    ]);
+    expect(profile.events.map(({ samples: count, period }) => [count, period])).toEqual([
+      [3, 1700],
+      [2, 8],
+    ]);
+  });
+
+  it('without a time are taken at once, in file order', async () => {
+    const { samples } = await decode(
+      encodeFile({ attrs: [{ period: 1n, sampleType: ['ip', 'tid'] }], records: [2n, 1n].map((ip) => record.sample({ ip, pid: 1 })) }),
+    );
+    expect(samples.map(({ frames, time }) => [frames[0].address, time])).toEqual([
+      [2n, undefined],
+      [1n, undefined],
+    ]);
+  });
+
+  it('keep times that no double holds', async () => {
+    const start = 2n ** 62n + 1n;
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [sampleAt(start + 7n, 1n), sampleAt(start, 1n)] }));
+    expect(samples.map((sample) => sample.time)).toEqual([start, start + 7n]);
+  });
+
+  it('that are damaged are counted and skipped, with their place', async () => {
+    const bad = { ...sampleAt(10n, 1n), sizeBytes: 40 };
+    const bytes = encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(9n, 0x400001n)] });
+    const { samples } = await decode(bytes);
+    expect(samples).toHaveLength(1);
+    const whole = record.sample({ time: 1n, ip: 1n, pid: 1, callchain: [] });
+    const damaged = await decode(encodeFile({ attrs: [CLOCK], records: [whole, { ...bad, writeBody: (out) => void out.zeros(32) }] }));
+    expect(damaged.samples).toHaveLength(1);
+    const [finding] = damaged.diagnostics.list();
+    expect(finding).toMatchObject({ code: 'bad-sample', severity: 'loss', count: 1 });
+    expect(finding.message).toMatch(/^PERF_RECORD_SAMPLE: leading fields of 40 bytes overruns? record of 40 bytes/);
+    expect(finding.firstOffset).toBeGreaterThan(0);
+  });
+});
+
+describe('processes and threads', () => {
+  it('inherit maps at a fork, and change them on their own', async () => {
+    const records = [
+      ...startApp(),
+      record.fork({ pid: 200, ppid: 100 }, { sampleId: { time: 10n } }),
+      record.mmap2({ pid: 200, addr: 0x400000n, len: 0x1000n, filename: '/bin/child' }, { sampleId: { time: 20n } }),
+      sampleAt(15n, 0x400010n, undefined, 200),
+      sampleAt(25n, 0x400010n, undefined, 200),
+      sampleAt(26n, 0x400010n, undefined, 100),
+    ];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => [sample.pid, sample.comm, sample.frames[0].dso])).toEqual([
+      [200, 'app', APP],
+      [200, 'app', '/bin/child'],
+      [100, 'app', APP],
+    ]);
+  });
+
+  it('that were there before inherit nothing: their maps follow', async () => {
+    const records = [
+      ...startApp(),
+      record.fork({ pid: 200, ppid: 100 }, { misc: misc.forkExec, sampleId: { time: 10n } }),
+      sampleAt(15n, 0x400010n, undefined, 200),
+    ];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples[0].frames).toEqual([unmapped(0x400010n)]);
+  });
+
+  it('lose their maps at an exec, and keep them when only renamed', async () => {
+    const records = [
+      ...startApp(),
+      record.comm({ pid: 100, comm: 'renamed' }, { sampleId: { time: 10n } }),
+      sampleAt(15n, 0x400010n),
+      record.comm({ pid: 100, comm: 'other', exec: true }, { sampleId: { time: 20n } }),
+      sampleAt(25n, 0x400010n),
+    ];
+    const { samples, profile } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => [sample.comm, sample.frames[0].dso])).toEqual([
+      ['renamed', APP],
+      ['other', undefined],
+    ]);
+    expect(profile.threads).toHaveLength(1);
+    expect(profile.processes[0].name).toBe('other');
+  });
+
+  it('share the maps of their process', async () => {
+    const records = [
+      ...startApp(),
+      record.fork({ pid: 100, ppid: 100, tid: 101, ptid: 100 }, { sampleId: { time: 10n } }),
+      record.comm({ pid: 100, tid: 101, comm: 'worker' }, { sampleId: { time: 11n } }),
+      record.mmap2({ pid: 100, tid: 101, addr: 0x700000n, len: 0x1000n, filename: '/lib/x.so' }, { sampleId: { time: 12n } }),
+      record.sample({ time: 20n, ip: 0x700001n, pid: 100, tid: 101, callchain: [context.user, 0x700001n] }),
+      sampleAt(21n, 0x700001n),
+    ];
+    const { samples, profile } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => [sample.tid, sample.comm, sample.frames[0].dso])).toEqual([
+      [101, 'worker', '/lib/x.so'],
+      [100, 'app', '/lib/x.so'],
+    ]);
+    expect(profile.processes).toHaveLength(1);
+  });
+
+  it('that reuse a number are others', async () => {
+    const records = [
+      ...startApp(),
+      sampleAt(10n, 0x400010n),
+      record.exit({ pid: 100, ppid: 1 }, { sampleId: { time: 20n } }),
+      record.fork({ pid: 100, ppid: 1 }, { sampleId: { time: 30n } }),
+      sampleAt(40n, 0x400010n),
+    ];
+    const { samples, profile } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => [sample.comm, sample.frames[0].dso])).toEqual([
+      ['app', APP],
+      [':100', undefined],
+    ]);
+    expect(profile.threads.filter((thread) => thread.tid === 100)).toHaveLength(2);
+  });
+
+  it('without a name are called by their number, and the idle one swapper', async () => {
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [sampleAt(1n, 1n, undefined, 77), sampleAt(2n, 1n, undefined, 0)] }));
+    expect(samples.map((sample) => sample.comm)).toEqual([':77', 'swapper']);
+  });
+});
+
+describe('callchains', () => {
+  const kernelMap = record.mmap(
+    { pid: 0xffffffff, addr: 0xffffffff81000000n, len: 0x1000000n, pgoff: 0xffffffff81000000n, filename: '[kernel.kallsyms]_text' },
+    { misc: misc.kernel },
+  );
+  const kernel = (address: bigint, isReturnAddress = false): PlainFrame => ({ dso: '[kernel.kallsyms]', address, isReturnAddress, cpumode: 1 });
+
+  it('go from the kernel to the user by their markers; calls are looked up before the return address', async () => {
+    const chain = [context.kernel, 0xffffffff81000010n, 0xffffffff81000020n, context.user, 0x400030n, 0x400040n];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [kernelMap, ...startApp(), sampleAt(10n, 0xffffffff81000010n, chain)] }));
+    expect(samples[0].frames).toEqual([kernel(0xffffffff81000010n), kernel(0xffffffff81000020n, true), user(0x1030n), user(0x1040n, true)]);
+  });
+
+  it('are looked up as perf does with compatPerf', async () => {
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, [context.user, 0x400030n, 0x400040n])] }), {
+      compatPerf: true,
+    });
+    expect(samples[0].frames.map((frame) => frame.isReturnAddress)).toEqual([false, false]);
+  });
+
+  it('find a call that ends its map: the return address is outside', async () => {
+    const records = [
+      ...startApp(),
+      record.mmap2({ pid: 100, addr: 0x410000n, len: 0x1000n, filename: '/lib/next.so' }, { sampleId: { time: 3n } }),
+      sampleAt(10n, 0x400030n, [context.user, 0x400030n, 0x410000n]),
+    ];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples[0].frames[1]).toEqual(user(0x11000n, true));
+  });
+
+  it('keep modules and run-time code apart from the kernel', async () => {
+    const records = [
+      kernelMap,
+      record.mmap({ pid: 0xffffffff, addr: 0xffffffff81400000n, len: 0x1000n, filename: '/lib/modules/6.1/kernel/net/nf-tables.ko.xz' }, { misc: misc.kernel }),
+      record.ksymbol({ addr: 0xffffffff81500000n, len: 0x100, ksymType: 1, name: 'bpf_prog_1' }, { sampleId: { time: 1n } }),
+      sampleAt(10n, 0n, [context.kernel, 0xffffffff81400004n]),
+      sampleAt(11n, 0n, [context.kernel, 0xffffffff81500004n]),
+      record.ksymbol({ addr: 0xffffffff81500000n, len: 0x100, ksymType: 1, unregister: true, name: 'bpf_prog_1' }, { sampleId: { time: 12n } }),
+      sampleAt(13n, 0n, [context.kernel, 0xffffffff81500004n]),
+      sampleAt(14n, 0n, [context.kernel, 0xffffffff81400003n + 0x1000n]),
+    ];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[nf_tables]', 'bpf_prog_1', undefined, '[kernel.kallsyms]']);
+  });
+
+  it('never look guests and hypervisors up in the host', async () => {
+    const chain = [context.guestKernel, 0xffffffff81000010n, context.guestUser, 0x400030n, context.hypervisor, 0x400030n];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [kernelMap, ...startApp(), sampleAt(10n, 0n, chain)] }));
+    expect(samples[0].frames.map(({ dso, cpumode }) => [dso, cpumode])).toEqual([
+      [undefined, 4],
+      [undefined, 5],
+      [undefined, 3],
+    ]);
+  });
+
+  it('with an unknown marker are dropped, and that is said', async () => {
+    const { samples, diagnostics } = await decode(
+      encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, [context.user, 0x400030n, BigInt.asUintN(64, -77n)])] }),
+    );
+    expect(samples[0].frames).toEqual([]);
+    expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'loss' }]);
+  });
+
+  it('that are empty leave the sampled address, as a chain of one', async () => {
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, [])] }));
+    expect(samples[0].frames).toEqual([user(0x1030n)]);
+  });
+
+  it('keep addresses that no map can hold, exactly', async () => {
+    const garbage = 0x3b353de6a7068161n;
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, [context.user, 0x400030n, garbage])] }));
+    expect(samples[0].frames[1]).toEqual(unmapped(garbage, true));
+  });
+
+  it('are cut where asked, from the leaf', async () => {
+    const chain = [context.user, 0x400030n, 0x400040n, 0x400050n];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, chain)] }), { maxStack: 2 });
+    expect(samples[0].frames.map((frame) => frame.address)).toEqual([0x1030n, 0x1040n]);
+  });
+});
+
+describe('maps', () => {
+  it('name anonymous code as perf does, and keep processes apart', async () => {
+    const anon = (pid: number, filename: string, prot = 7): RecordSpec =>
+      record.mmap2({ pid, addr: 0x700000n, len: 0x1000n, filename, prot }, { sampleId: { time: 3n } });
+    const records = [anon(100, '//anon'), anon(200, '//anon'), anon(300, '[heap]', 3), anon(400, '[vdso]', 5)];
+    const at = (pid: number): RecordSpec => sampleAt(10n, 0x700010n, undefined, pid);
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...records, at(100), at(200), at(300), at(400)] }));
+    expect(samples.map(({ frames: [frame] }) => [frame.dso, frame.address])).toEqual([
+      ['/tmp/perf-100.map', 0x700010n],
+      ['/tmp/perf-200.map', 0x700010n],
+      ['[heap]', 0x700010n],
+      ['[vdso]', 0x10n],
+    ]);
+  });
+
+  it('take build ids from the record, and from the header by name', async () => {
+    const id = new Uint8Array(20).fill(0xab);
+    const records = [
+      record.mmap2({ pid: 100, addr: 0x400000n, len: 0x1000n, filename: '/lib/a.so', buildId: id }, { sampleId: { time: 1n } }),
+      record.mmap2({ pid: 100, addr: 0x500000n, len: 0x1000n, filename: '/lib/b.so', ino: 9n }, { sampleId: { time: 1n } }),
+      sampleAt(10n, 0x400001n),
+    ];
+    const { profile } = await decode(
+      encodeFile({ attrs: [CLOCK], records, features: { buildIds: [{ buildId: new Uint8Array(20).fill(0xcd), filename: '/lib/b.so' }] } }),
+    );
+    expect(profile.mappings.map((mapping) => [mapping.name, mapping.buildId])).toEqual([
+      ['/lib/a.so', 'ab'.repeat(20)],
+      ['/lib/b.so', 'cd'.repeat(20)],
+    ]);
+  });
+
+  it('of two files under one name are two', async () => {
+    const map = (pid: number, ino: bigint): RecordSpec =>
+      record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: '/lib/a.so', ino }, { sampleId: { time: 1n } });
+    const { profile } = await decode(encodeFile({ attrs: [CLOCK], records: [map(1, 5n), map(2, 6n), map(3, 5n), sampleAt(10n, 1n)] }));
+    expect(profile.mappings).toHaveLength(2);
+  });
+});
+
+describe('filters', () => {
+  const records = [
+    ...startApp(100),
+    ...startApp(200),
+    record.comm({ pid: 200, comm: 'other' }, { sampleId: { time: 5n } }),
+    sampleAt(1_000_000_010n, 1n, undefined, 100),
+    sampleAt(1_000_000_020n, 1n, undefined, 200),
+    sampleAt(1_000_000_030n, 1n, undefined, 100),
+  ];
+
+  it.each([
+    [{ pids: [100] }, [10, 30]],
+    [{ tids: [200] }, [20]],
+    [{ comms: ['other'] }, [20]],
+    [{ cpus: [0] }, []],
+    [{ cpus: [3, 4] }, [10, 20, 30]],
+    [{ events: ['cpu-clock'] }, [10, 20, 30]],
+    [{ events: ['cycles'] }, []],
+    [{ timeFrom: 1_000_000_020n }, [20, 30]],
+    [{ timeTo: 1_000_000_020n }, [10, 20]],
+    [{ pids: [100], timeFrom: 1_000_000_020n }, [30]],
+  ])('%o', async (filter, expected) => {
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records, features: { eventDesc: true } }), { filter });
+    expect(samples.map((sample) => Number(sample.time) - 1_000_000_000)).toEqual(expected);
+  });
+});
