@@ -1,0 +1,191 @@
+import { grown } from '../intern/growable.ts';
+import { StringTable } from '../intern/string-table.ts';
+import * as abi from '../perfdata/constants.ts';
+import type { SideBand } from '../perfdata/records/side-band.ts';
+import type { RecordObserver } from '../session/session.ts';
+
+/**
+ * What a logged record says beyond its type, process and time. Addresses are signed doubles.
+ * `unknown` is a record whose type has no name, `none` one of which nothing more is kept.
+ */
+export type RecordDetails =
+  | { readonly kind: 'sample'; readonly event: number; readonly period: number; readonly ipLo: number; readonly ipHi: number }
+  | { readonly kind: 'mmap'; readonly filename: string; readonly start: number; readonly length: number; readonly pageOffset: number }
+  | { readonly kind: 'comm'; readonly comm: string }
+  | { readonly kind: 'fork'; readonly ppid: number }
+  | { readonly kind: 'lost'; readonly lost: number }
+  | { readonly kind: 'ksymbol'; readonly name: string; readonly address: number; readonly length: number }
+  | { readonly kind: 'switch'; readonly isOut: boolean }
+  | { readonly kind: 'unknown'; readonly type: number }
+  | { readonly kind: 'none' };
+
+/** How a record type without a name is called in readperf's tables. */
+export const UNKNOWN_RECORD = 'unknown';
+
+/**
+ * Every record of a recording, in the order in which the session delivers them: time order, records without a time
+ * where the file has them. Columns of 44 bytes a record; names are kept once, and maps in columns of their own.
+ */
+export class RecordLog implements RecordObserver {
+  #size = 0;
+  #nr = new Uint32Array(4096);
+  #timeNs = new Float64Array(4096);
+  /** Event of a sample; −1 − type of another record. */
+  #eventOrType = new Int32Array(4096);
+  #pid = new Int32Array(4096);
+  #tid = new Int32Array(4096);
+  /** Period of a sample, ppid of a FORK, how many were lost, 1 for a switch out. */
+  #value = new Float64Array(4096);
+  /** A sample's address; else `lo` is an index into the ranges, `hi` one into the texts. */
+  #lo = new Uint32Array(4096);
+  #hi = new Uint32Array(4096);
+  readonly #texts = new StringTable();
+  /** Start, length and page offset of each map. */
+  #ranges = new Float64Array(3 * 256);
+  #rangeCount = 0;
+
+  /** Number of records. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Position of a record in the file, from 0. */
+  nr(row: number): number {
+    return this.#nr[row];
+  }
+
+  /** PERF_RECORD_*. */
+  type(row: number): number {
+    return this.#eventOrType[row] >= 0 ? abi.PERF_RECORD_SAMPLE : -1 - this.#eventOrType[row];
+  }
+
+  /** As `perf report --stats` prints it; {@link UNKNOWN_RECORD} for a number never given out. */
+  typeName(row: number): string {
+    return abi.RECORD_TYPE_NAMES[this.type(row)] ?? UNKNOWN_RECORD;
+  }
+
+  /** Nanoseconds since the session's base time; NaN where the record has none. */
+  timeNs(row: number): number {
+    return this.#timeNs[row];
+  }
+
+  /** Process that the record is about (of a FORK the child, not the parent that was running); −1 where it does not tell. */
+  pid(row: number): number {
+    return this.#pid[row];
+  }
+
+  /** Thread that the record is about; −1 where it does not tell. */
+  tid(row: number): number {
+    return this.#tid[row];
+  }
+
+  details(row: number): RecordDetails {
+    const type = this.type(row);
+    const value = this.#value[row];
+    switch (type) {
+      case abi.PERF_RECORD_SAMPLE:
+        return { kind: 'sample', event: this.#eventOrType[row], period: value, ipLo: this.#lo[row], ipHi: this.#hi[row] };
+      case abi.PERF_RECORD_MMAP:
+      case abi.PERF_RECORD_MMAP2: {
+        const [start, length, pageOffset] = this.#range(row);
+        return { kind: 'mmap', filename: this.#text(row), start, length, pageOffset };
+      }
+      case abi.PERF_RECORD_COMM:
+        return { kind: 'comm', comm: this.#text(row) };
+      case abi.PERF_RECORD_FORK:
+        return { kind: 'fork', ppid: value };
+      case abi.PERF_RECORD_LOST:
+      case abi.PERF_RECORD_LOST_SAMPLES:
+        return { kind: 'lost', lost: value };
+      case abi.PERF_RECORD_KSYMBOL: {
+        const [address, length] = this.#range(row);
+        return { kind: 'ksymbol', name: this.#text(row), address, length };
+      }
+      case abi.PERF_RECORD_SWITCH:
+      case abi.PERF_RECORD_SWITCH_CPU_WIDE:
+        return { kind: 'switch', isOut: value !== 0 };
+      default:
+        return abi.RECORD_TYPE_NAMES[type] === undefined ? { kind: 'unknown', type } : { kind: 'none' };
+    }
+  }
+
+  sample(nr: number, timeNs: number, event: number, _thread: number, pid: number, tid: number, period: number, ipLo: number, ipHi: number): void {
+    this.#add(nr, timeNs, event, pid, tid, period, ipLo, ipHi);
+  }
+
+  sideBand(nr: number, timeNs: number, pid: number, tid: number, sideBand: SideBand): void {
+    const what = -1 - sideBand.type;
+    switch (sideBand.kind) {
+      case 'mmap': {
+        const { record } = sideBand;
+        const range = this.#addRange(record.start, record.length, record.pageOffset);
+        this.#add(nr, timeNs, what, record.pid, record.tid, 0, range, this.#texts.intern(record.filename));
+        break;
+      }
+      case 'comm': {
+        const { record } = sideBand;
+        this.#add(nr, timeNs, what, record.pid, record.tid, 0, 0, this.#texts.intern(record.comm));
+        break;
+      }
+      case 'fork':
+      case 'exit': {
+        const { record } = sideBand;
+        this.#add(nr, timeNs, what, record.pid, record.tid, record.ppid, 0, 0);
+        break;
+      }
+      case 'lost':
+      case 'lostSamples':
+        this.#add(nr, timeNs, what, pid, tid, sideBand.record.lost, 0, 0);
+        break;
+      case 'ksymbol': {
+        const { record } = sideBand;
+        this.#add(nr, timeNs, what, pid, tid, 0, this.#addRange(record.address, record.length, 0), this.#texts.intern(record.name));
+        break;
+      }
+      case 'other':
+        this.#add(nr, timeNs, what, pid, tid, (sideBand.misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0 ? 0 : 1, 0, 0);
+        break;
+    }
+  }
+
+  #add(nr: number, timeNs: number, eventOrType: number, pid: number, tid: number, value: number, lo: number, hi: number): void {
+    // hot
+    const row = this.#size++;
+    if (row === this.#nr.length) this.#grow(row + 1);
+    this.#nr[row] = nr;
+    this.#timeNs[row] = timeNs;
+    this.#eventOrType[row] = eventOrType;
+    this.#pid[row] = pid;
+    this.#tid[row] = tid;
+    this.#value[row] = value;
+    this.#lo[row] = lo;
+    this.#hi[row] = hi;
+  }
+
+  #addRange(start: number, length: number, pageOffset: number): number {
+    const index = this.#rangeCount++;
+    this.#ranges = grown(this.#ranges, this.#rangeCount * 3);
+    this.#ranges.set([start, length, pageOffset], index * 3);
+    return index;
+  }
+
+  #range(row: number): Float64Array {
+    const at = this.#lo[row] * 3;
+    return this.#ranges.subarray(at, at + 3);
+  }
+
+  #text(row: number): string {
+    return this.#texts.get(this.#hi[row]);
+  }
+
+  #grow(length: number): void {
+    this.#nr = grown(this.#nr, length);
+    this.#timeNs = grown(this.#timeNs, length);
+    this.#eventOrType = grown(this.#eventOrType, length);
+    this.#pid = grown(this.#pid, length);
+    this.#tid = grown(this.#tid, length);
+    this.#value = grown(this.#value, length);
+    this.#lo = grown(this.#lo, length);
+    this.#hi = grown(this.#hi, length);
+  }
+}

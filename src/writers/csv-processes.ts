@@ -1,0 +1,63 @@
+import type { ByteSink } from '../bytes/byte-sink.ts';
+import type { Profile } from '../profile/profile.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
+import { decimal, decimal32, percent, quoted } from './csv-text.ts';
+import { TextWriter } from './text-writer.ts';
+
+const COLUMNS = ['pid', 'comm', '#mmap', 'fork', 'exit', 'samples', 'period', 'event', 'percent', 'tids'];
+
+/** What one process has of one event. */
+interface Share {
+  samples: number;
+  period: number;
+}
+
+/**
+ * Writes readperf's processes.csv, a row for each process and event with samples: the rows of one event are readperf's
+ * table. `#mmap`, `fork`, `exit` and `tids` are of the process, so that they say the same in each of its rows;
+ * `samples` and `period` add up to the event's in `perf report`. `percent` is the period's part of that event. What
+ * belongs to no process has pid 4294967295, as in overview.csv.
+ * Source of the first seven columns: readperf.
+ *
+ * @param processes all those of the recording, in the order of the rows
+ */
+export async function writeProcessesCsv(processes: readonly ProcessStats[], profile: Profile, sink: ByteSink): Promise<void> {
+  const { events } = profile;
+  const shown = eventsToShow(profile);
+  const shares = addUp(profile);
+  const out = new TextWriter(sink);
+  out.put(`${COLUMNS.map(quoted).join(',')}\n`);
+  for (const { pid, comm, mmaps, forks, exits, threads } of processes) {
+    for (const event of shown) {
+      const { name = '', period: whole = 0 } = events[event] ?? {};
+      const { samples, period } = shares.get(pid)?.[event] ?? { samples: 0, period: 0 };
+      const readperfColumns = `${decimal32(pid)},${quoted(comm)},${mmaps},${forks},${exits},${samples},${decimal(period)}`;
+      out.put(`${readperfColumns},${quoted(name)},${percent(period, whole)},${threads}\n`);
+    }
+    if (out.isFull) await out.flush();
+  }
+  await out.flush();
+}
+
+/** Events with samples; the first one where none has any, be there one or not: the processes are told all the same. */
+function eventsToShow({ events }: Profile): number[] {
+  const withSamples = [...events.keys()].filter((event) => events[event].samples > 0);
+  return withSamples.length > 0 ? withSamples : [0];
+}
+
+/** By pid and event. */
+function addUp({ events, tasks, threads, totals }: Profile): Map<number, Share[]> {
+  const shares = new Map<number, Share[]>();
+  for (let row = 0; row < totals.size; row++) {
+    const { pid } = threads[tasks[totals.task(row)].thread];
+    let ofProcess = shares.get(pid);
+    if (ofProcess === undefined) {
+      ofProcess = events.map(() => ({ samples: 0, period: 0 }));
+      shares.set(pid, ofProcess);
+    }
+    const share = ofProcess[totals.event(row)];
+    share.samples += totals.samples(row);
+    share.period += totals.period(row);
+  }
+  return shares;
+}

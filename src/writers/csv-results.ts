@@ -1,0 +1,74 @@
+import type { ByteSink } from '../bytes/byte-sink.ts';
+import { TupleInterner } from '../intern/tuple-interner.ts';
+import type { Profile } from '../profile/profile.ts';
+import { decimal, percent, quoted } from './csv-text.ts';
+import { TextWriter } from './text-writer.ts';
+
+/** What stands for a source file and a function that are not known, as in addr2line's output and readperf's. */
+const UNRESOLVED = '??';
+
+interface ResultRow {
+  readonly event: number;
+  /** −1 when unresolved. */
+  readonly func: number;
+  /** −1 outside all mappings. */
+  readonly mapping: number;
+  samples: number;
+  period: number;
+  /** Number of threads that have samples in it. */
+  threads: number;
+}
+
+/**
+ * Writes readperf's results.csv: samples by the function that they were taken in, by falling period. What lies in no
+ * known function is a row per DSO, with `??`. Our own columns follow readperf's: `event`, `percent` of that event's
+ * period, `tids` (number of threads), `dso`, `build_id` and `line`, where the function begins in `filename`, empty
+ * when unknown.
+ *
+ * The function is the one that owns the machine code, not one inlined into it: sums by symbol are those of
+ * `perf report --no-children --no-inline`.
+ */
+export async function writeResultsCsv(profile: Profile, sink: ByteSink): Promise<void> {
+  const { events, functions, mappings, strings } = profile;
+  const out = new TextWriter(sink);
+  out.put('period,samples,filename,function,event,percent,tids,dso,build_id,line\n');
+  for (const { event, func, mapping, samples, period, threads } of sortedRows(profile)) {
+    const filename = func < 0 ? '' : strings.get(functions.file(func));
+    const name = func < 0 ? UNRESOLVED : strings.get(functions.name(func));
+    const line = func < 0 ? 0 : functions.startLine(func);
+    const dso = mapping < 0 ? '[unknown]' : mappings[mapping].name;
+    const buildId = mapping < 0 ? '' : mappings[mapping].buildId;
+    out.put(`${decimal(period)},${samples},${quoted(filename || UNRESOLVED)},${quoted(name)},`);
+    out.put(`${quoted(events[event].name)},${percent(period, events[event].period)},${threads},`);
+    out.put(`${quoted(dso)},${quoted(buildId)},${line > 0 ? line : ''}\n`);
+    if (out.isFull) await out.flush();
+  }
+  await out.flush();
+}
+
+/** By falling period, then falling samples; what is equal in both keeps the order in which the recording first has it. */
+function sortedRows(profile: Profile): ResultRow[] {
+  return collectRows(profile).sort((a, b) => b.period - a.period || b.samples - a.samples);
+}
+
+function collectRows({ locations, stacks, tasks, totals }: Profile): ResultRow[] {
+  const keys = new TupleInterner(3);
+  const rowThreads = new TupleInterner(2);
+  const rows: ResultRow[] = [];
+  for (let total = 0; total < totals.size; total++) {
+    const stack = totals.stack(total);
+    const leaf = stack < 0 ? -1 : stacks.location(stack);
+    const lines = leaf < 0 ? 0 : locations.lineCount(leaf);
+    const func = lines === 0 ? -1 : locations.lineFunction(leaf, lines - 1);
+    const mapping = leaf < 0 ? -1 : locations.mapping(leaf);
+    const event = totals.event(total);
+    const key = keys.intern(event, func, mapping);
+    if (key === rows.length) rows.push({ event, func, mapping, samples: 0, period: 0, threads: 0 });
+    const row = rows[key];
+    row.samples += totals.samples(total);
+    row.period += totals.period(total);
+    const known = rowThreads.size;
+    if (rowThreads.intern(key, tasks[totals.task(total)].thread) === known) row.threads++;
+  }
+  return rows;
+}

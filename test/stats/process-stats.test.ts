@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { processStats } from '../../src/stats/process-stats.ts';
+import { RecordLog } from '../../src/stats/record-log.ts';
+import { decode } from '../support/decode.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/perf-encoder.ts';
+
+const attr: AttrSpec = { name: 'cpu-clock', period: 1_000_000n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };
+
+async function statsOf(...records: RecordSpec[]) {
+  const log = new RecordLog();
+  const { session } = await decode(encodeFile({ attrs: [attr], records }), { observer: log });
+  return processStats(session, log);
+}
+
+const at = (time: number, task = {}) => ({ sampleId: { time: BigInt(time), ...task } });
+
+test('counts the maps, and where threads begin and end, of the process that a record names', async () => {
+  const stats = await statsOf(
+    record.comm({ pid: 100, comm: 'app', exec: true }, at(1)),
+    record.mmap2({ pid: 100, addr: 0x1000n, len: 0x1000n, filename: '/bin/app' }, at(2)),
+    record.mmap({ pid: 100, addr: 0x9000n, len: 0x1000n, filename: '/lib/libc.so' }, at(3)),
+    // A thread, then a child; the trailer of a FORK names the parent that was running.
+    record.fork({ pid: 100, ppid: 100, tid: 101, ptid: 100 }, at(4)),
+    record.fork({ pid: 200, ppid: 100, tid: 200, ptid: 101 }, at(5, { pid: 100, tid: 101 })),
+    record.mmap2({ pid: 200, addr: 0x1000n, len: 0x1000n, filename: '/bin/app' }, at(6)),
+    record.exit({ pid: 200, ppid: 100 }, at(7)),
+    record.exit({ pid: 100, ppid: 100, tid: 101, ptid: 100 }, at(8)),
+    record.exit({ pid: 100, ppid: 1 }, at(9)),
+  );
+  expect(stats).toEqual([
+    { pid: 100, comm: 'app', mmaps: 2, forks: 1, exits: 2, threads: 2 },
+    { pid: 200, comm: 'app', mmaps: 1, forks: 1, exits: 1, threads: 1 },
+  ]);
+});
+
+test('a process has the last name of its main thread, else that of another thread, else its pid as perf prints it', async () => {
+  const stats = await statsOf(
+    record.comm({ pid: 100, comm: 'before' }, at(1)),
+    record.comm({ pid: 100, comm: 'after', exec: true }, at(2)),
+    record.comm({ pid: 100, tid: 105, comm: 'worker' }, at(3)),
+    record.comm({ pid: 300, tid: 301, comm: 'only a worker' }, at(4)),
+    record.sample({ ip: 1n, pid: 400, time: 5n, period: 1n }),
+    record.sample({ ip: 1n, pid: 0, time: 6n, period: 1n }),
+  );
+  expect(stats.map(({ pid, comm, threads }) => [pid, comm, threads])).toEqual([
+    [0, 'swapper', 1],
+    [100, 'after', 2],
+    [300, 'only a worker', 1],
+    [400, ':400', 1],
+  ]);
+});
+
+test('two processes that had one pid in turn are one row, with the last name', async () => {
+  const stats = await statsOf(
+    record.fork({ pid: 50, ppid: 1 }, at(1)),
+    record.comm({ pid: 50, comm: 'first', exec: true }, at(2)),
+    record.exit({ pid: 50, ppid: 1 }, at(3)),
+    record.fork({ pid: 50, ppid: 1 }, at(4)),
+    record.comm({ pid: 50, comm: 'second', exec: true }, at(5)),
+  );
+  expect(stats.find(({ pid }) => pid === 50)).toEqual({ pid: 50, comm: 'second', mmaps: 0, forks: 2, exits: 1, threads: 2 });
+  expect(stats.filter(({ pid }) => pid === 50)).toHaveLength(1);
+});
+
+test('what belongs to no process, such as the kernel’s maps, is a row of its own, the last', async () => {
+  const stats = await statsOf(
+    record.mmap(
+      { pid: -1, tid: 0, addr: 0xffffffff81000000n, len: 0x1000n, filename: '[kernel.kallsyms]_text' },
+      { misc: misc.kernel, sampleId: { time: 0n } },
+    ),
+    record.comm({ pid: 100, comm: 'app' }, at(1)),
+  );
+  expect(stats).toEqual([
+    { pid: 100, comm: 'app', mmaps: 0, forks: 0, exits: 0, threads: 1 },
+    { pid: -1, comm: ':-1', mmaps: 1, forks: 0, exits: 0, threads: 0 },
+  ]);
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import type { SideBand } from '../../src/perfdata/records/side-band.ts';
+import { RecordLog } from '../../src/stats/record-log.ts';
+
+const map = {
+  pid: 7,
+  tid: 8,
+  start: -0x8000_0000,
+  length: 0x1000,
+  pageOffset: 0x2000,
+  filename: '/bin/app',
+  fileIdentity: '',
+  buildId: '',
+  isExecutable: true,
+};
+const life = { pid: 20, ppid: 10, tid: 21, ptid: 11, isSynthesized: false };
+
+/** Logs one record as a session does, with another pid and tid in its trailer than in itself. */
+function logged(sideBand: SideBand): RecordLog {
+  const log = new RecordLog();
+  log.sideBand(3, 42, 1, 2, sideBand);
+  return log;
+}
+
+describe('RecordLog', () => {
+  test('keeps a sample', () => {
+    const log = new RecordLog();
+    log.sample(5, 12.5, 2, 99, 100, 101, 250_000, 0xffff_fff0, 0xffff_ffff);
+    expect(log.size).toBe(1);
+    expect([log.nr(0), log.type(0), log.typeName(0), log.timeNs(0), log.pid(0), log.tid(0)]).toEqual([5, 9, 'SAMPLE', 12.5, 100, 101]);
+    expect(log.details(0)).toEqual({ kind: 'sample', event: 2, period: 250_000, ipLo: 0xffff_fff0, ipHi: 0xffff_ffff });
+  });
+
+  const own: [string, SideBand, number, number, object][] = [
+    [
+      'MMAP',
+      { kind: 'mmap', type: 1, misc: 0, record: map },
+      7,
+      8,
+      { kind: 'mmap', filename: '/bin/app', start: -0x8000_0000, length: 0x1000, pageOffset: 0x2000 },
+    ],
+    [
+      'MMAP2',
+      { kind: 'mmap', type: 10, misc: 0, record: map },
+      7,
+      8,
+      { kind: 'mmap', filename: '/bin/app', start: -0x8000_0000, length: 0x1000, pageOffset: 0x2000 },
+    ],
+    ['COMM', { kind: 'comm', type: 3, misc: 0, record: { pid: 7, tid: 8, comm: 'sh', isExec: true } }, 7, 8, { kind: 'comm', comm: 'sh' }],
+    ['FORK', { kind: 'fork', type: 7, misc: 0, record: life }, 20, 21, { kind: 'fork', ppid: 10 }],
+    ['EXIT', { kind: 'exit', type: 4, misc: 0, record: life }, 20, 21, { kind: 'none' }],
+  ];
+  test.each(own)('%s is about the process that it names, not about the one that its trailer names', (name, sideBand, pid, tid, details) => {
+    const log = logged(sideBand);
+    expect([log.nr(0), log.typeName(0), log.type(0), log.timeNs(0), log.pid(0), log.tid(0)]).toEqual([3, name, sideBand.type, 42, pid, tid]);
+    expect(log.details(0)).toEqual(details);
+  });
+
+  const foreign: [string, SideBand, object][] = [
+    ['LOST', { kind: 'lost', type: 2, misc: 0, record: { id: 4n, lost: 17 } }, { kind: 'lost', lost: 17 }],
+    ['LOST_SAMPLES', { kind: 'lostSamples', type: 13, misc: 0, record: { lost: 18 } }, { kind: 'lost', lost: 18 }],
+    [
+      'KSYMBOL',
+      { kind: 'ksymbol', type: 17, misc: 0, record: { address: -4096, length: 64, ksymType: 1, isUnregister: false, name: 'bpf_prog' } },
+      { kind: 'ksymbol', name: 'bpf_prog', address: -4096, length: 64 },
+    ],
+    ['SWITCH', { kind: 'other', type: 14, misc: 1 << 13 }, { kind: 'switch', isOut: true }],
+    ['SWITCH_CPU_WIDE', { kind: 'other', type: 15, misc: 0 }, { kind: 'switch', isOut: false }],
+    ['CGROUP', { kind: 'other', type: 19, misc: 0 }, { kind: 'none' }],
+    ['FINISHED_ROUND', { kind: 'other', type: 68, misc: 0 }, { kind: 'none' }],
+    ['unknown', { kind: 'other', type: 40, misc: 0 }, { kind: 'unknown', type: 40 }],
+    ['unknown', { kind: 'other', type: 32_769, misc: 0 }, { kind: 'unknown', type: 32_769 }],
+  ];
+  test.each(foreign)('%s names no process of its own: the trailer tells', (name, sideBand, details) => {
+    const log = logged(sideBand);
+    expect([log.typeName(0), log.type(0), log.pid(0), log.tid(0)]).toEqual([name, sideBand.type, 1, 2]);
+    expect(log.details(0)).toEqual(details);
+  });
+
+  test('grows, and keeps texts and ranges of each record apart', () => {
+    const log = new RecordLog();
+    const count = 10_000;
+    for (let nr = 0; nr < count; nr++) {
+      if (nr % 3 === 0) log.sample(nr, nr, 0, 0, nr, nr, nr, nr, 0);
+      else if (nr % 3 === 1)
+        log.sideBand(nr, Number.NaN, -1, -1, { kind: 'mmap', type: 10, misc: 0, record: { ...map, start: nr, filename: `/lib/${nr % 7}` } });
+      else log.sideBand(nr, nr, -1, -1, { kind: 'comm', type: 3, misc: 0, record: { pid: nr, tid: nr, comm: `c${nr % 5}`, isExec: false } });
+    }
+    expect(log.size).toBe(count);
+    for (let row = 0; row < count; row++) {
+      expect(log.nr(row)).toBe(row);
+      const details = log.details(row);
+      if (row % 3 === 0) expect(details).toMatchObject({ kind: 'sample', period: row, ipLo: row });
+      else if (row % 3 === 1) expect(details).toMatchObject({ kind: 'mmap', start: row, length: 0x1000, filename: `/lib/${row % 7}` });
+      else expect(details).toEqual({ kind: 'comm', comm: `c${row % 5}` });
+    }
+  });
+});
