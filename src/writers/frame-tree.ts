@@ -1,0 +1,177 @@
+import { grown } from '../intern/growable.ts';
+import { TupleInterner } from '../intern/tuple-interner.ts';
+import { unresolvedName } from '../profile/names.ts';
+import type { Profile } from '../profile/profile.ts';
+import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../profile/tables.ts';
+
+/** What viewers call a frame: a function of a file, whatever the address. */
+export interface Frame {
+  /** The function's name; `0x4f2c1 (libfoo.so)` where it is unknown. */
+  readonly name: string;
+  /** The source file; where that is unknown, the DSO as perf prints it; empty outside all mappings. */
+  readonly file: string;
+  /** Whether `file` is a source file. */
+  readonly hasSource: boolean;
+  /** 1-based line of the definition; the lowest line seen where that is unknown; 0 when no line is known. */
+  line: number;
+  readonly isKernel: boolean;
+}
+
+/** Stands where a sample came without a callchain, so that its weight is not taken for idle time. */
+export const NO_STACK_NAME = '(no stack)';
+
+/**
+ * The call tree by function: the profile's stacks with inlined calls as frames of their own, and with all addresses of
+ * one function in one frame. Frames are unique in name and file (the DSO stands in for a missing source file), nodes
+ * are unique in (parent, frame); a parent's index is smaller than its children's. Only what is asked for is built.
+ */
+export class FrameTree {
+  /** All frames met so far, by index. */
+  readonly frames: Frame[] = [];
+  readonly #profile: Profile;
+  readonly #maxDepth: number;
+  readonly #nodes = new TupleInterner(2, 4096);
+  #depths = new Uint32Array(4096);
+  readonly #nodeOfStack: Int32Array;
+  readonly #cutStacks = new Set<number>();
+  readonly #framesOfFunction = new TupleInterner(3, 1024);
+  readonly #frameOfRow: number[] = [];
+  readonly #frameOfText = new Map<string, number>();
+  /** By location: its frames, outermost caller first; undefined until asked for. */
+  readonly #framesOfLocation: (readonly number[] | undefined)[] = [];
+  /** By mapping: the first mapping of that name. */
+  readonly #sameName: readonly number[];
+  readonly #pending: number[] = [];
+  #noStackNode = -1;
+
+  /** @param maxDepth of deeper stacks the outermost `maxDepth - 1` frames and the leaf are kept */
+  constructor(profile: Profile, maxDepth = Number.POSITIVE_INFINITY) {
+    this.#profile = profile;
+    this.#maxDepth = maxDepth;
+    this.#nodeOfStack = new Int32Array(profile.stacks.size).fill(-1);
+    const firstOfName = new Map<string, number>();
+    this.#sameName = profile.mappings.map((mapping, index) => {
+      const first = firstOfName.get(mapping.name) ?? index;
+      firstOfName.set(mapping.name, first);
+      return first;
+    });
+  }
+
+  /** Number of nodes built so far. */
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  /** The caller's node, −1 for the outermost frame. */
+  parent(node: number): number {
+    return this.#nodes.words[node * 2] | 0;
+  }
+
+  /** Index into {@link frames}. */
+  frame(node: number): number {
+    return this.#nodes.words[node * 2 + 1];
+  }
+
+  /** How many frames stand on the path to the node, itself included: at least 1. */
+  depth(node: number): number {
+    return this.#depths[node];
+  }
+
+  /** Whether frames of that stack were left out for `maxDepth`. Known once {@link nodeOf} was asked for the stack. */
+  isCut(stack: number): boolean {
+    return this.#cutStacks.has(stack);
+  }
+
+  /** The node of a stack; stack −1 has a node too: a single frame `(no stack)`. */
+  nodeOf(stack: number): number {
+    const known = stack < 0 ? this.#noStackNode : this.#nodeOfStack[stack];
+    if (known >= 0) return known;
+    if (stack >= 0) return this.#build(stack);
+    this.#noStackNode = this.#add(-1, this.#frameOfName(NO_STACK_NAME, '', false));
+    return this.#noStackNode;
+  }
+
+  #build(stack: number): number {
+    const { stacks } = this.#profile;
+    const pending = this.#pending;
+    let count = 0;
+    let caller = stack;
+    while (caller >= 0 && this.#nodeOfStack[caller] < 0) {
+      pending[count++] = caller;
+      caller = stacks.parent(caller);
+    }
+    let node = caller < 0 ? -1 : this.#nodeOfStack[caller];
+    while (count > 0) {
+      const callee = pending[--count];
+      for (const frame of this.#framesAt(stacks.location(callee))) {
+        if (node >= 0 && this.#depths[node] >= this.#maxDepth) {
+          node = this.parent(node);
+          this.#cutStacks.add(callee);
+        }
+        node = this.#add(node, frame);
+      }
+      this.#nodeOfStack[callee] = node;
+    }
+    return node;
+  }
+
+  #add(parent: number, frame: number): number {
+    const before = this.#nodes.size;
+    const node = this.#nodes.intern(parent, frame);
+    if (node === before) {
+      this.#depths = grown(this.#depths, node + 1);
+      this.#depths[node] = parent < 0 ? 1 : this.#depths[parent] + 1;
+    }
+    return node;
+  }
+
+  #framesAt(location: number): readonly number[] {
+    const known = this.#framesOfLocation[location];
+    if (known) return known;
+    const { locations } = this.#profile;
+    const count = locations.lineCount(location);
+    const frames: number[] = [];
+    if (count === 0) {
+      const mapping = locations.mapping(location);
+      frames.push(
+        this.#frameOfName(unresolvedName(this.#profile, location), mapping < 0 ? '' : this.#profile.mappings[mapping].name, this.#isKernel(location)),
+      );
+    }
+    for (let nth = count - 1; nth >= 0; nth--) frames.push(this.#frameOfLine(location, nth));
+    this.#framesOfLocation[location] = frames;
+    return frames;
+  }
+
+  #frameOfLine(location: number, nth: number): number {
+    const { functions, locations, mappings, strings } = this.#profile;
+    const fn = locations.lineFunction(location, nth);
+    const source = functions.file(fn);
+    const mapping = locations.mapping(location);
+    const hasSource = source !== 0;
+    const row = this.#framesOfFunction.intern(functions.name(fn), source, hasSource || mapping < 0 ? -1 : this.#sameName[mapping]);
+    if (row === this.#frameOfRow.length) {
+      const file = hasSource ? strings.get(source) : mapping < 0 ? '' : mappings[mapping].name;
+      this.#frameOfRow.push(this.frames.length);
+      this.frames.push({ name: strings.get(functions.name(fn)), file, hasSource, line: 0, isKernel: this.#isKernel(location) });
+    }
+    const index = this.#frameOfRow[row];
+    const line = functions.startLine(fn) || locations.lineNumber(location, nth);
+    const frame = this.frames[index];
+    if (line > 0 && (frame.line === 0 || line < frame.line)) frame.line = line;
+    return index;
+  }
+
+  #frameOfName(name: string, file: string, isKernel: boolean): number {
+    const key = `${name}\0${file}`;
+    const known = this.#frameOfText.get(key);
+    if (known !== undefined) return known;
+    const index = this.frames.push({ name, file, hasSource: false, line: 0, isKernel }) - 1;
+    this.#frameOfText.set(key, index);
+    return index;
+  }
+
+  #isKernel(location: number): boolean {
+    const cpumode = this.#profile.locations.cpumode(location);
+    return cpumode === CPUMODE_KERNEL || cpumode === CPUMODE_GUEST_KERNEL;
+  }
+}

@@ -1,0 +1,53 @@
+import { TupleInterner } from '../intern/tuple-interner.ts';
+import type { SampleTable } from '../profile/tables.ts';
+
+/** The samples of one event that belong together. */
+export interface SampleGroup {
+  /** Index into the profile's events. */
+  readonly event: number;
+  /** What the grouping said of the samples: index of a thread or process, number of a CPU … */
+  readonly subject: number;
+  /** The grouping's second word; 0 unless it gave one. */
+  readonly part: number;
+  /** Rows of the sample table, in its order: in time. */
+  readonly rows: Uint32Array;
+  /** Sum of the samples' periods. */
+  readonly period: number;
+}
+
+/**
+ * Parts the samples by event and by what `subjectOf` (and `partOf`) says of a row; both are signed 32-bit numbers.
+ * Groups come in the order of their first sample.
+ */
+export function groupSamples(samples: SampleTable, subjectOf: (row: number) => number, partOf: (row: number) => number = () => 0): SampleGroup[] {
+  const groups = new TupleInterner(3, 256);
+  const groupOfRow = new Uint32Array(samples.size);
+  const counts: number[] = [];
+  const periods: number[] = [];
+  for (let row = 0; row < samples.size; row++) {
+    const group = groups.intern(samples.event[row], subjectOf(row), partOf(row));
+    if (group === counts.length) {
+      counts.push(0);
+      periods.push(0);
+    }
+    groupOfRow[row] = group;
+    counts[group]++;
+    periods[group] += samples.period[row];
+  }
+  const rows = new Uint32Array(samples.size);
+  const starts: number[] = [];
+  let total = 0;
+  for (const count of counts) {
+    starts.push(total);
+    total += count;
+  }
+  const next = Uint32Array.from(starts);
+  for (let row = 0; row < samples.size; row++) rows[next[groupOfRow[row]]++] = row;
+  return counts.map((count, group) => ({
+    event: groups.words[group * 3],
+    subject: groups.words[group * 3 + 1] | 0,
+    part: groups.words[group * 3 + 2] | 0,
+    rows: rows.subarray(starts[group], starts[group] + count),
+    period: periods[group],
+  }));
+}
