@@ -64,9 +64,7 @@ export async function readProfile(source: ByteSource, options: ReadProfileOption
 }
 
 function assemble(inputName: string, session: SessionResult, builder: ProfileBuilder, fallbackCaptureTimeNs: bigint | undefined): Profile {
-  const mappings = session.dsos.map(
-    (dso): Mapping => ({ name: dso.name, kind: dso.kind, buildId: dso.buildId, bias: dso.bias, start: dso.start, limit: dso.limit, hasSymbols: false }),
-  );
+  const mappings = assembleMappings(session, builder);
   return {
     meta: assembleMeta(inputName, session, builder, fallbackCaptureTimeNs),
     strings: builder.strings,
@@ -82,6 +80,22 @@ function assemble(inputName: string, session: SessionResult, builder: ProfileBui
     totals: builder.totals,
     samples: builder.samples,
   };
+}
+
+/** The recorded range of the kernel does not cover all of its code: a mapping reaches as far as its locations do. */
+function assembleMappings(session: SessionResult, { locations }: ProfileBuilder): Mapping[] {
+  const starts = session.dsos.map((dso) => dso.start);
+  const limits = session.dsos.map((dso) => dso.limit);
+  for (let location = 0; location < locations.size; location++) {
+    const mapping = locations.mapping(location);
+    if (mapping < 0) continue;
+    const address = locations.address(location);
+    if (address < starts[mapping]) starts[mapping] = address;
+    if (address >= limits[mapping]) limits[mapping] = address + 1;
+  }
+  return session.dsos.map(
+    ({ name, kind, buildId, bias }, i): Mapping => ({ name, kind, buildId, bias, start: starts[i], limit: limits[i], hasSymbols: false }),
+  );
 }
 
 function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder, fallbackCaptureTimeNs: bigint | undefined): ProfileMeta {

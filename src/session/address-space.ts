@@ -54,12 +54,6 @@ export class AddressSpace {
     return copy;
   }
 
-  /** Forgets all maps (exec). */
-  clear(): void {
-    this.#size = 0;
-    this.#generation = this.#generations.next();
-  }
-
   /**
    * Maps [start, end) to a DSO whose own address for `start` is `start + delta`. An empty range changes nothing.
    */

@@ -3,6 +3,7 @@ import { grown } from '../intern/growable.ts';
 import { PairInterner } from '../intern/pair-interner.ts';
 import type { AddressSpace } from './address-space.ts';
 import { type CallchainTable, cpumodeOfMarker, isMarker } from './callchains.ts';
+import type { KernelMaps } from './kernel-maps.ts';
 
 /** Where resolved frames go: the profile's tables, seen from here. */
 export interface FrameSink {
@@ -31,7 +32,7 @@ export interface FrameOptions {
  */
 export class FrameResolver {
   readonly #chains: CallchainTable;
-  readonly #kernel: AddressSpace;
+  readonly #kernel: KernelMaps;
   readonly #sink: FrameSink;
   readonly #options: FrameOptions;
   readonly #diagnostics: Diagnostics;
@@ -47,7 +48,7 @@ export class FrameResolver {
   /** Recent look-ups, one per slot: low word, high word, whose address space and how, location. */
   readonly #cache = new Int32Array(CACHE_SLOTS * 4).fill(-1);
 
-  constructor(chains: CallchainTable, kernel: AddressSpace, sink: FrameSink, options: FrameOptions, diagnostics: Diagnostics) {
+  constructor(chains: CallchainTable, kernel: KernelMaps, sink: FrameSink, options: FrameOptions, diagnostics: Diagnostics) {
     this.#chains = chains;
     this.#kernel = kernel;
     this.#kernelGeneration = kernel.generation;
@@ -150,8 +151,8 @@ export class FrameResolver {
       }
     }
     if (cpumode === CPUMODE_KERNEL || cpumode === 0) {
-      const at = this.#kernel.find(looked);
-      if (at >= 0) return this.#sink.internLocation(this.#kernel.dsoAt(at), lo, hi, CPUMODE_KERNEL, isReturnAddress);
+      const dso = this.#kernel.find(looked);
+      if (dso >= 0) return this.#sink.internLocation(dso, lo, hi, CPUMODE_KERNEL, isReturnAddress);
     }
     return this.#sink.internLocation(-1, lo, hi, cpumode, isReturnAddress);
   }

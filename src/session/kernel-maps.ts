@@ -5,30 +5,59 @@ import { classifyKernelMap, type DsoTable } from './dsos.ts';
 /** Past-highest kernel address, as a signed double: the address space ends at −1. */
 const KERNEL_END = 0;
 
-/**
- * Adds a map of the kernel or of one of its modules. Kernel addresses stay run-time addresses.
- * A module lies inside the range of the kernel where that spans everything: it cuts a hole.
- */
-export function mapKernel(space: AddressSpace, dsos: DsoTable, record: MmapRecord): void {
-  const { kind, name, referenceSymbol } = classifyKernelMap(record.filename);
-  let { start } = record;
-  // Old files let the kernel begin at 0 or span everything; its page offset is where its text really begins.
-  if (kind === 'kernel' && start === 0 && record.pageOffset !== 0) start = record.pageOffset;
-  let end = wrapped(record.start + record.length);
-  if (end <= start) end = KERNEL_END;
-  const dso = dsos.internMapped({ ...record, start, length: end - start }, kind, name);
-  if (kind === 'kernel' && referenceSymbol !== '') {
-    dsos.dsos[dso].referenceSymbol = referenceSymbol;
-    dsos.dsos[dso].referenceAddress = record.pageOffset;
-  }
-  space.map(start, end, 0, dso);
-}
+/** What lies where in the kernel. Kernel addresses stay run-time addresses. */
+export class KernelMaps {
+  readonly #space: AddressSpace;
+  readonly #dsos: DsoTable;
+  #imageStart = Number.POSITIVE_INFINITY;
+  #imageDso = -1;
 
-/** KSYMBOL: code such as a BPF program comes or goes. */
-export function applyKsymbol(space: AddressSpace, dsos: DsoTable, record: KsymbolRecord): void {
-  const end = record.address + record.length;
-  if (record.isUnregister) space.unmap(record.address, end);
-  else if (record.length > 0) space.map(record.address, end, 0, dsos.internKernelCode(record.name, record.address, record.length));
+  constructor(space: AddressSpace, dsos: DsoTable) {
+    this.#space = space;
+    this.#dsos = dsos;
+  }
+
+  /** Changes with every change of the maps. */
+  get generation(): number {
+    return this.#space.generation;
+  }
+
+  /**
+   * DSO of a kernel address, −1 for none. The recorded map of the kernel covers its main text only; there is code
+   * behind it (init text, trampolines), and what no module claims there is the kernel's, as perf has it.
+   */
+  find(address: number): number {
+    const at = this.#space.find(address);
+    if (at >= 0) return this.#space.dsoAt(at);
+    return address >= this.#imageStart && address < KERNEL_END ? this.#imageDso : -1;
+  }
+
+  /** A map of the kernel or of one of its modules. A module lies inside the kernel where that spans everything: it cuts a hole. */
+  map(record: MmapRecord): void {
+    const { kind, name, referenceSymbol } = classifyKernelMap(record.filename);
+    let { start } = record;
+    // Old files let the kernel begin at 0 or span everything; its page offset is where its text really begins.
+    if (kind === 'kernel' && start === 0 && record.pageOffset !== 0) start = record.pageOffset;
+    let end = wrapped(record.start + record.length);
+    if (end <= start) end = KERNEL_END;
+    const dso = this.#dsos.internMapped({ ...record, start, length: end - start }, kind, name);
+    if (kind === 'kernel') {
+      this.#imageStart = start;
+      this.#imageDso = dso;
+      if (referenceSymbol !== '') {
+        this.#dsos.dsos[dso].referenceSymbol = referenceSymbol;
+        this.#dsos.dsos[dso].referenceAddress = record.pageOffset;
+      }
+    }
+    this.#space.map(start, end, 0, dso);
+  }
+
+  /** KSYMBOL: code such as a BPF program comes or goes. */
+  apply(record: KsymbolRecord): void {
+    const end = record.address + record.length;
+    if (record.isUnregister) this.#space.unmap(record.address, end);
+    else if (record.length > 0) this.#space.map(record.address, end, 0, this.#dsos.internKernelCode(record.name, record.address, record.length));
+  }
 }
 
 /** A sum of 64-bit numbers as a signed double. */

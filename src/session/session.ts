@@ -5,14 +5,13 @@ import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import { RecordStream } from '../perfdata/framing.ts';
 import { readSideBand, type SideBand } from '../perfdata/records/side-band.ts';
-import type { AddressSpace } from './address-space.ts';
 import { CallchainTable } from './callchains.ts';
 import { RecordingClock } from './clock.ts';
 import { classifyUserMap, type Dso, DsoTable } from './dsos.ts';
 import { EventList, type SessionEvent } from './events.ts';
 import { CompiledFilter, type SampleFilter } from './filter.ts';
 import { type FrameOptions, FrameResolver, type FrameSink } from './frames.ts';
-import { applyKsymbol, mapKernel } from './kernel-maps.ts';
+import { KernelMaps } from './kernel-maps.ts';
 import { RecordCounts } from './record-counts.ts';
 import { type QueuedRow, RecordQueue } from './record-queue.ts';
 import { SampleReader } from './sample-reader.ts';
@@ -90,9 +89,9 @@ class Session {
   readonly #clock = new RecordingClock();
   readonly #events = new EventList();
   readonly #chains = new CallchainTable();
-  readonly #tasks = new TaskTable();
+  readonly #tasks: TaskTable;
   readonly #dsos = new DsoTable();
-  readonly #kernel: AddressSpace;
+  readonly #kernel: KernelMaps;
   readonly #frames: FrameResolver;
   readonly #queue = new RecordQueue();
   readonly #samples: SampleReader;
@@ -114,7 +113,8 @@ class Session {
     this.#sink = sink;
     this.#observer = options.observer;
     this.#filter = new CompiledFilter(options.filter);
-    this.#kernel = this.#tasks.newSpace();
+    this.#tasks = new TaskTable(options.compatPerf);
+    this.#kernel = new KernelMaps(this.#tasks.newSpace(), this.#dsos);
     this.#frames = new FrameResolver(this.#chains, this.#kernel, sink, options, diagnostics);
     for (const attr of header.attrs) this.#events.add(attr);
     if (header.features.eventDesc !== undefined) this.#events.applyDescriptions(header.features.eventDesc);
@@ -237,7 +237,7 @@ class Session {
       case 'mmap': {
         const { record } = sideBand;
         const cpumode = sideBand.misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
-        if (cpumode === 1 || (cpumode === 0 && record.pid === -1)) mapKernel(this.#kernel, this.#dsos, record);
+        if (cpumode === 1 || (cpumode === 0 && record.pid === -1)) this.#kernel.map(record);
         else if (cpumode === 2 || cpumode === 0) this.#mapUser(record);
         break;
       }
@@ -248,7 +248,7 @@ class Session {
         this.#tasks.fork(sideBand.record);
         break;
       case 'ksymbol':
-        applyKsymbol(this.#kernel, this.#dsos, sideBand.record);
+        this.#kernel.apply(sideBand.record);
         break;
       case 'lost':
         this.#diagnostics.add('lost', 'loss', 'perf could not keep up while recording and lost records', undefined, sideBand.record.lost);
@@ -263,7 +263,7 @@ class Session {
   }
 
   #mapUser(record: Extract<SideBand, { kind: 'mmap' }>['record']): void {
-    const space = this.#tasks.ownSpace(this.#tasks.process(record.pid));
+    const space = this.#tasks.spaceToMap(this.#tasks.process(record.pid));
     const { kind, name } = classifyUserMap(record);
     const dso = this.#dsos.internMapped(record, kind, name);
     const isFile = kind === 'file' || kind === 'vdso';

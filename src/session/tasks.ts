@@ -9,6 +9,8 @@ export interface SessionProcess {
   /** Shared with other processes after a fork, until one of them changes its maps. */
   space: AddressSpace;
   isSpaceShared: boolean;
+  /** Another program was started, but nothing of it is mapped yet: the maps are still those of the old one. */
+  isBetweenPrograms: boolean;
 }
 
 /** A thread over its life. */
@@ -41,7 +43,13 @@ export class TaskTable {
   readonly #processOf = new Map<number, number>();
   readonly #threadOf = new Map<number, number>();
   readonly #taskOf = new Map<string, number>();
+  readonly #keepsMapsAtExec: boolean;
   #lastThread = -1;
+
+  /** @param keepsMapsAtExec let a process's old maps shine through where the new program maps nothing, as perf 6.1 does */
+  constructor(keepsMapsAtExec: boolean) {
+    this.#keepsMapsAtExec = keepsMapsAtExec;
+  }
 
   /** A new, empty address space whose generations fit those of the processes. */
   newSpace(): AddressSpace {
@@ -82,10 +90,14 @@ export class TaskTable {
     return thread.task;
   }
 
-  /** The address space of a process, to change: it is the process's own from then on. */
-  ownSpace(processIndex: number): AddressSpace {
+  /** The address space of a process, to add a map to: it is the process's own from then on. */
+  spaceToMap(processIndex: number): AddressSpace {
     const process = this.processes[processIndex];
-    if (process.isSpaceShared) {
+    if (process.isBetweenPrograms) {
+      process.isBetweenPrograms = false;
+      process.space = this.newSpace();
+      process.isSpaceShared = false;
+    } else if (process.isSpaceShared) {
       process.space = process.space.clone();
       process.isSpaceShared = false;
     }
@@ -95,11 +107,8 @@ export class TaskTable {
   rename(record: CommRecord): void {
     const index = this.thread(record.pid, record.tid);
     const thread = this.threads[index];
-    if (record.isExec) {
-      const process = this.processes[thread.process];
-      process.space = this.newSpace();
-      process.isSpaceShared = false;
-    }
+    // The old maps stay until the new program has its first: the kernel is still in execve(), called from an old place.
+    if (record.isExec && !this.#keepsMapsAtExec) this.processes[thread.process].isBetweenPrograms = true;
     this.#setComm(thread, record.comm);
   }
 
@@ -131,7 +140,7 @@ export class TaskTable {
   }
 
   #newProcess(pid: number, space: AddressSpace, isSpaceShared: boolean): number {
-    const index = this.processes.push({ pid, name: '', space, isSpaceShared }) - 1;
+    const index = this.processes.push({ pid, name: '', space, isSpaceShared, isBetweenPrograms: false }) - 1;
     this.#processOf.set(pid, index);
     return index;
   }

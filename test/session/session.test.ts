@@ -195,12 +195,19 @@ describe('processes and threads', () => {
       sampleAt(15n, 0x400010n),
       record.comm({ pid: 100, comm: 'other', exec: true }, { sampleId: { time: 20n } }),
       sampleAt(25n, 0x400010n),
+      record.mmap2({ pid: 100, addr: 0x600000n, len: 0x1000n, filename: '/bin/other' }, { sampleId: { time: 30n } }),
+      sampleAt(35n, 0x400010n),
     ];
-    const { samples, profile } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    const bytes = encodeFile({ attrs: [CLOCK], records });
+    const { samples, profile } = await decode(bytes);
     expect(samples.map((sample) => [sample.comm, sample.frames[0].dso])).toEqual([
       ['renamed', APP],
+      // The kernel is still in execve(), which the old program called.
+      ['other', APP],
       ['other', undefined],
     ]);
+    const asPerf = await decode(bytes, { compatPerf: true });
+    expect(asPerf.samples[2].frames[0].dso).toBe(APP);
     expect(profile.threads).toHaveLength(1);
     expect(profile.processes[0].name).toBe('other');
   });
@@ -274,7 +281,7 @@ describe('callchains', () => {
     expect(samples[0].frames[1]).toEqual(user(0x11000n, true));
   });
 
-  it('keep modules and run-time code apart from the kernel', async () => {
+  it('keep modules and run-time code apart from the kernel, which has the rest', async () => {
     const records = [
       kernelMap,
       record.mmap({ pid: 0xffffffff, addr: 0xffffffff81400000n, len: 0x1000n, filename: '/lib/modules/6.1/kernel/net/nf-tables.ko.xz' }, { misc: misc.kernel }),
@@ -286,7 +293,7 @@ describe('callchains', () => {
       sampleAt(14n, 0n, [context.kernel, 0xffffffff81400003n + 0x1000n]),
     ];
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
-    expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[nf_tables]', 'bpf_prog_1', undefined, '[kernel.kallsyms]']);
+    expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[nf_tables]', 'bpf_prog_1', '[kernel.kallsyms]', '[kernel.kallsyms]']);
   });
 
   it('never look guests and hypervisors up in the host', async () => {
