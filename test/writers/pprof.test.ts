@@ -50,35 +50,35 @@ describe('sample types', () => {
 
   test('the event with most samples comes first under the plain names; the first of several; dummy and empty events never', async () => {
     const profile = buildProfile([
+      ...[0, 0, 0].map((timeNs) => ({ timeNs, event: 'dummy:u', period: 1, stack: ['d'] })),
       { timeNs: 0, event: 'page-faults', period: 3, stack: ['a'] },
       { timeNs: 1, event: 'cpu-clock:u', stack: ['a'] },
       { timeNs: 2, event: 'cpu-clock:u', stack: ['b'] },
       { timeNs: 3, event: 'task-clock', stack: ['b'] },
       { timeNs: 4, event: 'task-clock', stack: ['b'] },
-      ...[5, 6, 7].map((timeNs) => ({ timeNs, event: 'dummy:u', period: 1, stack: ['d'] })),
     ]);
     const events = profile.events.map((event) => ({
       ...event,
       isDummy: event.name === 'dummy:u',
       unit: event.name.includes('clock') ? ('nanoseconds' as const) : event.unit,
     }));
-    const pprof = await pprofOf({ ...profile, events: [...events, { ...events[0], name: 'instructions', samples: 0, period: 0 }] });
+    const pprof = await pprofOf({ ...profile, events: [...events, { ...events[1], name: 'instructions', samples: 0, period: 0 }] });
     expect(pprof.types).toEqual([
       'samples/count',
       'cpu/nanoseconds',
+      'dummy:u_samples/count',
+      'dummy:u/count',
       'page-faults_samples/count',
       'page-faults/count',
       'task-clock_samples/count',
       'task-clock/nanoseconds',
-      'dummy:u_samples/count',
-      'dummy:u/count',
     ]);
     expect(pprof.defaultType).toBe('cpu');
     // One row per stack, with the columns of every event.
     expect(pprof.samples.map(brief)).toEqual([
+      'd: dummy:u_samples/count=3 dummy:u/count=3',
       'a: samples/count=1 cpu/nanoseconds=1000000 page-faults_samples/count=1 page-faults/count=3',
       'b: samples/count=1 cpu/nanoseconds=1000000 task-clock_samples/count=2 task-clock/nanoseconds=2000000',
-      'd: dummy:u_samples/count=3 dummy:u/count=3',
     ]);
   });
 
