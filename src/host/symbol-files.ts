@@ -1,0 +1,102 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { homedir, release } from 'node:os';
+import { join } from 'node:path';
+import type { ByteSource } from '../bytes/byte-source.ts';
+import { BufferSource } from '../bytes/byte-source.ts';
+import { ByteView } from '../bytes/byte-view.ts';
+import { PerfconvError } from '../errors.ts';
+import { findBuildId } from '../symbols/build-id.ts';
+import type { SymbolFiles } from '../symbols/symbol-files.ts';
+
+const KERNEL_NOTES = '/sys/kernel/notes';
+const MAX_VDSO_SIZE_BYTES = 1 << 20;
+
+/** The symbol files of the machine that Node runs on. */
+export class NodeSymbolFiles implements SymbolFiles {
+  async open(path: string): Promise<ByteSource | undefined> {
+    return openRegularFile(path);
+  }
+
+  async ownVdso(): Promise<ByteSource | undefined> {
+    try {
+      const range = /^([0-9a-f]+)-([0-9a-f]+) .*\[vdso\]$/m.exec(readFileSync('/proc/self/maps', 'latin1'));
+      if (range === null) return undefined;
+      const start = BigInt(`0x${range[1]}`);
+      const bytes = new Uint8Array(Math.min(Number(BigInt(`0x${range[2]}`) - start), MAX_VDSO_SIZE_BYTES));
+      const memory = openSync('/proc/self/mem', 'r');
+      try {
+        return new BufferSource(bytes.subarray(0, readSync(memory, bytes, 0, bytes.length, start)), '[vdso]');
+      } finally {
+        closeSync(memory);
+      }
+    } catch {
+      return undefined; // Not Linux, or a sandbox without /proc: there is no vdso to be had.
+    }
+  }
+
+  async runningKernel(): Promise<{ osRelease: string; buildId: string } | undefined> {
+    if (process.platform !== 'linux') return undefined;
+    return { osRelease: release(), buildId: kernelBuildId() };
+  }
+
+  defaultBuildIdDir(): string | undefined {
+    const home = homedir();
+    return home === '' ? undefined : join(home, '.debug');
+  }
+}
+
+function kernelBuildId(): string {
+  try {
+    const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+    return findBuildId(new ByteView(new Uint8Array(readFileSync(KERNEL_NOTES)), isLittleEndian)) ?? '';
+  } catch {
+    return ''; // Kernels may be built without it, containers may hide it.
+  }
+}
+
+function openRegularFile(path: string): ByteSource | undefined {
+  let descriptor: number;
+  try {
+    // Recorded paths are not to be trusted: opening a FIFO must not wait for a writer.
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch {
+    return undefined;
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (stat.isFile() && stat.size > 0) return new DescriptorSource(path, descriptor, stat.size);
+    // Files of /proc and /sys say that they are empty; what they hold is made while it is read.
+    const content = stat.isFile() ? new BufferSource(new Uint8Array(readFileSync(descriptor)), path) : undefined;
+    closeSync(descriptor);
+    return content;
+  } catch {
+    closeSync(descriptor);
+    return undefined;
+  }
+}
+
+/** Random access to an open file. Reads block: symbol files are local and their parts are read one after the other anyway. */
+class DescriptorSource implements ByteSource {
+  readonly name: string;
+  readonly sizeBytes: number;
+  #descriptor: number;
+
+  constructor(name: string, descriptor: number, sizeBytes: number) {
+    this.name = name;
+    this.sizeBytes = sizeBytes;
+    this.#descriptor = descriptor;
+  }
+
+  async readAt(position: number, target: Uint8Array): Promise<number> {
+    try {
+      return readSync(this.#descriptor, target, 0, target.length, position);
+    } catch (cause) {
+      throw new PerfconvError('io', 'cannot be read', { file: this.name, offset: position }, { cause });
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#descriptor >= 0) closeSync(this.#descriptor);
+    this.#descriptor = -1;
+  }
+}

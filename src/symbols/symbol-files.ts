@@ -1,0 +1,30 @@
+import type { ByteSource } from '../bytes/byte-source.ts';
+
+/** What the symbolizer asks of the machine it runs on. Paths use `/`. */
+export interface SymbolFiles {
+  /** Opens a file, to be closed by the caller; undefined: it does not exist, is not readable or not a regular file. */
+  open(path: string): Promise<ByteSource | undefined>;
+  /** The vdso of this process, an ELF file in memory; undefined where there is none. */
+  ownVdso(): Promise<ByteSource | undefined>;
+  /** The running kernel; undefined when it is not Linux. `buildId` is lower-case hex, empty when unknown. */
+  runningKernel(): Promise<{ readonly osRelease: string; readonly buildId: string } | undefined>;
+  /** Where `perf` keeps its build-id cache unless told otherwise, `~/.debug`; undefined without a home directory. */
+  defaultBuildIdDir(): string | undefined;
+}
+
+/** Where to look for symbols, and how to name them. */
+export interface SymbolizerOptions {
+  /** Directory under which the recording machine's files lie with their own paths. */
+  readonly symfs?: string;
+  /** Directories of separate debug files, usually {@link DEFAULT_DEBUG_DIRS}. */
+  readonly debugDirs: readonly string[];
+  /** perf's build-id cache; absent: `~/.debug`. */
+  readonly buildIdDir?: string;
+  /** A copy of the recording machine's `/proc/kallsyms`. */
+  readonly kallsyms?: string;
+  /** Name what perf 6.1 names, the same way, where a better name is known (PLT entries). */
+  readonly compatPerf: boolean;
+}
+
+/** Where distributions install separate debug files. */
+export const DEFAULT_DEBUG_DIRS: readonly string[] = ['/usr/lib/debug'];

@@ -1,0 +1,83 @@
+const TEXT = new TextDecoder();
+
+/** The columns of a {@link SymbolTable}, one element per symbol, sorted by `firsts`. */
+export interface SymbolColumns {
+  /** The symbol's own address, from which offsets into it count. */
+  readonly starts: Float64Array;
+  /** First address at which the symbol may be found, ascending: its start, or later where another symbol goes before it. */
+  readonly firsts: Float64Array;
+  /** First address behind those. */
+  readonly ends: Float64Array;
+  /** Where the name lies in `names`, in bytes. */
+  readonly nameOffsets: Uint32Array;
+  readonly nameLengths: Uint32Array;
+  /** The bytes that hold the names, UTF-8, as they lay in the file. */
+  readonly names: Uint8Array;
+}
+
+/**
+ * The symbols of one DSO by address. Names stay undecoded bytes until one is asked for.
+ *
+ * Addresses are doubles in perf's address space of the DSO: byte offsets in the file for what user processes map, run-time
+ * addresses (signed, so negative) for the kernel.
+ */
+export class SymbolTable {
+  readonly #columns: SymbolColumns;
+  /** For each symbol the nearest one before it that ends later, or −1; undefined when no two symbols overlap. */
+  readonly #enclosing: Int32Array | undefined;
+
+  constructor(columns: SymbolColumns) {
+    this.#columns = columns;
+    this.#enclosing = enclosingSymbols(columns.ends, columns.firsts);
+  }
+
+  /** Number of symbols. */
+  get size(): number {
+    return this.#columns.starts.length;
+  }
+
+  /** Index of the symbol that covers `address`, of several the one with the nearest start; −1 when none does. */
+  find(address: number): number {
+    const { firsts, ends } = this.#columns;
+    let low = 0;
+    let high = firsts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (firsts[middle] <= address) low = middle + 1;
+      else high = middle;
+    }
+    let index = low - 1;
+    if (this.#enclosing === undefined) return index >= 0 && address < ends[index] ? index : -1;
+    while (index >= 0 && address >= ends[index]) index = this.#enclosing[index];
+    return index;
+  }
+
+  /** First address of symbol `index`. */
+  start(index: number): number {
+    return this.#columns.starts[index];
+  }
+
+  /** First address behind those at which symbol `index` is found. */
+  end(index: number): number {
+    return this.#columns.ends[index];
+  }
+
+  /** Name of symbol `index`, as it stands in the file (mangled). */
+  name(index: number): string {
+    const { names, nameOffsets, nameLengths } = this.#columns;
+    return TEXT.decode(names.subarray(nameOffsets[index], nameOffsets[index] + nameLengths[index]));
+  }
+}
+
+function enclosingSymbols(ends: Float64Array, firsts: Float64Array): Int32Array | undefined {
+  let overlaps = false;
+  for (let i = 1; i < ends.length && !overlaps; i++) overlaps = ends[i - 1] > firsts[i];
+  if (!overlaps) return undefined;
+  const enclosing = new Int32Array(ends.length);
+  for (let i = 0; i < ends.length; i++) {
+    let outer = i - 1;
+    while (outer >= 0 && ends[outer] <= ends[i]) outer = enclosing[outer];
+    enclosing[i] = outer;
+  }
+  return enclosing;
+}

@@ -1,0 +1,92 @@
+import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
+import { isKnownBuildId } from './build-id.ts';
+import { buildIdCacheFiles } from './candidates.ts';
+import type { ElfFile } from './elf.ts';
+import { readElfSymbols } from './elf-symbols.ts';
+import { isSameKernel, KernelSymbols } from './kernel-symbols.ts';
+import { CheckedFiles, findObjectFiles } from './object-files.ts';
+import type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
+import type { SymbolTable } from './symbol-table.ts';
+
+export type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
+export { DEFAULT_DEBUG_DIRS } from './symbol-files.ts';
+
+/** Code that a recording has addresses of. */
+export interface CodeObject {
+  /** As recorded: a path, `[kernel.kallsyms]`, `[nf_tables]`, `bpf_prog_…`, `[vdso]`. */
+  readonly name: string;
+  readonly kind: 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
+  /** Lower-case hex; empty when unknown. */
+  readonly buildId: string;
+  /** Kernel only: name and run-time address of the symbol by which its relocation is told. */
+  readonly referenceSymbol?: string;
+  readonly referenceAddress?: number;
+  /** Kernel release of the recording machine; empty when unknown. */
+  readonly osRelease: string;
+}
+
+/**
+ * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso. What cannot be found or does not fit
+ * is reported (`no-symbols`, `build-id-mismatch`, `symbol-file-damaged`, `kallsyms-hidden`, `kallsyms-mismatch`; all warnings) and never thrown.
+ */
+export class Symbolizer {
+  readonly #files: SymbolFiles;
+  readonly #options: SymbolizerOptions;
+  readonly #diagnostics: Diagnostics;
+  readonly #buildIdDir: string | undefined;
+  readonly #kernel: KernelSymbols;
+
+  constructor(files: SymbolFiles, options: SymbolizerOptions, diagnostics: Diagnostics) {
+    this.#files = files;
+    this.#options = options;
+    this.#diagnostics = diagnostics;
+    this.#buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
+    this.#kernel = new KernelSymbols(files, options, this.#buildIdDir, diagnostics);
+  }
+
+  /**
+   * The symbols of one DSO; undefined when there are none to be had. To be called once per DSO, for the kernel before its modules.
+   * Addresses to look up are file offsets for files and the vdso, run-time addresses for the kernel and its modules.
+   */
+  async symbolsFor(object: CodeObject): Promise<SymbolTable | undefined> {
+    if (object.kind === 'anon' || object.kind === 'guest') return undefined;
+    const symbols = await this.#read(object);
+    if (symbols === undefined) this.#diagnostics.add('no-symbols', 'warning', `no symbols found for ${object.name}`);
+    return symbols;
+  }
+
+  async #read(object: CodeObject): Promise<SymbolTable | undefined> {
+    if (object.kind === 'kernel') return this.#kernel.kernel(object);
+    if (object.kind === 'module') return this.#kernel.module(object.name, object.osRelease);
+    const files = new CheckedFiles(this.#files, this.#diagnostics);
+    try {
+      return object.kind === 'vdso' ? await this.#vdsoSymbols(files, object) : await this.#fileSymbols(files, object);
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
+      return undefined;
+    } finally {
+      await files.close();
+    }
+  }
+
+  async #fileSymbols(files: CheckedFiles, { name, buildId }: CodeObject): Promise<SymbolTable | undefined> {
+    const found = await findObjectFiles(files, name, buildId, this.#options, this.#buildIdDir);
+    return found && readElfSymbols(found.symbols, found.runtime, this.#options.compatPerf);
+  }
+
+  async #vdsoSymbols(files: CheckedFiles, object: CodeObject): Promise<SymbolTable | undefined> {
+    let vdso: ElfFile | undefined;
+    for (const path of buildIdCacheFiles(this.#buildIdDir, object.buildId, ['vdso'])) vdso ??= await files.open(path, object.buildId);
+    // This machine's own vdso stands in only for the same one: by build id, else by the kernel that brings it.
+    if (vdso === undefined && (isKnownBuildId(object.buildId) || isSameKernel(object, await this.#files.runningKernel()))) {
+      vdso = await this.#ownVdso(files, object.buildId);
+    }
+    return vdso && readElfSymbols(vdso, vdso, this.#options.compatPerf);
+  }
+
+  async #ownVdso(files: CheckedFiles, buildId: string): Promise<ElfFile | undefined> {
+    return files.check(await this.#files.ownVdso(), buildId);
+  }
+}

@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { release, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readRange } from '../../src/bytes/byte-source.ts';
+import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { ElfFile } from '../../src/symbols/elf.ts';
+import { readElfSymbols } from '../../src/symbols/elf-symbols.ts';
+
+const isLinux = process.platform === 'linux';
+if (!isLinux) console.warn('SKIPPED: vdso and running kernel, because this is not Linux');
+
+describe('NodeSymbolFiles', () => {
+  const files = new NodeSymbolFiles();
+  let dir: string;
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'files-'));
+    writeFileSync(join(dir, 'data'), 'abcdef');
+    writeFileSync(join(dir, 'empty'), '');
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  it('reads anywhere in a file, up to its end, and closes twice', async () => {
+    const source = (await files.open(join(dir, 'data')))!;
+    expect(source.sizeBytes).toBe(6);
+    expect(Buffer.from(await readRange(source, 2, 3)).toString()).toBe('cde');
+    expect(Buffer.from(await readRange(source, 4, 100)).toString()).toBe('ef');
+    await source.close();
+    await source.close();
+    await expect(source.readAt(0, new Uint8Array(1))).rejects.toMatchObject({ name: 'PerfconvError', code: 'io' });
+  });
+
+  it('opens neither what is missing nor directories', async () => {
+    expect(await files.open(join(dir, 'missing'))).toBeUndefined();
+    expect(await files.open(dir)).toBeUndefined();
+    expect(await files.open('')).toBeUndefined();
+    expect(await files.open('a\0b')).toBeUndefined();
+    expect((await files.open(join(dir, 'empty')))?.sizeBytes).toBe(0);
+  });
+
+  it.skipIf(!isLinux)('does not wait for the writer of a FIFO, nor read devices', async () => {
+    execFileSync('mkfifo', [join(dir, 'fifo')]);
+    expect(await files.open(join(dir, 'fifo'))).toBeUndefined();
+    expect(await files.open('/dev/zero')).toBeUndefined();
+  });
+
+  it.skipIf(!isLinux)('reads files of /proc whole, though they say that they are empty', async () => {
+    const source = (await files.open('/proc/version'))!;
+    expect(Buffer.from(await readRange(source, 0, source.sizeBytes!)).toString()).toMatch(/^Linux version /);
+  });
+
+  it.skipIf(!isLinux)('has the vdso of this process', async () => {
+    const vdso = await ElfFile.open((await files.ownVdso())!);
+    expect(await vdso.buildId()).toMatch(/^[0-9a-f]{16,}$/);
+    const table = (await readElfSymbols(vdso, vdso, true))!;
+    expect(Array.from({ length: table.size }, (_, i) => table.name(i)).join()).toContain('clock_gettime');
+  });
+
+  it.skipIf(!isLinux)('knows the running kernel', async () => {
+    const kernel = (await files.runningKernel())!;
+    expect(kernel.osRelease).toBe(release());
+    expect(kernel.buildId).toMatch(/^[0-9a-f]*$/);
+  });
+
+  it('has a default build-id directory in the home directory', () => expect(files.defaultBuildIdDir()).toMatch(/[/\\]\.debug$/));
+});
