@@ -40,6 +40,18 @@ export class PairInterner {
     return this.#insert(slot, first, second);
   }
 
+  /** Index of the pair, or −1 when it was never interned. */
+  find(a: number, b: number): number {
+    const first = a | 0;
+    const second = b | 0;
+    const slots = this.#slots;
+    for (let slot = hashPair(first, second) & this.#mask; ; slot = (slot + 1) & this.#mask) {
+      const at = slot * SLOT_WORDS;
+      const index = slots[at + 2];
+      if (index < 0 || (slots[at] === first && slots[at + 1] === second)) return index;
+    }
+  }
+
   #insert(slot: number, first: number, second: number): number {
     const index = this.#size++;
     if (index === this.first.length) {

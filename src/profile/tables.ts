@@ -1,4 +1,5 @@
 import { grown } from '../intern/growable.ts';
+import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import { PairInterner } from '../intern/pair-interner.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 
@@ -248,36 +249,38 @@ export class SampleTable {
 export class TotalTable {
   /** (event, task), of which there are few, as one number each. */
   readonly #kinds = new PairInterner();
-  readonly #rows = new PairInterner();
+  /** Rows by stack + 1 and kind: most stacks belong to one thread. */
+  readonly #rowOf = new KeyedPairs();
+  #kindOf = new Int32Array(4096);
+  #stackOf = new Int32Array(4096);
   #samples = new Float64Array(4096);
   #period = new Float64Array(4096);
+  #size = 0;
 
   get size(): number {
-    return this.#rows.size;
+    return this.#size;
   }
 
   add(event: number, task: number, stack: number, period: number): void {
     // hot
-    const row = this.#rows.intern(this.#kinds.intern(event, task), stack);
-    if (row >= this.#samples.length) {
-      this.#samples = grown(this.#samples, row + 1);
-      this.#period = grown(this.#period, row + 1);
-    }
+    const kind = this.#kinds.intern(event, task);
+    let row = this.#rowOf.find(stack + 1, kind);
+    if (row < 0) row = this.#addRow(stack, kind);
     this.#samples[row]++;
     this.#period[row] += period;
   }
 
   event(row: number): number {
-    return this.#kinds.first[this.#rows.first[row]];
+    return this.#kinds.first[this.#kindOf[row]];
   }
 
   task(row: number): number {
-    return this.#kinds.second[this.#rows.first[row]];
+    return this.#kinds.second[this.#kindOf[row]];
   }
 
   /** −1 for samples without a stack. */
   stack(row: number): number {
-    return this.#rows.second[row];
+    return this.#stackOf[row];
   }
 
   /** Number of samples added up. */
@@ -288,5 +291,19 @@ export class TotalTable {
   /** Sum of the samples' periods, in the event's unit. */
   period(row: number): number {
     return this.#period[row];
+  }
+
+  #addRow(stack: number, kind: number): number {
+    const row = this.#size++;
+    if (row === this.#samples.length) {
+      this.#kindOf = grown(this.#kindOf, row + 1);
+      this.#stackOf = grown(this.#stackOf, row + 1);
+      this.#samples = grown(this.#samples, row + 1);
+      this.#period = grown(this.#period, row + 1);
+    }
+    this.#kindOf[row] = kind;
+    this.#stackOf[row] = stack;
+    this.#rowOf.set(stack + 1, kind, row);
+    return row;
   }
 }

@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { grown } from '../intern/growable.ts';
-import { PairInterner } from '../intern/pair-interner.ts';
+import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import type { AddressSpace } from './address-space.ts';
 import { type CallchainTable, cpumodeOfMarker, isMarker } from './callchains.ts';
 import type { KernelMaps } from './kernel-maps.ts';
@@ -15,6 +15,9 @@ export interface FrameSink {
 
 /** Slots of the cache from addresses to locations; a power of two. With four words each it fits a second-level cache. */
 const CACHE_SLOTS = 1 << 15;
+
+/** Paths remembered, by their outermost location; a power of two. */
+const PATH_SLOTS = 64;
 
 const CPUMODE_KERNEL = 1;
 const CPUMODE_USER = 2;
@@ -36,15 +39,12 @@ export class FrameResolver {
   readonly #sink: FrameSink;
   readonly #options: FrameOptions;
   readonly #diagnostics: Diagnostics;
-  #resolved = new PairInterner();
-  #stacks = new Int32Array(4096);
+  /** Stack + 1 by chain and generation. */
+  #resolved = new KeyedPairs();
   #kernelGeneration: number;
   /** Locations of the chain at work, leaf first. */
   #locations = new Int32Array(256);
-  /** Locations and stacks of the chain worked on before, outermost first: its neighbours often begin alike. */
-  #lastLocations = new Int32Array(256);
-  #lastStacks = new Int32Array(256);
-  #lastDepth = 0;
+  readonly #paths = Array.from({ length: PATH_SLOTS }, () => ({ locations: new Int32Array(64), stacks: new Int32Array(64), depth: 0 }));
   /** Recent look-ups, one per slot: low word, high word, whose address space and how, location. */
   readonly #cache = new Int32Array(CACHE_SLOTS * 4).fill(-1);
 
@@ -62,15 +62,14 @@ export class FrameResolver {
     // hot
     if (this.#kernel.generation !== this.#kernelGeneration) {
       this.#kernelGeneration = this.#kernel.generation;
-      this.#resolved = new PairInterner();
+      this.#resolved = new KeyedPairs();
       this.#cache.fill(-1);
     }
-    const known = this.#resolved.size;
-    const row = this.#resolved.intern(chain, this.#chains.hasUserFrames(chain) ? space.generation : 0);
-    if (row < known) return this.#stacks[row];
+    const generation = this.#chains.hasUserFrames(chain) ? space.generation : 0;
+    const known = this.#resolved.find(chain, generation);
+    if (known >= 0) return known - 1;
     const stack = this.#resolve(chain, space);
-    this.#stacks = grown(this.#stacks, row + 1);
-    this.#stacks[row] = stack;
+    this.#resolved.set(chain, generation, stack + 1);
     return stack;
   }
 
@@ -101,24 +100,29 @@ export class FrameResolver {
     return this.#internStack(depth);
   }
 
+  /**
+   * The stack of the first `depth` locations. Chains often begin like the last one that had the same outermost frame,
+   * most often one of the same thread: what they share is not looked up again.
+   */
   #internStack(depth: number): number {
     // hot
-    this.#lastLocations = grown(this.#lastLocations, depth);
-    this.#lastStacks = grown(this.#lastStacks, depth);
-    const locations = this.#locations;
-    const lastLocations = this.#lastLocations;
-    const lastStacks = this.#lastStacks;
-    const shared = Math.min(depth, this.#lastDepth);
+    if (depth === 0) return -1;
+    const leafFirst = this.#locations;
+    const path = this.#paths[leafFirst[depth - 1] & (PATH_SLOTS - 1)];
+    path.locations = grown(path.locations, depth);
+    path.stacks = grown(path.stacks, depth);
+    const { locations, stacks } = path;
+    const shared = Math.min(depth, path.depth);
     let at = 0;
-    while (at < shared && lastLocations[at] === locations[depth - 1 - at]) at++;
-    let stack = at === 0 ? -1 : lastStacks[at - 1];
+    while (at < shared && locations[at] === leafFirst[depth - 1 - at]) at++;
+    let stack = at === 0 ? -1 : stacks[at - 1];
     for (; at < depth; at++) {
-      const location = locations[depth - 1 - at];
+      const location = leafFirst[depth - 1 - at];
       stack = this.#sink.internStack(stack, location);
-      lastLocations[at] = location;
-      lastStacks[at] = stack;
+      locations[at] = location;
+      stacks[at] = stack;
     }
-    this.#lastDepth = depth;
+    path.depth = depth;
     return stack;
   }
 
