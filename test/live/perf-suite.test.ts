@@ -80,7 +80,8 @@ function recordVariant(variant: Variant, file: string, directory: string): strin
     if (missing !== undefined) return missing;
   }
   const output = variant.pipe ? openSync(file, 'w') : undefined;
-  const child = spawnSync('perf', ['record', '-q', ...variant.record, '-o', variant.pipe ? '-' : file, '--', ...workload], {
+  // -N: the user's build-id cache stays as it is.
+  const child = spawnSync('perf', ['record', '-q', '-N', ...variant.record, '-o', variant.pipe ? '-' : file, '--', ...workload], {
     cwd: directory,
     encoding: 'utf8',
     // What the workload prints is nobody's; a pipe recording must not be mixed with it.

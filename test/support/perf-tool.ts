@@ -22,8 +22,8 @@ const maxOutputBytes = 2 ** 30;
 export function runTool(program: string, args: readonly string[], options: ToolOptions = {}): ToolResult {
   const child = spawnSync(program, args, {
     cwd: options.cwd,
-    // A fixed locale: perf writes numbers and messages in the user's.
-    env: { ...process.env, LC_ALL: 'C', PERF_CONFIG: '/dev/null', ...options.env },
+    // A fixed locale, no settings and no network: the answer is to depend on the files alone.
+    env: { ...process.env, LC_ALL: 'C', PERF_CONFIG: '/dev/null', DEBUGINFOD_URLS: '', ...options.env },
     input: options.input,
     maxBuffer: maxOutputBytes,
     encoding: 'utf8',

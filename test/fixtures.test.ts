@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const directory = fileURLToPath(new URL('../fixtures/', import.meta.url));
+const provenance = readFileSync(join(directory, 'PROVENANCE.md'), 'utf8');
+const files = readdirSync(directory, { recursive: true, encoding: 'utf8', withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name).slice(directory.length).replaceAll('\\', '/'));
+const recordings = files.filter((name) => name.endsWith('.data'));
+const listed = files.filter((name) => name.endsWith('.data') || name.startsWith('symfs/') || name === 'kallsyms');
+
+test.each(listed)('%s is the file that PROVENANCE.md describes', (name) => {
+  const bytes = readFileSync(join(directory, name));
+  const row = provenance.split('\n').find((line) => line.startsWith(`| ${name} |`));
+  expect(row).toContain(`| ${bytes.length} |`);
+  expect(row).toContain(createHash('sha256').update(bytes).digest('hex'));
+});
+
+test('PROVENANCE.md lists no file that is not there', () => {
+  const rows = [...provenance.matchAll(/^\| (\S+) \|(?=.*\b[0-9a-f]{64}\b)/gm)].map((match) => match[1]);
+  expect(rows.sort()).toEqual([...listed].sort());
+});
+
+test.each(recordings)('%s shows no path but of the fixtures and the system, and no host', (name) => {
+  const text = readFileSync(join(directory, name), 'latin1');
+  const paths = [...text.matchAll(/\/[\w.@+:-]+(?:\/[\w.@+: -]+)+/g)].map((match) => match[0]);
+  expect(paths.filter((path) => !/^\/(?:opt\/perfconv-fixtures|usr\/(?:lib|bin)|lib|lib64|etc\/ld\.so|bin)\b/.test(path))).toEqual([]);
+  expect(paths.length).toBeGreaterThan(0);
+  // perf pads the string to 64 bytes and puts its length before it.
+  expect(text).toContain(`\x40\0\0\0fixture-host\0`);
+});
+
+test('recordings and programs are small', () => {
+  const sizes = listed.map((name) => readFileSync(join(directory, name)).length);
+  expect(Math.max(...sizes)).toBeLessThan(400_000);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(3_000_000);
+});

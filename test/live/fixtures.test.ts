@@ -1,0 +1,50 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
+import { compareTables } from '../support/compare-tables.ts';
+import { parsePerfScript } from '../support/perf-script-text.ts';
+import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf } from '../support/perf-tool.ts';
+import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
+
+// The shipped recordings against perf: no permission to record is needed, and the symbols are shipped too.
+
+const fixtures = fileURLToPath(new URL('../../fixtures/', import.meta.url));
+const recordings = ['threads', 'plain', 'tree', 'events', 'group', 'pipe', 'kernel', 'fields'] as const;
+const symbols = ['--symfs', join(fixtures, 'symfs'), '--kallsyms', join(fixtures, 'kallsyms')];
+
+const whyNot = whyNoPerf();
+const whyNoComparison = whyNoPerfconv();
+if (whyNot !== undefined) announceSkipped('the comparison of the fixtures with perf', whyNot);
+else if (whyNoComparison !== undefined) announceSkipped('the comparisons of the fixtures', whyNoComparison);
+
+describe.skipIf(whyNot !== undefined)('fixtures, perf script against perfconv', () => {
+  let directory = '';
+  beforeAll(() => {
+    directory = makeTempDir();
+  });
+  afterAll(() => removeTempDir(directory));
+
+  describe.each(recordings)('%s.data', (name) => {
+    const file = join(fixtures, `${name}.data`);
+
+    test('the shipped symbols name every frame of the kernel and of the programs', () => {
+      const frames = parsePerfScript(readWithPerf('script', file, ['--no-inline', ...symbols])).flatMap((sample) => sample.frames);
+      const ours = frames.filter((frame) => frame.dso === '[kernel.kallsyms]' || frame.dso.startsWith('/opt/perfconv-fixtures/'));
+      expect(ours.length).toBeGreaterThan(10);
+      expect(ours.filter((frame) => frame.symbol === '[unknown]')).toEqual([]);
+    });
+
+    test.skipIf(whyNoComparison !== undefined)('the script text by default', () => {
+      const { perf, perfconv } = scriptsOf(file, symbols);
+      const comparison = compareScripts(perf, perfconv);
+      if (!isAcceptable(comparison, 1)) expect.fail(describeComparison(comparison));
+    });
+
+    test.skipIf(whyNoComparison !== undefined)('the CSV tables', () => {
+      mkdirSync(join(directory, 'tables'), { recursive: true });
+      expect(compareTables(csvTablesOf(file, join(directory, 'tables', name)), file)).toEqual([]);
+    });
+  });
+});
