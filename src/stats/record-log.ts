@@ -24,7 +24,7 @@ export const UNKNOWN_RECORD = 'unknown';
 
 /**
  * Every record of a recording, in the order in which the session delivers them: time order, records without a time
- * where the file has them. Columns of 44 bytes a record; names are kept once, and maps in columns of their own.
+ * where the file has them. Columns of 40 bytes a record; names are kept once, and maps in columns of their own.
  */
 export class RecordLog implements RecordObserver {
   #size = 0;
