@@ -51,7 +51,7 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatP
   const table = section && (await symbols.readSection(section));
   const strings = section && symbols.sections[section.link];
   let names = strings ? (await symbols.readSection(strings)).bytes : new Uint8Array();
-  const builder = table ? collectSymbols(table, names, symbols, runtime) : new SymbolTableBuilder();
+  const builder = table ? collectSymbols(table, names, symbols, runtime, skipsMappingSymbols(symbols.machine, compatPerf)) : new SymbolTableBuilder();
   if (compatPerf && builder.count === 0) return undefined;
 
   const firstPlt = builder.count;
@@ -78,13 +78,12 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both;
 }
 
-function collectSymbols(table: ByteView, names: Uint8Array, symbols: ElfFile, runtime: ElfFile): SymbolTableBuilder {
+function collectSymbols(table: ByteView, names: Uint8Array, symbols: ElfFile, runtime: ElfFile, skipsMapping: boolean): SymbolTableBuilder {
   const is64 = symbols.classBits === 64;
   const entrySizeBytes = is64 ? 24 : 16;
   const count = Math.floor(table.length / entrySizeBytes);
   const builder = new SymbolTableBuilder(count);
   const isArm = symbols.machine === EM_ARM;
-  const hasMappingSymbols = isArm || symbols.machine === EM_AARCH64 || symbols.machine === EM_RISCV;
   const toFileOffset = fileOffsets(symbols, runtime);
   const holdsLabels = symbols.sections.map(({ name }) => name.includes('text') || name.includes('data'));
   const infoAt = is64 ? 4 : 12; // st_info, st_other, st_shndx
@@ -110,7 +109,7 @@ function collectSymbols(table: ByteView, names: Uint8Array, symbols: ElfFile, ru
     scannedBytes += (nameEnd < 0 ? names.length : nameEnd) - nameOffset;
     if (scannedBytes > maxScannedBytes) throw new PerfconvError('damaged', 'symbol names overlap', { file: symbols.source.name, record: 'ELF symbol table' });
     const nameLength = (nameEnd < 0 ? names.length : nameEnd) - nameOffset;
-    if (hasMappingSymbols && names[nameOffset] === DOLLAR && isMappingSymbol(names, nameOffset, nameLength)) continue;
+    if (skipsMapping && names[nameOffset] === DOLLAR && isMappingSymbol(names, nameOffset, nameLength)) continue;
     let value = is64 ? table.i64(at + valueAt) : table.u32(at + valueAt);
     // The lowest bit of an Arm function's address says that it is Thumb code.
     if (isArm && type === STT_FUNC && value % 2 === 1) value--;
@@ -120,6 +119,11 @@ function collectSymbols(table: ByteView, names: Uint8Array, symbols: ElfFile, ru
     builder.add(toFileOffset(value, sectionIndex), sizeBytes, nameOffset, nameLength, rank);
   }
   return builder;
+}
+
+/** perf 6.1 skips them on Arm but not on RISC-V (observed). */
+function skipsMappingSymbols(machine: number, compatPerf: boolean): boolean {
+  return machine === EM_ARM || machine === EM_AARCH64 || (machine === EM_RISCV && !compatPerf);
 }
 
 /** `$a`, `$d`, `$t`, `$x` and `$x.anything`: they mark where code and data begin (ELF for the Arm Architecture, "Mapping symbols"; RISC-V psABI). */

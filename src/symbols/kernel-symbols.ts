@@ -1,5 +1,6 @@
 import { readRange } from '../bytes/byte-source.ts';
 import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
 import { isKnownBuildId, sameBuildId } from './build-id.ts';
 import { buildIdCacheFiles } from './candidates.ts';
 import { Kallsyms } from './kallsyms.ts';
@@ -38,6 +39,8 @@ export class KernelSymbols {
   readonly #options: SymbolizerOptions;
   readonly #buildIdDir: string | undefined;
   readonly #diagnostics: Diagnostics;
+  /** Each list is read once, by path. */
+  readonly #lists = new Map<string, Promise<Kallsyms | undefined>>();
   #found: Promise<FittingKallsyms | undefined> | undefined;
 
   constructor(files: SymbolFiles, options: SymbolizerOptions, buildIdDir: string | undefined, diagnostics: Diagnostics) {
@@ -67,19 +70,35 @@ export class KernelSymbols {
 
   async #find(kernel: RecordedKernel): Promise<FittingKallsyms | undefined> {
     for (const path of await this.#candidates(kernel)) {
-      const source = await this.#files.open(path);
-      if (source === undefined) continue;
-      const kallsyms = Kallsyms.parse(await readRange(source, 0, source.sizeBytes ?? 0));
-      await source.close();
-      if (kallsyms.isHidden) {
-        this.#diagnostics.add('kallsyms-hidden', 'warning', `${path} shows no addresses without privilege (kptr_restrict)`);
-        continue;
+      let list = this.#lists.get(path);
+      if (list === undefined) {
+        list = this.#read(path);
+        this.#lists.set(path, list);
       }
-      const shift = shiftOf(kallsyms, kernel);
-      if (shift !== undefined) return { kallsyms, shift };
-      this.#diagnostics.add('kallsyms-mismatch', 'warning', `${path} is not of the recorded kernel: it has no symbol ${kernel.referenceSymbol}`);
+      const kallsyms = await list;
+      const shift = kallsyms && shiftOf(kallsyms, kernel);
+      if (kallsyms && shift !== undefined) return { kallsyms, shift };
+      if (kallsyms) this.#diagnostics.add('kallsyms-mismatch', 'warning', `${path} is not of the recorded kernel: it has no symbol ${kernel.referenceSymbol}`);
     }
     return undefined;
+  }
+
+  /** Undefined when there is no such file or it hides its addresses. */
+  async #read(path: string): Promise<Kallsyms | undefined> {
+    const source = await this.#files.open(path);
+    if (source === undefined) return undefined;
+    try {
+      const kallsyms = Kallsyms.parse(await readRange(source, 0, source.sizeBytes ?? 0));
+      if (!kallsyms.isHidden) return kallsyms;
+      this.#diagnostics.add('kallsyms-hidden', 'warning', `${path} shows no addresses without privilege (kptr_restrict)`);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
+      return undefined;
+    } finally {
+      await source.close();
+    }
   }
 
   async #candidates(kernel: RecordedKernel): Promise<string[]> {

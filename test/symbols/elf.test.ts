@@ -17,9 +17,9 @@ function open(bytes: Uint8Array): Promise<ElfFile> {
   return ElfFile.open(new BufferSource(bytes, 'made.elf'));
 }
 
-async function names(plan: Partial<ElfPlan>, symbols: readonly PlannedSymbol[]): Promise<string[]> {
+async function names(plan: Partial<ElfPlan>, symbols: readonly PlannedSymbol[], compatPerf = true): Promise<string[]> {
   const elf = await open(buildElf({ classBits: 64, littleEndian: true, ...plan, symbols }));
-  const table = await readElfSymbols(elf, elf, true);
+  const table = await readElfSymbols(elf, elf, compatPerf);
   return Array.from({ length: table?.size ?? 0 }, (_, i) => table!.name(i));
 }
 
@@ -144,10 +144,11 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     expect(await names({}, list)).toEqual(['kept']);
   });
 
-  it('skips mapping symbols on Arm only', async () => {
+  it('skips mapping symbols on Arm, and on RISC-V when it need not be like perf', async () => {
     const list = [at(0, '$x', { type: 0 }), at(16, '$d.12', { type: 0 }), at(32, '$data', { type: 0 }), at(48, '$', { type: 0 })];
     expect(await names({ machine: 183 }, list)).toEqual(['$data', '$']);
-    expect(await names({ machine: 62 }, list)).toEqual(['$x', '$d.12', '$data', '$']);
+    for (const machine of [62, 243]) expect(await names({ machine }, list)).toEqual(['$x', '$d.12', '$data', '$']);
+    expect(await names({ machine: 243 }, list, false)).toEqual(['$data', '$']);
   });
 
   it('clears the Thumb bit of 32-bit Arm functions', async () => {
@@ -163,12 +164,16 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     expect((await readElfSymbols(stripped, stripped, true))?.name(0)).toBe('dynamic');
   });
 
-  it('places a symbol outside all segments by its section, and one right behind a segment there', async () => {
-    const elf = await open(buildElf({ classBits: 64, littleEndian: true, symbols: [at(TEXT.sizeBytes, 'etext', { type: 0, sizeBytes: 0 })] }));
-    const table = (await readElfSymbols(elf, elf, true))!;
-    expect(table.start(0)).toBe(TEXT.offset + TEXT.sizeBytes);
-    const beyond = await open(buildElf({ classBits: 64, littleEndian: true, symbols: [at(TEXT.sizeBytes + 16, 'beyond')] }));
-    expect((await readElfSymbols(beyond, beyond, true))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes + 16);
+  it('places a symbol outside all segments by its section', async () => {
+    const elf = await open(buildElf({ classBits: 64, littleEndian: true, symbols: [at(TEXT.sizeBytes + 16, 'beyond')] }));
+    expect((await readElfSymbols(elf, elf, true))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes + 16);
+  });
+
+  it('places a label right behind a segment there, also when a debug file has it', async () => {
+    const runtime = await open(buildElf({ classBits: 64, littleEndian: true }));
+    const symbols = [at(TEXT.sizeBytes, '_etext', { type: 0, sizeBytes: 0 })];
+    const debug = await open(buildElf({ classBits: 64, littleEndian: true, symbols, isDebugFile: true }));
+    expect((await readElfSymbols(debug, runtime, true))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes);
   });
 
   it('gives up on a string table whose names overlap beyond reason', async () => {

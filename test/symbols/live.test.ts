@@ -9,6 +9,7 @@ import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import { ElfFile } from '../../src/symbols/elf.ts';
 import type { SymbolTable } from '../../src/symbols/symbol-table.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbols/symbolizer.ts';
+import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { askPerf, hasPerf, type OracleName, runs } from '../support/perf-oracle.ts';
 
 const hasGcc = runs('gcc', ['--version']);
@@ -20,11 +21,11 @@ if (!hasKallsyms) console.warn('SKIPPED: comparison of kernel symbols, because /
 const BASE = 0x100_0000_0000n;
 
 /** Numbers in [0, 1), the same ones each time. */
-function randomNumbers(): () => number {
-  let seed = 12345;
+function randomNumbers(seed = 12345): () => number {
+  let state = Math.imul(seed, 0x9e3779b1);
   return () => {
-    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
-    return seed / 2 ** 32;
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return state / 2 ** 32;
   };
 }
 
@@ -84,6 +85,29 @@ describe.skipIf(!hasPerf)('names and offsets, beside perf', () => {
     const { differing, asked } = await compareFile(realpathSync(path));
     expect(asked).toBeGreaterThan(9000);
     expect(differing).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasPerf)('random tables of overlapping symbols and aliases, beside perf', () => {
+  it.each([1, 2, 3, 4, 5, 6])('number %d', async (seed) => {
+    const random = randomNumbers(seed);
+    const upTo = (limit: number): number => Math.floor(random() * limit);
+    const symbols = Array.from({ length: 400 }, (_, i) => ({
+      name: `${'_'.repeat(upTo(3))}s${i}${'x'.repeat(upTo(3))}`,
+      value: TEXT.vaddr + 8 * upTo(TEXT.sizeBytes / 8),
+      sizeBytes: upTo(4) === 0 ? 0 : upTo(80),
+      binding: upTo(3),
+    }));
+    const dir = mkdtempSync(join(tmpdir(), 'random-'));
+    try {
+      const path = join(dir, 'random.elf');
+      writeFileSync(path, buildElf({ classBits: 64, littleEndian: true, symbols }));
+      const { differing, table } = await compareFile(path);
+      expect(table!.size).toBeGreaterThan(150);
+      expect(differing).toEqual([]);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 });
 

@@ -239,6 +239,7 @@ describe('the kernel', () => {
   it('has modules and generated code by name, from one reading of the list', async () => {
     files.content.set('/given', list('given'));
     const symbols = symbolizer({ kallsyms: '/given' });
+    expect(await symbols.symbolsFor({ ...module, name: '[nf_tables]' })).toBeDefined();
     await symbols.symbolsFor(kernel);
     for (const name of ['[nf_tables]', '/lib/modules/6.1.0/kernel/net/netfilter/nf-tables.ko.xz']) {
       const table = (await symbols.symbolsFor({ ...module, name }))!;
