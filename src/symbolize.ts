@@ -6,9 +6,12 @@ import type { Symbolizer } from './symbols/symbolizer.ts';
 export async function symbolizeLocations(profile: Profile, session: SessionResult, symbolizer: Symbolizer): Promise<void> {
   const { locations, functions, strings, mappings } = profile;
   const byMapping = groupByMapping(profile);
-  for (const [mapping, group] of byMapping.entries()) {
-    if (group === undefined) continue;
+  const hasModules = session.dsos.some((dso, mapping) => dso.kind === 'module' && byMapping[mapping] !== undefined);
+  for (const mapping of kernelFirst(session)) {
     const dso = session.dsos[mapping];
+    const group = byMapping[mapping] ?? [];
+    // Modules need the kernel to be asked for, though no sample may lie in it.
+    if (group.length === 0 && !(dso.kind === 'kernel' && hasModules)) continue;
     const symbols = await symbolizer.symbolsFor({
       name: dso.name,
       kind: dso.kind,
@@ -31,6 +34,12 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
       locations.setLines(location, [func], [0], [0], address - symbols.start(symbol));
     }
   }
+}
+
+/** Indexes of all DSOs, kernels first: which kernel it was decides whose module symbols are the right ones. */
+function kernelFirst({ dsos }: SessionResult): number[] {
+  const indexes = [...dsos.keys()];
+  return [...indexes.filter((i) => dsos[i].kind === 'kernel'), ...indexes.filter((i) => dsos[i].kind !== 'kernel')];
 }
 
 /** Locations of each mapping; a hole for a mapping that no location lies in. */
