@@ -1,0 +1,154 @@
+import type { Page } from 'playwright-core';
+import { inputFile, type ViewerOptions, waitUntil, withChromium } from './chromium-page.ts';
+
+/** A row of the Bottom-up table. */
+export interface TreeRow {
+  /** Function, and behind a blank the link to file and line where the panel shows one. */
+  readonly activity: string;
+  /** As the panel shows them: rounded to 0.1. */
+  readonly selfMs: number;
+  readonly totalMs: number;
+}
+
+/** A header of the flame chart: a process (without entries of its own) or a thread. */
+export interface DevToolsTrack {
+  readonly name: string;
+  /** 0 for processes and threads at the top, 1 for threads below a process. */
+  readonly nesting: number;
+  readonly isExpanded: boolean;
+  /** Bars of the flame chart. */
+  readonly entries: number;
+  /** Sum of the bars of the topmost level: how long the track was busy. */
+  readonly busyMs: number;
+  /** Bottom-up rows over the whole trace, by self time: those in view, which are the ten heaviest or so; empty for tracks that were not asked for. */
+  readonly bottomUp: readonly TreeRow[];
+}
+
+export interface DevToolsView {
+  readonly tracks: readonly DevToolsTrack[];
+  /** Whether the panel took it for a trace of no page. */
+  readonly isGeneric: boolean;
+  /** What the panel complained of, empty when all is well. */
+  readonly problems: readonly string[];
+}
+
+const PANEL = 'devtools://devtools/bundled/panels/timeline/timeline.js';
+const CONSOLE = 'devtools://devtools/bundled/core/common/common.js';
+const BOUNDS = 'devtools://devtools/bundled/services/trace_bounds/trace_bounds.js';
+
+/** Takes hold of the panel, marks its file input, and notes when it has loaded and what it says. Observed: Chromium 156. */
+const PREPARE = `(async () => {
+  const { TimelinePanel } = await import('${PANEL}');
+  const { Console } = await import('${CONSOLE}');
+  const panel = (globalThis.panel = TimelinePanel.TimelinePanel.instance());
+  globalThis.messages = [];
+  Console.Console.instance().addEventListener('messageAdded', (event) => globalThis.messages.push(event.data.text));
+  globalThis.isLoaded = false;
+  const loadingComplete = panel.loadingComplete.bind(panel);
+  panel.loadingComplete = async (...args) => {
+    try { await loadingComplete(...args); } catch (error) { globalThis.messages.push('loading failed: ' + error.message); }
+    globalThis.isLoaded = true;
+  };
+  const eachElement = (globalThis.eachElement = (root, visit) => {
+    for (const element of root.querySelectorAll('*')) {
+      visit(element);
+      if (element.shadowRoot) eachElement(element.shadowRoot, visit);
+    }
+  });
+  eachElement(document, (element) => { if (element.tagName === 'INPUT' && element.type === 'file' && /cpuprofile/.test(element.accept)) element.id = 'perfconv-input'; });
+})()`;
+
+const READ_TRACKS = `(async () => {
+  globalThis.eachElement(document, (element) => { if (element.tagName === 'DIALOG' && element.open) element.close(); });
+  const provider = globalThis.panel.getFlameChart().getMainDataProvider();
+  const data = provider.timelineData();
+  const groups = data?.groups ?? [];
+  const tracks = groups.map((group, index) => {
+    const end = groups[index + 1]?.startLevel ?? Infinity;
+    let entries = 0, busyMs = 0;
+    data.entryLevels.forEach((level, entry) => {
+      if (level < group.startLevel || level >= end) return;
+      entries++;
+      if (level === group.startLevel) busyMs += data.entryTotalTimes[entry];
+    });
+    return { name: group.name, nesting: group.style?.nestingLevel ?? 0, isExpanded: Boolean(group.expanded), entries, busyMs, bottomUp: [] };
+  });
+  return { tracks, isGeneric: Boolean(provider.parsedTrace?.data.Meta.traceIsGeneric) };
+})()`;
+
+/** The panel zooms to the busy part, and its tables cover only what is in view. */
+const SHOW_ALL = `(async () => {
+  const { TraceBounds } = await import('${BOUNDS}');
+  const manager = TraceBounds.BoundsManager.instance();
+  manager.setTimelineVisibleWindow(manager.state().micro.entireTraceBounds);
+  const chart = globalThis.panel.getFlameChart().getMainFlameChart();
+  const { groups } = globalThis.panel.getFlameChart().getMainDataProvider().timelineData();
+  for (let index = 0; index < Math.min(groups.length, 40); index++) if (!groups[index].expanded) chart.expandGroup(index, true);
+})()`;
+
+const selectTrack = (index: number) => `(async () => {
+  const flameChart = globalThis.panel.getFlameChart();
+  const chart = flameChart.getMainFlameChart();
+  flameChart.updateSelectedGroup(chart, null);
+  flameChart.updateSelectedGroup(chart, flameChart.getMainDataProvider().timelineData().groups[${index}]);
+})()`;
+
+const READ_GRID = `(() => {
+  const rows = [];
+  globalThis.eachElement(document, (element) => {
+    if (element.tagName !== 'TR' || !element.classList.contains('data-grid-data-grid-node') || element.getBoundingClientRect().width === 0) return;
+    rows.push([...element.querySelectorAll('td')].map((cell) => cell.innerText.replace(/\\s+/g, ' ').trim()).filter(Boolean));
+  });
+  return rows;
+})()`;
+
+/**
+ * Opens a trace in the Performance panel of Chromium's own DevTools, headless.
+ * @param input path of a file, or its bytes
+ * @param options.bottomUpOf which tracks to read the Bottom-up table of, by index and name; none when absent
+ * @throws Error when the panel refuses the file or does not come to an end with it
+ */
+export async function loadInDevTools(
+  input: string | Uint8Array,
+  options: ViewerOptions & { readonly bottomUpOf?: (name: string, index: number) => boolean } = {},
+): Promise<DevToolsView> {
+  return await withChromium(options, async (viewer, timeoutMs) => {
+    const { page, problems } = viewer;
+    await page.goto('devtools://devtools/bundled/devtools_app.html?panel=timeline');
+    await page.waitForSelector('input[type=file]', { state: 'attached', timeout: 30_000 });
+    await page.evaluate(PREPARE);
+    await page
+      .locator('#perfconv-input')
+      .setInputFiles(inputFile(viewer, input, isGzip(input) ? 'perf.trace.json.gz' : 'perf.trace.json'), { timeout: timeoutMs });
+    await waitUntil(viewer, 'globalThis.isLoaded || globalThis.messages.length > 0', timeoutMs);
+    const messages = await page.evaluate<string[]>('globalThis.messages');
+    if (messages.length > 0) throw new Error(`DevTools refuses the trace: ${messages.join('; ')}`);
+    await page.waitForTimeout(1000); // it paints with a delay, and only then has its tracks
+    const { tracks, isGeneric } = await page.evaluate<{ tracks: DevToolsTrack[]; isGeneric: boolean }>(READ_TRACKS);
+    await page.evaluate(SHOW_ALL);
+    await page.locator('#tab-bottom-up').first().click({ timeout: 10_000 });
+    const filled: DevToolsTrack[] = [];
+    for (const [index, track] of tracks.entries()) {
+      const isWanted = track.entries > 0 && options.bottomUpOf?.(track.name, index);
+      filled.push(isWanted ? { ...track, bottomUp: await readBottomUp(page, index) } : track);
+    }
+    if (options.screenshot !== undefined) await page.screenshot({ path: options.screenshot });
+    return { tracks: filled, isGeneric, problems: [...problems] };
+  });
+}
+
+async function readBottomUp(page: Page, index: number): Promise<TreeRow[]> {
+  await page.evaluate(selectTrack(index));
+  await page.waitForTimeout(700); // the table is filled with a delay
+  const rows = await page.evaluate<string[][]>(READ_GRID);
+  return rows.filter((cells) => cells.length >= 3).map(([self, total, activity]) => ({ activity, selfMs: milliseconds(self), totalMs: milliseconds(total) }));
+}
+
+function isGzip(input: string | Uint8Array): boolean {
+  return typeof input !== 'string' && input[0] === 0x1f && input[1] === 0x8b;
+}
+
+/** `1,416.8 ms100.0 %` */
+function milliseconds(cell: string): number {
+  return Number.parseFloat(cell.replaceAll(',', ''));
+}

@@ -1,0 +1,84 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { BufferSink } from '../../src/bytes/byte-sink.ts';
+import type { Profile } from '../../src/profile/profile.ts';
+import { writeChrome } from '../../src/writers/chrome.ts';
+import { DEVTOOLS_RESERVED_NAMES } from '../../src/writers/devtools-reserved-names.ts';
+import { buildProfile } from '../support/build-profile.ts';
+import { hasNoChromium, loadInDevTools } from '../support/chromium.ts';
+import { busySystem, database } from '../support/viewer-profiles.ts';
+
+async function convert(profile: Profile, style: 'events' | 'profile'): Promise<Uint8Array> {
+  const sink = new BufferSink();
+  await writeChrome(profile, sink, { style, name: 'perf.data', exporter: 'perfconv@test' });
+  return sink.bytes();
+}
+
+const STYLES = ['events', 'profile'] as const;
+
+describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevTools Performance panel', { timeout: 180_000 }, () => {
+  it('shows X events as a flame chart per thread, below its process', async () => {
+    const view = await loadInDevTools(await convert(buildProfile(database()), 'events'), { bottomUpOf: () => true });
+    expect(view.problems).toEqual([]);
+    expect(view.isGeneric).toBe(true);
+    const tracks = view.tracks.map(({ name, nesting, busyMs }) => [nesting, name, Math.round(busyMs)]);
+    expect(tracks.filter(([nesting]) => nesting === 0).map(([, name]) => name)).toEqual(['postgres (100)', 'nginx (200)']);
+    expect(new Set(tracks.filter(([nesting]) => nesting === 1).map(([, name, busyMs]) => `${name}: ${busyMs}`))).toEqual(
+      new Set(['postgres [main] (100): 1000', 'walwriter (101): 250', 'postgres [main] page-faults [tid 100] (201): 40', 'nginx [main] (200): 500']),
+    );
+    const bottomUp = (name: string) => view.tracks.find((track) => track.name === name)!.bottomUp.map(({ activity, selfMs }) => [activity, selfMs]);
+    expect(bottomUp('postgres [main] (100)').slice(0, 3)).toEqual([
+      ['heap_getnext', 500],
+      ['copy_user', 300],
+      ['compare', 200],
+    ]);
+    expect(bottomUp('walwriter (101)')[0]).toEqual(['copy_user', 250]);
+    expect(bottomUp('nginx [main] (200)')[0]).toEqual(['Paint()', 500]);
+  });
+
+  it('shows sampled profiles with file and line, the busiest thread unfolded', async () => {
+    const view = await loadInDevTools(await convert(buildProfile(database()), 'profile'), { bottomUpOf: () => true });
+    expect(view.problems).toEqual([]);
+    expect(view.isGeneric).toBe(false);
+    expect(view.tracks.map(({ name, busyMs }) => `${name}: ${Math.round(busyMs)}`).sort()).toEqual([
+      'Main — perf://postgres/100: 1000',
+      'nginx (200) / nginx [main] (200): 500',
+      'postgres (100) / postgres [main] page-faults [tid 100] (201): 40',
+      'postgres (100) / walwriter (101): 250',
+    ]);
+    expect(view.tracks.map(({ isExpanded }) => isExpanded)).toEqual([true, false, false, false]);
+    expect(view.tracks[0].bottomUp.slice(0, 3)).toEqual([
+      { activity: 'heap_getnext /src/heapam.c:99', selfMs: 500, totalMs: 500 },
+      { activity: 'copy_user [kernel.kallsyms]', selfMs: 300, totalMs: 300 },
+      { activity: 'compare /src/sort.h:3', selfMs: 200, totalMs: 200 },
+    ]);
+  });
+
+  it.each(STYLES)('loads 100,000 samples of 40 threads (%s)', async (style) => {
+    const view = await loadInDevTools(await convert(buildProfile(busySystem(100_000, 40)), style));
+    expect(view.problems).toEqual([]);
+    const threads = view.tracks.filter(({ entries }) => entries > 0);
+    expect(threads.length).toBe(40);
+    for (const { busyMs } of threads) expect(Math.abs(busyMs - 2500)).toBeLessThan(2);
+  });
+
+  it.each(STYLES)('survives every name that it keeps for itself, and the deepest stack allowed (%s)', async (style) => {
+    const names = [...DEVTOOLS_RESERVED_NAMES, 'enhancedTraceVersion', '(idle)', '(root)', '"', 'half \ud800 pair'];
+    const deep = Array.from({ length: 2500 }, (_, i) => `f${i}`);
+    const samples = names.map((name, i) => ({ timeNs: i * 1_000_000, comm: 'kworker/0:1 [x] ü', stack: ['main', name] }));
+    const last = { timeNs: names.length * 1_000_000, comm: 'kworker/0:1 [x] ü', period: 50_000_000, stack: deep };
+    const view = await loadInDevTools(await convert(buildProfile([...samples, last]), style), { bottomUpOf: () => true });
+    expect(view.problems).toEqual([]);
+    const [thread] = view.tracks.filter(({ entries }) => entries > 0);
+    expect(Math.round(thread.busyMs)).toBe(names.length + 50);
+    expect(thread.bottomUp[0].activity.split(' ')[0]).toBe('f2499');
+    expect(thread.bottomUp[0].selfMs).toBeCloseTo(50, 0);
+  });
+
+  it.each(STYLES)('loads a single sample, compressed (%s)', async (style) => {
+    const bytes = await convert(buildProfile([{ timeNs: 9, pid: -1, tid: -1, cpu: -1, stack: ['main'] }]), style);
+    const view = await loadInDevTools(gzipSync(bytes));
+    expect(view.problems).toEqual([]);
+    expect(view.tracks.filter(({ entries }) => entries > 0).length).toBe(1);
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { BufferSink } from '../../src/bytes/byte-sink.ts';
+import type { Profile } from '../../src/profile/profile.ts';
+import { writeSpeedscope } from '../../src/writers/speedscope.ts';
+import { buildProfile } from '../support/build-profile.ts';
+import { hasNoChromium, loadInSpeedscope } from '../support/chromium.ts';
+import { busySystem, database } from '../support/viewer-profiles.ts';
+
+async function convert(profile: Profile): Promise<Uint8Array> {
+  const sink = new BufferSink();
+  await writeSpeedscope(profile, sink, { group: 'thread', weight: 'period', name: 'perf.data', exporter: 'perfconv@test' });
+  return sink.bytes();
+}
+
+describe.skipIf(hasNoChromium('speedscope, the real application'))('speedscope', { timeout: 180_000 }, () => {
+  it('shows threads, totals, functions and places as they were recorded', async () => {
+    const profile = buildProfile(database());
+    const view = await loadInSpeedscope(await convert(profile));
+    expect(view.problems).toEqual([]);
+    expect(view.profiles.map(({ name, unit, total, nonIdle }) => [name, unit, total, nonIdle])).toEqual([
+      ['postgres (100) cpu-clock', 'nanoseconds', 1_000_000_000, 1_000_000_000],
+      ['nginx (200) cpu-clock', 'nanoseconds', 500_000_000, 500_000_000],
+      ['postgres (100) / walwriter (101) cpu-clock', 'nanoseconds', 250_000_000, 250_000_000],
+      ['postgres (100) page-faults', 'none', 40, 40],
+    ]);
+    expect(view.shown).toBe(0);
+    expect(view.profiles[0].frames.slice(0, 4)).toEqual([
+      { name: 'heap_getnext', file: '/src/heapam.c', line: 99, self: 500_000_000, total: 500_000_000 },
+      { name: 'copy_user', file: '[kernel.kallsyms]', self: 300_000_000, total: 300_000_000 },
+      { name: 'compare', file: '/src/sort.h', line: 3, self: 200_000_000, total: 200_000_000 },
+      { name: 'main', file: '/usr/bin/postgres', self: 0, total: 1_000_000_000 },
+    ]);
+  });
+
+  it('loads 100,000 samples of 40 threads', async () => {
+    const profile = buildProfile(busySystem(100_000, 40));
+    const view = await loadInSpeedscope(await convert(profile));
+    expect(view.problems).toEqual([]);
+    expect(view.profiles.length).toBe(40);
+    expect(view.profiles.reduce((sum, { total }) => sum + total, 0)).toBe(profile.events[0].period);
+  });
+
+  it('loads thousands of mangled names, which its demangler alone would not survive', async () => {
+    const names = Array.from({ length: 3000 }, (_, i) => `_ZN7project6module6methodERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE${i}`);
+    const view = await loadInSpeedscope(await convert(buildProfile(names.map((name, i) => ({ timeNs: i, stack: [name] })))), { timeoutMs: 30_000 });
+    expect(view.problems).toEqual([]);
+    expect(view.profiles[0].frames.length).toBe(names.length);
+  });
+});
