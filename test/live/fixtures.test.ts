@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
 import { compareTables } from '../support/compare-tables.ts';
+import type { ScriptSample } from '../support/perf-script-text.ts';
 import { parsePerfScript } from '../support/perf-script-text.ts';
 import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf } from '../support/perf-tool.ts';
 import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
