@@ -87,8 +87,10 @@ export class FrameResolver {
       if (isMarker(lo, hi)) {
         cpumode = cpumodeOfMarker(lo);
         if (cpumode < 0) {
-          this.#diagnostics.add('bad-callchain', 'loss', `a callchain holds the unknown context marker ${lo | 0}: its frames are dropped, as perf does`);
-          return -1;
+          // A frame pointer that was none can lead to any value; what was found before it stands.
+          if (compatPerf) return this.#dropChain(lo);
+          this.#diagnostics.add('bad-callchain', 'warning', `a callchain holds the unknown context marker ${lo | 0}: its frames from there on are dropped`);
+          break;
         }
         isReturnAddress = false;
         continue;
@@ -98,6 +100,11 @@ export class FrameResolver {
       isReturnAddress = !compatPerf;
     }
     return this.#internStack(depth);
+  }
+
+  #dropChain(marker: number): number {
+    this.#diagnostics.add('bad-callchain', 'loss', `a callchain holds the unknown context marker ${marker | 0}: all of its frames are dropped, as perf does`);
+    return -1;
   }
 
   /**

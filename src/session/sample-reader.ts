@@ -7,6 +7,9 @@ import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';
 
+/** In place of a chain: the record is to be seen, but is no sample of anything (READ of values that have not grown). */
+export const NO_SAMPLE = -2;
+
 /** Takes decoded samples, in file order. `timeNs` is NaN for one that takes effect at once. */
 export type SampleTaker = (
   timeNs: number,
@@ -49,13 +52,14 @@ export class SampleReader {
   /**
    * @param at offset of the record's header in `view`, `size` its size
    * @param fileOffset the record's position in the file, for messages
+   * @returns false when the record could not be used, which was reported
    */
-  read(view: ByteView, at: number, size: number, misc: number, nr: number, fileOffset: number): void {
+  read(view: ByteView, at: number, size: number, misc: number, nr: number, fileOffset: number): boolean {
     // hot
     const start = at + RECORD_HEADER_BYTES;
     const end = at + size;
     const event = this.#eventOf(view, start, end, fileOffset);
-    if (event < 0) return;
+    if (event < 0) return false;
     const { layout, attr } = this.#events.events[event];
     const offsets = this.#offsets;
     offsets.callchain = -1;
@@ -63,7 +67,7 @@ export class SampleReader {
     const problem = start + layout.fixedSize > end ? layout.locate(view, start, end, offsets) : layout.locateVariable(view, start, end, offsets);
     if (problem !== undefined) {
       this.#diagnostics.add('bad-sample', 'loss', `PERF_RECORD_SAMPLE: ${problem}; the sample is skipped`, fileOffset);
-      return;
+      return false;
     }
     const timeNs = layout.time < 0 ? Number.NaN : this.#clock.relative(view.lo(start + layout.time), view.hi(start + layout.time));
     const pid = layout.tid < 0 ? -1 : view.i32(start + layout.tid);
@@ -80,10 +84,11 @@ export class SampleReader {
     }
     if (offsets.read >= 0) {
       this.#takeReadValues(this.#events.events[event], view, event, timeNs, nr, pid, tid, cpu, chain, ipLo, ipHi, fileOffset);
-      return;
+      return true;
     }
     const period = layout.period >= 0 ? view.u64(start + layout.period) : periodOf(attr.samplePeriod);
     this.#take(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
+    return true;
   }
 
   /** Index of the event that a sample belongs to; −1, reported, when that cannot be told. */
@@ -122,6 +127,7 @@ export class SampleReader {
     fileOffset: number,
   ): void {
     const { readFormat } = sampled.attr;
+    let hasTaken = false;
     const values = readValuesOf(readFormat, view, this.#offsets.read);
     for (let i = 0; i < values.count; i++) {
       const at = values.first + i * values.stride;
@@ -134,8 +140,13 @@ export class SampleReader {
       const value = view.u64(at);
       const period = value - (this.#lastValues.get(id) ?? 0);
       this.#lastValues.set(id, value);
-      if (period !== 0) this.#take(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
+      if (period < 0)
+        this.#diagnostics.add('count-decreased', 'warning', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', fileOffset);
+      if (period <= 0) continue;
+      hasTaken = true;
+      this.#take(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
     }
+    if (!hasTaken) this.#take(timeNs, nr, sampledEvent, pid, tid, cpu, NO_SAMPLE, 0, ipLo, ipHi);
   }
 }
 

@@ -14,7 +14,7 @@ import { type FrameOptions, FrameResolver, type FrameSink } from './frames.ts';
 import { KernelMaps } from './kernel-maps.ts';
 import { RecordCounts } from './record-counts.ts';
 import { type QueuedRow, RecordQueue } from './record-queue.ts';
-import { SampleReader } from './sample-reader.ts';
+import { NO_SAMPLE, SampleReader } from './sample-reader.ts';
 import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
 import { TaskTable } from './tasks.ts';
 import { UserRecordReader } from './user-records.ts';
@@ -129,12 +129,13 @@ class Session {
     this.#nr++;
     this.#counts.add(type);
     if (type === abi.PERF_RECORD_SAMPLE) {
-      this.#samples.read(stream.view, stream.offset, stream.size, stream.misc, this.#nr, stream.fileOffset);
+      const isUsed = this.#samples.read(stream.view, stream.offset, stream.size, stream.misc, this.#nr, stream.fileOffset);
+      if (!isUsed) this.#observeUndecoded(type, stream.misc);
     } else if (type === abi.PERF_RECORD_FINISHED_ROUND) {
-      this.#observeUserRecord(type, stream.misc);
+      this.#observeUndecoded(type, stream.misc);
       this.#queue.finishRound(this.#deliver);
     } else if (type >= abi.PERF_RECORD_USER_TYPE_START) {
-      this.#observeUserRecord(type, stream.misc);
+      this.#observeUndecoded(type, stream.misc);
       this.#userRecords.read(stream);
     } else {
       this.#handleSideBand(stream);
@@ -183,6 +184,7 @@ class Session {
     const record = fieldsEnd < offset + 8 ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc);
     if (typeof record === 'string') {
       this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, stream.fileOffset);
+      this.#observeUndecoded(type, misc);
       return;
     }
     if (record.kind === 'other' && this.#observer === undefined) return;
@@ -206,11 +208,12 @@ class Session {
     // hot
     const tasks = this.#tasks;
     const threadIndex = tasks.thread(row.pid, row.tid);
-    this.#sampleCount++;
     if (this.#observer !== undefined && row.nr !== this.#lastObservedNr) {
       this.#lastObservedNr = row.nr;
       this.#observer.sample(row.nr, row.timeNs, row.event, threadIndex, row.pid, row.tid, row.period, row.ipLo, row.ipHi);
     }
+    if (row.chain === NO_SAMPLE) return;
+    this.#sampleCount++;
     const thread = tasks.threads[threadIndex];
     if (!this.#filter.isOpen) {
       if (!this.#hasFilterBase && this.#clock.hasBase) {
@@ -270,7 +273,8 @@ class Session {
     space.map(record.start, record.start + record.length, isFile ? record.pageOffset - record.start : 0, dso);
   }
 
-  #observeUserRecord(type: number, misc: number): void {
+  /** Shows the observer a record that has no time of its own, or none that can be read. */
+  #observeUndecoded(type: number, misc: number): void {
     this.#observer?.sideBand(this.#nr, Number.NaN, -1, -1, { kind: 'other', type, misc });
   }
 }

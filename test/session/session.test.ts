@@ -306,12 +306,15 @@ describe('callchains', () => {
     ]);
   });
 
-  it('with an unknown marker are dropped, and that is said', async () => {
-    const { samples, diagnostics } = await decode(
-      encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, [context.user, 0x400030n, BigInt.asUintN(64, -77n)])] }),
-    );
-    expect(samples[0].frames).toEqual([]);
-    expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'loss' }]);
+  it('end at an unknown marker, and that is said; perf drops them whole', async () => {
+    const chain = [context.user, 0x400030n, BigInt.asUintN(64, -77n), 0x400040n];
+    const bytes = encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, chain)] });
+    const { samples, diagnostics } = await decode(bytes);
+    expect(samples[0].frames).toEqual([user(0x1030n)]);
+    expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'warning' }]);
+    const asPerf = await decode(bytes, { compatPerf: true });
+    expect(asPerf.samples[0].frames).toEqual([]);
+    expect(asPerf.diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'loss' }]);
   });
 
   it('that are empty leave the sampled address, as a chain of one', async () => {
@@ -368,6 +371,33 @@ describe('maps', () => {
       record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: '/lib/a.so', ino }, { sampleId: { time: 1n } });
     const { profile } = await decode(encodeFile({ attrs: [CLOCK], records: [map(1, 5n), map(2, 6n), map(3, 5n), sampleAt(10n, 1n)] }));
     expect(profile.mappings).toHaveLength(2);
+  });
+});
+
+describe('an observer', () => {
+  it('sees every record once: damaged ones, and those that amount to no sample', async () => {
+    const attrs: AttrSpec[] = [{ ids: [1n], sampleType: ['ip', 'tid', 'time', 'read', 'id'], readFormat: ['id', 'group'], flags: ['sampleIdAll'] }];
+    const read = { values: [{ value: 5n, id: 1n }] };
+    const records = [
+      record.sample({ ip: 1n, pid: 1, time: 5n, read }),
+      record.sample({ ip: 1n, pid: 1, time: 4n, read }),
+      {
+        ...record.sample({ ip: 1n, pid: 1, time: 6n, read: { values: [] } }),
+        sizeBytes: 16,
+        writeBody: (out: { zeros(count: number): unknown }) => void out.zeros(8),
+      },
+      record.comm({ pid: 1, comm: 'x' }, { sampleId: { time: 7n } }),
+      { ...record.comm({ pid: 1, comm: 'x' }), sizeBytes: 16, writeBody: (out: { zeros(count: number): unknown }) => void out.zeros(8) },
+      toolRecords.finishedRound(),
+    ];
+    const seen: number[] = [];
+    const { session, samples } = await decode(encodeFile({ attrs, records }), {
+      observer: { sample: (nr) => void seen.push(nr), sideBand: (nr) => void seen.push(nr) },
+    });
+    expect([...seen].sort()).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(seen.indexOf(1)).toBeLessThan(seen.indexOf(0));
+    expect(samples).toHaveLength(1);
+    expect(session.counts.total).toBe(6);
   });
 });
 
