@@ -124,6 +124,15 @@ describe('writeSpeedscope', () => {
     ]);
   });
 
+  it('takes two mappings of one name, such as two builds of a library, for one file', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, stack: [{ name: 'read', dso: '/lib/a.so' }] },
+      { timeNs: 1, stack: [{ name: 'read', dso: '/lib/b.so' }] },
+    ]);
+    Object.assign(profile.mappings[1], { name: '/lib/a.so' });
+    expect((await convert(profile)).shared.frames).toEqual([{ name: 'read', file: '/lib/a.so' }]);
+  });
+
   it('expands inlined calls, the outermost caller first', async () => {
     const document = await convert(
       buildProfile([
