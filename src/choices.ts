@@ -1,0 +1,11 @@
+/**
+ * The values that options take, for whoever reads them from text: a command line, a form. Kept apart from what does the
+ * work, so that asking for help loads none of it.
+ */
+export { PPROF_LABELS, type PprofLabel } from './writers/pprof-labels.ts';
+export { REPORT_KEYS, type ReportKey } from './writers/report-keys.ts';
+export { SCRIPT_FIELDS, type ScriptField } from './writers/script.ts';
+
+export const WEIGHTS = ['period', 'samples'] as const;
+export const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;
+export const CHROME_STYLES = ['auto', 'events', 'profile'] as const;

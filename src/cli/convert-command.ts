@@ -1,0 +1,127 @@
+import { realpathSync, statSync } from 'node:fs';
+import { type ConvertOutput, convert } from '../convert.ts';
+import { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
+import { FORMATS, FORMATS_TO_COME, type Format } from '../formats.ts';
+import { GzipSink } from '../host/gzip-sink.ts';
+import type { OpenInput } from '../host/open-input.ts';
+import { OutputStage } from '../host/output-stage.ts';
+import { WritableSink } from '../host/writable-sink.ts';
+import type { WriteOptions } from '../write-profile.ts';
+import type { Arguments } from './arguments.ts';
+import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
+import { cleaningUpOnSignals } from './interrupt.ts';
+import { type PlannedOutput, planOutputs, STANDARD_STREAM } from './outputs.ts';
+import { DEFAULT_INPUT, planReading, printSummary, type ReadingPlan, readOptions, withInput, withProgress } from './reading.ts';
+import { EXIT_DONE, EXIT_FAILED, EXIT_LOSS, type Terminal } from './terminal.ts';
+import { planWriting, reportUnusedOptions } from './writing.ts';
+
+interface Plan {
+  readonly input: string;
+  readonly reading: ReadingPlan;
+  readonly writing: WriteOptions;
+  readonly outputs: readonly PlannedOutput[];
+}
+
+/** `perfconv convert`. Everything that the options say is checked before anything is done. */
+export async function runConvert(args: Arguments, terminal: Terminal, version: string): Promise<number> {
+  const inputs = args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
+  const outputs = args.texts('output');
+  if (inputs.length > 1 && outputs.length > 0) {
+    throw new PerfconvError('usage', `${inputs.length} inputs cannot go to one output yet: leave -o out to convert each by itself`);
+  }
+  const format = readFormat(args);
+  const reading = planReading(args);
+  const writing = planWriting(args, version);
+  const plans = inputs.map((input): Plan => ({ input, reading, writing, outputs: planOutputs(input, outputs, format, isDirectory) }));
+  for (const plan of plans) checkOutputs(plan, terminal);
+
+  let status = EXIT_DONE;
+  for (const plan of plans) {
+    // One bad recording does not keep the others from being converted.
+    const next = await reportingFailures(plan.input, terminal, () => convertOne(plan, args, terminal, plans.length > 1));
+    status = status === EXIT_FAILED ? status : next === EXIT_DONE ? status : next;
+  }
+  return status;
+}
+
+async function convertOne(plan: Plan, args: Arguments, terminal: Terminal, isOneOfSeveral: boolean): Promise<number> {
+  const diagnostics = new Diagnostics();
+  reportUnusedOptions(plan.outputs, args, diagnostics);
+  const stage = new OutputStage();
+  try {
+    await cleaningUpOnSignals(
+      () => stage.discardNow(),
+      async () => {
+        await withInput(plan.input, terminal, (input) => writeOutputs(stage, input, plan, args, terminal, diagnostics));
+        await stage.commit();
+      },
+    );
+  } finally {
+    await stage.discard();
+  }
+  if (!args.flag('quiet')) {
+    for (const { path, isChosen } of plan.outputs) if (!isChosen) terminal.stderr.write(`perfconv: wrote ${path}\n`);
+  }
+  printSummary(diagnostics, args, terminal, isOneOfSeveral ? plan.input : undefined);
+  return args.flag('strict') && diagnostics.hasLoss ? EXIT_LOSS : EXIT_DONE;
+}
+
+/** Outputs are opened before the work: one that cannot be written is told at once. */
+async function writeOutputs(stage: OutputStage, input: OpenInput, plan: Plan, args: Arguments, terminal: Terminal, diagnostics: Diagnostics): Promise<void> {
+  const outputs: ConvertOutput[] = [];
+  let compressor: GzipSink | undefined;
+  for (const { format, gzip, path } of plan.outputs) {
+    if (format === 'csv') {
+      outputs.push({ format, openTable: await stage.openDirectory(path) });
+    } else if (path === STANDARD_STREAM) {
+      const stdout = new WritableSink(terminal.stdout, STANDARD_OUTPUT);
+      if (gzip) compressor = new GzipSink(stdout);
+      outputs.push({ format, sink: compressor ?? stdout });
+    } else {
+      outputs.push({ format, sink: await stage.openFile(path, gzip) });
+    }
+  }
+  try {
+    await withProgress(input.source, args, terminal, (onProgress) =>
+      convert(input.source, outputs, { ...readOptions(plan.reading, input, diagnostics), ...plan.writing, ...onProgress }, diagnostics),
+    );
+    await compressor?.end();
+  } catch (error) {
+    compressor?.destroy();
+    // Standard output comes last: whatever else was asked for is written.
+    if (!isReaderGone(error)) throw error;
+  }
+}
+
+function readFormat(args: Arguments): Format | undefined {
+  const text = args.text('format');
+  if (FORMATS_TO_COME.some(({ name }) => name === text)) throw new PerfconvError('usage', `the format ${text} is not there yet`);
+  return args.choice('format', FORMATS);
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** Refuses to write over what is read, and bytes that a terminal cannot show. */
+function checkOutputs({ input, outputs }: Plan, terminal: Terminal): void {
+  for (const { path, format, gzip } of outputs) {
+    if (path === STANDARD_STREAM) {
+      if (terminal.stdout.isTTY && (gzip || format === 'pprof')) {
+        throw new PerfconvError('usage', 'the output is binary and standard output is a terminal: give -o FILE');
+      }
+    } else if (isSameFile(path, input)) {
+      throw new PerfconvError('usage', `-o ${path} would overwrite the input`);
+    }
+  }
+}
+
+function isSameFile(output: string, input: string): boolean {
+  if (input === STANDARD_STREAM) return false;
+  try {
+    return statSync(output).isFile() && realpathSync(output) === realpathSync(input);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,27 @@
+import { PerfconvError } from '../errors.ts';
+import { systemCode } from '../host/io-error.ts';
+import { errorText } from './messages.ts';
+import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from './terminal.ts';
+
+/**
+ * Runs a command's work on one input. An error becomes one line on standard error and a status; only one that is our
+ * own mistake goes further.
+ */
+export async function reportingFailures(input: string | undefined, terminal: Terminal, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof PerfconvError)) throw error;
+    if (isReaderGone(error)) return EXIT_DONE;
+    terminal.stderr.write(`perfconv: ${errorText(error, input)}\n`);
+    return error.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
+  }
+}
+
+/** What messages call standard output. */
+export const STANDARD_OUTPUT = 'standard output';
+
+/** Whether who read our standard output wants no more of it (`| head`): that is no failure. */
+export function isReaderGone(error: unknown): boolean {
+  return error instanceof PerfconvError && error.file === STANDARD_OUTPUT && systemCode(error) === 'EPIPE';
+}

@@ -1,0 +1,22 @@
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Runs `work`; a signal that ends the program in the meantime first lets `cleanUp` take back what was begun. The
+ * program then still ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
+ */
+export async function cleaningUpOnSignals<T>(cleanUp: () => void, work: () => Promise<T>): Promise<T> {
+  const onSignal = (signal: NodeJS.Signals): void => {
+    cleanUp();
+    stopListening();
+    process.kill(process.pid, signal);
+  };
+  const stopListening = (): void => {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  try {
+    return await work();
+  } finally {
+    stopListening();
+  }
+}

@@ -1,0 +1,53 @@
+import { PerfconvError } from '../errors.ts';
+import { WritableSink } from '../host/writable-sink.ts';
+import { reportingFailures, STANDARD_OUTPUT } from './failures.ts';
+import type { Request } from './parse.ts';
+import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
+import { packageVersion } from './version.ts';
+
+/**
+ * The program: reads the command line, runs what it asks for and gives the exit status. Everything that a run does not
+ * need is loaded only when it is needed.
+ */
+export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    return await reportingFailures(undefined, terminal, () => run(args, terminal));
+  } catch (error) {
+    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    terminal.stderr.write(`perfconv: internal error, please report it: ${detail}\n`);
+    return EXIT_FAILED;
+  }
+}
+
+async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  if (args.length === 1 && args[0] === '--version') return print(`${packageVersion()}\n`, terminal);
+  if (args[0] === '--get-completions') return print(await completionLines(args.slice(1)), terminal);
+  const { parseCommandLine } = await import('./parse.ts');
+  const version = packageVersion();
+  const request: Request = parseCommandLine(args, version, terminal.stdout.columns);
+  if ('text' in request) return print(request.text, terminal);
+  switch (request.command.name) {
+    case 'convert':
+      return (await import('./convert-command.ts')).runConvert(request.args, terminal, version);
+    case 'report':
+      return (await import('./report-command.ts')).runReport(request.args, terminal);
+    case 'info':
+      return (await import('./info-command.ts')).runInfo(request.args, terminal);
+    case 'completion':
+      return print((await import('./completion.ts')).completionScript(request.args.inputs[0], terminal.env), terminal);
+    default:
+      throw new PerfconvError('usage', `there is no command ${request.command.name}`);
+  }
+}
+
+async function completionLines(words: readonly string[]): Promise<string> {
+  const { completions } = await import('./completion.ts');
+  return completions(words)
+    .map((word) => `${word}\n`)
+    .join('');
+}
+
+async function print(text: string, terminal: Terminal): Promise<number> {
+  if (text !== '') await new WritableSink(terminal.stdout, STANDARD_OUTPUT).write(new TextEncoder().encode(text));
+  return EXIT_DONE;
+}

@@ -1,0 +1,31 @@
+import type { Diagnostic } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
+
+/** One line that says why a command failed. */
+export function errorText(error: unknown, input?: string): string {
+  if (!(error instanceof PerfconvError)) return `internal error: ${error instanceof Error ? error.message : String(error)}`;
+  const isAboutInput = input !== undefined && error.code !== 'usage' && error.file === undefined;
+  return isAboutInput ? `${displayName(input)}: ${error.message}` : error.message.replace(/^-: /, `${displayName('-')}: `);
+}
+
+/** The findings of a conversion as lines: each kind once. Notes are left out unless asked for. */
+export function summaryLines(diagnostics: readonly Diagnostic[], withNotes: boolean): string[] {
+  return diagnostics
+    .filter(({ severity }) => withNotes || severity !== 'info')
+    .map((diagnostic) => `${LABELS[diagnostic.severity]}: ${diagnosticText(diagnostic)}`);
+}
+
+const LABELS: Readonly<Record<Diagnostic['severity'], string>> = { info: 'note', warning: 'warning', loss: 'data lost' };
+
+/** A finding with its count and the place of the first: `… (12 times, first at 0x1f30)`. */
+export function diagnosticText({ message, count, firstOffset }: Diagnostic): string {
+  const at = firstOffset === undefined ? undefined : `0x${firstOffset.toString(16)}`;
+  const details = [count > 1 ? `${count} times` : undefined, at === undefined ? undefined : count > 1 ? `first at ${at}` : `at ${at}`];
+  const text = details.filter((detail) => detail !== undefined).join(', ');
+  return text === '' ? message : `${message} (${text})`;
+}
+
+/** What messages call an input. */
+export function displayName(input: string): string {
+  return input === '-' ? 'standard input' : input;
+}

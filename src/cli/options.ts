@@ -1,0 +1,207 @@
+import { CHROME_STYLES, GROUPS, PPROF_LABELS, REPORT_KEYS, SCRIPT_FIELDS, WEIGHTS } from '../choices.ts';
+import { FORMATS } from '../formats.ts';
+
+/** One option: what the parser, the help and the shell's completion know of it. */
+export interface OptionSpec {
+  readonly name: string;
+  readonly alias?: string;
+  /** What its value is called in the help; absent for a flag. */
+  readonly value?: string;
+  /** The values to choose from; with `isList`, several of them with commas between. */
+  readonly choices?: readonly string[];
+  readonly isList?: boolean;
+  /** May be given several times. */
+  readonly isRepeatable?: boolean;
+  /** Heading in the help. */
+  readonly section: string;
+  readonly text: string;
+}
+
+const OUTPUT = 'Output:';
+const SAMPLES = 'Which samples:';
+const SYMBOLS = 'Symbols:';
+const STACKS = 'Stacks and weights:';
+const RUNNING = 'Running:';
+
+const CONVERT_ONLY: readonly OptionSpec[] = [
+  {
+    name: 'format',
+    alias: 't',
+    value: 'FORMAT',
+    choices: FORMATS,
+    section: OUTPUT,
+    text: `${FORMATS.join(', ')}. Default: what the output's name tells (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .csv or a directory, .txt, .folded; a further .gz compresses), else pprof. With several outputs: for those whose name tells none`,
+  },
+  {
+    name: 'output',
+    alias: 'o',
+    value: 'OUTPUT',
+    isRepeatable: true,
+    section: OUTPUT,
+    text: "File, directory (csv) or - for standard output. Give several to make several formats in one pass. Default: the input's name with the format's ending; standard output when the input is -",
+  },
+  {
+    name: 'labels',
+    value: 'LABELS',
+    choices: [...PPROF_LABELS, 'none'],
+    isList: true,
+    section: OUTPUT,
+    text: `pprof: what samples are labelled with: ${PPROF_LABELS.join(', ')}, or none. Default: pid,tid,comm`,
+  },
+  { name: 'group', value: 'GROUP', choices: GROUPS, section: OUTPUT, text: `speedscope: one profile for each ${GROUPS.join(', ')}. Default: thread` },
+  {
+    name: 'chrome-style',
+    value: 'STYLE',
+    choices: CHROME_STYLES,
+    section: OUTPUT,
+    text: 'chrome: events (bars, also for Perfetto), profile (compact, with file and line in DevTools), or auto. Default: auto, which takes events up to 400 MB',
+  },
+  {
+    name: 'fields',
+    alias: 'F',
+    value: 'FIELDS',
+    choices: SCRIPT_FIELDS,
+    isList: true,
+    section: OUTPUT,
+    text: `script: which of ${SCRIPT_FIELDS.join(', ')}. Default: as perf script`,
+  },
+  { name: 'ns', section: OUTPUT, text: 'script: times with nine decimals' },
+];
+
+const REPORT_ONLY: readonly OptionSpec[] = [
+  {
+    name: 'sort',
+    value: 'KEYS',
+    choices: REPORT_KEYS,
+    isList: true,
+    section: OUTPUT,
+    text: `Columns that tell rows apart: ${REPORT_KEYS.join(', ')}. Default: function,dso`,
+  },
+  { name: 'limit', value: 'N', section: OUTPUT, text: 'Rows per event at most' },
+  { name: 'children', section: OUTPUT, text: 'Count a function also in the samples of what it called (inclusive time)' },
+];
+
+const FILTERS: readonly OptionSpec[] = [
+  {
+    name: 'event',
+    value: 'NAMES',
+    isRepeatable: true,
+    isList: true,
+    section: SAMPLES,
+    text: 'Only these events, named as perf names them (perfconv info lists them)',
+  },
+  { name: 'pid', value: 'PIDS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these processes' },
+  { name: 'tid', value: 'TIDS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these threads' },
+  { name: 'comm', value: 'NAMES', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only threads of these names' },
+  { name: 'cpu', value: 'CPUS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these CPUs, such as 0,2-3' },
+  {
+    name: 'time',
+    value: 'FROM,TO',
+    section: SAMPLES,
+    text: "Only this span, in seconds of the recording's clock as perf script prints it; either end may be left out",
+  },
+];
+
+const SYMBOL_SOURCES: readonly OptionSpec[] = [
+  { name: 'symfs', value: 'DIR', section: SYMBOLS, text: "Look for binaries under DIR, where the recording machine's files lie with their own paths" },
+  { name: 'debug-dir', value: 'DIR', isRepeatable: true, section: SYMBOLS, text: 'Look for separate debug files here, too. Default: /usr/lib/debug' },
+  { name: 'buildid-dir', value: 'DIR', section: SYMBOLS, text: "perf's build-id cache. Default: ~/.debug" },
+  { name: 'kallsyms', value: 'FILE', section: SYMBOLS, text: "The recording machine's /proc/kallsyms. Default: this machine's, if the kernel is the same" },
+  { name: 'no-inline', section: SYMBOLS, text: 'Do not show inlined functions (this version never does; for scripts that say so)' },
+  { name: 'no-demangle', section: SYMBOLS, text: 'Do not demangle names (this version never does; for scripts that say so)' },
+];
+
+const STACK_OPTIONS: readonly OptionSpec[] = [
+  {
+    name: 'weight',
+    value: 'WEIGHT',
+    choices: WEIGHTS,
+    section: STACKS,
+    text: 'What counts: period (time for clocks, occurrences for other events) or samples. Default: period',
+  },
+  { name: 'max-stack', value: 'N', section: STACKS, text: 'Frames per stack at most, from the leaf' },
+  { name: 'compat', value: 'perf', choices: ['perf'], section: STACKS, text: 'Name frames and cut stacks exactly as perf 6.1 does, to compare the two' },
+];
+
+const RUN_OPTIONS: readonly OptionSpec[] = [
+  { name: 'strict', section: RUNNING, text: 'End with status 3 when data of the recording was lost' },
+  { name: 'quiet', alias: 'q', section: RUNNING, text: 'Print errors only' },
+  { name: 'verbose', alias: 'v', section: RUNNING, text: 'Print notes besides warnings' },
+  { name: 'no-progress', section: RUNNING, text: 'No progress bar (there is none where standard error is no terminal)' },
+];
+
+/** A command of the program. */
+export interface CommandSpec {
+  readonly name: string;
+  /** How it is called, for the help. */
+  readonly usage: string;
+  readonly text: string;
+  readonly options: readonly OptionSpec[];
+  readonly examples: readonly (readonly [command: string, text: string])[];
+}
+
+export const CONVERT: CommandSpec = {
+  name: 'convert',
+  usage: 'perfconv [convert] [INPUT…] [-t FORMAT] [-o OUTPUT]',
+  text: 'Convert recordings (the default command)',
+  options: [...CONVERT_ONLY, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
+  examples: [
+    ['perfconv', 'perf.data to perf.pb.gz, for pprof'],
+    ['perfconv -o cpu.pb.gz -o cpu.speedscope.json web.data', 'two formats in one pass'],
+    ['perfconv -t folded -o - web.data | flamegraph.pl > web.svg', 'a flame graph'],
+    ['perf record -g -o - ./app | perfconv -t folded -', 'straight from perf'],
+    ['perfconv -t csv -o tables/ web.data', "readperf's four tables"],
+    ['perfconv -t script -F comm,tid,time,event,ip,sym --ns -o - web.data', 'perf-script text'],
+    ['perfconv --event cycles --pid 812,813 --cpu 0-3 --time 12.5,13 web.data', 'a part of the recording'],
+    ['perfconv --comm nginx --tid 813 --labels comm --weight samples web.data', 'one thread, labelled by its name'],
+    ['perfconv --group process -o web.speedscope.json web.data', 'one profile per process'],
+    ['perfconv --chrome-style profile -o web.trace.json.gz web.data', 'compact trace, compressed'],
+    ['perfconv --symfs /mnt/target --kallsyms target.kallsyms web.data', "another machine's recording"],
+    ['perfconv --debug-dir /opt/debug --buildid-dir ~/.debug web.data', 'symbols from elsewhere'],
+    ['perfconv -t script --compat perf --no-inline --no-demangle --max-stack 127 -o - web.data', 'to compare with perf script'],
+    ['perfconv --strict --quiet --no-progress web.data || echo $?', 'in a script (-v instead of -q tells more)'],
+  ],
+};
+
+export const REPORT: CommandSpec = {
+  name: 'report',
+  usage: 'perfconv report [INPUT]',
+  text: 'Print function statistics',
+  options: [...REPORT_ONLY, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
+  examples: [
+    ['perfconv report', 'functions of perf.data, by weight'],
+    ['perfconv report --sort comm,dso --limit 20 web.data', 'the 20 heaviest pairs of thread name and binary'],
+    ['perfconv report --children --weight samples web.data', 'inclusive time, counted in samples'],
+    ['perfconv report --event cycles --pid 812 --time 12.5, web.data', 'a part of the recording'],
+    ['perfconv report --symfs /mnt/target --debug-dir /opt/debug web.data', 'symbols from elsewhere'],
+  ],
+};
+
+export const INFO: CommandSpec = {
+  name: 'info',
+  usage: 'perfconv info [INPUT] [--json]',
+  text: 'Print what a recording holds: header, events, record counts, what is damaged or missing',
+  options: [{ name: 'json', section: OUTPUT, text: 'As JSON' }, ...RUN_OPTIONS],
+  examples: [
+    ['perfconv info web.data', ''],
+    ['perfconv info --json web.data | jq .events', 'for programs'],
+  ],
+};
+
+export const COMPLETION: CommandSpec = {
+  name: 'completion',
+  usage: 'perfconv completion [bash|zsh|fish]',
+  text: 'Print a completion script for bash, zsh or fish',
+  options: [],
+  examples: [
+    ['source <(perfconv completion bash)', 'in ~/.bashrc'],
+    ['source <(perfconv completion zsh)', 'in ~/.zshrc'],
+    ['perfconv completion fish | source', 'in config.fish'],
+  ],
+};
+
+export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, INFO, COMPLETION];
+
+/** Commands and options that a later version will have. */
+export const COMMANDS_TO_COME: readonly string[] = ['view'];
+export const OPTIONS_TO_COME: readonly string[] = ['vmlinux', 'perf-map-dir', 'debuginfod'];

@@ -1,0 +1,106 @@
+import type { ByteSource } from '../bytes/byte-source.ts';
+import { DEFAULT_DEBUG_DIRS, parseTimeRange, type SampleFilter, Symbolizer, type SymbolizerOptions } from '../convert.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import { type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
+import { ProgressBar } from '../host/progress-bar.ts';
+import { NodeSymbolFiles } from '../host/symbol-files.ts';
+import type { ReadProfileOptions } from '../read-profile.ts';
+import type { Arguments } from './arguments.ts';
+import { displayName, summaryLines } from './messages.ts';
+import { STANDARD_STREAM } from './outputs.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What perf calls a recording unless told otherwise. */
+export const DEFAULT_INPUT = 'perf.data';
+
+/** What options say of reading, checked before any input is opened. */
+export interface ReadingPlan {
+  readonly filter: SampleFilter;
+  readonly symbolizer: SymbolizerOptions;
+  readonly maxStack: number | undefined;
+}
+
+/** @throws PerfconvError `usage` */
+export function planReading(args: Arguments): ReadingPlan {
+  const compatPerf = args.choice('compat', ['perf']) !== undefined;
+  const symfs = args.text('symfs');
+  const buildIdDir = args.text('buildid-dir');
+  const kallsyms = args.text('kallsyms');
+  return {
+    filter: readFilter(args),
+    symbolizer: {
+      debugDirs: [...args.texts('debug-dir'), ...DEFAULT_DEBUG_DIRS],
+      compatPerf,
+      ...(symfs !== undefined && { symfs }),
+      ...(buildIdDir !== undefined && { buildIdDir }),
+      ...(kallsyms !== undefined && { kallsyms }),
+    },
+    maxStack: args.count('max-stack'),
+  };
+}
+
+function readFilter(args: Arguments): SampleFilter {
+  const events = args.list('event', splitEvents);
+  const pids = args.numbers('pid');
+  const tids = args.numbers('tid');
+  const comms = args.list('comm');
+  const cpus = args.ranges('cpu');
+  const time = args.text('time');
+  return {
+    ...(events && { events }),
+    ...(pids && { pids }),
+    ...(tids && { tids }),
+    ...(comms && { comms }),
+    ...(cpus && { cpus }),
+    ...(time !== undefined && parseTimeRange(time)),
+  };
+}
+
+/** Names between commas; a comma inside slashes belongs to the name: `cycles,cpu/event=0x3c,umask=0/u`. */
+export function splitEvents(text: string): string[] {
+  return text.match(/(?:[^,/]|\/[^/]*\/?)+|(?<=^|,)(?=,|$)/g) ?? [''];
+}
+
+/** Opens an input, gives it to `use`, and closes it whatever happens. */
+export async function withInput<T>(input: string, terminal: Terminal, use: (input: OpenInput) => Promise<T>): Promise<T> {
+  const opened = input === STANDARD_STREAM ? await openStandardInput(terminal.stdin) : await openFile(input);
+  try {
+    return await use(opened);
+  } finally {
+    await opened.source.close();
+  }
+}
+
+/** The library's options for one input. */
+export function readOptions(plan: ReadingPlan, { modifiedNs }: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
+  return {
+    filter: plan.filter,
+    compatPerf: plan.symbolizer.compatPerf,
+    symbolizer: new Symbolizer(new NodeSymbolFiles(), plan.symbolizer, diagnostics),
+    ...(plan.maxStack !== undefined && { maxStack: plan.maxStack }),
+    ...(modifiedNs !== undefined && { fallbackCaptureTimeNs: modifiedNs }),
+  };
+}
+
+/** Runs `read` with a progress bar, where there is a terminal to draw it on. */
+export async function withProgress<T>(
+  source: ByteSource,
+  args: Arguments,
+  terminal: Terminal,
+  read: (onProgress: { onProgress?: (position: number) => void }) => Promise<T>,
+): Promise<T> {
+  if (!terminal.stderr.isTTY || args.flag('no-progress') || args.flag('quiet')) return read({});
+  const bar = new ProgressBar(terminal.stderr, displayName(source.name), source.sizeBytes);
+  try {
+    return await read({ onProgress: (position) => bar.update(position) });
+  } finally {
+    bar.finish();
+  }
+}
+
+/** Prints what was found on the way, unless `--quiet`. */
+export function printSummary(diagnostics: Diagnostics, args: Arguments, terminal: Terminal, input?: string): void {
+  if (args.flag('quiet')) return;
+  const prefix = input === undefined ? 'perfconv' : `perfconv: ${displayName(input)}`;
+  for (const line of summaryLines(diagnostics.list(), args.flag('verbose'))) terminal.stderr.write(`${prefix}: ${line}\n`);
+}

@@ -1,0 +1,51 @@
+import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELDS, WEIGHTS } from '../choices.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
+import type { Format } from '../formats.ts';
+import type { WriteOptions } from '../write-profile.ts';
+import type { Arguments } from './arguments.ts';
+import type { PlannedOutput } from './outputs.ts';
+
+/** Which formats an option of the writing concerns. */
+const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
+  weight: ['pprof', 'speedscope', 'folded'],
+  labels: ['pprof'],
+  group: ['speedscope'],
+  'chrome-style': ['chrome'],
+  fields: ['script'],
+  ns: ['script'],
+};
+
+/** What options say of writing. @throws PerfconvError `usage` */
+export function planWriting(args: Arguments, version: string): WriteOptions {
+  const weight = args.choice('weight', WEIGHTS);
+  const labels = readLabels(args);
+  const group = args.choice('group', GROUPS);
+  const chromeStyle = args.choice('chrome-style', CHROME_STYLES);
+  const fields = args.choices('fields', SCRIPT_FIELDS);
+  return {
+    exporter: `perfconv@${version}`,
+    ns: args.flag('ns'),
+    ...(weight && { weight }),
+    ...(labels && { labels }),
+    ...(group && { group }),
+    ...(chromeStyle && { chromeStyle }),
+    ...(fields && { fields }),
+  };
+}
+
+/** Says which options change nothing in the formats that are written. */
+export function reportUnusedOptions(outputs: readonly PlannedOutput[], args: Arguments, diagnostics: Diagnostics): void {
+  const formats = outputs.map((output) => output.format);
+  const unused = Object.entries(FORMATS_OF_OPTION).filter(([name, concerned]) => args.isGiven(name) && !concerned.some((format) => formats.includes(format)));
+  if (unused.length === 0) return;
+  const names = unused.map(([name]) => `--${name}`).join(', ');
+  diagnostics.add('unused-option', 'warning', `${names} changes nothing in ${formats.join(', ')}`);
+}
+
+function readLabels(args: Arguments): PprofLabel[] | undefined {
+  const chosen = args.choices('labels', [...PPROF_LABELS, 'none' as const]);
+  if (chosen === undefined) return undefined;
+  if (chosen.includes('none') && chosen.length > 1) throw new PerfconvError('usage', '--labels none goes with no other label');
+  return chosen.filter((label) => label !== 'none');
+}

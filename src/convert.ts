@@ -1,0 +1,88 @@
+import type { ByteSink } from './bytes/byte-sink.ts';
+import type { ByteSource } from './bytes/byte-source.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import { PerfconvError } from './errors.ts';
+import type { StreamFormat } from './formats.ts';
+import { HEADER_STAT, PERF_RECORD_STAT } from './perfdata/constants.ts';
+import type { Profile } from './profile/profile.ts';
+import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
+import type { SampleFilter } from './session/filter.ts';
+import type { SessionResult } from './session/session.ts';
+import type { RecordLog } from './stats/record-log.ts';
+import { needsSamples, type WriteOptions, writeProfile } from './write-profile.ts';
+
+export { parseTimeRange, type SampleFilter } from './session/filter.ts';
+export { DEFAULT_DEBUG_DIRS, type SymbolFiles, Symbolizer, type SymbolizerOptions } from './symbols/symbolizer.ts';
+
+/** One thing to make of a recording: bytes for a sink, or CSV tables for sinks that are opened by file name. */
+export type ConvertOutput =
+  | { readonly format: StreamFormat; readonly sink: ByteSink }
+  | { readonly format: 'csv'; readonly openTable: (fileName: string) => Promise<ByteSink> };
+
+/** How to read the recording, and how to write what it holds. */
+export type ConvertOptions = Omit<ReadProfileOptions, 'keepSamples' | 'observer'> & WriteOptions;
+
+/**
+ * Converts a recording into one or more formats. It is decoded once; the outputs are written one after the other, in
+ * the order given, and not compressed. Findings that are no errors go to `diagnostics`.
+ *
+ * @throws PerfconvError when the input is no recording or too damaged; `no-samples` when there is nothing to write
+ * (CSV tells of other records, too, and is written all the same); whatever a sink throws
+ */
+export async function convert(
+  source: ByteSource,
+  outputs: readonly ConvertOutput[],
+  options: ConvertOptions,
+  diagnostics: Diagnostics,
+): Promise<ReadProfileResult> {
+  const wantsCsv = outputs.some((output) => output.format === 'csv');
+  const log = wantsCsv ? new (await import('./stats/record-log.ts')).RecordLog() : undefined;
+  const keepSamples = outputs.some((output) => output.format !== 'csv' && needsSamples(output.format));
+  const result = await readProfile(source, { ...options, keepSamples, ...(log && { observer: log }) }, diagnostics);
+  if (outputs.some((output) => output.format !== 'csv')) requireSamples(result, options.filter);
+  reportUnknownEvents(result.profile, options.filter, diagnostics);
+
+  for (const output of outputs) {
+    if (output.format !== 'csv') await writeProfile(output.format, result.profile, output.sink, options, diagnostics);
+    else if (log !== undefined) await writeTables(result, log, output.openTable);
+  }
+  return result;
+}
+
+/**
+ * Makes sure that there is something to show.
+ * @throws PerfconvError `no-samples`, saying why there are none
+ */
+export function requireSamples({ profile, session }: ReadProfileResult, filter: SampleFilter = {}): void {
+  if (profile.totals.size > 0) return;
+  throw new PerfconvError('no-samples', whyNoSamples(session, filter));
+}
+
+function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
+  if (session.features.present.has(HEADER_STAT) || session.counts.get(PERF_RECORD_STAT) > 0) {
+    return 'the recording holds counts of perf stat, not samples';
+  }
+  if (session.sampleCount === 0) return 'the recording holds no samples';
+  const unknown = unknownEvents(session.events, filter);
+  const hint = unknown.length > 0 ? `: ${unknownEventsText(unknown, session.events)}` : '';
+  return `no sample passes the filters, of ${session.sampleCount} in the recording${hint}`;
+}
+
+function reportUnknownEvents(profile: Profile, filter: SampleFilter | undefined, diagnostics: Diagnostics): void {
+  const unknown = unknownEvents(profile.events, filter);
+  if (unknown.length > 0) diagnostics.add('unknown-event', 'warning', unknownEventsText(unknown, profile.events));
+}
+
+function unknownEvents(events: readonly { readonly name: string }[], filter: SampleFilter = {}): string[] {
+  return (filter.events ?? []).filter((name) => events.every((event) => event.name !== name));
+}
+
+function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[]): string {
+  return `the recording has no event ${unknown.join(', ')}; it has ${events.map((event) => event.name).join(', ')}`;
+}
+
+async function writeTables({ profile, session }: ReadProfileResult, log: RecordLog, openTable: (fileName: string) => Promise<ByteSink>): Promise<void> {
+  const [{ recordingStats }, { CSV_TABLES }] = await Promise.all([import('./stats/recording-stats.ts'), import('./writers/csv.ts')]);
+  const stats = recordingStats(session, log);
+  for (const { fileName, write } of CSV_TABLES) await write({ profile, stats }, await openTable(fileName));
+}

@@ -1,0 +1,63 @@
+import { close, fstat, open, read } from 'node:fs';
+import { promisify } from 'node:util';
+import type { ByteSource } from '../bytes/byte-source.ts';
+import { ioError } from './io-error.ts';
+
+const openDescriptor = promisify(open);
+const closeDescriptor = promisify(close);
+const statDescriptor = promisify(fstat);
+
+/**
+ * A regular file, read at any position. A descriptor rather than a FileHandle, so that standard input can be one:
+ * Node makes no FileHandle of a descriptor that is open already.
+ */
+export class FileSource implements ByteSource {
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** When the file was last written, Unix time in nanoseconds. */
+  readonly modifiedNs: bigint;
+  readonly #descriptor: number;
+  readonly #ownsDescriptor: boolean;
+  #isOpen = true;
+
+  private constructor(descriptor: number, ownsDescriptor: boolean, name: string, sizeBytes: number, modifiedNs: bigint) {
+    this.#descriptor = descriptor;
+    this.#ownsDescriptor = ownsDescriptor;
+    this.name = name;
+    this.sizeBytes = sizeBytes;
+    this.modifiedNs = modifiedNs;
+  }
+
+  /** @throws PerfconvError `io` */
+  static async open(path: string): Promise<FileSource> {
+    try {
+      return await FileSource.fromDescriptor(await openDescriptor(path, 'r'), path, true);
+    } catch (error) {
+      throw ioError(error, path);
+    }
+  }
+
+  /**
+   * @param descriptor of a regular file
+   * @param ownsDescriptor whether {@link close} closes it
+   */
+  static async fromDescriptor(descriptor: number, name: string, ownsDescriptor: boolean): Promise<FileSource> {
+    const stats = await statDescriptor(descriptor, { bigint: true });
+    return new FileSource(descriptor, ownsDescriptor, name, Number(stats.size), stats.mtimeNs);
+  }
+
+  readAt(position: number, target: Uint8Array): Promise<number> {
+    return new Promise((resolve, reject) => {
+      read(this.#descriptor, target, 0, target.length, position, (error, count) => {
+        if (error) reject(ioError(error, this.name));
+        else resolve(count);
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    if (this.#ownsDescriptor) await closeDescriptor(this.#descriptor);
+  }
+}

@@ -1,0 +1,37 @@
+import { PerfconvError } from '../errors.ts';
+
+/** What the operating system's refusals mean, in the words that users know. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'a part of the path is not a directory',
+  EISDIR: 'is a directory',
+  EACCES: 'permission denied',
+  EPERM: 'operation not permitted',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space left on device',
+  EDQUOT: 'disk quota exceeded',
+  EFBIG: 'the file grows too large for its file system',
+  EIO: 'input/output error',
+  EMFILE: 'too many open files',
+  ENFILE: 'too many open files in the system',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'too many symbolic links',
+  EPIPE: 'the reader has gone',
+  EBUSY: 'is in use',
+  ENXIO: 'no such device',
+};
+
+/** The operating system's code of an error (`ENOENT`), looked for along its causes; undefined when it has none. */
+export function systemCode(error: unknown): string | undefined {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && typeof at.code === 'string' && /^E[A-Z]+$/.test(at.code)) return at.code;
+  }
+  return undefined;
+}
+
+/** An `io` error of one sentence about a file, from what the system threw. One that is typed already stays as it is. */
+export function ioError(error: unknown, file: string): PerfconvError {
+  if (error instanceof PerfconvError) return error;
+  const reason = REASONS[systemCode(error) ?? ''] ?? (error instanceof Error ? error.message : String(error));
+  return new PerfconvError('io', reason, { file }, { cause: error });
+}

@@ -1,0 +1,46 @@
+import type { Writable } from 'node:stream';
+
+/** Redrawn at most so often: more is not seen and takes time. */
+const REDRAW_MS = 100;
+/** Nothing is shown of what is done sooner. */
+const QUIET_MS = 500;
+const WIDTH = 30;
+const CLEAR_LINE = '\r\x1b[2K';
+
+/** A line on a terminal that tells how far the reading has come. */
+export class ProgressBar {
+  readonly #terminal: Writable;
+  readonly #label: string;
+  readonly #totalBytes: number | undefined;
+  #nextMs: number;
+  #isShown = false;
+
+  /** @param totalBytes undefined for a stream: then only what was read is told */
+  constructor(terminal: Writable, label: string, totalBytes: number | undefined, nowMs = performance.now()) {
+    this.#terminal = terminal;
+    this.#label = label;
+    this.#totalBytes = totalBytes;
+    this.#nextMs = nowMs + QUIET_MS;
+  }
+
+  update(doneBytes: number, nowMs = performance.now()): void {
+    if (nowMs < this.#nextMs) return;
+    this.#nextMs = nowMs + REDRAW_MS;
+    this.#isShown = true;
+    this.#terminal.write(CLEAR_LINE + progressText(this.#label, doneBytes, this.#totalBytes));
+  }
+
+  /** Clears the line. */
+  finish(): void {
+    if (this.#isShown) this.#terminal.write(CLEAR_LINE);
+    this.#isShown = false;
+  }
+}
+
+function progressText(label: string, doneBytes: number, totalBytes: number | undefined): string {
+  const done = `${Math.floor(doneBytes / 1e6)} MB`;
+  if (totalBytes === undefined || totalBytes === 0) return `${label}: ${done}`;
+  const share = Math.min(1, doneBytes / totalBytes);
+  const filled = Math.round(share * WIDTH);
+  return `${label}: [${'#'.repeat(filled)}${'.'.repeat(WIDTH - filled)}] ${Math.floor(share * 100)}% of ${Math.ceil(totalBytes / 1e6)} MB`;
+}

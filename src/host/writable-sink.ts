@@ -1,0 +1,25 @@
+import type { Writable } from 'node:stream';
+import type { ByteSink } from '../bytes/byte-sink.ts';
+import { ioError } from './io-error.ts';
+
+/** Writes into a stream, such as standard output, and waits for it. */
+export class WritableSink implements ByteSink {
+  readonly #writable: Writable;
+  readonly #name: string;
+
+  constructor(writable: Writable, name: string) {
+    this.#writable = writable;
+    this.#name = name;
+    // A refused write is told to its callback; without a listener the stream would throw it at nobody besides.
+    writable.on('error', () => {});
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#writable.write(chunk, (error) => {
+        if (error) reject(ioError(error, this.#name));
+        else resolve();
+      });
+    });
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * perfconv's library: reads Linux perf.data recordings and writes them in the formats that profile viewers open.
+ * Nothing here touches files, prints or exits; `perfconv/node` opens files.
+ */
+export { BufferSink, type ByteSink } from './bytes/byte-sink.ts';
+export { BufferSource, type ByteSource } from './bytes/byte-source.ts';
+export { type ConvertOptions, type ConvertOutput, convert, Symbolizer, type SymbolizerOptions } from './convert.ts';
+export { type Diagnostic, Diagnostics, type Severity } from './diagnostics.ts';
+export { PerfconvError, type PerfconvErrorCode } from './errors.ts';
+export { FORMATS, type Format, outputFormatOf } from './formats.ts';
+export type { Profile } from './profile/profile.ts';
+export { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
+export { type RecordingInfo, recordingInfo } from './recording-info.ts';
+export { type WriteOptions, writeProfile } from './write-profile.ts';
+export { writeReport } from './writers/report.ts';

@@ -1,0 +1,16 @@
+import type { ByteSink } from './bytes/byte-sink.ts';
+import type { ByteSource } from './bytes/byte-source.ts';
+import { requireSamples } from './convert.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import { type ReadProfileOptions, readProfile } from './read-profile.ts';
+import { type ReportOptions, writeReport } from './writers/report.ts';
+
+/**
+ * Reads a recording and writes its function statistics as text.
+ * @throws PerfconvError when the input is no recording or too damaged; `no-samples`; whatever the sink throws
+ */
+export async function report(source: ByteSource, sink: ByteSink, options: ReadProfileOptions & ReportOptions, diagnostics: Diagnostics): Promise<void> {
+  const result = await readProfile(source, options, diagnostics);
+  requireSamples(result, options.filter);
+  await writeReport(result.profile, sink, options);
+}

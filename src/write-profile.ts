@@ -1,0 +1,109 @@
+import type { ByteSink } from './bytes/byte-sink.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import type { StreamFormat } from './formats.ts';
+import type { Profile } from './profile/profile.ts';
+import type { ChromeOptions } from './writers/chrome.ts';
+import type { PprofLabel } from './writers/pprof.ts';
+import type { ScriptField } from './writers/script.ts';
+import type { SpeedscopeOptions } from './writers/speedscope.ts';
+
+/** What the formats can be told; each takes what concerns it. */
+export interface WriteOptions {
+  /** What numbers add up: periods (the default), or samples counted 1 each. */
+  readonly weight?: 'period' | 'samples';
+  /** pprof: what samples are labelled with. Default: pid, tid and comm. */
+  readonly labels?: readonly PprofLabel[];
+  /** speedscope: what makes a profile of its own. Default: each thread. */
+  readonly group?: SpeedscopeOptions['group'];
+  /** Chrome: bars or sampled profiles. Default: by size. */
+  readonly chromeStyle?: ChromeOptions['style'];
+  /** script: which fields; perf's choice by default. */
+  readonly fields?: readonly ScriptField[];
+  /** script: nine decimals of seconds. */
+  readonly ns?: boolean;
+  /** Who wrote it, for formats that keep that. Default: `perfconv`. */
+  readonly exporter?: string;
+}
+
+type Write = (profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics) => Promise<void>;
+
+const DEFAULT_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm'];
+const DEFAULT_EXPORTER = 'perfconv';
+
+/** Loaded when they are needed: a conversion mostly needs one of them. */
+const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
+  pprof: async () => {
+    const { writePprof } = await import('./writers/pprof.ts');
+    return (profile, sink, { labels = DEFAULT_LABELS, weight = 'period' }) => writePprof(profile, sink, { labels, weight });
+  },
+  speedscope: async () => {
+    const { writeSpeedscope } = await import('./writers/speedscope.ts');
+    return async (profile, sink, { group = 'thread', weight = 'period', exporter = DEFAULT_EXPORTER }, diagnostics) => {
+      const { zeroWeightSamples } = await writeSpeedscope(profile, sink, { group, weight, name: profile.meta.inputName, exporter });
+      if (zeroWeightSamples > 0) {
+        diagnostics.add('zero-weight', 'info', 'samples have a period of 0: speedscope does not show them', undefined, zeroWeightSamples);
+      }
+    };
+  },
+  chrome: async () => {
+    const { writeChrome } = await import('./writers/chrome.ts');
+    return async (profile, sink, { chromeStyle = 'auto', exporter = DEFAULT_EXPORTER }, diagnostics) => {
+      const result = await writeChrome(profile, sink, { style: chromeStyle, name: profile.meta.inputName, exporter });
+      reportChrome(result, chromeStyle, diagnostics);
+    };
+  },
+  script: async () => {
+    const { missingScriptFields, writeScript } = await import('./writers/script.ts');
+    return async (profile, sink, { fields, ns = false }, diagnostics) => {
+      const missing = missingScriptFields(profile, fields ?? []);
+      if (missing.length > 0) diagnostics.add('script-fields-missing', 'warning', `the samples carry no ${missing.join(', ')}: left out of the text`);
+      await writeScript(profile, sink, { ...(fields && { fields }), ns });
+    };
+  },
+  folded: async () => {
+    const { writeFolded } = await import('./writers/folded.ts');
+    return (profile, sink, { weight = 'period' }, diagnostics) => writeFolded(profile, sink, { weight, diagnostics });
+  },
+};
+
+/** Whether a format shows samples one by one, so that the profile must have kept them. */
+export function needsSamples(format: StreamFormat): boolean {
+  return format === 'speedscope' || format === 'chrome' || format === 'script';
+}
+
+/**
+ * Writes a profile in one of the formats. The bytes are not compressed.
+ * @throws PerfconvError `no-samples`; `usage` when the format needs samples that the profile did not keep; whatever the sink throws
+ */
+export async function writeProfile(format: StreamFormat, profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics): Promise<void> {
+  const write = await WRITERS[format]();
+  await write(profile, sink, options, diagnostics);
+}
+
+type ChromeResult = Awaited<ReturnType<typeof import('./writers/chrome.ts').writeChrome>>;
+
+function reportChrome(result: ChromeResult, asked: ChromeOptions['style'], diagnostics: Diagnostics): void {
+  const { style, untimedSamples, cutSamples, clippedNs } = result;
+  if (asked === 'auto' && style === 'profile') {
+    diagnostics.add(
+      'chrome-compact',
+      'info',
+      'the trace is written as sampled profiles (--chrome-style profile), since one of bars would be too large to open',
+    );
+  }
+  if (untimedSamples > 0) {
+    diagnostics.add('chrome-untimed', 'warning', 'samples carry no time: in the trace they follow one another without gaps', undefined, untimedSamples);
+  }
+  if (cutSamples > 0) {
+    diagnostics.add(
+      'chrome-deep-stacks',
+      'loss',
+      'stacks are deeper than the viewers bear: frames before the leaf were left out of the trace',
+      undefined,
+      cutSamples,
+    );
+  }
+  if (clippedNs > 0) {
+    diagnostics.add('chrome-clipped', 'warning', `${(clippedNs / 1e6).toFixed(3)} ms of clock events found no room on their track of the trace`);
+  }
+}

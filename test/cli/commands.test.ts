@@ -1,0 +1,150 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { COMMANDS } from '../../src/cli/options.ts';
+import { splitEvents } from '../../src/cli/reading.ts';
+import { emptyRecording, fileRecording, pipeRecording } from '../support/cli-recordings.ts';
+import { runMain } from '../support/run-main.ts';
+
+let dir: string;
+let input: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'perfconv-cli-'));
+  input = join(dir, 'perf.data');
+  writeFileSync(input, fileRecording());
+});
+afterAll(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe('help', () => {
+  test.each(COMMANDS)('$name: every option is described and used in an example', async (command) => {
+    const { status, stdout } = await runMain([command.name, '--help']);
+    const text = stdout.toString();
+    expect(status).toBe(0);
+    expect(text).toContain('Examples:');
+    const examples = command.examples.map(([line]) => ` ${line} `).join('\n');
+    for (const { name, alias, text: description } of command.options) {
+      expect(text).toContain(`--${name} `);
+      expect(text.replace(/\s+/g, ' ')).toContain(description.slice(0, 30));
+      const isShown = examples.includes(` --${name} `) || (alias !== undefined && examples.includes(` -${alias} `));
+      const isCommon = command.name !== 'convert' && COMMANDS[0].options.some((option) => option.name === name);
+      expect([name, isShown || isCommon || name === 'verbose']).toEqual([name, true]);
+    }
+  });
+
+  test('without a command: the commands and the options of convert', async () => {
+    const text = (await runMain(['--help'])).stdout.toString();
+    for (const word of ['perfconv report', 'perfconv info', 'perfconv completion', '--symfs', 'Exit status: 0 done']) expect(text).toContain(word);
+  });
+
+  test('--version is that of the package', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    for (const args of [['--version'], ['report', '--version']]) expect((await runMain(args)).stdout.toString()).toBe(`${version}\n`);
+  });
+});
+
+describe('report', () => {
+  test('functions with their binaries, per event', async () => {
+    const { status, stdout } = await runMain(['report', input]);
+    expect(status).toBe(0);
+    const lines = stdout.toString().split('\n');
+    expect(lines[0]).toContain('cpu-clock: 2 samples');
+    expect(lines[1].trim().split(/\s+/)).toEqual(['per', 'period', 'samples', 'function', 'dso']);
+    expect(lines[2].trim().split(/\s+/).slice(0, 3)).toEqual(['100.00', '2000000', '2']);
+  });
+
+  test('sorted by other keys, inclusive, limited', async () => {
+    const { stdout } = await runMain(['report', '--sort', 'comm', '--children', '--limit', '1', '--weight', 'samples', '--event', 'cpu-clock', input]);
+    expect(stdout.toString()).toMatch(/comm\n.* app\n$/);
+  });
+
+  test('colours only on a terminal that wants them', async () => {
+    const colour = String.fromCharCode(27);
+    expect((await runMain(['report', input])).stdout.toString()).not.toContain(colour);
+    expect((await runMain(['report', input], { isTTY: true })).stdout.toString()).toContain(colour);
+    expect((await runMain(['report', input], { isTTY: true, env: { NO_COLOR: '1' } })).stdout.toString()).not.toContain(colour);
+  });
+});
+
+describe('info', () => {
+  test('for people', async () => {
+    const text = (await runMain(['info', input])).stdout.toString();
+    for (const line of [
+      /^host: +fixture-host$/m,
+      /^perf: +6\.1$/m,
+      /^command: +perf record -g \.\/app$/m,
+      /^samples: +3$/m,
+      /^ {2}cpu-clock: 2 samples, period 2000000$/m,
+      /^ +3 {2}SAMPLE$/m,
+    ])
+      expect(text).toMatch(line);
+    expect(text).toMatch(/^time: +0\.000003000 to 0\.002003000 \(0\.002000000 s\)$/m);
+  });
+
+  test('for programs', async () => {
+    const info = JSON.parse((await runMain(['info', '--json', input])).stdout.toString());
+    expect(info).toMatchObject({
+      input,
+      sizeBytes: fileRecording().length,
+      mode: 'file',
+      byteOrder: 'little',
+      hostName: 'fixture-host',
+      sampleCount: 3,
+      firstSampleNs: '3000',
+      lastSampleNs: '2003000',
+      records: { COMM: 1, MMAP2: 1, SAMPLE: 3, FINISHED_ROUND: 1 },
+      recordCount: 6,
+      diagnostics: [],
+    });
+    expect(info.events[1]).toMatchObject({ name: 'page-faults', type: 1, config: '0x2', samplePeriod: 1, samples: 1, period: 1, flags: ['sample_id_all'] });
+    expect(info.events[0].sampleType).toEqual(['identifier', 'ip', 'tid', 'time', 'cpu', 'period', 'callchain']);
+  });
+
+  test('a recording without samples, and one from a pipe', async () => {
+    const empty = join(dir, 'empty.data');
+    writeFileSync(empty, emptyRecording());
+    const info = JSON.parse((await runMain(['info', '--json', empty])).stdout.toString());
+    expect(info.sampleCount).toBe(0);
+    expect(info).not.toHaveProperty('firstSampleNs');
+    const piped = JSON.parse((await runMain(['info', '--json', '-'], { stdin: pipeRecording() })).stdout.toString());
+    expect(piped).toMatchObject({ mode: 'pipe', sampleCount: 3 });
+    expect(piped).not.toHaveProperty('sizeBytes');
+  });
+});
+
+describe('completion', () => {
+  const complete = async (...words: string[]): Promise<string[]> => (await runMain(['--get-completions', ...words])).stdout.toString().split('\n').slice(0, -1);
+
+  test('commands, options, values', async () => {
+    expect(await complete('')).toEqual(['convert', 'report', 'info', 'completion']);
+    expect(await complete('re')).toEqual(['report']);
+    expect(await complete('-t', 'f')).toEqual(['folded']);
+    expect(await complete('report', '--sort', 'dso,c')).toEqual(['dso,comm']);
+    expect(await complete('report', '--ch')).toEqual(['--children']);
+    expect(await complete('--kall')).toEqual(['--kallsyms']);
+    expect(await complete('web.data', '--gro')).toEqual(['--group']);
+  });
+
+  test('nothing where a file name goes', async () => {
+    for (const words of [
+      ['-o', ''],
+      ['--symfs', ''],
+      ['report', ''],
+      ['-t', 'folded', ''],
+    ])
+      expect(await complete(...words)).toEqual([]);
+  });
+
+  test.each(['bash', 'zsh', 'fish'])('a script for %s', async (shell) => {
+    expect((await runMain(['completion', shell])).stdout.toString()).toContain('perfconv --get-completions');
+    expect((await runMain(['completion'], { env: { SHELL: `/bin/${shell}` } })).stdout).toEqual((await runMain(['completion', shell])).stdout);
+  });
+});
+
+test('event lists are split where no slash encloses the comma', () => {
+  expect(splitEvents('cycles,cpu/event=0x3c,umask=0/u,faults')).toEqual(['cycles', 'cpu/event=0x3c,umask=0/u', 'faults']);
+  expect(splitEvents('sched:sched_switch')).toEqual(['sched:sched_switch']);
+  expect(splitEvents('a,,b')).toEqual(['a', '', 'b']);
+});

@@ -1,0 +1,328 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { emptyRecording, fileRecording, pipeRecording, statRecording, truncatedRecording } from '../support/cli-recordings.ts';
+import { runMain } from '../support/run-main.ts';
+
+let dir: string;
+const at = (name: string): string => join(dir, name);
+const put = (name: string, bytes: Uint8Array | string): string => {
+  writeFileSync(at(name), bytes);
+  return at(name);
+};
+const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'perfconv-cli-'));
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe('outputs', () => {
+  test('without options a recording becomes a compressed pprof profile beside it, and its path is printed', async () => {
+    const result = await runMain([put('web.data', fileRecording())]);
+    expect(result.status).toBe(0);
+    expect(result.stdout).toHaveLength(0);
+    expect(result.stderr).toContain(`perfconv: wrote ${at('web.pb.gz')}\n`);
+    const bytes = readFileSync(at('web.pb.gz'));
+    expect(gunzipSync(bytes).includes('page-faults')).toBe(true);
+    // No time in the gzip header: the same input gives the same bytes.
+    expect(bytes.readUInt32LE(4)).toBe(0);
+  });
+
+  test('names decide the formats, and all are written in one pass', async () => {
+    const input = put('perf.data', fileRecording());
+    const names = ['a.pb', 'a.pb.gz', 'a.pprof', 'a.speedscope.json', 'a.trace.json.gz', 'a.txt', 'a.folded', 'a.folded.gz', 'tables.csv'];
+    const result = await runMain([...names.flatMap((name) => ['-o', at(name)]), input]);
+    expect(result.status).toBe(0);
+    expect(result.stderr).not.toContain('wrote');
+    expect(readdirSync(dir).sort()).toEqual([...names, 'perf.data'].sort());
+    for (const name of names)
+      if (name !== 'tables.csv') expect([name, isGzip(readFileSync(at(name)))]).toEqual([name, name.endsWith('.gz') || name.endsWith('.pprof')]);
+    expect(gunzipSync(readFileSync(at('a.pb.gz')))).toEqual(readFileSync(at('a.pb')));
+    expect(gunzipSync(readFileSync(at('a.folded.gz')))).toEqual(readFileSync(at('a.folded')));
+    expect(JSON.parse(readFileSync(at('a.speedscope.json'), 'utf8')).exporter).toMatch(/^perfconv@\d/);
+    expect(JSON.parse(gunzipSync(readFileSync(at('a.trace.json.gz'))).toString()).traceEvents.length).toBeGreaterThan(0);
+    expect(readFileSync(at('a.txt'), 'utf8')).toContain('cpu-clock: ');
+    expect(readFileSync(at('a.folded'), 'utf8')).toBe('app;0x200 (app);0x123 (app) 2000000\n');
+    expect(readdirSync(at('tables.csv')).sort()).toEqual(['overview.csv', 'processes.csv', 'results.csv', 'stat.csv']);
+  });
+
+  test('a second conversion gives the same bytes in every format', async () => {
+    const input = put('perf.data', fileRecording(50));
+    for (const run of ['1', '2']) {
+      const outputs = [`${run}.pb.gz`, `${run}.speedscope.json.gz`, `${run}.trace.json`, `${run}.txt`, `${run}.folded`, `${run}.csv`];
+      expect((await runMain([...outputs.flatMap((name) => ['-o', at(name)]), input])).status).toBe(0);
+    }
+    const files = (run: string): string[] =>
+      readdirSync(dir, { recursive: true, withFileTypes: true })
+        .flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []))
+        .filter((path) => path.startsWith(at(run)))
+        .sort();
+    expect(files('1')).toHaveLength(9);
+    expect(files('1').map((path) => readFileSync(path))).toEqual(files('2').map((path) => readFileSync(path)));
+  });
+
+  test('-o - writes nothing but the result on standard output', async () => {
+    const input = put('perf.data', fileRecording());
+    const result = await runMain(['-t', 'folded', '-o', '-', input]);
+    expect(result.status).toBe(0);
+    expect(result.stdout.toString()).toBe('app;0x200 (app);0x123 (app) 2000000\n');
+    expect(readdirSync(dir)).toEqual(['perf.data']);
+    expect(isGzip((await runMain(['-t', 'pprof', '-o', '-', input])).stdout)).toBe(true);
+  });
+
+  test('with several outputs -t is for the one whose name says nothing', async () => {
+    const result = await runMain(['-t', 'folded', '-o', '-', '-o', at('a.pb'), put('perf.data', fileRecording())]);
+    expect(result.status).toBe(0);
+    expect(result.stdout.toString()).toBe('app;0x200 (app);0x123 (app) 2000000\n');
+    expect(readFileSync(at('a.pb')).includes('page-faults')).toBe(true);
+  });
+
+  test('tables go into a directory that is there already, beside what else it holds', async () => {
+    mkdirSync(at('out'));
+    put('out/stat.csv', 'old');
+    put('out/notes.txt', 'mine');
+    expect((await runMain(['-o', at('out'), put('perf.data', fileRecording())])).status).toBe(0);
+    expect(readFileSync(at('out/stat.csv'), 'utf8')).toMatch(/^record,count/);
+    expect(readFileSync(at('out/notes.txt'), 'utf8')).toBe('mine');
+    expect(readdirSync(dir).sort()).toEqual(['out', 'perf.data']);
+  });
+
+  test('several inputs without -o are converted one by one, and a bad one does not stop the others', async () => {
+    const result = await runMain([put('a.data', fileRecording()), put('b.data', 'text that is no recording'), put('c.data', pipeRecording())]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toContain(`perfconv: ${at('b.data')}: not a perf.data file`);
+    expect(readdirSync(dir).sort()).toEqual(['a.data', 'a.pb.gz', 'b.data', 'c.data', 'c.pb.gz']);
+  });
+
+  test('--no-inline and --no-demangle change nothing yet', async () => {
+    const input = put('perf.data', fileRecording());
+    const plain = await runMain(['-t', 'script', '-o', '-', input]);
+    expect((await runMain(['-t', 'script', '--no-inline', '--no-demangle', '-o', '-', input])).stdout).toEqual(plain.stdout);
+  });
+});
+
+describe('standard input', () => {
+  test.each([
+    ['pipe form', pipeRecording],
+    ['file form', fileRecording],
+  ])('a recording in %s is read from a pipe and goes to standard output', async (_, recording) => {
+    const result = await runMain(['-t', 'folded', '-'], { stdin: recording() });
+    expect(result.status).toBe(0);
+    expect(result.stdout.toString()).toBe('app;0x200 (app);0x123 (app) 2000000\n');
+  });
+
+  test('words behind -- are inputs', async () => {
+    expect((await runMain(['-t', 'folded', '--', '-'], { stdin: pipeRecording() })).stdout.toString()).toContain('app;');
+  });
+
+  test('bytes that come one by one', async () => {
+    const stdin = new PassThrough();
+    const run = runMain(['-t', 'folded', '-'], { stdin });
+    for (const byte of pipeRecording()) stdin.write(Uint8Array.of(byte));
+    stdin.end();
+    expect((await run).stdout.toString()).toBe('app;0x200 (app);0x123 (app) 2000000\n');
+  });
+
+  test('a stream that never ends is refused after its first bytes', async () => {
+    const stdin = new PassThrough();
+    stdin.write(Buffer.alloc(1000, 'yes\n'));
+    const result = await runMain(['-t', 'folded', '-'], { stdin });
+    expect(result.status).toBe(1);
+    expect(result.stderr).toMatch(/^perfconv: standard input: not a perf.data file: it is text/);
+    expect(stdin.destroyed).toBe(true);
+  });
+});
+
+describe('errors are one line each', () => {
+  const failing: [what: string, bytes: Uint8Array | string, message: RegExp][] = [
+    ['an empty file', '', /not a perf.data file: it is empty$/],
+    ['text', '#include <stdio.h>\n', /not a perf.data file: it is text that starts with "#include"$/],
+    ['an ELF binary', '\x7fELF\x02\x01\x01 and so on and on', /not a perf.data file: it is an ELF binary$/],
+    [
+      'gzip data',
+      Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7),
+      /not a perf.data file: it is gzip data; unpack it with gunzip first$/,
+    ],
+    ['a recording of perf stat', statRecording(), /the recording holds counts of perf stat, not samples$/],
+    ['a recording without samples', emptyRecording(), /the recording holds no samples$/],
+  ];
+  test.each(failing)('%s', async (_, bytes, message) => {
+    const input = put('in.data', bytes);
+    const result = await runMain([input]);
+    expect(result.status).toBe(1);
+    expect(result.stderr.trimEnd()).toMatch(message);
+    expect(result.stderr.startsWith(`perfconv: ${input}: `)).toBe(true);
+    expect(result.stderr.split('\n')).toHaveLength(2);
+    expect(readdirSync(dir)).toEqual(['in.data']);
+  });
+
+  test('a missing input, a directory, a directory recording', async () => {
+    expect(await runMain([at('nosuch.data')])).toMatchObject({ status: 1, stderr: `perfconv: ${at('nosuch.data')}: no such file or directory\n` });
+    expect(await runMain([dir])).toMatchObject({ status: 1, stderr: `perfconv: ${dir}: is a directory, not a recording\n` });
+    put('data.0', '');
+    expect(await runMain([dir])).toMatchObject({
+      status: 1,
+      stderr: `perfconv: ${dir}: is a directory recording (perf record --threads), which is not read yet\n`,
+    });
+  });
+
+  test('filters that leave nothing, and an event that is not there', async () => {
+    const result = await runMain(['--event', 'cycles', put('perf.data', fileRecording())]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toMatch(/no sample passes the filters, of 3 in the recording: the recording has no event cycles; it has cpu-clock, page-faults\n$/);
+  });
+
+  test('tables tell of a recording without samples, too', async () => {
+    expect((await runMain(['-o', at('out.csv'), put('perf.data', emptyRecording())])).status).toBe(0);
+    expect(readFileSync(at('out.csv/stat.csv'), 'utf8')).toContain('COMM,1');
+  });
+
+  test('an output that cannot be written leaves nothing, and the others are not written either', async () => {
+    const input = put('perf.data', fileRecording());
+    put('plain', '');
+    const cases: [output: string, message: RegExp][] = [
+      [at('missing/a.pb'), /missing\/a\.pb: there is no directory .*missing$/],
+      [at('plain/a.pb'), /plain\/a\.pb: a part of the path is not a directory$/],
+      [at(`${'n'.repeat(300)}.pb`), /the name is too long$/],
+    ];
+    for (const [output, message] of cases) {
+      const result = await runMain(['-o', at('first.folded'), '-o', output, input]);
+      expect(result.status).toBe(1);
+      expect(result.stderr.trimEnd()).toMatch(message);
+      expect(readdirSync(dir).sort()).toEqual(['perf.data', 'plain']);
+    }
+    expect(await runMain(['-t', 'csv', '-o', at('plain'), input])).toMatchObject({
+      status: 1,
+      stderr: `perfconv: ${at('plain')}: is no directory, and the tables need one\n`,
+    });
+    expect(await runMain(['-t', 'pprof', '-o', dir, input])).toMatchObject({ status: 1, stderr: `perfconv: ${dir}: is a directory\n` });
+  });
+
+  test.skipIf(!existsSync('/dev/full'))('a full disk', async () => {
+    const result = await runMain(['-o', at('a.pb'), '-t', 'folded', '-o', '/dev/full', put('perf.data', fileRecording())]);
+    expect(result).toMatchObject({ status: 1, stderr: 'perfconv: /dev/full: no space left on device\n' });
+    expect(readdirSync(dir)).toEqual(['perf.data']);
+  });
+
+  test('a failed conversion leaves an older output as it was', async () => {
+    put('a.pb.gz', 'old');
+    expect((await runMain(['-o', at('a.pb.gz'), put('perf.data', 'no recording at all')])).status).toBe(1);
+    expect(readFileSync(at('a.pb.gz'), 'utf8')).toBe('old');
+  });
+});
+
+describe('usage errors end with status 2', () => {
+  const usage: [args: string[], message: string][] = [
+    [['--limt', '3'], 'there is no option --limt (did you mean --time?)'],
+    [['report', '--limt', '3'], 'there is no option --limt (did you mean --limit?)'],
+    [['-x'], 'there is no option -x'],
+    [['--vmlinux', 'x'], '--vmlinux is not there yet'],
+    [['view'], 'the command view is not there yet'],
+    [['-t', 'html'], 'the format html is not there yet'],
+    [['-o', 'a.profile.json'], '-o a.profile.json: the format firefox is not there yet'],
+    [['-t', 'foldd'], '-t, --format foldd: there is no such value (did you mean folded?)'],
+    [['-t', 'pdf'], '-t, --format pdf: there is no such value; expected one of pprof, speedscope, chrome, csv, script, folded'],
+    [['-t', 'pprof', '-t', 'folded'], '-t, --format is given twice'],
+    [['-o'], '-o needs a value'],
+    [['report', '--limit'], '--limit needs a value'],
+    [['report', '--limit', 'abc'], '--limit abc: expected a whole number'],
+    [['report', '--limit', '0'], '--limit 0: expected at least 1'],
+    [['report', '--sort', 'dso,sym'], '--sort sym: there is no such value; expected one of function, dso, comm, pid, tid, event'],
+    [['report', 'a', 'b'], 'too many words: perfconv report [INPUT]'],
+    [['--pid', '1,x'], '--pid x: expected a whole number'],
+    [['--pid', '-1'], '--pid -1: expected a whole number'],
+    [['--cpu', '3-1'], '--cpu 3-1: not a range'],
+    [['--comm', 'a,,b'], '--comm has an empty entry'],
+    [['--time', 'soon'], '--time soon: expected START,END in seconds, such as 12.5,13'],
+    [['--max-stack', '1e3'], '--max-stack 1e3: expected a whole number'],
+    [['--labels', 'pid,none'], '--labels none goes with no other label'],
+    [['--compat', 'samply'], '--compat samply: there is no such value; expected perf'],
+    [
+      ['-o', 'a.out'],
+      '-o a.out: the name tells no format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .csv, .txt or .folded',
+    ],
+    [['-o', '-'], '-o - tells no format: give -t FORMAT'],
+    [['-t', 'csv', '-o', '-'], 'csv is a directory of four tables: give -o DIRECTORY'],
+    [['-o', 'a.pb', '-o', 'a.pb'], '-o a.pb is given twice'],
+    [['a.data', 'b.data', '-o', 'a.pb'], '2 inputs cannot go to one output yet: leave -o out to convert each by itself'],
+    [['completion', 'tcsh'], 'there is no completion for tcsh; there is for bash, zsh, fish'],
+  ];
+  test.each(usage)('%j', async (args, message) => {
+    expect(await runMain(args)).toMatchObject({ status: 2, stderr: `perfconv: ${message}\n` });
+  });
+
+  test('the input is not written over, by whatever name', async () => {
+    const input = put('perf.folded', fileRecording());
+    expect(await runMain(['-o', join(dir, '.', 'perf.folded'), input])).toMatchObject({
+      status: 2,
+      stderr: `perfconv: -o ${input} would overwrite the input\n`,
+    });
+    expect(readFileSync(input)).toEqual(Buffer.from(fileRecording()));
+  });
+
+  test('a terminal gets no binary', async () => {
+    const result = await runMain(['-t', 'pprof', '-o', '-', put('perf.data', fileRecording())], { isTTY: true });
+    expect(result).toMatchObject({ status: 2, stderr: 'perfconv: the output is binary and standard output is a terminal: give -o FILE\n' });
+  });
+});
+
+describe('what is said at the end', () => {
+  test('each kind of finding once, with count and place; --quiet says nothing', async () => {
+    const input = put('cut.data', truncatedRecording());
+    const result = await runMain(['-t', 'folded', '-o', '-', input]);
+    expect(result.status).toBe(0);
+    const lines = result.stderr.trimEnd().split('\n');
+    expect(lines.filter((line) => line.startsWith('perfconv: data lost: the recording is cut off'))).toHaveLength(1);
+    expect(result.stderr).toMatch(/\(at 0x[0-9a-f]+\)/);
+    expect(await runMain(['-q', '-t', 'folded', '-o', '-', input])).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('--strict ends with status 3 when data were lost, and only then; the output is there all the same', async () => {
+    const cut = put('cut.data', truncatedRecording());
+    expect((await runMain(['--strict', '-q', '-o', at('cut.folded'), cut])).status).toBe(3);
+    expect(readFileSync(at('cut.folded'), 'utf8')).toContain('app;');
+    expect((await runMain(['--strict', '-q', '-o', at('whole.folded'), put('whole.data', fileRecording())])).status).toBe(0);
+    expect((await runMain(['report', '--strict', '-q', cut])).status).toBe(3);
+    expect((await runMain(['info', '--strict', cut])).status).toBe(3);
+  });
+
+  test('options that change nothing, and events that are not there', async () => {
+    const result = await runMain(['--group', 'cpu', '--ns', '--event', 'cpu-clock,cycles', '-o', at('a.folded'), put('perf.data', fileRecording())]);
+    expect(result.status).toBe(0);
+    expect(result.stderr).toContain('perfconv: warning: --group, --ns changes nothing in folded\n');
+    expect(result.stderr).toContain('perfconv: warning: the recording has no event cycles; it has cpu-clock, page-faults\n');
+  });
+});
+
+describe('filters and weights', () => {
+  const folded = async (...args: string[]): Promise<string> =>
+    (await runMain(['-q', '-t', 'folded', '-o', '-', ...args, put('perf.data', fileRecording())])).stdout.toString();
+
+  test.each([
+    [['--event', 'page-faults'], ' 1'],
+    [['--cpu', '0', '--event', 'cpu-clock'], ' 1000000'],
+    [['--cpu', '0-1,7', '--event', 'cpu-clock'], ' 2000000'],
+    [['--pid', '1,100', '--event', 'cpu-clock'], ' 2000000'],
+    [['--tid', '1', '--tid', '100', '--event', 'cpu-clock'], ' 2000000'],
+    [['--comm', 'app', '--weight', 'samples'], ' 2'],
+    [['--time', '0.001,'], ' 1000000'],
+    [['--time', ',0.001'], ' 1000000'],
+  ])('%j', async (args, weight) => {
+    expect(await folded(...args)).toBe(`app;0x200 (app);0x123 (app)${weight}\n`);
+  });
+
+  test('--max-stack keeps the leaf', async () => {
+    expect(await folded('--max-stack', '1')).toBe('app;0x123 (app) 2000000\n');
+  });
+
+  test('-F and --ns choose what perf-script text shows', async () => {
+    const result = await runMain(['-t', 'script', '-F', 'comm,tid,time,event', '--ns', '-o', '-', put('perf.data', fileRecording(1))]);
+    expect(result.stdout.toString()).toBe('app   100     0.000003000:   cpu-clock: \n');
+  });
+});
