@@ -1,6 +1,7 @@
 import { grown } from '../intern/growable.ts';
 import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import { PairInterner } from '../intern/pair-interner.ts';
+import { TreeInterner } from '../intern/tree-interner.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 
 /**
@@ -169,24 +170,24 @@ export class LocationTable {
  * its children's. Stack −1 is the empty one.
  */
 export class StackTable {
-  readonly #rows = new PairInterner();
+  readonly #tree = new TreeInterner();
 
   get size(): number {
-    return this.#rows.size;
+    return this.#tree.size;
   }
 
   /** @param parent the caller's stack, −1 for the outermost frame */
   intern(parent: number, location: number): number {
-    return this.#rows.intern(parent, location);
+    return this.#tree.intern(parent, location);
   }
 
   /** The caller's stack; −1 when this frame is the outermost. */
   parent(index: number): number {
-    return this.#rows.first[index];
+    return this.#tree.parents[index];
   }
 
   location(index: number): number {
-    return this.#rows.second[index];
+    return this.#tree.labels[index];
   }
 
   /** Writes the locations of a stack, leaf first, into `target` and returns how many there are. */

@@ -47,16 +47,32 @@ export class CallchainTable {
     if (start + count * 2 + 2 > this.words.length) this.words = grown(this.words, start + count * 2 + 2);
     const { words } = this;
     let at = start;
+    let hash = 0;
     if (count === 0 || !isMarker(view.lo(offset), view.hi(offset))) {
-      words[at++] = markerOf(cpumode);
+      const marker = markerOf(cpumode);
+      words[at++] = marker;
       words[at++] = 0xffffffff;
+      hash = mix(hash, marker, 0xffffffff);
     }
-    const end = offset + count * 8;
-    for (let from = offset; from < end; from += 8) {
-      words[at++] = view.lo(from);
-      words[at++] = view.hi(from);
+    const source = view.words;
+    if (source !== undefined && view.littleEndian && (offset & 3) === 0) {
+      for (let from = offset >>> 2, end = from + count * 2; from < end; from += 2, at += 2) {
+        const lo = source[from];
+        const hi = source[from + 1];
+        words[at] = lo;
+        words[at + 1] = hi;
+        hash = mix(hash, lo, hi);
+      }
+    } else {
+      for (let from = offset, end = from + count * 8; from < end; from += 8, at += 2) {
+        const lo = view.lo(from);
+        const hi = view.hi(from);
+        words[at] = lo;
+        words[at + 1] = hi;
+        hash = mix(hash, lo, hi);
+      }
     }
-    return this.#internTail(start, at);
+    return this.#internTail(start, at, hash);
   }
 
   /** Index of the chain that is one address alone: what a sample without a callchain amounts to. */
@@ -65,25 +81,21 @@ export class CallchainTable {
     const start = this.#size === 0 ? 0 : this.#ends[this.#size - 1];
     if (start + 4 > this.words.length) this.words = grown(this.words, start + 4);
     const { words } = this;
-    words[start] = markerOf(cpumode);
+    const marker = markerOf(cpumode);
+    words[start] = marker;
     words[start + 1] = 0xffffffff;
     words[start + 2] = lo;
     words[start + 3] = hi;
-    return this.#internTail(start, start + 4);
+    return this.#internTail(start, start + 4, mix(mix(0, marker, 0xffffffff), lo, hi));
   }
 
   /** The chain was written behind the last one: keeps it there when it is new. */
-  #internTail(start: number, end: number): number {
+  #internTail(start: number, end: number, mixed: number): number {
     // hot
     const { words } = this;
     const slots = this.#slots;
     const mask = slots.length - 1;
-    let hash = end - start;
-    for (let i = start; i < end; i++) {
-      hash = Math.imul(hash ^ words[i], 0x9e3779b1);
-      hash ^= hash >>> 15;
-    }
-    hash >>>= 0;
+    const hash = (mixed ^ (mixed >>> 16)) >>> 0;
     let slot = hash & mask;
     for (;;) {
       const chain = slots[slot];
@@ -123,6 +135,12 @@ export class CallchainTable {
     }
     this.#slots = slots;
   }
+}
+
+/** One step of a chain's hash: one multiplication deep per entry. */
+function mix(hash: number, lo: number, hi: number): number {
+  const mixed = Math.imul(hash ^ lo ^ Math.imul(hi, 0x85ebca6b), 0x9e3779b1);
+  return mixed ^ (mixed >>> 15);
 }
 
 /** Whether an entry is a context marker: as u64, −4095 or more. */
