@@ -1,4 +1,5 @@
 import { realpathSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { type ConvertOutput, convert } from '../convert.ts';
 import { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
@@ -104,8 +105,11 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Refuses to write over what is read, and bytes that a terminal cannot show. */
+/** Refuses to write one output over another or over what is read, and bytes that a terminal cannot show. */
 function checkOutputs({ input, outputs }: Plan, terminal: Terminal): void {
+  const places = outputs.map(({ path }) => (path === STANDARD_STREAM ? path : resolve(path)));
+  const twice = places.findIndex((place, i) => places.indexOf(place) !== i);
+  if (twice >= 0) throw new PerfconvError('usage', `-o ${outputs[twice].path} is given twice`);
   for (const { path, format, gzip } of outputs) {
     if (path === STANDARD_STREAM) {
       if (terminal.stdout.isTTY && (gzip || format === 'pprof')) {

@@ -22,8 +22,6 @@ export interface PlannedOutput extends OutputFormat {
 export function planOutputs(input: string, outputs: readonly string[], format: Format | undefined, isDirectory: (path: string) => boolean): PlannedOutput[] {
   if (outputs.length === 0) return [planDefault(input, format ?? 'pprof')];
   const planned = outputs.map((path) => planOutput(path, format, outputs.length === 1, isDirectory));
-  const twice = outputs.find((path, i) => outputs.indexOf(path) !== i);
-  if (twice !== undefined) throw new PerfconvError('usage', `-o ${twice} is given twice`);
   return planned.sort((a, b) => Number(a.path === STANDARD_STREAM) - Number(b.path === STANDARD_STREAM));
 }
 

@@ -249,7 +249,8 @@ describe('usage errors end with status 2', () => {
     ],
     [['-o', '-'], '-o - tells no format: give -t FORMAT'],
     [['-t', 'csv', '-o', '-'], 'csv is a directory of four tables: give -o DIRECTORY'],
-    [['-o', 'a.pb', '-o', 'a.pb'], '-o a.pb is given twice'],
+    [['-o', 'a.pb', '-o', './a.pb'], '-o ./a.pb is given twice'],
+    [['-t', 'folded', '-o', '-', '-o', '-'], '-o - is given twice'],
     [['a.data', 'b.data', '-o', 'a.pb'], '2 inputs cannot go to one output yet: leave -o out to convert each by itself'],
     [['completion', 'tcsh'], 'there is no completion for tcsh; there is for bash, zsh, fish'],
   ];

@@ -1,0 +1,191 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { BufferSink } from '../../src/bytes/byte-sink.ts';
+import { PerfconvError } from '../../src/errors.ts';
+import { GzipSink } from '../../src/host/gzip-sink.ts';
+import { OutputStage } from '../../src/host/output-stage.ts';
+import { ProgressBar } from '../../src/host/progress-bar.ts';
+import { WritableSink } from '../../src/host/writable-sink.ts';
+
+const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+
+describe('GzipSink', () => {
+  test('compresses chunks whose buffer is used over and over, always to the same bytes', async () => {
+    const compress = async (): Promise<{ packed: Uint8Array; plain: Uint8Array }> => {
+      const target = new BufferSink();
+      const plain = new BufferSink();
+      const gzip = new GzipSink(target);
+      const buffer = new Uint8Array(1 << 20);
+      for (let i = 0; i < 12; i++) {
+        for (let at = 0; at < buffer.length; at++) buffer[at] = (at * (i + 1)) % 253;
+        await plain.write(buffer);
+        await gzip.write(buffer);
+      }
+      await gzip.end();
+      return { packed: target.bytes(), plain: plain.bytes() };
+    };
+    const [first, second] = [await compress(), await compress()];
+    expect(Buffer.compare(gunzipSync(first.packed), first.plain)).toBe(0);
+    expect(Buffer.compare(first.packed, second.packed)).toBe(0);
+  });
+
+  test('does not run ahead of a slow target', async () => {
+    let release = (): void => {};
+    const target = {
+      written: 0,
+      async write(chunk: Uint8Array) {
+        this.written += chunk.length;
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      },
+    };
+    const gzip = new GzipSink(target);
+    const noise = Uint8Array.from({ length: 1 << 20 }, (_, i) => ((i * 2654435761) >>> 13) & 0xff);
+    let accepted = 0;
+    const writing = (async () => {
+      for (; accepted < 64; accepted++) await gzip.write(noise);
+    })();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(accepted).toBeLessThan(32);
+    const pump = setInterval(() => release(), 0);
+    await writing;
+    await gzip.end();
+    clearInterval(pump);
+    expect(accepted).toBe(64);
+  });
+
+  test('a failure of the target comes out of write or end', async () => {
+    const failing = {
+      async write(): Promise<void> {
+        throw new PerfconvError('io', 'no space left on device');
+      },
+    };
+    const gzip = new GzipSink(failing);
+    await expect(
+      (async () => {
+        for (let i = 0; i < 100; i++) await gzip.write(new Uint8Array(1 << 20));
+        await gzip.end();
+      })(),
+    ).rejects.toMatchObject({ code: 'io' });
+  });
+});
+
+describe('WritableSink', () => {
+  test('waits for the stream, and types its failure', async () => {
+    const order: string[] = [];
+    const slow = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        setImmediate(() => {
+          order.push(chunk.toString());
+          done();
+        });
+      },
+    });
+    const sink = new WritableSink(slow, 'standard output');
+    await sink.write(text('a'));
+    order.push('waited');
+    expect(order).toEqual(['a', 'waited']);
+    const gone = new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error(), { code: 'EPIPE' })) });
+    await expect(new WritableSink(gone, 'standard output').write(text('a'))).rejects.toMatchObject({ code: 'io', file: 'standard output' });
+  });
+});
+
+describe('OutputStage', () => {
+  let dir: string;
+  const at = (name: string): string => join(dir, name);
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'perfconv-stage-'));
+  });
+  afterEach(() => {
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  test('nothing is at its place before commit, and everything after it', async () => {
+    const stage = new OutputStage();
+    await (await stage.openFile(at('a'))).write(text('one'));
+    await (await stage.openFile(at('b.gz'), true)).write(text('two'));
+    const openTable = await stage.openDirectory(at('c'));
+    await (await openTable('x.csv')).write(text('three'));
+    expect(readdirSync(dir).every((name) => name.startsWith('.perfconv-'))).toBe(true);
+    await stage.commit();
+    await stage.discard();
+    expect(readdirSync(dir).sort()).toEqual(['a', 'b.gz', 'c']);
+    expect(readFileSync(at('a'), 'utf8')).toBe('one');
+    expect(gunzipSync(readFileSync(at('b.gz'))).toString()).toBe('two');
+    expect(readFileSync(at('c/x.csv'), 'utf8')).toBe('three');
+  });
+
+  test.each(['discard', 'discardNow'] as const)('%s removes what was begun', async (method) => {
+    const stage = new OutputStage();
+    await (await stage.openFile(at('a.gz'), true)).write(text('one'));
+    const openTable = await stage.openDirectory(at('c'));
+    await (await openTable('x.csv')).write(text('three'));
+    await stage[method]();
+    expect(readdirSync(dir)).toEqual([]);
+    await stage.discard();
+  });
+
+  test('keeps the mode of a file that it replaces, and the symbolic link that leads to it', async () => {
+    writeFileSync(at('real'), 'old');
+    chmodSync(at('real'), 0o640);
+    symlinkSync(at('real'), at('link'));
+    const stage = new OutputStage();
+    await (await stage.openFile(at('link'))).write(text('new'));
+    await stage.commit();
+    expect(readdirSync(dir).sort()).toEqual(['link', 'real']);
+    expect(readFileSync(at('real'), 'utf8')).toBe('new');
+    expect(statSync(at('real')).mode & 0o777).toBe(0o640);
+  });
+
+  test.skipIf(!existsSync('/dev/null'))('writes a device directly, and never puts a file in its place', async () => {
+    const stage = new OutputStage();
+    await (await stage.openFile('/dev/null')).write(text('gone'));
+    await stage.commit();
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+});
+
+describe('ProgressBar', () => {
+  const draw = (total: number | undefined, steps: readonly (readonly [bytes: number, ms: number])[]): string => {
+    let drawn = '';
+    const terminal = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        drawn += chunk.toString();
+        done();
+      },
+    });
+    const bar = new ProgressBar(terminal, 'perf.data', total, 0);
+    for (const [bytes, ms] of steps) bar.update(bytes, ms);
+    bar.finish();
+    return drawn;
+  };
+  const clear = `\r${String.fromCharCode(27)}[2K`;
+
+  test('shows nothing of what is done at once', () => {
+    expect(
+      draw(1e8, [
+        [5e7, 10],
+        [1e8, 400],
+      ]),
+    ).toBe('');
+  });
+
+  test('shows the share, not too often, and clears its line', () => {
+    expect(
+      draw(2e8, [
+        [5e7, 600],
+        [6e7, 650],
+        [1e8, 800],
+      ]),
+    ).toBe(`${clear}perf.data: [########......................] 25% of 200 MB${clear}perf.data: [###############...............] 50% of 200 MB${clear}`);
+  });
+
+  test('shows what was read of a stream', () => {
+    expect(draw(undefined, [[5e7, 600]])).toBe(`${clear}perf.data: 50 MB${clear}`);
+  });
+});

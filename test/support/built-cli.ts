@@ -1,0 +1,41 @@
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const entry = join(root, 'dist/cli/entry.js');
+
+/** Builds dist/ unless it is newer than all sources. @throws Error when the build fails */
+export function ensureBuilt(): void {
+  const builtMs = statSync(entry, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const newestMs = Math.max(...readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((path) => statSync(join(root, 'src', path)).mtimeMs));
+  if (newestMs > builtMs) execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], { cwd: root });
+}
+
+export interface RunningCli {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  /** Waits for the end: status or signal, and what was printed and not read by then. */
+  ended(): Promise<{ status: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
+}
+
+/** Starts bin/perfconv.js as users do. @param keepStdout false: the caller reads it */
+export function startCli(args: readonly string[], cwd: string, keepStdout = true): RunningCli {
+  const child = spawn(process.execPath, [join(root, 'bin/perfconv.js'), ...args], { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  if (keepStdout) child.stdout.on('data', (chunk: Buffer) => (stdout += chunk));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk));
+  // A program that ends early leaves its input unread.
+  child.stdin.on('error', () => {});
+  const closed = once(child, 'close');
+  return {
+    child,
+    ended: async () => {
+      const [status, signal] = await closed;
+      return { status, signal, stdout, stderr };
+    },
+  };
+}
