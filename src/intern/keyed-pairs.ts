@@ -1,36 +1,38 @@
 import { grown } from './growable.ts';
 import { PairInterner } from './pair-interner.ts';
 
+/** The variant that stands for every variant of its key. */
+export const ANY_VARIANT = -1;
+
 /**
- * A map from pairs (key, variant) to numbers from 0 on, where keys are dense indexes and most keys have one variant only: that one is
- * looked up in a column, without hashing; a key's further variants go through a hash table.
+ * A map from pairs (key, variant) to numbers from 0 on, where keys are dense indexes and most keys have one variant
+ * only: that one is looked up in a column, without hashing; a key's further variants go through a hash table.
+ * A value set for {@link ANY_VARIANT} is found under any.
  */
 export class KeyedPairs {
-  #variants = new Int32Array(4096);
-  /** Value of a key's first variant plus 1; 0 for none. */
-  #values = new Int32Array(4096);
+  /** Per key its first variant, and that one's value plus 1 (0 for none), side by side. */
+  #first = new Int32Array(8192);
   readonly #further = new PairInterner();
   #furtherValues = new Int32Array(64);
 
   /** The value that was set for the pair, −1 for none. */
   find(key: number, variant: number): number {
     // hot
-    if (key >= this.#values.length || this.#values[key] === 0) return -1;
-    if (this.#variants[key] === variant) return this.#values[key] - 1;
+    const first = this.#first;
+    const at = key * 2;
+    if (at >= first.length || first[at + 1] === 0) return -1;
+    if (first[at] === variant || first[at] === ANY_VARIANT) return first[at + 1] - 1;
     const known = this.#further.find(key, variant);
     return known < 0 ? -1 : this.#furtherValues[known];
   }
 
   /** Sets the value of a pair that has none. */
   set(key: number, variant: number, value: number): void {
-    // hot
-    if (key >= this.#values.length) {
-      this.#values = grown(this.#values, key + 1);
-      this.#variants = grown(this.#variants, key + 1);
-    }
-    if (this.#values[key] === 0) {
-      this.#values[key] = value + 1;
-      this.#variants[key] = variant;
+    const at = key * 2;
+    if (at >= this.#first.length) this.#first = grown(this.#first, at + 2);
+    if (this.#first[at + 1] === 0) {
+      this.#first[at] = variant;
+      this.#first[at + 1] = value + 1;
       return;
     }
     const further = this.#further.intern(key, variant);

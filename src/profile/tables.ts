@@ -252,10 +252,10 @@ export class TotalTable {
   readonly #kinds = new PairInterner();
   /** Rows by stack + 1 and kind: most stacks belong to one thread. */
   readonly #rowOf = new KeyedPairs();
-  #kindOf = new Int32Array(4096);
-  #stackOf = new Int32Array(4096);
-  #samples = new Float64Array(4096);
-  #period = new Float64Array(4096);
+  /** Per row its kind and its stack, side by side. */
+  #keys = new Int32Array(8192);
+  /** Per row its number of samples and its sum of periods, side by side: one cache line for each sample added. */
+  #sums = new Float64Array(8192);
   #size = 0;
 
   get size(): number {
@@ -267,43 +267,39 @@ export class TotalTable {
     const kind = this.#kinds.intern(event, task);
     let row = this.#rowOf.find(stack + 1, kind);
     if (row < 0) row = this.#addRow(stack, kind);
-    this.#samples[row]++;
-    this.#period[row] += period;
+    this.#sums[row * 2]++;
+    this.#sums[row * 2 + 1] += period;
   }
 
   event(row: number): number {
-    return this.#kinds.first[this.#kindOf[row]];
+    return this.#kinds.first[this.#keys[row * 2]];
   }
 
   task(row: number): number {
-    return this.#kinds.second[this.#kindOf[row]];
+    return this.#kinds.second[this.#keys[row * 2]];
   }
 
   /** −1 for samples without a stack. */
   stack(row: number): number {
-    return this.#stackOf[row];
+    return this.#keys[row * 2 + 1];
   }
 
   /** Number of samples added up. */
   samples(row: number): number {
-    return this.#samples[row];
+    return this.#sums[row * 2];
   }
 
   /** Sum of the samples' periods, in the event's unit. */
   period(row: number): number {
-    return this.#period[row];
+    return this.#sums[row * 2 + 1];
   }
 
   #addRow(stack: number, kind: number): number {
     const row = this.#size++;
-    if (row === this.#samples.length) {
-      this.#kindOf = grown(this.#kindOf, row + 1);
-      this.#stackOf = grown(this.#stackOf, row + 1);
-      this.#samples = grown(this.#samples, row + 1);
-      this.#period = grown(this.#period, row + 1);
-    }
-    this.#kindOf[row] = kind;
-    this.#stackOf[row] = stack;
+    this.#keys = grown(this.#keys, row * 2 + 2);
+    this.#sums = grown(this.#sums, row * 2 + 2);
+    this.#keys[row * 2] = kind;
+    this.#keys[row * 2 + 1] = stack;
     this.#rowOf.set(stack + 1, kind, row);
     return row;
   }

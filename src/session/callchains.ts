@@ -3,6 +3,8 @@ import { grown } from '../intern/growable.ts';
 import * as abi from '../perfdata/constants.ts';
 
 const MAX_LOAD = 0.6;
+/** Words of a slot: hash, chain (−1 for a free slot), start and end of its words; so that only the words themselves lie elsewhere. */
+const SLOT_WORDS = 4;
 
 /**
  * Recorded callchains, each once, as they lie in the file: 64-bit entries, leaf first, context markers among them.
@@ -12,9 +14,9 @@ export class CallchainTable {
   /** All chains one behind the other, two words (low, high) per entry. Replaced when it grows. */
   words = new Uint32Array(1 << 16);
   #ends = new Uint32Array(4096);
-  #hashes = new Uint32Array(4096);
   #hasUserFrames = new Uint8Array(4096);
-  #slots = new Int32Array(8192).fill(-1);
+  #slots = new Int32Array(8192 * SLOT_WORDS).fill(-1);
+  #mask = 8191;
   #size = 0;
 
   /** Number of distinct chains. */
@@ -94,44 +96,43 @@ export class CallchainTable {
     // hot
     const { words } = this;
     const slots = this.#slots;
-    const mask = slots.length - 1;
-    const hash = (mixed ^ (mixed >>> 16)) >>> 0;
-    let slot = hash & mask;
-    for (;;) {
-      const chain = slots[slot];
-      if (chain < 0) break;
-      if (this.#hashes[chain] === hash && this.#equals(chain, start, end)) return chain;
-      slot = (slot + 1) & mask;
+    const hash = mixed ^ (mixed >>> 16);
+    const length = end - start;
+    let at = (hash & this.#mask) * SLOT_WORDS;
+    while (slots[at + 1] >= 0) {
+      if (slots[at] === hash && slots[at + 3] - slots[at + 2] === length) {
+        let i = start;
+        let j = slots[at + 2];
+        while (i < end && words[i] === words[j]) {
+          i++;
+          j++;
+        }
+        if (i === end) return slots[at + 1];
+      }
+      at = (at + SLOT_WORDS) & (slots.length - 1);
     }
     const chain = this.#size++;
-    if (chain === this.#ends.length) {
-      this.#ends = grown(this.#ends, chain + 1);
-      this.#hashes = grown(this.#hashes, chain + 1);
-      this.#hasUserFrames = grown(this.#hasUserFrames, chain + 1);
-    }
+    this.#ends = grown(this.#ends, chain + 1);
+    this.#hasUserFrames = grown(this.#hasUserFrames, chain + 1);
     this.#ends[chain] = end;
-    this.#hashes[chain] = hash;
     this.#hasUserFrames[chain] = holdsUserFrames(words, start, end) ? 1 : 0;
-    slots[slot] = chain;
-    if (this.#size > slots.length * MAX_LOAD) this.#rehash();
+    slots[at] = hash;
+    slots[at + 1] = chain;
+    slots[at + 2] = start;
+    slots[at + 3] = end;
+    if (this.#size > this.#mask * MAX_LOAD) this.#rehash();
     return chain;
   }
 
-  #equals(chain: number, start: number, end: number): boolean {
-    const { words } = this;
-    const other = this.startOf(chain);
-    if (this.#ends[chain] - other !== end - start) return false;
-    for (let i = start, j = other; i < end; i++, j++) if (words[i] !== words[j]) return false;
-    return true;
-  }
-
   #rehash(): void {
-    const slots = new Int32Array(this.#slots.length * 2).fill(-1);
-    const mask = slots.length - 1;
-    for (let chain = 0; chain < this.#size; chain++) {
-      let slot = this.#hashes[chain] & mask;
-      while (slots[slot] >= 0) slot = (slot + 1) & mask;
-      slots[slot] = chain;
+    const old = this.#slots;
+    const slots = new Int32Array(old.length * 2).fill(-1);
+    this.#mask = this.#mask * 2 + 1;
+    for (let from = 0; from < old.length; from += SLOT_WORDS) {
+      if (old[from + 1] < 0) continue;
+      let at = (old[from] & this.#mask) * SLOT_WORDS;
+      while (slots[at + 1] >= 0) at = (at + SLOT_WORDS) & (slots.length - 1);
+      for (let word = 0; word < SLOT_WORDS; word++) slots[at + word] = old[from + word];
     }
     this.#slots = slots;
   }

@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { grown } from '../intern/growable.ts';
-import { KeyedPairs } from '../intern/keyed-pairs.ts';
+import { ANY_VARIANT, KeyedPairs } from '../intern/keyed-pairs.ts';
 import type { AddressSpace } from './address-space.ts';
 import { type CallchainTable, cpumodeOfMarker, isMarker } from './callchains.ts';
 import type { KernelMaps } from './kernel-maps.ts';
@@ -65,11 +65,10 @@ export class FrameResolver {
       this.#resolved = new KeyedPairs();
       this.#cache.fill(-1);
     }
-    const generation = this.#chains.hasUserFrames(chain) ? space.generation : 0;
-    const known = this.#resolved.find(chain, generation);
+    const known = this.#resolved.find(chain, space.generation);
     if (known >= 0) return known - 1;
     const stack = this.#resolve(chain, space);
-    this.#resolved.set(chain, generation, stack + 1);
+    this.#resolved.set(chain, this.#chains.hasUserFrames(chain) ? space.generation : ANY_VARIANT, stack + 1);
     return stack;
   }
 

@@ -1,36 +1,49 @@
-import { TupleInterner } from '../intern/tuple-interner.ts';
+import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import type { TotalTable } from '../profile/tables.ts';
 import type { LabelSets } from './pprof-labels.ts';
 
 /** Totals gathered into pprof's samples: one row per (stack, label set), each a linked list of totals. */
 export class SampleRows {
-  readonly #rows: TupleInterner;
+  /** Rows by stack + 1 and label set. */
+  readonly #rowOf = new KeyedPairs();
+  readonly #stacks: Int32Array;
+  readonly #labelSets: Int32Array;
   readonly #first: Int32Array;
   readonly #next: Int32Array;
+  #size = 0;
 
   constructor(totals: TotalTable, labels: LabelSets) {
-    this.#rows = new TupleInterner(2, Math.max(16, totals.size));
+    this.#stacks = new Int32Array(totals.size);
+    this.#labelSets = new Int32Array(totals.size);
     this.#first = new Int32Array(totals.size).fill(-1);
     this.#next = new Int32Array(totals.size).fill(-1);
     for (let total = 0; total < totals.size; total++) {
       // hot
-      const row = this.#rows.intern(totals.stack(total), labels.ofTask(totals.task(total)));
+      const stack = totals.stack(total);
+      const labelSet = labels.ofTask(totals.task(total));
+      let row = this.#rowOf.find(stack + 1, labelSet);
+      if (row < 0) {
+        row = this.#size++;
+        this.#rowOf.set(stack + 1, labelSet, row);
+        this.#stacks[row] = stack;
+        this.#labelSets[row] = labelSet;
+      }
       this.#next[total] = this.#first[row];
       this.#first[row] = total;
     }
   }
 
   get size(): number {
-    return this.#rows.size;
+    return this.#size;
   }
 
   /** −1 for samples without a stack. */
   stack(row: number): number {
-    return this.#rows.words[row * 2] | 0;
+    return this.#stacks[row];
   }
 
   labelSet(row: number): number {
-    return this.#rows.words[row * 2 + 1];
+    return this.#labelSets[row];
   }
 
   /** Index of one of the row's totals; the others follow by {@link nextTotal}. */

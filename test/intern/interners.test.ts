@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { KeyedPairs } from '../../src/intern/keyed-pairs.ts';
+import { ANY_VARIANT, KeyedPairs } from '../../src/intern/keyed-pairs.ts';
 import { PairInterner } from '../../src/intern/pair-interner.ts';
 import { StringTable } from '../../src/intern/string-table.ts';
 import { TreeInterner } from '../../src/intern/tree-interner.ts';
@@ -99,8 +99,14 @@ describe('interners give equal things one index, in order of first appearance', 
 });
 
 describe('KeyedPairs', () => {
+  it('finds what holds for any variant under each', () => {
+    const pairs = new KeyedPairs();
+    pairs.set(3, ANY_VARIANT, 7);
+    expect([pairs.find(3, 0), pairs.find(3, 99), pairs.find(2, 0)]).toEqual([7, 7, -1]);
+  });
+
   it('finds what was set, for keys with one variant and with many', () => {
-    const entry = fc.record({ key: fc.integer({ min: 0, max: 6000 }), variant: word, value: fc.nat() });
+    const entry = fc.record({ key: fc.integer({ min: 0, max: 6000 }), variant: fc.nat(5), value: fc.nat() });
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 100 }), (entries) => {
         const pairs = new KeyedPairs();
