@@ -149,7 +149,7 @@ export class SampleLayout {
       case 8:
         return 8;
       case 'callchain': {
-        const count = view.u64(at);
+        const count = view.hi(at) === 0 ? view.lo(at) : view.u64(at);
         target.callchainIps = at + 8;
         target.callchainCount = count;
         return 8 + count * 8;

@@ -31,13 +31,22 @@ export class ProfileBuilder {
     return this.stacks.intern(parent, location);
   }
 
-  /** Adds one sample; see {@link SampleTable} for the columns. */
-  sample(timeNs: number, event: number, task: number, cpu: number, stack: number, period: number, ipLo: number, ipHi: number): void {
+  /** See {@link TotalTable.intern}. */
+  internTotal(event: number, task: number, stack: number): number {
+    return this.totals.intern(event, task, stack);
+  }
+
+  /**
+   * Adds one sample to a row of the totals; see {@link SampleTable} for the other columns.
+   * @param total what {@link internTotal} gave
+   */
+  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number): void {
     // hot
     if (timeNs < this.firstTimeNs) this.firstTimeNs = timeNs;
     if (timeNs > this.lastTimeNs) this.lastTimeNs = timeNs;
-    this.totals.add(event, task, stack, period);
-    this.samples?.add(timeNs, event, task, cpu, stack, period, ipLo, ipHi);
+    const { totals, samples } = this;
+    totals.addTo(total, period);
+    samples?.add(timeNs, totals.event(total), totals.task(total), cpu, totals.stack(total), period, ipLo, ipHi);
   }
 
   /** Moves the origin of the samples' times to the first sample, so that none is negative. */

@@ -262,13 +262,23 @@ export class TotalTable {
     return this.#size;
   }
 
-  add(event: number, task: number, stack: number, period: number): void {
-    // hot
+  /** Index of a row, which is added with sums of 0 when it is new. */
+  intern(event: number, task: number, stack: number): number {
     const kind = this.#kinds.intern(event, task);
-    let row = this.#rowOf.find(stack + 1, kind);
-    if (row < 0) row = this.#addRow(stack, kind);
+    const row = this.#rowOf.find(stack + 1, kind);
+    return row < 0 ? this.#addRow(stack, kind) : row;
+  }
+
+  /** Adds one sample to a row. */
+  addTo(row: number, period: number): void {
+    // hot
     this.#sums[row * 2]++;
     this.#sums[row * 2 + 1] += period;
+  }
+
+  /** Adds one sample to the row of its event, task and stack. */
+  add(event: number, task: number, stack: number, period: number): void {
+    this.addTo(this.intern(event, task, stack), period);
   }
 
   event(row: number): number {

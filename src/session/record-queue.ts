@@ -141,8 +141,10 @@ export class RecordQueue {
     this.#size = kept;
     if (kept === 0 || done === 0) return;
     const rows = order.subarray(done, done + kept);
-    const doubles = (this.#doubles = grown(this.#doubles, kept));
-    const words = (this.#words = grown(this.#words, kept));
+    const doubles = grown(this.#doubles, kept);
+    const words = grown(this.#words, kept);
+    this.#doubles = doubles;
+    this.#words = words;
     gather(this.#time, rows, doubles);
     gather(this.#period, rows, doubles);
     gather(this.#nr, rows, words);

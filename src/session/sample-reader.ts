@@ -10,19 +10,18 @@ import type { EventList, SessionEvent } from './events.ts';
 /** In place of a chain: the record is to be seen, but is no sample of anything (READ of values that have not grown). */
 export const NO_SAMPLE = -2;
 
-/** Takes decoded samples, in file order. `timeNs` is NaN for one that takes effect at once. */
-export type SampleTaker = (
-  timeNs: number,
-  nr: number,
-  event: number,
-  pid: number,
-  tid: number,
-  cpu: number,
-  chain: number,
-  period: number,
-  ipLo: number,
-  ipHi: number,
-) => void;
+/** Takes decoded samples, in file order. */
+export interface SampleTaker {
+  /**
+   * @param timeNs NaN for a sample that takes effect at once
+   * @param nr position of the record in the file, from 0
+   * @param chain index of its callchain, −1 for none, or {@link NO_SAMPLE}
+   */
+  takeSample(timeNs: number, nr: number, event: number, pid: number, tid: number, cpu: number, chain: number, period: number, ipLo: number, ipHi: number): void;
+}
+
+/** Words of the leading fields at most: nine fields of two words. */
+const MAX_LEADING_WORDS = 18;
 
 /**
  * Decodes PERF_RECORD_SAMPLE in file order: what it yields does not depend on any other record, so it needs no buffering
@@ -33,20 +32,21 @@ export class SampleReader {
   readonly #chains: CallchainTable;
   readonly #clock: RecordingClock;
   readonly #diagnostics: Diagnostics;
-  readonly #take: SampleTaker;
+  readonly #taker: SampleTaker;
   readonly #emptyChainIsSampleIp: boolean;
   readonly #offsets = emptySampleOffsets();
+  readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
   /** Last value of each event id: the period of a sample with READ is the difference. */
   readonly #lastValues = new Map<number, number>();
 
   /** @param emptyChainIsSampleIp give a sample whose callchain is empty its own address as a stack */
-  constructor(events: EventList, chains: CallchainTable, clock: RecordingClock, diagnostics: Diagnostics, emptyChainIsSampleIp: boolean, take: SampleTaker) {
+  constructor(events: EventList, chains: CallchainTable, clock: RecordingClock, diagnostics: Diagnostics, emptyChainIsSampleIp: boolean, taker: SampleTaker) {
     this.#events = events;
     this.#chains = chains;
     this.#clock = clock;
     this.#diagnostics = diagnostics;
     this.#emptyChainIsSampleIp = emptyChainIsSampleIp;
-    this.#take = take;
+    this.#taker = taker;
   }
 
   /**
@@ -69,12 +69,22 @@ export class SampleReader {
       this.#diagnostics.add('bad-sample', 'loss', `PERF_RECORD_SAMPLE: ${problem}; the sample is skipped`, fileOffset);
       return false;
     }
-    const timeNs = layout.time < 0 ? Number.NaN : this.#clock.relative(view.lo(start + layout.time), view.hi(start + layout.time));
-    const pid = layout.tid < 0 ? -1 : view.i32(start + layout.tid);
-    const tid = layout.tid < 0 ? -1 : view.i32(start + layout.tid + 4);
-    const cpu = layout.cpu < 0 ? -1 : view.i32(start + layout.cpu);
-    const ipLo = layout.ip < 0 ? 0 : view.lo(start + layout.ip);
-    const ipHi = layout.ip < 0 ? 0 : view.hi(start + layout.ip);
+    // The leading fields as 32-bit words: where they lie, or copied where they cannot be read in place.
+    let words = view.words;
+    let first = start >>> 2;
+    if (words === undefined || (start & 3) !== 0) {
+      words = this.#scratch;
+      first = 0;
+      for (let i = 0; i < layout.fixedSize >>> 2; i++) words[i] = view.u32(start + i * 4);
+    }
+    const lo = first + (view.littleEndian ? 0 : 1);
+    const hi = first + (view.littleEndian ? 1 : 0);
+    const timeNs = layout.time < 0 ? Number.NaN : this.#clock.relative(words[lo + (layout.time >>> 2)], words[hi + (layout.time >>> 2)]);
+    const pid = layout.tid < 0 ? -1 : words[first + (layout.tid >>> 2)] | 0;
+    const tid = layout.tid < 0 ? -1 : words[first + (layout.tid >>> 2) + 1] | 0;
+    const cpu = layout.cpu < 0 ? -1 : words[first + (layout.cpu >>> 2)] | 0;
+    const ipLo = layout.ip < 0 ? 0 : words[lo + (layout.ip >>> 2)];
+    const ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
     const cpumode = misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
     let chain = -1;
     if (offsets.callchain >= 0 && (offsets.callchainCount > 0 || !this.#emptyChainIsSampleIp)) {
@@ -86,8 +96,9 @@ export class SampleReader {
       this.#takeReadValues(this.#events.events[event], view, event, timeNs, nr, pid, tid, cpu, chain, ipLo, ipHi, fileOffset);
       return true;
     }
-    const period = layout.period >= 0 ? view.u64(start + layout.period) : periodOf(attr.samplePeriod);
-    this.#take(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
+    const atPeriod = layout.period >>> 2;
+    const period = layout.period < 0 ? periodOf(attr.samplePeriod) : words[hi + atPeriod] * 0x1_0000_0000 + words[lo + atPeriod];
+    this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
     return true;
   }
 
@@ -144,9 +155,9 @@ export class SampleReader {
         this.#diagnostics.add('count-decreased', 'warning', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', fileOffset);
       if (period <= 0) continue;
       hasTaken = true;
-      this.#take(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
+      this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
     }
-    if (!hasTaken) this.#take(timeNs, nr, sampledEvent, pid, tid, cpu, NO_SAMPLE, 0, ipLo, ipHi);
+    if (!hasTaken) this.#taker.takeSample(timeNs, nr, sampledEvent, pid, tid, cpu, NO_SAMPLE, 0, ipLo, ipHi);
   }
 }
 

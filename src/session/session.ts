@@ -1,10 +1,13 @@
 import type { ByteSource } from '../bytes/byte-source.ts';
 import type { Diagnostics } from '../diagnostics.ts';
+import { KeyedPairs } from '../intern/keyed-pairs.ts';
+import { TupleInterner } from '../intern/tuple-interner.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import { RecordStream } from '../perfdata/framing.ts';
 import { readSideBand, type SideBand } from '../perfdata/records/side-band.ts';
+import type { AddressSpace } from './address-space.ts';
 import { CallchainTable } from './callchains.ts';
 import { RecordingClock } from './clock.ts';
 import { classifyUserMap, type Dso, DsoTable } from './dsos.ts';
@@ -14,7 +17,7 @@ import { type FrameOptions, FrameResolver, type FrameSink } from './frames.ts';
 import { KernelMaps } from './kernel-maps.ts';
 import { RecordCounts } from './record-counts.ts';
 import { type QueuedRow, RecordQueue } from './record-queue.ts';
-import { NO_SAMPLE, SampleReader } from './sample-reader.ts';
+import { NO_SAMPLE, SampleReader, type SampleTaker } from './sample-reader.ts';
 import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
 import { TaskTable } from './tasks.ts';
 import { UserRecordReader } from './user-records.ts';
@@ -22,12 +25,17 @@ import { UserRecordReader } from './user-records.ts';
 /** Where a session's samples and frames go, in time order. */
 export interface SessionSink extends FrameSink {
   /**
-   * @param timeNs nanoseconds since the session's base time, NaN where the sample has none
+   * Index of what samples of an event in a task with a stack are added up under.
    * @param event, task indexes into the session's tables
-   * @param cpu −1 where the sample has none
    * @param stack what {@link FrameSink.internStack} gave, −1 for none
    */
-  sample(timeNs: number, event: number, task: number, cpu: number, stack: number, period: number, ipLo: number, ipHi: number): void;
+  internTotal(event: number, task: number, stack: number): number;
+  /**
+   * @param total what {@link internTotal} gave
+   * @param timeNs nanoseconds since the session's base time, NaN where the sample has none
+   * @param cpu −1 where the sample has none
+   */
+  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number): void;
 }
 
 /**
@@ -80,7 +88,7 @@ export async function runSession(source: ByteSource, options: SessionOptions, si
   return session.finish();
 }
 
-class Session {
+class Session implements SampleTaker {
   readonly #header: RecordingHeader;
   readonly #diagnostics: Diagnostics;
   readonly #sink: SessionSink;
@@ -97,6 +105,10 @@ class Session {
   readonly #samples: SampleReader;
   readonly #userRecords: UserRecordReader;
   readonly #counts = new RecordCounts();
+  /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
+  readonly #surroundings = new TupleInterner(3);
+  #totals = new KeyedPairs();
+  #kernelGeneration = -1;
   /** Side band records that wait in the queue, and the places of this list that are free again. */
   readonly #waiting: (SideBand | undefined)[] = [];
   readonly #freePlaces: number[] = [];
@@ -119,7 +131,7 @@ class Session {
     for (const attr of header.attrs) this.#events.add(attr);
     if (header.features.eventDesc !== undefined) this.#events.applyDescriptions(header.features.eventDesc);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
-    this.#samples = new SampleReader(this.#events, this.#chains, this.#clock, diagnostics, !options.compatPerf, (...sample) => this.#enqueue(...sample));
+    this.#samples = new SampleReader(this.#events, this.#chains, this.#clock, diagnostics, !options.compatPerf, this);
   }
 
   /** Takes the stream's current record. */
@@ -164,7 +176,19 @@ class Session {
     };
   }
 
-  #enqueue(timeNs: number, nr: number, event: number, pid: number, tid: number, cpu: number, chain: number, period: number, ipLo: number, ipHi: number): void {
+  /** See {@link SampleTaker}; side band records come this way, too. */
+  takeSample(
+    timeNs: number,
+    nr: number,
+    event: number,
+    pid: number,
+    tid: number,
+    cpu: number,
+    chain: number,
+    period: number,
+    ipLo: number,
+    ipHi: number,
+  ): void {
     // hot
     if (!Number.isNaN(timeNs)) {
       this.#queue.push(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
@@ -195,7 +219,7 @@ class Session {
     const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
     const place = this.#freePlaces.pop() ?? this.#waiting.length;
     this.#waiting[place] = record;
-    this.#enqueue(timeNs, this.#nr, -1 - place, pid, tid, -1, -1, 0, 0, 0);
+    this.takeSample(timeNs, this.#nr, -1 - place, pid, tid, -1, -1, 0, 0, 0);
   }
 
   #deliverRow(row: QueuedRow): void {
@@ -222,8 +246,24 @@ class Session {
       }
       if (!this.#filter.takes(this.#events.events[row.event].name, row.pid, row.tid, thread.comm, row.cpu, row.timeNs)) return;
     }
-    const stack = row.chain < 0 ? -1 : this.#frames.stackOf(row.chain, tasks.processes[thread.process].space);
-    this.#sink.sample(row.timeNs, row.event, tasks.taskOf(threadIndex), row.cpu, stack, row.period, row.ipLo, row.ipHi);
+    const total = this.#totalOf(row, tasks.taskOf(threadIndex), tasks.processes[thread.process].space);
+    this.#sink.sample(total, row.timeNs, row.cpu, row.period, row.ipLo, row.ipHi);
+  }
+
+  /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. */
+  #totalOf({ event, chain }: QueuedRow, task: number, space: AddressSpace): number {
+    // hot
+    if (this.#kernel.generation !== this.#kernelGeneration) {
+      this.#kernelGeneration = this.#kernel.generation;
+      this.#totals = new KeyedPairs();
+    }
+    const surroundings = this.#surroundings.intern(event, task, space.generation);
+    const known = this.#totals.find(chain + 1, surroundings);
+    if (known >= 0) return known;
+    const stack = chain < 0 ? -1 : this.#frames.stackOf(chain, space);
+    const total = this.#sink.internTotal(event, task, stack);
+    this.#totals.set(chain + 1, surroundings, total);
+    return total;
   }
 
   #deliverSideBand(row: QueuedRow, place: number): void {
