@@ -21,7 +21,7 @@ export interface ReportOptions {
 }
 
 /** A column is aligned with those under it up to this width; longer texts are not cut. */
-const MAX_ALIGNED = 40;
+const MAX_ALIGNED = 60;
 
 /**
  * Writes function statistics for the terminal: readperf's overview (`per`, `period`, `samples`, `function`), one table
