@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ByteSource } from '../../src/bytes/byte-source.ts';
+import { BufferSource } from '../../src/bytes/byte-source.ts';
+import type { SymbolFiles, SymbolizerOptions } from '../../src/symbols/symbolizer.ts';
+
+const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
+
+/** Where the fixtures' symbols lie for {@link FixtureSymbolFiles}. */
+export const FIXTURE_SYMBOLS: Pick<SymbolizerOptions, 'symfs' | 'kallsyms' | 'debugDirs'> = { symfs: '/symfs', kallsyms: '/kallsyms', debugDirs: [] };
+
+/**
+ * A machine whose root directory is `fixtures/`: no other file can be opened, there is no vdso, no running kernel and no
+ * cache, so what is named is the same everywhere.
+ */
+export class FixtureSymbolFiles implements SymbolFiles {
+  async open(path: string): Promise<ByteSource | undefined> {
+    try {
+      // No `..` leads out of the root directory.
+      return new BufferSource(readFileSync(fixtures + posix.resolve('/', path)), path);
+    } catch {
+      return undefined;
+    }
+  }
+
+  async ownVdso(): Promise<undefined> {}
+
+  async runningKernel(): Promise<undefined> {}
+
+  defaultBuildIdDir(): undefined {}
+}

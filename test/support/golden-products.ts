@@ -1,0 +1,73 @@
+import { BufferSink } from '../../src/bytes/byte-sink.ts';
+import { BufferSource } from '../../src/bytes/byte-source.ts';
+import type { ConvertOptions } from '../../src/convert.ts';
+import { convert } from '../../src/convert.ts';
+import { Diagnostics } from '../../src/diagnostics.ts';
+import type { StreamFormat } from '../../src/formats.ts';
+import { report } from '../../src/report.ts';
+import { Symbolizer } from '../../src/symbols/symbolizer.ts';
+import type { WriteOptions } from '../../src/write-profile.ts';
+import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from './fixture-symbols.ts';
+import { pprofText } from './pprof-text.ts';
+
+/** A recording to make a golden of. */
+export interface GoldenInput {
+  /** Name of the file. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** When recordings were made that do not tell, since the time of a file depends on who checked it out. */
+const CAPTURE_TIME_NS = 1_700_000_000_000_000_000n;
+
+/**
+ * What a golden holds, by its file name. All of it as the command makes it by default, except that nothing depends on
+ * the machine; `like-perf.txt` as perf does it, to be compared with
+ * `perf script --ns -F comm,pid,tid,cpu,time,event,ip,sym,symoff,dso --no-inline --no-demangle`.
+ */
+export const GOLDEN_PRODUCTS: Readonly<Record<string, (input: GoldenInput) => Promise<string>>> = {
+  'script.txt': (input) => textOf(input, 'script'),
+  'like-perf.txt': (input) => textOf(input, 'script', { fields: ['comm', 'pid', 'tid', 'cpu', 'time', 'event', 'ip', 'sym', 'symoff', 'dso'], ns: true }, true),
+  'stacks.folded': (input) => textOf(input, 'folded'),
+  'speedscope.json': (input) => textOf(input, 'speedscope'),
+  'chrome-events.json': (input) => textOf(input, 'chrome', { chromeStyle: 'events' }),
+  'chrome-profile.json': (input) => textOf(input, 'chrome', { chromeStyle: 'profile' }),
+  'pprof.txt': async (input) => pprofText((await converted(input, 'pprof')).bytes()),
+  'report.txt': reportOf,
+  'stat.csv': (input) => tableOf(input, 'stat.csv'),
+  'overview.csv': (input) => tableOf(input, 'overview.csv'),
+  'processes.csv': (input) => tableOf(input, 'processes.csv'),
+  'results.csv': (input) => tableOf(input, 'results.csv'),
+};
+
+async function textOf(input: GoldenInput, format: StreamFormat, options: WriteOptions = {}, compatPerf = false): Promise<string> {
+  return (await converted(input, format, options, compatPerf)).text();
+}
+
+async function converted(input: GoldenInput, format: StreamFormat, options: WriteOptions = {}, compatPerf = false): Promise<BufferSink> {
+  const sink = new BufferSink();
+  await convert(sourceOf(input), [{ format, sink }], { ...readingOptions(compatPerf), ...options }, new Diagnostics());
+  return sink;
+}
+
+async function tableOf(input: GoldenInput, fileName: string): Promise<string> {
+  const sink = new BufferSink();
+  const openTable = async (name: string): Promise<BufferSink> => (name === fileName ? sink : new BufferSink());
+  await convert(sourceOf(input), [{ format: 'csv', openTable }], readingOptions(), new Diagnostics());
+  return sink.text();
+}
+
+async function reportOf(input: GoldenInput): Promise<string> {
+  const sink = new BufferSink();
+  await report(sourceOf(input), sink, { ...readingOptions(), sort: ['function', 'dso'] }, new Diagnostics());
+  return sink.text();
+}
+
+function sourceOf({ name, bytes }: GoldenInput): BufferSource {
+  return new BufferSource(bytes, name);
+}
+
+function readingOptions(compatPerf = false): ConvertOptions {
+  const symbolizer = new Symbolizer(new FixtureSymbolFiles(), { ...FIXTURE_SYMBOLS, compatPerf }, new Diagnostics());
+  return { symbolizer, compatPerf, fallbackCaptureTimeNs: CAPTURE_TIME_NS };
+}
