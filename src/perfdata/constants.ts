@@ -148,6 +148,7 @@ export const PERF_FORMAT_ID = 1 << 2;
 export const PERF_FORMAT_GROUP = 1 << 3;
 export const PERF_FORMAT_LOST = 1 << 4;
 
+export const PERF_SAMPLE_BRANCH_CALL_STACK = 1 << 11;
 export const PERF_SAMPLE_BRANCH_HW_INDEX = 1 << 17;
 export const PERF_SAMPLE_BRANCH_COUNTERS = 1 << 19;
 

@@ -159,6 +159,7 @@ class Session implements SampleTaker {
     const { features } = this.#header;
     if (features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
     this.#dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
+    if (this.#sampleCount > 0) this.#reportUnreadStacks();
     if (this.#queue.lateCount > 0) {
       this.#diagnostics.add('out-of-order', 'info', 'records came after newer ones of an earlier round had been handled', undefined, this.#queue.lateCount);
     }
@@ -211,7 +212,10 @@ class Session implements SampleTaker {
       this.#observeUndecoded(type, misc);
       return;
     }
-    if (record.kind === 'other' && this.#observer === undefined) return;
+    if (record.kind === 'other') {
+      this.#reportUnused(type, stream.fileOffset);
+      if (this.#observer === undefined) return;
+    }
     const hasTime = trailer !== undefined && trailer.time >= 0;
     const timeNs = hasTime ? this.#clock.relative(view.lo(end - trailer.time), view.hi(end - trailer.time)) : Number.NaN;
     const hasTid = trailer !== undefined && trailer.tid >= 0;
@@ -311,6 +315,35 @@ class Session implements SampleTaker {
     const dso = this.#dsos.internMapped(record, kind, name);
     const isFile = kind === 'file' || kind === 'vdso';
     space.map(record.start, record.start + record.length, isFile ? record.pageOffset - record.start : 0, dso);
+  }
+
+  /** Says which records hold something that this version cannot use; most of the others only tell of the recording itself. */
+  #reportUnused(type: number, fileOffset: number): void {
+    if (abi.RECORD_TYPE_NAMES[type] === undefined) {
+      this.#diagnostics.add('unknown-record', 'warning', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
+    } else if (type === abi.PERF_RECORD_CALLCHAIN_DEFERRED) {
+      this.#diagnostics.add(
+        'callchain-deferred',
+        'warning',
+        'user callchains that stand in records of their own are not put together with their samples yet',
+        fileOffset,
+      );
+    }
+  }
+
+  /** Says which stacks were recorded in a way that this version does not read. */
+  #reportUnreadStacks(): void {
+    for (const { attr, name } of this.#events.events) {
+      if ((attr.sampleType & abi.PERF_SAMPLE_STACK_USER) !== 0) {
+        this.#diagnostics.add(
+          'dwarf-callchain',
+          'warning',
+          `${name}: user stacks recorded for unwinding (--call-graph dwarf) are not unwound yet: only the kernel's part and the sampled address are there`,
+        );
+      } else if ((attr.sampleType & abi.PERF_SAMPLE_BRANCH_STACK) !== 0 && Math.floor(attr.branchSampleType / abi.PERF_SAMPLE_BRANCH_CALL_STACK) % 2 === 1) {
+        this.#diagnostics.add('lbr-callchain', 'warning', `${name}: user stacks recorded as branches (--call-graph lbr) are not read yet`);
+      }
+    }
   }
 
   /** Shows the observer a record that has no time of its own, or none that can be read. */

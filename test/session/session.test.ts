@@ -374,6 +374,54 @@ describe('maps', () => {
   });
 });
 
+describe('records of every type', () => {
+  it('are counted, and what cannot be used is said', async () => {
+    const task = { pid: 7, ppid: 7 };
+    const kernelRecords = [
+      record.mmap({ pid: 7, addr: 0x1000n, len: 0x1000n, filename: '/a' }),
+      record.lost({ lost: 3n }),
+      record.comm({ pid: 7, comm: 'a' }),
+      record.exit(task),
+      record.throttle(),
+      record.unthrottle(),
+      record.fork(task),
+      record.read({ pid: 7, read: { values: [{ value: 1n }] } }),
+      sampleAt(10n, 0x400001n),
+      record.mmap2({ pid: 7, addr: 0x1000n, len: 0x1000n, filename: '/a' }),
+      record.aux(),
+      record.itraceStart({ pid: 7 }),
+      record.lostSamples({ lost: 2n }),
+      record.switch(),
+      record.switchCpuWide({ nextPrevPid: 7 }),
+      record.namespaces({ pid: 7, links: [{ dev: 1n, ino: 2n }] }),
+      record.ksymbol({ addr: 0xffffffffc0000000n, len: 16, name: 'bpf_prog_a' }),
+      record.bpfEvent({ bpfType: 1, id: 4 }),
+      record.cgroup({ id: 5n, path: '/' }),
+      record.textPoke({ addr: 1n, oldBytes: new Uint8Array(1), newBytes: new Uint8Array(1) }),
+      record.auxOutputHwId({ hwId: 1n }),
+      record.callchainDeferred({ cookie: 1n, ips: [1n] }),
+      record.opaque(40, new Uint8Array(64)),
+      record.opaque(99, new Uint8Array(8)),
+    ];
+    const { session, diagnostics, samples } = await decode(encodeFile({ attrs: [CLOCK], records: kernelRecords }));
+    const types = Array.from({ length: 22 }, (_, i) => i + 1);
+    expect(session.counts.entries()).toEqual([...types, 40, 99].map((type) => [type, 1]));
+    expect(samples).toHaveLength(1);
+    expect(diagnostics.list().map(({ code, count }) => [code, count])).toEqual([
+      ['lost', 3],
+      ['lost-samples', 2],
+      ['callchain-deferred', 1],
+      ['unknown-record', 2],
+    ]);
+  });
+
+  it('say when user stacks were recorded to be unwound', async () => {
+    const attr: AttrSpec = { ...CLOCK, sampleType: ['ip', 'tid', 'time', 'callchain', 'regsUser', 'stackUser'] };
+    const { diagnostics } = await decode(encodeFile({ attrs: [attr], records: [record.sample({ ip: 1n, pid: 1, time: 5n, callchain: [] })] }));
+    expect(diagnostics.list()).toMatchObject([{ code: 'dwarf-callchain', severity: 'warning' }]);
+  });
+});
+
 describe('an observer', () => {
   it('sees every record once: damaged ones, and those that amount to no sample', async () => {
     const attrs: AttrSpec[] = [{ ids: [1n], sampleType: ['ip', 'tid', 'time', 'read', 'id'], readFormat: ['id', 'group'], flags: ['sampleIdAll'] }];
