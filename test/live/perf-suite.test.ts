@@ -1,15 +1,14 @@
-import { spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
 import { compareTables } from '../support/compare-tables.ts';
 import { parseReportStats } from '../support/perf-report-text.ts';
 import { parsePerfScript } from '../support/perf-script-text.ts';
-import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
 import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
+import { recordVariant, variantFileName } from '../support/record-variant.ts';
 import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
-import type { Variant } from './variants.ts';
 import { variants } from './variants.ts';
 
 // Records programs here and now, in every way that the issue lists, and compares what perf prints with what we print.
@@ -33,7 +32,7 @@ describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against per
     let problem: string | undefined;
 
     beforeAll(() => {
-      file = join(directory, `${variant.name.replaceAll(/[^\w]+/g, '_')}.data`);
+      file = join(directory, variantFileName(variant));
       problem = recordVariant(variant, file, directory);
       if (problem !== undefined) announceSkipped(`variant ${variant.name}`, problem);
     });
@@ -70,25 +69,3 @@ describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against per
     });
   });
 });
-
-/** Records; returns why perf could not. */
-function recordVariant(variant: Variant, file: string, directory: string): string | undefined {
-  const workload = variant.workload ?? ['./threads', '2'];
-  const [program = ''] = workload;
-  if (!program.startsWith('./')) {
-    const missing = whyMissing(program, program === 'sh' ? ['-c', 'true'] : ['--version']);
-    if (missing !== undefined) return missing;
-  }
-  const output = variant.pipe ? openSync(file, 'w') : undefined;
-  // -N: the user's build-id cache stays as it is.
-  const child = spawnSync('perf', ['record', '-q', '-N', ...variant.record, '-o', variant.pipe ? '-' : file, '--', ...workload], {
-    cwd: directory,
-    encoding: 'utf8',
-    // What the workload prints is nobody's; a pipe recording must not be mixed with it.
-    stdio: ['ignore', output ?? 'ignore', 'pipe'],
-  });
-  if (output !== undefined) closeSync(output);
-  if (child.error) return child.error.message;
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  return child.status === 0 && size > 0 ? undefined : `perf record ${variant.record.join(' ')}: ${lastLines(child.stderr)}`;
-}

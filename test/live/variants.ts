@@ -1,13 +1,4 @@
-/** A way of recording that the differential suite goes through. */
-export interface Variant {
-  readonly name: string;
-  /** Arguments of `perf record` before `-o FILE`. */
-  readonly record: readonly string[];
-  /** What is recorded, run in the workloads' directory; default the program with threads. */
-  readonly workload?: readonly string[];
-  /** Written through standard output: `-o -`. */
-  readonly pipe?: boolean;
-}
+import type { Variant } from '../support/record-variant.ts';
 
 const cpuClock = ['-e', 'cpu-clock', '-F', '2000'] as const;
 const chains = [...cpuClock, '-g'] as const;

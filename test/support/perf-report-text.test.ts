@@ -40,8 +40,16 @@ const report = `# Samples: 1K of events 'cpu-clock'
 
 test('the rows and totals of perf report', () => {
   expect(parseReport(report)).toMatchObject([
-    { event: 'cpu-clock', period: 1011875n, samples: 3n, rows: [{ period: 492273n, samples: 1n, symbol: 'operator new(x)' }, { symbol: 'do_syscall_64' }] },
-    { event: 'page-faults', period: 38n, samples: 1n, rows: [{ symbol: '0x00000000000a6df4' }] },
+    {
+      event: 'cpu-clock',
+      period: 1011875n,
+      samples: 3n,
+      rows: [
+        { period: 492273n, samples: 1n, symbol: 'operator new(x)' },
+        { symbol: 'do_syscall_64', dso: '[kernel.kallsyms]' },
+      ],
+    },
+    { event: 'page-faults', period: 38n, samples: 1n, rows: [{ symbol: '0x00000000000a6df4', dso: 'libstdc++.so.6.0.30' }] },
   ]);
 });
 

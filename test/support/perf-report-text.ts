@@ -35,6 +35,8 @@ export interface ReportRow {
   readonly samples: bigint;
   /** Without perf's `[.] ` or `[k] `; an address where perf has no name. */
   readonly symbol: string;
+  /** A file's name without its directories. */
+  readonly dso: string;
 }
 
 /** One event's part of a report. */
@@ -75,7 +77,7 @@ export function parseReport(text: string): ReportEvent[] {
     const current = events.at(-1);
     if (stated && current) current.stated = BigInt(stated[1] ?? 0);
     const row = /^\s*(\d+)\s*\t\s*(\d+)\s*\t(?:\[.\] )?(.*?)\s*\t(.*)$/.exec(line);
-    if (row && current) current.rows.push({ period: BigInt(row[1] ?? 0), samples: BigInt(row[2] ?? 0), symbol: row[3] ?? '' });
+    if (row && current) current.rows.push({ period: BigInt(row[1] ?? 0), samples: BigInt(row[2] ?? 0), symbol: row[3] ?? '', dso: (row[4] ?? '').trim() });
   }
   return events.map(({ event, stated, rows }) => {
     const period = rows.reduce((sum, row) => sum + row.period, 0n);

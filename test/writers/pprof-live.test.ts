@@ -1,5 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -9,17 +9,11 @@ import type { Profile } from '../../src/profile/profile.ts';
 import { type PprofOptions, writePprof } from '../../src/writers/pprof.ts';
 import { PPROF_LABELS } from '../../src/writers/pprof-labels.ts';
 import { buildProfile } from '../support/build-profile.ts';
-
-/** pprof on the PATH or where `go install` puts it. */
-function findPprof(): string | undefined {
-  const go = spawnSync('go', ['env', 'GOBIN', 'GOPATH'], { encoding: 'utf8' });
-  const [goBin = '', goPath = ''] = go.status === 0 ? go.stdout.split('\n') : [];
-  const candidates = ['pprof', join(goBin, 'pprof'), join(goPath, 'bin', 'pprof')].filter((path) => path === 'pprof' || existsSync(path));
-  return candidates.find((path) => spawnSync(path, ['-version'], { stdio: 'ignore' }).error === undefined);
-}
+import { announceSkipped } from '../support/perf-tool.ts';
+import { findPprof, noPprof } from '../support/pprof-tool.ts';
 
 const pprof = findPprof();
-if (pprof === undefined) console.warn('SKIPPED: opening profiles in the real pprof, which is not here (go install github.com/google/pprof@latest)');
+if (pprof === undefined) announceSkipped('opening profiles in the real pprof', noPprof);
 
 describe.skipIf(pprof === undefined)('the real pprof', () => {
   const directory = mkdtempSync(join(tmpdir(), 'perfconv-pprof-'));

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, statSync } from 'node:fs';
+import { lastLines, whyMissing } from './perf-tool.ts';
+
+/** A way of recording. */
+export interface Variant {
+  readonly name: string;
+  /** Arguments of `perf record` before `-o FILE`. */
+  readonly record: readonly string[];
+  /** What is recorded, run in the workloads' directory; default the program with threads. */
+  readonly workload?: readonly string[];
+  /** Written through standard output: `-o -`. */
+  readonly pipe?: boolean;
+}
+
+/**
+ * Records a variant's program into `file`.
+ * @param directory holds the workloads (see buildWorkloads), and is where the program runs
+ * @returns why perf could not; undefined when it could
+ */
+export function recordVariant(variant: Variant, file: string, directory: string): string | undefined {
+  const workload = variant.workload ?? ['./threads', '2'];
+  const [program = ''] = workload;
+  if (!program.startsWith('./')) {
+    const missing = whyMissing(program, program === 'sh' ? ['-c', 'true'] : ['--version']);
+    if (missing !== undefined) return missing;
+  }
+  const output = variant.pipe ? openSync(file, 'w') : undefined;
+  // -N: the user's build-id cache stays as it is.
+  const child = spawnSync('perf', ['record', '-q', '-N', ...variant.record, '-o', variant.pipe ? '-' : file, '--', ...workload], {
+    cwd: directory,
+    encoding: 'utf8',
+    // What the workload prints is nobody's; a pipe recording must not be mixed with it.
+    stdio: ['ignore', output ?? 'ignore', 'pipe'],
+  });
+  if (output !== undefined) closeSync(output);
+  if (child.error) return child.error.message;
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return child.status === 0 && size > 0 ? undefined : `perf record ${variant.record.join(' ')}: ${lastLines(child.stderr)}`;
+}
+
+/** A file name for a variant. */
+export function variantFileName({ name }: Variant): string {
+  return `${name.replaceAll(/[^\w]+/g, '_')}.data`;
+}
