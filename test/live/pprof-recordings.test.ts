@@ -124,6 +124,16 @@ describe.skipIf(whyNoOracle !== undefined)('pprof profiles of recordings', () =>
       expect(compared).toBeGreaterThan(0);
     });
 
+    test('its addresses lie in their mappings', ({ skip }) => {
+      if (problem !== undefined) skip(problem);
+      const mappings = new Map(profile.message.mapping.map((row) => [row.id, row]));
+      const astray = profile.message.location.filter(({ mappingId, address }) => {
+        const mapping = mappings.get(mappingId);
+        return mapping !== undefined && (address < mapping.memoryStart || address >= mapping.memoryLimit);
+      });
+      expect(astray).toEqual([]);
+    });
+
     test('a second conversion gives the same bytes', ({ skip }) => {
       if (problem !== undefined) skip(problem);
       const again = convertTo(`${basename(input)}.again.pb.gz`);

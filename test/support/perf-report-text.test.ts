@@ -35,7 +35,7 @@ const report = `# Samples: 1K of events 'cpu-clock'
 # Samples: 3  of event 'page-faults'
 # Event count (approx.): 38
 #
- 38         \t 1          \t[.] 0x00000000000a6df4\tlibstdc++.so.6.0.30 
+ 38         \t 1          \t[.] 0x00000000000a6df4\tlibstdc++.so.6.0.30 \t    7:a b   
 `;
 
 test('the rows and totals of perf report', () => {
@@ -46,10 +46,10 @@ test('the rows and totals of perf report', () => {
       samples: 3n,
       rows: [
         { period: 492273n, samples: 1n, symbol: 'operator new(x)' },
-        { symbol: 'do_syscall_64', dso: '[kernel.kallsyms]' },
+        { symbol: 'do_syscall_64', dso: '[kernel.kallsyms]', further: [] },
       ],
     },
-    { event: 'page-faults', period: 38n, samples: 1n, rows: [{ symbol: '0x00000000000a6df4', dso: 'libstdc++.so.6.0.30' }] },
+    { event: 'page-faults', period: 38n, samples: 1n, rows: [{ symbol: '0x00000000000a6df4', dso: 'libstdc++.so.6.0.30', further: ['7:a b'] }] },
   ]);
 });
 

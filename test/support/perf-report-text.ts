@@ -37,6 +37,8 @@ export interface ReportRow {
   readonly symbol: string;
   /** A file's name without its directories. */
   readonly dso: string;
+  /** What further columns hold, where they were asked for behind `dso`. */
+  readonly further: readonly string[];
 }
 
 /** One event's part of a report. */
@@ -77,7 +79,10 @@ export function parseReport(text: string): ReportEvent[] {
     const current = events.at(-1);
     if (stated && current) current.stated = BigInt(stated[1] ?? 0);
     const row = /^\s*(\d+)\s*\t\s*(\d+)\s*\t(?:\[.\] )?(.*?)\s*\t(.*)$/.exec(line);
-    if (row && current) current.rows.push({ period: BigInt(row[1] ?? 0), samples: BigInt(row[2] ?? 0), symbol: row[3] ?? '', dso: (row[4] ?? '').trim() });
+    if (!row || !current) continue;
+    const [, rowPeriod = '0', rowSamples = '0', symbol = '', rest = ''] = row;
+    const [dso = '', ...further] = rest.split('\t').map((cell) => cell.trim());
+    current.rows.push({ period: BigInt(rowPeriod), samples: BigInt(rowSamples), symbol, dso, further });
   }
   return events.map(({ event, stated, rows }) => {
     const period = rows.reduce((sum, row) => sum + row.period, 0n);

@@ -1,0 +1,75 @@
+import { parseReport, reportArgs } from './perf-report-text.ts';
+import { parsePerfScript } from './perf-script-text.ts';
+import { readWithPerf, runTool } from './perf-tool.ts';
+
+/** What perf says of one thread's samples of one event. */
+export interface RecordedThread {
+  readonly key: string;
+  readonly pid: number;
+  readonly tid: number;
+  readonly event: string;
+  /** Whether its periods are nanoseconds. */
+  readonly isClock: boolean;
+  /** Sum of the samples' periods. */
+  readonly period: number;
+  readonly samples: number;
+}
+
+/** By {@link threadKey}. */
+export type Threads = ReadonlyMap<string, RecordedThread>;
+
+export interface RecordedFunction {
+  readonly symbol: string;
+  /** One of the files that have a function of this name. */
+  readonly dso: string;
+  readonly period: number;
+  readonly samples: number;
+}
+
+export function threadKey(pid: number | string, tid: number | string, event: string): string {
+  return `${pid}/${tid} ${event}`;
+}
+
+/** The threads that have samples, by `perf script`. */
+export function threadsOf(file: string): Threads {
+  const threads = new Map<string, RecordedThread>();
+  for (const { pid = '', tid, event, period } of parsePerfScript(readWithPerf('script', file, ['-F', 'comm,pid,tid,time,event,period']))) {
+    const key = threadKey(pid, tid, event);
+    const before = threads.get(key) ?? { key, pid: Number(pid), tid: Number(tid), event, isClock: /^(?:cpu|task)-clock\b/.test(event), period: 0, samples: 0 };
+    threads.set(key, { ...before, period: before.period + Number(period), samples: before.samples + 1 });
+  }
+  return threads;
+}
+
+/** The thread with most time of a clock, the idle task aside unless it counts, too. @throws Error when there is none */
+export function busiestThread(threads: Threads, countsIdle = false): RecordedThread {
+  const [busiest] = [...threads.values()].filter(({ isClock, tid }) => isClock && (countsIdle || tid > 0)).sort((a, b) => b.period - a.period);
+  if (busiest === undefined) throw new Error('no thread with samples of a clock');
+  return busiest;
+}
+
+/** The named functions in which a thread itself spent most, by `perf report --no-children`. */
+export function heaviestFunctions(
+  file: string,
+  { tid, event }: RecordedThread,
+  count: number,
+  symbols: readonly string[],
+  isNamedAlike: (dso: string) => boolean,
+): RecordedFunction[] {
+  // Not --tid: it takes or leaves whole rows, and without a column for the thread these are of several; `pid` is the column of threads (tid:comm). Observed: perf 6.1.
+  const columns = ['--sort', 'sym,dso,pid', '-F', 'period,sample,sym,dso,pid'];
+  const report = parseReport(readWithPerf('report', file, [...reportArgs, ...columns, ...symbols])).find((one) => one.event === event);
+  const functions = new Map<string, RecordedFunction>();
+  for (const row of report?.rows ?? []) {
+    if (!row.further[0]?.startsWith(`${tid}:`) || row.symbol.startsWith('0x') || !isNamedAlike(row.dso)) continue;
+    const before = functions.get(row.symbol);
+    const period = Number(row.period) + (before?.period ?? 0);
+    functions.set(row.symbol, { symbol: row.symbol, dso: row.dso, period, samples: Number(row.samples) + (before?.samples ?? 0) });
+  }
+  return [...functions.values()].sort((a, b) => b.period - a.period).slice(0, count);
+}
+
+/** A C++ function's name as speedscope shows it; other names as they are. */
+export function demangle(name: string): string {
+  return /^_Z/.test(name) ? runTool('c++filt', [name]).stdout.trim() : name;
+}

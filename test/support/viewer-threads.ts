@@ -1,0 +1,77 @@
+import type { DevToolsTrack, DevToolsView, SpeedscopeProfile, SpeedscopeView } from './chromium.ts';
+import { threadKey } from './recorded-threads.ts';
+
+/** speedscope's profiles by the thread and event that their names tell. @throws Error for a name that tells none */
+export function speedscopeThreads({ profiles }: SpeedscopeView): Map<string, SpeedscopeProfile> {
+  return new Map(
+    profiles.map((profile) => {
+      const match = /^(?:.* \((-?\d+)\) \/ )?.* \((-?\d+)\) (\S+)$/.exec(profile.name);
+      if (match === null) throw new Error(`speedscope: a profile without thread: ${profile.name}`);
+      const [, pid, tid = '', event = ''] = match;
+      return [threadKey(pid ?? tid, tid, event), profile];
+    }),
+  );
+}
+
+/** What of a thread and event the panel shows; that of the idle task is spread over a track for each CPU. */
+export interface ShownThread {
+  readonly busyMs: number;
+  readonly bottomUp: DevToolsTrack['bottomUp'];
+}
+
+/**
+ * The panel's tracks by the thread and event that their names tell (src/writers/chrome-tracks.ts says how).
+ * @param timelineEvent the event whose tracks do not name it
+ * @param otherEvents names of the others
+ * @throws Error for a name that tells none
+ */
+export function devToolsThreads(
+  { tracks }: DevToolsView,
+  style: 'events' | 'profile',
+  timelineEvent: string,
+  otherEvents: readonly string[],
+): Map<string, ShownThread> {
+  const threads = new Map<string, ShownThread>();
+  let process = '';
+  for (const track of tracks) {
+    if (style === 'events' && track.nesting === 0) {
+      process = track.name;
+      continue;
+    }
+    const [ofProcess, ofThread] = style === 'events' ? [process, track.name] : splitName(track.name);
+    const event = otherEvents.find((name) => new RegExp(` ${escapeRegExp(name)}(?: \\[| \\()`).test(ofThread)) ?? timelineEvent;
+    const key = threadKey(recordedNumber(ofProcess), recordedNumber(ofThread), event);
+    const before = threads.get(key);
+    threads.set(key, { busyMs: (before?.busyMs ?? 0) + track.busyMs, bottomUp: before?.bottomUp ?? track.bottomUp });
+  }
+  return threads;
+}
+
+/** `postgres (100) / walwriter (101)`; `Main — perf://postgres/100/walwriter/101`, which is unfolded, and leaves the thread away for the process's own. */
+function splitName(name: string): [process: string, thread: string] {
+  const [, path] = /^Main — perf:\/\/(.*)$/.exec(name) ?? [];
+  if (path !== undefined) {
+    const [process = '', pid = '', thread = process, tid = pid] = path.split('/');
+    return [`${decodeURIComponent(process)} (${pid})`, `${decodeURIComponent(thread)} (${tid})`];
+  }
+  const at = name.indexOf(') / ') + 1;
+  return [name.slice(0, at), name.slice(at + 3)];
+}
+
+/**
+ * `walwriter (101)`, `walwriter page-faults [tid 101] (203)`, `swapper [pid 0] (204)`; `swapper/3 (205)` and `:-1/3 (206)` for what
+ * ran as the idle task or as none that is known.
+ */
+function recordedNumber(label: string): string {
+  const [, recorded] = /\[(?:pid|tid) (-?\d+)\]/.exec(label) ?? [];
+  if (recorded !== undefined) return recorded;
+  if (/^swapper\/\d+ /.test(label)) return '0';
+  if (/^:-1\/\d+ /.test(label)) return '-1';
+  const [, shown] = /\((-?\d+)\)$/.exec(label) ?? [];
+  if (shown === undefined) throw new Error(`DevTools: a track without thread: ${label}`);
+  return shown;
+}
+
+function escapeRegExp(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

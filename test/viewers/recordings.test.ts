@@ -1,0 +1,173 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureBuilt } from '../support/built-cli.ts';
+import { type DevToolsView, hasNoChromium, loadInDevTools, loadInSpeedscope, type SpeedscopeView } from '../support/chromium.ts';
+import { fixtureFile, fixtureSymbolArgs, isShippedDso } from '../support/fixture-files.ts';
+import { announceSkipped, makeTempDir, removeTempDir, whyMissing, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
+import { convert } from '../support/perfconv-tool.ts';
+import { recordVariant, type Variant, variantFileName } from '../support/record-variant.ts';
+import { busiestThread, demangle, heaviestFunctions, type Threads, threadsOf } from '../support/recorded-threads.ts';
+import { devToolsThreads, speedscopeThreads } from '../support/viewer-threads.ts';
+import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
+
+// What people see of recordings in speedscope and in the Performance panel of DevTools, against perf.
+
+interface Recording {
+  readonly name: string;
+  /** To be recorded here and now; a fixture otherwise. */
+  readonly variant?: Variant;
+  readonly symbols: readonly string[];
+  readonly isNamedAlike: (dso: string) => boolean;
+}
+
+const clock = ['-e', 'cpu-clock', '-F', '2000', '-g'] as const;
+const fresh: readonly Variant[] = [
+  { name: 'threads -g', record: clock, workload: ['./threads', '4'] },
+  { name: 'whole system -g -a', record: [...clock, '-e', 'sched:sched_switch', '-a'] },
+];
+
+const STYLES = ['events', 'profile'] as const;
+const TOP = 5;
+/**
+ * DevTools counts in whole microseconds. The ends of a sample are rounded to them, half a microsecond each at most; where samples
+ * follow one another the end of one is the start of the next, so a thread is off by no more than this for each sample.
+ */
+const MS_PER_SAMPLE = 0.001;
+/** Its tables show tenths of milliseconds. */
+const MS_SHOWN = 0.05;
+
+const whyNoOracle = whyNoPerf();
+const whyNothingFresh = whyNoRecording() ?? whyNoCompiler();
+const whyNoDemangler = whyMissing('c++filt');
+if (whyNoOracle !== undefined) announceSkipped('recordings in the viewers', whyNoOracle);
+else if (whyNothingFresh !== undefined) announceSkipped('fresh recordings in the viewers', whyNothingFresh);
+if (whyNoDemangler !== undefined) announceSkipped('the names of functions in speedscope, which demangles them', whyNoDemangler);
+const isSkipped = hasNoChromium('recordings in speedscope and in DevTools') || whyNoOracle !== undefined;
+
+const recordings: readonly Recording[] = [
+  ...(whyNothingFresh === undefined ? fresh : []).map((variant) => ({ name: variant.name, variant, symbols: [], isNamedAlike: () => true })),
+  { name: 'events.data', symbols: fixtureSymbolArgs, isNamedAlike: isShippedDso },
+];
+
+describe.skipIf(isSkipped)('recordings in the viewers', { timeout: 180_000 }, () => {
+  let directory = '';
+  beforeAll(() => {
+    ensureBuilt();
+    directory = makeTempDir();
+    if (whyNothingFresh === undefined) buildWorkloads(directory);
+  });
+  afterAll(() => removeTempDir(directory));
+
+  describe.each(recordings)('$name', ({ name, variant, symbols, isNamedAlike }) => {
+    let problem: string | undefined;
+    let input = '';
+    let threads: Threads;
+
+    beforeAll(() => {
+      input = variant === undefined ? fixtureFile(name) : join(directory, variantFileName(variant));
+      problem = variant === undefined ? undefined : recordVariant(variant, input, directory);
+      if (problem !== undefined) return announceSkipped(`${name} in the viewers`, problem);
+      threads = threadsOf(input);
+    });
+
+    function convertTo(fileName: string, ...args: string[]): string {
+      const output = join(directory, fileName);
+      convert(['-o', output, '--compat', 'perf', '--no-inline', '--no-demangle', ...args, ...symbols, input]);
+      return output;
+    }
+
+    describe('speedscope', () => {
+      let shown: ReturnType<typeof speedscopeThreads>;
+      let view: SpeedscopeView;
+
+      beforeAll(async () => {
+        if (problem !== undefined) return;
+        view = await loadInSpeedscope(convertTo(`${name}.speedscope.json`));
+        shown = speedscopeThreads(view);
+      });
+
+      test('says nothing and opens the busiest thread', ({ skip }) => {
+        if (problem !== undefined) skip(problem);
+        expect(view.problems).toEqual([]);
+        expect(view.profiles[view.shown]?.total).toBe(busiestThread(threads, true).period);
+      });
+
+      test('shows the threads of each event with their weights, to the unit', ({ skip }) => {
+        if (problem !== undefined) skip(problem);
+        expect(shown.size).toBe(view.profiles.length);
+        const facts = [...shown].map(([key, { total, nonIdle, unit }]) => [key, { total, nonIdle, unit }] as const);
+        const expected = [...threads].map(([key, { period, isClock }]) => {
+          return [key, { total: period, nonIdle: period, unit: isClock ? 'nanoseconds' : 'none' }] as const;
+        });
+        expect(new Map(facts)).toEqual(new Map(expected));
+      });
+
+      test('shows the same functions as the heaviest', ({ skip }) => {
+        if (problem !== undefined) skip(problem);
+        if (whyNoDemangler !== undefined) skip(whyNoDemangler);
+        const busiest = busiestThread(threads);
+        const functions = heaviestFunctions(input, busiest, TOP, symbols, isNamedAlike);
+        expect(functions.length).toBe(TOP);
+        // The page demangles names itself, except those that perfconv shields from it with a blank before them.
+        const frames = (shown.get(busiest.key)?.frames ?? []).map((frame) => ({ ...frame, name: demangle(frame.name.trim()) }));
+        for (const { symbol, period } of functions) {
+          const self = frames.filter((frame) => frame.name === demangle(symbol)).reduce((sum, frame) => sum + frame.self, 0);
+          expect(self, symbol).toBe(period);
+        }
+        const names = new Set(functions.map(({ symbol }) => demangle(symbol)));
+        const others = frames.filter((frame) => !names.has(frame.name) && isNamedAlike(frame.file ?? '') && !frame.name.startsWith('0x'));
+        expect(Math.max(...others.map((frame) => frame.self))).toBeLessThanOrEqual(functions.at(-1)?.period ?? 0);
+      });
+    });
+
+    describe.each(STYLES)('DevTools (%s)', (style) => {
+      let shown: ReturnType<typeof devToolsThreads>;
+      let view: DevToolsView;
+
+      beforeAll(async () => {
+        if (problem !== undefined) return;
+        const busiest = busiestThread(threads);
+        const bottomUpOf = (trackName: string): boolean => new RegExp(`\\(${busiest.tid}\\)$|/${busiest.tid}$`).test(trackName);
+        view = await loadInDevTools(convertTo(`${name}.${style}.trace.json`, '--chrome-style', style), { bottomUpOf });
+        const otherEvents = new Set([...threads.values()].filter(({ isClock }) => !isClock).map(({ event }) => event));
+        shown = devToolsThreads(view, style, busiest.event, [...otherEvents]);
+      });
+
+      test('says nothing, and knows what kind of trace it is', ({ skip }) => {
+        if (problem !== undefined) skip(problem);
+        expect(view.problems).toEqual([]);
+        expect(view.isGeneric).toBe(style === 'events');
+      });
+
+      test('shows the threads of each event with their weights, to the microsecond of each sample', ({ skip }) => {
+        if (problem !== undefined) skip(problem);
+        expect(new Set(shown.keys())).toEqual(new Set(threads.keys()));
+        for (const [key, { busyMs }] of shown) {
+          const { period = 0, samples = 0, isClock = false } = threads.get(key) ?? {};
+          // Only a clock's periods are times; the bars of other events have widths of the writer's making.
+          if (isClock) expect(Math.abs(busyMs - period / 1e6), key).toBeLessThanOrEqual(samples * MS_PER_SAMPLE);
+          else expect(busyMs, key).toBeGreaterThan(0);
+        }
+      });
+
+      test('shows the same functions as the heaviest', ({ skip }) => {
+        if (problem !== undefined) skip(problem);
+        const busiest = busiestThread(threads);
+        const functions = heaviestFunctions(input, busiest, TOP, symbols, isNamedAlike);
+        expect(functions.length).toBe(TOP);
+        const rows = shown.get(busiest.key)?.bottomUp ?? [];
+        let found = 0;
+        for (const { symbol, dso, period, samples } of functions) {
+          const named = rows.filter(({ activity }) => (style === 'events' ? activity === symbol : activity.startsWith(`${symbol} `)));
+          // Functions of one weight come in any order, and the last of many may be out of view.
+          if (named.length === 0 && period === functions.at(-1)?.period) continue;
+          const selfMs = named.reduce((sum, row) => sum + row.selfMs, 0);
+          expect(Math.abs(selfMs - period / 1e6), symbol).toBeLessThanOrEqual(samples * MS_PER_SAMPLE + named.length * MS_SHOWN);
+          if (style === 'profile') expect(named.some(({ activity }) => activity.includes(dso))).toBe(true);
+          found++;
+        }
+        expect(found).toBeGreaterThan(0);
+      });
+    });
+  });
+});
