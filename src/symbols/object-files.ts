@@ -27,7 +27,7 @@ export class CheckedFiles {
     this.#diagnostics = diagnostics;
   }
 
-  /** The ELF file at `path` if it has that build id, or either id is unknown; undefined otherwise. */
+  /** The ELF file at `path` if it has that build id, or any file where `buildId` is unknown; undefined otherwise. */
   async open(path: string, buildId: string): Promise<ElfFile | undefined> {
     if (!this.#byPath.has(path)) this.#byPath.set(path, await this.check(await this.#files.open(path), buildId));
     return this.#byPath.get(path);
@@ -38,12 +38,14 @@ export class CheckedFiles {
     if (source === undefined) return undefined;
     const elf = await this.#read(source);
     const own = elf && (await elf.buildId());
-    if (elf && (own === undefined || !isKnownBuildId(buildId) || sameBuildId(own, buildId))) {
+    // A file without an id may be anything that was put in the place of the recorded one.
+    if (elf && (!isKnownBuildId(buildId) || (own !== undefined && sameBuildId(own, buildId)))) {
       this.#used.push(elf);
       return elf;
     }
     if (elf) {
-      const message = `${source.name} is not the file that was recorded: its build id is ${own}, the recording has ${buildId}`;
+      const what = own === undefined ? 'it has no build id' : `its build id is ${own}`;
+      const message = `${source.name} is not the file that was recorded: ${what}, the recording has ${buildId}`;
       this.#diagnostics.add('build-id-mismatch', 'warning', message);
     }
     await source.close();

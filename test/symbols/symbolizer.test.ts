@@ -94,6 +94,25 @@ describe('files', () => {
     ]);
   });
 
+  it('refuses a file without a build id where the recording knows one, and says so', async () => {
+    files.content.set(PATH, elf('replaced', { buildId: undefined }));
+    expect(await nameOf({})).toBeUndefined();
+    expect(diagnostics.list()[0]).toMatchObject({
+      code: 'build-id-mismatch',
+      message: `${PATH} is not the file that was recorded: it has no build id, the recording has ${ID}`,
+    });
+    // Where nothing is known of the recorded file there is nothing to check.
+    expect(await nameOf({ buildId: '' })).toBe('replaced');
+    expect(await nameOf({ buildId: '0'.repeat(40) })).toBe('replaced');
+  });
+
+  it('refuses a debug file without a build id beside a binary that has one', async () => {
+    files.content.set(PATH, elf('fromPath'));
+    files.content.set('/usr/lib/debug/opt/app/bin/server', elf('stray', { isDebugFile: true, buildId: undefined }));
+    expect(await nameOf({})).toBe('fromPath');
+    expect(await nameOf({ buildId: '' })).toBe('fromPath');
+  });
+
   it.each([
     ['the build-id cache', '/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111/elf'],
     ['the debug file in the build-id cache', '/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111/debug'],
