@@ -21,7 +21,7 @@ export interface ReadProfileOptions {
   readonly symbolizer?: Symbolizer;
   /** Sees every record in time order, filters or not. */
   readonly observer?: RecordObserver;
-  /** Unix time in nanoseconds to use for the capture when the recording itself does not tell: the file's own time. */
+  /** Unix time in nanoseconds of the recording's end, to count back from when the recording itself does not tell: the file's own time. */
   readonly fallbackCaptureTimeNs?: bigint;
   /** Called now and then with the file position reached. */
   readonly onProgress?: (position: number) => void;
@@ -101,19 +101,24 @@ function assembleMappings(session: SessionResult, { locations }: ProfileBuilder)
 function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder, fallbackCaptureTimeNs: bigint | undefined): ProfileMeta {
   const { features, baseTime } = session;
   const hasTimes = Number.isFinite(builder.firstTimeNs);
+  const durationNs = hasTimes ? builder.lastTimeNs - builder.firstTimeNs : 0;
   const startTime = hasTimes ? baseTime + BigInt(builder.firstTimeNs) : baseTime;
   const { clockData } = features;
   return {
-    inputName: inputName.slice(inputName.lastIndexOf('/') + 1),
+    inputName: inputName.replace(/^.*[/\\]/s, ''),
     perfVersion: features.version ?? '',
     commandLine: features.cmdline ?? [],
     hostName: features.hostname ?? '',
     osRelease: features.osrelease ?? '',
     arch: features.arch ?? '',
     cpuCount: features.nrCpusOnline,
-    captureTimeNs: clockData === undefined ? fallbackCaptureTimeNs : clockData.wallClockNs + (startTime - clockData.clockNs),
+    captureTimeNs:
+      clockData !== undefined
+        ? clockData.wallClockNs + (startTime - clockData.clockNs)
+        : // A file is last written when the recording ends.
+          fallbackCaptureTimeNs && fallbackCaptureTimeNs - BigInt(Math.round(durationNs)),
     startTime,
-    durationNs: hasTimes ? builder.lastTimeNs - builder.firstTimeNs : 0,
+    durationNs,
   };
 }
 
@@ -149,14 +154,14 @@ const SHARED_OBJECT = /\.so(\.|$)|\/ld-linux|\/ld-musl/;
 function findMainMapping(mappings: readonly Mapping[], builder: ProfileBuilder): number {
   const { totals, stacks, locations } = builder;
   // A parent comes before its children, so that one walk from the last stack to the first adds every stack to its callers.
-  const periods = new Float64Array(stacks.size);
-  for (let row = 0; row < totals.size; row++) if (totals.stack(row) >= 0) periods[totals.stack(row)] += totals.samples(row);
+  const samples = new Float64Array(stacks.size);
+  for (let row = 0; row < totals.size; row++) if (totals.stack(row) >= 0) samples[totals.stack(row)] += totals.samples(row);
   const weights = new Float64Array(mappings.length);
   for (let stack = stacks.size - 1; stack >= 0; stack--) {
     const mapping = locations.mapping(stacks.location(stack));
-    if (mapping >= 0) weights[mapping] += periods[stack];
+    if (mapping >= 0) weights[mapping] += samples[stack];
     const parent = stacks.parent(stack);
-    if (parent >= 0) periods[parent] += periods[stack];
+    if (parent >= 0) samples[parent] += samples[stack];
   }
   let main = -1;
   mappings.forEach(({ kind, name }, i) => {

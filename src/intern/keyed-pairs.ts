@@ -5,7 +5,7 @@ import { PairInterner } from './pair-interner.ts';
 export const ANY_VARIANT = -1;
 
 /**
- * A map from pairs (key, variant) to numbers from 0 on, where keys are dense indexes and most keys have one variant
+ * A map from pairs (key, variant) to numbers from 0 to 2^31 − 2, where keys are dense indexes and most keys have one variant
  * only: that one is looked up in a column, without hashing; a key's further variants go through a hash table.
  * A value set for {@link ANY_VARIANT} is found under any.
  */

@@ -107,6 +107,12 @@ export function recordTypeName(type: number): string {
 }
 
 export const PERF_RECORD_MISC_CPUMODE_MASK = 7;
+export const PERF_RECORD_MISC_CPUMODE_UNKNOWN = 0;
+export const PERF_RECORD_MISC_KERNEL = 1;
+export const PERF_RECORD_MISC_USER = 2;
+export const PERF_RECORD_MISC_HYPERVISOR = 3;
+export const PERF_RECORD_MISC_GUEST_KERNEL = 4;
+export const PERF_RECORD_MISC_GUEST_USER = 5;
 /** Bit 13 of misc means something else in each record type. */
 export const PERF_RECORD_MISC_COMM_EXEC = 1 << 13;
 export const PERF_RECORD_MISC_FORK_EXEC = 1 << 13;
@@ -141,6 +147,8 @@ export const PERF_SAMPLE_CGROUP = 1 << 21;
 export const PERF_SAMPLE_DATA_PAGE_SIZE = 1 << 22;
 export const PERF_SAMPLE_CODE_PAGE_SIZE = 1 << 23;
 export const PERF_SAMPLE_WEIGHT_STRUCT = 1 << 24;
+/** The first bit that has no meaning yet. */
+export const PERF_SAMPLE_MAX = 1 << 25;
 
 export const PERF_FORMAT_TOTAL_TIME_ENABLED = 1 << 0;
 export const PERF_FORMAT_TOTAL_TIME_RUNNING = 1 << 1;

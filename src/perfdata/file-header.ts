@@ -105,11 +105,17 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
   const bytes = await readRange(source, start, size);
   const view = new ByteView(bytes, header.littleEndian);
   const attrs: AttrWithIds[] = [];
+  let idBytesSum = 0;
   for (let at = 0; at + stride <= bytes.length; at += stride) {
     const attr = readAttr(view, at, stride - SECTION_BYTES, start + at);
     const idsStart = view.u64(at + stride - 16);
     const idsSize = view.u64(at + stride - 8);
-    const idBytes = await readRange(source, idsStart, Math.min(idsSize, 8 << 20));
+    idBytesSum += idsSize;
+    // Sections that overlap each other would be read once for each attr.
+    if (source.sizeBytes !== undefined && idBytesSum > source.sizeBytes) {
+      throw new PerfconvError('damaged', `event ids of ${idBytesSum} bytes overrun the file`, { offset: start + at + stride - 16, record: 'perf_file_attr' });
+    }
+    const idBytes = await readRange(source, idsStart, idsSize);
     if (idBytes.length < idsSize) diagnostics.add('ids-damaged', 'warning', `the ids of attr ${attrs.length} overrun the file`, start + at + stride - 16);
     attrs.push({ attr, ids: readIds(new ByteView(idBytes, header.littleEndian), 0, idBytes.length) });
   }

@@ -37,6 +37,8 @@ export class RecordStream {
   /** Bytes in the buffer. */
   #filled = 0;
   #ended = false;
+  /** A record of impossible size ended the walk, and that was said. */
+  #isBroken = false;
 
   /**
    * @param start file position of the first record
@@ -114,7 +116,7 @@ export class RecordStream {
   /** Behind a record whose size cannot be, no other can be found: the walk ends there. */
   #reportInsaneSize(at: number, size: number): void {
     this.#ended = true;
-    this.#next = this.#filled;
+    this.#isBroken = true;
     const offset = this.#base + at;
     const type = recordTypeName(this.view.u32(at));
     const rest = Number.isFinite(this.#end) ? `; the ${this.#end - offset} bytes from there on were not read` : '; the rest was not read';
@@ -122,9 +124,14 @@ export class RecordStream {
   }
 
   #reportRemainder(): void {
+    if (this.#isBroken) return;
     const rest = this.#filled - this.#next;
-    const missing = Number.isFinite(this.#end) ? this.#end - (this.#base + this.#filled) : 0;
-    if (rest > 0 || missing > 0) {
+    const end = this.#base + this.#filled;
+    const limit = Math.min(this.#end, this.#source.sizeBytes ?? Number.POSITIVE_INFINITY);
+    const missing = Number.isFinite(this.#end) ? this.#end - end : 0;
+    if (end > limit) {
+      this.#diagnostics.add('truncated', 'loss', `the recording is cut off: the payload of its last record reaches ${end - limit} bytes past the end`, limit);
+    } else if (rest > 0 || missing > 0) {
       const detail = missing > 0 ? `${missing} bytes of the data section are missing` : `the last ${rest} bytes are no whole record`;
       this.#diagnostics.add('truncated', 'loss', `the recording is cut off: ${detail}`, this.#base + this.#next);
     }

@@ -20,7 +20,6 @@ export interface SampleIdLayout {
   readonly tid: number;
   readonly time: number;
   readonly id: number;
-  readonly cpu: number;
   readonly identifier: number;
 }
 

@@ -13,7 +13,7 @@ export interface ProfileMeta {
   readonly cpuCount: number | undefined;
   /** When the recording began, Unix time in nanoseconds; undefined when neither the recording nor its file tells. */
   readonly captureTimeNs: bigint | undefined;
-  /** The recording's own clock at the first record with a time: what `timeNs` columns count from. */
+  /** The recording's own clock at the first sample with a time: what `timeNs` columns count from. */
   readonly startTime: bigint;
   /** Last minus first sample time in nanoseconds; 0 where samples carry no time. */
   readonly durationNs: number;

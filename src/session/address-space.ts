@@ -22,6 +22,7 @@ export class AddressSpace {
   /** What to add to a run-time address for the DSO's own address. */
   #deltas: Float64Array;
   #dsos: Int32Array;
+  #fallback: AddressSpace | undefined;
 
   constructor(generations: GenerationCounter, capacity = 16) {
     this.#generations = generations;
@@ -37,6 +38,19 @@ export class AddressSpace {
     return this.#generation;
   }
 
+  /**
+   * The maps that were there before an exec, for addresses that nothing is mapped at yet: while the kernel is still in
+   * execve(), the stack leads back to where the old program called it.
+   */
+  get fallback(): AddressSpace | undefined {
+    return this.#fallback;
+  }
+
+  set fallback(space: AddressSpace | undefined) {
+    this.#fallback = space;
+    this.#generation = this.#generations.next();
+  }
+
   /** Number of ranges. */
   get size(): number {
     return this.#size;
@@ -50,6 +64,7 @@ export class AddressSpace {
     copy.#deltas.set(this.#deltas.subarray(0, this.#size));
     copy.#dsos.set(this.#dsos.subarray(0, this.#size));
     copy.#size = this.#size;
+    copy.#fallback = this.#fallback;
     copy.#generation = this.#generation;
     return copy;
   }

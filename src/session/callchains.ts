@@ -39,6 +39,11 @@ export class CallchainTable {
     return this.#hasUserFrames[chain] === 1;
   }
 
+  /** Whether the sampled code itself was a user's: the chain begins there. */
+  startsInUserCode(chain: number): boolean {
+    return cpumodeOfMarker(this.words[this.startOf(chain)]) === abi.PERF_RECORD_MISC_USER;
+  }
+
   /**
    * Index of the chain whose `count` entries lie at `offset`.
    * @param cpumode mode of the entries before the first marker; a chain that starts with a marker does not need it
@@ -152,15 +157,15 @@ export function isMarker(lo: number, hi: number): boolean {
 /** Low word of the marker that stands for a cpumode (perf_event.h, PERF_RECORD_MISC_* and PERF_CONTEXT_*). */
 function markerOf(cpumode: number): number {
   switch (cpumode) {
-    case 1:
+    case abi.PERF_RECORD_MISC_KERNEL:
       return abi.PERF_CONTEXT_KERNEL >>> 0;
-    case 2:
+    case abi.PERF_RECORD_MISC_USER:
       return abi.PERF_CONTEXT_USER >>> 0;
-    case 3:
+    case abi.PERF_RECORD_MISC_HYPERVISOR:
       return abi.PERF_CONTEXT_HV >>> 0;
-    case 4:
+    case abi.PERF_RECORD_MISC_GUEST_KERNEL:
       return abi.PERF_CONTEXT_GUEST_KERNEL >>> 0;
-    case 5:
+    case abi.PERF_RECORD_MISC_GUEST_USER:
       return abi.PERF_CONTEXT_GUEST_USER >>> 0;
     default:
       return UNKNOWN_MARKER;
@@ -174,19 +179,19 @@ const UNKNOWN_MARKER = abi.PERF_CONTEXT_MAX >>> 0;
 export function cpumodeOfMarker(lo: number): number {
   switch (lo | 0) {
     case abi.PERF_CONTEXT_KERNEL:
-      return 1;
+      return abi.PERF_RECORD_MISC_KERNEL;
     case abi.PERF_CONTEXT_USER:
     case abi.PERF_CONTEXT_USER_DEFERRED:
-      return 2;
+      return abi.PERF_RECORD_MISC_USER;
     case abi.PERF_CONTEXT_HV:
-      return 3;
+      return abi.PERF_RECORD_MISC_HYPERVISOR;
     case abi.PERF_CONTEXT_GUEST:
     case abi.PERF_CONTEXT_GUEST_KERNEL:
-      return 4;
+      return abi.PERF_RECORD_MISC_GUEST_KERNEL;
     case abi.PERF_CONTEXT_GUEST_USER:
-      return 5;
+      return abi.PERF_RECORD_MISC_GUEST_USER;
     case abi.PERF_CONTEXT_MAX:
-      return 0;
+      return abi.PERF_RECORD_MISC_CPUMODE_UNKNOWN;
     default:
       return -1;
   }
@@ -197,7 +202,7 @@ function holdsUserFrames(words: Uint32Array, start: number, end: number): boolea
   for (let i = start; i < end; i += 2) {
     if (isMarker(words[i], words[i + 1])) {
       const cpumode = cpumodeOfMarker(words[i]);
-      isUser = cpumode === 2 || cpumode === 0;
+      isUser = cpumode === abi.PERF_RECORD_MISC_USER || cpumode === abi.PERF_RECORD_MISC_CPUMODE_UNKNOWN;
     } else if (isUser) {
       return true;
     }

@@ -9,12 +9,13 @@ export class RecordingClock {
 
   /**
    * @returns nanoseconds since the base; NaN for 0 and ~0, which perf writes into records that it made up itself and
-   * that take effect at once
+   * that take effect at once; Infinity for what stands behind all time, such as off-CPU summaries, which perf writes at
+   * `~0 << 32`
    */
   relative(lo: number, hi: number): number {
     // hot
     if (lo === 0 && hi === 0) return Number.NaN;
-    if (lo === 0xffffffff && hi === 0xffffffff) return Number.NaN;
+    if (hi === 0xffffffff) return lo === 0xffffffff ? Number.NaN : Number.POSITIVE_INFINITY;
     if (!this.#hasBase) {
       this.#hasBase = true;
       this.#baseLo = lo;

@@ -20,6 +20,8 @@ export interface Dso {
   /** For the kernel: the symbol whose run-time address the recording tells, and that address. */
   referenceSymbol: string;
   referenceAddress: number;
+  /** Whether all of it is one function of the DSO's own name (KSYMBOL), so that no symbol table is needed. */
+  readonly isOneFunction: boolean;
 }
 
 export const KERNEL_NAME = '[kernel.kallsyms]';
@@ -37,7 +39,14 @@ export class DsoTable {
     const identity = record.buildId || record.fileIdentity;
     const isFile = kind === 'file' || kind === 'vdso';
     const bias = isFile ? record.start - record.pageOffset : 0;
-    const index = this.#intern(`${name}\0${kind === 'file' ? identity : ''}`, { name, longName: record.filename, kind, buildId: record.buildId, bias });
+    const index = this.#intern(`${name}\0${kind === 'file' ? identity : ''}`, {
+      name,
+      longName: record.filename,
+      kind,
+      buildId: record.buildId,
+      bias,
+      isOneFunction: false,
+    });
     const dso = this.dsos[index];
     const start = isFile ? record.pageOffset : record.start;
     dso.start = Math.min(dso.start, start);
@@ -47,7 +56,7 @@ export class DsoTable {
 
   /** Kernel code that came at run time (KSYMBOL). */
   internKernelCode(name: string, start: number, length: number): number {
-    const index = this.#intern(`${name}\0`, { name, longName: name, kind: 'module', buildId: '', bias: 0 });
+    const index = this.#intern(`${name}\0${start}`, { name, longName: name, kind: 'module', buildId: '', bias: 0, isOneFunction: true });
     const dso = this.dsos[index];
     dso.start = Math.min(dso.start, start);
     dso.limit = Math.max(dso.limit, start + length);
@@ -62,7 +71,7 @@ export class DsoTable {
     }
   }
 
-  #intern(key: string, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'bias'>): number {
+  #intern(key: string, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'bias' | 'isOneFunction'>): number {
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
     const dso: Dso = { ...start, start: Number.POSITIVE_INFINITY, limit: Number.NEGATIVE_INFINITY, referenceSymbol: '', referenceAddress: 0 };

@@ -1,3 +1,4 @@
+import type { ByteView } from '../bytes/byte-view.ts';
 import { isClockEvent, isDummyEvent, type PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { EventDescription } from '../perfdata/features.ts';
@@ -61,6 +62,19 @@ export class EventList {
     this.#lastId = id;
     this.#lastEvent = event;
     return event;
+  }
+
+  /**
+   * The sample_id trailer of a kernel record that ends at `end`: that of the event whose id stands in it. The id is as far
+   * from the end in every event's trailer, the rest need not be. Undefined before there is any event.
+   */
+  trailerOf(view: ByteView, start: number, end: number): SampleIdLayout | undefined {
+    const first = this.events[0]?.sampleId;
+    if (first === undefined || this.events.length === 1) return first;
+    const idAt = end - (first.identifier >= 0 ? first.identifier : first.id);
+    if (idAt === end + 1 || idAt < start) return first;
+    const event = this.findById(view.u64(idAt));
+    return event < 0 ? first : this.events[event].sampleId;
   }
 
   /** Where a sample's id lies, from the start of its payload: the same for all attrs of a recording; −1 for nowhere. */

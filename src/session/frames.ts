@@ -1,6 +1,7 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { grown } from '../intern/growable.ts';
 import { ANY_VARIANT, KeyedPairs } from '../intern/keyed-pairs.ts';
+import { PERF_CONTEXT_USER_DEFERRED, PERF_RECORD_MISC_CPUMODE_UNKNOWN, PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_USER } from '../perfdata/constants.ts';
 import type { AddressSpace } from './address-space.ts';
 import { type CallchainTable, cpumodeOfMarker, isMarker } from './callchains.ts';
 import type { KernelMaps } from './kernel-maps.ts';
@@ -18,9 +19,6 @@ const CACHE_SLOTS = 1 << 15;
 
 /** Paths remembered, by their outermost location; a power of two. */
 const PATH_SLOTS = 64;
-
-const CPUMODE_KERNEL = 1;
-const CPUMODE_USER = 2;
 
 export interface FrameOptions {
   /** Frames per stack at most, counted from the leaf; Infinity for all. */
@@ -88,10 +86,15 @@ export class FrameResolver {
         if (cpumode < 0) {
           // A frame pointer that was none can lead to any value; what was found before it stands.
           if (compatPerf) return this.#dropChain(lo);
-          this.#diagnostics.add('bad-callchain', 'warning', `a callchain holds the unknown context marker ${lo | 0}: its frames from there on are dropped`);
+          this.#diagnostics.add('bad-callchain', 'loss', `a callchain holds the unknown context marker ${lo | 0}: its frames from there on are dropped`);
           break;
         }
         isReturnAddress = false;
+        if ((lo | 0) === PERF_CONTEXT_USER_DEFERRED) {
+          // What follows is no address but the cookie of the record that has the user's part.
+          i += 2;
+          this.#diagnostics.add('callchain-deferred', 'loss', 'user callchains that stand in records of their own are not put together with their samples yet');
+        }
         continue;
       }
       if (depth === this.#locations.length) this.#locations = grown(this.#locations, depth + 1);
@@ -135,7 +138,7 @@ export class FrameResolver {
   /** The location of an address, from the cache where it was looked up not long ago. */
   #locate(lo: number, hi: number, cpumode: number, isReturnAddress: boolean, space: AddressSpace): number {
     // hot
-    const generation = cpumode === CPUMODE_KERNEL ? this.#kernelGeneration : space.generation;
+    const generation = cpumode === PERF_RECORD_MISC_KERNEL ? this.#kernelGeneration : space.generation;
     // Eight modes, and two ways to look up: a generation of its own for each.
     const how = (generation * 16 + cpumode * 2 + (isReturnAddress ? 1 : 0)) | 0;
     const cache = this.#cache;
@@ -153,16 +156,17 @@ export class FrameResolver {
     const address = (hi | 0) * 0x1_0000_0000 + lo;
     // A call may be the last instruction of its map: it is the call that must be in there.
     const looked = isReturnAddress ? address - 1 : address;
-    if (cpumode === CPUMODE_USER || cpumode === 0) {
-      const at = space.find(looked);
-      if (at >= 0) {
-        const own = address + space.deltaAt(at);
-        return this.#sink.internLocation(space.dsoAt(at), own >>> 0, Math.floor(own / 0x1_0000_0000) >>> 0, CPUMODE_USER, isReturnAddress);
+    if (cpumode === PERF_RECORD_MISC_USER || cpumode === PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
+      for (let maps: AddressSpace | undefined = space; maps !== undefined; maps = maps.fallback) {
+        const at = maps.find(looked);
+        if (at < 0) continue;
+        const own = address + maps.deltaAt(at);
+        return this.#sink.internLocation(maps.dsoAt(at), own >>> 0, Math.floor(own / 0x1_0000_0000) >>> 0, PERF_RECORD_MISC_USER, isReturnAddress);
       }
     }
-    if (cpumode === CPUMODE_KERNEL || cpumode === 0) {
+    if (cpumode === PERF_RECORD_MISC_KERNEL || cpumode === PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
       const dso = this.#kernel.find(looked);
-      if (dso >= 0) return this.#sink.internLocation(dso, lo, hi, CPUMODE_KERNEL, isReturnAddress);
+      if (dso >= 0) return this.#sink.internLocation(dso, lo, hi, PERF_RECORD_MISC_KERNEL, isReturnAddress);
     }
     return this.#sink.internLocation(-1, lo, hi, cpumode, isReturnAddress);
   }

@@ -63,7 +63,7 @@ export class RecordQueue {
     this.#period[row] = period;
     this.#ipLo[row] = ipLo;
     this.#ipHi[row] = ipHi;
-    if (timeNs > this.#maxTime) this.#maxTime = timeNs;
+    if (timeNs > this.#maxTime && timeNs !== Number.POSITIVE_INFINITY) this.#maxTime = timeNs;
     if (timeNs < this.#deliveredUpTo) this.#late++;
   }
 

@@ -142,7 +142,8 @@ export class SampleReader {
     const values = readValuesOf(readFormat, view, this.#offsets.read);
     for (let i = 0; i < values.count; i++) {
       const at = values.first + i * values.stride;
-      const id = values.idOffset < 0 ? 0 : view.u64(at + values.idOffset);
+      // Ids count from 1; without them each event has but one value.
+      const id = values.idOffset < 0 ? -1 - sampledEvent : view.u64(at + values.idOffset);
       const event = values.idOffset < 0 ? sampledEvent : this.#events.findById(id);
       if (event < 0) {
         this.#diagnostics.add('unknown-event-id', 'loss', 'PERF_RECORD_SAMPLE reads a value whose id belongs to no event: it is skipped', fileOffset);
@@ -152,7 +153,7 @@ export class SampleReader {
       const period = value - (this.#lastValues.get(id) ?? 0);
       this.#lastValues.set(id, value);
       if (period < 0)
-        this.#diagnostics.add('count-decreased', 'warning', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', fileOffset);
+        this.#diagnostics.add('count-decreased', 'loss', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', fileOffset);
       if (period <= 0) continue;
       hasTaken = true;
       this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);

@@ -5,7 +5,7 @@ import { TupleInterner } from '../intern/tuple-interner.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
-import { RecordStream } from '../perfdata/framing.ts';
+import { RECORD_HEADER_BYTES, RecordStream } from '../perfdata/framing.ts';
 import { readSideBand, type SideBand } from '../perfdata/records/side-band.ts';
 import type { AddressSpace } from './address-space.ts';
 import { CallchainTable } from './callchains.ts';
@@ -201,9 +201,8 @@ class Session implements SampleTaker {
 
   #handleSideBand(stream: RecordStream): void {
     const { view, offset, size, type, misc } = stream;
-    // The trailer lies at the end and is found from there: all events of a recording have the same one.
-    const trailer = this.#events.events[0]?.sampleId;
     const end = offset + size;
+    const trailer = this.#events.trailerOf(view, offset + RECORD_HEADER_BYTES, end);
     const trailerBytes = trailer?.sizeBytes ?? 0;
     const fieldsEnd = end - trailerBytes;
     const record = fieldsEnd < offset + 8 ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc);
@@ -216,6 +215,7 @@ class Session implements SampleTaker {
       this.#reportUnused(type, stream.fileOffset);
       if (this.#observer === undefined) return;
     }
+    this.#reportLoss(record, stream.fileOffset);
     const hasTime = trailer !== undefined && trailer.time >= 0;
     const timeNs = hasTime ? this.#clock.relative(view.lo(end - trailer.time), view.hi(end - trailer.time)) : Number.NaN;
     const hasTid = trailer !== undefined && trailer.tid >= 0;
@@ -243,6 +243,9 @@ class Session implements SampleTaker {
     if (row.chain === NO_SAMPLE) return;
     this.#sampleCount++;
     const thread = tasks.threads[threadIndex];
+    if (tasks.processes[thread.process].space.fallback !== undefined && row.chain >= 0 && this.#chains.startsInUserCode(row.chain)) {
+      tasks.finishExec(thread.process);
+    }
     if (!this.#filter.isOpen) {
       if (!this.#hasFilterBase && this.#clock.hasBase) {
         this.#hasFilterBase = true;
@@ -251,7 +254,8 @@ class Session implements SampleTaker {
       if (!this.#filter.takes(this.#events.events[row.event].name, row.pid, row.tid, thread.comm, row.cpu, row.timeNs)) return;
     }
     const total = this.#totalOf(row, tasks.taskOf(threadIndex), tasks.processes[thread.process].space);
-    this.#sink.sample(total, row.timeNs, row.cpu, row.period, row.ipLo, row.ipHi);
+    // A time behind all others is none that anything could be shown at.
+    this.#sink.sample(total, row.timeNs === Number.POSITIVE_INFINITY ? Number.NaN : row.timeNs, row.cpu, row.period, row.ipLo, row.ipHi);
   }
 
   /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. */
@@ -284,8 +288,10 @@ class Session implements SampleTaker {
       case 'mmap': {
         const { record } = sideBand;
         const cpumode = sideBand.misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
-        if (cpumode === 1 || (cpumode === 0 && record.pid === -1)) this.#kernel.map(record);
-        else if (cpumode === 2 || cpumode === 0) this.#mapUser(record);
+        const isUnknown = cpumode === abi.PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+        if (cpumode === abi.PERF_RECORD_MISC_KERNEL || (isUnknown && record.pid === -1)) this.#kernel.map(record);
+        else if (cpumode === abi.PERF_RECORD_MISC_USER || isUnknown) this.#mapUser(record);
+        else this.#diagnostics.add('guest-map', 'warning', 'maps of a virtual machine are not used: its code is not named');
         break;
       }
       case 'comm':
@@ -297,34 +303,44 @@ class Session implements SampleTaker {
       case 'ksymbol':
         this.#kernel.apply(sideBand.record);
         break;
-      case 'lost':
-        this.#diagnostics.add('lost', 'loss', 'perf could not keep up while recording and lost records', undefined, sideBand.record.lost);
-        break;
-      case 'lostSamples':
-        this.#diagnostics.add('lost-samples', 'loss', 'samples were lost while recording', undefined, sideBand.record.lost);
-        break;
       case 'exit':
+      case 'lost':
+      case 'lostSamples':
       case 'other':
         break;
     }
   }
 
   #mapUser(record: Extract<SideBand, { kind: 'mmap' }>['record']): void {
-    const space = this.#tasks.spaceToMap(this.#tasks.process(record.pid));
+    const space = this.#tasks.ownSpace(this.#tasks.process(record.pid));
     const { kind, name } = classifyUserMap(record);
     const dso = this.#dsos.internMapped(record, kind, name);
     const isFile = kind === 'file' || kind === 'vdso';
     space.map(record.start, record.start + record.length, isFile ? record.pageOffset - record.start : 0, dso);
   }
 
+  #reportLoss(record: SideBand, fileOffset: number): void {
+    if (record.kind === 'lost') {
+      this.#diagnostics.add('lost', 'loss', 'perf could not keep up while recording: records were lost', fileOffset, record.record.lost);
+    } else if (record.kind === 'lostSamples') {
+      this.#diagnostics.add(
+        'lost-samples',
+        'loss',
+        'samples were lost while recording, by the count that perf made at its end',
+        fileOffset,
+        record.record.lost,
+      );
+    }
+  }
+
   /** Says which records hold something that this version cannot use; most of the others only tell of the recording itself. */
   #reportUnused(type: number, fileOffset: number): void {
     if (abi.RECORD_TYPE_NAMES[type] === undefined) {
-      this.#diagnostics.add('unknown-record', 'warning', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
+      this.#diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
     } else if (type === abi.PERF_RECORD_CALLCHAIN_DEFERRED) {
       this.#diagnostics.add(
         'callchain-deferred',
-        'warning',
+        'loss',
         'user callchains that stand in records of their own are not put together with their samples yet',
         fileOffset,
       );
@@ -334,14 +350,21 @@ class Session implements SampleTaker {
   /** Says which stacks were recorded in a way that this version does not read. */
   #reportUnreadStacks(): void {
     for (const { attr, name } of this.#events.events) {
+      if (attr.sampleType >>> 0 >= abi.PERF_SAMPLE_MAX) {
+        this.#diagnostics.add(
+          'unknown-sample-field',
+          'warning',
+          `${name}: samples have fields that are not known yet (sample_type 0x${attr.sampleType.toString(16)})`,
+        );
+      }
       if ((attr.sampleType & abi.PERF_SAMPLE_STACK_USER) !== 0) {
         this.#diagnostics.add(
           'dwarf-callchain',
-          'warning',
+          'loss',
           `${name}: user stacks recorded for unwinding (--call-graph dwarf) are not unwound yet: only the kernel's part and the sampled address are there`,
         );
       } else if ((attr.sampleType & abi.PERF_SAMPLE_BRANCH_STACK) !== 0 && Math.floor(attr.branchSampleType / abi.PERF_SAMPLE_BRANCH_CALL_STACK) % 2 === 1) {
-        this.#diagnostics.add('lbr-callchain', 'warning', `${name}: user stacks recorded as branches (--call-graph lbr) are not read yet`);
+        this.#diagnostics.add('lbr-callchain', 'loss', `${name}: user stacks recorded as branches (--call-graph lbr) are not read yet`);
       }
     }
   }

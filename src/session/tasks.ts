@@ -9,8 +9,6 @@ export interface SessionProcess {
   /** Shared with other processes after a fork, until one of them changes its maps. */
   space: AddressSpace;
   isSpaceShared: boolean;
-  /** Another program was started, but nothing of it is mapped yet: the maps are still those of the old one. */
-  isBetweenPrograms: boolean;
 }
 
 /** A thread over its life. */
@@ -90,14 +88,10 @@ export class TaskTable {
     return thread.task;
   }
 
-  /** The address space of a process, to add a map to: it is the process's own from then on. */
-  spaceToMap(processIndex: number): AddressSpace {
+  /** The address space of a process, to change: it is the process's own from then on. */
+  ownSpace(processIndex: number): AddressSpace {
     const process = this.processes[processIndex];
-    if (process.isBetweenPrograms) {
-      process.isBetweenPrograms = false;
-      process.space = this.newSpace();
-      process.isSpaceShared = false;
-    } else if (process.isSpaceShared) {
+    if (process.isSpaceShared) {
       process.space = process.space.clone();
       process.isSpaceShared = false;
     }
@@ -107,8 +101,7 @@ export class TaskTable {
   rename(record: CommRecord): void {
     const index = this.thread(record.pid, record.tid);
     const thread = this.threads[index];
-    // The old maps stay until the new program has its first: the kernel is still in execve(), called from an old place.
-    if (record.isExec && !this.#keepsMapsAtExec) this.processes[thread.process].isBetweenPrograms = true;
+    if (record.isExec) this.#exec(this.processes[thread.process]);
     this.#setComm(thread, record.comm);
   }
 
@@ -132,6 +125,21 @@ export class TaskTable {
     if (parent.hasComm) this.#setComm(child, parent.comm);
   }
 
+  /** A new program begins with no maps; the old ones are there behind it. */
+  #exec(process: SessionProcess): void {
+    const old = process.space;
+    process.space = this.newSpace();
+    process.isSpaceShared = false;
+    if (old.size === 0) return;
+    // Shared or not, the old space is nobody's to change any more but by its other owners, and they copy it first.
+    process.space.fallback = this.#keepsMapsAtExec || old.fallback === undefined ? old : withoutFallback(old);
+  }
+
+  /** The process runs code of its new program: what was mapped before its exec is gone. */
+  finishExec(processIndex: number): void {
+    if (!this.#keepsMapsAtExec) this.ownSpace(processIndex).fallback = undefined;
+  }
+
   #setComm(thread: SessionThread, comm: string): void {
     thread.comm = comm;
     thread.hasComm = true;
@@ -140,7 +148,7 @@ export class TaskTable {
   }
 
   #newProcess(pid: number, space: AddressSpace, isSpaceShared: boolean): number {
-    const index = this.processes.push({ pid, name: '', space, isSpaceShared, isBetweenPrograms: false }) - 1;
+    const index = this.processes.push({ pid, name: '', space, isSpaceShared }) - 1;
     this.#processOf.set(pid, index);
     return index;
   }
@@ -154,4 +162,10 @@ export class TaskTable {
     if (pid === 0 && tid === 0) this.#setComm(this.threads[index], 'swapper');
     return index;
   }
+}
+
+function withoutFallback(space: AddressSpace): AddressSpace {
+  const copy = space.clone();
+  copy.fallback = undefined;
+  return copy;
 }

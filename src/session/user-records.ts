@@ -67,7 +67,7 @@ export class UserRecordReader {
         stream.skipPayload(view.u32(at + 8));
         return;
       case abi.PERF_RECORD_AUXTRACE:
-        this.#diagnostics.add('auxtrace', 'warning', 'the recording holds a hardware trace (AUX), which is not decoded', fileOffset);
+        this.#diagnostics.add('auxtrace', 'loss', 'the recording holds a hardware trace (AUX), which is not decoded', fileOffset);
         stream.skipPayload(view.u64(at + 8));
         return;
       case abi.PERF_RECORD_COMPRESSED:
@@ -76,7 +76,7 @@ export class UserRecordReader {
         return;
       default:
         if (abi.RECORD_TYPE_NAMES[type] === undefined) {
-          this.#diagnostics.add('unknown-record', 'warning', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
+          this.#diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
         }
     }
   }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { Diagnostics } from '../../src/diagnostics.ts';
+import { type SymbolFiles, Symbolizer } from '../../src/symbols/symbolizer.ts';
 import { decode, type PlainFrame } from '../support/decode.ts';
 import { type AttrSpec, context, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 
@@ -87,6 +89,48 @@ describe('samples', () => {
       expect(samples.map((sample) => sample.event)).toEqual(['page-faults', 'cpu-clock', 'cpu-clock']);
       expect(diagnostics.list()).toMatchObject([{ code: 'unknown-event-id', severity: 'loss', count: 1 }]);
     }
+  });
+
+  it('and side band records have the trailer of their own event', async () => {
+    const attrs: AttrSpec[] = [
+      { name: 'task-clock', config: 1n, period: 1n, ids: [11n], sampleType: ['identifier', 'ip', 'tid'], flags: ['sampleIdAll'] },
+      { name: 'dummy', config: 9n, ids: [12n], sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu'], flags: ['sampleIdAll'] },
+      { name: 'cpu-clock', period: 1n, ids: [13n], sampleType: ['identifier', 'ip', 'tid', 'time'], flags: ['sampleIdAll'] },
+    ];
+    const at = (time: bigint) => ({ attr: 1, sampleId: { pid: 100, time } });
+    const records = [
+      record.comm({ pid: 100, comm: 'late' }, at(50n)),
+      record.comm({ pid: 100, comm: 'early' }, at(10n)),
+      record.sample({ id: 13n, ip: 1n, pid: 100, time: 20n }, { attr: 2 }),
+      record.sample({ id: 13n, ip: 1n, pid: 100, time: 60n }, { attr: 2 }),
+    ];
+    const { samples } = await decode(encodeFile({ attrs, records }));
+    expect(samples.map((sample) => sample.comm)).toEqual(['early', 'late']);
+  });
+
+  it('with values read without ids count each event on its own', async () => {
+    const common = { sampleType: ['identifier', 'ip', 'tid', 'time', 'read'] as const, flags: ['sampleIdAll'] as const };
+    const attrs: AttrSpec[] = [
+      { name: 'a', ids: [1n], ...common },
+      { name: 'b', config: 2n, ids: [2n], ...common },
+    ];
+    const one = (id: bigint, time: bigint, value: bigint) =>
+      record.sample({ id, ip: 1n, pid: 1, time, read: { values: [{ value }] } }, { attr: Number(id) - 1 });
+    const { samples } = await decode(encodeFile({ attrs, records: [one(1n, 1n, 100n), one(2n, 2n, 40n), one(1n, 3n, 150n)], features: { eventDesc: true } }));
+    expect(samples.map(({ event, period }) => [event, period])).toEqual([
+      ['a', 100],
+      ['b', 40],
+      ['a', 50],
+    ]);
+  });
+
+  it('behind all time (off-CPU summaries) come last, and make no recording long', async () => {
+    const offCpu = 0xffffffffn << 32n;
+    const records = [sampleAt(offCpu, 1n), sampleAt(30n, 2n), toolRecords.finishedRound(), sampleAt(20n, 3n), toolRecords.finishedRound(), sampleAt(40n, 4n)];
+    const { samples, profile, diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => sample.time)).toEqual([20n, 30n, 40n, undefined]);
+    expect(profile.meta.durationNs).toBe(20);
+    expect(diagnostics.list()).toEqual([]);
   });
 
   it('without a period count what the attr asked for, and never its frequency', async () => {
@@ -189,25 +233,30 @@ describe('processes and threads', () => {
   });
 
   it('lose their maps at an exec, and keep them when only renamed', async () => {
+    const inExecve = [context.kernel, 0xffffffff81000010n, context.user, 0x400010n];
     const records = [
       ...startApp(),
       record.comm({ pid: 100, comm: 'renamed' }, { sampleId: { time: 10n } }),
       sampleAt(15n, 0x400010n),
       record.comm({ pid: 100, comm: 'other', exec: true }, { sampleId: { time: 20n } }),
-      sampleAt(25n, 0x400010n),
+      sampleAt(25n, 0xffffffff81000010n, inExecve),
       record.mmap2({ pid: 100, addr: 0x600000n, len: 0x1000n, filename: '/bin/other' }, { sampleId: { time: 30n } }),
-      sampleAt(35n, 0x400010n),
+      sampleAt(35n, 0xffffffff81000010n, inExecve),
+      sampleAt(45n, 0x600010n),
+      sampleAt(55n, 0x400010n),
     ];
     const bytes = encodeFile({ attrs: [CLOCK], records });
     const { samples, profile } = await decode(bytes);
-    expect(samples.map((sample) => [sample.comm, sample.frames[0].dso])).toEqual([
+    expect(samples.map((sample) => [sample.comm, sample.frames.at(-1)?.dso])).toEqual([
       ['renamed', APP],
       // The kernel is still in execve(), which the old program called.
       ['other', APP],
+      ['other', APP],
+      ['other', '/bin/other'],
       ['other', undefined],
     ]);
     const asPerf = await decode(bytes, { compatPerf: true });
-    expect(asPerf.samples[2].frames[0].dso).toBe(APP);
+    expect(asPerf.samples[4].frames[0].dso).toBe(APP);
     expect(profile.threads).toHaveLength(1);
     expect(profile.processes[0].name).toBe('other');
   });
@@ -311,10 +360,17 @@ describe('callchains', () => {
     const bytes = encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, chain)] });
     const { samples, diagnostics } = await decode(bytes);
     expect(samples[0].frames).toEqual([user(0x1030n)]);
-    expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'warning' }]);
+    expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'loss' }]);
     const asPerf = await decode(bytes, { compatPerf: true });
     expect(asPerf.samples[0].frames).toEqual([]);
     expect(asPerf.diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'loss' }]);
+  });
+
+  it('that go on in a record of their own do not show its cookie', async () => {
+    const chain = [context.kernel, 0xffffffff81000010n, context.userDeferred, 0x1234n];
+    const { samples, diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records: [kernelMap, sampleAt(10n, 0n, chain)] }));
+    expect(samples[0].frames).toEqual([kernel(0xffffffff81000010n)]);
+    expect(diagnostics.list()).toMatchObject([{ code: 'callchain-deferred', severity: 'loss' }]);
   });
 
   it('that are empty leave the sampled address, as a chain of one', async () => {
@@ -372,6 +428,31 @@ describe('maps', () => {
     const { profile } = await decode(encodeFile({ attrs: [CLOCK], records: [map(1, 5n), map(2, 6n), map(3, 5n), sampleAt(10n, 1n)] }));
     expect(profile.mappings).toHaveLength(2);
   });
+
+  it('of one file are one, whether perf wrote them (without inode generation) or the kernel', async () => {
+    const map = (pid: number, inoGeneration: bigint): RecordSpec =>
+      record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: '/lib/a.so', ino: 5n, inoGeneration }, { sampleId: { time: 1n } });
+    const { profile } = await decode(encodeFile({ attrs: [CLOCK], records: [map(1, 0n), map(2, 77n), sampleAt(10n, 1n)] }));
+    expect(profile.mappings).toHaveLength(1);
+  });
+
+  it('of code that came to the kernel at run time are named by the record itself', async () => {
+    const records = [
+      record.ksymbol({ addr: 0xffffffffc0000000n, len: 0x100, name: 'bpf_prog_mine' }, { sampleId: { time: 1n } }),
+      sampleAt(10n, 0n, [context.kernel, 0xffffffffc0000010n]),
+    ];
+    const files: SymbolFiles = {
+      open: async () => undefined,
+      ownVdso: async () => undefined,
+      runningKernel: async () => undefined,
+      defaultBuildIdDir: () => undefined,
+    };
+    const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf: false }, new Diagnostics());
+    const { profile } = await decode(encodeFile({ attrs: [CLOCK], records }), { symbolizer });
+    const { locations, functions, strings } = profile;
+    expect(strings.get(functions.name(locations.lineFunction(0, 0)))).toBe('bpf_prog_mine');
+    expect(locations.symbolOffset(0)).toBe(0x10);
+  });
 });
 
 describe('records of every type', () => {
@@ -418,7 +499,7 @@ describe('records of every type', () => {
   it('say when user stacks were recorded to be unwound', async () => {
     const attr: AttrSpec = { ...CLOCK, sampleType: ['ip', 'tid', 'time', 'callchain', 'regsUser', 'stackUser'] };
     const { diagnostics } = await decode(encodeFile({ attrs: [attr], records: [record.sample({ ip: 1n, pid: 1, time: 5n, callchain: [] })] }));
-    expect(diagnostics.list()).toMatchObject([{ code: 'dwarf-callchain', severity: 'warning' }]);
+    expect(diagnostics.list()).toMatchObject([{ code: 'dwarf-callchain', severity: 'loss' }]);
   });
 });
 

@@ -61,7 +61,7 @@ describe('RecordLog', () => {
     ['LOST_SAMPLES', { kind: 'lostSamples', type: 13, misc: 0, record: { lost: 18 } }, { kind: 'lost', lost: 18 }],
     [
       'KSYMBOL',
-      { kind: 'ksymbol', type: 17, misc: 0, record: { address: -4096, length: 64, ksymType: 1, isUnregister: false, name: 'bpf_prog' } },
+      { kind: 'ksymbol', type: 17, misc: 0, record: { address: -4096, length: 64, isUnregister: false, name: 'bpf_prog' } },
       { kind: 'ksymbol', name: 'bpf_prog', address: -4096, length: 64 },
     ],
     ['SWITCH', { kind: 'other', type: 14, misc: 1 << 13 }, { kind: 'switch', isOut: true }],

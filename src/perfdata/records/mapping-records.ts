@@ -11,7 +11,10 @@ export interface MmapRecord {
   /** Offset of `start` in the file; for the kernel's map, the run-time address of its reference symbol. */
   readonly pageOffset: number;
   readonly filename: string;
-  /** `major:minor:inode:generation` of MMAP2; empty where the record has none. */
+  /**
+   * `major:minor:inode` of MMAP2; empty where the record has none. The inode's generation is left out: perf itself writes
+   * 0 there for what was mapped before, the kernel the real one.
+   */
   readonly fileIdentity: string;
   /** Lower-case hex; empty where the record has none. */
   readonly buildId: string;
@@ -33,7 +36,7 @@ export function readMmap(view: ByteView, at: number, end: number, type: number, 
   const isMmap2 = type === PERF_RECORD_MMAP2;
   const hasBuildId = isMmap2 && (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) !== 0;
   let fileIdentity = '';
-  if (isMmap2 && !hasBuildId) fileIdentity = `${view.u32(at + 40)}:${view.u32(at + 44)}:${view.big(at + 48)}:${view.big(at + 56)}`;
+  if (isMmap2 && !hasBuildId) fileIdentity = `${view.u32(at + 40)}:${view.u32(at + 44)}:${view.big(at + 48)}`;
   return {
     pid: view.i32(at + 8),
     tid: view.i32(at + 12),
@@ -74,8 +77,6 @@ export function readBuildId(view: ByteView, at: number, end: number, misc: numbe
 export interface KsymbolRecord {
   readonly address: number;
   readonly length: number;
-  /** PERF_RECORD_KSYMBOL_TYPE_*: 1 BPF, 2 out of line. */
-  readonly ksymType: number;
   readonly isUnregister: boolean;
   readonly name: string;
 }
@@ -86,7 +87,6 @@ export function readKsymbol(view: ByteView, at: number, end: number): KsymbolRec
   return {
     address: view.i64(at + 8),
     length: view.u32(at + 16),
-    ksymType: view.u16(at + 20),
     isUnregister: (view.u16(at + 22) & 1) !== 0,
     name: view.text(at + KSYMBOL_FIXED_BYTES, end),
   };
