@@ -44,7 +44,7 @@ export function hasDynsym(elf: ElfFile): boolean {
  *
  * @param symbols the file with the symbols, maybe a debug file
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
- * @param compatPerf PLT entries as perf 6.1 names them: by their order in `.plt` alone, only where no other symbol reaches
+ * @param compatPerf PLT entries as perf 6.1 names them: by their order in `.plt` alone; none in a file without other symbols
  */
 export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatPerf: boolean): Promise<SymbolTable | undefined> {
   const section = symbols.sections.find(({ type }) => type === SHT_SYMTAB) ?? symbols.sections.find(({ type }) => type === SHT_DYNSYM);
@@ -54,7 +54,6 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatP
   const builder = table ? collectSymbols(table, names, symbols, runtime, skipsMappingSymbols(symbols.machine, compatPerf)) : new SymbolTableBuilder();
   if (compatPerf && builder.count === 0) return undefined;
 
-  const firstPlt = builder.count;
   const plt = await readPltEntries(runtime, compatPerf);
   if (plt.length > 0) {
     const text = new TextEncoder().encode(plt.map((entry) => entry.name).join('\0'));
@@ -67,8 +66,7 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatP
       nameAt = nameEnd + 1;
     }
   }
-  if (builder.count === 0) return undefined;
-  return compatPerf ? builder.buildLikePerf(names, firstPlt) : builder.build(names);
+  return builder.count === 0 ? undefined : builder.build(names);
 }
 
 function concat(a: Uint8Array, b: Uint8Array): Uint8Array {

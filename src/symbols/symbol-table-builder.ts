@@ -1,5 +1,4 @@
 import { grown } from '../intern/growable.ts';
-import { RedBlackTree } from './red-black-tree.ts';
 import { SymbolTable } from './symbol-table.ts';
 
 /** How strongly an alias claims an address: perf takes a non-weak name first, then a global one. */
@@ -13,11 +12,12 @@ const UNDERSCORE = 0x5f;
 const PAGE_SIZE_BYTES = 4096;
 
 /**
- * Collects symbols in the order of their file and makes a {@link SymbolTable} of them, as perf would.
+ * Collects symbols in the order of their file and makes a {@link SymbolTable} of them: of each address the name that perf would choose.
  *
  * Observed: perf 6.1 first gives each symbol of size 0 an end, the start of the next symbol in (address, file) order
  * if that differs from its own, and only then chooses among the names of one address: the one with a size,
- * the non-weak, the global, the one with fewer leading underscores, the longer, the earlier in the file.
+ * the non-weak, the global, the one with fewer leading underscores, the longer, the earlier in the file. Which of two
+ * symbols perf finds where they overlap with different starts follows from the shape of its tree, and is not repeated here.
  */
 export class SymbolTableBuilder {
   #starts: Float64Array;
@@ -58,84 +58,39 @@ export class SymbolTableBuilder {
     this.#ranks[index] = rank;
   }
 
-  /** The table of all symbols added so far, each moved by `shift`; where symbols overlap the nearest start wins. */
+  /** The table of all symbols added so far, each moved by `shift`. `names`: the bytes that hold their names. */
   build(names: Uint8Array, shift = 0): SymbolTable {
-    const { kept, ends } = this.#choose(this.#count, names);
-    const { length } = kept;
-    const starts = new Float64Array(length);
-    const lasts = new Float64Array(length);
-    for (let i = 0; i < length; i++) {
-      starts[i] = this.#starts[kept[i]] + shift;
-      lasts[i] = ends[kept[i]] + shift;
-    }
-    return this.#table(names, kept, starts, starts, lasts);
-  }
-
-  /**
-   * The table with which a lookup answers as perf's does where symbols overlap. Observed: perf 6.1 keeps symbols in a red-black tree by start,
-   * in the order of the file, takes the losing aliases out and then adds PLT entries, which therefore do not bound
-   * others; and a descent does not come back. So which of two overlapping symbols is found depends on the shape of the tree.
-   *
-   * @param firstPlt index of the first PLT entry added
-   */
-  buildLikePerf(names: Uint8Array, firstPlt: number): SymbolTable {
-    const { kept, losers, ends } = this.#choose(firstPlt, names);
-    for (let row = firstPlt; row < this.#count; row++) ends[row] = this.#starts[row] + this.#sizes[row];
-    if (firstPlt === this.#count && !this.#overlap(kept, ends)) return this.build(names);
-    const tree = new RedBlackTree(this.#starts.subarray(0, this.#count));
-    for (let row = 0; row < firstPlt; row++) tree.insert(row);
-    for (const row of losers) tree.remove(row);
-    for (let row = firstPlt; row < this.#count; row++) tree.insert(row);
-    const rows = new Uint32Array(this.#count);
-    const firsts = new Float64Array(this.#count);
-    const lasts = new Float64Array(this.#count);
-    let length = 0;
-    tree.visit(ends, (row, first, end) => {
-      rows[length] = row;
-      firsts[length] = first;
-      lasts[length] = end;
-      length++;
-    });
-    const starts = Float64Array.from(rows.subarray(0, length), (row) => this.#starts[row]);
-    return this.#table(names, rows.subarray(0, length), starts, firsts.slice(0, length), lasts.slice(0, length));
-  }
-
-  /** Gives the first `count` symbols their ends and finds the best of each address, ascending, and the others in the order in which they lose. */
-  #choose(count: number, names: Uint8Array): { kept: Uint32Array; losers: Uint32Array; ends: Float64Array } {
+    const count = this.#count;
     const order = ascendingOrder(this.#starts.subarray(0, count));
-    const ends = new Float64Array(this.#count);
-    const kept = new Uint32Array(count);
-    const losers = new Uint32Array(count);
-    let keptCount = 0;
-    let loserCount = 0;
-    for (let i = 0; i < count; ) {
+    const starts = new Float64Array(count);
+    const ends = new Float64Array(count);
+    const nameOffsets = new Uint32Array(count);
+    const nameLengths = new Uint32Array(count);
+    let kept = 0;
+    // hot
+    for (let i = 0; i < count; kept++) {
       const start = this.#starts[order[i]];
       let best = -1;
+      let bestSize = 0;
       for (; i < count && this.#starts[order[i]] === start; i++) {
         const row = order[i];
-        ends[row] = start + (this.#sizes[row] || this.#sizeUpTo(start, i + 1 < count ? order[i + 1] : -1));
-        const isBetter = best < 0 || this.#isBetter(row, ends[row] - start, best, ends[best] - start, names);
-        if (best >= 0) losers[loserCount++] = isBetter ? best : row;
-        if (isBetter) best = row;
+        const size = this.#sizes[row] || this.#sizeUpTo(start, i + 1 < count ? order[i + 1] : -1);
+        if (best >= 0 && !this.#isBetter(row, size, best, bestSize, names)) continue;
+        best = row;
+        bestSize = size;
       }
-      kept[keptCount++] = best;
+      starts[kept] = start + shift;
+      ends[kept] = start + bestSize + shift;
+      nameOffsets[kept] = this.#nameOffsets[best];
+      nameLengths[kept] = this.#nameLengths[best];
     }
-    return { kept: kept.subarray(0, keptCount), losers: losers.subarray(0, loserCount), ends };
-  }
-
-  #overlap(rows: Uint32Array, ends: Float64Array): boolean {
-    for (let i = 1; i < rows.length; i++) if (ends[rows[i - 1]] > this.#starts[rows[i]]) return true;
-    return false;
-  }
-
-  #table(names: Uint8Array, rows: Uint32Array, starts: Float64Array, firsts: Float64Array, ends: Float64Array): SymbolTable {
-    const nameOffsets = new Uint32Array(rows.length);
-    const nameLengths = new Uint32Array(rows.length);
-    for (let i = 0; i < rows.length; i++) {
-      nameOffsets[i] = this.#nameOffsets[rows[i]];
-      nameLengths[i] = this.#nameLengths[rows[i]];
-    }
-    return new SymbolTable({ starts, firsts, ends, nameOffsets, nameLengths, names });
+    return new SymbolTable({
+      starts: starts.subarray(0, kept),
+      ends: ends.subarray(0, kept),
+      nameOffsets: nameOffsets.subarray(0, kept),
+      nameLengths: nameLengths.subarray(0, kept),
+      names,
+    });
   }
 
   #sizeUpTo(start: number, next: number): number {

@@ -1,12 +1,10 @@
 const TEXT = new TextDecoder();
 
-/** The columns of a {@link SymbolTable}, one element per symbol, sorted by `firsts`. */
+/** The columns of a {@link SymbolTable}, one element per symbol, sorted by `starts`. */
 export interface SymbolColumns {
-  /** The symbol's own address, from which offsets into it count. */
+  /** First address of each, ascending, no two the same. */
   readonly starts: Float64Array;
-  /** First address at which the symbol may be found, ascending: its start, or later where another symbol goes before it. */
-  readonly firsts: Float64Array;
-  /** First address behind those. */
+  /** First address behind each. */
   readonly ends: Float64Array;
   /** Where the name lies in `names`, in bytes. */
   readonly nameOffsets: Uint32Array;
@@ -28,7 +26,7 @@ export class SymbolTable {
 
   constructor(columns: SymbolColumns) {
     this.#columns = columns;
-    this.#enclosing = enclosingSymbols(columns.ends, columns.firsts);
+    this.#enclosing = enclosingSymbols(columns.ends, columns.starts);
   }
 
   /** Number of symbols. */
@@ -38,12 +36,12 @@ export class SymbolTable {
 
   /** Index of the symbol that covers `address`, of several the one with the nearest start; −1 when none does. */
   find(address: number): number {
-    const { firsts, ends } = this.#columns;
+    const { starts, ends } = this.#columns;
     let low = 0;
-    let high = firsts.length;
+    let high = starts.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (firsts[middle] <= address) low = middle + 1;
+      if (starts[middle] <= address) low = middle + 1;
       else high = middle;
     }
     let index = low - 1;
@@ -57,7 +55,7 @@ export class SymbolTable {
     return this.#columns.starts[index];
   }
 
-  /** First address behind those at which symbol `index` is found. */
+  /** First address behind symbol `index`. */
   end(index: number): number {
     return this.#columns.ends[index];
   }
@@ -69,9 +67,9 @@ export class SymbolTable {
   }
 }
 
-function enclosingSymbols(ends: Float64Array, firsts: Float64Array): Int32Array | undefined {
+function enclosingSymbols(ends: Float64Array, starts: Float64Array): Int32Array | undefined {
   let overlaps = false;
-  for (let i = 1; i < ends.length && !overlaps; i++) overlaps = ends[i - 1] > firsts[i];
+  for (let i = 1; i < ends.length && !overlaps; i++) overlaps = ends[i - 1] > starts[i];
   if (!overlaps) return undefined;
   const enclosing = new Int32Array(ends.length);
   for (let i = 0; i < ends.length; i++) {

@@ -48,7 +48,11 @@ class MadeFiles implements SymbolFiles {
 }
 
 function elf(symbol: string, more: Partial<ElfPlan> = {}): Buffer {
-  return buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols: [{ name: symbol, value: TEXT.vaddr, sizeBytes: 64 }], ...more });
+  return elfWithoutId(symbol, { buildId: ID, ...more });
+}
+
+function elfWithoutId(symbol: string, more: Partial<ElfPlan> = {}): Buffer {
+  return buildElf({ classBits: 64, littleEndian: true, symbols: [{ name: symbol, value: TEXT.vaddr, sizeBytes: 64 }], ...more });
 }
 
 const stripped = (more: Partial<ElfPlan> = {}): Buffer => buildElf({ classBits: 64, littleEndian: true, buildId: ID, ...more });
@@ -95,7 +99,7 @@ describe('files', () => {
   });
 
   it('refuses a file without a build id where the recording knows one, and says so', async () => {
-    files.content.set(PATH, elf('replaced', { buildId: undefined }));
+    files.content.set(PATH, elfWithoutId('replaced'));
     expect(await nameOf({})).toBeUndefined();
     expect(diagnostics.list()[0]).toMatchObject({
       code: 'build-id-mismatch',
@@ -108,7 +112,7 @@ describe('files', () => {
 
   it('refuses a debug file without a build id beside a binary that has one', async () => {
     files.content.set(PATH, elf('fromPath'));
-    files.content.set('/usr/lib/debug/opt/app/bin/server', elf('stray', { isDebugFile: true, buildId: undefined }));
+    files.content.set('/usr/lib/debug/opt/app/bin/server', elfWithoutId('stray', { isDebugFile: true }));
     expect(await nameOf({})).toBe('fromPath');
     expect(await nameOf({ buildId: '' })).toBe('fromPath');
   });
