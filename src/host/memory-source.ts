@@ -35,7 +35,7 @@ export class MemorySource implements ByteSource {
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {
-    if (position >= this.sizeBytes) return 0;
+    if (!(position >= 0 && position < this.sizeBytes)) return 0;
     const blockBytes = this.#blocks[0].length;
     const block = this.#blocks[Math.floor(position / blockBytes)];
     const start = position % blockBytes;

@@ -88,6 +88,8 @@ class DescriptorSource implements ByteSource {
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {
+    // As FileSource: a position from a damaged file may be anything.
+    if (!(position >= 0 && position < this.sizeBytes)) return 0;
     try {
       return readSync(this.#descriptor, target, 0, target.length, position);
     } catch (cause) {

@@ -35,7 +35,9 @@ describe('FileSource', () => {
     expect(await read(source, 900, 3)).toEqual([...bytes.subarray(900, 903)]);
     expect(await read(source, 0, 2)).toEqual([0, 1]);
     expect(await read(source, 998, 10)).toEqual([...bytes.subarray(998)]);
-    expect(await read(source, 1000, 10)).toEqual([]);
+    for (const position of [1000, 2 ** 31, 2 ** 53, 2 ** 62, 2 ** 64, Number.POSITIVE_INFINITY, -1, Number.NaN]) {
+      expect(await read(source, position, 10)).toEqual([]);
+    }
     await source.close();
     await source.close();
     await expect(read(source, 0, 1)).rejects.toMatchObject({ code: 'io', file: path });
@@ -112,7 +114,7 @@ describe('MemorySource', () => {
     expect(await readRange(source, 0, 1000)).toEqual(bytes);
     expect(await readRange(source, 321, 500)).toEqual(bytes.slice(321, 821));
     expect(await readRange(source, 990, 500)).toEqual(bytes.slice(990));
-    expect(await read(source, 1000, 1)).toEqual([]);
+    for (const position of [1000, 2 ** 62, -1, Number.NaN]) expect(await read(source, position, 1)).toEqual([]);
   });
 
   test('of an empty stream', async () => {

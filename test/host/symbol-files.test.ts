@@ -26,6 +26,7 @@ describe('NodeSymbolFiles', () => {
     expect(source.sizeBytes).toBe(6);
     expect(Buffer.from(await readRange(source, 2, 3)).toString()).toBe('cde');
     expect(Buffer.from(await readRange(source, 4, 100)).toString()).toBe('ef');
+    for (const position of [6, 2 ** 53, 2 ** 62, -1]) expect(await source.readAt(position, new Uint8Array(1))).toBe(0);
     await source.close();
     await source.close();
     await expect(source.readAt(0, new Uint8Array(1))).rejects.toMatchObject({ name: 'PerfconvError', code: 'io' });

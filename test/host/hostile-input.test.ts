@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Diagnostics } from '../../src/diagnostics.ts';
+import { PerfconvError } from '../../src/errors.ts';
+import { type OpenInput, openFile, openStream } from '../../src/host/open-input.ts';
+import { type ReadProfileResult, readProfile } from '../../src/read-profile.ts';
+import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
+import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
+
+let dir: string;
+let path: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'perfconv-hostile-'));
+  path = join(dir, 'perf.data');
+});
+afterAll(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+interface Outcome {
+  readonly samples: number;
+  readonly diagnostics: Diagnostics;
+}
+
+async function decode({ source }: OpenInput): Promise<Outcome | PerfconvError> {
+  const diagnostics = new Diagnostics();
+  try {
+    const { profile }: ReadProfileResult = await readProfile(source, { keepSamples: true }, diagnostics);
+    return { samples: profile.samples?.size ?? 0, diagnostics };
+  } catch (error) {
+    if (error instanceof PerfconvError) return error;
+    throw error;
+  } finally {
+    await source.close();
+  }
+}
+
+/** A file, and a stream that comes in one piece: kept in memory in file form, else decoded as it comes. */
+const WAYS: readonly (readonly [name: string, open: (bytes: Uint8Array) => Promise<OpenInput>])[] = [
+  [
+    'a file',
+    (bytes) => {
+      writeFileSync(path, bytes);
+      return openFile(path);
+    },
+  ],
+  ['a stream', (bytes) => openStream(Readable.from([bytes]), 'stream')],
+];
+
+const ATTR: AttrSpec = { name: 'cpu-clock', period: 1n, sampleType: ['ip', 'tid', 'time'] };
+const sample = (time: bigint): RecordSpec => record.sample({ ip: 0x400010n, pid: 9, time });
+
+/** An AUXTRACE record that says a trace of this size follows, and has none. */
+function hostileAuxtrace(size: bigint): RecordSpec {
+  const honest = toolRecords.auxtrace({ data: new Uint8Array(0) });
+  return { ...honest, writeBody: (out) => out.u64(size).u64(0n).u64(0n).u32(0).u32(0).u32(0).u32(0) };
+}
+
+describe.each(WAYS)('%s', (_, open) => {
+  describe.each([
+    ['pipe form', encodePipe],
+    ['file form', encodeFile],
+  ])('in %s', (_form, encode) => {
+    test.each([1n << 31n, 1n << 32n, (1n << 53n) - 1n, 1n << 53n, 1n << 62n, 1n << 63n, (1n << 64n) - 1n, (1n << 64n) - 8n])(
+      'with an AUXTRACE record of %i bytes ends there, and says so',
+      async (size) => {
+        const bytes = encode({ attrs: [ATTR], records: [sample(1n), hostileAuxtrace(size), sample(2n)] });
+        const outcome = (await decode(await open(bytes))) as Outcome;
+        expect(outcome).not.toBeInstanceOf(Error);
+        expect(outcome.samples).toBe(1);
+        expect(outcome.diagnostics.hasLoss).toBe(true);
+      },
+    );
+  });
+
+  test.each([
+    ['pipe', pipeRecording],
+    ['file', fileRecording],
+  ])('of a %s recording cut off anywhere gives its first samples or a typed error', async (_form, recording) => {
+    const whole = recording();
+    let most = 0;
+    for (let length = 0; length <= whole.length; length += 7) {
+      const outcome = await decode(await open(whole.subarray(0, length)));
+      if (outcome instanceof PerfconvError) continue;
+      expect(outcome.samples, `${length} bytes`).toBeGreaterThanOrEqual(most);
+      most = outcome.samples;
+    }
+    expect(most).toBeGreaterThanOrEqual(2);
+  });
+});
+
+test('a file that shrinks while it is read ends where it ends', async () => {
+  writeFileSync(path, fileRecording(5000));
+  const input = await openFile(path);
+  truncateSync(path, 100_000);
+  const outcome = (await decode(input)) as Outcome;
+  expect(outcome.samples).toBeGreaterThan(0);
+  expect(outcome.diagnostics.hasLoss).toBe(true);
+});
