@@ -39,9 +39,10 @@ export class GzipSink implements ByteSink {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Gives up. */
-  destroy(): void {
+  /** Gives up. Nothing is written to the target once this is done, so that it can be closed. Never throws. */
+  async destroy(): Promise<void> {
     this.#gzip.destroy();
+    await this.#pumped;
   }
 
   /** Never rejects: a failure is kept for the next write, which has someone to tell. */

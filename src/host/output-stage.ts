@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, open, openSync, rmSync, type Stats } from 'node:fs';
-import { readdir, realpath, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { ByteSink } from '../bytes/byte-sink.ts';
@@ -8,6 +8,7 @@ import { PerfconvError } from '../errors.ts';
 import { FileSink } from './file-sink.ts';
 import { GzipSink } from './gzip-sink.ts';
 import { ioError, systemCode } from './io-error.ts';
+import { targetOf } from './output-target.ts';
 
 const openDescriptor = promisify(open);
 
@@ -48,7 +49,7 @@ export class OutputStage {
   async openDirectory(path: string): Promise<(fileName: string) => Promise<ByteSink>> {
     const target = await statTarget(path);
     if (target !== undefined && !target.isDirectory()) throw new PerfconvError('io', 'is no directory, and the tables need one', { file: path });
-    const temporary = await this.#stage(path, true);
+    const temporary = this.#stage(path, true);
     create(path, () => mkdirSync(temporary));
     return async (fileName) => {
       const file = new FileSink(
@@ -78,7 +79,7 @@ export class OutputStage {
 
   /** Something failed: removes what was begun. Does nothing after {@link commit}. Never throws. */
   async discard(): Promise<void> {
-    for (const compressor of this.#compressors) compressor.destroy();
+    for (const compressor of this.#compressors) await compressor.destroy();
     await this.#closeFiles().catch(() => {});
     for (const { temporary } of this.#staged.splice(0)) await rm(temporary, { recursive: true, force: true }).catch(() => {});
   }
@@ -95,7 +96,7 @@ export class OutputStage {
   }
 
   async #openStaged(path: string, target: Stats | undefined): Promise<FileSink> {
-    const temporary = await this.#stage(path, false);
+    const temporary = this.#stage(path, false);
     // At once, not in a thread: a signal must find every file that was made.
     const descriptor = create(path, () => openSync(temporary, 'wx'));
     if (target !== undefined) chmodSync(temporary, target.mode & 0o777);
@@ -111,8 +112,8 @@ export class OutputStage {
   }
 
   /** A name beside the target, which lies in the same file system; behind a symbolic link, beside what it points to. */
-  async #stage(path: string, isDirectory: boolean): Promise<string> {
-    const target = await realpath(path).catch(() => resolve(path));
+  #stage(path: string, isDirectory: boolean): string {
+    const target = targetOf(path);
     const temporary = join(dirname(target), `.perfconv-${process.pid}-${randomBytes(4).toString('hex')}.tmp`);
     this.#staged.push({ temporary, target, name: path, isDirectory });
     return temporary;
@@ -138,9 +139,15 @@ function create<T>(path: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw new PerfconvError('io', `there is no directory ${dirname(path)}`, { file: path }, { cause: error });
+    if (systemCode(error) === 'ENOENT') throw new PerfconvError('io', `there is no directory ${missingDirectory(path)}`, { file: path }, { cause: error });
     throw ioError(error, path);
   }
+}
+
+/** As the user named it; behind a symbolic link, where that points to. */
+function missingDirectory(path: string): string {
+  const target = targetOf(path);
+  return dirname(target === resolve(path) ? path : target);
 }
 
 /** Moves a directory to its place; into one that is there already, file by file. */

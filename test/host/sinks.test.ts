@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -57,6 +57,24 @@ describe('GzipSink', () => {
     await gzip.end();
     clearInterval(pump);
     expect(accepted).toBe(64);
+  });
+
+  test('writes nothing more to the target once it is destroyed', async () => {
+    const target = {
+      writing: 0,
+      async write() {
+        this.writing++;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        this.writing--;
+      },
+    };
+    const gzip = new GzipSink(target);
+    const noise = Uint8Array.from({ length: 1 << 20 }, (_, i) => ((i * 2654435761) >>> 13) & 0xff);
+    await gzip.write(noise);
+    while (target.writing === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await gzip.destroy();
+    expect(target.writing).toBe(0);
+    await gzip.destroy();
   });
 
   test('a failure of the target comes out of write or end', async () => {
@@ -140,6 +158,32 @@ describe('OutputStage', () => {
     expect(readdirSync(dir).sort()).toEqual(['link', 'real']);
     expect(readFileSync(at('real'), 'utf8')).toBe('new');
     expect(statSync(at('real')).mode & 0o777).toBe(0o640);
+  });
+
+  test('makes what a symbolic link points to, when it is not there yet', async () => {
+    mkdirSync(at('elsewhere'));
+    symlinkSync('elsewhere/real', at('second'));
+    symlinkSync(at('second'), at('first'));
+    symlinkSync('tables', at('dir'));
+    const stage = new OutputStage();
+    await (await stage.openFile(at('first'))).write(text('new'));
+    await (await (await stage.openDirectory(at('dir')))('x.csv')).write(text('row'));
+    expect(readdirSync(at('elsewhere'))).toEqual([expect.stringMatching(/^\.perfconv-/)]);
+    await stage.commit();
+    expect(readdirSync(dir).sort()).toEqual(['dir', 'elsewhere', 'first', 'second', 'tables']);
+    expect(readFileSync(at('elsewhere/real'), 'utf8')).toBe('new');
+    expect(readFileSync(at('tables/x.csv'), 'utf8')).toBe('row');
+    expect(lstatSync(at('first')).isSymbolicLink() && lstatSync(at('second')).isSymbolicLink() && lstatSync(at('dir')).isSymbolicLink()).toBe(true);
+  });
+
+  test('a symbolic link into a missing directory, and one that leads to itself', async () => {
+    symlinkSync('missing/real', at('link'));
+    symlinkSync('circle', at('circle'));
+    const stage = new OutputStage();
+    await expect(stage.openFile(at('link'))).rejects.toMatchObject({ code: 'io', message: expect.stringMatching(/link: there is no directory .*missing$/) });
+    await expect(stage.openFile(at('circle'))).rejects.toMatchObject({ code: 'io', message: expect.stringContaining('too many symbolic links') });
+    await stage.discard();
+    expect(readdirSync(dir).sort()).toEqual(['circle', 'link']);
   });
 
   test.skipIf(!existsSync('/dev/null'))('writes a device directly, and never puts a file in its place', async () => {

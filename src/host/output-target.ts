@@ -1,0 +1,52 @@
+import { type BigIntStats, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+/** As many links behind one another as Linux follows (path_resolution(7)). */
+const MAX_LINKS = 40;
+
+/**
+ * Where the bytes of an output go: its absolute path with all symbolic links followed, also one that points to what is
+ * not there yet. A path whose directory is missing, or whose links go round in a circle, is only made absolute.
+ */
+export function targetOf(path: string): string {
+  let target = resolve(path);
+  try {
+    for (let links = 0; links < MAX_LINKS; links++) {
+      target = join(realpathSync(dirname(target)), basename(target));
+      const link = readLink(target);
+      if (link === undefined) return target;
+      target = resolve(dirname(target), link);
+    }
+  } catch {
+    return target;
+  }
+  return resolve(path);
+}
+
+/** Tells files apart whatever they are called: two paths have the same identity where they are, or would become, one file. */
+export function identityOf(path: string): string {
+  const target = targetOf(path);
+  const stats = statIfThere(target);
+  return stats === undefined ? target : statsIdentity(stats);
+}
+
+/** The identity of a file that {@link identityOf} gives, from what the system says of it. */
+export function statsIdentity({ dev, ino }: BigIntStats): string {
+  return `${dev}:${ino}`;
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // Not there, or no link.
+  }
+}
+
+function statIfThere(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true });
+  } catch {
+    return undefined;
+  }
+}
