@@ -68,7 +68,8 @@ function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
   return `no sample passes the filters, of ${session.sampleCount} in the recording${hint}`;
 }
 
-function reportUnknownEvents(profile: Profile, filter: SampleFilter | undefined, diagnostics: Diagnostics): void {
+/** Warns of events that a filter asks for and the recording does not have. */
+export function reportUnknownEvents(profile: Profile, filter: SampleFilter | undefined, diagnostics: Diagnostics): void {
   const unknown = unknownEvents(profile.events, filter);
   if (unknown.length > 0) diagnostics.add('unknown-event', 'warning', unknownEventsText(unknown, profile.events));
 }

@@ -1,6 +1,6 @@
 import type { ByteSink } from './bytes/byte-sink.ts';
 import type { ByteSource } from './bytes/byte-source.ts';
-import { requireSamples } from './convert.ts';
+import { reportUnknownEvents, requireSamples } from './convert.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { type ReadProfileOptions, readProfile } from './read-profile.ts';
 import { type ReportOptions, writeReport } from './writers/report.ts';
@@ -12,5 +12,6 @@ import { type ReportOptions, writeReport } from './writers/report.ts';
 export async function report(source: ByteSource, sink: ByteSink, options: ReadProfileOptions & ReportOptions, diagnostics: Diagnostics): Promise<void> {
   const result = await readProfile(source, options, diagnostics);
   requireSamples(result, options.filter);
+  reportUnknownEvents(result.profile, options.filter, diagnostics);
   await writeReport(result.profile, sink, options);
 }

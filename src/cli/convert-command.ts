@@ -1,5 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { statSync } from 'node:fs';
 import { type ConvertOutput, convert } from '../convert.ts';
 import { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
@@ -12,8 +11,10 @@ import type { WriteOptions } from '../write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
+import { checkConflicts } from './output-conflicts.ts';
 import { type PlannedOutput, planOutputs, STANDARD_STREAM } from './outputs.ts';
 import { DEFAULT_INPUT, planReading, printSummary, type ReadingPlan, readOptions, withInput, withProgress } from './reading.ts';
+import { checkSymbolPaths } from './symbol-paths.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_LOSS, type Terminal } from './terminal.ts';
 import { planWriting, reportUnusedOptions } from './writing.ts';
 
@@ -35,7 +36,9 @@ export async function runConvert(args: Arguments, terminal: Terminal, version: s
   const reading = planReading(args);
   const writing = planWriting(args, version);
   const plans = inputs.map((input): Plan => ({ input, reading, writing, outputs: planOutputs(input, outputs, format, isDirectory) }));
-  for (const plan of plans) checkOutputs(plan, terminal);
+  checkTerminal(plans, terminal);
+  checkConflicts(plans, terminal);
+  checkSymbolPaths(args);
 
   let status = EXIT_DONE;
   for (const plan of plans) {
@@ -89,7 +92,7 @@ async function writeOutputs(stage: OutputStage, input: OpenInput, plan: Plan, ar
     );
     await compressor?.end();
   } catch (error) {
-    compressor?.destroy();
+    await compressor?.destroy();
     // Standard output comes last: whatever else was asked for is written.
     if (!isReaderGone(error)) throw error;
   }
@@ -105,27 +108,8 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Refuses to write one output over another or over what is read, and bytes that a terminal cannot show. */
-function checkOutputs({ input, outputs }: Plan, terminal: Terminal): void {
-  const places = outputs.map(({ path }) => (path === STANDARD_STREAM ? path : resolve(path)));
-  const twice = places.findIndex((place, i) => places.indexOf(place) !== i);
-  if (twice >= 0) throw new PerfconvError('usage', `-o ${outputs[twice].path} is given twice`);
-  for (const { path, format, gzip } of outputs) {
-    if (path === STANDARD_STREAM) {
-      if (terminal.stdout.isTTY && (gzip || format === 'pprof')) {
-        throw new PerfconvError('usage', 'the output is binary and standard output is a terminal: give -o FILE');
-      }
-    } else if (isSameFile(path, input)) {
-      throw new PerfconvError('usage', `-o ${path} would overwrite the input`);
-    }
-  }
-}
-
-function isSameFile(output: string, input: string): boolean {
-  if (input === STANDARD_STREAM) return false;
-  try {
-    return statSync(output).isFile() && realpathSync(output) === realpathSync(input);
-  } catch {
-    return false;
-  }
+/** Refuses bytes that a terminal cannot show. */
+function checkTerminal(plans: readonly Plan[], { stdout }: Terminal): void {
+  const isBinary = plans.some(({ outputs }) => outputs.some(({ path, gzip, format }) => path === STANDARD_STREAM && (gzip || format === 'pprof')));
+  if (stdout.isTTY && isBinary) throw new PerfconvError('usage', 'the output is binary and standard output is a terminal: give -o FILE');
 }

@@ -6,6 +6,7 @@ import { report } from '../report.ts';
 import type { Arguments } from './arguments.ts';
 import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
 import { DEFAULT_INPUT, planReading, printSummary, readOptions, withInput, withProgress } from './reading.ts';
+import { checkSymbolPaths } from './symbol-paths.ts';
 import { EXIT_DONE, EXIT_LOSS, type Terminal } from './terminal.ts';
 
 /** From how many per cent on perf report shows a number in red and in green. */
@@ -25,6 +26,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
     ...(limit !== undefined && { limit }),
     ...(weight && { weight }),
   };
+  checkSymbolPaths(args);
   const diagnostics = new Diagnostics();
   const sink = new WritableSink(terminal.stdout, STANDARD_OUTPUT);
   return reportingFailures(input, terminal, async () => {

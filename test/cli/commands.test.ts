@@ -60,6 +60,12 @@ describe('report', () => {
     expect(stdout.toString()).toMatch(/comm\n.* app\n$/);
   });
 
+  test('says which events are not there', async () => {
+    const { status, stderr } = await runMain(['report', '--event', 'cpu-clock,cycles', input]);
+    expect(status).toBe(0);
+    expect(stderr).toContain('perfconv: warning: the recording has no event cycles; it has cpu-clock, page-faults\n');
+  });
+
   test('colours only on a terminal that wants them', async () => {
     const colour = String.fromCharCode(27);
     expect((await runMain(['report', input])).stdout.toString()).not.toContain(colour);

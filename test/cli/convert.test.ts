@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -183,6 +183,22 @@ describe('errors are one line each', () => {
     expect(readFileSync(at('out.csv/stat.csv'), 'utf8')).toContain('COMM,1');
   });
 
+  test.each([[[]], [['report']]])('symbols that are named and not there, or not what they should be: %j', async (command) => {
+    const input = put('perf.data', fileRecording());
+    put('kallsyms', 'ffffffff81000000 T _text\n');
+    const cases: [args: string[], message: string][] = [
+      [['--kallsyms', at('missing')], `--kallsyms ${at('missing')}: no such file or directory`],
+      [['--kallsyms', dir], `--kallsyms ${dir}: is a directory, not a file`],
+      [['--symfs', at('missing')], `--symfs ${at('missing')}: no such file or directory`],
+      [['--symfs', input], `--symfs ${input}: is not a directory`],
+      [['--debug-dir', dir, '--debug-dir', at('missing')], `--debug-dir ${at('missing')}: no such file or directory`],
+      [['--buildid-dir', input], `--buildid-dir ${input}: is not a directory`],
+    ];
+    for (const [args, message] of cases) expect(await runMain([...command, ...args, input])).toMatchObject({ status: 1, stderr: `perfconv: ${message}\n` });
+    expect(readdirSync(dir).sort()).toEqual(['kallsyms', 'perf.data']);
+    expect((await runMain([...command, '--kallsyms', at('kallsyms'), '--symfs', dir, '--debug-dir', dir, '--buildid-dir', dir, input])).status).toBe(0);
+  });
+
   test('an output that cannot be written leaves nothing, and the others are not written either', async () => {
     const input = put('perf.data', fileRecording());
     put('plain', '');
@@ -264,7 +280,50 @@ describe('usage errors end with status 2', () => {
       status: 2,
       stderr: `perfconv: -o ${input} would overwrite the input\n`,
     });
+    symlinkSync(input, at('other.folded'));
+    expect(await runMain(['-o', at('other.folded'), input])).toMatchObject({
+      status: 2,
+      stderr: `perfconv: -o ${at('other.folded')} would overwrite the input\n`,
+    });
     expect(readFileSync(input)).toEqual(Buffer.from(fileRecording()));
+  });
+
+  test('an input is not written over from standard input either', async () => {
+    const input = put('perf.folded', fileRecording());
+    const fd = openSync(input, 'r');
+    const result = await runMain(['-o', input, '-'], { stdin: Object.assign(new PassThrough(), { fd }) });
+    closeSync(fd);
+    expect(result).toMatchObject({ status: 2, stderr: `perfconv: -o ${input} would overwrite the input\n` });
+    expect(readFileSync(input)).toEqual(Buffer.from(fileRecording()));
+  });
+
+  test('two inputs do not become one output, whatever it is called', async () => {
+    const [first, second] = [put('web.data', fileRecording()), put('web', fileRecording())];
+    expect(await runMain([first, second])).toMatchObject({
+      status: 2,
+      stderr: `perfconv: ${first} and ${second} would both be written to ${at('web.pb.gz')}: convert each by itself, with -o\n`,
+    });
+    expect(await runMain([first, `${dir}/./web.data`])).toMatchObject({ status: 2, stderr: expect.stringContaining('would both be written to') });
+    expect(await runMain([first, first])).toMatchObject({ status: 2, stderr: `perfconv: the input ${first} is given twice\n` });
+    expect(await runMain(['-t', 'csv', first, second])).toMatchObject({ status: 2 });
+    expect(await runMain(['-t', 'folded', '-', '-'])).toMatchObject({ status: 2, stderr: 'perfconv: the input standard input is given twice\n' });
+    expect(readdirSync(dir).sort()).toEqual(['web', 'web.data']);
+  });
+
+  test('one input is not written over by what becomes of another', async () => {
+    const [first, second] = [put('x.data', fileRecording()), put('x.pb.gz', pipeRecording())];
+    expect(await runMain([first, second])).toMatchObject({
+      status: 2,
+      stderr: `perfconv: ${first} would be written to ${second} and overwrite the input ${second}: convert it by itself, with -o\n`,
+    });
+    expect(readFileSync(second)).toEqual(Buffer.from(pipeRecording()));
+    expect(readdirSync(dir).sort()).toEqual(['x.data', 'x.pb.gz']);
+  });
+
+  test('one output is not written over another by way of a symbolic link', async () => {
+    symlinkSync('a.pb', at('b.pb'));
+    const result = await runMain(['-o', at('a.pb'), '-o', at('b.pb'), put('perf.data', fileRecording())]);
+    expect(result).toMatchObject({ status: 2, stderr: `perfconv: -o ${at('b.pb')} is given twice\n` });
   });
 
   test('a terminal gets no binary', async () => {

@@ -1,0 +1,35 @@
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { PerfconvError } from '../errors.ts';
+import { ioError } from '../host/io-error.ts';
+import type { Arguments } from './arguments.ts';
+
+/** Options that name where symbols are. */
+const DIRECTORIES = ['symfs', 'debug-dir', 'buildid-dir'] as const;
+const FILES = ['kallsyms'] as const;
+
+/**
+ * Makes sure that what the options name is there. Symbol files are otherwise looked for in many places, most of which
+ * do not exist; but who names one wants it used.
+ * @throws PerfconvError `io`
+ */
+export function checkSymbolPaths(args: Arguments): void {
+  for (const name of DIRECTORIES) {
+    for (const path of args.texts(name)) check(`--${name} ${path}`, path, (stats) => (stats.isDirectory() ? undefined : 'is not a directory'));
+  }
+  for (const name of FILES) {
+    for (const path of args.texts(name)) {
+      check(`--${name} ${path}`, path, (stats) => (stats.isFile() ? undefined : stats.isDirectory() ? 'is a directory, not a file' : 'is not a regular file'));
+    }
+  }
+}
+
+function check(label: string, path: string, complaintOf: (stats: Stats) => string | undefined): void {
+  let complaint: string | undefined;
+  try {
+    complaint = complaintOf(statSync(path));
+    if (complaint === undefined) accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw ioError(error, label);
+  }
+  if (complaint !== undefined) throw new PerfconvError('io', complaint, { file: label });
+}
