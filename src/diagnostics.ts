@@ -10,7 +10,7 @@ export interface Diagnostic {
   /** Stable and machine readable: `record-overrun`, `build-id-mismatch`. */
   readonly code: string;
   readonly severity: Severity;
-  /** The sentence of the first finding of this kind. */
+  /** The sentence of the first finding of this kind, or one that sums up all of them. */
   readonly message: string;
   /** How often it was found, at least 1. */
   readonly count: number;
@@ -30,6 +30,11 @@ export class Diagnostics {
     const known = this.#byCode.get(code);
     if (known) known.count += count;
     else this.#byCode.set(code, { code, severity, message, count, firstOffset: offset });
+  }
+
+  /** Says a finding that sums up: replaces what was said under its code before, and counts once. */
+  set(code: string, severity: Severity, message: string): void {
+    this.#byCode.set(code, { code, severity, message, count: 1, firstOffset: undefined });
   }
 
   /** How often a code was found; 0 when never. */

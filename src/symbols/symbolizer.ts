@@ -5,6 +5,7 @@ import { buildIdCacheFiles } from './candidates.ts';
 import type { ElfFile } from './elf.ts';
 import { readElfSymbols } from './elf-symbols.ts';
 import { isSameKernel, KernelSymbols } from './kernel-symbols.ts';
+import { MissingSymbols } from './missing-symbols.ts';
 import { CheckedFiles, findObjectFiles } from './object-files.ts';
 import type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
 import type { SymbolTable } from './symbol-table.ts';
@@ -28,7 +29,8 @@ export interface CodeObject {
 
 /**
  * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso. What cannot be found or does not fit
- * is reported (`no-symbols`, `build-id-mismatch`, `symbol-file-damaged`, `kallsyms-hidden`, `kallsyms-mismatch`; all warnings) and never thrown.
+ * is reported (`no-symbols`, `build-id-mismatch`, `symbol-file-damaged`, `kallsyms-hidden`, `kallsyms-mismatch`, all warnings, and the note
+ * `no-symbols-names`) and never thrown.
  */
 export class Symbolizer {
   readonly #files: SymbolFiles;
@@ -36,12 +38,14 @@ export class Symbolizer {
   readonly #diagnostics: Diagnostics;
   readonly #buildIdDir: string | undefined;
   readonly #kernel: KernelSymbols;
+  readonly #missing: MissingSymbols;
 
   constructor(files: SymbolFiles, options: SymbolizerOptions, diagnostics: Diagnostics) {
     this.#files = files;
     this.#options = options;
     this.#diagnostics = diagnostics;
     this.#buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
+    this.#missing = new MissingSymbols(diagnostics);
     this.#kernel = new KernelSymbols(files, options, this.#buildIdDir, diagnostics);
   }
 
@@ -52,7 +56,7 @@ export class Symbolizer {
   async symbolsFor(object: CodeObject): Promise<SymbolTable | undefined> {
     if (object.kind === 'anon' || object.kind === 'guest') return undefined;
     const symbols = await this.#read(object);
-    if (symbols === undefined) this.#diagnostics.add('no-symbols', 'warning', `no symbols found for ${object.name}`);
+    if (symbols === undefined) this.#missing.add(object.name);
     return symbols;
   }
 

@@ -177,6 +177,29 @@ describe('files', () => {
   });
 });
 
+describe('files without symbols', () => {
+  const reported = async (count: number) => {
+    const symbols = symbolizer();
+    for (let i = 1; i <= count; i++) await symbols.symbolsFor({ name: `/lib/${i}.so`, kind: 'file', buildId: '', osRelease: '' });
+    await symbols.symbolsFor({ name: '/lib/1.so', kind: 'file', buildId: ID, osRelease: '' });
+    return diagnostics.list().map(({ code, severity, message, count: times }) => [code, severity, message, times]);
+  };
+
+  it('are all named by one warning while there are few', async () => {
+    expect(await reported(3)).toEqual([['no-symbols', 'warning', 'no symbols found for /lib/1.so, /lib/2.so, /lib/3.so', 1]]);
+  });
+
+  it('are counted by the warning when there are many, and all named by a note', async () => {
+    expect(await reported(4)).toEqual([
+      ['no-symbols', 'warning', 'no symbols found for /lib/1.so, /lib/2.so, /lib/3.so and 1 other', 1],
+      ['no-symbols-names', 'info', 'no symbols found for: /lib/1.so, /lib/2.so, /lib/3.so, /lib/4.so', 1],
+    ]);
+    diagnostics = new Diagnostics();
+    const [[, , message]] = await reported(20);
+    expect(message).toBe('no symbols found for /lib/1.so, /lib/2.so, /lib/3.so and 17 others');
+  });
+});
+
 describe('the vdso', () => {
   const vdso = { name: '[vdso]', kind: 'vdso' } as const;
 
