@@ -10,7 +10,10 @@ export interface ChromeTrack {
   readonly process: number;
   /** Unique in the trace, positive. The recorded tid for the event that makes the timeline, unless another thread has it. */
   readonly tid: number;
-  /** `worker`, `postgres [main]`, `worker page-faults [tid 101]`: with the recorded tid where {@link tid} is another. */
+  /**
+   * `worker`, `postgres [main]`, `worker page-faults [tid 101]`: with the recorded tid where {@link tid} is another, and where other
+   * tracks of the process or the process itself would be called the same.
+   */
   readonly label: string;
   /** Whether it is the idle task's, or of a thread unknown. */
   readonly isIdle: boolean;
@@ -53,7 +56,7 @@ export function chromeTracks(profile: Profile, samples: SampleTable): ChromeTrac
   const processes: ChromeProcess[] = [];
   const takenPids = new Set<number>();
   const takenTids = new Set<number>();
-  const tracks = groups.map((group) => {
+  const drafts = groups.map((group) => {
     const thread = threads[group.subject];
     let process = processNumbers.get(thread.process);
     if (process === undefined) {
@@ -65,11 +68,15 @@ export function chromeTracks(profile: Profile, samples: SampleTable): ChromeTrac
     }
     const isTimeline = group.event === timeline;
     const tid = isTimeline ? claim(thread.tid, takenTids, unused) : unused();
+    const name = threadName(thread, group.part);
+    return { group, process, tid, thread, label: isTimeline ? name : `${name} ${profile.events[group.event].name}` };
+  });
+  const uses = processes.map(({ label }) => new Map([[label, 1]]));
+  for (const { process, label } of drafts) uses[process].set(label, (uses[process].get(label) ?? 0) + 1);
+  const tracks = drafts.map(({ thread, label, ...track }): ChromeTrack => {
     const isIdle = thread.tid <= 0;
-    const parts = [threadName(thread, group.part)];
-    if (!isTimeline) parts.push(profile.events[group.event].name);
-    if (!isIdle && tid !== thread.tid) parts.push(`[tid ${thread.tid}]`);
-    return { group, process, tid, label: parts.join(' '), isIdle };
+    const needsTid = !isIdle && (track.tid !== thread.tid || uses[track.process].get(label) !== 1);
+    return { ...track, isIdle, label: needsTid ? `${label} [tid ${thread.tid}]` : label };
   });
   return { processes, tracks };
 }

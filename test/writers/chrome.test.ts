@@ -257,6 +257,25 @@ describe('writeChrome', () => {
     expect(Math.max(...instants) - Math.min(...instants)).toBeGreaterThanOrEqual(1);
   });
 
+  it('rule 7: threads of one name, which may be that of their process, are told apart', async () => {
+    const threads = [100, 101, 102, 103].map((tid): SampleSpec => ({ timeNs: tid, pid: 100, tid, process: 'th', comm: 'th', stack: ['run'] }));
+    const others: SampleSpec[] = [
+      { timeNs: 200, pid: 100, tid: 104, process: 'th', comm: 'io', stack: ['run'] },
+      { timeNs: 201, pid: 200, tid: 201, process: 'th', comm: 'th', stack: ['run'] },
+      { timeNs: 202, pid: 300, tid: 301, process: 'app', comm: 'th', stack: ['run'] },
+    ];
+    const trace = await convert(buildProfile([...threads, ...others]));
+    expect(labels(trace, 'thread_name')).toEqual([
+      [100, 100, 'th [main]'],
+      [100, 101, 'th [tid 101]'],
+      [100, 102, 'th [tid 102]'],
+      [100, 103, 'th [tid 103]'],
+      [100, 104, 'io'],
+      [200, 201, 'th [tid 201]'],
+      [300, 301, 'th'],
+    ]);
+  });
+
   it('puts further events on tracks of their own, beside the thread', async () => {
     const trace = await convert(buildProfile(mixed(10)));
     expect(labels(trace, 'thread_name')).toEqual([
