@@ -1,5 +1,6 @@
 import type { ByteSink } from './bytes/byte-sink.ts';
 import type { Diagnostics } from './diagnostics.ts';
+import { PerfconvError } from './errors.ts';
 import type { StreamFormat } from './formats.ts';
 import type { Profile } from './profile/profile.ts';
 import type { ChromeOptions } from './writers/chrome.ts';
@@ -29,6 +30,8 @@ type Write = (profile: Profile, sink: ByteSink, options: WriteOptions, diagnosti
 
 const DEFAULT_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm'];
 const DEFAULT_EXPORTER = 'perfconv';
+/** The longest text that V8 holds is 24 characters shorter, and DevTools reads a trace as one text. Source: V8, String::kMaxLength. */
+const MAX_DEVTOOLS_BYTES = 512 << 20;
 
 /** Loaded when they are needed: a conversion mostly needs one of them. */
 const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
@@ -39,17 +42,21 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   speedscope: async () => {
     const { writeSpeedscope } = await import('./writers/speedscope.ts');
     return async (profile, sink, { group = 'thread', weight = 'period', exporter = DEFAULT_EXPORTER }, diagnostics) => {
-      const { zeroWeightSamples } = await writeSpeedscope(profile, sink, { group, weight, name: profile.meta.inputName, exporter });
+      const { zeroWeightSamples, shieldedNames } = await writeSpeedscope(profile, sink, { group, weight, name: profile.meta.inputName, exporter });
       if (zeroWeightSamples > 0) {
         diagnostics.add('zero-weight', 'info', 'samples have a period of 0: speedscope does not show them', undefined, zeroWeightSamples);
+      }
+      if (shieldedNames) {
+        diagnostics.add('shielded-names', 'info', 'mangled names start with a blank: their number would crash the demangler in the page of speedscope');
       }
     };
   },
   chrome: async () => {
     const { writeChrome } = await import('./writers/chrome.ts');
     return async (profile, sink, { chromeStyle = 'auto', exporter = DEFAULT_EXPORTER }, diagnostics) => {
-      const result = await writeChrome(profile, sink, { style: chromeStyle, name: profile.meta.inputName, exporter });
-      reportChrome(result, chromeStyle, diagnostics);
+      const counted = new CountingSink(sink);
+      const result = await writeChrome(profile, counted, { style: chromeStyle, name: profile.meta.inputName, exporter });
+      reportChrome(result, counted.sizeBytes, chromeStyle, diagnostics);
     };
   },
   script: async () => {
@@ -73,17 +80,38 @@ export function needsSamples(format: StreamFormat): boolean {
 
 /**
  * Writes a profile in one of the formats. The bytes are not compressed.
- * @throws PerfconvError `no-samples`; `usage` when the format needs samples that the profile did not keep; whatever the sink throws
+ * @throws PerfconvError `no-samples`; `usage` when there is no such format, or it needs samples that the profile did not keep; whatever the sink throws
  */
 export async function writeProfile(format: StreamFormat, profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics): Promise<void> {
+  // Not every caller has a compiler that looks at the name.
+  if (!Object.hasOwn(WRITERS, format)) throw new PerfconvError('usage', `writeProfile writes no ${format}, but ${Object.keys(WRITERS).join(', ')}`);
   const write = await WRITERS[format]();
   await write(profile, sink, options, diagnostics);
 }
 
+/** Counts what goes through to another sink. */
+class CountingSink implements ByteSink {
+  sizeBytes = 0;
+  readonly #target: ByteSink;
+
+  constructor(target: ByteSink) {
+    this.#target = target;
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    this.sizeBytes += chunk.length;
+    return this.#target.write(chunk);
+  }
+}
+
 type ChromeResult = Awaited<ReturnType<typeof import('./writers/chrome.ts').writeChrome>>;
 
-function reportChrome(result: ChromeResult, asked: ChromeOptions['style'], diagnostics: Diagnostics): void {
+function reportChrome(result: ChromeResult, sizeBytes: number, asked: ChromeOptions['style'], diagnostics: Diagnostics): void {
   const { style, untimedSamples, cutSamples, clippedNs } = result;
+  if (sizeBytes > MAX_DEVTOOLS_BYTES) {
+    const hint = style === 'events' ? 'make it smaller with --chrome-style profile, --time or --event' : 'make it smaller with --time or --event';
+    diagnostics.add('chrome-too-large', 'warning', `the trace has ${Math.ceil(sizeBytes / 1e6)} MB, and DevTools opens none above 512 MiB: ${hint}`);
+  }
   if (asked === 'auto' && style === 'profile') {
     diagnostics.add(
       'chrome-compact',
