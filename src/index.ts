@@ -4,12 +4,24 @@
  */
 export { BufferSink, type ByteSink } from './bytes/byte-sink.ts';
 export { BufferSource, type ByteSource } from './bytes/byte-source.ts';
-export { type ConvertOptions, type ConvertOutput, convert, Symbolizer, type SymbolizerOptions } from './convert.ts';
+export {
+  type ConvertOptions,
+  type ConvertOutput,
+  convert,
+  DEFAULT_DEBUG_DIRS,
+  type SampleFilter,
+  type SymbolFiles,
+  Symbolizer,
+  type SymbolizerOptions,
+} from './convert.ts';
 export { type Diagnostic, Diagnostics, type Severity } from './diagnostics.ts';
-export { PerfconvError, type PerfconvErrorCode } from './errors.ts';
-export { FORMATS, type Format, outputFormatOf } from './formats.ts';
+export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './errors.ts';
+export { FORMATS, type Format, type OutputFormat, outputFormatOf, type StreamFormat } from './formats.ts';
 export type { Profile } from './profile/profile.ts';
 export { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
-export { type RecordingInfo, recordingInfo } from './recording-info.ts';
+export { type EventInfo, type RecordingInfo, recordingInfo } from './recording-info.ts';
+export type { RecordObserver, SessionResult } from './session/session.ts';
 export { type WriteOptions, writeProfile } from './write-profile.ts';
-export { writeReport } from './writers/report.ts';
+export type { PprofLabel } from './writers/pprof-labels.ts';
+export { type ReportKey, type ReportOptions, writeReport } from './writers/report.ts';
+export type { ScriptField } from './writers/script.ts';

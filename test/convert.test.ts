@@ -20,6 +20,7 @@ test('the library has a dozen names', () => {
       'BufferSink',
       'BufferSource',
       'convert',
+      'DEFAULT_DEBUG_DIRS',
       'Diagnostics',
       'FORMATS',
       'outputFormatOf',
