@@ -18,6 +18,7 @@ const PAGE_SIZE_BYTES = 4096;
  * if that differs from its own, and only then chooses among the names of one address: the one with a size,
  * the non-weak, the global, the one with fewer leading underscores, the longer, the earlier in the file. Which of two
  * symbols perf finds where they overlap with different starts follows from the shape of its tree, and is not repeated here.
+ * A label without a size inside a function that has one is a place in that function (V8's builtins are full of them).
  */
 export class SymbolTableBuilder {
   #starts: Float64Array;
@@ -67,22 +68,29 @@ export class SymbolTableBuilder {
     const nameOffsets = new Uint32Array(count);
     const nameLengths = new Uint32Array(count);
     let kept = 0;
+    /** Where the farthest reaching symbol of known size ends, of those that start before. */
+    let coveredUpTo = Number.NEGATIVE_INFINITY;
     // hot
-    for (let i = 0; i < count; kept++) {
+    for (let i = 0; i < count; ) {
       const start = this.#starts[order[i]];
       let best = -1;
       let bestSize = 0;
+      let knownSize = 0;
       for (; i < count && this.#starts[order[i]] === start; i++) {
         const row = order[i];
+        if (this.#sizes[row] > knownSize) knownSize = this.#sizes[row];
         const size = this.#sizes[row] || this.#sizeUpTo(start, i + 1 < count ? order[i + 1] : -1);
         if (best >= 0 && !this.#isBetter(row, size, best, bestSize, names)) continue;
         best = row;
         bestSize = size;
       }
+      if (knownSize === 0 && start < coveredUpTo) continue;
+      coveredUpTo = Math.max(coveredUpTo, start + knownSize);
       starts[kept] = start + shift;
       ends[kept] = start + bestSize + shift;
       nameOffsets[kept] = this.#nameOffsets[best];
       nameLengths[kept] = this.#nameLengths[best];
+      kept++;
     }
     return new SymbolTable({
       starts: starts.subarray(0, kept),
