@@ -56,7 +56,7 @@ export class SampledProfileWriter {
     const { startUs, endUs } = placed;
     const common = `"cat":"${cat}","id":"${id}","pid":${pid},"tid":${tid}`;
     const first = startUs[0];
-    out.raw(`,\n{"ph":"P","name":"${name}",${common},"ts":${first},"args":{"data":{"startTime":${first}}}}`);
+    out.put(`,\n{"ph":"P","name":"${name}",${common},"ts":${first},"args":{"data":{"startTime":${first}}}}`);
     this.#nextId = 1;
 
     let position = 0;
@@ -67,7 +67,7 @@ export class SampledProfileWriter {
     while (position < startUs.length) {
       samples.length = 0;
       deltas.length = 0;
-      out.raw(`,\n{"ph":"P","name":"${chunkName}",${common},"ts":${lastUs},"args":{"data":{"cpuProfile":{"nodes":[`);
+      out.put(`,\n{"ph":"P","name":"${chunkName}",${common},"ts":${lastUs},"args":{"data":{"cpuProfile":{"nodes":[`);
       this.#wroteNode = false;
       if (isDevTools && this.#nextId === 1) this.#writeRootNodes();
       // hot
@@ -83,11 +83,11 @@ export class SampledProfileWriter {
         position++;
         if (out.isFull) await out.flush();
       }
-      out.raw('],"samples":[');
+      out.put('],"samples":[');
       this.#numbers(samples);
-      out.raw(']},"timeDeltas":[');
+      out.put(']},"timeDeltas":[');
       this.#numbers(deltas);
-      out.raw(position === startUs.length ? `],"endTime":${endUs[position - 1]}}}}` : ']}}}');
+      out.put(position === startUs.length ? `],"endTime":${endUs[position - 1]}}}}` : ']}}}');
       if (out.isFull) await out.flush();
     }
   }
@@ -114,7 +114,7 @@ export class SampledProfileWriter {
   }
 
   #writeRootNodes(): void {
-    this.#out.raw(
+    this.#out.put(
       `{"id":${ROOT_ID},"callFrame":{"functionName":"(root)","scriptId":0,"url":""}},{"id":${IDLE_ID},"parent":${ROOT_ID},"callFrame":{"functionName":"(idle)","scriptId":0,"url":""}}`,
     );
     this.#nextId = IDLE_ID + 1;
@@ -123,11 +123,11 @@ export class SampledProfileWriter {
 
   #writeNode(id: number, parent: number, node: number): void {
     const out = this.#out;
-    out.raw(this.#wroteNode ? ',{"id":' : '{"id":');
+    out.put(this.#wroteNode ? ',{"id":' : '{"id":');
     this.#wroteNode = true;
     out.number(id);
     if (parent > 0) {
-      out.raw(',"parent":');
+      out.put(',"parent":');
       out.number(parent);
     }
     out.bytes(this.#callFrame(this.#tree.frame(node)));

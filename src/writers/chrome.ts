@@ -82,7 +82,7 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   const out = new JsonWriter(sink);
   writeHead(out, profile, trace, options);
   const clippedNs = style === 'events' ? await writeEvents(out, trace) : await writeProfiles(out, trace);
-  out.raw('\n]}\n');
+  out.put('\n]}\n');
   await out.flush();
   return { style, tracks: tracks.tracks.length, untimedSamples, cutSamples, clippedNs };
 }
@@ -161,8 +161,8 @@ async function writeProfiles(out: JsonWriter, trace: Trace): Promise<number> {
     const fields = `"url":${quotedForChrome(pageUrl(process, isMain ? main : undefined))},"name":${quotedForChrome(process.label)}`;
     return `{"frame":"process-${index}",${fields},"processId":${process.pid},"isOutermostMainFrame":true,"isInPrimaryMainFrame":${isMain}}`;
   });
-  out.raw(',\n{"ph":"I","name":"TracingStartedInBrowser","cat":"disabled-by-default-devtools.timeline","s":"t",');
-  out.raw(`"pid":${tracks.processes[main.process].pid},"tid":${main.tid},"ts":1,"args":{"data":{"persistentIds":true,"frames":[${frames.join(',')}]}}}`);
+  out.put(',\n{"ph":"I","name":"TracingStartedInBrowser","cat":"disabled-by-default-devtools.timeline","s":"t",');
+  out.put(`"pid":${tracks.processes[main.process].pid},"tid":${main.tid},"ts":1,"args":{"data":{"persistentIds":true,"frames":[${frames.join(',')}]}}}`);
   const writer = new SampledProfileWriter(out, tree, 'devtools');
   const endUs = tracks.processes.map(() => 0);
   let clippedNs = 0;
@@ -176,7 +176,7 @@ async function writeProfiles(out: JsonWriter, trace: Trace): Promise<number> {
   }
   for (const [index, { pid }] of tracks.processes.entries()) {
     const tid = tracks.tracks.find((track) => track.process === index)?.tid;
-    out.raw(`,\n{"ph":"I","name":"end of samples","cat":"perf","s":"t","pid":${pid},"tid":${tid},"ts":${endUs[index]}}`);
+    out.put(`,\n{"ph":"I","name":"end of samples","cat":"perf","s":"t","pid":${pid},"tid":${tid},"ts":${endUs[index]}}`);
   }
   return clippedNs;
 }
@@ -199,10 +199,10 @@ function writeHead(out: JsonWriter, profile: Profile, trace: Trace, options: Chr
     recordingClockAtTs1Ns: String(meta.startTime + BigInt(Math.round(trace.baseNs))),
   };
   const fields = Object.entries(otherData).map(([key, value]) => `"${key}":${quotedForChrome(value)}`);
-  out.raw(`{"displayTimeUnit":"ns","otherData":{${fields.join(',')}},\n"traceEvents":[`);
+  out.put(`{"displayTimeUnit":"ns","otherData":{${fields.join(',')}},\n"traceEvents":[`);
   for (const [index, { pid, label }] of trace.tracks.processes.entries()) writeMetadata(out, 'process_name', pid, pid, label, index === 0 ? '\n' : ',\n');
 }
 
 function writeMetadata(out: JsonWriter, name: 'process_name' | 'thread_name', pid: number, tid: number, label: string, before = ',\n'): void {
-  out.raw(`${before}{"ph":"M","name":"${name}","cat":"__metadata","pid":${pid},"tid":${tid},"ts":1,"args":{"name":${quotedForChrome(label)}}}`);
+  out.put(`${before}{"ph":"M","name":"${name}","cat":"__metadata","pid":${pid},"tid":${tid},"ts":1,"args":{"name":${quotedForChrome(label)}}}`);
 }

@@ -2,8 +2,9 @@ import type { ByteSink } from '../bytes/byte-sink.ts';
 import type { ProfileEvent } from '../profile/profile.ts';
 import type { RecordDetails } from '../stats/record-log.ts';
 import type { RecordingStats } from '../stats/recording-stats.ts';
-import { decimal, decimal32, decimal64, decimalAddress, quotedWhereNeeded } from './csv-text.ts';
+import { decimal32, decimal64, decimalAddress, quotedWhereNeeded } from './csv-text.ts';
 import { TextWriter } from './text-writer.ts';
+import { wholeNumber } from './whole-number.ts';
 
 /** readperf names the first column of a record's details only; the others follow it, here with names, then our own. */
 const HEADER = 'nr,type,pid,tid,time,info,info2,info3,info4,event\n';
@@ -18,7 +19,7 @@ const NO_INFO = ',,,';
  * - `type`: as `perf report --stats` names it; `unknown` for a number never given out
  * - `pid`, `tid`: unsigned, so 4294967295 where the record does not tell
  * - `time`: nanoseconds in the recording's clock (of boot, if nothing else was asked for), 0 where the record has none
- * - `info` … `info4`, as far as the type has them, decimal: MMAP and MMAP2 filename, address, size, offset; COMM name;
+ * - `info` … `info4`, as far as the type has them: MMAP and MMAP2 filename, address, size, offset; COMM name;
  *   FORK parent pid; SAMPLE ip, period; LOST and LOST_SAMPLES how many; KSYMBOL name, address, size; SWITCH `in` or
  *   `out`; `unknown` the number of its type. A sample that stands for a group has the period of the first event in it.
  * - `event`: of a SAMPLE
@@ -44,7 +45,7 @@ export async function writeOverviewCsv(stats: Pick<RecordingStats, 'log' | 'base
 function infoText(details: RecordDetails): string {
   switch (details.kind) {
     case 'sample':
-      return `${decimal64(details.ipLo, details.ipHi)},${decimal(details.period)},,`;
+      return `${decimal64(details.ipLo, details.ipHi)},${wholeNumber(details.period)},,`;
     case 'mmap': {
       const { filename, start, length, pageOffset } = details;
       return `${quotedWhereNeeded(filename)},${decimalAddress(start)},${decimalAddress(length)},${decimalAddress(pageOffset)}`;
@@ -54,13 +55,13 @@ function infoText(details: RecordDetails): string {
     case 'fork':
       return decimal32(details.ppid) + NO_INFO;
     case 'lost':
-      return decimal(details.lost) + NO_INFO;
+      return wholeNumber(details.lost) + NO_INFO;
     case 'ksymbol':
       return `${quotedWhereNeeded(details.name)},${decimalAddress(details.address)},${decimalAddress(details.length)},`;
     case 'switch':
       return (details.isOut ? 'out' : 'in') + NO_INFO;
     case 'unknown':
-      return decimal(details.type) + NO_INFO;
+      return wholeNumber(details.type) + NO_INFO;
     case 'none':
       return NO_INFO;
   }

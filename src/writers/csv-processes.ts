@@ -1,8 +1,9 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
-import { decimal, decimal32, percent, quoted } from './csv-text.ts';
+import { decimal32, percent, quoted } from './csv-text.ts';
 import { TextWriter } from './text-writer.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const COLUMNS = ['pid', 'comm', '#mmap', 'fork', 'exit', 'samples', 'period', 'event', 'percent', 'tids'];
 
@@ -31,7 +32,7 @@ export async function writeProcessesCsv(processes: readonly ProcessStats[], prof
     for (const event of shown) {
       const { name = '', period: whole = 0 } = events[event] ?? {};
       const { samples, period } = shares.get(pid)?.[event] ?? { samples: 0, period: 0 };
-      const readperfColumns = `${decimal32(pid)},${quoted(comm)},${mmaps},${forks},${exits},${samples},${decimal(period)}`;
+      const readperfColumns = `${decimal32(pid)},${quoted(comm)},${mmaps},${forks},${exits},${samples},${wholeNumber(period)}`;
       out.put(`${readperfColumns},${quoted(name)},${percent(period, whole)},${threads}\n`);
     }
     if (out.isFull) await out.flush();

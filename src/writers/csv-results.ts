@@ -1,8 +1,9 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import type { Profile } from '../profile/profile.ts';
-import { decimal, percent, quoted } from './csv-text.ts';
+import { percent, quoted } from './csv-text.ts';
 import { TextWriter } from './text-writer.ts';
+import { wholeNumber } from './whole-number.ts';
 
 /** What stands for a source file and a function that are not known, as in addr2line's output and readperf's. */
 const UNRESOLVED = '??';
@@ -38,7 +39,7 @@ export async function writeResultsCsv(profile: Profile, sink: ByteSink): Promise
     const line = func < 0 ? 0 : functions.startLine(func);
     const dso = mapping < 0 ? '[unknown]' : mappings[mapping].name;
     const buildId = mapping < 0 ? '' : mappings[mapping].buildId;
-    out.put(`${decimal(period)},${samples},${quoted(filename || UNRESOLVED)},${quoted(name)},`);
+    out.put(`${wholeNumber(period)},${samples},${quoted(filename || UNRESOLVED)},${quoted(name)},`);
     out.put(`${quoted(events[event].name)},${percent(period, events[event].period)},${threads},`);
     out.put(`${quoted(dso)},${quoted(buildId)},${line > 0 ? line : ''}\n`);
     if (out.isFull) await out.flush();

@@ -14,11 +14,6 @@ export function quotedWhereNeeded(text: string): string {
   return NEEDS_QUOTES.test(text) ? quoted(text) : text;
 }
 
-/** A sum or count that is never negative, all its digits: a double beyond 10^21 would print with an exponent. */
-export function decimal(value: number): string {
-  return value <= Number.MAX_SAFE_INTEGER ? String(value) : BigInt(value).toString();
-}
-
 /** An unsigned 32-bit number; −1 is 4294967295, as readperf prints it. */
 export function decimal32(value: number): string {
   return String(value >>> 0);

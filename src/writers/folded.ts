@@ -5,11 +5,12 @@ import { StringTable } from '../intern/string-table.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import { unresolvedName } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
-import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../profile/tables.ts';
 import { FoldedTree } from './folded-tree.ts';
 import { FrameTexts } from './frame-texts.ts';
+import { isKernelCode } from './kernel-code.ts';
 import { findMostSampledEvent } from './most-sampled-event.ts';
 import { TextWriter } from './text-writer.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export interface FoldedOptions {
   /** Index of the event to write. Default: the one with the most samples (see {@link findMostSampledEvent}). */
@@ -63,14 +64,6 @@ function reportOtherEvents(profile: Profile, event: number, diagnostics: Diagnos
 function frameText(profile: Profile, location: number, name: string | undefined): string {
   const text = (name ?? unresolvedName(profile, location)).replaceAll(';', ':').replace(/[\n\r\t]/g, ' ');
   return isKernelCode(profile, location) ? `${text}_[k]` : text;
-}
-
-function isKernelCode({ locations, mappings }: Profile, location: number): boolean {
-  const cpumode = locations.cpumode(location);
-  if (cpumode === CPUMODE_KERNEL || cpumode === CPUMODE_GUEST_KERNEL) return true;
-  const mapping = locations.mapping(location);
-  const kind = mapping < 0 ? undefined : mappings[mapping].kind;
-  return kind === 'kernel' || kind === 'module' || kind === 'guest';
 }
 
 function commText(comm: string): string {
@@ -138,9 +131,4 @@ class FoldedLines {
     });
     return { ranks, byRank };
   }
-}
-
-/** Digits only: a double beyond 10^21 would print with an exponent. */
-function wholeNumber(value: number): string {
-  return value <= Number.MAX_SAFE_INTEGER ? String(value) : BigInt(value).toString();
 }

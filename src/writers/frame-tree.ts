@@ -2,7 +2,7 @@ import { grown } from '../intern/growable.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import { unresolvedName } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
-import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../profile/tables.ts';
+import { isKernelCode } from './kernel-code.ts';
 
 /** What viewers call a frame: a function of a file, whatever the address. */
 export interface Frame {
@@ -10,8 +10,6 @@ export interface Frame {
   readonly name: string;
   /** The source file; where that is unknown, the DSO as perf prints it; empty outside all mappings. */
   readonly file: string;
-  /** Whether `file` is a source file. */
-  readonly hasSource: boolean;
   /** 1-based line of the definition; the lowest line seen where that is unknown; 0 when no line is known. */
   line: number;
   readonly isKernel: boolean;
@@ -134,7 +132,11 @@ export class FrameTree {
     if (count === 0) {
       const mapping = locations.mapping(location);
       frames.push(
-        this.#frameOfName(unresolvedName(this.#profile, location), mapping < 0 ? '' : this.#profile.mappings[mapping].name, this.#isKernel(location)),
+        this.#frameOfName(
+          unresolvedName(this.#profile, location),
+          mapping < 0 ? '' : this.#profile.mappings[mapping].name,
+          isKernelCode(this.#profile, location),
+        ),
       );
     }
     for (let nth = count - 1; nth >= 0; nth--) frames.push(this.#frameOfLine(location, nth));
@@ -152,7 +154,7 @@ export class FrameTree {
     if (row === this.#frameOfRow.length) {
       const file = hasSource ? strings.get(source) : mapping < 0 ? '' : mappings[mapping].name;
       this.#frameOfRow.push(this.frames.length);
-      this.frames.push({ name: strings.get(functions.name(fn)), file, hasSource, line: 0, isKernel: this.#isKernel(location) });
+      this.frames.push({ name: strings.get(functions.name(fn)), file, line: 0, isKernel: isKernelCode(this.#profile, location) });
     }
     const index = this.#frameOfRow[row];
     const line = functions.startLine(fn) || locations.lineNumber(location, nth);
@@ -165,13 +167,8 @@ export class FrameTree {
     const key = `${name}\0${file}`;
     const known = this.#frameOfText.get(key);
     if (known !== undefined) return known;
-    const index = this.frames.push({ name, file, hasSource: false, line: 0, isKernel }) - 1;
+    const index = this.frames.push({ name, file, line: 0, isKernel }) - 1;
     this.#frameOfText.set(key, index);
     return index;
-  }
-
-  #isKernel(location: number): boolean {
-    const cpumode = this.#profile.locations.cpumode(location);
-    return cpumode === CPUMODE_KERNEL || cpumode === CPUMODE_GUEST_KERNEL;
   }
 }

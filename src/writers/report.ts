@@ -4,6 +4,7 @@ import type { Profile } from '../profile/profile.ts';
 import { type ReportKey, ReportTexts } from './report-keys.ts';
 import { type ReportRow, ReportRows } from './report-rows.ts';
 import { TextWriter } from './text-writer.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export { REPORT_KEYS, type ReportKey } from './report-keys.ts';
 
@@ -98,9 +99,4 @@ function compareTexts(a: readonly string[], b: readonly string[]): number {
     if (a[column] !== b[column]) return a[column] < b[column] ? -1 : 1;
   }
   return 0;
-}
-
-/** Digits only: a double beyond 10^21 would print with an exponent. */
-function wholeNumber(value: number): string {
-  return value <= Number.MAX_SAFE_INTEGER ? String(value) : BigInt(value).toString();
 }

@@ -55,20 +55,20 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
   for (let row = 0; row < samples.size; row++) tree.nodeOf(samples.stack[row]);
 
   const out = new JsonWriter(sink);
-  out.raw('{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":');
+  out.put('{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":');
   out.quoted(options.exporter);
-  out.raw(',"name":');
+  out.put(',"name":');
   out.quoted(options.name);
-  out.raw(`,"activeProfileIndex":${activeIndex(profile, groups)},\n"shared":{"frames":[`);
+  out.put(`,"activeProfileIndex":${activeIndex(profile, groups)},\n"shared":{"frames":[`);
   const shieldedNames = hasTooManyMangled(tree.frames);
   await writeFrames(out, tree.frames, shieldedNames);
-  out.raw('\n]},\n"profiles":[');
+  out.put('\n]},\n"profiles":[');
   let zeroWeightSamples = 0;
   for (const [index, group] of groups.entries()) {
-    out.raw(index === 0 ? '\n' : ',\n');
+    out.put(index === 0 ? '\n' : ',\n');
     zeroWeightSamples += await writeProfile(out, profile, samples, tree, group, options);
   }
-  out.raw('\n]}\n');
+  out.put('\n]}\n');
   await out.flush();
   return { profiles: groups.length, zeroWeightSamples, shieldedNames };
 }
@@ -107,14 +107,14 @@ function hasTooManyMangled(frames: readonly Frame[]): boolean {
 
 async function writeFrames(out: JsonWriter, frames: readonly Frame[], shieldNames: boolean): Promise<void> {
   for (const [index, frame] of frames.entries()) {
-    out.raw(`${index === 0 ? '\n' : ',\n'}{"name":`);
+    out.put(`${index === 0 ? '\n' : ',\n'}{"name":`);
     out.quoted(shieldNames && DEMANGLED_BY_PAGE.test(frame.name) ? ` ${frame.name}` : frame.name);
     if (frame.file !== '') {
-      out.raw(',"file":');
+      out.put(',"file":');
       out.quoted(frame.file);
     }
-    if (frame.line > 0) out.raw(`,"line":${frame.line}`);
-    out.raw('}');
+    if (frame.line > 0) out.put(`,"line":${frame.line}`);
+    out.put('}');
     if (out.isFull) await out.flush();
   }
 }
@@ -129,9 +129,9 @@ async function writeProfile(
 ): Promise<number> {
   const event = profile.events[group.event];
   const unit = options.weight === 'period' && event.unit === 'nanoseconds' ? 'nanoseconds' : 'none';
-  out.raw('{"type":"sampled","name":');
+  out.put('{"type":"sampled","name":');
   out.quoted(groupName(profile, event, group.subject, options.group));
-  out.raw(`,"unit":"${unit}","startValue":0,"endValue":${totalWeight(group, options)},\n"samples":[`);
+  out.put(`,"unit":"${unit}","startValue":0,"endValue":${totalWeight(group, options)},\n"samples":[`);
 
   const path: number[] = [];
   for (let i = 0; i < group.rows.length; i++) {
@@ -148,7 +148,7 @@ async function writeProfile(
     if (out.isFull) await out.flush();
   }
 
-  out.raw('],\n"weights":[');
+  out.put('],\n"weights":[');
   let zeroWeights = 0;
   for (let i = 0; i < group.rows.length; i++) {
     const weight = options.weight === 'period' ? samples.period[group.rows[i]] : 1;
@@ -157,7 +157,7 @@ async function writeProfile(
     out.number(weight);
     if (out.isFull) await out.flush();
   }
-  out.raw(']}');
+  out.put(']}');
   return zeroWeights;
 }
 

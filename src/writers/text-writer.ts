@@ -1,6 +1,9 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
 
 const FLUSH_AT_BYTES = 1 << 20;
+const HEADROOM_BYTES = 1 << 16;
+
+const encoder = new TextEncoder();
 
 /**
  * UTF-8 text on its way to a sink, collected into pieces of about a megabyte. `put` never waits, so that a loop over
@@ -8,35 +11,38 @@ const FLUSH_AT_BYTES = 1 << 20;
  */
 export class TextWriter {
   readonly #sink: ByteSink;
-  readonly #encoder = new TextEncoder();
-  #buffer = new Uint8Array(FLUSH_AT_BYTES + (1 << 16));
-  #length = 0;
+  /** Bytes collected: the first `length` of `buffer`. A subclass may add to them after {@link reserve}. */
+  protected buffer = new Uint8Array(FLUSH_AT_BYTES + HEADROOM_BYTES);
+  protected length = 0;
 
   constructor(sink: ByteSink) {
     this.#sink = sink;
   }
 
+  /** Writes text as it stands. */
   put(text: string): void {
     // UTF-8 needs at most three bytes for each UTF-16 unit.
-    const need = this.#length + text.length * 3;
-    if (need > this.#buffer.length) this.#grow(need);
-    this.#length += this.#encoder.encodeInto(text, this.#buffer.subarray(this.#length)).written;
+    this.reserve(text.length * 3);
+    this.length += encoder.encodeInto(text, this.buffer.subarray(this.length)).written;
   }
 
   get isFull(): boolean {
-    return this.#length >= FLUSH_AT_BYTES;
+    return this.length >= FLUSH_AT_BYTES;
   }
 
   /** Hands everything collected to the sink. Call it once more at the end. */
   async flush(): Promise<void> {
-    if (this.#length === 0) return;
-    await this.#sink.write(this.#buffer.subarray(0, this.#length));
-    this.#length = 0;
+    if (this.length === 0) return;
+    await this.#sink.write(this.buffer.subarray(0, this.length));
+    this.length = 0;
   }
 
-  #grow(need: number): void {
-    const larger = new Uint8Array(Math.max(need, this.#buffer.length * 2));
-    larger.set(this.#buffer.subarray(0, this.#length));
-    this.#buffer = larger;
+  /** Makes room for so many more bytes. */
+  protected reserve(bytes: number): void {
+    const need = this.length + bytes;
+    if (need <= this.buffer.length) return;
+    const larger = new Uint8Array(Math.max(need, this.buffer.length * 2));
+    larger.set(this.buffer.subarray(0, this.length));
+    this.buffer = larger;
   }
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decimal, decimal32, decimal64, decimalAddress, percent, quoted, quotedWhereNeeded } from '../../src/writers/csv-text.ts';
+import { decimal32, decimal64, decimalAddress, percent, quoted, quotedWhereNeeded } from '../../src/writers/csv-text.ts';
+import { wholeNumber } from '../../src/writers/whole-number.ts';
 import { parseCsvRows } from '../support/parse-csv.ts';
 
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
@@ -34,9 +35,9 @@ describe('quoting', () => {
 
 describe('numbers', () => {
   test('decimal prints every digit of a large sum', () => {
-    expect(decimal(0)).toBe('0');
-    expect(decimal(Number.MAX_SAFE_INTEGER)).toBe('9007199254740991');
-    expect(decimal(2 ** 75)).toBe('37778931862957161709568');
+    expect(wholeNumber(0)).toBe('0');
+    expect(wholeNumber(Number.MAX_SAFE_INTEGER)).toBe('9007199254740991');
+    expect(wholeNumber(2 ** 75)).toBe('37778931862957161709568');
   });
 
   test('decimal32 prints −1 as readperf does', () => {

@@ -148,8 +148,7 @@ function expectedLines(profile: Profile, event: number): Map<string, number> {
       const location = stacks.location(stack);
       const mapping = locations.mapping(location);
       const isKernel =
-        [CPUMODE_KERNEL, CPUMODE_GUEST_KERNEL].includes(locations.cpumode(location)) ||
-        (mapping >= 0 && ['kernel', 'module', 'guest'].includes(mappings[mapping].kind));
+        [CPUMODE_KERNEL, CPUMODE_GUEST_KERNEL].includes(locations.cpumode(location)) || (mapping >= 0 && ['kernel', 'module'].includes(mappings[mapping].kind));
       const names = Array.from({ length: locations.lineCount(location) }, (_, nth) => strings.get(functions.name(locations.lineFunction(location, nth))));
       if (names.length === 0) names.push(unresolvedName(profile, location));
       frames.push(...names.map((name) => name.replaceAll(';', ':').replaceAll('\n', ' ') + (isKernel ? '_[k]' : '')));

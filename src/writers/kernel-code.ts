@@ -1,0 +1,11 @@
+import type { Profile } from '../profile/profile.ts';
+import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../profile/tables.ts';
+
+/** Whether a location lies in a kernel, the machine's own or a guest's, or in a kernel's module: by the CPU's mode or by the mapping. */
+export function isKernelCode({ locations, mappings }: Profile, location: number): boolean {
+  const cpumode = locations.cpumode(location);
+  if (cpumode === CPUMODE_KERNEL || cpumode === CPUMODE_GUEST_KERNEL) return true;
+  const mapping = locations.mapping(location);
+  const kind = mapping < 0 ? undefined : mappings[mapping].kind;
+  return kind === 'kernel' || kind === 'module';
+}
