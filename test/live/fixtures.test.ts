@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
 import { compareTables } from '../support/compare-tables.ts';
+import { fixtureFile, fixtureNames, fixtureSymbolArgs, isShippedDso } from '../support/fixture-files.ts';
 import type { ScriptSample } from '../support/perf-script-text.ts';
 import { parsePerfScript } from '../support/perf-script-text.ts';
 import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf } from '../support/perf-tool.ts';
@@ -11,14 +11,9 @@ import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.
 
 // The shipped recordings against perf: no permission to record is needed, and the symbols are shipped too.
 
-const fixtures = fileURLToPath(new URL('../../fixtures/', import.meta.url));
-const recordings = ['threads', 'plain', 'tree', 'events', 'group', 'pipe', 'kernel', 'fields'] as const;
-const symbols = ['--symfs', join(fixtures, 'symfs'), '--kallsyms', join(fixtures, 'kallsyms')];
-
 /** The system's libraries are not shipped: whether they have names depends on the machine, and on whether a tool looks outside --symfs. */
 function withoutForeignNames(samples: readonly ScriptSample[]): ScriptSample[] {
-  const isShipped = (dso: string): boolean => dso === '[kernel.kallsyms]' || dso.startsWith('/opt/perfconv-fixtures/');
-  return samples.map((sample) => ({ ...sample, frames: sample.frames.map((frame) => (isShipped(frame.dso) ? frame : { ...frame, symbol: '' })) }));
+  return samples.map((sample) => ({ ...sample, frames: sample.frames.map((frame) => (isShippedDso(frame.dso) ? frame : { ...frame, symbol: '' })) }));
 }
 
 const whyNot = whyNoPerf();
@@ -33,18 +28,18 @@ describe.skipIf(whyNot !== undefined)('fixtures, perf script against perfconv', 
   });
   afterAll(() => removeTempDir(directory));
 
-  describe.each(recordings)('%s.data', (name) => {
-    const file = join(fixtures, `${name}.data`);
+  describe.each(fixtureNames)('%s', (name) => {
+    const file = fixtureFile(name);
 
     test('the shipped symbols name every frame of the kernel and of the programs', () => {
-      const frames = parsePerfScript(readWithPerf('script', file, ['--no-inline', ...symbols])).flatMap((sample) => sample.frames);
-      const ours = frames.filter((frame) => frame.dso === '[kernel.kallsyms]' || frame.dso.startsWith('/opt/perfconv-fixtures/'));
+      const frames = parsePerfScript(readWithPerf('script', file, ['--no-inline', ...fixtureSymbolArgs])).flatMap((sample) => sample.frames);
+      const ours = frames.filter((frame) => isShippedDso(frame.dso));
       expect(ours.length).toBeGreaterThan(10);
       expect(ours.filter((frame) => frame.symbol === '[unknown]')).toEqual([]);
     });
 
     test.skipIf(whyNoComparison !== undefined)('the script text by default', () => {
-      const { perf, perfconv } = scriptsOf(file, symbols);
+      const { perf, perfconv } = scriptsOf(file, fixtureSymbolArgs);
       const comparison = compareScripts(withoutForeignNames(perf), withoutForeignNames(perfconv));
       if (!isAcceptable(comparison, 1)) expect.fail(describeComparison(comparison));
     });

@@ -43,7 +43,6 @@ describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against per
       const { samples: delivered } = parseReportStats(readWithPerf('report', file, ['--stats']));
       expect(samples.length).toBe([...delivered.values()].reduce((sum, count) => sum + count, 0));
       expect(samples.length).toBeGreaterThan(0);
-      expect(describeComparison(compareScripts(samples, samples))).not.toContain('\n');
     });
 
     test.skipIf(whyNoComparison !== undefined)('the script text by default', ({ skip }) => {
