@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { type ConvertOutput, convert } from '../convert.ts';
 import { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
@@ -9,13 +9,16 @@ import { OutputStage } from '../host/output-stage.ts';
 import { WritableSink } from '../host/writable-sink.ts';
 import type { WriteOptions } from '../write-profile.ts';
 import type { Arguments } from './arguments.ts';
+import { didYouMean } from './did-you-mean.ts';
 import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
+import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
+import { COMMANDS } from './options.ts';
 import { checkConflicts } from './output-conflicts.ts';
 import { type PlannedOutput, planOutputs, STANDARD_STREAM } from './outputs.ts';
-import { DEFAULT_INPUT, planReading, printSummary, type ReadingPlan, readOptions, withInput, withProgress } from './reading.ts';
+import { DEFAULT_INPUT, firstInterrupt, planReading, type ReadingPlan, readOptions, withInput, withProgress } from './reading.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
-import { EXIT_DONE, EXIT_FAILED, EXIT_LOSS, type Terminal } from './terminal.ts';
+import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 import { planWriting, reportUnusedOptions } from './writing.ts';
 
 interface Plan {
@@ -28,6 +31,7 @@ interface Plan {
 /** `perfconv convert`. Everything that the options say is checked before anything is done. */
 export async function runConvert(args: Arguments, terminal: Terminal, version: string): Promise<number> {
   const inputs = args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
+  checkNoCommand(args.inputs[0]);
   const outputs = args.texts('output');
   if (inputs.length > 1 && outputs.length > 0) {
     throw new PerfconvError('usage', `${inputs.length} inputs cannot go to one output yet: leave -o out to convert each by itself`);
@@ -52,23 +56,23 @@ export async function runConvert(args: Arguments, terminal: Terminal, version: s
 async function convertOne(plan: Plan, args: Arguments, terminal: Terminal, isOneOfSeveral: boolean): Promise<number> {
   const diagnostics = new Diagnostics();
   reportUnusedOptions(plan.outputs, args, diagnostics);
-  const stage = new OutputStage();
-  try {
-    await cleaningUpOnSignals(
-      () => stage.discardNow(),
-      async () => {
-        await withInput(plan.input, terminal, (input) => writeOutputs(stage, input, plan, args, terminal, diagnostics));
-        await stage.commit();
-      },
-    );
-  } finally {
-    await stage.discard();
-  }
-  if (!args.flag('quiet')) {
+  return reportingFindings(diagnostics, args, terminal, plan.input, isOneOfSeveral, async () => {
+    const stage = new OutputStage();
+    try {
+      await cleaningUpOnSignals(
+        () => stage.discardNow(),
+        async () => {
+          await withInput(plan.input, terminal, (input) => writeOutputs(stage, input, plan, args, terminal, diagnostics));
+          await stage.commit();
+        },
+        firstInterrupt(plan.input, args, terminal),
+      );
+    } finally {
+      await stage.discard();
+    }
+    if (args.flag('quiet')) return;
     for (const { path, isChosen } of plan.outputs) if (!isChosen) terminal.stderr.write(`perfconv: wrote ${path}\n`);
-  }
-  printSummary(diagnostics, args, terminal, isOneOfSeveral ? plan.input : undefined);
-  return args.flag('strict') && diagnostics.hasLoss ? EXIT_LOSS : EXIT_DONE;
+  });
 }
 
 /** Outputs are opened before the work: one that cannot be written is told at once. */
@@ -96,6 +100,16 @@ async function writeOutputs(stage: OutputStage, input: OpenInput, plan: Plan, ar
     // Standard output comes last: whatever else was asked for is written.
     if (!isReaderGone(error)) throw error;
   }
+}
+
+/** A first word that is no file is rather a command, if it is nearly the name of one. */
+function checkNoCommand(word: string | undefined): void {
+  if (word === undefined || existsSync(word)) return;
+  const hint = didYouMean(
+    word,
+    COMMANDS.map(({ name }) => name),
+  );
+  if (hint !== '') throw new PerfconvError('usage', `there is no file and no command ${word}${hint}`);
 }
 
 function readFormat(args: Arguments): Format | undefined {

@@ -1,11 +1,12 @@
 import { Diagnostics } from '../diagnostics.ts';
 import { WritableSink } from '../host/writable-sink.ts';
 import { readProfile } from '../read-profile.ts';
-import { recordingInfo } from '../recording-info.ts';
+import { type RecordingInfo, recordingInfo } from '../recording-info.ts';
 import type { Arguments } from './arguments.ts';
 import { reportingFailures, STANDARD_OUTPUT } from './failures.ts';
 import { infoText } from './info-text.ts';
-import { DEFAULT_INPUT, withInput, withProgress } from './reading.ts';
+import { cleaningUpOnSignals } from './interrupt.ts';
+import { DEFAULT_INPUT, firstInterrupt, withInput, withProgress } from './reading.ts';
 import { EXIT_DONE, EXIT_LOSS, type Terminal } from './terminal.ts';
 
 /** `perfconv info`. What is damaged or missing is part of its result. */
@@ -13,12 +14,14 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
   const input = args.inputs[0] ?? DEFAULT_INPUT;
   const diagnostics = new Diagnostics();
   return reportingFailures(input, terminal, async () => {
-    const info = await withInput(input, terminal, ({ source, modifiedNs }) =>
-      withProgress(source, args, terminal, async (onProgress) => {
-        const options = { ...onProgress, ...(modifiedNs !== undefined && { fallbackCaptureTimeNs: modifiedNs }) };
-        return recordingInfo(input, source.sizeBytes, await readProfile(source, options, diagnostics), diagnostics);
-      }),
-    );
+    const read = (): Promise<RecordingInfo> =>
+      withInput(input, terminal, ({ source, modifiedNs }) =>
+        withProgress(source, args, terminal, async (onProgress) => {
+          const options = { ...onProgress, ...(modifiedNs !== undefined && { fallbackCaptureTimeNs: modifiedNs }) };
+          return recordingInfo(input, source.sizeBytes, await readProfile(source, options, diagnostics), diagnostics);
+        }),
+      );
+    const info = await cleaningUpOnSignals(() => {}, read, firstInterrupt(input, args, terminal));
     const text = args.flag('json') ? `${JSON.stringify(info, undefined, 2)}\n` : infoText(info);
     await new WritableSink(terminal.stdout, STANDARD_OUTPUT).write(new TextEncoder().encode(text));
     return args.flag('strict') && diagnostics.hasLoss ? EXIT_LOSS : EXIT_DONE;

@@ -2,6 +2,7 @@ import type { Argv, Options } from 'yargs';
 import yargs from 'yargs';
 import { PerfconvError } from '../errors.ts';
 import { Arguments, type RawArguments } from './arguments.ts';
+import { commandFirst, flagWithValue } from './command-first.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { COMMANDS, COMMANDS_TO_COME, CONVERT, type CommandSpec, OPTIONS_TO_COME, type OptionSpec } from './options.ts';
 
@@ -17,7 +18,10 @@ Exit status: 0 done (warnings allowed), 1 failed, 2 wrong usage, 3 data was lost
  * Reads the command line. Nothing is run or printed here.
  * @throws PerfconvError `usage`
  */
-export function parseCommandLine(args: readonly string[], version: string, columns = 80): Request {
+export function parseCommandLine(words: readonly string[], version: string, columns = 80): Request {
+  const misused = flagWithValue(words);
+  if (misused !== undefined) throw new PerfconvError('usage', `${misused}: this option takes no value`);
+  const args = commandFirst(words);
   // A handler that yargs calls would also run after some errors, and its own checks do not know which command was meant:
   // here it only takes note, and what it noted is checked below.
   let noted: { readonly command: CommandSpec; readonly raw: RawArguments } | undefined;
@@ -34,7 +38,7 @@ export function parseCommandLine(args: readonly string[], version: string, colum
       },
     );
   }
-  parser.parse([...args], {}, (_error: unknown, _argv: unknown, output: string) => {
+  parser.parse(args, {}, (_error: unknown, _argv: unknown, output: string) => {
     text = output;
   });
   if (text !== '') return { text: `${text}\n` };

@@ -1,12 +1,12 @@
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { DEFAULT_DEBUG_DIRS, parseTimeRange, type SampleFilter, Symbolizer, type SymbolizerOptions } from '../convert.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import { type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
+import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
 import { ProgressBar } from '../host/progress-bar.ts';
 import { NodeSymbolFiles } from '../host/symbol-files.ts';
 import type { ReadProfileOptions } from '../read-profile.ts';
 import type { Arguments } from './arguments.ts';
-import { displayName, summaryLines } from './messages.ts';
+import { displayName } from './messages.ts';
 import { STANDARD_STREAM } from './outputs.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -98,9 +98,13 @@ export async function withProgress<T>(
   }
 }
 
-/** Prints what was found on the way, unless `--quiet`. */
-export function printSummary(diagnostics: Diagnostics, args: Arguments, terminal: Terminal, input?: string): void {
-  if (args.flag('quiet')) return;
-  const prefix = input === undefined ? 'perfconv' : `perfconv: ${displayName(input)}`;
-  for (const line of summaryLines(diagnostics.list(), args.flag('verbose'))) terminal.stderr.write(`${prefix}: ${line}\n`);
+/**
+ * What the first Ctrl-C on an input does instead of ending the program; undefined where it ends it. A terminal sends it
+ * to a whole pipeline: the recorder behind a pipe ends in good order, and what it recorded is what is wanted.
+ */
+export function firstInterrupt(input: string, args: Arguments, terminal: Terminal): (() => void) | undefined {
+  if (!isLivePipe(input === STANDARD_STREAM ? terminal.stdin.fd : input)) return undefined;
+  return () => {
+    if (!args.flag('quiet')) terminal.stderr.write(`perfconv: interrupted: going on to the end of ${displayName(input)}; once more gives up\n`);
+  };
 }

@@ -5,9 +5,11 @@ import { WritableSink } from '../host/writable-sink.ts';
 import { report } from '../report.ts';
 import type { Arguments } from './arguments.ts';
 import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
-import { DEFAULT_INPUT, planReading, printSummary, readOptions, withInput, withProgress } from './reading.ts';
+import { reportingFindings } from './findings.ts';
+import { cleaningUpOnSignals } from './interrupt.ts';
+import { DEFAULT_INPUT, firstInterrupt, planReading, readOptions, withInput, withProgress } from './reading.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
-import { EXIT_DONE, EXIT_LOSS, type Terminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 
 /** From how many per cent on perf report shows a number in red and in green. */
 const HOT_PERCENT = 5;
@@ -29,19 +31,21 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   checkSymbolPaths(args);
   const diagnostics = new Diagnostics();
   const sink = new WritableSink(terminal.stdout, STANDARD_OUTPUT);
-  return reportingFailures(input, terminal, async () => {
-    try {
-      await withInput(input, terminal, (opened) =>
-        withProgress(opened.source, args, terminal, (onProgress) =>
-          report(opened.source, sink, { ...readOptions(plan, opened, diagnostics), ...options, ...onProgress }, diagnostics),
-        ),
-      );
-    } catch (error) {
-      if (!isReaderGone(error)) throw error;
-    }
-    printSummary(diagnostics, args, terminal);
-    return args.flag('strict') && diagnostics.hasLoss ? EXIT_LOSS : EXIT_DONE;
-  });
+  const read = (): Promise<void> =>
+    withInput(input, terminal, (opened) =>
+      withProgress(opened.source, args, terminal, (onProgress) =>
+        report(opened.source, sink, { ...readOptions(plan, opened, diagnostics), ...options, ...onProgress }, diagnostics),
+      ),
+    );
+  return reportingFailures(input, terminal, () =>
+    reportingFindings(diagnostics, args, terminal, input, false, async () => {
+      try {
+        await cleaningUpOnSignals(() => {}, read, firstInterrupt(input, args, terminal));
+      } catch (error) {
+        if (!isReaderGone(error)) throw error;
+      }
+    }),
+  );
 }
 
 function percentPainter({ stdout, env }: Terminal): (text: string, percent: number) => string {

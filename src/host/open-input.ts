@@ -1,4 +1,4 @@
-import { createReadStream, fstatSync } from 'node:fs';
+import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { ByteSource } from '../bytes/byte-source.ts';
@@ -46,6 +46,20 @@ export async function openStream(readable: Readable, name: string): Promise<Open
   const stream = new StreamSource(readable, name);
   const source = isFileForm(await stream.peek(16)) ? await MemorySource.readAll(stream) : stream;
   return { source, modifiedNs: undefined };
+}
+
+/**
+ * Whether an input is a pipe or a socket, at whose other end a program may be recording.
+ * @param input a path, or a descriptor; undefined for what has neither
+ */
+export function isLivePipe(input: string | number | undefined): boolean {
+  if (input === undefined) return false;
+  try {
+    const stats = typeof input === 'string' ? statSync(input) : fstatSync(input);
+    return stats.isFIFO() || stats.isSocket();
+  } catch {
+    return false; // Opening it says what is wrong.
+  }
 }
 
 function fromFile(source: FileSource): OpenInput {

@@ -45,6 +45,17 @@ describe('help', () => {
   });
 });
 
+test.each([[['-v', 'info', 'IN']], [['--strict', '--quiet', 'info', 'IN']], [['--json', 'info', 'IN']]])('options before the command: %j', async (words) => {
+  const { status, stdout } = await runMain(words.map((word) => (word === 'IN' ? input : word)));
+  expect(status).toBe(0);
+  expect(stdout.toString()).toContain('fixture-host');
+});
+
+test("a command's name that is an option's value, or stands behind --, is no command", async () => {
+  expect(await runMain(['-t', 'folded', '-o', '-', '--comm', 'info', input])).toMatchObject({ status: 1, stderr: expect.stringContaining('no sample passes') });
+  expect(await runMain(['--', join(dir, 'info')])).toMatchObject({ status: 1, stderr: expect.stringContaining('no such file') });
+});
+
 describe('report', () => {
   test('functions with their binaries, per event', async () => {
     const { status, stdout } = await runMain(['report', input]);

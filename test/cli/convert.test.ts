@@ -238,6 +238,10 @@ describe('usage errors end with status 2', () => {
     [['--limt', '3'], 'there is no option --limt (did you mean --time?)'],
     [['report', '--limt', '3'], 'there is no option --limt (did you mean --limit?)'],
     [['-x'], 'there is no option -x'],
+    [['--strict=no', 'x.data'], '--strict=no: this option takes no value'],
+    [['report', '-q=1'], '-q=1: this option takes no value'],
+    [['reprot', 'web.data'], 'there is no file and no command reprot (did you mean report?)'],
+    [['-v', 'inof', 'web.data'], 'there is no file and no command inof (did you mean info?)'],
     [['--vmlinux', 'x'], '--vmlinux is not there yet'],
     [['view'], 'the command view is not there yet'],
     [['-t', 'html'], 'the format html is not there yet'],
@@ -350,6 +354,19 @@ describe('what is said at the end', () => {
     expect((await runMain(['--strict', '-q', '-o', at('whole.folded'), put('whole.data', fileRecording())])).status).toBe(0);
     expect((await runMain(['report', '--strict', '-q', cut])).status).toBe(3);
     expect((await runMain(['info', '--strict', cut])).status).toBe(3);
+  });
+
+  test('what explains that there are no samples, before the error; --strict then ends with 3', async () => {
+    const whole = pipeRecording(1);
+    // Cut off within its only sample.
+    const cut = put('cut.data', whole.subarray(0, whole.length - 20));
+    for (const command of [['-t', 'folded', '-o', '-'], ['report']]) {
+      const result = await runMain([...command, cut]);
+      expect(result.status).toBe(1);
+      expect(result.stderr).toMatch(/^perfconv: data lost: the recording is cut off.*\nperfconv: .*cut\.data: the recording holds no samples\n$/);
+      expect(await runMain([...command, '--strict', cut])).toMatchObject({ status: 3, stderr: result.stderr });
+      expect((await runMain([...command, '--strict', put('empty.data', emptyRecording())])).status).toBe(1);
+    }
   });
 
   test('options that change nothing, and events that are not there', async () => {

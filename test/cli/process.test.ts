@@ -22,7 +22,52 @@ afterEach(() => {
 });
 
 describe.skipIf(process.platform === 'win32')('signals', () => {
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s in the middle leaves nothing, and the program ends by it', async (signal) => {
+  const interrupted = 'perfconv: interrupted: going on to the end of standard input; once more gives up\n';
+
+  test.skipIf(process.platform !== 'linux').each([
+    ['-o', 'new.folded', '-'],
+    ['report', '-'],
+    ['info', '-'],
+  ])('the first Ctrl-C while a pipe is read lets it be read to its end: %s', async (...args) => {
+    const { child, ended } = startCli(['--no-progress', ...args], dir, false);
+    const recording = pipeRecording(5000);
+    child.stdin.write(recording.subarray(0, recording.length / 2));
+    // It listens once it has been started: info and report write nothing that would tell.
+    let stdout = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk));
+    await listening(child.pid!);
+    child.kill('SIGINT');
+    await once(child.stderr, 'data');
+    child.stdin.end(recording.subarray(recording.length / 2));
+    const { status, stderr } = await ended();
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining(interrupted) });
+    if (args[0] === '-o') expect(readFileSync(join(dir, 'new.folded'), 'utf8')).toMatch(/^app;.* \d+\n$/);
+    else expect(stdout).toContain('cpu-clock: 3334 samples');
+  });
+
+  test.skipIf(process.platform !== 'linux')('a second Ctrl-C gives up', async () => {
+    const { child, ended } = startCli(['-o', 'new.pb.gz', '-'], dir);
+    child.stdin.write(pipeRecording(5000).subarray(0, 1000));
+    await listening(child.pid!);
+    child.kill('SIGINT');
+    await once(child.stderr, 'data');
+    child.kill('SIGINT');
+    expect(await ended()).toMatchObject({ status: null, signal: 'SIGINT', stderr: interrupted });
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  test('the first Ctrl-C ends the conversion of a file', async () => {
+    writeFileSync(join(dir, 'perf.data'), fileRecording());
+    // It waits until somebody reads the pipe, which nobody does.
+    execFileSync('mkfifo', [join(dir, 'pipe')]);
+    const { child, ended } = startCli(['-o', 'new.folded', '-t', 'pprof', '-o', 'pipe', 'perf.data'], dir);
+    while (readdirSync(dir).length < 3) await delay(10);
+    child.kill('SIGINT');
+    expect(await ended()).toMatchObject({ status: null, signal: 'SIGINT', stderr: '' });
+    expect(readdirSync(dir).sort()).toEqual(['perf.data', 'pipe']);
+  });
+
+  test.each(['SIGTERM', 'SIGHUP'] as const)('%s in the middle leaves nothing, and the program ends by it', async (signal) => {
     writeFileSync(join(dir, 'out.folded'), 'old');
     const { child, ended } = startCli(['-o', 'new.pb.gz', '-o', 'out.folded', '-o', 'tables.csv', '-'], dir);
     const recording = pipeRecording(5000);
@@ -99,6 +144,15 @@ test('statuses come through: 0, 1, 2, 3', async () => {
   expect(await statusOf('--nosuch')).toBe(2);
   expect(await statusOf('--strict', '-q', '-t', 'folded', '-o', '-', 'cut.data')).toBe(3);
 });
+
+/** Waits until a process has our handlers. Node itself has one for SIGINT, but none for SIGHUP. Source: proc_pid_status(5), SigCgt. */
+async function listening(pid: number): Promise<void> {
+  const isListening = (): boolean => {
+    const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
+    return (BigInt(`0x${mask}`) & 1n) !== 0n;
+  };
+  while (!isListening()) await delay(10);
+}
 
 function* chunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);

@@ -1,0 +1,37 @@
+import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
+import type { Arguments } from './arguments.ts';
+import { displayName, errorText, summaryLines } from './messages.ts';
+import { EXIT_DONE, EXIT_LOSS, type Terminal } from './terminal.ts';
+
+/**
+ * Runs a command's work on one input, says at its end what was found on the way (unless `--quiet`), and gives the
+ * status. That there are no samples is often explained by what was found: then it is said, too, before the error.
+ * @param isOneOfSeveral whether the lines name the input
+ */
+export async function reportingFindings(
+  diagnostics: Diagnostics,
+  args: Arguments,
+  terminal: Terminal,
+  input: string,
+  isOneOfSeveral: boolean,
+  work: () => Promise<void>,
+): Promise<number> {
+  const printSummary = (): void => {
+    if (args.flag('quiet')) return;
+    const prefix = isOneOfSeveral ? `perfconv: ${displayName(input)}` : 'perfconv';
+    for (const line of summaryLines(diagnostics.list(), args.flag('verbose'))) terminal.stderr.write(`${prefix}: ${line}\n`);
+  };
+  const isLossy = (): boolean => args.flag('strict') && diagnostics.hasLoss;
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof PerfconvError) || error.code !== 'no-samples') throw error;
+    printSummary();
+    if (!isLossy()) throw error;
+    terminal.stderr.write(`perfconv: ${errorText(error, input)}\n`);
+    return EXIT_LOSS;
+  }
+  printSummary();
+  return isLossy() ? EXIT_LOSS : EXIT_DONE;
+}
