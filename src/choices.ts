@@ -1,6 +1,6 @@
 /**
- * The values that options take, for whoever reads them from text: a command line, a form. Kept apart from what does the
- * work, so that asking for help loads none of it.
+ * The values that options take, for whoever reads them from text: a command line, a form. Each list stands where it is
+ * used, in its writer; nothing here decodes a recording or looks up symbols.
  */
 export { PPROF_LABELS, type PprofLabel } from './writers/pprof-labels.ts';
 export { REPORT_KEYS, type ReportKey } from './writers/report-keys.ts';

@@ -22,6 +22,7 @@ export function parseTimeRange(text: string): Pick<SampleFilter, 'timeFrom' | 't
   const parts = text.split(',');
   if (parts.length > 2) throw new PerfconvError('usage', `--time ${text}: expected START,END in seconds`);
   const [from, to] = parts.map((part) => parseSeconds(part.trim(), text));
+  if (from !== undefined && to !== undefined && to < from) throw new PerfconvError('usage', `--time ${text}: ends before it starts`);
   return { ...(from !== undefined && { timeFrom: from }), ...(to !== undefined && { timeTo: to }) };
 }
 

@@ -260,6 +260,7 @@ describe('usage errors end with status 2', () => {
     [['--cpu', '3-1'], '--cpu 3-1: not a range'],
     [['--comm', 'a,,b'], '--comm has an empty entry'],
     [['--time', 'soon'], '--time soon: expected START,END in seconds, such as 12.5,13'],
+    [['--time', '9,5'], '--time 9,5: ends before it starts'],
     [['--max-stack', '1e3'], '--max-stack 1e3: expected a whole number'],
     [['--labels', 'pid,none'], '--labels none goes with no other label'],
     [['--compat', 'samply'], '--compat samply: there is no such value; expected perf'],
