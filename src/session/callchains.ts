@@ -5,6 +5,10 @@ import * as abi from '../perfdata/constants.ts';
 const MAX_LOAD = 0.6;
 /** Words of a slot: hash, chain (−1 for a free slot), start and end of its words; so that only the words themselves lie elsewhere. */
 const SLOT_WORDS = 4;
+/** Recordings of a system have a chain of their own for each 300 to 600 bytes. */
+const BYTES_PER_SLOT = 512;
+const MAX_FIRST_SLOTS = 1 << 20;
+const MAX_FIRST_WORDS = 1 << 25;
 
 /**
  * Recorded callchains, each once, as they lie in the file: 64-bit entries, leaf first, context markers among them.
@@ -12,12 +16,24 @@ const SLOT_WORDS = 4;
  */
 export class CallchainTable {
   /** All chains one behind the other, two words (low, high) per entry. Replaced when it grows. */
-  words = new Uint32Array(1 << 16);
+  words: Uint32Array;
   #ends = new Uint32Array(4096);
   #hasUserFrames = new Uint8Array(4096);
-  #slots = new Int32Array(8192 * SLOT_WORDS).fill(-1);
-  #mask = 8191;
+  #slots: Int32Array;
+  #mask: number;
   #size = 0;
+
+  /**
+   * @param recordingBytes size of the recording, from which the first sizes are guessed: growing costs more than room that
+   * is not used, which the operating system never gives
+   */
+  constructor(recordingBytes = 0) {
+    this.words = new Uint32Array(Math.max(1 << 16, Math.min(recordingBytes / 8, MAX_FIRST_WORDS)));
+    let slots = 8192;
+    while (slots < MAX_FIRST_SLOTS && slots * BYTES_PER_SLOT < recordingBytes) slots *= 2;
+    this.#slots = new Int32Array(slots * SLOT_WORDS).fill(-1);
+    this.#mask = slots - 1;
+  }
 
   /** Number of distinct chains. */
   get size(): number {

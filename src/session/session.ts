@@ -79,7 +79,9 @@ export interface SessionResult {
  */
 export async function runSession(source: ByteSource, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics): Promise<SessionResult> {
   const header = await readHeader(source, diagnostics);
-  const session = new Session(header, options, sink, diagnostics);
+  // What the header says is not trusted beyond what the file has; a stream has no size.
+  const recordingBytes = Math.max(0, Math.min(header.dataEnd, source.sizeBytes ?? 0) - header.dataStart);
+  const session = new Session(header, recordingBytes, options, sink, diagnostics);
   const stream = new RecordStream(source, header.dataStart, header.dataEnd, header.littleEndian, diagnostics);
   while (await stream.fill()) {
     while (stream.next()) session.handle(stream);
@@ -96,7 +98,7 @@ class Session implements SampleTaker {
   readonly #filter: CompiledFilter;
   readonly #clock = new RecordingClock();
   readonly #events = new EventList();
-  readonly #chains = new CallchainTable();
+  readonly #chains: CallchainTable;
   readonly #tasks: TaskTable;
   readonly #dsos = new DsoTable();
   readonly #kernel: KernelMaps;
@@ -119,12 +121,13 @@ class Session implements SampleTaker {
   #lastObservedNr = -1;
   #hasFilterBase = false;
 
-  constructor(header: RecordingHeader, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics) {
+  constructor(header: RecordingHeader, recordingBytes: number, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics) {
     this.#header = header;
     this.#diagnostics = diagnostics;
     this.#sink = sink;
     this.#observer = options.observer;
     this.#filter = new CompiledFilter(options.filter);
+    this.#chains = new CallchainTable(recordingBytes);
     this.#tasks = new TaskTable(options.compatPerf);
     this.#kernel = new KernelMaps(this.#tasks.newSpace(), this.#dsos);
     this.#frames = new FrameResolver(this.#chains, this.#kernel, sink, options, diagnostics);
@@ -253,23 +256,29 @@ class Session implements SampleTaker {
       }
       if (!this.#filter.takes(this.#events.events[row.event].name, row.pid, row.tid, thread.comm, row.cpu, row.timeNs)) return;
     }
-    const total = this.#totalOf(row, tasks.taskOf(threadIndex), tasks.processes[thread.process].space);
+    const { space } = tasks.processes[thread.process];
+    const { last } = thread;
+    if (last.event !== row.event || last.generation !== space.generation) {
+      last.event = row.event;
+      last.generation = space.generation;
+      last.surroundings = this.#surroundings.intern(row.event, tasks.taskOf(threadIndex), space.generation);
+    }
+    const total = this.#totalOf(row.chain, last.surroundings, row.event, threadIndex, space);
     // A time behind all others is none that anything could be shown at.
     this.#sink.sample(total, row.timeNs === Number.POSITIVE_INFINITY ? Number.NaN : row.timeNs, row.cpu, row.period, row.ipLo, row.ipHi);
   }
 
   /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. */
-  #totalOf({ event, chain }: QueuedRow, task: number, space: AddressSpace): number {
+  #totalOf(chain: number, surroundings: number, event: number, threadIndex: number, space: AddressSpace): number {
     // hot
     if (this.#kernel.generation !== this.#kernelGeneration) {
       this.#kernelGeneration = this.#kernel.generation;
       this.#totals = new KeyedPairs();
     }
-    const surroundings = this.#surroundings.intern(event, task, space.generation);
     const known = this.#totals.find(chain + 1, surroundings);
     if (known >= 0) return known;
     const stack = chain < 0 ? -1 : this.#frames.stackOf(chain, space);
-    const total = this.#sink.internTotal(event, task, stack);
+    const total = this.#sink.internTotal(event, this.#tasks.taskOf(threadIndex), stack);
     this.#totals.set(chain + 1, surroundings, total);
     return total;
   }

@@ -21,6 +21,8 @@ export interface SessionThread {
   hasComm: boolean;
   /** Index of the task that the thread is under its current name; −1 until it is asked for. */
   task: number;
+  /** What its last sample was taken in, so that the next one need not look that up again; −1 for none. */
+  readonly last: { event: number; generation: number; surroundings: number };
 }
 
 /** A thread under one name. */
@@ -144,6 +146,7 @@ export class TaskTable {
     thread.comm = comm;
     thread.hasComm = true;
     thread.task = -1;
+    thread.last.event = -1;
     if (thread.pid === thread.tid) this.processes[thread.process].name = comm;
   }
 
@@ -155,7 +158,8 @@ export class TaskTable {
 
   #newThread(process: number, tid: number): number {
     const { pid } = this.processes[process];
-    const index = this.threads.push({ process, pid, tid, comm: `:${tid}`, hasComm: false, task: -1 }) - 1;
+    const index =
+      this.threads.push({ process, pid, tid, comm: `:${tid}`, hasComm: false, task: -1, last: { event: -1, generation: -1, surroundings: -1 } }) - 1;
     this.#threadOf.set(tid, index);
     this.#lastThread = index;
     // The idle task has no COMM record; perf gives it the kernel's name for it.
