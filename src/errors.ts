@@ -32,12 +32,24 @@ export class PerfconvError extends Error {
   readonly file: string | undefined;
 
   constructor(code: PerfconvErrorCode, what: string, place: ErrorPlace = {}, options?: ErrorOptions) {
-    super(placeText(place) + what, options);
+    super(printable(placeText(place) + what), options);
     this.code = code;
     this.offset = place.offset;
     this.record = place.record;
     this.file = place.file;
   }
+}
+
+/**
+ * Text for one line of a terminal: control characters, which names in a recording may hold, become escapes such as
+ * `\\n` and `\\x1b`.
+ */
+export function printable(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, (character) => {
+    if (character === '\n') return '\\n';
+    if (character === '\t') return '\\t';
+    return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  });
 }
 
 function placeText(place: ErrorPlace): string {

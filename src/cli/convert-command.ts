@@ -13,6 +13,7 @@ import { didYouMean } from './did-you-mean.ts';
 import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
+import { displayName } from './messages.ts';
 import { COMMANDS } from './options.ts';
 import { checkConflicts } from './output-conflicts.ts';
 import { type PlannedOutput, planOutputs, STANDARD_STREAM } from './outputs.ts';
@@ -71,7 +72,7 @@ async function convertOne(plan: Plan, args: Arguments, terminal: Terminal, isOne
       await stage.discard();
     }
     if (args.flag('quiet')) return;
-    for (const { path, isChosen } of plan.outputs) if (!isChosen) terminal.stderr.write(`perfconv: wrote ${path}\n`);
+    for (const { path, isChosen } of plan.outputs) if (!isChosen) terminal.stderr.write(`perfconv: wrote ${displayName(path)}\n`);
   });
 }
 

@@ -1,3 +1,4 @@
+import { printable } from '../errors.ts';
 import type { EventInfo, RecordingInfo } from '../recording-info.ts';
 import { diagnosticText, displayName } from './messages.ts';
 
@@ -29,7 +30,7 @@ export function infoText(info: RecordingInfo): string {
     ...Object.entries(info.records).map(([name, count]) => `${String(count).padStart(12)}  ${name}`),
   ];
   if (info.diagnostics.length > 0) lines.push('', 'findings:', ...info.diagnostics.map((finding) => `  ${finding.severity}: ${diagnosticText(finding)}`));
-  return `${lines.join('\n')}\n`;
+  return `${lines.map(printable).join('\n')}\n`;
 }
 
 /** Names and values in two columns; what is not known is left out. */

@@ -22,6 +22,7 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   if (args.length === 1 && args[0] === '--version') return print(`${packageVersion()}\n`, terminal);
   if (args[0] === '--get-completions') return print(await completionLines(args.slice(1)), terminal);
+  requireWorkingDirectory();
   const { parseCommandLine } = await import('./parse.ts');
   const version = packageVersion();
   const request: Request = parseCommandLine(args, version, terminal.stdout.columns);
@@ -37,6 +38,15 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
       return print((await import('./completion.ts')).completionScript(request.args.inputs[0], terminal.env), terminal);
     default:
       throw new PerfconvError('usage', `there is no command ${request.command.name}`);
+  }
+}
+
+/** @throws PerfconvError `io` where the shell stands in a directory that was deleted: nothing could be named from there */
+function requireWorkingDirectory(): void {
+  try {
+    process.cwd();
+  } catch (cause) {
+    throw new PerfconvError('io', 'the working directory does not exist any more', {}, { cause });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError, printable } from '../errors.ts';
 
 /** One line that says why a command failed. */
 export function errorText(error: unknown, input?: string): string {
@@ -22,10 +22,10 @@ export function diagnosticText({ message, count, firstOffset }: Diagnostic): str
   const at = firstOffset === undefined ? undefined : `0x${firstOffset.toString(16)}`;
   const details = [count > 1 ? `${count} times` : undefined, at === undefined ? undefined : count > 1 ? `first at ${at}` : `at ${at}`];
   const text = details.filter((detail) => detail !== undefined).join(', ');
-  return text === '' ? message : `${message} (${text})`;
+  return printable(text === '' ? message : `${message} (${text})`);
 }
 
 /** What messages call an input. */
 export function displayName(input: string): string {
-  return input === '-' ? 'standard input' : input;
+  return input === '-' ? 'standard input' : printable(input);
 }

@@ -1,5 +1,5 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError, printable } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
 import { type ReportKey, ReportTexts } from './report-keys.ts';
 import { type ReportRow, ReportRows } from './report-rows.ts';
@@ -74,7 +74,7 @@ async function writeTable(
     return paintPercent(percent.toFixed(2).padStart(6), percent);
   };
 
-  const shown = rows.slice(0, limit);
+  const shown = rows.slice(0, limit).map((row) => ({ ...row, texts: row.texts.map(printable) }));
   const widths = keys.map((key, column) => Math.min(MAX_ALIGNED, Math.max(...shown.map((row) => row.texts[column].length), key.length)));
   const columnsText = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(column < cells.length - 1 ? widths[column] : 0)).join('  ');
 

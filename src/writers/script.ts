@@ -81,7 +81,7 @@ class SamplePrinter {
     const task = this.#profile.tasks[samples.task[row]];
     const thread = this.#profile.threads[task.thread];
     let line = '';
-    if (fields.has('comm')) line += event.hasCallchain ? `${task.comm} ` : `${task.comm.padStart(16)} `;
+    if (fields.has('comm')) line += event.hasCallchain && fields.has('ip') ? `${task.comm} ` : `${task.comm.padStart(16)} `;
     if (fields.has('pid') && fields.has('tid')) line += `${String(thread.pid).padStart(5)}/${String(thread.tid).padEnd(5)} `;
     else if (fields.has('pid')) line += `${String(thread.pid).padStart(5)} `;
     else if (fields.has('tid')) line += `${String(thread.tid).padStart(5)} `;

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { PerfconvError, printable } from '../src/errors.ts';
+
+describe('PerfconvError', () => {
+  it('says file, record and offset before what is wrong', () => {
+    const error = new PerfconvError('damaged', 'it overruns', { file: 'a.data', record: 'PERF_RECORD_SAMPLE', offset: 0x1f30 });
+    expect(error.message).toBe('a.data PERF_RECORD_SAMPLE at 0x1f30: it overruns');
+    expect([error.code, error.file, error.record, error.offset]).toEqual(['damaged', 'a.data', 'PERF_RECORD_SAMPLE', 0x1f30]);
+    expect(new PerfconvError('usage', 'what').message).toBe('what');
+  });
+
+  it('is one line, whatever a name holds', () => {
+    expect(new PerfconvError('io', 'gone', { file: 'a\nb\x1b[31m' }).message).toBe('a\\nb\\x1b[31m: gone');
+    expect(printable('tab\there, ü and 日本 stay')).toBe('tab\\there, ü and 日本 stay');
+  });
+});
