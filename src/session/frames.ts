@@ -86,7 +86,7 @@ export class FrameResolver {
         if (cpumode < 0) {
           // A frame pointer that was none can lead to any value; what was found before it stands.
           if (compatPerf) return this.#dropChain(lo);
-          this.#diagnostics.add('bad-callchain', 'loss', `a callchain holds the unknown context marker ${lo | 0}: its frames from there on are dropped`);
+          this.#diagnostics.add('bad-callchain', 'warning', `a callchain leads to ${lo | 0}, which is no address: its frames from there on are dropped`);
           break;
         }
         isReturnAddress = false;
