@@ -23,10 +23,21 @@ export class PprofPieces {
     return this.#pendingBytes >= FLUSH_AT_BYTES;
   }
 
+  /** Gives everything collected to the caller, in place of the sink. */
+  take(): Uint8Array {
+    this.#pendingBytes = 0;
+    return this.writer.finish();
+  }
+
+  /** Adds encoded fields; they are not copied. */
+  append(fields: Uint8Array): void {
+    this.writer.raw(fields);
+    this.#pendingBytes += fields.length;
+  }
+
   /** Hands everything collected to the sink. Call it once more at the end. */
   async flush(): Promise<void> {
-    this.#pendingBytes = 0;
-    const piece = this.writer.finish();
+    const piece = this.take();
     if (piece.length > 0) await this.#sink.write(piece);
   }
 }

@@ -2,11 +2,12 @@ import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { PerfconvError } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
-import { PROFILE, SAMPLE } from './pprof-fields.ts';
+import { PROFILE } from './pprof-fields.ts';
 import { LabelSets, type PprofLabel } from './pprof-labels.ts';
-import { putCount, putFunction, putLocation, putMapping, putNumber, putValueType } from './pprof-messages.ts';
+import { putFunction, putLocation, putMapping, putNumber, putValueType } from './pprof-messages.ts';
 import { PprofPieces } from './pprof-pieces.ts';
 import { SampleRows } from './pprof-rows.ts';
+import { SampleBytes } from './pprof-sample-bytes.ts';
 import { planSampleTypes, type SampleTypes, samplePeriod } from './pprof-sample-types.ts';
 import { PprofTables } from './pprof-tables.ts';
 
@@ -19,9 +20,8 @@ export interface PprofOptions {
   readonly weight?: 'period' | 'samples';
 }
 
-/** About what the fixed fields of a message, and an id or a count in a list, take. */
+/** About what the fixed fields of a message take. */
 const MESSAGE_BYTES = 16;
-const ITEM_BYTES = 3;
 
 /**
  * Writes a profile as pprof's profile.proto, not compressed (pprof also reads it so; files are usually gzipped).
@@ -43,7 +43,7 @@ export async function writePprof(profile: Profile, sink: ByteSink, options: Ppro
   for (const { type, unit } of types.columns) {
     putValueType(pieces.writer, PROFILE.sampleType, tables.strings.intern(type), tables.strings.intern(unit));
   }
-  await writeSamples(profile, types, tables.locationId, labels, pieces);
+  await writeSamples(profile, types, tables.locationId, labels, sink, pieces);
   await writeTables(tables, pieces);
   writeMeta(profile, types, options.weight ?? 'period', tables, pieces.writer);
   // Everything before may have added strings.
@@ -51,37 +51,34 @@ export async function writePprof(profile: Profile, sink: ByteSink, options: Ppro
   await pieces.flush();
 }
 
-async function writeSamples(profile: Profile, types: SampleTypes, locationId: Uint32Array, labels: LabelSets, pieces: PprofPieces): Promise<void> {
+async function writeSamples(
+  profile: Profile,
+  types: SampleTypes,
+  locationId: Uint32Array,
+  labels: LabelSets,
+  sink: ByteSink,
+  pieces: PprofPieces,
+): Promise<void> {
   const { stacks, totals } = profile;
-  const { writer } = pieces;
   const rows = new SampleRows(totals, labels);
   const values = new Float64Array(types.columns.length);
+  const bytes = new SampleBytes(sink, pieces.take());
   for (let row = 0; row < rows.size; row++) {
     // hot
-    writer.tag(PROFILE.sample, WireType.LengthDelimited).fork();
-    let depth = 0;
-    let stack = rows.stack(row);
-    if (stack >= 0) {
-      writer.tag(SAMPLE.locationId, WireType.LengthDelimited).fork();
-      for (; stack >= 0; stack = stacks.parent(stack)) {
-        writer.uint32(locationId[stacks.location(stack)]);
-        depth++;
-      }
-      writer.join();
-    }
+    for (let stack = rows.stack(row); stack >= 0; stack = stacks.parent(stack)) bytes.addToList(locationId[stacks.location(stack)]);
+    bytes.endLocationIds();
     values.fill(0);
     for (let total = rows.firstTotal(row); total >= 0; total = rows.nextTotal(total)) {
       const column = types.countColumn[totals.event(total)];
       values[column] += totals.samples(total);
       values[column + 1] += totals.period(total);
     }
-    writer.tag(SAMPLE.value, WireType.LengthDelimited).fork();
-    for (let column = 0; column < values.length; column++) putCount(writer, values[column]);
-    writer.join();
-    const label = labels.encoded(rows.labelSet(row));
-    writer.raw(label).join();
-    if (pieces.added(MESSAGE_BYTES + (depth + values.length) * ITEM_BYTES + label.length)) await pieces.flush();
+    for (let column = 0; column < values.length; column++) bytes.addToList(values[column]);
+    bytes.endValues();
+    bytes.endSample(labels.encoded(rows.labelSet(row)));
+    if (bytes.isFull) await bytes.flush();
   }
+  pieces.append(bytes.rest());
 }
 
 async function writeTables(tables: PprofTables, pieces: PprofPieces): Promise<void> {
