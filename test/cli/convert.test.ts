@@ -401,6 +401,7 @@ describe('filters and weights', () => {
 
   test('-F and --ns choose what perf-script text shows', async () => {
     const result = await runMain(['-t', 'script', '-F', 'comm,tid,time,event', '--ns', '-o', '-', put('perf.data', fileRecording(1))]);
-    expect(result.stdout.toString()).toBe('app   100     0.000003000:   cpu-clock: \n');
+    // Without frames perf pads the name (observed, perf 6.1).
+    expect(result.stdout.toString()).toBe('             app   100     0.000003000:   cpu-clock: \n');
   });
 });
