@@ -2,6 +2,7 @@ import { grown } from '../intern/growable.ts';
 
 /** One queued record: the columns of {@link RecordQueue} at one row. Filled over and over. */
 export interface QueuedRow {
+  /** NaN where the record has no time that anything could be shown at. */
   timeNs: number;
   /** Position of the record in the file, counted from 0. */
   nr: number;
@@ -90,7 +91,8 @@ export class RecordQueue {
       const at = order[done];
       const timeNs = this.#time[at];
       if (timeNs > limit) break;
-      row.timeNs = timeNs;
+      // A time behind all others is good for the order only.
+      row.timeNs = timeNs === Number.POSITIVE_INFINITY ? Number.NaN : timeNs;
       row.nr = this.#nr[at];
       row.event = this.#event[at];
       row.pid = this.#pid[at];

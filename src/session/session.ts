@@ -264,8 +264,7 @@ class Session implements SampleTaker {
       last.surroundings = this.#surroundings.intern(row.event, tasks.taskOf(threadIndex), space.generation);
     }
     const total = this.#totalOf(row.chain, last.surroundings, row.event, threadIndex, space);
-    // A time behind all others is none that anything could be shown at.
-    this.#sink.sample(total, row.timeNs === Number.POSITIVE_INFINITY ? Number.NaN : row.timeNs, row.cpu, row.period, row.ipLo, row.ipHi);
+    this.#sink.sample(total, row.timeNs, row.cpu, row.period, row.ipLo, row.ipHi);
   }
 
   /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. */

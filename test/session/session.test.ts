@@ -127,8 +127,13 @@ describe('samples', () => {
   it('behind all time (off-CPU summaries) come last, and make no recording long', async () => {
     const offCpu = 0xffffffffn << 32n;
     const records = [sampleAt(offCpu, 1n), sampleAt(30n, 2n), toolRecords.finishedRound(), sampleAt(20n, 3n), toolRecords.finishedRound(), sampleAt(40n, 4n)];
-    const { samples, profile, diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    const observed: number[] = [];
+    const { samples, profile, diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records }), {
+      observer: { sample: (_nr, timeNs) => void observed.push(timeNs), sideBand: () => {} },
+    });
     expect(samples.map((sample) => sample.time)).toEqual([20n, 30n, 40n, undefined]);
+    // Relative to the first time seen, which is 30; a time that cannot be shown is none for an observer, too.
+    expect(observed).toEqual([-10, 0, 10, Number.NaN]);
     expect(profile.meta.durationNs).toBe(20);
     expect(diagnostics.list()).toEqual([]);
   });
