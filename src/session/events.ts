@@ -71,9 +71,9 @@ export class EventList {
   trailerOf(view: ByteView, start: number, end: number): SampleIdLayout | undefined {
     const first = this.events[0]?.sampleId;
     if (first === undefined || this.events.length === 1) return first;
-    const idAt = end - (first.identifier >= 0 ? first.identifier : first.id);
-    if (idAt === end + 1 || idAt < start) return first;
-    const event = this.findById(view.u64(idAt));
+    const idFromEnd = first.identifier >= 0 ? first.identifier : first.id;
+    if (idFromEnd < 0 || end - idFromEnd < start) return first;
+    const event = this.findById(view.u64(end - idFromEnd));
     return event < 0 ? first : this.events[event].sampleId;
   }
 
