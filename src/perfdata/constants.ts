@@ -49,8 +49,35 @@ export const PERF_RECORD_COMPRESSED = 81;
 export const PERF_RECORD_FINISHED_INIT = 82;
 export const PERF_RECORD_COMPRESSED2 = 83;
 
+/**
+ * Before perf had HEADER_FEATURE records, Google's perf wrote header strings into pipes under the numbers 69 to 80, which
+ * perf later gave to others. A cursor gives them out with this added. Observed: ChromeOS recordings of 2012.
+ */
+export const LEGACY_HEADER_OFFSET = 0x100;
+export const LEGACY_HEADER_HOSTNAME = 69;
+const LEGACY_HEADER_NUMA_TOPOLOGY = 80;
+
+export function isLegacyHeaderType(type: number): boolean {
+  return type >= LEGACY_HEADER_HOSTNAME && type <= LEGACY_HEADER_NUMA_TOPOLOGY;
+}
+
+/** The feature that a legacy header record holds: the numbers follow each other as the features' bits do. */
+export function featureOfLegacyHeader(type: number): number {
+  return type - LEGACY_HEADER_OFFSET - LEGACY_HEADER_HOSTNAME + HEADER_HOSTNAME;
+}
+
+/** Types from here on are simpleperf's own; their headers have a size of 32 bits. */
+export const SIMPLEPERF_TYPE_START = 32768;
+const SIMPLEPERF_TYPE_END = SIMPLEPERF_TYPE_START + 256;
+const TYPE_END = 256;
+
+/** Whether a number may be a record's type, now or in a later perf: anything else is damage. */
+export function mayBeRecordType(type: number): boolean {
+  return (type > 0 && type < TYPE_END) || (type >= SIMPLEPERF_TYPE_START && type < SIMPLEPERF_TYPE_END);
+}
+
 /** Names of record types as `perf report --stats` prints them, by number; a hole is a type never given out. */
-export const RECORD_TYPE_NAMES: readonly (string | undefined)[] = [
+const RECORD_TYPE_NAMES: readonly (string | undefined)[] = [
   undefined,
   'MMAP',
   'LOST',
@@ -100,9 +127,15 @@ export const RECORD_TYPE_NAMES: readonly (string | undefined)[] = [
   'SCHEDSTAT_DOMAIN',
 ];
 
+/** The name of a record type, as `perf report --stats` prints it; undefined for a number never given out. */
+export function recordTypeNameOf(type: number): string | undefined {
+  if (type > LEGACY_HEADER_OFFSET && isLegacyHeaderType(type - LEGACY_HEADER_OFFSET)) return `HEADER_${FEATURE_NAMES[featureOfLegacyHeader(type)]}`;
+  return RECORD_TYPE_NAMES[type];
+}
+
 /** `PERF_RECORD_SAMPLE`, or `record type 99` for a number never given out. For messages. */
 export function recordTypeName(type: number): string {
-  const name = RECORD_TYPE_NAMES[type];
+  const name = recordTypeNameOf(type);
   return name === undefined ? `record type ${type}` : `PERF_RECORD_${name}`;
 }
 
@@ -214,6 +247,9 @@ export const HEADER_CPU_PMU_CAPS = 28;
 export const HEADER_CLOCK_DATA = 29;
 export const HEADER_HYBRID_TOPOLOGY = 30;
 export const HEADER_PMU_CAPS = 31;
+export const HEADER_CPU_DOMAIN_INFO = 32;
+export const HEADER_E_MACHINE = 33;
+export const HEADER_CLN_SIZE = 34;
 export const HEADER_FEAT_BITS = 256;
 
 /** Names of the features, by bit. */
@@ -250,4 +286,7 @@ export const FEATURE_NAMES: readonly (string | undefined)[] = [
   'CLOCK_DATA',
   'HYBRID_TOPOLOGY',
   'PMU_CAPS',
+  'CPU_DOMAIN_INFO',
+  'E_MACHINE',
+  'CLN_SIZE',
 ];

@@ -1,0 +1,26 @@
+import * as abi from '../constants.ts';
+import type { FeatureReaders } from './section-reader.ts';
+
+/** By which clock the samples' times count, and from when to when. */
+export interface ClockFeatures {
+  /** Times of the first and the last sample, in the recording's clock; both 0 where perf did not look at its samples. */
+  sampleTime?: { readonly first: bigint; readonly last: bigint };
+  /** Resolution of the clock that `perf record -k` names, in nanoseconds. */
+  clockidResolutionNs?: number;
+  /** One moment by two clocks: nanoseconds of the wall clock and of the clock that samples carry. */
+  clockData?: { readonly clockid: number; readonly wallClockNs: bigint; readonly clockNs: bigint };
+}
+
+/** Source: the perf tool's description of its file format. */
+export const CLOCK_READERS: FeatureReaders<ClockFeatures> = {
+  [abi.HEADER_SAMPLE_TIME]: (features, section) => {
+    features.sampleTime = { first: section.u64(), last: section.u64() };
+  },
+  [abi.HEADER_CLOCKID]: (features, section) => {
+    features.clockidResolutionNs = section.size();
+  },
+  [abi.HEADER_CLOCK_DATA]: (features, section) => {
+    section.u32(); // version, 1
+    features.clockData = { clockid: section.i32(), wallClockNs: section.u64(), clockNs: section.u64() };
+  },
+};

@@ -1,0 +1,65 @@
+import * as abi from '../constants.ts';
+import type { FeatureReaders } from './section-reader.ts';
+
+/** Who recorded, on what machine and with which command. */
+export interface HostFeatures {
+  hostname?: string;
+  /** `uname -r`. */
+  osrelease?: string;
+  /** Version of the perf that recorded. */
+  version?: string;
+  /** `uname -m`. */
+  arch?: string;
+  nrCpusAvailable?: number;
+  nrCpusOnline?: number;
+  cpudesc?: string;
+  /** On x86 vendor, family, model and stepping, with commas between. */
+  cpuid?: string;
+  /** Memory of the machine in KiB. */
+  totalMemKib?: number;
+  /** perf's arguments, its own name first. */
+  cmdline?: readonly string[];
+  /** ELF's number of the machine (EM_X86_64 is 62) and its flags. */
+  eMachine?: { readonly machine: number; readonly flags: number };
+  cacheLineBytes?: number;
+}
+
+/** Source: the perf tool's description of its file format. */
+export const HOST_READERS: FeatureReaders<HostFeatures> = {
+  [abi.HEADER_HOSTNAME]: (features, section) => {
+    features.hostname = section.string();
+  },
+  [abi.HEADER_OSRELEASE]: (features, section) => {
+    features.osrelease = section.string();
+  },
+  [abi.HEADER_VERSION]: (features, section) => {
+    features.version = section.string();
+  },
+  [abi.HEADER_ARCH]: (features, section) => {
+    features.arch = section.string();
+  },
+  [abi.HEADER_NRCPUS]: (features, section) => {
+    features.nrCpusAvailable = section.u32();
+    features.nrCpusOnline = section.u32();
+  },
+  [abi.HEADER_CPUDESC]: (features, section) => {
+    features.cpudesc = section.string();
+  },
+  [abi.HEADER_CPUID]: (features, section) => {
+    features.cpuid = section.string();
+  },
+  [abi.HEADER_TOTAL_MEM]: (features, section) => {
+    features.totalMemKib = section.size();
+  },
+  [abi.HEADER_CMDLINE]: (features, section) => {
+    const words: string[] = [];
+    features.cmdline = words;
+    section.strings(words);
+  },
+  [abi.HEADER_E_MACHINE]: (features, section) => {
+    features.eMachine = { machine: section.u32(), flags: section.u32() };
+  },
+  [abi.HEADER_CLN_SIZE]: (features, section) => {
+    features.cacheLineBytes = section.u32();
+  },
+};

@@ -1,0 +1,36 @@
+import * as abi from '../constants.ts';
+import type { FeatureReaders } from './section-reader.ts';
+
+/** How the data lie in the recording. */
+export interface StorageFeatures {
+  /** The hardware trace: pieces and their bytes, payload and record headers. */
+  auxtrace?: { readonly entries: number; readonly sizeBytes: number };
+  /** Version of the layout of a recording that is a directory. */
+  dirFormatVersion?: number;
+  /** PERF_RECORD_COMPRESSED: type 1 is zstd; `ratio` is that of the whole data, a whole number. */
+  compressed?: { readonly version: number; readonly type: number; readonly level: number; readonly ratio: number; readonly mmapBytes: number };
+}
+
+/** struct auxtrace_index_entry: file_offset, sz. */
+const AUXTRACE_ENTRY_BYTES = 16;
+
+/** Source: the perf tool's description of its file format. Observed, perf 6.1: the number of entries goes before them. */
+export const STORAGE_READERS: FeatureReaders<StorageFeatures> = {
+  [abi.HEADER_AUXTRACE]: (features, section) => {
+    const count = section.size();
+    let entries = 0;
+    let sizeBytes = 0;
+    for (; entries < count && section.remaining >= AUXTRACE_ENTRY_BYTES; entries++) {
+      section.u64();
+      sizeBytes += section.size();
+    }
+    features.auxtrace = { entries, sizeBytes };
+    if (entries < count) throw new RangeError('index overruns section');
+  },
+  [abi.HEADER_DIR_FORMAT]: (features, section) => {
+    features.dirFormatVersion = section.size();
+  },
+  [abi.HEADER_COMPRESSED]: (features, section) => {
+    features.compressed = { version: section.u32(), type: section.u32(), level: section.u32(), ratio: section.u32(), mmapBytes: section.u32() };
+  },
+};
