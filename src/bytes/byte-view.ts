@@ -68,6 +68,11 @@ export class ByteView {
     return this.#data.getBigUint64(offset, this.littleEndian);
   }
 
+  /** An IEEE 754 double. */
+  f64(offset: number): number {
+    return this.#data.getFloat64(offset, this.littleEndian);
+  }
+
   /** UTF-8 text from `offset` up to a NUL byte or `end`. */
   text(offset: number, end: number): string {
     const nul = this.bytes.subarray(offset, end).indexOf(0);
