@@ -14,10 +14,14 @@ export interface StorageFeatures {
 /** struct auxtrace_index_entry: file_offset, sz. */
 const AUXTRACE_ENTRY_BYTES = 16;
 
-/** Source: the perf tool's description of its file format. Observed, perf 6.1: the number of entries goes before them. */
+/**
+ * Source: the perf tool's description of its file format. Observed: perf writes the number of AUXTRACE's entries before
+ * them, simpleperf does not.
+ */
 export const STORAGE_READERS: FeatureReaders<StorageFeatures> = {
   [abi.HEADER_AUXTRACE]: (features, section) => {
-    const count = section.size();
+    const hasCount = section.remaining % AUXTRACE_ENTRY_BYTES !== 0;
+    const count = hasCount ? section.size() : section.remaining / AUXTRACE_ENTRY_BYTES;
     let entries = 0;
     let sizeBytes = 0;
     for (; entries < count && section.remaining >= AUXTRACE_ENTRY_BYTES; entries++) {
