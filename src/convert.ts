@@ -1,5 +1,5 @@
 import type { ByteSink } from './bytes/byte-sink.ts';
-import type { ByteSource } from './bytes/byte-source.ts';
+import type { RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { PerfconvError } from './errors.ts';
 import type { StreamFormat } from './formats.ts';
@@ -30,7 +30,7 @@ export type ConvertOptions = Omit<ReadProfileOptions, 'keepSamples' | 'observer'
  * (CSV tells of other records, too, and is written all the same); whatever a sink throws
  */
 export async function convert(
-  source: ByteSource,
+  source: RecordingSource,
   outputs: readonly ConvertOutput[],
   options: ConvertOptions,
   diagnostics: Diagnostics,

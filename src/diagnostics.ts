@@ -16,6 +16,8 @@ export interface Diagnostic {
   readonly count: number;
   /** Byte offset in the input of the first finding; undefined when it belongs to no byte. */
   readonly firstOffset: number | undefined;
+  /** Bytes of the recording that all findings of this kind cost together; absent where they are not counted in bytes. */
+  readonly bytes?: number;
 }
 
 /**
@@ -30,6 +32,13 @@ export class Diagnostics {
     const known = this.#byCode.get(code);
     if (known) known.count += count;
     else this.#byCode.set(code, { code, severity, message, count, firstOffset: offset });
+  }
+
+  /** Counts one finding that cost so many bytes of the recording. */
+  addBytes(code: string, severity: Severity, message: string, offset: number, bytes: number): void {
+    this.add(code, severity, message, offset);
+    const finding = this.#byCode.get(code);
+    if (finding) finding.bytes = (finding.bytes ?? 0) + bytes;
   }
 
   /** Says a finding that sums up: replaces what was said under its code before, and counts once. */

@@ -1,6 +1,7 @@
-import type { ByteSource } from './bytes/byte-source.ts';
+import type { RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { PERF_TYPE_TRACEPOINT } from './perfdata/constants.ts';
+import type { OpenZstdStream } from './perfdata/zstd-stream.ts';
 import { ProfileBuilder } from './profile/builder.ts';
 import type { Mapping, Profile, ProfileEvent, ProfileMeta } from './profile/profile.ts';
 import type { SampleFilter } from './session/filter.ts';
@@ -23,8 +24,10 @@ export interface ReadProfileOptions {
   readonly observer?: RecordObserver;
   /** Unix time in nanoseconds of the recording's end, to count back from when the recording itself does not tell: the file's own time. */
   readonly fallbackCaptureTimeNs?: bigint;
-  /** Called now and then with the file position reached. */
-  readonly onProgress?: (position: number) => void;
+  /** Opens the decompressor of `perf record -z`'s records; by default fzstd, which is JavaScript. */
+  readonly openZstd?: OpenZstdStream;
+  /** Called now and then with the number of bytes read. */
+  readonly onProgress?: (bytes: number) => void;
 }
 
 /** A decoded recording: the profile for writers, and what the session knows beyond it. */
@@ -42,7 +45,7 @@ const PERF_MAX_STACK = 127;
  *
  * @throws PerfconvError when the input is no recording, or too damaged to begin with
  */
-export async function readProfile(source: ByteSource, options: ReadProfileOptions, diagnostics: Diagnostics): Promise<ReadProfileResult> {
+export async function readProfile(source: RecordingSource, options: ReadProfileOptions, diagnostics: Diagnostics): Promise<ReadProfileResult> {
   const compatPerf = options.compatPerf ?? false;
   const builder = new ProfileBuilder(options.keepSamples ?? false);
   const session = await runSession(
@@ -52,6 +55,7 @@ export async function readProfile(source: ByteSource, options: ReadProfileOption
       maxStack: options.maxStack ?? (compatPerf ? PERF_MAX_STACK : Number.POSITIVE_INFINITY),
       compatPerf,
       ...(options.observer && { observer: options.observer }),
+      ...(options.openZstd && { openZstd: options.openZstd }),
       ...(options.onProgress && { onProgress: options.onProgress }),
     },
     builder,

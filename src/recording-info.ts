@@ -1,5 +1,5 @@
 import type { Diagnostic, Diagnostics } from './diagnostics.ts';
-import { FEATURE_NAMES, RECORD_TYPE_NAMES } from './perfdata/constants.ts';
+import { FEATURE_NAMES, recordTypeNameOf } from './perfdata/constants.ts';
 import { SAMPLE_FIELDS } from './perfdata/sample-layout.ts';
 import type { ReadProfileResult } from './read-profile.ts';
 import type { SessionEvent } from './session/events.ts';
@@ -80,7 +80,7 @@ export function recordingInfo(input: string, sizeBytes: number | undefined, { pr
     ...(features.cmdline !== undefined && { commandLine: features.cmdline }),
     features: [...features.present].sort((a, b) => a - b).map((bit) => FEATURE_NAMES[bit] ?? `feature ${bit}`),
     events: session.events.map((event, index) => eventInfo(event, profile.events[index].samples, profile.events[index].period)),
-    records: Object.fromEntries(counts.entries().map(([type, count]) => [RECORD_TYPE_NAMES[type] ?? `type ${type}`, count])),
+    records: Object.fromEntries(counts.entries().map(([type, count]) => [recordTypeNameOf(type) ?? `type ${type}`, count])),
     recordCount: counts.total,
     sampleCount: session.sampleCount,
     processCount: session.processes.length,

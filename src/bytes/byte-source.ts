@@ -18,6 +18,15 @@ export interface ByteSource {
   close(): Promise<void>;
 }
 
+/** A recording: one file or stream, or the files of a directory (`perf record --threads`). */
+export interface RecordingSource extends ByteSource {
+  /**
+   * The further files of a directory, `data.0` and up in their order: records alone, from byte 0 on. The source itself is
+   * the directory's `data`. Closed with it.
+   */
+  readonly parts?: readonly ByteSource[];
+}
+
 /** A source over bytes in memory. */
 export class BufferSource implements ByteSource {
   readonly name: string;

@@ -17,10 +17,11 @@ export function summaryLines(diagnostics: readonly Diagnostic[], withNotes: bool
 
 const LABELS: Readonly<Record<Diagnostic['severity'], string>> = { info: 'note', warning: 'warning', loss: 'data lost' };
 
-/** A finding with its count and the place of the first: `… (12 times, first at 0x1f30)`. */
-export function diagnosticText({ message, count, firstOffset }: Diagnostic): string {
+/** A finding with its count, what it cost and the place of the first: `… (12 times, 4096 bytes in all, first at 0x1f30)`. */
+export function diagnosticText({ message, count, firstOffset, bytes }: Diagnostic): string {
   const at = firstOffset === undefined ? undefined : `0x${firstOffset.toString(16)}`;
-  const details = [count > 1 ? `${count} times` : undefined, at === undefined ? undefined : count > 1 ? `first at ${at}` : `at ${at}`];
+  const sum = bytes === undefined ? undefined : `${bytes} bytes${count > 1 ? ' in all' : ''}`;
+  const details = [count > 1 ? `${count} times` : undefined, sum, at === undefined ? undefined : count > 1 ? `first at ${at}` : `at ${at}`];
   const text = details.filter((detail) => detail !== undefined).join(', ');
   return printable(text === '' ? message : `${message} (${text})`);
 }

@@ -7,9 +7,14 @@ import { HEADER_FEAT_BITS, HEADER_HOSTNAME } from './constants.ts';
 import { type Features, readFeature } from './features.ts';
 
 const FILE_HEADER_BYTES = 104;
+/** perf 2.6.31 wrote no feature bitmap. */
+const OLDEST_FILE_HEADER_BYTES = 72;
 const PIPE_HEADER_BYTES = 16;
 /** struct perf_file_section: offset and size. */
 const SECTION_BYTES = 16;
+/** struct perf_trace_event_type: config (u64) and name (64 bytes). */
+const EVENT_TYPE_BYTES = 72;
+const MAX_EVENT_TYPES = 4096;
 
 /** An attr with the ids of the kernel events that were opened for it (one per CPU or thread). */
 export interface AttrWithIds {
@@ -17,12 +22,22 @@ export interface AttrWithIds {
   readonly ids: readonly number[];
 }
 
+/** An entry of the event_types section, or a HEADER_EVENT_TYPE record: the name of the events with this config. */
+export interface EventType {
+  readonly config: bigint;
+  readonly name: string;
+}
+
 /** What stands around the records. */
 export interface RecordingHeader {
   readonly mode: 'file' | 'pipe';
+  /** 1: magic PERFFILE, of perf before Linux 3.2; 2: PERFILE2. */
+  readonly version: 1 | 2;
   readonly littleEndian: boolean;
   /** Empty in pipe mode, where attrs come as records. */
   readonly attrs: readonly AttrWithIds[];
+  /** Names of events by their config, as old perf listed them; in pipe mode they come as records. */
+  readonly eventTypes: readonly EventType[];
   readonly features: Features;
   /** File position of the first record, and of the end of the last; Infinity where only the end of the source tells. */
   readonly dataStart: number;
@@ -35,15 +50,19 @@ export interface RecordingHeader {
  */
 export async function readHeader(source: ByteSource, diagnostics: Diagnostics): Promise<RecordingHeader> {
   const start = await readRange(source, 0, PIPE_HEADER_BYTES);
-  const littleEndian = detectByteOrder(start);
+  const { littleEndian, version } = readMagic(start);
   const headerSize = new ByteView(start, littleEndian).u64(8);
   if (headerSize === PIPE_HEADER_BYTES) {
-    return { mode: 'pipe', littleEndian, attrs: [], features: { present: new Set() }, dataStart: PIPE_HEADER_BYTES, dataEnd: Number.POSITIVE_INFINITY };
+    const features: Features = { present: new Set() };
+    return { mode: 'pipe', version, littleEndian, attrs: [], eventTypes: [], features, dataStart: PIPE_HEADER_BYTES, dataEnd: Number.POSITIVE_INFINITY };
   }
-  const bytes = await readRange(source, 0, FILE_HEADER_BYTES);
-  if (bytes.length < FILE_HEADER_BYTES || headerSize < FILE_HEADER_BYTES) {
-    throw new PerfconvError('damaged', `file of ${bytes.length} bytes says its header has ${headerSize}`, { offset: 8, record: 'perf_file_header' });
+  const neededBytes = version === 1 && headerSize < FILE_HEADER_BYTES ? OLDEST_FILE_HEADER_BYTES : FILE_HEADER_BYTES;
+  const bytes = new Uint8Array(FILE_HEADER_BYTES);
+  const read = await readRange(source, 0, neededBytes);
+  if (read.length < neededBytes || headerSize < neededBytes) {
+    throw new PerfconvError('damaged', `file of ${read.length} bytes says its header has ${headerSize}`, { offset: 8, record: 'perf_file_header' });
   }
+  bytes.set(read);
   const view = new ByteView(bytes, littleEndian);
   const attrs = await readAttrs(source, view, diagnostics);
   const dataStart = view.u64(40);
@@ -52,6 +71,7 @@ export async function readHeader(source: ByteSource, diagnostics: Diagnostics): 
     throw new PerfconvError('damaged', `data begin at 0x${dataStart.toString(16)}, behind the end of the file`, { offset: 40, record: 'perf_file_header' });
   }
   const features: Features = { present: new Set() };
+  let eventTypes: EventType[] = [];
   if (dataSize === 0) {
     // perf fills in the size when it ends: it was killed, and no feature was written either.
     diagnostics.add(
@@ -62,27 +82,31 @@ export async function readHeader(source: ByteSource, diagnostics: Diagnostics): 
     );
     dataSize = Number.POSITIVE_INFINITY;
   } else {
+    eventTypes = await readEventTypes(source, view);
     await readFeatures(source, view, dataStart + dataSize, features, diagnostics);
   }
-  return { mode: 'file', littleEndian, attrs, features, dataStart, dataEnd: dataStart + dataSize };
+  return { mode: 'file', version, littleEndian, attrs, eventTypes, features, dataStart, dataEnd: dataStart + dataSize };
 }
 
-function detectByteOrder(start: Uint8Array): boolean {
+/** The magic tells the version and, by its direction, the byte order. */
+const MAGICS: Readonly<Record<string, Pick<RecordingHeader, 'littleEndian' | 'version'>>> = {
+  PERFILE2: { littleEndian: true, version: 2 },
+  '2ELIFREP': { littleEndian: false, version: 2 },
+  PERFFILE: { littleEndian: true, version: 1 },
+  ELIFFREP: { littleEndian: false, version: 1 },
+};
+
+function readMagic(start: Uint8Array): Pick<RecordingHeader, 'littleEndian' | 'version'> {
   const magic = new TextDecoder('latin1').decode(start.subarray(0, 8));
-  if (start.length === PIPE_HEADER_BYTES) {
-    if (magic === 'PERFILE2') return true;
-    if (magic === '2ELIFREP') return false;
-    if (magic === 'PERFFILE' || magic === 'ELIFFREP') {
-      throw new PerfconvError('unsupported', 'the recording is in the format of perf before Linux 3.x (PERFFILE), which is not read yet');
-    }
-  }
+  const known = Object.hasOwn(MAGICS, magic) ? MAGICS[magic] : undefined;
+  if (known !== undefined && start.length === PIPE_HEADER_BYTES) return known;
   throw new PerfconvError('not-perf-data', `not a perf.data file: ${describeOther(start, magic)}`);
 }
 
 /** What a file that is no perf.data seems to be, as the end of a sentence. */
 function describeOther(start: Uint8Array, magic: string): string {
   if (start.length === 0) return 'it is empty';
-  if (magic.startsWith('PERFILE2') || magic.startsWith('2ELIFREP')) return `it ends after ${start.length} bytes`;
+  if (Object.hasOwn(MAGICS, magic)) return `it ends after ${start.length} bytes`;
   if (magic.startsWith('\x7fELF')) return 'it is an ELF binary';
   if (magic.startsWith('\x1f\x8b')) return 'it is gzip data; unpack it with gunzip first';
   if (magic.startsWith('\xfd7zXZ')) return 'it is xz data; unpack it with unxz first';
@@ -129,6 +153,21 @@ export function readIds(view: ByteView, at: number, end: number): number[] {
   return ids;
 }
 
+/** The event_types section that perf wrote before Linux 3.11. What does not fit there names nothing. */
+async function readEventTypes(source: ByteSource, header: ByteView): Promise<EventType[]> {
+  const size = header.u64(64);
+  if (size === 0 || size % EVENT_TYPE_BYTES !== 0 || size > MAX_EVENT_TYPES * EVENT_TYPE_BYTES) return [];
+  const view = new ByteView(await readRange(source, header.u64(56), size), header.littleEndian);
+  const types: EventType[] = [];
+  for (let at = 0; at + EVENT_TYPE_BYTES <= view.length; at += EVENT_TYPE_BYTES) types.push(readEventType(view, at, at + EVENT_TYPE_BYTES));
+  return types;
+}
+
+/** struct perf_trace_event_type from `at` to `end`; a record's is only as long as the name. */
+export function readEventType(view: ByteView, at: number, end: number): EventType {
+  return { config: view.big(at), name: view.text(at + 8, end) };
+}
+
 /** Behind the data: one section descriptor per set bit of the feature bitmap, in the order of the bits. */
 async function readFeatures(source: ByteSource, header: ByteView, tableStart: number, features: Features, diagnostics: Diagnostics): Promise<void> {
   const bits = featureBits(header);
@@ -138,9 +177,21 @@ async function readFeatures(source: ByteSource, header: ByteView, tableStart: nu
     return;
   }
   const view = new ByteView(table, header.littleEndian);
+  let bytesSum = 0;
   for (const [i, bit] of bits.entries()) {
     const offset = view.u64(i * SECTION_BYTES);
     const size = view.u64(i * SECTION_BYTES + 8);
+    bytesSum += source.sizeBytes === undefined ? 0 : Math.min(size, Math.max(0, source.sizeBytes - offset));
+    // Sections that overlap each other would be read once for each feature.
+    if (source.sizeBytes !== undefined && bytesSum > source.sizeBytes) {
+      diagnostics.add(
+        'feature-damaged',
+        'warning',
+        `the header's feature sections of ${bytesSum} bytes overrun the file: they were not used`,
+        tableStart + i * SECTION_BYTES,
+      );
+      return;
+    }
     readFeature(features, bit, await readRange(source, offset, size), header.littleEndian, offset, diagnostics);
   }
 }

@@ -1,14 +1,15 @@
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { ByteView } from '../bytes/byte-view.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import { recordTypeName } from './constants.ts';
-
-/** struct perf_event_header: type, misc, size. */
-export const RECORD_HEADER_BYTES = 8;
+import { RECORD_HEADER_BYTES, RecordCursor } from './record-cursor.ts';
 
 const CHUNK_BYTES = 4 << 20;
-/** A record has at most 65,535 bytes: two of them always fit. */
+/** A record of perf's has at most 65,535 bytes: two of them always fit. */
 const MIN_CHUNK_BYTES = 128 << 10;
+/** simpleperf's own records can be larger; those of its files in the wild have some megabytes. */
+const MAX_RECORD_BYTES = 64 << 20;
+/** Payloads that are kept whole (TRACING_DATA) have some megabytes at most. */
+const MAX_PAYLOAD_BYTES = 64 << 20;
 
 /**
  * Walks the records of a byte range, in file order. The bytes are read in large pieces into one buffer that is used
@@ -18,123 +19,111 @@ const MIN_CHUNK_BYTES = 128 << 10;
  * while (await stream.fill()) while (stream.next()) look(stream.view, stream.offset, stream.size);
  * ```
  */
-export class RecordStream {
-  readonly view: ByteView;
-  /** Offset of the current record's header in {@link view}. */
-  offset = 0;
-  /** Size of the current record, header included. */
-  size = 0;
-  type = 0;
-  misc = 0;
-
+export class RecordStream extends RecordCursor {
   readonly #source: ByteSource;
   readonly #end: number;
-  readonly #diagnostics: Diagnostics;
-  /** File position of the buffer's first byte. */
-  #base: number;
-  /** First byte of the buffer behind the current record. */
-  #next = 0;
-  /** Bytes in the buffer. */
-  #filled = 0;
-  #ended = false;
-  /** A record of impossible size ended the walk, and that was said. */
-  #isBroken = false;
+  readonly #findings: Diagnostics;
 
   /**
    * @param start file position of the first record
    * @param end file position just behind the last one; Infinity to read as far as the source goes
+   * @param maxChunkBytes how much to read at once
    */
-  constructor(source: ByteSource, start: number, end: number, littleEndian: boolean, diagnostics: Diagnostics) {
+  constructor(source: ByteSource, start: number, end: number, littleEndian: boolean, diagnostics: Diagnostics, maxChunkBytes = CHUNK_BYTES) {
+    const chunkBytes = Math.min(maxChunkBytes, Math.max(MIN_CHUNK_BYTES, source.sizeBytes ?? maxChunkBytes));
+    super(new ByteView(new Uint8Array(Math.max(chunkBytes, MIN_CHUNK_BYTES)), littleEndian), start, diagnostics);
     this.#source = source;
-    this.#base = start;
     this.#end = end;
-    this.#diagnostics = diagnostics;
-    const chunkBytes = Math.min(CHUNK_BYTES, Math.max(MIN_CHUNK_BYTES, source.sizeBytes ?? CHUNK_BYTES));
-    this.view = new ByteView(new Uint8Array(chunkBytes), littleEndian);
-  }
-
-  /** File position of the current record. */
-  get fileOffset(): number {
-    return this.#base + this.offset;
-  }
-
-  /** File position just behind the current record: how far the walk has come. */
-  get position(): number {
-    return this.#base + this.#next;
+    this.#findings = diagnostics;
   }
 
   /** Reads on. False when no whole record is left. */
   async fill(): Promise<boolean> {
-    const { bytes } = this.view;
-    while (!this.#ended) {
-      // A payload behind a record can reach past what was read: then nothing is kept and the walk goes on behind it.
-      const kept = Math.max(0, this.#filled - this.#next);
-      bytes.copyWithin(0, this.#filled - kept, this.#filled);
-      this.#base += this.#next;
-      this.#next = 0;
-      this.#filled = kept;
-      const position = this.#base + kept;
-      const wanted = Math.min(bytes.length - kept, this.#end - position);
-      const count = wanted > 0 ? await this.#source.readAt(position, bytes.subarray(kept, kept + wanted)) : 0;
-      this.#filled += count;
-      if (count === 0) this.#ended = true;
-      else if (this.#holdsWholeRecord()) return true;
+    while (!this.isComplete) {
+      this.compact();
+      this.#makeRoom();
+      if ((await this.#read()) === 0) this.isComplete = true;
+      if (this.hasNext()) return true;
     }
+    if (this.hasNext() || this.recoverTail()) return true;
     this.#reportRemainder();
     return false;
   }
 
-  /** Steps to the next record in the buffer. False when more must be read. */
-  next(): boolean {
-    // hot
-    const at = this.#next;
-    if (at + RECORD_HEADER_BYTES > this.#filled) return false;
-    const { view } = this;
-    const size = view.u16(at + 6);
-    if (at + size > this.#filled) return false;
-    if (size < RECORD_HEADER_BYTES) {
-      this.#reportInsaneSize(at, size);
-      return false;
+  /**
+   * Reads the bytes that follow the current record outside its size, and steps over them. The record is gone then.
+   * @returns undefined, reported, when there are more than any writer makes
+   */
+  async takePayload(sizeBytes: number, what: string): Promise<Uint8Array | undefined> {
+    const { position } = this;
+    const from = this.nextOffset;
+    this.skipPayload(sizeBytes);
+    if (sizeBytes > MAX_PAYLOAD_BYTES) {
+      this.#findings.add('payload-too-large', 'loss', `${what} says that ${sizeBytes} bytes follow it: they are not read`, position);
+      return undefined;
     }
-    this.offset = at;
-    this.size = size;
-    this.type = view.u32(at);
-    this.misc = view.u16(at + 4);
-    this.#next = at + size;
-    return true;
+    const parts: Uint8Array[] = [this.view.bytes.slice(from, Math.min(from + sizeBytes, this.filled))];
+    let done = parts[0].length;
+    // Piece by piece: what is really there decides how much memory is taken.
+    while (done < sizeBytes) {
+      const piece = new Uint8Array(Math.min(CHUNK_BYTES, sizeBytes - done, Math.max(0, this.#end - position - done)));
+      const count = piece.length === 0 ? 0 : await this.#source.readAt(position + done, piece);
+      if (count === 0) break;
+      parts.push(piece.subarray(0, count));
+      done += count;
+    }
+    return joined(parts, done);
   }
 
-  /** Steps over bytes that follow the current record outside its size (AUXTRACE and TRACING_DATA have such a payload). */
-  skipPayload(bytes: number): void {
-    this.#next += bytes;
+  #read(): Promise<number> | number {
+    const { bytes } = this.view;
+    const position = this.base + this.filled;
+    const wanted = Math.min(bytes.length - this.filled, this.#end - position);
+    if (!(wanted > 0)) return 0;
+    return this.#source.readAt(position, bytes.subarray(this.filled, this.filled + wanted)).then((count) => {
+      this.filled += count;
+      return count;
+    });
   }
 
-  #holdsWholeRecord(): boolean {
-    return this.#filled >= RECORD_HEADER_BYTES && this.#filled >= this.view.u16(6);
-  }
-
-  /** Behind a record whose size cannot be, no other can be found: the walk ends there. */
-  #reportInsaneSize(at: number, size: number): void {
-    this.#ended = true;
-    this.#isBroken = true;
-    const offset = this.#base + at;
-    const type = recordTypeName(this.view.u32(at));
-    const rest = Number.isFinite(this.#end) ? `; the ${this.#end - offset} bytes from there on were not read` : '; the rest was not read';
-    this.#diagnostics.add('insane-record-size', 'loss', `${type} has a size of ${size} bytes, less than a record header${rest}`, offset);
+  /** A record that is larger than the buffer gets a larger buffer, if it can be there at all. */
+  #makeRoom(): void {
+    if (this.filled < this.view.length) return;
+    const needed = this.nextOffset + RECORD_HEADER_BYTES <= this.filled ? this.declaredSize() : 0;
+    const left = Math.min(this.#end, this.#source.sizeBytes ?? Number.POSITIVE_INFINITY) - this.position;
+    if (needed > MAX_RECORD_BYTES || needed > left) {
+      this.giveUpRecord();
+      this.compact();
+      return;
+    }
+    const bytes = new Uint8Array(this.nextOffset + needed + MIN_CHUNK_BYTES);
+    bytes.set(this.view.bytes.subarray(0, this.filled));
+    this.view = new ByteView(bytes, this.view.littleEndian);
   }
 
   #reportRemainder(): void {
-    if (this.#isBroken) return;
-    const rest = this.#filled - this.#next;
-    const end = this.#base + this.#filled;
+    if (this.endSearch()) return;
+    const rest = this.filled - this.nextOffset;
+    const end = this.base + this.filled;
     const limit = Math.min(this.#end, this.#source.sizeBytes ?? Number.POSITIVE_INFINITY);
     const missing = Number.isFinite(this.#end) ? this.#end - end : 0;
-    if (end > limit) {
-      this.#diagnostics.add('truncated', 'loss', `the recording is cut off: the payload of its last record reaches ${end - limit} bytes past the end`, limit);
+    if (end > limit || this.position > limit) {
+      const over = Math.max(end, this.position) - limit;
+      this.#findings.add('truncated', 'loss', `the recording is cut off: the payload of its last record reaches ${over} bytes past the end`, limit);
     } else if (rest > 0 || missing > 0) {
       const detail = missing > 0 ? `${missing} bytes of the data section are missing` : `the last ${rest} bytes are no whole record`;
-      this.#diagnostics.add('truncated', 'loss', `the recording is cut off: ${detail}`, this.#base + this.#next);
+      this.#findings.add('truncated', 'loss', `the recording is cut off: ${detail}`, this.position);
     }
-    this.#next = this.#filled;
+    this.nextOffset = this.filled;
   }
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

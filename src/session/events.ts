@@ -2,7 +2,7 @@ import type { ByteView } from '../bytes/byte-view.ts';
 import { isClockEvent, isDummyEvent, type PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { EventDescription } from '../perfdata/features.ts';
-import type { AttrWithIds } from '../perfdata/file-header.ts';
+import type { AttrWithIds, EventType } from '../perfdata/file-header.ts';
 import { compileSampleId, type SampleIdLayout } from '../perfdata/sample-id.ts';
 import { SampleLayout } from '../perfdata/sample-layout.ts';
 
@@ -52,6 +52,14 @@ export class EventList {
       const event = this.events[byId ?? i];
       if (event !== undefined && description.name !== '') event.name = description.name;
     });
+  }
+
+  /** Names events by their config, as old perf listed them; what describes an event further goes before. */
+  applyEventTypes(types: readonly EventType[]): void {
+    for (const { config, name } of types) {
+      if (name === '') continue;
+      for (const event of this.events) if (event.attr.config === config && event.name === nameFromAttr(event.attr)) event.name = name;
+    }
   }
 
   /** Event of an id; id 0 means the first one. −1 when no event has it. */

@@ -74,6 +74,18 @@ export class RecordQueue {
     this.#flushUpTo = this.#maxTime;
   }
 
+  /** Delivers what is not newer than `limit`. For files without rounds. */
+  flushUpTo(limit: number, deliver: (row: QueuedRow) => void): void {
+    this.#flush(limit, deliver);
+  }
+
+  /** The newest time pushed since the last call; −Infinity when there was none. Not together with rounds. */
+  takeNewestTime(): number {
+    const newest = this.#maxTime;
+    this.#maxTime = Number.NEGATIVE_INFINITY;
+    return newest;
+  }
+
   /** End of the recording: delivers everything. */
   finish(deliver: (row: QueuedRow) => void): void {
     this.#flush(Number.POSITIVE_INFINITY, deliver);

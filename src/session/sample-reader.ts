@@ -1,7 +1,7 @@
 import type { ByteView } from '../bytes/byte-view.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
-import { RECORD_HEADER_BYTES } from '../perfdata/framing.ts';
+import { RECORD_HEADER_BYTES } from '../perfdata/record-cursor.ts';
 import { emptySampleOffsets, readValuesOf } from '../perfdata/sample-layout.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';

@@ -1,11 +1,12 @@
-import type { ByteSource } from '../bytes/byte-source.ts';
+import type { RecordingSource } from '../bytes/byte-source.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
-import { RECORD_HEADER_BYTES, RecordStream } from '../perfdata/framing.ts';
+import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
+import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
 import { readSideBand, type SideBand } from '../perfdata/records/side-band.ts';
 import type { AddressSpace } from './address-space.ts';
 import { CallchainTable } from './callchains.ts';
@@ -15,6 +16,7 @@ import { EventList, type SessionEvent } from './events.ts';
 import { CompiledFilter, type SampleFilter } from './filter.ts';
 import { type FrameOptions, FrameResolver, type FrameSink } from './frames.ts';
 import { KernelMaps } from './kernel-maps.ts';
+import { PartTimes } from './part-times.ts';
 import { RecordCounts } from './record-counts.ts';
 import { type QueuedRow, RecordQueue } from './record-queue.ts';
 import { NO_SAMPLE, SampleReader, type SampleTaker } from './sample-reader.ts';
@@ -49,11 +51,9 @@ export interface RecordObserver {
   sideBand(nr: number, timeNs: number, pid: number, tid: number, record: SideBand): void;
 }
 
-export interface SessionOptions extends FrameOptions {
+export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly filter: SampleFilter;
   readonly observer?: RecordObserver;
-  /** Called between chunks with the position reached in the file. */
-  readonly onProgress?: (position: number) => void;
 }
 
 /** What a session knows when it has come to the end of the recording. */
@@ -77,20 +77,20 @@ export interface SessionResult {
  * for each sample the stack of places it was in.
  * @throws PerfconvError when the input is no recording or its header cannot be used
  */
-export async function runSession(source: ByteSource, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics): Promise<SessionResult> {
+export async function runSession(source: RecordingSource, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics): Promise<SessionResult> {
   const header = await readHeader(source, diagnostics);
-  // What the header says is not trusted beyond what the file has; a stream has no size.
-  const recordingBytes = Math.max(0, Math.min(header.dataEnd, source.sizeBytes ?? 0) - header.dataStart);
-  const session = new Session(header, recordingBytes, options, sink, diagnostics);
-  const stream = new RecordStream(source, header.dataStart, header.dataEnd, header.littleEndian, diagnostics);
-  while (await stream.fill()) {
-    while (stream.next()) session.handle(stream);
-    options.onProgress?.(stream.position);
-  }
+  const session = new Session(source, header, options, sink, diagnostics);
+  await walkRecords(source, header, session, options, diagnostics);
   return session.finish();
 }
 
-class Session implements SampleTaker {
+/** How many bytes of records there are, for a first guess of sizes; 0 for a stream. What the header says is not trusted beyond what the files have. */
+function recordBytes(source: RecordingSource, { dataStart, dataEnd }: RecordingHeader): number {
+  const own = Math.max(0, Math.min(dataEnd, source.sizeBytes ?? 0) - dataStart);
+  return (source.parts ?? []).reduce((sum, part) => sum + (part.sizeBytes ?? 0), own);
+}
+
+class Session implements RecordVisitor, SampleTaker {
   readonly #header: RecordingHeader;
   readonly #diagnostics: Diagnostics;
   readonly #sink: SessionSink;
@@ -104,6 +104,8 @@ class Session implements SampleTaker {
   readonly #kernel: KernelMaps;
   readonly #frames: FrameResolver;
   readonly #queue = new RecordQueue();
+  /** Of a directory's further files; undefined for a recording in one file. */
+  readonly #partTimes: PartTimes | undefined;
   readonly #samples: SampleReader;
   readonly #userRecords: UserRecordReader;
   readonly #counts = new RecordCounts();
@@ -121,40 +123,51 @@ class Session implements SampleTaker {
   #lastObservedNr = -1;
   #hasFilterBase = false;
 
-  constructor(header: RecordingHeader, recordingBytes: number, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics) {
+  constructor(source: RecordingSource, header: RecordingHeader, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics) {
     this.#header = header;
+    this.#partTimes = source.parts && new PartTimes(source.parts.length);
     this.#diagnostics = diagnostics;
     this.#sink = sink;
     this.#observer = options.observer;
     this.#filter = new CompiledFilter(options.filter);
-    this.#chains = new CallchainTable(recordingBytes);
+    this.#chains = new CallchainTable(recordBytes(source, header));
     this.#tasks = new TaskTable(options.compatPerf);
     this.#kernel = new KernelMaps(this.#tasks.newSpace(), this.#dsos);
     this.#frames = new FrameResolver(this.#chains, this.#kernel, sink, options, diagnostics);
     for (const attr of header.attrs) this.#events.add(attr);
+    this.#events.applyEventTypes(header.eventTypes);
     if (header.features.eventDesc !== undefined) this.#events.applyDescriptions(header.features.eventDesc);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
     this.#samples = new SampleReader(this.#events, this.#chains, this.#clock, diagnostics, !options.compatPerf, this);
   }
 
-  /** Takes the stream's current record. */
-  handle(stream: RecordStream): void {
+  visit(record: RecordCursor): void {
     // hot
-    const { type } = stream;
+    const { type } = record;
     this.#nr++;
     this.#counts.add(type);
     if (type === abi.PERF_RECORD_SAMPLE) {
-      const isUsed = this.#samples.read(stream.view, stream.offset, stream.size, stream.misc, this.#nr, stream.fileOffset);
-      if (!isUsed) this.#observeUndecoded(type, stream.misc);
+      const isUsed = this.#samples.read(record.view, record.offset, record.size, record.misc, this.#nr, record.fileOffset);
+      if (!isUsed) this.#observeUndecoded(type, record.misc);
     } else if (type === abi.PERF_RECORD_FINISHED_ROUND) {
-      this.#observeUndecoded(type, stream.misc);
-      this.#queue.finishRound(this.#deliver);
+      this.#observeUndecoded(type, record.misc);
+      // The files of a directory have their own rounds, which say nothing of each other.
+      if (this.#partTimes === undefined) this.#queue.finishRound(this.#deliver);
     } else if (type >= abi.PERF_RECORD_USER_TYPE_START) {
-      this.#observeUndecoded(type, stream.misc);
-      this.#userRecords.read(stream);
+      this.#observeUndecoded(type, record.misc);
+      this.#userRecords.read(record);
     } else {
-      this.#handleSideBand(stream);
+      this.#handleSideBand(record);
     }
+  }
+
+  visitTracingData(): void {}
+
+  endPiece(part: number, isLast: boolean): number {
+    const times = this.#partTimes;
+    if (times === undefined) return 0;
+    this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#deliver);
+    return times.newestOf(part);
   }
 
   finish(): SessionResult {
@@ -202,23 +215,23 @@ class Session implements SampleTaker {
     this.#deliverRow(this.#immediate);
   }
 
-  #handleSideBand(stream: RecordStream): void {
-    const { view, offset, size, type, misc } = stream;
+  #handleSideBand(cursor: RecordCursor): void {
+    const { view, offset, size, type, misc } = cursor;
     const end = offset + size;
     const trailer = this.#events.trailerOf(view, offset + RECORD_HEADER_BYTES, end);
     const trailerBytes = trailer?.sizeBytes ?? 0;
     const fieldsEnd = end - trailerBytes;
     const record = fieldsEnd < offset + 8 ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc);
     if (typeof record === 'string') {
-      this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, stream.fileOffset);
+      this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, cursor.fileOffset);
       this.#observeUndecoded(type, misc);
       return;
     }
     if (record.kind === 'other') {
-      this.#reportUnused(type, stream.fileOffset);
+      this.#reportUnused(type, cursor.fileOffset);
       if (this.#observer === undefined) return;
     }
-    this.#reportLoss(record, stream.fileOffset);
+    this.#reportLoss(record, cursor.fileOffset);
     const hasTime = trailer !== undefined && trailer.time >= 0;
     const timeNs = hasTime ? this.#clock.relative(view.lo(end - trailer.time), view.hi(end - trailer.time)) : Number.NaN;
     const hasTid = trailer !== undefined && trailer.tid >= 0;
@@ -343,7 +356,7 @@ class Session implements SampleTaker {
 
   /** Says which records hold something that this version cannot use; most of the others only tell of the recording itself. */
   #reportUnused(type: number, fileOffset: number): void {
-    if (abi.RECORD_TYPE_NAMES[type] === undefined) {
+    if (abi.recordTypeNameOf(type) === undefined) {
       this.#diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
     } else if (type === abi.PERF_RECORD_CALLCHAIN_DEFERRED) {
       this.#diagnostics.add(

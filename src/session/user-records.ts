@@ -2,8 +2,8 @@ import type { Diagnostics } from '../diagnostics.ts';
 import { PERF_ATTR_SIZE_VER0, readAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import { type Features, readFeature } from '../perfdata/features.ts';
-import { readIds } from '../perfdata/file-header.ts';
-import { RECORD_HEADER_BYTES, type RecordStream } from '../perfdata/framing.ts';
+import { readEventType, readIds } from '../perfdata/file-header.ts';
+import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
 import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../perfdata/records/mapping-records.ts';
 import type { EventList } from './events.ts';
 
@@ -25,9 +25,9 @@ export class UserRecordReader {
     this.#diagnostics = diagnostics;
   }
 
-  /** Takes the stream's current record, whose type is 64 or more; steps over a payload that follows it. */
-  read(stream: RecordStream): void {
-    const { view, offset: at, size, type, fileOffset } = stream;
+  /** Takes a record whose type is 64 or more. */
+  read(record: RecordCursor): void {
+    const { view, offset: at, size, type, fileOffset } = record;
     const end = at + size;
     const needed = FIXED_BYTES[type] ?? RECORD_HEADER_BYTES;
     if (size < needed) {
@@ -61,21 +61,21 @@ export class UserRecordReader {
         return;
       }
       case abi.PERF_RECORD_HEADER_BUILD_ID:
-        this.buildIds.push(readBuildId(view, at, end, stream.misc));
+        this.buildIds.push(readBuildId(view, at, end, record.misc));
         return;
-      case abi.PERF_RECORD_HEADER_TRACING_DATA:
-        stream.skipPayload(view.u32(at + 8));
+      case abi.PERF_RECORD_HEADER_EVENT_TYPE:
+        this.#events.applyEventTypes([readEventType(view, at + RECORD_HEADER_BYTES, end)]);
         return;
       case abi.PERF_RECORD_AUXTRACE:
         this.#diagnostics.add('auxtrace', 'loss', 'the recording holds a hardware trace (AUX), which is not decoded', fileOffset);
-        stream.skipPayload(view.u64(at + 8));
-        return;
-      case abi.PERF_RECORD_COMPRESSED:
-      case abi.PERF_RECORD_COMPRESSED2:
-        this.#diagnostics.add('compressed', 'loss', 'compressed records (perf record -z) are not read yet: what they hold is missing', fileOffset);
         return;
       default:
-        if (abi.RECORD_TYPE_NAMES[type] === undefined) {
+        if (abi.isLegacyHeaderType(type - abi.LEGACY_HEADER_OFFSET)) {
+          const bytes = view.bytes.slice(at + RECORD_HEADER_BYTES, end);
+          readFeature(this.#features, abi.featureOfLegacyHeader(type), bytes, this.#littleEndian, fileOffset, this.#diagnostics);
+          return;
+        }
+        if (abi.recordTypeNameOf(type) === undefined) {
           this.#diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
         }
     }
@@ -88,6 +88,7 @@ const FIXED_BYTES: Readonly<Record<number, number>> = {
   [abi.PERF_RECORD_EVENT_UPDATE]: 24,
   [abi.PERF_RECORD_HEADER_FEATURE]: 16,
   [abi.PERF_RECORD_HEADER_BUILD_ID]: BUILD_ID_FIXED_BYTES,
+  [abi.PERF_RECORD_HEADER_EVENT_TYPE]: 16,
   [abi.PERF_RECORD_HEADER_TRACING_DATA]: 12,
   [abi.PERF_RECORD_AUXTRACE]: 16,
 };

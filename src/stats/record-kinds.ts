@@ -31,10 +31,10 @@ export function recordKinds(counts: RecordCounts): RecordKind[] {
   let unknown = 0;
   for (const [type, count] of counts.entries()) {
     if (READPERF_TYPES.includes(type)) continue;
-    const record = abi.RECORD_TYPE_NAMES[type];
+    const record = abi.recordTypeNameOf(type);
     if (record === undefined) unknown += count;
     else younger.push({ record, count });
   }
-  const known = READPERF_TYPES.map((type) => ({ record: abi.RECORD_TYPE_NAMES[type] ?? UNKNOWN_RECORD, count: counts.get(type) }));
+  const known = READPERF_TYPES.map((type) => ({ record: abi.recordTypeNameOf(type) ?? UNKNOWN_RECORD, count: counts.get(type) }));
   return [...known, { record: UNKNOWN_RECORD, count: unknown }, ...younger];
 }

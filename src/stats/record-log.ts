@@ -61,7 +61,7 @@ export class RecordLog implements RecordObserver {
 
   /** As `perf report --stats` prints it; {@link UNKNOWN_RECORD} for a number never given out. */
   typeName(row: number): string {
-    return abi.RECORD_TYPE_NAMES[this.type(row)] ?? UNKNOWN_RECORD;
+    return abi.recordTypeNameOf(this.type(row)) ?? UNKNOWN_RECORD;
   }
 
   /** Nanoseconds since the session's base time; NaN where the record has none. */
@@ -105,7 +105,7 @@ export class RecordLog implements RecordObserver {
       case abi.PERF_RECORD_SWITCH_CPU_WIDE:
         return { kind: 'switch', isOut: value !== 0 };
       default:
-        return abi.RECORD_TYPE_NAMES[type] === undefined ? { kind: 'unknown', type } : { kind: 'none' };
+        return abi.recordTypeNameOf(type) === undefined ? { kind: 'unknown', type } : { kind: 'none' };
     }
   }
 

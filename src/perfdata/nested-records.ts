@@ -1,0 +1,60 @@
+import { ByteView } from '../bytes/byte-view.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import { RecordCursor } from './record-cursor.ts';
+
+/** Room for what is left of one record and for a piece of decompressed data. */
+const BUFFER_BYTES = 512 << 10;
+/** A record that is not whole after so many bytes never will be. */
+const MAX_PENDING_BYTES = 16 << 20;
+
+/**
+ * Records that lie inside other records: in the decompressed data of COMPRESSED, in the joined parts of simpleperf's
+ * SPLIT. Bytes come in pieces of any size; a record may span them.
+ */
+export class NestedRecords extends RecordCursor {
+  /** Position in the recording of the record that brought the last piece. */
+  #carrierOffset = 0;
+
+  constructor(littleEndian: boolean, diagnostics: Diagnostics) {
+    super(new ByteView(new Uint8Array(BUFFER_BYTES), littleEndian), 0, diagnostics);
+  }
+
+  /** Nested records have no position of their own: that of the record that brought them. */
+  override get fileOffset(): number {
+    return this.#carrierOffset;
+  }
+
+  /** Bytes that no record was made of yet. */
+  get pendingBytes(): number {
+    return Math.max(0, this.filled - this.nextOffset);
+  }
+
+  /** Puts a piece behind what is there; whole records can then be stepped through. */
+  append(piece: Uint8Array, carrierOffset: number): void {
+    this.#carrierOffset = carrierOffset;
+    if (this.pendingBytes > MAX_PENDING_BYTES) this.giveUpRecord();
+    this.compact();
+    if (this.filled + piece.length > this.view.length) {
+      const bytes = new Uint8Array(this.filled + piece.length);
+      bytes.set(this.view.bytes.subarray(0, this.filled));
+      this.view = new ByteView(bytes, this.view.littleEndian);
+    }
+    this.view.bytes.set(piece, this.filled);
+    this.filled += piece.length;
+  }
+
+  /**
+   * No piece will come any more.
+   * @returns whether there are records left to be stepped through after all
+   */
+  end(): boolean {
+    this.isComplete = true;
+    if (this.hasNext() || this.recoverTail()) return true;
+    if (this.endSearch()) this.nextOffset = this.filled;
+    return false;
+  }
+
+  protected override reportedOffset(): number {
+    return this.#carrierOffset;
+  }
+}

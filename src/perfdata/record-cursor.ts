@@ -1,0 +1,234 @@
+import type { ByteView } from '../bytes/byte-view.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import { isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, recordTypeName, recordTypeNameOf, SIMPLEPERF_TYPE_START } from './constants.ts';
+
+/** struct perf_event_header: type, misc, size. */
+export const RECORD_HEADER_BYTES = 8;
+
+/** So many records one behind the other, each of a known type, are taken for records again after damage. */
+const RECORDS_THAT_CONVINCE = 3;
+
+const ALIGNMENT = 8;
+
+/**
+ * Steps from record to record through a buffer. A record is looked at where it lies and is gone when the buffer is filled
+ * anew. Where the bytes cannot be a record (a page of zeros, an overwritten length) it searches for the next place at which
+ * records begin again, and counts what it left out.
+ */
+export class RecordCursor {
+  view: ByteView;
+  /** Offset of the current record's header in {@link view}. */
+  offset = 0;
+  /** Size of the current record, header included. */
+  size = 0;
+  type = 0;
+  misc = 0;
+  /** Whether types 69–80 are the header strings of Google's old pipe dialect; {@link type} then tells them apart. */
+  hasLegacyHeaders = false;
+
+  /** Position in the recording of the buffer's first byte. */
+  protected base: number;
+  /** First byte of the buffer behind the current record. */
+  protected nextOffset = 0;
+  /** Bytes in the buffer. */
+  protected filled = 0;
+  /** No bytes will come any more. */
+  protected isComplete = false;
+
+  readonly #diagnostics: Diagnostics;
+  /** Whether a search is on. */
+  #isLost = false;
+  /** Where the bytes stand that are no record, in the buffer (below 0 when they have left it), and what they look like. */
+  #lostAt = 0;
+  #lostText = '';
+  /** Position in the recording of the record before them, if the search began inside it; −1 otherwise. */
+  #suspect = -1;
+  /** Where records may begin: perf pads them to 8 bytes, but for those that carry bytes of another kind. */
+  #step = ALIGNMENT;
+  /** Whether the record before may be to blame for what follows: then the search begins inside it. */
+  #mayLookBack = false;
+
+  constructor(view: ByteView, base: number, diagnostics: Diagnostics) {
+    this.view = view;
+    this.base = base;
+    this.#diagnostics = diagnostics;
+  }
+
+  /** Position of the current record in the recording. */
+  get fileOffset(): number {
+    return this.base + this.offset;
+  }
+
+  /** Position just behind the current record: how far the walk has come. */
+  get position(): number {
+    return this.base + this.nextOffset;
+  }
+
+  /** Steps to the next record in the buffer. False when more bytes are needed. */
+  next(): boolean {
+    // hot
+    for (;;) {
+      if (this.#isLost && !this.#findRecord()) return false;
+      const at = this.nextOffset;
+      if (at + RECORD_HEADER_BYTES > this.filled) return false;
+      const { view } = this;
+      let type = view.u32(at);
+      let misc = view.u16(at + 4);
+      let size = view.u16(at + 6);
+      if (type >= SIMPLEPERF_TYPE_START) {
+        // simpleperf's own records have no misc and a size of 32 bits, high half first.
+        size += misc * 0x1_0000;
+        misc = 0;
+      }
+      if (size < RECORD_HEADER_BYTES || !mayBeRecordType(type)) {
+        this.#lose(at);
+        continue;
+      }
+      if (at + size > this.filled) return false;
+      if (this.hasLegacyHeaders && isLegacyHeaderType(type)) type += LEGACY_HEADER_OFFSET;
+      this.offset = at;
+      this.size = size;
+      this.type = type;
+      this.misc = misc;
+      this.nextOffset = at + size;
+      if ((size & 7) !== 0) this.#step = 1;
+      this.#mayLookBack = true;
+      return true;
+    }
+  }
+
+  /** Steps over bytes that follow the current record outside its size (AUXTRACE and TRACING_DATA have such a payload). */
+  skipPayload(bytes: number): void {
+    this.nextOffset += bytes;
+    this.#mayLookBack = false;
+  }
+
+  /** Moves what must be kept to the front of the buffer, to make room. */
+  protected compact(): void {
+    // The last record stays, too, as long as what follows it may turn out to be its fault.
+    const from = this.#mayLookBack && !this.#isLost ? this.offset : this.nextOffset;
+    // A payload behind a record can reach past what was read: then nothing is kept and the walk goes on behind it.
+    const kept = Math.max(0, this.filled - from);
+    this.view.bytes.copyWithin(0, this.filled - kept, this.filled);
+    this.base += from;
+    this.offset -= from;
+    this.nextOffset -= from;
+    this.#lostAt -= from;
+    this.filled = kept;
+  }
+
+  /** Whether {@link next} would find a record, or something to step over, in the buffer. */
+  protected hasNext(): boolean {
+    const at = this.nextOffset;
+    if (at + RECORD_HEADER_BYTES > this.filled) return false;
+    return this.#isLost || at + this.declaredSize() <= this.filled;
+  }
+
+  /** What the next record's header says of its size; 0 where that header cannot be one. Its bytes must be in the buffer. */
+  protected declaredSize(): number {
+    const at = this.nextOffset;
+    const type = this.view.u32(at);
+    if (!mayBeRecordType(type)) return 0;
+    return this.view.u16(at + 6) + (type >= SIMPLEPERF_TYPE_START ? this.view.u16(at + 4) * 0x1_0000 : 0);
+  }
+
+  /** Gives up the record that should begin at the walk's position: the next call of {@link next} searches behind it. */
+  protected giveUpRecord(): void {
+    this.#mayLookBack = false;
+    this.#lose(this.nextOffset);
+  }
+
+  /**
+   * Called when no bytes will come any more and the buffer holds no further record: searches what is left, which the last
+   * record may have swallowed by a wrong size. @returns whether records begin there again
+   */
+  protected recoverTail(): boolean {
+    const at = this.nextOffset;
+    if (this.#isLost || this.filled - at <= RECORD_HEADER_BYTES) return false;
+    this.giveUpRecord();
+    if (this.#findRecord()) return true;
+    this.#isLost = false;
+    this.nextOffset = at;
+    return false;
+  }
+
+  /**
+   * Says what is left out when the walk ends in the middle of a search.
+   * @returns false when there is no search
+   */
+  protected endSearch(): boolean {
+    if (!this.#isLost) return false;
+    this.#report(this.base + this.#lostAt, this.filled - this.#lostAt, 'to the end');
+    this.#isLost = false;
+    return true;
+  }
+
+  /** What stands at `at` is no record. */
+  #lose(at: number): void {
+    this.#isLost = true;
+    this.#lostAt = at;
+    this.#lostText = describe(this.view, at);
+    this.#suspect = this.#mayLookBack ? this.base + this.offset : -1;
+    this.nextOffset = (this.#mayLookBack ? this.offset : at) + this.#step;
+    this.#mayLookBack = false;
+  }
+
+  /** Searches on from {@link nextOffset}. False when the buffer ends first. */
+  #findRecord(): boolean {
+    let at = this.nextOffset;
+    for (; at + RECORD_HEADER_BYTES <= this.filled; at += this.#step) {
+      if (at === this.#lostAt) continue;
+      const verdict = this.#looksLikeRecords(at);
+      if (verdict === 'no') continue;
+      this.nextOffset = at;
+      // More bytes will tell; at the front of a full buffer there is no room for more.
+      if (verdict === 'unclear' && !(at === 0 && this.filled === this.view.length)) return false;
+      const from = at < this.#lostAt ? this.#suspect : this.base + this.#lostAt;
+      this.#report(from, this.base + at - from, 'up to where records begin again');
+      this.#isLost = false;
+      return true;
+    }
+    this.nextOffset = at;
+    return false;
+  }
+
+  /** Whether known records follow each other from `at` on, or reach exactly to the end. */
+  #looksLikeRecords(at: number): 'yes' | 'no' | 'unclear' {
+    const { view, filled } = this;
+    let next = at;
+    for (let seen = 0; seen < RECORDS_THAT_CONVINCE; seen++) {
+      if (next + RECORD_HEADER_BYTES > filled) {
+        if (!this.isComplete) return 'unclear';
+        return next === filled && seen > 0 ? 'yes' : 'no';
+      }
+      const type = view.u32(next);
+      const size = view.u16(next + 6);
+      if (recordTypeNameOf(type) === undefined || size < RECORD_HEADER_BYTES || size % this.#step !== 0) return 'no';
+      next += size;
+    }
+    return next <= filled || !this.isComplete ? 'yes' : 'no';
+  }
+
+  #report(from: number, bytes: number, upTo: string): void {
+    this.#diagnostics.addBytes(
+      'damaged',
+      'loss',
+      `${this.#lostText} cannot be a record: ${bytes} bytes were skipped ${upTo}`,
+      this.reportedOffset(from),
+      bytes,
+    );
+  }
+
+  /** Where messages say that damage begins. */
+  protected reportedOffset(position: number): number {
+    return position;
+  }
+}
+
+function describe(view: ByteView, at: number): string {
+  const type = view.u32(at);
+  const size = view.u16(at + 6);
+  if (type === 0 && size === 0) return 'a stretch of zeros';
+  if (!mayBeRecordType(type)) return `a header of type ${type}`;
+  return `${recordTypeName(type)} of ${size} bytes`;
+}
