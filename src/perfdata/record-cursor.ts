@@ -158,6 +158,13 @@ export class RecordCursor {
    */
   protected endSearch(): boolean {
     if (!this.#isLost) return false;
+    if (this.#lostText === TEXT) {
+      // perf's own messages, when its standard error went the same way: no data.
+      const from = this.base + this.#lostAt;
+      this.#diagnostics.add('trailing-text', 'warning', 'text follows the last record: it was skipped', this.reportedOffset(from));
+      this.#isLost = false;
+      return true;
+    }
     this.#report(this.base + this.#lostAt, this.filled - this.#lostAt, 'to the end');
     this.#isLost = false;
     return true;
@@ -225,10 +232,17 @@ export class RecordCursor {
   }
 }
 
+const TEXT = 'text';
+
 function describe(view: ByteView, at: number): string {
+  if (view.bytes.subarray(at, at + RECORD_HEADER_BYTES).every(isPrintable)) return TEXT;
   const type = view.u32(at);
   const size = view.u16(at + 6);
   if (type === 0 && size === 0) return 'a stretch of zeros';
   if (!mayBeRecordType(type)) return `a header of type ${type}`;
   return `${recordTypeName(type)} of ${size} bytes`;
+}
+
+function isPrintable(byte: number): boolean {
+  return (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d;
 }

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { decode } from '../support/decode.ts';
+import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
+
+const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];
+/** header, ip, tid, time, period */
+const SAMPLE_BYTES = 40;
+const COUNT = 5000;
+
+const sample = (time: number) => record.sample({ time: BigInt(time), ip: 0x400010n, pid: 9, period: 1n });
+const samples = Array.from({ length: COUNT }, (_, i) => sample(i + 1));
+
+const RECORDINGS = [
+  ['file', encodeFile({ attrs: ATTRS, records: samples })],
+  ['file that was not ended', encodeFile({ attrs: ATTRS, records: samples, unfinished: true })],
+  ['big-endian file', encodeFile({ attrs: ATTRS, records: samples, byteOrder: 'big' })],
+  ['pipe', encodePipe({ attrs: ATTRS, records: samples })],
+] as const;
+
+/** Where the samples begin: all records before them are found by their size. */
+function firstSampleAt(bytes: Uint8Array): number {
+  return bytes.length - SAMPLE_BYTES * COUNT - tailBytes(bytes);
+}
+
+/** Bytes behind the last sample: the feature table of a file. */
+function tailBytes(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const littleEndian = bytes[0] === 0x50;
+  const isPipe = view.getBigUint64(8, littleEndian) === 16n;
+  const dataSize = isPipe ? 0 : Number(view.getBigUint64(48, littleEndian));
+  return dataSize === 0 ? 0 : bytes.length - Number(view.getBigUint64(40, littleEndian)) - dataSize;
+}
+
+/** Times of the samples that are decoded after `damage` was done to a copy of `whole`. */
+async function timesAfter(whole: Uint8Array, damage: (bytes: Uint8Array, firstSample: number) => Uint8Array | undefined) {
+  const copy = whole.slice();
+  const { samples: decoded, diagnostics } = await decode(damage(copy, firstSampleAt(whole)) ?? copy);
+  return { times: decoded.map(({ time }) => Number(time)), findings: diagnostics.list().filter(({ code }) => code !== 'unfinished') };
+}
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+describe.each(RECORDINGS)('in a %s', (_kind, whole) => {
+  it('a page of zeros costs the samples that it hits, and no others', async () => {
+    const { times, findings } = await timesAfter(whole, (bytes, first) => {
+      // Begins in the middle of sample 1001 and ends in the middle of sample 1103.
+      bytes.fill(0, first + 1000 * SAMPLE_BYTES + 16, first + 1000 * SAMPLE_BYTES + 16 + 4096);
+    });
+    const kept = times.filter((time) => time !== 0 && !Number.isNaN(time));
+    expect(kept).toEqual([...range(1, 1000), ...range(1104, COUNT)]);
+    expect(findings).toMatchObject([{ code: 'damaged', severity: 'loss', count: 1 }]);
+    expect(findings[0].message).toMatch(/^a stretch of zeros cannot be a record: \d+ bytes were skipped up to where records begin again$/);
+  });
+
+  it('several pages are each stepped over, and their bytes add up', async () => {
+    const { times, findings } = await timesAfter(whole, (bytes, first) => {
+      for (const index of [500, 2000, 4000]) bytes.fill(0, first + index * SAMPLE_BYTES, first + (index + 10) * SAMPLE_BYTES);
+    });
+    expect(times).toEqual([...range(1, 500), ...range(511, 2000), ...range(2011, 4000), ...range(4011, COUNT)]);
+    expect(findings).toMatchObject([{ code: 'damaged', count: 3, bytes: 3 * 10 * SAMPLE_BYTES }]);
+    expect(findings[0].firstOffset).toBe(firstSampleAt(whole) + 500 * SAMPLE_BYTES);
+  });
+
+  it('a size that swallows other samples gives them back', async () => {
+    const littleEndian = whole[0] === 0x50;
+    const { times, findings } = await timesAfter(whole, (bytes, first) => {
+      // Not a multiple of a sample's size: what follows is no header.
+      new DataView(bytes.buffer).setUint16(first + 100 * SAMPLE_BYTES + 6, 50 * SAMPLE_BYTES + 8, littleEndian);
+    });
+    // The sample itself has all its fields in the right places.
+    expect(times).toEqual(range(1, COUNT));
+    expect(findings.map(({ code }) => code)).toEqual(['damaged']);
+  });
+
+  it('a size that reaches behind the end gives back what it swallows', async () => {
+    const littleEndian = whole[0] === 0x50;
+    const { times, findings } = await timesAfter(whole, (bytes, first) => {
+      new DataView(bytes.buffer).setUint16(first + (COUNT - 50) * SAMPLE_BYTES + 6, 0xfff8, littleEndian);
+    });
+    expect(times).toEqual([...range(1, COUNT - 50), ...range(COUNT - 48, COUNT)]);
+    expect(findings).toMatchObject([{ code: 'damaged', count: 1, bytes: SAMPLE_BYTES }]);
+  });
+
+  it('zeros up to the end are said to be skipped', async () => {
+    const { times, findings } = await timesAfter(whole, (bytes, first) => {
+      bytes.fill(0, first + 3000 * SAMPLE_BYTES, first + COUNT * SAMPLE_BYTES);
+    });
+    expect(times).toEqual(range(1, 3000));
+    expect(findings).toMatchObject([{ code: 'damaged', bytes: 2000 * SAMPLE_BYTES, firstOffset: firstSampleAt(whole) + 3000 * SAMPLE_BYTES }]);
+    expect(findings[0].message).toContain('to the end');
+  });
+
+  it('an inserted piece of text is stepped over', async () => {
+    const text = new TextEncoder().encode('[ perf record: Woken up 1 times to write data ]\n');
+    const { times } = await timesAfter(whole, (bytes, first) => {
+      bytes.set(text.subarray(0, 48), first + 700 * SAMPLE_BYTES);
+    });
+    expect(times).toEqual([...range(1, 700), ...range(703, COUNT)]);
+  });
+});
+
+describe('damage in what is no multiple of 8 bytes long', () => {
+  it('is stepped over, too', async () => {
+    const odd = { ...toolRecords.finishedRound(), sizeBytes: 20, writeBody: (out: { zeros(count: number): unknown }) => void out.zeros(12) };
+    const whole = encodeFile({ attrs: ATTRS, records: [sample(1), odd, ...samples.slice(1)] });
+    const { times } = await timesAfter(whole, (bytes) => {
+      const first = bytes.length - tailBytes(bytes) - (COUNT - 1) * SAMPLE_BYTES;
+      bytes.fill(0, first + 10 * SAMPLE_BYTES, first + 11 * SAMPLE_BYTES);
+    });
+    expect(times).toEqual([...range(1, 11), ...range(13, COUNT)]);
+  });
+});
+
+describe('what perf itself prints into a pipe', () => {
+  it('at its end costs nothing, and is named', async () => {
+    const text = new TextEncoder().encode('[ perf record: Captured and wrote 0.123 MB - ]\n');
+    const whole = encodePipe({ attrs: ATTRS, records: samples });
+    const { times, findings } = await timesAfter(whole, (bytes) => Uint8Array.from([...bytes, ...text]));
+    expect(times).toEqual(range(1, COUNT));
+    expect(findings).toMatchObject([{ code: 'trailing-text', severity: 'warning', firstOffset: whole.length }]);
+  });
+});
