@@ -1,4 +1,4 @@
-import { type ByteView, hexOf } from '../../bytes/byte-view.ts';
+import { hexOf } from '../../bytes/byte-view.ts';
 import * as abi from '../constants.ts';
 import type { FeatureReaders, SectionReader } from './section-reader.ts';
 
@@ -7,6 +7,8 @@ export interface BpfFunction {
   /** Run-time address. */
   readonly address: bigint;
   readonly sizeBytes: number;
+  /** Its own tag, as that of the program; absent where the kernel did not tell. */
+  readonly tag?: string;
 }
 
 /** A BPF program that was loaded while perf recorded. Its code is measured, not kept. */
@@ -65,36 +67,51 @@ const INFO = {
   functionAddresses: 112,
   functionSizes: 120,
   btfId: 128,
+  functionTagCount: 180,
+  functionTags: 184,
 } as const;
 const NAME_BYTES = 16;
-/** Up to what is read of it. */
-const INFO_BYTES = 132;
+const TAG_BYTES = 8;
+/** Up to the code's sizes: all that the first kernels with such a struct told. */
+const MIN_INFO_BYTES = 24;
 
 /** Sizes of the struct and of the data, which arrays are there, the struct, the data. */
 function readProgram(section: SectionReader): BpfProgram {
   const infoBytes = section.u32();
   const dataBytes = section.u32();
   section.u64();
-  if (infoBytes < INFO_BYTES) throw new RangeError('bpf_prog_info is too small');
+  if (infoBytes < MIN_INFO_BYTES) throw new RangeError('bpf_prog_info is too small');
+  const { view } = section;
   const at = section.skip(infoBytes);
   const data = section.skip(dataBytes);
-  const { view } = section;
-  return {
-    id: view.u32(at + INFO.id),
-    type: view.u32(at + INFO.type),
-    name: view.text(at + INFO.name, at + INFO.name + NAME_BYTES),
-    tag: hexOf(view.bytes.subarray(at + INFO.tag, at + INFO.tag + 8)),
-    functions: readFunctions(view, at, data, dataBytes),
-    jitedBytes: view.u32(at + INFO.jitedBytes),
-    xlatedBytes: view.u32(at + INFO.xlatedBytes),
-    btfId: view.u32(at + INFO.btfId),
+  // Older kernels told less: what their struct does not have is 0.
+  const u32At = (offset: number): number => (offset + 4 <= infoBytes ? view.u32(at + offset) : 0);
+  const arrayAt = (offset: number, count: number, bytesEach: number): number => {
+    const start = offset + 8 <= infoBytes ? view.u64(at + offset) : 0;
+    return start + count * bytesEach <= dataBytes ? data + start : -1;
   };
-}
+  const tagAt = (offset: number): string => hexOf(view.bytes.subarray(offset, offset + TAG_BYTES));
 
-function readFunctions(view: ByteView, at: number, data: number, dataBytes: number): BpfFunction[] {
-  const count = Math.min(view.u32(at + INFO.functionCount), view.u32(at + INFO.functionSizeCount));
-  const addresses = view.u64(at + INFO.functionAddresses);
-  const sizes = view.u64(at + INFO.functionSizes);
-  if (addresses + count * 8 > dataBytes || sizes + count * 4 > dataBytes) return [];
-  return Array.from({ length: count }, (_, i) => ({ address: view.big(data + addresses + i * 8), sizeBytes: view.u32(data + sizes + i * 4) }));
+  const count = Math.min(u32At(INFO.functionCount), u32At(INFO.functionSizeCount));
+  const addresses = arrayAt(INFO.functionAddresses, count, 8);
+  const sizes = arrayAt(INFO.functionSizes, count, 4);
+  const tags = u32At(INFO.functionTagCount) === count ? arrayAt(INFO.functionTags, count, TAG_BYTES) : -1;
+  const functions: BpfFunction[] = [];
+  for (let i = 0; i < count && addresses >= 0 && sizes >= 0; i++) {
+    functions.push({
+      address: view.big(addresses + i * 8),
+      sizeBytes: view.u32(sizes + i * 4),
+      ...(tags >= 0 && { tag: tagAt(tags + i * TAG_BYTES) }),
+    });
+  }
+  return {
+    id: u32At(INFO.id),
+    type: u32At(INFO.type),
+    name: INFO.name + NAME_BYTES <= infoBytes ? view.text(at + INFO.name, at + INFO.name + NAME_BYTES) : '',
+    tag: tagAt(at + INFO.tag),
+    functions,
+    jitedBytes: u32At(INFO.jitedBytes),
+    xlatedBytes: u32At(INFO.xlatedBytes),
+    btfId: u32At(INFO.btfId),
+  };
 }

@@ -2,8 +2,10 @@ import type { AttrSpec } from './attr.ts';
 import { writeAttr } from './attr.ts';
 import type { ByteOrder } from './byte-writer.ts';
 import { ByteWriter } from './byte-writer.ts';
+import type { BpfProgSpec, CacheSpec, Caps, CpuDomainsSpec, CpuTopologySpec, MemTopologySpec } from './feature-sections.ts';
+import * as sections from './feature-sections.ts';
 
-/** HEADER_*: bit numbers of the feature sections of perf 6.1. */
+/** HEADER_*: bit numbers of the feature sections. */
 export const featureBits = {
   tracingData: 1,
   buildIds: 2,
@@ -36,6 +38,9 @@ export const featureBits = {
   clockData: 29,
   hybridTopology: 30,
   pmuCaps: 31,
+  cpuDomainInfo: 32,
+  eMachine: 33,
+  clnSize: 34,
 } as const;
 export type FeatureName = keyof typeof featureBits;
 
@@ -50,9 +55,11 @@ export interface BuildIdSpec {
   readonly filename: string;
   /** False: as before Linux 5.10, without the byte that says how long the id is. */
   readonly sizeByte?: boolean;
+  /** True: as before Linux 2.6.38, without pid. */
+  readonly noPid?: boolean;
 }
 
-/** Feature sections by name; those without a shape of their own here are given as bytes. */
+/** Feature sections by name; bytes stand for themselves. */
 export interface FeatureSpec {
   readonly tracingData?: Uint8Array;
   readonly buildIds?: readonly BuildIdSpec[];
@@ -68,27 +75,31 @@ export interface FeatureSpec {
   readonly cmdline?: readonly string[];
   /** The attrs with their names and ids; `true` takes the file's. */
   readonly eventDesc?: readonly AttrSpec[] | true;
-  readonly cpuTopology?: Uint8Array;
-  readonly numaTopology?: Uint8Array;
+  readonly cpuTopology?: CpuTopologySpec | Uint8Array;
+  readonly numaTopology?: readonly { readonly node: number; readonly total: bigint; readonly free: bigint; readonly cpus: string }[] | Uint8Array;
   /** Empty: it only says that there are branch stacks. */
   readonly branchStack?: true;
   readonly pmuMappings?: readonly { readonly type: number; readonly name: string }[];
   readonly groupDesc?: readonly { readonly name: string; readonly leaderIdx: number; readonly nrMembers: number }[];
-  readonly auxtrace?: Uint8Array;
+  readonly auxtrace?: readonly { readonly offset: bigint; readonly size: bigint }[] | Uint8Array;
   readonly stat?: Uint8Array;
-  readonly cache?: Uint8Array;
+  readonly cache?: readonly CacheSpec[] | Uint8Array;
   readonly sampleTime?: { readonly first: bigint; readonly last: bigint };
-  readonly memTopology?: Uint8Array;
+  readonly memTopology?: MemTopologySpec | Uint8Array;
   /** Resolution of the clock in nanoseconds. */
   readonly clockid?: bigint;
-  readonly dirFormat?: Uint8Array;
-  readonly bpfProgInfo?: Uint8Array;
-  readonly bpfBtf?: Uint8Array;
+  /** Version of the layout. */
+  readonly dirFormat?: bigint | Uint8Array;
+  readonly bpfProgInfo?: readonly BpfProgSpec[] | Uint8Array;
+  readonly bpfBtf?: readonly { readonly id: number; readonly data: Uint8Array }[] | Uint8Array;
   readonly compressed?: { readonly version: number; readonly type: number; readonly level: number; readonly ratio: number; readonly mmapLen: number };
-  readonly cpuPmuCaps?: Uint8Array;
+  readonly cpuPmuCaps?: Caps | Uint8Array;
   readonly clockData?: { readonly clockid: number; readonly wallClockNs: bigint; readonly clockidTimeNs: bigint };
-  readonly hybridTopology?: Uint8Array;
-  readonly pmuCaps?: Uint8Array;
+  readonly hybridTopology?: readonly { readonly pmu: string; readonly cpus: string }[] | Uint8Array;
+  readonly pmuCaps?: readonly { readonly pmu: string; readonly caps: Caps }[] | Uint8Array;
+  readonly cpuDomainInfo?: CpuDomainsSpec | Uint8Array;
+  readonly eMachine?: { readonly machine: number; readonly flags: number };
+  readonly clnSize?: number;
 }
 
 interface FeatureContext {
@@ -100,25 +111,32 @@ interface FeatureContext {
 type Present<Name extends FeatureName> = Exclude<FeatureSpec[Name], undefined>;
 type FeatureWriters = { [Name in FeatureName]: (out: ByteWriter, value: Present<Name>, context: FeatureContext) => void };
 
-const writeString = (out: ByteWriter, text: string): void => {
-  const sizeBytes = Math.ceil((new TextEncoder().encode(text).length + 1) / 64) * 64;
-  out.u32(sizeBytes).fixedString(text, sizeBytes);
-};
+const { writeString } = sections;
 const writeBytes = (out: ByteWriter, bytes: Uint8Array): void => {
   out.raw(bytes);
 };
+
+/** A writer that takes bytes as they are, too. */
+function orBytes<T>(write: (out: ByteWriter, value: T) => void): (out: ByteWriter, value: T | Uint8Array) => void {
+  return (out, value) => {
+    if (value instanceof Uint8Array) out.raw(value);
+    else write(out, value);
+  };
+}
 
 const writers: FeatureWriters = {
   tracingData: writeBytes,
   buildIds: (out, entries) => {
     for (const entry of entries) {
       const body = new ByteWriter(out.byteOrder);
-      writeBuildIdBody(body, entry);
+      writeBuildIdBody(body, entry.noPid ? { ...entry, sizeByte: false } : entry);
+      const bytes = entry.noPid ? body.bytes().subarray(4) : body.bytes();
+      const hasSizeByte = entry.sizeByte !== false && !entry.noPid;
       out
         .u32(0)
-        .u16((entry.misc ?? 2) | (entry.sizeByte === false ? 0 : 1 << 15))
-        .u16(8 + body.length)
-        .raw(body.bytes());
+        .u16((entry.misc ?? 2) | (hasSizeByte ? 1 << 15 : 0))
+        .u16(8 + bytes.length)
+        .raw(bytes);
     }
   },
   hostname: writeString,
@@ -144,8 +162,8 @@ const writers: FeatureWriters = {
       for (const id of attr.ids ?? []) out.u64(id);
     }
   },
-  cpuTopology: writeBytes,
-  numaTopology: writeBytes,
+  cpuTopology: orBytes(sections.writeCpuTopology),
+  numaTopology: orBytes(sections.writeNumaTopology),
   branchStack: () => {},
   pmuMappings: (out, mappings) => {
     out.u32(mappings.length);
@@ -161,20 +179,23 @@ const writers: FeatureWriters = {
       out.u32(leaderIdx).u32(nrMembers);
     }
   },
-  auxtrace: writeBytes,
+  auxtrace: orBytes(sections.writeAuxtraceIndex),
   stat: writeBytes,
-  cache: writeBytes,
+  cache: orBytes(sections.writeCaches),
   sampleTime: (out, { first, last }) => out.u64(first).u64(last),
-  memTopology: writeBytes,
+  memTopology: orBytes(sections.writeMemTopology),
   clockid: (out, resolutionNs) => out.u64(resolutionNs),
-  dirFormat: writeBytes,
-  bpfProgInfo: writeBytes,
-  bpfBtf: writeBytes,
+  dirFormat: orBytes((out, version) => out.u64(version)),
+  bpfProgInfo: orBytes((out, programs) => sections.writeBpfPrograms(out, programs, () => new ByteWriter(out.byteOrder))),
+  bpfBtf: orBytes(sections.writeBtf),
   compressed: (out, { version, type, level, ratio, mmapLen }) => out.u32(version).u32(type).u32(level).u32(ratio).u32(mmapLen),
-  cpuPmuCaps: writeBytes,
+  cpuPmuCaps: orBytes(sections.writeCaps),
   clockData: (out, { clockid, wallClockNs, clockidTimeNs }) => out.u32(1).u32(clockid).u64(wallClockNs).u64(clockidTimeNs),
-  hybridTopology: writeBytes,
-  pmuCaps: writeBytes,
+  hybridTopology: orBytes(sections.writeHybridTopology),
+  pmuCaps: orBytes(sections.writePmuCaps),
+  cpuDomainInfo: orBytes(sections.writeCpuDomains),
+  eMachine: (out, { machine, flags }) => out.u32(machine).u32(flags),
+  clnSize: (out, bytes) => out.u32(bytes),
 };
 
 /** The bytes of one feature section. */
