@@ -4,6 +4,8 @@
  * tool's description of its file format (records from 64 on, header features).
  */
 
+import { SP_FEATURE_NAMES, SP_FEATURE_START, simpleperfRecordNameOf } from './simpleperf-constants.ts';
+
 export const PERF_RECORD_MMAP = 1;
 export const PERF_RECORD_LOST = 2;
 export const PERF_RECORD_COMM = 3;
@@ -130,13 +132,19 @@ const RECORD_TYPE_NAMES: readonly (string | undefined)[] = [
 /** The name of a record type, as `perf report --stats` prints it; undefined for a number never given out. */
 export function recordTypeNameOf(type: number): string | undefined {
   if (type > LEGACY_HEADER_OFFSET && isLegacyHeaderType(type - LEGACY_HEADER_OFFSET)) return `HEADER_${FEATURE_NAMES[featureOfLegacyHeader(type)]}`;
+  if (type >= SIMPLEPERF_TYPE_START) return withPrefix('SP_', simpleperfRecordNameOf(type));
   return RECORD_TYPE_NAMES[type];
 }
 
 /** `PERF_RECORD_SAMPLE`, or `record type 99` for a number never given out. For messages. */
 export function recordTypeName(type: number): string {
-  const name = recordTypeNameOf(type);
-  return name === undefined ? `record type ${type}` : `PERF_RECORD_${name}`;
+  const name =
+    type >= SIMPLEPERF_TYPE_START ? withPrefix('SIMPLE_PERF_RECORD_', simpleperfRecordNameOf(type)) : withPrefix('PERF_RECORD_', recordTypeNameOf(type));
+  return name ?? `record type ${type}`;
+}
+
+function withPrefix(prefix: string, name: string | undefined): string | undefined {
+  return name && prefix + name;
 }
 
 export const PERF_RECORD_MISC_CPUMODE_MASK = 7;
@@ -289,4 +297,6 @@ export const FEATURE_NAMES: readonly (string | undefined)[] = [
   'CPU_DOMAIN_INFO',
   'E_MACHINE',
   'CLN_SIZE',
+  ...new Array<undefined>(SP_FEATURE_START - HEADER_CLN_SIZE - 1).fill(undefined),
+  ...SP_FEATURE_NAMES,
 ];

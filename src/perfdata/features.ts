@@ -8,13 +8,23 @@ import { EVENT_READERS, type EventFeatures } from './features/events.ts';
 import { HOST_READERS, type HostFeatures } from './features/host.ts';
 import { PMU_READERS, type PmuFeatures } from './features/pmus.ts';
 import { type FeatureReaders, SectionReader } from './features/section-reader.ts';
+import { SIMPLEPERF_READERS, type SimpleperfFeatures } from './features/simpleperf.ts';
 import { STORAGE_READERS, type StorageFeatures } from './features/storage.ts';
 import { TOPOLOGY_READERS, type TopologyFeatures } from './features/topology.ts';
 
 export type { EventDescription } from './features/events.ts';
 
 /** What the header's feature sections (or HEADER_FEATURE records of a pipe) say; undefined where they say nothing. */
-export interface Features extends HostFeatures, TopologyFeatures, PmuFeatures, EventFeatures, ClockFeatures, StorageFeatures, BuildIdFeatures, BpfFeatures {
+export interface Features
+  extends HostFeatures,
+    TopologyFeatures,
+    PmuFeatures,
+    EventFeatures,
+    ClockFeatures,
+    StorageFeatures,
+    BuildIdFeatures,
+    BpfFeatures,
+    SimpleperfFeatures {
   /** Bits of the features that the recording has, read or not. */
   readonly present: Set<number>;
 }
@@ -29,6 +39,7 @@ const FEATURE_READERS: FeatureReaders<Features> = {
   ...STORAGE_READERS,
   ...BUILD_ID_READERS,
   ...BPF_READERS,
+  ...SIMPLEPERF_READERS,
 };
 
 /**

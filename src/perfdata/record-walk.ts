@@ -6,6 +6,8 @@ import type { RecordingHeader } from './file-header.ts';
 import { RecordStream } from './framing.ts';
 import { NestedRecords } from './nested-records.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from './record-cursor.ts';
+import { SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from './simpleperf-constants.ts';
+import { SplitRecords } from './simpleperf-split.ts';
 import { type OpenZstdStream, openFzstdStream, type ZstdStream } from './zstd-stream.ts';
 
 /** Sees the records of a recording one after the other, those inside compressed data behind the record that carries them. */
@@ -92,12 +94,16 @@ class PartWalk {
   #isZstdBroken = false;
   /** What the file's compressed data decompresses to: one stream of records. */
   #decompressed: NestedRecords | undefined;
+  readonly #splits: SplitRecords;
+  /** The records that simpleperf cut into pieces, joined again. */
+  #joined: NestedRecords | undefined;
 
   constructor(stream: RecordStream, visitor: RecordVisitor, options: WalkOptions, diagnostics: Diagnostics) {
     this.#stream = stream;
     this.#visitor = visitor;
     this.#options = options;
     this.#diagnostics = diagnostics;
+    this.#splits = new SplitRecords(diagnostics);
   }
 
   async toEnd(progress: (bytes: number) => void): Promise<void> {
@@ -121,7 +127,10 @@ class PartWalk {
       }
     }
     progress(stream.position - before);
-    if (!hasRecords) this.#endDecompressed();
+    if (!hasRecords) {
+      this.#endDecompressed();
+      this.#splits.finish();
+    }
     return hasRecords;
   }
 
@@ -161,6 +170,26 @@ class PartWalk {
         const bytes = Math.min(view.u64(body), size - RECORD_HEADER_BYTES - 8);
         return this.#decompress(view.bytes.subarray(body + 8, body + 8 + bytes), fileOffset);
       }
+      default:
+        this.#unpackSimpleperf(stream);
+    }
+  }
+
+  /** What simpleperf's own records carry lies inside them, however large. */
+  #unpackSimpleperf({ type, view, offset, size, fileOffset }: RecordCursor): void {
+    const body = offset + RECORD_HEADER_BYTES;
+    const end = offset + size;
+    if (type === SP_SPLIT) {
+      this.#splits.add(view.bytes.subarray(body, end), fileOffset);
+    } else if (type === SP_SPLIT_END) {
+      const whole = this.#splits.end(fileOffset);
+      if (whole === undefined) return;
+      this.#joined ??= new NestedRecords(view.littleEndian, this.#diagnostics);
+      this.#joined.append(whole, fileOffset);
+      this.#visitNested(this.#joined);
+    } else if (type === SP_TRACING_DATA && size >= RECORD_HEADER_BYTES + 4) {
+      const bytes = Math.min(view.u32(body), end - body - 4);
+      this.#visitor.visitTracingData(view.bytes.slice(body + 4, body + 4 + bytes), fileOffset);
     }
   }
 
@@ -198,6 +227,7 @@ class PartWalk {
         records.skipPayload(records.view.u64(records.offset + RECORD_HEADER_BYTES));
       } else {
         this.#visitor.visit(records);
+        if (records.type >= abi.SIMPLEPERF_TYPE_START) this.#unpackSimpleperf(records);
       }
     }
   }
@@ -226,4 +256,7 @@ const CARRIERS: ReadonlySet<number> = new Set([
   abi.PERF_RECORD_AUXTRACE,
   abi.PERF_RECORD_COMPRESSED,
   abi.PERF_RECORD_COMPRESSED2,
+  SP_SPLIT,
+  SP_SPLIT_END,
+  SP_TRACING_DATA,
 ]);
