@@ -1,3 +1,4 @@
+import type { ByteView } from '../bytes/byte-view.ts';
 import type { PerfEventAttr } from './attr.ts';
 import * as abi from './constants.ts';
 
@@ -20,6 +21,8 @@ export interface SampleIdLayout {
   readonly tid: number;
   readonly time: number;
   readonly id: number;
+  readonly streamId: number;
+  readonly cpu: number;
   readonly identifier: number;
 }
 
@@ -33,4 +36,26 @@ export function compileSampleId(attr: PerfEventAttr): SampleIdLayout {
     layout[field.name] = layout.sizeBytes;
   }
   return layout;
+}
+
+/** What the trailer of a kernel record says; fields that its event did not ask for are absent. */
+export interface SampleId {
+  readonly pid?: number;
+  readonly tid?: number;
+  readonly time?: bigint;
+  readonly id?: bigint;
+  readonly streamId?: bigint;
+  readonly cpu?: number;
+}
+
+/** Reads the trailer of a record that ends at `end`, and is large enough for it. */
+export function readSampleId(view: ByteView, end: number, layout: SampleIdLayout): SampleId {
+  const id = layout.identifier >= 0 ? layout.identifier : layout.id;
+  return {
+    ...(layout.tid >= 0 && { pid: view.i32(end - layout.tid), tid: view.i32(end - layout.tid + 4) }),
+    ...(layout.time >= 0 && { time: view.big(end - layout.time) }),
+    ...(id >= 0 && { id: view.big(end - id) }),
+    ...(layout.streamId >= 0 && { streamId: view.big(end - layout.streamId) }),
+    ...(layout.cpu >= 0 && { cpu: view.i32(end - layout.cpu) }),
+  };
 }

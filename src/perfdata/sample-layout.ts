@@ -1,6 +1,7 @@
 import type { ByteView } from '../bytes/byte-view.ts';
 import type { PerfEventAttr } from './attr.ts';
 import * as abi from './constants.ts';
+import { readFormatSize } from './read-format.ts';
 
 /**
  * The fields of PERF_RECORD_SAMPLE in the order in which the kernel writes them, with their sizes in bytes where that
@@ -79,6 +80,7 @@ export class SampleLayout {
   readonly hasCallchain: boolean;
   readonly #fixed: readonly { readonly name: SampleFieldName; readonly offset: number }[];
   readonly #rest: readonly PlannedField[];
+  readonly #names: ReadonlySet<SampleFieldName>;
   readonly #regsUserBytes: number;
   readonly #regsIntrBytes: number;
 
@@ -105,9 +107,15 @@ export class SampleLayout {
     this.cpu = offsetOf('cpu');
     this.period = offsetOf('period');
     this.#rest = rest;
+    this.#names = new Set([...fixed, ...rest].map(({ name }) => name));
     this.hasCallchain = rest.some((field) => field.name === 'callchain');
     this.#regsUserBytes = countBits(attr.sampleRegsUser) * 8;
     this.#regsIntrBytes = countBits(attr.sampleRegsIntr) * 8;
+  }
+
+  /** Whether samples have a field: where not, {@link locate} leaves its offset alone. */
+  has(name: SampleFieldName): boolean {
+    return this.#names.has(name);
   }
 
   /**
@@ -155,7 +163,7 @@ export class SampleLayout {
         return 8 + count * 8;
       }
       case 'read':
-        return readFieldSize(this.attr.readFormat, view, at);
+        return readFormatSize(this.attr.readFormat, view, at);
       case 'raw':
         return 4 + view.u32(at);
       case 'branchStack': {
@@ -187,43 +195,6 @@ function overrun(what: string, size: number, start: number, end: number): string
 
 function hasFlag(word: number, flag: number): boolean {
   return Math.floor(word / flag) % 2 === 1;
-}
-
-/** Number of u64 words that one value of a READ field has: the value, its id, its lost count. */
-function wordsPerReadValue(readFormat: number): number {
-  return 1 + ((readFormat & abi.PERF_FORMAT_ID) !== 0 ? 1 : 0) + ((readFormat & abi.PERF_FORMAT_LOST) !== 0 ? 1 : 0);
-}
-
-/** Number of u64 words of the two times. */
-function readTimeWords(readFormat: number): number {
-  return ((readFormat & abi.PERF_FORMAT_TOTAL_TIME_ENABLED) !== 0 ? 1 : 0) + ((readFormat & abi.PERF_FORMAT_TOTAL_TIME_RUNNING) !== 0 ? 1 : 0);
-}
-
-function readFieldSize(readFormat: number, view: ByteView, at: number): number {
-  const times = readTimeWords(readFormat);
-  const perValue = wordsPerReadValue(readFormat);
-  if ((readFormat & abi.PERF_FORMAT_GROUP) === 0) return (times + perValue) * 8;
-  return (1 + times + view.u64(at) * perValue) * 8;
-}
-
-/** Where the values of a READ field lie (perf_event.h, PERF_FORMAT_*). */
-export interface ReadValues {
-  /** Offset of the first value's count. */
-  readonly first: number;
-  readonly count: number;
-  /** Bytes from one value to the next. */
-  readonly stride: number;
-  /** Bytes from a value's count to its id; −1 when ids were not recorded. */
-  readonly idOffset: number;
-}
-
-/** Describes a READ field that {@link SampleLayout.locate} has found to lie inside its record. */
-export function readValuesOf(readFormat: number, view: ByteView, at: number): ReadValues {
-  const isGroup = (readFormat & abi.PERF_FORMAT_GROUP) !== 0;
-  const times = readTimeWords(readFormat) * 8;
-  const hasId = (readFormat & abi.PERF_FORMAT_ID) !== 0;
-  if (isGroup) return { first: at + 8 + times, count: view.u64(at), stride: wordsPerReadValue(readFormat) * 8, idOffset: hasId ? 8 : -1 };
-  return { first: at, count: 1, stride: wordsPerReadValue(readFormat) * 8, idOffset: hasId ? 8 + times : -1 };
 }
 
 function countBits(mask: bigint): number {

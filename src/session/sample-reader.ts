@@ -1,8 +1,9 @@
 import type { ByteView } from '../bytes/byte-view.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
+import { readValuesOf } from '../perfdata/read-format.ts';
 import { RECORD_HEADER_BYTES } from '../perfdata/record-cursor.ts';
-import { emptySampleOffsets, readValuesOf } from '../perfdata/sample-layout.ts';
+import { emptySampleOffsets } from '../perfdata/sample-layout.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';

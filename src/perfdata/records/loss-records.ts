@@ -1,4 +1,11 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
+import { RecordLayout } from './layout.ts';
+
+/** PERF_RECORD_LOST. `id` is the event's. */
+export const LOST = new RecordLayout({ id: 'u64', lost: 'u64' });
+
+/** PERF_RECORD_LOST_SAMPLES. */
+export const LOST_SAMPLES = new RecordLayout({ lost: 'u64' });
 
 /** PERF_RECORD_LOST: the ring buffer was full. `lost` counts records of any kind. */
 export interface LostRecord {
@@ -6,15 +13,15 @@ export interface LostRecord {
   readonly lost: number;
 }
 
-export const LOST_FIXED_BYTES = 24;
+export const LOST_FIXED_BYTES = LOST.minBytes;
 
 export function readLost(view: ByteView, at: number): LostRecord {
-  return { id: view.big(at + 8), lost: view.u64(at + 16) };
+  return { id: view.big(at + LOST.at.id), lost: view.u64(at + LOST.at.lost) };
 }
 
-export const LOST_SAMPLES_FIXED_BYTES = 16;
+export const LOST_SAMPLES_FIXED_BYTES = LOST_SAMPLES.minBytes;
 
 /** PERF_RECORD_LOST_SAMPLES: how many samples the hardware or the kernel dropped. */
 export function readLostSamples(view: ByteView, at: number): number {
-  return view.u64(at + 8);
+  return view.u64(at + LOST_SAMPLES.at.lost);
 }

@@ -1,5 +1,20 @@
 import { type ByteView, hexOf } from '../../bytes/byte-view.ts';
 import { PERF_RECORD_MISC_BUILD_ID_SIZE, PERF_RECORD_MISC_MMAP_BUILD_ID, PERF_RECORD_MISC_MMAP_DATA, PERF_RECORD_MMAP2 } from '../constants.ts';
+import { bytes, padding, RecordLayout, text } from './layout.ts';
+
+/** What all three begin with. `addr` and `len` are where the file lies in memory, `pgoff` where that part begins in the file. */
+const MAPPED_RANGE = { pid: 'i32', tid: 'i32', addr: 'u64', len: 'u64', pgoff: 'u64' } as const;
+/** What both kinds of MMAP2 end with. PROT_* and MAP_* of mmap(2). */
+const PROTECTION = { prot: 'u32', flags: 'u32', filename: text() } as const;
+
+/** PERF_RECORD_MMAP. */
+export const MMAP = new RecordLayout({ ...MAPPED_RANGE, filename: text() });
+
+/** PERF_RECORD_MMAP2 with the file's identity. */
+export const MMAP2 = new RecordLayout({ ...MAPPED_RANGE, maj: 'u32', min: 'u32', ino: 'u64', inoGeneration: 'u64', ...PROTECTION });
+
+/** PERF_RECORD_MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID: the file's build id takes the place of its identity. */
+export const MMAP2_BUILD_ID = new RecordLayout({ ...MAPPED_RANGE, buildIdSize: 'u8', reserved: padding(3), buildId: bytes(20), ...PROTECTION });
 
 /** PERF_RECORD_MMAP and MMAP2: memory of a process (or the kernel) was mapped. Addresses are signed doubles. */
 export interface MmapRecord {
@@ -23,31 +38,39 @@ export interface MmapRecord {
 }
 
 const PROT_EXEC = 4;
-const MMAP_FILENAME = 40;
-const MMAP2_FILENAME = 72;
 
 /** Bytes that the fixed fields need, record header included. */
 export function mmapFixedBytes(type: number): number {
-  return type === PERF_RECORD_MMAP2 ? MMAP2_FILENAME : MMAP_FILENAME;
+  return (type === PERF_RECORD_MMAP2 ? MMAP2 : MMAP).minBytes;
 }
 
 /** Reads MMAP or MMAP2 at `at`; `end` is just behind its file name. Source: perf_event.h. */
 export function readMmap(view: ByteView, at: number, end: number, type: number, misc: number): MmapRecord {
   const isMmap2 = type === PERF_RECORD_MMAP2;
-  const hasBuildId = isMmap2 && (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) !== 0;
+  const hasBuildId = isMmap2 && hasMmapBuildId(misc);
   let fileIdentity = '';
-  if (isMmap2 && !hasBuildId) fileIdentity = `${view.u32(at + 40)}:${view.u32(at + 44)}:${view.big(at + 48)}`;
+  if (isMmap2 && !hasBuildId) fileIdentity = `${view.u32(at + MMAP2.at.maj)}:${view.u32(at + MMAP2.at.min)}:${view.big(at + MMAP2.at.ino)}`;
   return {
-    pid: view.i32(at + 8),
-    tid: view.i32(at + 12),
-    start: view.i64(at + 16),
-    length: view.u64(at + 24),
-    pageOffset: view.i64(at + 32),
-    filename: view.text(at + (isMmap2 ? MMAP2_FILENAME : MMAP_FILENAME), end),
+    pid: view.i32(at + MMAP.at.pid),
+    tid: view.i32(at + MMAP.at.tid),
+    start: view.i64(at + MMAP.at.addr),
+    length: view.u64(at + MMAP.at.len),
+    pageOffset: view.i64(at + MMAP.at.pgoff),
+    filename: view.text(at + (isMmap2 ? MMAP2 : MMAP).at.filename, end),
     fileIdentity,
-    buildId: hasBuildId ? hexOf(view.bytes.subarray(at + 44, at + 44 + Math.min(20, view.u8(at + 40)))) : '',
-    isExecutable: isMmap2 ? (view.u32(at + 64) & PROT_EXEC) !== 0 : (misc & PERF_RECORD_MISC_MMAP_DATA) === 0,
+    buildId: hasBuildId ? mmapBuildId(view.bytes.subarray(at + MMAP2_BUILD_ID.at.buildId), view.u8(at + MMAP2_BUILD_ID.at.buildIdSize)) : '',
+    isExecutable: isMmap2 ? (view.u32(at + MMAP2.at.prot) & PROT_EXEC) !== 0 : (misc & PERF_RECORD_MISC_MMAP_DATA) === 0,
   };
+}
+
+/** Whether an MMAP2 with this misc carries a build id. */
+export function hasMmapBuildId(misc: number): boolean {
+  return (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) !== 0;
+}
+
+/** The build id of an MMAP2, as lower-case hex. */
+export function mmapBuildId(id: Uint8Array, sizeBytes: number): string {
+  return hexOf(id.subarray(0, Math.min(20, sizeBytes)));
 }
 
 /** PERF_RECORD_HEADER_BUILD_ID, and an entry of the BUILD_ID feature: which build a file was. */
@@ -59,21 +82,26 @@ export interface BuildIdRecord {
   readonly misc: number;
 }
 
-export const BUILD_ID_FIXED_BYTES = 36;
+const BUILD_ID = new RecordLayout({ pid: 'i32', buildId: bytes(20), buildIdSize: 'u8', reserved: padding(3), filename: text() });
+
+export const BUILD_ID_FIXED_BYTES = BUILD_ID.minBytes;
 
 /**
  * Reads a build-id record at `at`, record header included; `end` is just behind it.
  * Old writers do not say how long the id is: then trailing zeros are stripped, four bytes at a time.
  */
 export function readBuildId(view: ByteView, at: number, end: number, misc: number): BuildIdRecord {
-  const id = view.bytes.subarray(at + 12, at + 32);
+  const id = view.bytes.subarray(at + BUILD_ID.at.buildId, at + BUILD_ID.at.buildIdSize);
   let length = 20;
-  if ((misc & PERF_RECORD_MISC_BUILD_ID_SIZE) !== 0) length = Math.min(20, view.u8(at + 32));
+  if ((misc & PERF_RECORD_MISC_BUILD_ID_SIZE) !== 0) length = Math.min(20, view.u8(at + BUILD_ID.at.buildIdSize));
   else while (length > 0 && id.subarray(length - 4, length).every((byte) => byte === 0)) length -= 4;
-  return { pid: view.i32(at + 8), buildId: hexOf(id.subarray(0, length)), filename: view.text(at + BUILD_ID_FIXED_BYTES, end), misc };
+  return { pid: view.i32(at + BUILD_ID.at.pid), buildId: hexOf(id.subarray(0, length)), filename: view.text(at + BUILD_ID.at.filename, end), misc };
 }
 
 /** PERF_RECORD_KSYMBOL: kernel code came or went at run time (BPF program, trampoline). */
+export const KSYMBOL = new RecordLayout({ addr: 'u64', len: 'u32', ksymType: 'u16', flags: 'u16', name: text() });
+
+/** What of a KSYMBOL the kernel's map depends on. */
 export interface KsymbolRecord {
   readonly address: number;
   readonly length: number;
@@ -81,13 +109,15 @@ export interface KsymbolRecord {
   readonly name: string;
 }
 
-export const KSYMBOL_FIXED_BYTES = 24;
+export const KSYMBOL_FIXED_BYTES = KSYMBOL.minBytes;
+
+const PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER = 1;
 
 export function readKsymbol(view: ByteView, at: number, end: number): KsymbolRecord {
   return {
-    address: view.i64(at + 8),
-    length: view.u32(at + 16),
-    isUnregister: (view.u16(at + 22) & 1) !== 0,
-    name: view.text(at + KSYMBOL_FIXED_BYTES, end),
+    address: view.i64(at + KSYMBOL.at.addr),
+    length: view.u32(at + KSYMBOL.at.len),
+    isUnregister: (view.u16(at + KSYMBOL.at.flags) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) !== 0,
+    name: view.text(at + KSYMBOL.at.name, end),
   };
 }

@@ -1,5 +1,12 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
 import { PERF_RECORD_MISC_COMM_EXEC, PERF_RECORD_MISC_FORK_EXEC } from '../constants.ts';
+import { RecordLayout, text } from './layout.ts';
+
+/** PERF_RECORD_COMM. */
+export const COMM = new RecordLayout({ pid: 'i32', tid: 'i32', comm: text() });
+
+/** PERF_RECORD_FORK and EXIT. */
+export const FORK = new RecordLayout({ pid: 'i32', ppid: 'i32', tid: 'i32', ptid: 'i32', time: 'u64' });
 
 /** PERF_RECORD_COMM: a thread has a new name. */
 export interface CommRecord {
@@ -10,10 +17,15 @@ export interface CommRecord {
   readonly isExec: boolean;
 }
 
-export const COMM_FIXED_BYTES = 16;
+export const COMM_FIXED_BYTES = COMM.minBytes;
 
 export function readComm(view: ByteView, at: number, end: number, misc: number): CommRecord {
-  return { pid: view.i32(at + 8), tid: view.i32(at + 12), comm: view.text(at + 16, end), isExec: (misc & PERF_RECORD_MISC_COMM_EXEC) !== 0 };
+  return {
+    pid: view.i32(at + COMM.at.pid),
+    tid: view.i32(at + COMM.at.tid),
+    comm: view.text(at + COMM.at.comm, end),
+    isExec: (misc & PERF_RECORD_MISC_COMM_EXEC) !== 0,
+  };
 }
 
 /** PERF_RECORD_FORK and EXIT: a thread began or ended. */
@@ -26,14 +38,14 @@ export interface ForkRecord {
   readonly isSynthesized: boolean;
 }
 
-export const FORK_FIXED_BYTES = 32;
+export const FORK_FIXED_BYTES = FORK.minBytes;
 
 export function readFork(view: ByteView, at: number, misc: number): ForkRecord {
   return {
-    pid: view.i32(at + 8),
-    ppid: view.i32(at + 12),
-    tid: view.i32(at + 16),
-    ptid: view.i32(at + 20),
+    pid: view.i32(at + FORK.at.pid),
+    ppid: view.i32(at + FORK.at.ppid),
+    tid: view.i32(at + FORK.at.tid),
+    ptid: view.i32(at + FORK.at.ptid),
     isSynthesized: (misc & PERF_RECORD_MISC_FORK_EXEC) !== 0,
   };
 }

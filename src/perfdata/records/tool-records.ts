@@ -1,0 +1,154 @@
+import { PERF_ATTR_SIZE_VER0, type PerfEventAttr, readAttr } from '../attr.ts';
+import * as abi from '../constants.ts';
+import { RECORD_HEADER_BYTES } from '../record-cursor.ts';
+import { cpusOf } from './cpu-map.ts';
+import { type FieldsReader, mapped, plain, type RecordKind } from './kernel-records.ts';
+import { bytes, fieldsOverrun, list, padding, RecordLayout, rest, text, type ValuesIn } from './layout.ts';
+import { BUILD_ID_FIXED_BYTES, readBuildId } from './mapping-records.ts';
+
+// The records that the perf tool writes itself, in the order of their numbers. Source: the perf tool's description of its
+// file format, and perf 6.1's own files. Names as in kernel-records.ts.
+
+const EMPTY = new RecordLayout({});
+const EVENT_TYPE = new RecordLayout({ eventId: 'u64', name: text(64) });
+const TRACING_DATA = new RecordLayout({ dataSize: 'u32' });
+/** The second list, as long as the first, is there for guests only. */
+const ID_INDEX = new RecordLayout({
+  entries: list('u64', { id: 'u64', idx: 'u64', cpu: 'int64', tid: 'int64' }),
+  guests: rest({ machinePid: 'int64', vcpu: 'int64' }),
+});
+const AUXTRACE_INFO = new RecordLayout({ auxtraceType: 'u32', reserved: padding(4), priv: rest('u64') });
+const AUXTRACE = new RecordLayout({ auxSize: 'u64', auxOffset: 'u64', reference: 'u64', idx: 'u32', tid: 'i32', cpu: 'i32' });
+const AUXTRACE_ERROR = new RecordLayout({ errorType: 'u32', code: 'u32', cpu: 'i32', pid: 'i32', tid: 'i32', format: 'u32', ip: 'u64', rest: bytes() });
+const THREAD_MAP = new RecordLayout({ threads: list('u64', { pid: 'int64', comm: text(16) }) });
+const CPU_MAP = new RecordLayout({ map: bytes() });
+const STAT_CONFIG = new RecordLayout({ terms: list('u64', { tag: 'u64', val: 'u64' }) });
+const STAT = new RecordLayout({ id: 'u64', cpu: 'i32', thread: 'i32', val: 'u64', ena: 'u64', run: 'u64' });
+const STAT_ROUND = new RecordLayout({ roundType: 'u64', time: 'u64' });
+const EVENT_UPDATE = new RecordLayout({ updateType: 'u64', id: 'u64' });
+const TIME_CONV_VALUES = { timeShift: 'u64', timeMult: 'u64', timeZero: 'u64' } as const;
+const TIME_CONV = new RecordLayout(TIME_CONV_VALUES);
+/** Since Linux 5.10. */
+const TIME_CONV_CYCLES = new RecordLayout({ ...TIME_CONV_VALUES, timeCycles: 'u64', timeMask: 'u64', capUserTimeZero: 'u8', capUserTimeShort: 'u8' });
+const FEATURE = new RecordLayout({ feature: 'int64', data: bytes() });
+const COMPRESSED = new RecordLayout({ data: bytes() });
+const COMPRESSED2 = new RecordLayout({ dataSize: 'u64', data: bytes() });
+const BPF_METADATA = new RecordLayout({ progName: text(512), entries: list('u64', { key: text(64), value: text(256) }) });
+/** The counters are those of /proc/schedstat in the version named. No recording with these two was at hand. */
+const SCHEDSTAT_CPU = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 'u16', reserved: padding(2), counters: bytes() });
+const SCHEDSTAT_DOMAIN = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 'u16', domain: 'u16', name: text(16), counters: bytes() });
+
+/** HEADER_ATTR: one event, with the ids that the kernel gave it. */
+const readHeaderAttr: FieldsReader<{ readonly attr: PerfEventAttr; readonly ids: readonly bigint[] }> = (view, at, end) => {
+  const start = at + RECORD_HEADER_BYTES;
+  if (start + PERF_ATTR_SIZE_VER0 > end) return fieldsOverrun(RECORD_HEADER_BYTES + PERF_ATTR_SIZE_VER0, end - at);
+  const attrSize = view.u32(start + 4) || PERF_ATTR_SIZE_VER0;
+  if (attrSize < PERF_ATTR_SIZE_VER0) return `attr of ${attrSize} bytes is too small in record of ${end - at} bytes`;
+  if (start + attrSize > end) return `attr of ${attrSize} bytes overruns record of ${end - at} bytes`;
+  const ids: bigint[] = [];
+  for (let id = start + attrSize; id + 8 <= end; id += 8) ids.push(view.big(id));
+  return { attr: readAttr(view, start, attrSize, at), ids };
+};
+
+const readHeaderBuildId: FieldsReader<{ readonly pid: number; readonly buildId: string; readonly filename: string }> = (view, at, end, misc) =>
+  end - at < BUILD_ID_FIXED_BYTES ? fieldsOverrun(BUILD_ID_FIXED_BYTES, end - at) : readBuildId(view, at, end, misc);
+
+/** What went wrong in decoding a hardware trace. What it has beyond the first fields depends on its format. */
+type AuxtraceErrorFields = Omit<ValuesIn<typeof AUXTRACE_ERROR>, 'rest'> & {
+  readonly time?: bigint;
+  readonly msg: string;
+  readonly machinePid?: number;
+  readonly vcpu?: number;
+};
+
+const AUXTRACE_MESSAGE_BYTES = 64;
+
+const readAuxtraceError: FieldsReader<AuxtraceErrorFields> = (view, at, end) => {
+  const values = AUXTRACE_ERROR.read(view, at, end);
+  if (typeof values === 'string') return values;
+  const { rest: _, ...fields } = values;
+  const hasTime = fields.format > 0;
+  const msg = at + AUXTRACE_ERROR.minBytes + (hasTime ? 8 : 0);
+  if (msg > end) return fieldsOverrun(msg - at, end - at);
+  const guest = msg + AUXTRACE_MESSAGE_BYTES;
+  return {
+    ...fields,
+    ...(hasTime && { time: view.big(msg - 8) }),
+    msg: view.text(msg, Math.min(end, guest)),
+    ...(fields.format > 1 && guest + 8 <= end && { machinePid: view.i32(guest), vcpu: view.i32(guest + 4) }),
+  };
+};
+
+/** CPU_MAP: −1 stands for any CPU. */
+const readCpuMap: FieldsReader<{ readonly cpus: readonly number[] }> = (view, at, end) => {
+  const cpus = cpusOf(view, at + CPU_MAP.at.map, end);
+  return typeof cpus === 'string' ? cpus : { cpus };
+};
+
+/** EVENT_UPDATE: something of an event that its attr does not tell. */
+type EventUpdateFields = ValuesIn<typeof EVENT_UPDATE> & {
+  readonly unit?: string;
+  readonly scale?: number;
+  readonly name?: string;
+  readonly cpus?: readonly number[];
+};
+
+const PERF_EVENT_UPDATE_UNIT = 0n;
+const PERF_EVENT_UPDATE_SCALE = 1n;
+const PERF_EVENT_UPDATE_NAME = 2n;
+const PERF_EVENT_UPDATE_CPUS = 3n;
+
+const readEventUpdate: FieldsReader<EventUpdateFields> = (view, at, end) => {
+  const fields = EVENT_UPDATE.read(view, at, end);
+  if (typeof fields === 'string') return fields;
+  const value = at + EVENT_UPDATE.minBytes;
+  switch (fields.updateType) {
+    case PERF_EVENT_UPDATE_UNIT:
+      return { ...fields, unit: view.text(value, end) };
+    case PERF_EVENT_UPDATE_SCALE:
+      return value + 8 > end ? fieldsOverrun(value + 8 - at, end - at) : { ...fields, scale: view.f64(value) };
+    case PERF_EVENT_UPDATE_NAME:
+      return { ...fields, name: view.text(value, end) };
+    case PERF_EVENT_UPDATE_CPUS: {
+      const cpus = cpusOf(view, value, end);
+      return typeof cpus === 'string' ? cpus : { ...fields, cpus };
+    }
+    default:
+      return fields;
+  }
+};
+
+type TimeConvFields = ValuesIn<typeof TIME_CONV> & Partial<Omit<ValuesIn<typeof TIME_CONV_CYCLES>, keyof ValuesIn<typeof TIME_CONV>>>;
+
+const readTimeConv: FieldsReader<TimeConvFields> = (view, at, end) => (end - at < TIME_CONV_CYCLES.minBytes ? TIME_CONV : TIME_CONV_CYCLES).read(view, at, end);
+
+function featureName(bit: number): string {
+  return abi.FEATURE_NAMES[bit] ?? `feature ${bit}`;
+}
+
+/** The records that the perf tool writes. */
+export const TOOL_RECORDS = {
+  HEADER_ATTR: { type: abi.PERF_RECORD_HEADER_ATTR, read: readHeaderAttr },
+  HEADER_EVENT_TYPE: { type: abi.PERF_RECORD_HEADER_EVENT_TYPE, read: plain(EVENT_TYPE) },
+  HEADER_TRACING_DATA: { type: abi.PERF_RECORD_HEADER_TRACING_DATA, read: plain(TRACING_DATA) },
+  HEADER_BUILD_ID: { type: abi.PERF_RECORD_HEADER_BUILD_ID, read: readHeaderBuildId },
+  FINISHED_ROUND: { type: abi.PERF_RECORD_FINISHED_ROUND, read: plain(EMPTY) },
+  ID_INDEX: { type: abi.PERF_RECORD_ID_INDEX, read: plain(ID_INDEX) },
+  AUXTRACE_INFO: { type: abi.PERF_RECORD_AUXTRACE_INFO, read: plain(AUXTRACE_INFO) },
+  AUXTRACE: { type: abi.PERF_RECORD_AUXTRACE, read: plain(AUXTRACE) },
+  AUXTRACE_ERROR: { type: abi.PERF_RECORD_AUXTRACE_ERROR, read: readAuxtraceError },
+  THREAD_MAP: { type: abi.PERF_RECORD_THREAD_MAP, read: plain(THREAD_MAP) },
+  CPU_MAP: { type: abi.PERF_RECORD_CPU_MAP, read: readCpuMap },
+  STAT_CONFIG: { type: abi.PERF_RECORD_STAT_CONFIG, read: plain(STAT_CONFIG) },
+  STAT: { type: abi.PERF_RECORD_STAT, read: plain(STAT) },
+  STAT_ROUND: { type: abi.PERF_RECORD_STAT_ROUND, read: plain(STAT_ROUND) },
+  EVENT_UPDATE: { type: abi.PERF_RECORD_EVENT_UPDATE, read: readEventUpdate },
+  TIME_CONV: { type: abi.PERF_RECORD_TIME_CONV, read: readTimeConv },
+  HEADER_FEATURE: { type: abi.PERF_RECORD_HEADER_FEATURE, read: mapped(FEATURE, ({ feature, data }) => ({ feature, name: featureName(feature), data })) },
+  COMPRESSED: { type: abi.PERF_RECORD_COMPRESSED, read: plain(COMPRESSED) },
+  FINISHED_INIT: { type: abi.PERF_RECORD_FINISHED_INIT, read: plain(EMPTY) },
+  COMPRESSED2: { type: abi.PERF_RECORD_COMPRESSED2, read: plain(COMPRESSED2) },
+  BPF_METADATA: { type: 84, read: plain(BPF_METADATA) },
+  SCHEDSTAT_CPU: { type: 85, read: plain(SCHEDSTAT_CPU) },
+  SCHEDSTAT_DOMAIN: { type: 86, read: plain(SCHEDSTAT_DOMAIN) },
+} satisfies Readonly<Record<string, RecordKind<object>>>;

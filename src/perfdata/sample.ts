@@ -1,0 +1,208 @@
+import type { ByteView } from '../bytes/byte-view.ts';
+import * as abi from './constants.ts';
+import { type ReadFormatValues, readFormatValues } from './read-format.ts';
+import { RECORD_HEADER_BYTES } from './record-cursor.ts';
+import { emptySampleOffsets, type SampleFieldName, type SampleLayout, type SampleOffsets } from './sample-layout.ts';
+
+/**
+ * All that a PERF_RECORD_SAMPLE tells, under the names of perf_event.h. A field that the event did not ask for is absent.
+ */
+export interface Sample {
+  /** PERF_RECORD_MISC_CPUMODE_*: kernel 1, user 2, hypervisor 3, guest kernel 4, guest user 5. */
+  readonly cpumode: number;
+  readonly identifier?: bigint;
+  readonly ip?: bigint;
+  readonly pid?: number;
+  readonly tid?: number;
+  readonly time?: bigint;
+  readonly addr?: bigint;
+  readonly id?: bigint;
+  readonly streamId?: bigint;
+  readonly cpu?: number;
+  readonly period?: bigint;
+  readonly read?: ReadFormatValues;
+  /** As recorded: leaf first, PERF_CONTEXT_* markers included. */
+  readonly callchain?: readonly bigint[];
+  /** A tracepoint's or a PMU's own data, padding included. */
+  readonly raw?: Uint8Array;
+  readonly branchStack?: BranchStack;
+  readonly userRegs?: SampledRegs;
+  readonly userStack?: UserStack;
+  /** PERF_SAMPLE_WEIGHT. */
+  readonly weight?: bigint;
+  /** PERF_SAMPLE_WEIGHT_STRUCT. */
+  readonly weightStruct?: WeightStruct;
+  readonly dataSrc?: bigint;
+  readonly transaction?: bigint;
+  readonly intrRegs?: SampledRegs;
+  readonly physAddr?: bigint;
+  readonly cgroup?: bigint;
+  readonly dataPageSize?: bigint;
+  readonly codePageSize?: bigint;
+  /** A piece of the hardware trace. */
+  readonly aux?: Uint8Array;
+}
+
+/** PERF_SAMPLE_BRANCH_STACK: the last branches taken, the newest first. */
+export interface BranchStack {
+  /** PERF_SAMPLE_BRANCH_HW_INDEX: place of the newest entry in the hardware's ring, ~0 for unknown. */
+  readonly hwIdx?: bigint;
+  readonly entries: readonly BranchEntry[];
+}
+
+/** struct perf_branch_entry. */
+export interface BranchEntry {
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly mispred: boolean;
+  readonly predicted: boolean;
+  readonly inTx: boolean;
+  readonly abort: boolean;
+  /** Since the branch before; 0 where the hardware does not tell. */
+  readonly cycles: number;
+  /** PERF_BR_*, PERF_BR_SPEC_*, PERF_BR_NEW_*, PERF_BR_PRIV_*. */
+  readonly type: number;
+  readonly spec: number;
+  readonly newType: number;
+  readonly priv: number;
+  /** PERF_SAMPLE_BRANCH_COUNTERS. */
+  readonly counters?: bigint;
+}
+
+/** PERF_SAMPLE_REGS_*: one value for each set bit of the attr's mask, the lowest first; none where `abi` is 0. */
+export interface SampledRegs {
+  /** PERF_SAMPLE_REGS_ABI_*: none 0, 32-bit 1, 64-bit 2. */
+  readonly abi: bigint;
+  readonly regs: readonly bigint[];
+}
+
+/** PERF_SAMPLE_STACK_USER: the stack from its pointer on. */
+export interface UserStack {
+  /** Bytes that the record has room for. */
+  readonly size: number;
+  /** How many of them were really copied. */
+  readonly dynSize: number;
+  /** Those. */
+  readonly bytes: Uint8Array;
+}
+
+/** union perf_sample_weight: what the three mean depends on the machine; the first is a latency. */
+export interface WeightStruct {
+  readonly var1: number;
+  readonly var2: number;
+  readonly var3: number;
+}
+
+/** Filled for each sample anew. */
+const offsets: SampleOffsets = emptySampleOffsets();
+
+/**
+ * Reads a sample whole.
+ * @param at offset of the record's header; `end` just behind the record
+ * @param layout that of the sample's event
+ * @returns what is wrong, as the end of a sentence, where its fields do not fit
+ */
+export function readSample(view: ByteView, at: number, end: number, layout: SampleLayout, misc: number): Sample | string {
+  const problem = layout.locate(view, at + RECORD_HEADER_BYTES, end, offsets);
+  if (problem !== undefined) return problem;
+  const { attr } = layout;
+  const sample: { -readonly [Name in keyof Sample]: Sample[Name] } = { cpumode: misc & abi.PERF_RECORD_MISC_CPUMODE_MASK };
+  const has = (field: SampleFieldName): boolean => layout.has(field);
+  const word = (field: SampleFieldName): bigint => view.big(offsets[field]);
+  if (has('identifier')) sample.identifier = word('identifier');
+  if (has('ip')) sample.ip = word('ip');
+  if (has('tid')) {
+    sample.pid = view.i32(offsets.tid);
+    sample.tid = view.i32(offsets.tid + 4);
+  }
+  if (has('time')) sample.time = word('time');
+  if (has('addr')) sample.addr = word('addr');
+  if (has('id')) sample.id = word('id');
+  if (has('streamId')) sample.streamId = word('streamId');
+  if (has('cpu')) sample.cpu = view.i32(offsets.cpu);
+  if (has('period')) sample.period = word('period');
+  if (has('read')) sample.read = readFormatValues(attr.readFormat, view, offsets.read);
+  if (has('callchain')) sample.callchain = words(view, offsets.callchainIps, offsets.callchainCount);
+  if (has('raw')) sample.raw = view.bytes.slice(offsets.raw + 4, offsets.raw + 4 + view.u32(offsets.raw));
+  if (has('branchStack')) sample.branchStack = readBranchStack(view, offsets.branchStack, attr.branchSampleType);
+  if (has('regsUser')) sample.userRegs = readRegs(view, offsets.regsUser, attr.sampleRegsUser);
+  if (has('stackUser')) sample.userStack = readUserStack(view, offsets.stackUser);
+  if (has('weight')) readWeight(view, offsets.weight, attr.sampleType, sample);
+  if (has('dataSrc')) sample.dataSrc = word('dataSrc');
+  if (has('transaction')) sample.transaction = word('transaction');
+  if (has('regsIntr')) sample.intrRegs = readRegs(view, offsets.regsIntr, attr.sampleRegsIntr);
+  if (has('physAddr')) sample.physAddr = word('physAddr');
+  if (has('cgroup')) sample.cgroup = word('cgroup');
+  if (has('dataPageSize')) sample.dataPageSize = word('dataPageSize');
+  if (has('codePageSize')) sample.codePageSize = word('codePageSize');
+  if (has('aux')) sample.aux = view.bytes.slice(offsets.aux + 8, offsets.aux + 8 + view.u64(offsets.aux));
+  return sample;
+}
+
+function words(view: ByteView, at: number, count: number): bigint[] {
+  return Array.from({ length: count }, (_, i) => view.big(at + i * 8));
+}
+
+const BRANCH_ENTRY_BYTES = 24;
+
+function readBranchStack(view: ByteView, at: number, branchSampleType: number): BranchStack {
+  const count = view.u64(at);
+  const hasHwIndex = hasFlag(branchSampleType, abi.PERF_SAMPLE_BRANCH_HW_INDEX);
+  const first = at + (hasHwIndex ? 16 : 8);
+  const counters = hasFlag(branchSampleType, abi.PERF_SAMPLE_BRANCH_COUNTERS) ? first + count * BRANCH_ENTRY_BYTES : -1;
+  const entries = Array.from({ length: count }, (_, i): BranchEntry => {
+    const entry = first + i * BRANCH_ENTRY_BYTES;
+    return {
+      from: view.big(entry),
+      to: view.big(entry + 8),
+      ...readBranchFlags(view, entry + 16),
+      ...(counters >= 0 && { counters: view.big(counters + i * 8) }),
+    };
+  });
+  return { ...(hasHwIndex && { hwIdx: view.big(at + 8) }), entries };
+}
+
+/**
+ * The flags of a branch are C bit fields: little-endian compilers give out bits from the low end of the word, big-endian
+ * ones from the high end. All but `priv` lie in the 32 bits given out first.
+ */
+function readBranchFlags(view: ByteView, at: number): Omit<BranchEntry, 'from' | 'to'> {
+  const little = view.littleEndian;
+  const [first, second] = little ? [view.lo(at), view.hi(at)] : [view.hi(at), view.lo(at)];
+  const bits = (start: number, count: number): number => (first >>> (little ? start : 32 - start - count)) & ((1 << count) - 1);
+  return {
+    mispred: bits(0, 1) === 1,
+    predicted: bits(1, 1) === 1,
+    inTx: bits(2, 1) === 1,
+    abort: bits(3, 1) === 1,
+    cycles: bits(4, 16),
+    type: bits(20, 4),
+    spec: bits(24, 2),
+    newType: bits(26, 4),
+    priv: little ? bits(30, 2) | ((second & 1) << 2) : (bits(30, 2) << 1) | (second >>> 31),
+  };
+}
+
+function readRegs(view: ByteView, at: number, mask: bigint): SampledRegs {
+  const abi = view.big(at);
+  let count = 0;
+  if (abi !== 0n) for (let rest = BigInt.asUintN(64, mask); rest > 0n; rest &= rest - 1n) count++;
+  return { abi, regs: words(view, at + 8, count) };
+}
+
+function readUserStack(view: ByteView, at: number): UserStack {
+  const size = view.u64(at);
+  if (size === 0) return { size, dynSize: 0, bytes: new Uint8Array(0) };
+  const dynSize = view.u64(at + 8 + size);
+  return { size, dynSize, bytes: view.bytes.slice(at + 8, at + 8 + Math.min(size, dynSize)) };
+}
+
+/** Both kinds are one u64; the parts of the struct are its bits, whatever the byte order. */
+function readWeight(view: ByteView, at: number, sampleType: number, target: { weight?: bigint; weightStruct?: WeightStruct }): void {
+  if ((sampleType & abi.PERF_SAMPLE_WEIGHT_STRUCT) === 0) target.weight = view.big(at);
+  else target.weightStruct = { var1: view.lo(at), var2: view.hi(at) & 0xffff, var3: view.hi(at) >>> 16 };
+}
+
+function hasFlag(word: number, flag: number): boolean {
+  return Math.floor(word / flag) % 2 === 1;
+}
