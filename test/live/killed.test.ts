@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countWholeRecords } from '../support/count-records.ts';
+import { decode } from '../support/decode.ts';
+import { announceSkipped, makeTempDir, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
+
+const whyNot = whyNoRecording();
+if (whyNot !== undefined) announceSkipped('recordings whose perf was killed', whyNot);
+
+let directory = '';
+beforeAll(() => {
+  directory = makeTempDir();
+});
+afterAll(() => removeTempDir(directory));
+
+/** Ways to record in which perf has written much of what it has before it is killed. */
+const VARIANTS = [
+  ['plain', ['-F', '4999', '-g']],
+  ['compressed', ['-F', '4999', '-g', '-z']],
+  ['of page faults', ['-e', 'page-faults', '-c', '1']],
+] as const;
+
+describe.skipIf(whyNot !== undefined)('perf record, killed with -9', () => {
+  test.each(VARIANTS)('%s: every sample that it had written is there', { timeout: 60_000 }, async (name, args) => {
+    const file = join(directory, `${name.replaceAll(' ', '-')}.data`);
+    const events = args.some((arg) => arg === '-e') ? args : ['-e', 'cpu-clock', ...args];
+    // Small buffers are written out often. The workload ends by itself.
+    const workload = 'for i in $(seq 1 200); do cat /proc/self/status > /dev/null; done; sleep 1; for i in $(seq 1 200); do ls / > /dev/null; done';
+    const perf = spawn(
+      'perf',
+      ['record', '-q', '-N', '-m', '8', '-a', ...events, '-o', file, '--', 'sh', '-c', `while :; do ${workload}; done & sleep 20; kill $!`],
+      {
+        stdio: 'ignore',
+        detached: true,
+      },
+    );
+    const exited = new Promise((resolve) => perf.once('exit', resolve));
+    let size = 0;
+    for (let tries = 0; tries < 100 && size < 100_000; tries++) {
+      await sleep(100);
+      size = readIfThere(file).length;
+    }
+    perf.kill('SIGKILL');
+    await exited;
+    if (perf.pid !== undefined) process.kill(-perf.pid, 'SIGKILL');
+
+    const bytes = readIfThere(file);
+    const expected = countWholeRecords(bytes);
+    expect(expected.samples).toBeGreaterThan(50);
+    const { session, samples, diagnostics } = await decode(bytes);
+    expect(session.counts.get(9)).toBe(expected.samples);
+    expect(session.counts.total).toBe(expected.records);
+    expect(samples).toHaveLength(expected.samples);
+    expect(diagnostics.list().map(({ code }) => code)).toContain('unfinished');
+  });
+});
+
+function readIfThere(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch {
+    return new Uint8Array(0);
+  }
+}
