@@ -48,9 +48,14 @@ const FLAG_FIELDS = [
   'inherit_thread',
   'remove_on_exec',
   'sigtrap',
+  'defer_callchain',
+  'defer_output',
 ] as const;
 
-export type AttrFlag = Exclude<(typeof FLAG_FIELDS)[number], 'precise_ip' | 'precise_ip_high'>;
+/** The same of the word `aux_action`. */
+const AUX_ACTION_FIELDS = ['aux_start_paused', 'aux_pause', 'aux_resume'] as const;
+
+export type AttrFlag = Exclude<(typeof FLAG_FIELDS)[number], 'precise_ip' | 'precise_ip_high'> | (typeof AUX_ACTION_FIELDS)[number];
 
 /**
  * What was asked of the kernel for one event: struct perf_event_attr, fields under its names in camel case.
@@ -71,12 +76,27 @@ export interface PerfEventAttr {
   readonly readFormat: number;
   readonly flags: ReadonlySet<AttrFlag>;
   readonly preciseIp: number;
+  /** Samples before the reader is woken; bytes, where the flag `watermark` is set. */
+  readonly wakeupEvents: number;
+  /** HW_BREAKPOINT_* bits of a breakpoint. */
+  readonly bpType: number;
+  /** The address of a breakpoint; else more of what `config` says. */
+  readonly config1: bigint;
+  /** The length of a breakpoint; else as `config1`. */
+  readonly config2: bigint;
   readonly branchSampleType: number;
   /** Masks of the registers in a sample. */
   readonly sampleRegsUser: bigint;
   readonly sampleRegsIntr: bigint;
   readonly sampleStackUser: number;
+  /** Clock of the times, where the flag `use_clockid` is set (clock_gettime). */
   readonly clockid: number;
+  readonly auxWatermark: number;
+  readonly sampleMaxStack: number;
+  readonly auxSampleSize: number;
+  readonly sigData: bigint;
+  readonly config3: bigint;
+  readonly config4: bigint;
 }
 
 /**
@@ -95,7 +115,10 @@ export function readAttr(view: ByteView, offset: number, sizeBytes: number, file
   const u64At = (at: number): number => (at + 8 <= size ? view.u64(offset + at) : 0);
   const bigAt = (at: number): bigint => (at + 8 <= size ? view.big(offset + at) : 0n);
 
-  const { flags, preciseIp } = readFlags(view.big(offset + 40), view.littleEndian);
+  const { flags, preciseIp } = readFlags(view, offset + 40);
+  AUX_ACTION_FIELDS.forEach((name, i) => {
+    if (((u32At(116) >>> (view.littleEndian ? i : 31 - i)) & 1) === 1) flags.add(name);
+  });
   const periodOrFreq = view.u64(offset + 16);
   return {
     type: view.u32(offset),
@@ -107,11 +130,21 @@ export function readAttr(view: ByteView, offset: number, sizeBytes: number, file
     readFormat: view.lo(offset + 32),
     flags,
     preciseIp,
+    wakeupEvents: view.u32(offset + 48),
+    bpType: view.u32(offset + 52),
+    config1: bigAt(56),
+    config2: bigAt(64),
     branchSampleType: u64At(72),
     sampleRegsUser: bigAt(80),
     sampleStackUser: u32At(88),
     clockid: u32At(92) | 0,
     sampleRegsIntr: bigAt(96),
+    auxWatermark: u32At(104),
+    sampleMaxStack: size >= 110 ? view.u16(offset + 108) : 0,
+    auxSampleSize: u32At(112),
+    sigData: bigAt(120),
+    config3: bigAt(128),
+    config4: bigAt(136),
   };
 }
 
@@ -119,13 +152,14 @@ export function readAttr(view: ByteView, offset: number, sizeBytes: number, file
  * The flag word is a C bit field: little-endian compilers give out bits from the low end, big-endian ones from the high
  * end, so that a big-endian word read as a number holds flag i in bit 63 − i.
  */
-function readFlags(word: bigint, littleEndian: boolean): { flags: ReadonlySet<AttrFlag>; preciseIp: number } {
+function readFlags(view: ByteView, offset: number): { flags: Set<AttrFlag>; preciseIp: number } {
   const flags = new Set<AttrFlag>();
   let preciseIp = 0;
   FLAG_FIELDS.forEach((name, i) => {
-    if (((word >> BigInt(littleEndian ? i : 63 - i)) & 1n) === 0n) return;
-    if (name === 'precise_ip') preciseIp |= littleEndian ? 1 : 2;
-    else if (name === 'precise_ip_high') preciseIp |= littleEndian ? 2 : 1;
+    const bit = view.littleEndian ? i : 63 - i;
+    if (((bit < 32 ? view.lo(offset) : view.hi(offset)) >>> (bit % 32)) % 2 === 0) return;
+    if (name === 'precise_ip') preciseIp |= view.littleEndian ? 1 : 2;
+    else if (name === 'precise_ip_high') preciseIp |= view.littleEndian ? 2 : 1;
     else flags.add(name);
   });
   return { flags, preciseIp };

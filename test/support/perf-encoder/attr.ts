@@ -80,6 +80,10 @@ const flagFields = [
 ] as const;
 export type AttrFlag = Exclude<(typeof flagFields)[number], 'preciseIp'>;
 
+/** Bit-fields of the u32 `aux_action`, in declaration order. */
+const auxActions = ['startPaused', 'pause', 'resume'] as const;
+export type AuxAction = (typeof auxActions)[number];
+
 /** PERF_TYPE_*. */
 export const eventType = { hardware: 0, software: 1, tracepoint: 2, hwCache: 3, raw: 4, breakpoint: 5 } as const;
 /** PERF_COUNT_SW_*. */
@@ -110,6 +114,7 @@ export interface AttrSpec {
   readonly auxWatermark?: number;
   readonly sampleMaxStack?: number;
   readonly auxSampleSize?: number;
+  readonly auxAction?: readonly AuxAction[];
   readonly sigData?: bigint;
   /** Extension words behind the 128 bytes of perf 6.1: config3 (136 bytes), config4 (144). */
   readonly config3?: bigint;
@@ -150,7 +155,8 @@ export function writeAttr(out: ByteWriter, attr: AttrSpec, newWriter: () => Byte
     .u32(attr.auxWatermark ?? 0)
     .u16(attr.sampleMaxStack ?? 0)
     .u16(0);
-  whole.u32(attr.auxSampleSize ?? 0).u32(0);
+  const actionBits = (attr.auxAction ?? []).map((action) => 2 ** (out.byteOrder === 'little' ? auxActions.indexOf(action) : 31 - auxActions.indexOf(action)));
+  whole.u32(attr.auxSampleSize ?? 0).u32(actionBits.reduce((word, bit) => word + bit, 0));
   whole.u64(attr.sigData ?? 0n); // 128 bytes: PERF_ATTR_SIZE_VER7
   whole.u64(attr.config3 ?? 0n).u64(attr.config4 ?? 0n);
   const bytes = whole.bytes();
