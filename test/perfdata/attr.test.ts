@@ -88,7 +88,7 @@ describe('names of bits', () => {
 
   it('are numbers where there is none', () => {
     expect(sampleTypeNames(-(2 ** 31))).toEqual(['0x80000000']);
-    expect(branchSampleNames(2 ** 63 + 1)).toEqual(['USER', '0x8000000000000000']);
+    expect(branchSampleNames(2 ** 40 + 1)).toEqual(['USER', '0x10000000000']);
     expect([clockName(1), clockName(-1), clockName(99)]).toEqual(['monotonic', '-1', '99']);
   });
 });
