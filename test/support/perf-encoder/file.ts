@@ -20,9 +20,16 @@ export interface FileSpec {
   readonly headerAttrSize?: number;
   /** data.size = 0, as a killed `perf record` leaves it. */
   readonly unfinished?: boolean;
+  /** The magic PERFFILE of perf before Linux 3.2. */
+  readonly version?: 1;
+  /** Names of events by config, as perf listed them before Linux 3.11. */
+  readonly eventTypes?: readonly { readonly config: bigint; readonly name: string }[];
+  /** Header without a feature bitmap, as perf 2.6.31 wrote it; only with `version: 1`. */
+  readonly withoutFeatureBitmap?: boolean;
 }
 
-const headerSizeBytes = 104;
+const fullHeaderSizeBytes = 104;
+const oldestHeaderSizeBytes = 72;
 
 /** The bytes of a PERFILE2 file: header, ids, attrs, data, feature table, features. */
 export function encodeFile(spec: FileSpec): Uint8Array {
@@ -31,6 +38,7 @@ export function encodeFile(spec: FileSpec): Uint8Array {
   const headerAttrSize = spec.headerAttrSize ?? attrSize + 16;
   const newWriter = (): ByteWriter => new ByteWriter(byteOrder);
 
+  const headerSizeBytes = spec.withoutFeatureBitmap ? oldestHeaderSizeBytes : fullHeaderSizeBytes;
   const ids = newWriter();
   const attrs = newWriter();
   for (const attr of spec.attrs) {
@@ -44,18 +52,22 @@ export function encodeFile(spec: FileSpec): Uint8Array {
   const data = newWriter();
   for (const record of spec.records) data.raw(encodeRecord(record, spec.attrs, byteOrder));
 
+  const eventTypes = newWriter();
+  for (const { config, name } of spec.eventTypes ?? []) eventTypes.u64(config).fixedString(name, 64);
+
   const attrsOffset = headerSizeBytes + ids.length;
-  const dataOffset = attrsOffset + attrs.length;
+  const eventTypesOffset = attrsOffset + attrs.length;
+  const dataOffset = eventTypesOffset + eventTypes.length;
   const names = featureNames(spec.features);
   const out = newWriter();
-  writeMagic(out);
+  writeMagic(out, spec.version);
   out.u64(BigInt(headerSizeBytes)).u64(BigInt(headerAttrSize));
   out.u64(BigInt(attrsOffset)).u64(BigInt(attrs.length));
   out.u64(BigInt(dataOffset)).u64(BigInt(spec.unfinished ? 0 : data.length));
-  out.u64(0n).u64(0n); // event_types, no longer used
+  out.u64(eventTypes.length === 0 ? 0n : BigInt(eventTypesOffset)).u64(BigInt(eventTypes.length));
   const featureWord = names.reduce((word, name) => word | (1n << BigInt(featureBits[name])), 0n);
-  out.u64(featureWord).u64(0n).u64(0n).u64(0n);
-  out.raw(ids.bytes()).raw(attrs.bytes()).raw(data.bytes());
+  if (!spec.withoutFeatureBitmap) out.u64(featureWord).u64(0n).u64(0n).u64(0n);
+  out.raw(ids.bytes()).raw(attrs.bytes()).raw(eventTypes.bytes()).raw(data.bytes());
   if (spec.unfinished) return out.bytes();
 
   const sections = names.map((name) => featureBytes(name, spec.features?.[name], { byteOrder, attrs: spec.attrs }));
@@ -106,9 +118,9 @@ export function encodeRecord(record: RecordSpec, attrs: readonly AttrSpec[], byt
   return out.bytes();
 }
 
-/** `PERFILE2` is a u64 to its writer: on a big-endian machine it lies in the file as `2ELIFREP`. */
-function writeMagic(out: ByteWriter): void {
-  out.u64(0x32454c4946524550n);
+/** `PERFILE2` is a u64 to its writer: on a big-endian machine it lies in the file as `2ELIFREP`. So is `PERFFILE`. */
+function writeMagic(out: ByteWriter, version: 1 | 2 = 2): void {
+  out.u64(version === 1 ? 0x454c494646524550n : 0x32454c4946524550n);
 }
 
 function featureNames(features: FeatureSpec = {}): FeatureName[] {

@@ -34,6 +34,9 @@ export const toolRecords = {
     return toolRecord(66, (out) => out.u32(payload.length).u32(0), { payload });
   },
 
+  /** A header string of Google's old pipes: types 69 to 77, in a field of 64 bytes, so that the record is no multiple of 8 long. */
+  legacyHeaderString: (type: number, text: string): RecordSpec => toolRecord(type, (out) => out.u32(64).fixedString(text, 64)),
+
   headerBuildId: (spec: BuildIdSpec): RecordSpec =>
     toolRecord(67, (out) => writeBuildIdBody(out, spec), { misc: (spec.misc ?? misc.user) | (spec.sizeByte === false ? 0 : misc.buildIdSize) }),
 
