@@ -70,6 +70,8 @@ export interface SessionResult {
   readonly baseTime: bigint;
   /** Samples before filters, group members counted each. */
   readonly sampleCount: number;
+  /** Samples that are older than the one before them in the file: those that had to be sorted. */
+  readonly disorderedSamples: number;
 }
 
 /**
@@ -120,6 +122,9 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #immediate: QueuedRow = { timeNs: Number.NaN, nr: 0, event: 0, pid: 0, tid: 0, cpu: 0, chain: 0, period: 0, ipLo: 0, ipHi: 0 };
   #nr = -1;
   #sampleCount = 0;
+  /** Of the sample before, in file order. */
+  #lastSampleTime = Number.NaN;
+  #disorderedSamples = 0;
   #lastObservedNr = -1;
   #hasFilterBase = false;
 
@@ -190,6 +195,7 @@ class Session implements RecordVisitor, SampleTaker {
       counts: this.#counts,
       baseTime: this.#clock.base,
       sampleCount: this.#sampleCount,
+      disorderedSamples: this.#disorderedSamples,
     };
   }
 
@@ -207,6 +213,10 @@ class Session implements RecordVisitor, SampleTaker {
     ipHi: number,
   ): void {
     // hot
+    if (event >= 0) {
+      if (timeNs < this.#lastSampleTime) this.#disorderedSamples++;
+      this.#lastSampleTime = timeNs;
+    }
     if (!Number.isNaN(timeNs)) {
       this.#queue.push(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
       return;
