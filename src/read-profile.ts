@@ -24,7 +24,7 @@ export interface ReadProfileOptions {
   readonly observer?: RecordObserver;
   /** Unix time in nanoseconds of the recording's end, to count back from when the recording itself does not tell: the file's own time. */
   readonly fallbackCaptureTimeNs?: bigint;
-  /** Opens the decompressor of `perf record -z`'s records; by default fzstd, which is JavaScript. */
+  /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
   readonly openZstd?: OpenZstdStream;
   /** Called now and then with the number of bytes read. */
   readonly onProgress?: (bytes: number) => void;

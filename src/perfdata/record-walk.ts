@@ -8,7 +8,7 @@ import { NestedRecords } from './nested-records.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from './record-cursor.ts';
 import { SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from './simpleperf-constants.ts';
 import { SplitRecords } from './simpleperf-split.ts';
-import { type OpenZstdStream, openFzstdStream, type ZstdStream } from './zstd-stream.ts';
+import { type OpenZstdStream, openZstdStream, type ZstdStream } from './zstd-stream.ts';
 
 /** Sees the records of a recording one after the other, those inside compressed data behind the record that carries them. */
 export interface RecordVisitor {
@@ -26,7 +26,7 @@ export interface RecordVisitor {
 }
 
 export interface WalkOptions {
-  /** Opens the decompressor of COMPRESSED records; without it fzstd is used. */
+  /** Opens the decompressor of COMPRESSED records; without it, our own in JavaScript is used. */
   readonly openZstd?: OpenZstdStream;
   /** Called now and then with the number of bytes read, of all parts. */
   readonly onProgress?: (bytes: number) => void;
@@ -201,7 +201,7 @@ class PartWalk {
     this.#decompressed ??= new NestedRecords(this.#stream.view.littleEndian, this.#diagnostics);
     const records = this.#decompressed;
     try {
-      this.#zstd ??= await (this.#options.openZstd ?? openFzstdStream)();
+      this.#zstd ??= await (this.#options.openZstd ?? openZstdStream)();
       await this.#zstd.push(bytes, (piece) => {
         records.append(piece, fileOffset);
         this.#visitNested(records);

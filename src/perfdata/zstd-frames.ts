@@ -21,9 +21,9 @@ export const RAW_BLOCK = 0;
 export const RLE_BLOCK = 1;
 export const COMPRESSED_BLOCK = 2;
 
-/** Where damage was found: nothing more can be had of the stream. */
+/** What is thrown where damage is found: nothing more can be had of the stream. */
 export function zstdError(what: string): PerfconvError {
-  return new PerfconvError('damaged', `the zstd stream is broken: ${what}`);
+  return new PerfconvError('damaged', `the zstd stream cannot be read: ${what}`);
 }
 
 /**
@@ -80,7 +80,7 @@ export class ZstdFrames {
 
   /**
    * Steps to the next whole part. False when more must be pushed first.
-   * @throws PerfconvError `damaged`; `unsupported` when a frame asks for a dictionary or for a window above 128 MiB
+   * @throws PerfconvError `damaged`, also when a frame asks for a dictionary or for a window above 128 MiB
    */
   next(): boolean {
     if (this.#expects === 'block') return this.#nextBlock();
@@ -130,9 +130,9 @@ export class ZstdFrames {
     this.contentBytes = contentSizeBytes === 0 ? -1 : this.#uint(contentAt, contentSizeBytes) + (contentSizeBytes === 2 ? 256 : 0);
     this.windowBytes = isSingleSegment ? this.contentBytes : windowBytesOf(this.#buffer[this.#start + windowAt]);
     this.hasChecksum = (descriptor & 0x04) !== 0;
-    if (dictionary !== 0) throw new PerfconvError('unsupported', `the zstd stream was compressed with a dictionary (${dictionary}), which is not at hand`);
+    if (dictionary !== 0) throw zstdError(`it was compressed with a dictionary (${dictionary}), which is not at hand`);
     if (this.windowBytes > MAX_WINDOW_BYTES) {
-      throw new PerfconvError('unsupported', `the zstd stream reaches ${this.windowBytes} bytes back; at most ${MAX_WINDOW_BYTES} are kept`);
+      throw zstdError(`it reaches ${this.windowBytes} bytes back, and at most ${MAX_WINDOW_BYTES} are kept`);
     }
     this.maxBlockBytes = Math.min(this.windowBytes, MAX_BLOCK_BYTES);
     this.#expects = 'block';
