@@ -72,7 +72,7 @@ export async function readHeader(source: ByteSource, diagnostics: Diagnostics): 
   }
   const features: Features = { present: new Set() };
   let eventTypes: EventType[] = [];
-  if (dataSize === 0) {
+  if (dataSize === 0 && !(await hasFeatureTable(source, view, dataStart))) {
     // perf fills in the size when it ends: it was killed, and no feature was written either.
     diagnostics.add(
       'unfinished',
@@ -194,6 +194,14 @@ async function readFeatures(source: ByteSource, header: ByteView, tableStart: nu
     }
     readFeature(features, bit, await readRange(source, offset, size), header.littleEndian, offset, diagnostics);
   }
+}
+
+/** Whether the feature table stands where the data begin: there are none, but the recording was ended. */
+async function hasFeatureTable(source: ByteSource, header: ByteView, dataStart: number): Promise<boolean> {
+  const tableBytes = featureBits(header).length * SECTION_BYTES;
+  const first = await readRange(source, dataStart, tableBytes === 0 ? 0 : SECTION_BYTES);
+  // The first section lies right behind the table.
+  return first.length === SECTION_BYTES && new ByteView(first, header.littleEndian).u64(0) === dataStart + tableBytes;
 }
 
 /**

@@ -1,9 +1,10 @@
-import type { RecordingSource } from '../bytes/byte-source.ts';
+import { BufferSource, type RecordingSource } from '../bytes/byte-source.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
+import { isSimpleperfRecording, simpleperfEventTypes } from '../perfdata/features/simpleperf.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
 import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
@@ -20,12 +21,15 @@ import { PartTimes } from './part-times.ts';
 import { RecordCounts } from './record-counts.ts';
 import { type QueuedRow, RecordQueue } from './record-queue.ts';
 import { NO_SAMPLE, SampleReader, type SampleTaker } from './sample-reader.ts';
+import { isOffCpuRecording, OffCpuTimes, type PeriodSink } from './simpleperf-offcpu.ts';
+import { SimpleperfRecordReader } from './simpleperf-records.ts';
+import { type EmbeddedSymbols, EmbeddedSymbolStore } from './simpleperf-symbols.ts';
 import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
 import { TaskTable } from './tasks.ts';
 import { UserRecordReader } from './user-records.ts';
 
 /** Where a session's samples and frames go, in time order. */
-export interface SessionSink extends FrameSink {
+export interface SessionSink extends FrameSink, PeriodSink {
   /**
    * Index of what samples of an event in a task with a stack are added up under.
    * @param event, task indexes into the session's tables
@@ -36,8 +40,9 @@ export interface SessionSink extends FrameSink {
    * @param total what {@link internTotal} gave
    * @param timeNs nanoseconds since the session's base time, NaN where the sample has none
    * @param cpu −1 where the sample has none
+   * @returns what {@link PeriodSink.addPeriod} takes for it
    */
-  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number): void;
+  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number): number;
 }
 
 /**
@@ -54,6 +59,8 @@ export interface RecordObserver {
 export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly filter: SampleFilter;
   readonly observer?: RecordObserver;
+  /** Give switches off the CPU (simpleperf's --trace-offcpu) the time away as their period, in place of the recorded 1. */
+  readonly offCpuTimes: boolean;
 }
 
 /** What a session knows when it has come to the end of the recording. */
@@ -72,6 +79,8 @@ export interface SessionResult {
   readonly sampleCount: number;
   /** Samples that are older than the one before them in the file: those that had to be sorted. */
   readonly disorderedSamples: number;
+  /** Symbols that the recording holds itself. */
+  readonly embeddedSymbols: EmbeddedSymbols;
 }
 
 /**
@@ -82,8 +91,18 @@ export interface SessionResult {
 export async function runSession(source: RecordingSource, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics): Promise<SessionResult> {
   const header = await readHeader(source, diagnostics);
   const session = new Session(source, header, options, sink, diagnostics);
+  await walkInitialRecords(header, session, diagnostics);
   await walkRecords(source, header, session, options, diagnostics);
   return session.finish();
+}
+
+/** Takes the maps and names that simpleperf lists apart from the data section, because they were there before its first record. */
+async function walkInitialRecords(header: RecordingHeader, session: Session, diagnostics: Diagnostics): Promise<void> {
+  const bytes = header.features.simpleperf?.initMap;
+  if (bytes === undefined) return;
+  const section = new BufferSource(bytes, 'INIT_MAP');
+  const visitor = { visit: (record: RecordCursor) => session.visitInitial(record), visitTracingData: () => {} };
+  await walkRecords(section, { ...header, dataStart: 0, dataEnd: bytes.length }, visitor, {}, diagnostics);
 }
 
 /** How many bytes of records there are, for a first guess of sizes; 0 for a stream. What the header says is not trusted beyond what the files have. */
@@ -111,6 +130,9 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #samples: SampleReader;
   readonly #userRecords: UserRecordReader;
   readonly #counts = new RecordCounts();
+  readonly #embeddedSymbols = new EmbeddedSymbolStore();
+  readonly #simpleperfRecords: SimpleperfRecordReader;
+  readonly #offCpu: OffCpuTimes | undefined;
   /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
   readonly #surroundings = new TupleInterner(3);
   #totals = new KeyedPairs();
@@ -138,12 +160,21 @@ class Session implements RecordVisitor, SampleTaker {
     this.#chains = new CallchainTable(recordBytes(source, header));
     this.#tasks = new TaskTable(options.compatPerf);
     this.#kernel = new KernelMaps(this.#tasks.newSpace(), this.#dsos);
-    this.#frames = new FrameResolver(this.#chains, this.#kernel, sink, options, diagnostics);
+    const isSimpleperf = isSimpleperfRecording(header.features);
+    this.#frames = new FrameResolver(this.#chains, this.#kernel, sink, { ...options, callersAreCalls: isSimpleperf }, diagnostics);
     for (const attr of header.attrs) this.#events.add(attr);
     this.#events.applyEventTypes(header.eventTypes);
     if (header.features.eventDesc !== undefined) this.#events.applyDescriptions(header.features.eventDesc);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
-    this.#samples = new SampleReader(this.#events, this.#chains, this.#clock, diagnostics, !options.compatPerf, this);
+    const metaInfo = header.features.simpleperf?.metaInfo;
+    if (metaInfo !== undefined) this.#events.applySimpleperfTypes(simpleperfEventTypes(metaInfo));
+    this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#embeddedSymbols, diagnostics);
+    const sampleRules = { emptyChainIsSampleIp: !options.compatPerf, readKeepsPeriod: isSimpleperf && !options.compatPerf };
+    this.#samples = new SampleReader(this.#events, this.#chains, this.#clock, diagnostics, sampleRules, this);
+    if (options.offCpuTimes && isOffCpuRecording(metaInfo, this.#events.events.length)) {
+      this.#offCpu = new OffCpuTimes(sink);
+      for (const event of this.#events.events.slice(1)) event.isOffCpuTime = true;
+    }
   }
 
   visit(record: RecordCursor): void {
@@ -160,7 +191,8 @@ class Session implements RecordVisitor, SampleTaker {
       if (this.#partTimes === undefined) this.#queue.finishRound(this.#deliver);
     } else if (type >= abi.PERF_RECORD_USER_TYPE_START) {
       this.#observeUndecoded(type, record.misc);
-      this.#userRecords.read(record);
+      if (type >= abi.SIMPLEPERF_TYPE_START) this.#simpleperfRecords.read(record);
+      else this.#userRecords.read(record);
     } else {
       this.#handleSideBand(record);
     }
@@ -168,9 +200,19 @@ class Session implements RecordVisitor, SampleTaker {
 
   visitTracingData(): void {}
 
+  /** Takes a record of what there was before the first one. */
+  visitInitial(record: RecordCursor): void {
+    if (record.type >= abi.PERF_RECORD_USER_TYPE_START || record.type === abi.PERF_RECORD_SAMPLE) return;
+    const end = record.offset + record.size;
+    const trailer = this.#events.trailerOf(record.view, record.offset + RECORD_HEADER_BYTES, end);
+    const sideBand = this.#readSideBand(record, end - (trailer?.sizeBytes ?? 0));
+    if (sideBand !== undefined) this.#apply(sideBand);
+  }
+
   endPiece(part: number, isLast: boolean): number {
     const times = this.#partTimes;
     if (times === undefined) return 0;
+    this.#lastSampleTime = Number.NaN;
     this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#deliver);
     return times.newestOf(part);
   }
@@ -196,6 +238,7 @@ class Session implements RecordVisitor, SampleTaker {
       baseTime: this.#clock.base,
       sampleCount: this.#sampleCount,
       disorderedSamples: this.#disorderedSamples,
+      embeddedSymbols: this.#embeddedSymbols.symbolsOf(this.#dsos.dsos, features.simpleperf?.files ?? []),
     };
   }
 
@@ -231,15 +274,14 @@ class Session implements RecordVisitor, SampleTaker {
     const trailer = this.#events.trailerOf(view, offset + RECORD_HEADER_BYTES, end);
     const trailerBytes = trailer?.sizeBytes ?? 0;
     const fieldsEnd = end - trailerBytes;
-    const record = fieldsEnd < offset + 8 ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc);
-    if (typeof record === 'string') {
-      this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, cursor.fileOffset);
+    const record = this.#readSideBand(cursor, fieldsEnd);
+    if (record === undefined) {
       this.#observeUndecoded(type, misc);
       return;
     }
     if (record.kind === 'other') {
       this.#reportUnused(type, cursor.fileOffset);
-      if (this.#observer === undefined) return;
+      if (this.#observer === undefined && this.#offCpu === undefined) return;
     }
     this.#reportLoss(record, cursor.fileOffset);
     const hasTime = trailer !== undefined && trailer.time >= 0;
@@ -250,6 +292,14 @@ class Session implements RecordVisitor, SampleTaker {
     const place = this.#freePlaces.pop() ?? this.#waiting.length;
     this.#waiting[place] = record;
     this.takeSample(timeNs, this.#nr, -1 - place, pid, tid, -1, -1, 0, 0, 0);
+  }
+
+  /** Undefined, reported, for a record that is damaged. */
+  #readSideBand({ view, offset, type, misc, fileOffset }: RecordCursor, fieldsEnd: number): SideBand | undefined {
+    const record = fieldsEnd < offset + RECORD_HEADER_BYTES ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc);
+    if (typeof record !== 'string') return record;
+    this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, fileOffset);
+    return undefined;
   }
 
   #deliverRow(row: QueuedRow): void {
@@ -268,6 +318,7 @@ class Session implements RecordVisitor, SampleTaker {
     }
     if (row.chain === NO_SAMPLE) return;
     this.#sampleCount++;
+    this.#offCpu?.see(row.tid, row.timeNs);
     const thread = tasks.threads[threadIndex];
     if (tasks.processes[thread.process].space.fallback !== undefined && row.chain >= 0 && this.#chains.startsInUserCode(row.chain)) {
       tasks.finishExec(thread.process);
@@ -287,7 +338,9 @@ class Session implements RecordVisitor, SampleTaker {
       last.surroundings = this.#surroundings.intern(row.event, tasks.taskOf(threadIndex), space.generation);
     }
     const total = this.#totalOf(row.chain, last.surroundings, row.event, threadIndex, space);
-    this.#sink.sample(total, row.timeNs, row.cpu, row.period, row.ipLo, row.ipHi);
+    const isOffCpuTime = this.#offCpu !== undefined && this.#events.events[row.event].isOffCpuTime;
+    const sinkRow = this.#sink.sample(total, row.timeNs, row.cpu, isOffCpuTime ? 0 : row.period, row.ipLo, row.ipHi);
+    if (isOffCpuTime) this.#offCpu?.leave(row.tid, total, sinkRow, row.timeNs);
   }
 
   /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. */
@@ -311,6 +364,7 @@ class Session implements RecordVisitor, SampleTaker {
     this.#freePlaces.push(place);
     if (record === undefined) return;
     this.#observer?.sideBand(row.nr, row.timeNs, row.pid, row.tid, record);
+    if (this.#offCpu !== undefined && isSwitchIn(record)) this.#offCpu.see(row.tid, row.timeNs);
     this.#apply(record);
   }
 
@@ -380,7 +434,7 @@ class Session implements RecordVisitor, SampleTaker {
 
   /** Says which stacks were recorded in a way that this version does not read. */
   #reportUnreadStacks(): void {
-    for (const { attr, name } of this.#events.events) {
+    for (const { attr, name, hasStackDumps } of this.#events.events) {
       if (attr.sampleType >>> 0 >= abi.PERF_SAMPLE_MAX) {
         this.#diagnostics.add(
           'unknown-sample-field',
@@ -388,7 +442,7 @@ class Session implements RecordVisitor, SampleTaker {
           `${name}: samples have fields that are not known yet (sample_type 0x${attr.sampleType.toString(16)})`,
         );
       }
-      if ((attr.sampleType & abi.PERF_SAMPLE_STACK_USER) !== 0) {
+      if (hasStackDumps) {
         this.#diagnostics.add(
           'dwarf-callchain',
           'loss',
@@ -404,4 +458,10 @@ class Session implements RecordVisitor, SampleTaker {
   #observeUndecoded(type: number, misc: number): void {
     this.#observer?.sideBand(this.#nr, Number.NaN, -1, -1, { kind: 'other', type, misc });
   }
+}
+
+/** Whether a record says that its thread runs again. */
+function isSwitchIn(record: SideBand): boolean {
+  if (record.kind !== 'other' || (record.type !== abi.PERF_RECORD_SWITCH && record.type !== abi.PERF_RECORD_SWITCH_CPU_WIDE)) return false;
+  return (record.misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0;
 }
