@@ -23,7 +23,7 @@ export class EventList {
   readonly #eventOf = new Map<number, number>();
   #lastId = -1;
   #lastEvent = -1;
-  /** Offset of a sample's id from the start of its payload; −1 when samples carry none. */
+  /** Offset of a sample's id from the start of its payload, the same for all attrs of a recording; −1 when samples carry none. */
   #sampleIdOffset = -1;
 
   add({ attr, ids }: AttrWithIds): void {
@@ -72,6 +72,15 @@ export class EventList {
     return event;
   }
 
+  /** Event of a sample whose payload lies between `start` and `end`; −1 when that cannot be told. */
+  findForSample(view: ByteView, start: number, end: number): number {
+    // hot
+    if (this.events.length === 1) return 0;
+    const idOffset = this.#sampleIdOffset;
+    if (idOffset < 0) return this.events.length > 1 ? 0 : -1;
+    return start + idOffset + 8 <= end ? this.findById(view.u64(start + idOffset)) : -1;
+  }
+
   /**
    * The sample_id trailer of a kernel record that ends at `end`: that of the event whose id stands in it. The id is as far
    * from the end in every event's trailer, the rest need not be. Undefined before there is any event.
@@ -83,11 +92,6 @@ export class EventList {
     if (idFromEnd < 0 || end - idFromEnd < start) return first;
     const event = this.findById(view.u64(end - idFromEnd));
     return event < 0 ? first : this.events[event].sampleId;
-  }
-
-  /** Where a sample's id lies, from the start of its payload: the same for all attrs of a recording; −1 for nowhere. */
-  get sampleIdOffset(): number {
-    return this.#sampleIdOffset;
   }
 }
 

@@ -106,17 +106,13 @@ export class SampleReader {
   /** Index of the event that a sample belongs to; −1, reported, when that cannot be told. */
   #eventOf(view: ByteView, start: number, end: number, fileOffset: number): number {
     // hot
-    const { events } = this.#events;
-    if (events.length === 1) return 0;
-    const idOffset = this.#events.sampleIdOffset;
-    if (idOffset < 0) {
-      if (events.length > 1) return 0;
-      this.#diagnostics.add('sample-without-attr', 'loss', 'PERF_RECORD_SAMPLE before any event attr: the sample is skipped', fileOffset);
-      return -1;
-    }
-    const event = start + idOffset + 8 <= end ? this.#events.findById(view.u64(start + idOffset)) : -1;
-    if (event < 0)
-      this.#diagnostics.add('unknown-event-id', 'loss', 'PERF_RECORD_SAMPLE has an id that belongs to no event: the sample is skipped', fileOffset);
+    const event = this.#events.findForSample(view, start, end);
+    if (event >= 0) return event;
+    const [code, problem] =
+      this.#events.events.length === 0
+        ? (['sample-without-attr', 'PERF_RECORD_SAMPLE before any event attr'] as const)
+        : (['unknown-event-id', 'PERF_RECORD_SAMPLE has an id that belongs to no event'] as const);
+    this.#diagnostics.add(code, 'loss', `${problem}: the sample is skipped`, fileOffset);
     return event;
   }
 
