@@ -50,12 +50,15 @@ export interface SampleId {
 
 /** Reads the trailer of a record that ends at `end`, and is large enough for it. */
 export function readSampleId(view: ByteView, end: number, layout: SampleIdLayout): SampleId {
+  const sampleId: { -readonly [Name in keyof SampleId]: SampleId[Name] } = {};
+  if (layout.tid >= 0) {
+    sampleId.pid = view.i32(end - layout.tid);
+    sampleId.tid = view.i32(end - layout.tid + 4);
+  }
+  if (layout.time >= 0) sampleId.time = view.big(end - layout.time);
   const id = layout.identifier >= 0 ? layout.identifier : layout.id;
-  return {
-    ...(layout.tid >= 0 && { pid: view.i32(end - layout.tid), tid: view.i32(end - layout.tid + 4) }),
-    ...(layout.time >= 0 && { time: view.big(end - layout.time) }),
-    ...(id >= 0 && { id: view.big(end - id) }),
-    ...(layout.streamId >= 0 && { streamId: view.big(end - layout.streamId) }),
-    ...(layout.cpu >= 0 && { cpu: view.i32(end - layout.cpu) }),
-  };
+  if (id >= 0) sampleId.id = view.big(end - id);
+  if (layout.streamId >= 0) sampleId.streamId = view.big(end - layout.streamId);
+  if (layout.cpu >= 0) sampleId.cpu = view.i32(end - layout.cpu);
+  return sampleId;
 }

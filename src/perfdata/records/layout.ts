@@ -5,32 +5,32 @@ import { RECORD_HEADER_BYTES } from '../record-cursor.ts';
  * A field of fixed size that is one number. A `u64` becomes a bigint, all others a number; `int64` is a signed one of 64
  * bits that is small by its nature (a pid, a CPU).
  */
-type Scalar = 'u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'int64' | 'f64';
+export type Scalar = 'u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'int64' | 'f64';
 
-interface TextField {
+export interface TextField {
   readonly kind: 'text';
   /** Undefined: up to the end of the record. */
   readonly sizeBytes: number | undefined;
 }
 
-interface BytesField {
+export interface BytesField {
   readonly kind: 'bytes';
   readonly sizeBytes: number | undefined;
 }
 
-interface Padding {
+export interface Padding {
   readonly kind: 'padding';
   readonly sizeBytes: number;
 }
 
-interface ListField<Element extends Fields | Scalar> {
+export interface ListField<Element extends Fields | Scalar> {
   readonly kind: 'list';
   readonly element: Element;
   /** Type of the count that stands before the elements; undefined: as many as the record holds. */
   readonly count: Scalar | undefined;
 }
 
-type Field = Scalar | TextField | BytesField | Padding | ListField<Fields | Scalar>;
+export type Field = Scalar | TextField | BytesField | Padding | ListField<Fields | Scalar>;
 
 /** The fields of a record behind its header, in the order in which they lie there. */
 export interface Fields {
@@ -97,10 +97,10 @@ export class RecordLayout<const F extends Fields> {
   readonly at: { readonly [Name in keyof F]: number };
   /** Bytes that a record must have, header included. */
   readonly minBytes: number;
-  readonly #fields: F;
+  readonly #plan: readonly PlannedField[];
 
   constructor(fields: F) {
-    this.#fields = fields;
+    this.#plan = planOf(fields);
     const offsets: Record<string, number> = {};
     let at = RECORD_HEADER_BYTES;
     this.minBytes = at;
@@ -121,7 +121,7 @@ export class RecordLayout<const F extends Fields> {
   read(view: ByteView, at: number, end: number): ValuesOf<F> | string {
     if (end - at < this.minBytes) return fieldsOverrun(this.minBytes, end - at);
     const values: Record<string, unknown> = {};
-    const stop = readFields(this.#fields, view, at + RECORD_HEADER_BYTES, end, values);
+    const stop = readFields(this.#plan, view, at + RECORD_HEADER_BYTES, end, values);
     return typeof stop === 'string' ? `${stop} record of ${end - at} bytes` : (values as ValuesOf<F>);
   }
 }
@@ -131,38 +131,62 @@ export function fieldsOverrun(needed: number, size: number): string {
   return `fields of ${needed} bytes overrun record of ${size} bytes`;
 }
 
+/** A field with its sizes worked out. */
+interface PlannedField {
+  readonly name: string;
+  readonly field: Exclude<Field, ListField<Fields | Scalar>> | PlannedList;
+  readonly minBytes: number;
+  /** −1 where it depends on the record. */
+  readonly fixedBytes: number;
+}
+
+interface PlannedList {
+  readonly kind: 'list';
+  readonly count: Scalar | undefined;
+  readonly element: Scalar | readonly PlannedField[];
+  readonly elementBytes: number;
+}
+
+function planOf(fields: Fields): PlannedField[] {
+  return Object.entries(fields).map(([name, field]) => ({
+    name,
+    field: typeof field === 'object' && field.kind === 'list' ? planOfList(field) : field,
+    minBytes: minSizeOf(field),
+    fixedBytes: fixedSizeOf(field) ?? -1,
+  }));
+}
+
+/** Elements are of fixed size. */
+function planOfList({ element, count }: ListField<Fields | Scalar>): PlannedList {
+  if (typeof element === 'string') return { kind: 'list', count, element, elementBytes: SCALAR_BYTES[element] };
+  const plan = planOf(element);
+  return { kind: 'list', count, element: plan, elementBytes: plan.reduce((sum, { minBytes }) => sum + minBytes, 0) };
+}
+
 /** @returns offset behind the fields, or what overruns the end */
-function readFields(fields: Fields, view: ByteView, start: number, end: number, target: Record<string, unknown>): number | string {
+function readFields(plan: readonly PlannedField[], view: ByteView, start: number, end: number, target: Record<string, unknown>): number | string {
   let at = start;
-  for (const [name, field] of Object.entries(fields)) {
-    const known = fixedSizeOf(field);
-    if (at + (known ?? minSizeOf(field)) > end) return `${name} overruns`;
+  for (const { name, field, minBytes, fixedBytes } of plan) {
+    if (at + minBytes > end) return `${name} overruns`;
     if (typeof field === 'string') {
       target[name] = readScalar(field, view, at);
     } else if (field.kind === 'text') {
-      target[name] = view.text(at, at + (field.sizeBytes ?? end - at));
+      target[name] = view.text(at, fixedBytes < 0 ? end : at + fixedBytes);
     } else if (field.kind === 'bytes') {
-      target[name] = view.bytes.slice(at, at + (field.sizeBytes ?? end - at));
+      target[name] = view.bytes.slice(at, fixedBytes < 0 ? end : at + fixedBytes);
     } else if (field.kind === 'list') {
       const stop = readList(name, field, view, at, end, target);
       if (typeof stop === 'string') return stop;
       at = stop;
       continue;
     }
-    at += known ?? end - at;
+    at = fixedBytes < 0 ? end : at + fixedBytes;
   }
   return at;
 }
 
-function readList(
-  name: string,
-  { element, count }: ListField<Fields | Scalar>,
-  view: ByteView,
-  start: number,
-  end: number,
-  target: Record<string, unknown>,
-): number | string {
-  const elementBytes = typeof element === 'string' ? SCALAR_BYTES[element] : sum(Object.values(element).map(minSizeOf));
+function readList(name: string, list: PlannedList, view: ByteView, start: number, end: number, target: Record<string, unknown>): number | string {
+  const { element, count, elementBytes } = list;
   let at = start + (count === undefined ? 0 : SCALAR_BYTES[count]);
   const length = count === undefined ? Math.floor((end - at) / elementBytes) : Number(readScalar(count, view, start));
   // The count comes from the file and may be anything; doubles do not wrap.
@@ -209,8 +233,4 @@ function fixedSizeOf(field: Field): number | undefined {
 function minSizeOf(field: Field): number {
   if (typeof field === 'object' && field.kind === 'list') return field.count === undefined ? 0 : SCALAR_BYTES[field.count];
   return fixedSizeOf(field) ?? 0;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0);
 }

@@ -1,0 +1,147 @@
+import type { ByteView } from '../../bytes/byte-view.ts';
+import type { PerfEventAttr } from '../attr.ts';
+import * as abi from '../constants.ts';
+import { RECORD_HEADER_BYTES } from '../record-cursor.ts';
+import type { Sample } from '../sample.ts';
+import type { SampleId } from '../sample-id.ts';
+import { KERNEL_RECORDS, type RecordKind } from './kernel-records.ts';
+import { TOOL_RECORDS } from './tool-records.ts';
+
+/** Where a record lies, and what its header says of it. */
+export interface RecordHead<Type extends string = string> {
+  /** Its name in perf_event.h, without PERF_RECORD_. */
+  readonly type: Type;
+  /** Position in the file of its header; of a record that was compressed, that of the record which held it. */
+  readonly offset: number;
+  /** Bytes, header included. */
+  readonly size: number;
+  /** PERF_RECORD_MISC_*. */
+  readonly misc: number;
+}
+
+type FieldsOf<Kind> = Kind extends { readonly read: (...args: never[]) => infer Result } ? Exclude<Result, string> : never;
+
+type KernelRecords = { [Name in keyof typeof KERNEL_RECORDS]: RecordHead<Name> & SideBandTrailer & FieldsOf<(typeof KERNEL_RECORDS)[Name]> };
+type ToolRecords = { [Name in keyof typeof TOOL_RECORDS]: RecordHead<Name> & FieldsOf<(typeof TOOL_RECORDS)[Name]> };
+
+/** What the kernel's records but SAMPLE say of the moment at which they were written. */
+export interface SideBandTrailer {
+  /** Absent where the events were opened without `sample_id_all`. */
+  readonly sampleId?: SampleId;
+}
+
+/** One of the recording's events. */
+export interface RecordedEvent {
+  /** From 0, in the order of the attrs. */
+  readonly index: number;
+  /** As perf prints it. */
+  readonly name: string;
+  readonly attr: PerfEventAttr;
+}
+
+export interface SampleRecord extends RecordHead<'SAMPLE'>, Sample {
+  readonly event: RecordedEvent;
+}
+
+/** A header string of Google's old pipe dialect, which used the numbers 69 to 80 for them: what later perf writes as HEADER_FEATURE. */
+export interface LegacyHeaderRecord extends RecordHead<'LEGACY_HEADER'> {
+  /** Bit of the header feature. */
+  readonly feature: number;
+  readonly name: string;
+  readonly data: Uint8Array;
+}
+
+/** One of simpleperf's own records (32768 and up). */
+export interface SimpleperfRecord extends RecordHead<'SIMPLEPERF'> {
+  readonly number: number;
+  /** `KERNEL_SYMBOL`, or `record type 32999` for a number that is not known. */
+  readonly name: string;
+  readonly data: Uint8Array;
+}
+
+/** A record of a type that is not known yet. */
+export interface UnknownRecord extends RecordHead<'UNKNOWN'> {
+  readonly number: number;
+  readonly data: Uint8Array;
+}
+
+/** A record whose fields do not fit into it, or a sample of which it is not known which event it belongs to. */
+export interface DamagedRecord extends RecordHead<'DAMAGED'> {
+  /** Name of its type: `MMAP2`. */
+  readonly recordType: string;
+  /** What is wrong, as the end of a sentence. */
+  readonly problem: string;
+}
+
+/** A record of a recording; `type` tells which. 64-bit numbers are bigints, bytes are copies. */
+export type PerfRecord =
+  | KernelRecords[keyof KernelRecords]
+  | SampleRecord
+  | ToolRecords[keyof ToolRecords]
+  | LegacyHeaderRecord
+  | SimpleperfRecord
+  | UnknownRecord
+  | DamagedRecord;
+
+type NamedKind = RecordKind<object> & { readonly name: string };
+
+const KINDS: ReadonlyMap<number, NamedKind> = new Map(
+  Object.entries<RecordKind<object>>({ ...KERNEL_RECORDS, ...TOOL_RECORDS }).map(([name, kind]) => [kind.type, { ...kind, name }]),
+);
+
+/** Names of the types that records can have, SAMPLE and what is none of perf's own included. */
+export const PERF_RECORD_NAMES: readonly PerfRecord['type'][] = [
+  ...([...KINDS.values()].map(({ name }) => name) as (keyof KernelRecords | keyof ToolRecords)[]),
+  'SAMPLE',
+  'LEGACY_HEADER',
+  'SIMPLEPERF',
+  'UNKNOWN',
+  'DAMAGED',
+];
+
+/** Where a record lies in a view, and in the recording. */
+export interface RecordPlace {
+  readonly view: ByteView;
+  /** Offset of its header in the view. */
+  readonly at: number;
+  readonly size: number;
+  readonly type: number;
+  readonly misc: number;
+  readonly fileOffset: number;
+}
+
+/**
+ * Reads any record but SAMPLE.
+ * @param trailerBytes what the sample_id trailer takes at its end
+ * @param readFormat that of the event it belongs to
+ * @param sampleId what the trailer says
+ */
+export function readRecord(place: RecordPlace, trailerBytes: number, readFormat: number, sampleId?: SampleId): Exclude<PerfRecord, SampleRecord> {
+  const { view, at, size, type, misc, fileOffset } = place;
+  const kind = KINDS.get(type);
+  if (kind === undefined) return readForeign(place);
+  const end = at + size - trailerBytes;
+  if (end < at + RECORD_HEADER_BYTES) return damaged(place, `sample_id trailer of ${trailerBytes} bytes overruns record of ${size} bytes`);
+  const fields = kind.read(view, at, end, misc, readFormat);
+  if (typeof fields === 'string') return damaged(place, fields);
+  const record = Object.assign({ type: kind.name, offset: fileOffset, size, misc }, fields, sampleId && { sampleId });
+  return record as Exclude<PerfRecord, SampleRecord>;
+}
+
+/** A record that cannot be read, and why. */
+export function damaged({ type, fileOffset, size, misc }: RecordPlace, problem: string): DamagedRecord {
+  const recordType = type === abi.PERF_RECORD_SAMPLE ? 'SAMPLE' : (KINDS.get(type)?.name ?? String(type));
+  return { type: 'DAMAGED', offset: fileOffset, size, misc, recordType, problem };
+}
+
+/** Records that are not perf's, or not known: as bytes. */
+function readForeign({ view, at, size, type, misc, fileOffset }: RecordPlace): LegacyHeaderRecord | SimpleperfRecord | UnknownRecord {
+  const head = { offset: fileOffset, size, misc };
+  const data = view.bytes.slice(at + RECORD_HEADER_BYTES, at + size);
+  if (abi.isLegacyHeaderType(type - abi.LEGACY_HEADER_OFFSET)) {
+    const feature = abi.featureOfLegacyHeader(type);
+    return { type: 'LEGACY_HEADER', ...head, feature, name: abi.FEATURE_NAMES[feature] ?? `feature ${feature}`, data };
+  }
+  if (type >= abi.SIMPLEPERF_TYPE_START) return { type: 'SIMPLEPERF', ...head, number: type, name: abi.recordTypeNameOf(type) ?? `record type ${type}`, data };
+  return { type: 'UNKNOWN', ...head, number: type, data };
+}
