@@ -38,7 +38,9 @@ export async function convert(
   const wantsCsv = outputs.some((output) => output.format === 'csv');
   const log = wantsCsv ? new (await import('./stats/record-log.ts')).RecordLog() : undefined;
   const keepSamples = outputs.some((output) => output.format !== 'csv' && needsSamples(output.format));
-  const result = await readProfile(source, { ...options, keepSamples, ...(log && { observer: log }) }, diagnostics);
+  // What is printed record by record stays as it was recorded.
+  const offCpuTimes = options.offCpuTimes ?? outputs.some(({ format }) => format !== 'csv' && format !== 'script');
+  const result = await readProfile(source, { ...options, offCpuTimes, keepSamples, ...(log && { observer: log }) }, diagnostics);
   if (outputs.some((output) => output.format !== 'csv')) requireSamples(result, options.filter);
   reportUnknownEvents(result.profile, options.filter, diagnostics);
 

@@ -1,6 +1,7 @@
 import type { RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { PERF_TYPE_TRACEPOINT } from './perfdata/constants.ts';
+import type { Features } from './perfdata/features.ts';
 import type { OpenZstdStream } from './perfdata/zstd-stream.ts';
 import { ProfileBuilder } from './profile/builder.ts';
 import type { Mapping, Profile, ProfileEvent, ProfileMeta } from './profile/profile.ts';
@@ -18,7 +19,12 @@ export interface ReadProfileOptions {
   readonly maxStack?: number;
   /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see the README. False by default. */
   readonly compatPerf?: boolean;
-  /** Names functions; without one, frames keep their addresses. */
+  /**
+   * For recordings of `simpleperf record --trace-offcpu`: give switches off the CPU the nanoseconds until the thread was back
+   * as their period, in place of the recorded 1. False by default.
+   */
+  readonly offCpuTimes?: boolean;
+  /** Names functions; without one, frames keep their addresses, but for those that the recording itself has names for (simpleperf). */
   readonly symbolizer?: Symbolizer;
   /** Sees every record in time order, filters or not. */
   readonly observer?: RecordObserver;
@@ -54,6 +60,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
       filter: options.filter ?? {},
       maxStack: options.maxStack ?? (compatPerf ? PERF_MAX_STACK : Number.POSITIVE_INFINITY),
       compatPerf,
+      offCpuTimes: options.offCpuTimes ?? false,
       ...(options.observer && { observer: options.observer }),
       ...(options.openZstd && { openZstd: options.openZstd }),
       ...(options.onProgress && { onProgress: options.onProgress }),
@@ -63,7 +70,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   );
   builder.rebaseTimes();
   const profile = assemble(source.name, session, builder, options.fallbackCaptureTimeNs);
-  if (options.symbolizer) await symbolizeLocations(profile, session, options.symbolizer);
+  await symbolizeLocations(profile, session, options.symbolizer, compatPerf);
   return { profile, session };
 }
 
@@ -108,9 +115,10 @@ function assembleMeta(inputName: string, session: SessionResult, builder: Profil
   const durationNs = hasTimes ? builder.lastTimeNs - builder.firstTimeNs : 0;
   const startTime = hasTimes ? baseTime + BigInt(builder.firstTimeNs) : baseTime;
   const { clockData } = features;
+  const endTimeNs = simpleperfEndTimeNs(features) ?? fallbackCaptureTimeNs;
   return {
     inputName: inputName.replace(/^.*[/\\]/s, ''),
-    perfVersion: features.version ?? '',
+    perfVersion: features.version ?? features.simpleperf?.metaInfo.get('simpleperf_version') ?? '',
     commandLine: features.cmdline ?? [],
     hostName: features.hostname ?? '',
     osRelease: features.osrelease ?? '',
@@ -120,20 +128,26 @@ function assembleMeta(inputName: string, session: SessionResult, builder: Profil
       clockData !== undefined
         ? clockData.wallClockNs + (startTime - clockData.clockNs)
         : // A file is last written when the recording ends.
-          fallbackCaptureTimeNs && fallbackCaptureTimeNs - BigInt(Math.round(durationNs)),
+          endTimeNs && endTimeNs - BigInt(Math.round(durationNs)),
     startTime,
     durationNs,
   };
 }
 
+/** simpleperf writes down the wall clock's seconds when it has ended. */
+function simpleperfEndTimeNs({ simpleperf }: Features): bigint | undefined {
+  const seconds = simpleperf?.metaInfo.get('timestamp');
+  return seconds !== undefined && /^\d{1,12}$/.test(seconds) ? BigInt(seconds) * 1_000_000_000n : undefined;
+}
+
 function assembleEvents(session: SessionResult, builder: ProfileBuilder): ProfileEvent[] {
   const events = session.events.map(
-    ({ attr, name, isClock, isDummy, layout }): ProfileEvent => ({
+    ({ attr, name, isClock, isDummy, isOffCpuTime, layout }): ProfileEvent => ({
       name,
-      unit: isClock ? 'nanoseconds' : 'count',
+      unit: isClock || isOffCpuTime ? 'nanoseconds' : 'count',
       samplePeriod: attr.samplePeriod,
       sampleFreq: attr.sampleFreq,
-      isTracepoint: attr.type === PERF_TYPE_TRACEPOINT,
+      isTracepoint: attr.type === PERF_TYPE_TRACEPOINT && !isOffCpuTime,
       isDummy,
       samples: 0,
       period: 0,

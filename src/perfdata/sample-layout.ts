@@ -78,6 +78,8 @@ export class SampleLayout {
   readonly cpu: number;
   readonly period: number;
   readonly hasCallchain: boolean;
+  /** Whether samples can hold a copy of the user stack. */
+  readonly hasStackDump: boolean;
   readonly #fixed: readonly { readonly name: SampleFieldName; readonly offset: number }[];
   readonly #rest: readonly PlannedField[];
   readonly #names: ReadonlySet<SampleFieldName>;
@@ -109,6 +111,7 @@ export class SampleLayout {
     this.#rest = rest;
     this.#names = new Set([...fixed, ...rest].map(({ name }) => name));
     this.hasCallchain = rest.some((field) => field.name === 'callchain');
+    this.hasStackDump = rest.some((field) => field.name === 'stackUser');
     this.#regsUserBytes = countBits(attr.sampleRegsUser) * 8;
     this.#regsIntrBytes = countBits(attr.sampleRegsIntr) * 8;
   }

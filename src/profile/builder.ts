@@ -39,14 +39,23 @@ export class ProfileBuilder {
   /**
    * Adds one sample to a row of the totals; see {@link SampleTable} for the other columns.
    * @param total what {@link internTotal} gave
+   * @returns the sample's row, −1 where samples are not kept
    */
-  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number): void {
+  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number): number {
     // hot
     if (timeNs < this.firstTimeNs) this.firstTimeNs = timeNs;
     if (timeNs > this.lastTimeNs) this.lastTimeNs = timeNs;
     const { totals, samples } = this;
     totals.addTo(total, period);
-    samples?.add(timeNs, totals.event(total), totals.task(total), cpu, totals.stack(total), period, ipLo, ipHi);
+    if (samples === undefined) return -1;
+    samples.add(timeNs, totals.event(total), totals.task(total), cpu, totals.stack(total), period, ipLo, ipHi);
+    return samples.size - 1;
+  }
+
+  /** Adds to the period of a sample that was added before. @param total, row what the sample was added to, and what {@link sample} gave */
+  addPeriod(total: number, row: number, period: number): void {
+    this.totals.addPeriod(total, period);
+    if (this.samples !== undefined && row >= 0) this.samples.period[row] += period;
   }
 
   /** Moves the origin of the samples' times to the first sample, so that none is negative. */

@@ -276,6 +276,11 @@ export class TotalTable {
     this.#sums[row * 2 + 1] += period;
   }
 
+  /** Adds to the period of a row's samples. */
+  addPeriod(row: number, period: number): void {
+    this.#sums[row * 2 + 1] += period;
+  }
+
   /** Adds one sample to the row of its event, task and stack. */
   add(event: number, task: number, stack: number, period: number): void {
     this.addTo(this.intern(event, task, stack), period);

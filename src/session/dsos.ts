@@ -17,6 +17,8 @@ export interface Dso {
   /** Lowest and past-highest address mapped, as DSO addresses. */
   start: number;
   limit: number;
+  /** Lowest address mapped as code; Infinity where no map says that it is. */
+  codeStart: number;
   /** For the kernel: the symbol whose run-time address the recording tells, and that address. */
   referenceSymbol: string;
   referenceAddress: number;
@@ -36,10 +38,9 @@ export class DsoTable {
    * are two DSOs, told apart by build id or inode.
    */
   internMapped(record: MmapRecord, kind: DsoKind, name: string): number {
-    const identity = record.buildId || record.fileIdentity;
     const isFile = kind === 'file' || kind === 'vdso';
     const bias = isFile ? record.start - record.pageOffset : 0;
-    const index = this.#intern(`${name}\0${kind === 'file' ? identity : ''}`, {
+    const index = this.#intern(`${name}\0${identityOf(record, kind)}`, {
       name,
       longName: record.filename,
       kind,
@@ -51,6 +52,7 @@ export class DsoTable {
     const start = isFile ? record.pageOffset : record.start;
     dso.start = Math.min(dso.start, start);
     dso.limit = Math.max(dso.limit, start + record.length);
+    if (record.isExecutable) dso.codeStart = Math.min(dso.codeStart, start);
     return index;
   }
 
@@ -74,11 +76,24 @@ export class DsoTable {
   #intern(key: string, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'bias' | 'isOneFunction'>): number {
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
-    const dso: Dso = { ...start, start: Number.POSITIVE_INFINITY, limit: Number.NEGATIVE_INFINITY, referenceSymbol: '', referenceAddress: 0 };
+    const dso: Dso = {
+      ...start,
+      start: Number.POSITIVE_INFINITY,
+      limit: Number.NEGATIVE_INFINITY,
+      codeStart: Number.POSITIVE_INFINITY,
+      referenceSymbol: '',
+      referenceAddress: 0,
+    };
     const index = this.dsos.push(dso) - 1;
     this.#indexes.set(key, index);
     return index;
   }
+}
+
+/** What tells DSOs of one name apart. */
+function identityOf(record: MmapRecord, kind: DsoKind): string {
+  if (kind === 'file') return record.buildId || record.fileIdentity;
+  return record.isJitSymfile ? record.filename : '';
 }
 
 /** Names under which the kernel gives memory that holds no file's bytes. Source: observed in perf's output and maps. */
@@ -96,10 +111,17 @@ function isAnonymous(filename: string): boolean {
 /** What a user map of a process is, and what perf calls it: executable memory without a file takes the name of a JIT's perf map. */
 export function classifyUserMap(record: MmapRecord): { kind: DsoKind; name: string } {
   const { filename } = record;
+  // simpleperf copies JIT code into files of its own, a few methods each; it shows them under these names.
+  if (record.isJitSymfile) return { kind: 'anon', name: jitName(filename) };
   if (isAnonymous(filename)) return { kind: 'anon', name: record.isExecutable ? `/tmp/perf-${record.pid}.map` : filename };
   if (filename === '[vdso]' || filename === '[vdso32]' || filename === '[vdsox32]') return { kind: 'vdso', name: filename };
   if (filename === '[vsyscall]' || filename === '') return { kind: 'anon', name: filename };
   return { kind: 'file', name: filename };
+}
+
+function jitName(filename: string): string {
+  if (filename.includes('jit_app_cache')) return '[JIT app cache]';
+  return filename.includes('jit_zygote_cache') ? '[JIT zygote cache]' : '[JIT cache]';
 }
 
 /** What a map of the kernel is: the image itself, or a module, which perf prints as `[name]` with `-` as `_`. */

@@ -1,6 +1,7 @@
 import type { ByteView } from '../bytes/byte-view.ts';
 import { isClockEvent, isDummyEvent, type PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
+import type { SimpleperfEventType } from '../perfdata/features/simpleperf.ts';
 import type { EventDescription } from '../perfdata/features.ts';
 import type { AttrWithIds, EventType } from '../perfdata/file-header.ts';
 import { compileSampleId, type SampleIdLayout } from '../perfdata/sample-id.ts';
@@ -15,6 +16,10 @@ export interface SessionEvent {
   name: string;
   readonly isClock: boolean;
   readonly isDummy: boolean;
+  /** Whether a copy of the user stack was recorded with any of its samples. */
+  hasStackDumps: boolean;
+  /** Whether its samples' periods are times that a thread was off the CPU, in nanoseconds. */
+  isOffCpuTime: boolean;
 }
 
 /** The events of a recording, and which record belongs to which. */
@@ -35,6 +40,8 @@ export class EventList {
       name: nameFromAttr(attr),
       isClock: isClockEvent(attr),
       isDummy: isDummyEvent(attr),
+      hasStackDumps: false,
+      isOffCpuTime: false,
     });
     for (const id of ids) this.addId(id, index);
     if (index === 0) this.#sampleIdOffset = sampleIdOffset(attr.sampleType);
@@ -59,6 +66,16 @@ export class EventList {
     for (const { config, name } of types) {
       if (name === '') continue;
       for (const event of this.events) if (event.attr.config === config && event.name === nameFromAttr(event.attr)) event.name = name;
+    }
+  }
+
+  /** Names events by type and config, as simpleperf lists them; a list may leave out the config of a PMU of one event. */
+  applySimpleperfTypes(types: readonly SimpleperfEventType[]): void {
+    for (const event of this.events) {
+      const { type, config } = event.attr;
+      const ofType = types.filter((one) => one.type === type);
+      const found = ofType.find((one) => one.config === config) ?? (type > abi.PERF_TYPE_BREAKPOINT && ofType.length === 1 ? ofType[0] : undefined);
+      if (found !== undefined) event.name = found.name + modifiers(event.attr);
     }
   }
 

@@ -27,6 +27,15 @@ export interface FrameOptions {
   readonly compatPerf: boolean;
 }
 
+/** How frames are looked up: what the user asks for, and what the recording's writer did. */
+export interface FrameRules extends FrameOptions {
+  /**
+   * Callers stand in callchains as addresses of their calls, not of what comes behind: so there is nothing to go back by.
+   * simpleperf changes them when it records; and where an interpreter is, they are no addresses behind calls at all.
+   */
+  readonly callersAreCalls: boolean;
+}
+
 /**
  * Turns recorded callchains into stacks of locations. A chain is worked on once per state of the address space it is
  * seen in; after that it is one table look-up.
@@ -35,7 +44,7 @@ export class FrameResolver {
   readonly #chains: CallchainTable;
   readonly #kernel: KernelMaps;
   readonly #sink: FrameSink;
-  readonly #options: FrameOptions;
+  readonly #options: FrameRules;
   readonly #diagnostics: Diagnostics;
   /** Stack + 1 by chain and generation. */
   #resolved = new KeyedPairs();
@@ -46,7 +55,7 @@ export class FrameResolver {
   /** Recent look-ups, one per slot: low word, high word, whose address space and how, location. */
   readonly #cache = new Int32Array(CACHE_SLOTS * 4).fill(-1);
 
-  constructor(chains: CallchainTable, kernel: KernelMaps, sink: FrameSink, options: FrameOptions, diagnostics: Diagnostics) {
+  constructor(chains: CallchainTable, kernel: KernelMaps, sink: FrameSink, options: FrameRules, diagnostics: Diagnostics) {
     this.#chains = chains;
     this.#kernel = kernel;
     this.#kernelGeneration = kernel.generation;
@@ -73,7 +82,7 @@ export class FrameResolver {
   #resolve(chain: number, space: AddressSpace): number {
     const { words } = this.#chains;
     const end = this.#chains.endOf(chain);
-    const { maxStack, compatPerf } = this.#options;
+    const { maxStack, compatPerf, callersAreCalls } = this.#options;
     let cpumode = 0;
     let depth = 0;
     // An address that no call has pushed: the sampled one, and the one where user code entered the kernel.
@@ -99,7 +108,7 @@ export class FrameResolver {
       }
       if (depth === this.#locations.length) this.#locations = grown(this.#locations, depth + 1);
       this.#locations[depth++] = this.#locate(lo, hi, cpumode, isReturnAddress, space);
-      isReturnAddress = !compatPerf;
+      isReturnAddress = !compatPerf && !callersAreCalls;
     }
     return this.#internStack(depth);
   }

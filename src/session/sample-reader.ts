@@ -21,6 +21,16 @@ export interface SampleTaker {
   takeSample(timeNs: number, nr: number, event: number, pid: number, tid: number, cpu: number, chain: number, period: number, ipLo: number, ipHi: number): void;
 }
 
+export interface SampleRules {
+  /** Give a sample whose callchain is empty its own address as a stack. */
+  readonly emptyChainIsSampleIp: boolean;
+  /**
+   * Let a sample with READ keep the period that it carries, and be one of the other events with what their values have
+   * grown by: so simpleperf takes `--add-counter`. perf counts by the values alone.
+   */
+  readonly readKeepsPeriod: boolean;
+}
+
 /** Words of the leading fields at most: nine fields of two words. */
 const MAX_LEADING_WORDS = 18;
 
@@ -34,19 +44,18 @@ export class SampleReader {
   readonly #clock: RecordingClock;
   readonly #diagnostics: Diagnostics;
   readonly #taker: SampleTaker;
-  readonly #emptyChainIsSampleIp: boolean;
+  readonly #rules: SampleRules;
   readonly #offsets = emptySampleOffsets();
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
   /** Last value of each event id: the period of a sample with READ is the difference. */
   readonly #lastValues = new Map<number, number>();
 
-  /** @param emptyChainIsSampleIp give a sample whose callchain is empty its own address as a stack */
-  constructor(events: EventList, chains: CallchainTable, clock: RecordingClock, diagnostics: Diagnostics, emptyChainIsSampleIp: boolean, taker: SampleTaker) {
+  constructor(events: EventList, chains: CallchainTable, clock: RecordingClock, diagnostics: Diagnostics, rules: SampleRules, taker: SampleTaker) {
     this.#events = events;
     this.#chains = chains;
     this.#clock = clock;
     this.#diagnostics = diagnostics;
-    this.#emptyChainIsSampleIp = emptyChainIsSampleIp;
+    this.#rules = rules;
     this.#taker = taker;
   }
 
@@ -61,7 +70,8 @@ export class SampleReader {
     const end = at + size;
     const event = this.#eventOf(view, start, end, fileOffset);
     if (event < 0) return false;
-    const { layout, attr } = this.#events.events[event];
+    const sampled = this.#events.events[event];
+    const { layout, attr } = sampled;
     const offsets = this.#offsets;
     offsets.callchain = -1;
     offsets.read = -1;
@@ -70,6 +80,7 @@ export class SampleReader {
       this.#diagnostics.add('bad-sample', 'loss', `PERF_RECORD_SAMPLE: ${problem}; the sample is skipped`, fileOffset);
       return false;
     }
+    if (layout.hasStackDump && !sampled.hasStackDumps) sampled.hasStackDumps = view.u64(offsets.stackUser) > 0;
     // The leading fields as 32-bit words: where they lie, or copied where they cannot be read in place.
     let words = view.words;
     let first = start >>> 2;
@@ -88,17 +99,18 @@ export class SampleReader {
     const ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
     const cpumode = misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
     let chain = -1;
-    if (offsets.callchain >= 0 && (offsets.callchainCount > 0 || !this.#emptyChainIsSampleIp)) {
+    if (offsets.callchain >= 0 && (offsets.callchainCount > 0 || !this.#rules.emptyChainIsSampleIp)) {
       chain = this.#chains.intern(view, offsets.callchainIps, offsets.callchainCount, cpumode);
     } else if (layout.ip >= 0) {
       chain = this.#chains.internSingle(ipLo, ipHi, cpumode);
     }
-    if (offsets.read >= 0) {
-      this.#takeReadValues(this.#events.events[event], view, event, timeNs, nr, pid, tid, cpu, chain, ipLo, ipHi, fileOffset);
-      return true;
-    }
     const atPeriod = layout.period >>> 2;
     const period = layout.period < 0 ? periodOf(attr.samplePeriod) : words[hi + atPeriod] * 0x1_0000_0000 + words[lo + atPeriod];
+    if (offsets.read >= 0) {
+      const ownPeriod = this.#rules.readKeepsPeriod ? period : -1;
+      this.#takeReadValues(sampled, view, event, ownPeriod, timeNs, nr, pid, tid, cpu, chain, ipLo, ipHi, fileOffset);
+      return true;
+    }
     this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
     return true;
   }
@@ -119,11 +131,13 @@ export class SampleReader {
   /**
    * A sample with PERF_SAMPLE_READ stands for one sample per value read, each with what the value has grown by as its
    * period; a member that has not moved gives none. Observed: perf 6.1.
+   * @param ownPeriod period of the sampled event itself, −1 to take that from its value, too
    */
   #takeReadValues(
     sampled: SessionEvent,
     view: ByteView,
     sampledEvent: number,
+    ownPeriod: number,
     timeNs: number,
     nr: number,
     pid: number,
@@ -135,7 +149,8 @@ export class SampleReader {
     fileOffset: number,
   ): void {
     const { readFormat } = sampled.attr;
-    let hasTaken = false;
+    let hasTaken = ownPeriod >= 0;
+    if (hasTaken) this.#taker.takeSample(timeNs, nr, sampledEvent, pid, tid, cpu, chain, ownPeriod, ipLo, ipHi);
     const values = readValuesOf(readFormat, view, this.#offsets.read);
     for (let i = 0; i < values.count; i++) {
       const at = values.first + i * values.stride;
@@ -151,7 +166,7 @@ export class SampleReader {
       this.#lastValues.set(id, value);
       if (period < 0)
         this.#diagnostics.add('count-decreased', 'loss', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', fileOffset);
-      if (period <= 0) continue;
+      if (period <= 0 || (ownPeriod >= 0 && event === sampledEvent)) continue;
       hasTaken = true;
       this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
     }

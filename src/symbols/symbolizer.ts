@@ -25,6 +25,8 @@ export interface CodeObject {
   readonly referenceAddress?: number;
   /** Kernel release of the recording machine; empty when unknown. */
   readonly osRelease: string;
+  /** Whether the recording itself named some of its functions: then it is no news when nothing else is found. */
+  readonly isNamed?: boolean;
 }
 
 /**
@@ -56,7 +58,7 @@ export class Symbolizer {
   async symbolsFor(object: CodeObject): Promise<SymbolTable | undefined> {
     if (object.kind === 'anon' || object.kind === 'guest') return undefined;
     const symbols = await this.#read(object);
-    if (symbols === undefined) this.#missing.add(object.name);
+    if (symbols === undefined && !object.isNamed) this.#missing.add(object.name);
     return symbols;
   }
 

@@ -12,6 +12,7 @@ const map = {
   fileIdentity: '',
   buildId: '',
   isExecutable: true,
+  isJitSymfile: false,
 };
 const life = { pid: 20, ppid: 10, tid: 21, ptid: 11, isSynthesized: false };
 

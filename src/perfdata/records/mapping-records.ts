@@ -1,5 +1,6 @@
 import { type ByteView, hexOf } from '../../bytes/byte-view.ts';
 import { PERF_RECORD_MISC_BUILD_ID_SIZE, PERF_RECORD_MISC_MMAP_BUILD_ID, PERF_RECORD_MISC_MMAP_DATA, PERF_RECORD_MMAP2 } from '../constants.ts';
+import { PROT_JIT_SYMFILE_MAP } from '../simpleperf-constants.ts';
 import { bytes, padding, RecordLayout, text } from './layout.ts';
 
 /** What all three begin with. `addr` and `len` are where the file lies in memory, `pgoff` where that part begins in the file. */
@@ -35,6 +36,8 @@ export interface MmapRecord {
   readonly buildId: string;
   /** Whether code can run there. MMAP does not tell the protection, but sets a bit of misc where it is data. */
   readonly isExecutable: boolean;
+  /** Whether it is JIT code that simpleperf put into a file: MMAP2 with PROT_JIT_SYMFILE_MAP. */
+  readonly isJitSymfile: boolean;
 }
 
 const PROT_EXEC = 4;
@@ -60,6 +63,7 @@ export function readMmap(view: ByteView, at: number, end: number, type: number, 
     fileIdentity,
     buildId: hasBuildId ? mmapBuildId(view.bytes.subarray(at + MMAP2_BUILD_ID.at.buildId), view.u8(at + MMAP2_BUILD_ID.at.buildIdSize)) : '',
     isExecutable: isMmap2 ? (view.u32(at + MMAP2.at.prot) & PROT_EXEC) !== 0 : (misc & PERF_RECORD_MISC_MMAP_DATA) === 0,
+    isJitSymfile: isMmap2 && (view.u32(at + MMAP2.at.prot) & PROT_JIT_SYMFILE_MAP) !== 0,
   };
 }
 

@@ -1,0 +1,62 @@
+import type { Diagnostics } from '../diagnostics.ts';
+import { recordTypeName } from '../perfdata/constants.ts';
+import type { RecordCursor } from '../perfdata/record-cursor.ts';
+import { SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../perfdata/simpleperf-constants.ts';
+import { readSimpleperfRecord } from '../perfdata/simpleperf-records.ts';
+import type { EventList } from './events.ts';
+import type { EmbeddedSymbolStore } from './simpleperf-symbols.ts';
+
+/** Takes what a session needs of simpleperf's own records: which ids belong to which event, and symbols. */
+export class SimpleperfRecordReader {
+  readonly #events: EventList;
+  readonly #symbols: EmbeddedSymbolStore;
+  readonly #diagnostics: Diagnostics;
+
+  constructor(events: EventList, symbols: EmbeddedSymbolStore, diagnostics: Diagnostics) {
+    this.#events = events;
+    this.#symbols = symbols;
+    this.#diagnostics = diagnostics;
+  }
+
+  /** Takes a record whose type is SIMPLEPERF_TYPE_START or more. */
+  read({ view, offset, size, type, fileOffset }: RecordCursor): void {
+    // What these carry was unpacked when they were walked.
+    if (type === SP_SPLIT || type === SP_SPLIT_END || type === SP_TRACING_DATA) return;
+    const record = readSimpleperfRecord(view, offset, offset + size, type);
+    if (record === undefined) {
+      this.#diagnostics.add('unknown-record', 'loss', `${recordTypeName(type)} is not known and was skipped`, fileOffset);
+      return;
+    }
+    if (typeof record === 'string') {
+      this.#diagnostics.add('bad-record', 'loss', `${recordTypeName(type)}: ${record}; the record is skipped`, fileOffset);
+      return;
+    }
+    switch (record.type) {
+      case 'eventId':
+        for (const { attr, id } of record.ids) if (attr < BigInt(this.#events.events.length)) this.#events.addId(Number(id), Number(attr));
+        break;
+      case 'kernelSymbol':
+        if (record.kallsyms.length > 0) this.#symbols.kallsyms = record.kallsyms;
+        break;
+      case 'dso':
+        this.#symbols.addFile(record.dsoId, record.name, Number(record.dsoType), signed(record.minVaddr));
+        break;
+      case 'symbol':
+        if (!this.#symbols.addSymbol(record.dsoId, signed(record.addr), Number(record.len), record.name)) {
+          this.#diagnostics.add('bad-record', 'loss', `${recordTypeName(type)} belongs to no SIMPLE_PERF_RECORD_DSO; it is skipped`, fileOffset);
+        }
+        break;
+      case 'unwindingResult':
+        // A recording tells of all unwindings or of failed ones only; 0 is success.
+        if (record.errorCode !== 0n) {
+          this.#diagnostics.add('unwinding-failed', 'info', 'simpleperf could not unwind user stacks to their ends while it recorded', fileOffset);
+        }
+        break;
+    }
+  }
+}
+
+/** A u64 as a signed double: exact for every canonical address. */
+function signed(word: bigint): number {
+  return Number(BigInt.asIntN(64, word));
+}
