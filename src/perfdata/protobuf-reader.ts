@@ -68,13 +68,13 @@ export class ProtobufReader {
         this.#varint();
         return true;
       case WIRE_64_BIT:
-        this.#require(8);
+        this.#need(8);
         this.lo = this.#view.lo(this.#at);
         this.hi = this.#view.hi(this.#at);
         this.#at += 8;
         return true;
       case WIRE_32_BIT:
-        this.#require(4);
+        this.#need(4);
         this.lo = this.#view.u32(this.#at);
         this.hi = 0;
         this.#at += 4;
@@ -82,7 +82,7 @@ export class ProtobufReader {
       case WIRE_BYTES: {
         this.#varint();
         const length = this.u64;
-        this.#require(length);
+        this.#need(length);
         this.start = this.#at;
         this.#at += length;
         this.end = this.#at;
@@ -107,7 +107,7 @@ export class ProtobufReader {
     return numbers;
   }
 
-  #require(bytes: number): void {
+  #need(bytes: number): void {
     if (bytes > this.#limit - this.#at) throw new RangeError('field overruns its message');
   }
 
@@ -120,7 +120,7 @@ export class ProtobufReader {
     let high = 0;
     for (let count = 0; ; count++) {
       if (count === 10) throw new RangeError('number of more than ten bytes');
-      this.#require(1);
+      this.#need(1);
       const byte = bytes[this.#at++];
       if (count < 4) low |= (byte & 0x7f) << (count * 7);
       else if (count < 8) middle |= (byte & 0x7f) << ((count - 4) * 7);

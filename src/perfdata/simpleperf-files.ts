@@ -86,7 +86,7 @@ const SYMBOL_MIN_BYTES = 13;
 /** Path, u32 type, u64 min_vaddr, u32 symbol count, symbols; dex files' offsets; u64 offset of min_vaddr, where there is one. */
 function readFileStruct(view: ByteView, start: number, end: number): SimpleperfFile {
   let at = start;
-  const require = (bytes: number): void => {
+  const need = (bytes: number): void => {
     if (bytes > end - at) throw new RangeError('field overruns file');
   };
   const nameEnd = (): number => {
@@ -97,16 +97,16 @@ function readFileStruct(view: ByteView, start: number, end: number): SimpleperfF
   const pathEnd = nameEnd();
   const path = view.text(at, pathEnd);
   at = pathEnd + 1;
-  require(16);
+  need(16);
   const type = view.u32(at);
   const minVaddr = view.i64(at + 4);
   const symbolCount = view.u32(at + 12);
   at += 16;
   if (type > DSO_UNKNOWN_FILE) throw new RangeError(`file type ${type}`);
-  require(symbolCount * SYMBOL_MIN_BYTES);
+  need(symbolCount * SYMBOL_MIN_BYTES);
   const symbols = new SymbolList(view.bytes);
   for (let i = 0; i < symbolCount; i++) {
-    require(SYMBOL_MIN_BYTES);
+    need(SYMBOL_MIN_BYTES);
     const address = view.i64(at);
     const size = view.u32(at + 8);
     at += 12;
@@ -116,10 +116,10 @@ function readFileStruct(view: ByteView, start: number, end: number): SimpleperfF
   }
   const dexFileOffsets: number[] = [];
   if (type === DSO_DEX_FILE) {
-    require(4);
+    need(4);
     const count = view.u32(at);
     at += 4;
-    require(count * 8);
+    need(count * 8);
     for (let i = 0; i < count; i++, at += 8) dexFileOffsets.push(view.u64(at));
   }
   // Added in 2018: older recordings end before it.

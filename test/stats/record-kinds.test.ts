@@ -10,7 +10,7 @@ test('an empty recording has readperf’s ten rows, all 0', () => {
 
 test('readperf’s rows come first in its order, then younger kinds that occur; types without a name are one row', () => {
   const counts = new RecordCounts();
-  for (const type of [68, 10, 9, 9, 9, 1, 3, 3, 40, 40, 200, 32_769, 10, 64]) counts.add(type);
+  for (const type of [68, 10, 9, 9, 9, 1, 3, 3, 40, 40, 200, 32_900, 10, 64]) counts.add(type);
   const kinds = recordKinds(counts);
   expect(kinds.slice(0, 10).map(({ record }) => record)).toEqual(READPERF_ORDER);
   expect(Object.fromEntries(kinds.slice(0, 10).map(({ record, count }) => [record, count]))).toMatchObject({

@@ -70,7 +70,7 @@ describe('RecordLog', () => {
     ['CGROUP', { kind: 'other', type: 19, misc: 0 }, { kind: 'none' }],
     ['FINISHED_ROUND', { kind: 'other', type: 68, misc: 0 }, { kind: 'none' }],
     ['unknown', { kind: 'other', type: 40, misc: 0 }, { kind: 'unknown', type: 40 }],
-    ['unknown', { kind: 'other', type: 32_769, misc: 0 }, { kind: 'unknown', type: 32_769 }],
+    ['unknown', { kind: 'other', type: 32_900, misc: 0 }, { kind: 'unknown', type: 32_900 }],
   ];
   test.each(foreign)('%s names no process of its own: the trailer tells', (name, sideBand, details) => {
     const log = logged(sideBand);
