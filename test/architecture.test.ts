@@ -21,8 +21,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // CSV takes the rows of stats; what it takes from there is asked for below.
   writers: ['profile', 'bytes', 'intern', 'stats'],
   stats: ['session', 'perfdata', 'intern'],
-  root: ['session', 'perfdata', 'symbols', 'unwind', 'stats', 'profile', 'writers', 'bytes', 'intern'],
-  host: ['bytes', 'symbols'],
+  info: ['session', 'perfdata'],
+  root: ['info', 'session', 'perfdata', 'symbols', 'unwind', 'stats', 'profile', 'writers', 'bytes', 'intern'],
+  host: ['bytes', 'perfdata', 'symbols'],
   cli: ['root', 'host', 'bytes'],
   // Generated types: published beside the library, used by none of it.
   proto: [],

@@ -147,6 +147,7 @@ export class ZstdFrames {
     this.blockType = (header >> 1) & 3;
     this.blockBytes = header >> 3;
     if (this.blockType > COMPRESSED_BLOCK) throw zstdError('a block is of a reserved type');
+    if (this.blockType === COMPRESSED_BLOCK && this.blockBytes === 0) throw zstdError('an empty block');
     if (this.blockBytes > this.maxBlockBytes) throw zstdError(`a block of ${this.blockBytes} bytes is larger than ${this.maxBlockBytes}`);
     const partBytes = BLOCK_HEADER_BYTES + (this.blockType === RLE_BLOCK ? 1 : this.blockBytes);
     if (available < partBytes) return false;
