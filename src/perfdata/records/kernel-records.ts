@@ -3,7 +3,7 @@ import * as abi from '../constants.ts';
 import { type ReadFormatValues, readFormatSize, readFormatValues } from '../read-format.ts';
 import { bytes, fieldsOverrun, list, RecordLayout, text, type ValuesIn } from './layout.ts';
 import { LOST, LOST_SAMPLES } from './loss-records.ts';
-import { hasMmapBuildId, KSYMBOL, MMAP, MMAP2, MMAP2_BUILD_ID, mmapBuildId } from './mapping-records.ts';
+import { KSYMBOL, MMAP, MMAP2, type MMAP2_BUILD_ID, type MMAP2_EARLY, mmap2LayoutOf, mmapBuildId } from './mapping-records.ts';
 import { COMM, FORK } from './task-records.ts';
 
 // The records of the kernel in the order of perf_event.h, enum perf_event_type. Fields bear the names that they have there;
@@ -64,8 +64,9 @@ export interface Mmap2Fields {
   readonly inoGeneration?: bigint;
   /** Lower-case hex. */
   readonly buildId?: string;
-  readonly prot: number;
-  readonly flags: number;
+  /** PROT_* and MAP_* of mmap(2); absent before Linux 3.16. */
+  readonly prot?: number;
+  readonly flags?: number;
   readonly filename: string;
 }
 
@@ -84,11 +85,13 @@ function switchFields(misc: number): SwitchFields {
 
 const PERF_RECORD_MISC_SWITCH_OUT_PREEMPT = 1 << 14;
 
-const mmap2WithInode = plain(MMAP2);
-const mmap2WithBuildId = mapped(MMAP2_BUILD_ID, ({ buildIdSize, buildId, ...others }) => ({ ...others, buildId: mmapBuildId(buildId, buildIdSize) }));
-
-const readMmap2: FieldsReader<Mmap2Fields> = (view, at, end, misc, readFormat) =>
-  (hasMmapBuildId(misc) ? mmap2WithBuildId : mmap2WithInode)(view, at, end, misc, readFormat);
+const readMmap2: FieldsReader<Mmap2Fields> = (view, at, end, misc) => {
+  if (end - at < MMAP2.minBytes) return fieldsOverrun(MMAP2.minBytes, end - at);
+  const values: ValuesIn<typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID> | string = mmap2LayoutOf(view, at, misc).read(view, at, end);
+  if (typeof values === 'string' || !('buildId' in values)) return values;
+  const { buildIdSize, buildId, ...others } = values;
+  return { ...others, buildId: mmapBuildId(buildId, buildIdSize) };
+};
 
 /** PERF_RECORD_READ: whose counter it is, then what `read()` on its event gave. */
 const readRead: FieldsReader<ValuesIn<typeof TASK> & { readonly read: ReadFormatValues }> = (view, at, end, _misc, readFormat) => {

@@ -5,14 +5,19 @@ import { bytes, padding, RecordLayout, text } from './layout.ts';
 
 /** What all three begin with. `addr` and `len` are where the file lies in memory, `pgoff` where that part begins in the file. */
 const MAPPED_RANGE = { pid: 'i32', tid: 'i32', addr: 'u64', len: 'u64', pgoff: 'u64' } as const;
-/** What both kinds of MMAP2 end with. PROT_* and MAP_* of mmap(2). */
+/** Which file it is: the inode of a device. */
+const FILE_IDENTITY = { maj: 'u32', min: 'u32', ino: 'u64', inoGeneration: 'u64' } as const;
+/** What MMAP2 ends with: PROT_* and MAP_* of mmap(2). */
 const PROTECTION = { prot: 'u32', flags: 'u32', filename: text() } as const;
 
 /** PERF_RECORD_MMAP. */
 export const MMAP = new RecordLayout({ ...MAPPED_RANGE, filename: text() });
 
 /** PERF_RECORD_MMAP2 with the file's identity. */
-export const MMAP2 = new RecordLayout({ ...MAPPED_RANGE, maj: 'u32', min: 'u32', ino: 'u64', inoGeneration: 'u64', ...PROTECTION });
+export const MMAP2 = new RecordLayout({ ...MAPPED_RANGE, ...FILE_IDENTITY, ...PROTECTION });
+
+/** PERF_RECORD_MMAP2 as it was before Linux 3.16, and in the 3.10 of Red Hat: without PROT_* and MAP_*. */
+export const MMAP2_EARLY = new RecordLayout({ ...MAPPED_RANGE, ...FILE_IDENTITY, filename: text() });
 
 /** PERF_RECORD_MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID: the file's build id takes the place of its identity. */
 export const MMAP2_BUILD_ID = new RecordLayout({ ...MAPPED_RANGE, buildIdSize: 'u8', reserved: padding(3), buildId: bytes(20), ...PROTECTION });
@@ -49,27 +54,33 @@ export function mmapFixedBytes(type: number): number {
 
 /** Reads MMAP or MMAP2 at `at`; `end` is just behind its file name. Source: perf_event.h. */
 export function readMmap(view: ByteView, at: number, end: number, type: number, misc: number): MmapRecord {
-  const isMmap2 = type === PERF_RECORD_MMAP2;
-  const hasBuildId = isMmap2 && hasMmapBuildId(misc);
+  const layout = type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, misc) : MMAP;
+  const hasBuildId = layout === MMAP2_BUILD_ID;
+  const prot = layout === MMAP || layout === MMAP2_EARLY ? undefined : view.u32(at + MMAP2.at.prot);
   let fileIdentity = '';
-  if (isMmap2 && !hasBuildId) fileIdentity = `${view.u32(at + MMAP2.at.maj)}:${view.u32(at + MMAP2.at.min)}:${view.big(at + MMAP2.at.ino)}`;
+  if (layout !== MMAP && !hasBuildId) fileIdentity = `${view.u32(at + MMAP2.at.maj)}:${view.u32(at + MMAP2.at.min)}:${view.big(at + MMAP2.at.ino)}`;
   return {
     pid: view.i32(at + MMAP.at.pid),
     tid: view.i32(at + MMAP.at.tid),
     start: view.i64(at + MMAP.at.addr),
     length: view.u64(at + MMAP.at.len),
     pageOffset: view.i64(at + MMAP.at.pgoff),
-    filename: view.text(at + (isMmap2 ? MMAP2 : MMAP).at.filename, end),
+    filename: view.text(at + layout.at.filename, end),
     fileIdentity,
     buildId: hasBuildId ? mmapBuildId(view.bytes.subarray(at + MMAP2_BUILD_ID.at.buildId), view.u8(at + MMAP2_BUILD_ID.at.buildIdSize)) : '',
-    isExecutable: isMmap2 ? (view.u32(at + MMAP2.at.prot) & PROT_EXEC) !== 0 : (misc & PERF_RECORD_MISC_MMAP_DATA) === 0,
-    isJitSymfile: isMmap2 && (view.u32(at + MMAP2.at.prot) & PROT_JIT_SYMFILE_MAP) !== 0,
+    isExecutable: prot !== undefined ? (prot & PROT_EXEC) !== 0 : (misc & PERF_RECORD_MISC_MMAP_DATA) === 0,
+    isJitSymfile: prot !== undefined && (prot & PROT_JIT_SYMFILE_MAP) !== 0,
   };
 }
 
-/** Whether an MMAP2 with this misc carries a build id. */
-export function hasMmapBuildId(misc: number): boolean {
-  return (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) !== 0;
+/**
+ * Which of its three layouts an MMAP2 has; it is known to have the bytes that {@link mmapFixedBytes} asks for. Where the
+ * early one has the first bytes of a file name, the later one has PROT_*, of which one byte at least is 0.
+ */
+export function mmap2LayoutOf(view: ByteView, at: number, misc: number): typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID {
+  if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) !== 0) return MMAP2_BUILD_ID;
+  const prot = at + MMAP2.at.prot;
+  return view.u8(prot) !== 0 && view.u8(prot + 1) !== 0 && view.u8(prot + 2) !== 0 && view.u8(prot + 3) !== 0 ? MMAP2_EARLY : MMAP2;
 }
 
 /** The build id of an MMAP2, as lower-case hex. */

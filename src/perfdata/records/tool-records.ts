@@ -10,7 +10,8 @@ import { BUILD_ID_FIXED_BYTES, readBuildId } from './mapping-records.ts';
 // file format, and perf 6.1's own files. Names as in kernel-records.ts.
 
 const EMPTY = new RecordLayout({});
-const EVENT_TYPE = new RecordLayout({ eventId: 'u64', name: text(64) });
+/** Old perf shortens the record to the name; its struct has room for 64 bytes. */
+const EVENT_TYPE = new RecordLayout({ eventId: 'u64', name: text() });
 const TRACING_DATA = new RecordLayout({ dataSize: 'u32' });
 /** The second list, as long as the first, is there for guests only. */
 const ID_INDEX = new RecordLayout({
