@@ -11,7 +11,7 @@ export const ANY_VARIANT = -1;
  */
 export class KeyedPairs {
   /** Per key its first variant, and that one's value plus 1 (0 for none), side by side. */
-  #first = new Int32Array(8192);
+  #first = new Int32Array(512);
   readonly #further = new PairInterner();
   #furtherValues = new Int32Array(64);
 

@@ -3,6 +3,8 @@ import { grown } from './growable.ts';
 const MAX_LOAD = 0.6;
 /** Words of a slot: the pair, the index, and one unused so that a slot never straddles cache lines. */
 const SLOT_WORDS = 4;
+/** At first, a power of two. Many recordings, and many tables of large ones, have few pairs. */
+const FIRST_SLOTS = 512;
 
 /**
  * Gives each distinct pair of 32-bit words a dense index, 0, 1, 2 …, in order of first appearance. The same as a
@@ -11,10 +13,10 @@ const SLOT_WORDS = 4;
  */
 export class PairInterner {
   /** First and second words by index. Replaced when they grow. */
-  first = new Int32Array(4096);
-  second = new Int32Array(4096);
-  #slots = new Int32Array(8192 * SLOT_WORDS).fill(-1);
-  #mask = 8191;
+  first = new Int32Array(FIRST_SLOTS / 2);
+  second = new Int32Array(FIRST_SLOTS / 2);
+  #slots = new Int32Array(FIRST_SLOTS * SLOT_WORDS).fill(-1);
+  #mask = FIRST_SLOTS - 1;
   #size = 0;
 
   /** Number of distinct pairs. */

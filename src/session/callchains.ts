@@ -7,7 +7,9 @@ const MAX_LOAD = 0.6;
 const SLOT_WORDS = 4;
 /** Recordings of a system have a chain of their own for each 300 to 600 bytes. */
 const BYTES_PER_SLOT = 512;
+const MIN_FIRST_SLOTS = 1 << 10;
 const MAX_FIRST_SLOTS = 1 << 20;
+const MIN_FIRST_WORDS = 1 << 13;
 const MAX_FIRST_WORDS = 1 << 25;
 
 /**
@@ -28,8 +30,8 @@ export class CallchainTable {
    * is not used, which the operating system never gives
    */
   constructor(recordingBytes = 0) {
-    this.words = new Uint32Array(Math.max(1 << 16, Math.min(recordingBytes / 8, MAX_FIRST_WORDS)));
-    let slots = 8192;
+    this.words = new Uint32Array(Math.max(MIN_FIRST_WORDS, Math.min(recordingBytes / 8, MAX_FIRST_WORDS)));
+    let slots = MIN_FIRST_SLOTS;
     while (slots < MAX_FIRST_SLOTS && slots * BYTES_PER_SLOT < recordingBytes) slots *= 2;
     this.#slots = new Int32Array(slots * SLOT_WORDS).fill(-1);
     this.#mask = slots - 1;

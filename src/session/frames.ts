@@ -14,8 +14,14 @@ export interface FrameSink {
   internStack(parent: number, location: number): number;
 }
 
-/** Slots of the cache from addresses to locations; a power of two. With four words each it fits a second-level cache. */
-const CACHE_SLOTS = 1 << 15;
+/**
+ * Slots of the cache from addresses to locations, powers of two: at first, and at most. With four words each the largest fits a
+ * second-level cache. It begins small, because it is thrown away whenever the kernel's maps change.
+ */
+const FIRST_CACHE_SLOTS = 1 << 10;
+const MAX_CACHE_SLOTS = 1 << 15;
+/** Words of a slot: low word, high word, whose address space and how, location + 1 (0 for a free slot). */
+const CACHE_SLOT_WORDS = 4;
 
 /** Paths remembered, by their outermost location; a power of two. */
 const PATH_SLOTS = 64;
@@ -51,9 +57,12 @@ export class FrameResolver {
   #kernelGeneration: number;
   /** Locations of the chain at work, leaf first. */
   #locations = new Int32Array(256);
-  readonly #paths = Array.from({ length: PATH_SLOTS }, () => ({ locations: new Int32Array(64), stacks: new Int32Array(64), depth: 0 }));
-  /** Recent look-ups, one per slot: low word, high word, whose address space and how, location. */
-  readonly #cache = new Int32Array(CACHE_SLOTS * 4).fill(-1);
+  readonly #paths = Array.from({ length: PATH_SLOTS }, () => ({ locations: new Int32Array(16), stacks: new Int32Array(16), depth: 0 }));
+  /** Recent look-ups, one per slot. */
+  #cache = new Int32Array(FIRST_CACHE_SLOTS * CACHE_SLOT_WORDS);
+  #cacheMask = FIRST_CACHE_SLOTS - 1;
+  /** Addresses that were not in the cache since it has its size. */
+  #cacheMisses = 0;
 
   constructor(chains: CallchainTable, kernel: KernelMaps, sink: FrameSink, options: FrameRules, diagnostics: Diagnostics) {
     this.#chains = chains;
@@ -70,7 +79,7 @@ export class FrameResolver {
     if (this.#kernel.generation !== this.#kernelGeneration) {
       this.#kernelGeneration = this.#kernel.generation;
       this.#resolved = new KeyedPairs();
-      this.#cache.fill(-1);
+      this.#renewCache(FIRST_CACHE_SLOTS);
     }
     const known = this.#resolved.find(chain, space.generation);
     if (known >= 0) return known - 1;
@@ -151,14 +160,26 @@ export class FrameResolver {
     // Eight modes, and two ways to look up: a generation of its own for each.
     const how = (generation * 16 + cpumode * 2 + (isReturnAddress ? 1 : 0)) | 0;
     const cache = this.#cache;
-    const at = ((Math.imul(lo ^ how, 0x9e3779b1) >>> 17) & (CACHE_SLOTS - 1)) * 4;
-    if (cache[at] === (lo | 0) && cache[at + 1] === (hi | 0) && cache[at + 2] === how && cache[at + 3] >= 0) return cache[at + 3];
+    const at = ((Math.imul(lo ^ how, 0x9e3779b1) >>> 17) & this.#cacheMask) * CACHE_SLOT_WORDS;
+    if (cache[at] === (lo | 0) && cache[at + 1] === (hi | 0) && cache[at + 2] === how && cache[at + 3] > 0) return cache[at + 3] - 1;
     const location = this.#look(lo, hi, cpumode, isReturnAddress, space);
     cache[at] = lo;
     cache[at + 1] = hi;
     cache[at + 2] = how;
-    cache[at + 3] = location;
+    cache[at + 3] = location + 1;
+    if (++this.#cacheMisses > this.#cacheMask && this.#cacheMask < MAX_CACHE_SLOTS - 1) this.#renewCache((this.#cacheMask + 1) * 2);
     return location;
+  }
+
+  /** Gives the cache a size, and forgets what is in it. */
+  #renewCache(slots: number): void {
+    this.#cacheMisses = 0;
+    if (this.#cacheMask === slots - 1) {
+      this.#cache.fill(0);
+      return;
+    }
+    this.#cache = new Int32Array(slots * CACHE_SLOT_WORDS);
+    this.#cacheMask = slots - 1;
   }
 
   #look(lo: number, hi: number, cpumode: number, isReturnAddress: boolean, space: AddressSpace): number {
