@@ -11,7 +11,8 @@ import type { SessionResult } from './session/session.ts';
 import type { RecordLog } from './stats/record-log.ts';
 import { needsSamples, type WriteOptions, writeProfile } from './write-profile.ts';
 
-export { parseTimeRange, type SampleFilter } from './session/filter.ts';
+export type { SampleFilter } from './session/filter.ts';
+export { parseTimeRanges, type TimeRange } from './session/time-ranges.ts';
 export { DEFAULT_DEBUG_DIRS, type SymbolFiles, Symbolizer, type SymbolizerOptions } from './symbols/symbolizer.ts';
 
 /** One thing to make of a recording: bytes for a sink, or CSV tables for sinks that are opened by file name. */

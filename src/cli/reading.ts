@@ -1,5 +1,5 @@
 import type { ByteSource } from '../bytes/byte-source.ts';
-import { DEFAULT_DEBUG_DIRS, parseTimeRange, type SampleFilter, Symbolizer, type SymbolizerOptions } from '../convert.ts';
+import { DEFAULT_DEBUG_DIRS, parseTimeRanges, type SampleFilter, Symbolizer, type SymbolizerOptions } from '../convert.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
 import { ProgressBar } from '../host/progress-bar.ts';
@@ -52,7 +52,7 @@ function readFilter(args: Arguments): SampleFilter {
     ...(tids && { tids }),
     ...(comms && { comms }),
     ...(cpus && { cpus }),
-    ...(time !== undefined && parseTimeRange(time)),
+    ...(time !== undefined && { times: parseTimeRanges(time) }),
   };
 }
 

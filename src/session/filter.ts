@@ -1,4 +1,5 @@
 import { PerfconvError } from '../errors.ts';
+import { percentEnds, type TimeRange, type TimeSpan } from './time-ranges.ts';
 
 /** Which samples to take. A list that is undefined lets everything pass. */
 export interface SampleFilter {
@@ -9,45 +10,31 @@ export interface SampleFilter {
   /** Thread names at the time of the sample. */
   readonly comms?: readonly string[];
   readonly cpus?: readonly number[];
-  /** First and last moment in the recording's clock, nanoseconds; undefined for an open end. */
-  readonly timeFrom?: bigint;
-  readonly timeTo?: bigint;
+  /** Spans of time, one of which a sample must lie in; see `parseTimeRanges` for their text. */
+  readonly times?: readonly TimeRange[];
 }
 
-/**
- * Reads perf's `--time A,B`: seconds with up to nine decimals, either side may be missing.
- * @throws PerfconvError `usage`
- */
-export function parseTimeRange(text: string): Pick<SampleFilter, 'timeFrom' | 'timeTo'> {
-  const parts = text.split(',');
-  if (parts.length > 2) throw new PerfconvError('usage', `--time ${text}: expected START,END in seconds`);
-  const [from, to] = parts.map((part) => parseSeconds(part.trim(), text));
-  if (from !== undefined && to !== undefined && to < from) throw new PerfconvError('usage', `--time ${text}: ends before it starts`);
-  return { ...(from !== undefined && { timeFrom: from }), ...(to !== undefined && { timeTo: to }) };
-}
-
-function parseSeconds(part: string, whole: string): bigint | undefined {
-  if (part === '') return undefined;
-  const match = /^(\d+)(?:\.(\d{1,9}))?$/.exec(part);
-  if (match === null) throw new PerfconvError('usage', `--time ${whole}: expected START,END in seconds, such as 12.5,13`);
-  return BigInt(match[1]) * 1_000_000_000n + BigInt((match[2] ?? '').padEnd(9, '0'));
+/** Whether a filter needs to know a recording's first and last sample before it takes any. */
+export function needsSampleTimes(filter: SampleFilter): boolean {
+  return filter.times?.some(({ kind }) => kind === 'percent') ?? false;
 }
 
 /** A filter in the shape that the loop over samples wants: sets, and times relative to the recording's start. */
 export class CompiledFilter {
-  readonly #filter: SampleFilter;
+  readonly #times: readonly TimeRange[] | undefined;
   readonly #pids: ReadonlySet<number> | undefined;
   readonly #tids: ReadonlySet<number> | undefined;
   readonly #comms: ReadonlySet<string> | undefined;
   readonly #cpus: ReadonlySet<number> | undefined;
   readonly #events: ReadonlySet<string> | undefined;
-  #from = Number.NEGATIVE_INFINITY;
-  #to = Number.POSITIVE_INFINITY;
+  /** First and last moment of each span, side by side; those since the first sample behind the others. */
+  #spans: number[] = [];
+  #hasFirst = false;
   /** Whether it lets everything pass. */
   readonly isOpen: boolean;
 
   constructor(filter: SampleFilter) {
-    this.#filter = filter;
+    this.#times = filter.times;
     this.#pids = filter.pids && new Set(filter.pids);
     this.#tids = filter.tids && new Set(filter.tids);
     this.#comms = filter.comms && new Set(filter.comms);
@@ -56,21 +43,57 @@ export class CompiledFilter {
     this.isOpen = Object.values(filter).every((part) => part === undefined);
   }
 
-  /** Tells what relative times count from. */
-  setBase(baseTime: bigint): void {
-    const { timeFrom, timeTo } = this.#filter;
-    if (timeFrom !== undefined) this.#from = Number(timeFrom - baseTime);
-    if (timeTo !== undefined) this.#to = Number(timeTo - baseTime);
+  /**
+   * Tells what relative times count from, and what per cent are taken of.
+   * @param sampleTimes undefined where nobody knows
+   * @throws PerfconvError `unsupported` when per cent were asked for and the first and last sample are not known
+   */
+  setBase(baseTime: bigint, sampleTimes: TimeSpan | undefined): void {
+    for (const range of this.#times ?? []) {
+      if (range.kind === 'clock') {
+        this.#addSpan(range.from === undefined ? undefined : Number(range.from - baseTime), range.to === undefined ? undefined : Number(range.to - baseTime));
+      } else if (range.kind === 'percent') {
+        if (sampleTimes === undefined) {
+          throw new PerfconvError(
+            'unsupported',
+            '--time in per cent: a pipe does not tell beforehand when its last sample comes: write the recording to a file first, or give seconds',
+          );
+        }
+        const { from, to } = percentEnds(range.from, range.to, Number(sampleTimes.last - sampleTimes.first));
+        const first = Number(sampleTimes.first - baseTime);
+        this.#addSpan(first + from, first + to);
+      }
+    }
   }
 
-  /** Whether a sample is wanted. One without a time passes only where no time was asked for. */
+  /** Whether a sample is wanted; samples come in the order of time. One without a time passes only where no time was asked for. */
   takes(event: string, pid: number, tid: number, comm: string, cpu: number, timeNs: number): boolean {
+    if (this.#times !== undefined && !this.#isInTime(timeNs)) return false;
     if (this.#events !== undefined && !this.#events.has(event)) return false;
     if (this.#pids !== undefined && !this.#pids.has(pid)) return false;
     if (this.#tids !== undefined && !this.#tids.has(tid)) return false;
     if (this.#comms !== undefined && !this.#comms.has(comm)) return false;
-    if (this.#cpus !== undefined && !this.#cpus.has(cpu)) return false;
-    const hasRange = this.#filter.timeFrom !== undefined || this.#filter.timeTo !== undefined;
-    return !hasRange || (timeNs >= this.#from && timeNs <= this.#to);
+    return this.#cpus === undefined || this.#cpus.has(cpu);
+  }
+
+  #isInTime(timeNs: number): boolean {
+    if (Number.isNaN(timeNs)) return false;
+    if (!this.#hasFirst) this.#setFirst(timeNs);
+    const spans = this.#spans;
+    for (let i = 0; i < spans.length; i += 2) if (timeNs >= spans[i] && timeNs <= spans[i + 1]) return true;
+    return false;
+  }
+
+  /** The first sample that has a time, whatever the other filters say of it. */
+  #setFirst(timeNs: number): void {
+    this.#hasFirst = true;
+    for (const range of this.#times ?? []) {
+      if (range.kind !== 'sinceFirst') continue;
+      this.#addSpan(range.from === undefined ? undefined : timeNs + Number(range.from), range.to === undefined ? undefined : timeNs + Number(range.to));
+    }
+  }
+
+  #addSpan(from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): void {
+    this.#spans.push(from, to);
   }
 }

@@ -14,7 +14,7 @@ import { CallchainTable } from './callchains.ts';
 import { RecordingClock } from './clock.ts';
 import { classifyUserMap, type Dso, DsoTable } from './dsos.ts';
 import { EventList, type SessionEvent } from './events.ts';
-import { CompiledFilter, type SampleFilter } from './filter.ts';
+import { CompiledFilter, needsSampleTimes, type SampleFilter } from './filter.ts';
 import { type FrameOptions, FrameResolver, type FrameSink } from './frames.ts';
 import { KernelMaps } from './kernel-maps.ts';
 import { PartTimes } from './part-times.ts';
@@ -26,6 +26,8 @@ import { SimpleperfRecordReader } from './simpleperf-records.ts';
 import { EmbeddedSymbolStore, type EmbeddedSymbols } from './simpleperf-symbols.ts';
 import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
 import { TaskTable } from './tasks.ts';
+import { findSampleTimes, notedSampleTimes } from './time-bounds.ts';
+import type { TimeSpan } from './time-ranges.ts';
 import { UserRecordReader } from './user-records.ts';
 
 /** Where a session's samples and frames go, in time order. */
@@ -90,7 +92,8 @@ export interface SessionResult {
  */
 export async function runSession(source: RecordingSource, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics): Promise<SessionResult> {
   const header = await readHeader(source, diagnostics);
-  const session = new Session(source, header, options, sink, diagnostics);
+  const sampleTimes = needsSampleTimes(options.filter) ? await findSampleTimes(source, header, options) : undefined;
+  const session = new Session(source, header, options, sampleTimes, sink, diagnostics);
   await walkInitialRecords(header, session, diagnostics);
   await walkRecords(source, header, session, options, diagnostics);
   return session.finish();
@@ -117,6 +120,8 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #sink: SessionSink;
   readonly #observer: RecordObserver | undefined;
   readonly #filter: CompiledFilter;
+  /** First and last sample, where the filter needs them and they are known beforehand. */
+  readonly #sampleTimes: TimeSpan | undefined;
   readonly #clock = new RecordingClock();
   readonly #events = new EventList();
   readonly #chains: CallchainTable;
@@ -150,13 +155,21 @@ class Session implements RecordVisitor, SampleTaker {
   #lastObservedNr = -1;
   #hasFilterBase = false;
 
-  constructor(source: RecordingSource, header: RecordingHeader, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics) {
+  constructor(
+    source: RecordingSource,
+    header: RecordingHeader,
+    options: SessionOptions,
+    sampleTimes: TimeSpan | undefined,
+    sink: SessionSink,
+    diagnostics: Diagnostics,
+  ) {
     this.#header = header;
     this.#partTimes = source.parts && new PartTimes(source.parts.length);
     this.#diagnostics = diagnostics;
     this.#sink = sink;
     this.#observer = options.observer;
     this.#filter = new CompiledFilter(options.filter);
+    this.#sampleTimes = sampleTimes;
     this.#chains = new CallchainTable(recordBytes(source, header));
     this.#tasks = new TaskTable(options.compatPerf);
     this.#kernel = new KernelMaps(this.#tasks.newSpace(), this.#dsos);
@@ -326,7 +339,7 @@ class Session implements RecordVisitor, SampleTaker {
     if (!this.#filter.isOpen) {
       if (!this.#hasFilterBase && this.#clock.hasBase) {
         this.#hasFilterBase = true;
-        this.#filter.setBase(this.#clock.base);
+        this.#filter.setBase(this.#clock.base, this.#sampleTimes ?? notedSampleTimes(this.#header.features));
       }
       if (!this.#filter.takes(this.#events.events[row.event].name, row.pid, row.tid, thread.comm, row.cpu, row.timeNs)) return;
     }

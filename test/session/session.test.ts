@@ -557,9 +557,9 @@ describe('filters', () => {
     [{ cpus: [3, 4] }, [10, 20, 30]],
     [{ events: ['cpu-clock'] }, [10, 20, 30]],
     [{ events: ['cycles'] }, []],
-    [{ times: [{ kind: 'clock', from: 1_000_000_020n }] }, [20, 30]],
-    [{ times: [{ kind: 'clock', to: 1_000_000_020n }] }, [10, 20]],
-    [{ pids: [100], times: [{ kind: 'clock', from: 1_000_000_020n }] }, [30]],
+    [{ times: [{ kind: 'clock' as const, from: 1_000_000_020n }] }, [20, 30]],
+    [{ times: [{ kind: 'clock' as const, to: 1_000_000_020n }] }, [10, 20]],
+    [{ pids: [100], times: [{ kind: 'clock' as const, from: 1_000_000_020n }] }, [30]],
   ])('%o', async (filter, expected) => {
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records, features: { eventDesc: true } }), { filter });
     expect(samples.map((sample) => Number(sample.time) - 1_000_000_000)).toEqual(expected);

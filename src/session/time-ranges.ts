@@ -1,0 +1,92 @@
+import { PerfconvError } from '../errors.ts';
+
+/**
+ * A span of time. Absolute ends are nanoseconds in the recording's clock, ends since the first sample nanoseconds from
+ * the recording's first sample on; both belong to the span, and one that is absent is open. Per cent are of the time from
+ * the first sample to the last; see {@link percentEnds} for what belongs to them.
+ */
+export type TimeRange =
+  | { readonly kind: 'clock'; readonly from?: bigint; readonly to?: bigint }
+  | { readonly kind: 'sinceFirst'; readonly from?: bigint; readonly to?: bigint }
+  | { readonly kind: 'percent'; readonly from: number; readonly to: number };
+
+/** The first and the last moment of something, both part of it. */
+export interface TimeSpan {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+const EXPECTED = 'expected FROM,TO in seconds (12.5,13), seconds since the first sample (+1,+2.5), or per cent (10%-20%, or 10%/2 for the second tenth)';
+
+/**
+ * Reads what perf's `--time` takes, and times since the first sample:
+ *
+ * - `12.5,13`, `,13`, `12.5,`: seconds of the recording's clock with up to nine decimals; several such ranges with blanks between
+ * - `+1,+2.5`, `+1,`: the same, counted from the first sample (perf has no such form)
+ * - `10%-20%`, `10%/2` (the second tenth), `10%` (the first): several with commas between
+ *
+ * Ranges may come in any order and overlap; perf wants absolute ones apart and in order.
+ * Source: perf script's documentation, --time; what it accepts beyond that was observed, perf 6.1.
+ *
+ * @throws PerfconvError `usage`
+ */
+export function parseTimeRanges(text: string): TimeRange[] {
+  if (text.includes('%')) {
+    const parts = text.split(',');
+    return parts.map((part) => parsePercent(part.trim(), parts.length === 1, text));
+  }
+  return text
+    .trim()
+    .replace(/\s*,\s*/g, ',')
+    .split(/\s+/)
+    .map((part) => parseSecondsRange(part, text));
+}
+
+function parsePercent(part: string, isOnly: boolean, whole: string): TimeRange {
+  const [, from, to] = /^(\d+(?:\.\d+)?)%\s*-\s*(\d+(?:\.\d+)?)%$/.exec(part) ?? [];
+  if (from !== undefined) return percentRange(Number(from), Number(to), whole);
+  const [, slice, nth] = /^(\d+(?:\.\d+)?)%(?:\s*\/\s*(\d+))?$/.exec(part) ?? [];
+  // `50%,60%` is rather meant to be a range than two times the first slice.
+  if (slice === undefined || (nth === undefined && !isOnly)) throw new PerfconvError('usage', `--time ${whole}: ${EXPECTED}`);
+  const which = Number(nth ?? 1);
+  if (which < 1 || Number(slice) === 0) throw new PerfconvError('usage', `--time ${whole}: slices are counted from 1, and not of 0 %`);
+  return percentRange(Number(slice) * (which - 1), Number(slice) * which, whole);
+}
+
+function percentRange(from: number, to: number, whole: string): TimeRange {
+  if (to < from) throw new PerfconvError('usage', `--time ${whole}: ends before it starts`);
+  if (to > 100) throw new PerfconvError('usage', `--time ${whole}: goes beyond 100 %`);
+  return { kind: 'percent', from, to };
+}
+
+function parseSecondsRange(part: string, whole: string): TimeRange {
+  const ends = part.split(',');
+  if (ends.length !== 2) throw new PerfconvError('usage', `--time ${whole}: ${EXPECTED}`);
+  const given = ends.filter((end) => end !== '');
+  const isSinceFirst = given.some((end) => end.startsWith('+'));
+  if (isSinceFirst && !given.every((end) => end.startsWith('+'))) {
+    throw new PerfconvError('usage', `--time ${whole}: one end counts from the first sample (+), the other does not`);
+  }
+  const [from, to] = ends.map((end) => parseSeconds(isSinceFirst ? end.slice(1) : end, end, whole));
+  if (from !== undefined && to !== undefined && to < from) throw new PerfconvError('usage', `--time ${whole}: ends before it starts`);
+  return { kind: isSinceFirst ? 'sinceFirst' : 'clock', ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+}
+
+function parseSeconds(digits: string, end: string, whole: string): bigint | undefined {
+  if (end === '') return undefined;
+  const match = /^(\d{1,10})(?:\.(\d{1,9}))?$/.exec(digits);
+  if (match === null) throw new PerfconvError('usage', `--time ${whole}: ${EXPECTED}`);
+  return BigInt(match[1]) * 1_000_000_000n + BigInt((match[2] ?? '').padEnd(9, '0'));
+}
+
+/**
+ * The ends of a range in per cent as nanoseconds since the first sample, both part of the range: rounded to whole
+ * nanoseconds, halves up; the upper end itself belongs to the next slice, unless it is the recording's last moment or
+ * the range would be empty. Observed: perf 6.1, samples at every nanosecond. perf adds to the first sample's time in
+ * doubles, which for clocks that count from 1970 are 256 ns apart; here it is exact.
+ */
+export function percentEnds(from: number, to: number, totalNs: number): { from: number; to: number } {
+  const first = Math.round((from / 100) * totalNs);
+  const end = Math.round((to / 100) * totalNs);
+  return { from: first, to: end === totalNs || end === first ? end : end - 1 };
+}
