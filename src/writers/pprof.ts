@@ -109,12 +109,17 @@ function writeMeta(profile: Profile, types: SampleTypes, weight: 'period' | 'sam
   const { meta } = profile;
   const count = types.countColumn[types.primaryEvent];
   const period = types.columns[count + 1];
-  if (meta.captureTimeNs !== undefined) writer.tag(PROFILE.timeNanos, WireType.Varint).int64(meta.captureTimeNs);
+  // A damaged clock can count to times that nobody could mean: profile.proto has an int64 for them.
+  if (meta.captureTimeNs !== undefined && isInt64(meta.captureTimeNs)) writer.tag(PROFILE.timeNanos, WireType.Varint).int64(meta.captureTimeNs);
   putNumber(writer, PROFILE.durationNanos, Math.round(meta.durationNs));
   putValueType(writer, PROFILE.periodType, strings.intern(period.type), strings.intern(period.unit));
   putNumber(writer, PROFILE.period, samplePeriod(profile, types.primaryEvent));
   for (const comment of commentsOf(profile)) writer.tag(PROFILE.comment, WireType.Varint).uint32(strings.intern(comment));
   putNumber(writer, PROFILE.defaultSampleType, strings.intern(weight === 'period' ? period.type : types.columns[count].type));
+}
+
+function isInt64(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value;
 }
 
 /** What the recording says of how it was made: the lines that `pprof -comments` prints. */

@@ -134,6 +134,11 @@ describe('meta data', () => {
     expect(comments).toEqual([]);
   });
 
+  test.each([-(1n << 63n) - 1n, 1n << 63n, -13261647112034281704n])('a time of %i, which no int64 holds, is left out', async (captureTimeNs) => {
+    const { message } = await pprofOf(buildProfile(ONE, { meta: { captureTimeNs } }));
+    expect(message.timeNanos).toBe(0n);
+  });
+
   test.each([
     ['a clock by frequency', 'cpu-clock', 0, 4000, 250_000n],
     ['a clock by an odd frequency', 'cpu-clock', 0, 999, 1_001_001n],
