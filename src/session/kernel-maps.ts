@@ -2,6 +2,10 @@ import type { KsymbolRecord, MmapRecord } from '../perfdata/records/mapping-reco
 import type { AddressSpace } from './address-space.ts';
 import { classifyKernelMap, type DsoTable } from './dsos.ts';
 
+/** Lowest address of the upper half, in which 64-bit kernels lie, and past-highest of the lower half. */
+const UPPER_HALF_START = -(2 ** 63);
+const LOWER_HALF_END = 2 ** 63;
+
 /** Past-highest kernel address, as a signed double: the address space ends at −1. */
 const KERNEL_END = 0;
 
@@ -39,7 +43,10 @@ export class KernelMaps {
     // Old files let the kernel begin at 0 or span everything; its page offset is where its text really begins.
     if (kind === 'kernel' && start === 0 && record.pageOffset !== 0) start = record.pageOffset;
     let end = wrapped(record.start + record.length);
-    if (end <= start) end = KERNEL_END;
+    // From 0 to the end of all, as simpleperf writes it: as signed numbers those are two ranges.
+    const lowerStart = kind === 'kernel' && start >= 0 && end <= start ? start : LOWER_HALF_END;
+    if (lowerStart < LOWER_HALF_END) start = UPPER_HALF_START;
+    else if (end <= start) end = KERNEL_END;
     const dso = this.#dsos.internMapped({ ...record, start, length: end - start }, kind, name);
     if (kind === 'kernel') {
       this.#imageStart = start;
@@ -49,6 +56,7 @@ export class KernelMaps {
         this.#dsos.dsos[dso].referenceAddress = record.pageOffset;
       }
     }
+    this.#space.map(lowerStart, LOWER_HALF_END, 0, dso);
     this.#space.map(start, end, 0, dso);
   }
 

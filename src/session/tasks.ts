@@ -110,6 +110,7 @@ export class TaskTable {
   /** FORK: pid equal to ppid is a further thread of a process, anything else a new process. */
   fork(record: ForkRecord): void {
     const parent = this.threads[this.thread(record.ppid, record.ptid)];
+    if (this.#isToldAgain(record, parent)) return;
     // The number may have belonged to another thread before; its EXIT does not always come.
     this.#threadOf.delete(record.tid);
     this.#lastThread = -1;
@@ -127,9 +128,25 @@ export class TaskTable {
     if (parent.hasComm) this.#setComm(child, parent.comm);
   }
 
+  /**
+   * Whether a FORK changes nothing, because it was told before and the child has done nothing since: simpleperf has every
+   * event tell of forks, execs and maps.
+   */
+  #isToldAgain(record: ForkRecord, parent: SessionThread): boolean {
+    const known = this.#threadOf.get(record.tid);
+    if (known === undefined) return false;
+    const child = this.threads[known];
+    if (child.pid !== record.pid || child.task >= 0 || child.comm !== parent.comm) return false;
+    if (record.pid === record.ppid) return true;
+    const { space, isSpaceShared } = this.processes[child.process];
+    return record.pid === record.tid && isSpaceShared && space === this.processes[parent.process].space;
+  }
+
   /** A new program begins with no maps; the old ones are there behind it. */
   #exec(process: SessionProcess): void {
     const old = process.space;
+    // Told again: see above.
+    if (old.size === 0 && old.fallback !== undefined) return;
     process.space = this.newSpace();
     process.isSpaceShared = false;
     if (old.size === 0) return;
