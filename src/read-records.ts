@@ -1,6 +1,7 @@
 import type { ByteSource, RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import * as abi from './perfdata/constants.ts';
+import { simpleperfEventTypes } from './perfdata/features/simpleperf.ts';
 import { type RecordingHeader, readHeader } from './perfdata/file-header.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from './perfdata/record-cursor.ts';
 import { type RecordVisitor, walkRecords } from './perfdata/record-walk.ts';
@@ -74,7 +75,9 @@ class RecordCollector implements RecordVisitor {
     this.#diagnostics = diagnostics;
     for (const attr of header.attrs) this.#events.add(attr);
     this.#events.applyEventTypes(header.eventTypes);
-    if (header.features.eventDesc !== undefined) this.#events.applyDescriptions(header.features.eventDesc);
+    const { eventDesc, simpleperf } = header.features;
+    if (eventDesc !== undefined) this.#events.applyDescriptions(eventDesc);
+    if (simpleperf?.metaInfo !== undefined) this.#events.applySimpleperfTypes(simpleperfEventTypes(simpleperf.metaInfo));
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
   }
 
@@ -95,10 +98,15 @@ class RecordCollector implements RecordVisitor {
     const record = type === abi.PERF_RECORD_SAMPLE ? this.#readSample(place) : this.#readOther(place);
     if (record.type === 'DAMAGED') this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record.problem}`, fileOffset);
     else if (TELLING_TYPES.has(type)) this.#userRecords.read(cursor);
+    else if (record.type === 'SIMPLEPERF' && record.content.type === 'eventId') this.#addIds(record.content.ids);
     this.#records.push(record);
   }
 
   visitTracingData(): void {}
+
+  #addIds(ids: readonly { readonly attr: bigint; readonly id: bigint }[]): void {
+    for (const { attr, id } of ids) if (attr < BigInt(this.#events.events.length)) this.#events.addId(Number(id), Number(attr));
+  }
 
   #readSample(place: RecordPlace): PerfRecord {
     const { view, at, size, misc, fileOffset } = place;

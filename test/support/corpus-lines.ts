@@ -1,31 +1,39 @@
-import type { PerfRecord, SampleRecord } from '../../src/perfdata/records/perf-record.ts';
+import { Diagnostics } from '../../src/diagnostics.ts';
+import { type Features, readFeature } from '../../src/perfdata/features.ts';
+import type { LegacyHeaderRecord, PerfRecord, SampleRecord } from '../../src/perfdata/records/perf-record.ts';
 import type { SampleId } from '../../src/perfdata/sample-id.ts';
 
 // The corpus's expectations, line by line, as its independent decoder prints them: tab-separated columns, of which the
 // first two are a record's type and offset. See the README of the corpus.
 
-/** The record as a line of the corpus's expectations; undefined for one that they leave out. */
-export function lineOf(record: PerfRecord): string | undefined {
+/**
+ * The record as a line of the corpus's expectations; undefined for one that they leave out: what tells of the events, build
+ * ids, and the records that compressed data lie in.
+ */
+export function lineOf(record: PerfRecord, littleEndian: boolean): string | undefined {
   if (record.type === 'SAMPLE') return sampleLine(record);
-  const fields = fieldsOf(record);
-  if (fields === undefined) return undefined;
-  const columns = [nameOf(record), record.offset, ...(Array.isArray(fields) ? fields : [fields])];
-  if (!isToolRecord(record)) columns.push(`misc=${hex(record.misc, '0x')}`, trailerText('sampleId' in record ? record.sampleId : undefined));
-  return columns.join('\t');
+  if (LEFT_OUT.has(record.type)) return undefined;
+  const tool = fieldsOfTool(record, littleEndian);
+  if (tool !== undefined) return [nameOf(record), record.offset, tool].join('\t');
+  const sampleId = 'sampleId' in record ? record.sampleId : undefined;
+  return [record.type, record.offset, fieldsOfKernel(record), `misc=${hex(record.misc, '0x')}`, trailerText(sampleId)].join('\t');
 }
 
-function nameOf(record: PerfRecord): string {
+const LEFT_OUT: ReadonlySet<string> = new Set(['HEADER_ATTR', 'HEADER_EVENT_TYPE', 'HEADER_BUILD_ID', 'COMPRESSED', 'COMPRESSED2']);
+
+/** The type's name in the expectations and in the inventory. */
+export function nameOf(record: PerfRecord): string {
   switch (record.type) {
     case 'LEGACY_HEADER':
       return `LEGACY_HEADER_${record.name}`;
     case 'SIMPLEPERF':
-      return record.name;
+      return `SP_${record.name}`;
     default:
       return record.type;
   }
 }
 
-/** The line's trailer fields, and those of ours, in one order: the decoder prints them backwards, id or identifier where it lies. */
+/** A line with its trailer fields in the order of {@link lineOf}: the decoder prints them backwards, as they lie in the record. */
 export function withSortedTrailer(line: string): string {
   const columns = line.split('\t');
   if (columns[0] === 'SAMPLE' || columns.length !== 5) return line;
@@ -42,21 +50,15 @@ function trailerText(sampleId: SampleId | undefined): string {
     .join(' ');
 }
 
-function isToolRecord(record: PerfRecord): boolean {
-  return fieldsOfTool(record) !== undefined;
-}
-
-function fieldsOf(record: PerfRecord): string | undefined {
-  return fieldsOfTool(record) ?? fieldsOfKernel(record);
-}
-
-function fieldsOfKernel(record: PerfRecord): string | undefined {
+function fieldsOfKernel(record: PerfRecord): string {
   switch (record.type) {
     case 'MMAP':
       return [record.pid, record.tid, hex(record.addr), hex(record.len), hex(record.pgoff), record.filename].join(' ');
     case 'MMAP2': {
       const file = record.buildId === undefined ? `${record.maj}:${record.min} ino=${record.ino} gen=${record.inoGeneration}` : `buildid=${record.buildId}`;
-      return `${record.pid} ${record.tid} ${hex(record.addr)} ${hex(record.len)} ${hex(record.pgoff)} ${file} prot=${record.prot} flags=${hex(record.flags ?? 0)} ${record.filename}`;
+      const range = [record.pid, record.tid, hex(record.addr), hex(record.len), hex(record.pgoff)].join(' ');
+      const protection = record.prot === undefined ? '' : `prot=${record.prot} flags=${hex(record.flags ?? 0)} `;
+      return `${range} ${file} ${protection}${record.filename}`;
     }
     case 'COMM':
       return `${record.pid} ${record.tid} ${record.comm}${record.isExec ? ' exec' : ''}`;
@@ -86,12 +88,14 @@ function fieldsOfKernel(record: PerfRecord): string | undefined {
       return `type=${record.bpfType} flags=${record.flags} id=${record.id} tag=${bytesText(record.tag)}`;
     case 'CGROUP':
       return `${record.id} ${record.path}`;
+    case 'DAMAGED':
+      return record.problem;
     default:
-      return undefined;
+      throw new Error(`the corpus has no ${record.type}: how would it print one?`);
   }
 }
 
-function fieldsOfTool(record: PerfRecord): string | undefined {
+function fieldsOfTool(record: PerfRecord, littleEndian: boolean): string | undefined {
   switch (record.type) {
     case 'AUXTRACE':
       return `size=${record.auxSize} offset=${hex(record.auxOffset)} ref=${hex(record.reference)} idx=${record.idx} tid=${record.tid} cpu=${record.cpu}`;
@@ -102,7 +106,7 @@ function fieldsOfTool(record: PerfRecord): string | undefined {
     case 'HEADER_TRACING_DATA':
       return `size=${record.dataSize} inside`;
     case 'LEGACY_HEADER':
-      return `${record.data.length} bytes`;
+      return legacyText(record, littleEndian);
     case 'AUXTRACE_INFO':
     case 'CPU_MAP':
     case 'FINISHED_INIT':
@@ -115,6 +119,19 @@ function fieldsOfTool(record: PerfRecord): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** What a header string says, as Python prints it; the size of those whose content the decoder leaves alone. */
+function legacyText({ feature, data, offset }: LegacyHeaderRecord, littleEndian: boolean): string {
+  const features: Features = { present: new Set() };
+  readFeature(features, feature, data, littleEndian, offset, new Diagnostics());
+  const { hostname, osrelease, version, arch, cpudesc, cpuid, nrCpusAvailable, nrCpusOnline, totalMemKib, cmdline, eventDesc } = features;
+  const plain = hostname ?? osrelease ?? version ?? arch ?? cpudesc ?? cpuid ?? totalMemKib;
+  if (plain !== undefined) return String(plain);
+  if (nrCpusOnline !== undefined) return `[${nrCpusOnline}, ${nrCpusAvailable}]`;
+  if (cmdline !== undefined) return `[${cmdline.map((word) => `'${word}'`).join(', ')}]`;
+  if (eventDesc !== undefined) return `[${eventDesc.map(({ name, ids }) => `('${name}', ${ids.length})`).join(', ')}]`;
+  return `${data.length} bytes`;
 }
 
 function sampleLine(record: SampleRecord): string {

@@ -4,6 +4,8 @@ import * as abi from '../constants.ts';
 import { RECORD_HEADER_BYTES } from '../record-cursor.ts';
 import type { Sample } from '../sample.ts';
 import type { SampleId } from '../sample-id.ts';
+import { simpleperfRecordNameOf } from '../simpleperf-constants.ts';
+import { readSimpleperfRecord, type SimpleperfRecord as SimpleperfContent } from '../simpleperf-records.ts';
 import { KERNEL_RECORDS, type RecordKind } from './kernel-records.ts';
 import { TOOL_RECORDS } from './tool-records.ts';
 
@@ -53,10 +55,9 @@ export interface LegacyHeaderRecord extends RecordHead<'LEGACY_HEADER'> {
 
 /** One of simpleperf's own records (32768 and up). */
 export interface SimpleperfRecord extends RecordHead<'SIMPLEPERF'> {
-  readonly number: number;
-  /** `KERNEL_SYMBOL`, or `record type 32999` for a number that is not known. */
+  /** Its name in simpleperf, without SIMPLE_PERF_RECORD_: `KERNEL_SYMBOL`. */
   readonly name: string;
-  readonly data: Uint8Array;
+  readonly content: SimpleperfContent;
 }
 
 /** A record of a type that is not known yet. */
@@ -130,18 +131,19 @@ export function readRecord(place: RecordPlace, trailerBytes: number, readFormat:
 
 /** A record that cannot be read, and why. */
 export function damaged({ type, fileOffset, size, misc }: RecordPlace, problem: string): DamagedRecord {
-  const recordType = type === abi.PERF_RECORD_SAMPLE ? 'SAMPLE' : (KINDS.get(type)?.name ?? String(type));
+  const recordType = type === abi.PERF_RECORD_SAMPLE ? 'SAMPLE' : (KINDS.get(type)?.name ?? abi.recordTypeNameOf(type) ?? String(type));
   return { type: 'DAMAGED', offset: fileOffset, size, misc, recordType, problem };
 }
 
-/** Records that are not perf's, or not known: as bytes. */
-function readForeign({ view, at, size, type, misc, fileOffset }: RecordPlace): LegacyHeaderRecord | SimpleperfRecord | UnknownRecord {
+/** Records that are not perf's, or not known. */
+function readForeign(place: RecordPlace): LegacyHeaderRecord | SimpleperfRecord | UnknownRecord | DamagedRecord {
+  const { view, at, size, type, misc, fileOffset } = place;
   const head = { offset: fileOffset, size, misc };
+  const content = readSimpleperfRecord(view, at, at + size, type);
+  if (typeof content === 'string') return damaged(place, content);
+  if (content !== undefined) return { type: 'SIMPLEPERF', ...head, name: simpleperfRecordNameOf(type) ?? String(type), content };
   const data = view.bytes.slice(at + RECORD_HEADER_BYTES, at + size);
-  if (abi.isLegacyHeaderType(type - abi.LEGACY_HEADER_OFFSET)) {
-    const feature = abi.featureOfLegacyHeader(type);
-    return { type: 'LEGACY_HEADER', ...head, feature, name: abi.FEATURE_NAMES[feature] ?? `feature ${feature}`, data };
-  }
-  if (type >= abi.SIMPLEPERF_TYPE_START) return { type: 'SIMPLEPERF', ...head, number: type, name: abi.recordTypeNameOf(type) ?? `record type ${type}`, data };
-  return { type: 'UNKNOWN', ...head, number: type, data };
+  if (!abi.isLegacyHeaderType(type - abi.LEGACY_HEADER_OFFSET)) return { type: 'UNKNOWN', ...head, number: type, data };
+  const feature = abi.featureOfLegacyHeader(type);
+  return { type: 'LEGACY_HEADER', ...head, feature, name: abi.FEATURE_NAMES[feature] ?? `feature ${feature}`, data };
 }
