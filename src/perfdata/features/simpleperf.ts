@@ -1,4 +1,5 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
+import { PERF_TYPE_HARDWARE } from '../constants.ts';
 import { ProtobufReader } from '../protobuf-reader.ts';
 import * as sp from '../simpleperf-constants.ts';
 import { readFile2Feature, readFileFeature, type SimpleperfFile } from '../simpleperf-files.ts';
@@ -92,10 +93,21 @@ function readDebugUnwind(section: ByteView, files: DebugUnwindFile[]): void {
   }
 }
 
-/** The events of META_INFO's `event_type_info`: a line each, `name,type,config`. A line of another form is left out. */
-export function simpleperfEventTypes(metaInfo: ReadonlyMap<string, string>): SimpleperfEventType[] {
+/** Generic events that simpleperf calls otherwise than perf does. */
+const GENERIC_EVENT_TYPES: readonly SimpleperfEventType[] = [
+  { name: 'cpu-cycles', type: PERF_TYPE_HARDWARE, config: 0n },
+  { name: 'branch-instructions', type: PERF_TYPE_HARDWARE, config: 4n },
+];
+
+/**
+ * The events of META_INFO's `event_type_info`: a line each, `name,type,config`. A line of another form is left out. Where
+ * there is none, the generic events that have names of simpleperf's own.
+ */
+export function simpleperfEventTypes(metaInfo: ReadonlyMap<string, string> | undefined): readonly SimpleperfEventType[] {
+  const info = metaInfo?.get('event_type_info');
+  if (info === undefined) return GENERIC_EVENT_TYPES;
   const types: SimpleperfEventType[] = [];
-  for (const line of (metaInfo.get('event_type_info') ?? '').split('\n')) {
+  for (const line of info.split('\n')) {
     // A PMU's event may have commas in its name.
     const match = /^(.+),(\d{1,10}),(\d{1,20})$/.exec(line);
     if (match !== null) types.push({ name: match[1], type: Number(match[2]), config: BigInt(match[3]) });
