@@ -19,7 +19,22 @@ export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './errors
 export { FORMATS, type Format, type OutputFormat, outputFormatOf, type StreamFormat } from './formats.ts';
 export type { Profile } from './profile/profile.ts';
 export { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
-export { type EventInfo, type RecordingInfo, recordingInfo } from './recording-info.ts';
+export {
+  type AttrInfo,
+  type BpfProgramInfo,
+  type ClockInfo,
+  type EventInfo,
+  type GroupInfo,
+  type HostInfo,
+  type MachineInfo,
+  type MemoryInfo,
+  type PmuInfo,
+  type RecordingInfo,
+  type RecordingInfoOptions,
+  readRecordingInfo,
+  type TimeInfo,
+  type TopologyInfo,
+} from './recording-info.ts';
 export type { RecordObserver, SessionResult } from './session/session.ts';
 export { type WriteOptions, writeProfile } from './write-profile.ts';
 export type { PprofLabel } from './writers/pprof-labels.ts';

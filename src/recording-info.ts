@@ -1,106 +1,160 @@
+import type { ByteSource } from './bytes/byte-source.ts';
 import type { Diagnostic, Diagnostics } from './diagnostics.ts';
+import { withoutHome, withoutHomes } from './info/anonymous.ts';
+import { type EventInfo, eventInfos, type GroupInfo, groupInfos } from './info/event-info.ts';
+import { type MachineInfo, machineInfo } from './info/machine-info.ts';
+import { SampleOrder } from './info/sample-order.ts';
+import { type ClockInfo, clockInfo, type TimeInfo, timeInfo, wallClockText } from './info/time-info.ts';
 import { FEATURE_NAMES, recordTypeNameOf } from './perfdata/constants.ts';
-import { SAMPLE_FIELDS } from './perfdata/sample-layout.ts';
-import type { ReadProfileResult } from './read-profile.ts';
-import type { SessionEvent } from './session/events.ts';
+import { type ReadProfileResult, readProfile } from './read-profile.ts';
 
-/** One event of a recording as it was asked for. */
-export interface EventInfo {
-  readonly name: string;
-  /** perf_event_attr.type. */
-  readonly type: number;
-  /** perf_event_attr.config, hex. */
-  readonly config: string;
-  /** Events per sample; absent where a frequency was asked for. */
-  readonly samplePeriod?: number;
-  /** Samples per second; absent where a period was asked for. */
-  readonly sampleFreq?: number;
-  /** Fields that its samples carry, in the order in which they lie there. */
-  readonly sampleType: readonly string[];
-  /** Flags that are set, by their names in perf_event.h. */
-  readonly flags: readonly string[];
-  readonly preciseIp: number;
-  /** Samples, and the sum of their periods. */
-  readonly samples: number;
-  readonly period: number;
-}
+export type { AttrInfo, EventInfo, GroupInfo } from './info/event-info.ts';
+export type { BpfProgramInfo, HostInfo, MachineInfo, MemoryInfo, PmuInfo, TopologyInfo } from './info/machine-info.ts';
+export type { ClockInfo, TimeInfo } from './info/time-info.ts';
 
-/** What `perfconv info` tells: plain values, ready for JSON. What the recording does not say is absent. */
-export interface RecordingInfo {
+/**
+ * What `perfconv info` tells: plain values, ready for JSON, whose schema is published as `perfconv/info.schema.json`.
+ * What the recording does not say is absent.
+ */
+export interface RecordingInfo extends MachineInfo {
+  /** Grows when a field changes its meaning or goes away; new fields may come without. */
+  readonly schemaVersion: 1;
   readonly input: string;
   /** Absent for a stream. */
-  readonly sizeBytes?: number;
+  readonly sizeBytes?: number | undefined;
+  /** When the file was last written, ISO 8601; absent for a stream. */
+  readonly modifiedTime?: string | undefined;
   readonly mode: 'file' | 'pipe';
+  /** 1: PERFFILE, of perf before Linux 3.2; 2: PERFILE2. */
+  readonly headerVersion: 1 | 2;
   readonly byteOrder: 'little' | 'big';
-  readonly hostName?: string;
-  readonly osRelease?: string;
-  readonly arch?: string;
-  readonly perfVersion?: string;
-  readonly cpusOnline?: number;
-  readonly cpusAvailable?: number;
-  readonly cpuDescription?: string;
-  readonly totalMemKib?: number;
-  readonly commandLine?: readonly string[];
+  /** Where the records begin. */
+  readonly dataOffset: number;
+  /** Bytes of records; absent where only the end of the input tells. */
+  readonly dataSizeBytes?: number | undefined;
+  readonly perfVersion?: string | undefined;
+  readonly commandLine?: readonly string[] | undefined;
+  readonly clock: ClockInfo;
+  /** Absent where samples carry no time. */
+  readonly time?: TimeInfo | undefined;
+  /** First and last sample as perf noted them in the header, nanoseconds as decimal text; `0` where it did not look. */
+  readonly headerSampleTime?: { readonly firstNs: string; readonly lastNs: string } | undefined;
+  /** Compressed records: 1 is zstd; `ratio` is that of all data. */
+  readonly compression?:
+    | { readonly version: number; readonly type: number; readonly level: number; readonly ratio: number; readonly mmapBytes: number }
+    | undefined;
+  /** Version of the layout of a recording that is a directory. */
+  readonly directoryVersion?: number | undefined;
+  /** Hardware trace (Intel PT, Arm CoreSight): pieces, and their bytes by the header's index. */
+  readonly auxtrace?: { readonly entries: number; readonly sizeBytes: number } | undefined;
+  /** Whether the header says that samples carry branch stacks. */
+  readonly hasBranchStacks: boolean;
+  /** Whether it is a recording of `perf stat`. */
+  readonly isStat: boolean;
+  /** What simpleperf notes of itself, its device and the app, in its own words. */
+  readonly simpleperf?: readonly { readonly name: string; readonly value: string }[] | undefined;
   /** Names of the header features that the recording has. */
   readonly features: readonly string[];
   readonly events: readonly EventInfo[];
+  readonly groups?: readonly GroupInfo[] | undefined;
   /** Number of records by type, as `perf report --stats` calls the types. */
   readonly records: Readonly<Record<string, number>>;
   readonly recordCount: number;
   readonly sampleCount: number;
+  /** Samples that stand in the file before an older one. */
+  readonly samplesOutOfOrder: number;
   readonly processCount: number;
   readonly threadCount: number;
-  /** First and last sample in the recording's own clock, nanoseconds as decimal text; absent where samples carry no time. */
-  readonly firstSampleNs?: string;
-  readonly lastSampleNs?: string;
-  /** Wall clock time of the first sample, ISO 8601; absent unless the recording or its file tells. */
-  readonly captureTime?: string;
+  /** Files with the builds that they were. */
+  readonly buildIds: readonly { readonly file: string; readonly buildId: string }[];
   /** What is damaged or missing. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Sums up a recording that was read, with no filter. */
-export function recordingInfo(input: string, sizeBytes: number | undefined, { profile, session }: ReadProfileResult, diagnostics: Diagnostics): RecordingInfo {
+export interface RecordingInfoOptions {
+  /** Leaves out the host's name and the command line; home directories in paths become `~`. */
+  readonly anonymous?: boolean;
+  /** Unix time in nanoseconds at which the recording was last written, where it is a file. */
+  readonly modifiedNs?: bigint;
+  /** Called now and then with the file position reached. */
+  readonly onProgress?: (position: number) => void;
+}
+
+/**
+ * Reads a recording from its first record to its last and sums it up.
+ * @throws PerfconvError when the input is no recording, or too damaged to begin with
+ */
+export async function readRecordingInfo(source: ByteSource, options: RecordingInfoOptions, diagnostics: Diagnostics): Promise<RecordingInfo> {
+  const order = new SampleOrder();
+  const result = await readProfile(source, { observer: order, ...(options.onProgress && { onProgress: options.onProgress }) }, diagnostics);
+  const info = sumUp(source, result, order.outOfOrder, options.modifiedNs, diagnostics);
+  return options.anonymous ? anonymous(info) : info;
+}
+
+function sumUp(
+  source: ByteSource,
+  { profile, session }: ReadProfileResult,
+  samplesOutOfOrder: number,
+  modifiedNs: bigint | undefined,
+  diagnostics: Diagnostics,
+): RecordingInfo {
   const { header, features, counts } = session;
   const { meta } = profile;
-  const hasTimes = profile.totals.size > 0 && meta.startTime > 0n && session.events.some((event) => event.layout.time >= 0);
+  const clock = clockInfo(features, session.events);
+  const hasTimes = profile.totals.size > 0 && session.events.some(({ layout }) => layout.time >= 0);
+  const dataSizeBytes = header.dataEnd - header.dataStart;
   return {
-    input,
-    ...(sizeBytes !== undefined && { sizeBytes }),
+    schemaVersion: 1,
+    input: source.name,
+    sizeBytes: source.sizeBytes,
+    modifiedTime: modifiedNs === undefined ? undefined : wallClockText(modifiedNs),
     mode: header.mode,
+    headerVersion: header.version,
     byteOrder: header.littleEndian ? 'little' : 'big',
-    ...(features.hostname !== undefined && { hostName: features.hostname }),
-    ...(features.osrelease !== undefined && { osRelease: features.osrelease }),
-    ...(features.arch !== undefined && { arch: features.arch }),
-    ...(features.version !== undefined && { perfVersion: features.version }),
-    ...(features.nrCpusOnline !== undefined && { cpusOnline: features.nrCpusOnline }),
-    ...(features.nrCpusAvailable !== undefined && { cpusAvailable: features.nrCpusAvailable }),
-    ...(features.cpudesc !== undefined && { cpuDescription: features.cpudesc }),
-    ...(features.totalMemKib !== undefined && { totalMemKib: features.totalMemKib }),
-    ...(features.cmdline !== undefined && { commandLine: features.cmdline }),
+    dataOffset: header.dataStart,
+    dataSizeBytes: Number.isFinite(dataSizeBytes) ? dataSizeBytes : undefined,
+    perfVersion: features.version,
+    commandLine: features.cmdline,
+    ...machineInfo(features),
+    clock,
+    time: hasTimes ? timeInfo(meta.startTime, meta.durationNs, features, clock, modifiedNs) : undefined,
+    headerSampleTime: features.sampleTime && { firstNs: String(features.sampleTime.first), lastNs: String(features.sampleTime.last) },
+    compression: features.compressed,
+    directoryVersion: features.dirFormatVersion,
+    auxtrace: features.auxtrace,
+    hasBranchStacks: features.hasBranchStack ?? false,
+    isStat: features.isStat ?? false,
+    simpleperf: features.simpleperf && [...features.simpleperf.metaInfo].map(([name, value]) => ({ name, value })),
     features: [...features.present].sort((a, b) => a - b).map((bit) => FEATURE_NAMES[bit] ?? `feature ${bit}`),
-    events: session.events.map((event, index) => eventInfo(event, profile.events[index].samples, profile.events[index].period)),
+    events: eventInfos(session, profile.events),
+    groups: groupInfos(features, session.events),
     records: Object.fromEntries(counts.entries().map(([type, count]) => [recordTypeNameOf(type) ?? `type ${type}`, count])),
     recordCount: counts.total,
     sampleCount: session.sampleCount,
+    samplesOutOfOrder,
     processCount: session.processes.length,
     threadCount: session.threads.length,
-    ...(hasTimes && { firstSampleNs: String(meta.startTime), lastSampleNs: String(meta.startTime + BigInt(Math.round(meta.durationNs))) }),
-    ...(meta.captureTimeNs !== undefined && { captureTime: new Date(Number(meta.captureTimeNs / 1_000_000n)).toISOString() }),
+    buildIds: buildIds(session),
     diagnostics: diagnostics.list(),
   };
 }
 
-function eventInfo({ attr, name }: SessionEvent, samples: number, period: number): EventInfo {
+/** Those of the header, and those that came with maps or as records. */
+function buildIds({ features, dsos }: ReadProfileResult['session']): RecordingInfo['buildIds'] {
+  const inHeader = (features.buildIds ?? []).map(({ filename, buildId }) => ({ file: filename, buildId }));
+  const known = new Set(inHeader.map(({ file }) => file));
+  const mapped = dsos.filter(({ name, buildId }) => buildId !== '' && !known.has(name)).map(({ name, buildId }) => ({ file: name, buildId }));
+  return [...inHeader, ...mapped];
+}
+
+/** The same without what names people: host, command line, home directories. */
+function anonymous(info: RecordingInfo): RecordingInfo {
   return {
-    name,
-    type: attr.type,
-    config: `0x${attr.config.toString(16)}`,
-    ...(attr.flags.has('freq') ? { sampleFreq: attr.sampleFreq } : { samplePeriod: attr.samplePeriod }),
-    sampleType: SAMPLE_FIELDS.filter(({ bits }) => (attr.sampleType & bits) !== 0).map((field) => field.name),
-    flags: [...attr.flags],
-    preciseIp: attr.preciseIp,
-    samples,
-    period,
+    ...info,
+    input: withoutHome(info.input),
+    host: { ...info.host, name: undefined },
+    commandLine: undefined,
+    buildIds: info.buildIds.map(({ file, buildId }) => ({ file: withoutHome(file), buildId })),
+    diagnostics: info.diagnostics.map((finding) => ({ ...finding, message: withoutHomes(finding.message) })),
   };
 }

@@ -1,7 +1,7 @@
+import pc from 'picocolors';
 import { Diagnostics } from '../diagnostics.ts';
 import { WritableSink } from '../host/writable-sink.ts';
-import { readProfile } from '../read-profile.ts';
-import { type RecordingInfo, recordingInfo } from '../recording-info.ts';
+import { type RecordingInfo, readRecordingInfo } from '../recording-info.ts';
 import type { Arguments } from './arguments.ts';
 import { reportingFailures, STANDARD_OUTPUT } from './failures.ts';
 import { infoText } from './info-text.ts';
@@ -16,14 +16,19 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
   return reportingFailures(input, terminal, async () => {
     const read = (): Promise<RecordingInfo> =>
       withInput(input, terminal, ({ source, modifiedNs }) =>
-        withProgress(source, args, terminal, async (onProgress) => {
-          const options = { ...onProgress, ...(modifiedNs !== undefined && { fallbackCaptureTimeNs: modifiedNs }) };
-          return recordingInfo(input, source.sizeBytes, await readProfile(source, options, diagnostics), diagnostics);
-        }),
+        withProgress(source, args, terminal, (onProgress) =>
+          readRecordingInfo(source, { ...onProgress, anonymous: args.flag('anonymous'), ...(modifiedNs !== undefined && { modifiedNs }) }, diagnostics),
+        ),
       );
     const info = await cleaningUpOnSignals(() => {}, read, firstInterrupt(input, args, terminal));
-    const text = args.flag('json') ? `${JSON.stringify(info, undefined, 2)}\n` : infoText(info);
+    const text = args.flag('json')
+      ? `${JSON.stringify(info, undefined, 2)}\n`
+      : infoText(info, { verbose: args.flag('verbose'), heading: headingPainter(terminal) });
     await new WritableSink(terminal.stdout, STANDARD_OUTPUT).write(new TextEncoder().encode(text));
     return args.flag('strict') && diagnostics.hasLoss ? EXIT_LOSS : EXIT_DONE;
   });
+}
+
+function headingPainter({ stdout, env }: Terminal): (text: string) => string {
+  return pc.createColors(stdout.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb').bold;
 }

@@ -1,61 +1,126 @@
 import { printable } from '../errors.ts';
 import type { EventInfo, RecordingInfo } from '../recording-info.ts';
+import { attrLines } from './info-attr-text.ts';
+import { type Fact, facts, list, wrapped } from './info-layout.ts';
+import { machineFacts } from './info-machine-text.ts';
 import { diagnosticText, displayName } from './messages.ts';
 
+export interface InfoTextOptions {
+  /** Whether long lists are printed whole. */
+  readonly verbose: boolean;
+  /** Marks a heading. */
+  readonly heading: (text: string) => string;
+}
+
 /** What `perfconv info` prints for people. */
-export function infoText(info: RecordingInfo): string {
-  const lines = [
-    ...facts([
-      ['recording', displayName(info.input)],
-      ['size', info.sizeBytes === undefined ? undefined : `${info.sizeBytes} bytes`],
-      ['form', `${info.mode}, ${info.byteOrder}-endian`],
-      ['host', info.hostName],
-      ['kernel', info.osRelease],
-      ['machine', [info.arch, info.cpuDescription].filter((part) => part !== undefined).join(', ') || undefined],
-      ['cpus', info.cpusOnline === undefined ? undefined : `${info.cpusOnline} online of ${info.cpusAvailable}`],
-      ['memory', info.totalMemKib === undefined ? undefined : `${info.totalMemKib} KiB`],
-      ['perf', info.perfVersion],
-      ['command', info.commandLine?.join(' ')],
-      ['captured', info.captureTime],
-      ['time', timeText(info)],
-      ['samples', String(info.sampleCount)],
-      ['processes', `${info.processCount} with ${info.threadCount} threads`],
-      ['features', info.features.join(' ') || undefined],
-    ]),
-    '',
-    'events:',
-    ...info.events.flatMap(eventLines),
-    '',
-    `records: ${info.recordCount}`,
-    ...Object.entries(info.records).map(([name, count]) => `${String(count).padStart(12)}  ${name}`),
+export function infoText(info: RecordingInfo, { verbose, heading }: InfoTextOptions): string {
+  const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
+    ['Recording', facts(recordingFacts(info))],
+    ['Machine', facts(machineFacts(info, verbose))],
+    ['Events', eventLines(info, verbose)],
+    ['Records', recordLines(info)],
+    ['BPF programs', bpfLines(info, verbose)],
+    ['Build ids', list(info.buildIds, verbose, ({ file, buildId }) => `  ${buildId.padEnd(40)}  ${file}`)],
+    ['Findings', info.diagnostics.flatMap((finding) => wrapped(`  ${finding.severity}: `, diagnosticText(finding)))],
   ];
-  if (info.diagnostics.length > 0) lines.push('', 'findings:', ...info.diagnostics.map((finding) => `  ${finding.severity}: ${diagnosticText(finding)}`));
-  return `${lines.map(printable).join('\n')}\n`;
+  const parts = sections.filter(([, lines]) => lines.length > 0).map(([title, lines]) => [heading(title), ...lines.map(printable)].join('\n'));
+  return `${parts.join('\n\n')}\n`;
 }
 
-/** Names and values in two columns; what is not known is left out. */
-function facts(rows: readonly (readonly [name: string, value: string | undefined])[]): string[] {
-  const known = rows.filter((row): row is readonly [string, string] => row[1] !== undefined);
-  const width = Math.max(...known.map(([name]) => name.length)) + 2;
-  return known.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}`);
-}
-
-function eventLines(event: EventInfo): string[] {
-  const rate = event.sampleFreq === undefined ? `every ${event.samplePeriod}` : `${event.sampleFreq} per second`;
+function recordingFacts(info: RecordingInfo): Fact[] {
+  const { clock, compression, auxtrace } = info;
+  const format = `${info.mode === 'pipe' ? 'pipe form of ' : ''}${info.headerVersion === 1 ? 'PERFFILE' : 'PERFILE2'}, ${info.byteOrder}-endian`;
   return [
-    `  ${event.name}: ${event.samples} samples, period ${event.period}`,
-    `    type ${event.type}, config ${event.config}, ${rate}${event.preciseIp > 0 ? `, precise ${event.preciseIp}` : ''}`,
-    `    fields: ${event.sampleType.join(' ') || 'none'}`,
-    `    flags: ${event.flags.join(' ') || 'none'}`,
+    ['file', displayName(info.input)],
+    ['size', info.sizeBytes === undefined ? undefined : `${count(info.sizeBytes)} bytes`],
+    ['form', format],
+    ['data', `${info.dataSizeBytes === undefined ? 'up to the end' : `${count(info.dataSizeBytes)} bytes`} from offset ${info.dataOffset}`],
+    ['written', info.modifiedTime && secondsOnly(info.modifiedTime)],
+    ['command', info.commandLine?.map(quoted).join(' ')],
+    ['perf', info.perfVersion],
+    ['time', timeText(info)],
+    ['wall clock', wallClockText(info)],
+    ['clock', clockText(info)],
+    ['reference', clock.reference && `${clock.reference.wallClock} is ${seconds(clock.reference.clockNs)}`],
+    ['samples', `${count(info.sampleCount)}${info.samplesOutOfOrder > 0 ? `, ${count(info.samplesOutOfOrder)} of them before an older one` : ''}`],
+    ['processes', `${count(info.processCount)} with ${counted(info.threadCount, 'thread')}`],
+    ['compression', compression && `${compression.type === 1 ? 'zstd' : `type ${compression.type}`}, level ${compression.level}, ratio ${compression.ratio}`],
+    ['directory', info.directoryVersion === undefined ? undefined : `layout version ${info.directoryVersion}`],
+    ['hardware trace', auxtrace && `${counted(auxtrace.entries, 'piece')}, not decoded`],
+    ['branch stacks', info.hasBranchStacks ? 'yes' : undefined],
+    ['perf stat', info.isStat ? 'counts, no samples' : undefined],
+    ...(info.simpleperf ?? []).map(({ name, value }): Fact => [name.replaceAll('_', ' '), value]),
+    ['features', info.features.join(' ') || undefined],
   ];
 }
 
-function timeText({ firstSampleNs, lastSampleNs }: RecordingInfo): string | undefined {
-  if (firstSampleNs === undefined || lastSampleNs === undefined) return undefined;
-  const duration = BigInt(lastSampleNs) - BigInt(firstSampleNs);
-  return `${secondsText(BigInt(firstSampleNs))} to ${secondsText(BigInt(lastSampleNs))} (${secondsText(duration)} s)`;
+function eventLines(info: RecordingInfo, verbose: boolean): string[] {
+  const groups = (info.groups ?? []).map(({ name, events }) => `  group ${name ?? ''}{${events.map((event) => event.trim()).join(',')}}`);
+  return [...list(info.events, verbose, (event) => eventText(event, verbose)), ...groups];
 }
 
-function secondsText(ns: bigint): string {
-  return `${ns / 1_000_000_000n}.${String(ns % 1_000_000_000n).padStart(9, '0')}`;
+function eventText(event: EventInfo, verbose: boolean): string {
+  const counts = `${counted(event.samples, 'sample')}, period ${count(event.period)}`;
+  return [`  ${event.name.trim()}: ${counts}`, ...attrLines(event, verbose)].join('\n');
+}
+
+/** As `perf report --stats`. */
+function recordLines({ records, recordCount }: RecordingInfo): string[] {
+  const rows = [...Object.entries(records), ['in all', recordCount] as const];
+  const width = Math.max(...rows.map(([, number]) => count(number).length));
+  return rows.map(([name, number]) => `  ${count(number).padStart(width)}  ${name.padEnd(20)} ${percent(number, recordCount)}`.trimEnd());
+}
+
+function bpfLines({ bpfPrograms = [], btf = [] }: RecordingInfo, verbose: boolean): string[] {
+  const programs = list(bpfPrograms, verbose, ({ id, name, tag, functions }) => {
+    const code = functions.map(({ address, sizeBytes }) => `${address} (${sizeBytes} bytes)`);
+    return `  ${String(id).padStart(5)}  ${name.padEnd(15)}  ${tag}  ${code.slice(0, verbose ? undefined : 1).join(' ')}`.trimEnd();
+  });
+  return btf.length === 0
+    ? programs
+    : [...programs, ...wrapped('  type information (BTF): ', btf.map(({ id, sizeBytes }) => `${id} (${sizeBytes} bytes)`).join(', '))];
+}
+
+function timeText({ time }: RecordingInfo): string | undefined {
+  return time && `${seconds(time.firstNs)} to ${seconds(time.lastNs)} (${(time.durationNs / 1e9).toFixed(9)} s)`;
+}
+
+function wallClockText({ time }: RecordingInfo): string | undefined {
+  if (time?.wallClockFirst === undefined || time.wallClockLast === undefined) return undefined;
+  if (time.wallClockSource === 'file') return `about ${secondsOnly(time.wallClockFirst)}, if nobody but perf wrote the file`;
+  return `${time.wallClockFirst} to ${time.wallClockLast}`;
+}
+
+function clockText({ clock }: RecordingInfo): string {
+  const name = clock.name === 'perf' ? "perf's own" : clock.name;
+  return clock.resolutionNs === undefined ? name : `${name}, resolution ${clock.resolutionNs} ns`;
+}
+
+/** Nanoseconds as perf script prints times, with nine decimals. */
+function seconds(ns: string): string {
+  const text = ns.padStart(10, '0');
+  return `${text.slice(0, -9)}.${text.slice(-9)}`;
+}
+
+function secondsOnly(iso: string): string {
+  return iso.replace(/\.\d+Z$/, 'Z');
+}
+
+/** A word of a command line as a shell would need it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function percent(part: number, whole: number): string {
+  return whole === 0 ? '' : `${((part / whole) * 100).toFixed(1).padStart(5)} %`;
+}
+
+/** `1 thread`, `2 threads`. */
+function counted(number: number, one: string): string {
+  return `${count(number)} ${one}${number === 1 ? '' : 's'}`;
+}
+
+/** With commas between thousands. */
+function count(number: number): string {
+  return number.toLocaleString('en-US', { maximumFractionDigits: 0 });
 }

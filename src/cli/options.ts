@@ -130,6 +130,15 @@ const RUN_OPTIONS: readonly OptionSpec[] = [
   { name: 'no-progress', section: RUNNING, text: 'No progress bar (there is none where standard error is no terminal)' },
 ];
 
+const INFO_ONLY: readonly OptionSpec[] = [
+  { name: 'json', section: OUTPUT, text: 'As JSON (docs/info-json.md and schema/info.schema.json tell its fields)' },
+  {
+    name: 'anonymous',
+    section: OUTPUT,
+    text: "Leave out the host's name and the command line, and write ~ for home directories in paths; names of events, binaries and BPF programs stay",
+  },
+];
+
 /** A command of the program. */
 export interface CommandSpec {
   readonly name: string;
@@ -181,10 +190,12 @@ export const INFO: CommandSpec = {
   name: 'info',
   usage: 'perfconv info [INPUT] [--json]',
   text: 'Print what a recording holds: header, events, record counts, what is damaged or missing',
-  options: [{ name: 'json', section: OUTPUT, text: 'As JSON' }, ...RUN_OPTIONS],
+  options: [...INFO_ONLY, ...RUN_OPTIONS.map((option) => (option.name === 'verbose' ? { ...option, text: 'Print long lists whole' } : option))],
   examples: [
-    ['perfconv info web.data', ''],
+    ['perfconv info web.data', 'what can be known at a glance'],
+    ['perfconv info -v web.data', 'every list whole'],
     ['perfconv info --json web.data | jq .events', 'for programs'],
+    ['perfconv info --anonymous web.data > report.txt', 'for a bug report'],
   ],
 };
 

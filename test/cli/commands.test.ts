@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/options.ts';
 import { splitEvents } from '../../src/cli/reading.ts';
-import { emptyRecording, fileRecording, pipeRecording } from '../support/cli-recordings.ts';
+import { fileRecording } from '../support/cli-recordings.ts';
 import { runMain } from '../support/run-main.ts';
 
 let dir: string;
@@ -82,52 +82,6 @@ describe('report', () => {
     expect((await runMain(['report', input])).stdout.toString()).not.toContain(colour);
     expect((await runMain(['report', input], { isTTY: true })).stdout.toString()).toContain(colour);
     expect((await runMain(['report', input], { isTTY: true, env: { NO_COLOR: '1' } })).stdout.toString()).not.toContain(colour);
-  });
-});
-
-describe('info', () => {
-  test('for people', async () => {
-    const text = (await runMain(['info', input])).stdout.toString();
-    for (const line of [
-      /^host: +fixture-host$/m,
-      /^perf: +6\.1$/m,
-      /^command: +perf record -g \.\/app$/m,
-      /^samples: +3$/m,
-      /^ {2}cpu-clock: 2 samples, period 2000000$/m,
-      /^ +3 {2}SAMPLE$/m,
-    ])
-      expect(text).toMatch(line);
-    expect(text).toMatch(/^time: +0\.000003000 to 0\.002003000 \(0\.002000000 s\)$/m);
-  });
-
-  test('for programs', async () => {
-    const info = JSON.parse((await runMain(['info', '--json', input])).stdout.toString());
-    expect(info).toMatchObject({
-      input,
-      sizeBytes: fileRecording().length,
-      mode: 'file',
-      byteOrder: 'little',
-      hostName: 'fixture-host',
-      sampleCount: 3,
-      firstSampleNs: '3000',
-      lastSampleNs: '2003000',
-      records: { COMM: 1, MMAP2: 1, SAMPLE: 3, FINISHED_ROUND: 1 },
-      recordCount: 6,
-      diagnostics: [],
-    });
-    expect(info.events[1]).toMatchObject({ name: 'page-faults', type: 1, config: '0x2', samplePeriod: 1, samples: 1, period: 1, flags: ['sample_id_all'] });
-    expect(info.events[0].sampleType).toEqual(['identifier', 'ip', 'tid', 'time', 'cpu', 'period', 'callchain']);
-  });
-
-  test('a recording without samples, and one from a pipe', async () => {
-    const empty = join(dir, 'empty.data');
-    writeFileSync(empty, emptyRecording());
-    const info = JSON.parse((await runMain(['info', '--json', empty])).stdout.toString());
-    expect(info.sampleCount).toBe(0);
-    expect(info).not.toHaveProperty('firstSampleNs');
-    const piped = JSON.parse((await runMain(['info', '--json', '-'], { stdin: pipeRecording() })).stdout.toString());
-    expect(piped).toMatchObject({ mode: 'pipe', sampleCount: 3 });
-    expect(piped).not.toHaveProperty('sizeBytes');
   });
 });
 

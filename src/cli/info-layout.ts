@@ -1,0 +1,50 @@
+/** A name and what is said under it: one line or several; undefined where nothing is. */
+export type Fact = readonly [name: string, value: string | readonly string[] | undefined];
+
+/** How many entries of a long list are shown. */
+const SHORT_LIST = 8;
+/** Characters of a short list that stands in one line. */
+const INLINE_WIDTH = 64;
+/** Lines of running text are broken here. */
+const LINE_WIDTH = 118;
+
+/** Facts with their values in one column. */
+export function facts(all: readonly Fact[]): string[] {
+  const known = all.flatMap(([name, value]) => (value === undefined || value.length === 0 ? [] : [{ name, lines: [value].flat() }]));
+  const width = Math.max(0, ...known.map(({ name }) => name.length));
+  return known.flatMap(({ name, lines }) => lines.flatMap((line, i) => wrapped(`  ${(i === 0 ? name : '').padEnd(width)}  `, line)));
+}
+
+/** The first entries of a list as lines, and how many more there are; all of them with `verbose`. */
+export function list<T>(entries: readonly T[], verbose: boolean, textOf: (entry: T) => string): string[] {
+  // A line that says "1 more" would be no shorter than the entry.
+  const shown = verbose || entries.length <= SHORT_LIST + 1 ? entries : entries.slice(0, SHORT_LIST);
+  const lines = shown.flatMap((entry) => textOf(entry).split('\n'));
+  return shown.length === entries.length ? lines : [...lines, `  … ${entries.length - shown.length} more (--verbose shows them)`];
+}
+
+/** As many entries as fit into one line, and how many more there are; all of them with `verbose`. */
+export function inlineList(entries: readonly (string | number)[], verbose: boolean, separator = ', '): string {
+  let width = 0;
+  const end = entries.findIndex((entry) => {
+    width += String(entry).length + separator.length;
+    return width > INLINE_WIDTH;
+  });
+  if (verbose || end < 0) return entries.join(separator);
+  return `${entries.slice(0, end).join(separator)}${separator}… ${entries.length - end} more`;
+}
+
+/** Text behind a label, broken at blanks; further lines begin under its first letter. */
+export function wrapped(label: string, text: string): string[] {
+  const width = Math.max(40, LINE_WIDTH - label.length);
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  lines.push(line);
+  return lines.map((each, i) => (i === 0 ? label : ' '.repeat(label.length)) + each);
+}

@@ -1,0 +1,68 @@
+import { CLOCK_REALTIME, clockName } from '../perfdata/attr-names.ts';
+import type { Features } from '../perfdata/features.ts';
+import type { SessionEvent } from '../session/events.ts';
+
+/** The clock that samples' times were taken from. Times are nanoseconds as decimal text. */
+export interface ClockInfo {
+  /** CLOCK_*; absent for the kernel's own clock, which perf takes unless told otherwise. */
+  readonly clockid?: number | undefined;
+  /** `monotonic`; `perf` is the kernel's own clock. */
+  readonly name: string;
+  readonly resolutionNs?: number | undefined;
+  /** One moment by the wall clock (also as ISO 8601) and by this one. */
+  readonly reference?: { readonly wallClockNs: string; readonly wallClock: string; readonly clockNs: string } | undefined;
+}
+
+/** From the first to the last sample. Times are nanoseconds as decimal text. */
+export interface TimeInfo {
+  readonly firstNs: string;
+  readonly lastNs: string;
+  readonly durationNs: number;
+  /** The same by the wall clock, ISO 8601; absent where nothing tells. */
+  readonly wallClockFirst?: string | undefined;
+  readonly wallClockLast?: string | undefined;
+  /**
+   * How the wall clock is known: `reference` by a moment noted in both clocks, `clock` because samples carry it, `file`
+   * because the file was last written when the recording ended (nearly so, if nobody touched it since).
+   */
+  readonly wallClockSource?: 'reference' | 'clock' | 'file' | undefined;
+}
+
+export function clockInfo({ clockData, clockidResolutionNs }: Features, events: readonly SessionEvent[]): ClockInfo {
+  const clockid = clockData?.clockid ?? events.find(({ attr }) => attr.flags.has('use_clockid'))?.attr.clockid;
+  return {
+    clockid,
+    name: clockid === undefined ? 'perf' : clockName(clockid),
+    resolutionNs: clockidResolutionNs,
+    reference: clockData && {
+      wallClockNs: String(clockData.wallClockNs),
+      wallClock: wallClockText(clockData.wallClockNs),
+      clockNs: String(clockData.clockNs),
+    },
+  };
+}
+
+/**
+ * @param firstNs time of the first sample in the recording's clock
+ * @param modifiedNs Unix time at which the file was last written
+ */
+export function timeInfo(firstNs: bigint, durationNs: number, { clockData }: Features, { clockid }: ClockInfo, modifiedNs: bigint | undefined): TimeInfo {
+  const lastNs = firstNs + BigInt(Math.round(durationNs));
+  const span = { firstNs: String(firstNs), lastNs: String(lastNs), durationNs };
+  const withWallClock = (source: TimeInfo['wallClockSource'], difference: bigint): TimeInfo => ({
+    ...span,
+    wallClockFirst: wallClockText(firstNs + difference),
+    wallClockLast: wallClockText(lastNs + difference),
+    wallClockSource: source,
+  });
+  if (clockData !== undefined) return withWallClock('reference', clockData.wallClockNs - clockData.clockNs);
+  if (clockid === CLOCK_REALTIME) return withWallClock('clock', 0n);
+  if (modifiedNs !== undefined) return withWallClock('file', modifiedNs - lastNs);
+  return span;
+}
+
+/** Unix time in nanoseconds as ISO 8601 with nine decimals: `2026-01-04T16:46:58.014657000Z`. */
+export function wallClockText(ns: bigint): string {
+  const subMs = ((ns % 1_000_000n) + 1_000_000n) % 1_000_000n;
+  return new Date(Number((ns - subMs) / 1_000_000n)).toISOString().replace('Z', `${String(subMs).padStart(6, '0')}Z`);
+}
