@@ -17,6 +17,16 @@ function padTo8(bytes: Uint8Array): Uint8Array {
   return padded;
 }
 
+function writeCpuMask(out: ByteWriter, wordBytes: 4 | 8, words: readonly bigint[]): void {
+  out
+    .u16(1)
+    .u16(words.length)
+    .u16(wordBytes)
+    .zeros(wordBytes === 8 ? 4 : 0);
+  for (const word of words) wordBytes === 8 ? out.u64(word) : out.u32(Number(word));
+  out.align(8);
+}
+
 /** The records that the perf tool adds: types 64 and up. Source of the layouts: perf.data-file-format, and perf 6.1's own files. */
 export const toolRecords = {
   headerAttr: (attr: AttrSpec): RecordSpec =>
@@ -79,6 +89,33 @@ export const toolRecords = {
       { payload: fields.data },
     ),
 
+  /** The message is as long as it is; `format` 0 has no time, 2 the guest it happened in behind 64 bytes of message. */
+  auxtraceError: (fields: {
+    errorType: number;
+    code: number;
+    cpu?: number;
+    pid?: number;
+    tid?: number;
+    ip?: bigint;
+    time?: bigint;
+    msg: string;
+    guest?: { machinePid: number; vcpu: number };
+  }): RecordSpec =>
+    toolRecord(72, (out) => {
+      const format = fields.guest !== undefined ? 2 : fields.time !== undefined ? 1 : 0;
+      out
+        .u32(fields.errorType)
+        .u32(fields.code)
+        .u32(fields.cpu ?? 0)
+        .u32(fields.pid ?? 0)
+        .u32(fields.tid ?? 0)
+        .u32(format)
+        .u64(fields.ip ?? 0n);
+      if (format > 0) out.u64(fields.time ?? 0n);
+      if (fields.guest === undefined) out.cString(fields.msg);
+      else out.fixedString(fields.msg, 64).u32(fields.guest.machinePid).u32(fields.guest.vcpu);
+    }),
+
   threadMap: (threads: readonly { pid: number; comm?: string }[]): RecordSpec =>
     toolRecord(73, (out) => {
       out.u64(BigInt(threads.length));
@@ -93,6 +130,39 @@ export const toolRecords = {
       out.align(8);
     }),
 
+  /** A bit mask of words of 4 or 8 bytes, the lowest CPUs first (PERF_CPU_MAP__MASK); 64-bit words lie aligned as in C. */
+  cpuMask: (wordBytes: 4 | 8, words: readonly bigint[]): RecordSpec => toolRecord(74, (out) => writeCpuMask(out, wordBytes, words)),
+
+  /** From one CPU to another, both included (PERF_CPU_MAP__RANGE_CPUS). */
+  cpuRange: (fields: { first: number; last: number; any?: boolean }): RecordSpec =>
+    toolRecord(74, (out) =>
+      out
+        .u16(2)
+        .u8(fields.any ? 1 : 0)
+        .u8(0)
+        .u16(fields.first)
+        .u16(fields.last),
+    ),
+
+  statConfig: (terms: readonly { tag: bigint; val: bigint }[]): RecordSpec =>
+    toolRecord(75, (out) => {
+      out.u64(BigInt(terms.length));
+      for (const { tag, val } of terms) out.u64(tag).u64(val);
+    }),
+
+  stat: (fields: { id: bigint; cpu: number; thread: number; val: bigint; ena: bigint; run: bigint }): RecordSpec =>
+    toolRecord(76, (out) => out.u64(fields.id).u32(fields.cpu).u32(fields.thread).u64(fields.val).u64(fields.ena).u64(fields.run)),
+
+  /** `roundType` 0 is an interval, 1 the end. */
+  statRound: (fields: { roundType: bigint; time: bigint }): RecordSpec => toolRecord(77, (out) => out.u64(fields.roundType).u64(fields.time)),
+
+  /** Which CPUs an event is opened on; as a mask. */
+  eventUpdateCpus: (fields: { id: bigint; mask: bigint }): RecordSpec =>
+    toolRecord(78, (out) => {
+      out.u64(3n).u64(fields.id);
+      writeCpuMask(out, 8, [fields.mask]);
+    }),
+
   /** Gives the event of an id its name, unit or scale, as pipes do. */
   eventUpdate: (fields: { id: bigint } & ({ name: string } | { unit: string } | { scale: number })): RecordSpec =>
     toolRecord(78, (out) => {
@@ -103,6 +173,30 @@ export const toolRecords = {
 
   timeConv: (fields: { shift: bigint; mult: bigint; zero: bigint }): RecordSpec =>
     toolRecord(79, (out) => out.u64(fields.shift).u64(fields.mult).u64(fields.zero)),
+
+  /** As since Linux 5.10. */
+  timeConvCycles: (fields: { shift: bigint; mult: bigint; zero: bigint; cycles: bigint; mask: bigint; capZero: number; capShort: number }): RecordSpec =>
+    toolRecord(79, (out) => {
+      out.u64(fields.shift).u64(fields.mult).u64(fields.zero).u64(fields.cycles).u64(fields.mask);
+      out.u8(fields.capZero).u8(fields.capShort).zeros(6);
+    }),
+
+  compressed: (data: Uint8Array): RecordSpec => toolRecord(81, (out) => out.raw(data)),
+
+  /** The data are filled up to a multiple of 8 bytes. */
+  compressed2: (data: Uint8Array): RecordSpec => toolRecord(83, (out) => out.u64(BigInt(data.length)).raw(padTo8(data))),
+
+  bpfMetadata: (fields: { progName: string; entries: readonly { key: string; value: string }[] }): RecordSpec =>
+    toolRecord(84, (out) => {
+      out.fixedString(fields.progName, 512).u64(BigInt(fields.entries.length));
+      for (const { key, value } of fields.entries) out.fixedString(key, 64).fixedString(value, 256);
+    }),
+
+  schedstatCpu: (fields: { timestamp: bigint; cpu: number; version: number; counters: Uint8Array }): RecordSpec =>
+    toolRecord(85, (out) => out.u64(fields.timestamp).u32(fields.cpu).u16(fields.version).u16(0).raw(fields.counters)),
+
+  schedstatDomain: (fields: { timestamp: bigint; cpu: number; version: number; domain: number; name: string; counters: Uint8Array }): RecordSpec =>
+    toolRecord(86, (out) => out.u64(fields.timestamp).u32(fields.cpu).u16(fields.version).u16(fields.domain).fixedString(fields.name, 16).raw(fields.counters)),
 
   /** One feature section inside a record, as pipes do; see {@link toolRecords.lastFeature} for the end of them. */
   headerFeature: <Name extends FeatureName>(name: Name, value: FeatureSpec[Name], attrs: readonly AttrSpec[] = []): RecordSpec =>
