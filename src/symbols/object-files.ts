@@ -70,7 +70,8 @@ export class CheckedFiles {
 
 /**
  * Looks for the files of a DSO. Without a recorded build id the file at the recorded path is believed, and its debug files must
- * match it; with `symfs` and no build id, this machine's own file of that path is not: it is another machine's path.
+ * match it; with `symfs` and no build id, this machine's own file of that path is not: it is another machine's path. A path
+ * that would lead out of `symfs` is not looked for there.
  *
  * @param path as recorded
  * @param buildId as recorded, lower-case hex; empty when unknown
@@ -84,7 +85,7 @@ export async function findObjectFiles(
   buildIdDir: string | undefined,
 ): Promise<ObjectFiles | undefined> {
   const trustsPath = options.symfs === undefined || isKnownBuildId(buildId);
-  const roots = [...(options.symfs === undefined ? [] : [options.symfs]), ...(trustsPath ? [''] : [])];
+  const roots = [...(options.symfs === undefined || !staysBelowRoot(path) ? [] : [options.symfs]), ...(trustsPath ? [''] : [])];
   let mapped: ElfFile | undefined;
   for (const root of roots) mapped ??= await files.open(root + path, buildId);
   const checkedId = isKnownBuildId(buildId) ? buildId : ((await mapped?.buildId()) ?? '');
@@ -100,4 +101,9 @@ export async function findObjectFiles(
   }
   symbols ??= runtime && hasDynsym(runtime) ? runtime : undefined;
   return symbols && { runtime: runtime ?? symbols, symbols };
+}
+
+/** Whether a path put behind a directory's name is below that directory. The kernel writes no others; a file may hold anything. */
+function staysBelowRoot(path: string): boolean {
+  return path.startsWith('/') && !path.split(/[/\\]/).includes('..');
 }

@@ -156,6 +156,20 @@ describe('files', () => {
     expect(await nameOf({}, { symfs: '/sysroot' })).toBe('fromSymfs');
   });
 
+  it.each(['/../etc/server', '/opt/../../etc/server', '/..', '../etc/server', '__proto__', 'server', '', '/opt/..\\..\\server'])(
+    'does not leave symfs for a file that a recording calls %j',
+    async (name) => {
+      const asked: string[] = [];
+      files.open = async (path) => {
+        asked.push(path);
+        return undefined;
+      };
+      await nameOf({ name }, { symfs: '/sysroot' });
+      await nameOf({ name, buildId: '' }, { symfs: '/sysroot' });
+      expect(asked.filter((path) => path.startsWith('/sysroot'))).toEqual([]);
+    },
+  );
+
   it('reports a damaged file and goes on', async () => {
     files.content.set('/usr/lib/debug/opt/app/bin/server', elf('cut').subarray(0, 20));
     files.content.set(PATH, elf('fromPath'));
