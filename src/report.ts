@@ -10,7 +10,7 @@ import { type ReportOptions, writeReport } from './writers/report.ts';
  * @throws PerfconvError when the input is no recording or too damaged; `no-samples`; whatever the sink throws
  */
 export async function report(source: ByteSource, sink: ByteSink, options: ReadProfileOptions & ReportOptions, diagnostics: Diagnostics): Promise<void> {
-  const result = await readProfile(source, options, diagnostics);
+  const result = await readProfile(source, { offCpuTimes: true, ...options }, diagnostics);
   requireSamples(result, options.filter);
   reportUnknownEvents(result.profile, options.filter, diagnostics);
   await writeReport(result.profile, sink, options);

@@ -236,6 +236,10 @@ class Session implements RecordVisitor, SampleTaker {
     if (features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
     this.#dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
     if (this.#sampleCount > 0) this.#reportUnreadStacks();
+    const openCount = this.#offCpu?.openCount ?? 0;
+    if (openCount > 0) {
+      this.#diagnostics.add('off-cpu-open', 'info', 'threads left the CPU and were not seen again: for how long is not known', undefined, openCount);
+    }
     if (this.#queue.lateCount > 0) {
       this.#diagnostics.add('out-of-order', 'info', 'records came after newer ones of an earlier round had been handled', undefined, this.#queue.lateCount);
     }

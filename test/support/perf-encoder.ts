@@ -21,4 +21,5 @@ export * from './perf-encoder/features.ts';
 export * from './perf-encoder/file.ts';
 export * from './perf-encoder/kernel-records.ts';
 export * from './perf-encoder/sample.ts';
+export * from './perf-encoder/simpleperf.ts';
 export * from './perf-encoder/user-records.ts';

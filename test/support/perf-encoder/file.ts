@@ -14,6 +14,8 @@ export interface FileSpec {
   readonly attrs: readonly AttrSpec[];
   readonly records: readonly RecordSpec[];
   readonly features?: FeatureSpec;
+  /** Sections of other writers than perf, by the bits that they have in the header. */
+  readonly foreignFeatures?: readonly ForeignFeature[];
   /** Size of perf_event_attr in the file; default that of the attrs, or 128. */
   readonly attrSize?: number;
   /** header.attr_size, the distance between attrs; default attrSize + 16 (a file section with the ids follows each). */
@@ -26,6 +28,11 @@ export interface FileSpec {
   readonly eventTypes?: readonly { readonly config: bigint; readonly name: string }[];
   /** Header without a feature bitmap, as perf 2.6.31 wrote it; only with `version: 1`. */
   readonly withoutFeatureBitmap?: boolean;
+}
+
+export interface ForeignFeature {
+  readonly bit: number;
+  readonly bytes: Uint8Array;
 }
 
 const fullHeaderSizeBytes = 104;
@@ -65,12 +72,14 @@ export function encodeFile(spec: FileSpec): Uint8Array {
   out.u64(BigInt(attrsOffset)).u64(BigInt(attrs.length));
   out.u64(BigInt(dataOffset)).u64(BigInt(spec.unfinished ? 0 : data.length));
   out.u64(eventTypes.length === 0 ? 0n : BigInt(eventTypesOffset)).u64(BigInt(eventTypes.length));
-  const featureWord = names.reduce((word, name) => word | (1n << BigInt(featureBits[name])), 0n);
-  if (!spec.withoutFeatureBitmap) out.u64(featureWord).u64(0n).u64(0n).u64(0n);
+  const foreign = [...(spec.foreignFeatures ?? [])].sort((a, b) => a.bit - b.bit);
+  const bits = [...names.map((name) => featureBits[name]), ...foreign.map(({ bit }) => bit)];
+  const bitmap = bits.reduce((words, bit) => words | (1n << BigInt(bit)), 0n);
+  if (!spec.withoutFeatureBitmap) for (let word = 0n; word < 4n; word++) out.u64(bitmap >> (word * 64n));
   out.raw(ids.bytes()).raw(attrs.bytes()).raw(eventTypes.bytes()).raw(data.bytes());
   if (spec.unfinished) return out.bytes();
 
-  const sections = names.map((name) => featureBytes(name, spec.features?.[name], { byteOrder, attrs: spec.attrs }));
+  const sections = [...names.map((name) => featureBytes(name, spec.features?.[name], { byteOrder, attrs: spec.attrs })), ...foreign.map(({ bytes }) => bytes)];
   let offset = out.length + sections.length * 16;
   for (const section of sections) {
     out.u64(BigInt(offset)).u64(BigInt(section.length));
@@ -110,8 +119,16 @@ export function encodeRecord(record: RecordSpec, attrs: readonly AttrSpec[], byt
   const body = new ByteWriter(byteOrder);
   record.writeBody(body, attr);
   const sizeBytes = record.sizeBytes ?? 8 + body.length;
-  if (sizeBytes > 0xffff) throw new RangeError(`a record of ${sizeBytes} bytes does not fit its u16 size`);
   const out = new ByteWriter(byteOrder);
+  if (record.type >= 32768) {
+    // simpleperf's own: no misc, and a size of 32 bits with the high half first.
+    out
+      .u32(record.type)
+      .u16(sizeBytes >>> 16)
+      .u16(sizeBytes & 0xffff);
+    return out.raw(body.bytes()).bytes();
+  }
+  if (sizeBytes > 0xffff) throw new RangeError(`a record of ${sizeBytes} bytes does not fit its u16 size`);
   out.u32(record.type).u16(record.misc).u16(sizeBytes);
   out.raw(body.bytes());
   if (record.payload) out.raw(record.payload);
