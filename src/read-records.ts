@@ -8,7 +8,8 @@ import { type RecordVisitor, walkRecords } from './perfdata/record-walk.ts';
 import { damaged, type PerfRecord, type RecordedEvent, type RecordPlace, readRecord } from './perfdata/records/perf-record.ts';
 import { readSample } from './perfdata/sample.ts';
 import { readSampleId } from './perfdata/sample-id.ts';
-import { type OpenZstdStream, openZstdStream } from './perfdata/zstd-stream.ts';
+import { openZstdStream } from './perfdata/zstd-open.ts';
+import type { OpenZstdStream } from './perfdata/zstd-stream.ts';
 import { EventList } from './session/events.ts';
 import { UserRecordReader } from './session/user-records.ts';
 

@@ -27,6 +27,14 @@ export interface RecordingSource extends ByteSource {
   readonly parts?: readonly ByteSource[];
 }
 
+/** Size of all files of a recording, in bytes; undefined for a stream whose end is not known yet. */
+export function recordingBytes({ sizeBytes, parts = [] }: RecordingSource): number | undefined {
+  return [{ sizeBytes }, ...parts].reduce<number | undefined>(
+    (sum, part) => (sum === undefined || part.sizeBytes === undefined ? undefined : sum + part.sizeBytes),
+    0,
+  );
+}
+
 /** A source over bytes in memory. */
 export class BufferSource implements ByteSource {
   readonly name: string;

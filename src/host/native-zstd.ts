@@ -3,6 +3,7 @@ import * as zlib from 'node:zlib';
 import { PerfconvError } from '../errors.ts';
 import { COMPRESSED_BLOCK, MAX_BLOCK_BYTES, ZstdFrames, zstdError } from '../perfdata/zstd-frames.ts';
 import type { OpenZstdStream, ZstdStream } from '../perfdata/zstd-stream.ts';
+import { ZlibPump } from './zlib-pump.ts';
 
 /** What node:zlib has from Node 22.15 and 23.8 on. */
 interface ZstdOfZlib {
@@ -27,19 +28,12 @@ export function nativeZstd(): OpenZstdStream | undefined {
  */
 class NativeZstdStream implements ZstdStream {
   readonly #frames = new ZstdFrames();
-  readonly #zlib: Transform;
-  #take: (piece: Uint8Array) => void = () => {};
-  /** Ends the wait for zlib. */
-  #settle: (error?: unknown) => void = () => {};
+  readonly #pump: ZlibPump;
   #failure: unknown;
   #smallBatches = 0;
 
   constructor(decompress: Transform) {
-    this.#zlib = decompress;
-    decompress.on('data', (piece: Uint8Array) => this.#pass(piece));
-    // Always listened to: an error that no one waits for must not end the program.
-    decompress.on('error', (error) => this.#fail(brokenStream(error)));
-    decompress.on('close', () => this.#fail(zstdError('it was closed')));
+    this.#pump = new ZlibPump(decompress);
   }
 
   get isAtFrameEnd(): boolean {
@@ -48,73 +42,57 @@ class NativeZstdStream implements ZstdStream {
 
   async push(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
-    this.#take = take;
-    this.#frames.push(bytes);
-    const batch: Uint8Array[] = [];
-    let batchBytes = 0;
-    const send = async (): Promise<void> => {
-      if (batchBytes < SMALL_BATCH_BYTES) this.#smallBatches++;
-      const sent = Buffer.concat(batch);
-      batch.length = 0;
-      batchBytes = 0;
-      await this.#write(sent);
+    let takerFailure: { readonly error: unknown } | undefined;
+    const takeCut = (piece: Uint8Array): void => {
+      try {
+        for (let at = 0; at < piece.length; at += MAX_BLOCK_BYTES) take(piece.subarray(at, at + MAX_BLOCK_BYTES));
+      } catch (error) {
+        takerFailure = { error };
+        throw error;
+      }
     };
     try {
-      let hasBlock = false;
-      while (this.#frames.next()) {
-        const { part, blockType, bytes: partBytes } = this.#frames;
-        // Only these can turn out to be broken.
-        const mayFail = part === 'checksum' || (part === 'block' && blockType === COMPRESSED_BLOCK);
-        const isWorthIt = batchBytes >= SMALL_BATCH_BYTES || this.#smallBatches < MAX_SMALL_BATCHES;
-        // Node does not go on behind the end of a frame within a write.
-        if ((hasBlock && ((mayFail && isWorthIt) || part === 'frame')) || batchBytes >= MAX_BLOCK_BYTES) {
-          await send();
-          hasBlock = false;
-        }
-        batch.push(partBytes);
-        batchBytes += partBytes.length;
-        if (part !== 'frame') hasBlock = true;
-      }
-      if (batchBytes > 0) await send();
+      this.#frames.push(bytes);
+      await this.#sendParts(takeCut);
     } catch (error) {
-      // Of what stands before a part that we refuse, nothing is held back.
-      if (batchBytes > 0 && this.#failure === undefined) await send();
-      this.#failure ??= error;
-      throw error;
+      this.#failure = takerFailure === undefined ? brokenStream(error) : takerFailure.error;
+      throw this.#failure;
     }
   }
 
   close(): void {
-    this.#zlib.destroy();
+    this.#pump.close();
   }
 
-  /** Waits until zlib has given all that these bytes are good for. */
-  async #write(bytes: Uint8Array): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#settle = (error) => (error === undefined ? resolve() : reject(error));
-      this.#zlib.write(bytes, (error) => {
-        if (error) this.#fail(brokenStream(error));
-        else this.#settle(this.#failure);
-      });
-    });
-    // What was not asked for yet goes to `data` here.
-    while (this.#zlib.read() !== null);
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-
-  /** Called out of zlib's depths, where nothing may be thrown. */
-  #pass(piece: Uint8Array): void {
-    if (this.#failure !== undefined) return;
+  async #sendParts(take: (piece: Uint8Array) => void): Promise<void> {
+    const batch: Uint8Array[] = [];
+    let batchBytes = 0;
+    let hasBlock = false;
+    const send = async (): Promise<void> => {
+      if (batchBytes === 0) return;
+      if (batchBytes < SMALL_BATCH_BYTES) this.#smallBatches++;
+      const sent = Buffer.concat(batch);
+      batch.length = 0;
+      batchBytes = 0;
+      hasBlock = false;
+      await this.#pump.write(sent, take);
+    };
     try {
-      for (let at = 0; at < piece.length; at += MAX_BLOCK_BYTES) this.#take(piece.subarray(at, at + MAX_BLOCK_BYTES));
-    } catch (error) {
-      this.#failure = error;
+      while (this.#frames.next()) {
+        const { part, blockType, bytes } = this.#frames;
+        // Only these can turn out to be broken.
+        const mayFail = part === 'checksum' || (part === 'block' && blockType === COMPRESSED_BLOCK);
+        const isWorthIt = batchBytes >= SMALL_BATCH_BYTES || this.#smallBatches < MAX_SMALL_BATCHES;
+        // Node does not go on behind the end of a frame within a write.
+        if ((hasBlock && ((mayFail && isWorthIt) || part === 'frame')) || batchBytes >= MAX_BLOCK_BYTES) await send();
+        batch.push(bytes);
+        batchBytes += bytes.length;
+        if (part !== 'frame') hasBlock = true;
+      }
+    } finally {
+      // Nor is anything held back that stands before a part that we refuse.
+      await send();
     }
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= error;
-    this.#settle(this.#failure);
   }
 }
 

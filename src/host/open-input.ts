@@ -1,51 +1,58 @@
 import { createReadStream, fstatSync, statSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type { ByteSource } from '../bytes/byte-source.ts';
+import { type ByteSource, readRange } from '../bytes/byte-source.ts';
+import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
+import { FORM_BYTES, findGrowingPrefix, isFileForm } from './file-form.ts';
 import { FileSource } from './file-source.ts';
+import type { OpenInput } from './input.ts';
 import { ioError } from './io-error.ts';
-import { MemorySource } from './memory-source.ts';
+import { openDirectory } from './open-directory.ts';
+import { keepWhole } from './spill.ts';
 import { StreamSource } from './stream-source.ts';
+import { unwrap } from './unwrap.ts';
+import { findWrapping, unpackCommand, WRAPPING_START_BYTES, type Wrapping } from './wrappings.ts';
 
-/** An input that is open, and when its bytes were last written. */
-export interface OpenInput {
-  readonly source: ByteSource;
-  /** Unix time in nanoseconds; undefined for a pipe. */
-  readonly modifiedNs: bigint | undefined;
-}
+export type { OpenInput } from './input.ts';
 
 /**
- * Opens a recording by its path: a file, or a pipe that has a name (`<(perf record -o - …)`).
- * @throws PerfconvError `io`; `unsupported` for a directory recording
+ * Opens a recording by its path: a file, a directory recording, or a pipe that has a name (`<(perf record -o - …)`). What is
+ * packed by gzip, zstd, xz or zlib is unpacked.
+ * @param diagnostics gets what is found wrong with a packed input or a directory, also later, while it is read; without it that is thrown
+ * @throws PerfconvError `io`, `unsupported` for a packed input that is not read, `damaged` for one that cannot be unpacked at all
  */
-export async function openFile(path: string): Promise<OpenInput> {
+export async function openFile(path: string, diagnostics?: Diagnostics): Promise<OpenInput> {
   const stats = await stat(path).catch((error: unknown) => {
     throw ioError(error, path);
   });
-  if (stats.isDirectory()) throw await directoryError(path);
-  if (stats.isFile()) return fromFile(await FileSource.open(path));
-  return openStream(createReadStream(path), path);
+  if (stats.isDirectory()) return openDirectory(path, diagnostics);
+  if (stats.isFile()) return fromFile(await FileSource.open(path), diagnostics);
+  return openStream(createReadStream(path), path, diagnostics);
 }
 
 /**
  * Opens standard input: as a file where it is one (`perfconv - < perf.data`), else as a pipe.
- * @throws PerfconvError `io`
+ * @param diagnostics as for {@link openFile}
+ * @throws PerfconvError as {@link openFile}
  */
-export async function openStandardInput(stdin: Readable & { readonly fd?: number }): Promise<OpenInput> {
-  if (stdin.fd !== undefined && isRegularFile(stdin.fd)) return fromFile(await FileSource.fromDescriptor(stdin.fd, '-', false));
-  return openStream(stdin, '-');
+export async function openStandardInput(stdin: Readable & { readonly fd?: number }, diagnostics?: Diagnostics): Promise<OpenInput> {
+  if (stdin.fd !== undefined && isRegularFile(stdin.fd)) return fromFile(await FileSource.fromDescriptor(stdin.fd, '-', false), diagnostics);
+  return openStream(stdin, '-', diagnostics);
 }
 
 /**
- * Opens bytes that come once. A recording in perf's pipe form is decoded as it comes; any other is first read to its
- * end, for its header refers to places behind the data.
- * @throws PerfconvError `io`
+ * Opens bytes that come once. A recording in perf's pipe form is decoded as it comes, and so is one in file form that is still
+ * being written; of any other the header refers to places behind the data, so that it is first read to its end and kept.
+ * @param diagnostics as for {@link openFile}
+ * @throws PerfconvError as {@link openFile}
  */
-export async function openStream(readable: Readable, name: string): Promise<OpenInput> {
-  const stream = new StreamSource(readable, name);
-  const source = isFileForm(await stream.peek(16)) ? await MemorySource.readAll(stream) : stream;
-  return { source, modifiedNs: undefined };
+export async function openStream(readable: Readable, name: string, diagnostics?: Diagnostics): Promise<OpenInput> {
+  const stream = new StreamSource(readable, name, () => readable.destroy());
+  return closingOnFailure(stream, async () => {
+    const wrapping = findWrapping(await stream.peek(WRAPPING_START_BYTES));
+    return { source: await asRecording(wrapping === undefined ? stream : unpacked(wrapping, stream, diagnostics)), modifiedNs: undefined };
+  });
 }
 
 /**
@@ -62,8 +69,67 @@ export function isLivePipe(input: string | number | undefined): boolean {
   }
 }
 
-function fromFile(source: FileSource): OpenInput {
-  return { source, modifiedNs: source.modifiedNs };
+function fromFile(file: FileSource, diagnostics: Diagnostics | undefined): Promise<OpenInput> {
+  return closingOnFailure(file, async () => {
+    const wrapping = findWrapping(await readRange(file, 0, WRAPPING_START_BYTES));
+    const source = wrapping === undefined ? file : await asRecording(unpacked(wrapping, file, diagnostics));
+    return { source, modifiedNs: file.modifiedNs };
+  });
+}
+
+async function closingOnFailure<T>(source: ByteSource, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+/** What can be decoded as it comes stays a stream; anything else is kept. */
+async function asRecording(stream: StreamSource): Promise<ByteSource> {
+  if (!isFileForm(await stream.peek(FORM_BYTES))) return stream;
+  const prefixBytes = await findGrowingPrefix((sizeBytes) => stream.peek(sizeBytes));
+  if (prefixBytes === undefined) return keepWhole(stream);
+  await stream.keep(prefixBytes);
+  return stream;
+}
+
+/** What is packed in `packed`, as a stream that closes it. */
+function unpacked(wrapping: Wrapping, packed: ByteSource, diagnostics: Diagnostics | undefined): StreamSource {
+  const { name } = packed;
+  if (wrapping === 'bzip2') {
+    throw new PerfconvError('unsupported', `is packed by bzip2, which perfconv does not unpack: run ${unpackCommand(wrapping, name)}`, { file: name });
+  }
+  return new StreamSource(reportingDamage(unwrap(wrapping, piecesOf(packed)), name, diagnostics), name, () => packed.close());
+}
+
+/** Ends where the damage begins, and says so; what is damaged from the beginning is refused. */
+async function* reportingDamage(pieces: AsyncIterable<Uint8Array>, name: string, diagnostics: Diagnostics | undefined): AsyncGenerator<Uint8Array> {
+  let position = 0;
+  try {
+    for await (const piece of pieces) {
+      yield piece;
+      position += piece.length;
+    }
+  } catch (error) {
+    if (!(error instanceof PerfconvError) || error.code !== 'damaged') throw error;
+    if (diagnostics === undefined || position === 0) throw new PerfconvError('damaged', error.message, { file: name }, { cause: error });
+    diagnostics.add('unpack-damaged', 'loss', `${error.message}; the recording ends after ${position} unpacked bytes`, position);
+  }
+}
+
+const PIECE_BYTES = 256 << 10;
+
+/** The bytes of a source from its beginning to its end. Each piece is gone when the next one is asked for. */
+async function* piecesOf(source: ByteSource): AsyncGenerator<Uint8Array> {
+  const buffer = new Uint8Array(PIECE_BYTES);
+  for (let position = 0; ; ) {
+    const count = await source.readAt(position, buffer);
+    if (count === 0) return;
+    position += count;
+    yield buffer.subarray(0, count);
+  }
 }
 
 function isRegularFile(descriptor: number): boolean {
@@ -73,19 +139,4 @@ function isRegularFile(descriptor: number): boolean {
     // Closed before we were started: the stream will say so.
     return false;
   }
-}
-
-/** Whether these are perf's magic and a header size other than the 16 bytes of a pipe (struct perf_pipe_file_header). */
-function isFileForm(start: Uint8Array): boolean {
-  const magic = new TextDecoder('latin1').decode(start.subarray(0, 8));
-  if (start.length < 16 || (magic !== 'PERFILE2' && magic !== '2ELIFREP')) return false;
-  return new DataView(start.buffer, start.byteOffset).getBigUint64(8, magic === 'PERFILE2') !== 16n;
-}
-
-async function directoryError(path: string): Promise<PerfconvError> {
-  const names = await readdir(path).catch(() => []);
-  const isRecording = names.some((name) => /^data(\.\d+)?$/.test(name));
-  return isRecording
-    ? new PerfconvError('unsupported', 'is a directory recording (perf record --threads), which is not read yet', { file: path })
-    : new PerfconvError('io', 'is a directory, not a recording', { file: path });
 }

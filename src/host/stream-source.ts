@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { PerfconvError } from '../errors.ts';
 import { ioError } from './io-error.ts';
@@ -10,21 +9,31 @@ import { ioError } from './io-error.ts';
 export class StreamSource implements ByteSource {
   readonly name: string;
   readonly sizeBytes = undefined;
-  readonly #readable: Readable;
   readonly #chunks: AsyncIterator<Uint8Array>;
+  readonly #closeInput: () => unknown;
   /** Bytes that came and were not asked for yet. */
   #pending = new Uint8Array(0);
   /** Position of the first of them. */
   #position = 0;
+  /** The first bytes, where they can be read again. */
+  #kept = new Uint8Array(0);
 
-  /** @param readable gives Buffers: no encoding is set */
-  constructor(readable: Readable, name: string) {
-    this.#readable = readable;
-    this.#chunks = readable[Symbol.asyncIterator]();
+  /**
+   * @param chunks a stream that gives Buffers (no encoding is set), or what was made of one
+   * @param closeInput gives back what the chunks come from
+   */
+  constructor(chunks: AsyncIterable<Uint8Array>, name: string, closeInput: () => unknown = () => {}) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+    this.#closeInput = closeInput;
     this.name = name;
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {
+    if (position < this.#kept.length) {
+      const part = this.#kept.subarray(position, position + target.length);
+      target.set(part);
+      return part.length;
+    }
     if (position < this.#position) throw new PerfconvError('io', 'a pipe cannot be read backwards', { file: this.name, offset: position });
     if (target.length === 0) return 0;
     while (position >= this.#position + this.#pending.length) {
@@ -54,8 +63,19 @@ export class StreamSource implements ByteSource {
     return this.#pending.slice(0, sizeBytes);
   }
 
+  /**
+   * Keeps the first bytes, to be read as often as one likes. To be called before anything is read.
+   * @returns the bytes: as many as asked for, fewer only where the stream ends
+   */
+  async keep(sizeBytes: number): Promise<Uint8Array> {
+    this.#kept = new Uint8Array(await this.peek(sizeBytes));
+    return this.#kept;
+  }
+
   async close(): Promise<void> {
-    this.#readable.destroy();
+    await this.#closeInput();
+    // What unpacks holds something, too.
+    await this.#chunks.return?.().catch(() => {});
   }
 
   async #nextChunk(): Promise<Uint8Array<ArrayBuffer> | undefined> {

@@ -8,7 +8,8 @@ import { NestedRecords } from './nested-records.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from './record-cursor.ts';
 import { SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from './simpleperf-constants.ts';
 import { SplitRecords } from './simpleperf-split.ts';
-import { type OpenZstdStream, openZstdStream, type ZstdStream } from './zstd-stream.ts';
+import { openZstdStream } from './zstd-open.ts';
+import type { OpenZstdStream, ZstdStream } from './zstd-stream.ts';
 
 /** Sees the records of a recording one after the other, those inside compressed data behind the record that carries them. */
 export interface RecordVisitor {

@@ -16,6 +16,3 @@ export interface ZstdStream {
 }
 
 export type OpenZstdStream = () => Promise<ZstdStream>;
-
-/** In JavaScript, loaded when first needed. */
-export const openZstdStream: OpenZstdStream = async () => new (await import('./zstd-decoder.ts')).ZstdDecoder();

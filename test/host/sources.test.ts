@@ -8,6 +8,7 @@ import { type ByteSource, readRange } from '../../src/bytes/byte-source.ts';
 import { FileSource } from '../../src/host/file-source.ts';
 import { MemorySource } from '../../src/host/memory-source.ts';
 import { openFile, openStandardInput, openStream } from '../../src/host/open-input.ts';
+import { keepWhole } from '../../src/host/spill.ts';
 import { StreamSource } from '../../src/host/stream-source.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 
@@ -109,7 +110,8 @@ describe('StreamSource', () => {
 describe('MemorySource', () => {
   test.each([1, 7, 100, 1000, 4096])('gives the same bytes as the file, in blocks of %i', async (blockBytes) => {
     const stream = new StreamSource(Readable.from([bytes.slice(0, 333), bytes.slice(333)]), 'pipe');
-    const source = await MemorySource.readAll(stream, blockBytes);
+    const source = await keepWhole(stream, 4096, blockBytes);
+    expect(source).toBeInstanceOf(MemorySource);
     expect(source.sizeBytes).toBe(1000);
     expect(await readRange(source, 0, 1000)).toEqual(bytes);
     expect(await readRange(source, 321, 500)).toEqual(bytes.slice(321, 821));
@@ -118,7 +120,7 @@ describe('MemorySource', () => {
   });
 
   test('of an empty stream', async () => {
-    const source = await MemorySource.readAll(new StreamSource(Readable.from([]), 'pipe'));
+    const source = await keepWhole(new StreamSource(Readable.from([]), 'pipe'));
     expect(source.sizeBytes).toBe(0);
     expect(await read(source, 0, 1)).toEqual([]);
   });

@@ -6,7 +6,8 @@ import { Decompress } from 'fzstd';
 import { describe, expect, test } from 'vitest';
 import { PerfconvError } from '../../src/errors.ts';
 import { nativeZstd } from '../../src/host/native-zstd.ts';
-import { type OpenZstdStream, openZstdStream } from '../../src/perfdata/zstd-stream.ts';
+import { openZstdStream } from '../../src/perfdata/zstd-open.ts';
+import type { OpenZstdStream } from '../../src/perfdata/zstd-stream.ts';
 import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
 import { skewedBytes, wordyText, zstdParts } from '../support/zstd-streams.ts';
 

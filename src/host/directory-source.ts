@@ -1,0 +1,28 @@
+import type { ByteSource, RecordingSource } from '../bytes/byte-source.ts';
+
+/** A directory recording: the file `data`, with the others as its parts. */
+export class DirectorySource implements RecordingSource {
+  /** The directory's. */
+  readonly name: string;
+  readonly parts: readonly ByteSource[];
+  readonly #data: ByteSource;
+
+  constructor(name: string, data: ByteSource, parts: readonly ByteSource[]) {
+    this.name = name;
+    this.parts = parts;
+    this.#data = data;
+  }
+
+  /** Of `data` alone: positions in it are what the header speaks of. */
+  get sizeBytes(): number | undefined {
+    return this.#data.sizeBytes;
+  }
+
+  readAt(position: number, target: Uint8Array): Promise<number> {
+    return this.#data.readAt(position, target);
+  }
+
+  async close(): Promise<void> {
+    for (const source of [this.#data, ...this.parts]) await source.close();
+  }
+}

@@ -1,0 +1,71 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
+import { DirectorySource } from './directory-source.ts';
+import { FileSource } from './file-source.ts';
+import type { OpenInput } from './input.ts';
+import { ioError } from './io-error.ts';
+
+const MAIN_FILE = 'data';
+/** Files of records beside it, one for each thread that wrote: `data.0` and up. */
+const PART = /^data\.(0|[1-9]\d{0,8})$/;
+/** Where `perf record --kcore` keeps the kernel's code and symbols. */
+const KCORE_DIR = 'kcore_dir';
+
+/**
+ * Opens a directory recording, as `perf record --threads` and `perf record --kcore` write them (DIR_FORMAT): its files,
+ * and nothing but regular files. A number missing among them goes to `diagnostics`; without it, it is thrown.
+ * @throws PerfconvError `io` when the directory holds no recording or a file cannot be opened, `damaged` when its main file is missing
+ */
+export async function openDirectory(path: string, diagnostics: Diagnostics | undefined): Promise<OpenInput> {
+  const names = await readdir(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  const numbers = names.flatMap((name) => PART.exec(name)?.[1] ?? []).map(Number);
+  numbers.sort((a, b) => a - b);
+  const data = names.includes(MAIN_FILE) ? await openRegularFile(join(path, MAIN_FILE)) : undefined;
+  if (data === undefined) {
+    if (numbers.length === 0) throw new PerfconvError('io', 'is a directory, not a recording', { file: path });
+    throw new PerfconvError('damaged', `is a directory recording without its file ${MAIN_FILE}, which holds the events' attrs`, { file: path });
+  }
+  const opened = [data];
+  try {
+    const found: number[] = [];
+    for (const number of numbers) {
+      const part = await openRegularFile(join(path, `${MAIN_FILE}.${number}`));
+      if (part === undefined) continue;
+      opened.push(part);
+      found.push(number);
+    }
+    reportMissing(path, found, numbers.at(-1) ?? -1, diagnostics);
+  } catch (error) {
+    for (const source of opened) await source.close();
+    throw error;
+  }
+  const kcoreDir = join(path, KCORE_DIR);
+  const hasKcoreDir = names.includes(KCORE_DIR) && (await stat(kcoreDir).catch(() => undefined))?.isDirectory() === true;
+  return {
+    source: new DirectorySource(path, data, opened.slice(1)),
+    modifiedNs: opened.reduce((newest, { modifiedNs }) => (modifiedNs > newest ? modifiedNs : newest), 0n),
+    ...(hasKcoreDir && { kcoreDir }),
+  };
+}
+
+/** undefined for what is no regular file: opening a pipe would wait for its writer. @throws PerfconvError `io` */
+async function openRegularFile(path: string): Promise<FileSource | undefined> {
+  const stats = await stat(path).catch((error: unknown) => {
+    throw ioError(error, path);
+  });
+  return stats.isFile() ? FileSource.open(path) : undefined;
+}
+
+/** perf numbers the files without gaps. */
+function reportMissing(path: string, found: readonly number[], last: number, diagnostics: Diagnostics | undefined): void {
+  const missingCount = last + 1 - found.length;
+  if (missingCount === 0) return;
+  const first = found.findIndex((number, i) => number !== i);
+  const message = `${missingCount} of the directory's ${last + 1} numbered files are missing or no files, the first of them ${MAIN_FILE}.${first < 0 ? found.length : first}`;
+  if (diagnostics === undefined) throw new PerfconvError('damaged', message, { file: path });
+  diagnostics.add('part-missing', 'loss', message, undefined, missingCount);
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ByteSource } from '../bytes/byte-source.ts';
+import { ioError } from './io-error.ts';
+import { MemorySource } from './memory-source.ts';
+
+/** What is larger goes to a file: then memory does not grow with the recording. */
+const MEMORY_BYTES = 64 << 20;
+const BLOCK_BYTES = 16 << 20;
+const COPY_BYTES = 1 << 20;
+
+/**
+ * Reads `stream` from its beginning to its end and keeps it, so that it can be read at any place: in memory, or, beyond
+ * `memoryBytes`, in a file of the system's temporary directory. The file has no name where the system allows that, and is gone when
+ * the source is closed or the program ends. The stream is closed.
+ * @throws PerfconvError `io`
+ */
+export async function keepWhole(stream: ByteSource, memoryBytes = MEMORY_BYTES, blockBytes = BLOCK_BYTES): Promise<ByteSource> {
+  try {
+    const blocks: Uint8Array[] = [];
+    let sizeBytes = 0;
+    while (sizeBytes < memoryBytes) {
+      const block = new Uint8Array(blockBytes);
+      const filled = await fill(stream, sizeBytes, block);
+      if (filled > 0) blocks.push(block.subarray(0, filled));
+      sizeBytes += filled;
+      if (filled < block.length) return new MemorySource(stream.name, blocks);
+    }
+    return await TemporaryFile.from(stream, blocks, sizeBytes);
+  } finally {
+    await stream.close();
+  }
+}
+
+/** Fills `target` from `position` on; less only where the source ends. @returns bytes read */
+async function fill(source: ByteSource, position: number, target: Uint8Array): Promise<number> {
+  let filled = 0;
+  while (filled < target.length) {
+    const count = await source.readAt(position + filled, target.subarray(filled));
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled;
+}
+
+/** A file that no one else sees, or at least no one for long. */
+class TemporaryFile implements ByteSource {
+  readonly name: string;
+  sizeBytes = 0;
+  readonly #file: FileHandle;
+  readonly #path: string;
+  /** Whether it still has a name. Windows lets no open file go on some file systems. */
+  #hasName = true;
+  readonly #remove = (): void => {
+    try {
+      rmSync(this.#path, { force: true });
+      this.#hasName = false;
+    } catch {
+      // Again at the end.
+    }
+  };
+
+  private constructor(name: string, file: FileHandle, path: string) {
+    this.name = name;
+    this.#file = file;
+    this.#path = path;
+    this.#remove();
+    if (this.#hasName) process.once('exit', this.#remove);
+  }
+
+  /** @param stream what comes behind `blocks`, from position `blocksBytes` on */
+  static async from(stream: ByteSource, blocks: readonly Uint8Array[], blocksBytes: number): Promise<TemporaryFile> {
+    const path = join(tmpdir(), `perfconv-${randomBytes(12).toString('hex')}`);
+    let target: TemporaryFile | undefined;
+    try {
+      target = new TemporaryFile(stream.name, await open(path, 'wx+', 0o600), path);
+      for (const block of blocks) await target.#append(block);
+      const buffer = new Uint8Array(COPY_BYTES);
+      for (let position = blocksBytes; ; ) {
+        const count = await stream.readAt(position, buffer);
+        if (count === 0) return target;
+        await target.#append(buffer.subarray(0, count));
+        position += count;
+      }
+    } catch (error) {
+      await target?.close();
+      throw ioError(error, path);
+    }
+  }
+
+  async readAt(position: number, target: Uint8Array): Promise<number> {
+    // Positions come from the recording, which may say anything.
+    if (!(position >= 0 && position < this.sizeBytes)) return 0;
+    try {
+      return (await this.#file.read(target, 0, target.length, position)).bytesRead;
+    } catch (error) {
+      throw ioError(error, this.name);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+    if (!this.#hasName) return;
+    process.off('exit', this.#remove);
+    this.#remove();
+  }
+
+  async #append(bytes: Uint8Array): Promise<void> {
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.sizeBytes);
+      done += bytesWritten;
+      this.sizeBytes += bytesWritten;
+    }
+  }
+}
