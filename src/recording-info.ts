@@ -1,4 +1,4 @@
-import type { ByteSource } from './bytes/byte-source.ts';
+import { type RecordingSource, recordingBytes } from './bytes/byte-source.ts';
 import type { Diagnostic, Diagnostics } from './diagnostics.ts';
 import { withoutHome, withoutHomes } from './info/anonymous.ts';
 import { type EventInfo, eventInfos, type GroupInfo, groupInfos } from './info/event-info.ts';
@@ -6,6 +6,7 @@ import { type MachineInfo, machineInfo } from './info/machine-info.ts';
 import { SampleOrder } from './info/sample-order.ts';
 import { type ClockInfo, clockInfo, type TimeInfo, timeInfo, wallClockText } from './info/time-info.ts';
 import { FEATURE_NAMES, recordTypeNameOf } from './perfdata/constants.ts';
+import type { OpenZstdStream } from './perfdata/zstd-stream.ts';
 import { type ReadProfileResult, readProfile } from './read-profile.ts';
 
 export type { AttrInfo, EventInfo, GroupInfo } from './info/event-info.ts';
@@ -76,6 +77,8 @@ export interface RecordingInfoOptions {
   readonly anonymous?: boolean;
   /** Unix time in nanoseconds at which the recording was last written, where it is a file. */
   readonly modifiedNs?: bigint;
+  /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
+  readonly openZstd?: OpenZstdStream;
   /** Called now and then with the file position reached. */
   readonly onProgress?: (position: number) => void;
 }
@@ -84,15 +87,16 @@ export interface RecordingInfoOptions {
  * Reads a recording from its first record to its last and sums it up.
  * @throws PerfconvError when the input is no recording, or too damaged to begin with
  */
-export async function readRecordingInfo(source: ByteSource, options: RecordingInfoOptions, diagnostics: Diagnostics): Promise<RecordingInfo> {
+export async function readRecordingInfo(source: RecordingSource, options: RecordingInfoOptions, diagnostics: Diagnostics): Promise<RecordingInfo> {
   const order = new SampleOrder();
-  const result = await readProfile(source, { observer: order, ...(options.onProgress && { onProgress: options.onProgress }) }, diagnostics);
+  const { onProgress, openZstd } = options;
+  const result = await readProfile(source, { observer: order, ...(onProgress && { onProgress }), ...(openZstd && { openZstd }) }, diagnostics);
   const info = sumUp(source, result, order.outOfOrder, options.modifiedNs, diagnostics);
   return options.anonymous ? anonymous(info) : info;
 }
 
 function sumUp(
-  source: ByteSource,
+  source: RecordingSource,
   { profile, session }: ReadProfileResult,
   samplesOutOfOrder: number,
   modifiedNs: bigint | undefined,
@@ -106,7 +110,7 @@ function sumUp(
   return {
     schemaVersion: 1,
     input: source.name,
-    sizeBytes: source.sizeBytes,
+    sizeBytes: recordingBytes(source),
     modifiedTime: modifiedNs === undefined ? undefined : wallClockText(modifiedNs),
     mode: header.mode,
     headerVersion: header.version,
@@ -154,6 +158,7 @@ function anonymous(info: RecordingInfo): RecordingInfo {
     input: withoutHome(info.input),
     host: { ...info.host, name: undefined },
     commandLine: undefined,
+    simpleperf: info.simpleperf?.map(({ name, value }) => ({ name, value: withoutHomes(value) })),
     buildIds: info.buildIds.map(({ file, buildId }) => ({ file: withoutHome(file), buildId })),
     diagnostics: info.diagnostics.map((finding) => ({ ...finding, message: withoutHomes(finding.message) })),
   };

@@ -26,7 +26,7 @@ test('the library has a dozen names', () => {
       'outputFormatOf',
       'PerfconvError',
       'readProfile',
-      'recordingInfo',
+      'readRecordingInfo',
       'Symbolizer',
       'writeProfile',
       'writeReport',

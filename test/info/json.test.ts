@@ -1,0 +1,176 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it, test } from 'vitest';
+import { BufferSource, Diagnostics, PerfconvError, type RecordingInfo, readRecordingInfo } from '../../src/index.ts';
+import { EVERYTHING } from '../support/every-feature.ts';
+import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
+import { encodeFile, encodePipe, type FileSpec } from '../support/perf-encoder.ts';
+import { announceSkipped } from '../support/perf-tool.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const schema = JSON.parse(readFileSync(join(root, 'schema/info.schema.json'), 'utf8'));
+
+/** The published schema lets new fields come; here each is to be described. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== 'object' || node === null) return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]));
+  return 'properties' in copy && 'type' in copy ? { additionalProperties: false, ...copy } : copy;
+}
+
+const isValid = new Ajv2020({ allErrors: true, strict: true }).compile(schema);
+const isDescribed = new Ajv2020({ allErrors: true, strict: true }).compile({ ...(closed(schema) as object), $id: 'urn:perfconv:info:closed' });
+
+async function jsonOf(bytes: Uint8Array, anonymous = false): Promise<RecordingInfo> {
+  const source = new BufferSource(bytes, '/home/jane/perf.data');
+  return JSON.parse(JSON.stringify(await readRecordingInfo(source, { anonymous, modifiedNs: 1_767_545_300_000_000_001n }, new Diagnostics())));
+}
+
+function expectDescribed(info: RecordingInfo): void {
+  isDescribed(info);
+  expect(isDescribed.errors ?? []).toEqual([]);
+  expect(isValid(info)).toBe(true);
+}
+
+/** Names of all fields below a schema. */
+function fieldNames(node: unknown): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const own = 'properties' in node ? Object.keys(node.properties as object) : [];
+  return [...own, ...Object.values(node).flatMap(fieldNames)];
+}
+
+/** Names of all fields in a value. */
+function keysOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value).flatMap(keysOf)];
+}
+
+describe('the schema', () => {
+  it.each(fixtureNames)('describes %s', async (name) => expectDescribed(await jsonOf(readFileSync(fixtureFile(name)))));
+
+  it.each([
+    ['file', encodeFile(EVERYTHING)],
+    ['big-endian file', encodeFile({ ...EVERYTHING, byteOrder: 'big' })],
+    ['pipe', encodePipe(EVERYTHING)],
+    ['file without features or samples', encodeFile({ attrs: EVERYTHING.attrs, records: [] })],
+    ['cut off file', encodeFile(EVERYTHING).subarray(0, -300)],
+  ])('describes a %s', async (_kind, bytes) => {
+    expectDescribed(await jsonOf(bytes));
+    expectDescribed(await jsonOf(bytes, true));
+  });
+
+  it('describes no field that never comes', async () => {
+    const seen = new Set(keysOf([await jsonOf(encodeFile(EVERYTHING)), await jsonOf(encodeFile(EVERYTHING).subarray(0, -300))]));
+    expect([...new Set(fieldNames(schema))].filter((name) => !seen.has(name))).toEqual(['simpleperf', 'value'].filter((name) => !seen.has(name)));
+  });
+
+  it('refuses what is wrong', async () => {
+    const info = await jsonOf(encodeFile(EVERYTHING));
+    expect(isValid({ ...info, schemaVersion: 2 })).toBe(false);
+    expect(isValid({ ...info, sampleCount: -1 })).toBe(false);
+    expect(isValid({ ...info, clock: {} })).toBe(false);
+    expect(isValid({ ...info, later: 1 })).toBe(true);
+    expect(isDescribed({ ...info, later: 1 })).toBe(false);
+  });
+});
+
+test('docs/info-json.md names every field', () => {
+  const text = readFileSync(join(root, 'docs/info-json.md'), 'utf8');
+  expect(fieldNames(schema).filter((name) => !new RegExp(`\\b${name}\\b`).test(text) && !/^config[23]$/.test(name))).toEqual([]);
+});
+
+const corpus = process.env.PERFCONV_CORPUS;
+const hasCorpus = corpus !== undefined && existsSync(corpus);
+if (!hasCorpus) announceSkipped('the schema of `perfconv info` on the corpus of published recordings', '$PERFCONV_CORPUS is not set');
+
+describe.skipIf(!hasCorpus)('the schema, published recordings', () => {
+  it.each(hasCorpus ? readdirSync(join(corpus, 'files')).sort() : ['all of them'])('%s', async (name) => {
+    const info = await jsonOf(readFileSync(join(corpus ?? '', 'files', name))).catch((error: unknown) => error);
+    if (!(info instanceof PerfconvError)) expectDescribed(info as RecordingInfo);
+  });
+});
+
+describe('what is told', () => {
+  it.each([
+    ['little-endian', EVERYTHING],
+    ['big-endian', { ...EVERYTHING, byteOrder: 'big' } satisfies FileSpec],
+  ])('of every feature, %s', async (byteOrder, spec) => {
+    expect(await jsonOf(encodeFile(spec))).toMatchObject({
+      schemaVersion: 1,
+      mode: 'file',
+      headerVersion: 2,
+      byteOrder: byteOrder.replace('-endian', ''),
+      modifiedTime: '2026-01-04T16:48:20.000000001Z',
+      perfVersion: '6.1.187',
+      host: { name: 'fixture-host', cpusOnline: 2, cpusAvailable: 4, elfMachine: { machine: 62, flags: 0 }, cacheLineBytes: 64 },
+      topology: { sockets: ['0-3'], dies: ['0-3'], cores: ['0-1', '2-3'] },
+      memory: { blockBytes: 0x8000000, nodes: [{ node: 0, sizeBytes: 6 * 0x8000000, blocks: '0-2,32-33,199' }] },
+      pmus: [
+        { name: 'software', type: 1 },
+        { name: 'cpu_core', type: 9, cpus: '0-3', caps: [{ name: 'branches', value: '32' }] },
+        { name: 'cpu', caps: [{ name: 'max_precise', value: '3' }] },
+      ],
+      bpfPrograms: [{ id: 5, functions: [{ address: '0xffffffffc0248588', sizeBytes: 72, tag: '5353535353535353' }], btfId: 10 }],
+      compression: { level: 1, ratio: 13 },
+      directoryVersion: 1,
+      hasBranchStacks: true,
+      isStat: true,
+      groups: [{ events: ['cpu-clock', 'mem:0x400000:rw'] }],
+      events: [
+        {
+          name: 'cpu-clock',
+          ids: [1, 2],
+          samples: 2,
+          period: 500_000,
+          attr: { typeName: 'software', sampleFreq: 4000, wakeupWatermark: 4096, config1: '0x10', config4: '0x13', branchSampleType: ['USER'], clockid: 1 },
+        },
+        { name: 'mem:0x400000:rw', ids: [3], samples: 1, attr: { typeName: 'breakpoint', samplePeriod: 1, bpType: 3, bpAddr: '0x400000', bpLen: '0x4' } },
+      ],
+      sampleCount: 3,
+      samplesOutOfOrder: 1,
+      records: { COMM: 1, MMAP2: 1, SAMPLE: 3 },
+      buildIds: [{ file: '[kernel.kallsyms]' }, { file: '/home/jane/bin/app', buildId: 'cd'.repeat(16) }],
+    });
+  });
+
+  it('of the wall clock: by a moment in both clocks', async () => {
+    expect((await jsonOf(encodeFile(EVERYTHING))).time).toEqual({
+      firstNs: '5000003000',
+      lastNs: '5002003000',
+      durationNs: 2_000_000,
+      wallClockFirst: '2026-01-04T16:46:58.014660000Z',
+      wallClockLast: '2026-01-04T16:46:58.016660000Z',
+      wallClockSource: 'reference',
+    });
+  });
+
+  it('of the wall clock: because samples carry it', async () => {
+    const attrs = EVERYTHING.attrs.map((attr) => ({ ...attr, flags: ['sampleIdAll', 'useClockid'] as const, clockid: 0 }));
+    const info = await jsonOf(encodeFile({ ...EVERYTHING, attrs, features: {} }));
+    expect(info.clock).toEqual({ clockid: 0, name: 'realtime' });
+    expect(info.time).toMatchObject({ wallClockFirst: '1970-01-01T00:00:05.000003000Z', wallClockSource: 'clock' });
+  });
+
+  it('of the wall clock: by the time of the file', async () => {
+    const attrs = EVERYTHING.attrs.map((attr) => ({ ...attr, flags: ['sampleIdAll'] as const }));
+    const info = await jsonOf(encodeFile({ ...EVERYTHING, attrs, features: {} }));
+    expect(info.clock).toEqual({ name: 'perf' });
+    expect(info.time).toMatchObject({ wallClockLast: '2026-01-04T16:48:20.000000001Z', wallClockSource: 'file' });
+  });
+
+  it('of a recording without samples: no time', async () => {
+    expect(await jsonOf(encodeFile({ ...EVERYTHING, records: [] }))).not.toHaveProperty('time');
+  });
+});
+
+it('nothing that names people is in it with --anonymous', async () => {
+  const open = JSON.stringify(await jsonOf(encodeFile(EVERYTHING)));
+  const info = await jsonOf(encodeFile(EVERYTHING), true);
+  for (const word of ['jane', 'fixture-host', "it's"]) {
+    expect(open).toContain(word);
+    expect(JSON.stringify(info)).not.toContain(word);
+  }
+  expect(info).toMatchObject({ input: '~/perf.data', buildIds: [{ file: '[kernel.kallsyms]' }, { file: '~/bin/app' }] });
+});
