@@ -55,9 +55,10 @@ export function isGzipped(format: Format, path: string): boolean {
   return isCompressed || (format === 'pprof' && !name.endsWith('.pb'));
 }
 
-/** An input's name as that of its output: `perf.data` → `perf.pb.gz`, `web.perf` → `web.perf.pb.gz`. */
+/** An input's name as that of its output: `perf.data`, `perf.data.gz` and `perf.data/` → `perf.pb.gz`, `web.perf` → `web.perf.pb.gz`. */
 export function defaultOutputName(inputName: string, format: Format): string {
-  return (inputName.replace(/(?<=[^/\\])\.data$/, '') || inputName) + DEFAULT_SUFFIX[format];
+  const name = inputName.replace(/(?<=[^/\\])[/\\]+$/, '');
+  return name.replace(/(?<=[^/\\])\.data(\.(gz|zst|xz))?$/, '') + DEFAULT_SUFFIX[format];
 }
 
 function withoutGz(path: string): { name: string; isCompressed: boolean } {

@@ -33,6 +33,9 @@ test('a format that was chosen otherwise is compressed as the name says; pprof a
 test('default names: .data goes, anything else stays', () => {
   expect(defaultOutputName('perf.data', 'pprof')).toBe('perf.pb.gz');
   expect(defaultOutputName('runs/web.data', 'speedscope')).toBe('runs/web.speedscope.json');
+  expect(defaultOutputName('runs/web.data/', 'pprof')).toBe('runs/web.pb.gz');
+  expect(defaultOutputName('web.data.zst', 'pprof')).toBe('web.pb.gz');
+  expect(defaultOutputName('web.gz', 'pprof')).toBe('web.gz.pb.gz');
   expect(defaultOutputName('perf.data.old', 'chrome')).toBe('perf.data.old.trace.json');
   expect(defaultOutputName('web', 'csv')).toBe('web.csv');
   expect(defaultOutputName('runs/.data', 'folded')).toBe('runs/.data.folded');

@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import { Diagnostics } from '../diagnostics.ts';
+import { nativeZstd } from '../host/native-zstd.ts';
 import { WritableSink } from '../host/writable-sink.ts';
 import { type RecordingInfo, readRecordingInfo } from '../recording-info.ts';
 import type { Arguments } from './arguments.ts';
@@ -14,10 +15,15 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
   const input = args.inputs[0] ?? DEFAULT_INPUT;
   const diagnostics = new Diagnostics();
   return reportingFailures(input, terminal, async () => {
+    const openZstd = nativeZstd();
     const read = (): Promise<RecordingInfo> =>
-      withInput(input, terminal, ({ source, modifiedNs }) =>
+      withInput(input, terminal, diagnostics, ({ source, modifiedNs }) =>
         withProgress(source, args, terminal, (onProgress) =>
-          readRecordingInfo(source, { ...onProgress, anonymous: args.flag('anonymous'), ...(modifiedNs !== undefined && { modifiedNs }) }, diagnostics),
+          readRecordingInfo(
+            source,
+            { ...onProgress, anonymous: args.flag('anonymous'), ...(openZstd && { openZstd }), ...(modifiedNs !== undefined && { modifiedNs }) },
+            diagnostics,
+          ),
         ),
       );
     const info = await cleaningUpOnSignals(() => {}, read, firstInterrupt(input, args, terminal));

@@ -1,6 +1,7 @@
-import type { ByteSource } from '../bytes/byte-source.ts';
+import { type RecordingSource, recordingBytes } from '../bytes/byte-source.ts';
 import { DEFAULT_DEBUG_DIRS, parseTimeRanges, type SampleFilter, Symbolizer, type SymbolizerOptions } from '../convert.ts';
 import type { Diagnostics } from '../diagnostics.ts';
+import { nativeZstd } from '../host/native-zstd.ts';
 import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
 import { ProgressBar } from '../host/progress-bar.ts';
 import { NodeSymbolFiles } from '../host/symbol-files.ts';
@@ -61,9 +62,12 @@ export function splitEvents(text: string): string[] {
   return text.match(/(?:[^,/]|\/[^/]*\/?)+|(?<=^|,)(?=,|$)/g) ?? [''];
 }
 
-/** Opens an input, gives it to `use`, and closes it whatever happens. */
-export async function withInput<T>(input: string, terminal: Terminal, use: (input: OpenInput) => Promise<T>): Promise<T> {
-  const opened = input === STANDARD_STREAM ? await openStandardInput(terminal.stdin) : await openFile(input);
+/**
+ * Opens an input, gives it to `use`, and closes it whatever happens.
+ * @param diagnostics gets what is wrong with a packed input or a directory
+ */
+export async function withInput<T>(input: string, terminal: Terminal, diagnostics: Diagnostics, use: (input: OpenInput) => Promise<T>): Promise<T> {
+  const opened = input === STANDARD_STREAM ? await openStandardInput(terminal.stdin, diagnostics) : await openFile(input, diagnostics);
   try {
     return await use(opened);
   } finally {
@@ -72,11 +76,13 @@ export async function withInput<T>(input: string, terminal: Terminal, use: (inpu
 }
 
 /** The library's options for one input. */
-export function readOptions(plan: ReadingPlan, { modifiedNs }: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
+export function readOptions(plan: ReadingPlan, { modifiedNs, kcoreDir }: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
+  const openZstd = nativeZstd();
   return {
     filter: plan.filter,
     compatPerf: plan.symbolizer.compatPerf,
-    symbolizer: new Symbolizer(new NodeSymbolFiles(), plan.symbolizer, diagnostics),
+    symbolizer: new Symbolizer(new NodeSymbolFiles(), { ...plan.symbolizer, ...(kcoreDir !== undefined && { kcoreDir }) }, diagnostics),
+    ...(openZstd && { openZstd }),
     ...(plan.maxStack !== undefined && { maxStack: plan.maxStack }),
     ...(modifiedNs !== undefined && { fallbackCaptureTimeNs: modifiedNs }),
   };
@@ -84,13 +90,13 @@ export function readOptions(plan: ReadingPlan, { modifiedNs }: OpenInput, diagno
 
 /** Runs `read` with a progress bar, where there is a terminal to draw it on. */
 export async function withProgress<T>(
-  source: ByteSource,
+  source: RecordingSource,
   args: Arguments,
   terminal: Terminal,
   read: (onProgress: { onProgress?: (position: number) => void }) => Promise<T>,
 ): Promise<T> {
   if (!terminal.stderr.isTTY || args.flag('no-progress') || args.flag('quiet')) return read({});
-  const bar = new ProgressBar(terminal.stderr, displayName(source.name), source.sizeBytes);
+  const bar = new ProgressBar(terminal.stderr, displayName(source.name), recordingBytes(source));
   try {
     return await read({ onProgress: (position) => bar.update(position) });
   } finally {

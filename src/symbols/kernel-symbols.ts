@@ -26,6 +26,8 @@ interface FittingKallsyms {
 }
 
 const LIVE_KALLSYMS = '/proc/kallsyms';
+/** Kernels with every symbol have lists of some 20 MB. One that comes with a recording may be anything. */
+const MAX_KALLSYMS_BYTES = 256 << 20;
 /** Names under which BPF code and the kernel's other generated code is recorded (PERF_RECORD_KSYMBOL), and their kallsyms column. */
 const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
   [/^bpf_/, 'bpf'],
@@ -88,6 +90,7 @@ export class KernelSymbols {
     const source = await this.#files.open(path);
     if (source === undefined) return undefined;
     try {
+      if ((source.sizeBytes ?? 0) > MAX_KALLSYMS_BYTES) throw new PerfconvError('unsupported', `a symbol list of ${source.sizeBytes} bytes`, { file: path });
       const kallsyms = Kallsyms.parse(await readRange(source, 0, source.sizeBytes ?? 0));
       if (!kallsyms.isHidden) return kallsyms;
       this.#diagnostics.add('kallsyms-hidden', 'warning', `${path} shows no addresses without privilege (kptr_restrict)`);
@@ -103,9 +106,12 @@ export class KernelSymbols {
 
   async #candidates(kernel: RecordedKernel): Promise<string[]> {
     if (this.#options.kallsyms !== undefined) return [this.#options.kallsyms];
+    const { kcoreDir } = this.#options;
+    // The recording's own list is the right one. Its kcore is code without names and is not opened.
+    const recorded = kcoreDir === undefined ? [] : [`${kcoreDir}/kallsyms`];
     const cached = buildIdCacheFiles(this.#buildIdDir, kernel.buildId, ['kallsyms']);
     const running = await this.#files.runningKernel();
-    return isSameKernel(kernel, running) ? [...cached, LIVE_KALLSYMS] : cached;
+    return [...recorded, ...cached, ...(isSameKernel(kernel, running) ? [LIVE_KALLSYMS] : [])];
   }
 }
 

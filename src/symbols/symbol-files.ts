@@ -22,6 +22,8 @@ export interface SymbolizerOptions {
   readonly buildIdDir?: string;
   /** A copy of the recording machine's `/proc/kallsyms`. */
   readonly kallsyms?: string;
+  /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms`. */
+  readonly kcoreDir?: string;
   /** Name what perf 6.1 names, the same way, where a better name is known (PLT entries). */
   readonly compatPerf: boolean;
 }
