@@ -1,0 +1,122 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FromChild, Progress, RunTask, Suspicion, ToChild, TryTask } from './messages.ts';
+
+/** Time on the clock after which a child is believed to hang. Longer than any input may take, for the machine may have other things to do. */
+const HANG_MS = 15_000;
+const POLL_MS = 200;
+const MAX_HEAP_MB = 400;
+
+/** How a child that was given something to do came to an end. */
+type Ending = { readonly how: 'said so'; readonly message: FromChild } | { readonly how: 'hung' } | { readonly how: 'died'; readonly why: string };
+
+/** A process for one kind of task after the other; started when it is needed, and again when it was lost. */
+export class Child {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'perfconv-fuzz-'));
+  #process: ChildProcess | undefined;
+  #lastWords = '';
+
+  get statusPath(): string {
+    return join(this.#directory, 'status');
+  }
+
+  /** Reads one input. @returns what went wrong; undefined when nothing did */
+  async try(task: Omit<TryTask, 'type'>): Promise<string | undefined> {
+    const started = Date.now();
+    const ending = await this.#do(
+      { type: 'try', ...task },
+      () => {},
+      () => started,
+    );
+    if (ending.how === 'hung') return `took more than ${HANG_MS / 1000} s and was stopped`;
+    if (ending.how === 'died') return `the process died: ${ending.why}`;
+    return ending.message.type === 'tried' ? ending.message.what : undefined;
+  }
+
+  /**
+   * Makes and reads inputs until the task is done or the process is lost.
+   * @returns index of the first input that was not looked at
+   */
+  async run(
+    task: Omit<RunTask, 'type' | 'statusPath'>,
+    on: { readonly progress: (progress: Progress) => void; readonly suspicion: (suspicion: Suspicion) => void },
+  ): Promise<number> {
+    rmSync(this.statusPath, { force: true });
+    const status = (): { index: number; started: number } => this.#status() ?? { index: task.from, started: Date.now() };
+    const listen = (message: FromChild): void => {
+      if (message.type === 'progress') on.progress(message);
+      else if (message.type === 'suspicion') on.suspicion(message);
+    };
+    const ending = await this.#do({ type: 'run', ...task, statusPath: this.statusPath }, listen, () => status().started);
+    if (ending.how === 'said so') {
+      // Its peak of memory counts for all inputs to come: the next ones get a process of their own.
+      this.stop();
+      return ending.message.type === 'end' ? ending.message.next : task.to;
+    }
+    const { index } = status();
+    on.suspicion({ type: 'suspicion', index, what: ending.how === 'hung' ? 'hung' : `the process died: ${ending.why}` });
+    return index + 1;
+  }
+
+  stop(): void {
+    this.#process?.removeAllListeners();
+    this.#process?.kill('SIGKILL');
+    this.#process = undefined;
+  }
+
+  /** Stops the process and removes what it left. */
+  close(): void {
+    this.stop();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  /** Waits for the last message of a task. @param startedAt Unix time in milliseconds at which the current input began */
+  #do(task: ToChild, listen: (message: FromChild) => void, startedAt: () => number): Promise<Ending> {
+    this.#process ??= this.#start();
+    const child = this.#process;
+    return new Promise((resolve) => {
+      const end = (ending: Ending): void => {
+        clearInterval(timer);
+        child.removeAllListeners('message').removeAllListeners('exit');
+        if (ending.how !== 'said so') this.stop();
+        resolve(ending);
+      };
+      const timer = setInterval(() => {
+        if (Date.now() - startedAt() > HANG_MS) end({ how: 'hung' });
+      }, POLL_MS);
+      child.on('message', (message: FromChild) => {
+        listen(message);
+        if (message.type === 'tried' || message.type === 'end') end({ how: 'said so', message });
+      });
+      child.on('exit', (code, signal) => end({ how: 'died', why: `${signal ?? `status ${code}`}\n${this.#lastWords.slice(-2000)}` }));
+      child.send(task);
+    });
+  }
+
+  #start(): ChildProcess {
+    const path = fileURLToPath(new URL('./child.js', import.meta.url));
+    const child = fork(path, {
+      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`, '--enable-source-maps'],
+      // What comes through must be Maps and bytes, and the temporary files must go with the parent's.
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: { ...process.env, TMPDIR: this.#directory },
+    });
+    this.#lastWords = '';
+    child.stderr?.on('data', (chunk: Buffer) => (this.#lastWords += chunk));
+    return child;
+  }
+
+  #status(): { index: number; started: number } | undefined {
+    try {
+      const bytes = readFileSync(this.statusPath);
+      return bytes.length < 16 ? undefined : { index: bytes.readDoubleLE(0), started: bytes.readDoubleLE(8) };
+    } catch {
+      // Not there before the first input.
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { openSync, writeSync } from 'node:fs';
+import { Campaign } from './campaign.ts';
+import { anyPollution, watchAllocations } from './guards.ts';
+import { type FromChild, MAX_CPU_MS, MAX_RESIDENT_BYTES, type RunTask, type ToChild, type TryTask } from './messages.ts';
+import type { SeedKind } from './seed.ts';
+import { collectSeeds } from './seeds.ts';
+import { Target } from './target.ts';
+
+// The process that reads inputs, so that one which hangs or eats all memory takes nothing else along. What it is at it says
+// in a file: a process that hangs sends no messages any more.
+
+const PROGRESS_MS = 1000;
+
+watchAllocations();
+const target = new Target();
+/** What was thrown where nobody waited for it. */
+let unhandled: unknown;
+process.on('unhandledRejection', (error) => (unhandled ??= error));
+process.on('uncaughtException', (error) => (unhandled ??= error));
+process.on('disconnect', () => target.close());
+process.on('message', (task: ToChild) => void (task.type === 'run' ? run(task) : tryOne(task)));
+
+function send(message: FromChild): void {
+  process.send?.(message);
+}
+
+function hasTooMuchMemory(): boolean {
+  return process.resourceUsage().maxRSS * 1024 > MAX_RESIDENT_BYTES;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+async function tryOne({ files, plan }: TryTask): Promise<void> {
+  const start = process.cpuUsage();
+  const { failure } = await target.run(files, plan);
+  // What nobody waited for is thrown in a later turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  const { user, system } = process.cpuUsage(start);
+  let what = failure && textOf(failure);
+  if (unhandled !== undefined) what ??= `unhandled: ${textOf(unhandled)}`;
+  if ((user + system) / 1000 > MAX_CPU_MS) what ??= 'took more than 2 s';
+  if (hasTooMuchMemory()) what ??= 'took more than 512 MB';
+  what ??= anyPollution();
+  unhandled = undefined;
+  send({ type: 'tried', what });
+}
+
+async function run(task: RunTask): Promise<void> {
+  const campaign = new Campaign(task.seed, collectSeeds(task.corpus), task.kinds);
+  const descriptor = openSync(task.statusPath, 'w');
+  const status = new Float64Array(2);
+  let inputs: Partial<Record<SeedKind, number>> = {};
+  let refused = 0;
+  let samples = 0;
+  let slowest = { index: task.from, ms: 0 };
+  let reported = Date.now();
+  let index = task.from;
+  const report = (): void => {
+    send({ type: 'progress', next: index, inputs, refused, samples, slowest });
+    inputs = {};
+    refused = samples = 0;
+    slowest = { index, ms: 0 };
+    reported = Date.now();
+  };
+  for (let now = reported; index < task.to && now < task.deadline; now = Date.now()) {
+    status[0] = index;
+    status[1] = now;
+    writeSync(descriptor, status, 0, status.byteLength, 0);
+    const { kind, files, plan } = campaign.trial(index);
+    const started = performance.now();
+    const outcome = await target.run(files, plan);
+    const ms = performance.now() - started;
+    inputs[kind] = (inputs[kind] ?? 0) + 1;
+    if (outcome.samples < 0) refused++;
+    else samples += outcome.samples;
+    if (ms > slowest.ms) slowest = { index, ms };
+    if (outcome.failure !== undefined) send({ type: 'suspicion', index, what: textOf(outcome.failure) });
+    else if (unhandled !== undefined) send({ type: 'suspicion', index, what: `unhandled: ${textOf(unhandled)}` });
+    else if (ms > MAX_CPU_MS) send({ type: 'suspicion', index, what: 'took more than 2 s' });
+    unhandled = undefined;
+    if (hasTooMuchMemory()) {
+      send({ type: 'suspicion', index, what: 'took more than 512 MB' });
+      index++;
+      break;
+    }
+    index++;
+    if (now - reported >= PROGRESS_MS) report();
+  }
+  const polluted = anyPollution();
+  if (polluted !== undefined) send({ type: 'suspicion', index: index - 1, what: polluted });
+  report();
+  send({ type: 'end', next: index });
+}

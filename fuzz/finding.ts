@@ -1,0 +1,43 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Plan } from './plan.ts';
+import { type InputFiles, isDirectory, type SeedKind, SINGLE_FILE } from './seed.ts';
+
+/** An input at which the library did what it must not. */
+export interface Finding {
+  readonly seed: number;
+  readonly index: number;
+  readonly kind: SeedKind;
+  readonly seedName: string;
+  readonly plan: Plan;
+  /** What happened: an error's stack, or that it took too long. */
+  readonly what: string;
+  readonly files: InputFiles;
+}
+
+/** What findings of one cause have in common: the error without its numbers, and the three functions it came from. */
+export function signatureOf(what: string): string {
+  const [message, ...frames] = what.split('\n');
+  const places = frames
+    .filter((line) => /^\s+at /.test(line) && !/node:|\(<anonymous>\)|\/fuzz\/[\w-]+\.[jt]s:/.test(line))
+    .slice(0, 3)
+    .map((line) => line.replace(/^\s+at (?:async )?(\S+).*$/, '$1').replace(/^.*\//, ''));
+  return [message.replace(/"[^"]*"|0x[0-9a-f]+|-?\d+(\.\d+)?(e\+\d+)?/g, '#').slice(0, 120), ...places].join(' < ');
+}
+
+/** Writes a finding as a recording of its own name, with a text beside it that tells the rest. @returns the recording's path */
+export function saveFinding(folder: string, finding: Finding): string {
+  mkdirSync(folder, { recursive: true });
+  const { files, ...rest } = finding;
+  const name = `${finding.kind}-${finding.seed}-${finding.index}`;
+  const path = join(folder, `${name}.data`);
+  rmSync(path, { recursive: true, force: true });
+  if (isDirectory(files)) {
+    mkdirSync(path);
+    for (const [part, bytes] of files) writeFileSync(join(path, part), bytes);
+  } else {
+    writeFileSync(path, files.get(SINGLE_FILE) ?? '');
+  }
+  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify({ ...rest, signature: signatureOf(finding.what) }, undefined, 2)}\n`);
+  return path;
+}

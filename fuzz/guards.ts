@@ -1,0 +1,93 @@
+// What no recording may bring about, watched from outside while one is read.
+
+/** The largest single array that a recording of some kilobytes may ask for. The reader's own buffers have at most 16 MiB. */
+const MAX_ARRAY_BYTES = 40 << 20;
+/** All arrays of one input together, kept or not. */
+const MAX_SUM_BYTES = 512 << 20;
+
+const ARRAY_TYPES = [
+  'ArrayBuffer',
+  'Int8Array',
+  'Uint8Array',
+  'Uint8ClampedArray',
+  'Int16Array',
+  'Uint16Array',
+  'Int32Array',
+  'Uint32Array',
+  'Float32Array',
+  'Float64Array',
+  'BigInt64Array',
+  'BigUint64Array',
+] as const;
+
+/** An array larger than any input calls for: its size was read from the recording and believed. */
+export class UncheckedAllocation extends Error {
+  override readonly name = 'UncheckedAllocation';
+}
+
+let sumBytes = 0;
+let firstUnchecked: UncheckedAllocation | undefined;
+let isWatching = false;
+
+/**
+ * Watches what arrays are made, from now on until the process ends: too large a one throws {@link UncheckedAllocation},
+ * whose stack tells who asked for it.
+ */
+export function watchAllocations(): void {
+  if (isWatching) return;
+  isWatching = true;
+  const global = globalThis as unknown as Record<string, new (...args: unknown[]) => unknown>;
+  for (const name of ARRAY_TYPES) {
+    const Original = global[name] as (new (...args: unknown[]) => unknown) & { readonly BYTES_PER_ELEMENT?: number };
+    const elementBytes = Original.BYTES_PER_ELEMENT ?? 1;
+    global[name] = new Proxy(Original, {
+      construct(target, args, newTarget) {
+        if (typeof args[0] === 'number') count(args[0] * elementBytes);
+        return Reflect.construct(target, args, newTarget) as object;
+      },
+    });
+  }
+}
+
+/** Begins the count of an input. */
+export function resetAllocations(): void {
+  sumBytes = 0;
+  firstUnchecked = undefined;
+}
+
+/** The first array of this input that was too large: the library may have caught what was thrown then. */
+export function uncheckedAllocation(): UncheckedAllocation | undefined {
+  return firstUnchecked;
+}
+
+function count(bytes: number): void {
+  sumBytes += bytes;
+  if (bytes <= MAX_ARRAY_BYTES && sumBytes <= MAX_SUM_BYTES) return;
+  // The sizes stay out of the message, so that findings of one place are one.
+  firstUnchecked ??= new UncheckedAllocation(bytes > MAX_ARRAY_BYTES ? 'an array of more than 40 MiB' : 'arrays of more than 512 MiB in all');
+  throw firstUnchecked;
+}
+
+/** Objects that everything inherits from. */
+const PROTOTYPES = { Object, Array, Function, String, Number, Map, Set, Promise, Error, Uint8Array };
+const keysOf = (): string =>
+  Object.entries(PROTOTYPES)
+    .map(([name, type]) => `${name}: ${Reflect.ownKeys(type.prototype).map(String).join()}`)
+    .join('\n');
+const soundKeys = keysOf();
+const soundCount = Reflect.ownKeys(Object.prototype).length;
+
+/** What became of the prototypes of all objects; undefined when they are as they were. Keys put there are taken away again. */
+export function pollution(): string | undefined {
+  for (const key in {}) {
+    delete (Object.prototype as Record<string, unknown>)[key];
+    return `Object.prototype has a property ${key}`;
+  }
+  if (Reflect.ownKeys(Object.prototype).length !== soundCount) return 'Object.prototype has other keys than before';
+  return undefined;
+}
+
+/** {@link pollution} for all prototypes: too slow for every input. */
+export function anyPollution(): string | undefined {
+  return pollution() ?? (keysOf() === soundKeys ? undefined : 'a prototype has other keys than before');
+}

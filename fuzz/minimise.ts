@@ -1,0 +1,59 @@
+import { anatomyOf } from './anatomy.ts';
+import { withoutRecords } from './record-mutations.ts';
+import type { InputFiles } from './seed.ts';
+
+/** Whether an input still does what the finding did. */
+export type StillFails = (files: InputFiles) => Promise<boolean>;
+
+/**
+ * Makes an input smaller and plainer while it still fails: takes records out, then pieces, and sets pieces to zero.
+ * @param maxTries after so many it ends with what it has
+ * @returns the smallest found; the input itself when nothing can go
+ */
+export async function minimise(files: InputFiles, stillFails: StillFails, maxTries: number): Promise<InputFiles> {
+  let best = files;
+  let tries = 0;
+  const accept = async (name: string, bytes: Uint8Array | undefined): Promise<boolean> => {
+    if (tries++ >= maxTries) return false;
+    const candidate = new Map(best);
+    if (bytes === undefined) candidate.delete(name);
+    else candidate.set(name, bytes);
+    if (!(await stillFails(candidate))) return false;
+    best = candidate;
+    return true;
+  };
+  for (const name of files.keys()) {
+    if (best.size > 1 && (await accept(name, undefined))) continue;
+    const current = (): Uint8Array => best.get(name) ?? new Uint8Array();
+    await halving(anatomyOf(current()).records.length, async (size) => {
+      for (let end = anatomyOf(current()).records.length; end > 0; end = Math.max(0, end - size)) {
+        await accept(name, withoutRecords(current(), Math.max(0, end - size), end));
+      }
+    });
+    await halving(current().length, async (size) => {
+      for (let end = current().length; end > 0; end = Math.max(0, end - size)) await accept(name, without(current(), Math.max(0, end - size), end));
+      for (let end = current().length; end > 0; end = Math.max(0, end - size)) {
+        const start = Math.max(0, end - size);
+        if (
+          current()
+            .subarray(start, end)
+            .some((byte) => byte !== 0)
+        )
+          await accept(name, current().slice().fill(0, start, end));
+      }
+    });
+  }
+  return best;
+}
+
+/** Tries sizes from the largest power of two in `most` down to 1. */
+async function halving(most: number, attempt: (size: number) => Promise<void>): Promise<void> {
+  for (let size = 2 ** Math.floor(Math.log2(Math.max(1, most))); size >= 1; size /= 2) await attempt(size);
+}
+
+function without(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const rest = new Uint8Array(bytes.length - (end - start));
+  rest.set(bytes.subarray(0, start));
+  rest.set(bytes.subarray(end), start);
+  return rest;
+}

@@ -1,0 +1,59 @@
+import { BYTE_MUTATIONS } from './byte-mutations.ts';
+import { enlarge } from './enlarge.ts';
+import type { Random } from './random.ts';
+import { insertRecords, RECORD_MUTATIONS, spliceFiles } from './record-mutations.ts';
+import { type InputFiles, isDirectory, type Seed } from './seed.ts';
+
+/** Larger than any seed; what grows beyond is cut off, so that one input costs milliseconds. */
+const MAX_FILE_BYTES = 96 << 10;
+const MAX_MUTATIONS = 12;
+/** One input in so many is made a megabyte long. */
+const LARGE_ONE_IN = 400;
+
+/** Makes an input out of a seed. Depends on nothing but its arguments; the seed stays as it is. */
+export function mutate(seed: Seed, seeds: readonly Seed[], random: Random): InputFiles {
+  const files = new Map(seed.files);
+  if (isDirectory(files) && random.oneIn(8)) mutateDirectory(files, random);
+  const name = random.pick([...files.keys()]);
+  let bytes: Uint8Array = (files.get(name) ?? new Uint8Array()).slice();
+  for (let count = mutationCount(random); count > 0; count--) bytes = mutateFile(bytes, seeds, random);
+  bytes = bytes.subarray(0, MAX_FILE_BYTES);
+  files.set(name, random.oneIn(LARGE_ONE_IN) ? enlarge(bytes, random) : bytes);
+  return files;
+}
+
+function mutateFile(bytes: Uint8Array, seeds: readonly Seed[], random: Random): Uint8Array {
+  const choice = random.below(20);
+  if (choice < 6) return random.pick(BYTE_MUTATIONS)(bytes, random);
+  if (choice < 18) return random.pick(RECORD_MUTATIONS)(bytes, random);
+  const other = random.pick([...random.pick(seeds).files.values()]);
+  return choice === 18 ? insertRecords(bytes, other, random) : spliceFiles(bytes, other, random);
+}
+
+/** Mostly one or two: a file with many things wrong is given up early. */
+function mutationCount(random: Random): number {
+  let count = 1;
+  while (count < MAX_MUTATIONS && random.oneIn(2)) count++;
+  return count;
+}
+
+/** Files that are missing, empty, doubled, exchanged or beyond number. */
+function mutateDirectory(files: Map<string, Uint8Array>, random: Random): void {
+  const name = random.pick([...files.keys()]);
+  const other = random.pick([...files.keys()]);
+  const bytes = files.get(name) ?? new Uint8Array();
+  switch (random.below(4)) {
+    case 0:
+      if (files.size > 1) files.delete(name);
+      break;
+    case 1:
+      files.set(name, new Uint8Array());
+      break;
+    case 2:
+      files.set(name, files.get(other) ?? bytes);
+      files.set(other, bytes);
+      break;
+    default:
+      files.set(random.pick(['data.1', 'data.7', 'data.4294967296', 'data.00', 'data.-1', 'data.x']), bytes);
+  }
+}

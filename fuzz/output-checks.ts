@@ -1,0 +1,120 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import type { Profile } from '../src/index.ts';
+import { ProfileSchema } from '../src/proto/profile_pb.ts';
+import { parseCsvRows } from '../test/support/parse-csv.ts';
+
+// What an output must be, whatever the recording was: well-formed, every reference valid, and every sample of the profile in it.
+
+/** Says what is wrong with an output; undefined when nothing is. */
+export type OutputCheck = (bytes: Uint8Array, profile: Profile) => string | undefined;
+
+/** What comes out when a value that is none is put into text. */
+const NO_VALUE = /\bNaN\b|\bundefined\b|\[object |\bInfinity\b/;
+const CONTROL = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
+
+const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+function valueless(text: string): string | undefined {
+  const found = NO_VALUE.exec(text);
+  return found === null ? undefined : `the text holds ${JSON.stringify(text.slice(Math.max(0, found.index - 40), found.index + 40))}`;
+}
+
+/** Names with line breaks in them make lines of their own: then nothing can be counted. */
+function hasControlCharacters({ tasks, events, mappings }: Profile): boolean {
+  return [...tasks.map((task) => task.comm), ...events.map((event) => event.name), ...mappings.map((mapping) => mapping.name)].some((name) =>
+    CONTROL.test(name),
+  );
+}
+
+function sampleCount(profile: Profile): number {
+  return profile.events.reduce((sum, event) => sum + event.samples, 0);
+}
+
+function pprof(bytes: Uint8Array, profile: Profile): string | undefined {
+  const message = fromBinary(ProfileSchema, bytes);
+  const strings = BigInt(message.stringTable.length);
+  const mappings = new Set(message.mapping.map((row) => row.id)).add(0n);
+  const functions = new Set(message.function.map((row) => row.id));
+  const locations = new Set(message.location.map((row) => row.id));
+  if (message.mapping.some((row) => row.filename >= strings || row.buildId >= strings)) return 'a mapping refers to no string';
+  if (message.function.some((row) => row.name >= strings || row.systemName >= strings)) return 'a function refers to no string';
+  if (message.location.some((row) => !mappings.has(row.mappingId))) return 'a location refers to no mapping';
+  if (message.location.some((row) => row.line.some((line) => !functions.has(line.functionId)))) return 'a location refers to no function';
+  let samples = 0n;
+  for (const row of message.sample) {
+    if (row.locationId.some((id) => !locations.has(id))) return 'a sample refers to no location';
+    if (row.value.length !== message.sampleType.length) return `a sample has ${row.value.length} values of ${message.sampleType.length}`;
+    row.value.forEach((value, column) => {
+      if (column % 2 === 0) samples += value;
+    });
+  }
+  const expected = sampleCount(profile);
+  return samples === BigInt(expected) ? undefined : `the profile counts ${samples} samples of ${expected}`;
+}
+
+interface SpeedscopeDocument {
+  readonly shared: { readonly frames: readonly unknown[] };
+  readonly profiles: readonly { readonly samples: readonly (readonly number[])[]; readonly weights: readonly number[] }[];
+}
+
+function speedscope(bytes: Uint8Array, profile: Profile): string | undefined {
+  const { shared, profiles } = JSON.parse(decode(bytes)) as SpeedscopeDocument;
+  const frames = shared.frames.length;
+  let count = 0;
+  for (const { samples, weights } of profiles) {
+    if (samples.length !== weights.length) return `${samples.length} samples have ${weights.length} weights`;
+    if (samples.some((stack) => stack.some((frame) => !(frame >= 0 && frame < frames)))) return 'a sample refers to no frame';
+    if (weights.some((weight) => !(Number.isFinite(weight) && weight >= 0))) return 'a weight is no number';
+    count += samples.length;
+  }
+  const expected = sampleCount(profile);
+  return count === expected ? undefined : `the document holds ${count} samples of ${expected}`;
+}
+
+interface TraceEvent {
+  readonly ph: string;
+  readonly ts?: unknown;
+  readonly dur?: unknown;
+}
+
+function chrome(bytes: Uint8Array): string | undefined {
+  const { traceEvents } = JSON.parse(decode(bytes)) as { traceEvents: readonly TraceEvent[] };
+  const isTime = (value: unknown): boolean => value === undefined || (typeof value === 'number' && value >= 0);
+  const wrong = traceEvents.find((event) => typeof event.ph !== 'string' || !isTime(event.ts) || !isTime(event.dur));
+  return wrong && `an event has no sound time: ${JSON.stringify(wrong).slice(0, 200)}`;
+}
+
+function script(bytes: Uint8Array, profile: Profile): string | undefined {
+  const text = decode(bytes);
+  if (profile.events.some((event) => event.isTracepoint) || hasControlCharacters(profile)) return undefined;
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('\t')).length;
+  const expected = sampleCount(profile);
+  return lines === expected ? valueless(text) : `the text holds ${lines} samples of ${expected}`;
+}
+
+function folded(bytes: Uint8Array, profile: Profile): string | undefined {
+  if (hasControlCharacters(profile)) return undefined;
+  const text = decode(bytes);
+  const wrong = text.split('\n').find((line) => line !== '' && !/ \d+$/.test(line));
+  return wrong === undefined ? valueless(text) : `a line ends in no weight: ${JSON.stringify(wrong.slice(-100))}`;
+}
+
+function report(bytes: Uint8Array): string | undefined {
+  return valueless(decode(bytes));
+}
+
+/** One table. */
+function csv(bytes: Uint8Array): string | undefined {
+  const text = decode(bytes);
+  const [header = [], ...rows] = parseCsvRows(text);
+  const wrong = rows.find((row) => row.length !== header.length);
+  return wrong === undefined ? valueless(text) : `a row has ${wrong.length} fields of ${header.length}: ${wrong.join().slice(0, 100)}`;
+}
+
+/** Everything that is made of a recording. */
+export const OUTPUTS = ['pprof', 'speedscope', 'chrome', 'script', 'folded', 'report', 'csv', 'info', 'records'] as const;
+
+export type Output = (typeof OUTPUTS)[number];
+
+/** What is written, one file or table each; the others are values. */
+export const OUTPUT_CHECKS: Readonly<Record<Exclude<Output, 'info' | 'records'>, OutputCheck>> = { pprof, speedscope, chrome, script, folded, report, csv };

@@ -1,0 +1,22 @@
+/** What kinds of recordings are mutated; `--kind` takes these names. */
+export const SEED_KINDS = ['file', 'pipe', 'directory', 'compressed', 'simpleperf', 'big-endian', 'v1', 'tracepoint', 'names', 'wrapped'] as const;
+
+export type SeedKind = (typeof SEED_KINDS)[number];
+
+/** Files by name: one file under {@link SINGLE_FILE}, or those of a directory recording (`data`, `data.0` …). */
+export type InputFiles = ReadonlyMap<string, Uint8Array>;
+
+/** The name of the one file of an input that is no directory. */
+export const SINGLE_FILE = 'perf.data';
+
+/** A sound recording to start from. */
+export interface Seed {
+  readonly kind: SeedKind;
+  readonly name: string;
+  readonly files: InputFiles;
+}
+
+/** Whether an input is a directory recording. */
+export function isDirectory(files: InputFiles): boolean {
+  return !files.has(SINGLE_FILE);
+}

@@ -1,0 +1,186 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { openFile, openStream } from '../src/host/open-input.ts';
+import {
+  BufferSink,
+  BufferSource,
+  type ConvertOptions,
+  convert,
+  DEFAULT_DEBUG_DIRS,
+  Diagnostics,
+  PerfconvError,
+  type ReadProfileResult,
+  readProfile,
+  readRecordingInfo,
+  Symbolizer,
+  writeProfile,
+  writeReport,
+} from '../src/index.ts';
+import { readRecords } from '../src/read-records.ts';
+import { pollution, resetAllocations, uncheckedAllocation } from './guards.ts';
+import { NotedSymbolFiles, SYMFS } from './noted-symbol-files.ts';
+import { OUTPUT_CHECKS, type Output } from './output-checks.ts';
+import type { Plan } from './plan.ts';
+import { projectRoot } from './project-root.ts';
+import { type InputFiles, isDirectory, SINGLE_FILE } from './seed.ts';
+
+/** Something that must not be, in words that name it: the error's stack, or what is wrong with an output. */
+export class Wrong extends Error {
+  override readonly name = 'Wrong';
+}
+
+/** What came of an input. */
+export interface Outcome {
+  /** Samples that were read; −1 when it was refused. */
+  readonly samples: number;
+  /** What must not be; undefined when all is well. */
+  readonly failure: Error | undefined;
+}
+
+type Source = Parameters<typeof readProfile>[0];
+
+/** Gives inputs to the library and looks at what it does. Holds a directory of its own, to be removed by {@link close}. */
+export class Target {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'perfconv-fuzz-'));
+  readonly #elf = readFileSync(join(projectRoot(), 'fixtures/symfs/opt/perfconv-fixtures/bin/syscalls'));
+
+  async run(files: InputFiles, plan: Plan): Promise<Outcome> {
+    resetAllocations();
+    let samples = -1;
+    let failure: Error | undefined;
+    try {
+      samples = await this.#read(files, plan);
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) failure = error instanceof Error ? error : new Wrong(`thrown, and no Error: ${String(error)}`);
+    }
+    const polluted = pollution();
+    if (polluted !== undefined) failure = new Wrong(polluted);
+    return { samples, failure: uncheckedAllocation() ?? failure };
+  }
+
+  close(): void {
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  async #read(files: InputFiles, plan: Plan): Promise<number> {
+    const diagnostics = new Diagnostics();
+    const symbolFiles = new NotedSymbolFiles(plan.symbols === 'elf' ? this.#elf : undefined);
+    const options = optionsOf(plan, symbolFiles, diagnostics);
+    const result = await this.#withSource(files, plan, (source) => readProfile(source, { ...options, keepSamples: true }, diagnostics));
+    if (symbolFiles.escape !== undefined) throw new Wrong(`a path leads out of --symfs: ${JSON.stringify(symbolFiles.escape)}`);
+    for (const output of plan.outputs) {
+      if (output === 'csv') await this.#withSource(files, plan, (source) => checkTables(source, options, result));
+      else if (output === 'info') await this.#withSource(files, plan, (source) => checkInfo(source, result));
+      else if (output === 'records') await this.#withSource(files, plan, (source) => checkRecords(source, result));
+      else await checkOutput(output, result, plan, diagnostics);
+    }
+    if (plan.way === 'stream') await this.#compareWays(files, plan, options, result);
+    return result.session.sampleCount;
+  }
+
+  async #withSource<Result>(files: InputFiles, { way, pieceBytes }: Plan, use: (source: Source) => Promise<Result>): Promise<Result> {
+    const bytes = files.get(SINGLE_FILE) ?? new Uint8Array();
+    if (way === 'memory') return use(new BufferSource(bytes));
+    const { source } = way === 'stream' ? await openStream(Readable.from(piecesOf(bytes, pieceBytes)), 'stream') : await openFile(this.#store(files));
+    try {
+      return await use(source);
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** Writes an input to where the one before was. @returns the path of the file or directory */
+  #store(files: InputFiles): string {
+    if (!isDirectory(files)) {
+      const path = join(this.#directory, SINGLE_FILE);
+      writeFileSync(path, files.get(SINGLE_FILE) ?? '');
+      return path;
+    }
+    const path = join(this.#directory, 'perf.data.d');
+    rmSync(path, { recursive: true, force: true });
+    mkdirSync(path);
+    for (const [name, bytes] of files) writeFileSync(join(path, name), bytes);
+    return path;
+  }
+
+  /** The same bytes hold the same samples, however they come. */
+  async #compareWays(files: InputFiles, plan: Plan, options: ConvertOptions, streamed: ReadProfileResult): Promise<void> {
+    const whole = await this.#withSource(files, { ...plan, way: 'memory' }, (source) =>
+      readProfile(source, { ...options, keepSamples: true }, new Diagnostics()),
+    );
+    const of = ({ session }: ReadProfileResult): string => `${session.sampleCount} samples in ${session.counts.total} records`;
+    if (of(streamed) !== of(whole)) throw new Wrong(`a stream differs from the same bytes in memory: ${of(streamed)}, ${of(whole)}`);
+  }
+}
+
+function optionsOf(plan: Plan, symbolFiles: NotedSymbolFiles, diagnostics: Diagnostics): ConvertOptions {
+  const { compatPerf, weight } = plan;
+  const symbolizer = new Symbolizer(symbolFiles, { symfs: SYMFS, debugDirs: DEFAULT_DEBUG_DIRS, compatPerf }, diagnostics);
+  return {
+    compatPerf,
+    weight,
+    ...(plan.symbols !== 'none' && { symbolizer }),
+    ...(plan.hasFilter && { filter: { cpus: [0], times: [{ kind: 'clock', from: 3_000n, to: 5_000_000n }] } }),
+  };
+}
+
+function* piecesOf(bytes: Uint8Array, pieceBytes: number): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield Buffer.from(bytes.subarray(at, at + pieceBytes));
+}
+
+async function checkOutput(
+  output: Exclude<Output, 'csv' | 'info' | 'records'>,
+  result: ReadProfileResult,
+  plan: Plan,
+  diagnostics: Diagnostics,
+): Promise<void> {
+  const { profile } = result;
+  const sink = new BufferSink();
+  try {
+    if (output === 'report') await writeReport(profile, sink, { weight: plan.weight, children: plan.compatPerf });
+    else await writeProfile(output, profile, sink, { weight: plan.weight }, diagnostics);
+  } catch (error) {
+    if (error instanceof PerfconvError) return;
+    throw error;
+  }
+  const wrong = OUTPUT_CHECKS[output](sink.bytes(), profile);
+  if (wrong !== undefined) throw new Wrong(`${output}: ${wrong}`);
+}
+
+/** What `perfconv info` tells comes of a second reading without filters. */
+async function checkInfo(source: Source, { session }: ReadProfileResult): Promise<void> {
+  const text = JSON.stringify(
+    await readRecordingInfo(source, { anonymous: session.sampleCount % 2 === 1, modifiedNs: 1_700_000_000_000_000_000n }, new Diagnostics()),
+  );
+  const { sampleCount, recordCount, events } = JSON.parse(text) as { sampleCount: number; recordCount: number; events: readonly unknown[] };
+  const found = `${sampleCount} samples, ${recordCount} records, ${events.length} events`;
+  const expected = `${session.sampleCount} samples, ${session.counts.total} records, ${session.events.length} events`;
+  if (found !== expected) throw new Wrong(`info: it tells of ${found}; the profile of ${expected}`);
+}
+
+/** All records as plain values. */
+async function checkRecords(source: Source, { session }: ReadProfileResult): Promise<void> {
+  let count = 0;
+  for await (const record of readRecords(source, new Diagnostics())) {
+    JSON.stringify(record, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+    count++;
+  }
+  if (count !== session.counts.total) throw new Wrong(`records: there are ${count}, the session counted ${session.counts.total}`);
+}
+
+/** CSV tables come of a second reading, for they tell of records that no profile keeps. */
+async function checkTables(source: Source, options: ConvertOptions, { profile }: ReadProfileResult): Promise<void> {
+  const tables = new Map<string, BufferSink>();
+  const openTable = async (name: string): Promise<BufferSink> => {
+    const sink = new BufferSink();
+    tables.set(name, sink);
+    return sink;
+  };
+  await convert(source, [{ format: 'csv', openTable }], options, new Diagnostics());
+  for (const [name, sink] of tables) {
+    const wrong = OUTPUT_CHECKS.csv(sink.bytes(), profile);
+    if (wrong !== undefined) throw new Wrong(`${name}: ${wrong}`);
+  }
+}

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Campaign } from '../../fuzz/campaign.ts';
+import { encodedSeeds } from '../../fuzz/encoded-seeds.ts';
+import { anyPollution, watchAllocations } from '../../fuzz/guards.ts';
+import { SEED_KINDS } from '../../fuzz/seed.ts';
+import { Target } from '../../fuzz/target.ts';
+
+// A few seconds of `npm run fuzz`: the same inputs each time, and none of them waits for a clock.
+
+const RUN = 20_240_607;
+const INPUTS_PER_KIND = 60;
+
+let target: Target;
+beforeAll(() => {
+  watchAllocations();
+  target = new Target();
+});
+afterAll(() => {
+  target.close();
+});
+
+it.each(SEED_KINDS)('mutated recordings of the kind %s give samples or a typed error, and sound outputs', async (kind) => {
+  const campaign = new Campaign(RUN, encodedSeeds(), [kind]);
+  const failures: string[] = [];
+  let decoded = 0;
+  for (let index = 0; index < INPUTS_PER_KIND; index++) {
+    const { files, plan } = campaign.trial(index);
+    const { failure, samples } = await target.run(files, plan);
+    if (failure !== undefined) failures.push(`input ${index}: ${failure.stack}`);
+    if (samples >= 0) decoded++;
+  }
+  expect(failures).toEqual([]);
+  expect(decoded, 'inputs that were not refused').toBeGreaterThan(0);
+  expect(anyPollution()).toBeUndefined();
+});

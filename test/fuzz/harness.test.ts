@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { anatomyOf } from '../../fuzz/anatomy.ts';
+import { Campaign } from '../../fuzz/campaign.ts';
+import { encodedSeeds, HOSTILE_NAMES } from '../../fuzz/encoded-seeds.ts';
+import { enlarge } from '../../fuzz/enlarge.ts';
+import { signatureOf } from '../../fuzz/finding.ts';
+import { minimise } from '../../fuzz/minimise.ts';
+import { Random } from '../../fuzz/random.ts';
+import { SEED_KINDS, SINGLE_FILE } from '../../fuzz/seed.ts';
+import { BufferSink, BufferSource, Diagnostics, readProfile, writeProfile } from '../../src/index.ts';
+import { encodeFile, encodePipe, record } from '../support/perf-encoder.ts';
+
+const attr = { sampleType: ['ip', 'callchain', 'raw'], ids: [1n] } as const;
+const sample = record.sample({ ip: 1n, callchain: [2n, 3n], raw: new Uint8Array(4) });
+
+describe('inputs', () => {
+  it('are the same for the same number and index, whatever came before', () => {
+    const trials = (indexes: readonly number[]) => {
+      const campaign = new Campaign(7, encodedSeeds(), SEED_KINDS);
+      return new Map(indexes.map((index) => [index, campaign.trial(index)]));
+    };
+    const [forward, backward] = [trials([0, 1, 2, 3]), trials([3, 2, 1, 0])];
+    for (const index of [0, 1, 2, 3]) expect(forward.get(index)).toEqual(backward.get(index));
+    expect(forward.get(0)).not.toEqual(forward.get(1));
+  });
+
+  it('leave their seeds as they are', () => {
+    const seeds = encodedSeeds();
+    const campaign = new Campaign(1, seeds, SEED_KINDS);
+    for (let index = 0; index < 300; index++) campaign.trial(index);
+    expect(seeds).toEqual(encodedSeeds());
+  });
+
+  it('differ from their seed, nearly all of them', () => {
+    const seeds = encodedSeeds();
+    const campaign = new Campaign(2, seeds, ['file']);
+    let same = 0;
+    for (let index = 0; index < 300; index++) {
+      const { files, seedName } = campaign.trial(index);
+      const seed = seeds.find((one) => one.kind === 'file' && one.name === seedName);
+      if (Buffer.compare(files.get(SINGLE_FILE)!, seed!.files.get(SINGLE_FILE)!) === 0) same++;
+    }
+    expect(same).toBeLessThan(30);
+  });
+
+  it('of a megabyte are records over and over, which are read', async () => {
+    const small = encodeFile({ attrs: [attr], records: [sample], features: { hostname: 'host' } });
+    const large = enlarge(small, new Random(1, 1));
+    expect(large.length).toBeGreaterThan(1_000_000);
+    const diagnostics = new Diagnostics();
+    const { session } = await readProfile(new BufferSource(large), {}, diagnostics);
+    expect(session.counts.total).toBeGreaterThan(10_000);
+    expect(session.features.hostname).toBe('host');
+  });
+});
+
+describe('the anatomy of a recording', () => {
+  it('knows sizes, counts and offsets', () => {
+    const bytes = encodeFile({ attrs: [attr], records: [sample], features: { hostname: 'host' } });
+    const { form, records, fields, attrs, dataEnd } = anatomyOf(bytes);
+    const [{ offset }] = records;
+    const has = (at: number, sizeBytes: number): boolean => fields.some((field) => field.offset === at && field.sizeBytes === sizeBytes);
+    expect([form, records.length, attrs.length, dataEnd]).toEqual(['file', 1, 1, offset + 8 + 8 + 8 + 16 + 8]);
+    expect(has(16, 8), 'attr_size').toBe(true);
+    expect(has(attrs[0] + 4, 4), 'size of the attr').toBe(true);
+    expect(has(attrs[0] + 128, 8) && has(attrs[0] + 136, 8), "the ids' section").toBe(true);
+    expect(has(offset + 6, 2), 'size of the record').toBe(true);
+    expect(has(offset + 16, 8), 'nr of the callchain').toBe(true);
+    expect(has(offset + 40, 4), 'size of the raw data').toBe(true);
+    expect(has(dataEnd, 8) && has(dataEnd + 8, 8), 'section of the feature').toBe(true);
+    expect(has(dataEnd + 16, 4), 'length of its text').toBe(true);
+  });
+
+  it('finds every record of a pipe, in both byte orders', () => {
+    for (const byteOrder of ['little', 'big'] as const) {
+      const { form, records, attrs } = anatomyOf(encodePipe({ byteOrder, attrs: [attr], records: [sample, sample] }));
+      expect([form, records.map(({ type }) => type), attrs.length]).toEqual(['pipe', [64, 9, 9], 1]);
+    }
+  });
+
+  it.each(encodedSeeds().filter(({ kind }) => !['directory', 'wrapped'].includes(kind)))('$kind $name has records and fields', ({ files }) => {
+    const { records, fields } = anatomyOf(files.get(SINGLE_FILE)!);
+    expect(records.length).toBeGreaterThan(2);
+    expect(fields.length).toBeGreaterThan(10);
+  });
+});
+
+describe('findings', () => {
+  it('of one cause have one signature', () => {
+    const at = (line: number): string => `\n    at readX (/a/src/x.ts:${line}:1)\n    at async readY (/a/src/y.ts:1:1)`;
+    expect(signatureOf(`RangeError: offset 17 "a"${at(5)}`)).toBe(signatureOf(`RangeError: offset 4096 "b"${at(6)}`));
+    expect(signatureOf(`RangeError: offset 17${at(5)}`)).not.toBe(signatureOf(`TypeError: offset 17${at(5)}`));
+  });
+
+  it('become smaller while they fail', async () => {
+    const bytes = new Uint8Array(1000).fill(7);
+    bytes[500] = 42;
+    const smallest = await minimise(
+      new Map([
+        ['a', bytes],
+        ['b', bytes],
+      ]),
+      async (files) => files.get('b')?.includes(42) ?? false,
+      10_000,
+    );
+    expect([...smallest]).toEqual([['b', Uint8Array.of(42)]]);
+  });
+});
+
+it('names that are keys of every object come out as data', async () => {
+  for (const { files } of encodedSeeds().filter(({ kind }) => kind === 'names')) {
+    const diagnostics = new Diagnostics();
+    const { profile } = await readProfile(new BufferSource(files.get(SINGLE_FILE)!), { keepSamples: true }, diagnostics);
+    const named = HOSTILE_NAMES.filter((name) => name !== '');
+    expect(profile.events.map((event) => event.name)).toEqual(expect.arrayContaining(named));
+    expect(profile.tasks.map((task) => task.comm)).toEqual(expect.arrayContaining(named.map((name) => name.slice(0, 15))));
+    for (const format of ['speedscope', 'chrome', 'pprof', 'script'] as const) {
+      const sink = new BufferSink();
+      await writeProfile(format, profile, sink, {}, diagnostics);
+      for (const name of named) expect(sink.text(), format).toContain(name.slice(0, 15));
+    }
+  }
+});
