@@ -10,6 +10,7 @@ const MIN_CHUNK_BYTES = 128 << 10;
 const MAX_RECORD_BYTES = 64 << 20;
 /** Payloads that are kept whole (TRACING_DATA) have some megabytes at most. */
 const MAX_PAYLOAD_BYTES = 64 << 20;
+const PAYLOAD_PIECE_BYTES = 1 << 20;
 
 /**
  * Walks the records of a byte range, in file order. The bytes are read in large pieces into one buffer that is used
@@ -64,12 +65,13 @@ export class RecordStream extends RecordCursor {
     }
     const parts: Uint8Array[] = [this.view.bytes.slice(from, Math.min(from + sizeBytes, this.filled))];
     let done = parts[0].length;
-    // Piece by piece: what is really there decides how much memory is taken.
+    // A stream gives little at a time, and a size is only a claim: memory follows what was read.
+    const scratch = new Uint8Array(Math.min(PAYLOAD_PIECE_BYTES, sizeBytes));
     while (done < sizeBytes) {
-      const piece = new Uint8Array(Math.min(CHUNK_BYTES, sizeBytes - done, Math.max(0, this.#end - position - done)));
-      const count = piece.length === 0 ? 0 : await this.#source.readAt(position + done, piece);
+      const wanted = Math.min(scratch.length, sizeBytes - done, Math.max(0, this.#end - position - done));
+      const count = wanted === 0 ? 0 : await this.#source.readAt(position + done, scratch.subarray(0, wanted));
       if (count === 0) break;
-      parts.push(piece.subarray(0, count));
+      parts.push(scratch.slice(0, count));
       done += count;
     }
     return joined(parts, done);
