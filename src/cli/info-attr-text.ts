@@ -38,7 +38,7 @@ export function attrLines({ attr, ids = [] }: EventInfo, verbose: boolean): stri
     ['flags', attr.flags],
   ];
   return [
-    ...wrapped(INDENT, values.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`])).join(', ')),
+    ...wrapped(INDENT, values.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`])).join(', '), ', '),
     ...lists.flatMap(([name, each]) => (each === undefined || each.length === 0 ? [] : wrapped(`${INDENT}${`${name}:`.padEnd(14)} `, each.join(' ')))),
     ...(ids.length === 0 ? [] : wrapped(`${INDENT}${'ids:'.padEnd(14)} `, inlineList(ids, verbose, ' '))),
   ];

@@ -7,6 +7,8 @@ const SHORT_LIST = 8;
 const INLINE_WIDTH = 64;
 /** Lines of running text are broken here. */
 const LINE_WIDTH = 118;
+/** However long a label is. */
+const MIN_WRAPPED_WIDTH = 40;
 
 /** Facts with their values in one column. */
 export function facts(all: readonly Fact[]): string[] {
@@ -34,17 +36,15 @@ export function inlineList(entries: readonly (string | number)[], verbose: boole
   return `${entries.slice(0, end).join(separator)}${separator}… ${entries.length - end} more`;
 }
 
-/** Text behind a label, broken at blanks; further lines begin under its first letter. */
-export function wrapped(label: string, text: string): string[] {
-  const width = Math.max(40, LINE_WIDTH - label.length);
+/** Text behind a label, broken at blanks or at another separator; further lines begin under its first letter. */
+export function wrapped(label: string, text: string, separator = ' '): string[] {
+  const width = Math.max(MIN_WRAPPED_WIDTH, LINE_WIDTH - label.length);
   const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
+  for (const part of text.split(separator)) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + separator.length + part.length > width) lines.push(part);
+    else lines[lines.length - 1] = `${line}${separator}${part}`;
   }
-  lines.push(line);
-  return lines.map((each, i) => (i === 0 ? label : ' '.repeat(label.length)) + each);
+  const last = lines.length - 1;
+  return lines.map((line, i) => `${i === 0 ? label : ' '.repeat(label.length)}${line}${i < last ? separator.trimEnd() : ''}`);
 }

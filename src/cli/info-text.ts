@@ -16,6 +16,7 @@ export interface InfoTextOptions {
 export function infoText(info: RecordingInfo, { verbose, heading }: InfoTextOptions): string {
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
     ['Recording', facts(recordingFacts(info))],
+    ['Simpleperf', facts((info.simpleperf ?? []).map(({ name, value }) => [name, value.split('\n')]))],
     ['Machine', facts(machineFacts(info, verbose))],
     ['Events', eventLines(info, verbose)],
     ['Records', recordLines(info)],
@@ -34,7 +35,10 @@ function recordingFacts(info: RecordingInfo): Fact[] {
     ['file', displayName(info.input)],
     ['size', info.sizeBytes === undefined ? undefined : `${count(info.sizeBytes)} bytes`],
     ['form', format],
-    ['data', `${info.dataSizeBytes === undefined ? 'up to the end' : `${count(info.dataSizeBytes)} bytes`} from offset ${info.dataOffset}`],
+    [
+      'data',
+      info.dataSizeBytes === undefined ? `from offset ${info.dataOffset} to the end` : `${count(info.dataSizeBytes)} bytes from offset ${info.dataOffset}`,
+    ],
     ['written', info.modifiedTime && secondsOnly(info.modifiedTime)],
     ['command', info.commandLine?.map(quoted).join(' ')],
     ['perf', info.perfVersion],
@@ -49,7 +53,6 @@ function recordingFacts(info: RecordingInfo): Fact[] {
     ['hardware trace', auxtrace && `${counted(auxtrace.entries, 'piece')}, not decoded`],
     ['branch stacks', info.hasBranchStacks ? 'yes' : undefined],
     ['perf stat', info.isStat ? 'counts, no samples' : undefined],
-    ...(info.simpleperf ?? []).map(({ name, value }): Fact => [name.replaceAll('_', ' '), value]),
     ['features', info.features.join(' ') || undefined],
   ];
 }

@@ -109,12 +109,14 @@ async function compareEvents(file: string): Promise<void> {
   expect(ours, `${host.osRelease} ${perfVersion}`).toEqual(theirs);
 }
 
-/** `perf report --stats` counts what it delivers; it stops where it finds damage. */
-function perfStats(file: string): Record<string, number> | undefined {
-  const text = perf('report', '-f', '--stats', '-i', file);
-  if (text === undefined) return undefined;
-  const aggregated = text.split(/^\S.* stats:$/m)[1] ?? '';
-  return Object.fromEntries([...aggregated.matchAll(/^ +(\w+) events: +(\d+)/gm)].map(([, type, count]) => [type, Number(count)]));
+/** Counts of `perf report --stats`. */
+async function compareRecords(file: string): Promise<void> {
+  const aggregated = perf('report', '-f', '--stats', '-i', file)?.split(/^\S.* stats:$/m)[1] ?? '';
+  const theirs = Object.fromEntries([...aggregated.matchAll(/^ +(\w+) events: +(\d+)/gm)].map(([, type, count]) => [type, Number(count)]));
+  // What it refuses it does not count.
+  if (theirs.TOTAL === undefined) return;
+  const { records, recordCount } = await infoOf(file);
+  expect({ TOTAL: recordCount, ...records }).toEqual(theirs);
 }
 
 const whyNot = whyNoPerf();
@@ -126,11 +128,7 @@ if (!hasCorpus) announceSkipped('`perfconv info` on the corpus of published reco
 describe.skipIf(whyNot !== undefined)('fixtures', () => {
   it.each(fixtureNames)('%s: header', (name) => compareHeader(fixtureFile(name), name));
   it.each(fixtureNames)('%s: attrs', (name) => compareEvents(fixtureFile(name)));
-  it.each(fixtureNames)('%s: records', async (name) => {
-    const { TOTAL, ...types } = perfStats(fixtureFile(name)) ?? {};
-    const { records, recordCount } = await infoOf(fixtureFile(name));
-    expect({ ...records, TOTAL: recordCount }).toEqual({ ...types, TOTAL });
-  });
+  it.each(fixtureNames)('%s: records', (name) => compareRecords(fixtureFile(name)));
 });
 
 describe.skipIf(whyNot !== undefined || !hasCorpus)('published recordings', () => {
@@ -146,9 +144,10 @@ describe.skipIf(whyNot !== undefined || !hasCorpus)('published recordings', () =
     });
   });
 
-  it.each(files)('%s: disorder', async (_name, file) => {
-    const info = await infoOf(file).catch(() => undefined);
-    if (info !== undefined) expect(info.samplesOutOfOrder).toBeLessThanOrEqual(info.sampleCount);
+  it.each(files)('%s: records', async (name, file) => {
+    // perf stops at the first, whose records it does not know, and decodes the trace of the second instead of counting.
+    if (/^cros__|intel_pt/.test(name)) return;
+    await compareRecords(file);
   });
 });
 
