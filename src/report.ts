@@ -5,6 +5,8 @@ import type { Diagnostics } from './diagnostics.ts';
 import { type ReadProfileOptions, readProfile } from './read-profile.ts';
 import { type ReportOptions, writeReport } from './writers/report.ts';
 
+export { type ReportOptions, writeReport } from './writers/report.ts';
+
 /**
  * Reads a recording and writes its function statistics as text.
  * @throws PerfconvError when the input is no recording or too damaged; `no-samples`; whatever the sink throws

@@ -12,7 +12,9 @@ import type { SpeedscopeOptions } from './writers/speedscope.ts';
 export interface WriteOptions {
   /** What numbers add up: periods (the default), or samples counted 1 each. */
   readonly weight?: 'period' | 'samples';
-  /** pprof: what samples are labelled with. Default: pid, tid and comm. */
+  /** folded, speedscope: tell merged recordings apart also where they would add up: by a root frame, by profiles of their own. Default: no. */
+  readonly byInput?: boolean;
+  /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input. */
   readonly labels?: readonly PprofLabel[];
   /** speedscope: what makes a profile of its own. Default: each thread. */
   readonly group?: SpeedscopeOptions['group'];
@@ -37,12 +39,14 @@ const MAX_DEVTOOLS_BYTES = 512 << 20;
 const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   pprof: async () => {
     const { writePprof } = await import('./writers/pprof.ts');
-    return (profile, sink, { labels = DEFAULT_LABELS, weight = 'period' }) => writePprof(profile, sink, { labels, weight });
+    return (profile, sink, { labels = profile.inputs === undefined ? DEFAULT_LABELS : [...DEFAULT_LABELS, 'input'], weight = 'period' }) =>
+      writePprof(profile, sink, { labels, weight });
   },
   speedscope: async () => {
     const { writeSpeedscope } = await import('./writers/speedscope.ts');
-    return async (profile, sink, { group = 'thread', weight = 'period', exporter = DEFAULT_EXPORTER }, diagnostics) => {
-      const { zeroWeightSamples, shieldedNames } = await writeSpeedscope(profile, sink, { group, weight, name: profile.meta.inputName, exporter });
+    return async (profile, sink, { group = 'thread', weight = 'period', exporter = DEFAULT_EXPORTER, byInput = false }, diagnostics) => {
+      const options = { group, weight, byInput, name: profile.meta.inputName, exporter };
+      const { zeroWeightSamples, shieldedNames } = await writeSpeedscope(profile, sink, options);
       if (zeroWeightSamples > 0) {
         diagnostics.add('zero-weight', 'info', 'samples have a period of 0: speedscope does not show them', undefined, zeroWeightSamples);
       }
@@ -69,7 +73,7 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
   folded: async () => {
     const { writeFolded } = await import('./writers/folded.ts');
-    return (profile, sink, { weight = 'period' }, diagnostics) => writeFolded(profile, sink, { weight, diagnostics });
+    return (profile, sink, { weight = 'period', byInput = false }, diagnostics) => writeFolded(profile, sink, { weight, byInput, diagnostics });
   },
 };
 

@@ -1,22 +1,21 @@
 import { existsSync, statSync } from 'node:fs';
-import { type ConvertOutput, convert } from '../convert.ts';
+import { convert } from '../convert.ts';
 import { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { FORMATS, FORMATS_TO_COME, type Format } from '../formats.ts';
-import { GzipSink } from '../host/gzip-sink.ts';
 import type { OpenInput } from '../host/open-input.ts';
 import { OutputStage } from '../host/output-stage.ts';
-import { WritableSink } from '../host/writable-sink.ts';
 import type { WriteOptions } from '../write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
+import { reportingFailures } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
 import { displayName } from './messages.ts';
+import { checkTerminal, withOutputs } from './open-outputs.ts';
 import { COMMANDS } from './options.ts';
 import { checkConflicts } from './output-conflicts.ts';
-import { type PlannedOutput, planOutputs, STANDARD_STREAM } from './outputs.ts';
+import { type PlannedOutput, planOutputs } from './outputs.ts';
 import { DEFAULT_INPUT, firstInterrupt, planReading, type ReadingPlan, readOptions, withInput, withProgress } from './reading.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
@@ -34,14 +33,18 @@ export async function runConvert(args: Arguments, terminal: Terminal, version: s
   const inputs = args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
   checkNoCommand(args.inputs[0]);
   const outputs = args.texts('output');
-  if (inputs.length > 1 && outputs.length > 0) {
-    throw new PerfconvError('usage', `${inputs.length} inputs cannot go to one output yet: leave -o out to convert each by itself`);
-  }
   const format = readFormat(args);
   const reading = planReading(args);
   const writing = planWriting(args, version);
+  if (inputs.length > 1 && outputs.length > 0) {
+    const { runMergedConvert } = await import('./convert-merged-command.ts');
+    return runMergedConvert({ inputs, reading, writing, outputs: planOutputs(inputs[0], outputs, format, isDirectory) }, args, terminal);
+  }
   const plans = inputs.map((input): Plan => ({ input, reading, writing, outputs: planOutputs(input, outputs, format, isDirectory) }));
-  checkTerminal(plans, terminal);
+  checkTerminal(
+    plans.flatMap((plan) => plan.outputs),
+    terminal,
+  );
   checkConflicts(plans, terminal);
   checkSymbolPaths(args);
 
@@ -63,7 +66,7 @@ async function convertOne(plan: Plan, args: Arguments, terminal: Terminal, isOne
       await cleaningUpOnSignals(
         () => stage.discardNow(),
         async () => {
-          await withInput(plan.input, terminal, (input) => writeOutputs(stage, input, plan, args, terminal, diagnostics));
+          await withInput(plan.input, terminal, diagnostics, (input) => writeOutputs(stage, input, plan, args, terminal, diagnostics));
           await stage.commit();
         },
         firstInterrupt(plan.input, args, terminal),
@@ -76,31 +79,12 @@ async function convertOne(plan: Plan, args: Arguments, terminal: Terminal, isOne
   });
 }
 
-/** Outputs are opened before the work: one that cannot be written is told at once. */
 async function writeOutputs(stage: OutputStage, input: OpenInput, plan: Plan, args: Arguments, terminal: Terminal, diagnostics: Diagnostics): Promise<void> {
-  const outputs: ConvertOutput[] = [];
-  let compressor: GzipSink | undefined;
-  for (const { format, gzip, path } of plan.outputs) {
-    if (format === 'csv') {
-      outputs.push({ format, openTable: await stage.openDirectory(path) });
-    } else if (path === STANDARD_STREAM) {
-      const stdout = new WritableSink(terminal.stdout, STANDARD_OUTPUT);
-      if (gzip) compressor = new GzipSink(stdout);
-      outputs.push({ format, sink: compressor ?? stdout });
-    } else {
-      outputs.push({ format, sink: await stage.openFile(path, gzip) });
-    }
-  }
-  try {
-    await withProgress(input.source, args, terminal, (onProgress) =>
+  await withOutputs(stage, plan.outputs, terminal, (outputs) =>
+    withProgress(input.source, args, terminal, (onProgress) =>
       convert(input.source, outputs, { ...readOptions(plan.reading, input, diagnostics), ...plan.writing, ...onProgress }, diagnostics),
-    );
-    await compressor?.end();
-  } catch (error) {
-    await compressor?.destroy();
-    // Standard output comes last: whatever else was asked for is written.
-    if (!isReaderGone(error)) throw error;
-  }
+    ),
+  );
 }
 
 /** A first word that is no file is rather a command, if it is nearly the name of one. */
@@ -121,10 +105,4 @@ function readFormat(args: Arguments): Format | undefined {
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-/** Refuses bytes that a terminal cannot show. */
-function checkTerminal(plans: readonly Plan[], { stdout }: Terminal): void {
-  const isBinary = plans.some(({ outputs }) => outputs.some(({ path, gzip, format }) => path === STANDARD_STREAM && (gzip || format === 'pprof')));
-  if (stdout.isTTY && isBinary) throw new PerfconvError('usage', 'the output is binary and standard output is a terminal: give -o FILE');
 }

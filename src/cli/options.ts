@@ -38,7 +38,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'OUTPUT',
     isRepeatable: true,
     section: OUTPUT,
-    text: "File, directory (csv) or - for standard output. Give several to make several formats in one pass. Default: the input's name with the format's ending; standard output when the input is -",
+    text: "File, directory (csv) or - for standard output. Give several to make several formats in one pass. Several inputs become one profile (pprof, speedscope, folded, csv). Default: the input's name with the format's ending; standard output when the input is -",
   },
   {
     name: 'labels',
@@ -46,7 +46,12 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     choices: [...PPROF_LABELS, 'none'],
     isList: true,
     section: OUTPUT,
-    text: `pprof: what samples are labelled with: ${PPROF_LABELS.join(', ')}, or none. Default: pid,tid,comm`,
+    text: `pprof: what samples are labelled with: ${PPROF_LABELS.join(', ')}, or none. Default: pid,tid,comm; of merged inputs also input`,
+  },
+  {
+    name: 'by-input',
+    section: OUTPUT,
+    text: 'Merged inputs that would add up stay apart: folded: the input is the root frame; speedscope: one profile for each also with --group all',
   },
   { name: 'group', value: 'GROUP', choices: GROUPS, section: OUTPUT, text: `speedscope: one profile for each ${GROUPS.join(', ')}. Default: thread` },
   {
@@ -96,9 +101,9 @@ const FILTERS: readonly OptionSpec[] = [
   { name: 'cpu', value: 'CPUS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these CPUs, such as 0,2-3' },
   {
     name: 'time',
-    value: 'FROM,TO',
+    value: 'RANGES',
     section: SAMPLES,
-    text: "Only this span, in seconds of the recording's clock as perf script prints it; either end may be left out",
+    text: "Only this span: seconds of the recording's clock as perf script prints it (12.5,13; either end may be left out; several with blanks between), seconds since the first sample (+1,+2.5), or per cent (10%-20%; 10%/2 is the second tenth; several with commas between)",
   },
 ];
 
@@ -145,6 +150,8 @@ export interface CommandSpec {
   /** How it is called, for the help. */
   readonly usage: string;
   readonly text: string;
+  /** Whether it takes more than one input. */
+  readonly takesSeveral?: boolean;
   readonly options: readonly OptionSpec[];
   readonly examples: readonly (readonly [command: string, text: string])[];
 }
@@ -152,7 +159,8 @@ export interface CommandSpec {
 export const CONVERT: CommandSpec = {
   name: 'convert',
   usage: 'perfconv [convert] [INPUT…] [-t FORMAT] [-o OUTPUT]',
-  text: 'Convert recordings (the default command)',
+  text: 'Convert recordings (the default command): each by itself, or with -o all into one profile',
+  takesSeveral: true,
   options: [...CONVERT_ONLY, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
   examples: [
     ['perfconv', 'perf.data to perf.pb.gz, for pprof'],
@@ -162,6 +170,9 @@ export const CONVERT: CommandSpec = {
     ['perfconv -t csv -o tables/ web.data', "readperf's four tables"],
     ['perfconv -t script -F comm,tid,time,event,ip,sym --ns -o - web.data', 'perf-script text'],
     ['perfconv --event cycles --pid 812,813 --cpu 0-3 --time 12.5,13 web.data', 'a part of the recording'],
+    ['perfconv --time 10%/2,50%-60% web.data', 'the second tenth of the time, and the sixth'],
+    ['perfconv -o all.pb.gz monday.data tuesday.data', 'several recordings in one profile'],
+    ['perfconv -t folded --by-input -o all.folded monday.data tuesday.data', 'the same, with the recording as root frame'],
     ['perfconv --comm nginx --tid 813 --labels comm --weight samples web.data', 'one thread, labelled by its name'],
     ['perfconv --group process -o web.speedscope.json web.data', 'one profile per process'],
     ['perfconv --chrome-style profile -o web.trace.json.gz web.data', 'compact trace, compressed'],
@@ -174,13 +185,15 @@ export const CONVERT: CommandSpec = {
 
 export const REPORT: CommandSpec = {
   name: 'report',
-  usage: 'perfconv report [INPUT]',
-  text: 'Print function statistics',
+  usage: 'perfconv report [INPUT…]',
+  text: 'Print function statistics; several inputs add up',
+  takesSeveral: true,
   options: [...REPORT_ONLY, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
   examples: [
     ['perfconv report', 'functions of perf.data, by weight'],
     ['perfconv report --sort comm,dso --limit 20 web.data', 'the 20 heaviest pairs of thread name and binary'],
     ['perfconv report --children --weight samples web.data', 'inclusive time, counted in samples'],
+    ['perfconv report --sort input,function monday.data tuesday.data', 'two recordings side by side'],
     ['perfconv report --event cycles --pid 812 --time 12.5, web.data', 'a part of the recording'],
     ['perfconv report --symfs /mnt/target --debug-dir /opt/debug web.data', 'symbols from elsewhere'],
   ],

@@ -30,6 +30,19 @@ export function checkConflicts(conversions: readonly Conversion[], { stdin }: Pi
   }
 }
 
+/**
+ * Refuses an input that is given twice: in one result its samples would count twice.
+ * @throws PerfconvError `usage`
+ */
+export function checkDistinct(inputs: readonly string[], { stdin }: Pick<Terminal, 'stdin'>): void {
+  const met = new Set<string>();
+  for (const input of inputs) {
+    const identity = inputIdentity(input, stdin.fd);
+    if (met.has(identity)) throw new PerfconvError('usage', `the input ${displayName(input)} is given twice: its samples would count twice`);
+    met.add(identity);
+  }
+}
+
 function inputIdentity(input: string, stdin: number | undefined): string {
   if (input !== STANDARD_STREAM) return identityOf(input);
   try {

@@ -118,7 +118,7 @@ function positionals(command: CommandSpec, raw: RawArguments): string[] {
   if (words[0] === command.name) words.shift();
   words.push(...wordsOf(raw['--']));
   if (COMMANDS_TO_COME.includes(words[0])) throw new PerfconvError('usage', `the command ${words[0]} is not there yet`);
-  if (command !== CONVERT && words.length > 1) throw new PerfconvError('usage', `too many words: ${command.usage}`);
+  if (!command.takesSeveral && words.length > 1) throw new PerfconvError('usage', `too many words: ${command.usage}`);
   return words;
 }
 

@@ -2,12 +2,13 @@ import pc from 'picocolors';
 import { REPORT_KEYS, WEIGHTS } from '../choices.ts';
 import { Diagnostics } from '../diagnostics.ts';
 import { WritableSink } from '../host/writable-sink.ts';
-import { report } from '../report.ts';
+import { type ReportOptions, report, writeReport } from '../report.ts';
 import type { Arguments } from './arguments.ts';
 import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
-import { DEFAULT_INPUT, firstInterrupt, planReading, readOptions, withInput, withProgress } from './reading.ts';
+import { checkDistinct } from './output-conflicts.ts';
+import { DEFAULT_INPUT, firstInterrupt, planReading, type ReadingPlan, readOptions, withInput, withProgress } from './reading.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -17,7 +18,7 @@ const WARM_PERCENT = 0.5;
 
 /** `perfconv report`. */
 export async function runReport(args: Arguments, terminal: Terminal): Promise<number> {
-  const input = args.inputs[0] ?? DEFAULT_INPUT;
+  const inputs = args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
   const plan = planReading(args);
   const limit = args.count('limit');
   const weight = args.choice('weight', WEIGHTS);
@@ -28,24 +29,59 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
     ...(limit !== undefined && { limit }),
     ...(weight && { weight }),
   };
+  if (inputs.length > 1) checkDistinct(inputs, terminal);
   checkSymbolPaths(args);
   const diagnostics = new Diagnostics();
   const sink = new WritableSink(terminal.stdout, STANDARD_OUTPUT);
+  if (inputs.length > 1) return reportMerged(inputs, plan, options, sink, args, terminal, diagnostics);
+  const [input] = inputs;
   const read = (): Promise<void> =>
-    withInput(input, terminal, (opened) =>
+    withInput(input, terminal, diagnostics, (opened) =>
       withProgress(opened.source, args, terminal, (onProgress) =>
         report(opened.source, sink, { ...readOptions(plan, opened, diagnostics), ...options, ...onProgress }, diagnostics),
       ),
     );
   return reportingFailures(input, terminal, () =>
-    reportingFindings(diagnostics, args, terminal, input, false, async () => {
-      try {
-        await cleaningUpOnSignals(() => {}, read, firstInterrupt(input, args, terminal));
-      } catch (error) {
-        if (!isReaderGone(error)) throw error;
-      }
-    }),
+    reportingFindings(diagnostics, args, terminal, input, false, () =>
+      untilReaderIsGone(() => cleaningUpOnSignals(() => {}, read, firstInterrupt(input, args, terminal))),
+    ),
   );
+}
+
+async function reportMerged(
+  inputs: readonly string[],
+  plan: ReadingPlan,
+  options: ReportOptions,
+  sink: WritableSink,
+  args: Arguments,
+  terminal: Terminal,
+  diagnostics: Diagnostics,
+): Promise<number> {
+  const [{ mergeInputs }, { RecordingMerger }] = await Promise.all([import('./merging.ts'), import('../merge-recordings.ts')]);
+  const merger = new RecordingMerger(plan.filter, false, diagnostics);
+  return mergeInputs(
+    inputs,
+    plan,
+    args,
+    terminal,
+    diagnostics,
+    () => {},
+    (takeAll) =>
+      untilReaderIsGone(async () => {
+        await takeAll(({ source }, label, reading, ofInput) => merger.add(source, label, reading, ofInput));
+        const profile = merger.finish();
+        merger.requireSamples(profile);
+        await writeReport(profile, sink, options);
+      }),
+  );
+}
+
+async function untilReaderIsGone(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isReaderGone(error)) throw error;
+  }
 }
 
 function percentPainter({ stdout, env }: Terminal): (text: string, percent: number) => string {

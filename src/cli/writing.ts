@@ -9,6 +9,7 @@ import type { PlannedOutput } from './outputs.ts';
 /** Which formats an option of the writing concerns. */
 const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   weight: ['pprof', 'speedscope', 'folded'],
+  'by-input': ['folded', 'speedscope'],
   labels: ['pprof'],
   group: ['speedscope'],
   'chrome-style': ['chrome'],
@@ -26,6 +27,7 @@ export function planWriting(args: Arguments, version: string): WriteOptions {
   return {
     exporter: `perfconv@${version}`,
     ns: args.flag('ns'),
+    byInput: args.flag('by-input'),
     ...(weight && { weight }),
     ...(labels && { labels }),
     ...(group && { group }),

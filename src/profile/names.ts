@@ -1,4 +1,4 @@
-import type { Profile } from './profile.ts';
+import type { Profile, ProfileProcess } from './profile.ts';
 
 /** 64 bits given as two words, in lower-case hex without leading zeros. */
 export function hexAddress(lo: number, hi: number): string {
@@ -17,4 +17,9 @@ export function unresolvedName(profile: Profile, location: number): string {
   const mapping = profile.locations.mapping(location);
   const address = `0x${hexAddress(profile.locations.addressLo(location), profile.locations.addressHi(location))}`;
   return mapping < 0 ? address : `${address} (${baseName(profile.mappings[mapping].name)})`;
+}
+
+/** What the recording that a process belongs to is called: its label among merged ones, else the profile's input. */
+export function inputLabel({ inputs, meta }: Pick<Profile, 'inputs' | 'meta'>, { input = 0 }: ProfileProcess): string {
+  return inputs?.[input]?.label ?? meta.inputName;
 }

@@ -76,6 +76,15 @@ export interface ProfileProcess {
   readonly pid: number;
   /** Its last name (comm); empty when none was recorded. */
   name: string;
+  /** Index into the profile's inputs, where it has some. */
+  readonly input?: number;
+}
+
+/** One of the recordings that were merged into a profile. */
+export interface ProfileInput {
+  /** What it is called where inputs are told apart; no other input has the same. */
+  readonly label: string;
+  readonly meta: ProfileMeta;
 }
 
 /** A thread over its life. */
@@ -102,7 +111,10 @@ export interface ProfileTask {
  * index; −1 is absent, 0 is valid.
  */
 export interface Profile {
+  /** Of merged recordings: what all of them say, the earliest start, and the durations added up. */
   readonly meta: ProfileMeta;
+  /** The recordings that were merged; absent in a profile of one. */
+  readonly inputs?: readonly ProfileInput[];
   readonly strings: StringTable;
   readonly events: readonly ProfileEvent[];
   readonly mappings: readonly Mapping[];
@@ -116,6 +128,9 @@ export interface Profile {
   readonly stacks: StackTable;
   /** Samples added up by event, task and stack: always there. */
   readonly totals: TotalTable;
-  /** Every sample in time order; undefined unless it was asked for. */
+  /**
+   * Every sample in time order; undefined unless it was asked for. Of merged recordings, those of the first input, then
+   * those of the second …, each with times of its own from 0 on.
+   */
   readonly samples: SampleTable | undefined;
 }

@@ -50,9 +50,11 @@ export const CPUMODE_GUEST_KERNEL = 4;
 export const CPUMODE_GUEST_USER = 5;
 
 const RETURN_ADDRESS = 8;
+/** Above the bits of cpumode and RETURN_ADDRESS. */
+const VARIANT = 16;
 
 /**
- * Places in code, each once: rows are unique in (mapping, address, cpumode, whether it is a return address).
+ * Places in code, each once: rows are unique in (mapping, address, cpumode, whether it is a return address, variant).
  *
  * `address` is what perf prints: relative to the start of the mapped file (a file offset) for user code in a file; the
  * run-time address for the kernel, for memory that is no file, and where no mapping was found. It is kept as two
@@ -77,9 +79,12 @@ export class LocationTable {
    * @param addressLo low 32 bits, addressHi high 32 bits
    * @param cpumode one of the CPUMODE constants
    * @param isReturnAddress whether a call returns here: then the call itself is at the address before it
+   * @param variant tells apart what is the same place by all of these but not the same code: in merged recordings, where
+   * a binary without a build id was another one the next time, or its symbols were found once only
    */
-  intern(mapping: number, addressLo: number, addressHi: number, cpumode: number, isReturnAddress: boolean): number {
-    return this.#rows.intern(addressLo, addressHi, mapping, isReturnAddress ? cpumode | RETURN_ADDRESS : cpumode);
+  intern(mapping: number, addressLo: number, addressHi: number, cpumode: number, isReturnAddress: boolean, variant = 0): number {
+    const kind = isReturnAddress ? cpumode | RETURN_ADDRESS : cpumode;
+    return this.#rows.intern(addressLo, addressHi, mapping, kind + variant * VARIANT);
   }
 
   /** −1 when the address belongs to no mapping. */
@@ -278,6 +283,12 @@ export class TotalTable {
 
   /** Adds to the period of a row's samples. */
   addPeriod(row: number, period: number): void {
+    this.#sums[row * 2 + 1] += period;
+  }
+
+  /** Adds several samples to a row. */
+  addSums(row: number, samples: number, period: number): void {
+    this.#sums[row * 2] += samples;
     this.#sums[row * 2 + 1] += period;
   }
 

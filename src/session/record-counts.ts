@@ -9,6 +9,14 @@ export class RecordCounts {
     else this.#others.set(type, (this.#others.get(type) ?? 0) + 1);
   }
 
+  /** Adds what another recording holds. */
+  addAll(other: RecordCounts): void {
+    for (const [type, count] of other.entries()) {
+      if (type < 128) this.#common[type] += count;
+      else this.#others.set(type, (this.#others.get(type) ?? 0) + count);
+    }
+  }
+
   get(type: number): number {
     return type < 128 ? this.#common[type] : (this.#others.get(type) ?? 0);
   }

@@ -7,7 +7,7 @@ import { TextWriter } from './text-writer.ts';
 import { wholeNumber } from './whole-number.ts';
 
 /** readperf names the first column of a record's details only; the others follow it, here with names, then our own. */
-const HEADER = 'nr,type,pid,tid,time,info,info2,info3,info4,event\n';
+const HEADER = 'nr,type,pid,tid,time,info,info2,info3,info4,event';
 
 /** Columns from `info` on, without the event. */
 const NO_INFO = ',,,';
@@ -25,18 +25,30 @@ const NO_INFO = ',,,';
  * - `event`: of a SAMPLE
  *
  * All rows have all columns. Source of the first six and their order: readperf.
+ *
+ * Of several recordings the records stand one recording after the other, each with its own numbers and times, and a last
+ * column `input` names it.
+ *
+ * @param input for one of several recordings: its name, and whether it is the first, which the header stands before
  */
-export async function writeOverviewCsv(stats: Pick<RecordingStats, 'log' | 'baseTime'>, events: readonly ProfileEvent[], sink: ByteSink): Promise<void> {
+export async function writeOverviewCsv(
+  stats: Pick<RecordingStats, 'log' | 'baseTime'>,
+  events: readonly ProfileEvent[],
+  sink: ByteSink,
+  input?: { readonly label: string; readonly isFirst: boolean },
+): Promise<void> {
   const { log } = stats;
   const out = new TextWriter(sink);
   const time = new TimeTexts(stats.baseTime);
   const eventTexts = events.map(({ name }) => quotedWhereNeeded(name));
-  out.put(HEADER);
+  if (input === undefined) out.put(`${HEADER}\n`);
+  else if (input.isFirst) out.put(`${HEADER},input\n`);
+  const end = input === undefined ? '\n' : `,${quotedWhereNeeded(input.label)}\n`;
   for (let row = 0; row < log.size; row++) {
     const details = log.details(row);
     const event = details.kind === 'sample' ? (eventTexts[details.event] ?? '') : '';
     const start = `${log.nr(row)},${log.typeName(row)},${decimal32(log.pid(row))},${decimal32(log.tid(row))},${time.text(log.timeNs(row))}`;
-    out.put(`${start},${infoText(details)},${event}\n`);
+    out.put(`${start},${infoText(details)},${event}${end}`);
     if (out.isFull) await out.flush();
   }
   await out.flush();

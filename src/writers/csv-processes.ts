@@ -20,20 +20,23 @@ interface Share {
  * belongs to no process has pid 4294967295, as in overview.csv.
  * Source of the first seven columns: readperf.
  *
- * @param processes all those of the recording, in the order of the rows
+ * Of merged recordings every row is of one of them, which a last column `input` names.
+ *
+ * @param processesOfInput all those of the recording, in the order of the rows; of each that was merged, by its input
  */
-export async function writeProcessesCsv(processes: readonly ProcessStats[], profile: Profile, sink: ByteSink): Promise<void> {
-  const { events } = profile;
+export async function writeProcessesCsv(processesOfInput: readonly (readonly ProcessStats[])[], profile: Profile, sink: ByteSink): Promise<void> {
+  const { events, inputs } = profile;
   const shown = eventsToShow(profile);
   const shares = addUp(profile);
   const out = new TextWriter(sink);
-  out.put(`${COLUMNS.map(quoted).join(',')}\n`);
-  for (const { pid, comm, mmaps, forks, exits, threads } of processes) {
+  out.put(`${(inputs === undefined ? COLUMNS : [...COLUMNS, 'input']).map(quoted).join(',')}\n`);
+  const rows = processesOfInput.flatMap((processes, input) => processes.map((process) => ({ ...process, input })));
+  for (const { pid, comm, mmaps, forks, exits, threads, input } of rows) {
     for (const event of shown) {
       const { name = '', period: whole = 0 } = events[event] ?? {};
-      const { samples, period } = shares.get(pid)?.[event] ?? { samples: 0, period: 0 };
+      const { samples, period } = shares[input]?.get(pid)?.[event] ?? { samples: 0, period: 0 };
       const readperfColumns = `${decimal32(pid)},${quoted(comm)},${mmaps},${forks},${exits},${samples},${wholeNumber(period)}`;
-      out.put(`${readperfColumns},${quoted(name)},${percent(period, whole)},${threads}\n`);
+      out.put(`${readperfColumns},${quoted(name)},${percent(period, whole)},${threads}${inputs === undefined ? '' : `,${quoted(inputs[input].label)}`}\n`);
     }
     if (out.isFull) await out.flush();
   }
@@ -46,11 +49,12 @@ function eventsToShow({ events }: Profile): number[] {
   return withSamples.length > 0 ? withSamples : [0];
 }
 
-/** By pid and event. */
-function addUp({ events, tasks, threads, totals }: Profile): Map<number, Share[]> {
-  const shares = new Map<number, Share[]>();
+/** By input, pid and event. */
+function addUp({ events, inputs, processes, tasks, threads, totals }: Profile): Map<number, Share[]>[] {
+  const sharesOfInput = (inputs ?? [undefined]).map(() => new Map<number, Share[]>());
   for (let row = 0; row < totals.size; row++) {
-    const { pid } = threads[tasks[totals.task(row)].thread];
+    const { pid, process } = threads[tasks[totals.task(row)].thread];
+    const shares = sharesOfInput[processes[process].input ?? 0];
     let ofProcess = shares.get(pid);
     if (ofProcess === undefined) {
       ofProcess = events.map(() => ({ samples: 0, period: 0 }));
@@ -60,5 +64,5 @@ function addUp({ events, tasks, threads, totals }: Profile): Map<number, Share[]
     share.samples += totals.samples(row);
     share.period += totals.period(row);
   }
-  return shares;
+  return sharesOfInput;
 }

@@ -10,6 +10,8 @@ const UNRESOLVED = '??';
 
 interface ResultRow {
   readonly event: number;
+  /** Index into the profile's inputs; 0 where it is of one recording. */
+  readonly input: number;
   /** −1 when unresolved. */
   readonly func: number;
   /** −1 outside all mappings. */
@@ -28,12 +30,14 @@ interface ResultRow {
  *
  * The function is the one that owns the machine code, not one inlined into it: sums by symbol are those of
  * `perf report --no-children --no-inline`.
+ *
+ * Of merged recordings every row is of one of them, which a last column `input` names.
  */
 export async function writeResultsCsv(profile: Profile, sink: ByteSink): Promise<void> {
-  const { events, functions, mappings, strings } = profile;
+  const { events, functions, inputs, mappings, strings } = profile;
   const out = new TextWriter(sink);
-  out.put('period,samples,filename,function,event,percent,tids,dso,build_id,line\n');
-  for (const { event, func, mapping, samples, period, threads } of sortedRows(profile)) {
+  out.put(`period,samples,filename,function,event,percent,tids,dso,build_id,line${inputs === undefined ? '' : ',input'}\n`);
+  for (const { event, input, func, mapping, samples, period, threads } of sortedRows(profile)) {
     const filename = func < 0 ? '' : strings.get(functions.file(func));
     const name = func < 0 ? UNRESOLVED : strings.get(functions.name(func));
     const line = func < 0 ? 0 : functions.startLine(func);
@@ -41,7 +45,7 @@ export async function writeResultsCsv(profile: Profile, sink: ByteSink): Promise
     const buildId = mapping < 0 ? '' : mappings[mapping].buildId;
     out.put(`${wholeNumber(period)},${samples},${quoted(filename || UNRESOLVED)},${quoted(name)},`);
     out.put(`${quoted(events[event].name)},${percent(period, events[event].period)},${threads},`);
-    out.put(`${quoted(dso)},${quoted(buildId)},${line > 0 ? line : ''}\n`);
+    out.put(`${quoted(dso)},${quoted(buildId)},${line > 0 ? line : ''}${inputs === undefined ? '' : `,${quoted(inputs[input].label)}`}\n`);
     if (out.isFull) await out.flush();
   }
   await out.flush();
@@ -52,8 +56,8 @@ function sortedRows(profile: Profile): ResultRow[] {
   return collectRows(profile).sort((a, b) => b.period - a.period || b.samples - a.samples);
 }
 
-function collectRows({ locations, stacks, tasks, totals }: Profile): ResultRow[] {
-  const keys = new TupleInterner(3);
+function collectRows({ locations, processes, stacks, tasks, threads, totals }: Profile): ResultRow[] {
+  const keys = new TupleInterner(4);
   const rowThreads = new TupleInterner(2);
   const rows: ResultRow[] = [];
   for (let total = 0; total < totals.size; total++) {
@@ -63,8 +67,9 @@ function collectRows({ locations, stacks, tasks, totals }: Profile): ResultRow[]
     const func = lines === 0 ? -1 : locations.lineFunction(leaf, lines - 1);
     const mapping = leaf < 0 ? -1 : locations.mapping(leaf);
     const event = totals.event(total);
-    const key = keys.intern(event, func, mapping);
-    if (key === rows.length) rows.push({ event, func, mapping, samples: 0, period: 0, threads: 0 });
+    const { input = 0 } = processes[threads[tasks[totals.task(total)].thread].process];
+    const key = keys.intern(event, func, mapping, input);
+    if (key === rows.length) rows.push({ event, input, func, mapping, samples: 0, period: 0, threads: 0 });
     const row = rows[key];
     row.samples += totals.samples(total);
     row.period += totals.period(total);

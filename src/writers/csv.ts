@@ -23,6 +23,6 @@ export interface CsvTable {
 export const CSV_TABLES: readonly CsvTable[] = [
   { fileName: 'stat.csv', write: ({ stats }, sink) => writeStatCsv(stats.kinds, sink) },
   { fileName: 'overview.csv', write: ({ profile, stats }, sink) => writeOverviewCsv(stats, profile.events, sink) },
-  { fileName: 'processes.csv', write: ({ profile, stats }, sink) => writeProcessesCsv(stats.processes, profile, sink) },
+  { fileName: 'processes.csv', write: ({ profile, stats }, sink) => writeProcessesCsv([stats.processes], profile, sink) },
   { fileName: 'results.csv', write: ({ profile }, sink) => writeResultsCsv(profile, sink) },
 ];

@@ -3,8 +3,8 @@ import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { StringTable } from '../intern/string-table.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
-import { unresolvedName } from '../profile/names.ts';
-import type { Profile } from '../profile/profile.ts';
+import { inputLabel, unresolvedName } from '../profile/names.ts';
+import type { Profile, ProfileTask } from '../profile/profile.ts';
 import { FoldedTree } from './folded-tree.ts';
 import { FrameTexts } from './frame-texts.ts';
 import { isKernelCode } from './kernel-code.ts';
@@ -17,6 +17,8 @@ export interface FoldedOptions {
   readonly event?: number;
   /** What a line's number adds up. Default: periods. */
   readonly weight?: 'period' | 'samples';
+  /** Whether the recording that a stack is from becomes its root frame, to tell merged ones apart. Default: no, their totals add up. */
+  readonly byInput?: boolean;
   /** Told which events were left out (`folded-one-event`). */
   readonly diagnostics?: Diagnostics;
 }
@@ -45,7 +47,7 @@ export async function writeFolded(profile: Profile, sink: ByteSink, options: Fol
   const strings = new StringTable();
   const frames = new FrameTexts(profile, strings, (location, name) => frameText(profile, location, name));
   const tree = new FoldedTree(profile.stacks, frames);
-  const lines = new FoldedLines(profile, event, options.weight ?? 'period', strings, tree);
+  const lines = new FoldedLines(profile, event, options, strings, tree);
   const out = new TextWriter(sink);
   for (const line of lines) {
     out.put(line);
@@ -66,6 +68,10 @@ function frameText(profile: Profile, location: number, name: string | undefined)
   return isKernelCode(profile, location) ? `${text}_[k]` : text;
 }
 
+function inputOf(profile: Profile, { thread }: ProfileTask): string {
+  return inputLabel(profile, profile.processes[profile.threads[thread].process]);
+}
+
 function commText(comm: string): string {
   return comm.replaceAll(';', ':').replace(/[\s]/g, '_');
 }
@@ -74,17 +80,17 @@ function commText(comm: string): string {
 class FoldedLines {
   readonly #strings: StringTable;
   readonly #tree: FoldedTree;
-  /** Rows (comm as a string index, node). */
+  /** Rows (comm as a string index, with the input before it where that was asked for; node). */
   readonly #rows: TupleInterner;
   readonly #weights: Float64Array;
 
-  constructor(profile: Profile, event: number, weight: 'period' | 'samples', strings: StringTable, tree: FoldedTree) {
+  constructor(profile: Profile, event: number, { weight = 'period', byInput = false }: FoldedOptions, strings: StringTable, tree: FoldedTree) {
     const { tasks, totals } = profile;
     this.#strings = strings;
     this.#tree = tree;
     this.#rows = new TupleInterner(2, Math.max(16, totals.size));
     this.#weights = new Float64Array(totals.size);
-    const comms = new Uint32Array(tasks.map((task) => strings.intern(commText(task.comm))));
+    const comms = new Uint32Array(tasks.map((task) => strings.intern(`${byInput ? `${commText(inputOf(profile, task))};` : ''}${commText(task.comm)}`)));
     for (let total = 0; total < totals.size; total++) {
       if (totals.event(total) !== event) continue;
       const row = this.#rows.intern(comms[totals.task(total)], tree.nodeOf(totals.stack(total)));

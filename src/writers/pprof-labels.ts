@@ -1,5 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { StringTable } from '../intern/string-table.ts';
+import { inputLabel } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { LABEL, SAMPLE } from './pprof-fields.ts';
 
@@ -9,11 +10,12 @@ import { LABEL, SAMPLE } from './pprof-fields.ts';
  * - `pid`, `tid`: numbers
  * - `comm`: the thread's name while the sample was taken
  * - `thread`: the thread's last name with its tid, `worker (101)`, so that threads of one name stay apart
+ * - `input`: the recording that the sample is from, to tell merged ones apart
  */
-export type PprofLabel = 'pid' | 'tid' | 'comm' | 'thread';
+export type PprofLabel = 'pid' | 'tid' | 'comm' | 'thread' | 'input';
 
 /** In the order in which they are written. */
-export const PPROF_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm', 'thread'];
+export const PPROF_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm', 'thread', 'input'];
 
 /** The distinct sets of label values, each encoded once as the `label` fields of a Sample. */
 export class LabelSets {
@@ -60,6 +62,7 @@ export class LabelSets {
       if (label === 'pid') this.#putNumber(label, thread.pid);
       else if (label === 'tid') this.#putNumber(label, thread.tid);
       else if (label === 'comm') this.#putText(label, comm);
+      else if (label === 'input') this.#putText(label, inputLabel(this.#profile, this.#profile.processes[thread.process]));
       else this.#putText(label, thread.name.startsWith(':') ? thread.name : `${thread.name} (${thread.tid})`);
     }
     return this.#writer.finish();

@@ -122,10 +122,12 @@ function isInt64(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
 }
 
-/** What the recording says of how it was made: the lines that `pprof -comments` prints. */
-function commentsOf({ meta }: Profile): string[] {
-  const comments: string[] = [];
-  if (meta.perfVersion !== '') comments.push(`perf version: ${meta.perfVersion}`);
-  if (meta.commandLine.length > 0) comments.push(`command line: ${meta.commandLine.join(' ')}`);
-  return comments;
+/** What the recordings say of how they were made, each thing once: the lines that `pprof -comments` prints. */
+function commentsOf({ meta, inputs }: Profile): string[] {
+  const comments = new Set<string>();
+  for (const { perfVersion, commandLine } of inputs?.map((input) => input.meta) ?? [meta]) {
+    if (perfVersion !== '') comments.add(`perf version: ${perfVersion}`);
+    if (commandLine.length > 0) comments.add(`command line: ${commandLine.join(' ')}`);
+  }
+  return [...comments];
 }

@@ -1,5 +1,5 @@
 import { StringTable } from '../intern/string-table.ts';
-import { baseName, hexAddress, unresolvedName } from '../profile/names.ts';
+import { baseName, hexAddress, inputLabel, unresolvedName } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { FrameTexts } from './frame-texts.ts';
 
@@ -10,13 +10,14 @@ import { FrameTexts } from './frame-texts.ts';
  *   Unresolved: `0x4f2c1 (libfoo.so)`
  * - `dso`: the mapped file's whole name, `[unknown]` outside all mappings
  * - `comm`: the thread's name while the sample was taken
- * - `pid`, `tid`: number and last name of the process, of the thread: `100:app`
+ * - `pid`, `tid`: number and last name of the process, of the thread: `100:app`; of merged recordings `100:app (a.data)`
  * - `event`: the event; puts all events into one table
+ * - `input`: the recording, to tell merged ones apart
  */
-export type ReportKey = 'function' | 'dso' | 'comm' | 'pid' | 'tid' | 'event';
+export type ReportKey = 'function' | 'dso' | 'comm' | 'pid' | 'tid' | 'event' | 'input';
 
 /** In the order in which the command line's help names them. */
-export const REPORT_KEYS: readonly ReportKey[] = ['function', 'dso', 'comm', 'pid', 'tid', 'event'];
+export const REPORT_KEYS: readonly ReportKey[] = ['function', 'dso', 'comm', 'pid', 'tid', 'event', 'input'];
 
 const UNKNOWN = '[unknown]';
 
@@ -60,7 +61,10 @@ export class ReportTexts {
 }
 
 function sampleTexts(profile: Profile, key: ReportKey): string[] {
-  const { events, processes, tasks, threads } = profile;
+  const { events, inputs, processes, tasks, threads } = profile;
+  const inputOf = (thread: number) => inputLabel(profile, processes[threads[thread].process]);
+  /** The same number in two recordings is not the same process. */
+  const ofInput = (thread: number) => (inputs === undefined ? '' : ` (${inputOf(thread)})`);
   switch (key) {
     case 'event':
       return events.map((event) => event.name);
@@ -69,13 +73,15 @@ function sampleTexts(profile: Profile, key: ReportKey): string[] {
     case 'pid':
       return tasks.map((task) => {
         const { pid, name } = processes[threads[task.thread].process];
-        return `${pid}:${name}`;
+        return `${pid}:${name}${ofInput(task.thread)}`;
       });
     case 'tid':
       return tasks.map((task) => {
         const { tid, name } = threads[task.thread];
-        return name.startsWith(':') ? `${tid}` : `${tid}:${name}`;
+        return `${name.startsWith(':') ? `${tid}` : `${tid}:${name}`}${ofInput(task.thread)}`;
       });
+    case 'input':
+      return tasks.map((task) => inputOf(task.thread));
     case 'function':
     case 'dso':
       return [];

@@ -12,6 +12,8 @@ export interface SpeedscopeOptions {
   readonly group: 'thread' | 'process' | 'cpu' | 'all';
   /** `period`: what perf counts, nanoseconds for clocks. `samples`: 1 each. */
   readonly weight: 'period' | 'samples';
+  /** Whether threads of different recordings are kept apart also in the group `all`. Default: no. */
+  readonly byInput?: boolean;
   /** The document's name, shown in the window's title. */
   readonly name: string;
   /** Who wrote it: `perfconv@1.0.0`. */
@@ -83,7 +85,11 @@ function sortedGroups(profile: Profile, samples: SampleTable, options: Speedscop
     all: () => 0,
   }[options.group];
   const weight = (group: SampleGroup) => totalWeight(group, options);
-  return groupSamples(samples, subjectOf).sort((a, b) => a.event - b.event || weight(b) - weight(a));
+  const { processes } = profile;
+  const inputOf = (row: number) => processes[threads[tasks[samples.task[row]].thread].process].input ?? 0;
+  // CPU 0 of two recordings may be two CPUs; threads and processes know their recording.
+  const isByInput = profile.inputs !== undefined && (options.group === 'cpu' || (options.group === 'all' && options.byInput === true));
+  return groupSamples(samples, subjectOf, isByInput ? inputOf : () => -1).sort((a, b) => a.event - b.event || weight(b) - weight(a));
 }
 
 function totalWeight(group: SampleGroup, options: SpeedscopeOptions): number {
@@ -130,7 +136,7 @@ async function writeProfile(
   const event = profile.events[group.event];
   const unit = options.weight === 'period' && event.unit === 'nanoseconds' ? 'nanoseconds' : 'none';
   out.put('{"type":"sampled","name":');
-  out.quoted(groupName(profile, event, group.subject, options.group));
+  out.quoted(groupName(profile, event, group, options.group));
   out.put(`,"unit":"${unit}","startValue":0,"endValue":${totalWeight(group, options)},\n"samples":[`);
 
   const path: number[] = [];
@@ -161,17 +167,25 @@ async function writeProfile(
   return zeroWeights;
 }
 
-function groupName(profile: Profile, event: ProfileEvent, subject: number, kind: SpeedscopeOptions['group']): string {
+/** Of merged recordings with the input in front: `a.data: nginx (100) cycles`. */
+function groupName(profile: Profile, event: ProfileEvent, { subject, part }: SampleGroup, kind: SpeedscopeOptions['group']): string {
+  const { inputs, processes, threads } = profile;
   switch (kind) {
     case 'thread':
-      return `${threadName(profile, subject)} ${event.name}`;
+      return `${inputPrefix(inputs, processes[threads[subject].process].input)}${threadName(profile, subject)} ${event.name}`;
     case 'process':
-      return `${numbered(profile.processes[subject].name, profile.processes[subject].pid)} ${event.name}`;
+      return `${inputPrefix(inputs, processes[subject].input)}${numbered(processes[subject].name, processes[subject].pid)} ${event.name}`;
     case 'cpu':
-      return `${subject < 0 ? 'unknown CPU' : `CPU ${subject}`} ${event.name}`;
+      return `${inputPrefix(inputs, part)}${subject < 0 ? 'unknown CPU' : `CPU ${subject}`} ${event.name}`;
     case 'all':
-      return `all threads ${event.name}`;
+      return `${inputPrefix(inputs, part)}all threads ${event.name}`;
   }
+}
+
+/** @param input −1 for all of them */
+function inputPrefix(inputs: Profile['inputs'], input = 0): string {
+  const label = inputs?.[input]?.label;
+  return label === undefined ? '' : `${label}: `;
 }
 
 /** `nginx (100) / worker (101)`; `nginx (100)` alone for a main thread that bears the name of its process. */

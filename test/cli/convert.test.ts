@@ -253,8 +253,7 @@ describe('usage errors end with status 2', () => {
     [['report', '--limit'], '--limit needs a value'],
     [['report', '--limit', 'abc'], '--limit abc: expected a whole number'],
     [['report', '--limit', '0'], '--limit 0: expected at least 1'],
-    [['report', '--sort', 'dso,sym'], '--sort sym: there is no such value; expected one of function, dso, comm, pid, tid, event'],
-    [['report', 'a', 'b'], 'too many words: perfconv report [INPUT]'],
+    [['report', '--sort', 'dso,sym'], '--sort sym: there is no such value; expected one of function, dso, comm, pid, tid, event, input'],
     [['--pid', '1,x'], '--pid x: expected a whole number'],
     [['--pid', '-1'], '--pid -1: expected a whole number'],
     [['--cpu', '3-1'], '--cpu 3-1: not a range'],
@@ -278,7 +277,13 @@ describe('usage errors end with status 2', () => {
     [['-t', 'csv', '-o', '-'], 'csv is a directory of four tables: give -o DIRECTORY'],
     [['-o', 'a.pb', '-o', './a.pb'], '-o ./a.pb is given twice'],
     [['-t', 'folded', '-o', '-', '-o', '-'], '-o - is given twice'],
-    [['a.data', 'b.data', '-o', 'a.pb'], '2 inputs cannot go to one output yet: leave -o out to convert each by itself'],
+    [
+      ['a.data', 'b.data', '-o', 'a.pb', '-o', 'a.txt'],
+      'several recordings cannot be merged into script, which shows samples by a clock, and each recording has its own: leave -o out to convert each by itself',
+    ],
+    [['a.data', './a.data', '-o', 'a.pb'], 'the input ./a.data is given twice: its samples would count twice'],
+    [['report', 'a.data', './a.data'], 'the input ./a.data is given twice: its samples would count twice'],
+    [['info', 'a', 'b'], 'too many words: perfconv info [INPUT] [--json]'],
     [['completion', 'tcsh'], 'there is no completion for tcsh; there is for bash, zsh, fish'],
   ];
   test.each(usage)('%j', async (args, message) => {

@@ -154,7 +154,7 @@ describe('processes.csv', () => {
       { ...process, pid: 200, comm: 'idle' },
       { ...process, pid: -1, comm: ':-1', mmaps: 7 },
     ];
-    expect(await textOf((sink) => writeProcessesCsv(processes, profile, sink))).toBe(
+    expect(await textOf((sink) => writeProcessesCsv([processes], profile, sink))).toBe(
       [
         '"pid","comm","#mmap","fork","exit","samples","period","event","percent","tids"',
         '100,"an ""app""",4,1,2,2,4000,"cpu-clock",66.67,3',
@@ -172,7 +172,7 @@ describe('processes.csv', () => {
     const tables = await tablesOf(encodeFile({ attrs: [clock, faults], records: [record.comm({ pid: 100, comm: 'app' }, at(1n))] }));
     expect(tables['processes.csv'].split('\n').slice(1)).toEqual(['100,"app",0,0,0,0,0,"cpu-clock",0.00,1', '']);
     const withoutEvents: Profile = { ...buildProfile([]), events: [] };
-    const text = await textOf((sink) => writeProcessesCsv([{ ...process, pid: 1, comm: 'init' }], withoutEvents, sink));
+    const text = await textOf((sink) => writeProcessesCsv([[{ ...process, pid: 1, comm: 'init' }]], withoutEvents, sink));
     expect(text.split('\n').slice(1)).toEqual(['1,"init",0,0,0,0,0,"",0.00,1', '']);
   });
 });

@@ -1,0 +1,24 @@
+import { resolve, sep } from 'node:path';
+import { displayName } from './messages.ts';
+import { STANDARD_STREAM } from './outputs.ts';
+
+/**
+ * What several inputs are called in one result: by the names of their files, `web.data`; where files have the same name,
+ * with as many directories before it as tell them apart, `monday/web.data`.
+ */
+export function inputLabels(inputs: readonly string[]): string[] {
+  const paths = inputs.map((input) => (input === STANDARD_STREAM ? [displayName(input)] : resolve(input).split(sep)));
+  return paths.map((path, index) => {
+    const others = paths.filter((_, other) => other !== index);
+    for (let length = 1; length < path.length; length++) {
+      const label = lastParts(path, length);
+      if (others.every((other) => lastParts(other, length) !== label)) return label;
+    }
+    return path.join(sep);
+  });
+}
+
+/** With slashes on every system: a label is no path to open. */
+function lastParts(path: readonly string[], length: number): string {
+  return path.slice(-length).join('/');
+}

@@ -1,0 +1,48 @@
+import type { ConvertOutput } from '../convert.ts';
+import { PerfconvError } from '../errors.ts';
+import { GzipSink } from '../host/gzip-sink.ts';
+import type { OutputStage } from '../host/output-stage.ts';
+import { WritableSink } from '../host/writable-sink.ts';
+import { isReaderGone, STANDARD_OUTPUT } from './failures.ts';
+import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
+import type { Terminal } from './terminal.ts';
+
+/**
+ * Opens outputs and gives them to `write`. That comes before the work: an output that cannot be written is told at once.
+ * Files are the stage's to commit or discard.
+ * @throws PerfconvError `io`; what `write` throws, unless the reader of standard output is gone
+ */
+export async function withOutputs(
+  stage: OutputStage,
+  planned: readonly PlannedOutput[],
+  terminal: Terminal,
+  write: (outputs: readonly ConvertOutput[]) => Promise<unknown>,
+): Promise<void> {
+  const outputs: ConvertOutput[] = [];
+  let compressor: GzipSink | undefined;
+  for (const { format, gzip, path } of planned) {
+    if (format === 'csv') {
+      outputs.push({ format, openTable: await stage.openDirectory(path) });
+    } else if (path === STANDARD_STREAM) {
+      const stdout = new WritableSink(terminal.stdout, STANDARD_OUTPUT);
+      if (gzip) compressor = new GzipSink(stdout);
+      outputs.push({ format, sink: compressor ?? stdout });
+    } else {
+      outputs.push({ format, sink: await stage.openFile(path, gzip) });
+    }
+  }
+  try {
+    await write(outputs);
+    await compressor?.end();
+  } catch (error) {
+    await compressor?.destroy();
+    // Standard output comes last: whatever else was asked for is written.
+    if (!isReaderGone(error)) throw error;
+  }
+}
+
+/** Refuses bytes that a terminal cannot show. @throws PerfconvError `usage` */
+export function checkTerminal(outputs: readonly PlannedOutput[], { stdout }: Terminal): void {
+  const isBinary = outputs.some(({ path, gzip, format }) => path === STANDARD_STREAM && (gzip || format === 'pprof'));
+  if (stdout.isTTY && isBinary) throw new PerfconvError('usage', 'the output is binary and standard output is a terminal: give -o FILE');
+}

@@ -1,0 +1,34 @@
+import type { ProfileInput, ProfileMeta } from './profile.ts';
+
+/** More names than these become `a.data and 4 more`. */
+const MAX_NAMES = 3;
+
+/**
+ * What several recordings say of themselves together: what all say alike, the earliest start, and the time that all took
+ * together. Source: pprof's own merging takes the smallest time_nanos and adds up duration_nanos.
+ * @param inputs at least one
+ */
+export function mergeMeta(inputs: readonly ProfileInput[]): ProfileMeta {
+  const metas = inputs.map(({ meta }) => meta);
+  const starts = metas.flatMap(({ captureTimeNs }) => captureTimeNs ?? []);
+  const text = (read: (meta: ProfileMeta) => string): string => (metas.every((meta) => read(meta) === read(metas[0])) ? read(metas[0]) : '');
+  const isSameCommand = metas.every(({ commandLine }) => commandLine.join('\0') === metas[0].commandLine.join('\0'));
+  return {
+    inputName: inputName(inputs.map(({ label }) => label)),
+    perfVersion: text((meta) => meta.perfVersion),
+    commandLine: isSameCommand ? metas[0].commandLine : [],
+    hostName: text((meta) => meta.hostName),
+    osRelease: text((meta) => meta.osRelease),
+    arch: text((meta) => meta.arch),
+    cpuCount: metas.every(({ cpuCount }) => cpuCount === metas[0].cpuCount) ? metas[0].cpuCount : undefined,
+    captureTimeNs: starts.length === 0 ? undefined : starts.reduce((a, b) => (b < a ? b : a)),
+    // No clock counts for all of them.
+    startTime: 0n,
+    durationNs: metas.reduce((sum, meta) => sum + meta.durationNs, 0),
+  };
+}
+
+function inputName(labels: readonly string[]): string {
+  if (labels.length <= MAX_NAMES) return labels.join(', ');
+  return `${labels[0]} and ${labels.length - 1} more`;
+}

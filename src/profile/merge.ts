@@ -1,0 +1,223 @@
+import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
+import { StringTable } from '../intern/string-table.ts';
+import { EventMatcher } from './merge-events.ts';
+import { mergeMeta } from './merge-meta.ts';
+import type { Mapping, Profile, ProfileInput, ProfileProcess, ProfileTask, ProfileThread } from './profile.ts';
+import { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from './tables.ts';
+
+/** What the merger may change in a mapping until it is done. */
+type GrowingMapping = { -readonly [K in keyof Mapping]: Mapping[K] };
+
+/**
+ * Puts profiles of several recordings into one: see {@link mergeProfiles} for what becomes of them. Takes one profile
+ * after the other and keeps none of them, so that only one need be in memory beside the result.
+ */
+export class ProfileMerger {
+  readonly #inputs: ProfileInput[] = [];
+  readonly #strings = new StringTable();
+  readonly #events: EventMatcher;
+  readonly #mappings: GrowingMapping[] = [];
+  readonly #mappingOf = new Map<string, number>();
+  #mainMapping = -1;
+  readonly #processes: ProfileProcess[] = [];
+  readonly #threads: ProfileThread[] = [];
+  readonly #tasks: ProfileTask[] = [];
+  readonly #functions = new FunctionTable();
+  readonly #locations = new LocationTable();
+  readonly #stacks = new StackTable();
+  readonly #totals = new TotalTable();
+  /** undefined as soon as an input did not keep its samples. */
+  #samples: SampleTable | undefined = new SampleTable();
+
+  /** @param diagnostics told of events of one name that do not count the same (`merge-units`) */
+  constructor(diagnostics?: Diagnostics) {
+    this.#events = new EventMatcher(diagnostics);
+  }
+
+  /**
+   * Adds a profile, with its functions named as they shall be.
+   * @param wanted what to call the recording where inputs are told apart; a label that is taken becomes `label#2`
+   * @returns what it is called
+   */
+  add(profile: Profile, wanted: string): string {
+    const label = this.#freeLabel(wanted);
+    const input = this.#inputs.push({ label, meta: profile.meta }) - 1;
+    const stringOf = this.#internStrings(profile);
+    const stackOf = this.#internStacks(profile, this.#internLocations(profile, this.#internMappings(profile), this.#internFunctions(profile, stringOf)));
+    const eventOf = this.#events.match(profile.events);
+    const firstTask = this.#addTasks(profile, input);
+    const stackAt = (stack: number): number => (stack < 0 ? -1 : stackOf[stack]);
+    const { totals } = profile;
+    for (let row = 0; row < totals.size; row++) {
+      const total = this.#totals.intern(eventOf[totals.event(row)], firstTask + totals.task(row), stackAt(totals.stack(row)));
+      this.#totals.addSums(total, totals.samples(row), totals.period(row));
+    }
+    this.#addSamples(profile.samples, eventOf, firstTask, stackAt);
+    return label;
+  }
+
+  /**
+   * The profile of all that was added. The merger is not to be used any more.
+   * @throws PerfconvError `usage` when nothing was added
+   */
+  finish(): Profile {
+    if (this.#inputs.length === 0) throw new PerfconvError('usage', 'there is no profile to merge');
+    return {
+      meta: mergeMeta(this.#inputs),
+      inputs: this.#inputs,
+      strings: this.#strings,
+      events: this.#events.events,
+      mappings: this.#mappings,
+      mainMapping: this.#mainMapping,
+      processes: this.#processes,
+      threads: this.#threads,
+      tasks: this.#tasks,
+      functions: this.#functions,
+      locations: this.#locations,
+      stacks: this.#stacks,
+      totals: this.#totals,
+      samples: this.#samples,
+    };
+  }
+
+  #freeLabel(wanted: string): string {
+    let label = wanted;
+    for (let nth = 2; this.#inputs.some((input) => input.label === label); nth++) label = `${wanted}#${nth}`;
+    return label;
+  }
+
+  #internStrings({ strings }: Profile): Uint32Array {
+    return Uint32Array.from({ length: strings.size }, (_, index) => this.#strings.intern(strings.get(index)));
+  }
+
+  #internFunctions({ functions }: Profile, stringOf: Uint32Array): Uint32Array {
+    return Uint32Array.from({ length: functions.size }, (_, index) =>
+      this.#functions.intern(
+        stringOf[functions.name(index)],
+        stringOf[functions.systemName(index)],
+        stringOf[functions.file(index)],
+        functions.startLine(index),
+      ),
+    );
+  }
+
+  /**
+   * A binary is the same where kind, name and build id are: where it was mapped differs from run to run, and the
+   * addresses in it do not. The first place is kept, and the range grows.
+   */
+  #internMappings({ mappings, mainMapping }: Profile): Int32Array {
+    const mappingOf = Int32Array.from(mappings, (mapping) => {
+      const key = JSON.stringify([mapping.kind, mapping.name, mapping.buildId]);
+      const known = this.#mappingOf.get(key);
+      if (known === undefined) {
+        this.#mappingOf.set(key, this.#mappings.length);
+        return this.#mappings.push({ ...mapping }) - 1;
+      }
+      const merged = this.#mappings[known];
+      merged.start = Math.min(merged.start, mapping.start);
+      merged.limit = Math.max(merged.limit, mapping.limit);
+      merged.hasSymbols ||= mapping.hasSymbols;
+      return known;
+    });
+    if (this.#mainMapping < 0 && mainMapping >= 0) this.#mainMapping = mappingOf[mainMapping];
+    return mappingOf;
+  }
+
+  #internLocations({ locations }: Profile, mappingOf: Int32Array, functionOf: Uint32Array): Uint32Array {
+    return Uint32Array.from({ length: locations.size }, (_, index) => {
+      const mapping = locations.mapping(index) < 0 ? -1 : mappingOf[locations.mapping(index)];
+      for (let variant = 0; ; variant++) {
+        const known = this.#locations.size;
+        const location = this.#locations.intern(
+          mapping,
+          locations.addressLo(index),
+          locations.addressHi(index),
+          locations.cpumode(index),
+          locations.isReturnAddress(index),
+          variant,
+        );
+        if (location === known) this.#copyLines(locations, index, location, functionOf);
+        if (location === known || this.#hasSameLines(locations, index, location, functionOf)) return location;
+      }
+    });
+  }
+
+  #copyLines(from: LocationTable, index: number, location: number, functionOf: Uint32Array): void {
+    const lines = [...Array(from.lineCount(index)).keys()];
+    if (lines.length === 0) return;
+    this.#locations.setLines(
+      location,
+      lines.map((nth) => functionOf[from.lineFunction(index, nth)]),
+      lines.map((nth) => from.lineNumber(index, nth)),
+      lines.map((nth) => from.lineColumn(index, nth)),
+      from.symbolOffset(index),
+    );
+  }
+
+  #hasSameLines(from: LocationTable, index: number, location: number, functionOf: Uint32Array): boolean {
+    const known = this.#locations;
+    const count = from.lineCount(index);
+    if (known.lineCount(location) !== count) return false;
+    for (let nth = 0; nth < count; nth++) {
+      if (known.lineFunction(location, nth) !== functionOf[from.lineFunction(index, nth)]) return false;
+      if (known.lineNumber(location, nth) !== from.lineNumber(index, nth)) return false;
+      if (known.lineColumn(location, nth) !== from.lineColumn(index, nth)) return false;
+    }
+    return true;
+  }
+
+  /** A caller's stack comes before those of what it called. */
+  #internStacks({ stacks }: Profile, locationOf: Uint32Array): Int32Array {
+    const stackOf = new Int32Array(stacks.size);
+    for (let stack = 0; stack < stacks.size; stack++) {
+      const parent = stacks.parent(stack);
+      stackOf[stack] = this.#stacks.intern(parent < 0 ? -1 : stackOf[parent], locationOf[stacks.location(stack)]);
+    }
+    return stackOf;
+  }
+
+  /** Processes, threads and tasks are those of one recording, whatever their numbers. @returns the place of the first task */
+  #addTasks({ processes, threads, tasks }: Profile, input: number): number {
+    const firstProcess = this.#processes.length;
+    const firstThread = this.#threads.length;
+    const firstTask = this.#tasks.length;
+    for (const process of processes) this.#processes.push({ ...process, input });
+    for (const thread of threads) this.#threads.push({ ...thread, process: firstProcess + thread.process });
+    for (const task of tasks) this.#tasks.push({ ...task, thread: firstThread + task.thread });
+    return firstTask;
+  }
+
+  #addSamples(samples: SampleTable | undefined, eventOf: readonly number[], firstTask: number, stackAt: (stack: number) => number): void {
+    if (samples === undefined) this.#samples = undefined;
+    const merged = this.#samples;
+    if (samples === undefined || merged === undefined) return;
+    const { timeNs, event, task, cpu, stack, period, ipLo, ipHi } = samples;
+    for (let row = 0; row < samples.size; row++) {
+      // hot
+      merged.add(timeNs[row], eventOf[event[row]], firstTask + task[row], cpu[row], stackAt(stack[row]), period[row], ipLo[row], ipHi[row]);
+    }
+  }
+}
+
+/**
+ * Merges profiles of several recordings into one.
+ *
+ * - Functions, binaries (by name and build id), places in code and stacks are shared, so that the same stack in two
+ *   recordings adds up. Addresses at which the recordings know different functions are kept apart.
+ * - Processes and threads are not: the same pid in two recordings is two processes. Each knows its input.
+ * - Events are matched by name; of several events of one name in a recording the first goes with the first, and so on.
+ *   Events of one name that do not count the same (nanoseconds, occurrences) are kept apart.
+ * - `meta` holds the earliest start, the durations added up (as pprof merges), and what all recordings say alike.
+ * - Samples are there if all inputs kept theirs, in the order of the inputs. Clocks of different recordings have nothing
+ *   to do with one another: each recording's times count from its own first sample.
+ *
+ * @param inputs profiles with the labels that tell them apart
+ * @param diagnostics see {@link ProfileMerger}, which takes profiles one after the other
+ * @throws PerfconvError `usage` when there is none
+ */
+export function mergeProfiles(inputs: Iterable<{ readonly profile: Profile; readonly label: string }>, diagnostics?: Diagnostics): Profile {
+  const merger = new ProfileMerger(diagnostics);
+  for (const { profile, label } of inputs) merger.add(profile, label);
+  return merger.finish();
+}
