@@ -76,12 +76,14 @@ function recordLines({ records, recordCount }: RecordingInfo): string[] {
 
 function bpfLines({ bpfPrograms = [], btf = [] }: RecordingInfo, verbose: boolean): string[] {
   const programs = list(bpfPrograms, verbose, ({ id, name, tag, functions }) => {
-    const code = functions.map(({ address, sizeBytes }) => `${address} (${sizeBytes} bytes)`);
-    return `  ${String(id).padStart(5)}  ${name.padEnd(15)}  ${tag}  ${code.slice(0, verbose ? undefined : 1).join(' ')}`.trimEnd();
+    const [first, ...called] = functions;
+    const code = first && `  ${first.address} (${first.sizeBytes} bytes)${called.length > 0 && !verbose ? ` and ${called.length} more` : ''}`;
+    const calls = verbose ? called.map((each) => `         calls ${each.name ?? ''} ${each.tag ?? ''}  ${each.address} (${each.sizeBytes} bytes)`) : [];
+    return [`  ${String(id).padStart(5)}  ${tag}  ${first?.name ?? name}${code ?? ''}`, ...calls].join('\n');
   });
   return btf.length === 0
     ? programs
-    : [...programs, ...wrapped('  type information (BTF): ', btf.map(({ id, sizeBytes }) => `${id} (${sizeBytes} bytes)`).join(', '))];
+    : [...programs, ...wrapped('  type information (BTF): ', btf.map(({ id, sizeBytes }) => `${id} (${sizeBytes} bytes)`).join(', '), ', ')];
 }
 
 function timeText({ time }: RecordingInfo): string | undefined {

@@ -52,8 +52,13 @@ export interface BpfProgramInfo {
   /** At most 15 bytes of it, as the kernel keeps it. */
   readonly name: string;
   readonly tag: string;
-  /** The program and what it calls: run-time address in hex, size, tag. */
-  readonly functions: readonly { readonly address: string; readonly sizeBytes: number; readonly tag?: string | undefined }[];
+  /** The program and what it calls: run-time address in hex, size, tag, and the whole name where the type information has it. */
+  readonly functions: readonly {
+    readonly address: string;
+    readonly sizeBytes: number;
+    readonly tag?: string | undefined;
+    readonly name?: string | undefined;
+  }[];
   readonly btfId?: number | undefined;
 }
 
@@ -96,7 +101,7 @@ export function machineInfo(features: Features): MachineInfo {
       type,
       name,
       tag,
-      functions: functions.map(({ address, ...rest }) => ({ address: `0x${address.toString(16)}`, ...rest })),
+      functions: functions.map(({ address, sizeBytes, tag: own, name: whole }) => ({ address: `0x${address.toString(16)}`, sizeBytes, tag: own, name: whole })),
       btfId: btfId === 0 ? undefined : btfId,
     })),
     btf: features.bpfBtf,

@@ -78,7 +78,7 @@ describe('for people', () => {
       'sched domains': 'at most 1, schedstat version 17',
     });
     expect(section(text, 'Build ids')).toContain(`  ${'cd'.repeat(16)}          /home/jane/bin/app`);
-    expect(section(text, 'BPF programs')[0]).toBe('      5  fentry_blk       5353535353535353  0xffffffffc0248588 (72 bytes)');
+    expect(section(text, 'BPF programs')[0]).toBe('      5  5353535353535353  fentry_blk_account_io_start  0xffffffffc0248588 (72 bytes) and 1 more');
   });
 
   test('events, their attrs and groups', async () => {

@@ -112,7 +112,17 @@ describe('what is told', () => {
         { name: 'cpu_core', type: 9, cpus: '0-3', caps: [{ name: 'branches', value: '32' }] },
         { name: 'cpu', caps: [{ name: 'max_precise', value: '3' }] },
       ],
-      bpfPrograms: [{ id: 5, functions: [{ address: '0xffffffffc0248588', sizeBytes: 72, tag: '5353535353535353' }], btfId: 10 }],
+      bpfPrograms: [
+        {
+          id: 5,
+          name: 'fentry_blk',
+          functions: [
+            { address: '0xffffffffc0248588', sizeBytes: 72, tag: '53'.repeat(8) },
+            { address: '0xffffffffc0250000', sizeBytes: 249 },
+          ],
+          btfId: 10,
+        },
+      ],
       compression: { level: 1, ratio: 13 },
       directoryVersion: 1,
       hasBranchStacks: true,

@@ -29,12 +29,6 @@ const KNOWN_DIFFERENCES: readonly { readonly file: RegExp; readonly perf?: RegEx
     perfconv: /^# /,
     why: "perf 6.1 stops at this dialect's records, whose numbers it gave to others; the header's values stand in them",
   },
-  {
-    file: /branch_stack_spec/,
-    perf: /bpf_prog_[0-9a-f]{16}_\w{16,} addr/,
-    perfconv: /bpf_prog_[0-9a-f]{16}_\w{1,15} addr/,
-    why: 'perf names BPF programs by their type information; we give the name that the kernel keeps, which has 15 bytes at most',
-  },
 ];
 
 /** Attrs that perf prints otherwise, and why. */

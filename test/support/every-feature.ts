@@ -1,4 +1,4 @@
-import { type AttrSpec, type FeatureSpec, type FileSpec, record } from './perf-encoder.ts';
+import { type AttrSpec, btfObject, type FeatureSpec, type FileSpec, record } from './perf-encoder.ts';
 
 /** Every header feature with a value. */
 export const EVERY_FEATURE: FeatureSpec = {
@@ -52,11 +52,14 @@ export const EVERY_FEATURE: FeatureSpec = {
       name: 'fentry_blk',
       tag: new Uint8Array(8).fill(0x53),
       jited: new Uint8Array(72),
-      functions: [{ address: 0xffffffffc0248588n, size: 72, tag: new Uint8Array(8).fill(0x53) }],
+      functions: [
+        { address: 0xffffffffc0248588n, size: 72, tag: new Uint8Array(8).fill(0x53), typeId: 3 },
+        { address: 0xffffffffc0250000n, size: 249, tag: new Uint8Array(8).fill(0x54), typeId: 5 },
+      ],
       btfId: 10,
     },
   ],
-  bpfBtf: [{ id: 10, data: new Uint8Array(30) }],
+  bpfBtf: [{ id: 10, data: btfObject('little', ['fentry_blk_account_io_start', 'charge']) }],
   compressed: { version: 0, type: 1, level: 1, ratio: 13, mmapLen: 528_384 },
   cpuPmuCaps: [{ name: 'max_precise', value: '3' }],
   clockData: { clockid: 1, wallClockNs: 1_767_545_218_014_657_000n, clockidTimeNs: 5_000_000_000n },

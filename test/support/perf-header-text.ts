@@ -169,7 +169,7 @@ function otherLines(info: RecordingInfo): string[] {
       ? []
       : [`# compressed : ${compression.type === 1 ? 'Zstd' : 'Unknown'}, level = ${compression.level}, ratio = ${compression.ratio}`]),
     ...bpfPrograms.flatMap(({ id, name, tag, functions }) => {
-      const texts = functions.map((each) => `bpf_prog_${each.tag ?? tag}_${name} addr ${each.address} size ${each.sizeBytes}`);
+      const texts = functions.map((each) => `bpf_prog_${each.tag ?? tag}_${each.name ?? name} addr ${each.address} size ${each.sizeBytes}`);
       return texts.length === 1 ? [`# bpf_prog_info ${id}: ${texts[0]}`] : [`# bpf_prog_info ${id}:`, ...texts.map((text, i) => `# \tsub_prog ${i}: ${text}`)];
     }),
     ...btf.map(({ id }) => `# btf info of id ${id}`),

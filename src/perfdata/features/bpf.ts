@@ -1,5 +1,6 @@
 import { hexOf } from '../../bytes/byte-view.ts';
 import * as abi from '../constants.ts';
+import { readFunctionNames } from './btf.ts';
 import type { FeatureReaders, SectionReader } from './section-reader.ts';
 
 /** A piece of machine code that a BPF program was compiled to. */
@@ -9,6 +10,10 @@ export interface BpfFunction {
   readonly sizeBytes: number;
   /** Its own tag, as that of the program; absent where the kernel did not tell. */
   readonly tag?: string;
+  /** Its type in the BTF object of the program; 0 where there is none. */
+  readonly typeId: number;
+  /** Its whole name, by that type; absent where the recording does not hold the object. */
+  name?: string;
 }
 
 /** A BPF program that was loaded while perf recorded. Its code is measured, not kept. */
@@ -48,11 +53,24 @@ export const BPF_READERS: FeatureReaders<BpfFeatures> = {
     section.fill(objects, section.u32(), () => {
       const id = section.u32();
       const sizeBytes = section.u32();
-      section.skip(sizeBytes);
+      const at = section.skip(sizeBytes);
+      nameFunctions(features.bpfPrograms ?? [], id, (wanted) => readFunctionNames(section.view, at, sizeBytes, wanted));
       return { id, sizeBytes };
     });
   },
 };
+
+/** Programs are read before the types that describe them. */
+function nameFunctions(programs: readonly BpfProgram[], btfId: number, read: (wanted: ReadonlySet<number>) => ReadonlyMap<number, string>): void {
+  const functions = programs.filter((program) => program.btfId === btfId).flatMap((program) => program.functions);
+  const wanted = new Set(functions.map(({ typeId }) => typeId));
+  if (wanted.size === 0) return;
+  const names = read(wanted);
+  for (const one of functions) {
+    const name = names.get(one.typeId);
+    if (name !== undefined) one.name = name;
+  }
+}
 
 /** Offsets in struct bpf_prog_info (bpf.h). Arrays are given by their offset in the data behind the struct. */
 const INFO = {
@@ -67,11 +85,15 @@ const INFO = {
   functionAddresses: 112,
   functionSizes: 120,
   btfId: 128,
+  funcInfoBytes: 132,
+  funcInfo: 136,
+  funcInfoCount: 144,
   functionTagCount: 180,
   functionTags: 184,
 } as const;
 const NAME_BYTES = 16;
 const TAG_BYTES = 8;
+const FUNC_INFO_BYTES = 8;
 /** Up to the code's sizes: all that the first kernels with such a struct told. */
 const MIN_INFO_BYTES = 24;
 
@@ -96,12 +118,17 @@ function readProgram(section: SectionReader): BpfProgram {
   const addresses = arrayAt(INFO.functionAddresses, count, 8);
   const sizes = arrayAt(INFO.functionSizes, count, 4);
   const tags = u32At(INFO.functionTagCount) === count ? arrayAt(INFO.functionTags, count, TAG_BYTES) : -1;
+  // struct bpf_func_info: insn_off, type_id.
+  const funcInfoBytes = u32At(INFO.funcInfoBytes);
+  const hasTypes = u32At(INFO.funcInfoCount) === count && funcInfoBytes >= FUNC_INFO_BYTES;
+  const types = hasTypes ? arrayAt(INFO.funcInfo, count, funcInfoBytes) : -1;
   const functions: BpfFunction[] = [];
   for (let i = 0; i < count && addresses >= 0 && sizes >= 0; i++) {
     functions.push({
       address: view.big(addresses + i * 8),
       sizeBytes: view.u32(sizes + i * 4),
       ...(tags >= 0 && { tag: tagAt(tags + i * TAG_BYTES) }),
+      typeId: types < 0 ? 0 : view.u32(types + i * funcInfoBytes + 4),
     });
   }
   return {

@@ -145,7 +145,15 @@ const CASES: { readonly [Name in FeatureName]?: { readonly value: FeatureSpec[Na
   dirFormat: { value: 1n, expected: { dirFormatVersion: 1 } },
   bpfProgInfo: {
     value: [
-      { id: 5, type: 26, name: 'fentry', tag: TAG, jited: new Uint8Array(13), functions: [{ address: 0xffffffffc0248588n, size: 72, tag: TAG }], btfId: 10 },
+      {
+        id: 5,
+        type: 26,
+        name: 'fentry',
+        tag: TAG,
+        jited: new Uint8Array(13),
+        functions: [{ address: 0xffffffffc0248588n, size: 72, tag: TAG, typeId: 5 }],
+        btfId: 10,
+      },
       { id: 6, type: 1, name: 'old', tag: TAG, jited: new Uint8Array(8), functions: [], infoSize: 104 },
     ],
     expected: {
@@ -155,7 +163,7 @@ const CASES: { readonly [Name in FeatureName]?: { readonly value: FeatureSpec[Na
           type: 26,
           name: 'fentry',
           tag: '01020304050607ff',
-          functions: [{ address: 0xffffffffc0248588n, sizeBytes: 72, tag: '01020304050607ff' }],
+          functions: [{ address: 0xffffffffc0248588n, sizeBytes: 72, tag: '01020304050607ff', typeId: 5 }],
           jitedBytes: 13,
           xlatedBytes: 0,
           btfId: 10,

@@ -1,4 +1,4 @@
-import type { ByteWriter } from './byte-writer.ts';
+import { type ByteOrder, ByteWriter } from './byte-writer.ts';
 
 // Sections that say how a machine is built and what ran on it, from the perf tool's description of its file format
 // (perf.data-file-format.txt), bpf.h, and sections that perf wrote.
@@ -35,7 +35,7 @@ export interface BpfProgSpec {
   /** 8 bytes. */
   readonly tag: Uint8Array;
   readonly jited: Uint8Array;
-  readonly functions: readonly { readonly address: bigint; readonly size: number; readonly tag: Uint8Array }[];
+  readonly functions: readonly { readonly address: bigint; readonly size: number; readonly tag: Uint8Array; readonly typeId?: number }[];
   readonly btfId?: number;
   /** Size of struct bpf_prog_info: 224 as of Linux 5.16, less before. */
   readonly infoSize?: number;
@@ -117,6 +117,8 @@ export function writeBpfPrograms(out: ByteWriter, programs: readonly BpfProgSpec
     data.align(8);
     const tags = data.length;
     for (const { tag } of program.functions) data.raw(tag);
+    const funcInfo = data.length;
+    for (const { typeId } of program.functions) data.u32(0).u32(typeId ?? 0);
 
     const info = newWriter();
     info.u32(program.type).u32(program.id).raw(program.tag);
@@ -125,7 +127,12 @@ export function writeBpfPrograms(out: ByteWriter, programs: readonly BpfProgSpec
     info.fixedString(program.name, 16);
     info.u32(0).u32(1).u64(0n).u64(0n); // ifindex, gpl_compatible, netns
     info.u32(count).u32(count).u64(BigInt(addresses)).u64(BigInt(sizes));
-    info.u32(program.btfId ?? 0).zeros(48);
+    info
+      .u32(program.btfId ?? 0)
+      .u32(8)
+      .u64(BigInt(funcInfo))
+      .u32(count)
+      .zeros(32);
     info.u32(count).u64(BigInt(tags)).zeros(32);
     const infoSize = program.infoSize ?? info.length;
     out.u32(infoSize).u32(data.length).u64(0x1f9n);
@@ -136,6 +143,32 @@ export function writeBpfPrograms(out: ByteWriter, programs: readonly BpfProgSpec
 export function writeBtf(out: ByteWriter, objects: readonly { id: number; data: Uint8Array }[]): void {
   out.u32(objects.length);
   for (const { id, data } of objects) out.u32(id).u32(data.length).raw(data);
+}
+
+/** A BTF object of an int, a struct of two members and functions: the first function has type id 3, each further one two more. */
+export function btfObject(byteOrder: ByteOrder, functions: readonly string[]): Uint8Array {
+  const strings = new ByteWriter(byteOrder);
+  strings.u8(0);
+  const nameOf = (text: string): number => {
+    const at = strings.length;
+    strings.raw(new TextEncoder().encode(text)).u8(0);
+    return at;
+  };
+  const types = new ByteWriter(byteOrder);
+  const type = (kind: number, members: number, name: string, sizeOrType: number): ByteWriter =>
+    types
+      .u32(name === '' ? 0 : nameOf(name))
+      .u32(kind * 2 ** 24 + members)
+      .u32(sizeOrType);
+  type(1, 0, 'int', 4).u32(32);
+  type(4, 2, 'pair', 8).zeros(24);
+  functions.forEach((name, i) => {
+    type(12, 0, name, 4 + 2 * i);
+    type(13, 1, '', 1).u32(0).u32(1);
+  });
+  const out = new ByteWriter(byteOrder);
+  out.u16(0xeb9f).u8(1).u8(0).u32(24).u32(0).u32(types.length).u32(types.length).u32(strings.length);
+  return out.raw(types.bytes()).raw(strings.bytes()).bytes();
 }
 
 export function writeCaps(out: ByteWriter, caps: Caps): void {
