@@ -146,6 +146,9 @@ class RecordCollector implements RecordVisitor {
   }
 }
 
+/** At most so many bytes are read at once: plain values take up many times the room of the record they come from. */
+const READ_BYTES = 256 << 10;
+
 /** Thrown into a walk whose reader has had enough. */
 class Stopped extends Error {}
 
@@ -173,7 +176,7 @@ class Turns {
       },
       readAt: async (position, target) => {
         await this.#giveReaderItsTurn();
-        return one.readAt(position, target);
+        return one.readAt(position, target.subarray(0, READ_BYTES));
       },
       close: () => one.close(),
     });

@@ -140,7 +140,9 @@ export function readSample(view: ByteView, at: number, end: number, layout: Samp
 }
 
 function words(view: ByteView, at: number, count: number): bigint[] {
-  return Array.from({ length: count }, (_, i) => view.big(at + i * 8));
+  const list: bigint[] = [];
+  for (let i = 0; i < count; i++) list.push(view.big(at + i * 8));
+  return list;
 }
 
 const BRANCH_ENTRY_BYTES = 24;
