@@ -37,6 +37,6 @@ export class Campaign {
     const kind = random.pick(this.#kinds);
     const seed = random.pick(this.#byKind.get(kind) ?? []);
     const files = mutate(seed, this.#seeds, random);
-    return { kind, seedName: seed.name, files, plan: planOf(files, random) };
+    return { kind, seedName: seed.name, files, plan: planOf(kind, random) };
   }
 }

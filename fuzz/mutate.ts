@@ -8,7 +8,7 @@ import { type InputFiles, isDirectory, type Seed } from './seed.ts';
 const MAX_FILE_BYTES = 96 << 10;
 const MAX_MUTATIONS = 12;
 /** One input in so many is made a megabyte long. */
-const LARGE_ONE_IN = 400;
+const LARGE_ONE_IN = 1000;
 
 /** Makes an input out of a seed. Depends on nothing but its arguments; the seed stays as it is. */
 export function mutate(seed: Seed, seeds: readonly Seed[], random: Random): InputFiles {

@@ -1,10 +1,11 @@
 import { OUTPUTS, type Output } from './output-checks.ts';
 import type { Random } from './random.ts';
-import { type InputFiles, isDirectory } from './seed.ts';
+import { type InputFiles, isDirectory, type SeedKind } from './seed.ts';
 
 /** How an input is read, and what is made of it. */
 export interface Plan {
-  /** `memory`: bytes; `stream`: pieces of them, as a pipe gives them; `file`: from a disk, as it is the only way for a directory. */
+  /** `memory`: bytes; `stream`: pieces of them, as a pipe gives them; `file`: from a disk. Only the
+   * last two unpack what is packed. */
   readonly way: 'memory' | 'stream' | 'file';
   /** Bytes in each piece of a stream. */
   readonly pieceBytes: number;
@@ -16,25 +17,30 @@ export interface Plan {
   readonly symbols: 'none' | 'no files' | 'elf';
 }
 
-const WAYS: readonly Plan['way'][] = ['memory', 'memory', 'memory', 'memory', 'memory', 'memory', 'stream', 'file'];
 const PIECE_BYTES = [1 << 20, 4096, 1000, 64, 13];
 
-/** The plan of one input: mostly one output, for they cost more than reading does. */
-export function planOf(files: InputFiles, random: Random): Plan {
+/** The plan of one input: mostly from memory and for one output or none, since everything else costs more than reading does. */
+export function planOf(kind: SeedKind, random: Random): Plan {
   return {
-    way: isDirectory(files) ? 'file' : random.pick(WAYS),
+    way: wayOf(kind, random),
     pieceBytes: random.pick(PIECE_BYTES),
-    outputs: [random.pick(OUTPUTS)],
+    outputs: random.oneIn(2) ? [random.pick(OUTPUTS)] : [],
     compatPerf: random.oneIn(5),
     weight: random.oneIn(3) ? 'samples' : 'period',
     hasFilter: random.oneIn(10),
-    symbols: random.oneIn(6) ? random.pick(['no files', 'elf']) : 'none',
+    symbols: random.oneIn(16) ? random.pick(['no files', 'elf']) : 'none',
   };
+}
+
+function wayOf(kind: SeedKind, random: Random): Plan['way'] {
+  if (kind === 'wrapped') return random.pick(['file', 'stream']);
+  if (!random.oneIn(12)) return 'memory';
+  return kind === 'directory' ? 'file' : random.pick(['file', 'stream']);
 }
 
 /** Plans that between them do everything to an input: for saved findings, where speed does not matter. */
 export function thoroughPlans(files: InputFiles): Plan[] {
-  const ways: readonly Plan['way'][] = isDirectory(files) ? ['file'] : ['memory', 'stream', 'file'];
+  const ways: readonly Plan['way'][] = isDirectory(files) ? ['memory', 'file'] : ['memory', 'stream', 'file'];
   const plain: Plan = { way: ways[0], pieceBytes: 13, outputs: OUTPUTS, compatPerf: false, weight: 'period', hasFilter: false, symbols: 'none' };
   return [
     ...ways.map((way): Plan => ({ ...plain, way })),

@@ -81,9 +81,8 @@ export class Target {
   }
 
   async #withSource<Result>(files: InputFiles, { way, pieceBytes }: Plan, use: (source: Source) => Promise<Result>): Promise<Result> {
-    const bytes = files.get(SINGLE_FILE) ?? new Uint8Array();
-    if (way === 'memory') return use(new BufferSource(bytes));
-    const { source } = way === 'stream' ? await openStream(Readable.from(piecesOf(bytes, pieceBytes)), 'stream') : await openFile(this.#store(files));
+    if (way === 'memory') return use(sourceOf(files));
+    const { source } = way === 'stream' ? await openStream(Readable.from(piecesOf(bytesOf(files), pieceBytes)), 'stream') : await openFile(this.#store(files));
     try {
       return await use(source);
     } finally {
@@ -95,7 +94,7 @@ export class Target {
   #store(files: InputFiles): string {
     if (!isDirectory(files)) {
       const path = join(this.#directory, SINGLE_FILE);
-      writeFileSync(path, files.get(SINGLE_FILE) ?? '');
+      writeFileSync(path, bytesOf(files));
       return path;
     }
     const path = join(this.#directory, 'perf.data.d');
@@ -113,6 +112,17 @@ export class Target {
     const of = ({ session }: ReadProfileResult): string => `${session.sampleCount} samples in ${session.counts.total} records`;
     if (of(streamed) !== of(whole)) throw new Wrong(`a stream differs from the same bytes in memory: ${of(streamed)}, ${of(whole)}`);
   }
+}
+
+function bytesOf(files: InputFiles): Uint8Array {
+  return files.get(SINGLE_FILE) ?? new Uint8Array();
+}
+
+/** A directory in memory: `data` and, as its parts, the others. */
+function sourceOf(files: InputFiles): Source {
+  if (!isDirectory(files)) return new BufferSource(bytesOf(files));
+  const { data = new Uint8Array(), ...others } = Object.fromEntries(files);
+  return Object.assign(new BufferSource(data), { parts: Object.entries(others).map(([name, bytes]) => new BufferSource(bytes, name)) });
 }
 
 function optionsOf(plan: Plan, symbolFiles: NotedSymbolFiles, diagnostics: Diagnostics): ConvertOptions {
