@@ -97,29 +97,32 @@ describe('symbols inside the recording', () => {
     const jar = '/system/framework/framework.jar';
     const jit = (addr: bigint, file: string) =>
       record.mmap2({ pid: 100, addr, len: 0x100n, pgoff: 0x3c78n, filename: file, prot: 0x4000 }, { sampleId: { time: 2n } });
-    const [first, second, old] = ['perf.data_jit_app_cache:15480-17544', 'perf.data_jit_zygote_cache:0-99', '/data/TemporaryFile-x'];
+    const [first, next] = ['perf.data_jit_app_cache:15480-17544', 'perf.data_jit_app_cache:17544-18000'];
+    const [second, old] = ['perf.data_jit_zygote_cache:0-99', '/data/TemporaryFile-x'];
     const decoded = await decodeRecording({
       records: [
         comm,
         record.mmap2({ pid: 100, addr: 0x8000_0000n, len: 0x10000n, pgoff: 0x1000n, filename: jar, prot: 1 }, { sampleId: { time: 2n } }),
         jit(0x9c9e_b000n, first),
+        jit(0x9c9e_b100n, next),
         jit(0x9c9e_c000n, second),
         jit(0x9c9e_d000n, old),
         // An interpreted method stands at the first of its instructions here.
-        sampleAt(10n, [context.user, 0x9c9e_b010n, 0x9c9e_c010n, 0x9c9e_d010n, 0x8000_0100n]),
+        sampleAt(10n, [context.user, 0x9c9e_b010n, 0x9c9e_b110n, 0x9c9e_c010n, 0x9c9e_d010n, 0x8000_0100n]),
       ],
       features: [
         META,
         simpleperfFeatures.file2([
           { path: jar, type: dsoType.dex, dexFileOffsets: [44n], symbols: [{ vaddr: 0x1100n, len: 8, name: 'java.lang.Thread.run' }] },
           { path: first, type: dsoType.elf, offsetOfMinVaddr: 0n, symbols: [{ vaddr: 0x9c9e_b000n, len: 0x100, name: 'a.jitted' }] },
+          { path: next, type: dsoType.elf, offsetOfMinVaddr: 0n, symbols: [{ vaddr: 0x9c9e_b100n, len: 0x100, name: 'a.next' }] },
           { path: second, type: dsoType.elf, offsetOfMinVaddr: 0n, symbols: [{ vaddr: 0x9c9e_c000n, len: 0x100, name: 'b.jitted' }] },
           { path: old, type: dsoType.elf, offsetOfMinVaddr: 0n, symbols: [{ vaddr: 0x9c9e_d000n, len: 0x100, name: 'c.jitted' }] },
         ]),
       ],
     });
-    expect(namesOf(decoded)).toEqual(['a.jitted', 'b.jitted', 'c.jitted', 'java.lang.Thread.run']);
-    expect(decoded.samples[0].frames.map(({ dso }) => dso)).toEqual(['[JIT app cache]', '[JIT zygote cache]', '[JIT cache]', jar]);
+    expect(namesOf(decoded)).toEqual(['a.jitted', 'a.next', 'b.jitted', 'c.jitted', 'java.lang.Thread.run']);
+    expect(decoded.samples[0].frames.map(({ dso }) => dso)).toEqual(['[JIT app cache]', '[JIT app cache]', '[JIT zygote cache]', '[JIT cache]', jar]);
   });
 
   it('are asked before files, and files for the rest', async () => {
