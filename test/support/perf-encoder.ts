@@ -23,4 +23,5 @@ export * from './perf-encoder/file.ts';
 export * from './perf-encoder/kernel-records.ts';
 export * from './perf-encoder/sample.ts';
 export * from './perf-encoder/simpleperf.ts';
+export * from './perf-encoder/tracing-data.ts';
 export * from './perf-encoder/user-records.ts';
