@@ -17,8 +17,12 @@ export {
 export { type Diagnostic, Diagnostics, type Severity } from './diagnostics.ts';
 export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './errors.ts';
 export { FORMATS, type Format, type OutputFormat, outputFormatOf, type StreamFormat } from './formats.ts';
+export type { PerfRecord, RecordedEvent } from './perfdata/records/perf-record.ts';
+export type { BranchEntry, BranchFlags, BranchStack, Sample, SampledRegs, UserStack } from './perfdata/sample.ts';
+export type { SampleId } from './perfdata/sample-id.ts';
 export type { Profile } from './profile/profile.ts';
 export { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
+export { type ReadRecordsOptions, readRecords } from './read-records.ts';
 export {
   type AttrInfo,
   type BpfProgramInfo,

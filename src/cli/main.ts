@@ -34,6 +34,8 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
       return (await import('./report-command.ts')).runReport(request.args, terminal);
     case 'info':
       return (await import('./info-command.ts')).runInfo(request.args, terminal);
+    case 'dump':
+      return (await import('./dump-command.ts')).runDump(request.args, terminal);
     case 'completion':
       return print((await import('./completion.ts')).completionScript(request.args.inputs[0], terminal.env), terminal);
     default:

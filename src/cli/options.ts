@@ -1,4 +1,4 @@
-import { CHROME_STYLES, GROUPS, PPROF_LABELS, REPORT_KEYS, SCRIPT_FIELDS, WEIGHTS } from '../choices.ts';
+import { CHROME_STYLES, GROUPS, PPROF_LABELS, RECORD_TYPES, REPORT_KEYS, SCRIPT_FIELDS, WEIGHTS } from '../choices.ts';
 import { FORMATS } from '../formats.ts';
 
 /** One option: what the parser, the help and the shell's completion know of it. */
@@ -212,6 +212,33 @@ export const INFO: CommandSpec = {
   ],
 };
 
+export const DUMP: CommandSpec = {
+  name: 'dump',
+  usage: 'perfconv dump [INPUT] [--type TYPES] [--json]',
+  text: 'Print the records of a recording, one line each, in the order of the file',
+  options: [
+    {
+      name: 'json',
+      section: OUTPUT,
+      text: 'One JSON object per line: 64-bit numbers as strings (addresses and bits in hex with 0x, others in decimal), bytes as hex digits',
+    },
+    {
+      name: 'type',
+      value: 'TYPES',
+      choices: RECORD_TYPES,
+      isList: true,
+      section: OUTPUT,
+      text: 'Only records of these types, named as in perf_event.h: SAMPLE, MMAP2, COMM, …; DAMAGED for those whose fields do not fit',
+    },
+    ...RUN_OPTIONS,
+  ],
+  examples: [
+    ['perfconv dump web.data | less', ''],
+    ['perfconv dump --type COMM,FORK,EXIT web.data', 'the life of processes'],
+    ["perfconv dump --json --type SAMPLE web.data | jq -r '.event.name' | sort | uniq -c", 'for programs'],
+  ],
+};
+
 export const COMPLETION: CommandSpec = {
   name: 'completion',
   usage: 'perfconv completion [bash|zsh|fish]',
@@ -224,7 +251,7 @@ export const COMPLETION: CommandSpec = {
   ],
 };
 
-export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, INFO, COMPLETION];
+export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, INFO, DUMP, COMPLETION];
 
 /** Commands and options that a later version will have. */
 export const COMMANDS_TO_COME: readonly string[] = ['view'];

@@ -51,22 +51,26 @@ export interface BranchStack {
 }
 
 /** struct perf_branch_entry. */
-export interface BranchEntry {
+export interface BranchEntry extends BranchFlags {
   readonly from: bigint;
   readonly to: bigint;
+  /** PERF_SAMPLE_BRANCH_COUNTERS. */
+  readonly counters?: bigint;
+}
+
+/** What the hardware says of a branch; false and 0 where it says nothing. */
+export interface BranchFlags {
   readonly mispred: boolean;
   readonly predicted: boolean;
   readonly inTx: boolean;
   readonly abort: boolean;
-  /** Since the branch before; 0 where the hardware does not tell. */
+  /** Since the branch before. */
   readonly cycles: number;
   /** PERF_BR_*, PERF_BR_SPEC_*, PERF_BR_NEW_*, PERF_BR_PRIV_*. */
   readonly type: number;
   readonly spec: number;
   readonly newType: number;
   readonly priv: number;
-  /** PERF_SAMPLE_BRANCH_COUNTERS. */
-  readonly counters?: bigint;
 }
 
 /** PERF_SAMPLE_REGS_*: one value for each set bit of the attr's mask, the lowest first; none where `abi` is 0. */
@@ -168,7 +172,7 @@ function readBranchStack(view: ByteView, at: number, branchSampleType: number): 
  * The flags of a branch are C bit fields: little-endian compilers give out bits from the low end of the word, big-endian
  * ones from the high end. All but `priv` lie in the 32 bits given out first.
  */
-function readBranchFlags(view: ByteView, at: number): Omit<BranchEntry, 'from' | 'to'> {
+function readBranchFlags(view: ByteView, at: number): BranchFlags {
   const little = view.littleEndian;
   const [first, second] = little ? [view.lo(at), view.hi(at)] : [view.hi(at), view.lo(at)];
   const bits = (start: number, count: number): number => (first >>> (little ? start : 32 - start - count)) & ((1 << count) - 1);

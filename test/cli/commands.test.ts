@@ -89,7 +89,7 @@ describe('completion', () => {
   const complete = async (...words: string[]): Promise<string[]> => (await runMain(['--get-completions', ...words])).stdout.toString().split('\n').slice(0, -1);
 
   test('commands, options, values', async () => {
-    expect(await complete('')).toEqual(['convert', 'report', 'info', 'completion']);
+    expect(await complete('')).toEqual(['convert', 'report', 'info', 'dump', 'completion']);
     expect(await complete('re')).toEqual(['report']);
     expect(await complete('-t', 'f')).toEqual(['folded']);
     expect(await complete('report', '--sort', 'dso,c')).toEqual(['dso,comm']);

@@ -1,0 +1,28 @@
+import { RECORD_TYPES } from '../choices.ts';
+import { Diagnostics } from '../diagnostics.ts';
+import { dump } from '../dump.ts';
+import { nativeZstd } from '../host/native-zstd.ts';
+import { WritableSink } from '../host/writable-sink.ts';
+import type { Arguments } from './arguments.ts';
+import { reportingFailures, STANDARD_OUTPUT } from './failures.ts';
+import { reportingFindings } from './findings.ts';
+import { cleaningUpOnSignals } from './interrupt.ts';
+import { DEFAULT_INPUT, firstInterrupt, withInput, withProgress } from './reading.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `perfconv dump`. */
+export async function runDump(args: Arguments, terminal: Terminal): Promise<number> {
+  const input = args.inputs[0] ?? DEFAULT_INPUT;
+  const types = args.choices('type', RECORD_TYPES);
+  const openZstd = nativeZstd();
+  const options = { json: args.flag('json'), ...(types && { types }), ...(openZstd && { openZstd }) };
+  const diagnostics = new Diagnostics();
+  const sink = new WritableSink(terminal.stdout, STANDARD_OUTPUT);
+  const read = (): Promise<void> =>
+    withInput(input, terminal, diagnostics, ({ source }) =>
+      withProgress(source, args, terminal, (onProgress) => dump(source, sink, { ...options, ...onProgress }, diagnostics)),
+    );
+  return reportingFailures(input, terminal, () =>
+    reportingFindings(diagnostics, args, terminal, input, false, () => cleaningUpOnSignals(() => {}, read, firstInterrupt(input, args, terminal))),
+  );
+}
