@@ -145,7 +145,7 @@ function sumUp(
 
 /** Those of the header, and those that came with maps or as records. */
 function buildIds({ features, dsos }: ReadProfileResult['session']): RecordingInfo['buildIds'] {
-  const inHeader = (features.buildIds ?? []).map(({ filename, buildId }) => ({ file: filename, buildId }));
+  const inHeader = (features.buildIds ?? []).filter(({ buildId }) => buildId !== '').map(({ filename, buildId }) => ({ file: filename, buildId }));
   const known = new Set(inHeader.map(({ file }) => file));
   const mapped = dsos.filter(({ name, buildId }) => buildId !== '' && !known.has(name)).map(({ name, buildId }) => ({ file: name, buildId }));
   return [...inHeader, ...mapped];

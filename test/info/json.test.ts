@@ -170,6 +170,17 @@ describe('what is told', () => {
     expect(info.time).toMatchObject({ wallClockLast: '2026-01-04T16:48:20.000000001Z', wallClockSource: 'file' });
   });
 
+  it('of a group: its members alone', async () => {
+    const groupDesc = [
+      { name: '{anon_group}', leaderIdx: 1, nrMembers: 1 },
+      { name: 'clocks', leaderIdx: 0, nrMembers: 1 },
+    ];
+    expect((await jsonOf(encodeFile({ ...EVERYTHING, features: { eventDesc: true, groupDesc } }))).groups).toEqual([
+      { events: ['mem:0x400000:rw'] },
+      { name: 'clocks', events: ['cpu-clock'] },
+    ]);
+  });
+
   it('of a recording without samples: no time', async () => {
     expect(await jsonOf(encodeFile({ ...EVERYTHING, records: [] }))).not.toHaveProperty('time');
   });

@@ -372,6 +372,16 @@ describe('sections of older perfs', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
+  it('BUILD_ID with bytes that simpleperf did not clear has pids', () => {
+    const bytes = sectionOf('buildIds', 'little').slice();
+    bytes.set(new TextEncoder().encode('/bin'), 232);
+    expect(read('buildIds', bytes, 'little').features.buildIds).toMatchObject([
+      { filename: '[kernel.kallsyms]' },
+      { pid: 77 },
+      { pid: 77, filename: '/bin/a' },
+    ]);
+  });
+
   it('BUILD_ID ends at an entry of size 0', () => {
     const whole = sectionOf('buildIds', 'little');
     const padded = new Uint8Array(whole.length + 16);
@@ -411,6 +421,13 @@ describe('what cannot be', () => {
     const index = sectionOf('auxtrace', 'little').slice();
     index.fill(0xff, 0, 8);
     expect(read('auxtrace', index, 'little')).toMatchObject({ features: { auxtrace: { entries: 2 } } });
+  });
+
+  it('bits behind the end of a bitmap', () => {
+    const bytes = sectionOf('memTopology', 'little').slice();
+    // Bits 70 to 127 of the first node, whose bitmap begins at 48.
+    bytes.fill(0xff, 48 + 9, 48 + 16);
+    expect(read('memTopology', bytes, 'little').features.memTopology?.nodes[0]).toMatchObject({ blockCount: 8, blocks: '0-2,31-32,63-64,69' });
   });
 
   it('an attr of 8 bytes', () => {
