@@ -76,9 +76,9 @@ class RecordCollector implements RecordVisitor {
     this.#diagnostics = diagnostics;
     for (const attr of header.attrs) this.#events.add(attr);
     this.#events.applyEventTypes(header.eventTypes);
-    const { eventDesc, simpleperf } = header.features;
+    const { eventDesc } = header.features;
     if (eventDesc !== undefined) this.#events.applyDescriptions(eventDesc);
-    if (simpleperf?.metaInfo !== undefined) this.#events.applySimpleperfTypes(simpleperfEventTypes(simpleperf.metaInfo));
+    this.#events.applySimpleperfTypes(simpleperfEventTypes(header.features));
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
   }
 

@@ -28,12 +28,10 @@ const NOT_IN_TWINS = /^(EVENT_UPDATE|THREAD_MAP|CPU_MAP|TIME_CONV)\t/;
 
 /**
  * Events of simpleperf's that the decoder names by itself, from type and config: without modifiers, and without looking
- * at META_INFO. We name those as perf does, and by META_INFO where it names them.
+ * at META_INFO.
  */
 const OTHER_EVENT_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'simpleperf__perf_for_build_id_check.data': { 'cpu-cycles': 'cycles:u' },
-  'simpleperf__perf_with_two_event_types.data': { 'cpu-cycles': 'cycles' },
-  'simpleperf__wrong_ip_callchain_perf.data': { 'cpu-cycles': 'cycles' },
+  'simpleperf__perf_for_build_id_check.data': { 'cpu-cycles': 'cpu-cycles:u' },
   'simpleperf__perf_with_trace_offcpu.data': { 'tracepoint-47': 'sched:sched_switch' },
 };
 

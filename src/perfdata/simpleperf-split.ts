@@ -1,4 +1,5 @@
 import type { Diagnostics } from '../diagnostics.ts';
+import { SIMPLEPERF_TYPE_START } from './constants.ts';
 import { RECORD_HEADER_BYTES } from './record-cursor.ts';
 import { SP_SPLIT, SP_SPLIT_END } from './simpleperf-constants.ts';
 
@@ -66,9 +67,9 @@ export class SplitRecords {
     if (this.#isTooLarge) return `it has more than ${MAX_WHOLE_BYTES} bytes`;
     if (this.#size < RECORD_HEADER_BYTES) return `its pieces have ${this.#size} bytes together, less than a record header`;
     const view = new DataView(this.#whole.buffer);
-    // Only simpleperf's own records are cut, and simpleperf runs on little-endian machines.
+    // simpleperf runs on little-endian machines. It cuts records of its own, which alone have a size of 32 bits.
     const type = view.getUint32(0, true);
-    const size = (view.getUint16(4, true) * 0x1_0000 + view.getUint16(6, true)) >>> 0;
+    const size = view.getUint16(6, true) + (type >= SIMPLEPERF_TYPE_START ? view.getUint16(4, true) * 0x1_0000 : 0);
     if (type === SP_SPLIT || type === SP_SPLIT_END) return 'it is a piece of another one itself';
     if (size !== this.#size) return `its pieces have ${this.#size} bytes together, its header says ${size}`;
     return undefined;

@@ -180,7 +180,7 @@ class Session implements RecordVisitor, SampleTaker {
     if (header.features.eventDesc !== undefined) this.#events.applyDescriptions(header.features.eventDesc);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
     const metaInfo = header.features.simpleperf?.metaInfo;
-    if (isSimpleperf) this.#events.applySimpleperfTypes(simpleperfEventTypes(metaInfo));
+    this.#events.applySimpleperfTypes(simpleperfEventTypes(header.features));
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#embeddedSymbols, diagnostics);
     const sampleRules = { emptyChainIsSampleIp: !options.compatPerf, readKeepsPeriod: isSimpleperf && !options.compatPerf };
     this.#samples = new SampleReader(this.#events, this.#chains, this.#clock, diagnostics, sampleRules, this);

@@ -59,8 +59,11 @@ function sectionsOf(features: SimpleperfFeatures): SimpleperfSections {
   return features.simpleperf;
 }
 
+/** What tells simpleperf's recordings from others, and what names their events. */
+type RecordingFeatures = SimpleperfFeatures & { readonly present: ReadonlySet<number>; readonly cmdline?: readonly string[] };
+
 /** Whether simpleperf wrote the recording: it has features of its own, or its command line says so, in recordings of before 2017. */
-export function isSimpleperfRecording(features: { readonly present: ReadonlySet<number>; readonly cmdline?: readonly string[] }): boolean {
+export function isSimpleperfRecording(features: RecordingFeatures): boolean {
   for (const bit of features.present) if (bit >= sp.SP_FEATURE_START) return true;
   return /(^|[/\\])simpleperf[^/\\]*$/.test(features.cmdline?.[0] ?? '');
 }
@@ -100,12 +103,12 @@ const GENERIC_EVENT_TYPES: readonly SimpleperfEventType[] = [
 ];
 
 /**
- * The events of META_INFO's `event_type_info`: a line each, `name,type,config`. A line of another form is left out. Where
- * there is none, the generic events that have names of simpleperf's own.
+ * The events of META_INFO's `event_type_info`: a line each, `name,type,config`. A line of another form is left out. In
+ * recordings without it, the generic events that have names of simpleperf's own; none in those that simpleperf did not write.
  */
-export function simpleperfEventTypes(metaInfo: ReadonlyMap<string, string> | undefined): readonly SimpleperfEventType[] {
-  const info = metaInfo?.get('event_type_info');
-  if (info === undefined) return GENERIC_EVENT_TYPES;
+export function simpleperfEventTypes(features: RecordingFeatures): readonly SimpleperfEventType[] {
+  const info = features.simpleperf?.metaInfo.get('event_type_info');
+  if (info === undefined) return isSimpleperfRecording(features) ? GENERIC_EVENT_TYPES : [];
   const types: SimpleperfEventType[] = [];
   for (const line of info.split('\n')) {
     // A PMU's event may have commas in its name.
