@@ -3,7 +3,7 @@ import type { EventInfo, RecordingInfo } from '../recording-info.ts';
 import { attrLines } from './info-attr-text.ts';
 import { type Fact, facts, list, wrapped } from './info-layout.ts';
 import { machineFacts } from './info-machine-text.ts';
-import { diagnosticText, displayName } from './messages.ts';
+import { displayName, summaryLines } from './messages.ts';
 
 export interface InfoTextOptions {
   /** Whether long lists are printed whole. */
@@ -22,7 +22,7 @@ export function infoText(info: RecordingInfo, { verbose, heading }: InfoTextOpti
     ['Records', recordLines(info)],
     ['BPF programs', bpfLines(info, verbose)],
     ['Build ids', list(info.buildIds, verbose, ({ file, buildId }) => `  ${buildId.padEnd(40)}  ${file}`)],
-    ['Findings', info.diagnostics.flatMap((finding) => wrapped(`  ${finding.severity}: `, diagnosticText(finding)))],
+    ['Findings', summaryLines(info.diagnostics, true).flatMap((line) => wrapped('  ', line))],
   ];
   const parts = sections.filter(([, lines]) => lines.length > 0).map(([title, lines]) => [heading(title), ...lines.map(printable)].join('\n'));
   return `${parts.join('\n\n')}\n`;

@@ -138,7 +138,7 @@ describe('for people', () => {
     writeFileSync(file, truncatedRecording());
     const { status, stdout } = await runMain(['info', file]);
     expect(status).toBe(0);
-    expect(section(stdout.toString(), 'Findings').join(' ')).toMatch(/^ {2}loss: the recording is cut off: .* \(at 0x[0-9a-f]+\)$/);
+    expect(section(stdout.toString(), 'Findings').join(' ')).toMatch(/^ {2}data lost: the recording is cut off: .* \(at 0x[0-9a-f]+\)$/);
     expect((await runMain(['info', '--strict', file])).status).toBe(3);
   });
 
