@@ -1,0 +1,78 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { BufferSink } from '../../src/bytes/byte-sink.ts';
+import { Diagnostics } from '../../src/diagnostics.ts';
+import { writeProfile } from '../../src/write-profile.ts';
+import type { ScriptField } from '../../src/writers/script.ts';
+import { decode } from '../support/decode.ts';
+import { announceSkipped, runTool, whyNoPerf } from '../support/perf-tool.ts';
+
+// The samples of published recordings in the order in which perf delivers them. Needs perf and $PERFCONV_CORPUS.
+
+const corpus = process.env.PERFCONV_CORPUS ?? '';
+const isThere = corpus !== '' && existsSync(corpus);
+const whyNot = isThere ? whyNoPerf() : '$PERFCONV_CORPUS is not set';
+if (whyNot !== undefined) announceSkipped('the order of the published recordings against perf script', whyNot);
+
+/** Which fields to ask for: perf refuses those that the samples do not have. */
+const FIELD_SETS = ['comm,pid,tid,cpu,time,event,period', 'comm,pid,tid,time,event,period', 'comm,pid,tid,cpu,time,event', 'comm,pid,tid,time,event'] as const;
+
+/** perf names the events of simpleperf's recordings from type and config; we take the names that the recording gives them. */
+const OTHER_EVENT_NAMES = /^simpleperf__(?!generated_by_linux_perf)/;
+
+/**
+ * Samples that perf shows otherwise. A sample of pid 1430 and tid 0: perf finds threads by their tid alone, and calls every
+ * thread 0 swapper; we know of no thread 0 in process 1430.
+ */
+const OTHER_LINES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'quipper__perf.data.throttle-3.8': { 'swapper 1430/0 [000] 274060.378726953: 10000 cycles:': ':0 1430/0 [000] 274060.378726953: 10000 cycles:' },
+};
+
+/**
+ * The first line of each sample. perf prints callchains even where no field of theirs is asked for, and `[-01]` for a
+ * sample without a CPU when those of another event have one.
+ */
+function heads(text: string): string[] {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('\t'));
+  return lines.map((line) => line.trim().replace(/\s+/g, ' ').replace(' [-01] ', ' '));
+}
+
+/** What perf prints, traces of the hardware left undecoded; undefined where it does not open the file. */
+function perfScript(file: string): { readonly fields: string; readonly lines: readonly string[] } | undefined {
+  const noSymbols = ['--symfs', '/nonexistent', '--kallsyms', '/dev/null', '--no-itrace'];
+  for (const fields of FIELD_SETS) {
+    const { status, stdout } = runTool('perf', ['script', '-f', '-i', file, ...noSymbols, '--ns', '-F', fields]);
+    if (status === 0) return { fields, lines: heads(stdout) };
+  }
+  return undefined;
+}
+
+async function ourScript(file: string, fields: string): Promise<readonly string[]> {
+  const { profile } = await decode(readFileSync(file), { compatPerf: true });
+  const sink = new BufferSink();
+  await writeProfile('script', profile, sink, { ns: true, fields: fields.split(',') as ScriptField[] }, new Diagnostics());
+  return heads(sink.text());
+}
+
+/** Files that perf 6.1 opens, by the corpus's inventory; of the twins, which are not listed, most. */
+function mayBeRefused(name: string): boolean {
+  const [head, ...rows] = readFileSync(join(corpus, 'inventory.tsv'), 'utf8')
+    .split('\n')
+    .map((line) => line.split('\t'));
+  return rows.find(([file]) => file === name)?.[head.indexOf('perf61_opens')] !== 'y';
+}
+
+describe.skipIf(whyNot !== undefined)('published recordings, perf script against perfconv', () => {
+  const names = isThere ? readdirSync(join(corpus, 'files')).sort() : ['all of them'];
+
+  test.each(names)('%s', { timeout: 120_000 }, async (name) => {
+    const file = join(corpus, 'files', name);
+    const perf = perfScript(file);
+    if (perf === undefined) return expect(mayBeRefused(name), 'perf refuses what it should open').toBe(true);
+    const ours = await ourScript(file, perf.fields);
+    const withoutEvent = (line: string): string => (OTHER_EVENT_NAMES.test(name) ? line.replace(/ \S+:$/, '') : line);
+    const theirs = perf.lines.map((line) => OTHER_LINES[name]?.[line] ?? line);
+    expect(ours.map(withoutEvent)).toEqual(theirs.map(withoutEvent));
+  });
+});
