@@ -1,5 +1,13 @@
 import { PerfconvError } from '../errors.ts';
 
+/** What the decoder's codes mean. Source: xz.h of XZ Embedded, enum xz_ret. */
+const REASONS: Readonly<Record<string, string>> = {
+  3: 'not enough memory',
+  6: 'they are packed in a way that is not read',
+  7: 'they are damaged',
+  8: 'they are cut off',
+};
+
 /**
  * Unpacks xz: piece after piece, of what comes in pieces. In the browser's and Node's own WebAssembly.
  * @throws PerfconvError `damaged`
@@ -8,22 +16,20 @@ export async function* unwrapXz(input: AsyncIterable<Uint8Array>): AsyncGenerato
   const { XzReadableStream } = await loadXz();
   const chunks = input[Symbol.asyncIterator]();
   let inputFailure: { readonly error: unknown } | undefined;
-  let hasInputEnded = false;
-  const compressed = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await chunks.next();
-        if (done === true) {
-          hasInputEnded = true;
-          // Without it, the decoder would ask a closed stream again and again.
-          controller.error(new Error('the data are cut off'));
-        } else if (value.length > 0) controller.enqueue(value.slice());
-      } catch (error) {
-        inputFailure = { error };
-        controller.error(error);
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    try {
+      const { done, value } = await chunks.next();
+      if (done === true) {
+        controller.close();
+      } else {
+        controller.enqueue(value.slice());
       }
-    },
-  });
+    } catch (error) {
+      inputFailure = { error };
+      controller.error(error);
+    }
+  };
+  const compressed = new ReadableStream<Uint8Array>({ pull });
   const reader = new XzReadableStream(compressed).getReader();
   try {
     for (;;) {
@@ -31,14 +37,18 @@ export async function* unwrapXz(input: AsyncIterable<Uint8Array>): AsyncGenerato
       if (done) break;
       if (value.length > 0) yield value;
     }
-    if (!hasInputEnded && (await chunks.next()).done !== true) throw new Error('several xz streams stand one behind the other; only the first is read');
   } catch (error) {
     if (inputFailure !== undefined) throw inputFailure.error;
-    throw new PerfconvError('damaged', `the xz data cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new PerfconvError('damaged', `the xz data cannot be read: ${reasonOf(error)}`, {}, { cause: error });
   } finally {
     // It lets no other be opened before this one is done.
     await reader.cancel().catch(() => {});
   }
+}
+
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return REASONS[/error code (\d+)$/.exec(text)?.[1] ?? ''] ?? text;
 }
 
 /** The package is CommonJS of a kind whose exports Node cannot name. */

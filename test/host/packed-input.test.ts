@@ -1,0 +1,277 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ByteSource, readRange } from '../../src/bytes/byte-source.ts';
+import { Diagnostics } from '../../src/diagnostics.ts';
+import { MemorySource } from '../../src/host/memory-source.ts';
+import { type OpenInput, openFile, openStream } from '../../src/host/open-input.ts';
+import { keepWhole } from '../../src/host/spill.ts';
+import { StreamSource } from '../../src/host/stream-source.ts';
+import { type ReadableWrapping, unwrap } from '../../src/host/unwrap.ts';
+import { readProfile } from '../../src/read-profile.ts';
+import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
+import { runMain } from '../support/run-main.ts';
+import { wordyText, zstdParts } from '../support/zstd-streams.ts';
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'perfconv-packed-'));
+});
+afterAll(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** A frame of raw blocks. */
+function zstd(bytes: Uint8Array): Uint8Array {
+  const blocks: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += 1000) blocks.push(zstdParts.raw([...bytes.subarray(at, at + 1000)], at + 1000 >= bytes.length));
+  return new Uint8Array(Buffer.concat([zstdParts.header(17), ...blocks]));
+}
+
+const words = wordyText(20_000);
+const packed = (name: string): Uint8Array => new Uint8Array(readFileSync(fileURLToPath(new URL(`packed/${name}`, import.meta.url))));
+
+const PACKED: readonly (readonly [ReadableWrapping, string, Uint8Array])[] = [
+  ['gzip', 'gzip', gzipSync(words)],
+  ['gzip', 'gzip in two members', Buffer.concat([gzipSync(words.subarray(0, 7000)), gzipSync(words.subarray(7000))])],
+  ['zlib', 'zlib', deflateSync(words)],
+  ['zstd', 'zstd', zstd(words)],
+  // xz -9e, and xz --check=crc32 -1
+  ['xz', 'xz', packed('words.xz')],
+  ['xz', 'xz with CRC32', packed('words-crc32.xz')],
+  ['xz', 'xz in several streams', Buffer.concat([packed('words-first.xz'), packed('words-rest.xz')])],
+];
+
+async function* inPieces(bytes: Uint8Array, pieceBytes: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const piece = new Uint8Array(bytes.subarray(at, at + pieceBytes));
+    yield piece;
+    // As the readers of files do, whose buffer is used again.
+    piece.fill(0xee);
+  }
+}
+
+async function unpack(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>): Promise<{ bytes: Buffer; error: unknown }> {
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of unwrap(wrapping, input)) pieces.push(piece.slice());
+  } catch (error) {
+    return { bytes: Buffer.concat(pieces), error };
+  }
+  return { bytes: Buffer.concat(pieces), error: undefined };
+}
+
+describe('unwrap', () => {
+  test.each(PACKED)('%s: %s', async (wrapping, _name, bytes) => {
+    for (const pieceBytes of [1, 100, 4096, bytes.length]) {
+      const { bytes: unpacked, error } = await unpack(wrapping, inPieces(bytes, pieceBytes));
+      expect(error).toBeUndefined();
+      expect(unpacked.equals(words)).toBe(true);
+    }
+  });
+
+  test.each(PACKED)('%s, cut off: %s', async (wrapping, name, bytes) => {
+    for (const sizeBytes of [8, 60, 1000, 4000, bytes.length - 1]) {
+      const { bytes: unpacked, error } = await unpack(wrapping, inPieces(bytes.subarray(0, sizeBytes), 512));
+      expect(error, `${name}, ${sizeBytes}`).toMatchObject({ name: 'PerfconvError', code: 'damaged', message: expect.stringContaining('cut off') });
+      expect(unpacked.equals(words.subarray(0, unpacked.length))).toBe(true);
+      if (sizeBytes >= 4000) expect(unpacked.length).toBeGreaterThan(0);
+    }
+  });
+
+  test.each(PACKED)('%s, damaged: %s', async (wrapping, _name, bytes) => {
+    for (let at = 20; at < bytes.length; at += 397) {
+      const damaged = new Uint8Array(bytes);
+      damaged[at] ^= 0x55;
+      const { bytes: unpacked, error } = await unpack(wrapping, inPieces(damaged, 4096));
+      // Our zstd has no checksum.
+      if (wrapping !== 'zstd') expect(error).toBeDefined();
+      if (error !== undefined) expect(error).toMatchObject({ name: 'PerfconvError', code: 'damaged' });
+      expect(unpacked.length).toBeLessThanOrEqual(words.length);
+    }
+  });
+
+  test('one xz stream can be left and another read', async () => {
+    for await (const piece of unwrap('xz', inPieces(packed('words.xz'), 100))) {
+      expect(piece.length).toBeGreaterThan(0);
+      break;
+    }
+    expect((await unpack('xz', inPieces(packed('words.xz'), 100))).bytes.equals(words)).toBe(true);
+  });
+});
+
+const WAYS: readonly (readonly [name: string, open: (bytes: Uint8Array, diagnostics?: Diagnostics) => Promise<OpenInput>])[] = [
+  [
+    'a file',
+    (bytes, diagnostics) => {
+      const path = join(dir, 'perf.data.packed');
+      writeFileSync(path, bytes);
+      return openFile(path, diagnostics);
+    },
+  ],
+  ['a stream', (bytes, diagnostics) => openStream(Readable.from([bytes.slice(0, 3), bytes.slice(3, 50), bytes.slice(50)]), 'stream', diagnostics)],
+];
+
+describe.each(WAYS)('%s', (_, open) => {
+  const pack: readonly (readonly [string, (bytes: Uint8Array) => Uint8Array])[] = [
+    ['gzip', gzipSync],
+    ['zlib', deflateSync],
+    ['zstd', zstd],
+  ];
+
+  test.each(pack)('packed by %s is unpacked: kept in file form, as it comes in pipe form', async (_name, packer) => {
+    const whole = await open(packer(fileRecording()));
+    expect(whole.source).toBeInstanceOf(MemorySource);
+    expect(Buffer.from(await readRange(whole.source, 0, 1 << 20)).equals(fileRecording())).toBe(true);
+    await whole.source.close();
+    const streamed = await open(packer(pipeRecording()));
+    expect(streamed.source).toBeInstanceOf(StreamSource);
+    expect(await samplesOf(streamed.source, new Diagnostics())).toBe(3);
+  });
+
+  test('packed and cut off gives what came before, and says so', async () => {
+    for (const recording of [fileRecording(3000), pipeRecording(3000)]) {
+      const bytes = gzipSync(recording);
+      const diagnostics = new Diagnostics();
+      const { source } = await open(bytes.subarray(0, bytes.length / 2), diagnostics);
+      const samples = await samplesOf(source, diagnostics);
+      expect(samples).toBeGreaterThan(1000);
+      expect(samples).toBeLessThan(2500);
+      expect(diagnostics.hasLoss).toBe(true);
+      expect(diagnostics.list().map(({ code }) => code)).toContain('unpack-damaged');
+    }
+  });
+
+  test('packed and cut off throws where nobody would hear of it', async () => {
+    const bytes = gzipSync(fileRecording(3000));
+    await expect(open(bytes.subarray(0, bytes.length / 2))).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining('cut off') });
+  });
+
+  test('damaged from the beginning is refused', async () => {
+    const bytes = gzipSync(fileRecording());
+    bytes.fill(0xff, 10);
+    await expect(open(bytes, new Diagnostics())).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringMatching(/^(stream|.*packed): the gzip data/),
+    });
+  });
+
+  test('packed by bzip2 is refused with the command that unpacks it', async () => {
+    await expect(open(Buffer.from('BZh91AY&SY'))).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('run bunzip2 -k ') });
+  });
+
+  test('packed twice is no recording', async () => {
+    const { source } = await open(gzipSync(gzipSync(fileRecording())));
+    await expect(readProfile(source, {}, new Diagnostics())).rejects.toMatchObject({ code: 'not-perf-data', message: expect.stringContaining('gzip') });
+    await source.close();
+  });
+});
+
+test('the command line tells of a packed input that is cut off', async () => {
+  const path = join(dir, 'web.data.gz');
+  const bytes = gzipSync(fileRecording(3000));
+  writeFileSync(path, bytes.subarray(0, bytes.length / 2));
+  const { status, stderr } = await runMain([path, '--strict']);
+  expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining('data lost: the gzip data cannot be read: they are cut off') });
+  expect(existsSync(join(dir, 'web.pb.gz'))).toBe(true);
+});
+
+describe('a recording in file form that is still being written', () => {
+  test('is decoded as it comes', async () => {
+    const bytes = unfinished(fileRecording(300));
+    const { source } = await openStream(Readable.from([bytes.slice(0, 70), bytes.slice(70, 400), bytes.slice(400)]), 'growing');
+    expect(source).toBeInstanceOf(StreamSource);
+    const diagnostics = new Diagnostics();
+    expect(await samplesOf(source, diagnostics)).toBeGreaterThanOrEqual(300);
+    expect(diagnostics.list().map(({ code }) => code)).toContain('unfinished');
+  });
+
+  test('cut off anywhere gives what is there or a typed error', async () => {
+    const bytes = unfinished(fileRecording(5));
+    let most = 0;
+    for (let sizeBytes = 0; sizeBytes <= bytes.length; sizeBytes += 5) {
+      const { source } = await openStream(Readable.from([bytes.slice(0, sizeBytes)]), 'growing');
+      try {
+        most = Math.max(most, await samplesOf(source, new Diagnostics()));
+      } catch (error) {
+        expect(error).toMatchObject({ name: 'PerfconvError' });
+      }
+    }
+    expect(most).toBe(5);
+  });
+
+  test('with places in its header that are elsewhere is kept whole', async () => {
+    for (const [at, value] of [
+      [24, 1n << 40n],
+      [32, 1n << 40n],
+      [40, 1n << 40n],
+      [16, 0n],
+    ] as const) {
+      const bytes = unfinished(fileRecording(5));
+      new DataView(bytes.buffer).setBigUint64(at, value, true);
+      const { source } = await openStream(Readable.from([bytes]), 'growing');
+      expect(source).toBeInstanceOf(MemorySource);
+    }
+  });
+
+  test('that ended without data is kept whole: its features stand there', async () => {
+    const bytes = fileRecording(0);
+    const dataStart = Number(new DataView(bytes.buffer).getBigUint64(40, true));
+    const dataSize = Number(new DataView(bytes.buffer).getBigUint64(48, true));
+    const empty = Buffer.concat([bytes.subarray(0, dataStart), bytes.subarray(dataStart + dataSize)]);
+    empty.writeBigUInt64LE(0n, 48);
+    // A table of features speaks of places in the file, all of which are small numbers.
+    const { source } = await openStream(Readable.from([empty]), 'ended');
+    expect(source).toBeInstanceOf(MemorySource);
+  });
+});
+
+describe('what must be kept', () => {
+  const bytes = wordyText(500_000, 5);
+  const stream = (): StreamSource => new StreamSource(Readable.from([bytes.slice(0, 123_456), bytes.slice(123_456)]), 'pipe');
+
+  test('goes to a temporary file when it is large, which has no name', async () => {
+    const before = new Set(readdirSync(tmpdir()));
+    const source = await keepWhole(stream(), 200_000, 50_000);
+    expect(source).not.toBeInstanceOf(MemorySource);
+    expect(source.sizeBytes).toBe(bytes.length);
+    expect(Buffer.from(await readRange(source, 0, bytes.length)).equals(bytes)).toBe(true);
+    expect(Buffer.from(await readRange(source, 199_990, 20)).equals(bytes.subarray(199_990, 200_010))).toBe(true);
+    for (const position of [bytes.length, -1, Number.NaN, 2 ** 62]) expect(await source.readAt(position, new Uint8Array(1))).toBe(0);
+    if (process.platform !== 'win32') expect(readdirSync(tmpdir()).filter((name) => /^perfconv-[0-9a-f]{24}$/.test(name) && !before.has(name))).toEqual([]);
+    await source.close();
+    await source.close();
+  });
+
+  test('fails as the stream fails', async () => {
+    const broken = new StreamSource(
+      (async function* () {
+        yield bytes.slice(0, 300_000);
+        throw Object.assign(new Error('no luck'), { code: 'EIO' });
+      })(),
+      'pipe',
+    );
+    await expect(keepWhole(broken, 200_000, 50_000)).rejects.toMatchObject({ code: 'io', message: 'pipe: input/output error' });
+  });
+});
+
+async function samplesOf(source: ByteSource, diagnostics: Diagnostics): Promise<number> {
+  try {
+    return (await readProfile(source, { keepSamples: true }, diagnostics)).profile.samples?.size ?? 0;
+  } finally {
+    await source.close();
+  }
+}
+
+/** As perf leaves it while it records: no size of the data, no features behind them. */
+function unfinished(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const dataEnd = Number(view.getBigUint64(40, true)) + Number(view.getBigUint64(48, true));
+  const copy = new Uint8Array(bytes.subarray(0, dataEnd));
+  new DataView(copy.buffer).setBigUint64(48, 0n, true);
+  return copy;
+}
