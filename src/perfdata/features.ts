@@ -11,6 +11,7 @@ import { type FeatureReaders, SectionReader } from './features/section-reader.ts
 import { SIMPLEPERF_READERS, type SimpleperfFeatures } from './features/simpleperf.ts';
 import { STORAGE_READERS, type StorageFeatures } from './features/storage.ts';
 import { TOPOLOGY_READERS, type TopologyFeatures } from './features/topology.ts';
+import { TRACING_READERS, type TracingFeatures } from './features/tracing.ts';
 
 export type { EventDescription } from './features/events.ts';
 
@@ -24,6 +25,7 @@ export interface Features
     StorageFeatures,
     BuildIdFeatures,
     BpfFeatures,
+    TracingFeatures,
     SimpleperfFeatures {
   /** Bits of the features that the recording has, read or not. */
   readonly present: Set<number>;
@@ -39,6 +41,7 @@ const FEATURE_READERS: FeatureReaders<Features> = {
   ...STORAGE_READERS,
   ...BUILD_ID_READERS,
   ...BPF_READERS,
+  ...TRACING_READERS,
   ...SIMPLEPERF_READERS,
 };
 

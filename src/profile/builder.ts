@@ -1,4 +1,5 @@
 import { StringTable } from '../intern/string-table.ts';
+import type { SampleDetails } from './sample-details.ts';
 import { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from './tables.ts';
 
 /**
@@ -16,9 +17,12 @@ export class ProfileBuilder {
   firstTimeNs = Number.POSITIVE_INFINITY;
   lastTimeNs = Number.NEGATIVE_INFINITY;
 
-  /** @param keepSamples whether the profile will have every sample, or only the totals */
-  constructor(keepSamples: boolean) {
-    this.samples = keepSamples ? new SampleTable() : undefined;
+  /**
+   * @param keepSamples whether the profile will have every sample, or only the totals
+   * @param details of the samples, where some are kept
+   */
+  constructor(keepSamples: boolean, details?: SampleDetails) {
+    this.samples = keepSamples ? new SampleTable(details) : undefined;
   }
 
   /** See {@link LocationTable.intern}. */
@@ -39,16 +43,17 @@ export class ProfileBuilder {
   /**
    * Adds one sample to a row of the totals; see {@link SampleTable} for the other columns.
    * @param total what {@link internTotal} gave
+   * @param detail row of its details, −1 for none
    * @returns the sample's row, −1 where samples are not kept
    */
-  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number): number {
+  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number, detail: number): number {
     // hot
     if (timeNs < this.firstTimeNs) this.firstTimeNs = timeNs;
     if (timeNs > this.lastTimeNs) this.lastTimeNs = timeNs;
     const { totals, samples } = this;
     totals.addTo(total, period);
     if (samples === undefined) return -1;
-    samples.add(timeNs, totals.event(total), totals.task(total), cpu, totals.stack(total), period, ipLo, ipHi);
+    samples.add(timeNs, totals.event(total), totals.task(total), cpu, totals.stack(total), period, ipLo, ipHi, detail);
     return samples.size - 1;
   }
 

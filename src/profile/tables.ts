@@ -3,6 +3,7 @@ import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import { PairInterner } from '../intern/pair-interner.ts';
 import { TreeInterner } from '../intern/tree-interner.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
+import type { SampleDetails } from './sample-details.ts';
 
 /**
  * Functions, each once: rows are unique in (name, systemName, file, startLine). All text is string indexes.
@@ -220,13 +221,22 @@ export class SampleTable {
   /** The sample's instruction pointer, low and high words; 0 where it carries none. */
   ipLo = new Uint32Array(4096);
   ipHi = new Uint32Array(4096);
+  /** What samples carry beyond these columns; undefined unless it was asked for. */
+  readonly details: SampleDetails | undefined;
+  /** Row of the details, −1 for none; without elements where there are no details. */
+  detail: Int32Array;
   #size = 0;
+
+  constructor(details?: SampleDetails) {
+    this.details = details;
+    this.detail = new Int32Array(details === undefined ? 0 : 4096);
+  }
 
   get size(): number {
     return this.#size;
   }
 
-  add(timeNs: number, event: number, task: number, cpu: number, stack: number, period: number, ipLo: number, ipHi: number): void {
+  add(timeNs: number, event: number, task: number, cpu: number, stack: number, period: number, ipLo: number, ipHi: number, detail = -1): void {
     const row = this.#size++;
     if (row === this.timeNs.length) this.#grow(row + 1);
     this.timeNs[row] = timeNs;
@@ -237,6 +247,7 @@ export class SampleTable {
     this.period[row] = period;
     this.ipLo[row] = ipLo;
     this.ipHi[row] = ipHi;
+    if (this.details !== undefined) this.detail[row] = detail;
   }
 
   #grow(length: number): void {
@@ -248,6 +259,7 @@ export class SampleTable {
     this.period = grown(this.period, length);
     this.ipLo = grown(this.ipLo, length);
     this.ipHi = grown(this.ipHi, length);
+    if (this.details !== undefined) this.detail = grown(this.detail, length);
   }
 }
 

@@ -15,6 +15,8 @@ export interface QueuedRow {
   period: number;
   ipLo: number;
   ipHi: number;
+  /** Row of a sample's details, −1 for none. */
+  detail: number;
 }
 
 /**
@@ -36,6 +38,7 @@ export class RecordQueue {
   #chain = new Int32Array(4096);
   #ipLo = new Uint32Array(4096);
   #ipHi = new Uint32Array(4096);
+  #detail = new Int32Array(4096);
   #order = new Uint32Array(4096);
   #scratch = new Uint32Array(4096);
   #doubles = new Float64Array(4096);
@@ -50,7 +53,19 @@ export class RecordQueue {
     return this.#late;
   }
 
-  push(timeNs: number, nr: number, event: number, pid: number, tid: number, cpu: number, chain: number, period: number, ipLo: number, ipHi: number): void {
+  push(
+    timeNs: number,
+    nr: number,
+    event: number,
+    pid: number,
+    tid: number,
+    cpu: number,
+    chain: number,
+    period: number,
+    ipLo: number,
+    ipHi: number,
+    detail: number,
+  ): void {
     // hot
     const row = this.#size++;
     if (row === this.#time.length) this.#grow(row + 1);
@@ -64,6 +79,7 @@ export class RecordQueue {
     this.#period[row] = period;
     this.#ipLo[row] = ipLo;
     this.#ipHi[row] = ipHi;
+    this.#detail[row] = detail;
     if (timeNs > this.#maxTime && timeNs !== Number.POSITIVE_INFINITY) this.#maxTime = timeNs;
     if (timeNs < this.#deliveredUpTo) this.#late++;
   }
@@ -91,7 +107,7 @@ export class RecordQueue {
     this.#flush(Number.POSITIVE_INFINITY, deliver);
   }
 
-  readonly #row: QueuedRow = { timeNs: 0, nr: 0, event: 0, pid: 0, tid: 0, cpu: 0, chain: 0, period: 0, ipLo: 0, ipHi: 0 };
+  readonly #row: QueuedRow = { timeNs: 0, nr: 0, event: 0, pid: 0, tid: 0, cpu: 0, chain: 0, period: 0, ipLo: 0, ipHi: 0, detail: -1 };
 
   #flush(limit: number, deliver: (row: QueuedRow) => void): void {
     if (this.#size === 0 || limit === Number.NEGATIVE_INFINITY) return;
@@ -114,6 +130,7 @@ export class RecordQueue {
       row.period = this.#period[at];
       row.ipLo = this.#ipLo[at];
       row.ipHi = this.#ipHi[at];
+      row.detail = this.#detail[at];
       deliver(row);
     }
     if (done > 0) this.#deliveredUpTo = Math.max(this.#deliveredUpTo, this.#time[order[done - 1]]);
@@ -169,6 +186,7 @@ export class RecordQueue {
     gather(this.#chain, rows, words);
     gather(this.#ipLo, rows, words);
     gather(this.#ipHi, rows, words);
+    gather(this.#detail, rows, words);
   }
 
   #grow(length: number): void {
@@ -182,6 +200,7 @@ export class RecordQueue {
     this.#chain = grown(this.#chain, length);
     this.#ipLo = grown(this.#ipLo, length);
     this.#ipHi = grown(this.#ipHi, length);
+    this.#detail = grown(this.#detail, length);
   }
 }
 

@@ -7,6 +7,7 @@ import { emptySampleOffsets } from '../perfdata/sample-layout.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';
+import type { DetailReader } from './sample-details.ts';
 
 /** In place of a chain: the record is to be seen, but is no sample of anything (READ of values that have not grown). */
 export const NO_SAMPLE = -2;
@@ -17,8 +18,21 @@ export interface SampleTaker {
    * @param timeNs NaN for a sample that takes effect at once
    * @param nr position of the record in the file, from 0
    * @param chain index of its callchain, −1 for none, or {@link NO_SAMPLE}
+   * @param detail row of its details, −1 where none are kept
    */
-  takeSample(timeNs: number, nr: number, event: number, pid: number, tid: number, cpu: number, chain: number, period: number, ipLo: number, ipHi: number): void;
+  takeSample(
+    timeNs: number,
+    nr: number,
+    event: number,
+    pid: number,
+    tid: number,
+    cpu: number,
+    chain: number,
+    period: number,
+    ipLo: number,
+    ipHi: number,
+    detail: number,
+  ): void;
 }
 
 export interface SampleRules {
@@ -45,18 +59,29 @@ export class SampleReader {
   readonly #diagnostics: Diagnostics;
   readonly #taker: SampleTaker;
   readonly #rules: SampleRules;
+  readonly #details: DetailReader | undefined;
   readonly #offsets = emptySampleOffsets();
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
   /** Last value of each event id: the period of a sample with READ is the difference. */
   readonly #lastValues = new Map<number, number>();
 
-  constructor(events: EventList, chains: CallchainTable, clock: RecordingClock, diagnostics: Diagnostics, rules: SampleRules, taker: SampleTaker) {
+  /** @param details keeps details of samples; undefined: none are kept */
+  constructor(
+    events: EventList,
+    chains: CallchainTable,
+    clock: RecordingClock,
+    diagnostics: Diagnostics,
+    rules: SampleRules,
+    taker: SampleTaker,
+    details: DetailReader | undefined,
+  ) {
     this.#events = events;
     this.#chains = chains;
     this.#clock = clock;
     this.#diagnostics = diagnostics;
     this.#rules = rules;
     this.#taker = taker;
+    this.#details = details;
   }
 
   /**
@@ -106,12 +131,13 @@ export class SampleReader {
     }
     const atPeriod = layout.period >>> 2;
     const period = layout.period < 0 ? periodOf(attr.samplePeriod) : words[hi + atPeriod] * 0x1_0000_0000 + words[lo + atPeriod];
+    const detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, end, misc);
     if (offsets.read >= 0) {
       const ownPeriod = this.#rules.readKeepsPeriod ? period : -1;
-      this.#takeReadValues(sampled, view, event, ownPeriod, timeNs, nr, pid, tid, cpu, chain, ipLo, ipHi, fileOffset);
+      this.#takeReadValues(sampled, view, event, ownPeriod, timeNs, nr, pid, tid, cpu, chain, ipLo, ipHi, detail, fileOffset);
       return true;
     }
-    this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
+    this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail);
     return true;
   }
 
@@ -146,11 +172,12 @@ export class SampleReader {
     chain: number,
     ipLo: number,
     ipHi: number,
+    detail: number,
     fileOffset: number,
   ): void {
     const { readFormat } = sampled.attr;
     let hasTaken = ownPeriod >= 0;
-    if (hasTaken) this.#taker.takeSample(timeNs, nr, sampledEvent, pid, tid, cpu, chain, ownPeriod, ipLo, ipHi);
+    if (hasTaken) this.#taker.takeSample(timeNs, nr, sampledEvent, pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail);
     const values = readValuesOf(readFormat, view, this.#offsets.read);
     for (let i = 0; i < values.count; i++) {
       const at = values.first + i * values.stride;
@@ -168,9 +195,9 @@ export class SampleReader {
         this.#diagnostics.add('count-decreased', 'loss', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', fileOffset);
       if (period <= 0 || (ownPeriod >= 0 && event === sampledEvent)) continue;
       hasTaken = true;
-      this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
+      this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail);
     }
-    if (!hasTaken) this.#taker.takeSample(timeNs, nr, sampledEvent, pid, tid, cpu, NO_SAMPLE, 0, ipLo, ipHi);
+    if (!hasTaken) this.#taker.takeSample(timeNs, nr, sampledEvent, pid, tid, cpu, NO_SAMPLE, 0, ipLo, ipHi, -1);
   }
 }
 

@@ -4,6 +4,7 @@ import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import * as abi from '../perfdata/constants.ts';
 import { isSimpleperfRecording, simpleperfEventTypes } from '../perfdata/features/simpleperf.ts';
+import { takeTracingData } from '../perfdata/features/tracing.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
@@ -20,14 +21,17 @@ import { KernelMaps } from './kernel-maps.ts';
 import { PartTimes } from './part-times.ts';
 import { RecordCounts } from './record-counts.ts';
 import { type QueuedRow, RecordQueue } from './record-queue.ts';
+import { type DetailOptions, DetailReader } from './sample-details.ts';
 import { NO_SAMPLE, SampleReader, type SampleTaker } from './sample-reader.ts';
-import { isOffCpuRecording, OffCpuTimes, type PeriodSink } from './simpleperf-offcpu.ts';
+import { isOffCpuRecording, isSwitchIn, OffCpuTimes, type PeriodSink } from './simpleperf-offcpu.ts';
 import { SimpleperfRecordReader } from './simpleperf-records.ts';
+import { SymbolMaps } from './simpleperf-symbol-maps.ts';
 import { EmbeddedSymbolStore, type EmbeddedSymbols } from './simpleperf-symbols.ts';
 import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
 import { TaskTable } from './tasks.ts';
 import { findSampleTimes, notedSampleTimes } from './time-bounds.ts';
 import type { TimeSpan } from './time-ranges.ts';
+import { reportLoss, reportUnreadStacks, reportUnused } from './unused-data.ts';
 import { UserRecordReader } from './user-records.ts';
 
 /** Where a session's samples and frames go, in time order. */
@@ -42,9 +46,10 @@ export interface SessionSink extends FrameSink, PeriodSink {
    * @param total what {@link internTotal} gave
    * @param timeNs nanoseconds since the session's base time, NaN where the sample has none
    * @param cpu −1 where the sample has none
+   * @param detail row of its details, −1 where none are kept
    * @returns what {@link PeriodSink.addPeriod} takes for it
    */
-  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number): number;
+  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number, detail: number): number;
 }
 
 /**
@@ -63,6 +68,8 @@ export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly observer?: RecordObserver;
   /** Give switches off the CPU (simpleperf's --trace-offcpu) the time away as their period, in place of the recorded 1. */
   readonly offCpuTimes: boolean;
+  /** Keep details of samples; by default none are kept. */
+  readonly details?: DetailOptions;
 }
 
 /** What a session knows when it has come to the end of the recording. */
@@ -138,6 +145,7 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #embeddedSymbols = new EmbeddedSymbolStore();
   readonly #simpleperfRecords: SimpleperfRecordReader;
   readonly #offCpu: OffCpuTimes | undefined;
+  readonly #symbolMaps: SymbolMaps;
   /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
   readonly #surroundings = new TupleInterner(3);
   #totals = new KeyedPairs();
@@ -146,7 +154,7 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #waiting: (SideBand | undefined)[] = [];
   readonly #freePlaces: number[] = [];
   readonly #deliver = (row: QueuedRow): void => this.#deliverRow(row);
-  readonly #immediate: QueuedRow = { timeNs: Number.NaN, nr: 0, event: 0, pid: 0, tid: 0, cpu: 0, chain: 0, period: 0, ipLo: 0, ipHi: 0 };
+  readonly #immediate: QueuedRow = { timeNs: Number.NaN, nr: 0, event: 0, pid: 0, tid: 0, cpu: 0, chain: 0, period: 0, ipLo: 0, ipHi: 0, detail: -1 };
   #nr = -1;
   #sampleCount = 0;
   /** Of the sample before, in file order. */
@@ -181,9 +189,18 @@ class Session implements RecordVisitor, SampleTaker {
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
     const metaInfo = header.features.simpleperf?.metaInfo;
     this.#events.applySimpleperfTypes(simpleperfEventTypes(header.features));
+    this.#symbolMaps = new SymbolMaps(header.features.simpleperf?.files ?? [], this.#tasks, this.#dsos);
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#embeddedSymbols, diagnostics);
     const sampleRules = { emptyChainIsSampleIp: !options.compatPerf, readKeepsPeriod: isSimpleperf && !options.compatPerf };
-    this.#samples = new SampleReader(this.#events, this.#chains, this.#clock, diagnostics, sampleRules, this);
+    this.#samples = new SampleReader(
+      this.#events,
+      this.#chains,
+      this.#clock,
+      diagnostics,
+      sampleRules,
+      this,
+      options.details && new DetailReader(options.details),
+    );
     if (options.offCpuTimes && isOffCpuRecording(metaInfo, this.#events.events.length)) {
       this.#offCpu = new OffCpuTimes(sink);
       for (const event of this.#events.events.slice(1)) event.isOffCpuTime = true;
@@ -211,7 +228,10 @@ class Session implements RecordVisitor, SampleTaker {
     }
   }
 
-  visitTracingData(): void {}
+  /** In a pipe, what a file has as a feature. */
+  visitTracingData(bytes: Uint8Array, fileOffset: number): void {
+    takeTracingData(this.#header.features, bytes, fileOffset, this.#diagnostics);
+  }
 
   /** Takes a record of what there was before the first one. */
   visitInitial(record: RecordCursor): void {
@@ -235,7 +255,7 @@ class Session implements RecordVisitor, SampleTaker {
     const { features } = this.#header;
     if (features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
     this.#dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
-    if (this.#sampleCount > 0) this.#reportUnreadStacks();
+    if (this.#sampleCount > 0) reportUnreadStacks(this.#events.events, this.#diagnostics);
     const openCount = this.#offCpu?.openCount ?? 0;
     if (openCount > 0) {
       this.#diagnostics.add('off-cpu-open', 'info', 'threads left the CPU and were not seen again: for how long is not known', undefined, openCount);
@@ -271,6 +291,7 @@ class Session implements RecordVisitor, SampleTaker {
     period: number,
     ipLo: number,
     ipHi: number,
+    detail: number,
   ): void {
     // hot
     if (event >= 0) {
@@ -278,10 +299,10 @@ class Session implements RecordVisitor, SampleTaker {
       this.#lastSampleTime = timeNs;
     }
     if (!Number.isNaN(timeNs)) {
-      this.#queue.push(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi);
+      this.#queue.push(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail);
       return;
     }
-    Object.assign(this.#immediate, { timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi });
+    Object.assign(this.#immediate, { timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail });
     this.#deliverRow(this.#immediate);
   }
 
@@ -297,10 +318,10 @@ class Session implements RecordVisitor, SampleTaker {
       return;
     }
     if (record.kind === 'other') {
-      this.#reportUnused(type, cursor.fileOffset);
+      reportUnused(type, cursor.fileOffset, this.#diagnostics);
       if (this.#observer === undefined && this.#offCpu === undefined) return;
     }
-    this.#reportLoss(record, cursor.fileOffset);
+    reportLoss(record, cursor.fileOffset, this.#diagnostics);
     const hasTime = trailer !== undefined && trailer.time >= 0;
     const timeNs = hasTime ? this.#clock.relative(view.lo(end - trailer.time), view.hi(end - trailer.time)) : Number.NaN;
     const hasTid = trailer !== undefined && trailer.tid >= 0;
@@ -308,7 +329,7 @@ class Session implements RecordVisitor, SampleTaker {
     const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
     const place = this.#freePlaces.pop() ?? this.#waiting.length;
     this.#waiting[place] = record;
-    this.takeSample(timeNs, this.#nr, -1 - place, pid, tid, -1, -1, 0, 0, 0);
+    this.takeSample(timeNs, this.#nr, -1 - place, pid, tid, -1, -1, 0, 0, 0, -1);
   }
 
   /** Undefined, reported, for a record that is damaged. */
@@ -356,7 +377,7 @@ class Session implements RecordVisitor, SampleTaker {
     }
     const total = this.#totalOf(row.chain, last.surroundings, row.event, threadIndex, space);
     const isOffCpuTime = this.#offCpu !== undefined && this.#events.events[row.event].isOffCpuTime;
-    const sinkRow = this.#sink.sample(total, row.timeNs, row.cpu, isOffCpuTime ? 0 : row.period, row.ipLo, row.ipHi);
+    const sinkRow = this.#sink.sample(total, row.timeNs, row.cpu, isOffCpuTime ? 0 : row.period, row.ipLo, row.ipHi, row.detail);
     if (isOffCpuTime) this.#offCpu?.leave(row.tid, total, sinkRow, row.timeNs);
   }
 
@@ -398,9 +419,11 @@ class Session implements RecordVisitor, SampleTaker {
       }
       case 'comm':
         this.#tasks.rename(sideBand.record);
+        if (sideBand.record.isExec) this.#symbolMaps.apply(sideBand.record.pid);
         break;
       case 'fork':
         this.#tasks.fork(sideBand.record);
+        if (sideBand.record.pid === sideBand.record.tid) this.#symbolMaps.apply(sideBand.record.pid);
         break;
       case 'ksymbol':
         this.#kernel.apply(sideBand.record);
@@ -421,64 +444,8 @@ class Session implements RecordVisitor, SampleTaker {
     space.map(record.start, record.start + record.length, isFile ? record.pageOffset - record.start : 0, dso);
   }
 
-  #reportLoss(record: SideBand, fileOffset: number): void {
-    if (record.kind === 'lost') {
-      this.#diagnostics.add('lost', 'loss', 'perf could not keep up while recording: records were lost', fileOffset, record.record.lost);
-    } else if (record.kind === 'lostSamples') {
-      this.#diagnostics.add(
-        'lost-samples',
-        'loss',
-        'samples were lost while recording, by the count that perf made at its end',
-        fileOffset,
-        record.record.lost,
-      );
-    }
-  }
-
-  /** Says which records hold something that this version cannot use; most of the others only tell of the recording itself. */
-  #reportUnused(type: number, fileOffset: number): void {
-    if (abi.recordTypeNameOf(type) === undefined) {
-      this.#diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
-    } else if (type === abi.PERF_RECORD_CALLCHAIN_DEFERRED) {
-      this.#diagnostics.add(
-        'callchain-deferred',
-        'loss',
-        'user callchains that stand in records of their own are not put together with their samples yet',
-        fileOffset,
-      );
-    }
-  }
-
-  /** Says which stacks were recorded in a way that this version does not read. */
-  #reportUnreadStacks(): void {
-    for (const { attr, name, hasStackDumps } of this.#events.events) {
-      if (attr.sampleType >>> 0 >= abi.PERF_SAMPLE_MAX) {
-        this.#diagnostics.add(
-          'unknown-sample-field',
-          'warning',
-          `${name}: samples have fields that are not known yet (sample_type 0x${attr.sampleType.toString(16)})`,
-        );
-      }
-      if (hasStackDumps) {
-        this.#diagnostics.add(
-          'dwarf-callchain',
-          'loss',
-          `${name}: user stacks recorded for unwinding (--call-graph dwarf) are not unwound yet: only the kernel's part and the sampled address are there`,
-        );
-      } else if ((attr.sampleType & abi.PERF_SAMPLE_BRANCH_STACK) !== 0 && Math.floor(attr.branchSampleType / abi.PERF_SAMPLE_BRANCH_CALL_STACK) % 2 === 1) {
-        this.#diagnostics.add('lbr-callchain', 'loss', `${name}: user stacks recorded as branches (--call-graph lbr) are not read yet`);
-      }
-    }
-  }
-
   /** Shows the observer a record that has no time of its own, or none that can be read. */
   #observeUndecoded(type: number, misc: number): void {
     this.#observer?.sideBand(this.#nr, Number.NaN, -1, -1, { kind: 'other', type, misc });
   }
-}
-
-/** Whether a record says that its thread runs again. */
-function isSwitchIn(record: SideBand): boolean {
-  if (record.kind !== 'other' || (record.type !== abi.PERF_RECORD_SWITCH && record.type !== abi.PERF_RECORD_SWITCH_CPU_WIDE)) return false;
-  return (record.misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0;
 }

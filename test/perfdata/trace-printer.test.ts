@@ -20,16 +20,18 @@ function show(printFmt: string, payload: Iterable<number>, fields: readonly Trac
 const number: readonly TraceFieldSpec[] = [{ declaration: 'u64 n', offset: 8, size: 8 }];
 const zeros = new Uint8Array(8);
 
+const cases = traceCases.map(([printFmt, text, byTheRules]) => ({ printFmt, text, byTheRules }));
+
 describe('print formats', () => {
-  it.each(traceCases.filter(([, text]) => text !== undefined))('%s shows as perf 6.1 shows it', (printFmt, text) => {
+  it.each(cases.filter(({ text }) => text !== undefined))('$printFmt shows as perf 6.1 shows it', ({ printFmt, text }) => {
     expect(show(printFmt, traceCasePayload, traceCaseFields, { compatPerf: true })).toBe(text);
   });
 
-  it.each(traceCases.filter(([, text]) => text !== undefined))('%s shows by the rules of C', (printFmt, text, byTheRules) => {
+  it.each(cases.filter(({ text }) => text !== undefined))('$printFmt shows by the rules of C', ({ printFmt, text, byTheRules }) => {
     expect(show(printFmt, traceCasePayload, traceCaseFields)).toBe(byTheRules ?? text);
   });
 
-  it.each(traceCases.filter(([, text]) => text === undefined))('%s cannot be read', (printFmt) => {
+  it.each(cases.filter(({ text }) => text === undefined))('$printFmt cannot be read', ({ printFmt }) => {
     expect(show(printFmt, traceCasePayload, traceCaseFields)).toMatch(
       /^\[FAILED TO PARSE\] ip4=ARRAY\[c0, a8, 01, 02\] be=16777226 .* rel=relstr .* cp=0xffffffff82000000 uuid= neg=-9 lneg=-9 big=0xffffffffffffffff bytes=ARRAY\[01, 02, 03\] empty= en=3 name=abcd pid=-1 s64f=-2 addr=/s,
     );

@@ -4,12 +4,12 @@ import { type QueuedRow, RecordQueue } from '../../src/session/record-queue.ts';
 
 /** Pushes a row whose every column follows from its number, so that a column mixed up with another row shows. */
 function push(queue: RecordQueue, timeNs: number, nr: number): void {
-  queue.push(timeNs, nr, nr + 1, nr + 2, nr + 3, nr + 4, nr + 5, nr + 6, nr + 7, nr + 8);
+  queue.push(timeNs, nr, nr + 1, nr + 2, nr + 3, nr + 4, nr + 5, nr + 6, nr + 7, nr + 8, nr + 9);
 }
 
 function expectWhole(row: QueuedRow): void {
   const { nr } = row;
-  expect([row.event, row.pid, row.tid, row.cpu, row.chain, row.period, row.ipLo, row.ipHi]).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((i) => nr + i));
+  expect([row.event, row.pid, row.tid, row.cpu, row.chain, row.period, row.ipLo, row.ipHi, row.detail]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => nr + i));
 }
 
 describe('RecordQueue', () => {

@@ -1,0 +1,31 @@
+import type { Diagnostics } from '../../diagnostics.ts';
+import { PerfconvError } from '../../errors.ts';
+import * as abi from '../constants.ts';
+import { readTracingData, type TracingData } from '../tracing-data.ts';
+import type { FeatureReaders } from './section-reader.ts';
+
+/** What the payloads of tracepoints mean. */
+export interface TracingFeatures {
+  /** In a pipe, PERF_RECORD_HEADER_TRACING_DATA brings it. */
+  tracingData?: TracingData;
+}
+
+export const TRACING_READERS: FeatureReaders<TracingFeatures> = {
+  [abi.HEADER_TRACING_DATA]: (features, section) => {
+    features.tracingData = readTracingData(section.view.bytes);
+    if (features.tracingData.problem !== undefined) throw new RangeError(features.tracingData.problem);
+  },
+};
+
+/** Takes what a PERF_RECORD_HEADER_TRACING_DATA of a pipe brings. Damage is reported, and what stands before it is kept. */
+export function takeTracingData(features: TracingFeatures, bytes: Uint8Array, fileOffset: number, diagnostics: Diagnostics): void {
+  try {
+    features.tracingData = readTracingData(bytes);
+  } catch (error) {
+    if (!(error instanceof PerfconvError)) throw error;
+  }
+  const problem = features.tracingData === undefined ? 'it is none' : features.tracingData.problem;
+  if (problem !== undefined) {
+    diagnostics.add('tracing-data-damaged', 'warning', `PERF_RECORD_HEADER_TRACING_DATA: ${problem}; only the formats before that are known`, fileOffset);
+  }
+}
