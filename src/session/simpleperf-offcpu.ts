@@ -1,3 +1,6 @@
+import * as abi from '../perfdata/constants.ts';
+import type { SideBand } from '../perfdata/records/side-band.ts';
+
 /** Adds to the period of a sample that was delivered before. */
 export interface PeriodSink {
   /**
@@ -49,4 +52,10 @@ export class OffCpuTimes {
 /** Whether a recording was made with --trace-offcpu: META_INFO says so. The first event is then that of the samples on the CPU. */
 export function isOffCpuRecording(metaInfo: ReadonlyMap<string, string> | undefined, eventCount: number): boolean {
   return metaInfo?.get('trace_offcpu') === 'true' && eventCount > 1;
+}
+
+/** Whether a record says that its thread runs again. */
+export function isSwitchIn(record: SideBand): boolean {
+  if (record.kind !== 'other' || (record.type !== abi.PERF_RECORD_SWITCH && record.type !== abi.PERF_RECORD_SWITCH_CPU_WIDE)) return false;
+  return (record.misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0;
 }

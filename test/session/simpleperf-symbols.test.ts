@@ -125,6 +125,34 @@ describe('symbols inside the recording', () => {
     expect(decoded.samples[0].frames.map(({ dso }) => dso)).toEqual(['[JIT app cache]', '[JIT app cache]', '[JIT zygote cache]', '[JIT cache]', jar]);
   });
 
+  it('name the code of a JIT that wrote perf-PID.map, though no record maps it', async () => {
+    const recordings = [
+      [],
+      [record.fork({ pid: 100, ppid: 1, time: 0n }, { sampleId: { time: 1n } })],
+      [record.comm({ pid: 100, comm: 'node', exec: true }, { sampleId: { time: 1n } })],
+    ];
+    for (const records of recordings) {
+      const decoded = await decodeRecording({
+        records: [...records, sampleAt(10n, [context.user, 0x5000_0010n, 0x5000_1020n, 0x5000_3000n])],
+        features: [
+          META,
+          simpleperfFeatures.file2([
+            {
+              path: 'perf-100.map',
+              type: dsoType.symbolMap,
+              symbols: [
+                { vaddr: 0x5000_1000n, len: 0x100, name: 'JS:b' },
+                { vaddr: 0x5000_0000n, len: 0x100, name: 'JS:a' },
+              ],
+            },
+          ]),
+        ],
+      });
+      expect(namesOf(decoded)).toEqual(['JS:a', 'JS:b', '0x50003000']);
+      expect(decoded.samples[0].frames.map(({ dso }) => dso)).toEqual(['/tmp/perf-100.map', '/tmp/perf-100.map', undefined]);
+    }
+  });
+
   it('are asked before files, and files for the rest', async () => {
     const asked: string[] = [];
     const none: SymbolFiles = {
