@@ -1,10 +1,14 @@
 import type { RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
-import { PERF_TYPE_TRACEPOINT } from './perfdata/constants.ts';
+import { addPayloadTexts } from './payload-texts.ts';
+import type { PerfEventAttr } from './perfdata/attr.ts';
+import * as abi from './perfdata/constants.ts';
 import type { Features } from './perfdata/features.ts';
 import type { OpenZstdStream } from './perfdata/zstd-stream.ts';
 import { ProfileBuilder } from './profile/builder.ts';
 import type { Mapping, Profile, ProfileEvent, ProfileMeta } from './profile/profile.ts';
+import { DETAIL_VALUES, type DetailName, SampleDetails } from './profile/sample-details.ts';
+import { wallClockOffset } from './session/clock.ts';
 import type { SampleFilter } from './session/filter.ts';
 import { type RecordObserver, runSession, type SessionResult } from './session/session.ts';
 import { symbolizeLocations } from './symbolize.ts';
@@ -15,6 +19,8 @@ export interface ReadProfileOptions {
   readonly filter?: SampleFilter;
   /** Keep every sample in time order, as speedscope, Chrome trace and script need it. False by default. */
   readonly keepSamples?: boolean;
+  /** With `keepSamples`: which details to keep of an event's samples, as script shows them. None by default. */
+  readonly keepDetails?: (event: EventKind) => ReadonlySet<DetailName>;
   /** Frames per stack at most, counted from the leaf. All by default; 127 with `compatPerf`, as perf does. */
   readonly maxStack?: number;
   /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see the README. False by default. */
@@ -42,6 +48,17 @@ export interface ReadProfileResult {
   readonly session: SessionResult;
 }
 
+/** What decides about the details of an event's samples. */
+export type EventKind = Required<Pick<ProfileEvent, 'isTracepoint' | 'isRawPmu' | 'isBpfOutput'>>;
+
+function eventKind({ type, config }: PerfEventAttr): EventKind {
+  return {
+    isTracepoint: type === abi.PERF_TYPE_TRACEPOINT,
+    isRawPmu: type === abi.PERF_TYPE_RAW,
+    isBpfOutput: type === abi.PERF_TYPE_SOFTWARE && config === abi.PERF_COUNT_SW_BPF_OUTPUT,
+  };
+}
+
 /** Frames that perf 6.1 shows of a callchain at most. Source: perf script's documentation, --max-stack. */
 const PERF_MAX_STACK = 127;
 
@@ -53,7 +70,9 @@ const PERF_MAX_STACK = 127;
  */
 export async function readProfile(source: RecordingSource, options: ReadProfileOptions, diagnostics: Diagnostics): Promise<ReadProfileResult> {
   const compatPerf = options.compatPerf ?? false;
-  const builder = new ProfileBuilder(options.keepSamples ?? false);
+  const { keepDetails } = options;
+  const details = keepDetails && new SampleDetails();
+  const builder = new ProfileBuilder(options.keepSamples ?? false, details);
   const session = await runSession(
     source,
     {
@@ -61,6 +80,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
       maxStack: options.maxStack ?? (compatPerf ? PERF_MAX_STACK : Number.POSITIVE_INFINITY),
       compatPerf,
       offCpuTimes: options.offCpuTimes ?? false,
+      ...(details && { details: { sink: details, values: DETAIL_VALUES, wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) } }),
       ...(options.observer && { observer: options.observer }),
       ...(options.openZstd && { openZstd: options.openZstd }),
       ...(options.onProgress && { onProgress: options.onProgress }),
@@ -71,6 +91,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   builder.rebaseTimes();
   const profile = assemble(source.name, session, builder, options.fallbackCaptureTimeNs);
   await symbolizeLocations(profile, session, options.symbolizer, compatPerf);
+  if (details !== undefined) await addPayloadTexts(profile, session, { symbolizer: options.symbolizer, compatPerf }, diagnostics);
   return { profile, session };
 }
 
@@ -114,7 +135,7 @@ function assembleMeta(inputName: string, session: SessionResult, builder: Profil
   const hasTimes = Number.isFinite(builder.firstTimeNs);
   const durationNs = hasTimes ? builder.lastTimeNs - builder.firstTimeNs : 0;
   const startTime = hasTimes ? baseTime + BigInt(builder.firstTimeNs) : baseTime;
-  const { clockData } = features;
+  const wallClockOffsetNs = wallClockOffset(features, session.events);
   const endTimeNs = simpleperfEndTimeNs(features) ?? fallbackCaptureTimeNs;
   return {
     inputName: inputName.replace(/^.*[/\\]/s, ''),
@@ -125,11 +146,12 @@ function assembleMeta(inputName: string, session: SessionResult, builder: Profil
     arch: features.arch ?? '',
     cpuCount: features.nrCpusOnline,
     captureTimeNs:
-      clockData !== undefined
-        ? clockData.wallClockNs + (startTime - clockData.clockNs)
+      wallClockOffsetNs !== undefined && hasTimes
+        ? startTime + wallClockOffsetNs
         : // A file is last written when the recording ends.
           endTimeNs && endTimeNs - BigInt(Math.round(durationNs)),
     startTime,
+    wallClockOffsetNs,
     durationNs,
   };
 }
@@ -147,11 +169,14 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
       unit: isClock || isOffCpuTime ? 'nanoseconds' : 'count',
       samplePeriod: attr.samplePeriod,
       sampleFreq: attr.sampleFreq,
-      isTracepoint: attr.type === PERF_TYPE_TRACEPOINT && !isOffCpuTime,
+      isTracepoint: attr.type === abi.PERF_TYPE_TRACEPOINT && !isOffCpuTime,
       isDummy,
       samples: 0,
       period: 0,
       hasCallchain: layout.hasCallchain,
+      isRawPmu: attr.type === abi.PERF_TYPE_RAW,
+      isBpfOutput: eventKind(attr).isBpfOutput,
+      carries: new Set([...DETAIL_VALUES, 'raw' as const, 'branchStack' as const].filter((field) => layout.has(field))),
     }),
   );
   const { totals } = builder;

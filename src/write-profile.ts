@@ -24,6 +24,11 @@ export interface WriteOptions {
   readonly fields?: readonly ScriptField[];
   /** script: nine decimals of seconds. */
   readonly ns?: boolean;
+  /**
+   * Times of the wall clock, which the recording must tell: script: the time of day in place of the recording's clock; chrome:
+   * `wallClockAtTs1Ns` in `otherData`; speedscope, which has no place for it: in the document's name. Default: no.
+   */
+  readonly wallClock?: boolean;
   /** Who wrote it, for formats that keep that. Default: `perfconv`. */
   readonly exporter?: string;
 }
@@ -44,8 +49,8 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
   speedscope: async () => {
     const { writeSpeedscope } = await import('./writers/speedscope.ts');
-    return async (profile, sink, { group = 'thread', weight = 'period', exporter = DEFAULT_EXPORTER, byInput = false }, diagnostics) => {
-      const options = { group, weight, byInput, name: profile.meta.inputName, exporter };
+    return async (profile, sink, { group = 'thread', weight = 'period', exporter = DEFAULT_EXPORTER, byInput = false, wallClock = false }, diagnostics) => {
+      const options = { group, weight, byInput, name: wallClock ? await nameWithStart(profile) : profile.meta.inputName, exporter };
       const { zeroWeightSamples, shieldedNames } = await writeSpeedscope(profile, sink, options);
       if (zeroWeightSamples > 0) {
         diagnostics.add('zero-weight', 'info', 'samples have a period of 0: speedscope does not show them', undefined, zeroWeightSamples);
@@ -57,18 +62,18 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
   chrome: async () => {
     const { writeChrome } = await import('./writers/chrome.ts');
-    return async (profile, sink, { chromeStyle = 'auto', exporter = DEFAULT_EXPORTER }, diagnostics) => {
+    return async (profile, sink, { chromeStyle = 'auto', exporter = DEFAULT_EXPORTER, wallClock = false }, diagnostics) => {
       const counted = new CountingSink(sink);
-      const result = await writeChrome(profile, counted, { style: chromeStyle, name: profile.meta.inputName, exporter });
+      const result = await writeChrome(profile, counted, { style: chromeStyle, name: profile.meta.inputName, exporter, wallClock });
       reportChrome(result, counted.sizeBytes, chromeStyle, diagnostics);
     };
   },
   script: async () => {
     const { missingScriptFields, writeScript } = await import('./writers/script.ts');
-    return async (profile, sink, { fields, ns = false }, diagnostics) => {
+    return async (profile, sink, { fields, ns = false, wallClock = false }, diagnostics) => {
       const missing = missingScriptFields(profile, fields ?? []);
       if (missing.length > 0) diagnostics.add('script-fields-missing', 'warning', `the samples carry no ${missing.join(', ')}: left out of the text`);
-      await writeScript(profile, sink, { ...(fields && { fields }), ns });
+      await writeScript(profile, sink, { ...(fields && { fields }), ns, wallClock });
     };
   },
   folded: async () => {
@@ -77,6 +82,15 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
 };
 
+/** Formats that have a place for the wall clock. */
+const WALL_CLOCK_FORMATS: readonly StreamFormat[] = ['script', 'chrome', 'speedscope'];
+
+/** `web.data 2026-11-21 11:44:12.473786` */
+async function nameWithStart({ meta }: Profile): Promise<string> {
+  const { TimeOfDay } = await import('./writers/time-of-day.ts');
+  return `${meta.inputName} ${new TimeOfDay(meta.startTime + (meta.wallClockOffsetNs ?? 0n)).text(0, 6)}`;
+}
+
 /** Whether a format shows samples one by one, so that the profile must have kept them. */
 export function needsSamples(format: StreamFormat): boolean {
   return format === 'speedscope' || format === 'chrome' || format === 'script';
@@ -84,11 +98,17 @@ export function needsSamples(format: StreamFormat): boolean {
 
 /**
  * Writes a profile in one of the formats. The bytes are not compressed.
- * @throws PerfconvError `no-samples`; `usage` when there is no such format, or it needs samples that the profile did not keep; whatever the sink throws
+ * @throws PerfconvError `no-samples`; `unsupported` when the wall clock is asked for and not known; `usage` when there is no such format, or it needs samples that the profile did not keep; whatever the sink throws
  */
 export async function writeProfile(format: StreamFormat, profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics): Promise<void> {
   // Not every caller has a compiler that looks at the name.
   if (!Object.hasOwn(WRITERS, format)) throw new PerfconvError('usage', `writeProfile writes no ${format}, but ${Object.keys(WRITERS).join(', ')}`);
+  if (options.wallClock && profile.meta.wallClockOffsetNs === undefined && WALL_CLOCK_FORMATS.includes(format)) {
+    throw new PerfconvError(
+      'unsupported',
+      `the recording does not tell the wall clock's time: perf notes it when it records with -k, such as -k CLOCK_MONOTONIC`,
+    );
+  }
   const write = await WRITERS[format]();
   await write(profile, sink, options, diagnostics);
 }

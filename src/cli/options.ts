@@ -71,6 +71,11 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     text: `script: which of ${SCRIPT_FIELDS.join(', ')}. Default: as perf script`,
   },
   { name: 'ns', section: OUTPUT, text: 'script: times with nine decimals' },
+  {
+    name: 'wall-clock',
+    section: OUTPUT,
+    text: "When it was by the wall clock, for recordings made with perf record -k: script: the time of day in place of the recording's clock (perf's -F tod); speedscope: in the name; chrome: in otherData",
+  },
 ];
 
 const REPORT_ONLY: readonly OptionSpec[] = [
@@ -169,6 +174,7 @@ export const CONVERT: CommandSpec = {
     ['perf record -g -o - ./app | perfconv -t folded -', 'straight from perf'],
     ['perfconv -t csv -o tables/ web.data', "readperf's four tables"],
     ['perfconv -t script -F comm,tid,time,event,ip,sym --ns -o - web.data', 'perf-script text'],
+    ['perfconv -t script --wall-clock -o - web.data', 'the same with the time of day (perf record -k CLOCK_MONOTONIC)'],
     ['perfconv --event cycles --pid 812,813 --cpu 0-3 --time 12.5,13 web.data', 'a part of the recording'],
     ['perfconv --time 10%/2,50%-60% web.data', 'the second tenth of the time, and the sixth'],
     ['perfconv -o all.pb.gz monday.data tuesday.data', 'several recordings in one profile'],

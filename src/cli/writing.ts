@@ -15,6 +15,7 @@ const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   'chrome-style': ['chrome'],
   fields: ['script'],
   ns: ['script'],
+  'wall-clock': ['script', 'chrome', 'speedscope'],
 };
 
 /** What options say of writing. @throws PerfconvError `usage` */
@@ -28,6 +29,7 @@ export function planWriting(args: Arguments, version: string): WriteOptions {
     exporter: `perfconv@${version}`,
     ns: args.flag('ns'),
     byInput: args.flag('by-input'),
+    wallClock: args.flag('wall-clock'),
     ...(weight && { weight }),
     ...(labels && { labels }),
     ...(group && { group }),

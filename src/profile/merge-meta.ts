@@ -11,6 +11,8 @@ const MAX_NAMES = 3;
 export function mergeMeta(inputs: readonly ProfileInput[]): ProfileMeta {
   const metas = inputs.map(({ meta }) => meta);
   const starts = metas.flatMap(({ captureTimeNs }) => captureTimeNs ?? []);
+  const wallClocks = metas.flatMap(({ startTime, wallClockOffsetNs }) => (wallClockOffsetNs === undefined ? [] : startTime + wallClockOffsetNs));
+  const hasWallClock = wallClocks.length === metas.length;
   const text = (read: (meta: ProfileMeta) => string): string => (metas.every((meta) => read(meta) === read(metas[0])) ? read(metas[0]) : '');
   const isSameCommand = metas.every(({ commandLine }) => commandLine.join('\0') === metas[0].commandLine.join('\0'));
   return {
@@ -21,11 +23,16 @@ export function mergeMeta(inputs: readonly ProfileInput[]): ProfileMeta {
     osRelease: text((meta) => meta.osRelease),
     arch: text((meta) => meta.arch),
     cpuCount: metas.every(({ cpuCount }) => cpuCount === metas[0].cpuCount) ? metas[0].cpuCount : undefined,
-    captureTimeNs: starts.length === 0 ? undefined : starts.reduce((a, b) => (b < a ? b : a)),
-    // No clock counts for all of them.
-    startTime: 0n,
+    captureTimeNs: starts.length === 0 ? undefined : earliest(starts),
+    // No other clock counts for all of them.
+    startTime: hasWallClock ? earliest(wallClocks) : 0n,
+    wallClockOffsetNs: hasWallClock ? 0n : undefined,
     durationNs: metas.reduce((sum, meta) => sum + meta.durationNs, 0),
   };
+}
+
+function earliest(times: readonly bigint[]): bigint {
+  return times.reduce((a, b) => (b < a ? b : a));
 }
 
 function inputName(labels: readonly string[]): string {

@@ -1,4 +1,5 @@
 import type { StringTable } from '../intern/string-table.ts';
+import type { DetailName } from './sample-details.ts';
 import type { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from './tables.ts';
 
 /** What a recording as a whole says of itself. A text is empty and a number undefined where it says nothing. */
@@ -13,8 +14,13 @@ export interface ProfileMeta {
   readonly cpuCount: number | undefined;
   /** When the recording began, Unix time in nanoseconds; undefined when neither the recording nor its file tells. */
   readonly captureTimeNs: bigint | undefined;
-  /** The recording's own clock at the first sample with a time: what `timeNs` columns count from. */
+  /** The recording's own clock at the first sample with a time: what `timeNs` columns count from. Of merged recordings see below. */
   readonly startTime: bigint;
+  /**
+   * What to add to the recording's clock for Unix time, in nanoseconds; undefined when the recording does not tell. 0 in a
+   * profile of merged recordings that all tell: its `startTime` is of the wall clock.
+   */
+  readonly wallClockOffsetNs: bigint | undefined;
   /** Last minus first sample time in nanoseconds; 0 where samples carry no time. */
   readonly durationNs: number;
 }
@@ -37,6 +43,14 @@ export interface ProfileEvent {
   samples: number;
   /** Sum of their periods. */
   period: number;
+  /** Whether it counts what a number of the CPU's own stands for (`r1a8`), of which perf shows all that samples carry. */
+  readonly isRawPmu?: boolean;
+  /** Whether its payloads are what a BPF program put out. */
+  readonly isBpfOutput?: boolean;
+  /** Details that its samples carry, kept or not; absent where nobody looked. */
+  readonly carries?: ReadonlySet<DetailName>;
+  /** Shows the raw payload of its samples as text; absent where nobody knows how. */
+  showPayload?: (payload: Uint8Array) => string;
   /** Whether its stacks were recorded (`-g`); otherwise each stack is the sampled address alone. */
   readonly hasCallchain: boolean;
 }

@@ -1,3 +1,19 @@
+import { CLOCK_REALTIME } from '../perfdata/attr-names.ts';
+import type { Features } from '../perfdata/features.ts';
+import type { SessionEvent } from './events.ts';
+
+/**
+ * What to add to a recording's times for Unix time, in nanoseconds. Known where perf noted one moment in both clocks
+ * (CLOCK_DATA, with `perf record -k`), and where the samples' clock is CLOCK_REALTIME; else undefined.
+ * For CLOCK_REALTIME with CLOCK_DATA this is not 0 but up to a microsecond less, for perf notes the wall clock in
+ * microseconds, and counts from there. Observed: perf 6.1, -F tod.
+ */
+export function wallClockOffset({ clockData }: Features, events: readonly SessionEvent[]): bigint | undefined {
+  if (clockData !== undefined) return clockData.wallClockNs - clockData.clockNs;
+  const isRealtime = events.some(({ attr }) => attr.flags.has('use_clockid') && attr.clockid === CLOCK_REALTIME);
+  return isRealtime ? 0n : undefined;
+}
+
 /**
  * Times of a recording as doubles: nanoseconds relative to the first time seen. A clock that has run for more than 104
  * days has no exact double of its own, but differences within a recording do.

@@ -20,6 +20,8 @@ export interface ChromeOptions {
   readonly style: 'auto' | 'events' | 'profile';
   /** The recording's name, kept in `otherData`. */
   readonly name: string;
+  /** Whether `otherData` also keeps the Unix time at which the trace begins, if the recording tells it. Default: no. */
+  readonly wallClock?: boolean;
   /** Who wrote it: `perfconv@1.0.0`. */
   readonly exporter: string;
   /** Where `auto` changes over; 400 MB when absent, since DevTools refuses 512 MiB. */
@@ -191,12 +193,14 @@ function pageUrl(process: ChromeProcess, main: ChromeTrack | undefined): string 
 /** The head of the file and the names of the processes, with which the list of events begins. */
 function writeHead(out: JsonWriter, profile: Profile, trace: Trace, options: ChromeOptions): void {
   const { meta } = profile;
+  const startNs = meta.startTime + BigInt(Math.round(trace.baseNs));
   const otherData = {
     recording: options.name,
     exporter: options.exporter,
     command: meta.commandLine.join(' '),
     perfVersion: meta.perfVersion,
-    recordingClockAtTs1Ns: String(meta.startTime + BigInt(Math.round(trace.baseNs))),
+    recordingClockAtTs1Ns: String(startNs),
+    ...(options.wallClock && meta.wallClockOffsetNs !== undefined && { wallClockAtTs1Ns: String(startNs + meta.wallClockOffsetNs) }),
   };
   const fields = Object.entries(otherData).map(([key, value]) => `"${key}":${quotedForChrome(value)}`);
   out.put(`{"displayTimeUnit":"ns","otherData":{${fields.join(',')}},\n"traceEvents":[`);

@@ -4,9 +4,10 @@ import { hexAddress } from '../profile/names.ts';
 import type { Profile, ProfileEvent } from '../profile/profile.ts';
 import type { SampleTable } from '../profile/tables.ts';
 import { TextWriter } from './text-writer.ts';
+import { TimeOfDay } from './time-of-day.ts';
 
 /** Fields that `perf script -F` knows and this writer can print, in the order in which perf prints them. */
-export const SCRIPT_FIELDS = ['comm', 'pid', 'tid', 'cpu', 'time', 'period', 'event', 'ip', 'sym', 'symoff', 'dso'] as const;
+export const SCRIPT_FIELDS = ['comm', 'pid', 'tid', 'cpu', 'tod', 'time', 'period', 'event', 'ip', 'sym', 'symoff', 'dso'] as const;
 
 export type ScriptField = (typeof SCRIPT_FIELDS)[number];
 
@@ -15,6 +16,8 @@ export interface ScriptOptions {
   readonly fields?: readonly ScriptField[];
   /** Print nine decimals of seconds, not six. */
   readonly ns?: boolean;
+  /** Print the time of day (`tod`) in place of `time`. */
+  readonly wallClock?: boolean;
 }
 
 /** perf's default for counters, and for tracepoints (which have no period and, without callchains, no address). */
@@ -48,7 +51,8 @@ export function missingScriptFields(profile: Profile, fields: readonly ScriptFie
   if (samples === undefined || samples.size === 0) return [];
   const hasTime = samples.timeNs.subarray(0, samples.size).some((time) => !Number.isNaN(time));
   const hasCpu = samples.cpu.subarray(0, samples.size).some((cpu) => cpu >= 0);
-  return fields.filter((field) => (field === 'time' && !hasTime) || (field === 'cpu' && !hasCpu));
+  const hasTimeOfDay = hasTime && profile.meta.wallClockOffsetNs !== undefined;
+  return fields.filter((field) => (field === 'time' && !hasTime) || (field === 'tod' && !hasTimeOfDay) || (field === 'cpu' && !hasCpu));
 }
 
 class SamplePrinter {
@@ -62,12 +66,17 @@ class SamplePrinter {
   readonly #startSeconds: number;
   readonly #startNanoseconds: number;
 
-  constructor(profile: Profile, samples: SampleTable, { fields, ns = false }: ScriptOptions) {
+  /** undefined where the recording does not tell. */
+  readonly #timeOfDay: TimeOfDay | undefined;
+
+  constructor(profile: Profile, samples: SampleTable, { fields, ns = false, wallClock = false }: ScriptOptions) {
     this.#profile = profile;
     this.#samples = samples;
     this.#decimals = ns ? 9 : 6;
     const chosen = fields && new Set(fields);
-    this.#fieldsOf = profile.events.map((event) => chosen ?? defaultFields(event));
+    this.#fieldsOf = profile.events.map((event) => (wallClock ? withTimeOfDay(chosen ?? defaultFields(event)) : (chosen ?? defaultFields(event))));
+    const { startTime, wallClockOffsetNs } = profile.meta;
+    this.#timeOfDay = wallClockOffsetNs === undefined ? undefined : new TimeOfDay(startTime + wallClockOffsetNs);
     this.#eventWidth = Math.max(0, ...profile.events.map((event) => event.name.length));
     this.#startSeconds = Number(profile.meta.startTime / 1_000_000_000n);
     this.#startNanoseconds = Number(profile.meta.startTime % 1_000_000_000n);
@@ -86,6 +95,9 @@ class SamplePrinter {
     else if (fields.has('pid')) line += `${String(thread.pid).padStart(5)} `;
     else if (fields.has('tid')) line += `${String(thread.tid).padStart(5)} `;
     if (fields.has('cpu') && samples.cpu[row] >= 0) line += `[${String(samples.cpu[row]).padStart(3, '0')}] `;
+    if (fields.has('tod') && this.#timeOfDay !== undefined && !Number.isNaN(samples.timeNs[row])) {
+      line += `${this.#timeOfDay.text(samples.timeNs[row], this.#decimals)} `;
+    }
     if (fields.has('time') && !Number.isNaN(samples.timeNs[row])) line += `${this.#time(samples.timeNs[row])}: `;
     if (fields.has('period')) line += `${String(samples.period[row]).padStart(10)} `;
     if (fields.has('event')) line += `${event.name.padStart(this.#eventWidth)}: `;
@@ -162,6 +174,10 @@ class SamplePrinter {
     const decimals = String(nanoseconds).padStart(9, '0').slice(0, this.#decimals);
     return `${String(whole).padStart(5)}.${decimals}`;
   }
+}
+
+function withTimeOfDay(fields: ReadonlySet<ScriptField>): ReadonlySet<ScriptField> {
+  return new Set([...fields].map((field) => (field === 'time' ? 'tod' : field)));
 }
 
 function defaultFields(event: ProfileEvent): ReadonlySet<ScriptField> {

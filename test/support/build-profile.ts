@@ -131,6 +131,7 @@ export function buildProfile(
       cpuCount: 2,
       captureTimeNs: 1_700_000_000_000_000_000n,
       startTime: 5_000_000_000n,
+      wallClockOffsetNs: undefined,
       durationNs: times.length === 0 ? 0 : Math.max(...times) - Math.min(...times),
       ...options.meta,
     },

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
+import { runMain } from '../support/run-main.ts';
+
+const noRecording = whyNoRecording();
+if (noRecording !== undefined) announceSkipped('comparing the time of day with perf script -F tod', noRecording);
+
+describe.skipIf(noRecording !== undefined)('the time of day is that of perf script -F tod, byte by byte', () => {
+  let dir: string;
+  let timeZone: string | undefined;
+  beforeAll(() => {
+    dir = makeTempDir();
+    timeZone = process.env.TZ;
+  });
+  afterAll(() => {
+    if (timeZone === undefined) delete process.env.TZ;
+    else process.env.TZ = timeZone;
+    removeTempDir(dir);
+  });
+
+  test.each(['CLOCK_MONOTONIC', 'CLOCK_REALTIME', 'CLOCK_BOOTTIME'])('%s', async (clock) => {
+    const file = join(dir, `${clock}.data`);
+    const loop = ['sh', '-c', 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'];
+    const result = runTool('perf', ['record', '-q', '-k', clock, '-e', 'cpu-clock,page-faults', '-F', '999', '--sample-cpu', '-o', file, ...loop]);
+    if (result.status !== 0) throw new Error(result.stderr);
+    for (const zone of ['UTC', 'America/New_York']) {
+      process.env.TZ = zone;
+      for (const ns of [[], ['--ns']]) {
+        const expected = readWithPerf('script', file, ['-F', 'comm,pid,tid,cpu,tod,time,event', ...ns]);
+        const { stdout } = await runMain([file, '-q', '-t', 'script', '-F', 'comm,pid,tid,cpu,tod,time,event', ...ns, '-o', '-']);
+        expect(stdout.toString()).toBe(expected);
+        const wallClock = await runMain([file, '-q', '-t', 'script', '--wall-clock', '-F', 'comm,tid,cpu,time,period,event', ...ns, '-o', '-']);
+        expect(wallClock.stdout.toString()).toBe(readWithPerf('script', file, ['-F', 'comm,tid,cpu,tod,period,event', ...ns]));
+      }
+    }
+  });
+});
