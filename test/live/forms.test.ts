@@ -1,0 +1,77 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { createGzip } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { runMain } from '../support/run-main.ts';
+
+const whyNot = whyNoRecording();
+if (whyNot !== undefined) announceSkipped('recordings in all forms', whyNot);
+const whyNoXz = whyMissing('xz');
+if (whyNoXz !== undefined) announceSkipped('recordings packed by xz', whyNoXz);
+const whyNoZstd = whyMissing('zstd');
+if (whyNoZstd !== undefined) announceSkipped('recordings packed by zstd', whyNoZstd);
+
+const FIELDS = 'comm,pid,tid,cpu,time,event,ip,sym,dso,period';
+const WORKLOAD = 'for i in 1 2 3; do ls -lR /usr/share 2>/dev/null | head -c 3000000 | gzip -1 > /dev/null; done';
+
+let directory = '';
+beforeAll(() => {
+  directory = makeTempDir();
+});
+afterAll(() => removeTempDir(directory));
+
+function recordRun(name: string, args: readonly string[]): string {
+  const file = join(directory, name);
+  const result = runTool('perf', ['record', '-q', '-e', 'cpu-clock', '-F', '1999', '-g', '-a', ...args, '-o', file, '--', 'sh', '-c', WORKLOAD]);
+  if (result.status !== 0) throw new Error(`perf record ${args.join(' ')}: ${lastLines(result.stderr)}`);
+  return file;
+}
+
+async function scriptOf(input: string, options: Parameters<typeof runMain>[1] = {}): Promise<string> {
+  const { status, stdout, stderr } = await runMain([input, '-t', 'script', '-o', '-', '-F', FIELDS, '--compat', 'perf'], options);
+  if (status !== 0) throw new Error(stderr);
+  return stdout.toString();
+}
+
+describe.skipIf(whyNot !== undefined)('one run in another form reads as perf reads it', () => {
+  test.each([
+    ['a directory of threads', ['--threads']],
+    ['a directory of threads, compressed', ['--threads', '-z']],
+    ['compressed', ['-z']],
+    ['compressed at the highest level', ['-z22']],
+    ['in one file', []],
+  ] as const)('%s', { timeout: 120_000 }, async (name, args) => {
+    const file = recordRun(`${name.replaceAll(/\W+/g, '-')}.data`, args);
+    const expected = readWithPerf('script', file, ['--no-inline', '--no-demangle', '-F', FIELDS]);
+    expect(expected.length).toBeGreaterThan(100_000);
+    expect((await scriptOf(file)) === expected).toBe(true);
+  });
+});
+
+describe.skipIf(whyNot !== undefined)('one recording, packed and on a pipe', () => {
+  let file = '';
+  let expected = '';
+  beforeAll(async () => {
+    file = recordRun('once.data', ['-z']);
+    expected = await scriptOf(file);
+  });
+
+  test('on a pipe', async () => {
+    expect((await scriptOf('-', { stdin: createReadStream(file) })) === expected).toBe(true);
+  });
+
+  test('packed by gzip, on a pipe', async () => {
+    expect((await scriptOf('-', { stdin: createReadStream(file).pipe(createGzip()) })) === expected).toBe(true);
+  });
+
+  test.skipIf(whyNoXz !== undefined)('packed by xz', async () => {
+    runTool('xz', ['-k', '-1', file]);
+    expect((await scriptOf(`${file}.xz`)) === expected).toBe(true);
+  });
+
+  test.skipIf(whyNoZstd !== undefined)('packed by zstd', async () => {
+    runTool('zstd', ['-q', '-19', file]);
+    expect((await scriptOf(`${file}.zst`)) === expected).toBe(true);
+  });
+});
