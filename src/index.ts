@@ -9,10 +9,12 @@ export {
   type ConvertOutput,
   convert,
   DEFAULT_DEBUG_DIRS,
+  parseTimeRanges,
   type SampleFilter,
   type SymbolFiles,
   Symbolizer,
   type SymbolizerOptions,
+  type TimeRange,
 } from './convert.ts';
 export { type Diagnostic, Diagnostics, type Severity } from './diagnostics.ts';
 export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './errors.ts';
@@ -20,7 +22,8 @@ export { FORMATS, type Format, type OutputFormat, outputFormatOf, type StreamFor
 export type { PerfRecord, RecordedEvent } from './perfdata/records/perf-record.ts';
 export type { BranchEntry, BranchFlags, BranchStack, Sample, SampledRegs, UserStack } from './perfdata/sample.ts';
 export type { SampleId } from './perfdata/sample-id.ts';
-export type { Profile } from './profile/profile.ts';
+export { mergeProfiles, ProfileMerger } from './profile/merge.ts';
+export type { Profile, ProfileInput } from './profile/profile.ts';
 export { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
 export { type ReadRecordsOptions, readRecords } from './read-records.ts';
 export {

@@ -23,7 +23,7 @@ const rows = [...table.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| .*? \| (?:`([^`]+)`.
 
 /** What the table's examples take for granted. */
 const PRELUDE = `
-import { BufferSink, BufferSource, convert, Diagnostics, FORMATS, outputFormatOf, PerfconvError, readProfile, readRecords, readRecordingInfo, writeProfile, writeReport } from 'perfconv';
+import { BufferSink, BufferSource, convert, Diagnostics, FORMATS, mergeProfiles, outputFormatOf, parseTimeRanges, PerfconvError, ProfileMerger, readProfile, readRecords, readRecordingInfo, writeProfile, writeReport } from 'perfconv';
 import { readFileSync } from 'node:fs';
 import { deepEqual } from 'node:assert/strict';
 const bytes = readFileSync('perf.data');
