@@ -1,5 +1,6 @@
 /** What Node adds to the library: files, and where this machine keeps symbols. */
 export { GzipSink } from './gzip-sink.ts';
+export { nativeZstd } from './native-zstd.ts';
 export { type OpenInput, openFile, openStandardInput } from './open-input.ts';
 export { OutputStage } from './output-stage.ts';
 export { NodeSymbolFiles } from './symbol-files.ts';

@@ -28,16 +28,42 @@ const ZLIB_PIECE_BYTES = 32 << 10;
 export type ReadableWrapping = Exclude<Wrapping, 'bzip2'>;
 
 /**
+ * How much an input may unpack to: so much in any case, and so many times its size. Recordings shrink to a tenth or a
+ * hundredth; what shrinks more was made to fill the disk.
+ */
+const FREE_BYTES = 64 << 20;
+const MAX_RATIO = 256;
+
+/**
  * Unpacks: piece after piece, of what comes in pieces.
- * @throws PerfconvError `damaged` when the data are damaged or cut off, after everything that came before
+ * @throws PerfconvError `damaged` when the data are damaged or cut off, after everything that came before; also when they
+ * unpack to far more than a recording would
  */
 export async function* unwrap(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let packedBytes = 0;
+  let unpackedBytes = 0;
+  const counted = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of input) {
+      packedBytes += chunk.length;
+      yield chunk;
+    }
+  };
+  for await (const piece of unwrapAll(wrapping, counted())) {
+    unpackedBytes += piece.length;
+    if (unpackedBytes > FREE_BYTES + MAX_RATIO * packedBytes) {
+      throw new PerfconvError('damaged', `the ${wrapping} data unpack to more than ${MAX_RATIO} times their size, which no recording does`);
+    }
+    yield piece;
+  }
+}
+
+async function* unwrapAll(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   switch (wrapping) {
     case 'gzip':
-      yield* pushed(deflated(new ZlibPump(createGunzip({ chunkSize: ZLIB_PIECE_BYTES })), 'gzip'), input, DEFLATE_STEP_BYTES);
+      yield* pushed(deflated(new ZlibPump(createGunzip({ chunkSize: ZLIB_PIECE_BYTES })), wrapping), input, DEFLATE_STEP_BYTES);
       break;
     case 'zlib':
-      yield* pushed(deflated(new ZlibPump(createInflate({ chunkSize: ZLIB_PIECE_BYTES })), 'zlib'), input, DEFLATE_STEP_BYTES);
+      yield* pushed(deflated(new ZlibPump(createInflate({ chunkSize: ZLIB_PIECE_BYTES })), wrapping), input, DEFLATE_STEP_BYTES);
       break;
     case 'zstd':
       yield* pushed(await zstd(nativeZstd() ?? openZstdStream), input, ZSTD_STEP_BYTES);

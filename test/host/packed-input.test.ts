@@ -95,6 +95,16 @@ describe('unwrap', () => {
     }
   });
 
+  test('no more than a recording would be', async () => {
+    const bomb = Buffer.concat([zstdParts.header(17), ...Array.from({ length: 2000 }, () => zstdParts.rle(0, 128 << 10))]);
+    let unpackedBytes = 0;
+    const drain = async (): Promise<void> => {
+      for await (const piece of unwrap('zstd', inPieces(bomb, 4096))) unpackedBytes += piece.length;
+    };
+    await expect(drain()).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining('256 times their size') });
+    expect(unpackedBytes).toBeLessThan(100 << 20);
+  });
+
   test('one xz stream can be left and another read', async () => {
     for await (const piece of unwrap('xz', inPieces(packed('words.xz'), 100))) {
       expect(piece.length).toBeGreaterThan(0);
