@@ -112,5 +112,15 @@ function copyBytes(bytes: Uint8Array, random: Random): Uint8Array {
   return replaced(bytes, target, random.oneIn(2) ? target : Math.min(bytes.length, target + part.length), part);
 }
 
+/** A few bytes over and over: what is nested goes deep, what is long gets longer. */
+function repeatBytes(bytes: Uint8Array, random: Random): Uint8Array {
+  if (bytes.length === 0) return bytes;
+  const start = random.below(bytes.length);
+  const part = bytes.slice(start, start + random.between(1, 6));
+  const copies = new Uint8Array(part.length * random.between(2, random.oneIn(3) ? 6000 : 60));
+  for (let at = 0; at < copies.length; at += part.length) copies.set(part, at);
+  return replaced(bytes, start, start, copies);
+}
+
 /** Mutations that know nothing of perf.data. */
-export const BYTE_MUTATIONS: readonly Mutation[] = [flipBytes, flipBytes, writeEdge, truncate, append, zeroPage, removeBytes, copyBytes];
+export const BYTE_MUTATIONS: readonly Mutation[] = [flipBytes, flipBytes, writeEdge, truncate, append, zeroPage, removeBytes, copyBytes, repeatBytes];

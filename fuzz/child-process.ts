@@ -99,7 +99,7 @@ export class Child {
   #start(): ChildProcess {
     const path = fileURLToPath(new URL('./child.js', import.meta.url));
     const child = fork(path, {
-      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`, '--enable-source-maps'],
+      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`, '--max-semi-space-size=64', '--single-threaded-gc', '--enable-source-maps'],
       // What comes through must be Maps and bytes, and the temporary files must go with the parent's.
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -14,6 +14,8 @@ export interface Plan {
   readonly weight: 'period' | 'samples';
   /** Take only samples of this CPU and of a range of time. */
   readonly hasFilter: boolean;
+  /** Print all fields that script has, not perf's choice. */
+  readonly hasAllFields: boolean;
   readonly symbols: 'none' | 'no files' | 'elf';
 }
 
@@ -28,6 +30,7 @@ export function planOf(kind: SeedKind, random: Random): Plan {
     compatPerf: random.oneIn(5),
     weight: random.oneIn(3) ? 'samples' : 'period',
     hasFilter: random.oneIn(10),
+    hasAllFields: random.oneIn(2),
     symbols: random.oneIn(16) ? random.pick(['no files', 'elf']) : 'none',
   };
 }
@@ -41,10 +44,19 @@ function wayOf(kind: SeedKind, random: Random): Plan['way'] {
 /** Plans that between them do everything to an input: for saved findings, where speed does not matter. */
 export function thoroughPlans(files: InputFiles): Plan[] {
   const ways: readonly Plan['way'][] = isDirectory(files) ? ['memory', 'file'] : ['memory', 'stream', 'file'];
-  const plain: Plan = { way: ways[0], pieceBytes: 13, outputs: OUTPUTS, compatPerf: false, weight: 'period', hasFilter: false, symbols: 'none' };
+  const plain: Plan = {
+    way: ways[0],
+    pieceBytes: 13,
+    outputs: OUTPUTS,
+    compatPerf: false,
+    weight: 'period',
+    hasFilter: false,
+    hasAllFields: false,
+    symbols: 'none',
+  };
   return [
     ...ways.map((way): Plan => ({ ...plain, way })),
     { ...plain, compatPerf: true, weight: 'samples', symbols: 'elf' },
-    { ...plain, hasFilter: true, symbols: 'no files' },
+    { ...plain, hasFilter: true, hasAllFields: true, symbols: 'no files' },
   ];
 }

@@ -19,12 +19,14 @@ import {
   writeReport,
 } from '../src/index.ts';
 import { readRecords } from '../src/read-records.ts';
+import { SCRIPT_FIELDS } from '../src/writers/script.ts';
 import { pollution, resetAllocations, uncheckedAllocation } from './guards.ts';
 import { NotedSymbolFiles, SYMFS } from './noted-symbol-files.ts';
 import { OUTPUT_CHECKS, type Output } from './output-checks.ts';
 import type { Plan } from './plan.ts';
 import { projectRoot } from './project-root.ts';
 import { type InputFiles, isDirectory, SINGLE_FILE } from './seed.ts';
+import { TracePayloads } from './trace-payloads.ts';
 
 /** Something that must not be, in words that name it: the error's stack, or what is wrong with an output. */
 export class Wrong extends Error {
@@ -150,7 +152,7 @@ async function checkOutput(
   const sink = new BufferSink();
   try {
     if (output === 'report') await writeReport(profile, sink, { weight: plan.weight, children: plan.compatPerf });
-    else await writeProfile(output, profile, sink, { weight: plan.weight }, diagnostics);
+    else await writeProfile(output, profile, sink, { weight: plan.weight, ...(plan.hasAllFields && { fields: SCRIPT_FIELDS, ns: true }) }, diagnostics);
   } catch (error) {
     if (error instanceof PerfconvError) return;
     throw error;
@@ -170,10 +172,12 @@ async function checkInfo(source: Source, { session }: ReadProfileResult): Promis
   if (found !== expected) throw new Wrong(`info: it tells of ${found}; the profile of ${expected}`);
 }
 
-/** All records as plain values. */
+/** All records as plain values, and the payloads of tracepoints as text. */
 async function checkRecords(source: Source, { session }: ReadProfileResult): Promise<void> {
   let count = 0;
+  const payloads = new TracePayloads(session.features.tracingData);
   for await (const record of readRecords(source, new Diagnostics())) {
+    if (record.type === 'SAMPLE' && record.raw !== undefined) payloads.print(record.raw);
     JSON.stringify(record, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
     count++;
   }

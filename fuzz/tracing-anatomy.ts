@@ -25,8 +25,13 @@ export function tracingDataFields(view: BoundedView, start: number, end: number)
     at += sizeBytes;
     return Number(view.get(at - sizeBytes, sizeBytes));
   };
+  /** A block's size, and the block. */
+  const block = (sizeBytes: number): void => {
+    const size = number(sizeBytes);
+    at += size;
+  };
   const blocks = (count: number): void => {
-    for (let i = 0; i < count && at < limit; i++) at += number(8);
+    for (let i = 0; i < count && at < limit; i++) block(8);
   };
 
   skipText();
@@ -35,15 +40,15 @@ export function tracingDataFields(view: BoundedView, start: number, end: number)
   number(4);
   for (let header = 0; header < 2; header++) {
     skipText();
-    blocks(1);
+    block(8);
   }
   blocks(number(4));
   for (let systems = number(4); systems > 0 && at < limit; systems--) {
     skipText();
     blocks(number(4));
   }
-  at += number(4);
-  at += number(4);
-  blocks(1);
+  block(4);
+  block(4);
+  block(8);
   return fields;
 }

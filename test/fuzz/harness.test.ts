@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { anatomyOf } from '../../fuzz/anatomy.ts';
 import { Campaign } from '../../fuzz/campaign.ts';
-import { encodedSeeds, HOSTILE_NAMES } from '../../fuzz/encoded-seeds.ts';
+import { encodedSeeds } from '../../fuzz/encoded-seeds.ts';
 import { enlarge } from '../../fuzz/enlarge.ts';
 import { signatureOf } from '../../fuzz/finding.ts';
 import { minimise } from '../../fuzz/minimise.ts';
 import { Random } from '../../fuzz/random.ts';
 import { SEED_KINDS, SINGLE_FILE } from '../../fuzz/seed.ts';
+import { HOSTILE_NAMES } from '../../fuzz/special-recordings.ts';
 import { BufferSink, BufferSource, Diagnostics, readProfile, writeProfile } from '../../src/index.ts';
 import { encodeFile, encodePipe, record } from '../support/perf-encoder.ts';
 
