@@ -44,7 +44,7 @@ export async function findGrowingPrefix(peek: (sizeBytes: number) => Promise<Uin
 }
 
 function viewOf(start: Uint8Array): ByteView | undefined {
-  const magic = new TextDecoder('latin1').decode(start.subarray(0, 8));
+  const magic = String.fromCharCode(...start.subarray(0, 8));
   if (magic === 'PERFILE2' || magic === 'PERFFILE') return new ByteView(start, true);
   if (magic === '2ELIFREP' || magic === 'ELIFFREP') return new ByteView(start, false);
   return undefined;

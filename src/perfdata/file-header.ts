@@ -97,7 +97,8 @@ const MAGICS: Readonly<Record<string, Pick<RecordingHeader, 'littleEndian' | 've
 };
 
 function readMagic(start: Uint8Array): Pick<RecordingHeader, 'littleEndian' | 'version'> {
-  const magic = new TextDecoder('latin1').decode(start.subarray(0, 8));
+  // Not by a decoder of latin1: browsers and newer Node take that for windows-1252, in which gzip's 0x8b is another character.
+  const magic = String.fromCharCode(...start.subarray(0, 8));
   const known = Object.hasOwn(MAGICS, magic) ? MAGICS[magic] : undefined;
   if (known !== undefined && start.length === PIPE_HEADER_BYTES) return known;
   throw new PerfconvError('not-perf-data', `not a perf.data file: ${describeOther(start, magic)}`);
