@@ -5,11 +5,12 @@ import { PerfconvError } from './errors.ts';
 import type { StreamFormat } from './formats.ts';
 import { HEADER_STAT, PERF_RECORD_STAT } from './perfdata/constants.ts';
 import type { Profile } from './profile/profile.ts';
-import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
+import { type EventKind, type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
 import type { SampleFilter } from './session/filter.ts';
 import type { SessionResult } from './session/session.ts';
 import type { RecordLog } from './stats/record-log.ts';
 import { needsSamples, type WriteOptions, writeProfile } from './write-profile.ts';
+import { scriptDetailsOf } from './writers/script-fields.ts';
 
 export type { SampleFilter } from './session/filter.ts';
 export { parseTimeRanges, type TimeRange } from './session/time-ranges.ts';
@@ -41,7 +42,13 @@ export async function convert(
   const keepSamples = outputs.some((output) => output.format !== 'csv' && needsSamples(output.format));
   // What is printed record by record stays as it was recorded.
   const offCpuTimes = options.offCpuTimes ?? outputs.some(({ format }) => format !== 'csv' && format !== 'script');
-  const result = await readProfile(source, { ...options, offCpuTimes, keepSamples, ...(log && { observer: log }) }, diagnostics);
+  const wantsScript = outputs.some(({ format }) => format === 'script');
+  const keepDetails = wantsScript ? (event: EventKind) => scriptDetailsOf(event, options.fields) : undefined;
+  const result = await readProfile(
+    source,
+    { ...options, offCpuTimes, keepSamples, ...(keepDetails && { keepDetails }), ...(log && { observer: log }) },
+    diagnostics,
+  );
   if (outputs.some((output) => output.format !== 'csv')) requireSamples(result, options.filter);
   reportUnknownEvents(result.profile, options.filter, diagnostics);
 

@@ -55,7 +55,7 @@ function eventKind({ type, config }: PerfEventAttr): EventKind {
   return {
     isTracepoint: type === abi.PERF_TYPE_TRACEPOINT,
     isRawPmu: type === abi.PERF_TYPE_RAW,
-    isBpfOutput: type === abi.PERF_TYPE_SOFTWARE && config === abi.PERF_COUNT_SW_BPF_OUTPUT,
+    isBpfOutput: type === abi.PERF_TYPE_SOFTWARE && config === BigInt(abi.PERF_COUNT_SW_BPF_OUTPUT),
   };
 }
 
@@ -174,6 +174,7 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
       samples: 0,
       period: 0,
       hasCallchain: layout.hasCallchain,
+      hasWeightStruct: (attr.sampleType & abi.PERF_SAMPLE_WEIGHT_STRUCT) !== 0,
       isRawPmu: attr.type === abi.PERF_TYPE_RAW,
       isBpfOutput: eventKind(attr).isBpfOutput,
       carries: new Set([...DETAIL_VALUES, 'raw' as const, 'branchStack' as const].filter((field) => layout.has(field))),

@@ -5,7 +5,7 @@ import type { StreamFormat } from './formats.ts';
 import type { Profile } from './profile/profile.ts';
 import type { ChromeOptions } from './writers/chrome.ts';
 import type { PprofLabel } from './writers/pprof.ts';
-import type { ScriptField } from './writers/script.ts';
+import type { ScriptFieldChoice } from './writers/script-fields.ts';
 import type { SpeedscopeOptions } from './writers/speedscope.ts';
 
 /** What the formats can be told; each takes what concerns it. */
@@ -21,7 +21,7 @@ export interface WriteOptions {
   /** Chrome: bars or sampled profiles. Default: by size. */
   readonly chromeStyle?: ChromeOptions['style'];
   /** script: which fields; perf's choice by default. */
-  readonly fields?: readonly ScriptField[];
+  readonly fields?: readonly ScriptFieldChoice[];
   /** script: nine decimals of seconds. */
   readonly ns?: boolean;
   /**

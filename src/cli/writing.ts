@@ -1,4 +1,4 @@
-import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELDS, WEIGHTS } from '../choices.ts';
+import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELD_CHOICES, type ScriptFieldChoice, WEIGHTS } from '../choices.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import type { Format } from '../formats.ts';
@@ -24,7 +24,7 @@ export function planWriting(args: Arguments, version: string): WriteOptions {
   const labels = readLabels(args);
   const group = args.choice('group', GROUPS);
   const chromeStyle = args.choice('chrome-style', CHROME_STYLES);
-  const fields = args.choices('fields', SCRIPT_FIELDS);
+  const fields = readFields(args);
   return {
     exporter: `perfconv@${version}`,
     ns: args.flag('ns'),
@@ -45,6 +45,16 @@ export function reportUnusedOptions(outputs: readonly PlannedOutput[], args: Arg
   if (unused.length === 0) return;
   const names = unused.map(([name]) => `--${name}`).join(', ');
   diagnostics.add('unused-option', 'warning', `${names} changes nothing in ${formats.join(', ')}`);
+}
+
+/** `comm,ip` in place of what is printed by default; `+addr,-period` beside it. */
+function readFields(args: Arguments): ScriptFieldChoice[] | undefined {
+  const fields = args.choices('fields', SCRIPT_FIELD_CHOICES);
+  const changes = fields?.filter((field) => /^[+-]/.test(field)).length ?? 0;
+  if (fields !== undefined && changes > 0 && changes < fields.length) {
+    throw new PerfconvError('usage', '--fields either chooses fields or adds and leaves out some (+FIELD, -FIELD), not both');
+  }
+  return fields;
 }
 
 function readLabels(args: Arguments): PprofLabel[] | undefined {

@@ -47,6 +47,8 @@ export interface ProfileEvent {
   readonly isRawPmu?: boolean;
   /** Whether its payloads are what a BPF program put out. */
   readonly isBpfOutput?: boolean;
+  /** Whether a weight is three: a u32 and, in the high word, two u16 (PERF_SAMPLE_WEIGHT_STRUCT). */
+  readonly hasWeightStruct?: boolean;
   /** Details that its samples carry, kept or not; absent where nobody looked. */
   readonly carries?: ReadonlySet<DetailName>;
   /** Shows the raw payload of its samples as text; absent where nobody knows how. */

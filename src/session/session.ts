@@ -88,6 +88,8 @@ export interface SessionResult {
   readonly sampleCount: number;
   /** Samples that are older than the one before them in the file: those that had to be sorted. */
   readonly disorderedSamples: number;
+  /** DSO of a kernel address (a signed double) at the recording's end; −1 for none. */
+  readonly kernelDsoAt: (address: number) => number;
   /** Symbols that the recording holds itself. */
   readonly embeddedSymbols: EmbeddedSymbols;
 }
@@ -275,6 +277,7 @@ class Session implements RecordVisitor, SampleTaker {
       baseTime: this.#clock.base,
       sampleCount: this.#sampleCount,
       disorderedSamples: this.#disorderedSamples,
+      kernelDsoAt: (address) => this.#kernel.find(address),
       embeddedSymbols: this.#embeddedSymbols.symbolsOf(this.#dsos.dsos, features.simpleperf?.files ?? []),
     };
   }

@@ -2,35 +2,30 @@ import type { ByteSink } from '../bytes/byte-sink.ts';
 import { PerfconvError } from '../errors.ts';
 import { hexAddress } from '../profile/names.ts';
 import type { Profile, ProfileEvent } from '../profile/profile.ts';
+import type { DetailName } from '../profile/sample-details.ts';
 import type { SampleTable } from '../profile/tables.ts';
+import { DetailColumns } from './script-details.ts';
+import { DETAIL_OF_FIELD, type ScriptField, type ScriptFieldChoice, scriptFieldsOf } from './script-fields.ts';
 import { TextWriter } from './text-writer.ts';
 import { TimeOfDay } from './time-of-day.ts';
 
-/** Fields that `perf script -F` knows and this writer can print, in the order in which perf prints them. */
-export const SCRIPT_FIELDS = ['comm', 'pid', 'tid', 'cpu', 'tod', 'time', 'period', 'event', 'ip', 'sym', 'symoff', 'dso'] as const;
-
-export type ScriptField = (typeof SCRIPT_FIELDS)[number];
+export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from './script-fields.ts';
 
 export interface ScriptOptions {
-  /** What to print; perf's own choice for each event by default. */
-  readonly fields?: readonly ScriptField[];
+  /** What to print, or to add to and leave out of perf's own choice for each event; that choice by default. */
+  readonly fields?: readonly ScriptFieldChoice[];
   /** Print nine decimals of seconds, not six. */
   readonly ns?: boolean;
   /** Print the time of day (`tod`) in place of `time`. */
   readonly wallClock?: boolean;
 }
 
-/** perf's default for counters, and for tracepoints (which have no period and, without callchains, no address). */
-const DEFAULT_FIELDS: ReadonlySet<ScriptField> = new Set(['comm', 'tid', 'cpu', 'time', 'period', 'event', 'ip', 'sym', 'symoff', 'dso']);
-const TRACEPOINT_FIELDS: ReadonlySet<ScriptField> = new Set(['comm', 'tid', 'cpu', 'time', 'event']);
-const TRACEPOINT_CALLCHAIN_FIELDS: ReadonlySet<ScriptField> = new Set([...TRACEPOINT_FIELDS, 'ip', 'sym', 'symoff', 'dso']);
-
 /**
  * Writes samples as the text of `perf script`, so that every tool that reads that text reads this one.
  * Source of the format: observed, perf 6.1, columns as its output has them.
  *
- * The payload of a tracepoint, which perf prints behind the event's name, is not written. A field that an event's
- * samples do not carry is left out: {@link missingScriptFields} tells which.
+ * A field that an event's samples do not carry is left out: {@link missingScriptFields} tells which. What shows details of
+ * samples needs a profile that was read with them.
  * @throws PerfconvError `usage` when the profile was read without its samples
  */
 export async function writeScript(profile: Profile, sink: ByteSink, options: ScriptOptions = {}): Promise<void> {
@@ -46,13 +41,28 @@ export async function writeScript(profile: Profile, sink: ByteSink, options: Scr
 }
 
 /** Fields asked for that no sample of the profile carries. */
-export function missingScriptFields(profile: Profile, fields: readonly ScriptField[]): ScriptField[] {
+export function missingScriptFields(profile: Profile, choices: readonly ScriptFieldChoice[]): ScriptField[] {
   const { samples } = profile;
+  const fields = choices.filter((choice) => !choice.startsWith('-')).map((choice) => choice.replace('+', '') as ScriptField);
   if (samples === undefined || samples.size === 0) return [];
   const hasTime = samples.timeNs.subarray(0, samples.size).some((time) => !Number.isNaN(time));
   const hasCpu = samples.cpu.subarray(0, samples.size).some((cpu) => cpu >= 0);
   const hasTimeOfDay = hasTime && profile.meta.wallClockOffsetNs !== undefined;
-  return fields.filter((field) => (field === 'time' && !hasTime) || (field === 'tod' && !hasTimeOfDay) || (field === 'cpu' && !hasCpu));
+  return fields.filter((field) => {
+    if (field === 'time') return !hasTime;
+    if (field === 'tod') return !hasTimeOfDay;
+    if (field === 'cpu') return !hasCpu;
+    const detail = DETAIL_OF_FIELD[field];
+    return detail !== undefined && detail !== 'misc' && !profile.events.some((event) => event.samples > 0 && carries(event, field, detail));
+  });
+}
+
+/** Whether an event's samples have something to show of a field. */
+function carries(event: ProfileEvent, field: ScriptField, detail: DetailName): boolean {
+  if (field === 'trace' && !event.isTracepoint) return false;
+  if (field === 'bpf-output' && !event.isBpfOutput) return false;
+  if (field === 'ins_lat' && !event.hasWeightStruct) return false;
+  return event.carries?.has(detail) ?? false;
 }
 
 class SamplePrinter {
@@ -61,6 +71,7 @@ class SamplePrinter {
   readonly #decimals: 6 | 9;
   readonly #fieldsOf: readonly ReadonlySet<ScriptField>[];
   readonly #eventWidth: number;
+  readonly #details: DetailColumns | undefined;
   readonly #frames: (string | undefined)[] = [];
   /** The recording's time at time 0 of the samples, as seconds and nanoseconds. */
   readonly #startSeconds: number;
@@ -73,8 +84,11 @@ class SamplePrinter {
     this.#profile = profile;
     this.#samples = samples;
     this.#decimals = ns ? 9 : 6;
-    const chosen = fields && new Set(fields);
-    this.#fieldsOf = profile.events.map((event) => (wallClock ? withTimeOfDay(chosen ?? defaultFields(event)) : (chosen ?? defaultFields(event))));
+    this.#fieldsOf = profile.events.map((event) => {
+      const chosen = scriptFieldsOf(event, event.hasCallchain, fields);
+      return wallClock ? withTimeOfDay(chosen) : chosen;
+    });
+    this.#details = samples.details && new DetailColumns(samples.details);
     const { startTime, wallClockOffsetNs } = profile.meta;
     this.#timeOfDay = wallClockOffsetNs === undefined ? undefined : new TimeOfDay(startTime + wallClockOffsetNs);
     this.#eventWidth = Math.max(0, ...profile.events.map((event) => event.name.length));
@@ -87,6 +101,7 @@ class SamplePrinter {
     const eventIndex = samples.event[row];
     const event = this.#profile.events[eventIndex];
     const fields = this.#fieldsOf[eventIndex];
+    if (fields.size === 0) return;
     const task = this.#profile.tasks[samples.task[row]];
     const thread = this.#profile.threads[task.thread];
     let line = '';
@@ -95,19 +110,28 @@ class SamplePrinter {
     else if (fields.has('pid')) line += `${String(thread.pid).padStart(5)} `;
     else if (fields.has('tid')) line += `${String(thread.tid).padStart(5)} `;
     if (fields.has('cpu') && samples.cpu[row] >= 0) line += `[${String(samples.cpu[row]).padStart(3, '0')}] `;
+    const detail = this.#details === undefined ? -1 : samples.detail[row];
+    if (fields.has('misc') && detail >= 0) line += this.#details?.misc(detail) ?? '';
     if (fields.has('tod') && this.#timeOfDay !== undefined && !Number.isNaN(samples.timeNs[row])) {
       line += `${this.#timeOfDay.text(samples.timeNs[row], this.#decimals)} `;
     }
     if (fields.has('time') && !Number.isNaN(samples.timeNs[row])) line += `${this.#time(samples.timeNs[row])}: `;
     if (fields.has('period')) line += `${String(samples.period[row]).padStart(10)} `;
     if (fields.has('event')) line += `${event.name.padStart(this.#eventWidth)}: `;
-    if (!fields.has('ip')) {
-      out.put(`${line}\n`);
-      return;
-    }
+    if (fields.has('trace') && detail >= 0) line += this.#payloadText(event, detail);
+    if (this.#details !== undefined && detail >= 0) line += this.#details.beforeIp(detail, fields, event.hasWeightStruct ?? false);
     out.put(line);
-    if (event.hasCallchain) this.#printCallchain(samples.stack[row], fields, out);
-    else this.#printSingle(row, fields, out);
+    if (fields.has('ip')) {
+      if (event.hasCallchain) this.#printCallchain(samples.stack[row], fields, out);
+      else this.#printSingle(row, fields, out);
+    }
+    const rest = this.#details === undefined || detail < 0 ? '' : this.#details.behindIp(detail, fields, event.isBpfOutput ?? false);
+    out.put(`${rest}\n`);
+  }
+
+  #payloadText(event: ProfileEvent, detail: number): string {
+    const details = this.#samples.details;
+    return details === undefined || event.showPayload === undefined ? '' : event.showPayload(details.raw(detail));
   }
 
   #printCallchain(stack: number, fields: ReadonlySet<ScriptField>, out: TextWriter): void {
@@ -119,7 +143,6 @@ class SamplePrinter {
       this.#frames[location] ??= this.#frameText(location, fields);
       out.put(this.#frames[location]);
     }
-    out.put('\n');
   }
 
   /** A location as lines of a callchain: one per inlined function, innermost first, then the function itself. */
@@ -138,7 +161,7 @@ class SamplePrinter {
     const samples = this.#samples;
     const stack = samples.stack[row];
     const ip = hexAddress(samples.ipLo[row], samples.ipHi[row]).padStart(16);
-    out.put(` ${ip}${stack < 0 ? '' : this.#place(this.#profile.stacks.location(stack), fields)}\n`);
+    out.put(` ${ip}${stack < 0 ? '' : this.#place(this.#profile.stacks.location(stack), fields)}`);
   }
 
   /** ` symbol+0xoffset (dso)` as far as it is asked for. */
@@ -178,9 +201,4 @@ class SamplePrinter {
 
 function withTimeOfDay(fields: ReadonlySet<ScriptField>): ReadonlySet<ScriptField> {
   return new Set([...fields].map((field) => (field === 'time' ? 'tod' : field)));
-}
-
-function defaultFields(event: ProfileEvent): ReadonlySet<ScriptField> {
-  if (!event.isTracepoint) return DEFAULT_FIELDS;
-  return event.hasCallchain ? TRACEPOINT_CALLCHAIN_FIELDS : TRACEPOINT_FIELDS;
 }

@@ -1,0 +1,71 @@
+/**
+ * Where a memory access was served from, as perf script shows `data_src`: ` 68100142 |OP LOAD|LVL L1 hit|…`.
+ * Source: perf_event.h, union perf_mem_data_src; the words: observed, perf 6.1.
+ */
+export function dataSourceText(lo: number, hi: number): string {
+  const bits = (at: number, count: number): number => (at < 32 ? (lo >>> at) | (at + count > 32 ? hi << (32 - at) : 0) : hi >>> (at - 32)) & ((1 << count) - 1);
+  const level = levelText(bits(5, 14), bits(33, 4), bits(37, 1) === 1, bits(43, 3));
+  const snoop = [...named(bits(19, 5), SNOOPS), ...named(bits(38, 2), ['Fwd', 'Peer'])].join(' or ') || 'N/A';
+  return `|OP ${operationText(bits(0, 5))}|LVL ${level}|SNP ${snoop}|TLB ${tlbText(bits(26, 7))}|LCK ${lockText(bits(24, 2))}|BLK ${blockText(bits(40, 3))}`;
+}
+
+const NOT_AVAILABLE = 1;
+const HIT = 2;
+const MISS = 4;
+
+const OPERATIONS = ['', 'LOAD', 'STORE', 'PFETCH', 'EXEC'];
+const LEVELS = [
+  'N/A',
+  '',
+  '',
+  'L1',
+  'LFB/MAB',
+  'L2',
+  'L3',
+  'Local RAM',
+  'Remote RAM (1 hop)',
+  'Remote RAM (2 hops)',
+  'Remote Cache (1 hop)',
+  'Remote Cache (2 hops)',
+  'I/O',
+  'Uncached',
+];
+const LEVEL_NUMBERS = ['', 'L1', 'L2', 'L3', 'L4', 'L5', 'L6', 'L7', 'L8', 'CXL', 'I/O', 'Any cache', 'LFB/MAB', 'RAM', 'PMEM', 'N/A'];
+const HOPS = ['', 'core, same node', 'node, same socket', 'socket, same board', 'board'];
+const SNOOPS = ['N/A', 'None', 'Hit', 'Miss', 'HitM'];
+const TLBS = ['N/A', '', '', 'L1', 'L2', 'Walker', 'Fault'];
+
+function named(bits: number, names: readonly string[]): string[] {
+  return names.filter((name, i) => name !== '' && (bits & (1 << i)) !== 0);
+}
+
+function operationText(bits: number): string {
+  if ((bits & NOT_AVAILABLE) !== 0) return 'N/A';
+  return named(bits, OPERATIONS)[0] ?? 'No';
+}
+
+function hitAndMiss(bits: number): string {
+  return `${(bits & HIT) === 0 ? '' : ' hit'}${(bits & MISS) === 0 ? '' : ' miss'}`;
+}
+
+/** A number of hops takes the place of the older level bits. */
+function levelText(bits: number, number: number, isRemote: boolean, hops: number): string {
+  const levels = hops === 0 ? named(bits, LEVELS) : [];
+  if (number !== 0) levels.push(LEVEL_NUMBERS[number]);
+  const text = `${isRemote ? 'Remote ' : ''}${hops === 0 ? '' : `${HOPS[hops] ?? '(null)'} `}${levels.join(' or ')}`;
+  return (text || 'N/A') + hitAndMiss(bits);
+}
+
+function tlbText(bits: number): string {
+  return (named(bits, TLBS).join(' or ') || 'N/A') + hitAndMiss(bits);
+}
+
+function lockText(bits: number): string {
+  if ((bits & NOT_AVAILABLE) !== 0) return 'N/A';
+  return bits === 0 ? 'No' : 'Yes';
+}
+
+function blockText(bits: number): string {
+  if (bits === 0 || (bits & NOT_AVAILABLE) !== 0) return ' N/A';
+  return ` ${named(bits, ['', 'Data', 'Addr']).join(' ')}`;
+}
