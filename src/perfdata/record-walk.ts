@@ -1,6 +1,6 @@
-import type { RecordingSource } from '../bytes/byte-source.ts';
+import type { ByteSource, RecordingSource } from '../bytes/byte-source.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import { CompressedRecords } from './compressed-records.ts';
 import * as abi from './constants.ts';
 import type { RecordingHeader } from './file-header.ts';
 import { RecordStream } from './framing.ts';
@@ -9,7 +9,7 @@ import { RECORD_HEADER_BYTES, type RecordCursor } from './record-cursor.ts';
 import { SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from './simpleperf-constants.ts';
 import { SplitRecords } from './simpleperf-split.ts';
 import { openZstdStream } from './zstd-open.ts';
-import type { OpenZstdStream, ZstdStream } from './zstd-stream.ts';
+import type { OpenZstdStream } from './zstd-stream.ts';
 
 /** Sees the records of a recording one after the other, those inside compressed data behind the record that carries them. */
 export interface RecordVisitor {
@@ -33,7 +33,9 @@ export interface WalkOptions {
   readonly onProgress?: (bytes: number) => void;
 }
 
-const PART_CHUNK_BYTES = 1 << 20;
+/** What the buffers of a directory's files take together, and each of them at least. */
+const PART_CHUNKS_BYTES = 16 << 20;
+const MIN_PART_CHUNK_BYTES = 128 << 10;
 
 /**
  * Visits all records of a recording: those of the file itself, then those of a directory's other files.
@@ -51,20 +53,24 @@ export async function walkRecords(
     doneBytes += bytes;
     options.onProgress?.(doneBytes);
   };
-  const main = new PartWalk(new RecordStream(source, header.dataStart, header.dataEnd, header.littleEndian, diagnostics), visitor, options, diagnostics);
+  const walkOf = (file: ByteSource, start: number, end: number, chunkBytes?: number): PartWalk =>
+    new PartWalk(new RecordStream(file, start, end, header.littleEndian, diagnostics, chunkBytes), visitor, options, diagnostics);
+  const main = walkOf(source, header.dataStart, header.dataEnd);
   if (header.mode === 'pipe') main.mayHaveLegacyHeaders = true;
-  progress(header.dataStart);
-  await main.toEnd(progress);
-  const parts = (source.parts ?? []).map((part) => {
-    const chunkBytes = Math.max(PART_CHUNK_BYTES >> 3, Math.floor((PART_CHUNK_BYTES * 16) / (source.parts?.length ?? 1)));
-    const stream = new RecordStream(part, 0, part.sizeBytes ?? Number.POSITIVE_INFINITY, header.littleEndian, diagnostics, chunkBytes);
-    return new PartWalk(stream, visitor, options, diagnostics);
-  });
-  if (visitor.endPiece === undefined) {
-    for (const part of parts) await part.toEnd(progress);
-    return;
+  const files = source.parts ?? [];
+  const chunkBytes = Math.max(MIN_PART_CHUNK_BYTES, Math.floor(PART_CHUNKS_BYTES / Math.max(1, files.length)));
+  const parts = files.map((part) => walkOf(part, 0, part.sizeBytes ?? Number.POSITIVE_INFINITY, chunkBytes));
+  try {
+    progress(header.dataStart);
+    await main.toEnd(progress);
+    if (visitor.endPiece === undefined) {
+      for (const part of parts) await part.toEnd(progress);
+    } else {
+      await walkSideBySide(parts, (part, isLast) => visitor.endPiece?.(part, isLast) ?? 0, progress);
+    }
+  } finally {
+    for (const part of [main, ...parts]) part.close();
   }
-  await walkSideBySide(parts, (part, isLast) => visitor.endPiece?.(part, isLast) ?? 0, progress);
 }
 
 /** Walks parts a piece at a time, always the one whose newest record is the oldest. */
@@ -91,10 +97,7 @@ class PartWalk {
   readonly #visitor: RecordVisitor;
   readonly #options: WalkOptions;
   readonly #diagnostics: Diagnostics;
-  #zstd: ZstdStream | undefined;
-  #isZstdBroken = false;
-  /** What the file's compressed data decompresses to: one stream of records. */
-  #decompressed: NestedRecords | undefined;
+  #compressed: CompressedRecords | undefined;
   readonly #splits: SplitRecords;
   /** The records that simpleperf cut into pieces, joined again. */
   #joined: NestedRecords | undefined;
@@ -105,6 +108,11 @@ class PartWalk {
     this.#options = options;
     this.#diagnostics = diagnostics;
     this.#splits = new SplitRecords(diagnostics);
+  }
+
+  /** Gives back what the walk holds, also when it was left in its middle. */
+  close(): void {
+    this.#compressed?.close();
   }
 
   async toEnd(progress: (bytes: number) => void): Promise<void> {
@@ -129,7 +137,7 @@ class PartWalk {
     }
     progress(stream.position - before);
     if (!hasRecords) {
-      this.#endDecompressed();
+      this.#compressed?.end();
       this.#splits.finish();
     }
     return hasRecords;
@@ -194,31 +202,11 @@ class PartWalk {
     }
   }
 
-  async #decompress(bytes: Uint8Array, fileOffset: number): Promise<void> {
-    if (this.#isZstdBroken) {
-      this.#diagnostics.addBytes('zstd-damaged', 'loss', '', fileOffset, bytes.length);
-      return;
-    }
-    this.#decompressed ??= new NestedRecords(this.#stream.view.littleEndian, this.#diagnostics);
-    const records = this.#decompressed;
-    try {
-      this.#zstd ??= await (this.#options.openZstd ?? openZstdStream)();
-      await this.#zstd.push(bytes, (piece) => {
-        records.append(piece, fileOffset);
-        this.#visitNested(records);
-      });
-    } catch (error) {
-      if (!(error instanceof PerfconvError) || error.code !== 'damaged') throw error;
-      // A stream cannot be taken up again in its middle: each block builds on those before.
-      this.#isZstdBroken = true;
-      this.#diagnostics.addBytes(
-        'zstd-damaged',
-        'loss',
-        `compressed records are damaged (${error.message}): those from there on are lost`,
-        fileOffset,
-        bytes.length,
-      );
-    }
+  #decompress(bytes: Uint8Array, fileOffset: number): Promise<void> {
+    const { openZstd = openZstdStream } = this.#options;
+    const visit = (records: NestedRecords): void => this.#visitNested(records);
+    this.#compressed ??= new CompressedRecords(this.#stream.view.littleEndian, openZstd, visit, this.#diagnostics);
+    return this.#compressed.unpack(bytes, fileOffset);
   }
 
   #visitNested(records: NestedRecords): void {
@@ -228,26 +216,10 @@ class PartWalk {
         records.skipPayload(records.view.u64(records.offset + RECORD_HEADER_BYTES));
       } else {
         this.#visitor.visit(records);
-        if (records.type >= abi.SIMPLEPERF_TYPE_START) this.#unpackSimpleperf(records);
+        // Joined records hold no further ones: a hostile file could nest them without end.
+        if (records.type >= abi.SIMPLEPERF_TYPE_START && records !== this.#joined) this.#unpackSimpleperf(records);
       }
     }
-  }
-
-  #endDecompressed(): void {
-    const records = this.#decompressed;
-    if (records === undefined) return;
-    while (records.end()) this.#visitNested(records);
-    if (records.pendingBytes > 0 && !this.#isZstdBroken) {
-      this.#diagnostics.add(
-        'truncated',
-        'loss',
-        `the compressed records are cut off: their last ${records.pendingBytes} bytes are no whole record`,
-        records.fileOffset,
-      );
-    }
-    this.#decompressed = undefined;
-    this.#zstd?.close();
-    this.#zstd = undefined;
   }
 }
 

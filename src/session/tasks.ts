@@ -180,7 +180,7 @@ export class TaskTable {
     this.#threadOf.set(tid, index);
     this.#lastThread = index;
     // The idle task has no COMM record; perf gives it the kernel's name for it.
-    if (pid === 0 && tid === 0) this.#setComm(this.threads[index], 'swapper');
+    if (tid === 0) this.#setComm(this.threads[index], 'swapper');
     return index;
   }
 }

@@ -38,8 +38,13 @@ export class UserRecordReader {
       case abi.PERF_RECORD_HEADER_ATTR: {
         const attrSize = view.u32(at + RECORD_HEADER_BYTES + 4) || PERF_ATTR_SIZE_VER0;
         const idsStart = at + RECORD_HEADER_BYTES + attrSize;
-        if (idsStart > end) {
-          this.#diagnostics.add('bad-record', 'loss', `PERF_RECORD_HEADER_ATTR: attr of ${attrSize} bytes overruns record of ${size} bytes`, fileOffset);
+        if (attrSize < PERF_ATTR_SIZE_VER0 || idsStart > end) {
+          this.#diagnostics.add(
+            'bad-record',
+            'loss',
+            `PERF_RECORD_HEADER_ATTR: attr of ${attrSize} bytes does not fit into record of ${size} bytes`,
+            fileOffset,
+          );
           return;
         }
         this.#events.add({ attr: readAttr(view, at + RECORD_HEADER_BYTES, attrSize, fileOffset), ids: readIds(view, idsStart, end) });

@@ -1,0 +1,71 @@
+import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
+import { NestedRecords } from './nested-records.ts';
+import type { OpenZstdStream, ZstdStream } from './zstd-stream.ts';
+
+/**
+ * How much a stream may decompress to: so much in any case, and so many times what was put in. Recordings shrink to a third
+ * or, with zeros in stack dumps, to a hundredth; zstd could make 32,000 bytes of one, and a small file keep us busy for hours.
+ */
+const FREE_BYTES = 64 << 20;
+const MAX_RATIO = 256;
+
+/** What the COMPRESSED records of one file hold: one zstd stream, of records one behind the other. */
+export class CompressedRecords {
+  readonly #records: NestedRecords;
+  readonly #open: OpenZstdStream;
+  readonly #visit: (records: NestedRecords) => void;
+  readonly #diagnostics: Diagnostics;
+  #stream: ZstdStream | undefined;
+  #isBroken = false;
+  #packedBytes = 0;
+  #unpackedBytes = 0;
+
+  /** @param visit called when there may be whole records to step through */
+  constructor(littleEndian: boolean, open: OpenZstdStream, visit: (records: NestedRecords) => void, diagnostics: Diagnostics) {
+    this.#records = new NestedRecords(littleEndian, diagnostics);
+    this.#open = open;
+    this.#visit = visit;
+    this.#diagnostics = diagnostics;
+  }
+
+  /** Takes the compressed bytes of one record. Damage is reported; what came before it was visited. */
+  async unpack(bytes: Uint8Array, fileOffset: number): Promise<void> {
+    try {
+      if (!this.#isBroken) await this.#push(bytes, fileOffset);
+    } catch (error) {
+      if (!(error instanceof PerfconvError) || error.code !== 'damaged') throw error;
+      // A stream cannot be taken up again in its middle: each block builds on those before.
+      this.#isBroken = true;
+      const message = `compressed records are damaged (${error.message}): what they and those behind them hold is lost`;
+      this.#diagnostics.addBytes('zstd-damaged', 'loss', message, fileOffset, bytes.length);
+      return;
+    }
+    if (this.#isBroken) this.#diagnostics.addBytes('zstd-damaged', 'loss', '', fileOffset, bytes.length);
+  }
+
+  /** The file ends: says what is missing. */
+  end(): void {
+    while (this.#records.end()) this.#visit(this.#records);
+    const { pendingBytes, fileOffset } = this.#records;
+    if (pendingBytes > 0 && !this.#isBroken) {
+      this.#diagnostics.add('truncated', 'loss', `the compressed records are cut off: their last ${pendingBytes} bytes are no whole record`, fileOffset);
+    }
+  }
+
+  close(): void {
+    this.#stream?.close();
+  }
+
+  async #push(bytes: Uint8Array, fileOffset: number): Promise<void> {
+    this.#packedBytes += bytes.length;
+    const limit = FREE_BYTES + MAX_RATIO * this.#packedBytes;
+    this.#stream ??= await this.#open();
+    await this.#stream.push(bytes, (piece) => {
+      this.#unpackedBytes += piece.length;
+      if (this.#unpackedBytes > limit) throw new PerfconvError('damaged', `they decompress to more than ${MAX_RATIO} times their size`);
+      this.#records.append(piece, fileOffset);
+      this.#visit(this.#records);
+    });
+  }
+}
