@@ -139,7 +139,7 @@ function assembleMeta(inputName: string, session: SessionResult, builder: Profil
   const endTimeNs = simpleperfEndTimeNs(features) ?? fallbackCaptureTimeNs;
   return {
     inputName: inputName.replace(/^.*[/\\]/s, ''),
-    perfVersion: features.version ?? features.simpleperf?.metaInfo.get('simpleperf_version') ?? '',
+    perfVersion: features.version ?? simpleperfVersion(features),
     commandLine: features.cmdline ?? [],
     hostName: features.hostname ?? '',
     osRelease: features.osrelease ?? '',
@@ -154,6 +154,12 @@ function assembleMeta(inputName: string, session: SessionResult, builder: Profil
     wallClockOffsetNs,
     durationNs,
   };
+}
+
+/** `simpleperf 1.build.6735565`; empty in other recordings. */
+function simpleperfVersion({ simpleperf }: Features): string {
+  const version = simpleperf?.metaInfo.get('simpleperf_version');
+  return version === undefined ? '' : `simpleperf ${version}`;
 }
 
 /** simpleperf writes down the wall clock's seconds when it has ended. */

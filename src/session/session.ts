@@ -148,6 +148,7 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #simpleperfRecords: SimpleperfRecordReader;
   readonly #offCpu: OffCpuTimes | undefined;
   readonly #symbolMaps: SymbolMaps;
+  readonly #compatPerf: boolean;
   /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
   readonly #surroundings = new TupleInterner(3);
   #totals = new KeyedPairs();
@@ -181,6 +182,7 @@ class Session implements RecordVisitor, SampleTaker {
     this.#filter = new CompiledFilter(options.filter);
     this.#sampleTimes = sampleTimes;
     this.#chains = new CallchainTable(recordBytes(source, header));
+    this.#compatPerf = options.compatPerf;
     this.#tasks = new TaskTable(options.compatPerf);
     this.#kernel = new KernelMaps(this.#tasks.newSpace(), this.#dsos);
     const isSimpleperf = isSimpleperfRecording(header.features);
@@ -441,8 +443,10 @@ class Session implements RecordVisitor, SampleTaker {
 
   #mapUser(record: Extract<SideBand, { kind: 'mmap' }>['record']): void {
     const space = this.#tasks.ownSpace(this.#tasks.process(record.pid));
-    const { kind, name } = classifyUserMap(record);
-    const dso = this.#dsos.internMapped(record, kind, name);
+    // To perf JIT code is in the file that simpleperf has put it into.
+    const mapped = this.#compatPerf ? { ...record, isJitSymfile: false } : record;
+    const { kind, name } = classifyUserMap(mapped);
+    const dso = this.#dsos.internMapped(mapped, kind, name);
     const isFile = kind === 'file' || kind === 'vdso';
     space.map(record.start, record.start + record.length, isFile ? record.pageOffset - record.start : 0, dso);
   }

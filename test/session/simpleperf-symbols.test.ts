@@ -99,7 +99,7 @@ describe('symbols inside the recording', () => {
       record.mmap2({ pid: 100, addr, len: 0x100n, pgoff: 0x3c78n, filename: file, prot: 0x4000 }, { sampleId: { time: 2n } });
     const [first, next] = ['perf.data_jit_app_cache:15480-17544', 'perf.data_jit_app_cache:17544-18000'];
     const [second, old] = ['perf.data_jit_zygote_cache:0-99', '/data/TemporaryFile-x'];
-    const decoded = await decodeRecording({
+    const recording = {
       records: [
         comm,
         record.mmap2({ pid: 100, addr: 0x8000_0000n, len: 0x10000n, pgoff: 0x1000n, filename: jar, prot: 1 }, { sampleId: { time: 2n } }),
@@ -120,9 +120,13 @@ describe('symbols inside the recording', () => {
           { path: old, type: dsoType.elf, offsetOfMinVaddr: 0n, symbols: [{ vaddr: 0x9c9e_d000n, len: 0x100, name: 'c.jitted' }] },
         ]),
       ],
-    });
+    };
+    const decoded = await decodeRecording(recording);
     expect(namesOf(decoded)).toEqual(['a.jitted', 'a.next', 'b.jitted', 'c.jitted', 'java.lang.Thread.run']);
     expect(decoded.samples[0].frames.map(({ dso }) => dso)).toEqual(['[JIT app cache]', '[JIT app cache]', '[JIT zygote cache]', '[JIT cache]', jar]);
+    // As perf has it, in the file that simpleperf put it into.
+    const likePerf = await decodeRecording(recording, { compatPerf: true });
+    expect(likePerf.samples[0].frames[0]).toMatchObject({ dso: first, address: 0x3c88n });
   });
 
   it('name the code of a JIT that wrote perf-PID.map, though no record maps it', async () => {

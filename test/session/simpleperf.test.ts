@@ -33,7 +33,7 @@ describe('what simpleperf writes otherwise than perf', () => {
       records: [sampleAt(1_000_000_000n, [context.user, 1n]), sampleAt(3_000_000_000n, [context.user, 1n])],
       features: [simpleperfFeatures.metaInfo({ timestamp: '1600000000', simpleperf_version: '1.build.7' })],
     });
-    expect(profile.meta).toMatchObject({ captureTimeNs: 1_599_999_998_000_000_000n, perfVersion: '1.build.7' });
+    expect(profile.meta).toMatchObject({ captureTimeNs: 1_599_999_998_000_000_000n, perfVersion: 'simpleperf 1.build.7' });
   });
 
   it('maps and names of INIT_MAP are there before the first record', async () => {
