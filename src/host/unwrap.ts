@@ -28,11 +28,11 @@ const ZLIB_PIECE_BYTES = 32 << 10;
 export type ReadableWrapping = Exclude<Wrapping, 'bzip2'>;
 
 /**
- * How much an input may unpack to: so much in any case, and so many times its size. Recordings shrink to a tenth or a
- * hundredth; what shrinks more was made to fill the disk.
+ * How much an input may unpack to: so much in any case, and so many times its size. Large stack dumps that hardly differ can
+ * shrink to a thousandth, which is the most that deflate does; what shrinks still more was made to fill the disk.
  */
 const FREE_BYTES = 64 << 20;
-const MAX_RATIO = 256;
+const MAX_RATIO = 2048;
 
 /**
  * Unpacks: piece after piece, of what comes in pieces.
