@@ -1,7 +1,6 @@
 import type { ByteSource, RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import * as abi from './perfdata/constants.ts';
-import { simpleperfEventTypes } from './perfdata/features/simpleperf.ts';
 import { type RecordingHeader, readHeader } from './perfdata/file-header.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from './perfdata/record-cursor.ts';
 import { type RecordVisitor, walkRecords } from './perfdata/record-walk.ts';
@@ -10,7 +9,7 @@ import { readSample } from './perfdata/sample.ts';
 import { readSampleId } from './perfdata/sample-id.ts';
 import { openZstdStream } from './perfdata/zstd-open.ts';
 import type { OpenZstdStream } from './perfdata/zstd-stream.ts';
-import { EventList } from './session/events.ts';
+import { type EventList, eventsOf } from './session/events.ts';
 import { UserRecordReader } from './session/user-records.ts';
 
 export interface ReadRecordsOptions {
@@ -66,7 +65,7 @@ const TELLING_TYPES: ReadonlySet<number> = new Set([
 
 /** Makes plain values of the records that a walk finds. */
 class RecordCollector implements RecordVisitor {
-  readonly #events = new EventList();
+  readonly #events: EventList;
   readonly #userRecords: UserRecordReader;
   readonly #diagnostics: Diagnostics;
   readonly #recordedEvents: RecordedEvent[] = [];
@@ -74,11 +73,7 @@ class RecordCollector implements RecordVisitor {
 
   constructor(header: RecordingHeader, diagnostics: Diagnostics) {
     this.#diagnostics = diagnostics;
-    for (const attr of header.attrs) this.#events.add(attr);
-    this.#events.applyEventTypes(header.eventTypes);
-    const { eventDesc } = header.features;
-    if (eventDesc !== undefined) this.#events.applyDescriptions(eventDesc);
-    this.#events.applySimpleperfTypes(simpleperfEventTypes(header.features));
+    this.#events = eventsOf(header);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
   }
 

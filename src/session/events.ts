@@ -1,9 +1,9 @@
 import type { ByteView } from '../bytes/byte-view.ts';
 import { isClockEvent, isDummyEvent, type PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
-import type { SimpleperfEventType } from '../perfdata/features/simpleperf.ts';
+import { type SimpleperfEventType, simpleperfEventTypes } from '../perfdata/features/simpleperf.ts';
 import type { EventDescription } from '../perfdata/features.ts';
-import type { AttrWithIds, EventType } from '../perfdata/file-header.ts';
+import type { AttrWithIds, EventType, RecordingHeader } from '../perfdata/file-header.ts';
 import { compileSampleId, type SampleIdLayout } from '../perfdata/sample-id.ts';
 import { SampleLayout } from '../perfdata/sample-layout.ts';
 
@@ -110,6 +110,16 @@ export class EventList {
     const event = this.findById(view.u64(end - idFromEnd));
     return event < 0 ? first : this.events[event].sampleId;
   }
+}
+
+/** The events of a header, named as it describes them. None in pipe mode, where they come as records. */
+export function eventsOf(header: RecordingHeader): EventList {
+  const events = new EventList();
+  for (const attr of header.attrs) events.add(attr);
+  events.applyEventTypes(header.eventTypes);
+  if (header.features.eventDesc !== undefined) events.applyDescriptions(header.features.eventDesc);
+  events.applySimpleperfTypes(simpleperfEventTypes(header.features));
+  return events;
 }
 
 /** IDENTIFIER comes first; ID follows IP, TID, TIME and ADDR (perf_event.h, PERF_SAMPLE_IDENTIFIER). */
