@@ -1,8 +1,9 @@
 import { ByteView } from './bytes/byte-view.ts';
 import type { Diagnostics } from './diagnostics.ts';
-import { PERF_TYPE_TRACEPOINT } from './perfdata/constants.ts';
-import { compileTracePrinter, type ResolveSymbol } from './perfdata/trace-printer.ts';
+import type { TraceFormat } from './perfdata/trace-format.ts';
+import { compileTracePrinter, type ResolveSymbol, type TracePrinter, type TracePrinterOptions } from './perfdata/trace-printer.ts';
 import type { Word } from './perfdata/trace-word.ts';
+import type { TracingData } from './perfdata/tracing-data.ts';
 import type { Profile } from './profile/profile.ts';
 import type { SessionResult } from './session/session.ts';
 import type { Symbolizer } from './symbols/symbolizer.ts';
@@ -21,31 +22,64 @@ export async function addPayloadTexts(
   diagnostics: Diagnostics,
 ): Promise<void> {
   const { tracingData } = session.features;
+  const { compatPerf } = options;
   const addresses = new Set<Word>();
   const names = new Map<Word, ReturnType<ResolveSymbol>>();
+  const collect = (address: Word): undefined => {
+    addresses.add(address);
+    return undefined;
+  };
+  const collector = tracingData && new PayloadPrinters(tracingData, { compatPerf, resolve: collect }, (format) => NAMES_FUNCTIONS.test(format.printFmt));
+  const printers = tracingData && new PayloadPrinters(tracingData, { compatPerf, resolve: (address) => names.get(address) });
   session.events.forEach(({ attr, name }, index) => {
     const event = profile.events[index];
-    if (attr.type !== PERF_TYPE_TRACEPOINT || event.samples === 0) return;
-    const format = tracingData?.formats.get(Number(attr.config));
-    if (tracingData === undefined || format === undefined) {
+    if (!event.isTracepoint || event.samples === 0) return;
+    const id = Number(attr.config);
+    if (tracingData?.formats.has(id) !== true || printers === undefined || collector === undefined) {
       diagnostics.add('no-tracing-data', 'warning', `${name}: the recording does not say what its payloads mean: they are not shown`);
       return;
     }
-    const { littleEndian } = tracingData;
-    const { compatPerf } = options;
-    const print = compileTracePrinter(format, tracingData, { compatPerf, resolve: (address) => names.get(address) });
-    event.showPayload = (payload) => print(new ByteView(payload, littleEndian), 0, payload.length);
-    if (!NAMES_FUNCTIONS.test(format.printFmt)) return;
-    const collect = compileTracePrinter(format, tracingData, {
-      compatPerf,
-      resolve: (address) => {
-        addresses.add(address);
-        return undefined;
-      },
-    });
-    for (const payload of payloadsOf(profile, index)) collect(new ByteView(payload, littleEndian), 0, payload.length);
+    event.showPayload = (payload) => printers.show(payload, id);
+    for (const payload of payloadsOf(profile, index)) collector.show(payload, id);
   });
-  if (options.symbolizer !== undefined && addresses.size > 0) await nameAddresses(addresses, names, session, options.symbolizer);
+  // perf 6.1 names no functions in the texts of a pipe's tracepoints.
+  if (options.symbolizer === undefined || addresses.size === 0 || (compatPerf && session.header.mode === 'pipe')) return;
+  await nameAddresses(addresses, names, session, options.symbolizer);
+}
+
+/** Printers of payloads by their format, each compiled when it is first needed. */
+class PayloadPrinters {
+  readonly #data: TracingData;
+  readonly #options: TracePrinterOptions;
+  readonly #shows: (format: TraceFormat) => boolean;
+  readonly #printers = new Map<number, TracePrinter>();
+
+  /** @param shows tells which formats are shown; those of others are empty */
+  constructor(data: TracingData, options: TracePrinterOptions, shows: (format: TraceFormat) => boolean = () => true) {
+    this.#data = data;
+    this.#options = options;
+    this.#shows = shows;
+  }
+
+  /**
+   * Shows a payload by the type that stands at its beginning, as perf 6.1 does: a group's samples come with the payload of
+   * the one that was sampled.
+   * @param ownId the event's own format, for a type that is not known
+   */
+  show(payload: Uint8Array, ownId: number): string {
+    const view = new ByteView(payload, this.#data.littleEndian);
+    const type = payload.length < 2 ? ownId : view.u16(0);
+    return this.#printer(this.#data.formats.has(type) ? type : ownId)(view, 0, payload.length);
+  }
+
+  #printer(id: number): TracePrinter {
+    const known = this.#printers.get(id);
+    if (known !== undefined) return known;
+    const format = this.#data.formats.get(id);
+    const printer = format !== undefined && this.#shows(format) ? compileTracePrinter(format, this.#data, this.#options) : () => '';
+    this.#printers.set(id, printer);
+    return printer;
+  }
 }
 
 function* payloadsOf({ samples }: Profile, event: number): Generator<Uint8Array> {
