@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, r
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyRecording, fileRecording, pipeRecording, statRecording, truncatedRecording } from '../support/cli-recordings.ts';
 import { runMain } from '../support/run-main.ts';
@@ -144,11 +144,8 @@ describe('errors are one line each', () => {
     ['an empty file', '', /not a perf.data file: it is empty$/],
     ['text', '#include <stdio.h>\n', /not a perf.data file: it is text that starts with "#include"$/],
     ['an ELF binary', '\x7fELF\x02\x01\x01 and so on and on', /not a perf.data file: it is an ELF binary$/],
-    [
-      'gzip data',
-      Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7),
-      /not a perf.data file: it is gzip data; unpack it with gunzip first$/,
-    ],
+    ['gzip data that are none', Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7), /: the gzip data cannot be read: [\w\s]+$/],
+    ['text packed by gzip', gzipSync('#include <stdio.h>\n'), /not a perf.data file: it is text that starts with "#include"$/],
     ['a recording of perf stat', statRecording(), /the recording holds counts of perf stat, not samples$/],
     ['a recording without samples', emptyRecording(), /the recording holds no samples$/],
   ];
@@ -162,13 +159,13 @@ describe('errors are one line each', () => {
     expect(readdirSync(dir)).toEqual(['in.data']);
   });
 
-  test('a missing input, a directory, a directory recording', async () => {
+  test('a missing input, a directory, a directory recording without its main file', async () => {
     expect(await runMain([at('nosuch.data')])).toMatchObject({ status: 1, stderr: `perfconv: ${at('nosuch.data')}: no such file or directory\n` });
     expect(await runMain([dir])).toMatchObject({ status: 1, stderr: `perfconv: ${dir}: is a directory, not a recording\n` });
     put('data.0', '');
     expect(await runMain([dir])).toMatchObject({
       status: 1,
-      stderr: `perfconv: ${dir}: is a directory recording (perf record --threads), which is not read yet\n`,
+      stderr: `perfconv: ${dir}: is a directory recording without its file data, which holds the events' attrs\n`,
     });
   });
 
