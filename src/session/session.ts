@@ -13,11 +13,12 @@ import { readSideBand, type SideBand } from '../perfdata/records/side-band.ts';
 import type { AddressSpace } from './address-space.ts';
 import { CallchainTable } from './callchains.ts';
 import { RecordingClock } from './clock.ts';
-import { classifyUserMap, type Dso, DsoTable } from './dsos.ts';
+import type { Dso } from './dsos.ts';
 import { type EventList, eventsOf, type SessionEvent } from './events.ts';
 import { CompiledFilter, needsSampleTimes, type SampleFilter } from './filter.ts';
 import { type FrameOptions, FrameResolver, type FrameSink } from './frames.ts';
-import { KernelMaps } from './kernel-maps.ts';
+import type { KernelMaps } from './kernel-maps.ts';
+import { Machine } from './machine.ts';
 import { PartTimes } from './part-times.ts';
 import { RecordCounts } from './record-counts.ts';
 import { type QueuedRow, RecordQueue } from './record-queue.ts';
@@ -25,10 +26,8 @@ import { type DetailOptions, DetailReader } from './sample-details.ts';
 import { NO_SAMPLE, SampleReader, type SampleTaker } from './sample-reader.ts';
 import { isOffCpuRecording, isSwitchIn, OffCpuTimes, type PeriodSink } from './simpleperf-offcpu.ts';
 import { SimpleperfRecordReader } from './simpleperf-records.ts';
-import { SymbolMaps } from './simpleperf-symbol-maps.ts';
 import { EmbeddedSymbolStore, type EmbeddedSymbols } from './simpleperf-symbols.ts';
-import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
-import { TaskTable } from './tasks.ts';
+import type { SessionProcess, SessionTask, SessionThread, TaskTable } from './tasks.ts';
 import { findSampleTimes, notedSampleTimes } from './time-bounds.ts';
 import type { TimeSpan } from './time-ranges.ts';
 import { reportLoss, reportUnreadStacks, reportUnused } from './unused-data.ts';
@@ -134,8 +133,9 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #clock = new RecordingClock();
   readonly #events: EventList;
   readonly #chains: CallchainTable;
+  readonly #machine: Machine;
+  /** The machine's, for the loop over samples. */
   readonly #tasks: TaskTable;
-  readonly #dsos = new DsoTable();
   readonly #kernel: KernelMaps;
   readonly #frames: FrameResolver;
   readonly #queue = new RecordQueue();
@@ -147,8 +147,6 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #embeddedSymbols = new EmbeddedSymbolStore();
   readonly #simpleperfRecords: SimpleperfRecordReader;
   readonly #offCpu: OffCpuTimes | undefined;
-  readonly #symbolMaps: SymbolMaps;
-  readonly #compatPerf: boolean;
   /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
   readonly #surroundings = new TupleInterner(3);
   #totals = new KeyedPairs();
@@ -182,15 +180,14 @@ class Session implements RecordVisitor, SampleTaker {
     this.#filter = new CompiledFilter(options.filter);
     this.#sampleTimes = sampleTimes;
     this.#chains = new CallchainTable(recordBytes(source, header));
-    this.#compatPerf = options.compatPerf;
-    this.#tasks = new TaskTable(options.compatPerf);
-    this.#kernel = new KernelMaps(this.#tasks.newSpace(), this.#dsos);
+    this.#machine = new Machine(header.features, options.compatPerf, diagnostics);
+    this.#tasks = this.#machine.tasks;
+    this.#kernel = this.#machine.kernel;
     const isSimpleperf = isSimpleperfRecording(header.features);
     this.#frames = new FrameResolver(this.#chains, this.#kernel, sink, { ...options, callersAreCalls: isSimpleperf }, diagnostics);
     this.#events = eventsOf(header);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
     const metaInfo = header.features.simpleperf?.metaInfo;
-    this.#symbolMaps = new SymbolMaps(header.features.simpleperf?.files ?? [], this.#tasks, this.#dsos);
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#embeddedSymbols, diagnostics);
     const sampleRules = { emptyChainIsSampleIp: !options.compatPerf, readKeepsPeriod: isSimpleperf && !options.compatPerf };
     this.#samples = new SampleReader(
@@ -240,7 +237,7 @@ class Session implements RecordVisitor, SampleTaker {
     const end = record.offset + record.size;
     const trailer = this.#events.trailerOf(record.view, record.offset + RECORD_HEADER_BYTES, end);
     const sideBand = this.#readSideBand(record, end - (trailer?.sizeBytes ?? 0));
-    if (sideBand !== undefined) this.#apply(sideBand);
+    if (sideBand !== undefined) this.#machine.apply(sideBand);
   }
 
   endPiece(part: number, isLast: boolean): number {
@@ -255,7 +252,8 @@ class Session implements RecordVisitor, SampleTaker {
     this.#queue.finish(this.#deliver);
     const { features } = this.#header;
     if (features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
-    this.#dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
+    const { dsos } = this.#machine.dsos;
+    this.#machine.dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
     if (this.#sampleCount > 0) reportUnreadStacks(this.#events.events, this.#diagnostics);
     const openCount = this.#offCpu?.openCount ?? 0;
     if (openCount > 0) {
@@ -268,7 +266,7 @@ class Session implements RecordVisitor, SampleTaker {
       header: this.#header,
       features,
       events: this.#events.events,
-      dsos: this.#dsos.dsos,
+      dsos,
       processes: this.#tasks.processes,
       threads: this.#tasks.threads,
       tasks: this.#tasks.tasks,
@@ -277,7 +275,7 @@ class Session implements RecordVisitor, SampleTaker {
       sampleCount: this.#sampleCount,
       disorderedSamples: this.#disorderedSamples,
       kernelDsoAt: (address) => this.#kernel.find(address),
-      embeddedSymbols: this.#embeddedSymbols.symbolsOf(this.#dsos.dsos, features.simpleperf?.files ?? []),
+      embeddedSymbols: this.#embeddedSymbols.symbolsOf(dsos, features.simpleperf?.files ?? []),
     };
   }
 
@@ -405,47 +403,7 @@ class Session implements RecordVisitor, SampleTaker {
     if (record === undefined) return;
     this.#observer?.sideBand(row.nr, row.timeNs, row.pid, row.tid, record);
     if (this.#offCpu !== undefined && isSwitchIn(record)) this.#offCpu.see(row.tid, row.timeNs);
-    this.#apply(record);
-  }
-
-  #apply(sideBand: SideBand): void {
-    switch (sideBand.kind) {
-      case 'mmap': {
-        const { record } = sideBand;
-        const cpumode = sideBand.misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
-        const isUnknown = cpumode === abi.PERF_RECORD_MISC_CPUMODE_UNKNOWN;
-        if (cpumode === abi.PERF_RECORD_MISC_KERNEL || (isUnknown && record.pid === -1)) this.#kernel.map(record);
-        else if (cpumode === abi.PERF_RECORD_MISC_USER || isUnknown) this.#mapUser(record);
-        else this.#diagnostics.add('guest-map', 'warning', 'maps of a virtual machine are not used: its code is not named');
-        break;
-      }
-      case 'comm':
-        this.#tasks.rename(sideBand.record);
-        if (sideBand.record.isExec) this.#symbolMaps.apply(sideBand.record.pid);
-        break;
-      case 'fork':
-        this.#tasks.fork(sideBand.record);
-        if (sideBand.record.pid === sideBand.record.tid) this.#symbolMaps.apply(sideBand.record.pid);
-        break;
-      case 'ksymbol':
-        this.#kernel.apply(sideBand.record);
-        break;
-      case 'exit':
-      case 'lost':
-      case 'lostSamples':
-      case 'other':
-        break;
-    }
-  }
-
-  #mapUser(record: Extract<SideBand, { kind: 'mmap' }>['record']): void {
-    const space = this.#tasks.ownSpace(this.#tasks.process(record.pid));
-    // To perf JIT code is in the file that simpleperf has put it into.
-    const mapped = this.#compatPerf ? { ...record, isJitSymfile: false } : record;
-    const { kind, name } = classifyUserMap(mapped);
-    const dso = this.#dsos.internMapped(mapped, kind, name);
-    const isFile = kind === 'file' || kind === 'vdso';
-    space.map(record.start, record.start + record.length, isFile ? record.pageOffset - record.start : 0, dso);
+    this.#machine.apply(record);
   }
 
   /** Shows the observer a record that has no time of its own, or none that can be read. */

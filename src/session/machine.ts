@@ -1,0 +1,69 @@
+import type { Diagnostics } from '../diagnostics.ts';
+import * as abi from '../perfdata/constants.ts';
+import type { Features } from '../perfdata/features.ts';
+import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
+import type { SideBand } from '../perfdata/records/side-band.ts';
+import { classifyUserMap, DsoTable } from './dsos.ts';
+import { KernelMaps } from './kernel-maps.ts';
+import { SymbolMaps } from './simpleperf-symbol-maps.ts';
+import { TaskTable } from './tasks.ts';
+
+/** The recorded machine at the moment that was replayed to: which threads there are, and what is mapped where. */
+export class Machine {
+  readonly tasks: TaskTable;
+  readonly dsos = new DsoTable();
+  readonly kernel: KernelMaps;
+  readonly #symbolMaps: SymbolMaps;
+  readonly #compatPerf: boolean;
+  readonly #diagnostics: Diagnostics;
+
+  constructor(features: Features, compatPerf: boolean, diagnostics: Diagnostics) {
+    this.tasks = new TaskTable(compatPerf);
+    this.kernel = new KernelMaps(this.tasks.newSpace(), this.dsos);
+    this.#symbolMaps = new SymbolMaps(features.simpleperf?.files ?? [], this.tasks, this.dsos);
+    this.#compatPerf = compatPerf;
+    this.#diagnostics = diagnostics;
+  }
+
+  /** Lets a record take effect. */
+  apply(sideBand: SideBand): void {
+    switch (sideBand.kind) {
+      case 'mmap':
+        this.#map(sideBand.record, sideBand.misc & abi.PERF_RECORD_MISC_CPUMODE_MASK);
+        break;
+      case 'comm':
+        this.tasks.rename(sideBand.record);
+        if (sideBand.record.isExec) this.#symbolMaps.apply(sideBand.record.pid);
+        break;
+      case 'fork':
+        this.tasks.fork(sideBand.record);
+        if (sideBand.record.pid === sideBand.record.tid) this.#symbolMaps.apply(sideBand.record.pid);
+        break;
+      case 'ksymbol':
+        this.kernel.apply(sideBand.record);
+        break;
+      case 'exit':
+      case 'lost':
+      case 'lostSamples':
+      case 'other':
+        break;
+    }
+  }
+
+  #map(record: MmapRecord, cpumode: number): void {
+    const isUnknown = cpumode === abi.PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+    if (cpumode === abi.PERF_RECORD_MISC_KERNEL || (isUnknown && record.pid === -1)) this.kernel.map(record);
+    else if (cpumode === abi.PERF_RECORD_MISC_USER || isUnknown) this.#mapUser(record);
+    else this.#diagnostics.add('guest-map', 'warning', 'maps of a virtual machine are not used: its code is not named');
+  }
+
+  #mapUser(record: MmapRecord): void {
+    const space = this.tasks.ownSpace(this.tasks.process(record.pid));
+    // To perf JIT code is in the file that simpleperf has put it into.
+    const mapped = this.#compatPerf ? { ...record, isJitSymfile: false } : record;
+    const { kind, name } = classifyUserMap(mapped);
+    const dso = this.dsos.internMapped(mapped, kind, name);
+    const isFile = kind === 'file' || kind === 'vdso';
+    space.map(record.start, record.start + record.length, isFile ? record.pageOffset - record.start : 0, dso);
+  }
+}
