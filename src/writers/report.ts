@@ -75,7 +75,9 @@ async function writeTable(
   };
 
   const shown = rows.slice(0, limit).map((row) => ({ ...row, texts: row.texts.map(printable) }));
-  const widths = keys.map((key, column) => Math.min(MAX_ALIGNED, Math.max(...shown.map((row) => row.texts[column].length), key.length)));
+  // There may be more rows than a call takes arguments.
+  const widestOf = (key: string, column: number) => shown.reduce((widest, row) => Math.max(widest, row.texts[column].length), key.length);
+  const widths = keys.map((key, column) => Math.min(MAX_ALIGNED, widestOf(key, column)));
   const columnsText = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(column < cells.length - 1 ? widths[column] : 0)).join('  ');
 
   for (const event of events) out.put(headline(profile, event));

@@ -48,6 +48,12 @@ describe('tables', () => {
     ]);
   });
 
+  test('there may be more rows than a function takes arguments', async () => {
+    const rows = 200_000;
+    const report = await reportOf(buildProfile(Array.from({ length: rows }, (_, i) => ({ timeNs: i, stack: [`f${i}`] }))));
+    expect(report.split('\n').length).toBe(rows + 3);
+  });
+
   test('limit says how many are left out', async () => {
     const report = await reportOf(buildProfile(SAMPLES), { limit: 1 });
     expect(report.split('\n').slice(1, 4)).toEqual(['   per       period samples function', ' 54.55      3000000       1 memcpy (libc.so.6)', '# 2 more']);
