@@ -49,9 +49,10 @@ describe('tables', () => {
   });
 
   test('there may be more rows than a function takes arguments', async () => {
-    const rows = 200_000;
-    const report = await reportOf(buildProfile(Array.from({ length: rows }, (_, i) => ({ timeNs: i, stack: [`f${i}`] }))));
-    expect(report.split('\n').length).toBe(rows + 3);
+    const [samples, depth] = [100, 2000];
+    const stackOf = (sample: number) => Array.from({ length: depth }, (_, frame) => `f${sample * depth + frame}`);
+    const report = await reportOf(buildProfile(Array.from({ length: samples }, (_, timeNs) => ({ timeNs, stack: stackOf(timeNs) }))), { children: true });
+    expect(report.split('\n').length).toBe(samples * depth + 3);
   });
 
   test('limit says how many are left out', async () => {
