@@ -252,6 +252,34 @@ describe('the kernel', () => {
   const CACHED = '/home/u/.debug/.build-id/cc/33333333333333333333333333333333333333/kallsyms';
   const LIVE = '/proc/kallsyms';
 
+  it("has its names from the recording's own list before those of this machine", async () => {
+    files.kernel = { osRelease: '6.1.0', buildId: KERNEL_ID };
+    files.content.set(LIVE, list('live'));
+    files.content.set(CACHED, list('cached'));
+    const kcoreDir = '/recordings/web.data/kcore_dir';
+    expect(await nameOf(kernel, { kcoreDir }, text + 0x100)).toBe('cached');
+    files.content.set(`${kcoreDir}/kallsyms`, list('recorded'));
+    files.content.set(`${kcoreDir}/kcore`, new Uint8Array(1));
+    expect(await nameOf(kernel, { kcoreDir }, text + 0x100)).toBe('recorded');
+    expect(files.asked).not.toContain(`${kcoreDir}/kcore`);
+    files.content.set('/given', list('given'));
+    expect(await nameOf(kernel, { kcoreDir, kallsyms: '/given' }, text + 0x100)).toBe('given');
+  });
+
+  it('has no names from a list larger than any kernel has', async () => {
+    const symbols = list('recorded');
+    files.content.set('/huge/kallsyms', symbols);
+    const open = files.open.bind(files);
+    files.open = async (path) => {
+      const source = await open(path);
+      if (source !== undefined) Object.defineProperty(source, 'sizeBytes', { value: 2 ** 40 });
+      return source;
+    };
+    expect(await nameOf(kernel, { kcoreDir: '/huge' }, text + 0x100)).toBeUndefined();
+    expect(diagnostics.count('symbol-file-damaged')).toBe(1);
+    expect(files.openCount).toBe(0);
+  });
+
   it('has its names from the file given, else the build-id cache, else the running kernel', async () => {
     files.kernel = { osRelease: '6.1.0', buildId: KERNEL_ID };
     files.content.set(LIVE, list('live'));
