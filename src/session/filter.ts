@@ -56,7 +56,7 @@ export class CompiledFilter {
         if (sampleTimes === undefined) {
           throw new PerfconvError(
             'unsupported',
-            '--time in per cent: a pipe does not tell beforehand when its last sample comes: write the recording to a file first, or give seconds',
+            '--time in per cent: when the last sample comes is not known beforehand of what can be read only once: write the recording to a file, unpacked, or give seconds',
           );
         }
         const { from, to } = percentEnds(range.from, range.to, Number(sampleTimes.last - sampleTimes.first));
