@@ -11,7 +11,7 @@ export type DetailValue = (typeof DETAIL_VALUES)[number];
 /** A detail that can be asked for: a value, the raw payload, the branches, the record's misc field. */
 export type DetailName = DetailValue | 'raw' | 'branchStack' | 'misc';
 
-const WORDS_PER_BRANCH = 6;
+const WORDS_PER_BRANCH = 5;
 
 /**
  * Details of samples, row by row, as far as somebody asked for them. A row is begun with {@link begin}, and what is
@@ -28,7 +28,7 @@ export class SampleDetails {
   /** Low and high words. */
   #values = new Uint32Array(4096);
   #valueWords = 0;
-  /** Low and high words of from, to and flags. */
+  /** Low and high words of from and to, and flags. */
   #branches = new Uint32Array(0);
   #branchCount = 0;
   #bytes = new Uint8Array(0);
@@ -73,8 +73,8 @@ export class SampleDetails {
     this.#bytes.set(bytes, at);
   }
 
-  /** Adds a branch to the row begun last: two words each of perf_branch_entry's from, to and flags. */
-  addBranch(fromLo: number, fromHi: number, toLo: number, toHi: number, flagsLo: number, flagsHi: number): void {
+  /** Adds a branch to the row begun last. @param flags of perf_branch_entry, their low 32 bits as a little-endian machine has them */
+  addBranch(fromLo: number, fromHi: number, toLo: number, toHi: number, flags: number): void {
     const at = this.#branchCount++ * WORDS_PER_BRANCH;
     this.#branches = grown(this.#branches, at + WORDS_PER_BRANCH);
     const words = this.#branches;
@@ -82,8 +82,7 @@ export class SampleDetails {
     words[at + 1] = fromHi;
     words[at + 2] = toLo;
     words[at + 3] = toHi;
-    words[at + 4] = flagsLo;
-    words[at + 5] = flagsHi;
+    words[at + 4] = flags;
   }
 
   misc(row: number): number {
@@ -115,7 +114,7 @@ export class SampleDetails {
     return (row + 1 < this.#size ? this.#firstBranch[row + 1] : this.#branchCount) - this.#firstBranch[row];
   }
 
-  /** A word of the `nth` branch: 0 and 1 from, 2 and 3 to, 4 and 5 flags, the low one first. */
+  /** A word of the `nth` branch: 0 and 1 from, 2 and 3 to, the low one first; 4 flags. */
   branchWord(row: number, nth: number, word: number): number {
     return this.#branches[(this.#firstBranch[row] + nth) * WORDS_PER_BRANCH + word];
   }

@@ -12,7 +12,8 @@ export interface DetailSink {
   addValue(value: number, lo: number, hi: number): void;
   /** @param bytes gone afterwards */
   addRaw(bytes: Uint8Array): void;
-  addBranch(fromLo: number, fromHi: number, toLo: number, toHi: number, flagsLo: number, flagsHi: number): void;
+  /** @param flags the low word of perf_branch_entry's flags, where all that is known of them stands */
+  addBranch(fromLo: number, fromHi: number, toLo: number, toHi: number, flags: number): void;
 }
 
 /** Which details to keep, and where. */
@@ -72,7 +73,8 @@ export class DetailReader {
     const count = view.u64(at);
     for (let i = 0; i < count; i++) {
       const entry = first + i * BRANCH_ENTRY_BYTES;
-      sink.addBranch(view.lo(entry), view.hi(entry), view.lo(entry + 8), view.hi(entry + 8), view.lo(entry + 16), view.hi(entry + 16));
+      const flags = view.littleEndian ? view.lo(entry + 16) : littleEndianFlags(view.hi(entry + 16));
+      sink.addBranch(view.lo(entry), view.hi(entry), view.lo(entry + 8), view.hi(entry + 8), flags);
     }
   }
 
@@ -91,4 +93,16 @@ export class DetailReader {
     this.#plans.set(event, plan);
     return plan;
   }
+}
+
+/**
+ * The flags of a branch are C bit fields, which big-endian compilers give out from the high end of the word on.
+ * Source: perf_event.h, struct perf_branch_entry: mispred, predicted, in_tx, abort, cycles:16, type:4, spec:2, new_type:4.
+ * @param hi the word's high half
+ * @returns the low half that a little-endian compiler would have made
+ */
+function littleEndianFlags(hi: number): number {
+  const bits = (fromTop: number, count: number): number => (hi >>> (32 - fromTop - count)) & ((1 << count) - 1);
+  const single = bits(0, 1) | (bits(1, 1) << 1) | (bits(2, 1) << 2) | (bits(3, 1) << 3);
+  return (single | (bits(4, 16) << 4) | (bits(20, 4) << 20) | (bits(24, 2) << 24) | (bits(26, 4) << 26)) >>> 0;
 }
