@@ -17,7 +17,10 @@ const target = new Target();
 let unhandled: unknown;
 process.on('unhandledRejection', (error) => (unhandled ??= error));
 process.on('uncaughtException', (error) => (unhandled ??= error));
-process.on('disconnect', () => target.close());
+process.on('disconnect', () => {
+  target.close();
+  process.exit();
+});
 process.on('message', (task: ToChild) => void (task.type === 'run' ? run(task) : tryOne(task)));
 
 function send(message: FromChild): void {

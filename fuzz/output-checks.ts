@@ -86,8 +86,10 @@ function chrome(bytes: Uint8Array): string | undefined {
 
 function script(bytes: Uint8Array, profile: Profile): string | undefined {
   const text = decode(bytes);
-  if (profile.events.some((event) => event.isTracepoint) || hasControlCharacters(profile)) return undefined;
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('\t')).length;
+  // Payloads may hold anything, and those of BPF programs take several lines.
+  if (profile.events.some((event) => event.isTracepoint || event.isBpfOutput) || hasControlCharacters(profile)) return undefined;
+  // Frames and, behind them, branches have lines of their own.
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('\t') && !line.startsWith(' 0x')).length;
   const expected = sampleCount(profile);
   return lines === expected ? valueless(text) : `the text holds ${lines} samples of ${expected}`;
 }

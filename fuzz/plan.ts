@@ -16,6 +16,8 @@ export interface Plan {
   readonly hasFilter: boolean;
   /** Print all fields that script has, not perf's choice. */
   readonly hasAllFields: boolean;
+  /** Merge the profile with itself. */
+  readonly isMerged: boolean;
   readonly symbols: 'none' | 'no files' | 'elf';
 }
 
@@ -31,6 +33,7 @@ export function planOf(kind: SeedKind, random: Random): Plan {
     weight: random.oneIn(3) ? 'samples' : 'period',
     hasFilter: random.oneIn(10),
     hasAllFields: random.oneIn(2),
+    isMerged: random.oneIn(16),
     symbols: random.oneIn(16) ? random.pick(['no files', 'elf']) : 'none',
   };
 }
@@ -52,11 +55,12 @@ export function thoroughPlans(files: InputFiles): Plan[] {
     weight: 'period',
     hasFilter: false,
     hasAllFields: false,
+    isMerged: false,
     symbols: 'none',
   };
   return [
     ...ways.map((way): Plan => ({ ...plain, way })),
     { ...plain, compatPerf: true, weight: 'samples', symbols: 'elf' },
-    { ...plain, hasFilter: true, hasAllFields: true, symbols: 'no files' },
+    { ...plain, hasFilter: true, hasAllFields: true, isMerged: true, symbols: 'no files' },
   ];
 }
