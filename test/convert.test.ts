@@ -14,7 +14,7 @@ class CountingSource extends BufferSource {
   }
 }
 
-test('the library has a dozen names', () => {
+test('the library has these names, and no others', () => {
   expect(Object.keys(perfconv).sort()).toEqual(
     [
       'BufferSink',
@@ -23,9 +23,13 @@ test('the library has a dozen names', () => {
       'DEFAULT_DEBUG_DIRS',
       'Diagnostics',
       'FORMATS',
+      'mergeProfiles',
       'outputFormatOf',
+      'parseTimeRanges',
       'PerfconvError',
+      'ProfileMerger',
       'readProfile',
+      'readRecords',
       'readRecordingInfo',
       'Symbolizer',
       'writeProfile',

@@ -11,6 +11,9 @@ const ATTRS: AttrSpec[] = [
 const sample = (time: bigint) =>
   record.sample({ id: 1n, time, ip: 0x400010n, pid: 9, period: 1n, callchain: [context.user, 0x400010n, 0x400020n], raw: new Uint8Array(4) });
 
+/** The beginning of tracing data, cut off: it must not keep anything else from being read. */
+const TRACING_DATA = Uint8Array.from([0x17, 0x08, 0x44, ...new TextEncoder().encode('tracing0.5\0'), 0, 8]);
+
 const SPEC = {
   attrs: ATTRS,
   features: {
@@ -22,7 +25,7 @@ const SPEC = {
   records: [
     record.comm({ pid: 9, comm: 'app', exec: true }, { sampleId: { time: 1n } }),
     record.mmap2({ pid: 9, addr: 0x400000n, len: 0x1000n, filename: '/bin/app' }, { sampleId: { time: 2n } }),
-    toolRecords.tracingData(new Uint8Array(24)),
+    toolRecords.tracingData(TRACING_DATA),
     sample(3n),
     toolRecords.finishedRound(),
     toolRecords.auxtrace({ data: new Uint8Array(40) }),
@@ -78,7 +81,7 @@ describe.each([
   it('reads whole', async () => {
     const { samples, diagnostics } = await decode(whole);
     expect(samples.map((each) => each.time)).toEqual([3n, 4n, 5n]);
-    expect(diagnostics.list().map(({ code }) => code)).toEqual(['auxtrace']);
+    expect(diagnostics.list().map(({ code }) => code)).toEqual(['tracing-data-damaged', 'auxtrace']);
   });
 
   it('cut off at any byte gives its first samples or a typed error', async () => {
