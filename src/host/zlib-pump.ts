@@ -1,18 +1,23 @@
 import type { Transform } from 'node:stream';
 
+/** A decompressor of node:zlib; it knows how much of its input it has used. */
+type Decompressor = Transform & { readonly bytesWritten?: number };
+
 /**
  * Drives one of zlib's decompressors by hand. Its own stream throws away what it has decompressed and not given yet when it comes
  * upon damage; here everything before that has been given.
  */
 export class ZlibPump {
-  readonly #zlib: Transform;
+  readonly #zlib: Decompressor;
   #take: (piece: Uint8Array) => void = () => {};
   /** Ends the wait for zlib. */
   #settle: () => void = () => {};
   #failure: unknown;
   #hasEnded = false;
+  /** All bytes that were pushed in, counted. */
+  #pushedBytes = 0;
 
-  constructor(decompress: Transform) {
+  constructor(decompress: Decompressor) {
     this.#zlib = decompress;
     decompress.on('data', (piece: Uint8Array) => this.#pass(piece));
     // Always listened to: an error that no one waits for must not end the program.
@@ -28,8 +33,12 @@ export class ZlibPump {
    * Waits until zlib has given all that these bytes are good for.
    * @throws whatever zlib or `take` throws, now and ever after
    */
-  write(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
-    return this.#wait(take, (done) => this.#zlib.write(bytes, done));
+  async write(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
+    this.#pushedBytes += bytes.length;
+    await this.#wait(take, (done) => this.#zlib.write(bytes, done));
+    // zlib has ended before it was told to: it does so where the data end. Zeros fill up what is written in blocks.
+    const left = Math.min(bytes.length, this.#pushedBytes - (this.#zlib.bytesWritten ?? this.#pushedBytes));
+    if (this.#hasEnded && bytes.subarray(bytes.length - left).some((byte) => byte !== 0)) throw new Error('other bytes follow them');
   }
 
   /** Nothing more will come. @throws when the compressed data are cut off */
@@ -43,6 +52,8 @@ export class ZlibPump {
 
   async #wait(take: (piece: Uint8Array) => void, start: (done: (error?: Error | null) => void) => void): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
+    // Then it would never answer.
+    if (this.#hasEnded) return;
     this.#take = take;
     await new Promise<void>((resolve) => {
       this.#settle = resolve;

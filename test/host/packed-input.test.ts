@@ -95,6 +95,32 @@ describe('unwrap', () => {
     }
   });
 
+  const PIECE_SIZES = [1, 13, 1000, 1 << 20];
+
+  test.each([
+    ['gzip', gzipSync(words)],
+    ['zlib', deflateSync(words)],
+  ] as const)('%s filled up with zeros', async (wrapping, bytes) => {
+    for (const pieceBytes of PIECE_SIZES) {
+      const { bytes: unpacked, error } = await unpack(wrapping, inPieces(new Uint8Array([...bytes, ...new Uint8Array(3000)]), pieceBytes));
+      expect(error, `pieces of ${pieceBytes}`).toBeUndefined();
+      expect(unpacked.equals(words)).toBe(true);
+    }
+  });
+
+  test.each([
+    ['gzip', gzipSync(words), [0, 0, 5]],
+    ['zlib', deflateSync(words), [5]],
+    ['zlib', deflateSync(words), [0, 0, 5]],
+    ['zstd', zstd(words), [5]],
+  ] as const)('%s with other bytes behind: all of it, and then damage', async (wrapping, bytes, behind) => {
+    for (const pieceBytes of PIECE_SIZES) {
+      const { bytes: unpacked, error } = await unpack(wrapping, inPieces(new Uint8Array([...bytes, ...behind]), pieceBytes));
+      expect(error, `pieces of ${pieceBytes}`).toMatchObject({ name: 'PerfconvError', code: 'damaged' });
+      expect(unpacked.equals(words)).toBe(true);
+    }
+  });
+
   test('no more than a recording would be', async () => {
     const bomb = Buffer.concat([zstdParts.header(17), ...Array.from({ length: 2000 }, () => zstdParts.rle(0, 128 << 10))]);
     let unpackedBytes = 0;
