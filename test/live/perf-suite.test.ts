@@ -50,6 +50,7 @@ describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against per
       const { perf, perfconv } = scriptsOf(file);
       const comparison = compareScripts(perf, perfconv);
       if (!isAcceptable(comparison)) expect.fail(describeComparison(comparison));
+      expect(comparison.traceTexts).toBe(0);
       if (comparison.frameDifferences > 0) process.stderr.write(`${variant.name}: ${describeComparison(comparison)}\n`);
     });
 

@@ -11,6 +11,12 @@ def search(n): return sum(len(re.findall("a+b", "aab" * 200)) for _ in range(n))
 def main(): return [parse(20000) for _ in range(6)], search(3000)
 main()
 `;
+const loopback = `
+import socket
+server = socket.socket(); server.bind(("127.0.0.1", 0)); server.listen(1)
+client = socket.socket(); client.connect(server.getsockname()); peer, _ = server.accept()
+for i in range(20): client.send(b"x" * 1000); peer.recv(1000)
+`;
 const nodeProgram = `
 function fibonacci(n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
 function texts() { return JSON.parse(JSON.stringify(Array.from({ length: 100000 }, (_, i) => ({ i, text: 'x' + i })))).length; }
@@ -30,6 +36,12 @@ export const variants: readonly Variant[] = [
   { name: 'group -g', record: ['-e', '{cpu-clock,page-faults,context-switches}:S', '-F', '2000', '-g'], workload: ['./tree'] },
   { name: 'tracepoints -a', record: ['-e', 'sched:sched_switch', '-e', 'sched:sched_wakeup', '-a'] },
   { name: 'tracepoints -a -g', record: ['-e', 'sched:sched_switch', '-e', 'sched:sched_wakeup', '-a', '-g'] },
+  { name: 'tracepoints of memory and timers', record: ['-e', 'kmem:*', '-e', 'timer:*', '-e', 'irq:*', '-e', 'writeback:*', '-a', '-m', '1024'] },
+  { name: 'tracepoints of system calls', record: ['-e', 'syscalls:*'], workload: ['python3', '-c', 'import json, socket, threading'] },
+  { name: 'tracepoints of the network', record: ['-e', 'net:*', '-e', 'sock:*', '-e', 'skb:*', '-e', 'tcp:*', '-a'], workload: ['python3', '-c', loopback] },
+  { name: 'tracepoints read as a group', record: ['-e', '{sched:sched_switch,sched:sched_stat_runtime}:S', '-a'] },
+  { name: 'tracepoints, pipe', record: ['-e', 'sched:*', '-e', 'kmem:*', '-a'], pipe: true },
+  { name: 'page faults with addresses', record: ['-e', 'page-faults', '-c', '1', '-d', '-W'] },
   { name: 'tracepoint and software events', record: ['-e', 'cpu-clock', '-e', 'sched:sched_switch', '-F', '2000', '-g'] },
   { name: 'pipe', record: chains, pipe: true },
   { name: 'pipe, three events', record: ['-e', 'cpu-clock,page-faults,context-switches', '-F', '2000'], pipe: true },

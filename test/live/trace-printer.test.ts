@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AttrSpec, encodeFile, encodeTracingData, eventType, record } from '../support/perf-encoder.ts';
+import { announceSkipped, makeTempDir, removeTempDir, runTool, whyMissing } from '../support/perf-tool.ts';
+import { type TraceCase, traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../support/trace-cases.ts';
+
+// Asks perf what it makes of the print formats that trace-cases.ts says it of.
+
+const whyNot = whyMissing('perf', ['--version']);
+if (whyNot !== undefined) announceSkipped('print formats of tracepoints against perf', whyNot);
+
+const CASES_PER_FILE = 60;
+const firstId = 1000;
+const batches = Array.from({ length: Math.ceil(traceCases.length / CASES_PER_FILE) }, (_, i) => traceCases.slice(i * CASES_PER_FILE, (i + 1) * CASES_PER_FILE));
+
+/** One event and one sample for each case. */
+function recordingOf(cases: readonly TraceCase[]): Uint8Array {
+  const formats = cases.map(([printFmt], i) => ({ name: `case${i}`, id: firstId + i, fields: traceCaseFields, printFmt }));
+  const attrs = cases.map(
+    (_, i): AttrSpec => ({
+      name: `lab:case${i}`,
+      type: eventType.tracepoint,
+      config: BigInt(firstId + i),
+      period: 1n,
+      ids: [BigInt(i + 1)],
+      sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu', 'period', 'raw'],
+    }),
+  );
+  const records = cases.map((_, i) => {
+    const common = Uint8Array.of((firstId + i) & 0xff, (firstId + i) >> 8, 0, 0, 0x92, 0x10, 0, 0);
+    return record.sample({ id: BigInt(i + 1), pid: 4242, time: BigInt(i + 1) * 1000n, period: 1n, raw: Uint8Array.from([...common, ...traceCasePayload]) });
+  });
+  const tracingData = encodeTracingData({ systems: [{ name: 'lab', formats }], printkFormats: traceCasePrintkFormats });
+  return encodeFile({ attrs, records, features: { tracingData } });
+}
+
+describe.skipIf(whyNot !== undefined)('print formats', () => {
+  let directory = '';
+  beforeAll(() => {
+    directory = makeTempDir();
+  });
+  afterAll(() => removeTempDir(directory));
+
+  /** What perf prints of each case; undefined where it ends by a signal, which some formats bring it to, alone or beside others. */
+  const ask = (cases: readonly TraceCase[]): (string | undefined)[] => {
+    const file = join(directory, 'cases.data');
+    writeFileSync(file, recordingOf(cases));
+    const { status, stdout } = runTool('perf', ['script', '-f', '-i', file, '-F', 'event,trace']);
+    if (status !== 0) {
+      if (cases.length === 1) return [undefined];
+      const middle = cases.length >> 1;
+      return [...ask(cases.slice(0, middle)), ...ask(cases.slice(middle))];
+    }
+    const texts = `\n${stdout}`.split(/\n *lab:case\d+: /).slice(1);
+    return texts.map((text, i) => (i === texts.length - 1 ? text.replace(/\n$/, '') : text));
+  };
+
+  test.each(batches.map((cases, batch) => ({ cases, batch })))('of batch $batch show as perf shows them', ({ cases, batch }) => {
+    const shown = ask(cases);
+    expect(shown.length).toBe(cases.length);
+    expect(shown.filter((text) => text === undefined).length, `perf's crashes in batch ${batch}`).toBeLessThan(5);
+    shown.forEach((text, i) => {
+      const [printFmt, expected] = cases[i];
+      if (text === undefined) return;
+      if (expected === undefined) expect(text, printFmt).toMatch(/^\[FAILED TO PARSE\]/);
+      else expect(text, printFmt).toBe(expected);
+    });
+  });
+});
