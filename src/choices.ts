@@ -3,14 +3,10 @@
  * used, in its writer; nothing here decodes a recording or looks up symbols.
  */
 import type { PerfRecord } from './perfdata/records/perf-record.ts';
-import { SCRIPT_FIELDS, type ScriptFieldChoice } from './writers/script-fields.ts';
 
 export { PPROF_LABELS, type PprofLabel } from './writers/pprof-labels.ts';
 export { REPORT_KEYS, type ReportKey } from './writers/report-keys.ts';
 export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from './writers/script-fields.ts';
-
-/** Script's fields as they stand, and with `+` and `-` before them. */
-export const SCRIPT_FIELD_CHOICES: readonly ScriptFieldChoice[] = SCRIPT_FIELDS.flatMap((field) => [field, `+${field}`, `-${field}`] as const);
 
 export const WEIGHTS = ['period', 'samples'] as const;
 export const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;

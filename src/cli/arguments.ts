@@ -54,6 +54,17 @@ export class Arguments {
       .map((part) => this.#oneOf(name, part.trim(), choices));
   }
 
+  /** As {@link choices}, and each may have a `+` or `-` before it. */
+  signedChoices<T extends string>(name: string, choices: readonly T[]): (T | `+${T}` | `-${T}`)[] | undefined {
+    return this.text(name)
+      ?.split(',')
+      .map((part) => {
+        const [, sign, rest] = /^([+-]?)(.*)$/s.exec(part.trim()) ?? [];
+        const choice = this.#oneOf(name, rest, choices);
+        return sign === '+' || sign === '-' ? (`${sign}${choice}` as const) : choice;
+      });
+  }
+
   /** A list of texts: commas between, the option repeated, or both. undefined when it is not given. */
   list(name: string, split: (text: string) => string[] = (text) => text.split(',')): string[] | undefined {
     const parts = this.texts(name).flatMap((text) => split(text).map((part) => part.trim()));

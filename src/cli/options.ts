@@ -68,7 +68,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     choices: SCRIPT_FIELDS,
     isList: true,
     section: OUTPUT,
-    text: `script: which of ${SCRIPT_FIELDS.join(', ')}. Default: as perf script`,
+    text: `script: which of ${SCRIPT_FIELDS.join(', ')}; or +FIELD and -FIELD (-F=-FIELD), to add to the default or leave out of it. Default: as perf script`,
   },
   { name: 'ns', section: OUTPUT, text: 'script: times with nine decimals' },
   {

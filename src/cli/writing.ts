@@ -1,4 +1,4 @@
-import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELD_CHOICES, type ScriptFieldChoice, WEIGHTS } from '../choices.ts';
+import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELDS, type ScriptFieldChoice, WEIGHTS } from '../choices.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import type { Format } from '../formats.ts';
@@ -49,7 +49,7 @@ export function reportUnusedOptions(outputs: readonly PlannedOutput[], args: Arg
 
 /** `comm,ip` in place of what is printed by default; `+addr,-period` beside it. */
 function readFields(args: Arguments): ScriptFieldChoice[] | undefined {
-  const fields = args.choices('fields', SCRIPT_FIELD_CHOICES);
+  const fields = args.signedChoices('fields', SCRIPT_FIELDS);
   const changes = fields?.filter((field) => /^[+-]/.test(field)).length ?? 0;
   if (fields !== undefined && changes > 0 && changes < fields.length) {
     throw new PerfconvError('usage', '--fields either chooses fields or adds and leaves out some (+FIELD, -FIELD), not both');
