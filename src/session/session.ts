@@ -252,6 +252,8 @@ class Session implements RecordVisitor, SampleTaker {
     this.#queue.finish(this.#deliver);
     const { features } = this.#header;
     if (features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
+    // Not `this` in what is given out: the callchains would stay in memory with it.
+    const { kernel } = this.#machine;
     const { dsos } = this.#machine.dsos;
     this.#machine.dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
     if (this.#sampleCount > 0) reportUnreadStacks(this.#events.events, this.#diagnostics);
@@ -274,7 +276,7 @@ class Session implements RecordVisitor, SampleTaker {
       baseTime: this.#clock.base,
       sampleCount: this.#sampleCount,
       disorderedSamples: this.#disorderedSamples,
-      kernelDsoAt: (address) => this.#kernel.find(address),
+      kernelDsoAt: (address) => kernel.find(address),
       embeddedSymbols: this.#embeddedSymbols.symbolsOf(dsos, features.simpleperf?.files ?? []),
     };
   }
