@@ -132,3 +132,18 @@ test('only the command line prints and exits', () => {
   expect(isForbidden('process.exit(1)') && isForbidden('console.log(1)')).toBe(true);
   expect(files.filter((file) => roomOf(file) !== 'cli' && isForbidden(textOf(file)))).toEqual([]);
 });
+
+describe('what a recording says', () => {
+  test('starts no program and becomes no code', () => {
+    const runs = imports.filter(({ specifier }) => /^(node:)?(child_process|vm|worker_threads|cluster)$/.test(specifier)).map(({ file }) => file);
+    const evaluates = files.filter((file) => /\beval\(|\bnew Function\(/.test(textOf(file)));
+    expect([...runs, ...evaluates]).toEqual([]);
+  });
+
+  test('names no file that is written: only outputs are, and a temporary file that has no name', () => {
+    const writes =
+      /\b(openSync|openDescriptor|open)\([^)]*'(w|wx|a|ax|r\+|w\+|wx\+)'|\b(writeFile|appendFile|createWriteStream|rename|mkdir|mkdtemp|unlink|symlink|copyFile|truncate)(Sync)?\(/;
+    const writers = files.filter((file) => NODE_ROOMS.includes(roomOf(file)) && writes.test(textOf(file)));
+    expect(writers.sort()).toEqual(['host/output-stage.ts', 'host/spill.ts']);
+  });
+});
