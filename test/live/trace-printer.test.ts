@@ -1,8 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
 import { type AttrSpec, encodeFile, encodeTracingData, eventType, record } from '../support/perf-encoder.ts';
-import { announceSkipped, makeTempDir, removeTempDir, runTool, whyMissing } from '../support/perf-tool.ts';
+import { announceSkipped, makeTempDir, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
+import { recordVariant } from '../support/record-variant.ts';
 import { type TraceCase, traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../support/trace-cases.ts';
 
 // Asks perf what it makes of the print formats that trace-cases.ts says it of.
@@ -67,4 +70,24 @@ describe.skipIf(whyNot !== undefined)('print formats', () => {
       else expect(text, printFmt).toBe(expected);
     });
   });
+});
+
+const whyNoPipe = whyNoRecording() ?? whyNoPerfconv();
+if (whyNoPipe !== undefined) announceSkipped('tracepoints of a pipe against perf', whyNoPipe);
+
+// perf report cannot read such a file, which the suite of perf-suite.test.ts needs.
+test.skipIf(whyNoPipe !== undefined)('tracepoints of a pipe show as perf shows them', () => {
+  const directory = makeTempDir();
+  try {
+    const file = join(directory, 'pipe.data');
+    const variant = { name: 'pipe', record: ['-e', 'sched:*', '-e', 'kmem:*', '-a'], pipe: true, workload: ['sh', '-c', 'ls -R /usr/include'] };
+    expect(recordVariant(variant, file, directory)).toBeUndefined();
+    const { perf, perfconv } = scriptsOf(file);
+    const comparison = compareScripts(perf, perfconv);
+    expect(perf.length).toBeGreaterThan(0);
+    expect(perf.filter(({ trace }) => trace !== '').length).toBeGreaterThan(0);
+    expect(isAcceptable(comparison) && comparison.traceTexts === 0, describeComparison(comparison)).toBe(true);
+  } finally {
+    removeTempDir(directory);
+  }
 });

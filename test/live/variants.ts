@@ -40,7 +40,6 @@ export const variants: readonly Variant[] = [
   { name: 'tracepoints of system calls', record: ['-e', 'syscalls:*'], workload: ['python3', '-c', 'import json, socket, threading'] },
   { name: 'tracepoints of the network', record: ['-e', 'net:*', '-e', 'sock:*', '-e', 'skb:*', '-e', 'tcp:*', '-a'], workload: ['python3', '-c', loopback] },
   { name: 'tracepoints read as a group', record: ['-e', '{sched:sched_switch,sched:sched_stat_runtime}:S', '-a'] },
-  { name: 'tracepoints, pipe', record: ['-e', 'sched:*', '-e', 'kmem:*', '-a'], pipe: true },
   { name: 'page faults with addresses', record: ['-e', 'page-faults', '-c', '1', '-d', '-W'] },
   { name: 'tracepoint and software events', record: ['-e', 'cpu-clock', '-e', 'sched:sched_switch', '-F', '2000', '-g'] },
   { name: 'pipe', record: chains, pipe: true },
