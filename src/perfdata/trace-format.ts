@@ -40,6 +40,8 @@ export interface TraceFormat {
 
 /** No tracepoint needs more; a hostile text could hold millions. */
 const MAX_FIELDS = 4096;
+/** Longer lines are not looked at: some patterns take time that grows with the square of the length. */
+const MAX_LINE = 4096;
 
 const FIELD_LINE = /^\s*field(?: special)?:(.*);\s*offset:(\d{1,9});\s*size:(\d{1,9});(?:\s*signed:(-?\d);)?/;
 
@@ -71,7 +73,7 @@ export function parseTraceFormat(system: string, text: string): TraceFormat | un
 
 /** One line: `field:DECLARATION; offset:N; size:N; signed:N;` (kernels before 2.6.33 leave `signed` out). */
 function parseField(line: string): TraceField | undefined {
-  const match = FIELD_LINE.exec(line);
+  const match = line.length > MAX_LINE ? null : FIELD_LINE.exec(line);
   if (match === null) return undefined;
   const declaration = match[1].trim();
   const offset = Number(match[2]);

@@ -109,6 +109,20 @@ describe('tracing data', () => {
     expect(data.formats.size).toBe(0);
   });
 
+  it('with a declaration of a megabyte has no such field', () => {
+    const fields = [
+      { declaration: `${'a'.repeat(1 << 20)}!`, offset: 8, size: 4 },
+      { declaration: 'int b', offset: 12, size: 4 },
+    ];
+    const data = readTracingData(encodeTracingData({ systems: [{ name: 'lab', formats: [{ name: 'long', id: 1, fields, printFmt: '""' }] }] }));
+    expect(
+      data.formats
+        .get(1)
+        ?.fields.map(({ name }) => name)
+        .slice(4),
+    ).toEqual(['b']);
+  });
+
   it('with a size beyond all memory ends there', () => {
     const bytes = encodeTracingData({ systems });
     const at = bytes.findIndex((_, i) => new TextDecoder().decode(bytes.subarray(i, i + 12)) === 'header_page\0') + 12;
