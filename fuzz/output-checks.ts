@@ -19,6 +19,14 @@ function valueless(text: string): string | undefined {
   return found === null ? undefined : `the text holds ${JSON.stringify(text.slice(Math.max(0, found.index - 40), found.index + 40))}`;
 }
 
+/** What is wrong with text for a terminal: values that are none, characters that move the cursor or change its colours. */
+export function lineFault(text: string): string | undefined {
+  const found = /[\x00-\x09\x0b-\x1f\x7f-\x9f]/.exec(text);
+  return found === null
+    ? valueless(text)
+    : `the text holds a control character: ${JSON.stringify(text.slice(Math.max(0, found.index - 40), found.index + 40))}`;
+}
+
 /** Names with line breaks in them make lines of their own: then nothing can be counted. */
 function hasControlCharacters({ tasks, events, mappings }: Profile): boolean {
   return [...tasks.map((task) => task.comm), ...events.map((event) => event.name), ...mappings.map((mapping) => mapping.name)].some((name) =>

@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { infoText } from '../src/cli/info-text.ts';
+import { dump } from '../src/dump.ts';
 import { openFile, openStream } from '../src/host/open-input.ts';
 import {
   BufferSink,
@@ -22,15 +24,13 @@ import {
   writeProfile,
   writeReport,
 } from '../src/index.ts';
-import { readRecords } from '../src/read-records.ts';
 import { SCRIPT_FIELDS, scriptDetailsOf } from '../src/writers/script-fields.ts';
 import { pollution, resetAllocations, uncheckedAllocation } from './guards.ts';
 import { NotedSymbolFiles, SYMFS } from './noted-symbol-files.ts';
-import { OUTPUT_CHECKS, type Output } from './output-checks.ts';
+import { lineFault, OUTPUT_CHECKS, type Output } from './output-checks.ts';
 import type { Plan } from './plan.ts';
 import { projectRoot } from './project-root.ts';
 import { type InputFiles, isDirectory, SINGLE_FILE } from './seed.ts';
-import { TracePayloads } from './trace-payloads.ts';
 
 /** Something that must not be, in words that name it: the error's stack, or what is wrong with an output. */
 export class Wrong extends Error {
@@ -80,7 +80,7 @@ export class Target {
     for (const output of plan.outputs) {
       if (output === 'csv') await this.#withSource(files, plan, (source) => checkTables(source, options, result));
       else if (output === 'info') await this.#withSource(files, plan, (source) => checkInfo(source, plan, result));
-      else if (output === 'records') await this.#withSource(files, plan, (source) => checkRecords(source, result));
+      else if (output === 'records') await this.#withSource(files, plan, (source) => checkRecords(source, plan, result));
       else await checkOutput(output, result.profile, plan, diagnostics);
     }
     if (plan.isMerged) await checkMerged(result.profile, plan);
@@ -181,27 +181,27 @@ function fieldsOf({ meta }: Profile): readonly ScriptField[] {
 }
 
 /** What `perfconv info` tells comes of a second reading without filters. */
-async function checkInfo(source: Source, { compatPerf }: Plan, { session }: ReadProfileResult): Promise<void> {
-  const text = JSON.stringify(
-    await readRecordingInfo(source, { anonymous: session.sampleCount % 2 === 1, modifiedNs: 1_700_000_000_000_000_000n }, new Diagnostics()),
-  );
-  const { sampleCount, recordCount, events } = JSON.parse(text) as { sampleCount: number; recordCount: number; events: readonly unknown[] };
+async function checkInfo(source: Source, { compatPerf, hasAllFields }: Plan, { session }: ReadProfileResult): Promise<void> {
+  const info = await readRecordingInfo(source, { anonymous: hasAllFields, modifiedNs: 1_700_000_000_000_000_000n }, new Diagnostics());
+  const { sampleCount, recordCount, events } = JSON.parse(JSON.stringify(info)) as { sampleCount: number; recordCount: number; events: readonly unknown[] };
   const found = `${sampleCount} samples, ${recordCount} records, ${events.length} events`;
   const expected = `${session.sampleCount} samples, ${session.counts.total} records, ${session.events.length} events`;
   // perf takes a group's READ for several samples where simpleperf's own recordings have one.
   if (found !== expected && !compatPerf) throw new Wrong(`info: it tells of ${found}; the profile of ${expected}`);
+  const wrong = lineFault(infoText(info, { verbose: hasAllFields, heading: (text) => text }));
+  if (wrong !== undefined) throw new Wrong(`info: ${wrong}`);
 }
 
-/** All records as plain values, and the payloads of tracepoints as text. */
-async function checkRecords(source: Source, { session }: ReadProfileResult): Promise<void> {
-  let count = 0;
-  const payloads = new TracePayloads(session.features.tracingData);
-  for await (const record of readRecords(source, new Diagnostics())) {
-    if (record.type === 'SAMPLE' && record.raw !== undefined) payloads.print(record.raw);
-    JSON.stringify(record, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
-    count++;
-  }
-  if (count !== session.counts.total) throw new Wrong(`records: there are ${count}, the session counted ${session.counts.total}`);
+/** All records, one line each, as text or as JSON. */
+async function checkRecords(source: Source, { hasAllFields: json }: Plan, { session }: ReadProfileResult): Promise<void> {
+  const sink = new BufferSink();
+  await dump(source, sink, { json }, new Diagnostics());
+  const text = sink.text();
+  const lines = text.split('\n').slice(0, -1);
+  if (lines.length !== session.counts.total) throw new Wrong(`records: there are ${lines.length}, the session counted ${session.counts.total}`);
+  if (json) for (const line of lines) JSON.parse(line);
+  const wrong = lineFault(text);
+  if (wrong !== undefined) throw new Wrong(`records: ${wrong}`);
 }
 
 /** CSV tables come of a second reading, for they tell of records that no profile keeps. */
