@@ -42,7 +42,8 @@ export {
   type TimeInfo,
   type TopologyInfo,
 } from './recording-info.ts';
-export type { RecordObserver, SessionResult } from './session/session.ts';
+export type { RecordObserver } from './session/replay.ts';
+export type { SessionResult } from './session/session.ts';
 export { type WriteOptions, writeProfile } from './write-profile.ts';
 export type { PprofLabel } from './writers/pprof-labels.ts';
 export { type ReportKey, type ReportOptions, writeReport } from './writers/report.ts';

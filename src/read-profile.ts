@@ -10,7 +10,8 @@ import type { Mapping, Profile, ProfileEvent, ProfileMeta } from './profile/prof
 import { DETAIL_VALUES, type DetailName, SampleDetails } from './profile/sample-details.ts';
 import { wallClockOffset } from './session/clock.ts';
 import type { SampleFilter } from './session/filter.ts';
-import { type RecordObserver, runSession, type SessionResult } from './session/session.ts';
+import type { RecordObserver } from './session/replay.ts';
+import { runSession, type SessionResult } from './session/session.ts';
 import { symbolizeLocations } from './symbolize.ts';
 import type { Symbolizer } from './symbols/symbolizer.ts';
 

@@ -1,4 +1,4 @@
-import type { RecordObserver } from '../session/session.ts';
+import type { RecordObserver } from '../session/replay.ts';
 
 /** Counts how far the order of the samples in the file is from that of their times. */
 export class SampleOrder implements RecordObserver {

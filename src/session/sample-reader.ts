@@ -7,6 +7,7 @@ import { emptySampleOffsets } from '../perfdata/sample-layout.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';
+import type { ReadSample } from './read-growth.ts';
 import type { DetailReader } from './sample-details.ts';
 
 /** In place of a chain: the record is to be seen, but is no sample of anything (READ of values that have not grown). */
@@ -29,6 +30,24 @@ export interface SampleTaker {
     cpu: number,
     chain: number,
     period: number,
+    ipLo: number,
+    ipHi: number,
+    detail: number,
+  ): void;
+
+  /**
+   * Takes a sample with READ, which stands for none, one or several: that depends on the one before it in time.
+   * @param ownPeriod see {@link SampleRules.readKeepsPeriod}; −1 where the values tell the period
+   */
+  takeReadSample(
+    read: ReadSample,
+    timeNs: number,
+    nr: number,
+    pid: number,
+    tid: number,
+    cpu: number,
+    chain: number,
+    ownPeriod: number,
     ipLo: number,
     ipHi: number,
     detail: number,
@@ -62,8 +81,6 @@ export class SampleReader {
   readonly #details: DetailReader | undefined;
   readonly #offsets = emptySampleOffsets();
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
-  /** Last value of each event id: the period of a sample with READ is the difference. */
-  readonly #lastValues = new Map<number, number>();
 
   /** @param details keeps details of samples; undefined: none are kept */
   constructor(
@@ -134,7 +151,8 @@ export class SampleReader {
     const detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, end, misc);
     if (offsets.read >= 0) {
       const ownPeriod = this.#rules.readKeepsPeriod ? period : -1;
-      this.#takeReadValues(sampled, view, event, ownPeriod, timeNs, nr, pid, tid, cpu, chain, ipLo, ipHi, detail, fileOffset);
+      const read = this.#readValues(sampled, event, view, fileOffset);
+      this.#taker.takeReadSample(read, timeNs, nr, pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail);
       return true;
     }
     this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail);
@@ -154,50 +172,26 @@ export class SampleReader {
     return event;
   }
 
-  /**
-   * A sample with PERF_SAMPLE_READ stands for one sample per value read, each with what the value has grown by as its
-   * period; a member that has not moved gives none. Observed: perf 6.1.
-   * @param ownPeriod period of the sampled event itself, −1 to take that from its value, too
-   */
-  #takeReadValues(
-    sampled: SessionEvent,
-    view: ByteView,
-    sampledEvent: number,
-    ownPeriod: number,
-    timeNs: number,
-    nr: number,
-    pid: number,
-    tid: number,
-    cpu: number,
-    chain: number,
-    ipLo: number,
-    ipHi: number,
-    detail: number,
-    fileOffset: number,
-  ): void {
-    const { readFormat } = sampled.attr;
-    let hasTaken = ownPeriod >= 0;
-    if (hasTaken) this.#taker.takeSample(timeNs, nr, sampledEvent, pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail);
-    const values = readValuesOf(readFormat, view, this.#offsets.read);
-    for (let i = 0; i < values.count; i++) {
-      const at = values.first + i * values.stride;
+  /** The values of a READ field, of events that are known. */
+  #readValues(sampled: SessionEvent, sampledEvent: number, view: ByteView, fileOffset: number): ReadSample {
+    const fields = readValuesOf(sampled.attr.readFormat, view, this.#offsets.read);
+    const events: number[] = [];
+    const ids: number[] = [];
+    const values: number[] = [];
+    for (let i = 0; i < fields.count; i++) {
+      const at = fields.first + i * fields.stride;
       // Ids count from 1; without them each event has but one value.
-      const id = values.idOffset < 0 ? -1 - sampledEvent : view.u64(at + values.idOffset);
-      const event = values.idOffset < 0 ? sampledEvent : this.#events.findById(id);
+      const id = fields.idOffset < 0 ? -1 - sampledEvent : view.u64(at + fields.idOffset);
+      const event = fields.idOffset < 0 ? sampledEvent : this.#events.findById(id);
       if (event < 0) {
         this.#diagnostics.add('unknown-event-id', 'loss', 'PERF_RECORD_SAMPLE reads a value whose id belongs to no event: it is skipped', fileOffset);
         continue;
       }
-      const value = view.u64(at);
-      const period = value - (this.#lastValues.get(id) ?? 0);
-      this.#lastValues.set(id, value);
-      if (period < 0)
-        this.#diagnostics.add('count-decreased', 'loss', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', fileOffset);
-      if (period <= 0 || (ownPeriod >= 0 && event === sampledEvent)) continue;
-      hasTaken = true;
-      this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail);
+      events.push(event);
+      ids.push(id);
+      values.push(view.u64(at));
     }
-    if (!hasTaken) this.#taker.takeSample(timeNs, nr, sampledEvent, pid, tid, cpu, NO_SAMPLE, 0, ipLo, ipHi, -1);
+    return { kind: 'read', event: sampledEvent, fileOffset, events, ids, values };
   }
 }
 

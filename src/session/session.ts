@@ -1,7 +1,5 @@
 import { BufferSource, type RecordingSource } from '../bytes/byte-source.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import { KeyedPairs } from '../intern/keyed-pairs.ts';
-import { TupleInterner } from '../intern/tuple-interner.ts';
 import * as abi from '../perfdata/constants.ts';
 import { isSimpleperfRecording } from '../perfdata/features/simpleperf.ts';
 import { takeTracingData } from '../perfdata/features/tracing.ts';
@@ -10,57 +8,28 @@ import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
 import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
 import { readSideBand, type SideBand } from '../perfdata/records/side-band.ts';
-import type { AddressSpace } from './address-space.ts';
 import { CallchainTable } from './callchains.ts';
 import { RecordingClock } from './clock.ts';
 import type { Dso } from './dsos.ts';
 import { type EventList, eventsOf, type SessionEvent } from './events.ts';
 import { CompiledFilter, needsSampleTimes, type SampleFilter } from './filter.ts';
-import { type FrameOptions, FrameResolver, type FrameSink } from './frames.ts';
-import type { KernelMaps } from './kernel-maps.ts';
+import { type FrameOptions, FrameResolver } from './frames.ts';
 import { Machine } from './machine.ts';
 import { PartTimes } from './part-times.ts';
+import type { ReadSample } from './read-growth.ts';
 import { RecordCounts } from './record-counts.ts';
 import { type QueuedRow, RecordQueue } from './record-queue.ts';
+import { type RecordObserver, Replay, type SessionSink } from './replay.ts';
 import { type DetailOptions, DetailReader } from './sample-details.ts';
-import { NO_SAMPLE, SampleReader, type SampleTaker } from './sample-reader.ts';
-import { isOffCpuRecording, isSwitchIn, OffCpuTimes, type PeriodSink } from './simpleperf-offcpu.ts';
+import { SampleReader, type SampleTaker } from './sample-reader.ts';
+import { isOffCpuRecording, OffCpuTimes } from './simpleperf-offcpu.ts';
 import { SimpleperfRecordReader } from './simpleperf-records.ts';
 import { EmbeddedSymbolStore, type EmbeddedSymbols } from './simpleperf-symbols.ts';
-import type { SessionProcess, SessionTask, SessionThread, TaskTable } from './tasks.ts';
+import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
 import { findSampleTimes, notedSampleTimes } from './time-bounds.ts';
 import type { TimeSpan } from './time-ranges.ts';
 import { reportLoss, reportUnreadStacks, reportUnused } from './unused-data.ts';
 import { UserRecordReader } from './user-records.ts';
-
-/** Where a session's samples and frames go, in time order. */
-export interface SessionSink extends FrameSink, PeriodSink {
-  /**
-   * Index of what samples of an event in a task with a stack are added up under.
-   * @param event, task indexes into the session's tables
-   * @param stack what {@link FrameSink.internStack} gave, −1 for none
-   */
-  internTotal(event: number, task: number, stack: number): number;
-  /**
-   * @param total what {@link internTotal} gave
-   * @param timeNs nanoseconds since the session's base time, NaN where the sample has none
-   * @param cpu −1 where the sample has none
-   * @param detail row of its details, −1 where none are kept
-   * @returns what {@link PeriodSink.addPeriod} takes for it
-   */
-  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number, detail: number): number;
-}
-
-/**
- * Sees every record of the file once, in time order, filters or not. A sample that stands for several (READ of a
- * group) is seen once.
- */
-export interface RecordObserver {
-  /** @param nr position in the file, from 0 */
-  sample(nr: number, timeNs: number, event: number, thread: number, pid: number, tid: number, period: number, ipLo: number, ipHi: number): void;
-  /** @param pid, tid −1 where the record does not tell */
-  sideBand(nr: number, timeNs: number, pid: number, tid: number, record: SideBand): void;
-}
 
 export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly filter: SampleFilter;
@@ -125,19 +94,12 @@ function recordBytes(source: RecordingSource, { dataStart, dataEnd }: RecordingH
 class Session implements RecordVisitor, SampleTaker {
   readonly #header: RecordingHeader;
   readonly #diagnostics: Diagnostics;
-  readonly #sink: SessionSink;
   readonly #observer: RecordObserver | undefined;
-  readonly #filter: CompiledFilter;
-  /** First and last sample, where the filter needs them and they are known beforehand. */
-  readonly #sampleTimes: TimeSpan | undefined;
   readonly #clock = new RecordingClock();
   readonly #events: EventList;
   readonly #chains: CallchainTable;
   readonly #machine: Machine;
-  /** The machine's, for the loop over samples. */
-  readonly #tasks: TaskTable;
-  readonly #kernel: KernelMaps;
-  readonly #frames: FrameResolver;
+  readonly #replay: Replay;
   readonly #queue = new RecordQueue();
   /** Of a directory's further files; undefined for a recording in one file. */
   readonly #partTimes: PartTimes | undefined;
@@ -147,22 +109,11 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #embeddedSymbols = new EmbeddedSymbolStore();
   readonly #simpleperfRecords: SimpleperfRecordReader;
   readonly #offCpu: OffCpuTimes | undefined;
-  /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
-  readonly #surroundings = new TupleInterner(3);
-  #totals = new KeyedPairs();
-  #kernelGeneration = -1;
-  /** Side band records that wait in the queue, and the places of this list that are free again. */
-  readonly #waiting: (SideBand | undefined)[] = [];
-  readonly #freePlaces: number[] = [];
-  readonly #deliver = (row: QueuedRow): void => this.#deliverRow(row);
   readonly #immediate: QueuedRow = { timeNs: Number.NaN, nr: 0, event: 0, pid: 0, tid: 0, cpu: 0, chain: 0, period: 0, ipLo: 0, ipHi: 0, detail: -1 };
   #nr = -1;
-  #sampleCount = 0;
   /** Of the sample before, in file order. */
   #lastSampleTime = Number.NaN;
   #disorderedSamples = 0;
-  #lastObservedNr = -1;
-  #hasFilterBase = false;
 
   constructor(
     source: RecordingSource,
@@ -175,16 +126,11 @@ class Session implements RecordVisitor, SampleTaker {
     this.#header = header;
     this.#partTimes = source.parts && new PartTimes(source.parts.length);
     this.#diagnostics = diagnostics;
-    this.#sink = sink;
     this.#observer = options.observer;
-    this.#filter = new CompiledFilter(options.filter);
-    this.#sampleTimes = sampleTimes;
     this.#chains = new CallchainTable(recordBytes(source, header));
     this.#machine = new Machine(header.features, options.compatPerf, diagnostics);
-    this.#tasks = this.#machine.tasks;
-    this.#kernel = this.#machine.kernel;
     const isSimpleperf = isSimpleperfRecording(header.features);
-    this.#frames = new FrameResolver(this.#chains, this.#kernel, sink, { ...options, callersAreCalls: isSimpleperf }, diagnostics);
+    const frames = new FrameResolver(this.#chains, this.#machine.kernel, sink, { ...options, callersAreCalls: isSimpleperf }, diagnostics);
     this.#events = eventsOf(header);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
     const metaInfo = header.features.simpleperf?.metaInfo;
@@ -203,6 +149,16 @@ class Session implements RecordVisitor, SampleTaker {
       this.#offCpu = new OffCpuTimes(sink);
       for (const event of this.#events.events.slice(1)) event.isOffCpuTime = true;
     }
+    const filter = new CompiledFilter(options.filter);
+    const { events } = this.#events;
+    const prepareFilter = (): boolean => {
+      if (this.#clock.hasBase) filter.setBase(this.#clock.base, sampleTimes ?? notedSampleTimes(header.features));
+      return this.#clock.hasBase;
+    };
+    this.#replay = new Replay(
+      { machine: this.#machine, events, chains: this.#chains, frames, filter, sink, observer: options.observer, offCpu: this.#offCpu, prepareFilter },
+      diagnostics,
+    );
   }
 
   visit(record: RecordCursor): void {
@@ -216,7 +172,7 @@ class Session implements RecordVisitor, SampleTaker {
     } else if (type === abi.PERF_RECORD_FINISHED_ROUND) {
       this.#observeUndecoded(type, record.misc);
       // The files of a directory have their own rounds, which say nothing of each other.
-      if (this.#partTimes === undefined) this.#queue.finishRound(this.#deliver);
+      if (this.#partTimes === undefined) this.#queue.finishRound(this.#replay.deliver);
     } else if (type >= abi.PERF_RECORD_USER_TYPE_START) {
       this.#observeUndecoded(type, record.misc);
       if (type >= abi.SIMPLEPERF_TYPE_START) this.#simpleperfRecords.read(record);
@@ -244,19 +200,19 @@ class Session implements RecordVisitor, SampleTaker {
     const times = this.#partTimes;
     if (times === undefined) return 0;
     this.#lastSampleTime = Number.NaN;
-    this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#deliver);
+    this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#replay.deliver);
     return times.newestOf(part);
   }
 
   finish(): SessionResult {
-    this.#queue.finish(this.#deliver);
+    this.#queue.finish(this.#replay.deliver);
     const { features } = this.#header;
     if (features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
     // Not `this` in what is given out: the callchains would stay in memory with it.
     const { kernel } = this.#machine;
     const { dsos } = this.#machine.dsos;
     this.#machine.dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
-    if (this.#sampleCount > 0) reportUnreadStacks(this.#events.events, this.#diagnostics);
+    if (this.#replay.sampleCount > 0) reportUnreadStacks(this.#events.events, this.#diagnostics);
     const openCount = this.#offCpu?.openCount ?? 0;
     if (openCount > 0) {
       this.#diagnostics.add('off-cpu-open', 'info', 'threads left the CPU and were not seen again: for how long is not known', undefined, openCount);
@@ -269,12 +225,12 @@ class Session implements RecordVisitor, SampleTaker {
       features,
       events: this.#events.events,
       dsos,
-      processes: this.#tasks.processes,
-      threads: this.#tasks.threads,
-      tasks: this.#tasks.tasks,
+      processes: this.#machine.tasks.processes,
+      threads: this.#machine.tasks.threads,
+      tasks: this.#machine.tasks.tasks,
       counts: this.#counts,
       baseTime: this.#clock.base,
-      sampleCount: this.#sampleCount,
+      sampleCount: this.#replay.sampleCount,
       disorderedSamples: this.#disorderedSamples,
       kernelDsoAt: (address) => kernel.find(address),
       embeddedSymbols: this.#embeddedSymbols.symbolsOf(dsos, features.simpleperf?.files ?? []),
@@ -305,7 +261,25 @@ class Session implements RecordVisitor, SampleTaker {
       return;
     }
     Object.assign(this.#immediate, { timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail });
-    this.#deliverRow(this.#immediate);
+    this.#replay.deliver(this.#immediate);
+  }
+
+  takeReadSample(
+    read: ReadSample,
+    timeNs: number,
+    nr: number,
+    pid: number,
+    tid: number,
+    cpu: number,
+    chain: number,
+    ownPeriod: number,
+    ipLo: number,
+    ipHi: number,
+    detail: number,
+  ): void {
+    if (timeNs < this.#lastSampleTime) this.#disorderedSamples++;
+    this.#lastSampleTime = timeNs;
+    this.takeSample(timeNs, nr, this.#replay.wait(read), pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail);
   }
 
   #handleSideBand(cursor: RecordCursor): void {
@@ -329,9 +303,7 @@ class Session implements RecordVisitor, SampleTaker {
     const hasTid = trailer !== undefined && trailer.tid >= 0;
     const pid = hasTid ? view.i32(end - trailer.tid) : -1;
     const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
-    const place = this.#freePlaces.pop() ?? this.#waiting.length;
-    this.#waiting[place] = record;
-    this.takeSample(timeNs, this.#nr, -1 - place, pid, tid, -1, -1, 0, 0, 0, -1);
+    this.takeSample(timeNs, this.#nr, this.#replay.wait(record), pid, tid, -1, -1, 0, 0, 0, -1);
   }
 
   /** Undefined, reported, for a record that is damaged. */
@@ -340,72 +312,6 @@ class Session implements RecordVisitor, SampleTaker {
     if (typeof record !== 'string') return record;
     this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, fileOffset);
     return undefined;
-  }
-
-  #deliverRow(row: QueuedRow): void {
-    // hot
-    if (row.event >= 0) this.#deliverSample(row);
-    else this.#deliverSideBand(row, -1 - row.event);
-  }
-
-  #deliverSample(row: QueuedRow): void {
-    // hot
-    const tasks = this.#tasks;
-    const threadIndex = tasks.thread(row.pid, row.tid);
-    if (this.#observer !== undefined && row.nr !== this.#lastObservedNr) {
-      this.#lastObservedNr = row.nr;
-      this.#observer.sample(row.nr, row.timeNs, row.event, threadIndex, row.pid, row.tid, row.period, row.ipLo, row.ipHi);
-    }
-    if (row.chain === NO_SAMPLE) return;
-    this.#sampleCount++;
-    this.#offCpu?.see(row.tid, row.timeNs);
-    const thread = tasks.threads[threadIndex];
-    if (tasks.processes[thread.process].space.fallback !== undefined && row.chain >= 0 && this.#chains.startsInUserCode(row.chain)) {
-      tasks.finishExec(thread.process);
-    }
-    if (!this.#filter.isOpen) {
-      if (!this.#hasFilterBase && this.#clock.hasBase) {
-        this.#hasFilterBase = true;
-        this.#filter.setBase(this.#clock.base, this.#sampleTimes ?? notedSampleTimes(this.#header.features));
-      }
-      if (!this.#filter.takes(this.#events.events[row.event].name, row.pid, row.tid, thread.comm, row.cpu, row.timeNs)) return;
-    }
-    const { space } = tasks.processes[thread.process];
-    const { last } = thread;
-    if (last.event !== row.event || last.generation !== space.generation) {
-      last.event = row.event;
-      last.generation = space.generation;
-      last.surroundings = this.#surroundings.intern(row.event, tasks.taskOf(threadIndex), space.generation);
-    }
-    const total = this.#totalOf(row.chain, last.surroundings, row.event, threadIndex, space);
-    const isOffCpuTime = this.#offCpu !== undefined && this.#events.events[row.event].isOffCpuTime;
-    const sinkRow = this.#sink.sample(total, row.timeNs, row.cpu, isOffCpuTime ? 0 : row.period, row.ipLo, row.ipHi, row.detail);
-    if (isOffCpuTime) this.#offCpu?.leave(row.tid, total, sinkRow, row.timeNs);
-  }
-
-  /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. */
-  #totalOf(chain: number, surroundings: number, event: number, threadIndex: number, space: AddressSpace): number {
-    // hot
-    if (this.#kernel.generation !== this.#kernelGeneration) {
-      this.#kernelGeneration = this.#kernel.generation;
-      this.#totals = new KeyedPairs();
-    }
-    const known = this.#totals.find(chain + 1, surroundings);
-    if (known >= 0) return known;
-    const stack = chain < 0 ? -1 : this.#frames.stackOf(chain, space);
-    const total = this.#sink.internTotal(event, this.#tasks.taskOf(threadIndex), stack);
-    this.#totals.set(chain + 1, surroundings, total);
-    return total;
-  }
-
-  #deliverSideBand(row: QueuedRow, place: number): void {
-    const record = this.#waiting[place];
-    this.#waiting[place] = undefined;
-    this.#freePlaces.push(place);
-    if (record === undefined) return;
-    this.#observer?.sideBand(row.nr, row.timeNs, row.pid, row.tid, record);
-    if (this.#offCpu !== undefined && isSwitchIn(record)) this.#offCpu.see(row.tid, row.timeNs);
-    this.#machine.apply(record);
   }
 
   /** Shows the observer a record that has no time of its own, or none that can be read. */

@@ -2,7 +2,7 @@ import { grown } from '../intern/growable.ts';
 import { StringTable } from '../intern/string-table.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';
-import type { RecordObserver } from '../session/session.ts';
+import type { RecordObserver } from '../session/replay.ts';
 
 /**
  * What a logged record says beyond its type, process and time. Addresses are signed doubles.

@@ -159,12 +159,13 @@ describe('samples', () => {
         { value: faults, id: 22n },
       ],
     });
+    // In time, whatever their order in the file.
     const records = [
+      record.sample({ ip: 1n, pid: 1, time: 7n, read: read(1700n, 8n) }),
       record.sample({ ip: 1n, pid: 1, time: 5n, read: read(1000n, 3n) }),
       record.sample({ ip: 1n, pid: 1, time: 6n, read: read(1600n, 3n) }),
-      record.sample({ ip: 1n, pid: 1, time: 7n, read: read(1700n, 8n) }),
     ];
-    const { samples, profile } = await decode(encodeFile({ attrs, records, features: { eventDesc: true } }));
+    const { samples, profile, diagnostics } = await decode(encodeFile({ attrs, records, features: { eventDesc: true } }));
     expect(samples.map(({ event, period }) => [event, period])).toEqual([
       ['cpu-clock', 1000],
       ['page-faults', 3],
@@ -172,6 +173,7 @@ describe('samples', () => {
       ['cpu-clock', 100],
       ['page-faults', 5],
     ]);
+    expect(diagnostics.list()).toEqual([]);
     expect(profile.events.map(({ samples: count, period }) => [count, period])).toEqual([
       [3, 1700],
       [2, 8],
