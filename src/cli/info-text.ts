@@ -70,7 +70,7 @@ function eventText(event: EventInfo, verbose: boolean): string {
 /** As `perf report --stats`. */
 function recordLines({ records, recordCount }: RecordingInfo): string[] {
   const rows = [...Object.entries(records), ['in all', recordCount] as const];
-  const width = Math.max(...rows.map(([, number]) => count(number).length));
+  const width = rows.reduce((most, [, number]) => Math.max(most, count(number).length), 0);
   return rows.map(([name, number]) => `  ${count(number).padStart(width)}  ${name.padEnd(20)} ${percent(number, recordCount)}`.trimEnd());
 }
 
