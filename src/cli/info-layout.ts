@@ -13,7 +13,7 @@ const MIN_WRAPPED_WIDTH = 40;
 /** Facts with their values in one column. */
 export function facts(all: readonly Fact[]): string[] {
   const known = all.flatMap(([name, value]) => (value === undefined || value.length === 0 ? [] : [{ name, lines: [value].flat() }]));
-  const width = Math.max(0, ...known.map(({ name }) => name.length));
+  const width = known.reduce((widest, { name }) => Math.max(widest, name.length), 0);
   return known.flatMap(({ name, lines }) => lines.flatMap((line, i) => wrapped(`  ${(i === 0 ? name : '').padEnd(width)}  `, line)));
 }
 

@@ -112,7 +112,7 @@ function bpfOutputText(bytes: Uint8Array): string {
   }
   const nul = bytes.indexOf(0);
   const isText = nul >= 0 && bytes.subarray(0, nul).every(isPrintable) && bytes.subarray(nul).every((byte) => byte === 0);
-  return isText ? `${text}${'BPF string:'.padStart(17)} "${String.fromCharCode(...bytes.subarray(0, nul))}"\n` : text;
+  return isText ? `${text}${'BPF string:'.padStart(17)} "${new TextDecoder().decode(bytes.subarray(0, nul))}"\n` : text;
 }
 
 function isPrintable(byte: number): boolean {

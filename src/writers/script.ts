@@ -91,7 +91,7 @@ class SamplePrinter {
     this.#details = samples.details && new DetailColumns(samples.details);
     const { startTime, wallClockOffsetNs } = profile.meta;
     this.#timeOfDay = wallClockOffsetNs === undefined ? undefined : new TimeOfDay(startTime + wallClockOffsetNs);
-    this.#eventWidth = Math.max(0, ...profile.events.map((event) => event.name.length));
+    this.#eventWidth = profile.events.reduce((widest, event) => Math.max(widest, event.name.length), 0);
     this.#startSeconds = Number(profile.meta.startTime / 1_000_000_000n);
     this.#startNanoseconds = Number(profile.meta.startTime % 1_000_000_000n);
   }
