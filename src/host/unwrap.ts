@@ -21,6 +21,12 @@ interface Unpacker {
  * of it, zstd 32,000 times.
  */
 const DEFLATE_STEP_BYTES = 32 << 10;
+/**
+ * What a step has unpacked is lost when it comes upon damage: the first steps, which may be the whole of a small file, are
+ * short ones.
+ */
+const SHORT_STEP_BYTES = 1 << 10;
+const SHORT_STEPS_BYTES = 256 << 10;
 const ZSTD_STEP_BYTES = 1 << 10;
 const ZLIB_PIECE_BYTES = 32 << 10;
 
@@ -77,11 +83,15 @@ async function* unwrapAll(wrapping: ReadableWrapping, input: AsyncIterable<Uint8
 async function* pushed(unpacker: Unpacker, input: AsyncIterable<Uint8Array>, stepBytes: number): AsyncGenerator<Uint8Array> {
   const pieces: Uint8Array[] = [];
   const take = (piece: Uint8Array): void => void pieces.push(piece.slice());
+  let pushedBytes = 0;
   try {
     for await (const chunk of input) {
-      for (let at = 0; at < chunk.length; at += stepBytes) {
+      let size = 0;
+      for (let at = 0; at < chunk.length; at += size) {
+        size = Math.min(chunk.length - at, pushedBytes < SHORT_STEPS_BYTES ? SHORT_STEP_BYTES : stepBytes);
+        pushedBytes += size;
         try {
-          await unpacker.push(chunk.subarray(at, at + stepBytes), take);
+          await unpacker.push(chunk.subarray(at, at + size), take);
         } finally {
           // Before damage, too.
           yield* pieces.splice(0);

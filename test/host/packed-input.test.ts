@@ -311,3 +311,25 @@ function unfinished(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   new DataView(copy.buffer).setBigUint64(48, 0n, true);
   return copy;
 }
+
+describe('a small gzip file', () => {
+  const text = wordyText(60_000);
+
+  test('that is damaged in its middle gives what came before but for a little', async () => {
+    const gzip = gzipSync(text);
+    const at = Math.floor(gzip.length / 2);
+    gzip.fill(0xff, at, at + 64);
+    const { bytes, error } = await unpack('gzip', inPieces(gzip, 64 << 10));
+    expect(error).toMatchObject({ code: 'damaged' });
+    // Some thousand bytes of compressed data beside the damage.
+    const before = bytes.findIndex((byte, i) => byte !== text[i]);
+    expect(before < 0 ? bytes.length : before).toBeGreaterThan(text.length / 4);
+  });
+
+  test('with other bytes behind it gives all but for a little', async () => {
+    const { bytes, error } = await unpack('gzip', inPieces(Buffer.concat([gzipSync(text), Buffer.from('more text\n')]), 64 << 10));
+    expect(error).toMatchObject({ code: 'damaged' });
+    expect(bytes.length).toBeGreaterThan(text.length * 0.8);
+    expect(bytes.equals(Buffer.from(text.subarray(0, bytes.length)))).toBe(true);
+  });
+});
