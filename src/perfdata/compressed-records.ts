@@ -9,6 +9,8 @@ import type { OpenZstdStream, ZstdStream } from './zstd-stream.ts';
  */
 const FREE_BYTES = 64 << 20;
 const MAX_RATIO = 256;
+/** How a frame begins. Source: RFC 8878, 3.1.1. */
+const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 
 /** What the COMPRESSED records of one file hold: one zstd stream, of records one behind the other. */
 export class CompressedRecords {
@@ -29,9 +31,13 @@ export class CompressedRecords {
     this.#diagnostics = diagnostics;
   }
 
-  /** Takes the compressed bytes of one record. Damage is reported; what came before it was visited. */
-  async unpack(bytes: Uint8Array, fileOffset: number): Promise<void> {
+  /**
+   * Takes the compressed bytes of one record. Damage is reported; what came before it was visited.
+   * @param isBehindGap whether records may be missing before this one: the stream goes on only where it begins anew
+   */
+  async unpack(bytes: Uint8Array, fileOffset: number, isBehindGap: boolean): Promise<void> {
     try {
+      if (isBehindGap && this.#packedBytes > 0) this.#takeUpAgain(bytes);
       if (!this.#isBroken) await this.#push(bytes, fileOffset);
     } catch (error) {
       if (!(error instanceof PerfconvError) || error.code !== 'damaged') throw error;
@@ -55,6 +61,14 @@ export class CompressedRecords {
 
   close(): void {
     this.#stream?.close();
+  }
+
+  /** perf's stream has no checksum: pushed into it, what follows a gap would give bytes that never were. */
+  #takeUpAgain(bytes: Uint8Array): void {
+    this.#stream?.close();
+    this.#stream = undefined;
+    this.#isBroken = false;
+    if (!ZSTD_MAGIC.every((byte, i) => bytes[i] === byte)) throw new PerfconvError('damaged', 'a part of them is missing');
   }
 
   async #push(bytes: Uint8Array, fileOffset: number): Promise<void> {

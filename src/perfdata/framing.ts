@@ -11,6 +11,8 @@ const MAX_RECORD_BYTES = 64 << 20;
 /** Payloads that are kept whole (TRACING_DATA) have some megabytes at most. */
 const MAX_PAYLOAD_BYTES = 64 << 20;
 const PAYLOAD_PIECE_BYTES = 1 << 20;
+/** A stream does not tell its size; no hardware trace has more in one piece. */
+const MAX_SKIPPED_BYTES = 2 ** 32;
 
 /**
  * Walks the records of a byte range, in file order. The bytes are read in large pieces into one buffer that is used
@@ -52,17 +54,33 @@ export class RecordStream extends RecordCursor {
   }
 
   /**
+   * Steps over bytes that follow the current record outside its size. Where there cannot be so many, the record is damaged,
+   * or the recording ends in them: then records are searched for among them.
+   * @param what the record, for messages
+   * @returns whether the bytes are there, as far as that can be known
+   */
+  skipPayloadOf(what: string, bytes: number): boolean {
+    const end = Math.min(this.#end, this.#source.sizeBytes ?? this.position + MAX_SKIPPED_BYTES);
+    if (this.position + bytes <= end) {
+      this.skipPayload(bytes);
+      return true;
+    }
+    this.searchBehind(`the payload of ${what}, ${bytes} bytes, reaches past the end`);
+    return false;
+  }
+
+  /**
    * Reads the bytes that follow the current record outside its size, and steps over them. The record is gone then.
-   * @returns undefined, reported, when there are more than any writer makes
+   * @returns undefined, reported, where there cannot be so many
    */
   async takePayload(sizeBytes: number, what: string): Promise<Uint8Array | undefined> {
     const { position } = this;
     const from = this.nextOffset;
-    this.skipPayload(sizeBytes);
     if (sizeBytes > MAX_PAYLOAD_BYTES) {
-      this.#findings.add('payload-too-large', 'loss', `${what} says that ${sizeBytes} bytes follow it: they are not read`, position);
+      this.searchBehind(`the payload of ${what}, ${sizeBytes} bytes, is larger than any`);
       return undefined;
     }
+    if (!this.skipPayloadOf(what, sizeBytes)) return undefined;
     const parts: Uint8Array[] = [this.view.bytes.slice(from, Math.min(from + sizeBytes, this.filled))];
     let done = parts[0].length;
     // A stream gives little at a time, and a size is only a claim: memory follows what was read.
@@ -104,8 +122,7 @@ export class RecordStream extends RecordCursor {
   }
 
   #reportRemainder(): void {
-    if (this.endSearch()) return;
-    const rest = this.filled - this.nextOffset;
+    const rest = this.endSearch() ? 0 : this.filled - this.nextOffset;
     const end = this.base + this.filled;
     const limit = Math.min(this.#end, this.#source.sizeBytes ?? Number.POSITIVE_INFINITY);
     const missing = Number.isFinite(this.#end) ? this.#end - end : 0;

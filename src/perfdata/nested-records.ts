@@ -35,7 +35,7 @@ export class NestedRecords extends RecordCursor {
     if (this.pendingBytes > MAX_PENDING_BYTES) this.giveUpRecord();
     this.compact();
     if (this.filled + piece.length > this.view.length) {
-      const bytes = new Uint8Array(this.filled + piece.length);
+      const bytes = new Uint8Array(Math.max(this.filled + piece.length, this.view.length * 2));
       bytes.set(this.view.bytes.subarray(0, this.filled));
       this.view = new ByteView(bytes, this.view.littleEndian);
     }

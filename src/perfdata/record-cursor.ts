@@ -1,6 +1,7 @@
 import type { ByteView } from '../bytes/byte-view.ts';
 import type { Diagnostics } from '../diagnostics.ts';
-import { isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, recordTypeName, recordTypeNameOf, SIMPLEPERF_TYPE_START } from './constants.ts';
+import { isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName, SIMPLEPERF_TYPE_START } from './constants.ts';
+import { looksLikeRecord } from './record-plausibility.ts';
 
 /** struct perf_event_header: type, misc, size. */
 export const RECORD_HEADER_BYTES = 8;
@@ -38,13 +39,14 @@ export class RecordCursor {
   readonly #diagnostics: Diagnostics;
   /** Whether a search is on. */
   #isLost = false;
-  /** Where the bytes stand that are no record, in the buffer (below 0 when they have left it), and what they look like. */
+  /** Where the bytes stand that are no record, in the buffer (below 0 when they have left it), and what is wrong with them. */
   #lostAt = 0;
   #lostText = '';
+  /** Whether all bytes from there on were text so far. */
+  #isText = false;
+  #gaps = 0;
   /** Position in the recording of the record before them, if the search began inside it; −1 otherwise. */
   #suspect = -1;
-  /** Where records may begin: perf pads them to 8 bytes, but for those that carry bytes of another kind. */
-  #step = ALIGNMENT;
   /** Whether the record before may be to blame for what follows: then the search begins inside it. */
   #mayLookBack = false;
 
@@ -57,6 +59,11 @@ export class RecordCursor {
   /** Position of the current record in the recording. */
   get fileOffset(): number {
     return this.base + this.offset;
+  }
+
+  /** How many times bytes were left out so far: between two records there was something else if the number has grown. */
+  get gapCount(): number {
+    return this.#gaps;
   }
 
   /** Position just behind the current record: how far the walk has come. */
@@ -80,7 +87,7 @@ export class RecordCursor {
         size += misc * 0x1_0000;
         misc = 0;
       }
-      if (size < RECORD_HEADER_BYTES || !mayBeRecordType(type)) {
+      if (size < RECORD_HEADER_BYTES || !mayBeRecordType(type) || ((size & 7) !== 0 && !this.#mayHaveOddSize(type, at + size))) {
         this.#lose(at);
         continue;
       }
@@ -91,7 +98,6 @@ export class RecordCursor {
       this.type = type;
       this.misc = misc;
       this.nextOffset = at + size;
-      if ((size & 7) !== 0) this.#step = 1;
       this.#mayLookBack = true;
       return true;
     }
@@ -128,14 +134,29 @@ export class RecordCursor {
   protected declaredSize(): number {
     const at = this.nextOffset;
     const type = this.view.u32(at);
-    if (!mayBeRecordType(type)) return 0;
-    return this.view.u16(at + 6) + (type >= SIMPLEPERF_TYPE_START ? this.view.u16(at + 4) * 0x1_0000 : 0);
+    return mayBeRecordType(type) ? sizeAt(this.view, at) : 0;
   }
 
   /** Gives up the record that should begin at the walk's position: the next call of {@link next} searches behind it. */
   protected giveUpRecord(): void {
     this.#mayLookBack = false;
     this.#lose(this.nextOffset);
+  }
+
+  /** Searches what follows the current record for further ones, for it is not what that record says. @param text says so */
+  protected searchBehind(text: string): void {
+    this.#isLost = true;
+    this.#lostAt = this.nextOffset;
+    this.#lostText = text;
+    this.#isText = false;
+    this.#suspect = -1;
+    this.#mayLookBack = false;
+  }
+
+  /** The kernel pads all of its records to 8 bytes; one that is not, by another writer, is believed if another follows it. */
+  #mayHaveOddSize(type: number, end: number): boolean {
+    if (type >= PERF_RECORD_USER_TYPE_START || end + RECORD_HEADER_BYTES > this.filled) return true;
+    return mayBeRecordType(this.view.u32(end)) && this.view.u16(end + 6) >= RECORD_HEADER_BYTES;
   }
 
   /**
@@ -158,7 +179,7 @@ export class RecordCursor {
    */
   protected endSearch(): boolean {
     if (!this.#isLost) return false;
-    if (this.#lostText === TEXT) {
+    if (this.#isText && this.view.bytes.subarray(this.nextOffset, this.filled).every(isPrintable)) {
       // perf's own messages, when its standard error went the same way: no data.
       const from = this.base + this.#lostAt;
       this.#diagnostics.add('trailing-text', 'warning', 'text follows the last record: it was skipped', this.reportedOffset(from));
@@ -174,22 +195,28 @@ export class RecordCursor {
   #lose(at: number): void {
     this.#isLost = true;
     this.#lostAt = at;
-    this.#lostText = describe(this.view, at);
+    this.#isText = isTextAt(this.view, at);
+    this.#lostText = `${describe(this.view, at)} cannot be a record`;
     this.#suspect = this.#mayLookBack ? this.base + this.offset : -1;
-    this.nextOffset = (this.#mayLookBack ? this.offset : at) + this.#step;
+    this.nextOffset = this.#mayLookBack ? this.offset + ALIGNMENT : at + 1;
     this.#mayLookBack = false;
   }
 
   /** Searches on from {@link nextOffset}. False when the buffer ends first. */
   #findRecord(): boolean {
+    const { view, filled } = this;
     let at = this.nextOffset;
-    for (; at + RECORD_HEADER_BYTES <= this.filled; at += this.#step) {
-      if (at === this.#lostAt) continue;
-      const verdict = this.#looksLikeRecords(at);
-      if (verdict === 'no') continue;
+    while (at + RECORD_HEADER_BYTES <= filled) {
+      const verdict = at === this.#lostAt && this.#suspect >= 0 ? 'no' : this.#looksLikeRecords(at);
+      if (verdict === 'no') {
+        if (this.#isText && at > this.#lostAt) this.#isText = isPrintable(view.u8(at));
+        // What the record before has swallowed lies as that did; behind it bytes may be missing, or too many.
+        at += at < this.#lostAt ? ALIGNMENT : 1;
+        continue;
+      }
       this.nextOffset = at;
       // More bytes will tell; at the front of a full buffer there is no room for more.
-      if (verdict === 'unclear' && !(at === 0 && this.filled === this.view.length)) return false;
+      if (verdict === 'unclear' && !(at === 0 && filled === view.length)) return false;
       const from = at < this.#lostAt ? this.#suspect : this.base + this.#lostAt;
       this.#report(from, this.base + at - from, 'up to where records begin again');
       this.#isLost = false;
@@ -199,7 +226,7 @@ export class RecordCursor {
     return false;
   }
 
-  /** Whether known records follow each other from `at` on, or reach exactly to the end. */
+  /** Whether records follow each other from `at` on, or reach exactly to the end. */
   #looksLikeRecords(at: number): 'yes' | 'no' | 'unclear' {
     const { view, filled } = this;
     let next = at;
@@ -208,22 +235,15 @@ export class RecordCursor {
         if (!this.isComplete) return 'unclear';
         return next === filled && seen > 0 ? 'yes' : 'no';
       }
-      const type = view.u32(next);
-      const size = view.u16(next + 6);
-      if (recordTypeNameOf(type) === undefined || size < RECORD_HEADER_BYTES || size % this.#step !== 0) return 'no';
-      next += size;
+      if (!looksLikeRecord(view, next)) return 'no';
+      next += sizeAt(view, next);
     }
     return next <= filled || !this.isComplete ? 'yes' : 'no';
   }
 
   #report(from: number, bytes: number, upTo: string): void {
-    this.#diagnostics.addBytes(
-      'damaged',
-      'loss',
-      `${this.#lostText} cannot be a record: ${bytes} bytes were skipped ${upTo}`,
-      this.reportedOffset(from),
-      bytes,
-    );
+    this.#gaps++;
+    this.#diagnostics.addBytes('damaged', 'loss', `${this.#lostText}: ${bytes} bytes were skipped ${upTo}`, this.reportedOffset(from), bytes);
   }
 
   /** Where messages say that damage begins. */
@@ -232,15 +252,23 @@ export class RecordCursor {
   }
 }
 
-const TEXT = 'text';
+/** The size that a header says; 32 bits in simpleperf's own records. */
+function sizeAt(view: ByteView, at: number): number {
+  const size = view.u16(at + 6);
+  return view.u32(at) >= SIMPLEPERF_TYPE_START ? view.u16(at + 4) * 0x1_0000 + size : size;
+}
 
 function describe(view: ByteView, at: number): string {
-  if (view.bytes.subarray(at, at + RECORD_HEADER_BYTES).every(isPrintable)) return TEXT;
+  if (isTextAt(view, at)) return 'text';
   const type = view.u32(at);
   const size = view.u16(at + 6);
   if (type === 0 && size === 0) return 'a stretch of zeros';
   if (!mayBeRecordType(type)) return `a header of type ${type}`;
   return `${recordTypeName(type)} of ${size} bytes`;
+}
+
+function isTextAt(view: ByteView, at: number): boolean {
+  return view.bytes.subarray(at, at + RECORD_HEADER_BYTES).every(isPrintable);
 }
 
 function isPrintable(byte: number): boolean {

@@ -98,6 +98,8 @@ class PartWalk {
   readonly #options: WalkOptions;
   readonly #diagnostics: Diagnostics;
   #compressed: CompressedRecords | undefined;
+  /** How often bytes had been left out when the last compressed record came. */
+  #gapsBeforeCompressed = 0;
   readonly #splits: SplitRecords;
   /** The records that simpleperf cut into pieces, joined again. */
   #joined: NestedRecords | undefined;
@@ -148,7 +150,7 @@ class PartWalk {
     const { type, view, offset, size } = this.#stream;
     if (!abi.isLegacyHeaderType(type)) return;
     this.mayHaveLegacyHeaders = false;
-    if (type !== abi.LEGACY_HEADER_HOSTNAME || size < 12 || view.u32(offset + 8) + 12 !== size) return;
+    if (!LEGACY_STRINGS.has(type) || size < 12 || view.u32(offset + 8) + 12 !== size) return;
     this.#stream.hasLegacyHeaders = true;
     this.#stream.type += abi.LEGACY_HEADER_OFFSET;
   }
@@ -170,7 +172,7 @@ class PartWalk {
         return;
       }
       case abi.PERF_RECORD_AUXTRACE:
-        if (size >= RECORD_HEADER_BYTES + 8) stream.skipPayload(view.u64(body));
+        if (size >= RECORD_HEADER_BYTES + 8) stream.skipPayloadOf('PERF_RECORD_AUXTRACE', view.u64(body));
         return;
       case abi.PERF_RECORD_COMPRESSED:
         return this.#decompress(view.bytes.subarray(body, end), fileOffset);
@@ -206,22 +208,23 @@ class PartWalk {
     const { openZstd = openZstdStream } = this.#options;
     const visit = (records: NestedRecords): void => this.#visitNested(records);
     this.#compressed ??= new CompressedRecords(this.#stream.view.littleEndian, openZstd, visit, this.#diagnostics);
-    return this.#compressed.unpack(bytes, fileOffset);
+    const { gapCount } = this.#stream;
+    const isBehindGap = gapCount > this.#gapsBeforeCompressed;
+    this.#gapsBeforeCompressed = gapCount;
+    return this.#compressed.unpack(bytes, fileOffset, isBehindGap);
   }
 
   #visitNested(records: NestedRecords): void {
     while (records.next()) {
-      if (records.type === abi.PERF_RECORD_AUXTRACE && records.size >= RECORD_HEADER_BYTES + 8) {
-        this.#visitor.visit(records);
-        records.skipPayload(records.view.u64(records.offset + RECORD_HEADER_BYTES));
-      } else {
-        this.#visitor.visit(records);
-        // Joined records hold no further ones: a hostile file could nest them without end.
-        if (records.type >= abi.SIMPLEPERF_TYPE_START && records !== this.#joined) this.#unpackSimpleperf(records);
-      }
+      this.#visitor.visit(records);
+      // Joined records hold no further ones: a hostile file could nest them without end.
+      if (records.type >= abi.SIMPLEPERF_TYPE_START && records !== this.#joined) this.#unpackSimpleperf(records);
     }
   }
 }
+
+/** The old header records that are strings: HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID. */
+const LEGACY_STRINGS: ReadonlySet<number> = new Set([69, 70, 71, 72, 74, 75]);
 
 /** Records that carry more than their fields. */
 const CARRIERS: ReadonlySet<number> = new Set([

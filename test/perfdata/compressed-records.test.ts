@@ -55,6 +55,21 @@ describe.each(['COMPRESSED', 'COMPRESSED2'] as const)('%s', (kind) => {
     const finding = diagnostics.list().find(({ code }) => code === 'zstd-damaged');
     expect(finding).toMatchObject({ severity: 'loss', count: broken.length - Math.floor(at / 5000) });
   });
+
+  it('are not made up behind a gap', async () => {
+    const pieces = compressed(samples, kind, 5000);
+    const bytes = encodeFile({ attrs: ATTRS, records: pieces, features: { hostname: 'h' } });
+    const dataStart = Number(new DataView(bytes.buffer).getBigUint64(40, true));
+    // The fifth record: what it holds lies there as it is, and would be found.
+    const sizes = pieces.map((piece) => encodeRecord(piece, ATTRS).length);
+    const start = dataStart + sizes.slice(0, 4).reduce((sum, size) => sum + size, 0);
+    bytes.fill(0, start, start + sizes[4]);
+    const { samples: decoded, diagnostics } = await decode(bytes);
+    const times = decoded.map(({ time }) => Number(time));
+    expect(times).toEqual(Array.from({ length: times.length }, (_, i) => i + 1));
+    expect(times.length).toBeGreaterThanOrEqual(250);
+    expect(diagnostics.list().map(({ code }) => code)).toEqual(expect.arrayContaining(['damaged', 'zstd-damaged']));
+  });
 });
 
 describe('a stream that decompresses to far more than any recording does', () => {

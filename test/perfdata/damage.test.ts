@@ -90,6 +90,34 @@ describe.each(RECORDINGS)('in a %s', (_kind, whole) => {
     expect(findings[0].message).toContain('to the end');
   });
 
+  it('bytes that are missing, or too many, cost no more than the samples that they hit', async () => {
+    for (const [removed, inserted] of [
+      [7, 0],
+      [1001, 0],
+      [0, 4],
+      [0, 1003],
+    ]) {
+      const at = firstSampleAt(whole) + 2000 * SAMPLE_BYTES + 20;
+      const { times, findings } = await timesAfter(whole, (bytes) =>
+        Uint8Array.from([...bytes.subarray(0, at), ...new Uint8Array(inserted).fill(0x5a), ...bytes.subarray(at + removed)]),
+      );
+      const kept = times.filter((time) => time > 0 && time <= COUNT);
+      const lost = COUNT - new Set(kept).size;
+      // What is cut out or overwritten; a file's end moves, too, by which its last samples leave the data section.
+      expect(lost, `${removed} removed, ${inserted} inserted`).toBeLessThanOrEqual(Math.ceil((removed + inserted) / SAMPLE_BYTES) * 2 + 2);
+      expect(findings.map(({ code }) => code)).toContain('damaged');
+    }
+  });
+
+  it('text in the middle is a loss, whatever is behind it', async () => {
+    const text = new TextEncoder().encode('[ perf record: Woken up 1 times to write data ]');
+    const at = firstSampleAt(whole) + 10 * SAMPLE_BYTES;
+    const { times, findings } = await timesAfter(whole, (bytes) => Uint8Array.from([...bytes.subarray(0, at), ...text, ...bytes.subarray(at)]));
+    expect(times.slice(0, COUNT - 2)).toEqual(range(1, COUNT - 2));
+    expect(findings.map(({ code }) => code)).not.toContain('trailing-text');
+    expect(findings.find(({ code }) => code === 'damaged')).toMatchObject({ severity: 'loss', bytes: text.length });
+  });
+
   it('an inserted piece of text is stepped over', async () => {
     const text = new TextEncoder().encode('[ perf record: Woken up 1 times to write data ]\n');
     const { times } = await timesAfter(whole, (bytes, first) => {

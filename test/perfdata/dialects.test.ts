@@ -59,6 +59,15 @@ describe.each(['little', 'big'] as const)("Google's pipes with header strings, %
     expect(diagnostics.list()).toEqual([]);
   });
 
+  it('are known by any string', async () => {
+    const header = encodePipe({ attrs: [ATTR], records: strings.slice(1), byteOrder });
+    const whole = encodePipe({ attrs: [ATTR], records: RECORDS, byteOrder });
+    const stringsAt = header.length - (strings.length - 1) * 76;
+    const { samples, session } = await decode(Uint8Array.from([...header.subarray(0, 16), ...header.subarray(stringsAt), ...whole.subarray(16)]));
+    expect(session.features).toMatchObject({ osrelease: '3.2.0', version: '3.3.0-GOOGLE', arch: 'x86_64' });
+    expect(samples).toHaveLength(1);
+  });
+
   it("are not taken for today's: an ID_INDEX is none of them", async () => {
     const records = [toolRecords.idIndex([{ id: 5n }]), toolRecords.auxtrace({ data: new Uint8Array(16) }), ...RECORDS];
     const { samples, session, diagnostics } = await decode(encodePipe({ attrs: [ATTR], records, byteOrder }));

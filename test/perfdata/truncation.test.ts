@@ -37,7 +37,7 @@ const SPEC = {
 describe('sizes that cannot be', () => {
   const CUT = 0x5a5an;
 
-  it('of a payload behind a record end the walk, and that is said', async () => {
+  it('of a payload behind a record do not hide what is there, and that is said', async () => {
     const huge = {
       ...toolRecords.auxtrace({ data: new Uint8Array(8) }),
       writeBody: (out: ByteWriter) => void out.u64(2n ** 62n).zeros(32),
@@ -45,8 +45,9 @@ describe('sizes that cannot be', () => {
     };
     for (const bytes of [encodePipe({ ...SPEC, records: [sample(3n), huge, sample(4n)] }), encodeFile({ ...SPEC, records: [sample(3n), huge, sample(4n)] })]) {
       const { samples, diagnostics } = await decode(bytes);
-      expect(samples).toHaveLength(1);
-      expect(diagnostics.list().map(({ code }) => code)).toEqual(['auxtrace', 'truncated']);
+      expect(samples.map(({ time }) => time)).toEqual([3n, 4n]);
+      expect(diagnostics.list().map(({ code }) => code)).toEqual(['auxtrace', 'damaged']);
+      expect(diagnostics.list()[1].message).toMatch(/^the payload of PERF_RECORD_AUXTRACE, \d+ bytes, reaches past the end: /);
     }
   });
 

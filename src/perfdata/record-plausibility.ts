@@ -1,0 +1,27 @@
+import type { ByteView } from '../bytes/byte-view.ts';
+import * as abi from './constants.ts';
+
+const RECORD_HEADER_BYTES = 8;
+/** Bits of misc that no kernel sets in a record; perf's own records have none at all but for build ids. */
+const UNUSED_MISC_BITS = 0x0ff8;
+const LAST_CPUMODE = 5;
+
+/** Least sizes of the kernel's records, by type, header included. Source: perf_event.h. */
+const KERNEL_RECORD_BYTES = [0, 40, 24, 16, 24, 32, 32, 24, 16, 8, 64, 32, 16, 16, 8, 16, 24, 24, 16, 24, 24, 16, 24];
+
+/**
+ * Whether a record's header may stand at `at`, judged by all that is known of it: for a search in bytes that may be
+ * anything. The eight bytes are known to be there.
+ */
+export function looksLikeRecord(view: ByteView, at: number): boolean {
+  const type = view.u32(at);
+  const misc = view.u16(at + 4);
+  const size = view.u16(at + 6);
+  if (abi.recordTypeNameOf(type) === undefined) return false;
+  if (type < abi.PERF_RECORD_USER_TYPE_START) {
+    return size >= KERNEL_RECORD_BYTES[type] && size % 8 === 0 && (misc & UNUSED_MISC_BITS) === 0 && (misc & abi.PERF_RECORD_MISC_CPUMODE_MASK) <= LAST_CPUMODE;
+  }
+  if (type >= abi.SIMPLEPERF_TYPE_START) return misc * 0x1_0000 + size >= RECORD_HEADER_BYTES;
+  if (misc !== 0 && type !== abi.PERF_RECORD_HEADER_BUILD_ID) return false;
+  return type === abi.PERF_RECORD_FINISHED_ROUND ? size === RECORD_HEADER_BYTES : size >= RECORD_HEADER_BYTES;
+}
