@@ -50,6 +50,9 @@ export const PERF_RECORD_HEADER_FEATURE = 80;
 export const PERF_RECORD_COMPRESSED = 81;
 export const PERF_RECORD_FINISHED_INIT = 82;
 export const PERF_RECORD_COMPRESSED2 = 83;
+export const PERF_RECORD_BPF_METADATA = 84;
+export const PERF_RECORD_SCHEDSTAT_CPU = 85;
+export const PERF_RECORD_SCHEDSTAT_DOMAIN = 86;
 
 /**
  * Before perf had HEADER_FEATURE records, Google's perf wrote header strings into pipes under the numbers 69 to 80, which

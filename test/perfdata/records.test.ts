@@ -165,8 +165,8 @@ const TOOL: readonly (readonly [name: string, spec: RecordSpec, fields: object])
   ['CPU_MAP', toolRecords.cpuMap([0, 3, 0xffff]), { cpus: [0, 3, -1] }],
   ['CPU_MAP', toolRecords.cpuMask(8, [0b1011n | (1n << 40n), 1n << 63n]), { cpus: [0, 1, 3, 40, 127] }],
   ['CPU_MAP', toolRecords.cpuMask(4, [0b1011n, 1n << 31n]), { cpus: [0, 1, 3, 63] }],
-  ['CPU_MAP', toolRecords.cpuRange({ first: 2, last: 5 }), { cpus: [2, 3, 4, 5] }],
-  ['CPU_MAP', toolRecords.cpuRange({ first: 2, last: 2, any: true }), { cpus: [-1, 2] }],
+  ['CPU_MAP', toolRecords.cpuRange({ first: 0, last: 0xffff }), { cpuRange: { first: 0, last: 0xffff, any: false } }],
+  ['CPU_MAP', toolRecords.cpuRange({ first: 2, last: 5, any: true }), { cpuRange: { first: 2, last: 5, any: true } }],
   ['STAT_CONFIG', toolRecords.statConfig([{ tag: 0n, val: 1n }]), { terms: [{ tag: 0n, val: 1n }] }],
   ['STAT', toolRecords.stat({ id: 1n, cpu: 2, thread: 3, val: 4n, ena: 5n, run: 6n }), { id: 1n, cpu: 2, thread: 3, val: 4n, ena: 5n, run: 6n }],
   ['STAT_ROUND', toolRecords.statRound({ roundType: 1n, time: 2n }), { roundType: 1n, time: 2n }],
@@ -174,6 +174,7 @@ const TOOL: readonly (readonly [name: string, spec: RecordSpec, fields: object])
   ['EVENT_UPDATE', toolRecords.eventUpdate({ id: 1n, unit: 'ms' }), { updateType: 0n, unit: 'ms' }],
   ['EVENT_UPDATE', toolRecords.eventUpdate({ id: 1n, scale: 0.25 }), { updateType: 1n, scale: 0.25 }],
   ['EVENT_UPDATE', toolRecords.eventUpdateCpus({ id: 1n, mask: 0b110n }), { updateType: 3n, cpus: [1, 2] }],
+  ['EVENT_UPDATE', toolRecords.eventUpdateCpuRange({ id: 1n, first: 1, last: 0xfffe }), { updateType: 3n, cpuRange: { first: 1, last: 0xfffe, any: false } }],
   ['TIME_CONV', toolRecords.timeConv({ shift: 1n, mult: 2n, zero: 3n }), { timeShift: 1n, timeMult: 2n, timeZero: 3n }],
   [
     'TIME_CONV',
@@ -258,6 +259,14 @@ describe('records', () => {
       problem: 'fields of 32 bytes overrun record of 24 bytes',
     });
     expect(read(view, 40, 48)).toMatchObject({ type: 'DAMAGED', problem: 'sample_id trailer of 48 bytes overruns record of 40 bytes' });
+  });
+
+  it('hold no more than their bytes tell: a range of CPUs stays one', () => {
+    for (const spec of [toolRecords.cpuRange({ first: 0, last: 0xffff }), toolRecords.eventUpdateCpuRange({ id: 1n, first: 0, last: 0xffff })]) {
+      const { view, size } = laidOut(spec, 'little');
+      const text = JSON.stringify(read(view, size, 0), (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+      expect(text.length).toBeLessThan(200);
+    }
   });
 
   it('of a type that is not known keep their bytes', () => {

@@ -12,14 +12,33 @@ const LIST = 4;
 const MASK = { 4: 6, 8: 10 } as const;
 const RANGE_BYTES = 8;
 
+/** From one CPU to another, both included. */
+export interface CpuRange {
+  readonly first: number;
+  /** Less than `first`: none. */
+  readonly last: number;
+  /** Whether any CPU is meant besides, as by −1 in a list. */
+  readonly any: boolean;
+}
+
+/**
+ * CPUs in the way in which they are written: one by one, or as a range, which stays one: it names 65,536 CPUs in 8 bytes.
+ * Exactly one of the two is there.
+ */
+export interface CpuMap {
+  /** −1 stands for any CPU. */
+  readonly cpus?: readonly number[];
+  readonly cpuRange?: CpuRange;
+}
+
 /**
  * Reads the CPUs of CPU_MAP and EVENT_UPDATE, in whichever of the three ways they are written: a list, a bit mask (of 32-bit
- * or 64-bit words), a range. −1 stands for any CPU.
+ * or 64-bit words), a range.
  * Source: perf 6.1's own files, and the dumps in the discussion of the record's alignment on linux-perf-users.
  * @param at offset of the encoding's number; `end` just behind the record
  * @returns what is wrong, as the end of a sentence, where they do not fit
  */
-export function cpusOf(view: ByteView, at: number, end: number): readonly number[] | string {
+export function readCpuMap(view: ByteView, at: number, end: number): CpuMap | string {
   if (at + LIST > end) return `CPU map of ${LIST} bytes overruns its ${end - at} bytes`;
   const encoding = view.u16(at);
   switch (encoding) {
@@ -34,16 +53,17 @@ export function cpusOf(view: ByteView, at: number, end: number): readonly number
   }
 }
 
-function listed(view: ByteView, at: number, end: number): readonly number[] | string {
+function listed(view: ByteView, at: number, end: number): CpuMap | string {
   const count = view.u16(at + 2);
   if (at + LIST + count * 2 > end) return `CPU map of ${count} CPUs overruns its ${end - at} bytes`;
-  return Array.from({ length: count }, (_, i) => {
+  const cpus = Array.from({ length: count }, (_, i) => {
     const cpu = view.u16(at + LIST + i * 2);
     return cpu === ANY_CPU ? -1 : cpu;
   });
+  return { cpus };
 }
 
-function masked(view: ByteView, at: number, end: number): readonly number[] | string {
+function masked(view: ByteView, at: number, end: number): CpuMap | string {
   if (at + 6 > end) return `CPU map of 6 bytes overruns its ${end - at} bytes`;
   const count = view.u16(at + 2);
   const wordBytes = view.u16(at + 4);
@@ -59,14 +79,11 @@ function masked(view: ByteView, at: number, end: number): readonly number[] | st
       if (((half >>> (bit & 31)) & 1) === 1) cpus.push(i * wordBits + bit);
     }
   }
-  return cpus;
+  return { cpus };
 }
 
 /** `{ u8 any_cpu; u8 pad; u16 start_cpu; u16 end_cpu }` */
-function inRange(view: ByteView, at: number, end: number): readonly number[] | string {
+function inRange(view: ByteView, at: number, end: number): CpuMap | string {
   if (at + RANGE_BYTES > end) return `CPU range of ${RANGE_BYTES} bytes overruns its ${end - at} bytes`;
-  const first = view.u16(at + 4);
-  const last = view.u16(at + 6);
-  const cpus = Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
-  return view.u8(at + 2) === 0 ? cpus : [-1, ...cpus];
+  return { cpuRange: { first: view.u16(at + 4), last: view.u16(at + 6), any: view.u8(at + 2) !== 0 } };
 }

@@ -1,7 +1,8 @@
+import type { ByteView } from '../../bytes/byte-view.ts';
 import { PERF_ATTR_SIZE_VER0, type PerfEventAttr, readAttr } from '../attr.ts';
 import * as abi from '../constants.ts';
 import { RECORD_HEADER_BYTES } from '../record-cursor.ts';
-import { cpusOf } from './cpu-map.ts';
+import { type CpuMap, readCpuMap } from './cpu-map.ts';
 import { type FieldsReader, mapped, plain, type RecordKind } from './kernel-records.ts';
 import { bytes, fieldsOverrun, list, padding, RecordLayout, rest, text, type ValuesIn } from './layout.ts';
 import { BUILD_ID_FIXED_BYTES, readBuildId } from './mapping-records.ts';
@@ -80,19 +81,13 @@ const readAuxtraceError: FieldsReader<AuxtraceErrorFields> = (view, at, end) => 
   };
 };
 
-/** CPU_MAP: −1 stands for any CPU. */
-const readCpuMap: FieldsReader<{ readonly cpus: readonly number[] }> = (view, at, end) => {
-  const cpus = cpusOf(view, at + CPU_MAP.at.map, end);
-  return typeof cpus === 'string' ? cpus : { cpus };
-};
-
 /** EVENT_UPDATE: something of an event that its attr does not tell. */
-type EventUpdateFields = ValuesIn<typeof EVENT_UPDATE> & {
-  readonly unit?: string;
-  readonly scale?: number;
-  readonly name?: string;
-  readonly cpus?: readonly number[];
-};
+type EventUpdateFields = ValuesIn<typeof EVENT_UPDATE> &
+  CpuMap & {
+    readonly unit?: string;
+    readonly scale?: number;
+    readonly name?: string;
+  };
 
 const PERF_EVENT_UPDATE_UNIT = 0n;
 const PERF_EVENT_UPDATE_SCALE = 1n;
@@ -111,8 +106,8 @@ const readEventUpdate: FieldsReader<EventUpdateFields> = (view, at, end) => {
     case PERF_EVENT_UPDATE_NAME:
       return { ...fields, name: view.text(value, end) };
     case PERF_EVENT_UPDATE_CPUS: {
-      const cpus = cpusOf(view, value, end);
-      return typeof cpus === 'string' ? cpus : { ...fields, cpus };
+      const map = readCpuMap(view, value, end);
+      return typeof map === 'string' ? map : { ...fields, ...map };
     }
     default:
       return fields;
@@ -139,7 +134,7 @@ export const TOOL_RECORDS = {
   AUXTRACE: { type: abi.PERF_RECORD_AUXTRACE, read: plain(AUXTRACE) },
   AUXTRACE_ERROR: { type: abi.PERF_RECORD_AUXTRACE_ERROR, read: readAuxtraceError },
   THREAD_MAP: { type: abi.PERF_RECORD_THREAD_MAP, read: plain(THREAD_MAP) },
-  CPU_MAP: { type: abi.PERF_RECORD_CPU_MAP, read: readCpuMap },
+  CPU_MAP: { type: abi.PERF_RECORD_CPU_MAP, read: (view: ByteView, at: number, end: number) => readCpuMap(view, at + CPU_MAP.at.map, end) },
   STAT_CONFIG: { type: abi.PERF_RECORD_STAT_CONFIG, read: plain(STAT_CONFIG) },
   STAT: { type: abi.PERF_RECORD_STAT, read: plain(STAT) },
   STAT_ROUND: { type: abi.PERF_RECORD_STAT_ROUND, read: plain(STAT_ROUND) },
@@ -149,7 +144,7 @@ export const TOOL_RECORDS = {
   COMPRESSED: { type: abi.PERF_RECORD_COMPRESSED, read: plain(COMPRESSED) },
   FINISHED_INIT: { type: abi.PERF_RECORD_FINISHED_INIT, read: plain(EMPTY) },
   COMPRESSED2: { type: abi.PERF_RECORD_COMPRESSED2, read: plain(COMPRESSED2) },
-  BPF_METADATA: { type: 84, read: plain(BPF_METADATA) },
-  SCHEDSTAT_CPU: { type: 85, read: plain(SCHEDSTAT_CPU) },
-  SCHEDSTAT_DOMAIN: { type: 86, read: plain(SCHEDSTAT_DOMAIN) },
+  BPF_METADATA: { type: abi.PERF_RECORD_BPF_METADATA, read: plain(BPF_METADATA) },
+  SCHEDSTAT_CPU: { type: abi.PERF_RECORD_SCHEDSTAT_CPU, read: plain(SCHEDSTAT_CPU) },
+  SCHEDSTAT_DOMAIN: { type: abi.PERF_RECORD_SCHEDSTAT_DOMAIN, read: plain(SCHEDSTAT_DOMAIN) },
 } satisfies Readonly<Record<string, RecordKind<object>>>;

@@ -163,6 +163,12 @@ export const toolRecords = {
       writeCpuMask(out, 8, [fields.mask]);
     }),
 
+  eventUpdateCpuRange: (fields: { id: bigint; first: number; last: number }): RecordSpec =>
+    toolRecord(78, (out) => {
+      out.u64(3n).u64(fields.id);
+      out.u16(2).u16(0).u16(fields.first).u16(fields.last);
+    }),
+
   /** Gives the event of an id its name, unit or scale, as pipes do. */
   eventUpdate: (fields: { id: bigint } & ({ name: string } | { unit: string } | { scale: number })): RecordSpec =>
     toolRecord(78, (out) => {
