@@ -31,10 +31,11 @@ export class RecordStream extends RecordCursor {
    * @param start file position of the first record
    * @param end file position just behind the last one; Infinity to read as far as the source goes
    * @param maxChunkBytes how much to read at once
+   * @param fileName see {@link RecordCursor}
    */
-  constructor(source: ByteSource, start: number, end: number, littleEndian: boolean, diagnostics: Diagnostics, maxChunkBytes = CHUNK_BYTES) {
+  constructor(source: ByteSource, start: number, end: number, littleEndian: boolean, diagnostics: Diagnostics, maxChunkBytes = CHUNK_BYTES, fileName = '') {
     const chunkBytes = Math.min(maxChunkBytes, Math.max(MIN_CHUNK_BYTES, source.sizeBytes ?? maxChunkBytes));
-    super(new ByteView(new Uint8Array(Math.max(chunkBytes, MIN_CHUNK_BYTES)), littleEndian), start, diagnostics);
+    super(new ByteView(new Uint8Array(Math.max(chunkBytes, MIN_CHUNK_BYTES)), littleEndian), start, diagnostics, fileName);
     this.#source = source;
     this.#end = end;
     this.#findings = diagnostics;
@@ -128,10 +129,15 @@ export class RecordStream extends RecordCursor {
     const missing = Number.isFinite(this.#end) ? this.#end - end : 0;
     if (end > limit || this.position > limit) {
       const over = Math.max(end, this.position) - limit;
-      this.#findings.add('truncated', 'loss', `the recording is cut off: the payload of its last record reaches ${over} bytes past the end`, limit);
+      this.#findings.add(
+        'truncated',
+        'loss',
+        `the recording is cut off: the payload of its last record reaches ${over} bytes past the end${this.inFile()}`,
+        limit,
+      );
     } else if (rest > 0 || missing > 0) {
       const detail = missing > 0 ? `${missing} bytes of the data section are missing` : `the last ${rest} bytes are no whole record`;
-      this.#findings.add('truncated', 'loss', `the recording is cut off: ${detail}`, this.position);
+      this.#findings.add('truncated', 'loss', `the recording is cut off: ${detail}${this.inFile()}`, this.position);
     }
     this.nextOffset = this.filled;
   }

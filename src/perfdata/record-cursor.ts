@@ -27,7 +27,9 @@ export class RecordCursor {
   /** Whether types 69–80 are the header strings of Google's old pipe dialect; {@link type} then tells them apart. */
   hasLegacyHeaders = false;
 
-  /** Position in the recording of the buffer's first byte. */
+  /** Which of a recording's files is walked; empty where there is but one. */
+  protected readonly fileName: string;
+  /** Position in that file of the buffer's first byte. */
   protected base: number;
   /** First byte of the buffer behind the current record. */
   protected nextOffset = 0;
@@ -50,10 +52,12 @@ export class RecordCursor {
   /** Whether the record before may be to blame for what follows: then the search begins inside it. */
   #mayLookBack = false;
 
-  constructor(view: ByteView, base: number, diagnostics: Diagnostics) {
+  /** @param fileName which of a recording's files is walked, for messages; empty where there is but one */
+  constructor(view: ByteView, base: number, diagnostics: Diagnostics, fileName = '') {
     this.view = view;
     this.base = base;
     this.#diagnostics = diagnostics;
+    this.fileName = fileName;
   }
 
   /** Position of the current record in the recording. */
@@ -243,7 +247,13 @@ export class RecordCursor {
 
   #report(from: number, bytes: number, upTo: string): void {
     this.#gaps++;
-    this.#diagnostics.addBytes('damaged', 'loss', `${this.#lostText}: ${bytes} bytes were skipped ${upTo}`, this.reportedOffset(from), bytes);
+    const message = `${this.#lostText}: ${bytes} bytes were skipped ${upTo}${this.inFile()}`;
+    this.#diagnostics.addBytes('damaged', 'loss', message, this.reportedOffset(from), bytes);
+  }
+
+  /** The end of a message that tells of a place in the file. */
+  protected inFile(): string {
+    return this.fileName === '' ? '' : `, in ${this.fileName}`;
   }
 
   /** Where messages say that damage begins. */

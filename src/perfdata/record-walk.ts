@@ -53,13 +53,13 @@ export async function walkRecords(
     doneBytes += bytes;
     options.onProgress?.(doneBytes);
   };
-  const walkOf = (file: ByteSource, start: number, end: number, chunkBytes?: number): PartWalk =>
-    new PartWalk(new RecordStream(file, start, end, header.littleEndian, diagnostics, chunkBytes), visitor, options, diagnostics);
+  const walkOf = (file: ByteSource, start: number, end: number, chunkBytes?: number, name = ''): PartWalk =>
+    new PartWalk(new RecordStream(file, start, end, header.littleEndian, diagnostics, chunkBytes, name), visitor, options, diagnostics);
   const main = walkOf(source, header.dataStart, header.dataEnd);
   if (header.mode === 'pipe') main.mayHaveLegacyHeaders = true;
   const files = source.parts ?? [];
   const chunkBytes = Math.max(MIN_PART_CHUNK_BYTES, Math.floor(PART_CHUNKS_BYTES / Math.max(1, files.length)));
-  const parts = files.map((part) => walkOf(part, 0, part.sizeBytes ?? Number.POSITIVE_INFINITY, chunkBytes));
+  const parts = files.map((part, i) => walkOf(part, 0, part.sizeBytes ?? Number.POSITIVE_INFINITY, chunkBytes, `data.${i}`));
   try {
     progress(header.dataStart);
     await main.toEnd(progress);

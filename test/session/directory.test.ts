@@ -72,6 +72,6 @@ describe('a directory recording', () => {
     ]);
     const { rows, diagnostics } = await decodeDirectory(source);
     expect(rows.map(({ time }) => time)).toEqual([10, 15]);
-    expect(diagnostics.list().map(({ code }) => code)).toEqual(['truncated']);
+    expect(diagnostics.list().map(({ code, message }) => [code, message])).toEqual([['truncated', expect.stringMatching(/, in data\.0$/)]]);
   });
 });
