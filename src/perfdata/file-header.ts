@@ -3,8 +3,8 @@ import { ByteView } from '../bytes/byte-view.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { type PerfEventAttr, readAttr } from './attr.ts';
-import { HEADER_FEAT_BITS, HEADER_HOSTNAME } from './constants.ts';
-import { type Features, readFeature } from './features.ts';
+import { isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections } from './feature-table.ts';
+import type { Features } from './features.ts';
 
 const FILE_HEADER_BYTES = 104;
 /** perf 2.6.31 wrote no feature bitmap. */
@@ -66,13 +66,15 @@ export async function readHeader(source: ByteSource, diagnostics: Diagnostics): 
   const view = new ByteView(bytes, littleEndian);
   const attrs = await readAttrs(source, view, diagnostics);
   const dataStart = view.u64(40);
-  let dataSize = view.u64(48);
   if (source.sizeBytes !== undefined && dataStart > source.sizeBytes) {
     throw new PerfconvError('damaged', `data begin at 0x${dataStart.toString(16)}, behind the end of the file`, { offset: 40, record: 'perf_file_header' });
   }
   const features: Features = { present: new Set() };
-  let eventTypes: EventType[] = [];
-  if (dataSize === 0 && !(await hasFeatureTable(source, view, dataStart))) {
+  const dataSize = view.u64(48);
+  const dataEnd = dataStart + dataSize;
+  const table = await readFeatureTable(source, view, dataEnd);
+  const common = { mode: 'file', version, littleEndian, attrs, features, dataStart } as const;
+  if (dataSize === 0 && !startsItsSections(table)) {
     // perf fills in the size when it ends: it was killed, and no feature was written either.
     diagnostics.add(
       'unfinished',
@@ -80,12 +82,24 @@ export async function readHeader(source: ByteSource, diagnostics: Diagnostics): 
       'the recording was not ended properly (perf was killed): it is read up to the end of the file, and its header features are missing',
       48,
     );
-    dataSize = Number.POSITIVE_INFINITY;
-  } else {
-    eventTypes = await readEventTypes(source, view);
-    await readFeatures(source, view, dataStart + dataSize, features, diagnostics);
+    return { ...common, eventTypes: [], dataEnd: Number.POSITIVE_INFINITY };
   }
-  return { mode: 'file', version, littleEndian, attrs, eventTypes, features, dataStart, dataEnd: dataStart + dataSize };
+  const eventTypes = await readEventTypes(source, view);
+  if (!table.isWhole) {
+    diagnostics.add('features-missing', 'warning', 'the recording is cut off: its header features (host, events, build ids) are missing', dataEnd);
+    return { ...common, eventTypes, dataEnd };
+  }
+  if (table.sections.length > 0 && !isFeatureTable(table, source)) {
+    diagnostics.add(
+      'bad-data-size',
+      'warning',
+      'the records do not end where the header says, for its features do not begin there: records are looked for up to the end of the file, and the header features are missing',
+      48,
+    );
+    return { ...common, eventTypes, dataEnd: Number.POSITIVE_INFINITY };
+  }
+  await readFeatureSections(source, table, littleEndian, features, diagnostics);
+  return { ...common, eventTypes, dataEnd };
 }
 
 /** The magic tells the version and, by its direction, the byte order. */
@@ -130,18 +144,18 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
   const bytes = await readRange(source, start, size);
   const view = new ByteView(bytes, header.littleEndian);
   const attrs: AttrWithIds[] = [];
-  let idBytesSum = 0;
+  let idBytesLeft = source.sizeBytes ?? Number.POSITIVE_INFINITY;
   for (let at = 0; at + stride <= bytes.length; at += stride) {
     const attr = readAttr(view, at, stride - SECTION_BYTES, start + at);
+    const idsPlace = start + at + stride - SECTION_BYTES;
     const idsStart = view.u64(at + stride - 16);
     const idsSize = view.u64(at + stride - 8);
-    idBytesSum += idsSize;
+    const isInside = source.sizeBytes === undefined || idsStart + idsSize <= source.sizeBytes;
     // Sections that overlap each other would be read once for each attr.
-    if (source.sizeBytes !== undefined && idBytesSum > source.sizeBytes) {
-      throw new PerfconvError('damaged', `event ids of ${idBytesSum} bytes overrun the file`, { offset: start + at + stride - 16, record: 'perf_file_attr' });
-    }
-    const idBytes = await readRange(source, idsStart, idsSize);
-    if (idBytes.length < idsSize) diagnostics.add('ids-damaged', 'warning', `the ids of attr ${attrs.length} overrun the file`, start + at + stride - 16);
+    const isRead = isInside && idsSize <= idBytesLeft;
+    if (isRead) idBytesLeft -= idsSize;
+    else diagnostics.add('ids-damaged', 'warning', `the ids of attr ${attrs.length} overrun the file; the event has to do without them`, idsPlace);
+    const idBytes = isRead ? await readRange(source, idsStart, idsSize) : new Uint8Array(0);
     attrs.push({ attr, ids: readIds(new ByteView(idBytes, header.littleEndian), 0, idBytes.length) });
   }
   return attrs;
@@ -167,56 +181,4 @@ async function readEventTypes(source: ByteSource, header: ByteView): Promise<Eve
 /** struct perf_trace_event_type from `at` to `end`; a record's is only as long as the name. */
 export function readEventType(view: ByteView, at: number, end: number): EventType {
   return { config: view.big(at), name: view.text(at + 8, end) };
-}
-
-/** Behind the data: one section descriptor per set bit of the feature bitmap, in the order of the bits. */
-async function readFeatures(source: ByteSource, header: ByteView, tableStart: number, features: Features, diagnostics: Diagnostics): Promise<void> {
-  const bits = featureBits(header);
-  const table = await readRange(source, tableStart, bits.length * SECTION_BYTES);
-  if (table.length < bits.length * SECTION_BYTES) {
-    diagnostics.add('features-missing', 'warning', 'the recording is cut off: its header features (host, events, build ids) are missing', tableStart);
-    return;
-  }
-  const view = new ByteView(table, header.littleEndian);
-  let bytesSum = 0;
-  for (const [i, bit] of bits.entries()) {
-    const offset = view.u64(i * SECTION_BYTES);
-    const size = view.u64(i * SECTION_BYTES + 8);
-    bytesSum += source.sizeBytes === undefined ? 0 : Math.min(size, Math.max(0, source.sizeBytes - offset));
-    // Sections that overlap each other would be read once for each feature.
-    if (source.sizeBytes !== undefined && bytesSum > source.sizeBytes) {
-      diagnostics.add(
-        'feature-damaged',
-        'warning',
-        `the header's feature sections of ${bytesSum} bytes overrun the file: they were not used`,
-        tableStart + i * SECTION_BYTES,
-      );
-      return;
-    }
-    readFeature(features, bit, await readRange(source, offset, size), header.littleEndian, offset, diagnostics);
-  }
-}
-
-/** Whether the feature table stands where the data begin: there are none, but the recording was ended. */
-async function hasFeatureTable(source: ByteSource, header: ByteView, dataStart: number): Promise<boolean> {
-  const tableBytes = featureBits(header).length * SECTION_BYTES;
-  const first = await readRange(source, dataStart, tableBytes === 0 ? 0 : SECTION_BYTES);
-  // The first section lies right behind the table.
-  return first.length === SECTION_BYTES && new ByteView(first, header.littleEndian).u64(0) === dataStart + tableBytes;
-}
-
-/**
- * Set bits of the header's feature bitmap. It is an array of C longs: if HOSTNAME is not set when the words are taken
- * for 64-bit ones, the writer may have been a big-endian 32-bit perf.
- */
-function featureBits(header: ByteView): number[] {
-  const collect = (isSet: (bit: number) => boolean): number[] => {
-    const bits: number[] = [];
-    for (let bit = 0; bit < HEADER_FEAT_BITS; bit++) if (isSet(bit)) bits.push(bit);
-    return bits;
-  };
-  const in64 = collect((bit) => ((header.big(72 + Math.floor(bit / 64) * 8) >> BigInt(bit % 64)) & 1n) === 1n);
-  if (in64.length === 0 || in64.includes(HEADER_HOSTNAME)) return in64;
-  const in32 = collect((bit) => ((header.u32(72 + Math.floor(bit / 32) * 4) >>> (bit % 32)) & 1) === 1);
-  return in32.includes(HEADER_HOSTNAME) ? in32 : in64;
 }

@@ -1,0 +1,91 @@
+import { type ByteSource, readRange } from '../bytes/byte-source.ts';
+import { ByteView } from '../bytes/byte-view.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import { HEADER_FEAT_BITS, HEADER_HOSTNAME } from './constants.ts';
+import { type Features, readFeature } from './features.ts';
+
+/** struct perf_file_section: offset and size. */
+const SECTION_BYTES = 16;
+/** Where the header's feature bitmap lies. */
+const FEATURE_BITMAP_OFFSET = 72;
+
+interface FeatureSection {
+  readonly feature: number;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** Behind the data: one section descriptor per set bit of the feature bitmap, in the order of the bits. */
+export interface FeatureTable {
+  readonly start: number;
+  /** Where it ends if it is whole. */
+  readonly end: number;
+  /** Fewer than the header has features where the file ends before. */
+  readonly sections: readonly FeatureSection[];
+  readonly isWhole: boolean;
+}
+
+/** Reads what stands at `start` as a feature table, whatever it is. */
+export async function readFeatureTable(source: ByteSource, header: ByteView, start: number): Promise<FeatureTable> {
+  const features = featureBits(header);
+  const view = new ByteView(await readRange(source, start, features.length * SECTION_BYTES), header.littleEndian);
+  const sections: FeatureSection[] = [];
+  for (let at = 0; at + SECTION_BYTES <= view.length; at += SECTION_BYTES) {
+    sections.push({ feature: features[at / SECTION_BYTES], offset: view.u64(at), size: view.u64(at + 8) });
+  }
+  return { start, end: start + features.length * SECTION_BYTES, sections, isWhole: sections.length === features.length };
+}
+
+/** Whether the first section lies right behind the table, as perf writes it; false where the header has no features. */
+export function startsItsSections({ sections, end }: FeatureTable): boolean {
+  return sections.length > 0 && sections[0].offset === end;
+}
+
+/** Whether this is a feature table and no other bytes: some of its sections may be damaged, or written by another tool than perf. */
+export function isFeatureTable(table: FeatureTable, source: ByteSource): boolean {
+  if (startsItsSections(table)) return true;
+  const sourceEnd = source.sizeBytes ?? Number.POSITIVE_INFINITY;
+  const plausible = table.sections.filter(({ offset, size }) => offset >= table.end && offset + size <= sourceEnd);
+  return plausible.length * 2 >= table.sections.length;
+}
+
+/** Reads the sections of a table into `features`. */
+export async function readFeatureSections(
+  source: ByteSource,
+  table: FeatureTable,
+  littleEndian: boolean,
+  features: Features,
+  diagnostics: Diagnostics,
+): Promise<void> {
+  let bytesSum = 0;
+  for (const [i, { feature, offset, size }] of table.sections.entries()) {
+    const place = table.start + i * SECTION_BYTES;
+    bytesSum += source.sizeBytes === undefined ? 0 : Math.min(size, Math.max(0, source.sizeBytes - offset));
+    // Sections that overlap each other would be read once for each feature.
+    if (source.sizeBytes !== undefined && bytesSum > source.sizeBytes) {
+      diagnostics.add('feature-damaged', 'warning', `the header's feature sections of ${bytesSum} bytes overrun the file: they were not used`, place);
+      return;
+    }
+    // An offset behind the file's end leads nowhere: what tells of it is named instead.
+    const namedOffset = source.sizeBytes !== undefined && offset > source.sizeBytes ? place : offset;
+    readFeature(features, feature, await readRange(source, offset, size), littleEndian, namedOffset, diagnostics);
+  }
+}
+
+/**
+ * Set bits of the header's feature bitmap. It is an array of C longs, so a big-endian 32-bit perf wrote its words in
+ * another order than a 64-bit one. HOSTNAME tells which it was, for nearly every recording has it; without it (before
+ * Linux 3.2), the reading without high bits is right: perf numbers its features from 1 up.
+ */
+function featureBits(header: ByteView): number[] {
+  const collect = (isSet: (bit: number) => boolean): number[] => {
+    const bits: number[] = [];
+    for (let bit = 0; bit < HEADER_FEAT_BITS; bit++) if (isSet(bit)) bits.push(bit);
+    return bits;
+  };
+  const in64 = collect((bit) => ((header.big(FEATURE_BITMAP_OFFSET + Math.floor(bit / 64) * 8) >> BigInt(bit % 64)) & 1n) === 1n);
+  if (in64.length === 0 || in64.includes(HEADER_HOSTNAME)) return in64;
+  const in32 = collect((bit) => ((header.u32(FEATURE_BITMAP_OFFSET + Math.floor(bit / 32) * 4) >>> (bit % 32)) & 1) === 1);
+  if (in32.includes(HEADER_HOSTNAME)) return in32;
+  return in32[in32.length - 1] < in64[in64.length - 1] ? in32 : in64;
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { decode } from '../support/decode.ts';
+import { type AttrSpec, encodeFile, type FeatureSpec, type FileSpec, record } from '../support/perf-encoder.ts';
+
+const ATTR: AttrSpec = { name: 'cycles', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };
+const COUNT = 50;
+const samples = Array.from({ length: COUNT }, (_, i) => record.sample({ time: BigInt(i + 1), ip: 0x400010n, pid: 9, period: 1n }));
+const SAMPLE_BYTES = 40n;
+const SPEC: FileSpec = { attrs: [ATTR], records: samples, features: { hostname: 'box', eventDesc: true } };
+
+/** Where numbers stand in the header of {@link SPEC}: it, one id, one attr of 128 bytes, and the place of its ids. */
+const DATA_SIZE = 48;
+const BITMAP = 72;
+const IDS_SIZE = 104 + 8 + 128 + 8;
+
+/** A recording with one number of its header changed. */
+function withNumber(offset: number, change: (value: bigint) => bigint, spec = SPEC): Uint8Array {
+  const bytes = encodeFile(spec);
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  view.setBigUint64(offset, change(view.getBigUint64(offset, true)), true);
+  return bytes;
+}
+
+const findingsOf = ({ diagnostics }: Awaited<ReturnType<typeof decode>>) => diagnostics.list().map(({ code }) => code);
+
+describe('event ids', () => {
+  it.each([1n << 40n, (1n << 64n) - 8n])('of %d bytes are done without', async (size) => {
+    const decoded = await decode(withNumber(IDS_SIZE, () => size));
+    expect(decoded.samples).toHaveLength(COUNT);
+    expect(decoded.samples[0].event).toBe('cycles');
+    expect(decoded.diagnostics.list()).toMatchObject([{ code: 'ids-damaged', severity: 'warning', count: 1, firstOffset: 104 + 8 + 128 }]);
+  });
+
+  it('that all lie in one place are read no further than the file is long', async () => {
+    const attrs = Array.from({ length: 40 }, () => ({ ...ATTR, ids: Array.from({ length: 20 }, () => 7n) }));
+    const bytes = encodeFile({ attrs, records: [samples[0]] });
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    const attrsStart = Number(view.getBigUint64(24, true));
+    for (let i = 0; i < attrs.length; i++) {
+      const section = attrsStart + (i + 1) * 144 - 16;
+      view.setBigUint64(section, 104n, true);
+      view.setBigUint64(section + 8, BigInt(bytes.length - 200), true);
+    }
+    const { diagnostics } = await decode(bytes);
+    expect(diagnostics.list()).toMatchObject([{ code: 'ids-damaged', count: 39 }]);
+  });
+});
+
+describe('a size of the data', () => {
+  it.each([
+    ['less than a record', () => 1n],
+    ['five records too little', (size: bigint) => size - 5n * SAMPLE_BYTES],
+    ['half a record too little', (size: bigint) => size - SAMPLE_BYTES / 2n],
+    ['a little too much', (size: bigint) => size + 8n],
+  ])('that is %s costs no sample', async (_what, change) => {
+    const decoded = await decode(withNumber(DATA_SIZE, change));
+    expect(decoded.samples.map(({ time }) => time)).toEqual(samples.map((_, i) => BigInt(i + 1)));
+    expect(decoded.diagnostics.list()[0]).toMatchObject({ code: 'bad-data-size', severity: 'warning', firstOffset: DATA_SIZE });
+    expect(findingsOf(decoded)).not.toContain('feature-damaged');
+    for (const { firstOffset = 0 } of decoded.diagnostics.list()) expect(firstOffset).toBeLessThan(encodeFile(SPEC).length);
+  });
+
+  it('that is right is believed, though a section of the features lies nowhere', async () => {
+    const tableAt = encodeFile({ ...SPEC, features: {} }).length;
+    const decoded = await decode(withNumber(tableAt, () => 0x28_0000_0000_0009n));
+    expect(decoded.samples).toHaveLength(COUNT);
+    expect(decoded.diagnostics.list()).toMatchObject([{ code: 'feature-damaged', count: 1, firstOffset: tableAt }]);
+    expect(decoded.session.features.eventDesc).toHaveLength(1);
+  });
+
+  it('that is right is believed, though the file ends in or behind the feature table', async () => {
+    const whole = encodeFile(SPEC);
+    const tableAt = encodeFile({ ...SPEC, features: {} }).length;
+    const cutTable = await decode(whole.subarray(0, tableAt + 8));
+    expect(cutTable.samples).toHaveLength(COUNT);
+    expect(findingsOf(cutTable)).toEqual(['features-missing']);
+    const cutSections = await decode(whole.subarray(0, tableAt + 32));
+    expect(cutSections.samples).toHaveLength(COUNT);
+    expect(findingsOf(cutSections)).toEqual(['feature-damaged']);
+  });
+});
+
+describe('the feature bitmap of a big-endian 32-bit machine', () => {
+  const BUILD_IDS = [{ pid: -1, buildId: new Uint8Array(20).fill(5), filename: '/bin/x' }];
+  const encode = (features: FeatureSpec) => encodeFile({ ...SPEC, byteOrder: 'big', version: 1, features });
+
+  function asWordsOf32(bytes: Uint8Array): Uint8Array {
+    const view = new DataView(bytes.buffer, bytes.byteOffset);
+    for (let at = BITMAP; at < BITMAP + 32; at += 8) {
+      const high = view.getUint32(at);
+      view.setUint32(at, view.getUint32(at + 4));
+      view.setUint32(at + 4, high);
+    }
+    return bytes;
+  }
+
+  it.each([
+    ['with a host name', { hostname: 'box', buildIds: BUILD_IDS }],
+    ['without one', { buildIds: BUILD_IDS }],
+  ])('is read %s', async (_what, features) => {
+    for (const bytes of [encode(features), asWordsOf32(encode(features))]) {
+      const decoded = await decode(bytes);
+      expect(decoded.session.features.buildIds).toHaveLength(1);
+      expect(decoded.diagnostics.list()).toEqual([]);
+    }
+  });
+});
