@@ -19,8 +19,9 @@ export {
 export { type Diagnostic, Diagnostics, type Severity } from './diagnostics.ts';
 export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './errors.ts';
 export { FORMATS, type Format, type OutputFormat, outputFormatOf, type StreamFormat } from './formats.ts';
+export type { BranchFlags } from './perfdata/branch-stack.ts';
 export type { PerfRecord, RecordedEvent } from './perfdata/records/perf-record.ts';
-export type { BranchEntry, BranchFlags, BranchStack, Sample, SampledRegs, UserStack } from './perfdata/sample.ts';
+export type { BranchEntry, BranchStack, Sample, SampledRegs, UserStack } from './perfdata/sample.ts';
 export type { SampleId } from './perfdata/sample-id.ts';
 export { mergeProfiles, ProfileMerger } from './profile/merge.ts';
 export type { Profile, ProfileInput } from './profile/profile.ts';

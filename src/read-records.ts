@@ -7,6 +7,7 @@ import { type RecordVisitor, walkRecords } from './perfdata/record-walk.ts';
 import { damaged, type PerfRecord, type RecordedEvent, type RecordPlace, readRecord } from './perfdata/records/perf-record.ts';
 import { readSample } from './perfdata/sample.ts';
 import { readSampleId } from './perfdata/sample-id.ts';
+import { reportSurplus } from './perfdata/sample-layout.ts';
 import { openZstdStream } from './perfdata/zstd-open.ts';
 import type { OpenZstdStream } from './perfdata/zstd-stream.ts';
 import { type EventList, eventsOf } from './session/events.ts';
@@ -110,6 +111,7 @@ class RecordCollector implements RecordVisitor {
     if (index < 0) return damaged(place, this.#events.events.length === 0 ? 'it comes before any event attr' : 'its id belongs to no event');
     const sample = readSample(view, at, at + size, this.#events.events[index].layout, misc);
     if (typeof sample === 'string') return damaged(place, sample);
+    if (sample.surplusBytes !== undefined) reportSurplus(this.#diagnostics, sample.surplusBytes, fileOffset);
     return { type: 'SAMPLE', offset: fileOffset, size, misc, event: this.#eventAt(index), ...sample };
   }
 

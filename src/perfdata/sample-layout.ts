@@ -1,5 +1,7 @@
 import type { ByteView } from '../bytes/byte-view.ts';
+import type { Diagnostics } from '../diagnostics.ts';
 import type { PerfEventAttr } from './attr.ts';
+import { BRANCH_ENTRY_BYTES } from './branch-stack.ts';
 import * as abi from './constants.ts';
 import { readFormatSize } from './read-format.ts';
 
@@ -47,21 +49,26 @@ export type SampleOffsets = { [Name in SampleFieldName]: number } & {
   /** First address of the callchain, and how many there are; −1 and 0 without one. */
   callchainIps: number;
   callchainCount: number;
+  /** First entry of the branch stack; −1 without one. It tells where no hw_idx is: 8 bytes behind `branchStack`, else 16. */
+  branchEntries: number;
   /** Just behind the last field that the attr asks for. */
   end: number;
 };
 
 /** A SampleOffsets with every field absent. */
 export function emptySampleOffsets(): SampleOffsets {
-  const offsets: Partial<SampleOffsets> = { callchainIps: -1, callchainCount: 0, end: 0 };
+  const offsets: Partial<SampleOffsets> = { callchainIps: -1, callchainCount: 0, branchEntries: -1, end: 0 };
   for (const field of SAMPLE_FIELDS) offsets[field.name] = -1;
   return offsets as SampleOffsets;
 }
 
 interface PlannedField {
   readonly name: SampleFieldName;
-  readonly size: FieldSize;
+  readonly size: FieldSize | 'branchStackWithHwIndex';
 }
+
+/** The kernel writes words of 8 bytes: where fewer are left behind the fields, only how a writer padded them differs. */
+const WORD_BYTES = 8;
 
 /**
  * One attr's sample format, compiled: the leading fields, whose sizes are fixed, have constant offsets; only the fields
@@ -80,11 +87,17 @@ export class SampleLayout {
   readonly hasCallchain: boolean;
   /** Whether samples can hold a copy of the user stack. */
   readonly hasStackDump: boolean;
+  /** How many registers a sample has where it has any: as many as the attr's masks have bits. */
+  readonly regsUserCount: number;
+  readonly regsIntrCount: number;
+  /** How many bytes may be left behind the fields; without limit where the attr asks for fields that are not known. */
+  readonly slackBytes: number;
   readonly #fixed: readonly { readonly name: SampleFieldName; readonly offset: number }[];
   readonly #rest: readonly PlannedField[];
+  /** What a sample without branches may have instead of `#rest`; undefined where no hw_idx was asked for. */
+  readonly #restWithoutHwIndex: readonly PlannedField[] | undefined;
+  readonly #counterBytes: number;
   readonly #names: ReadonlySet<SampleFieldName>;
-  readonly #regsUserBytes: number;
-  readonly #regsIntrBytes: number;
 
   constructor(attr: PerfEventAttr) {
     this.attr = attr;
@@ -108,12 +121,16 @@ export class SampleLayout {
     this.time = offsetOf('time');
     this.cpu = offsetOf('cpu');
     this.period = offsetOf('period');
-    this.#rest = rest;
+    const hasHwIndex = (attr.branchSampleType & abi.PERF_SAMPLE_BRANCH_HW_INDEX) !== 0 && rest.some((field) => field.name === 'branchStack');
+    this.#rest = hasHwIndex ? rest.map((field) => (field.size === 'branchStack' ? { ...field, size: 'branchStackWithHwIndex' } : field)) : rest;
+    this.#restWithoutHwIndex = hasHwIndex ? rest : undefined;
+    this.#counterBytes = (attr.branchSampleType & abi.PERF_SAMPLE_BRANCH_COUNTERS) === 0 ? 0 : 8;
     this.#names = new Set([...fixed, ...rest].map(({ name }) => name));
     this.hasCallchain = rest.some((field) => field.name === 'callchain');
     this.hasStackDump = rest.some((field) => field.name === 'stackUser');
-    this.#regsUserBytes = countBits(attr.sampleRegsUser) * 8;
-    this.#regsIntrBytes = countBits(attr.sampleRegsIntr) * 8;
+    this.regsUserCount = countBits(attr.sampleRegsUser);
+    this.regsIntrCount = countBits(attr.sampleRegsIntr);
+    this.slackBytes = attr.sampleType < abi.PERF_SAMPLE_MAX ? WORD_BYTES - 1 : Number.POSITIVE_INFINITY;
   }
 
   /** Whether samples have a field: where not, {@link locate} leaves its offset alone. */
@@ -140,8 +157,17 @@ export class SampleLayout {
    */
   locateVariable(view: ByteView, start: number, end: number, target: SampleOffsets): string | undefined {
     // hot
+    const problem = this.#walk(this.#rest, view, start, end, target);
+    if (this.#restWithoutHwIndex === undefined || (problem === undefined && end - target.end < WORD_BYTES)) return problem;
+    // A kernel that had no branches to give writes their count, 0, and no hw_idx: then all ends 8 bytes earlier.
+    const fits = this.#walk(this.#restWithoutHwIndex, view, start, end, target) === undefined && end - target.end < WORD_BYTES;
+    return fits && view.u64(target.branchStack) === 0 ? undefined : this.#walk(this.#rest, view, start, end, target);
+  }
+
+  #walk(fields: readonly PlannedField[], view: ByteView, start: number, end: number, target: SampleOffsets): string | undefined {
+    // hot
     let at = start + this.fixedSize;
-    for (const field of this.#rest) {
+    for (const field of fields) {
       const firstWord = field.size === 'raw' ? 4 : 8;
       if (at + firstWord > end) return overrun(field.name, firstWord, start, end);
       target[field.name] = at;
@@ -155,7 +181,7 @@ export class SampleLayout {
   }
 
   /** Size in bytes of the field at `at`; its first word (or u32) is known to lie inside the record, nothing else is. */
-  #sizeOf(size: FieldSize, view: ByteView, at: number, end: number, target: SampleOffsets): number {
+  #sizeOf(size: PlannedField['size'], view: ByteView, at: number, end: number, target: SampleOffsets): number {
     switch (size) {
       case 8:
         return 8;
@@ -169,15 +195,14 @@ export class SampleLayout {
         return readFormatSize(this.attr.readFormat, view, at);
       case 'raw':
         return 4 + view.u32(at);
-      case 'branchStack': {
-        const entries = view.u64(at);
-        const entrySize = hasFlag(this.attr.branchSampleType, abi.PERF_SAMPLE_BRANCH_COUNTERS) ? 32 : 24;
-        return 8 + (hasFlag(this.attr.branchSampleType, abi.PERF_SAMPLE_BRANCH_HW_INDEX) ? 8 : 0) + entries * entrySize;
-      }
+      case 'branchStack':
+        return this.#branchStackSize(view, at, 8, target);
+      case 'branchStackWithHwIndex':
+        return this.#branchStackSize(view, at, 16, target);
       case 'regsUser':
-        return view.u64(at) === 0 ? 8 : 8 + this.#regsUserBytes;
+        return view.u64(at) === 0 ? 8 : 8 + this.regsUserCount * 8;
       case 'regsIntr':
-        return view.u64(at) === 0 ? 8 : 8 + this.#regsIntrBytes;
+        return view.u64(at) === 0 ? 8 : 8 + this.regsIntrCount * 8;
       case 'stackUser': {
         const dumped = view.u64(at);
         // The size really used follows the dump, unless nothing was dumped.
@@ -189,15 +214,23 @@ export class SampleLayout {
       }
     }
   }
+
+  /** @param headBytes the count, and hw_idx where there is one */
+  #branchStackSize(view: ByteView, at: number, headBytes: number, target: SampleOffsets): number {
+    target.branchEntries = at + headBytes;
+    return headBytes + view.u64(at) * (BRANCH_ENTRY_BYTES + this.#counterBytes);
+  }
+}
+
+/** Says of a sample, which is taken, that bytes are left behind its fields. */
+export function reportSurplus(diagnostics: Diagnostics, surplusBytes: number, fileOffset: number): void {
+  const message = `PERF_RECORD_SAMPLE: ${surplusBytes} bytes behind its last field belong to none; the sample is taken without them`;
+  diagnostics.addBytes('sample-surplus', 'warning', message, fileOffset, surplusBytes);
 }
 
 /** Both offsets are the payload's; the record has a header of 8 bytes before it. */
 function overrun(what: string, size: number, start: number, end: number): string {
   return `${what} of ${size} bytes overruns record of ${end - start + 8} bytes`;
-}
-
-function hasFlag(word: number, flag: number): boolean {
-  return Math.floor(word / flag) % 2 === 1;
 }
 
 function countBits(mask: bigint): number {

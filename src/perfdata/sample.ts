@@ -1,4 +1,5 @@
 import type { ByteView } from '../bytes/byte-view.ts';
+import { BRANCH_ENTRY_BYTES, type BranchFlags, readBranchFlags } from './branch-stack.ts';
 import * as abi from './constants.ts';
 import { type ReadFormatValues, readFormatValues } from './read-format.ts';
 import { RECORD_HEADER_BYTES } from './record-cursor.ts';
@@ -41,11 +42,16 @@ export interface Sample {
   readonly codePageSize?: bigint;
   /** A piece of the hardware trace. */
   readonly aux?: Uint8Array;
+  /** Bytes behind all these that belong to no field; absent where there are fewer than 8, or none, as it should be. */
+  readonly surplusBytes?: number;
 }
 
 /** PERF_SAMPLE_BRANCH_STACK: the last branches taken, the newest first. */
 export interface BranchStack {
-  /** PERF_SAMPLE_BRANCH_HW_INDEX: place of the newest entry in the hardware's ring, ~0 for unknown. */
+  /**
+   * PERF_SAMPLE_BRANCH_HW_INDEX: place of the newest entry in the hardware's ring, ~0 for unknown. Absent too where the kernel
+   * had no branches to give.
+   */
   readonly hwIdx?: bigint;
   readonly entries: readonly BranchEntry[];
 }
@@ -56,21 +62,6 @@ export interface BranchEntry extends BranchFlags {
   readonly to: bigint;
   /** PERF_SAMPLE_BRANCH_COUNTERS. */
   readonly counters?: bigint;
-}
-
-/** What the hardware says of a branch; false and 0 where it says nothing. */
-export interface BranchFlags {
-  readonly mispred: boolean;
-  readonly predicted: boolean;
-  readonly inTx: boolean;
-  readonly abort: boolean;
-  /** Since the branch before. */
-  readonly cycles: number;
-  /** PERF_BR_*, PERF_BR_SPEC_*, PERF_BR_NEW_*, PERF_BR_PRIV_*. */
-  readonly type: number;
-  readonly spec: number;
-  readonly newType: number;
-  readonly priv: number;
 }
 
 /** PERF_SAMPLE_REGS_*: one value for each set bit of the attr's mask, the lowest first; none where `abi` is 0. */
@@ -128,18 +119,20 @@ export function readSample(view: ByteView, at: number, end: number, layout: Samp
   if (has('read')) sample.read = readFormatValues(attr.readFormat, view, offsets.read);
   if (has('callchain')) sample.callchain = words(view, offsets.callchainIps, offsets.callchainCount);
   if (has('raw')) sample.raw = view.bytes.slice(offsets.raw + 4, offsets.raw + 4 + view.u32(offsets.raw));
-  if (has('branchStack')) sample.branchStack = readBranchStack(view, offsets.branchStack, attr.branchSampleType);
-  if (has('regsUser')) sample.userRegs = readRegs(view, offsets.regsUser, attr.sampleRegsUser);
+  if (has('branchStack')) sample.branchStack = readBranchStack(view, offsets.branchStack, offsets.branchEntries, attr.branchSampleType);
+  if (has('regsUser')) sample.userRegs = readRegs(view, offsets.regsUser, layout.regsUserCount);
   if (has('stackUser')) sample.userStack = readUserStack(view, offsets.stackUser);
   if (has('weight')) readWeight(view, offsets.weight, attr.sampleType, sample);
   if (has('dataSrc')) sample.dataSrc = word('dataSrc');
   if (has('transaction')) sample.transaction = word('transaction');
-  if (has('regsIntr')) sample.intrRegs = readRegs(view, offsets.regsIntr, attr.sampleRegsIntr);
+  if (has('regsIntr')) sample.intrRegs = readRegs(view, offsets.regsIntr, layout.regsIntrCount);
   if (has('physAddr')) sample.physAddr = word('physAddr');
   if (has('cgroup')) sample.cgroup = word('cgroup');
   if (has('dataPageSize')) sample.dataPageSize = word('dataPageSize');
   if (has('codePageSize')) sample.codePageSize = word('codePageSize');
   if (has('aux')) sample.aux = view.bytes.slice(offsets.aux + 8, offsets.aux + 8 + view.u64(offsets.aux));
+  const surplus = end - offsets.end;
+  if (surplus > layout.slackBytes) sample.surplusBytes = surplus;
   return sample;
 }
 
@@ -149,13 +142,10 @@ function words(view: ByteView, at: number, count: number): bigint[] {
   return list;
 }
 
-const BRANCH_ENTRY_BYTES = 24;
-
-function readBranchStack(view: ByteView, at: number, branchSampleType: number): BranchStack {
+/** The stack whose first word lies at `at`, and whose entries begin at `first`. */
+function readBranchStack(view: ByteView, at: number, first: number, branchSampleType: number): BranchStack {
   const count = view.u64(at);
-  const hasHwIndex = hasFlag(branchSampleType, abi.PERF_SAMPLE_BRANCH_HW_INDEX);
-  const first = at + (hasHwIndex ? 16 : 8);
-  const counters = hasFlag(branchSampleType, abi.PERF_SAMPLE_BRANCH_COUNTERS) ? first + count * BRANCH_ENTRY_BYTES : -1;
+  const counters = (branchSampleType & abi.PERF_SAMPLE_BRANCH_COUNTERS) === 0 ? -1 : first + count * BRANCH_ENTRY_BYTES;
   const entries = Array.from({ length: count }, (_, i): BranchEntry => {
     const entry = first + i * BRANCH_ENTRY_BYTES;
     return {
@@ -165,35 +155,12 @@ function readBranchStack(view: ByteView, at: number, branchSampleType: number): 
       ...(counters >= 0 && { counters: view.big(counters + i * 8) }),
     };
   });
-  return { ...(hasHwIndex && { hwIdx: view.big(at + 8) }), entries };
+  return { ...(first > at + 8 && { hwIdx: view.big(at + 8) }), entries };
 }
 
-/**
- * The flags of a branch are C bit fields: little-endian compilers give out bits from the low end of the word, big-endian
- * ones from the high end. All but `priv` lie in the 32 bits given out first.
- */
-function readBranchFlags(view: ByteView, at: number): BranchFlags {
-  const little = view.littleEndian;
-  const [first, second] = little ? [view.lo(at), view.hi(at)] : [view.hi(at), view.lo(at)];
-  const bits = (start: number, count: number): number => (first >>> (little ? start : 32 - start - count)) & ((1 << count) - 1);
-  return {
-    mispred: bits(0, 1) === 1,
-    predicted: bits(1, 1) === 1,
-    inTx: bits(2, 1) === 1,
-    abort: bits(3, 1) === 1,
-    cycles: bits(4, 16),
-    type: bits(20, 4),
-    spec: bits(24, 2),
-    newType: bits(26, 4),
-    priv: little ? bits(30, 2) | ((second & 1) << 2) : (bits(30, 2) << 1) | (second >>> 31),
-  };
-}
-
-function readRegs(view: ByteView, at: number, mask: bigint): SampledRegs {
+function readRegs(view: ByteView, at: number, count: number): SampledRegs {
   const abi = view.big(at);
-  let count = 0;
-  if (abi !== 0n) for (let rest = BigInt.asUintN(64, mask); rest > 0n; rest &= rest - 1n) count++;
-  return { abi, regs: words(view, at + 8, count) };
+  return { abi, regs: words(view, at + 8, abi === 0n ? 0 : count) };
 }
 
 function readUserStack(view: ByteView, at: number): UserStack {
@@ -207,8 +174,4 @@ function readUserStack(view: ByteView, at: number): UserStack {
 function readWeight(view: ByteView, at: number, sampleType: number, target: { weight?: bigint; weightStruct?: WeightStruct }): void {
   if ((sampleType & abi.PERF_SAMPLE_WEIGHT_STRUCT) === 0) target.weight = view.big(at);
   else target.weightStruct = { var1: view.lo(at), var2: view.hi(at) & 0xffff, var3: view.hi(at) >>> 16 };
-}
-
-function hasFlag(word: number, flag: number): boolean {
-  return Math.floor(word / flag) % 2 === 1;
 }

@@ -1,6 +1,6 @@
 import type { ByteView } from '../bytes/byte-view.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
-import * as abi from '../perfdata/constants.ts';
+import { BRANCH_ENTRY_BYTES, branchFlagsLo } from '../perfdata/branch-stack.ts';
 import { emptySampleOffsets, type SampleFieldName } from '../perfdata/sample-layout.ts';
 import type { SessionEvent } from './events.ts';
 
@@ -34,8 +34,6 @@ interface EventPlan {
   readonly branches: boolean;
 }
 
-const BRANCH_ENTRY_BYTES = 24;
-
 /** Copies details of samples into a sink while the record is there. */
 export class DetailReader {
   readonly #options: DetailOptions;
@@ -62,19 +60,15 @@ export class DetailReader {
       const at = offsets.raw + 4;
       sink.addRaw(view.bytes.subarray(at, at + view.u32(offsets.raw)));
     }
-    if (plan.branches) this.#addBranches(event.attr, view, offsets.branchStack);
+    if (plan.branches) this.#addBranches(view, view.u64(offsets.branchStack), offsets.branchEntries);
     return row;
   }
 
-  #addBranches(attr: PerfEventAttr, view: ByteView, at: number): void {
+  #addBranches(view: ByteView, count: number, first: number): void {
     const { sink } = this.#options;
-    const hasIndex = Math.floor(attr.branchSampleType / abi.PERF_SAMPLE_BRANCH_HW_INDEX) % 2 === 1;
-    const first = at + (hasIndex ? 16 : 8);
-    const count = view.u64(at);
     for (let i = 0; i < count; i++) {
       const entry = first + i * BRANCH_ENTRY_BYTES;
-      const flags = view.littleEndian ? view.lo(entry + 16) : littleEndianFlags(view.hi(entry + 16));
-      sink.addBranch(view.lo(entry), view.hi(entry), view.lo(entry + 8), view.hi(entry + 8), flags);
+      sink.addBranch(view.lo(entry), view.hi(entry), view.lo(entry + 8), view.hi(entry + 8), branchFlagsLo(view, entry + 16));
     }
   }
 
@@ -93,16 +87,4 @@ export class DetailReader {
     this.#plans.set(event, plan);
     return plan;
   }
-}
-
-/**
- * The flags of a branch are C bit fields, which big-endian compilers give out from the high end of the word on.
- * Source: perf_event.h, struct perf_branch_entry: mispred, predicted, in_tx, abort, cycles:16, type:4, spec:2, new_type:4.
- * @param hi the word's high half
- * @returns the low half that a little-endian compiler would have made
- */
-function littleEndianFlags(hi: number): number {
-  const bits = (fromTop: number, count: number): number => (hi >>> (32 - fromTop - count)) & ((1 << count) - 1);
-  const single = bits(0, 1) | (bits(1, 1) << 1) | (bits(2, 1) << 2) | (bits(3, 1) << 3);
-  return (single | (bits(4, 16) << 4) | (bits(20, 4) << 20) | (bits(24, 2) << 24) | (bits(26, 4) << 26)) >>> 0;
 }

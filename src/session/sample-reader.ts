@@ -3,7 +3,7 @@ import type { Diagnostics } from '../diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
 import { readValuesOf } from '../perfdata/read-format.ts';
 import { RECORD_HEADER_BYTES } from '../perfdata/record-cursor.ts';
-import { emptySampleOffsets } from '../perfdata/sample-layout.ts';
+import { emptySampleOffsets, reportSurplus } from '../perfdata/sample-layout.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';
@@ -122,6 +122,7 @@ export class SampleReader {
       this.#diagnostics.add('bad-sample', 'loss', `PERF_RECORD_SAMPLE: ${problem}; the sample is skipped`, fileOffset);
       return false;
     }
+    if (end - offsets.end > layout.slackBytes) reportSurplus(this.#diagnostics, end - offsets.end, fileOffset);
     if (layout.hasStackDump && !sampled.hasStackDumps) sampled.hasStackDumps = view.u64(offsets.stackUser) > 0;
     // The leading fields as 32-bit words: where they lie, or copied where they cannot be read in place.
     let words = view.words;

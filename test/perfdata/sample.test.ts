@@ -183,6 +183,49 @@ describe.each(ORDERS)('a sample read whole, %s-endian', (byteOrder) => {
     });
   });
 
+  it('without branches has a hw_idx or not, whatever comes behind it', () => {
+    const behind: readonly SampleBit[] = ['regsUser', 'stackUser', 'weight', 'regsIntr', 'physAddr', 'aux'];
+    fc.assert(
+      fc.property(fc.subarray([...behind]), fc.boolean(), fc.boolean(), fc.boolean(), (others, withoutHwIdx, counters, hasRegs) => {
+        const bits: readonly SampleBit[] = ['ip', 'raw', 'branchStack', ...others];
+        const attr = attrOf(bits, { branchSampleType: branchHwIndex | (counters ? branchCounters : 0n) });
+        const fields: SampleFields = {
+          ...FIELDS,
+          ...(!hasRegs && { regsUser: { abi: 0 } }),
+          branchStack: { hwIdx: 2n ** 64n - 1n, withoutHwIdx, entries: [] },
+        };
+        const regs = others.includes('regsUser') && !hasRegs ? { userRegs: { abi: 0n, regs: [] } } : {};
+        const branchStack = withoutHwIdx ? { entries: [] } : { hwIdx: 2n ** 64n - 1n, entries: [] };
+        expect(sampleOf(attr, fields, byteOrder)).toEqual({ ...expectedOf(bits), ...regs, branchStack });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('with branches has the hw_idx that was asked for: cut short by it, it is damaged', () => {
+    const { view, end, layout } = encode(attrOf(['branchStack']), { branchStack: { withoutHwIdx: true, entries: [{ from: 1n, to: 2n }] } }, byteOrder);
+    expect(readSample(view, AT, end, layout, 2)).toMatch(/^branchStack of \d+ bytes overruns/);
+  });
+
+  it.each([0, 1, 7, 8, 16])('tells of %d bytes behind its fields where they are a word or more', (surplus) => {
+    const bits = ALL_BITS.filter((bit) => bit !== 'weight' && bit !== 'aux');
+    const { view, end, layout } = encode(attrOf(bits), FIELDS, byteOrder);
+    const wanted = surplus < 8 ? {} : { surplusBytes: surplus };
+    expect(readSample(view, AT, end + surplus, layout, 2)).toEqual({ ...expectedOf(bits), ...wanted });
+  });
+
+  it('of a type with bits that are not known may have more than its fields', () => {
+    const { view, end, layout } = encode(attrOf(['ip']), FIELDS, byteOrder);
+    const newer = new SampleLayout({ ...layout.attr, sampleType: layout.attr.sampleType + 2 ** 25 });
+    expect(readSample(view, AT, end + 8, newer, 2)).toEqual(expectedOf(['ip']));
+  });
+
+  it('of no fields at all', () => {
+    const { view, layout } = encode(attrOf([]), {}, byteOrder);
+    expect(readSample(view, AT, AT + 8, layout, 2)).toEqual({ cpumode: 2 });
+    expect(readSample(view, AT, AT + 24, layout, 2)).toEqual({ cpumode: 2, surplusBytes: 16 });
+  });
+
   it('of a stack that was copied further than it is, no more than is there', () => {
     const data = new Uint8Array(8).fill(3);
     const sample = sampleOf(attrOf(['stackUser']), { stackUser: { data, dynSize: 2n ** 60n } }, byteOrder);

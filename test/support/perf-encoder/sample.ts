@@ -53,7 +53,13 @@ export interface SampleFields {
   readonly read?: ReadSpec;
   readonly callchain?: readonly bigint[];
   readonly raw?: Uint8Array;
-  readonly branchStack?: { readonly hwIdx?: bigint; readonly entries: readonly BranchSpec[]; readonly counters?: readonly bigint[] };
+  /** `withoutHwIdx`: not even where it was asked for, as the kernel has it of a sample without branches. */
+  readonly branchStack?: {
+    readonly hwIdx?: bigint;
+    readonly withoutHwIdx?: boolean;
+    readonly entries: readonly BranchSpec[];
+    readonly counters?: readonly bigint[];
+  };
   readonly regsUser?: RegsSpec;
   /** `dynSize` is how much of `data` the kernel really copied; default all of it. No bytes: nothing but a size of 0. */
   readonly stackUser?: { readonly data: Uint8Array; readonly dynSize?: bigint };
@@ -180,7 +186,7 @@ function writeBranchStack(out: ByteWriter, sample: SampleFields, attr: AttrSpec)
   const stack = sample.branchStack ?? { entries: [] };
   const type = attr.branchSampleType ?? 0n;
   out.u64(BigInt(stack.entries.length));
-  if (type & branchHwIndex) out.u64(stack.hwIdx ?? 0n);
+  if (type & branchHwIndex && !stack.withoutHwIdx) out.u64(stack.hwIdx ?? 0n);
   for (const entry of stack.entries) {
     out.u64(entry.from).u64(entry.to);
     out.bitFields([
