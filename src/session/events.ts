@@ -26,6 +26,10 @@ export interface SessionEvent {
 export class EventList {
   readonly events: SessionEvent[] = [];
   readonly #eventOf = new Map<number, number>();
+  /** By config, the events that EVENT_TYPE may still name, with the names that they have of themselves. */
+  readonly #unnamed = new Map<bigint, { readonly event: SessionEvent; readonly ownName: string }[]>();
+  /** Whether an event has ids of its attr or, if that has none, of its description. */
+  readonly #hasIds: boolean[] = [];
   #lastId = -1;
   #lastEvent = -1;
   /** Offset of a sample's id from the start of its payload, the same for all attrs of a recording; −1 when samples carry none. */
@@ -33,16 +37,22 @@ export class EventList {
 
   add({ attr, ids }: AttrWithIds): void {
     const index = this.events.length;
-    this.events.push({
+    const ownName = nameFromAttr(attr);
+    const event: SessionEvent = {
       attr,
       layout: new SampleLayout(attr),
       sampleId: compileSampleId(attr),
-      name: nameFromAttr(attr),
+      name: ownName,
       isClock: isClockEvent(attr),
       isDummy: isDummyEvent(attr),
       hasStackDumps: false,
       isOffCpuTime: false,
-    });
+    };
+    this.events.push(event);
+    const sameConfig = this.#unnamed.get(attr.config);
+    if (sameConfig === undefined) this.#unnamed.set(attr.config, [{ event, ownName }]);
+    else sameConfig.push({ event, ownName });
+    this.#hasIds.push(ids.length > 0);
     for (const id of ids) this.addId(id, index);
     if (index === 0) this.#sampleIdOffset = sampleIdOffset(attr.sampleType);
   }
@@ -52,12 +62,24 @@ export class EventList {
     this.#lastId = -1;
   }
 
-  /** Names events as the recording describes them: by id where ids are told, else by order. */
+  /** Takes ids that are told with the position of their event's attr; those of no attr are left out. */
+  addIds(ids: readonly { readonly attr: bigint; readonly id: bigint }[]): void {
+    for (const { attr, id } of ids) if (attr < BigInt(this.events.length)) this.addId(Number(id), Number(attr));
+  }
+
+  /**
+   * Names events as the recording describes them: by id where ids are told, else by order. An event whose attr came
+   * without ids has those of its description.
+   */
   applyDescriptions(descriptions: readonly EventDescription[]): void {
-    descriptions.forEach((description, i) => {
-      const byId = description.ids.length > 0 ? this.#eventOf.get(Number(description.ids[0])) : undefined;
-      const event = this.events[byId ?? i];
-      if (event !== undefined && description.name !== '') event.name = description.name;
+    descriptions.forEach(({ attr, name, ids }, i) => {
+      const index = (ids.length > 0 ? this.#eventOf.get(Number(ids[0])) : undefined) ?? i;
+      const event = this.events[index];
+      if (event === undefined) return;
+      if (name !== '') event.name = name;
+      if (this.#hasIds[index] || event.attr.type !== attr.type || event.attr.config !== attr.config) return;
+      this.#hasIds[index] = true;
+      for (const id of ids) this.addId(Number(id), index);
     });
   }
 
@@ -65,7 +87,9 @@ export class EventList {
   applyEventTypes(types: readonly EventType[]): void {
     for (const { config, name } of types) {
       if (name === '') continue;
-      for (const event of this.events) if (event.attr.config === config && event.name === nameFromAttr(event.attr)) event.name = name;
+      for (const { event, ownName } of this.#unnamed.get(config) ?? []) if (event.name === ownName) event.name = name;
+      // They have names now. A list of types may be long, and so may be that of the events.
+      this.#unnamed.delete(config);
     }
   }
 
@@ -87,6 +111,11 @@ export class EventList {
     this.#lastId = id;
     this.#lastEvent = event;
     return event;
+  }
+
+  /** The event that a record about the one with this id means; undefined for none. There are recordings of one event that tell no ids. */
+  findDescribed(id: number): SessionEvent | undefined {
+    return this.events[this.events.length === 1 ? 0 : this.findById(id)];
   }
 
   /** Event of a sample whose payload lies between `start` and `end`; −1 when that cannot be told. */

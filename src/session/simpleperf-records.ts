@@ -1,10 +1,17 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { recordTypeName } from '../perfdata/constants.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
-import { SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../perfdata/simpleperf-constants.ts';
+import { SP_EVENT_ID, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../perfdata/simpleperf-constants.ts';
 import { readSimpleperfRecord } from '../perfdata/simpleperf-records.ts';
 import type { EventList } from './events.ts';
 import type { EmbeddedSymbolStore } from './simpleperf-symbols.ts';
+
+/** Takes the one of simpleperf's records that tells which ids belong to which event; for who looks at nothing else in them. */
+export function takeEventIds({ view, offset, size, type }: RecordCursor, events: EventList): void {
+  if (type !== SP_EVENT_ID) return;
+  const record = readSimpleperfRecord(view, offset, offset + size, type);
+  if (typeof record === 'object' && record.type === 'eventId') events.addIds(record.ids);
+}
 
 /** Takes what a session needs of simpleperf's own records: which ids belong to which event, and symbols. */
 export class SimpleperfRecordReader {
@@ -33,7 +40,7 @@ export class SimpleperfRecordReader {
     }
     switch (record.type) {
       case 'eventId':
-        for (const { attr, id } of record.ids) if (attr < BigInt(this.#events.events.length)) this.#events.addId(Number(id), Number(attr));
+        this.#events.addIds(record.ids);
         break;
       case 'kernelSymbol':
         if (record.kallsyms.length > 0) this.#symbols.kallsyms = record.kallsyms;

@@ -6,7 +6,8 @@ import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
 import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
 import { RecordingClock } from './clock.ts';
-import { EventList } from './events.ts';
+import { type EventList, eventsOf } from './events.ts';
+import { takeEventIds } from './simpleperf-records.ts';
 import type { TimeSpan } from './time-ranges.ts';
 import { UserRecordReader } from './user-records.ts';
 
@@ -30,16 +31,16 @@ export async function findSampleTimes(source: RecordingSource, header: Recording
   return notedSampleTimes(scannedHeader.features) ?? scan.span();
 }
 
-/** Looks at nothing but the samples' times, and in a pipe's form at what tells where they lie. */
+/** Looks at nothing but the samples' times, and at what tells where they lie: attrs and ids. */
 class SampleTimeScan implements RecordVisitor {
-  readonly #events = new EventList();
+  readonly #events: EventList;
   readonly #clock = new RecordingClock();
   readonly #userRecords: UserRecordReader;
   #first = Number.POSITIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
 
   constructor(header: RecordingHeader, diagnostics: Diagnostics) {
-    for (const attr of header.attrs) this.#events.add(attr);
+    this.#events = eventsOf(header);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
   }
 
@@ -51,7 +52,8 @@ class SampleTimeScan implements RecordVisitor {
   visit(record: RecordCursor): void {
     const { view, offset, size, type } = record;
     if (type !== abi.PERF_RECORD_SAMPLE) {
-      if (type >= abi.PERF_RECORD_USER_TYPE_START) this.#userRecords.read(record);
+      if (type >= abi.SIMPLEPERF_TYPE_START) takeEventIds(record, this.#events);
+      else if (type >= abi.PERF_RECORD_USER_TYPE_START) this.#userRecords.read(record);
       return;
     }
     const start = offset + RECORD_HEADER_BYTES;

@@ -52,7 +52,7 @@ export class UserRecordReader {
       }
       case abi.PERF_RECORD_EVENT_UPDATE: {
         if (view.u64(at + 8) !== PERF_EVENT_UPDATE_NAME) return;
-        const event = this.#events.events[this.#events.findById(view.u64(at + 16))];
+        const event = this.#events.findDescribed(view.u64(at + 16));
         if (event !== undefined) event.name = view.text(at + 24, end);
         return;
       }

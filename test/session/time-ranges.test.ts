@@ -5,6 +5,8 @@ import { PerfconvError } from '../../src/errors.ts';
 import { readProfile } from '../../src/read-profile.ts';
 import { parseTimeRanges } from '../../src/session/time-ranges.ts';
 import { denseRecording, FIRST_NS } from '../support/dense-recording.ts';
+import { type AttrSpec, encodeFile, record, simpleperfRecords } from '../support/perf-encoder.ts';
+import { CLOCK, META } from '../support/simpleperf-recordings.ts';
 
 /** Times of the samples that `--time` leaves, in nanoseconds since the first one that the recording has. */
 async function selected(source: RecordingSource, time: string, firstNs = FIRST_NS): Promise<number[]> {
@@ -109,6 +111,17 @@ describe('which samples a range takes', () => {
   test.each([undefined, { first: 0n, last: 0n }])('without times in the header (%o) the recording is read twice', async (sampleTime) => {
     expect(await ends(denseRecording(1004, { sampleTime }), '10%/2')).toBe('101: 100-200');
     expect(await ends(denseRecording(1004, { sampleTime, isPipe: true }), '10%/2')).toBe('101: 100-200');
+  });
+
+  test("ids that simpleperf's own records tell are known when it is read for the first time, too", async () => {
+    const attr: AttrSpec = { ...CLOCK, ids: [], sampleType: ['ip', 'tid', 'time', 'id', 'period'] };
+    const ids = simpleperfRecords.eventId([
+      { attr: 0n, id: 111n },
+      { attr: 1n, id: 222n },
+    ]);
+    const samples = Array.from({ length: 101 }, (_, i) => record.sample({ time: FIRST_NS + BigInt(i), id: i % 2 === 0 ? 111n : 222n, pid: 1, period: 1n }));
+    const bytes = encodeFile({ attrs: [attr, { ...attr, config: 1n }], records: [ids, ...samples], foreignFeatures: [META] });
+    expect(await ends(bytes, '10%-20%')).toBe('10: 10-19');
   });
 
   test('a pipe that does not tell its times is refused; one that does, is not', async () => {
