@@ -7,6 +7,8 @@ export class PartTimes {
   /** The newest time when the piece before was read: nothing older comes any more. */
   readonly #settled: Float64Array;
 
+  #isFirstPiece = true;
+
   /** @param count number of files */
   constructor(count: number) {
     this.#newest = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
@@ -15,12 +17,14 @@ export class PartTimes {
 
   /**
    * Notes that a piece of a part was read.
-   * @param newestTime of the piece's records; −Infinity when it has none with a time
+   * @param newestTime of the records since the last call; −Infinity when none has a time. Before the first call these are
+   * also the records of the file `data`, which may be newer than all of the part's: that time tells nothing of the part
    * @returns the time up to which all parts are settled
    */
   endPiece(part: number, newestTime: number, isLast: boolean): number {
     this.#settled[part] = isLast ? Number.POSITIVE_INFINITY : this.#newest[part];
-    this.#newest[part] = Math.max(this.#newest[part], newestTime);
+    if (!this.#isFirstPiece) this.#newest[part] = Math.max(this.#newest[part], newestTime);
+    this.#isFirstPiece = false;
     return this.#settled.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);
   }
 

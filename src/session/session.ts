@@ -124,7 +124,8 @@ class Session implements RecordVisitor, SampleTaker {
     diagnostics: Diagnostics,
   ) {
     this.#header = header;
-    this.#partTimes = source.parts && new PartTimes(source.parts.length);
+    // A directory may have no further files: then the rounds of `data` are those of the recording.
+    this.#partTimes = source.parts?.length ? new PartTimes(source.parts.length) : undefined;
     this.#diagnostics = diagnostics;
     this.#observer = options.observer;
     this.#chains = new CallchainTable(recordBytes(source, header));

@@ -22,6 +22,19 @@ function withParts(main: Uint8Array, parts: readonly ByteSource[]): RecordingSou
   return Object.assign(new BufferSource(main, 'data'), { parts });
 }
 
+/** The same, whose further files give a little at a time. */
+function inSmallReads(source: RecordingSource): RecordingSource {
+  const parts = (source.parts ?? []).map(
+    (part): ByteSource => ({
+      name: part.name,
+      sizeBytes: part.sizeBytes,
+      readAt: (position, target) => part.readAt(position, target.subarray(0, 0x4000)),
+      close: () => part.close(),
+    }),
+  );
+  return Object.assign(source, { parts });
+}
+
 async function decodeDirectory(source: RecordingSource) {
   const diagnostics = new Diagnostics();
   const { profile, session } = await readProfile(source, { keepSamples: true }, diagnostics);
@@ -52,6 +65,22 @@ describe('a directory recording', () => {
     expect(rows.length).toBe(41000);
     expect(session.threads.find(({ tid }) => tid === 9)?.comm).toBe('app');
     expect(diagnostics.list()).toEqual([]);
+  });
+
+  it('comes in the order of time, though its `data` ends with newer records than the other files begin with', async () => {
+    const parts = [0, 1, 2].map((cpu) => timesOf(cpu, 9000).map((time) => sample(time, cpu)));
+    const main = [record.comm({ pid: 9, comm: 'app' }, { sampleId: { time: 40_000n } })];
+    const { rows, session } = await decodeDirectory(inSmallReads(directory(main, parts)));
+    const times = rows.map(({ time }) => time);
+    expect(times).toHaveLength(27000);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(session.threads.find(({ tid }) => tid === 9)?.comm).toBe('app');
+  });
+
+  it('without further files is played round by round', async () => {
+    const late = [sample(20, 0), toolRecords.finishedRound(), sample(30, 0), toolRecords.finishedRound(), sample(10, 0)];
+    const { diagnostics } = await decodeDirectory(directory(late, []));
+    expect(diagnostics.list()).toMatchObject([{ code: 'out-of-order', count: 1 }]);
   });
 
   it('may have files that are slightly out of order, and rounds that mean nothing across files', async () => {
