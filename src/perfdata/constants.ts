@@ -165,6 +165,8 @@ export const PERF_RECORD_MISC_SWITCH_OUT = 1 << 13;
 export const PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14;
 /** In a build-id record: the byte behind the id's 20 tells how many of them count. */
 export const PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15;
+/** Of LOST_SAMPLES: a BPF program that perf attached as a filter left them out. */
+export const PERF_RECORD_MISC_LOST_SAMPLES_BPF = 1 << 15;
 
 export const PERF_SAMPLE_IP = 1 << 0;
 export const PERF_SAMPLE_TID = 1 << 1;

@@ -7,6 +7,8 @@ import type { SessionEvent } from './events.ts';
 export function reportLoss(record: SideBand, fileOffset: number, diagnostics: Diagnostics): void {
   if (record.kind === 'lost') {
     diagnostics.add('lost', 'loss', 'perf could not keep up while recording: records were lost', fileOffset, record.record.lost);
+  } else if (record.kind === 'lostSamples' && (record.misc & abi.PERF_RECORD_MISC_LOST_SAMPLES_BPF) !== 0) {
+    diagnostics.add('filtered-samples', 'info', 'samples were left out on purpose while recording, by a BPF filter', fileOffset, record.record.lost);
   } else if (record.kind === 'lostSamples') {
     diagnostics.add('lost-samples', 'loss', 'samples were lost while recording, by the count that perf made at its end', fileOffset, record.record.lost);
   }

@@ -463,6 +463,16 @@ describe('maps', () => {
 });
 
 describe('records of every type', () => {
+  it('of samples that a BPF filter left out are no loss', async () => {
+    const { diagnostics } = await decode(
+      encodeFile({ attrs: [CLOCK], records: [record.lostSamples({ lost: 2n }), record.lostSamples({ lost: 3n }, { misc: misc.lostSamplesBpf })] }),
+    );
+    expect(diagnostics.list()).toMatchObject([
+      { code: 'lost-samples', severity: 'loss', count: 2 },
+      { code: 'filtered-samples', severity: 'info', count: 3 },
+    ]);
+  });
+
   it('are counted, and what cannot be used is said', async () => {
     const task = { pid: 7, ppid: 7 };
     const kernelRecords = [

@@ -41,6 +41,7 @@ export const misc = {
   switchOutPreempt: 1 << 14,
   mmapBuildId: 1 << 14,
   buildIdSize: 1 << 15,
+  lostSamplesBpf: 1 << 15,
 } as const;
 
 /** PERF_CONTEXT_*: the markers inside callchains, as u64. */
