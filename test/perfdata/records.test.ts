@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/bytes/byte-view.ts';
 import { readAttr } from '../../src/perfdata/attr.ts';
 import { PERF_RECORD_NAMES, type PerfRecord, readRecord } from '../../src/perfdata/records/perf-record.ts';
+import { readSideBand } from '../../src/perfdata/records/side-band.ts';
 import { compileSampleId, readSampleId } from '../../src/perfdata/sample-id.ts';
 import {
   type AttrSpec,
@@ -250,13 +251,13 @@ describe('records', () => {
 
   it('too small for their fixed fields are damaged, with both sizes', () => {
     const { view } = laidOut(record.fork({ pid: 1, ppid: 2 }), 'little');
-    expect(read(view, 24, 0)).toEqual({
+    expect(read(view, 28, 0)).toEqual({
       type: 'DAMAGED',
       offset: 0x1f30,
-      size: 24,
+      size: 28,
       misc: 0,
       recordType: 'FORK',
-      problem: 'fields of 32 bytes overrun record of 24 bytes',
+      problem: 'fields of 32 bytes overrun record of 28 bytes',
     });
     expect(read(view, 40, 48)).toMatchObject({ type: 'DAMAGED', problem: 'sample_id trailer of 48 bytes overruns record of 40 bytes' });
   });
@@ -322,6 +323,36 @@ describe('MMAP2 of kernels before 3.16', () => {
     expect(found).toMatchObject({ type: 'MMAP2', maj: 253, min: 1, ino: 77n, inoGeneration: 88n, filename: '/usr/bin/true' });
     expect(found).not.toHaveProperty('prot');
     expect(found).not.toHaveProperty('flags');
+  });
+
+  it('may have a name of two bytes, and no padding behind it', () => {
+    const writeBody = (out: ByteWriter): void => {
+      out.u32(1).u32(2).u64(0x400000n).u64(0x1000n).u64(0n).u32(253).u32(1).u64(77n).u64(88n);
+      out.raw(bytes(0x2f, 0x61, 0));
+    };
+    const { view, size } = laidOut({ ...record.opaque(10, new Uint8Array(0)), writeBody }, 'little');
+    expect(size).toBe(67);
+    expect(read(view, size, 0)).toMatchObject({ type: 'MMAP2', ino: 77n, filename: '/a' });
+    expect(readSideBand(view, JUNK, JUNK + size, 10, 0)).toMatchObject({ kind: 'mmap', record: { filename: '/a', isExecutable: true } });
+    expect(readSideBand(view, JUNK, JUNK + size - 3, 10, 0)).toBe('fields of 72 bytes overrun record of 64 bytes');
+  });
+});
+
+describe('FORK and EXIT of Linux 2.6.31', () => {
+  it.each(ORDERS)('have no time, %s-endian', (byteOrder) => {
+    for (const [name, type, kind] of [
+      ['FORK', 7, 'fork'],
+      ['EXIT', 4, 'exit'],
+    ] as const) {
+      const writeBody = (out: ByteWriter): void => void out.u32(10).u32(11).u32(12).u32(13);
+      const { view, size } = laidOut({ ...record.opaque(type, new Uint8Array(0)), writeBody }, byteOrder);
+      expect(size).toBe(24);
+      const task = { pid: 10, ppid: 11, tid: 12, ptid: 13 };
+      expect(read(view, size, 0)).toEqual({ type: name, offset: 0x1f30, size, misc: 0, ...task });
+      expect(readSideBand(view, JUNK, JUNK + size, type, 0)).toMatchObject({ kind, record: task });
+      expect(readSideBand(view, JUNK, JUNK + 28, type, 0)).toBe('fields of 32 bytes overrun record of 28 bytes');
+      expect(readSideBand(view, JUNK, JUNK + 20, type, 0)).toBe('fields of 32 bytes overrun record of 20 bytes');
+    }
   });
 });
 

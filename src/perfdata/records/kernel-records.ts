@@ -3,8 +3,8 @@ import * as abi from '../constants.ts';
 import { type ReadFormatValues, readFormatSize, readFormatValues } from '../read-format.ts';
 import { bytes, fieldsOverrun, list, RecordLayout, text, type ValuesIn } from './layout.ts';
 import { LOST, LOST_SAMPLES } from './loss-records.ts';
-import { KSYMBOL, MMAP, MMAP2, type MMAP2_BUILD_ID, type MMAP2_EARLY, mmap2LayoutOf, mmapBuildId } from './mapping-records.ts';
-import { COMM, FORK } from './task-records.ts';
+import { KSYMBOL, MMAP, type MMAP2, type MMAP2_BUILD_ID, type MMAP2_EARLY, mmap2LayoutOf, mmapBuildId } from './mapping-records.ts';
+import { COMM, type FORK, type FORK_EARLY, forkLayoutOf } from './task-records.ts';
 
 // The records of the kernel in the order of perf_event.h, enum perf_event_type. Fields bear the names that they have there;
 // where that would be `type`, `offset` or `size`, which every record has besides, what they are of stands before it.
@@ -86,11 +86,16 @@ function switchFields(misc: number): SwitchFields {
 const PERF_RECORD_MISC_SWITCH_OUT_PREEMPT = 1 << 14;
 
 const readMmap2: FieldsReader<Mmap2Fields> = (view, at, end, misc) => {
-  if (end - at < MMAP2.minBytes) return fieldsOverrun(MMAP2.minBytes, end - at);
-  const values: ValuesIn<typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID> | string = mmap2LayoutOf(view, at, misc).read(view, at, end);
+  const values: ValuesIn<typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID> | string = mmap2LayoutOf(view, at, end, misc).read(view, at, end);
   if (typeof values === 'string' || !('buildId' in values)) return values;
   const { buildIdSize, buildId, ...others } = values;
   return { ...others, buildId: mmapBuildId(buildId, buildIdSize) };
+};
+
+/** FORK and EXIT; Linux 2.6.31 did not tell the time. */
+const readFork: FieldsReader<ValuesIn<typeof FORK_EARLY> & Partial<ValuesIn<typeof FORK>>> = (view, at, end) => {
+  const layout: { read(view: ByteView, at: number, end: number): ValuesIn<typeof FORK_EARLY> | string } = forkLayoutOf(at, end);
+  return layout.read(view, at, end);
 };
 
 /** PERF_RECORD_READ: whose counter it is, then what `read()` on its event gave. */
@@ -109,10 +114,10 @@ export const KERNEL_RECORDS = {
   MMAP: { type: abi.PERF_RECORD_MMAP, read: plain(MMAP) },
   LOST: { type: abi.PERF_RECORD_LOST, read: plain(LOST) },
   COMM: { type: abi.PERF_RECORD_COMM, read: mapped(COMM, (values, misc) => ({ ...values, isExec: (misc & abi.PERF_RECORD_MISC_COMM_EXEC) !== 0 })) },
-  EXIT: { type: abi.PERF_RECORD_EXIT, read: plain(FORK) },
+  EXIT: { type: abi.PERF_RECORD_EXIT, read: readFork },
   THROTTLE: { type: abi.PERF_RECORD_THROTTLE, read: plain(THROTTLE) },
   UNTHROTTLE: { type: abi.PERF_RECORD_UNTHROTTLE, read: plain(THROTTLE) },
-  FORK: { type: abi.PERF_RECORD_FORK, read: plain(FORK) },
+  FORK: { type: abi.PERF_RECORD_FORK, read: readFork },
   READ: { type: abi.PERF_RECORD_READ, read: readRead },
   MMAP2: { type: abi.PERF_RECORD_MMAP2, read: readMmap2 },
   AUX: { type: abi.PERF_RECORD_AUX, read: plain(AUX) },

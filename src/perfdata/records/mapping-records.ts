@@ -47,14 +47,14 @@ export interface MmapRecord {
 
 const PROT_EXEC = 4;
 
-/** Bytes that the fixed fields need, record header included. */
-export function mmapFixedBytes(type: number): number {
-  return (type === PERF_RECORD_MMAP2 ? MMAP2 : MMAP).minBytes;
+/** Bytes that the fixed fields of an MMAP or MMAP2 at `at` need, record header included; `end` is just behind its file name. */
+export function mmapFixedBytes(view: ByteView, at: number, end: number, type: number, misc: number): number {
+  return (type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, end, misc) : MMAP).minBytes;
 }
 
 /** Reads MMAP or MMAP2 at `at`; `end` is just behind its file name. Source: perf_event.h. */
 export function readMmap(view: ByteView, at: number, end: number, type: number, misc: number): MmapRecord {
-  const layout = type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, misc) : MMAP;
+  const layout = type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, end, misc) : MMAP;
   const hasBuildId = layout === MMAP2_BUILD_ID;
   const prot = layout === MMAP || layout === MMAP2_EARLY ? undefined : view.u32(at + MMAP2.at.prot);
   let fileIdentity = '';
@@ -73,13 +73,19 @@ export function readMmap(view: ByteView, at: number, end: number, type: number, 
   };
 }
 
+/** No PROT_* reaches as high as the characters that names of files are made of. */
+const FIRST_PRINTABLE = 0x20;
+
 /**
- * Which of its three layouts an MMAP2 has; it is known to have the bytes that {@link mmapFixedBytes} asks for. Where the
- * early one has the first bytes of a file name, the later one has PROT_*, of which one byte at least is 0.
+ * Which of its three layouts an MMAP2 has. Where the early one has the first bytes of a file name, the later one has PROT_*,
+ * of which one byte at least is 0; in a record too small for the later one they may be the whole name. The record may be too
+ * small for the layout.
+ * @param end just behind its file name
  */
-export function mmap2LayoutOf(view: ByteView, at: number, misc: number): typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID {
+export function mmap2LayoutOf(view: ByteView, at: number, end: number, misc: number): typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID {
   if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) !== 0) return MMAP2_BUILD_ID;
   const prot = at + MMAP2.at.prot;
+  if (end - at < MMAP2.minBytes) return prot < end && view.u8(prot) >= FIRST_PRINTABLE ? MMAP2_EARLY : MMAP2;
   return view.u8(prot) !== 0 && view.u8(prot + 1) !== 0 && view.u8(prot + 2) !== 0 && view.u8(prot + 3) !== 0 ? MMAP2_EARLY : MMAP2;
 }
 

@@ -2,7 +2,7 @@ import type { ByteView } from '../../bytes/byte-view.ts';
 import * as abi from '../constants.ts';
 import { LOST_FIXED_BYTES, LOST_SAMPLES_FIXED_BYTES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
 import { KSYMBOL_FIXED_BYTES, type KsymbolRecord, type MmapRecord, mmapFixedBytes, readKsymbol, readMmap } from './mapping-records.ts';
-import { COMM_FIXED_BYTES, type CommRecord, FORK_FIXED_BYTES, type ForkRecord, readComm, readFork } from './task-records.ts';
+import { COMM_FIXED_BYTES, type CommRecord, type ForkRecord, forkLayoutOf, readComm, readFork } from './task-records.ts';
 
 /** A kernel record other than SAMPLE, decoded as far as anything depends on it. */
 export type SideBand =
@@ -16,16 +16,27 @@ export type SideBand =
   /** Framed and counted only. */
   | { readonly kind: 'other'; readonly type: number; readonly misc: number };
 
-const FIXED_BYTES: Readonly<Record<number, number>> = {
-  [abi.PERF_RECORD_MMAP]: mmapFixedBytes(abi.PERF_RECORD_MMAP),
-  [abi.PERF_RECORD_MMAP2]: mmapFixedBytes(abi.PERF_RECORD_MMAP2),
-  [abi.PERF_RECORD_COMM]: COMM_FIXED_BYTES,
-  [abi.PERF_RECORD_FORK]: FORK_FIXED_BYTES,
-  [abi.PERF_RECORD_EXIT]: FORK_FIXED_BYTES,
-  [abi.PERF_RECORD_LOST]: LOST_FIXED_BYTES,
-  [abi.PERF_RECORD_LOST_SAMPLES]: LOST_SAMPLES_FIXED_BYTES,
-  [abi.PERF_RECORD_KSYMBOL]: KSYMBOL_FIXED_BYTES,
-};
+/** Bytes that the fixed fields need, record header included. */
+function fixedBytesOf(view: ByteView, at: number, end: number, type: number, misc: number): number {
+  switch (type) {
+    case abi.PERF_RECORD_MMAP:
+    case abi.PERF_RECORD_MMAP2:
+      return mmapFixedBytes(view, at, end, type, misc);
+    case abi.PERF_RECORD_COMM:
+      return COMM_FIXED_BYTES;
+    case abi.PERF_RECORD_FORK:
+    case abi.PERF_RECORD_EXIT:
+      return forkLayoutOf(at, end).minBytes;
+    case abi.PERF_RECORD_LOST:
+      return LOST_FIXED_BYTES;
+    case abi.PERF_RECORD_LOST_SAMPLES:
+      return LOST_SAMPLES_FIXED_BYTES;
+    case abi.PERF_RECORD_KSYMBOL:
+      return KSYMBOL_FIXED_BYTES;
+    default:
+      return 0;
+  }
+}
 
 /**
  * Reads a kernel record.
@@ -34,7 +45,7 @@ const FIXED_BYTES: Readonly<Record<number, number>> = {
  * @returns a text that says what is wrong when the record is too small for its type
  */
 export function readSideBand(view: ByteView, at: number, end: number, type: number, misc: number): SideBand | string {
-  const needed = FIXED_BYTES[type] ?? 0;
+  const needed = fixedBytesOf(view, at, end, type, misc);
   if (end - at < needed) return `fields of ${needed} bytes overrun record of ${end - at} bytes`;
   switch (type) {
     case abi.PERF_RECORD_MMAP:

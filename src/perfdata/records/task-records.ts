@@ -5,8 +5,13 @@ import { RecordLayout, text } from './layout.ts';
 /** PERF_RECORD_COMM. */
 export const COMM = new RecordLayout({ pid: 'i32', tid: 'i32', comm: text() });
 
+const FORK_EARLY_FIELDS = { pid: 'i32', ppid: 'i32', tid: 'i32', ptid: 'i32' } as const;
+
 /** PERF_RECORD_FORK and EXIT. */
-export const FORK = new RecordLayout({ pid: 'i32', ppid: 'i32', tid: 'i32', ptid: 'i32', time: 'u64' });
+export const FORK = new RecordLayout({ ...FORK_EARLY_FIELDS, time: 'u64' });
+
+/** PERF_RECORD_FORK and EXIT of Linux 2.6.31: without the time. */
+export const FORK_EARLY = new RecordLayout(FORK_EARLY_FIELDS);
 
 /** PERF_RECORD_COMM: a thread has a new name. */
 export interface CommRecord {
@@ -38,7 +43,10 @@ export interface ForkRecord {
   readonly isSynthesized: boolean;
 }
 
-export const FORK_FIXED_BYTES = FORK.minBytes;
+/** Which of its two layouts a FORK or EXIT has: the early one has no fields of variable size, and its size tells. */
+export function forkLayoutOf(at: number, end: number): typeof FORK | typeof FORK_EARLY {
+  return end - at === FORK_EARLY.minBytes ? FORK_EARLY : FORK;
+}
 
 export function readFork(view: ByteView, at: number, misc: number): ForkRecord {
   return {
