@@ -56,6 +56,16 @@ export async function readHeader(source: ByteSource, diagnostics: Diagnostics): 
     const features: Features = { present: new Set() };
     return { mode: 'pipe', version, littleEndian, attrs: [], eventTypes: [], features, dataStart: PIPE_HEADER_BYTES, dataEnd: Number.POSITIVE_INFINITY };
   }
+  return readFileHeader(source, littleEndian, version, headerSize, diagnostics);
+}
+
+async function readFileHeader(
+  source: ByteSource,
+  littleEndian: boolean,
+  version: 1 | 2,
+  headerSize: number,
+  diagnostics: Diagnostics,
+): Promise<RecordingHeader> {
   const neededBytes = version === 1 && headerSize < FILE_HEADER_BYTES ? OLDEST_FILE_HEADER_BYTES : FILE_HEADER_BYTES;
   const bytes = new Uint8Array(FILE_HEADER_BYTES);
   const read = await readRange(source, 0, neededBytes);

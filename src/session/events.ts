@@ -95,11 +95,18 @@ export class EventList {
 
   /** Names events by type and config, as simpleperf lists them; a list may leave out the config of a PMU of one event. */
   applySimpleperfTypes(types: readonly SimpleperfEventType[]): void {
+    const byType = new Map<number, Map<bigint, string>>();
+    for (const { type, config, name } of types) {
+      const names = byType.get(type) ?? new Map<bigint, string>();
+      byType.set(type, names);
+      if (!names.has(config)) names.set(config, name);
+    }
     for (const event of this.events) {
       const { type, config } = event.attr;
-      const ofType = types.filter((one) => one.type === type);
-      const found = ofType.find((one) => one.config === config) ?? (type > abi.PERF_TYPE_BREAKPOINT && ofType.length === 1 ? ofType[0] : undefined);
-      if (found !== undefined) event.name = found.name + modifiers(event.attr);
+      const names = byType.get(type);
+      const [onlyName] = type > abi.PERF_TYPE_BREAKPOINT && names?.size === 1 ? names.values() : [];
+      const name = names?.get(config) ?? onlyName;
+      if (name !== undefined) event.name = name + modifiers(event.attr);
     }
   }
 
