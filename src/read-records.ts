@@ -2,6 +2,7 @@ import type { ByteSource, RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import * as abi from './perfdata/constants.ts';
 import { type RecordingHeader, readHeader } from './perfdata/file-header.ts';
+import { readFormatSize, readFormatValues } from './perfdata/read-format.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from './perfdata/record-cursor.ts';
 import { type RecordVisitor, walkRecords } from './perfdata/record-walk.ts';
 import { damaged, type PerfRecord, type RecordedEvent, type RecordPlace, readRecord } from './perfdata/records/perf-record.ts';
@@ -64,12 +65,22 @@ const TELLING_TYPES: ReadonlySet<number> = new Set([
   abi.PERF_RECORD_HEADER_FEATURE,
 ]);
 
+/** Offset of what `read()` gave in PERF_RECORD_READ: pid and tid stand before it. */
+const READ_VALUES = RECORD_HEADER_BYTES + 8;
+
+/** The bits of read_format that tell how values lie. */
+const KNOWN_READ_FORMAT =
+  abi.PERF_FORMAT_TOTAL_TIME_ENABLED | abi.PERF_FORMAT_TOTAL_TIME_RUNNING | abi.PERF_FORMAT_ID | abi.PERF_FORMAT_GROUP | abi.PERF_FORMAT_LOST;
+
 /** Makes plain values of the records that a walk finds. */
 class RecordCollector implements RecordVisitor {
   readonly #events: EventList;
   readonly #userRecords: UserRecordReader;
   readonly #diagnostics: Diagnostics;
   readonly #recordedEvents: RecordedEvent[] = [];
+  readonly #readFormats = new Set<number>();
+  /** How many of the events are among `#readFormats`. */
+  #eventsSeen = 0;
   #records: PerfRecord[] = [];
 
   constructor(header: RecordingHeader, diagnostics: Diagnostics) {
@@ -120,16 +131,38 @@ class RecordCollector implements RecordVisitor {
     if (type >= abi.PERF_RECORD_USER_TYPE_START) return readRecord(place, 0, 0);
     const end = at + size;
     const trailer = this.#events.trailerOf(view, at + RECORD_HEADER_BYTES, end);
-    if (trailer === undefined || trailer.sizeBytes === 0) return readRecord(place, 0, this.#readFormatOf(undefined));
+    if (trailer === undefined || trailer.sizeBytes === 0) return readRecord(place, 0, this.#readFormatOf(place, end, undefined));
     if (at + RECORD_HEADER_BYTES + trailer.sizeBytes > end) return readRecord(place, trailer.sizeBytes, 0);
     const sampleId = readSampleId(view, end, trailer);
-    return readRecord(place, trailer.sizeBytes, this.#readFormatOf(sampleId.id), sampleId);
+    return readRecord(place, trailer.sizeBytes, this.#readFormatOf(place, end - trailer.sizeBytes, sampleId.id), sampleId);
   }
 
-  /** The read_format of the event with this id; of the first one where there is no id. */
-  #readFormatOf(id: bigint | undefined): number {
-    const index = id === undefined ? 0 : this.#events.findById(Number(id));
-    return this.#events.events[Math.max(0, index)]?.attr.readFormat ?? 0;
+  /**
+   * The read_format that a READ is written in; 0 for all other records. It is that of the event with this id; where there is
+   * no id, of the first one whose values would fill the record, and best of one whose id stands in them.
+   * @param end just behind the record's own fields
+   */
+  #readFormatOf({ view, at, type }: RecordPlace, end: number, id: bigint | undefined): number {
+    if (type !== abi.PERF_RECORD_READ) return 0;
+    const { events } = this.#events;
+    const known = id === undefined ? -1 : this.#events.findById(Number(id));
+    if (known >= 0) return events[known]?.attr.readFormat ?? 0;
+    const start = at + READ_VALUES;
+    if (start + 8 > end) return 0;
+    const fitting = [...this.#distinctReadFormats()].filter((readFormat) => start + readFormatSize(readFormat, view, start) === end);
+    const isOwn = (readFormat: number): boolean => {
+      const own = readFormatValues(readFormat, view, start).values[0]?.id;
+      const event = own === undefined ? undefined : events[this.#events.findById(Number(own))];
+      return event !== undefined && (event.attr.readFormat & KNOWN_READ_FORMAT) === readFormat;
+    };
+    return fitting.find(isOwn) ?? fitting[0] ?? events[0]?.attr.readFormat ?? 0;
+  }
+
+  /** The events' read_formats, each once, in the order of the events: few, however many events there are. */
+  #distinctReadFormats(): ReadonlySet<number> {
+    const { events } = this.#events;
+    for (; this.#eventsSeen < events.length; this.#eventsSeen++) this.#readFormats.add(events[this.#eventsSeen].attr.readFormat & KNOWN_READ_FORMAT);
+    return this.#readFormats;
   }
 
   /** The same object for all samples of an event, as long as nothing new is told of it. */

@@ -119,6 +119,34 @@ describe('records', () => {
     expect(diagnostics.list()).toMatchObject([{ code: 'bad-record', severity: 'loss', count: 3, firstOffset: records[0].offset }]);
   });
 
+  it.each(['little', 'big'] as const)('of counters read are of the event that they fit, if none is told, %s-endian', async (byteOrder) => {
+    const base: AttrSpec = { period: 1n, sampleType: ['ip', 'tid', 'time', 'id'] };
+    const attrs: AttrSpec[] = [
+      { ...base, ids: [7n], readFormat: ['id'] },
+      { ...base, ids: [8n], config: 1n, readFormat: ['timeEnabled', 'id'] },
+      { ...base, ids: [9n], config: 2n, readFormat: ['id', 'lost'] },
+      { ...base, ids: [10n], config: 3n, readFormat: ['group', 'id', 'lost'] },
+    ];
+    const reads = [
+      { values: [{ value: 3n, id: 7n }] },
+      { timeEnabled: 4n, values: [{ value: 3n, id: 8n }] },
+      { values: [{ value: 3n, id: 9n, lost: 5n }] },
+      {
+        values: [
+          { value: 1n, id: 10n, lost: 2n },
+          { value: 3n, id: 9n, lost: 4n },
+        ],
+      },
+    ];
+    const written = reads.map((read, attr) => record.read({ pid: 1, tid: 2, read }, { attr }));
+    const { records, diagnostics } = await collect(new BufferSource(encodeFile({ byteOrder, attrs, records: written })));
+    expect(records.map((one) => one.type === 'READ' && one.read)).toEqual(reads);
+    expect(diagnostics.list()).toEqual([]);
+    const strange = record.opaque(8, new Uint8Array(20));
+    const [found] = (await collect(new BufferSource(encodeFile({ byteOrder, attrs, records: [strange] })))).records;
+    expect(found).toMatchObject({ type: 'DAMAGED', recordType: 'READ', problem: 'fields of 32 bytes overrun record of 28 bytes' });
+  });
+
   it('before any event are damaged if they are samples', async () => {
     const { records } = await collect(new BufferSource(encodePipe({ attrs: [], records: [] })));
     expect(records).toEqual([]);
