@@ -19,7 +19,7 @@ export type { OpenInput } from './input.ts';
 /**
  * Opens a recording by its path: a file, a directory recording, or a pipe that has a name (`<(perf record -o - …)`). What is
  * packed by gzip, zstd, xz or zlib is unpacked.
- * @param diagnostics gets what is found wrong with a packed input or a directory, also later, while it is read; without it that is thrown
+ * @param diagnostics gets what is found wrong with a packed input or a directory, also later, while it is read; without it what is lost is thrown
  * @throws PerfconvError `io`, `unsupported` for a packed input that is not read, `damaged` for one that cannot be unpacked at all
  */
 export async function openFile(path: string, diagnostics?: Diagnostics): Promise<OpenInput> {
@@ -101,7 +101,8 @@ function unpacked(wrapping: Wrapping, packed: ByteSource, diagnostics: Diagnosti
   if (wrapping === 'bzip2') {
     throw new PerfconvError('unsupported', `is packed by bzip2, which perfconv does not unpack: run ${unpackCommand(wrapping, name)}`, { file: name });
   }
-  return new StreamSource(reportingDamage(unwrap(wrapping, piecesOf(packed)), name, diagnostics), name, () => packed.close());
+  const onTrailing = (message: string): void => diagnostics?.add('unpack-trailing', 'warning', message);
+  return new StreamSource(reportingDamage(unwrap(wrapping, piecesOf(packed), onTrailing), name, diagnostics), name, () => packed.close());
 }
 
 /** Ends where the damage begins, and says so; what is damaged from the beginning is refused. */

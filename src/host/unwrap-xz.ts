@@ -1,20 +1,22 @@
 import { PerfconvError } from '../errors.ts';
+import { XzStreamEnds } from './unwrap-xz-ends.ts';
 
 /** What the decoder's codes mean. Source: xz.h of XZ Embedded, enum xz_ret. */
 const REASONS: Readonly<Record<string, string>> = {
-  3: 'not enough memory',
-  6: 'they are packed in a way that is not read',
-  7: 'they are damaged',
-  8: 'they are cut off',
+  3: 'the xz data cannot be read: not enough memory',
+  8: 'the xz data cannot be read: they are cut off',
 };
+const OTHER_REASON = 'the xz data are damaged or packed in a way that is not read (run unxz)';
 
 /**
  * Unpacks xz: piece after piece, of what comes in pieces. In the browser's and Node's own WebAssembly.
+ * @param onTrailing called when the data have ended and bytes of another kind follow; the last that is done
  * @throws PerfconvError `damaged`
  */
-export async function* unwrapXz(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* unwrapXz(input: AsyncIterable<Uint8Array>, onTrailing: () => void): AsyncGenerator<Uint8Array> {
   const { XzReadableStream } = await loadXz();
-  const chunks = input[Symbol.asyncIterator]();
+  const ends = new XzStreamEnds();
+  const chunks = cutAtEnds(input, ends);
   let inputFailure: { readonly error: unknown } | undefined;
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     try {
@@ -22,14 +24,15 @@ export async function* unwrapXz(input: AsyncIterable<Uint8Array>): AsyncGenerato
       if (done === true) {
         controller.close();
       } else {
-        controller.enqueue(value.slice());
+        controller.enqueue(value);
       }
     } catch (error) {
       inputFailure = { error };
       controller.error(error);
     }
   };
-  const compressed = new ReadableStream<Uint8Array>({ pull });
+  // Nothing is asked for ahead: when a chunk is, what the ones before unpack to has been given.
+  const compressed = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
   const reader = new XzReadableStream(compressed).getReader();
   try {
     for (;;) {
@@ -39,16 +42,28 @@ export async function* unwrapXz(input: AsyncIterable<Uint8Array>): AsyncGenerato
     }
   } catch (error) {
     if (inputFailure !== undefined) throw inputFailure.error;
-    throw new PerfconvError('damaged', `the xz data cannot be read: ${reasonOf(error)}`, {}, { cause: error });
+    if (!ends.isBehindEnd) throw new PerfconvError('damaged', reasonOf(error), {}, { cause: error });
+    onTrailing();
   } finally {
     // It lets no other be opened before this one is done.
     await reader.cancel().catch(() => {});
   }
 }
 
+/** Copies, cut where a stream ends: the decoder throws away what it has unpacked of the chunk in which it fails. */
+async function* cutAtEnds(input: AsyncIterable<Uint8Array>, ends: XzStreamEnds): AsyncGenerator<Uint8Array> {
+  for await (const chunk of input) {
+    for (let at = 0; at < chunk.length; ) {
+      const sizeBytes = ends.push(chunk.subarray(at));
+      yield chunk.slice(at, at + sizeBytes);
+      at += sizeBytes;
+    }
+  }
+}
+
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return REASONS[/error code (\d+)$/.exec(text)?.[1] ?? ''] ?? text;
+  return REASONS[/error code (\d+)$/.exec(text)?.[1] ?? ''] ?? OTHER_REASON;
 }
 
 /** The package is CommonJS of a kind whose exports Node cannot name. */

@@ -1,20 +1,9 @@
-import { createGunzip, createInflate } from 'node:zlib';
 import { PerfconvError } from '../errors.ts';
-import { openZstdStream } from '../perfdata/zstd-open.ts';
-import type { OpenZstdStream } from '../perfdata/zstd-stream.ts';
-import { nativeZstd } from './native-zstd.ts';
+import { GzipUnpacker, ZlibUnpacker } from './unwrap-deflate.ts';
+import type { Unpacker } from './unwrap-unpacker.ts';
 import { unwrapXz } from './unwrap-xz.ts';
+import { openZstdUnpacker } from './unwrap-zstd.ts';
 import type { Wrapping } from './wrappings.ts';
-import { ZlibPump } from './zlib-pump.ts';
-
-/** What unpacks bytes that are pushed into it. */
-interface Unpacker {
-  /** @throws when the data are damaged */
-  push(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void>;
-  /** @throws when the data are cut off */
-  end(take: (piece: Uint8Array) => void): Promise<void>;
-  close(): void;
-}
 
 /**
  * So much is pushed at once: what it unpacks to is held until it is asked for. zlib makes at most a thousand times as much
@@ -28,7 +17,6 @@ const DEFLATE_STEP_BYTES = 32 << 10;
 const SHORT_STEP_BYTES = 1 << 10;
 const SHORT_STEPS_BYTES = 256 << 10;
 const ZSTD_STEP_BYTES = 1 << 10;
-const ZLIB_PIECE_BYTES = 32 << 10;
 
 /** Wrappings that are read; the others have to be unpacked first. */
 export type ReadableWrapping = Exclude<Wrapping, 'bzip2'>;
@@ -42,10 +30,12 @@ const MAX_RATIO = 2048;
 
 /**
  * Unpacks: piece after piece, of what comes in pieces.
+ * @param onTrailing told in a sentence that the data have ended in good order and bytes of another kind follow, of which nothing
+ * is read; zeros, which fill up what is written in blocks, do not count
  * @throws PerfconvError `damaged` when the data are damaged or cut off, after everything that came before; also when they
  * unpack to far more than a recording would
  */
-export async function* unwrap(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* unwrap(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>, onTrailing: (message: string) => void): AsyncGenerator<Uint8Array> {
   let packedBytes = 0;
   let unpackedBytes = 0;
   const counted = async function* (): AsyncGenerator<Uint8Array> {
@@ -54,7 +44,7 @@ export async function* unwrap(wrapping: ReadableWrapping, input: AsyncIterable<U
       yield chunk;
     }
   };
-  for await (const piece of unwrapAll(wrapping, counted())) {
+  for await (const piece of unwrapAll(wrapping, counted(), () => onTrailing(`other bytes follow the ${wrapping} data: they were not read`))) {
     unpackedBytes += piece.length;
     if (unpackedBytes > FREE_BYTES + MAX_RATIO * packedBytes) {
       throw new PerfconvError('damaged', `the ${wrapping} data unpack to more than ${MAX_RATIO} times their size, which no recording does`);
@@ -63,24 +53,24 @@ export async function* unwrap(wrapping: ReadableWrapping, input: AsyncIterable<U
   }
 }
 
-async function* unwrapAll(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* unwrapAll(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>, onTrailing: () => void): AsyncGenerator<Uint8Array> {
   switch (wrapping) {
     case 'gzip':
-      yield* pushed(deflated(new ZlibPump(createGunzip({ chunkSize: ZLIB_PIECE_BYTES })), wrapping), input, DEFLATE_STEP_BYTES);
+      yield* pushed(new GzipUnpacker(), input, DEFLATE_STEP_BYTES, onTrailing);
       break;
     case 'zlib':
-      yield* pushed(deflated(new ZlibPump(createInflate({ chunkSize: ZLIB_PIECE_BYTES })), wrapping), input, DEFLATE_STEP_BYTES);
+      yield* pushed(new ZlibUnpacker(), input, DEFLATE_STEP_BYTES, onTrailing);
       break;
     case 'zstd':
-      yield* pushed(await zstd(nativeZstd() ?? openZstdStream), input, ZSTD_STEP_BYTES);
+      yield* pushed(await openZstdUnpacker(), input, ZSTD_STEP_BYTES, onTrailing);
       break;
     case 'xz':
-      yield* unwrapXz(input);
+      yield* unwrapXz(input, onTrailing);
       break;
   }
 }
 
-async function* pushed(unpacker: Unpacker, input: AsyncIterable<Uint8Array>, stepBytes: number): AsyncGenerator<Uint8Array> {
+async function* pushed(unpacker: Unpacker, input: AsyncIterable<Uint8Array>, stepBytes: number, onTrailing: () => void): AsyncGenerator<Uint8Array> {
   const pieces: Uint8Array[] = [];
   const take = (piece: Uint8Array): void => void pieces.push(piece.slice());
   let pushedBytes = 0;
@@ -96,43 +86,13 @@ async function* pushed(unpacker: Unpacker, input: AsyncIterable<Uint8Array>, ste
           // Before damage, too.
           yield* pieces.splice(0);
         }
+        if (unpacker.hasTrailing) return onTrailing();
       }
     }
     await unpacker.end(take);
     yield* pieces.splice(0);
+    if (unpacker.hasTrailing) onTrailing();
   } finally {
     unpacker.close();
   }
-}
-
-function deflated(pump: ZlibPump, name: string): Unpacker {
-  const naming = async (work: Promise<void>): Promise<void> => {
-    try {
-      await work;
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new PerfconvError(
-        'damaged',
-        `the ${name} data cannot be read: ${reason === 'unexpected end of file' ? 'they are cut off' : reason}`,
-        {},
-        { cause },
-      );
-    }
-  };
-  return {
-    push: (bytes, take) => naming(pump.write(bytes, take)),
-    end: (take) => naming(pump.end(take)),
-    close: () => pump.close(),
-  };
-}
-
-async function zstd(open: OpenZstdStream): Promise<Unpacker> {
-  const stream = await open();
-  return {
-    push: (bytes, take) => stream.push(bytes, take),
-    end: async () => {
-      if (!stream.isAtFrameEnd) throw new PerfconvError('damaged', 'the zstd data cannot be read: they are cut off');
-    },
-    close: () => stream.close(),
-  };
 }

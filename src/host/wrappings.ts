@@ -24,9 +24,10 @@ export function findWrapping(start: Uint8Array): Wrapping | undefined {
   return KINDS.find(({ isStart }) => isStart(start))?.wrapping;
 }
 
-/** A command line that unpacks `path`. */
+/** A command line that unpacks `path`; for standard input, which is `-`, one that unpacks it on its way to perfconv. */
 export function unpackCommand(wrapping: Wrapping, path: string): string {
   const command = KINDS.find((kind) => kind.wrapping === wrapping)?.command ?? '';
+  if (path === '-') return `${command.replace(/ -k$/, '')} | perfconv -`;
   return `${command} ${/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`}`;
 }
 

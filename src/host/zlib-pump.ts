@@ -30,15 +30,14 @@ export class ZlibPump {
   }
 
   /**
-   * Waits until zlib has given all that these bytes are good for.
+   * Waits until zlib has given all that these bytes are good for. Returns how many of them, the last ones, stand behind the end
+   * of the compressed data: zlib ends there without being told to.
    * @throws whatever zlib or `take` throws, now and ever after
    */
-  async write(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
+  async write(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<number> {
     this.#pushedBytes += bytes.length;
     await this.#wait(take, (done) => this.#zlib.write(bytes, done));
-    // zlib has ended before it was told to: it does so where the data end. Zeros fill up what is written in blocks.
-    const left = Math.min(bytes.length, this.#pushedBytes - (this.#zlib.bytesWritten ?? this.#pushedBytes));
-    if (this.#hasEnded && bytes.subarray(bytes.length - left).some((byte) => byte !== 0)) throw new Error('other bytes follow them');
+    return Math.min(bytes.length, this.#pushedBytes - (this.#zlib.bytesWritten ?? this.#pushedBytes));
   }
 
   /** Nothing more will come. @throws when the compressed data are cut off */

@@ -1,0 +1,43 @@
+import { crc32 } from './crc32.ts';
+
+/** Source: The .xz File Format, 2.1.1.1 and 2.1.2: CRC32 of what follows, Backward Size, Stream Flags, magic. */
+const HEADER_MAGIC = [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0] as const;
+const FOOTER_BYTES = 12;
+const FOOTER_MAGIC = 'YZ';
+
+/** Finds where the streams of an xz file end, by their footers. */
+export class XzStreamEnds {
+  /** The last bytes of what was pushed, as many as a footer has but one. */
+  #tail = new Uint8Array(0);
+  /** The first bytes behind the last footer that are no padding; undefined before a footer. */
+  #behind: number[] | undefined;
+
+  /** Whether a stream has ended, and bytes of another kind than a further stream have come behind it. */
+  get isBehindEnd(): boolean {
+    return this.#behind?.some((byte, i) => byte !== HEADER_MAGIC[i]) ?? false;
+  }
+
+  /** Looks at the bytes that come next up to the end of a stream. Returns how many these are: all when none ends. */
+  push(bytes: Uint8Array): number {
+    const known = this.#tail.length;
+    const joined = Buffer.concat([this.#tail, bytes]);
+    let end = joined.length;
+    let isFooter = false;
+    for (let at = joined.indexOf(FOOTER_MAGIC); at >= 0 && !isFooter; at = joined.indexOf(FOOTER_MAGIC, at + 1)) {
+      const footerStart = at + FOOTER_MAGIC.length - FOOTER_BYTES;
+      isFooter = footerStart >= 0 && crc32(joined.subarray(footerStart + 4, at)) === joined.readUInt32LE(footerStart);
+      if (isFooter) end = at + FOOTER_MAGIC.length;
+    }
+    if (isFooter) this.#behind = [];
+    else this.#lookBehind(bytes);
+    this.#tail = isFooter ? new Uint8Array(0) : new Uint8Array(joined.subarray(-(FOOTER_BYTES - 1)));
+    return end - known;
+  }
+
+  #lookBehind(bytes: Uint8Array): void {
+    if (this.#behind === undefined) return;
+    for (let i = 0; i < bytes.length && this.#behind.length < HEADER_MAGIC.length; i++) {
+      if (bytes[i] !== 0 || this.#behind.length > 0) this.#behind.push(bytes[i]);
+    }
+  }
+}

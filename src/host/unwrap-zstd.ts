@@ -1,0 +1,36 @@
+import { PerfconvError } from '../errors.ts';
+import { openZstdStream } from '../perfdata/zstd-open.ts';
+import { nativeZstd } from './native-zstd.ts';
+import type { Unpacker } from './unwrap-unpacker.ts';
+
+/** What is said of bytes behind the end of a frame that begin no other: the first frame's magic was looked at before. */
+const NO_FRAME = 'a frame does not start with its magic';
+/** Whatever stands before these, they complete no magic of four bytes. */
+const NO_MAGIC = new Uint8Array(4);
+
+/** Unpacks zstd, frame after frame. */
+export async function openZstdUnpacker(): Promise<Unpacker> {
+  const stream = await (nativeZstd() ?? openZstdStream)();
+  let hasTrailing = false;
+  const push = async (bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> => {
+    try {
+      await stream.push(bytes, take);
+    } catch (error) {
+      if (!(error instanceof PerfconvError) || !error.message.endsWith(NO_FRAME)) throw error;
+      hasTrailing = true;
+    }
+  };
+  return {
+    get hasTrailing() {
+      return hasTrailing;
+    },
+    push,
+    end: async () => {
+      if (stream.isAtFrameEnd) return;
+      // One to three bytes behind a frame still wait for a magic. Within a frame these four complete no more than a block.
+      await push(NO_MAGIC, () => {}).catch(() => {});
+      if (!hasTrailing) throw new PerfconvError('damaged', 'the zstd data cannot be read: they are cut off');
+    },
+    close: () => stream.close(),
+  };
+}
