@@ -42,6 +42,18 @@ export interface RecordingHeader {
   /** File position of the first record, and of the end of the last; Infinity where only the end of the source tells. */
   readonly dataStart: number;
   readonly dataEnd: number;
+  /** Of a file whose header does not say where its data end: what may follow them after all. */
+  readonly lateFeatures?: LateFeatures;
+}
+
+/** The feature table of a recording that is followed while perf writes it: it comes when perf ends. */
+export interface LateFeatures {
+  /** Bytes of the table. Its first word is the position just behind it: so it can be told from records. */
+  readonly tableBytes: number;
+  /** Reads the table and its sections. @param rest all that follows the data, `position` where that begins */
+  read(rest: Uint8Array, position: number): Promise<void>;
+  /** Says that there was none. */
+  reportMissing(): void;
 }
 
 /**
@@ -85,14 +97,23 @@ async function readFileHeader(
   const table = await readFeatureTable(source, view, dataEnd);
   const common = { mode: 'file', version, littleEndian, attrs, features, dataStart } as const;
   if (dataSize === 0 && !startsItsSections(table)) {
-    // perf fills in the size when it ends: it was killed, and no feature was written either.
-    diagnostics.add(
-      'unfinished',
-      'warning',
-      'the recording was not ended properly (perf was killed): it is read up to the end of the file, and its header features are missing',
-      48,
-    );
-    return { ...common, eventTypes: [], dataEnd: Number.POSITIVE_INFINITY };
+    // perf fills in the size when it ends: it was killed, and no feature was written either, or it has not ended yet.
+    const reportMissing = (): void =>
+      diagnostics.add(
+        'unfinished',
+        'warning',
+        'the recording was not ended properly (perf was killed, or is still recording): it is read up to the end of the file, and its header features are missing',
+        48,
+      );
+    const lateFeatures: LateFeatures = {
+      tableBytes: table.end - table.start,
+      read: async (rest, position) => {
+        const late = new PlacedSource(rest, position, source.name);
+        await readFeatureSections(late, await readFeatureTable(late, view, position), littleEndian, features, diagnostics);
+      },
+      reportMissing,
+    };
+    return { ...common, eventTypes: [], dataEnd: Number.POSITIVE_INFINITY, lateFeatures };
   }
   const eventTypes = await readEventTypes(source, view);
   if (!table.isWhole) {
@@ -110,6 +131,30 @@ async function readFileHeader(
   }
   await readFeatureSections(source, table, littleEndian, features, diagnostics);
   return { ...common, eventTypes, dataEnd };
+}
+
+/** The end of a stream that was read, at its place in the file. */
+class PlacedSource implements ByteSource {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly #bytes: Uint8Array;
+  readonly #position: number;
+
+  constructor(bytes: Uint8Array, position: number, name: string) {
+    this.name = name;
+    this.sizeBytes = position + bytes.length;
+    this.#bytes = bytes;
+    this.#position = position;
+  }
+
+  async readAt(position: number, target: Uint8Array): Promise<number> {
+    if (!(position >= this.#position && position < this.sizeBytes)) return 0;
+    const part = this.#bytes.subarray(position - this.#position, position - this.#position + target.length);
+    target.set(part);
+    return part.length;
+  }
+
+  async close(): Promise<void> {}
 }
 
 /** The magic tells the version and, by its direction, the byte order. */

@@ -43,6 +43,7 @@ export class RecordStream extends RecordCursor {
 
   /** Reads on. False when no whole record is left. */
   async fill(): Promise<boolean> {
+    if (this.isAtFeatures) return false;
     while (!this.isComplete) {
       this.compact();
       this.#makeRoom();
@@ -94,6 +95,12 @@ export class RecordStream extends RecordCursor {
       done += count;
     }
     return joined(parts, done);
+  }
+
+  /** Reads all that follows the current position, as far as it is kept: what stands behind the records. */
+  takeRest(): Promise<Uint8Array | undefined> {
+    const left = (this.#source.sizeBytes ?? Number.POSITIVE_INFINITY) - this.position;
+    return this.takePayload(Math.min(MAX_PAYLOAD_BYTES, left), 'the last record');
   }
 
   #read(): Promise<number> | number {

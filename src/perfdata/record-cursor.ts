@@ -29,6 +29,10 @@ export class RecordCursor {
 
   /** Which of a recording's files is walked; empty where there is but one. */
   protected readonly fileName: string;
+  /** Bytes of the feature table that may follow the records; 0 where none can. */
+  featureTableBytes = 0;
+  /** Whether the walk has come to that table. */
+  isAtFeatures = false;
   /** Position in that file of the buffer's first byte. */
   protected base: number;
   /** First byte of the buffer behind the current record. */
@@ -92,6 +96,7 @@ export class RecordCursor {
         misc = 0;
       }
       if (size < RECORD_HEADER_BYTES || !mayBeRecordType(type) || ((size & 7) !== 0 && !this.#mayHaveOddSize(type, at + size))) {
+        if (this.#isFeatureTable(at)) return false;
         this.#lose(at);
         continue;
       }
@@ -155,6 +160,13 @@ export class RecordCursor {
     this.#isText = false;
     this.#suspect = -1;
     this.#mayLookBack = false;
+  }
+
+  /** Whether the header's feature table stands where a record should: then the data end there. */
+  #isFeatureTable(at: number): boolean {
+    if (this.featureTableBytes === 0 || this.view.u64(at) !== this.base + at + this.featureTableBytes) return false;
+    this.isAtFeatures = true;
+    return true;
   }
 
   /** The kernel pads all of its records to 8 bytes; one that is not, by another writer, is believed if another follows it. */

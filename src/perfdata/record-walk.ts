@@ -57,12 +57,14 @@ export async function walkRecords(
     new PartWalk(new RecordStream(file, start, end, header.littleEndian, diagnostics, chunkBytes, name), visitor, options, diagnostics);
   const main = walkOf(source, header.dataStart, header.dataEnd);
   if (header.mode === 'pipe') main.mayHaveLegacyHeaders = true;
+  main.expectFeatures(header);
   const files = source.parts ?? [];
   const chunkBytes = Math.max(MIN_PART_CHUNK_BYTES, Math.floor(PART_CHUNKS_BYTES / Math.max(1, files.length)));
   const parts = files.map((part, i) => walkOf(part, 0, part.sizeBytes ?? Number.POSITIVE_INFINITY, chunkBytes, `data.${i}`));
   try {
     progress(header.dataStart);
     await main.toEnd(progress);
+    await main.readLateFeatures(header);
     if (visitor.endPiece === undefined) {
       for (const part of parts) await part.toEnd(progress);
     } else {
@@ -115,6 +117,19 @@ class PartWalk {
   /** Gives back what the walk holds, also when it was left in its middle. */
   close(): void {
     this.#compressed?.close();
+  }
+
+  /** Lets the walk end where the feature table begins, which the header could not tell. */
+  expectFeatures({ lateFeatures }: RecordingHeader): void {
+    this.#stream.featureTableBytes = lateFeatures?.tableBytes ?? 0;
+  }
+
+  async readLateFeatures({ lateFeatures }: RecordingHeader): Promise<void> {
+    if (lateFeatures === undefined) return;
+    const { position, isAtFeatures } = this.#stream;
+    const rest = isAtFeatures ? await this.#stream.takeRest() : undefined;
+    if (rest === undefined) lateFeatures.reportMissing();
+    else await lateFeatures.read(rest, position);
   }
 
   async toEnd(progress: (bytes: number) => void): Promise<void> {

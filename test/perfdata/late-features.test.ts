@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { ByteSource } from '../../src/bytes/byte-source.ts';
+import { Diagnostics } from '../../src/diagnostics.ts';
+import { readProfile } from '../../src/read-profile.ts';
+import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
+
+const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];
+const COUNT = 3000;
+const records = Array.from({ length: COUNT }, (_, i) => record.sample({ time: BigInt(i + 1), ip: 0x400010n, pid: 9, period: 1n }));
+
+/** A file as one sees it who reads along while perf writes it: its size is filled in behind the reader's back. */
+function followed(bytes: Uint8Array, pieceBytes: number): ByteSource {
+  const copy = bytes.slice();
+  copy.fill(0, 48, 56);
+  return {
+    name: 'followed',
+    sizeBytes: undefined,
+    readAt: async (position, target) => {
+      const part = copy.subarray(position, position + Math.min(target.length, pieceBytes));
+      target.set(part);
+      return part.length;
+    },
+    close: async () => {},
+  };
+}
+
+describe('a recording that was followed to its end', () => {
+  it.each([13, 1000, 1 << 20])('has its features, and nothing is lost (pieces of %d bytes)', async (pieceBytes) => {
+    for (const byteOrder of ['little', 'big'] as const) {
+      const bytes = encodeFile({ attrs: ATTRS, records, byteOrder, features: { hostname: 'host-1', arch: 'x86_64', eventDesc: true } });
+      const diagnostics = new Diagnostics();
+      const { session, profile } = await readProfile(followed(bytes, pieceBytes), {}, diagnostics);
+      expect(session.sampleCount).toBe(COUNT);
+      expect(session.features).toMatchObject({ hostname: 'host-1', arch: 'x86_64' });
+      expect(profile.events.map(({ name }) => name)).toEqual(['cpu-clock']);
+      expect(diagnostics.list()).toEqual([]);
+    }
+  });
+
+  it('may end before perf does', async () => {
+    const bytes = encodeFile({ attrs: ATTRS, records, unfinished: true });
+    const diagnostics = new Diagnostics();
+    const { session } = await readProfile(followed(bytes, 1000), {}, diagnostics);
+    expect(session.sampleCount).toBe(COUNT);
+    expect(diagnostics.list().map(({ code }) => code)).toEqual(['unfinished']);
+  });
+});
