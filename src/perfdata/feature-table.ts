@@ -36,6 +36,11 @@ export async function readFeatureTable(source: ByteSource, header: ByteView, sta
   return { start, end: start + features.length * SECTION_BYTES, sections, isWhole: sections.length === features.length };
 }
 
+/** The table of a stream, in which nothing behind the records can be read before them. */
+export function unreadFeatureTable(header: ByteView, start: number): FeatureTable {
+  return { start, end: start + featureBits(header).length * SECTION_BYTES, sections: [], isWhole: false };
+}
+
 /** Whether the first section lies right behind the table, as perf writes it; false where the header has no features. */
 export function startsItsSections({ sections, end }: FeatureTable): boolean {
   return sections.length > 0 && sections[0].offset === end;
@@ -59,6 +64,8 @@ export async function readFeatureSections(
 ): Promise<void> {
   let bytesSum = 0;
   for (const [i, { feature, offset, size }] of table.sections.entries()) {
+    // Not filled in: the table of a recording that was followed may have been read while it was written.
+    if (offset === 0) continue;
     const place = table.start + i * SECTION_BYTES;
     bytesSum += source.sizeBytes === undefined ? 0 : Math.min(size, Math.max(0, source.sizeBytes - offset));
     // Sections that overlap each other would be read once for each feature.

@@ -3,7 +3,7 @@ import { ByteView } from '../bytes/byte-view.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { type PerfEventAttr, readAttr } from './attr.ts';
-import { isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections } from './feature-table.ts';
+import { isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections, unreadFeatureTable } from './feature-table.ts';
 import type { Features } from './features.ts';
 
 const FILE_HEADER_BYTES = 104;
@@ -94,7 +94,7 @@ async function readFileHeader(
   const features: Features = { present: new Set() };
   const dataSize = view.u64(48);
   const dataEnd = dataStart + dataSize;
-  const table = await readFeatureTable(source, view, dataEnd);
+  const table = source.sizeBytes === undefined ? unreadFeatureTable(view, dataEnd) : await readFeatureTable(source, view, dataEnd);
   const common = { mode: 'file', version, littleEndian, attrs, features, dataStart } as const;
   if (dataSize === 0 && !startsItsSections(table)) {
     // perf fills in the size when it ends: it was killed, and no feature was written either, or it has not ended yet.

@@ -33,6 +33,8 @@ export class RecordCursor {
   featureTableBytes = 0;
   /** Whether the walk has come to that table. */
   isAtFeatures = false;
+  /** Whether it has ended in features whose table was not there yet: perf fills it in last. */
+  endsInFeatures = false;
   /** Position in that file of the buffer's first byte. */
   protected base: number;
   /** First byte of the buffer behind the current record. */
@@ -50,6 +52,8 @@ export class RecordCursor {
   #lostText = '';
   /** Whether all bytes from there on were text so far. */
   #isText = false;
+  /** Whether they begin with the room for a feature table. */
+  #isHole = false;
   #gaps = 0;
   /** Position in the recording of the record before them, if the search began inside it; −1 otherwise. */
   #suspect = -1;
@@ -158,6 +162,7 @@ export class RecordCursor {
     this.#lostAt = this.nextOffset;
     this.#lostText = text;
     this.#isText = false;
+    this.#isHole = false;
     this.#suspect = -1;
     this.#mayLookBack = false;
   }
@@ -167,6 +172,14 @@ export class RecordCursor {
     if (this.featureTableBytes === 0 || this.view.u64(at) !== this.base + at + this.featureTableBytes) return false;
     this.isAtFeatures = true;
     return true;
+  }
+
+  /** Whether the room for the feature table begins at `at`: so many zeros, and then the first feature. */
+  #isFeatureTableToBe(at: number): boolean {
+    const end = at + this.featureTableBytes;
+    if (this.featureTableBytes === 0 || end + RECORD_HEADER_BYTES > this.filled) return false;
+    const { bytes } = this.view;
+    return bytes.subarray(at, end).every((byte) => byte === 0) && bytes.subarray(end, end + RECORD_HEADER_BYTES).some((byte) => byte !== 0);
   }
 
   /** The kernel pads all of its records to 8 bytes; one that is not, by another writer, is believed if another follows it. */
@@ -202,7 +215,13 @@ export class RecordCursor {
       this.#isLost = false;
       return true;
     }
-    this.#report(this.base + this.#lostAt, this.filled - this.#lostAt, 'to the end');
+    if (this.#isHole) {
+      this.endsInFeatures = true;
+      const message = 'the header features were not read: in a recording that is followed they come before what tells where they are';
+      this.#diagnostics.add('features-unread', 'warning', message, this.base + this.#lostAt);
+    } else {
+      this.#report(this.base + this.#lostAt, this.filled - this.#lostAt, 'to the end');
+    }
     this.#isLost = false;
     return true;
   }
@@ -212,6 +231,7 @@ export class RecordCursor {
     this.#isLost = true;
     this.#lostAt = at;
     this.#isText = isTextAt(this.view, at);
+    this.#isHole = this.#isFeatureTableToBe(at);
     this.#lostText = `${describe(this.view, at)} cannot be a record`;
     this.#suspect = this.#mayLookBack ? this.base + this.offset : -1;
     this.nextOffset = this.#mayLookBack ? this.offset + ALIGNMENT : at + 1;

@@ -126,7 +126,8 @@ class PartWalk {
 
   async readLateFeatures({ lateFeatures }: RecordingHeader): Promise<void> {
     if (lateFeatures === undefined) return;
-    const { position, isAtFeatures } = this.#stream;
+    const { position, isAtFeatures, endsInFeatures } = this.#stream;
+    if (endsInFeatures) return;
     const rest = isAtFeatures ? await this.#stream.takeRest() : undefined;
     if (rest === undefined) lateFeatures.reportMissing();
     else await lateFeatures.read(rest, position);

@@ -12,10 +12,15 @@ const records = Array.from({ length: COUNT }, (_, i) => record.sample({ time: Bi
 function followed(bytes: Uint8Array, pieceBytes: number): ByteSource {
   const copy = bytes.slice();
   copy.fill(0, 48, 56);
+  const dataStart = Number(new DataView(bytes.buffer).getBigUint64(40, bytes[0] === 0x50));
+  let done = dataStart;
   return {
     name: 'followed',
     sizeBytes: undefined,
     readAt: async (position, target) => {
+      // What comes before the records is kept; they themselves come once.
+      if (position >= dataStart && position < done) throw new Error('read backwards');
+      done = Math.max(done, position);
       const part = copy.subarray(position, position + Math.min(target.length, pieceBytes));
       target.set(part);
       return part.length;
@@ -35,6 +40,17 @@ describe('a recording that was followed to its end', () => {
       expect(profile.events.map(({ name }) => name)).toEqual(['cpu-clock']);
       expect(diagnostics.list()).toEqual([]);
     }
+  });
+
+  it('loses but its features where their table was still empty when it was read', async () => {
+    const bytes = encodeFile({ attrs: ATTRS, records, features: { hostname: 'host-1', arch: 'x86_64', eventDesc: true } });
+    const view = new DataView(bytes.buffer);
+    const dataEnd = Number(view.getBigUint64(40, true) + view.getBigUint64(48, true));
+    bytes.fill(0, dataEnd, dataEnd + 3 * 16);
+    const diagnostics = new Diagnostics();
+    const { session } = await readProfile(followed(bytes, 1 << 20), {}, diagnostics);
+    expect(session.sampleCount).toBe(COUNT);
+    expect(diagnostics.list()).toMatchObject([{ code: 'features-unread', severity: 'warning', firstOffset: dataEnd }]);
   });
 
   it('may end before perf does', async () => {
