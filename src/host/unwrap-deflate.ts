@@ -16,6 +16,10 @@ const FCOMMENT = 0x10;
 const RESERVED_FLAGS = 0xe0;
 const GZIP_TRAILER_BYTES = 8;
 
+/** Beginning a member takes as long as unpacking thousands of bytes: more than these must have some size on average. */
+const FREE_MEMBERS = 10_000;
+const MIN_MEMBER_BYTES = 256;
+
 /**
  * Unpacks gzip, member by member: zlib's own way takes whatever follows a member for a further one, and loses data before it
  * when it is none. Source: RFC 1952.
@@ -26,6 +30,7 @@ export class GzipUnpacker implements Unpacker {
   /** Bytes of the current member's header so far. */
   #headerBytes = 0;
   #members = 0;
+  #pushedBytes = 0;
   #isPadded = false;
   /** The current member's body; undefined outside of it. */
   #body: ZlibPump | undefined;
@@ -41,6 +46,7 @@ export class GzipUnpacker implements Unpacker {
   }
 
   push(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
+    this.#pushedBytes += bytes.length;
     return naming('gzip', async () => {
       for (let at = 0; at < bytes.length && !this.hasTrailing; ) {
         if (this.#body !== undefined) at = bytes.length - (await this.#pushBody(this.#body, bytes.subarray(at), take));
@@ -79,6 +85,9 @@ export class GzipUnpacker implements Unpacker {
     }
     this.#headerBytes++;
     if (this.#header.next(byte).done !== true) return;
+    if (this.#members >= FREE_MEMBERS && this.#pushedBytes < this.#members * MIN_MEMBER_BYTES) {
+      throw new Error('they consist of very many tiny members, as no recording does');
+    }
     this.#body = new ZlibPump(createInflateRaw({ chunkSize: ZLIB_PIECE_BYTES }));
     this.#headerBytes = 0;
     this.#crc = 0;

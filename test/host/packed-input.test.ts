@@ -165,6 +165,13 @@ describe('unwrap', () => {
     expect(error).toMatchObject({ code: 'damaged', message: `the gzip data cannot be read: ${reason}` });
   });
 
+  test('very many tiny gzip members are refused: each takes its time', async () => {
+    const member = gzipSync('a');
+    const { bytes, error } = await unpack('gzip', inPieces(Buffer.concat(Array.from({ length: 10_100 }, () => member)), 1 << 16));
+    expect(error).toMatchObject({ code: 'damaged', message: expect.stringContaining('tiny members') });
+    expect(bytes.length).toBe(10_000);
+  });
+
   test('a second member or stream that is cut off is a loss, no other bytes', async () => {
     for (const [wrapping, bytes] of [
       ['gzip', gzipSync(words)],
