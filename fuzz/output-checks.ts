@@ -96,8 +96,8 @@ function script(bytes: Uint8Array, profile: Profile): string | undefined {
   const text = decode(bytes);
   // Payloads may hold anything, and those of BPF programs take several lines.
   if (profile.events.some((event) => event.isTracepoint || event.isBpfOutput) || hasControlCharacters(profile)) return undefined;
-  // Frames and, behind them, branches have lines of their own.
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('\t') && !line.startsWith(' 0x')).length;
+  // Frames and, behind them, branches and page sizes have lines of their own.
+  const lines = text.split('\n').filter((line) => line !== '' && !/^(?:\t| 0x| N\/A)/.test(line)).length;
   const expected = sampleCount(profile);
   return lines === expected ? valueless(text) : `the text holds ${lines} samples of ${expected}`;
 }
