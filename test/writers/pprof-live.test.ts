@@ -83,7 +83,9 @@ describe.skipIf(pprof === undefined)('the real pprof', () => {
 
   test('-traces: stacks leaf first, with labels', async () => {
     const traces = await run(['-traces']);
-    expect(traces.replaceAll(/[ \t]+/g, ' ')).toContain(' comm: worker\n input: perf.data\n thread: worker (101)\n pid: 100\n tid: 101\n 2ms 0x4f2c1 (libx.so.6)\n main\n');
+    expect(traces.replaceAll(/[ \t]+/g, ' ')).toContain(
+      ' comm: worker\n input: perf.data\n thread: worker (101)\n pid: 100\n tid: 101\n 2ms 0x4f2c1 (libx.so.6)\n main\n',
+    );
   });
 
   test('-tags: also pid 0', async () => {
