@@ -59,18 +59,20 @@ function hostileAuxtrace(size: bigint): RecordSpec {
   return { ...honest, writeBody: (out) => out.u64(size).u64(0n).u64(0n).u32(0).u32(0).u32(0).u32(0) };
 }
 
-describe.each(WAYS)('%s', (_, open) => {
+describe.each(WAYS)('%s', (way, open) => {
   describe.each([
     ['pipe form', encodePipe],
     ['file form', encodeFile],
-  ])('in %s', (_form, encode) => {
+  ])('in %s', (form, encode) => {
     test.each([1n << 31n, 1n << 32n, (1n << 53n) - 1n, 1n << 53n, 1n << 62n, 1n << 63n, (1n << 64n) - 1n, (1n << 64n) - 8n])(
-      'with an AUXTRACE record of %i bytes ends there, and says so',
+      'with an AUXTRACE record of %i bytes is read on behind that record, and says so',
       async (size) => {
         const bytes = encode({ attrs: [ATTR], records: [sample(1n), hostileAuxtrace(size), sample(2n)] });
         const outcome = (await decode(await open(bytes))) as Outcome;
         expect(outcome).not.toBeInstanceOf(Error);
-        expect(outcome.samples).toBe(1);
+        // What a stream has yet to give may be so much; nothing makes more in one piece.
+        const mayBeThere = way === 'a stream' && form === 'pipe form' && size <= 1n << 32n;
+        expect(outcome.samples).toBe(mayBeThere ? 1 : 2);
         expect(outcome.diagnostics.hasLoss).toBe(true);
       },
     );
