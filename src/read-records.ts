@@ -106,15 +106,11 @@ class RecordCollector implements RecordVisitor {
     const record = type === abi.PERF_RECORD_SAMPLE ? this.#readSample(place) : this.#readOther(place);
     if (record.type === 'DAMAGED') this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record.problem}`, fileOffset);
     else if (TELLING_TYPES.has(type)) this.#userRecords.read(cursor);
-    else if (record.type === 'SIMPLEPERF' && record.content.type === 'eventId') this.#addIds(record.content.ids);
+    else if (record.type === 'SIMPLEPERF' && record.content.type === 'eventId') this.#events.addIds(record.content.ids);
     this.#records.push(record);
   }
 
   visitTracingData(): void {}
-
-  #addIds(ids: readonly { readonly attr: bigint; readonly id: bigint }[]): void {
-    for (const { attr, id } of ids) if (attr < BigInt(this.#events.events.length)) this.#events.addId(Number(id), Number(attr));
-  }
 
   #readSample(place: RecordPlace): PerfRecord {
     const { view, at, size, misc, fileOffset } = place;

@@ -121,7 +121,7 @@ function sumUp(
     commandLine: features.cmdline,
     ...machineInfo(features),
     clock,
-    time: hasTimes ? timeInfo(meta.startTime, meta.durationNs, features, clock, modifiedNs) : undefined,
+    time: hasTimes ? timeInfo(meta.startTime, meta.durationNs, features, meta.wallClockOffsetNs, modifiedNs) : undefined,
     headerSampleTime: features.sampleTime && { firstNs: String(features.sampleTime.first), lastNs: String(features.sampleTime.last) },
     compression: features.compressed,
     directoryVersion: features.dirFormatVersion,

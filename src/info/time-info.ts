@@ -1,4 +1,4 @@
-import { CLOCK_REALTIME, clockName } from '../perfdata/attr-names.ts';
+import { clockName } from '../perfdata/attr-names.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { SessionEvent } from '../session/events.ts';
 
@@ -44,9 +44,16 @@ export function clockInfo({ clockData, clockidResolutionNs }: Features, events: 
 
 /**
  * @param firstNs time of the first sample in the recording's clock
+ * @param wallClockOffsetNs what to add to the recording's times for Unix time; undefined where the recording does not tell
  * @param modifiedNs Unix time at which the file was last written
  */
-export function timeInfo(firstNs: bigint, durationNs: number, { clockData }: Features, { clockid }: ClockInfo, modifiedNs: bigint | undefined): TimeInfo {
+export function timeInfo(
+  firstNs: bigint,
+  durationNs: number,
+  { clockData }: Features,
+  wallClockOffsetNs: bigint | undefined,
+  modifiedNs: bigint | undefined,
+): TimeInfo {
   const lastNs = firstNs + BigInt(Math.round(durationNs));
   const span = { firstNs: String(firstNs), lastNs: String(lastNs), durationNs };
   const withWallClock = (source: TimeInfo['wallClockSource'], difference: bigint): TimeInfo => ({
@@ -55,8 +62,7 @@ export function timeInfo(firstNs: bigint, durationNs: number, { clockData }: Fea
     wallClockLast: wallClockText(lastNs + difference),
     wallClockSource: source,
   });
-  if (clockData !== undefined) return withWallClock('reference', clockData.wallClockNs - clockData.clockNs);
-  if (clockid === CLOCK_REALTIME) return withWallClock('clock', 0n);
+  if (wallClockOffsetNs !== undefined) return withWallClock(clockData === undefined ? 'clock' : 'reference', wallClockOffsetNs);
   if (modifiedNs !== undefined) return withWallClock('file', modifiedNs - lastNs);
   return span;
 }

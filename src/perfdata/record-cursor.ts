@@ -1,10 +1,9 @@
 import type { ByteView } from '../bytes/byte-view.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName, SIMPLEPERF_TYPE_START } from './constants.ts';
-import { looksLikeRecord } from './record-plausibility.ts';
+import { looksLikeRecord, RECORD_HEADER_BYTES } from './record-plausibility.ts';
 
-/** struct perf_event_header: type, misc, size. */
-export const RECORD_HEADER_BYTES = 8;
+export { RECORD_HEADER_BYTES };
 
 /** So many records one behind the other, each of a known type, are taken for records again after damage. */
 const RECORDS_THAT_CONVINCE = 3;
@@ -117,7 +116,7 @@ export class RecordCursor {
   }
 
   /** Steps over bytes that follow the current record outside its size (AUXTRACE and TRACING_DATA have such a payload). */
-  skipPayload(bytes: number): void {
+  protected skipPayload(bytes: number): void {
     this.nextOffset += bytes;
     this.#mayLookBack = false;
   }

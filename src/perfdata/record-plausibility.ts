@@ -1,7 +1,8 @@
 import type { ByteView } from '../bytes/byte-view.ts';
 import * as abi from './constants.ts';
 
-const RECORD_HEADER_BYTES = 8;
+/** struct perf_event_header: type, misc, size. */
+export const RECORD_HEADER_BYTES = 8;
 /** Bits of misc that no kernel sets in a record; perf's own records have none at all but for build ids. */
 const UNUSED_MISC_BITS = 0x0ff8;
 const LAST_CPUMODE = 5;

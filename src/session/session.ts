@@ -54,8 +54,6 @@ export interface SessionResult {
   readonly baseTime: bigint;
   /** Samples before filters, group members counted each. */
   readonly sampleCount: number;
-  /** Samples that are older than the one before them in the file: those that had to be sorted. */
-  readonly disorderedSamples: number;
   /** DSO of a kernel address (a signed double) at the recording's end; −1 for none. */
   readonly kernelDsoAt: (address: number) => number;
   /** Symbols that the recording holds itself. */
@@ -111,9 +109,6 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #offCpu: OffCpuTimes | undefined;
   readonly #immediate: QueuedRow = { timeNs: Number.NaN, nr: 0, event: 0, pid: 0, tid: 0, cpu: 0, chain: 0, period: 0, ipLo: 0, ipHi: 0, detail: -1 };
   #nr = -1;
-  /** Of the sample before, in file order. */
-  #lastSampleTime = Number.NaN;
-  #disorderedSamples = 0;
 
   constructor(
     source: RecordingSource,
@@ -200,7 +195,6 @@ class Session implements RecordVisitor, SampleTaker {
   endPiece(part: number, isLast: boolean): number {
     const times = this.#partTimes;
     if (times === undefined) return 0;
-    this.#lastSampleTime = Number.NaN;
     this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#replay.deliver);
     return times.newestOf(part);
   }
@@ -232,7 +226,6 @@ class Session implements RecordVisitor, SampleTaker {
       counts: this.#counts,
       baseTime: this.#clock.base,
       sampleCount: this.#replay.sampleCount,
-      disorderedSamples: this.#disorderedSamples,
       kernelDsoAt: (address) => kernel.find(address),
       embeddedSymbols: this.#embeddedSymbols.symbolsOf(dsos, features.simpleperf?.files ?? []),
     };
@@ -253,10 +246,6 @@ class Session implements RecordVisitor, SampleTaker {
     detail: number,
   ): void {
     // hot
-    if (event >= 0) {
-      if (timeNs < this.#lastSampleTime) this.#disorderedSamples++;
-      this.#lastSampleTime = timeNs;
-    }
     if (!Number.isNaN(timeNs)) {
       this.#queue.push(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail);
       return;
@@ -278,8 +267,6 @@ class Session implements RecordVisitor, SampleTaker {
     ipHi: number,
     detail: number,
   ): void {
-    if (timeNs < this.#lastSampleTime) this.#disorderedSamples++;
-    this.#lastSampleTime = timeNs;
     this.takeSample(timeNs, nr, this.#replay.wait(read), pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail);
   }
 
