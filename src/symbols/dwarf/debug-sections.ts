@@ -1,0 +1,40 @@
+import type { ByteView } from '../../bytes/byte-view.ts';
+
+/** Sections of debug information that are read, without the leading `.debug_`, `.zdebug_` and without `.dwo` behind. */
+export type DebugSectionName =
+  | 'info'
+  | 'abbrev'
+  | 'line'
+  | 'str'
+  | 'line_str'
+  | 'str_offsets'
+  | 'addr'
+  | 'ranges'
+  | 'rnglists'
+  | 'aranges'
+  | 'types'
+  | 'cu_index'
+  | 'tu_index';
+
+/** A section's bytes: decompressed, and relocated where the file is a relocatable one. */
+export interface DebugSection {
+  /** Size in bytes when decompressed; 0 for a section that the file lacks. */
+  readonly sizeBytes: number;
+  /**
+   * Bytes from `offset` on; fewer than asked for only where the section ends. An uncompressed section is read from the file each
+   * time, a compressed or relocated one once.
+   * @throws PerfconvError when the section cannot be decompressed or read
+   */
+  read(offset: number, sizeBytes: number): Promise<ByteView>;
+}
+
+/** The debug sections of one file. */
+export interface DebugSections {
+  /** The file's name, for messages. */
+  readonly name: string;
+  readonly littleEndian: boolean;
+  /** Bytes of an address as the ELF class has it: 4 or 8. */
+  readonly addressSize: 4 | 8;
+  /** A section of that name; one of size 0 when the file has none. */
+  section(name: DebugSectionName): DebugSection;
+}
