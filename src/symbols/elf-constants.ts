@@ -4,6 +4,8 @@ export const ELFCLASS64 = 2;
 export const ELFDATA2LSB = 1;
 export const ELFDATA2MSB = 2;
 
+export const ET_REL = 1;
+
 export const EM_386 = 3;
 export const EM_ARM = 40;
 export const EM_X86_64 = 62;
@@ -22,7 +24,9 @@ export const SHT_NOTE = 7;
 export const SHT_NOBITS = 8;
 export const SHT_REL = 9;
 export const SHT_DYNSYM = 11;
+export const SHF_ALLOC = 2;
 export const SHF_EXECINSTR = 4;
+export const SHF_COMPRESSED = 0x800;
 
 export const SHN_UNDEF = 0;
 export const SHN_LORESERVE = 0xff00;

@@ -16,6 +16,8 @@ export interface ElfSection {
   readonly sizeBytes: number;
   /** Index of an associated section: a symbol table's strings, a relocation section's symbols. */
   readonly link: number;
+  /** What it means depends on the type; of a relocation section the section whose bytes are relocated. */
+  readonly info: number;
   readonly addralign: number;
   /** Size of an entry as the file has it; may be 0 or wrong. */
   readonly entsize: number;
@@ -50,6 +52,8 @@ export class ElfFile {
   /** 32 or 64. */
   readonly classBits: 32 | 64;
   readonly littleEndian: boolean;
+  /** `e_type` */
+  readonly type: number;
   /** `e_machine` */
   readonly machine: number;
   /** In file order; empty when the file has none or they cannot be read. Index 0 is the null section. */
@@ -62,6 +66,7 @@ export class ElfFile {
     this.source = source;
     this.classBits = header.classBits;
     this.littleEndian = header.littleEndian;
+    this.type = header.type;
     this.machine = header.machine;
     this.sections = sections;
     this.segments = segments;
@@ -136,6 +141,7 @@ export class ElfFile {
 interface ElfHeader {
   readonly classBits: 32 | 64;
   readonly littleEndian: boolean;
+  readonly type: number;
   readonly machine: number;
   readonly phoff: number;
   readonly shoff: number;
@@ -159,6 +165,7 @@ function readHeader(bytes: Uint8Array, file: string): ElfHeader {
   return {
     classBits: is64 ? 64 : 32,
     littleEndian: view.littleEndian,
+    type: view.u16(16),
     machine: view.u16(18),
     phoff: is64 ? view.u64(32) : view.u32(28),
     shoff: is64 ? view.u64(40) : view.u32(32),
@@ -197,7 +204,7 @@ async function readSections(source: ByteSource, header: ElfHeader): Promise<{ li
   };
 }
 
-function readSection(view: ByteView, at: number, is64: boolean): Omit<ElfSection, 'name'> & { nameOffset: number; info: number } {
+function readSection(view: ByteView, at: number, is64: boolean): Omit<ElfSection, 'name'> & { nameOffset: number } {
   const nameOffset = view.u32(at);
   const type = view.u32(at + 4);
   return is64

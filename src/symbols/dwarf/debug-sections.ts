@@ -35,6 +35,8 @@ export interface DebugSections {
   readonly littleEndian: boolean;
   /** Bytes of an address as the ELF class has it: 4 or 8. */
   readonly addressSize: 4 | 8;
+  /** Whether code lies at svma 0, as in relocatable files. Elsewhere 0 is the address of code that the linker threw away. */
+  readonly hasCodeAtZero: boolean;
   /** A section of that name; one of size 0 when the file has none. */
   section(name: DebugSectionName): DebugSection;
 }
