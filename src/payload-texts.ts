@@ -112,7 +112,7 @@ async function nameAddresses(
       for (const address of group) names.set(address, { name: dso.name, offset: signedNumber(address) - dso.start });
       continue;
     }
-    const symbols = await symbolizer.symbolsFor({
+    const code = await symbolizer.symbolsFor({
       name: dso.name,
       kind: dso.kind,
       buildId: dso.buildId,
@@ -120,6 +120,7 @@ async function nameAddresses(
       ...(dso.referenceSymbol !== '' && { referenceSymbol: dso.referenceSymbol, referenceAddress: dso.referenceAddress }),
       isNamed: true,
     });
+    const symbols = code?.table;
     if (symbols === undefined) continue;
     for (const address of group) {
       const symbol = symbols.find(signedNumber(address));

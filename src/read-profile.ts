@@ -33,6 +33,11 @@ export interface ReadProfileOptions {
   readonly offCpuTimes?: boolean;
   /** Names functions; without one, frames keep their addresses, but for those that the recording itself has names for (simpleperf). */
   readonly symbolizer?: Symbolizer;
+  /**
+   * What is read from debug information: nothing; files and lines of the functions that symbols name; functions inlined into them,
+   * too. Default: `inlines`.
+   */
+  readonly debugInfo?: 'none' | 'lines' | 'inlines';
   /** Sees every record in time order, filters or not. */
   readonly observer?: RecordObserver;
   /** Unix time in nanoseconds of the recording's end, to count back from when the recording itself does not tell: the file's own time. */
@@ -91,7 +96,13 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   );
   builder.rebaseTimes();
   const profile = assemble(source.name, session, builder, options.fallbackCaptureTimeNs);
-  await symbolizeLocations(profile, session, options.symbolizer, compatPerf);
+  const { debugInfo = 'inlines' } = options;
+  await symbolizeLocations(profile, session, {
+    symbolizer: options.symbolizer,
+    ignoresEmbedded: compatPerf,
+    debugInfo,
+    demangle: () => undefined,
+  });
   if (details !== undefined) await addPayloadTexts(profile, session, { symbolizer: options.symbolizer, compatPerf }, diagnostics);
   return { profile, session };
 }

@@ -1,9 +1,21 @@
 import { EmbeddedSymbolTables } from './embedded-symbols.ts';
+import { type FunctionTable, LocationNaming } from './location-naming.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Dso } from './session/dsos.ts';
 import type { SessionResult } from './session/session.ts';
-import type { SymbolTable } from './symbols/symbol-table.ts';
-import type { Symbolizer } from './symbols/symbolizer.ts';
+import type { CodeObject, Symbolizer } from './symbols/symbolizer.ts';
+
+/** How locations are named. */
+export interface NamingOptions {
+  /** Undefined: nothing but the recording itself is asked. */
+  readonly symbolizer: Symbolizer | undefined;
+  /** Treat the recording's own symbols as perf does, which does not know them. */
+  readonly ignoresEmbedded: boolean;
+  /** What is read from debug information: nothing; files and lines; inlined functions, too. */
+  readonly debugInfo: 'none' | 'lines' | 'inlines';
+  /** The name to show of a linkage name; undefined for what is no mangled name. */
+  readonly demangle: (name: string) => string | undefined;
+}
 
 /**
  * Names the functions at all locations of a profile: each binary's symbols are read once, each location looked up once.
@@ -11,25 +23,20 @@ import type { Symbolizer } from './symbols/symbolizer.ts';
  * What the recording itself holds is asked first: it was read from the very files that ran, while those of the same names
  * here are often others (an Android device's), and it has what the recording machine alone could know (JIT code, Java
  * methods). Files are asked for the addresses that are left, since the device's own binaries may be stripped of their symbols.
- * @param symbolizer undefined: nothing else is asked
- * @param ignoresEmbedded treat the recording's own symbols as perf does, which does not know them
  */
-export async function symbolizeLocations(
-  profile: Profile,
-  session: SessionResult,
-  symbolizer: Symbolizer | undefined,
-  ignoresEmbedded: boolean,
-): Promise<void> {
+export async function symbolizeLocations(profile: Profile, session: SessionResult, options: NamingOptions): Promise<void> {
+  const { symbolizer, ignoresEmbedded } = options;
   const { mappings } = profile;
+  const naming = new LocationNaming(profile, options);
   const byMapping = groupByMapping(profile);
   const hasModules = session.dsos.some((dso, mapping) => dso.kind === 'module' && !dso.isOneFunction && byMapping[mapping] !== undefined);
   const embedded = new EmbeddedSymbolTables(session);
   for (const mapping of kernelFirst(session)) {
     const dso = session.dsos[mapping];
     let left = byMapping[mapping] ?? [];
-    const nameBy = (symbols: Symbols): void => {
+    const nameBy = (symbols: FunctionTable): void => {
       mappings[mapping].hasSymbols = true;
-      left = nameLocations(profile, left, symbols);
+      left = naming.bySymbols(left, symbols);
     };
     if (left.length > 0 && dso.isOneFunction) {
       nameBy(oneFunction(dso));
@@ -39,49 +46,29 @@ export async function symbolizeLocations(
     for (const table of own) nameBy(dso.kind === 'module' ? withoutModule(table) : table);
     // Modules need the kernel to be asked for, though no sample may lie in it.
     if (symbolizer === undefined || (left.length === 0 && !(dso.kind === 'kernel' && hasModules))) continue;
-    const symbols = await symbolizer.symbolsFor({
-      name: dso.name,
-      kind: dso.kind,
-      buildId: dso.buildId,
-      osRelease: session.features.osrelease ?? '',
-      ...(dso.referenceSymbol !== '' && { referenceSymbol: dso.referenceSymbol, referenceAddress: dso.referenceAddress }),
-      isNamed: own.length > 0,
-    });
-    if (symbols !== undefined) nameBy(symbols);
+    const code = await symbolizer.symbolsFor(codeObject(dso, session, own.length > 0), { lines: options.debugInfo !== 'none' && left.length > 0 });
+    if (code === undefined) continue;
+    mappings[mapping].hasSymbols = true;
+    try {
+      await naming.byCode(left, code);
+    } finally {
+      await code.close?.();
+    }
   }
 }
 
-/** Names what the symbols cover. @returns the locations that they do not */
-function nameLocations({ locations, functions, strings }: Profile, group: readonly number[], symbols: Symbols): number[] {
-  const functionOfSymbol = new Map<number, number>();
-  const left: number[] = [];
-  for (const location of group) {
-    const address = locations.address(location);
-    const symbol = symbols.find(locations.isReturnAddress(location) ? address - 1 : address);
-    if (symbol < 0) {
-      left.push(location);
-      continue;
-    }
-    let func = functionOfSymbol.get(symbol);
-    if (func === undefined) {
-      func = functions.intern(strings.intern(symbols.name(symbol)));
-      functionOfSymbol.set(symbol, func);
-    }
-    locations.setLines(location, [func], [0], [0], address - symbols.start(symbol));
-  }
-  return left;
+function codeObject(dso: Dso, { features }: SessionResult, isNamed: boolean): CodeObject {
+  const { name, kind, buildId, referenceSymbol, referenceAddress } = dso;
+  return { name, kind, buildId, osRelease: features.osrelease ?? '', ...(referenceSymbol !== '' && { referenceSymbol, referenceAddress }), isNamed };
 }
-
-/** What a symbol table offers, as far as it is needed here. */
-type Symbols = Pick<SymbolTable, 'find' | 'name' | 'start'>;
 
 /** simpleperf writes `name [module]` for a module's function that it found in kallsyms. */
-function withoutModule(symbols: Symbols): Symbols {
+function withoutModule(symbols: FunctionTable): FunctionTable {
   return { find: (address) => symbols.find(address), start: (index) => symbols.start(index), name: (index) => symbols.name(index).replace(/ \[[^\]]*\]$/, '') };
 }
 
 /** The symbols of run-time kernel code: the recording names it itself. */
-function oneFunction({ name, start, limit }: Dso): Symbols {
+function oneFunction({ name, start, limit }: Dso): FunctionTable {
   return { find: (address) => (address >= start && address < limit ? 0 : -1), name: () => name, start: () => start };
 }
 

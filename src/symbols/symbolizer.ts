@@ -2,6 +2,7 @@ import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { isKnownBuildId } from './build-id.ts';
 import { buildIdCacheFiles } from './candidates.ts';
+import type { CodeSymbols } from './code-symbols.ts';
 import type { ElfFile } from './elf.ts';
 import { readElfSymbols } from './elf-symbols.ts';
 import { isSameKernel, KernelSymbols } from './kernel-symbols.ts';
@@ -29,6 +30,12 @@ export interface CodeObject {
   readonly isNamed?: boolean;
 }
 
+/** What is wanted to be known of a DSO's code. */
+export interface CodeQuestion {
+  /** Whether debug information is looked for, too: inlined functions, files and lines. */
+  readonly lines: boolean;
+}
+
 /**
  * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso. What cannot be found or does not fit
  * is reported (`no-symbols`, `build-id-mismatch`, `symbol-file-damaged`, `kallsyms-hidden`, `kallsyms-mismatch`, all warnings, and the note
@@ -52,47 +59,53 @@ export class Symbolizer {
   }
 
   /**
-   * The symbols of one DSO; undefined when there are none to be had. To be called once per DSO, for the kernel before its modules.
-   * Addresses to look up are file offsets for files and the vdso, run-time addresses for the kernel and its modules.
+   * The symbols of one DSO, to be closed by the caller; undefined when there are none to be had. To be called once per DSO, for the
+   * kernel before its modules. Addresses to look up are file offsets for files and the vdso, run-time addresses for the kernel and its modules.
    */
-  async symbolsFor(object: CodeObject): Promise<SymbolTable | undefined> {
+  async symbolsFor(object: CodeObject, question: CodeQuestion = { lines: false }): Promise<CodeSymbols | undefined> {
     if (object.kind === 'anon' || object.kind === 'guest') return undefined;
-    const symbols = await this.#read(object);
+    const symbols = await this.#read(object, question);
     if (symbols === undefined && !object.isNamed) this.#missing.add(object.name);
     return symbols;
   }
 
-  async #read(object: CodeObject): Promise<SymbolTable | undefined> {
-    if (object.kind === 'kernel') return this.#kernel.kernel(object);
-    if (object.kind === 'module') return this.#kernel.module(object.name, object.osRelease);
+  async #read(object: CodeObject, question: CodeQuestion): Promise<CodeSymbols | undefined> {
+    if (object.kind === 'kernel') return ofTable(await this.#kernel.kernel(object));
+    if (object.kind === 'module') return ofTable(await this.#kernel.module(object.name, object.osRelease));
     const files = new CheckedFiles(this.#files, this.#diagnostics);
+    let symbols: CodeSymbols | undefined;
     try {
-      return object.kind === 'vdso' ? await this.#vdsoSymbols(files, object) : await this.#fileSymbols(files, object);
+      symbols = object.kind === 'vdso' ? await this.#vdsoSymbols(files, object) : await this.#fileSymbols(files, object, question);
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
       this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
-      return undefined;
     } finally {
-      await files.close();
+      if (symbols?.lines === undefined) await files.close();
     }
+    return symbols?.lines === undefined ? symbols : { ...symbols, close: () => files.close() };
   }
 
-  async #fileSymbols(files: CheckedFiles, { name, buildId }: CodeObject): Promise<SymbolTable | undefined> {
+  async #fileSymbols(files: CheckedFiles, { name, buildId }: CodeObject, _question: CodeQuestion): Promise<CodeSymbols | undefined> {
     const found = await findObjectFiles(files, name, buildId, this.#options, this.#buildIdDir);
-    return found && readElfSymbols(found.symbols, found.runtime, this.#options.compatPerf);
+    if (found === undefined) return undefined;
+    return ofTable(await readElfSymbols(found.symbols, found.runtime, this.#options.compatPerf));
   }
 
-  async #vdsoSymbols(files: CheckedFiles, object: CodeObject): Promise<SymbolTable | undefined> {
+  async #vdsoSymbols(files: CheckedFiles, object: CodeObject): Promise<CodeSymbols | undefined> {
     let vdso: ElfFile | undefined;
     for (const path of buildIdCacheFiles(this.#buildIdDir, object.buildId, ['vdso'])) vdso ??= await files.open(path, object.buildId);
     // This machine's own vdso stands in only for the same one: by build id, else by the kernel that brings it.
     if (vdso === undefined && (isKnownBuildId(object.buildId) || isSameKernel(object, await this.#files.runningKernel()))) {
       vdso = await this.#ownVdso(files, object.buildId);
     }
-    return vdso && readElfSymbols(vdso, vdso, this.#options.compatPerf);
+    return vdso && ofTable(await readElfSymbols(vdso, vdso, this.#options.compatPerf));
   }
 
   async #ownVdso(files: CheckedFiles, buildId: string): Promise<ElfFile | undefined> {
     return files.check(await this.#files.ownVdso(), buildId);
   }
+}
+
+function ofTable(table: SymbolTable | undefined): CodeSymbols | undefined {
+  return table && { table };
 }

@@ -89,7 +89,7 @@ async function compareFile(
   options: { debugDirs?: readonly string[]; symfs?: string } = {},
 ): Promise<{ table: SymbolTable | undefined; differing: string[]; asked: number }> {
   const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: DEFAULT_DEBUG_DIRS, compatPerf: true, ...options }, new Diagnostics());
-  const table = await symbolizer.symbolsFor({ name: path, kind: 'file', buildId: '', osRelease: '' });
+  const table = (await symbolizer.symbolsFor({ name: path, kind: 'file', buildId: '', osRelease: '' }))?.table;
   const bytes = readFileSync(path);
   const code = (await ElfFile.open(new BufferSource(bytes))).segments.filter(({ type, flags }) => type === 1 && (flags & 1) !== 0);
   const addresses = probes(table, Math.min(...code.map(({ offset }) => offset)), Math.max(...code.map(({ offset, filesz }) => offset + filesz)));
@@ -199,7 +199,7 @@ describe.skipIf(!hasPerf || !hasGcc)('binaries of our own, beside perf', () => {
     for (const args of [[], ['-fcf-protection=full', '-Wl,-z,ibtplt'], ['-Wl,-z,now'], ['-s']]) {
       const path = compile(`plt${args.join('').replaceAll(/\W/g, '')}`, ...args);
       const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());
-      const table = (await symbolizer.symbolsFor({ name: path, kind: 'file', buildId: '', osRelease: '' }))!;
+      const table = (await symbolizer.symbolsFor({ name: path, kind: 'file', buildId: '', osRelease: '' }))!.table!;
       const text = execFileSync('objdump', ['-d', '--no-show-raw-insn', path], { encoding: 'utf8' });
       const stubs = [...text.matchAll(/^([0-9a-f]{16}) <(\w+)@plt>:$/gm)];
       expect(stubs.length).toBeGreaterThanOrEqual(3);
@@ -228,7 +228,7 @@ describe.skipIf(!hasPerf || !hasKallsyms)('the running kernel, beside perf', () 
         osRelease: '',
         referenceSymbol: '_text',
         referenceAddress,
-      }))!;
+      }))!.table!;
       const random = randomNumbers();
       const addresses: number[] = [];
       while (addresses.length < 10_000) {

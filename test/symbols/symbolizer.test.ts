@@ -70,7 +70,7 @@ function symbolizer(options: Partial<SymbolizerOptions> = {}): Symbolizer {
 
 /** The name found at the start of `.text`. */
 async function nameOf(object: Partial<CodeObject>, options: Partial<SymbolizerOptions> = {}, address: number = TEXT.offset): Promise<string | undefined> {
-  const table = await symbolizer(options).symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '', ...object });
+  const table = (await symbolizer(options).symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '', ...object }))?.table;
   expect(files.openCount).toBe(0);
   const index = table?.find(address) ?? -1;
   return index < 0 ? undefined : table!.name(index);
@@ -306,7 +306,7 @@ describe('the kernel', () => {
   it('is moved by what the reference symbol moved, and then modules are not named', async () => {
     files.content.set('/given', list('moved', 'ffffffff9a000000'));
     const symbols = symbolizer({ kallsyms: '/given' });
-    const table = (await symbols.symbolsFor(kernel))!;
+    const table = (await symbols.symbolsFor(kernel))!.table!;
     expect(table.name(table.find(text + 0x100))).toBe('moved');
     expect(table.start(table.find(text + 0x180))).toBe(text + 0x100);
     expect(await symbols.symbolsFor(module)).toBeUndefined();
@@ -330,10 +330,10 @@ describe('the kernel', () => {
     expect(await symbols.symbolsFor({ ...module, name: '[nf_tables]' })).toBeDefined();
     await symbols.symbolsFor(kernel);
     for (const name of ['[nf_tables]', '/lib/modules/6.1.0/kernel/net/netfilter/nf-tables.ko.xz']) {
-      const table = (await symbols.symbolsFor({ ...module, name }))!;
+      const table = (await symbols.symbolsFor({ ...module, name }))!.table!;
       expect(table.name(table.find(-0x40000000 + 8))).toBe('nft_init');
     }
-    const bpf = (await symbols.symbolsFor({ ...module, name: 'bpf_prog_1_x' }))!;
+    const bpf = (await symbols.symbolsFor({ ...module, name: 'bpf_prog_1_x' }))!.table!;
     expect(bpf.name(bpf.find(-0x40000000 + 0x8000))).toBe('bpf_prog_1_x');
     expect(await symbols.symbolsFor({ ...module, name: '[xfs]' })).toBeUndefined();
     expect(files.asked).toEqual(['/given']);

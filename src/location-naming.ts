@@ -1,0 +1,106 @@
+import { FunctionNames } from './function-names.ts';
+import type { Profile } from './profile/profile.ts';
+import type { CodeSymbols, SourceFrame } from './symbols/code-symbols.ts';
+import type { SymbolTable } from './symbols/symbol-table.ts';
+
+/** What a symbol table offers, as far as it is needed here. */
+export type FunctionTable = Pick<SymbolTable, 'find' | 'name' | 'start'>;
+
+/** Writes functions, files and lines into a profile's locations. */
+export class LocationNaming {
+  readonly #profile: Profile;
+  readonly #names: FunctionNames;
+  readonly #showsInlines: boolean;
+
+  constructor(profile: Profile, options: { readonly debugInfo: 'none' | 'lines' | 'inlines'; readonly demangle: (name: string) => string | undefined }) {
+    this.#profile = profile;
+    this.#names = new FunctionNames(profile.strings, options.demangle);
+    this.#showsInlines = options.debugInfo === 'inlines';
+  }
+
+  /** Names what the symbols cover, without files and lines. @returns the locations that they do not */
+  bySymbols(group: readonly number[], symbols: FunctionTable): number[] {
+    const { locations, functions } = this.#profile;
+    const functionOfSymbol = new Map<number, number>();
+    const left: number[] = [];
+    for (const location of group) {
+      const symbol = symbols.find(this.#codeAddress(location));
+      if (symbol < 0) {
+        left.push(location);
+        continue;
+      }
+      let func = functionOfSymbol.get(symbol);
+      if (func === undefined) {
+        const { name, systemName } = this.#names.of(symbols.name(symbol));
+        func = functions.intern(name, systemName);
+        functionOfSymbol.set(symbol, func);
+      }
+      locations.setLines(location, [func], [0], [0], locations.address(location) - symbols.start(symbol));
+    }
+    return left;
+  }
+
+  /**
+   * Names locations by all that is known of their DSO's code: the outermost function is the symbol's, whose name linkers and perf
+   * know it by; its file and line, and what was inlined into it, come from debug information.
+   */
+  async byCode(group: readonly number[], { table, lines }: CodeSymbols): Promise<void> {
+    if (table !== undefined) this.bySymbols(group, table);
+    if (lines === undefined) return;
+    const byAddress = Float64Array.from(group, (location) => this.#codeAddress(location));
+    const order = Uint32Array.from(group, (_, i) => i).sort((a, b) => byAddress[a] - byAddress[b]);
+    const addresses = new Float64Array(group.length);
+    /** For each address its first location, as an index into `order`. */
+    const firsts = new Uint32Array(group.length + 1);
+    let count = 0;
+    order.forEach((at, i) => {
+      if (count > 0 && addresses[count - 1] === byAddress[at]) return;
+      firsts[count] = i;
+      addresses[count++] = byAddress[at];
+    });
+    firsts[count] = group.length;
+    await lines.lookup(addresses.subarray(0, count), (index, frames) => {
+      const symbol = table?.find(addresses[index]) ?? -1;
+      const linkageName = table !== undefined && symbol >= 0 ? table.name(symbol) : undefined;
+      for (let i = firsts[index]; i < firsts[index + 1]; i++) {
+        const location = group[order[i]];
+        const offset = table !== undefined && symbol >= 0 ? this.#profile.locations.address(location) - table.start(symbol) : 0;
+        this.#setFrames(location, frames, linkageName, offset);
+      }
+    });
+  }
+
+  /** @param linkageName of the outermost function by the symbol table; undefined where that has none */
+  #setFrames(location: number, frames: readonly SourceFrame[], linkageName: string | undefined, symbolOffset: number): void {
+    const outermost = frames.length - 1;
+    const functions: number[] = [];
+    const lineNumbers: number[] = [];
+    const columns: number[] = [];
+    for (let nth = this.#showsInlines ? 0 : outermost; nth <= outermost; nth++) {
+      const frame = frames[nth];
+      const name = (nth === outermost ? linkageName : undefined) ?? (frame.function?.linkageName || frame.function?.name);
+      // A line whose function nobody knows is not worth a frame without a name.
+      if (!name) continue;
+      functions.push(this.#internFunction(name, frame));
+      lineNumbers.push(frame.line);
+      columns.push(frame.column);
+    }
+    if (functions.length > 0) this.#profile.locations.setLines(location, functions, lineNumbers, columns, symbolOffset);
+  }
+
+  /** A line belongs to the file of its frame, so that this is the function's file; it differs from the declaration's where code was included. */
+  #internFunction(linkageName: string, { function: described, file, line }: SourceFrame): number {
+    const { strings, functions } = this.#profile;
+    const { name, systemName } = this.#names.of(linkageName);
+    const source = (line > 0 ? file : described?.file) || described?.file || file;
+    const startLine = described !== undefined && described.file === source ? described.startLine : 0;
+    return functions.intern(name, systemName, strings.intern(source), startLine);
+  }
+
+  /** Where the code of a location stands: before the address that a call returns to. */
+  #codeAddress(location: number): number {
+    const { locations } = this.#profile;
+    const address = locations.address(location);
+    return locations.isReturnAddress(location) ? address - 1 : address;
+  }
+}
