@@ -1,0 +1,105 @@
+import type { ByteView } from '../../bytes/byte-view.ts';
+import type { DebugSections } from './debug-sections.ts';
+import { LineFiles, type LineTableUnit } from './line-files.ts';
+import { type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';
+import { LineProgramRunner, type LineRows } from './line-program.ts';
+import { LineStrings } from './line-strings.ts';
+
+export type { LineTableUnit } from './line-files.ts';
+
+/** How many sequences are looked at for one address, where they overlap. Compilers' do not. */
+const MAX_OVERLAPPING_SEQUENCES = 16;
+
+/** Reads the line tables of one file. */
+export class LineTableReader {
+  readonly #sections: DebugSections;
+  readonly #strings: LineStrings;
+  readonly #runner: LineProgramRunner;
+
+  /**
+   * @param sections a file's; or a `.dwo` file's, whose tables have files and no rows
+   * @param supplementary the file that {@link sections} shares strings with; absent where there is none
+   */
+  constructor(sections: DebugSections, supplementary?: DebugSections) {
+    this.#sections = sections;
+    this.#strings = new LineStrings(sections, supplementary);
+    this.#runner = new LineProgramRunner(sections.hasCodeAtZero);
+  }
+
+  /**
+   * Reads the table at `offset` of `.debug_line`: its header at once, its rows when they are asked for.
+   * @throws PerfconvError when there is no table that can be read
+   */
+  async read(offset: number, unit: LineTableUnit): Promise<LineTable> {
+    const section = this.#sections.section('line');
+    const size = lineUnitSize(await section.read(offset, 12));
+    // Not trusted: no more is read than there is.
+    const view = await section.read(offset, size);
+    const header = readLineHeader(view, { file: this.#sections.name, offset });
+    return new LineTable(view, header, new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit), this.#runner);
+  }
+}
+
+/** A line table (DWARF 5, 6.2): which line of which file each instruction was made from. */
+export class LineTable {
+  /** DWARF version of the table, which need not be the unit's. */
+  readonly version: number;
+  readonly #unit: ByteView;
+  readonly #header: LineHeader;
+  readonly #files: LineFiles;
+  readonly #runner: LineProgramRunner;
+  #rows: LineRows | undefined;
+
+  /** Made by {@link LineTableReader}. */
+  constructor(unit: ByteView, header: LineHeader, files: LineFiles, runner: LineProgramRunner) {
+    this.version = header.version;
+    this.#unit = unit;
+    this.#header = header;
+    this.#files = files;
+    this.#runner = runner;
+  }
+
+  /** All rows; read when first asked for. */
+  get rows(): LineRows {
+    this.#rows ??= this.#runner.run(this.#unit, this.#header);
+    return this.#rows;
+  }
+
+  /**
+   * The row of an address: the last one that is not behind it, in a sequence that holds it.
+   * @returns an index of {@link rows}, −1 when no sequence holds the address
+   */
+  find(svma: number): number {
+    const { addresses, sequences } = this.rows;
+    const { starts, ends, firstRows, endRows } = sequences;
+    const first = upperBound(ends, svma, 0, ends.length);
+    const last = Math.min(ends.length, first + MAX_OVERLAPPING_SEQUENCES);
+    for (let i = first; i < last; i++) {
+      if (starts[i] <= svma) return upperBound(addresses, svma, firstRows[i], endRows[i]) - 1;
+    }
+    return -1;
+  }
+
+  /**
+   * A file by its index as rows, DW_AT_decl_file and DW_AT_call_file of the table's version have it: joined with its directory
+   * and the unit's, `.` and `..` resolved. Up to version 4, index 0 is the unit's own name.
+   * @returns empty when there is no such file; the same string each time
+   */
+  file(index: number): string {
+    // A program may define files, too.
+    if (index >= this.#files.size && this.#rows === undefined) void this.rows;
+    return this.#files.path(index);
+  }
+}
+
+/** Index of the first value of `column` above `value`, among those from `from` to `to`. */
+function upperBound(column: Float64Array, value: number, from: number, to: number): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (column[middle] <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
