@@ -47,12 +47,9 @@ export function hasDynsym(elf: ElfFile): boolean {
  * @param compatPerf PLT entries as perf 6.1 names them: by their order in `.plt` alone; none in a file without other symbols
  */
 export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatPerf: boolean): Promise<SymbolTable | undefined> {
-  const section = symbols.sections.find(({ type }) => type === SHT_SYMTAB) ?? symbols.sections.find(({ type }) => type === SHT_DYNSYM);
-  const table = section && (await symbols.readSection(section));
-  const strings = section && symbols.sections[section.link];
-  let names = strings ? (await symbols.readSection(strings)).bytes : new Uint8Array();
-  const builder = table ? collectSymbols(table, names, symbols, runtime, skipsMappingSymbols(symbols.machine, compatPerf)) : new SymbolTableBuilder();
+  const { builder, names: ownNames } = await readSymbolSection(symbols, fileOffsets(symbols, runtime), compatPerf);
   if (compatPerf && builder.count === 0) return undefined;
+  let names = ownNames;
 
   const plt = await readPltEntries(runtime, compatPerf);
   if (plt.length > 0) {
@@ -69,6 +66,26 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatP
   return builder.count === 0 ? undefined : builder.build(names);
 }
 
+/**
+ * The same symbols at addresses of another kind: run-time addresses of kernel code.
+ * @param toAddress from a symbol's value and the index of its section; NaN leaves the symbol out
+ */
+export async function readElfSymbolsAt(elf: ElfFile, toAddress: AddressOfSymbol, compatPerf: boolean): Promise<SymbolTable | undefined> {
+  const { builder, names } = await readSymbolSection(elf, toAddress, compatPerf);
+  return builder.count === 0 ? undefined : builder.build(names);
+}
+
+/** From a symbol's value and the index of its section to the address that is looked up. */
+export type AddressOfSymbol = (value: number, sectionIndex: number) => number;
+
+async function readSymbolSection(elf: ElfFile, toAddress: AddressOfSymbol, compatPerf: boolean): Promise<{ builder: SymbolTableBuilder; names: Uint8Array }> {
+  const section = elf.sections.find(({ type }) => type === SHT_SYMTAB) ?? elf.sections.find(({ type }) => type === SHT_DYNSYM);
+  const strings = section && elf.sections[section.link];
+  if (section === undefined || strings === undefined) return { builder: new SymbolTableBuilder(), names: new Uint8Array() };
+  const { bytes: names } = await elf.readSection(strings);
+  return { builder: collectSymbols(await elf.readSection(section), names, elf, toAddress, skipsMappingSymbols(elf.machine, compatPerf)), names };
+}
+
 function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
   const both = new Uint8Array(a.length + b.length);
   both.set(a);
@@ -76,13 +93,12 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both;
 }
 
-function collectSymbols(table: ByteView, names: Uint8Array, symbols: ElfFile, runtime: ElfFile, skipsMapping: boolean): SymbolTableBuilder {
+function collectSymbols(table: ByteView, names: Uint8Array, symbols: ElfFile, toAddress: AddressOfSymbol, skipsMapping: boolean): SymbolTableBuilder {
   const is64 = symbols.classBits === 64;
   const entrySizeBytes = is64 ? 24 : 16;
   const count = Math.floor(table.length / entrySizeBytes);
   const builder = new SymbolTableBuilder(count);
   const isArm = symbols.machine === EM_ARM;
-  const toFileOffset = fileOffsets(symbols, runtime);
   const holdsLabels = symbols.sections.map(({ name }) => name.includes('text') || name.includes('data'));
   const infoAt = is64 ? 4 : 12; // st_info, st_other, st_shndx
   const valueAt = is64 ? 8 : 4;
@@ -114,7 +130,8 @@ function collectSymbols(table: ByteView, names: Uint8Array, symbols: ElfFile, ru
     const sizeBytes = is64 ? table.u64(at + sizeAt) : table.u32(at + sizeAt);
     const binding = info >>> 4;
     const rank = binding === STB_GLOBAL ? RANK_GLOBAL : binding === STB_WEAK ? RANK_WEAK : RANK_LOCAL;
-    builder.add(toFileOffset(value, sectionIndex), sizeBytes, nameOffset, nameLength, rank);
+    const address = toAddress(value, sectionIndex);
+    if (!Number.isNaN(address)) builder.add(address, sizeBytes, nameOffset, nameLength, rank);
   }
   return builder;
 }
@@ -131,7 +148,7 @@ function isMappingSymbol(names: Uint8Array, offset: number, length: number): boo
 }
 
 /** From a symbol's value to the file offset in `runtime`; by its section where no segment holds it, as in relocatable files. */
-function fileOffsets(symbols: ElfFile, runtime: ElfFile): (value: number, sectionIndex: number) => number {
+function fileOffsets(symbols: ElfFile, runtime: ElfFile): AddressOfSymbol {
   const loads = runtime.segments.length > 0 ? runtime : symbols;
   return (value, sectionIndex) => {
     const offset = loads.fileOffsetOf(value);

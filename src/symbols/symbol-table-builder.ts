@@ -123,7 +123,7 @@ export class SymbolTableBuilder {
 }
 
 /** Indexes of `keys` in ascending order of the keys; equal keys keep their order. */
-function ascendingOrder(keys: Float64Array): Uint32Array {
+export function ascendingOrder(keys: Float64Array): Uint32Array {
   const count = keys.length;
   let least = Number.POSITIVE_INFINITY;
   let greatest = Number.NEGATIVE_INFINITY;

@@ -66,6 +66,46 @@ describe('Kallsyms', () => {
     expect(parse('').isHidden).toBe(false);
   });
 
+  it('leaves functions without an address out, and counts them', () => {
+    const list = parse(`0000000000000000 D per_cpu_first\n0000000000000000 t hidden_one\n${LIST}0000000000000000 t hidden_two\t[nf_tables]\n`);
+    expect(list.hiddenCount).toBe(2);
+    expect(list.isHidden).toBe(false);
+    expect(nameAt('0000000000000000', list)).toBeUndefined();
+    expect(list.module('nf_tables')!.size).toBe(2);
+  });
+
+  it('lets a symbol run to the next of all, and the last of the kernel to the end of its page and one more', () => {
+    // Observed: perf 6.1.
+    const list = parse(`0000000000020000 D per_cpu_last
+ffffffff81000000 T _text
+ffffffff82100000 B _end
+ffffffffc0000000 t mod_a\t[moda]
+ffffffffc0000100 t mod_b\t[moda]
+ffffffffc0010000 t modb_a\t[modb]
+ffffffffc0020000 t bpf_prog_1_x\t[bpf]
+ffffffffc0060000 t plain_after
+`);
+    expect(nameAt('ffffffff82100fff', list)).toBe('_end');
+    expect(nameAt('ffffffff82101000', list)).toBeUndefined();
+    expect(nameAt('ffffffffc0060fff', list)).toBe('plain_after');
+    expect(nameAt('ffffffffc0061000', list)).toBeUndefined();
+    expect(nameAt('ffffffffffffffff', list)).toBeUndefined();
+    const moduleNameAt = (module: string, hex: string): string | undefined => {
+      const table = list.module(module)!;
+      const index = table.find(address(hex));
+      return index < 0 ? undefined : table.name(index);
+    };
+    expect(moduleNameAt('moda', 'ffffffffc0000fff')).toBe('mod_b');
+    expect(moduleNameAt('moda', 'ffffffffc000ffff')).toBe('mod_b');
+    expect(moduleNameAt('modb', 'ffffffffc0011000')).toBe('modb_a');
+    expect(moduleNameAt('modb', 'ffffffffc0020000')).toBeUndefined();
+  });
+
+  it('moves a module by a shift', () => {
+    const table = parse(LIST).module('nf_tables', 0x1000)!;
+    expect(table.name(table.find(address('ffffffffc0001100')))).toBe('nft_exit');
+  });
+
   it('reads 32-bit lists', () => {
     const table = parse('c0008000 T stext\nc0008100 t __enable_mmu\n').kernel(0)!;
     expect(table.start(table.find(0xc0008104))).toBe(0xc0008100);
