@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { decompress } from '../src/host/decompress.ts';
 import { BufferSource, type ByteSource, type SymbolFiles } from '../src/index.ts';
 
 /** Where the tests' symbolizer looks for files of the recording. */
@@ -6,6 +7,7 @@ export const SYMFS = '/symfs';
 
 /** A machine on which every file that is asked for is the same ELF file, or none; notes what is asked for. */
 export class NotedSymbolFiles implements SymbolFiles {
+  readonly decompress = decompress;
   readonly #elf: Uint8Array | undefined;
   #escape: string | undefined;
 

@@ -6,7 +6,8 @@ import { BufferSource } from '../bytes/byte-source.ts';
 import { ByteView } from '../bytes/byte-view.ts';
 import { PerfconvError } from '../errors.ts';
 import { findBuildId } from '../symbols/build-id.ts';
-import type { SymbolFiles } from '../symbols/symbol-files.ts';
+import type { Compression, SymbolFiles } from '../symbols/symbol-files.ts';
+import { decompress } from './decompress.ts';
 
 const KERNEL_NOTES = '/sys/kernel/notes';
 const MAX_VDSO_SIZE_BYTES = 1 << 20;
@@ -15,6 +16,10 @@ const MAX_VDSO_SIZE_BYTES = 1 << 20;
 export class NodeSymbolFiles implements SymbolFiles {
   async open(path: string): Promise<ByteSource | undefined> {
     return openRegularFile(path);
+  }
+
+  decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
+    return decompress(compression, bytes, maxSizeBytes);
   }
 
   async ownVdso(): Promise<ByteSource | undefined> {

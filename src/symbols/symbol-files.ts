@@ -1,7 +1,20 @@
 import type { ByteSource } from '../bytes/byte-source.ts';
 
+/** Compressions of sections and of whole files. */
+export type Compression = 'zlib' | 'gzip' | 'zstd' | 'xz';
+
+/** Unpacks what symbol files hold compressed. */
+export interface Decompressor {
+  /**
+   * Unpacks bytes that are all there. Other bytes behind the compressed ones are not looked at.
+   * @param maxSizeBytes how much they may unpack to; memory for it is not taken before it is needed
+   * @throws PerfconvError `damaged` when they are damaged or cut off, or unpack to more
+   */
+  decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array>;
+}
+
 /** What the symbolizer asks of the machine it runs on. Paths use `/`. */
-export interface SymbolFiles {
+export interface SymbolFiles extends Decompressor {
   /** Opens a file, to be closed by the caller; undefined: it does not exist, is not readable or not a regular file. */
   open(path: string): Promise<ByteSource | undefined>;
   /** The vdso of this process, an ELF file in memory; undefined where there is none. */

@@ -453,6 +453,7 @@ describe('maps', () => {
       ownVdso: async () => undefined,
       runningKernel: async () => undefined,
       defaultBuildIdDir: () => undefined,
+      decompress: async () => new Uint8Array(),
     };
     const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf: false }, new Diagnostics());
     const { profile } = await decode(encodeFile({ attrs: [CLOCK], records }), { symbolizer });

@@ -165,6 +165,7 @@ describe('symbols inside the recording', () => {
         return undefined;
       },
       defaultBuildIdDir: () => undefined,
+      decompress: async () => new Uint8Array(),
       runningKernel: async () => undefined,
       ownVdso: async () => undefined,
     };

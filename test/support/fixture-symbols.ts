@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ByteSource } from '../../src/bytes/byte-source.ts';
 import { BufferSource } from '../../src/bytes/byte-source.ts';
+import { decompress } from '../../src/host/decompress.ts';
 import type { SymbolFiles, SymbolizerOptions } from '../../src/symbols/symbolizer.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
@@ -15,6 +16,8 @@ export const FIXTURE_SYMBOLS: Pick<SymbolizerOptions, 'symfs' | 'kallsyms' | 'de
  * cache, so what is named is the same everywhere.
  */
 export class FixtureSymbolFiles implements SymbolFiles {
+  readonly decompress = decompress;
+
   async open(path: string): Promise<ByteSource | undefined> {
     try {
       // No `..` leads out of the root directory.

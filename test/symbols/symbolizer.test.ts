@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BufferSource, type ByteSource } from '../../src/bytes/byte-source.ts';
 import { Diagnostics } from '../../src/diagnostics.ts';
+import { decompress } from '../../src/host/decompress.ts';
 import { type CodeObject, type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../../src/symbols/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../support/elf-builder.ts';
 
@@ -11,6 +12,7 @@ const PATH = '/opt/app/bin/server';
 
 /** A machine made of byte arrays; says which files were opened and left open. */
 class MadeFiles implements SymbolFiles {
+  readonly decompress = decompress;
   readonly content = new Map<string, Uint8Array>();
   readonly asked: string[] = [];
   openCount = 0;
