@@ -1,42 +1,165 @@
 import { isKnownBuildId } from './build-id.ts';
 import type { SymbolizerOptions } from './symbol-files.ts';
 
+/** A file as a recording knows it. */
+export interface RecordedFile {
+  /** Absolute, as on the recording machine. */
+  readonly path: string;
+  /** Lower-case hex; empty when unknown. */
+  readonly buildId: string;
+  /** A process that mapped it; −1 when unknown. */
+  readonly pid: number;
+}
+
+/** Where to look, as the options and this machine say. */
+export type SearchedDirectories = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'binaryDirs' | 'buildIdDir'>;
+
+/** What a process had mapped from a file that is gone. Source: proc(5), `/proc/pid/maps`. */
+const DELETED = ' (deleted)';
+
 /**
- * The places that may hold the file of a DSO or its debug file, in the order in which perf tries them (observed: perf 6.1):
- * the debug link's file, the build-id cache, debug files by path and by build id, the path itself.
- *
- * @param path as recorded, absolute
- * @param roots prefixes of all paths: `symfs` first, '' for this machine's own files
- * @param buildId of the DSO; empty when unknown
- * @param debugLink name in `.gnu_debuglink`; empty when there is none
+ * The places that may hold the binary itself, the most trusted first: its own path, the build-id cache, `symfs` without directories
+ * (as perf also looks), pprof's directories, and the process while it lives: its root directory, which a container has for its own, and
+ * what it was started from, which may be deleted. Nothing outside of `symfs` stands in for a file whose build id is not known when there
+ * is a `symfs`: it would be another machine's.
  */
-export function objectFileCandidates(
-  path: string,
-  roots: readonly string[],
-  buildId: string,
-  debugLink: string,
-  options: SymbolizerOptions,
-  buildIdDir: string | undefined,
-): string[] {
-  const slash = path.lastIndexOf('/');
-  const directory = path.slice(0, Math.max(slash, 0));
-  const file = path.slice(slash + 1);
-  const underRoots = (places: readonly string[]): string[] => roots.flatMap((root) => places.map((place) => root + place));
+export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
+  const { path, buildId, pid } = file;
+  const isKnown = isKnownBuildId(buildId);
+  // Another file may have come into a deleted one's place.
+  const places = path.endsWith(DELETED) && !isKnown ? [] : underRoots(rootsOf(file, dirs), [withoutDeleted(path)]);
   return [
-    ...(debugLink === ''
-      ? []
-      : underRoots([`${directory}/${debugLink}`, `${directory}/.debug/${debugLink}`, ...options.debugDirs.map((dir) => `${dir}${directory}/${debugLink}`)])),
-    ...buildIdCacheFiles(buildIdDir, buildId, ['elf', 'debug']),
-    ...underRoots(options.debugDirs.flatMap((dir) => [`${dir}${path}.debug`, `${dir}${path}`])),
-    ...(isKnownBuildId(buildId) ? underRoots(options.debugDirs.map((dir) => `${buildIdPath(dir, buildId)}.debug`)) : []),
-    ...underRoots([path, `${directory}/.debug/${file}`]),
+    ...places.filter((place) => !place.startsWith('/proc/')),
+    ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', '']),
+    ...flatPlaces(file, dirs, ['']),
+    ...pprofPlaces(file, dirs),
+    ...places.filter((place) => place.startsWith('/proc/')),
+    ...(isKnown && pid > 0 ? [`/proc/${pid}/exe`] : []),
   ];
 }
 
-/** The paths of a build id's entries in perf's build-id cache; empty when either is unknown. */
+/**
+ * The places that may hold a separate debug file: where a debug link may point to, debug directories by build id and by path,
+ * the build-id cache, and the binary's other places. Source of the first: gdb's documentation, "Separate Debug Files".
+ *
+ * @param debugLink name of the file that `.gnu_debuglink` asks for; empty when there is none
+ */
+export function debugFilePlaces(file: RecordedFile, debugLink: string, dirs: SearchedDirectories): string[] {
+  const { buildId } = file;
+  const path = withoutDeleted(file.path);
+  const directory = directoryOf(path);
+  const roots = rootsOf(file, dirs);
+  return [
+    ...debugLinkPlaces(file, debugLink, dirs),
+    ...underRoots(roots, isKnownBuildId(buildId) ? dirs.debugDirs.map((dir) => `${buildIdPath(dir, buildId)}.debug`) : []),
+    ...underRoots(
+      roots,
+      dirs.debugDirs.flatMap((dir) => [`${dir}${path}.debug`, `${dir}${path}`]),
+    ),
+    ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['debug', 'elf', '']),
+    ...underRoots(roots, [`${directory}/.debug/${baseName(path)}`]),
+    ...flatPlaces(file, dirs, ['', '.debug']),
+    ...pprofPlaces(file, dirs),
+  ];
+}
+
+/** Those of {@link debugFilePlaces} to which a debug link points: beside the binary, in `.debug` there, under the debug directories. */
+export function debugLinkPlaces(file: RecordedFile, debugLink: string, dirs: SearchedDirectories): string[] {
+  if (debugLink === '') return [];
+  const directory = directoryOf(withoutDeleted(file.path));
+  const places = [`${directory}/${debugLink}`, `${directory}/.debug/${debugLink}`, ...dirs.debugDirs.map((dir) => `${dir}${directory}/${debugLink}`)];
+  return underRoots(rootsOf(file, dirs), places);
+}
+
+/**
+ * The places for binary and debug file in the order in which perf tries them (observed: perf 6.1): the debug link's file, the build-id cache,
+ * debug files by path and by build id, the path itself.
+ */
+export function perfPlaces(file: RecordedFile, debugLink: string, dirs: SearchedDirectories): string[] {
+  const { path, buildId } = file;
+  const roots = rootsOf({ ...file, pid: -1 }, dirs);
+  const debugFiles = dirs.debugDirs.flatMap((dir) => [`${dir}${path}.debug`, `${dir}${path}`]);
+  const byId = isKnownBuildId(buildId) ? dirs.debugDirs.map((dir) => `${buildIdPath(dir, buildId)}.debug`) : [];
+  return [
+    ...debugLinkPlaces({ ...file, pid: -1 }, debugLink, dirs),
+    ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', 'debug']),
+    ...underRoots(roots, [...debugFiles, ...byId, path, `${directoryOf(path)}/.debug/${baseName(path)}`]),
+  ];
+}
+
+/**
+ * The paths of a build id's entries in perf's build-id cache; empty when either is unknown. In the cache of old perf versions the build id
+ * itself is a link to the file: entry ''.
+ */
 export function buildIdCacheFiles(buildIdDir: string | undefined, buildId: string, entries: readonly string[]): string[] {
   if (buildIdDir === undefined || !isKnownBuildId(buildId)) return [];
-  return entries.map((entry) => `${buildIdPath(buildIdDir, buildId)}/${entry}`);
+  return entries.map((entry) => (entry === '' ? buildIdPath(buildIdDir, buildId) : `${buildIdPath(buildIdDir, buildId)}/${entry}`));
+}
+
+/**
+ * Whether a recorded path may be looked for: it is absolute, and no file that the kernel makes up, of which some never end and some
+ * do something when they are read.
+ */
+export function isStoredPath(path: string): boolean {
+  if (!path.startsWith('/') || path.startsWith('//')) return false;
+  const names: string[] = [];
+  for (const name of path.split('/')) {
+    if (name === '..') names.pop();
+    else if (name !== '' && name !== '.') names.push(name);
+  }
+  return names.length > 0 && names[0] !== 'proc' && names[0] !== 'sys';
+}
+
+/** Directories behind which the recorded paths are looked for. */
+function rootsOf({ path, buildId, pid }: RecordedFile, { symfs }: SearchedDirectories): string[] {
+  const isKnown = isKnownBuildId(buildId);
+  return [
+    ...(symfs !== undefined && staysBelowRoot(path) ? [symfs] : []),
+    ...(symfs === undefined || isKnown ? [''] : []),
+    // The number may be another process's by now: only the build id tells.
+    ...(isKnown && pid > 0 && staysBelowRoot(path) ? [`/proc/${pid}/root`] : []),
+  ];
+}
+
+/** The file's name right under `symfs`, as perf also looks, with each of the endings. */
+function flatPlaces({ path }: RecordedFile, { symfs }: SearchedDirectories, endings: readonly string[]): string[] {
+  const name = baseName(withoutDeleted(path));
+  return symfs === undefined || name === '' || !staysBelowRoot(path) ? [] : endings.map((ending) => `${symfs}/${name}${ending}`);
+}
+
+/** As `$PPROF_BINARY_PATH` is searched. Source: pprof's documentation, "Symbolization". */
+function pprofPlaces({ path, buildId }: RecordedFile, { binaryDirs = [] }: SearchedDirectories): string[] {
+  const name = baseName(path);
+  if (name === '' || !staysBelowRoot(path)) return [];
+  const isKnown = isKnownBuildId(buildId);
+  return binaryDirs.flatMap((dir) => [
+    ...(isKnown ? [`${dir}/${buildId}/${name}`, `${dir}/${buildId.slice(0, 2)}/${buildId.slice(2)}.debug`] : []),
+    `${dir}${path}`,
+    `${dir}/${name}`,
+  ]);
+}
+
+function underRoots(roots: readonly string[], places: readonly string[]): string[] {
+  return roots.flatMap((root) => places.map((place) => root + place));
+}
+
+/** Whether a path put behind a directory's name is below that directory. The kernel writes no others; a file may hold anything. */
+function staysBelowRoot(path: string): boolean {
+  return path.startsWith('/') && !path.split(/[/\\]/).includes('..');
+}
+
+function withoutDeleted(path: string): string {
+  return path.endsWith(DELETED) ? path.slice(0, -DELETED.length) : path;
+}
+
+function directoryOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+}
+
+/** Empty where the path ends in no name of a file. */
+function baseName(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return name === '.' || name === '..' || name.includes('\\') ? '' : name;
 }
 
 function buildIdPath(dir: string, buildId: string): string {

@@ -45,11 +45,17 @@ export function hasDynsym(elf: ElfFile): boolean {
  * @param symbols the file with the symbols, maybe a debug file
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
  * @param compatPerf PLT entries as perf 6.1 names them: by their order in `.plt` alone; none in a file without other symbols
+ * @param needsDynsym whether `symbols` has only what the `.dynsym` of `runtime` lacks, so that both are one table (`.gnu_debugdata`)
  */
-export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatPerf: boolean): Promise<SymbolTable | undefined> {
+export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatPerf: boolean, needsDynsym = false): Promise<SymbolTable | undefined> {
   const { builder, names: ownNames } = await readSymbolSection(symbols, fileOffsets(symbols, runtime), compatPerf);
   if (compatPerf && builder.count === 0) return undefined;
   let names = ownNames;
+  if (needsDynsym) {
+    const dynsym = await readSymbolSection(runtime, fileOffsets(runtime, runtime), compatPerf);
+    builder.addAll(dynsym.builder, names.length);
+    names = concat(names, dynsym.names);
+  }
 
   const plt = await readPltEntries(runtime, compatPerf);
   if (plt.length > 0) {
@@ -73,6 +79,28 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatP
 export async function readElfSymbolsAt(elf: ElfFile, toAddress: AddressOfSymbol, compatPerf: boolean): Promise<SymbolTable | undefined> {
   const { builder, names } = await readSymbolSection(elf, toAddress, compatPerf);
   return builder.count === 0 ? undefined : builder.build(names);
+}
+
+/** The value of the first defined symbol of that name in `.symtab`, whatever its type; undefined when there is none. */
+export async function findSymbolValue(elf: ElfFile, name: string): Promise<number | undefined> {
+  const section = elf.sections.find(({ type }) => type === SHT_SYMTAB);
+  const strings = section && elf.sections[section.link];
+  if (section === undefined || strings === undefined) return undefined;
+  const table = await elf.readSection(section);
+  const { bytes: names } = await elf.readSection(strings);
+  const wanted = new TextEncoder().encode(`${name}\0`);
+  const is64 = elf.classBits === 64;
+  for (let at = 0; at + (is64 ? 24 : 16) <= table.length; at += is64 ? 24 : 16) {
+    const nameOffset = table.u32(at);
+    if (table.u16(at + (is64 ? 6 : 14)) === SHN_UNDEF || !startsWith(names, nameOffset, wanted)) continue;
+    return is64 ? table.i64(at + 8) : table.u32(at + 4);
+  }
+  return undefined;
+}
+
+function startsWith(bytes: Uint8Array, from: number, wanted: Uint8Array): boolean {
+  for (let i = 0; i < wanted.length; i++) if (bytes[from + i] !== wanted[i]) return false;
+  return true;
 }
 
 /** From a symbol's value and the index of its section to the address that is looked up. */

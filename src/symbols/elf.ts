@@ -38,10 +38,11 @@ export interface ElfSegment {
 const MAX_NOTES_SIZE_BYTES = 1 << 20;
 /** Names of sections are compared, not shown: no longer one is of interest. */
 const MAX_SECTION_NAME_SIZE_BYTES = 64;
-const MAX_DEBUG_LINK_SIZE_BYTES = 256;
 const MAX_NOTE_PLACES = 64;
 /** Section and segment counts are 16-bit unless a file escapes that; no linker makes more than this. */
 const MAX_HEADERS = 1 << 20;
+/** Of segments that are mapped linkers make about five. Each address is looked for in all. */
+const MAX_LOADS = 256;
 
 /**
  * An ELF file: header, section headers and program headers. Everything else is read when asked for, through the
@@ -62,7 +63,7 @@ export class ElfFile {
   readonly segments: readonly ElfSegment[];
   readonly #loads: readonly ElfSegment[];
 
-  private constructor(source: ByteSource, header: ElfHeader, sections: readonly ElfSection[], segments: readonly ElfSegment[]) {
+  private constructor(source: ByteSource, header: ElfIdentity, sections: readonly ElfSection[], segments: readonly ElfSegment[]) {
     this.source = source;
     this.classBits = header.classBits;
     this.littleEndian = header.littleEndian;
@@ -70,7 +71,7 @@ export class ElfFile {
     this.machine = header.machine;
     this.sections = sections;
     this.segments = segments;
-    this.#loads = segments.filter((segment) => segment.type === PT_LOAD);
+    this.#loads = segments.filter((segment) => segment.type === PT_LOAD).slice(0, MAX_LOADS);
   }
 
   /**
@@ -82,6 +83,11 @@ export class ElfFile {
     const sections = await readSections(source, header);
     const segmentCount = header.phnum === PN_XNUM && sections.escape ? sections.escape.segmentCount : header.phnum;
     return new ElfFile(source, header, sections.list, await readSegments(source, header, segmentCount));
+  }
+
+  /** The same file with program headers that are put in the place of its own. */
+  withSegments(segments: readonly ElfSegment[]): ElfFile {
+    return new ElfFile(this.source, this, this.sections, segments);
   }
 
   /** The first section of that name, or undefined. */
@@ -114,13 +120,18 @@ export class ElfFile {
     return behind;
   }
 
-  /** Name of the separate debug file that `.gnu_debuglink` asks for (no directory); empty when there is none. */
-  async debugLink(): Promise<string> {
-    const section = this.section('.gnu_debuglink');
-    if (section === undefined) return '';
-    const link = await this.readSection({ ...section, sizeBytes: Math.min(section.sizeBytes, MAX_DEBUG_LINK_SIZE_BYTES) });
-    const name = link.text(0, link.length);
-    return name.includes('/') ? '' : name;
+  /**
+   * Where the byte at `fileOffset` is mapped (svma), through the PT_LOAD that holds it, first of all one with code: what lies at the
+   * border of two segments may be in both. undefined when none does.
+   */
+  svmaOf(fileOffset: number): number | undefined {
+    let found: number | undefined;
+    for (const { vaddr, filesz, offset, flags } of this.#loads) {
+      if (fileOffset < offset || fileOffset >= offset + filesz) continue;
+      if ((flags & PF_X) !== 0) return fileOffset - offset + vaddr;
+      found ??= fileOffset - offset + vaddr;
+    }
+    return found;
   }
 
   /** The GNU build id as lower-case hex, from a note section or a PT_NOTE segment; undefined when the file has none. */
@@ -138,11 +149,15 @@ export class ElfFile {
   }
 }
 
-interface ElfHeader {
+/** What the ELF header says of the file as a whole. */
+interface ElfIdentity {
   readonly classBits: 32 | 64;
   readonly littleEndian: boolean;
   readonly type: number;
   readonly machine: number;
+}
+
+interface ElfHeader extends ElfIdentity {
   readonly phoff: number;
   readonly shoff: number;
   readonly phentsize: number;

@@ -1,109 +1,158 @@
-import type { ByteSource } from '../bytes/byte-source.ts';
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
-import { isKnownBuildId, sameBuildId } from './build-id.ts';
-import { objectFileCandidates } from './candidates.ts';
-import { ElfFile } from './elf.ts';
+import { isKnownBuildId } from './build-id.ts';
+import { binaryPlaces, debugFilePlaces, debugLinkPlaces, isStoredPath, perfPlaces, type RecordedFile, type SearchedDirectories } from './candidates.ts';
+import type { CheckedFiles } from './checked-files.ts';
+import { type DebugLink, readDebugLink } from './debug-link.ts';
+import type { ElfFile } from './elf.ts';
 import { hasDynsym, hasSymtab } from './elf-symbols.ts';
-import type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
+import { openMiniDebugInfo } from './mini-debug-info.ts';
+import { withCodeAt } from './segment-offsets.ts';
+import type { DebugFileKind, SymbolFiles } from './symbol-files.ts';
 
-/** The files found for one DSO. One file may play both parts. */
+/** The files found for one DSO. One file may play all parts. */
 export interface ObjectFiles {
-  /** The file that was mapped: its program headers translate addresses, its PLT can be named. */
+  /** The file that was mapped: its program headers translate addresses, its PLT can be named. Else a debug file, with what is known of it. */
   readonly runtime: ElfFile;
-  /** The file whose symbol table is used: the first with a `.symtab`, else the one that was mapped. */
-  readonly symbols: ElfFile;
+  /** The file whose symbol table is used: the first with a `.symtab`, else the one that was mapped; undefined when there are none. */
+  readonly symbols: ElfFile | undefined;
+  /** Whether {@link symbols} lacks those of the binary's `.dynsym` (`.gnu_debugdata`). */
+  readonly needsDynsym: boolean;
+  /** The file with debug information; undefined when there is none or it was not asked for. */
+  readonly debugInfo: ElfFile | undefined;
 }
 
-/** Opens files and checks them against a build id; remembers what it opened, to close it at the end. */
-export class CheckedFiles {
-  readonly #files: SymbolFiles;
-  readonly #diagnostics: Diagnostics;
-  readonly #byPath = new Map<string, ElfFile | undefined>();
-  readonly #used: ElfFile[] = [];
-
-  constructor(files: SymbolFiles, diagnostics: Diagnostics) {
-    this.#files = files;
-    this.#diagnostics = diagnostics;
-  }
-
-  /** The ELF file at `path` if it has that build id, or any file where `buildId` is unknown; undefined otherwise. */
-  async open(path: string, buildId: string): Promise<ElfFile | undefined> {
-    if (!this.#byPath.has(path)) this.#byPath.set(path, await this.check(await this.#files.open(path), buildId));
-    return this.#byPath.get(path);
-  }
-
-  /** {@link open} for a source that is open already. It is closed at once when it is not used, else by {@link close}. */
-  async check(source: ByteSource | undefined, buildId: string): Promise<ElfFile | undefined> {
-    if (source === undefined) return undefined;
-    const elf = await this.#read(source);
-    const own = elf && (await elf.buildId());
-    // A file without an id may be anything that was put in the place of the recorded one.
-    if (elf && (!isKnownBuildId(buildId) || (own !== undefined && sameBuildId(own, buildId)))) {
-      this.#used.push(elf);
-      return elf;
-    }
-    if (elf) {
-      const what = own === undefined ? 'it has no build id' : `its build id is ${own}`;
-      const message = `${source.name} is not the file that was recorded: ${what}, the recording has ${buildId}`;
-      this.#diagnostics.add('build-id-mismatch', 'warning', message);
-    }
-    await source.close();
-    return undefined;
-  }
-
-  async #read(source: ByteSource): Promise<ElfFile | undefined> {
-    try {
-      return await ElfFile.open(source);
-    } catch (error) {
-      if (!(error instanceof PerfconvError)) throw error;
-      this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
-      return undefined;
-    }
-  }
-
-  /** Closes all files. */
-  async close(): Promise<void> {
-    for (const elf of this.#used) await elf.source.close();
-  }
+/** What is looked for, and where. */
+export interface ObjectFileSearch extends RecordedFile {
+  /** File offset at which code was mapped first; Infinity when unknown. */
+  readonly codeStart: number;
+  readonly wantsLines: boolean;
+  /** In the order in which perf 6.1 looks, and only where it looks. */
+  readonly compatPerf: boolean;
+  readonly dirs: SearchedDirectories;
 }
 
 /**
  * Looks for the files of a DSO. Without a recorded build id the file at the recorded path is believed, and its debug files must
- * match it; with `symfs` and no build id, this machine's own file of that path is not: it is another machine's path. A path
- * that would lead out of `symfs` is not looked for there.
+ * match it; with `symfs` and no build id, this machine's own file of that path is not: it is another machine's path.
  *
- * @param path as recorded
- * @param buildId as recorded, lower-case hex; empty when unknown
- * @returns undefined when no file has symbols
+ * The binary's own `.symtab` and debug information are taken before those of a debug file, a debug file's `.symtab` before
+ * `.gnu_debugdata`, which has less, and `.dynsym` where there is nothing else.
+ * @returns undefined when no file was found that is of any use
  */
-export async function findObjectFiles(
-  files: CheckedFiles,
-  path: string,
-  buildId: string,
-  options: SymbolizerOptions,
-  buildIdDir: string | undefined,
-): Promise<ObjectFiles | undefined> {
-  const trustsPath = options.symfs === undefined || isKnownBuildId(buildId);
-  const roots = [...(options.symfs === undefined || !staysBelowRoot(path) ? [] : [options.symfs]), ...(trustsPath ? [''] : [])];
-  let mapped: ElfFile | undefined;
-  for (const root of roots) mapped ??= await files.open(root + path, buildId);
-  const checkedId = isKnownBuildId(buildId) ? buildId : ((await mapped?.buildId()) ?? '');
-  const debugLink = mapped ? await mapped.debugLink() : '';
-
-  let runtime: ElfFile | undefined;
-  let symbols: ElfFile | undefined;
-  for (const candidate of objectFileCandidates(path, roots, checkedId, debugLink, options, buildIdDir)) {
-    if (runtime && symbols) break;
-    const elf = await files.open(candidate, checkedId);
-    if (symbols === undefined && elf && hasSymtab(elf)) symbols = elf;
-    if (runtime === undefined && elf?.hasCode) runtime = elf;
-  }
-  symbols ??= runtime && hasDynsym(runtime) ? runtime : undefined;
-  return symbols && { runtime: runtime ?? symbols, symbols };
+export async function findObjectFiles(files: CheckedFiles, machine: SymbolFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+  if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is no path of a stored file');
+  return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, machine, wanted);
 }
 
-/** Whether a path put behind a directory's name is below that directory. The kernel writes no others; a file may hold anything. */
-function staysBelowRoot(path: string): boolean {
-  return path.startsWith('/') && !path.split(/[/\\]/).includes('..');
+async function findBest(files: CheckedFiles, machine: SymbolFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+  const parts = new Parts(wanted.wantsLines);
+  const isAnywhere = isStoredPath(wanted.path);
+  let first: ElfFile | undefined;
+  for (const place of isAnywhere ? binaryPlaces(wanted, wanted.dirs) : []) {
+    const elf = await files.open(place, wanted.buildId);
+    if (elf === undefined) continue;
+    first ??= elf;
+    parts.take(elf);
+    if (parts.runtime !== undefined) break;
+  }
+  const file = { ...wanted, buildId: await checkedId(wanted.buildId, first) };
+  if (!parts.isComplete && isAnywhere) await takeDebugFiles(files, file, parts);
+  if (!parts.isComplete) await takeServed(files, machine, file, parts);
+  if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, machine, files);
+  return parts.finish(files, wanted.codeStart);
+}
+
+async function takeDebugFiles(files: CheckedFiles, file: ObjectFileSearch, parts: Parts): Promise<void> {
+  const link = parts.runtime && (await readDebugLink(parts.runtime));
+  for (const place of debugFilePlaces(file, link?.fileName ?? '', file.dirs)) {
+    if (parts.isComplete) return;
+    const elf = await files.open(place, file.buildId, crcAt(place, file, link));
+    if (elf !== undefined) parts.take(elf);
+  }
+}
+
+/** The CRC that a file at `place` must have where no build id tells; undefined for one to which no debug link points. */
+function crcAt(place: string, file: ObjectFileSearch, link: DebugLink | undefined): number | undefined {
+  return link !== undefined && debugLinkPlaces(file, link.fileName, file.dirs).includes(place) ? link.crc : undefined;
+}
+
+/** Asks servers, for what was not found on this machine only. */
+async function takeServed(files: CheckedFiles, machine: SymbolFiles, { buildId }: ObjectFileSearch, parts: Parts): Promise<void> {
+  if (machine.fetch === undefined || !isKnownBuildId(buildId)) return;
+  const kinds: DebugFileKind[] = ['debuginfo', 'executable'];
+  for (const kind of kinds) {
+    if (kind === 'executable' ? parts.runtime !== undefined : parts.isNamed) continue;
+    const { source, places } = await machine.fetch(buildId, kind);
+    for (const { place, outcome, detail } of places) if (outcome !== 'fits') files.search.note(place, outcome, detail);
+    const elf = await files.check(source, buildId);
+    if (elf !== undefined) parts.take(elf);
+  }
+}
+
+async function findAsPerf(files: CheckedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+  if (!isStoredPath(wanted.path)) return undefined;
+  let mapped: ElfFile | undefined;
+  for (const place of binaryPlaces({ ...wanted, pid: -1 }, { debugDirs: [], ...(wanted.dirs.symfs !== undefined && { symfs: wanted.dirs.symfs }) })) {
+    mapped ??= await files.open(place, wanted.buildId);
+  }
+  const file = { ...wanted, buildId: await checkedId(wanted.buildId, mapped) };
+  const link = mapped && (await readDebugLink(mapped));
+  const parts = new Parts(wanted.wantsLines);
+  for (const place of perfPlaces(file, link?.fileName ?? '', wanted.dirs)) {
+    if (parts.isComplete) break;
+    const elf = await files.open(place, file.buildId, crcAt(place, file, link));
+    if (elf !== undefined) parts.take(elf);
+  }
+  return parts.finish(files, wanted.codeStart);
+}
+
+/** The build id that debug files must have. */
+async function checkedId(buildId: string, binary: ElfFile | undefined): Promise<string> {
+  return isKnownBuildId(buildId) ? buildId : ((await binary?.buildId()) ?? '');
+}
+
+/** Which file plays which part, as files are found one after the other. */
+class Parts {
+  runtime: ElfFile | undefined;
+  symbols: ElfFile | undefined;
+  debugInfo: ElfFile | undefined;
+  mini: ElfFile | undefined;
+  readonly #wantsLines: boolean;
+  #firstDebugFile: ElfFile | undefined;
+
+  constructor(wantsLines: boolean) {
+    this.#wantsLines = wantsLines;
+  }
+
+  /** Whether there is all that a debug file could have. */
+  get isNamed(): boolean {
+    return this.symbols !== undefined && (this.debugInfo !== undefined || !this.#wantsLines);
+  }
+
+  get isComplete(): boolean {
+    return this.runtime !== undefined && this.isNamed;
+  }
+
+  take(elf: ElfFile): void {
+    if (elf.hasCode) this.runtime ??= elf;
+    else this.#firstDebugFile ??= elf;
+    if (hasSymtab(elf)) this.symbols ??= elf;
+    if (this.#wantsLines && hasDebugInfo(elf)) this.debugInfo ??= elf;
+  }
+
+  finish({ search }: CheckedFiles, codeStart: number): ObjectFiles | undefined {
+    const runtime = this.runtime ?? (this.#firstDebugFile && withCodeAt(this.#firstDebugFile, codeStart));
+    if (runtime === undefined) return undefined;
+    const symbols = this.symbols ?? this.mini ?? (hasDynsym(runtime) ? runtime : undefined);
+    const { debugInfo } = this;
+    if (symbols === undefined && debugInfo === undefined) return undefined;
+    search.use(runtime.source.name, 'addresses');
+    if (symbols !== undefined) search.use(symbols.source.name, 'symbols');
+    if (debugInfo !== undefined) search.use(debugInfo.source.name, 'lines');
+    return { runtime, symbols, needsDynsym: symbols !== undefined && symbols === this.mini, debugInfo };
+  }
+}
+
+/** Whether a file has debug information of its own. */
+export function hasDebugInfo(elf: ElfFile): boolean {
+  return elf.sections.some(({ name, sizeBytes }) => (name === '.debug_info' || name === '.zdebug_info') && sizeBytes > 0);
 }

@@ -1,4 +1,5 @@
 import type { ByteSource } from '../bytes/byte-source.ts';
+import type { PlaceOutcome } from './search-log.ts';
 
 /** Compressions of sections and of whole files. */
 export type Compression = 'zlib' | 'gzip' | 'zstd' | 'xz';
@@ -23,6 +24,19 @@ export interface SymbolFiles extends Decompressor {
   runningKernel(): Promise<{ readonly osRelease: string; readonly buildId: string } | undefined>;
   /** Where `perf` keeps its build-id cache unless told otherwise, `~/.debug`; undefined without a home directory. */
   defaultBuildIdDir(): string | undefined;
+  /** Asks servers (debuginfod) for a file, by its build id alone; absent where none is to be asked. Never throws. */
+  fetch?(buildId: string, kind: DebugFileKind): Promise<FetchedFile>;
+}
+
+/** What a debuginfod server has of a build id: the file with the debug information, or the binary itself. */
+export type DebugFileKind = 'debuginfo' | 'executable';
+
+/** What servers answered. */
+export interface FetchedFile {
+  /** To be closed by the caller; undefined when no server has it. */
+  readonly source: ByteSource | undefined;
+  /** Where it was asked for, and what came of it. */
+  readonly places: readonly { readonly place: string; readonly outcome: PlaceOutcome; readonly detail: string }[];
 }
 
 /** Where to look for symbols, and how to name them. */
@@ -33,6 +47,8 @@ export interface SymbolizerOptions {
   readonly debugDirs: readonly string[];
   /** perf's build-id cache; absent: `~/.debug`. */
   readonly buildIdDir?: string;
+  /** Directories in which binaries lie as pprof keeps them (`$PPROF_BINARY_PATH`). */
+  readonly binaryDirs?: readonly string[];
   /** A copy of the recording machine's `/proc/kallsyms`. */
   readonly kallsyms?: string;
   /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms`. */

@@ -1,13 +1,15 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { isKnownBuildId } from './build-id.ts';
-import { buildIdCacheFiles } from './candidates.ts';
+import { buildIdCacheFiles, type SearchedDirectories } from './candidates.ts';
+import { CheckedFiles } from './checked-files.ts';
 import type { CodeSymbols } from './code-symbols.ts';
 import type { ElfFile } from './elf.ts';
 import { readElfSymbols } from './elf-symbols.ts';
 import { isSameKernel, KernelSymbols } from './kernel-symbols.ts';
 import { MissingSymbols } from './missing-symbols.ts';
-import { CheckedFiles, findObjectFiles } from './object-files.ts';
+import { findObjectFiles } from './object-files.ts';
+import { SymbolSearch } from './search-log.ts';
 import type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
 import type { SymbolTable } from './symbol-table.ts';
 
@@ -26,6 +28,10 @@ export interface CodeObject {
   readonly referenceAddress?: number;
   /** Kernel release of the recording machine; empty when unknown. */
   readonly osRelease: string;
+  /** A process that mapped it; absent when unknown. */
+  readonly pid?: number;
+  /** For files the offset from which code was mapped; absent when unknown. */
+  readonly codeStart?: number;
   /** Whether the recording itself named some of its functions: then it is no news when nothing else is found. */
   readonly isNamed?: boolean;
 }
@@ -34,6 +40,8 @@ export interface CodeObject {
 export interface CodeQuestion {
   /** Whether debug information is looked for, too: inlined functions, files and lines. */
   readonly lines: boolean;
+  /** Is told where was looked, and what was found. */
+  readonly search?: SymbolSearch;
 }
 
 /**
@@ -45,7 +53,7 @@ export class Symbolizer {
   readonly #files: SymbolFiles;
   readonly #options: SymbolizerOptions;
   readonly #diagnostics: Diagnostics;
-  readonly #buildIdDir: string | undefined;
+  readonly #dirs: SearchedDirectories;
   readonly #kernel: KernelSymbols;
   readonly #missing: MissingSymbols;
 
@@ -53,9 +61,10 @@ export class Symbolizer {
     this.#files = files;
     this.#options = options;
     this.#diagnostics = diagnostics;
-    this.#buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
+    const buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
+    this.#dirs = { ...options, ...(buildIdDir !== undefined && { buildIdDir }) };
     this.#missing = new MissingSymbols(diagnostics);
-    this.#kernel = new KernelSymbols(files, options, this.#buildIdDir, diagnostics);
+    this.#kernel = new KernelSymbols(files, options, buildIdDir, diagnostics);
   }
 
   /**
@@ -69,13 +78,13 @@ export class Symbolizer {
     return symbols;
   }
 
-  async #read(object: CodeObject, question: CodeQuestion): Promise<CodeSymbols | undefined> {
+  async #read(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion): Promise<CodeSymbols | undefined> {
     if (object.kind === 'kernel') return ofTable(await this.#kernel.kernel(object));
     if (object.kind === 'module') return ofTable(await this.#kernel.module(object.name, object.osRelease));
-    const files = new CheckedFiles(this.#files, this.#diagnostics);
+    const files = new CheckedFiles(this.#files, search, this.#diagnostics);
     let symbols: CodeSymbols | undefined;
     try {
-      symbols = object.kind === 'vdso' ? await this.#vdsoSymbols(files, object) : await this.#fileSymbols(files, object, question);
+      symbols = object.kind === 'vdso' ? await this.#vdsoSymbols(files, object) : await this.#fileSymbols(files, object, lines);
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
       this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
@@ -85,24 +94,25 @@ export class Symbolizer {
     return symbols?.lines === undefined ? symbols : { ...symbols, close: () => files.close() };
   }
 
-  async #fileSymbols(files: CheckedFiles, { name, buildId }: CodeObject, _question: CodeQuestion): Promise<CodeSymbols | undefined> {
-    const found = await findObjectFiles(files, name, buildId, this.#options, this.#buildIdDir);
+  async #fileSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
+    const { name: path, buildId, pid = -1, codeStart = Number.POSITIVE_INFINITY } = object;
+    const { compatPerf } = this.#options;
+    const found = await findObjectFiles(files, this.#files, { path, buildId, pid, codeStart, wantsLines, compatPerf, dirs: this.#dirs });
     if (found === undefined) return undefined;
-    return ofTable(await readElfSymbols(found.symbols, found.runtime, this.#options.compatPerf));
+    const { symbols, runtime, needsDynsym } = found;
+    return ofTable(symbols && (await readElfSymbols(symbols, runtime, compatPerf, needsDynsym)));
   }
 
   async #vdsoSymbols(files: CheckedFiles, object: CodeObject): Promise<CodeSymbols | undefined> {
     let vdso: ElfFile | undefined;
-    for (const path of buildIdCacheFiles(this.#buildIdDir, object.buildId, ['vdso'])) vdso ??= await files.open(path, object.buildId);
+    for (const path of buildIdCacheFiles(this.#dirs.buildIdDir, object.buildId, ['vdso'])) vdso ??= await files.open(path, object.buildId);
     // This machine's own vdso stands in only for the same one: by build id, else by the kernel that brings it.
     if (vdso === undefined && (isKnownBuildId(object.buildId) || isSameKernel(object, await this.#files.runningKernel()))) {
-      vdso = await this.#ownVdso(files, object.buildId);
+      vdso = await files.check(await this.#files.ownVdso(), object.buildId);
     }
-    return vdso && ofTable(await readElfSymbols(vdso, vdso, this.#options.compatPerf));
-  }
-
-  async #ownVdso(files: CheckedFiles, buildId: string): Promise<ElfFile | undefined> {
-    return files.check(await this.#files.ownVdso(), buildId);
+    if (vdso === undefined) return undefined;
+    files.search.use(vdso.source.name, 'symbols');
+    return ofTable(await readElfSymbols(vdso, vdso, this.#options.compatPerf));
   }
 }
 

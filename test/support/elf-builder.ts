@@ -24,7 +24,12 @@ export interface ElfPlan {
   readonly buildId?: string;
   /** Whether the note is found only by its PT_NOTE. */
   readonly withoutNoteSection?: boolean;
+  /** Name of a debug file. */
   readonly debugLink?: string;
+  /** CRC-32 of that file; default 0. */
+  readonly debugLinkCrc?: number;
+  /** Further sections without addresses: `.debug_info`, `.gnu_debugdata`. */
+  readonly moreSections?: readonly { readonly name: string; readonly content: Uint8Array }[];
   /** What a separate debug file is: sections without their bytes, and no program headers that fit. */
   readonly isDebugFile?: boolean;
 }
@@ -104,7 +109,8 @@ export function buildElf(plan: ElfPlan): Buffer {
     { name: '.init', type: bits, flags: 6, addr: TEXT.vaddr, offset: TEXT.offset, sizeBytes: 0 },
   ];
   if (note && !plan.withoutNoteSection) sections.push({ name: '.note.gnu.build-id', type: 7, content: note });
-  if (plan.debugLink !== undefined) sections.push({ name: '.gnu_debuglink', type: 1, content: Buffer.from(`${plan.debugLink}\0\0\0\0\0\0\0\0`) });
+  if (plan.debugLink !== undefined) sections.push({ name: '.gnu_debuglink', type: 1, content: debugLinkSection(plan, plan.debugLink) });
+  for (const { name, content } of plan.moreSections ?? []) sections.push({ name, type: 1, content: Buffer.from(content) });
   addSymbolTable(plan, sections, 2, '.symtab', plan.symbols);
   addSymbolTable(plan, sections, 11, '.dynsym', plan.dynamicSymbols);
   const names = stringTable([...sections.map(({ name }) => name), '.shstrtab']);
@@ -157,6 +163,12 @@ export function buildElf(plan: ElfPlan): Buffer {
   const front = Buffer.alloc(plan.isDebugFile ? 0x200 : DATA.offset + DATA.sizeBytes);
   Buffer.concat([header, programHeaders]).copy(front);
   return Buffer.concat([front, ...body]);
+}
+
+function debugLinkSection(plan: ElfPlan, fileName: string): Buffer {
+  const name = Buffer.from(`${fileName}\0`);
+  const crc = new FieldWriter(plan).u32(plan.debugLinkCrc ?? 0).done();
+  return Buffer.concat([name, Buffer.alloc(-name.length & 3), crc]);
 }
 
 function writeSegment(writer: FieldWriter, is64: boolean, type: number, flags: number, offset: number, vaddr: number, sizeBytes: number): void {

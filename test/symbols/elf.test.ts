@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BufferSource, type ByteSource } from '../../src/bytes/byte-source.ts';
 import { PerfconvError } from '../../src/errors.ts';
+import { readDebugLink } from '../../src/symbols/debug-link.ts';
 import { ElfFile } from '../../src/symbols/elf.ts';
 import { readElfSymbols } from '../../src/symbols/elf-symbols.ts';
 import { buildElf, DATA, type ElfPlan, type PlannedSymbol, TEXT } from '../support/elf-builder.ts';
@@ -102,7 +103,7 @@ async function expectSafe(bytes: Uint8Array): Promise<void> {
   try {
     const elf = await ElfFile.open(source);
     await elf.buildId();
-    await elf.debugLink();
+    await readDebugLink(elf);
     for (const compatPerf of [true, false]) {
       const table = await readElfSymbols(elf, elf, compatPerf);
       for (let i = 0; i < (table?.size ?? 0); i++) table!.name(i);

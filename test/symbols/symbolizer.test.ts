@@ -128,14 +128,21 @@ describe('files', () => {
     ['a debug file beside it, by its debug link', '/opt/app/bin/server.dbg'],
     ['a debug file in .debug, by its debug link', '/opt/app/bin/.debug/server.dbg'],
     ['a debug file under the debug directory, by its debug link', '/usr/lib/debug/opt/app/bin/server.dbg'],
-  ])('prefers %s to the path', async (_, place) => {
+  ])('takes the symbols of %s where the binary has none; as perf also where it has', async (_, place) => {
     files.content.set(PATH, elf('fromPath', { debugLink: 'server.dbg' }));
     files.content.set(place, elf('preferred', { isDebugFile: true }));
+    expect(await nameOf({})).toBe('fromPath');
+    expect(await nameOf({}, { compatPerf: true })).toBe('preferred');
+    expect(await nameOf({ buildId: '' }, { compatPerf: true })).toBe('preferred');
+    files.content.set(PATH, stripped({ debugLink: 'server.dbg' }));
     expect(await nameOf({})).toBe('preferred');
     expect(await nameOf({ buildId: '' })).toBe('preferred');
     files.content.set(place, elf('preferred', { isDebugFile: true, buildId: OTHER_ID }));
-    expect(await nameOf({})).toBe('fromPath');
-    expect(await nameOf({ buildId: '' })).toBe('fromPath');
+    expect(await nameOf({})).toBeUndefined();
+    expect(await nameOf({ buildId: '' })).toBeUndefined();
+    files.content.set(PATH, elf('fromPath', { debugLink: 'server.dbg' }));
+    expect(await nameOf({}, { compatPerf: true })).toBe('fromPath');
+    expect(await nameOf({ buildId: '' }, { compatPerf: true })).toBe('fromPath');
   });
 
   it('takes the symbols of a debug file when the binary has none', async () => {
@@ -174,8 +181,9 @@ describe('files', () => {
 
   it('reports a damaged file and goes on', async () => {
     files.content.set('/usr/lib/debug/opt/app/bin/server', elf('cut').subarray(0, 20));
-    files.content.set(PATH, elf('fromPath'));
-    expect(await nameOf({})).toBe('fromPath');
+    files.content.set('/opt/app/bin/.debug/server', elf('fromDebug', { isDebugFile: true }));
+    files.content.set(PATH, stripped());
+    expect(await nameOf({})).toBe('fromDebug');
     expect(diagnostics.count('symbol-file-damaged')).toBe(1);
   });
 

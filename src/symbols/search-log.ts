@@ -1,0 +1,61 @@
+/**
+ * - `fits`: the right file, as far as can be told
+ * - `absent`: there is none, or none that may be read
+ * - `damaged`: it is no ELF file, or one that cannot be read
+ * - `other-build-id`, `other-crc`: it is another file than the one that was recorded, or belongs to another
+ * - `failed`: it could not be asked for (a server)
+ * - `skipped`: nothing was looked at
+ */
+export type PlaceOutcome = 'fits' | 'absent' | 'damaged' | 'other-build-id' | 'other-crc' | 'failed' | 'skipped';
+
+/** What a file is used for: to tell addresses from places in it, names of functions, files and lines. */
+export type FileUse = 'addresses' | 'symbols' | 'lines';
+
+/** What a file that fits holds, as far as was looked. */
+export interface FileHoldings {
+  /** Machine code: it is the binary itself. */
+  readonly code?: boolean;
+  /** The better of its symbol tables; a stripped file has only those of dynamic linking, or none. */
+  readonly symbols?: 'symtab' | 'dynsym' | 'none';
+  /** Whether it has debug information. */
+  readonly debugInfo?: boolean;
+}
+
+/** A place where something was looked for, and what came of it. */
+export interface SearchedPlace {
+  /** A path, a URL, or what it is: `.gnu_debugdata in /usr/bin/ls`. */
+  readonly place: string;
+  readonly outcome: PlaceOutcome;
+  /** What else there is to say, in words: the other build id, what is damaged. Empty where the outcome says all. */
+  readonly detail: string;
+  readonly holds: FileHoldings;
+  /** What it was used for; empty for what does not fit, and for what something else had already. */
+  readonly uses: readonly FileUse[];
+}
+
+/** What was done to find the symbols of one DSO. */
+export class SymbolSearch {
+  readonly #places: { -readonly [K in keyof SearchedPlace]: SearchedPlace[K] }[] = [];
+
+  /** In the order in which they were looked at. */
+  get places(): readonly SearchedPlace[] {
+    return this.#places;
+  }
+
+  /** Notes what came of looking at a place. A place is looked at once: what is said of it later is left out. */
+  note(place: string, outcome: PlaceOutcome, detail = '', holds: FileHoldings = {}): void {
+    if (!this.#places.some((known) => known.place === place)) this.#places.push({ place, outcome, detail, holds, uses: [] });
+  }
+
+  /** Notes what a place is used for. One that was not noted before fits. */
+  use(place: string, use: FileUse): void {
+    this.note(place, 'fits');
+    const found = this.#places.find((known) => known.place === place);
+    if (found !== undefined && !found.uses.includes(use)) found.uses = [...found.uses, use];
+  }
+
+  /** Whether some place is used so. */
+  has(use: FileUse): boolean {
+    return this.#places.some(({ uses }) => uses.includes(use));
+  }
+}
