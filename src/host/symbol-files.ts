@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { homedir, release } from 'node:os';
 import { join } from 'node:path';
 import type { ByteSource } from '../bytes/byte-source.ts';
@@ -11,6 +11,9 @@ import { decompress } from './decompress.ts';
 
 const KERNEL_NOTES = '/sys/kernel/notes';
 const MAX_VDSO_SIZE_BYTES = 1 << 20;
+/** Kernels with every symbol have lists of some 20 MB. */
+const MAX_MADE_SIZE_BYTES = 256 << 20;
+const FIRST_MADE_SIZE_BYTES = 1 << 20;
 
 /** The symbol files of the machine that Node runs on. */
 export class NodeSymbolFiles implements SymbolFiles {
@@ -59,10 +62,14 @@ function kernelBuildId(): string {
   }
 }
 
+/**
+ * Opens a file for reading, if it is a regular one: paths of a recording are not to be trusted. A device is not even opened, which
+ * may do something to it, and opening a FIFO must not wait for a writer.
+ */
 function openRegularFile(path: string): ByteSource | undefined {
   let descriptor: number;
   try {
-    // Recorded paths are not to be trusted: opening a FIFO must not wait for a writer.
+    if (!statSync(path).isFile()) return undefined;
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch {
     return undefined;
@@ -71,12 +78,28 @@ function openRegularFile(path: string): ByteSource | undefined {
     const stat = fstatSync(descriptor);
     if (stat.isFile() && stat.size > 0) return new DescriptorSource(path, descriptor, stat.size);
     // Files of /proc and /sys say that they are empty; what they hold is made while it is read.
-    const content = stat.isFile() ? new BufferSource(new Uint8Array(readFileSync(descriptor)), path) : undefined;
+    const content = stat.isFile() ? readMade(descriptor) : undefined;
     closeSync(descriptor);
-    return content;
+    return content && new BufferSource(content, path);
   } catch {
     closeSync(descriptor);
     return undefined;
+  }
+}
+
+/** All bytes of a file whose size is not told; undefined when there are more than any list of symbols has: some never end. */
+function readMade(descriptor: number): Uint8Array | undefined {
+  let bytes = new Uint8Array(FIRST_MADE_SIZE_BYTES);
+  for (let size = 0; ; ) {
+    // The kernel gives a page or so at a time.
+    const count = readSync(descriptor, bytes, size, bytes.length - size, null);
+    if (count === 0) return bytes.subarray(0, size);
+    size += count;
+    if (size < bytes.length) continue;
+    if (size >= MAX_MADE_SIZE_BYTES) return undefined;
+    const larger = new Uint8Array(2 * size);
+    larger.set(bytes);
+    bytes = larger;
   }
 }
 

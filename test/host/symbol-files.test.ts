@@ -51,6 +51,10 @@ describe('NodeSymbolFiles', () => {
     expect(Buffer.from(await readRange(source, 0, source.sizeBytes!)).toString()).toMatch(/^Linux version /);
   });
 
+  it.skipIf(!isLinux)('reads no file of /proc that does not end', async () => {
+    expect(await files.open('/proc/self/pagemap')).toBeUndefined();
+  });
+
   it.skipIf(!isLinux)('has the vdso of this process', async () => {
     const vdso = await ElfFile.open((await files.ownVdso())!);
     expect(await vdso.buildId()).toMatch(/^[0-9a-f]{16,}$/);
