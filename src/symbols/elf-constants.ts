@@ -7,10 +7,15 @@ export const ELFDATA2MSB = 2;
 export const ET_REL = 1;
 
 export const EM_386 = 3;
+export const EM_MIPS = 8;
+export const EM_PPC = 20;
+export const EM_PPC64 = 21;
+export const EM_S390 = 22;
 export const EM_ARM = 40;
 export const EM_X86_64 = 62;
 export const EM_AARCH64 = 183;
 export const EM_RISCV = 243;
+export const EM_LOONGARCH = 258;
 
 export const PT_LOAD = 1;
 export const PT_NOTE = 4;
@@ -24,12 +29,14 @@ export const SHT_NOTE = 7;
 export const SHT_NOBITS = 8;
 export const SHT_REL = 9;
 export const SHT_DYNSYM = 11;
+export const SHT_SYMTAB_SHNDX = 18;
 export const SHF_ALLOC = 2;
 export const SHF_EXECINSTR = 4;
 export const SHF_COMPRESSED = 0x800;
 
 export const SHN_UNDEF = 0;
 export const SHN_LORESERVE = 0xff00;
+export const SHN_ABS = 0xfff1;
 export const SHN_XINDEX = 0xffff;
 
 export const STB_GLOBAL = 1;
@@ -40,5 +47,8 @@ export const STT_FUNC = 2;
 export const STT_GNU_IFUNC = 10;
 export const STV_DEFAULT = 0;
 export const STV_PROTECTED = 3;
+
+export const ELFCOMPRESS_ZLIB = 1;
+export const ELFCOMPRESS_ZSTD = 2;
 
 export const NT_GNU_BUILD_ID = 3;

@@ -1,20 +1,23 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
 
 /** Sections of debug information that are read, without the leading `.debug_`, `.zdebug_` and without `.dwo` behind. */
-export type DebugSectionName =
-  | 'info'
-  | 'abbrev'
-  | 'line'
-  | 'str'
-  | 'line_str'
-  | 'str_offsets'
-  | 'addr'
-  | 'ranges'
-  | 'rnglists'
-  | 'aranges'
-  | 'types'
-  | 'cu_index'
-  | 'tu_index';
+export const DEBUG_SECTION_NAMES = [
+  'info',
+  'abbrev',
+  'line',
+  'str',
+  'line_str',
+  'str_offsets',
+  'addr',
+  'ranges',
+  'rnglists',
+  'aranges',
+  'types',
+  'cu_index',
+  'tu_index',
+  'sup',
+] as const;
+export type DebugSectionName = (typeof DEBUG_SECTION_NAMES)[number];
 
 /** A section's bytes: decompressed, and relocated where the file is a relocatable one. */
 export interface DebugSection {
