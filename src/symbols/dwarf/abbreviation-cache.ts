@@ -1,0 +1,66 @@
+import { PerfconvError } from '../../errors.ts';
+import { type Abbreviations, parseAbbreviations } from './abbreviations.ts';
+import type { DebugSections } from './debug-sections.ts';
+import type { UnitFormat } from './forms.ts';
+import { SectionWindow } from './section-window.ts';
+
+/** Attributes of the tables that are kept: some ten megabytes. */
+const MAX_KEPT_ATTRIBUTES = 1 << 19;
+/** Larger than most tables. */
+const TABLE_SIZE_BYTES = 1 << 14;
+/** Tables are read again when they were not kept. Hostile files can make each unit start a table somewhere else in a large one. */
+const MAX_TIMES_PARSED = 32;
+const SPARE_BYTES = 1 << 22;
+
+/** The abbreviation tables of one file, by where they start; the last used ones are kept. */
+export class AbbreviationCache {
+  readonly #window: SectionWindow;
+  readonly #tables = new Map<number, Abbreviations>();
+  #keptAttributes = 0;
+  #budgetBytes: number;
+
+  constructor(sections: DebugSections) {
+    this.#window = new SectionWindow(sections, 'abbrev');
+    this.#budgetBytes = MAX_TIMES_PARSED * this.#window.section.sizeBytes + SPARE_BYTES;
+  }
+
+  /** The table at `offset` for units of a format. @throws PerfconvError `damaged` when it cannot be read */
+  async table(offset: number, format: UnitFormat): Promise<Abbreviations> {
+    const key = offset * 8 + (format.version <= 2 ? 4 : 0) + (format.addressSize === 8 ? 2 : 0) + (format.offsetSize === 8 ? 1 : 0);
+    let table = this.#tables.get(key);
+    // The last used one is the last of the map.
+    if (table !== undefined) this.#tables.delete(key);
+    else {
+      table = await this.#parse(offset, format, -1);
+      this.#keptAttributes += table.names.length;
+      this.#dropOldest();
+    }
+    this.#tables.set(key, table);
+    return table;
+  }
+
+  /** The table at `offset` up to the abbreviation of `code`, which is mostly the first one. */
+  headOfTable(offset: number, format: UnitFormat, code: number): Promise<Abbreviations> {
+    return this.#parse(offset, format, code);
+  }
+
+  async #parse(offset: number, format: UnitFormat, onlyCode: number): Promise<Abbreviations> {
+    const { section } = this.#window;
+    if (!(offset < section.sizeBytes)) throw new PerfconvError('damaged', 'no table there', { record: '.debug_abbrev', offset });
+    for (let size = TABLE_SIZE_BYTES; ; size *= 4) {
+      const view = await this.#window.read(offset, size);
+      const parsed = parseAbbreviations(view, format, offset + view.length >= section.sizeBytes, onlyCode);
+      this.#budgetBytes -= parsed?.sizeBytes ?? view.length;
+      if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'tables without end', { record: '.debug_abbrev', offset });
+      if (parsed !== undefined) return parsed.table;
+    }
+  }
+
+  #dropOldest(): void {
+    for (const [key, table] of this.#tables) {
+      if (this.#keptAttributes <= MAX_KEPT_ATTRIBUTES) return;
+      this.#tables.delete(key);
+      this.#keptAttributes -= table.names.length;
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import type { ByteView } from '../../bytes/byte-view.ts';
+import { PerfconvError } from '../../errors.ts';
+import { grown } from '../../intern/growable.ts';
+import * as dw from './dwarf-constants.ts';
+import { FormReader, formSize, SIZE_UNKNOWN, type UnitFormat } from './forms.ts';
+
+/** The DIE has children. */
+export const HAS_CHILDREN = 1;
+/** A subprogram with code of its own. */
+export const IS_FUNCTION = 2;
+/** An inlined subroutine with code of its own. */
+export const IS_INLINED = 4;
+/** Hardly ever has code under it: a type, a declaration, an abstract instance. */
+export const IS_CODELESS = 8;
+/** Its attributes cannot be read: it has a form that is not known. */
+export const IS_UNREADABLE = 16;
+
+const CODELESS_TAGS = new Set<number>([
+  dw.DW_TAG_array_type,
+  dw.DW_TAG_class_type,
+  dw.DW_TAG_enumeration_type,
+  dw.DW_TAG_interface_type,
+  dw.DW_TAG_structure_type,
+  dw.DW_TAG_subprogram,
+  dw.DW_TAG_subroutine_type,
+  dw.DW_TAG_union_type,
+]);
+
+/** Up to this many codes per abbreviation are looked up in an array: compilers count from 1. */
+const MAX_SPARSENESS = 4;
+
+/**
+ * An abbreviation table, for units of one format: rows 0, 1, 2 … in the table's order, and what the pass over the DIEs needs
+ * of each, worked out beforehand.
+ */
+export class Abbreviations {
+  /** DW_TAG_… by row. */
+  readonly tags: Uint16Array;
+  /** HAS_CHILDREN, IS_… by row. */
+  readonly flags: Uint8Array;
+  /** Attributes of row `i` are `attributeStarts[i]` up to `attributeStarts[i + 1]`. */
+  readonly attributeStarts: Uint32Array;
+  readonly names: Uint16Array;
+  readonly forms: Uint16Array;
+  /** Values of DW_FORM_implicit_const. */
+  readonly implicit: Float64Array;
+  /** Bytes of a DIE's attributes where all have a fixed size, −1 elsewhere. By row. */
+  readonly sizes: Int32Array;
+  /**
+   * How to get over the attributes of a row that are of variable size: bytes of fixed size (> 0) and SIZE_ constants (< 0)
+   * in turn; of row `i` from `skipStarts[i]` up to `skipStarts[i + 1]`.
+   */
+  readonly skips: Int32Array;
+  readonly skipStarts: Uint32Array;
+  /** How many bytes before the end of a DIE's attributes its DW_AT_sibling of DW_FORM_ref4 stands, 0 for none. By row. */
+  readonly siblingBacks: Int32Array;
+  /** Bytes from the first attribute to DW_AT_low_pc of DW_FORM_addr, −1 where that is not fixed. By row. */
+  readonly lowPcs: Int32Array;
+  /** The same of DW_AT_high_pc of DW_FORM_data4 and DW_FORM_data8. */
+  readonly highPcs: Int32Array;
+  readonly highPcSizes: Uint8Array;
+  /** Rows by code, −1 for none; empty when codes are sparse. */
+  readonly dense: Int32Array;
+  readonly #sparse: ReadonlyMap<number, number>;
+
+  constructor(raw: RawTable, format: UnitFormat) {
+    const { count, codes } = raw;
+    this.tags = raw.tags.slice(0, count);
+    this.flags = raw.children.slice(0, count);
+    this.attributeStarts = raw.starts.slice(0, count + 1);
+    this.names = raw.names.slice(0, raw.attributeCount);
+    this.forms = raw.forms.slice(0, raw.attributeCount);
+    this.implicit = raw.implicit.slice(0, raw.attributeCount);
+    this.sizes = new Int32Array(count);
+    this.skipStarts = new Uint32Array(count + 1);
+    this.siblingBacks = new Int32Array(count);
+    this.lowPcs = new Int32Array(count).fill(-1);
+    this.highPcs = new Int32Array(count).fill(-1);
+    this.highPcSizes = new Uint8Array(count);
+    // At most one fixed run before and one after each variable attribute.
+    const skips = new Int32Array(2 * raw.attributeCount + count);
+    let skipCount = 0;
+    for (let row = 0; row < count; row++) {
+      this.skipStarts[row] = skipCount;
+      skipCount = this.#compileRow(row, format, skips, skipCount);
+    }
+    this.skipStarts[count] = skipCount;
+    this.skips = skips.slice(0, skipCount);
+
+    let maxCode = 0;
+    for (let row = 0; row < count; row++) maxCode = Math.max(maxCode, codes[row]);
+    const isDense = maxCode <= MAX_SPARSENESS * count + 64;
+    this.dense = new Int32Array(isDense ? maxCode + 1 : 0).fill(-1);
+    const sparse = new Map<number, number>();
+    // The first of two with one code counts.
+    for (let row = count - 1; row >= 0; row--) {
+      if (isDense) this.dense[codes[row]] = row;
+      else sparse.set(codes[row], row);
+    }
+    this.#sparse = sparse;
+  }
+
+  /** The row of an abbreviation code, −1 for none. */
+  row(code: number): number {
+    if (code < this.dense.length) return this.dense[code];
+    return this.#sparse.get(code) ?? -1;
+  }
+
+  #compileRow(row: number, format: UnitFormat, skips: Int32Array, skipStart: number): number {
+    const [start, end] = [this.attributeStarts[row], this.attributeStarts[row + 1]];
+    let at = skipStart;
+    let run = 0;
+    let isFixed = true;
+    let siblingBack = 0;
+    let hasExtent = false;
+    for (let i = start; i < end; i++) {
+      const [name, form] = [this.names[i], this.forms[i]];
+      const size = formSize(form, format);
+      if (size === SIZE_UNKNOWN) this.flags[row] |= IS_UNREADABLE;
+      if (name === dw.DW_AT_low_pc || name === dw.DW_AT_ranges) hasExtent = true;
+      if (isFixed && name === dw.DW_AT_low_pc && form === dw.DW_FORM_addr) this.lowPcs[row] = run;
+      if (isFixed && name === dw.DW_AT_high_pc && (form === dw.DW_FORM_data4 || form === dw.DW_FORM_data8)) {
+        this.highPcs[row] = run;
+        this.highPcSizes[row] = size;
+      }
+      if (size >= 0) {
+        run += size;
+        if (siblingBack > 0) siblingBack += size;
+        if (name === dw.DW_AT_sibling && form === dw.DW_FORM_ref4) siblingBack = size;
+        continue;
+      }
+      isFixed = false;
+      siblingBack = 0;
+      if (run > 0) skips[at++] = run;
+      skips[at++] = size;
+      run = 0;
+    }
+    this.sizes[row] = isFixed ? run : -1;
+    if (!isFixed && run > 0) skips[at++] = run;
+    this.siblingBacks[row] = siblingBack;
+    const tag = this.tags[row];
+    if (hasExtent && tag === dw.DW_TAG_subprogram) this.flags[row] |= IS_FUNCTION;
+    else if (hasExtent && tag === dw.DW_TAG_inlined_subroutine) this.flags[row] |= IS_INLINED;
+    else if (CODELESS_TAGS.has(tag)) this.flags[row] |= IS_CODELESS;
+    return at;
+  }
+}
+
+/** A table as it stands in the section, in columns that have room for more. */
+interface RawTable {
+  count: number;
+  codes: Float64Array;
+  tags: Uint16Array;
+  children: Uint8Array;
+  starts: Uint32Array;
+  attributeCount: number;
+  names: Uint16Array;
+  forms: Uint16Array;
+  implicit: Float64Array;
+}
+
+/**
+ * Reads an abbreviation table (DWARF 5, 7.5.3), up to its end or, where it has none, the section's.
+ * @param view starts with the table
+ * @param isAll whether the view reaches to the section's end
+ * @param onlyCode stops after the abbreviation of that code
+ * @returns the table and its size in bytes; undefined when the view ends inside it
+ * @throws PerfconvError `damaged` when it is cut
+ */
+export function parseAbbreviations(view: ByteView, format: UnitFormat, isAll: boolean, onlyCode = -1): { table: Abbreviations; sizeBytes: number } | undefined {
+  const raw: RawTable = {
+    count: 0,
+    codes: new Float64Array(64),
+    tags: new Uint16Array(64),
+    children: new Uint8Array(64),
+    starts: new Uint32Array(64),
+    attributeCount: 0,
+    names: new Uint16Array(512),
+    forms: new Uint16Array(512),
+    implicit: new Float64Array(512),
+  };
+  const reader = new FormReader(view, format);
+  try {
+    while (reader.at < reader.end) {
+      const code = reader.uleb();
+      if (code === 0) return { table: new Abbreviations(raw, format), sizeBytes: reader.at };
+      parseRow(raw, code, reader);
+      if (code === onlyCode) return { table: new Abbreviations(raw, format), sizeBytes: reader.at };
+    }
+  } catch (error) {
+    if (!(error instanceof PerfconvError)) throw error;
+    if (isAll) throw new PerfconvError('damaged', 'the table is cut', { record: '.debug_abbrev' }, { cause: error });
+    return undefined;
+  }
+  return isAll ? { table: new Abbreviations(raw, format), sizeBytes: reader.at } : undefined;
+}
+
+function parseRow(raw: RawTable, code: number, reader: FormReader): void {
+  const row = raw.count++;
+  if (row + 2 > raw.tags.length) {
+    raw.codes = grown(raw.codes, row + 2);
+    raw.tags = grown(raw.tags, row + 2);
+    raw.children = grown(raw.children, row + 2);
+    raw.starts = grown(raw.starts, row + 2);
+  }
+  raw.codes[row] = code;
+  raw.tags[row] = Math.min(reader.uleb(), 0xffff);
+  raw.children[row] = reader.fixed(1) === 0 ? 0 : HAS_CHILDREN;
+  for (;;) {
+    const name = reader.uleb();
+    const form = reader.uleb();
+    const implicit = form === dw.DW_FORM_implicit_const ? reader.sleb() : 0;
+    if (name === 0 && form === 0) break;
+    const i = raw.attributeCount++;
+    if (i >= raw.names.length) {
+      raw.names = grown(raw.names, i + 1);
+      raw.forms = grown(raw.forms, i + 1);
+      raw.implicit = grown(raw.implicit, i + 1);
+    }
+    // What does not fit is no attribute and no form of ours.
+    raw.names[i] = Math.min(name, 0xffff);
+    raw.forms[i] = Math.min(form, 0xffff);
+    raw.implicit[i] = implicit;
+  }
+  raw.starts[row + 1] = raw.attributeCount;
+}

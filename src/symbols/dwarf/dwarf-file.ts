@@ -1,0 +1,129 @@
+import { ByteView } from '../../bytes/byte-view.ts';
+import { AbbreviationCache } from './abbreviation-cache.ts';
+import type { Abbreviations } from './abbreviations.ts';
+import type { DebugSections } from './debug-sections.ts';
+import { FormReader } from './forms.ts';
+import { type LineTable, LineTableReader } from './line-table.ts';
+import { SectionWindow } from './section-window.ts';
+import { StringReader, type TextPlace } from './string-reader.ts';
+import { type AddressBases, type AddressSections, UnitAddresses } from './unit-addresses.ts';
+import type { UnitHeader } from './unit-header.ts';
+import { UnitList } from './unit-list.ts';
+import { type RawValue, readUnitRoot, type UnitRoot } from './unit-root.ts';
+
+/** Line tables are shared between the units of a file that dwz went over, and large. */
+const MAX_KEPT_LINE_TABLES = 4;
+
+/** A unit that is in memory. Offsets called `…At` are within {@link view}. */
+export interface Unit {
+  readonly file: DwarfFile;
+  readonly header: UnitHeader;
+  /** The whole unit, or only its head. */
+  readonly view: ByteView;
+  readonly abbreviations: Abbreviations;
+  readonly root: UnitRoot;
+  readonly dieAt: number;
+}
+
+/** One file's debug sections, and what has been read of them. */
+export class DwarfFile {
+  readonly sections: DebugSections;
+  readonly supplementary: DwarfFile | undefined;
+  readonly units: UnitList;
+  readonly abbreviations: AbbreviationCache;
+  readonly strings: StringReader;
+  readonly addresses: AddressSections;
+  readonly #lineReader: LineTableReader;
+  readonly #lineTables = new Map<number, LineTable>();
+
+  /** @param supplementary the file that shares DIEs and strings with this one, if any */
+  constructor(sections: DebugSections, supplementary?: DwarfFile) {
+    this.sections = sections;
+    this.supplementary = supplementary;
+    this.units = new UnitList(sections);
+    this.abbreviations = new AbbreviationCache(sections);
+    this.strings = new StringReader(sections, supplementary?.sections);
+    this.addresses = {
+      ranges: new SectionWindow(sections, 'ranges'),
+      rnglists: new SectionWindow(sections, 'rnglists'),
+      addr: new SectionWindow(sections, 'addr'),
+      hasCodeAtZero: sections.hasCodeAtZero,
+    };
+    this.#lineReader = new LineTableReader(sections, supplementary?.sections);
+  }
+
+  /** Reads the unit that starts at `offset`. @throws PerfconvError when it cannot be read */
+  async unitAt(offset: number): Promise<Unit> {
+    const header = await this.units.headerAt(offset);
+    const view = await this.sections.section('info').read(offset, header.end - offset);
+    const abbreviations = await this.abbreviations.table(header.abbrevOffset, header);
+    return this.#unit(header, view, abbreviations);
+  }
+
+  /** Reads a unit's header and its own DIE alone; {@link Unit.abbreviations} ends with that DIE's. @throws PerfconvError when that cannot be read */
+  async headOfUnit(header: UnitHeader): Promise<Unit> {
+    const { window } = this.units;
+    const size = header.end - header.offset;
+    // A DIE may be as large as its unit: texts can stand in it.
+    for (let headSize = Math.min(size, 512); ; headSize = Math.min(size, headSize * 8)) {
+      await this.units.load(header.offset, headSize);
+      const start = header.offset - window.start;
+      const view = new ByteView(window.view.bytes.subarray(start, start + Math.min(size, window.view.length - start)), window.view.littleEndian);
+      try {
+        const reader = new FormReader(view, header);
+        reader.at = header.dieOffset - header.offset;
+        const code = reader.uleb();
+        return this.#unit(header, view, await this.abbreviations.headOfTable(header.abbrevOffset, header, code));
+      } catch (error) {
+        if (view.length >= size) throw error;
+      }
+    }
+  }
+
+  /** A text of one of the file's units; empty when there is none. */
+  async text(place: TextPlace | undefined, unit: Unit): Promise<string> {
+    if (place === undefined) return '';
+    const { strOffsetsBase } = unit.root;
+    const known = place.kind === 'index' ? await this.strings.resolveIndex(place.index, strOffsetsBase, unit.header.offsetSize) : place;
+    return known === undefined ? '' : this.strings.text(known);
+  }
+
+  /** Addresses of one of the file's own units. */
+  async addressesOf({ header, root }: Pick<Unit, 'header' | 'root'>): Promise<UnitAddresses> {
+    const { addrBase, rnglistsBase, lowPc } = root;
+    const bases: AddressBases = { lowPc: 0, addrBase, rnglistsBase, rangesBase: 0 };
+    const addresses = new UnitAddresses(this.addresses, header, bases, header.end - header.offset);
+    const base = lowPc === undefined ? Number.NaN : await this.addressOf(addresses, lowPc);
+    return Number.isNaN(base) ? addresses : new UnitAddresses(this.addresses, header, { ...bases, lowPc: base }, header.end - header.offset);
+  }
+
+  /** The address that an attribute is; NaN when it cannot be read. */
+  async addressOf(addresses: UnitAddresses, { form, value }: RawValue): Promise<number> {
+    const address = addresses.addressOf(form, value);
+    if (addresses.missing === undefined) return address;
+    await addresses.load();
+    return addresses.addressOf(form, value);
+  }
+
+  /** The line table of a unit, undefined when it has none. @throws PerfconvError when it cannot be read */
+  async lineTable(unit: Unit): Promise<LineTable | undefined> {
+    const { root } = unit;
+    if (root.stmtList < 0 || this.sections.section('line').sizeBytes === 0) return undefined;
+    let table = this.#lineTables.get(root.stmtList);
+    if (table !== undefined) this.#lineTables.delete(root.stmtList);
+    else {
+      const [name, compDir] = [await this.text(root.name, unit), await this.text(root.compDir, unit)];
+      table = await this.#lineReader.read(root.stmtList, { name, compDir, strOffsetsBase: root.strOffsetsBase });
+    }
+    this.#lineTables.set(root.stmtList, table);
+    for (const oldest of this.#lineTables.keys()) if (this.#lineTables.size > MAX_KEPT_LINE_TABLES) this.#lineTables.delete(oldest);
+    return table;
+  }
+
+  #unit(header: UnitHeader, view: ByteView, abbreviations: Abbreviations): Unit {
+    const reader = new FormReader(view, header);
+    const dieAt = header.dieOffset - header.offset;
+    reader.at = dieAt;
+    return { file: this, header, view, abbreviations, root: readUnitRoot(header, abbreviations, reader), dieAt };
+  }
+}

@@ -1,0 +1,69 @@
+import { grown } from '../../intern/growable.ts';
+import type { DebugSections } from './debug-sections.ts';
+import { SectionWindow } from './section-window.ts';
+import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, readUnitLength, type UnitHeader } from './unit-header.ts';
+
+/** Read about a unit's start: its header, and mostly its first DIE. */
+const HEAD_SIZE_BYTES = 4096;
+/** Where units are not much larger than a head, many are read at once. */
+const HEADS_SIZE_BYTES = 1 << 18;
+
+/** The units of `.debug_info`, found one behind the other, as far as they are asked for. */
+export class UnitList {
+  /** A window of `.debug_info` for heads of units. */
+  readonly window: SectionWindow;
+  #starts = new Float64Array(64);
+  #count = 0;
+  /** Where the next unit starts. */
+  #next = 0;
+
+  constructor(sections: DebugSections) {
+    this.window = new SectionWindow(sections, 'info');
+  }
+
+  /** Where unit `index` starts, counted in section order; −1 behind the last one. */
+  async start(index: number): Promise<number> {
+    while (this.#count <= index) if (!(await this.#step())) return -1;
+    return this.#starts[index];
+  }
+
+  /** The header of a unit that is known to start at `offset`. @throws PerfconvError as {@link readUnitHeader} does */
+  async headerAt(offset: number): Promise<UnitHeader> {
+    await this.load(offset, MAX_UNIT_HEADER_SIZE_BYTES);
+    return readUnitHeader(this.window.view, offset - this.window.start, offset, this.window.section.sizeBytes);
+  }
+
+  /** Where the unit starts that holds the byte at `offset`, −1 for none. */
+  async startOf(offset: number): Promise<number> {
+    if (!(offset < this.window.section.sizeBytes)) return -1;
+    while (this.#next <= offset) if (!(await this.#step())) return -1;
+    let [low, high] = [0, this.#count];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#starts[middle] <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return low === 0 ? -1 : this.#starts[low - 1];
+  }
+
+  /** Brings the head of a unit into the window: `sizeBytes` from `offset` on, or all up to the section's end. */
+  async load(offset: number, sizeBytes: number): Promise<void> {
+    const { window } = this;
+    if (window.covers(offset, Math.min(sizeBytes, window.section.sizeBytes - offset))) return;
+    const last = this.#count > 1 ? offset - this.#starts[this.#count - 1] : 0;
+    await window.load(offset, sizeBytes, last > HEAD_SIZE_BYTES * 4 ? HEAD_SIZE_BYTES : HEADS_SIZE_BYTES);
+  }
+
+  async #step(): Promise<boolean> {
+    const offset = this.#next;
+    if (offset >= this.window.section.sizeBytes) return false;
+    await this.load(offset, 12);
+    const unitLength = readUnitLength(this.window.view, offset - this.window.start);
+    // A length that is none ends the walk: nothing tells where the next unit starts.
+    if (unitLength === undefined) return false;
+    this.#starts = grown(this.#starts, this.#count + 1);
+    this.#starts[this.#count++] = offset;
+    this.#next = offset + unitLength.lengthSize + unitLength.length;
+    return true;
+  }
+}

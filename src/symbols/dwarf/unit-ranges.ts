@@ -1,0 +1,125 @@
+import { grown } from '../../intern/growable.ts';
+import { IS_FUNCTION } from './abbreviations.ts';
+import type { AddressClaims } from './address-claims.ts';
+import { DW_TAG_compile_unit, DW_TAG_skeleton_unit, DW_UT_compile, DW_UT_skeleton } from './dwarf-constants.ts';
+import type { DwarfFile } from './dwarf-file.ts';
+import { isAddressForm } from './function-scan.ts';
+import { SectionWindow } from './section-window.ts';
+import type { OnDamage } from './source-functions.ts';
+import { UnitAddresses } from './unit-addresses.ts';
+import { readUnitLength } from './unit-header.ts';
+
+/** Which unit of a file says that it holds which addresses; units are told by where they start. */
+export class UnitRanges {
+  #units = new Float64Array(256);
+  #starts = new Float64Array(256);
+  #ends = new Float64Array(256);
+  #count = 0;
+
+  add(unit: number, start: number, end: number): void {
+    const i = this.#count++;
+    if (i >= this.#units.length) {
+      this.#units = grown(this.#units, i + 1);
+      this.#starts = grown(this.#starts, i + 1);
+      this.#ends = grown(this.#ends, i + 1);
+    }
+    this.#units[i] = unit;
+    this.#starts[i] = start;
+    this.#ends[i] = end;
+  }
+
+  /** Claims addresses for all units. */
+  claim(claims: AddressClaims): void {
+    for (let i = 0; i < this.#count; i++) claims.claim(this.#units[i], this.#starts[i], this.#ends[i]);
+  }
+
+  /** Where the units start that have a range. */
+  units(): Set<number> {
+    return new Set(this.#units.subarray(0, this.#count));
+  }
+}
+
+/** Reads `.debug_aranges` (DWARF 5, 6.1.2), as far as it is whole. */
+export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
+  const ranges = new UnitRanges();
+  const window = new SectionWindow(file.sections, 'aranges');
+  const { sizeBytes } = window.section;
+  for (let offset = 0; offset + 12 <= sizeBytes; ) {
+    const head = await window.read(offset, 32);
+    const unitLength = readUnitLength(head, 0);
+    if (unitLength === undefined) break;
+    const { lengthSize, length } = unitLength;
+    const offsetSize = lengthSize === 4 ? 4 : 8;
+    const end = offset + lengthSize + length;
+    const headerSize = lengthSize + 2 + offsetSize + 2;
+    if (head.length >= headerSize) {
+      const unit = offsetSize === 8 ? head.u64(lengthSize + 2) : head.u32(lengthSize + 2);
+      const addressSize = head.u8(lengthSize + 2 + offsetSize);
+      const segmentSize = head.u8(lengthSize + 3 + offsetSize);
+      if (head.u16(lengthSize) === 2 && segmentSize === 0 && (addressSize === 4 || addressSize === 8)) {
+        const pairSize = 2 * addressSize;
+        const format = { version: 2, addressSize, offsetSize } as const;
+        const live = new UnitAddresses(file.addresses, format, { lowPc: 0, addrBase: 0, rnglistsBase: 0, rangesBase: 0 }, 0);
+        for (let at = offset + Math.ceil(headerSize / pairSize) * pairSize; at + pairSize <= Math.min(end, sizeBytes); at += pairSize) {
+          if (!window.covers(at, pairSize)) await window.load(at, pairSize);
+          const { view } = window;
+          const place = at - window.start;
+          const start = addressSize === 8 ? view.i64(place) : view.u32(place);
+          const size = addressSize === 8 ? view.u64(place + 8) : view.u32(place + 4);
+          // Two zeros end a set, but linkers zero the addresses of code that they threw away: the length tells.
+          if (live.isLive(start, start + size)) ranges.add(unit, start, start + size);
+        }
+      }
+    }
+    offset = end;
+  }
+  return ranges;
+}
+
+/** The ranges of units, from their own DIEs. */
+export interface OwnRanges {
+  readonly ranges: UnitRanges;
+  /** Units with functions that do not say where their code lies, by where they start. */
+  readonly unbounded: readonly number[];
+}
+
+/** Reads the ranges of all units that are not in `known`. */
+export async function readOwnRanges(file: DwarfFile, known: ReadonlySet<number>, onDamage: OnDamage): Promise<OwnRanges> {
+  const ranges = new UnitRanges();
+  const unbounded: number[] = [];
+  for (let i = 0; ; i++) {
+    const start = await file.units.start(i);
+    if (start < 0) break;
+    if (known.has(start)) continue;
+    try {
+      if (!(await readRangesOf(file, start, ranges))) unbounded.push(start);
+    } catch (error) {
+      onDamage(error, file, start);
+    }
+  }
+  return { ranges, unbounded };
+}
+
+/** @returns whether the unit's ranges are all told */
+async function readRangesOf(file: DwarfFile, start: number, ranges: UnitRanges): Promise<boolean> {
+  const header = await file.units.headerAt(start);
+  if (header.unitType !== DW_UT_compile && header.unitType !== DW_UT_skeleton) return true;
+  const { root } = await file.headOfUnit(header);
+  if (root.tag !== DW_TAG_compile_unit && root.tag !== DW_TAG_skeleton_unit) return true;
+  const unit = { file, header, root };
+  const addresses = await file.addressesOf(unit);
+  if (root.ranges !== undefined) {
+    while (!addresses.readRanges(root.ranges.form, root.ranges.value)) await addresses.load();
+    for (let i = 0; i < addresses.count; i++) ranges.add(start, addresses.starts[i], addresses.ends[i]);
+    return true;
+  }
+  if (root.lowPc !== undefined && root.highPc !== undefined) {
+    const { form, value } = root.highPc;
+    const low = await file.addressOf(addresses, root.lowPc);
+    const high = isAddressForm(form) ? await file.addressOf(addresses, root.highPc) : low + value;
+    if (addresses.isLive(low, high)) ranges.add(start, low, high);
+    return true;
+  }
+  const { flags } = await file.abbreviations.table(header.abbrevOffset, header);
+  return !flags.some((flag) => (flag & IS_FUNCTION) !== 0);
+}
