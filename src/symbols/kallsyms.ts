@@ -1,6 +1,7 @@
 import { grown } from '../intern/growable.ts';
+import { ascendingOrder } from './ascending-order.ts';
 import type { SymbolTable } from './symbol-table.ts';
-import { ascendingOrder, RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from './symbol-table-builder.ts';
+import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from './symbol-table-builder.ts';
 
 const NEWLINE = 0x0a;
 const TAB = 0x09;

@@ -51,7 +51,9 @@ export interface SymbolizerOptions {
   readonly binaryDirs?: readonly string[];
   /** A copy of the recording machine's `/proc/kallsyms`. */
   readonly kallsyms?: string;
-  /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms`. */
+  /** The recorded kernel's vmlinux. */
+  readonly vmlinux?: string;
+  /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and `modules`. */
   readonly kcoreDir?: string;
   /** Name what perf 6.1 names, the same way, where a better name is known (PLT entries). */
   readonly compatPerf: boolean;

@@ -6,7 +6,8 @@ import { CheckedFiles } from './checked-files.ts';
 import type { CodeSymbols } from './code-symbols.ts';
 import type { ElfFile } from './elf.ts';
 import { readElfSymbols } from './elf-symbols.ts';
-import { isSameKernel, KernelSymbols } from './kernel-symbols.ts';
+import { isSameKernel } from './kernel-identity.ts';
+import { KernelSymbols } from './kernel-symbols.ts';
 import { MissingSymbols } from './missing-symbols.ts';
 import { findObjectFiles } from './object-files.ts';
 import { SymbolSearch } from './search-log.ts';
@@ -28,6 +29,10 @@ export interface CodeObject {
   readonly referenceAddress?: number;
   /** Kernel release of the recording machine; empty when unknown. */
   readonly osRelease: string;
+  /** Modules only: where it was loaded from, `/lib/modules/…/nf_tables.ko`; absent when {@link name} says all. */
+  readonly longName?: string;
+  /** Modules only: run-time address at which its map begins; absent when unknown. */
+  readonly start?: number;
   /** A process that mapped it; absent when unknown. */
   readonly pid?: number;
   /** For files the offset from which code was mapped; absent when unknown. */
@@ -64,7 +69,7 @@ export class Symbolizer {
     const buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
     this.#dirs = { ...options, ...(buildIdDir !== undefined && { buildIdDir }) };
     this.#missing = new MissingSymbols(diagnostics);
-    this.#kernel = new KernelSymbols(files, options, buildIdDir, diagnostics);
+    this.#kernel = new KernelSymbols(files, { ...options, ...this.#dirs }, async () => undefined, diagnostics);
   }
 
   /**
@@ -79,12 +84,10 @@ export class Symbolizer {
   }
 
   async #read(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion): Promise<CodeSymbols | undefined> {
-    if (object.kind === 'kernel') return ofTable(await this.#kernel.kernel(object));
-    if (object.kind === 'module') return ofTable(await this.#kernel.module(object.name, object.osRelease));
     const files = new CheckedFiles(this.#files, search, this.#diagnostics);
     let symbols: CodeSymbols | undefined;
     try {
-      symbols = object.kind === 'vdso' ? await this.#vdsoSymbols(files, object) : await this.#fileSymbols(files, object, lines);
+      symbols = await this.#open(object, lines, files);
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
       this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
@@ -92,6 +95,12 @@ export class Symbolizer {
       if (symbols?.lines === undefined) await files.close();
     }
     return symbols?.lines === undefined ? symbols : { ...symbols, close: () => files.close() };
+  }
+
+  #open(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+    if (object.kind === 'kernel') return this.#kernel.kernel(object, wantsLines, files);
+    if (object.kind === 'module') return this.#kernel.module({ longName: object.name, ...object }, wantsLines, files);
+    return object.kind === 'vdso' ? this.#vdsoSymbols(files, object) : this.#fileSymbols(files, object, wantsLines);
   }
 
   async #fileSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
