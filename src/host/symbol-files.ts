@@ -1,22 +1,27 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { homedir, release } from 'node:os';
 import { join } from 'node:path';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { BufferSource } from '../bytes/byte-source.ts';
 import { ByteView } from '../bytes/byte-view.ts';
-import { PerfconvError } from '../errors.ts';
 import { findBuildId } from '../symbols/build-id.ts';
 import type { Compression, SymbolFiles } from '../symbols/symbol-files.ts';
+import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';
+import { openRegularFile } from './regular-file.ts';
 
 const KERNEL_NOTES = '/sys/kernel/notes';
 const MAX_VDSO_SIZE_BYTES = 1 << 20;
-/** Kernels with every symbol have lists of some 20 MB. */
-const MAX_MADE_SIZE_BYTES = 256 << 20;
-const FIRST_MADE_SIZE_BYTES = 1 << 20;
 
 /** The symbol files of the machine that Node runs on. */
 export class NodeSymbolFiles implements SymbolFiles {
+  readonly fetch?: NonNullable<SymbolFiles['fetch']>;
+
+  /** @param debuginfod asked for what is not on this machine; nobody is without it */
+  constructor(debuginfod?: DebuginfodClient) {
+    if (debuginfod !== undefined) this.fetch = (buildId, kind) => debuginfod.fetch(buildId, kind);
+  }
+
   async open(path: string): Promise<ByteSource | undefined> {
     return openRegularFile(path);
   }
@@ -59,74 +64,5 @@ function kernelBuildId(): string {
     return findBuildId(new ByteView(new Uint8Array(readFileSync(KERNEL_NOTES)), isLittleEndian)) ?? '';
   } catch {
     return ''; // Kernels may be built without it, containers may hide it.
-  }
-}
-
-/**
- * Opens a file for reading, if it is a regular one: paths of a recording are not to be trusted. A device is not even opened, which
- * may do something to it, and opening a FIFO must not wait for a writer.
- */
-function openRegularFile(path: string): ByteSource | undefined {
-  let descriptor: number;
-  try {
-    if (!statSync(path).isFile()) return undefined;
-    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch {
-    return undefined;
-  }
-  try {
-    const stat = fstatSync(descriptor);
-    if (stat.isFile() && stat.size > 0) return new DescriptorSource(path, descriptor, stat.size);
-    // Files of /proc and /sys say that they are empty; what they hold is made while it is read.
-    const content = stat.isFile() ? readMade(descriptor) : undefined;
-    closeSync(descriptor);
-    return content && new BufferSource(content, path);
-  } catch {
-    closeSync(descriptor);
-    return undefined;
-  }
-}
-
-/** All bytes of a file whose size is not told; undefined when there are more than any list of symbols has: some never end. */
-function readMade(descriptor: number): Uint8Array | undefined {
-  let bytes = new Uint8Array(FIRST_MADE_SIZE_BYTES);
-  for (let size = 0; ; ) {
-    // The kernel gives a page or so at a time.
-    const count = readSync(descriptor, bytes, size, bytes.length - size, null);
-    if (count === 0) return bytes.subarray(0, size);
-    size += count;
-    if (size < bytes.length) continue;
-    if (size >= MAX_MADE_SIZE_BYTES) return undefined;
-    const larger = new Uint8Array(2 * size);
-    larger.set(bytes);
-    bytes = larger;
-  }
-}
-
-/** Random access to an open file. Reads block: symbol files are local and their parts are read one after the other anyway. */
-class DescriptorSource implements ByteSource {
-  readonly name: string;
-  readonly sizeBytes: number;
-  #descriptor: number;
-
-  constructor(name: string, descriptor: number, sizeBytes: number) {
-    this.name = name;
-    this.sizeBytes = sizeBytes;
-    this.#descriptor = descriptor;
-  }
-
-  async readAt(position: number, target: Uint8Array): Promise<number> {
-    // As FileSource: a position from a damaged file may be anything.
-    if (!(position >= 0 && position < this.sizeBytes)) return 0;
-    try {
-      return readSync(this.#descriptor, target, 0, target.length, position);
-    } catch (cause) {
-      throw new PerfconvError('io', 'cannot be read', { file: this.name, offset: position }, { cause });
-    }
-  }
-
-  async close(): Promise<void> {
-    if (this.#descriptor >= 0) closeSync(this.#descriptor);
-    this.#descriptor = -1;
   }
 }

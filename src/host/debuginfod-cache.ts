@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, openSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ByteSource } from '../bytes/byte-source.ts';
+import type { DebugFileKind } from '../symbols/symbol-files.ts';
+import { FileSink } from './file-sink.ts';
+import { ioError } from './io-error.ts';
+import { openRegularFile } from './regular-file.ts';
+import { noteUnfinished } from './unfinished-files.ts';
+
+/** A cache entry while it is written: beside its place, so that no one ever sees a part of it. */
+export interface CacheEntry {
+  readonly sink: FileSink;
+  /** Opens what was written so far, to be closed by the caller. */
+  reopen(): Promise<ByteSource | undefined>;
+  /** Moves it to its place. */
+  commit(): Promise<void>;
+  /** Removes it, unless it was committed. Never throws. */
+  discard(): Promise<void>;
+}
+
+/**
+ * The files that debuginfod clients fetched: `BUILDID/debuginfo`, `BUILDID/executable`. The same directory, with the same layout, as that of
+ * elfutils' client, so that each finds what the other fetched. Source: debuginfod-find(1), "CACHE".
+ */
+export class DebuginfodCache {
+  readonly #dir: string;
+
+  /** @param dir is made when something is fetched */
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Where a file is, or would be. */
+  pathOf(buildId: string, kind: DebugFileKind): string {
+    return join(this.#dir, buildId, kind);
+  }
+
+  /** A file that was fetched before; undefined when there is none. An empty one stands for what no server had. */
+  open(buildId: string, kind: DebugFileKind): ByteSource | undefined {
+    const source = openRegularFile(this.pathOf(buildId, kind));
+    return source?.sizeBytes === 0 ? undefined : source;
+  }
+
+  /**
+   * Begins a file.
+   * @throws PerfconvError `io`
+   */
+  async begin(buildId: string, kind: DebugFileKind): Promise<CacheEntry> {
+    const path = this.pathOf(buildId, kind);
+    const temporary = `${path}.perfconv-${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+    const isFinished = noteUnfinished(temporary);
+    const sink = await this.#create(temporary, path);
+    return {
+      sink,
+      reopen: async () => {
+        await sink.close();
+        return openRegularFile(temporary);
+      },
+      commit: async () => {
+        await sink.close();
+        await rename(temporary, path);
+        isFinished();
+      },
+      discard: async () => {
+        await sink.close().catch(() => {});
+        await rm(temporary, { force: true }).catch(() => {});
+        isFinished();
+      },
+    };
+  }
+
+  async #create(temporary: string, path: string): Promise<FileSink> {
+    try {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      return new FileSink(openSync(temporary, 'wx', 0o600), path);
+    } catch (error) {
+      throw ioError(error, path);
+    }
+  }
+}
+
+/**
+ * Where elfutils' client keeps its cache, and so do we. Source: debuginfod-find(1), "CACHE" and "ENVIRONMENT VARIABLES".
+ * @returns undefined when there is no home directory
+ */
+export function debuginfodCacheDir(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  if (env.DEBUGINFOD_CACHE_PATH) return env.DEBUGINFOD_CACHE_PATH;
+  const home = env.HOME || homedir();
+  const old = join(home, '.debuginfod_client_cache');
+  if (home !== '' && existsSync(old)) return old;
+  if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'debuginfod_client');
+  return home === '' ? undefined : join(home, '.cache', 'debuginfod_client');
+}

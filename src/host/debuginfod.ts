@@ -1,0 +1,187 @@
+import type { ByteSource } from '../bytes/byte-source.ts';
+import { PerfconvError } from '../errors.ts';
+import { isKnownBuildId, sameBuildId } from '../symbols/build-id.ts';
+import { ElfFile } from '../symbols/elf.ts';
+import type { PlaceOutcome } from '../symbols/search-log.ts';
+import type { DebugFileKind, FetchedFile } from '../symbols/symbol-files.ts';
+import type { CacheEntry, DebuginfodCache } from './debuginfod-cache.ts';
+import { ioError } from './io-error.ts';
+
+/** How servers are asked. */
+export interface DebuginfodOptions {
+  /** `https://…` or `http://…`, asked in this order. */
+  readonly servers: readonly string[];
+  readonly cache: DebuginfodCache;
+  /** How long a server may send nothing. */
+  readonly timeoutMs: number;
+  /** How long all that is fetched may take together. */
+  readonly budgetMs: number;
+  /** No larger file is fetched. */
+  readonly maxSizeBytes: number;
+  /** Called when a server begins to send a file; its size is undefined when it does not tell. */
+  readonly onDownload?: (url: string, sizeBytes: number | undefined) => void;
+}
+
+/** What a server answered. */
+type Answer = { readonly outcome: PlaceOutcome; readonly detail: string };
+
+const ABSENT: Answer = { outcome: 'absent', detail: '' };
+const FITS: Answer = { outcome: 'fits', detail: '' };
+
+/**
+ * A client of debuginfod servers. What they have is kept in the cache; what they lack is remembered until the program ends. A server that
+ * cannot be reached, or answers with something else than a file or that there is none, is not asked again.
+ * Source: debuginfod(8), "WEBAPI".
+ */
+export class DebuginfodClient {
+  readonly #options: DebuginfodOptions;
+  readonly #lacking = new Set<string>();
+  readonly #failed = new Set<string>();
+  #budgetMs: number;
+
+  constructor(options: DebuginfodOptions) {
+    this.#options = options;
+    this.#budgetMs = options.budgetMs;
+  }
+
+  /** Asks for the file of a build id. Never throws. */
+  async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
+    if (!isKnownBuildId(buildId)) return { source: undefined, places: [] };
+    const { cache, servers } = this.#options;
+    const cached = cache.open(buildId, kind);
+    if (cached !== undefined) return { source: cached, places: [] };
+    const places: (Answer & { readonly place: string })[] = [];
+    for (const server of servers) {
+      const url = `${server.replace(/\/+$/, '')}/buildid/${buildId}/${kind}`;
+      const answer = await this.#ask(server, url, buildId, kind);
+      places.push({ place: url, ...answer });
+      if (answer.outcome === 'fits') return { source: cache.open(buildId, kind), places };
+    }
+    return { source: undefined, places };
+  }
+
+  async #ask(server: string, url: string, buildId: string, kind: DebugFileKind): Promise<Answer> {
+    if (this.#lacking.has(url)) return ABSENT;
+    if (this.#failed.has(server)) return { outcome: 'skipped', detail: 'this server failed before' };
+    if (this.#budgetMs <= 0) return { outcome: 'skipped', detail: `fetching has taken ${this.#options.budgetMs / 1000} s already` };
+    const started = performance.now();
+    try {
+      const answer = await this.#download(url, buildId, kind);
+      if (answer.outcome === 'absent') this.#lacking.add(url);
+      return answer;
+    } catch (error) {
+      this.#failed.add(server);
+      return { outcome: 'failed', detail: reasonOf(error) };
+    } finally {
+      this.#budgetMs -= performance.now() - started;
+    }
+  }
+
+  /** What it throws makes the server one that is not asked again. */
+  async #download(url: string, buildId: string, kind: DebugFileKind): Promise<Answer> {
+    const patience = new Patience(this.#options.timeoutMs, this.#budgetMs);
+    let entry: CacheEntry | undefined;
+    try {
+      const response = await fetch(url, { signal: patience.signal, headers: { 'user-agent': 'perfconv' } });
+      if (response.status !== 200 || response.body === null) {
+        await response.body?.cancel();
+        if (response.status === 404) return ABSENT;
+        throw new Error(`it answered with status ${response.status}`);
+      }
+      const { maxSizeBytes, cache, onDownload } = this.#options;
+      const sizeBytes = Number(response.headers.get('x-debuginfod-size') ?? response.headers.get('content-length') ?? Number.NaN);
+      if (sizeBytes > maxSizeBytes) {
+        await response.body.cancel();
+        return tooLarge(maxSizeBytes);
+      }
+      onDownload?.(url, Number.isNaN(sizeBytes) ? undefined : sizeBytes);
+      entry = await cache.begin(buildId, kind);
+      let received = 0;
+      for await (const chunk of response.body) {
+        patience.renew();
+        received += chunk.length;
+        if (received > maxSizeBytes) return tooLarge(maxSizeBytes);
+        await entry.sink.write(chunk);
+      }
+      return await keepIfRight(entry, buildId);
+    } catch (error) {
+      throw patience.reason ?? error;
+    } finally {
+      patience.end();
+      await entry?.discard();
+    }
+  }
+}
+
+/** Moves a file that was fetched to its place in the cache, if it is what it should be. */
+async function keepIfRight(entry: CacheEntry, buildId: string): Promise<Answer> {
+  const source: ByteSource | undefined = await entry.reopen();
+  try {
+    const own = source && (await (await ElfFile.open(source)).buildId());
+    if (own === undefined || !sameBuildId(own, buildId)) {
+      return { outcome: 'other-build-id', detail: own === undefined ? 'it has no build id' : `its build id is ${own}` };
+    }
+  } catch (error) {
+    if (!(error instanceof PerfconvError)) throw error;
+    return { outcome: 'damaged', detail: 'what the server sent is no ELF file' };
+  } finally {
+    await source?.close();
+  }
+  await entry.commit();
+  return FITS;
+}
+
+function tooLarge(maxSizeBytes: number): Answer {
+  return { outcome: 'skipped', detail: `it is larger than ${Math.round(maxSizeBytes / 1e6)} MB` };
+}
+
+/** In few words, as users know them. */
+function reasonOf(error: unknown): string {
+  if (error instanceof PerfconvError) return error.message;
+  // fetch() itself only says that it failed; the cause knows why.
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ENOTFOUND') return 'there is no such server';
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return 'it refuses connections';
+  return ioError(cause, '').message;
+}
+
+/** Ends a request that takes too long: for lack of progress, or in all. */
+class Patience {
+  /** Why it ended; undefined while it has not. */
+  reason: Error | undefined;
+  readonly #controller = new AbortController();
+  readonly #timeoutMs: number;
+  readonly #whole: NodeJS.Timeout;
+  #silence: NodeJS.Timeout;
+
+  constructor(timeoutMs: number, budgetMs: number) {
+    this.#timeoutMs = timeoutMs;
+    this.#silence = this.#endIn(timeoutMs, `it sent nothing for ${timeoutMs / 1000} s`);
+    this.#whole = this.#endIn(budgetMs, 'fetching takes too long');
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Something came. */
+  renew(): void {
+    clearTimeout(this.#silence);
+    this.#silence = this.#endIn(this.#timeoutMs, `it sent nothing for ${this.#timeoutMs / 1000} s`);
+  }
+
+  end(): void {
+    clearTimeout(this.#silence);
+    clearTimeout(this.#whole);
+  }
+
+  #endIn(delayMs: number, why: string): NodeJS.Timeout {
+    return setTimeout(
+      () => {
+        this.reason = new Error(why);
+        this.#controller.abort(this.reason);
+      },
+      Math.min(delayMs, 0x7fff_ffff),
+    );
+  }
+}
