@@ -58,8 +58,16 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
 }
 
 function codeObject(dso: Dso, { features }: SessionResult, isNamed: boolean): CodeObject {
-  const { name, kind, buildId, referenceSymbol, referenceAddress } = dso;
-  return { name, kind, buildId, osRelease: features.osrelease ?? '', ...(referenceSymbol !== '' && { referenceSymbol, referenceAddress }), isNamed };
+  const { name, longName, kind, buildId, start, referenceSymbol, referenceAddress } = dso;
+  return {
+    name,
+    kind,
+    buildId,
+    osRelease: features.osrelease ?? '',
+    ...(kind === 'module' && { longName, start }),
+    ...(referenceSymbol !== '' && { referenceSymbol, referenceAddress }),
+    isNamed,
+  };
 }
 
 /** simpleperf writes `name [module]` for a module's function that it found in kallsyms. */

@@ -117,6 +117,12 @@ const SYMBOL_SOURCES: readonly OptionSpec[] = [
   { name: 'debug-dir', value: 'DIR', isRepeatable: true, section: SYMBOLS, text: 'Look for separate debug files here, too. Default: /usr/lib/debug' },
   { name: 'buildid-dir', value: 'DIR', section: SYMBOLS, text: "perf's build-id cache. Default: ~/.debug" },
   { name: 'kallsyms', value: 'FILE', section: SYMBOLS, text: "The recording machine's /proc/kallsyms. Default: this machine's, if the kernel is the same" },
+  {
+    name: 'vmlinux',
+    value: 'FILE',
+    section: SYMBOLS,
+    text: "The recording machine's vmlinux, also for files and lines. Default: the one of its build id in the usual places",
+  },
   { name: 'no-inline', section: SYMBOLS, text: 'Do not show inlined functions (this version never does; for scripts that say so)' },
   { name: 'no-demangle', section: SYMBOLS, text: 'Do not demangle names (this version never does; for scripts that say so)' },
 ];
@@ -261,4 +267,4 @@ export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, INFO, DUMP, CO
 
 /** Commands and options that a later version will have. */
 export const COMMANDS_TO_COME: readonly string[] = ['view'];
-export const OPTIONS_TO_COME: readonly string[] = ['vmlinux', 'perf-map-dir', 'debuginfod'];
+export const OPTIONS_TO_COME: readonly string[] = ['perf-map-dir', 'debuginfod'];

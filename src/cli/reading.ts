@@ -27,6 +27,7 @@ export function planReading(args: Arguments): ReadingPlan {
   const symfs = args.text('symfs');
   const buildIdDir = args.text('buildid-dir');
   const kallsyms = args.text('kallsyms');
+  const vmlinux = args.text('vmlinux');
   return {
     filter: readFilter(args),
     symbolizer: {
@@ -35,6 +36,7 @@ export function planReading(args: Arguments): ReadingPlan {
       ...(symfs !== undefined && { symfs }),
       ...(buildIdDir !== undefined && { buildIdDir }),
       ...(kallsyms !== undefined && { kallsyms }),
+      ...(vmlinux !== undefined && { vmlinux }),
     },
     maxStack: args.count('max-stack'),
   };
