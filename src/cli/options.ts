@@ -189,6 +189,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --group process -o web.speedscope.json web.data', 'one profile per process'],
     ['perfconv --chrome-style profile -o web.trace.json.gz web.data', 'compact trace, compressed'],
     ['perfconv --symfs /mnt/target --kallsyms target.kallsyms web.data', "another machine's recording"],
+    ['perfconv --vmlinux vmlinux-6.1.0 web.data', 'kernel functions with files and lines'],
     ['perfconv --debug-dir /opt/debug --buildid-dir ~/.debug web.data', 'symbols from elsewhere'],
     ['perfconv -t script --compat perf --no-inline --no-demangle --max-stack 127 -o - web.data', 'to compare with perf script'],
     ['perfconv --strict --quiet --no-progress web.data || echo $?', 'in a script (-v instead of -q tells more)'],
