@@ -4,11 +4,13 @@ import { isKnownBuildId } from './build-id.ts';
 import { buildIdCacheFiles, type SearchedDirectories } from './candidates.ts';
 import { CheckedFiles } from './checked-files.ts';
 import type { CodeSymbols } from './code-symbols.ts';
+import { openDebugLines } from './debug-lines.ts';
 import type { ElfFile } from './elf.ts';
 import { readElfSymbols } from './elf-symbols.ts';
 import { isSameKernel } from './kernel-identity.ts';
 import { KernelSymbols } from './kernel-symbols.ts';
 import { MissingSymbols } from './missing-symbols.ts';
+import { MovedLines } from './moved-lines.ts';
 import { findObjectFiles } from './object-files.ts';
 import { SymbolSearch } from './search-log.ts';
 import type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
@@ -51,7 +53,7 @@ export interface CodeQuestion {
 
 /**
  * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso. What cannot be found or does not fit
- * is reported (`no-symbols`, `build-id-mismatch`, `symbol-file-damaged`, `kallsyms-hidden`, `kallsyms-mismatch`, all warnings, and the note
+ * is reported (`no-symbols`, `build-id-mismatch`, `symbol-file-damaged`, `debug-info-damaged`, `debug-link-mismatch`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`, all warnings, and the note
  * `no-symbols-names`) and never thrown.
  */
 export class Symbolizer {
@@ -69,7 +71,7 @@ export class Symbolizer {
     const buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
     this.#dirs = { ...options, ...(buildIdDir !== undefined && { buildIdDir }) };
     this.#missing = new MissingSymbols(diagnostics);
-    this.#kernel = new KernelSymbols(files, { ...options, ...this.#dirs }, async () => undefined, diagnostics);
+    this.#kernel = new KernelSymbols(files, { ...options, ...this.#dirs }, (elf) => openDebugLines(elf, files, diagnostics), diagnostics);
   }
 
   /**
@@ -108,8 +110,15 @@ export class Symbolizer {
     const { compatPerf } = this.#options;
     const found = await findObjectFiles(files, this.#files, { path, buildId, pid, codeStart, wantsLines, compatPerf, dirs: this.#dirs });
     if (found === undefined) return undefined;
-    const { symbols, runtime, needsDynsym } = found;
-    return ofTable(symbols && (await readElfSymbols(symbols, runtime, compatPerf, needsDynsym)));
+    const { symbols, runtime, needsDynsym, debugInfo } = found;
+    const table = symbols && (await readElfSymbols(symbols, runtime, compatPerf, needsDynsym));
+    const lines = debugInfo && (await openDebugLines(debugInfo, this.#files, this.#diagnostics));
+    if (table === undefined && lines === undefined) return undefined;
+    return {
+      ...(table !== undefined && { table }),
+      // Debug files have the binary's addresses but not its offsets, which recordings have.
+      ...(lines !== undefined && { lines: new MovedLines(lines, (fileOffset) => runtime.svmaOf(fileOffset) ?? Number.NaN) }),
+    };
   }
 
   async #vdsoSymbols(files: CheckedFiles, object: CodeObject): Promise<CodeSymbols | undefined> {
