@@ -76,7 +76,8 @@ export class ModuleFiles {
         const path = await this.#listed(`${root}${base}/${osRelease}`, moduleNameOf(name));
         if (path === undefined) continue;
         yield `${root}${base}/${osRelease}/${path}`;
-        yield* debugPaths(`${base}/${osRelease}/${path}`, [root], debugDirs);
+        // A debug package need not list what it has.
+        yield* debugPaths(`${MODULE_ROOTS[0]}/${osRelease}/${path}`, roots, debugDirs);
       }
     }
   }
