@@ -1,4 +1,5 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
+import { grown } from '../../intern/growable.ts';
 import {
   DW_LNE_define_file,
   DW_LNE_end_sequence,
@@ -173,10 +174,10 @@ export class LineProgramRunner {
       }
       if (!isRow) continue;
       if (count === addresses.length) {
-        addresses = grown(addresses, new Float64Array(2 * count));
-        files = grown(files, new Uint32Array(2 * count));
-        lines = grown(lines, new Uint32Array(2 * count));
-        columns = grown(columns, new Uint32Array(2 * count));
+        addresses = grown(addresses, count + 1);
+        files = grown(files, count + 1);
+        lines = grown(lines, count + 1);
+        columns = grown(columns, count + 1);
       }
       if (count > firstRow && address < addresses[count - 1]) isAscending = false;
       addresses[count] = address;
@@ -206,11 +207,6 @@ export class LineProgramRunner {
     if (address === 0) return !this.#hasCodeAtZero;
     return sizeBytes === 4 ? address >= 0xffff_fffe : address === -1 || address === -2;
   }
-}
-
-function grown<Column extends Float64Array | Uint32Array>(column: Column, larger: Column): Column {
-  larger.set(column);
-  return larger;
 }
 
 /** Puts the rows from `first` to `end` in order of addresses; those of one address stay as they are. */

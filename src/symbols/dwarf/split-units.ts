@@ -1,0 +1,151 @@
+import type { ByteSource } from '../../bytes/byte-source.ts';
+import { BufferSource, readRange } from '../../bytes/byte-source.ts';
+import { PerfconvError } from '../../errors.ts';
+import { ElfFile } from '../elf.ts';
+import type { SymbolFiles } from '../symbol-files.ts';
+import type { SplitRequest } from './debug-info.ts';
+import type { DebugSections } from './debug-sections.ts';
+import { DwarfFile } from './dwarf-file.ts';
+import { openDebugSections } from './elf-debug-sections.ts';
+import { SplitIndex } from './split-index.ts';
+import { dwoPlaces, dwpPlaces, type SplitDirectories } from './split-places.ts';
+
+/** Files up to this size are read as a whole and closed: a binary may have thousands of them. */
+const MAX_BUFFERED_SIZE_BYTES = 64 << 20;
+/** A `.dwo` file has one unit, with link-time optimisation some, and those of its types. */
+const MAX_UNITS = 1 << 16;
+/** When so many units' files are missing, and none was found, there are none. */
+const MAX_MISSING = 256;
+/** Failures that are kept for whoever asks. */
+const MAX_PROBLEMS = 20;
+
+/** A `.dwo` file. */
+interface SplitFile {
+  readonly place: string;
+  readonly sections: DebugSections;
+  readonly ids: ReadonlySet<string>;
+}
+
+/** Finds the other halves of split units (DWARF 5, 7.3.2; before, GNU's DebugFission), and checks their ids. */
+export class SplitUnits {
+  readonly #machine: Pick<SymbolFiles, 'open' | 'decompress'>;
+  readonly #dirs: SplitDirectories;
+  readonly #opened: ByteSource[] = [];
+  readonly #problems: string[] = [];
+  #index: Promise<SplitIndex | undefined> | undefined;
+  /** The last `.dwo` file: where it holds several units, they are asked for one after the other. */
+  #last: SplitFile | undefined;
+  #hasFound = false;
+  #missingCount = 0;
+  #firstMissing = '';
+
+  constructor(machine: Pick<SymbolFiles, 'open' | 'decompress'>, dirs: SplitDirectories) {
+    this.#machine = machine;
+    this.#dirs = dirs;
+  }
+
+  /** How many units were asked for in vain, and the file that the first one named. */
+  get missing(): { readonly count: number; readonly firstName: string } {
+    return { count: this.#missingCount, firstName: this.#firstMissing };
+  }
+
+  /** Files that were found and cannot be used, and why: the first twenty. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /**
+   * Finds a unit: in the binary's package, else in the file that it names. Fits as `openSplit` of `DebugInfoOptions`.
+   * @returns sections in which the unit with that id is: of a package, the unit's parts alone, of a `.dwo` file all. undefined when no
+   * file that was found has it
+   */
+  readonly openSplit = async (request: SplitRequest): Promise<DebugSections | undefined> => {
+    const packed = request.dwoId === '' ? undefined : (await this.#package())?.unit(request.dwoId);
+    if (packed !== undefined) return packed;
+    const places = this.#hasFound || this.#missingCount < MAX_MISSING ? dwoPlaces(request, this.#dirs) : [];
+    for (const place of places) {
+      const sections = await this.#unitIn(place, request.dwoId);
+      if (sections === undefined) continue;
+      this.#hasFound = true;
+      return sections;
+    }
+    if (this.#missingCount++ === 0) this.#firstMissing = request.dwoName;
+    return undefined;
+  };
+
+  /** Closes the files that are open. */
+  async close(): Promise<void> {
+    for (const source of this.#opened) await source.close();
+  }
+
+  #package(): Promise<SplitIndex | undefined> {
+    this.#index ??= this.#openPackage();
+    return this.#index;
+  }
+
+  async #openPackage(): Promise<SplitIndex | undefined> {
+    for (const place of dwpPlaces(this.#dirs)) {
+      const index = await this.#reading(place, async () => {
+        const sections = await this.#open(place);
+        return sections && (await SplitIndex.read(sections));
+      });
+      if (index !== undefined) return index;
+    }
+    return undefined;
+  }
+
+  async #unitIn(place: string, dwoId: string): Promise<DebugSections | undefined> {
+    return this.#reading(place, async () => {
+      if (this.#last?.place !== place) {
+        const sections = await this.#open(place);
+        if (sections === undefined) return undefined;
+        this.#last = { place, sections, ids: await readIds(sections) };
+      }
+      const { sections, ids } = this.#last!;
+      // Any unit will do where the id is unknown.
+      if (ids.has(dwoId) || (dwoId === '' && ids.size > 0)) return sections;
+      throw new PerfconvError('damaged', `it is of another build: no unit has the id ${dwoId}`, { file: place });
+    });
+  }
+
+  async #open(place: string): Promise<DebugSections | undefined> {
+    const source = await this.#machine.open(place);
+    if (source === undefined) return undefined;
+    let kept: ByteSource | undefined;
+    try {
+      const { sizeBytes } = source;
+      kept = sizeBytes !== undefined && sizeBytes <= MAX_BUFFERED_SIZE_BYTES ? new BufferSource(await readRange(source, 0, sizeBytes), source.name) : source;
+      if (kept === source) this.#opened.push(source);
+      return await openDebugSections(await ElfFile.open(kept), this.#machine, 'dwo');
+    } finally {
+      if (kept !== source) await source.close();
+    }
+  }
+
+  /** What `read` gives; undefined, and a problem more, when it cannot read. */
+  async #reading<T>(place: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      const { message } = error;
+      if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(message.startsWith(place) ? message : `${place}: ${message}`);
+      return undefined;
+    }
+  }
+}
+
+/** The ids of a file's split units. */
+async function readIds(sections: DebugSections): Promise<ReadonlySet<string>> {
+  const file = new DwarfFile(sections);
+  const ids = new Set<string>();
+  for (let i = 0; i < MAX_UNITS; i++) {
+    const start = await file.units.start(i);
+    if (start < 0) break;
+    const header = await file.units.headerAt(start);
+    // Before DWARF 5 the id is one of the attributes.
+    const id = header.version >= 5 ? header.dwoId : (await file.headOfUnit(header)).root.dwoId;
+    if (id !== '') ids.add(id);
+  }
+  return ids;
+}
