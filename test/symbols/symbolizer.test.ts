@@ -1,53 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { BufferSource, type ByteSource } from '../../src/bytes/byte-source.ts';
 import { Diagnostics } from '../../src/diagnostics.ts';
-import { decompress } from '../../src/host/decompress.ts';
-import { type CodeObject, type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../../src/symbols/symbolizer.ts';
+import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../src/symbols/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../support/elf-builder.ts';
+import { MadeFiles } from '../support/made-symbol-files.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
 const OTHER_ID = 'bb22222222222222222222222222222222222222';
 const KERNEL_ID = 'cc33333333333333333333333333333333333333';
 const PATH = '/opt/app/bin/server';
-
-/** A machine made of byte arrays; says which files were opened and left open. */
-class MadeFiles implements SymbolFiles {
-  readonly decompress = decompress;
-  readonly content = new Map<string, Uint8Array>();
-  readonly asked: string[] = [];
-  openCount = 0;
-  vdso: Uint8Array | undefined;
-  kernel: { osRelease: string; buildId: string } | undefined;
-
-  async open(path: string): Promise<ByteSource | undefined> {
-    this.asked.push(path);
-    return this.#source(path, this.content.get(path));
-  }
-
-  async ownVdso(): Promise<ByteSource | undefined> {
-    return this.#source('[vdso]', this.vdso);
-  }
-
-  async runningKernel() {
-    return this.kernel;
-  }
-
-  defaultBuildIdDir() {
-    return '/home/u/.debug';
-  }
-
-  #source(name: string, bytes: Uint8Array | undefined): ByteSource | undefined {
-    if (bytes === undefined) return undefined;
-    const source = new BufferSource(bytes, name);
-    let isOpen = true;
-    this.openCount++;
-    source.close = async () => {
-      if (isOpen) this.openCount--;
-      isOpen = false;
-    };
-    return source;
-  }
-}
 
 function elf(symbol: string, more: Partial<ElfPlan> = {}): Buffer {
   return elfWithoutId(symbol, { buildId: ID, ...more });
