@@ -10,7 +10,8 @@ const files = readdirSync(directory, { recursive: true, encoding: 'utf8', withFi
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath, entry.name).slice(directory.length).replaceAll('\\', '/'));
 const recordings = files.filter((name) => name.endsWith('.data'));
-const listed = files.filter((name) => name.endsWith('.data') || name.startsWith('symfs/') || name === 'kallsyms');
+const programs = files.filter((name) => /^debug\/[\w-]+(?:\.dwp)?$/.test(name));
+const listed = [...files.filter((name) => name.endsWith('.data') || name.startsWith('symfs/') || name === 'kallsyms'), ...programs];
 
 test.each(listed)('%s is the file that PROVENANCE.md describes', (name) => {
   const bytes = readFileSync(join(directory, name));
@@ -41,6 +42,12 @@ test.each(recordings.filter((name) => !name.startsWith('fuzz/')))('%s shows no p
 function pathsIn(text: string): string[] {
   return [...text.matchAll(/\/[\w.@+:-]+(?:\/[\w.@+: -]+)+/g)].map((match) => match[0]);
 }
+
+// /core is where Rust's own library lies below its folder, /@ the name of a unit.
+test.each(programs)('%s shows no path of a machine', (name) => {
+  const paths = pathsIn(readFileSync(join(directory, name), 'latin1'));
+  expect(paths.filter((path) => !/^\/(?:src|rustc|core|@)\//.test(path))).toEqual([]);
+});
 
 test('recordings and programs are small', () => {
   const sizes = listed.map((name) => readFileSync(join(directory, name)).length);
