@@ -1,0 +1,94 @@
+import { decodePunycode } from './punycode.ts';
+
+const UNDERSCORE = 0x5f;
+const LOWER_U = 0x75;
+
+/** The terminals of RFC 2603's grammar. After a failure they return anything. */
+export class RustV0Scanner {
+  protected symbol = '';
+  /** Index of the next character. */
+  protected position = 0;
+  protected failed = false;
+
+  /** Character code; NaN at the end. */
+  protected peek(): number {
+    return this.symbol.charCodeAt(this.position);
+  }
+
+  protected next(): number {
+    return this.symbol.charCodeAt(this.position++);
+  }
+
+  protected eat(code: number): boolean {
+    if (this.symbol.charCodeAt(this.position) !== code) return false;
+    this.position++;
+    return true;
+  }
+
+  /** A number that is there only behind its tag: 0 without it, else 1 more than is written. */
+  protected tagged(tag: number): number {
+    return this.eat(tag) ? this.base62() + 1 : 0;
+  }
+
+  /** `_` is 0, `0_` is 1. Not exact above 2^53. */
+  protected base62(): number {
+    if (this.eat(UNDERSCORE)) return 0;
+    for (let value = 0; ; ) {
+      const code = this.next();
+      if (code >= 0x30 && code <= 0x39) value = value * 62 + code - 0x30;
+      else if (code >= 0x61 && code <= 0x7a) value = value * 62 + code - 0x61 + 10;
+      else if (code >= 0x41 && code <= 0x5a) value = value * 62 + code - 0x41 + 36;
+      else if (code === UNDERSCORE) return value + 1;
+      else {
+        this.fail();
+        return 0;
+      }
+    }
+  }
+
+  /** A number whose value does not matter. */
+  protected skipBase62(): void {
+    const end = this.symbol.indexOf('_', this.position);
+    if (end < 0) this.fail();
+    else this.position = end + 1;
+  }
+
+  protected identifier(): string {
+    const isPunycode = this.eat(LOWER_U);
+    let length = this.next() - 0x30;
+    if (!(length >= 0 && length <= 9)) return this.fail();
+    // A length has no leading zeros.
+    for (let digit = length === 0 ? Number.NaN : this.peek() - 0x30; digit >= 0 && digit <= 9; digit = this.peek() - 0x30) {
+      length = length * 10 + digit;
+      this.position++;
+    }
+    // Parts the length from a name that starts with a digit or an underscore.
+    this.eat(UNDERSCORE);
+    const start = this.position;
+    this.position += length;
+    if (this.position > this.symbol.length) return this.fail();
+    const name = this.symbol.slice(start, this.position);
+    return isPunycode ? (decodePunycode(name) ?? this.fail()) : name;
+  }
+
+  /** Hexadecimal digits up to an underscore. */
+  protected nibbles(): string {
+    const end = this.symbol.indexOf('_', this.position);
+    const nibbles = this.symbol.slice(this.position, end);
+    if (end < 0 || !/^[0-9a-f]*$/.test(nibbles)) return this.fail();
+    this.position = end + 1;
+    return nibbles;
+  }
+
+  /** {@link nibbles} of a number, at least one, without leading zeros. */
+  protected hexNumber(): string {
+    const nibbles = this.nibbles();
+    if (nibbles.length === 1) return nibbles;
+    return nibbles === '' ? this.fail() : nibbles.replace(/^0+(?=.)/, '');
+  }
+
+  protected fail(): string {
+    this.failed = true;
+    return '';
+  }
+}
