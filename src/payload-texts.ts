@@ -118,7 +118,6 @@ async function nameAddresses(
       buildId: dso.buildId,
       osRelease: session.features.osrelease ?? '',
       ...(dso.referenceSymbol !== '' && { referenceSymbol: dso.referenceSymbol, referenceAddress: dso.referenceAddress }),
-      isNamed: true,
     });
     const symbols = code?.table;
     if (symbols === undefined) continue;

@@ -1,5 +1,7 @@
 import type { RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
+import { type DsoSymbols, summarizeDsos } from './dso-symbols.ts';
+import { reportMissingSymbols } from './missing-symbols.ts';
 import { addPayloadTexts } from './payload-texts.ts';
 import type { PerfEventAttr } from './perfdata/attr.ts';
 import * as abi from './perfdata/constants.ts';
@@ -44,6 +46,8 @@ export interface ReadProfileOptions {
   readonly fallbackCaptureTimeNs?: bigint;
   /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
   readonly openZstd?: OpenZstdStream;
+  /** Called once with what was found of the symbols of each binary, and where was looked for them; the most sampled first. */
+  readonly onSymbols?: (symbols: readonly DsoSymbols[]) => void;
   /** Called now and then with the number of bytes read. */
   readonly onProgress?: (bytes: number) => void;
 }
@@ -97,12 +101,15 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   builder.rebaseTimes();
   const profile = assemble(source.name, session, builder, options.fallbackCaptureTimeNs);
   const { debugInfo = 'inlines' } = options;
-  await symbolizeLocations(profile, session, {
+  const searches = await symbolizeLocations(profile, session, {
     symbolizer: options.symbolizer,
     ignoresEmbedded: compatPerf,
     debugInfo,
     demangle: () => undefined,
   });
+  const symbols = summarizeDsos(profile, searches);
+  if (options.symbolizer !== undefined) reportMissingSymbols(symbols, diagnostics);
+  options.onSymbols?.(symbols);
   if (details !== undefined) await addPayloadTexts(profile, session, { symbolizer: options.symbolizer, compatPerf }, diagnostics);
   return { profile, session };
 }

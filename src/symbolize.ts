@@ -3,6 +3,7 @@ import { type FunctionTable, LocationNaming } from './location-naming.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Dso } from './session/dsos.ts';
 import type { SessionResult } from './session/session.ts';
+import { SymbolSearch } from './symbols/search-log.ts';
 import type { CodeObject, Symbolizer } from './symbols/symbolizer.ts';
 
 /** How locations are named. */
@@ -23,14 +24,16 @@ export interface NamingOptions {
  * What the recording itself holds is asked first: it was read from the very files that ran, while those of the same names
  * here are often others (an Android device's), and it has what the recording machine alone could know (JIT code, Java
  * methods). Files are asked for the addresses that are left, since the device's own binaries may be stripped of their symbols.
+ * @returns where was looked for the symbols of which mapping
  */
-export async function symbolizeLocations(profile: Profile, session: SessionResult, options: NamingOptions): Promise<void> {
+export async function symbolizeLocations(profile: Profile, session: SessionResult, options: NamingOptions): Promise<ReadonlyMap<number, SymbolSearch>> {
   const { symbolizer, ignoresEmbedded } = options;
   const { mappings } = profile;
   const naming = new LocationNaming(profile, options);
   const byMapping = groupByMapping(profile);
   const hasModules = session.dsos.some((dso, mapping) => dso.kind === 'module' && !dso.isOneFunction && byMapping[mapping] !== undefined);
   const embedded = new EmbeddedSymbolTables(session);
+  const searches = new Map<number, SymbolSearch>();
   for (const mapping of kernelFirst(session)) {
     const dso = session.dsos[mapping];
     let left = byMapping[mapping] ?? [];
@@ -46,7 +49,9 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
     for (const table of own) nameBy(dso.kind === 'module' ? withoutModule(table) : table);
     // Modules need the kernel to be asked for, though no sample may lie in it.
     if (symbolizer === undefined || (left.length === 0 && !(dso.kind === 'kernel' && hasModules))) continue;
-    const code = await symbolizer.symbolsFor(codeObject(dso, session, own.length > 0), { lines: options.debugInfo !== 'none' && left.length > 0 });
+    const search = new SymbolSearch();
+    if (left.length > 0) searches.set(mapping, search);
+    const code = await symbolizer.symbolsFor(codeObject(dso, session), { lines: options.debugInfo !== 'none' && left.length > 0, search });
     if (code === undefined) continue;
     mappings[mapping].hasSymbols = true;
     try {
@@ -55,18 +60,19 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
       await code.close?.();
     }
   }
+  return searches;
 }
 
-function codeObject(dso: Dso, { features }: SessionResult, isNamed: boolean): CodeObject {
-  const { name, longName, kind, buildId, start, referenceSymbol, referenceAddress } = dso;
+function codeObject(dso: Dso, { features }: SessionResult): CodeObject {
+  const { name, longName, kind, buildId, start, codeStart, pid, referenceSymbol, referenceAddress } = dso;
   return {
     name,
     kind,
     buildId,
     osRelease: features.osrelease ?? '',
     ...(kind === 'module' && { longName, start }),
+    ...(kind === 'file' && { pid, codeStart }),
     ...(referenceSymbol !== '' && { referenceSymbol, referenceAddress }),
-    isNamed,
   };
 }
 

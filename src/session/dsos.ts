@@ -22,6 +22,8 @@ export interface Dso {
   /** For the kernel: the symbol whose run-time address the recording tells, and that address. */
   referenceSymbol: string;
   referenceAddress: number;
+  /** The process that mapped it first; −1 for the kernel's own. */
+  readonly pid: number;
   /** Whether all of it is one function of the DSO's own name (KSYMBOL), so that no symbol table is needed. */
   readonly isOneFunction: boolean;
 }
@@ -46,6 +48,7 @@ export class DsoTable {
       kind,
       buildId: record.buildId,
       bias,
+      pid: isFile ? record.pid : -1,
       isOneFunction: false,
     });
     const dso = this.dsos[index];
@@ -58,7 +61,7 @@ export class DsoTable {
 
   /** Kernel code that came at run time (KSYMBOL). */
   internKernelCode(name: string, start: number, length: number): number {
-    const index = this.#intern(`${name}\0${start}`, { name, longName: name, kind: 'module', buildId: '', bias: 0, isOneFunction: true });
+    const index = this.#intern(`${name}\0${start}`, { name, longName: name, kind: 'module', buildId: '', bias: 0, pid: -1, isOneFunction: true });
     const dso = this.dsos[index];
     dso.start = Math.min(dso.start, start);
     dso.limit = Math.max(dso.limit, start + length);
@@ -73,7 +76,7 @@ export class DsoTable {
     }
   }
 
-  #intern(key: string, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'bias' | 'isOneFunction'>): number {
+  #intern(key: string, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'bias' | 'pid' | 'isOneFunction'>): number {
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
     const dso: Dso = {

@@ -61,6 +61,12 @@ export class CheckedFiles {
     this.#diagnostics.add('symbol-file-damaged', 'warning', isNamed ? message : `${place}: ${message}`);
   }
 
+  /** Notes that a server could not be asked. */
+  noteFailure(url: string, reason: string): void {
+    this.search.note(url, 'failed', reason);
+    this.#diagnostics.add('debuginfod-failed', 'warning', `${url}: ${reason}`);
+  }
+
   /** Closes all files. */
   async close(): Promise<void> {
     for (const source of this.#used) await source.close();

@@ -82,7 +82,10 @@ async function takeServed(files: CheckedFiles, machine: SymbolFiles, { buildId }
   for (const kind of kinds) {
     if (kind === 'executable' ? parts.runtime !== undefined : parts.isNamed) continue;
     const { source, places } = await machine.fetch(buildId, kind);
-    for (const { place, outcome, detail } of places) if (outcome !== 'fits') files.search.note(place, outcome, detail);
+    for (const { place, outcome, detail } of places) {
+      if (outcome === 'failed') files.noteFailure(place, detail);
+      else if (outcome !== 'fits') files.search.note(place, outcome, detail);
+    }
     const elf = await files.check(source, buildId);
     if (elf !== undefined) parts.take(elf);
   }

@@ -9,7 +9,6 @@ import type { ElfFile } from './elf.ts';
 import { readElfSymbols } from './elf-symbols.ts';
 import { isSameKernel } from './kernel-identity.ts';
 import { KernelSymbols } from './kernel-symbols.ts';
-import { MissingSymbols } from './missing-symbols.ts';
 import { MovedLines } from './moved-lines.ts';
 import { findObjectFiles } from './object-files.ts';
 import { SymbolSearch } from './search-log.ts';
@@ -39,8 +38,6 @@ export interface CodeObject {
   readonly pid?: number;
   /** For files the offset from which code was mapped; absent when unknown. */
   readonly codeStart?: number;
-  /** Whether the recording itself named some of its functions: then it is no news when nothing else is found. */
-  readonly isNamed?: boolean;
 }
 
 /** What is wanted to be known of a DSO's code. */
@@ -52,9 +49,9 @@ export interface CodeQuestion {
 }
 
 /**
- * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso. What cannot be found or does not fit
- * is reported (`no-symbols`, `build-id-mismatch`, `symbol-file-damaged`, `debug-info-damaged`, `debug-link-mismatch`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`, all warnings, and the note
- * `no-symbols-names`) and never thrown.
+ * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso. What does not fit or is damaged is
+ * reported, all as warnings, and never thrown: `build-id-mismatch`, `debug-link-mismatch`, `symbol-file-damaged`, `debug-info-damaged`,
+ * `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a {@link SymbolSearch}.
  */
 export class Symbolizer {
   readonly #files: SymbolFiles;
@@ -62,7 +59,6 @@ export class Symbolizer {
   readonly #diagnostics: Diagnostics;
   readonly #dirs: SearchedDirectories;
   readonly #kernel: KernelSymbols;
-  readonly #missing: MissingSymbols;
 
   constructor(files: SymbolFiles, options: SymbolizerOptions, diagnostics: Diagnostics) {
     this.#files = files;
@@ -70,7 +66,6 @@ export class Symbolizer {
     this.#diagnostics = diagnostics;
     const buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
     this.#dirs = { ...options, ...(buildIdDir !== undefined && { buildIdDir }) };
-    this.#missing = new MissingSymbols(diagnostics);
     this.#kernel = new KernelSymbols(files, { ...options, ...this.#dirs }, (elf) => openDebugLines(elf, files, diagnostics), diagnostics);
   }
 
@@ -79,10 +74,7 @@ export class Symbolizer {
    * kernel before its modules. Addresses to look up are file offsets for files and the vdso, run-time addresses for the kernel and its modules.
    */
   async symbolsFor(object: CodeObject, question: CodeQuestion = { lines: false }): Promise<CodeSymbols | undefined> {
-    if (object.kind === 'anon' || object.kind === 'guest') return undefined;
-    const symbols = await this.#read(object, question);
-    if (symbols === undefined && !object.isNamed) this.#missing.add(object.name);
-    return symbols;
+    return object.kind === 'anon' || object.kind === 'guest' ? undefined : this.#read(object, question);
   }
 
   async #read(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion): Promise<CodeSymbols | undefined> {

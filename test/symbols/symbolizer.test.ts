@@ -55,8 +55,7 @@ describe('files', () => {
     files.content.set(PATH, elf('wrong', { buildId: OTHER_ID }));
     expect(await nameOf({})).toBeUndefined();
     expect(diagnostics.list()).toMatchObject([
-      { code: 'build-id-mismatch', severity: 'warning', message: expect.stringContaining(PATH) },
-      { code: 'no-symbols', severity: 'warning', message: `no symbols found for ${PATH}`, count: 1 },
+      { code: 'build-id-mismatch', severity: 'warning', message: expect.stringContaining(PATH), count: 1 },
     ]);
   });
 
@@ -161,29 +160,6 @@ describe('files', () => {
   });
 });
 
-describe('files without symbols', () => {
-  const reported = async (count: number) => {
-    const symbols = symbolizer();
-    for (let i = 1; i <= count; i++) await symbols.symbolsFor({ name: `/lib/${i}.so`, kind: 'file', buildId: '', osRelease: '' });
-    await symbols.symbolsFor({ name: '/lib/1.so', kind: 'file', buildId: ID, osRelease: '' });
-    return diagnostics.list().map(({ code, severity, message, count: times }) => [code, severity, message, times]);
-  };
-
-  it('are all named by one warning while there are few', async () => {
-    expect(await reported(3)).toEqual([['no-symbols', 'warning', 'no symbols found for /lib/1.so, /lib/2.so, /lib/3.so', 1]]);
-  });
-
-  it('are counted by the warning when there are many, and all named by a note', async () => {
-    expect(await reported(4)).toEqual([
-      ['no-symbols', 'warning', 'no symbols found for /lib/1.so, /lib/2.so, /lib/3.so and 1 other', 1],
-      ['no-symbols-names', 'info', 'no symbols found for: /lib/1.so, /lib/2.so, /lib/3.so, /lib/4.so', 1],
-    ]);
-    diagnostics = new Diagnostics();
-    const [[, , message]] = await reported(20);
-    expect(message).toBe('no symbols found for /lib/1.so, /lib/2.so, /lib/3.so and 17 others');
-  });
-});
-
 describe('the vdso', () => {
   const vdso = { name: '[vdso]', kind: 'vdso' } as const;
 
@@ -259,7 +235,7 @@ describe('the kernel', () => {
     files.content.set('/given', list('given'));
     expect(await nameOf(kernel, { kallsyms: '/given' }, text + 0x100)).toBe('given');
     expect(await nameOf(kernel, { kallsyms: '/missing' }, text + 0x100)).toBeUndefined();
-    expect(diagnostics.count('no-symbols')).toBe(1);
+    expect(diagnostics.list()).toEqual([]);
   });
 
   it('is the running one by build id, or by release when an id is unknown', async () => {
@@ -291,7 +267,7 @@ describe('the kernel', () => {
   it('reports a list without addresses instead of using it', async () => {
     files.content.set('/given', new TextEncoder().encode('0000000000000000 T _text\n0000000000000000 t do_one\n'));
     expect(await nameOf(kernel, { kallsyms: '/given' }, text + 0x100)).toBeUndefined();
-    expect(diagnostics.list().map(({ code }) => code)).toEqual(['kallsyms-hidden', 'no-symbols']);
+    expect(diagnostics.list().map(({ code }) => code)).toEqual(['kallsyms-hidden']);
   });
 
   it('has modules and generated code by name, from one reading of the list', async () => {

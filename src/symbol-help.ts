@@ -1,0 +1,49 @@
+import type { DsoSymbols } from './dso-symbols.ts';
+import type { SearchedPlace } from './symbols/search-log.ts';
+
+/** What would give a DSO the names, or else the lines, that it lacks, in a few words; empty when nothing is missing or nothing helps. */
+export function symbolHelp(dso: DsoSymbols): string {
+  const lacksNames = dso.namedLocations < dso.locations;
+  if (!lacksNames && dso.lineLocations > 0) return '';
+  switch (dso.kind) {
+    case 'file':
+      return fileHelp(dso, lacksNames);
+    case 'kernel':
+      return lacksNames ? kernelHelp(dso) : "--vmlinux FILE tells files and lines: the vmlinux of the kernel's debug package";
+    case 'module':
+      return lacksNames ? kernelHelp(dso) : '';
+    case 'vdso':
+      return lacksNames ? "convert it where it was recorded, or give that machine's build-id cache with --buildid-dir DIR" : '';
+    case 'anon':
+      return lacksNames ? codeAtRunTimeHelp(dso) : '';
+    case 'guest':
+      return '';
+  }
+}
+
+function fileHelp({ places, buildId }: DsoSymbols, lacksNames: boolean): string {
+  const fitting = places.filter(({ outcome }) => outcome === 'fits');
+  const other = places.find(({ outcome }) => outcome === 'other-build-id');
+  const fetch = buildId !== '' && !places.some(isServer) ? ', or --debuginfod URL' : '';
+  const hasSymtab = fitting.some(({ holds }) => holds.symbols === 'symtab');
+  if (fitting.length === 0 && other !== undefined) return `${other.place} is not what was recorded: give the recorded file with --symfs DIR${fetch}`;
+  if (fitting.length === 0) return `it is not on this machine: give the recorded files with --symfs DIR${fetch}`;
+  if (!lacksNames) return `for files and lines: compile with -g, or install its debug symbols (a package …-dbgsym, …-dbg or …-debuginfo)${fetch}`;
+  if (hasSymtab) return '';
+  return `it is stripped: install its debug symbols (a package …-dbgsym, …-dbg or …-debuginfo), or give them with --debug-dir DIR${fetch}`;
+}
+
+function isServer({ place }: SearchedPlace): boolean {
+  return /^https?:/.test(place);
+}
+
+function kernelHelp({ places }: DsoSymbols): string {
+  const isHidden = places.some(({ outcome, detail }) => outcome === 'damaged' && detail.includes('kptr_restrict'));
+  if (isHidden) return 'run as root, or with kernel.kptr_restrict=0; or give a copy of /proc/kallsyms, made as root, with --kallsyms FILE';
+  return "give a copy of the recording machine's /proc/kallsyms, made as root, with --kallsyms FILE, or its --vmlinux FILE";
+}
+
+function codeAtRunTimeHelp({ name }: DsoSymbols): string {
+  if (!/^\/tmp\/perf-\d+\.map$/.test(name)) return '';
+  return `code made at run time has names when ${name} is kept: node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1`;
+}
