@@ -36,19 +36,13 @@ export class ModuleLayout {
    * start, as perf believes. Empty for a file that is no module.
    *
    * @param start run-time address of the module's code: of its map, or as `/proc/modules` tells
-   * @param compatPerf as perf 6.1 has it (observed): sections lie in memory as they lie in the file
+   * @param compatPerf as perf 6.1 has it (observed): `.text` alone
    */
   static ofStart(elf: ElfFile, start: number, compatPerf: boolean): ModuleLayout {
     const code = codeSections(elf);
     const text = code.find(({ section }) => section.name === '.text');
-    if (compatPerf) {
-      const textOffset = text?.section.offset ?? 0;
-      return new ModuleLayout(
-        elf,
-        code.map((row) => ({ ...row, start: start + row.section.offset - textOffset })),
-      );
-    }
-    if (elf.machine !== EM_X86_64 && elf.machine !== EM_386) return new ModuleLayout(elf, text === undefined ? [] : [{ ...text, start }]);
+    const isLaidOutPlainly = elf.machine === EM_X86_64 || elf.machine === EM_386;
+    if (compatPerf || !isLaidOutPlainly) return new ModuleLayout(elf, text === undefined ? [] : [{ ...text, start }]);
     const kept = code.filter(({ section }) => !section.name.startsWith('.init'));
     return new ModuleLayout(
       elf,
