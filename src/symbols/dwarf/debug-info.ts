@@ -6,6 +6,7 @@ import { DwarfFile, type Unit } from './dwarf-file.ts';
 import { FunctionScan } from './function-scan.ts';
 import type { LineTable } from './line-table.ts';
 import { dieOf, SourceFunctions } from './source-functions.ts';
+import { readSplitUnit, type SplitUnit } from './split-unit.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
 import { type OwnRanges, readAranges, readOwnRanges, UnitRanges } from './unit-ranges.ts';
 
@@ -47,13 +48,15 @@ const NO_RANGES: OwnRanges = { ranges: new UnitRanges(), unbounded: [] };
  */
 export class DebugInfo implements SourceLines {
   readonly #main: DwarfFile;
+  readonly #openSplit: DebugInfoOptions['openSplit'];
   readonly #functions: SourceFunctions;
   readonly #problems: DebugInfoProblem[] = [];
   #aranges: UnitRanges | undefined;
   #ownRanges: OwnRanges | undefined;
 
-  private constructor(sections: DebugSections, { supplementary }: DebugInfoOptions) {
+  private constructor(sections: DebugSections, { supplementary, openSplit }: DebugInfoOptions) {
     this.#main = new DwarfFile(sections, supplementary && new DwarfFile(supplementary));
+    this.#openSplit = openSplit;
     this.#functions = new SourceFunctions((error, file, offset) => this.#note(error, file, offset));
   }
 
@@ -98,14 +101,29 @@ export class DebugInfo implements SourceLines {
   async #lookupUnit(offset: number, indexes: readonly number[], found: FoundFrames, ownsAll: boolean): Promise<void> {
     try {
       const unit = await this.#main.unitAt(offset);
-      const lines = await this.#attempt(() => this.#main.lineTable(unit), undefined, offset);
+      const rows = await this.#attempt(() => this.#main.lineTable(unit), undefined, offset);
+      const split = unit.root.dwoName && (await this.#attempt(() => this.#openSplitUnit(unit), undefined, offset));
+      // Without its own table, a split unit names files of the skeleton's.
+      const files = split && ((await this.#attempt(() => split.unit.file.lineTable(split.unit), undefined, offset)) ?? rows);
+      const frames = new UnitFrames(split?.unit ?? unit, rows, split ? files : rows, this.#functions);
       const wanted = Float64Array.from(indexes, (index) => found.addresses[index]);
-      const frames = new UnitFrames(unit, lines, lines, this.#functions);
-      await frames.find(wanted, await this.#main.addressesOf(unit));
+      await frames.find(wanted, split?.addresses ?? (await this.#main.addressesOf(unit)));
       for (let i = 0; i < indexes.length; i++) if (ownsAll || frames.hasFunction(i)) found.set(indexes[i], frames.at(i, wanted[i]));
+      // The file is dropped: what it has to tell is told now.
+      if (split) await this.#functions.finish(split.unit.file);
     } catch (error) {
       this.#note(error, this.#main, offset);
     }
+  }
+
+  /** @returns undefined when the file with the rest of the unit is not there */
+  async #openSplitUnit(skeleton: Unit): Promise<SplitUnit | undefined> {
+    const { dwoName, compDir, dwoId } = skeleton.root;
+    const request = { dwoName: await this.#main.text(dwoName, skeleton), compDir: await this.#main.text(compDir, skeleton), dwoId };
+    const sections = await this.#openSplit?.(request);
+    if (sections !== undefined) return readSplitUnit(skeleton, sections);
+    this.#addProblem(this.#main, skeleton.header.offset, `${request.dwoName} is not there`);
+    return undefined;
   }
 
   async #attempt<T>(read: () => Promise<T>, otherwise: T, offset = 0): Promise<T> {
@@ -120,7 +138,11 @@ export class DebugInfo implements SourceLines {
   /** Keeps what damage a part has; errors that are not about the data are thrown on. */
   #note(error: unknown, file: DwarfFile, offset: number): void {
     if (!(error instanceof PerfconvError)) throw error;
-    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ file: file.sections.name, offset, what: error.message });
+    this.#addProblem(file, offset, error.message);
+  }
+
+  #addProblem(file: DwarfFile, offset: number, what: string): void {
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ file: file.sections.name, offset, what });
   }
 }
 
@@ -253,7 +275,7 @@ class UnitFrames {
     const found = {
       function: this.#functions.functionOf(this.#unit, dieAt, die, this.#files),
       parent: scan.parents[index],
-      callFile: scan.parents[index] < 0 ? '' : (this.#files?.file(die.callFile) ?? ''),
+      callFile: scan.parents[index] < 0 || die.callFile < 0 ? '' : (this.#files?.file(die.callFile) ?? ''),
       callLine: die.callLine,
       callColumn: die.callColumn,
     };

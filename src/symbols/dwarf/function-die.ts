@@ -18,7 +18,7 @@ export interface FunctionDie {
   readonly declFile: number;
   /** 0 when absent. */
   readonly declLine: number;
-  /** Where an inlined function is called: file index, 1-based line and column; 0 when absent. */
+  /** Where an inlined function is called: file index, −1 when absent; 1-based line and column, 0 when absent. */
   readonly callFile: number;
   readonly callLine: number;
   readonly callColumn: number;
@@ -33,7 +33,7 @@ export function readFunctionDie(abbreviations: Abbreviations, reader: FormReader
     linkageName: undefined as TextPlace | undefined,
     declFile: -1,
     declLine: 0,
-    callFile: 0,
+    callFile: -1,
     callLine: 0,
     callColumn: 0,
     origin: undefined as DieReference | undefined,

@@ -115,6 +115,12 @@ export class FunctionScan {
             return false;
           }
           isHit = this.#claim(dieAt, isFunction);
+          if (!isHit && !isFunction && this.#isEmpty()) {
+            // gcc's strict DWARF 2 cannot say that code lies in several places: what is inlined further has its own.
+            this.#add(dieAt, false);
+            this.#claimsLeft--;
+            isHit = true;
+          }
           if (this.#claimsLeft < 0) {
             this.isOverfull = true;
             break;
@@ -158,6 +164,11 @@ export class FunctionScan {
     if (at > end) throw this.#damaged('a DIE overruns its unit', at);
     this.#at = end;
     return true;
+  }
+
+  /** Whether the extent last read holds no address at all. */
+  #isEmpty(): boolean {
+    return this.#hasList ? this.#unit.addresses.count === 0 : !(this.#low < this.#high);
   }
 
   /** Gives the function with the extent last read all wanted addresses in it. @returns whether there are any */
