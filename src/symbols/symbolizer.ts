@@ -1,19 +1,16 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
-import { isKnownBuildId } from './build-id.ts';
-import { buildIdCacheFiles, type SearchedDirectories } from './candidates.ts';
+import type { SearchedDirectories } from './candidates.ts';
 import { CheckedFiles } from './checked-files.ts';
 import type { CodeSymbols } from './code-symbols.ts';
 import { openDebugLines } from './debug-lines.ts';
-import type { ElfFile } from './elf.ts';
 import { readElfSymbols } from './elf-symbols.ts';
-import { isSameKernel } from './kernel-identity.ts';
 import { KernelSymbols } from './kernel-symbols.ts';
+import { findVdso } from './kernel-vdso.ts';
 import { MovedLines } from './moved-lines.ts';
-import { findObjectFiles } from './object-files.ts';
+import { findObjectFiles, type ObjectFiles } from './object-files.ts';
 import { SymbolSearch } from './search-log.ts';
 import type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
-import type { SymbolTable } from './symbol-table.ts';
 
 export type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
 export { DEFAULT_DEBUG_DIRS } from './symbol-files.ts';
@@ -94,7 +91,7 @@ export class Symbolizer {
   #open(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     if (object.kind === 'kernel') return this.#kernel.kernel(object, wantsLines, files);
     if (object.kind === 'module') return this.#kernel.module({ longName: object.name, ...object }, wantsLines, files);
-    return object.kind === 'vdso' ? this.#vdsoSymbols(files, object) : this.#fileSymbols(files, object, wantsLines);
+    return object.kind === 'vdso' ? this.#vdsoSymbols(files, object, wantsLines) : this.#fileSymbols(files, object, wantsLines);
   }
 
   async #fileSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
@@ -102,7 +99,17 @@ export class Symbolizer {
     const { compatPerf } = this.#options;
     const found = await findObjectFiles(files, this.#files, { path, buildId, pid, codeStart, wantsLines, compatPerf, dirs: this.#dirs });
     if (found === undefined) return undefined;
-    const { symbols, runtime, needsDynsym, debugInfo } = found;
+    return this.#codeOf(found);
+  }
+
+  async #vdsoSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
+    const { name, buildId, osRelease } = object;
+    const found = await findVdso(files, this.#files, { name, buildId, osRelease, wantsLines, dirs: this.#dirs });
+    return found && this.#codeOf(found);
+  }
+
+  async #codeOf({ symbols, runtime, needsDynsym, debugInfo }: ObjectFiles): Promise<CodeSymbols | undefined> {
+    const { compatPerf } = this.#options;
     const table = symbols && (await readElfSymbols(symbols, runtime, compatPerf, needsDynsym));
     const lines = debugInfo && (await openDebugLines(debugInfo, this.#files, this.#diagnostics));
     if (table === undefined && lines === undefined) return undefined;
@@ -112,20 +119,4 @@ export class Symbolizer {
       ...(lines !== undefined && { lines: new MovedLines(lines, (fileOffset) => runtime.svmaOf(fileOffset) ?? Number.NaN) }),
     };
   }
-
-  async #vdsoSymbols(files: CheckedFiles, object: CodeObject): Promise<CodeSymbols | undefined> {
-    let vdso: ElfFile | undefined;
-    for (const path of buildIdCacheFiles(this.#dirs.buildIdDir, object.buildId, ['vdso'])) vdso ??= await files.open(path, object.buildId);
-    // This machine's own vdso stands in only for the same one: by build id, else by the kernel that brings it.
-    if (vdso === undefined && (isKnownBuildId(object.buildId) || isSameKernel(object, await this.#files.runningKernel()))) {
-      vdso = await files.check(await this.#files.ownVdso(), object.buildId);
-    }
-    if (vdso === undefined) return undefined;
-    files.search.use(vdso.source.name, 'symbols');
-    return ofTable(await readElfSymbols(vdso, vdso, this.#options.compatPerf));
-  }
-}
-
-function ofTable(table: SymbolTable | undefined): CodeSymbols | undefined {
-  return table && { table };
 }
