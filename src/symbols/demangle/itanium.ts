@@ -1,0 +1,89 @@
+import { CHAR, isDigit, isLower } from './chars.ts';
+import type { DemangleStyle } from './demangle.ts';
+import { MAX_NAME, NotDemangled } from './limits.ts';
+import { parseEncoding } from './parse-encodings.ts';
+import { Parser } from './parser.ts';
+import { Printer, type PrintOptions } from './printer.ts';
+
+const OPTIONS: Readonly<Record<DemangleStyle, PrintOptions>> = {
+  full: { spellOutStd: true, templateArguments: true, enclosingParameters: true },
+  'no-params': { spellOutStd: false, templateArguments: true, enclosingParameters: true },
+  simple: { spellOutStd: false, templateArguments: false, enclosingParameters: false },
+};
+
+/** Made at the first name: they hold arrays for the largest tree. */
+let parser: Parser | undefined;
+let printer: Printer | undefined;
+
+/**
+ * Demangles a name of the Itanium C++ ABI (`_Z…`), as GNU c++filt prints it.
+ * @returns undefined if the name is none or exceeds the limits
+ */
+export function demangleItanium(name: string, style: DemangleStyle): string | undefined {
+  if (name.charCodeAt(0) !== CHAR._ || name.charCodeAt(1) !== CHAR.Z || name.length > MAX_NAME) return undefined;
+  parser ??= new Parser();
+  printer ??= new Printer(parser.tree);
+  try {
+    return demangleWith(parser, printer, name, style);
+  } catch (error) {
+    // A stack that the caller has almost used up is a limit, too.
+    if (error instanceof NotDemangled || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function demangleWith(p: Parser, pr: Printer, name: string, style: DemangleStyle): string {
+  const nameOnly = style !== 'full';
+  const encoding = parseMangledName(p, name, nameOnly);
+  // What follows the name is not looked at where it is not printed.
+  const clones = nameOnly ? '' : readClones(p);
+  pr.begin(OPTIONS[style]);
+  pr.print(encoding);
+  return clones === '' ? pr.out : pr.out + clones;
+}
+
+/** `<mangled-name>`, behind the _Z. */
+function parseMangledName(p: Parser, name: string, nameOnly: boolean): number {
+  p.begin(name, 2);
+  try {
+    const encoding = parseEncoding(p, nameOnly);
+    if (nameOnly || isAtClonesOrEnd(p)) return encoding;
+  } catch (error) {
+    if (!(error instanceof NotDemangled)) throw error;
+  }
+  if (p.scopedNames !== 'new') p.fail();
+  p.begin(name, 2, 'old');
+  return parseEncoding(p, nameOnly);
+}
+
+function isAtClonesOrEnd(p: Parser): boolean {
+  return p.pos === p.end || p.peek() === CHAR['.'];
+}
+
+/**
+ * Reads the suffixes that compilers give to copies and parts of functions: `.constprop.0`, `.cold`, `.123`.
+ * @returns them as GNU's demangler prints them, empty if there are none
+ * @throws NotDemangled if anything else follows the name
+ */
+function readClones(p: Parser): string {
+  const name = p.text;
+  let clones = '';
+  let pos = p.pos;
+  while (pos < name.length) {
+    if (name.charCodeAt(pos) !== CHAR['.']) p.fail();
+    let end = pos + 1;
+    while (isCloneCharacter(name.charCodeAt(end))) end++;
+    if (end === pos + 1) p.fail();
+    while (name.charCodeAt(end) === CHAR['.'] && isDigit(name.charCodeAt(end + 1))) {
+      end += 2;
+      while (isDigit(name.charCodeAt(end))) end++;
+    }
+    clones += ` [clone ${name.slice(pos, end)}]`;
+    pos = end;
+  }
+  return clones;
+}
+
+function isCloneCharacter(c: number): boolean {
+  return isLower(c) || isDigit(c) || c === CHAR._;
+}

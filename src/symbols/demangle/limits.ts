@@ -1,0 +1,24 @@
+/**
+ * Bounds for hostile names. Real ones stay far below: of the 200,000 names of node, LLVM and clang none has more than a few hundred nodes
+ * or is deeper than some dozens.
+ */
+/** Characters of a mangled name. */
+export const MAX_NAME: number = 1 << 15;
+export const MAX_NODES: number = 1 << 14;
+/** Nesting of productions while parsing, and of nodes while printing. */
+export const MAX_DEPTH = 400;
+/** Characters of a demangled name. */
+export const MAX_OUTPUT: number = 1 << 16;
+/** Nodes visited while printing one name; substitutions can make a short name visit very many. */
+export const MAX_PRINTED_NODES: number = 1 << 15;
+
+/** Thrown inside the demangler where a name does not follow the grammar or exceeds a limit; never leaves it. Has no stack: it is common. */
+export class NotDemangled extends Error {
+  constructor() {
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+    super('not a mangled name, or one beyond the limits');
+    Error.stackTraceLimit = limit;
+    this.name = 'NotDemangled';
+  }
+}

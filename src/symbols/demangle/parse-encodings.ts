@@ -1,0 +1,189 @@
+import { CHAR } from './chars.ts';
+import { parseExpression } from './parse-expressions.ts';
+import { parseModule, parseName } from './parse-names.ts';
+import { parseTemplateArgument, parseType } from './parse-types.ts';
+import type { Parser } from './parser.ts';
+import { Kind, Qualifier } from './tree.ts';
+import { type SPECIAL_NAMES, specialIndex, VOID } from './vocabulary.ts';
+
+/**
+ * `<encoding>`: a function with its parameters, data, or a special name. Itanium C++ ABI, 5.1.2.
+ * @param nameOnly stop behind the name, when parameters are not asked for
+ */
+export function parseEncoding(p: Parser, nameOnly = false): number {
+  const c = p.peek();
+  if (c === CHAR.T || c === CHAR.G) return parseSpecialName(p);
+  p.enter();
+  const outerQualifiers = p.nameQualifiers;
+  p.nameQualifiers = 0;
+  const name = parseName(p);
+  const qualifiers = p.nameQualifiers;
+  p.nameQualifiers = outerQualifiers;
+  p.leave();
+  if (nameOnly) return p.node(Kind.Encoding, name, -1, qualifiers);
+  if (atEncodingEnd(p)) return name;
+  return p.node(Kind.Encoding, name, parseBareFunctionType(p, name), qualifiers);
+}
+
+function atEncodingEnd(p: Parser): boolean {
+  const c = p.peek();
+  return c === 0 || c === CHAR.E || c === CHAR['.'];
+}
+
+/** `<bare-function-type>`, with the constraint that may follow. */
+function parseBareFunctionType(p: Parser, name: number): number {
+  const hasReturnType = p.take(CHAR.J) || isTemplateFunction(p, name);
+  const returnType = hasReturnType ? parseType(p) : -1;
+  const begin = p.beginList();
+  while (!atEncodingEnd(p) && p.peek() !== CHAR.Q) p.addMember(parseType(p));
+  const parameters = endParameters(p, begin);
+  const constraint = p.take(CHAR.Q) ? parseExpression(p) : -1;
+  return p.node(Kind.Function, returnType, parameters, constraint);
+}
+
+/** Ends a list of parameter types, of which there must be one: void, alone, stands for none. */
+export function endParameters(p: Parser, begin: number): number {
+  const parameters = p.endList(begin);
+  const tree = p.tree;
+  const count = tree.count(parameters);
+  if (count === 0) p.fail();
+  if (count === 1) {
+    const only = tree.item(parameters, 0);
+    if (tree.kind(only) === Kind.Builtin && tree.a(only) === VOID) return p.endList(begin);
+  }
+  return parameters;
+}
+
+/** Whether a function of this name has its return type encoded: templates have, but constructors, destructors and conversions have not. */
+function isTemplateFunction(p: Parser, name: number): boolean {
+  const tree = p.tree;
+  let node = name;
+  let template = false;
+  for (;;) {
+    switch (tree.kind(node)) {
+      case Kind.Nested:
+      case Kind.LocalName:
+      case Kind.DefaultArgument:
+        node = tree.b(node);
+        break;
+      case Kind.Template:
+        template = true;
+        node = tree.a(node);
+        break;
+      case Kind.AbiTagged:
+      case Kind.ModuleEntity:
+      case Kind.Friend:
+        node = tree.a(node);
+        break;
+      case Kind.Constructor:
+      case Kind.Destructor:
+      case Kind.Conversion:
+        return false;
+      default:
+        return template;
+    }
+  }
+}
+
+/** `<special-name>`. Those of GNU's demangler and the ABI's; virtual tables, thunks, guards, modules' initializers. */
+function parseSpecialName(p: Parser): number {
+  const first = p.text[p.pos]!;
+  const second = p.text[p.pos + 1] ?? '';
+  const code = `${first}${second}`;
+  p.pos += 2;
+  switch (code) {
+    case 'TV':
+    case 'TT':
+    case 'TI':
+    case 'TS':
+    case 'TF':
+    case 'TJ':
+      return special(p, code, parseType(p));
+    case 'TA':
+      return special(p, code, parseTemplateArgument(p));
+    case 'TH':
+    case 'TW':
+    case 'GV':
+      return special(p, code, parseName(p));
+    case 'Th':
+    case 'Tv':
+      p.pos--;
+      skipCallOffset(p);
+      return special(p, code, parseInnerEncoding(p));
+    case 'Tc':
+      skipCallOffset(p);
+      skipCallOffset(p);
+      return special(p, code, parseInnerEncoding(p));
+    case 'TC': {
+      const derived = parseType(p);
+      p.number();
+      p.expect(CHAR._);
+      return p.node(Kind.ConstructionVtable, derived, parseType(p));
+    }
+    case 'GA':
+      return special(p, code, parseInnerEncoding(p));
+    case 'GT': {
+      const clone = p.text[p.pos++];
+      if (clone !== 't' && clone !== 'n') p.fail();
+      return special(p, clone === 't' ? 'GTt' : 'GTn', parseInnerEncoding(p));
+    }
+    case 'GI': {
+      const module = parseModule(p, -1);
+      if (module < 0) p.fail();
+      return special(p, code, module);
+    }
+    case 'GR': {
+      const name = parseName(p);
+      return parseReferenceTemporary(p, name);
+    }
+    default:
+      return p.fail();
+  }
+}
+
+/**
+ * The number of a reference temporary: `[<seq-id>]_`, or as GCC wrote it before version 4.9, a plain one or none. GNU's demangler knows
+ * only those, and takes the underscore of a local variable's for a discriminator: then none is left here.
+ */
+function parseReferenceTemporary(p: Parser, name: number): number {
+  const start = p.pos;
+  p.skipDigits();
+  if (p.peek() === 0) {
+    const end = p.pos;
+    p.pos = start;
+    return p.node(Kind.ReferenceTemporary, name, start === end ? 0 : p.number());
+  }
+  p.pos = start;
+  p.sequenceNumber();
+  return special(p, 'GR', name);
+}
+
+function special(p: Parser, letters: keyof typeof SPECIAL_NAMES, object: number): number {
+  return p.node(Kind.Special, specialIndex(letters), object);
+}
+
+function parseInnerEncoding(p: Parser): number {
+  p.enter();
+  const encoding = parseEncoding(p);
+  p.leave();
+  return encoding;
+}
+
+/** `<call-offset>`: h and one number, or v and two; none of them is shown. */
+function skipCallOffset(p: Parser): void {
+  const isVirtual = p.take(CHAR.v);
+  if (!isVirtual) p.expect(CHAR.h);
+  skipSignedNumber(p);
+  if (isVirtual) skipSignedNumber(p);
+}
+
+function skipSignedNumber(p: Parser): void {
+  p.take(CHAR.n);
+  p.skipDigits();
+  p.expect(CHAR._);
+}
+
+/** Whether a function's implicit object parameter is its first one (C++23's "deducing this"). */
+export function hasExplicitObject(qualifiers: number): boolean {
+  return (qualifiers & Qualifier.ExplicitObject) !== 0;
+}

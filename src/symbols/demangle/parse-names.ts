@@ -1,0 +1,280 @@
+import { CHAR, isDigit, isLower, isUpper } from './chars.ts';
+import { endParameters, parseEncoding } from './parse-encodings.ts';
+import { parseDecltype } from './parse-expressions.ts';
+import { parseTemplateParameters } from './parse-template-parameters.ts';
+import { parseTemplateArguments, parseTemplateParam, parseType } from './parse-types.ts';
+import type { Parser } from './parser.ts';
+import { Kind, Qualifier, StdForm } from './tree.ts';
+import { findOperator, STD_ABBREVIATIONS } from './vocabulary.ts';
+
+/** `<name>`. Itanium C++ ABI, 5.1.3. */
+export function parseName(p: Parser): number {
+  const c = p.peek();
+  if (c === CHAR.N) return parseNestedName(p);
+  if (c === CHAR.Z) return parseLocalName(p);
+  if (c === CHAR.S && p.peek(1) !== CHAR.t) {
+    const substitution = parseSubstitution(p, false);
+    if (p.tree.kind(substitution) === Kind.Module) return parseUnscopedName(p, -1, substitution);
+    return p.peek() === CHAR.I ? p.node(Kind.Template, substitution, parseTemplateArguments(p)) : substitution;
+  }
+  return parseUnscopedName(p, c === CHAR.S ? parseSubstitution(p, false) : -1, -1);
+}
+
+function parseUnscopedName(p: Parser, scope: number, module: number): number {
+  const unqualified = parseUnqualifiedName(p, module);
+  const name = scope < 0 ? unqualified : p.node(Kind.Nested, scope, unqualified);
+  if (p.peek() !== CHAR.I) return name;
+  p.substitutable(name);
+  return p.node(Kind.Template, name, parseTemplateArguments(p));
+}
+
+/** `<nested-name>`: N, qualifiers, scopes and name, E. The qualifiers are left in the parser. */
+function parseNestedName(p: Parser): number {
+  p.expect(CHAR.N);
+  p.enter();
+  let qualifiers = 0;
+  if (p.take(CHAR.H)) qualifiers = Qualifier.ExplicitObject;
+  else {
+    qualifiers = parseCvQualifiers(p);
+    if (p.take(CHAR.R)) qualifiers |= Qualifier.Lvalue;
+    else if (p.take(CHAR.O)) qualifiers |= Qualifier.Rvalue;
+  }
+  const name = parsePrefix(p);
+  p.nameQualifiers = qualifiers;
+  p.leave();
+  return name;
+}
+
+/** `<CV-qualifiers>`, in the ABI's order: restrict, volatile, const. */
+export function parseCvQualifiers(p: Parser): number {
+  let qualifiers = 0;
+  for (;;) {
+    if (p.take(CHAR.K)) qualifiers |= Qualifier.Const;
+    else if (p.take(CHAR.V)) qualifiers |= Qualifier.Volatile;
+    else if (p.take(CHAR.r)) qualifiers |= Qualifier.Restrict;
+    else return qualifiers;
+  }
+}
+
+/** `<prefix>` and the name behind it, up to and with the E. Every prefix is a candidate for substitution, the whole is not. */
+// hot
+function parsePrefix(p: Parser): number {
+  let prefix = -1;
+  let module = -1;
+  for (;;) {
+    const c = p.peek();
+    let isCandidate = true;
+    if (isDigit(c)) prefix = within(p, prefix, parseUnqualifiedName(p, module));
+    else if (c === CHAR.E) {
+      if (prefix < 0 || module >= 0) p.fail();
+      p.pos++;
+      return prefix;
+    } else if (c === CHAR.I) {
+      if (prefix < 0) p.fail();
+      prefix = p.node(Kind.Template, prefix, parseTemplateArguments(p));
+    } else if (c === CHAR.S) {
+      const substitution = parseSubstitution(p, true);
+      if (p.tree.kind(substitution) === Kind.Module) {
+        module = substitution;
+        continue;
+      }
+      if (prefix >= 0) p.fail();
+      prefix = substitution;
+      isCandidate = false;
+    } else if (c === CHAR.T) {
+      if (prefix >= 0) p.fail();
+      prefix = parseTemplateParam(p);
+    } else if (c === CHAR.D && (p.peek(1) === CHAR.t || p.peek(1) === CHAR.T)) {
+      if (prefix >= 0) p.fail();
+      prefix = parseDecltype(p);
+    } else if (c === CHAR.M) {
+      // What is in the initializer of the data member just named: only a mark.
+      if (prefix < 0) p.fail();
+      p.pos++;
+      continue;
+    } else prefix = within(p, prefix, parseUnqualifiedName(p, module));
+    module = -1;
+    if (isCandidate && p.peek() !== CHAR.E) p.substitutable(prefix);
+  }
+}
+
+function within(p: Parser, scope: number, name: number): number {
+  return scope < 0 ? name : p.node(Kind.Nested, scope, name);
+}
+
+/** `<local-name>`: Z, the function, E, and what is in it. */
+function parseLocalName(p: Parser): number {
+  p.expect(CHAR.Z);
+  p.enter();
+  const encoding = parseEncoding(p);
+  p.expect(CHAR.E);
+  let entity: number;
+  if (p.take(CHAR.s)) {
+    skipDiscriminator(p);
+    entity = p.node(Kind.StringLiteral);
+  } else if (p.take(CHAR.d)) {
+    const number = p.compactNumber() + 1;
+    entity = p.node(Kind.DefaultArgument, number, parseName(p));
+  } else {
+    entity = parseName(p);
+    const kind = p.tree.kind(entity);
+    if (kind !== Kind.Lambda && kind !== Kind.UnnamedType) skipDiscriminator(p);
+  }
+  p.leave();
+  return p.node(Kind.LocalName, encoding, entity);
+}
+
+/** `<discriminator>`, if there is one: _ and a digit, or two underscores, a number and, if it has several digits, another. */
+function skipDiscriminator(p: Parser): void {
+  if (!p.take(CHAR._)) return;
+  const isLong = p.take(CHAR._);
+  const start = p.pos;
+  p.skipDigits();
+  if (isLong && p.pos - start > 1) p.expect(CHAR._);
+}
+
+/** `<unqualified-name>` with its modules before and its ABI tags behind. */
+export function parseUnqualifiedName(p: Parser, inModule = -1): number {
+  const module = p.peek() === CHAR.W ? parseModule(p, inModule) : inModule;
+  const isFriend = p.take(CHAR.F);
+  let name = parseBaseName(p);
+  if (isFriend) name = p.node(Kind.Friend, name);
+  if (module >= 0) name = p.node(Kind.ModuleEntity, name, module);
+  return p.peek() === CHAR.B ? parseAbiTags(p, name) : name;
+}
+
+function parseBaseName(p: Parser): number {
+  const c = p.peek();
+  if (isDigit(c)) return parseSourceName(p);
+  if (isLower(c)) return parseOperatorName(p);
+  switch (c) {
+    case CHAR.C:
+      return parseConstructor(p);
+    case CHAR.D:
+      return p.peek(1) === CHAR.C ? parseStructuredBinding(p) : parseDestructor(p);
+    case CHAR.L: {
+      p.pos++;
+      const name = parseBaseName(p);
+      skipDiscriminator(p);
+      return name;
+    }
+    case CHAR.U:
+      return parseUnnamed(p);
+    default:
+      return p.fail();
+  }
+}
+
+function parseAbiTags(p: Parser, tagged: number): number {
+  const lastName = p.lastName;
+  let name = tagged;
+  while (p.take(CHAR.B)) name = p.node(Kind.AbiTagged, name, parseSourceName(p));
+  p.lastName = lastName;
+  return name;
+}
+
+/** `<source-name>`: its length and the identifier. */
+// hot
+export function parseSourceName(p: Parser): number {
+  const length = p.number();
+  const start = p.pos;
+  if (length === 0 || length > p.end - start) p.fail();
+  p.pos = start + length;
+  const name = p.node(Kind.Name, start, start + length);
+  p.lastName = name;
+  return name;
+}
+
+/** `<operator-name>`; conversions, literal operators and vendors' operators among them. */
+function parseOperatorName(p: Parser): number {
+  const first = p.peek();
+  const second = p.peek(1);
+  p.pos += 2;
+  if (first === CHAR.v && isDigit(second)) return p.node(Kind.VendorOperator, parseSourceName(p));
+  if (first === CHAR.c && second === CHAR.v) {
+    const outer = p.inConversion;
+    p.inConversion = true;
+    const type = parseType(p);
+    p.inConversion = outer;
+    return p.node(Kind.Conversion, type);
+  }
+  if (first === CHAR.l && second === CHAR.i) return p.node(Kind.LiteralOperator, parseSourceName(p));
+  const operator = findOperator(first, second);
+  if (operator < 0) p.fail();
+  return p.node(Kind.Operator, operator);
+}
+
+/** C1 … C5, or CI1 and CI2 with the base class whose constructor is inherited. */
+function parseConstructor(p: Parser): number {
+  p.expect(CHAR.C);
+  const isInheriting = p.take(CHAR.I);
+  const variant = p.peek();
+  if (variant < 49 || variant > (isInheriting ? 50 : 53)) p.fail();
+  p.pos++;
+  // GNU's demangler then names the constructor after the base, as the last name that it saw.
+  if (isInheriting) parseType(p);
+  if (p.lastName < 0) p.fail();
+  return p.node(Kind.Constructor, p.lastName);
+}
+
+function parseDestructor(p: Parser): number {
+  p.expect(CHAR.D);
+  const variant = p.peek();
+  if (variant < 48 || variant > 53 || variant === 51 || p.lastName < 0) p.fail();
+  p.pos++;
+  return p.node(Kind.Destructor, p.lastName);
+}
+
+function parseStructuredBinding(p: Parser): number {
+  p.pos += 2;
+  const begin = p.beginList();
+  do p.addMember(parseSourceName(p));
+  while (!p.take(CHAR.E));
+  return p.node(Kind.StructuredBinding, p.endList(begin));
+}
+
+/** `<unnamed-type-name>`: Ut and a number, or Ul, the lambda's parameters, E and a number. */
+function parseUnnamed(p: Parser): number {
+  p.expect(CHAR.U);
+  // GNU's demangler counts an unnamed type as a candidate twice: here, without its scope, and as a prefix.
+  if (p.take(CHAR.t)) return p.substitutable(p.node(Kind.UnnamedType, p.compactNumber() + 1));
+  p.expect(CHAR.l);
+  p.enter();
+  const lastName = p.lastName;
+  const templateParameters = parseTemplateParameters(p);
+  const begin = p.beginList();
+  while (p.peek() !== CHAR.E && p.peek() !== CHAR.Q) p.addMember(parseType(p));
+  const parameters = endParameters(p, begin);
+  p.expect(CHAR.E);
+  p.lastName = lastName;
+  p.leave();
+  return p.node(Kind.Lambda, parameters, p.compactNumber() + 1, templateParameters);
+}
+
+/** `<module-name>`: W and a name, several of them, WP for a partition. @returns `inModule` if there is none here */
+export function parseModule(p: Parser, inModule: number): number {
+  let module = inModule;
+  while (p.take(CHAR.W)) {
+    const isPartition = p.take(CHAR.P);
+    module = p.substitutable(p.node(Kind.Module, module, parseSourceName(p), isPartition ? 1 : 0));
+  }
+  return module;
+}
+
+/**
+ * `<substitution>`: S and a number, or one of the standard abbreviations.
+ * @param isPrefix a name in its scope follows; the abbreviation is then spelt out if that is a constructor or destructor
+ */
+export function parseSubstitution(p: Parser, isPrefix: boolean): number {
+  p.expect(CHAR.S);
+  const c = p.peek();
+  if (c === CHAR._ || isDigit(c) || isUpper(c)) return p.substitution();
+  const abbreviation = STD_ABBREVIATIONS.get(c);
+  if (!abbreviation) return p.fail();
+  p.pos++;
+  if (c === CHAR.t) return p.node(Kind.StdName, c, StdForm.Short);
+  const next = p.peek();
+  p.lastName = p.node(Kind.StdName, c, StdForm.Last);
+  const name = p.node(Kind.StdName, c, isPrefix && (next === CHAR.C || next === CHAR.D) ? StdForm.Full : StdForm.Short);
+  return next === CHAR.B ? p.substitutable(parseAbiTags(p, name)) : name;
+}

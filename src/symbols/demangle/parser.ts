@@ -1,0 +1,166 @@
+import { isDigit, isUpper } from './chars.ts';
+import { MAX_DEPTH, MAX_NODES, NotDemangled } from './limits.ts';
+import { Tree } from './tree.ts';
+
+/** Whether names in the scope of others have not been met, were read as the ABI has them now, or are read as it had them once. */
+export type ScopedNames = 'unseen' | 'new' | 'old';
+
+/**
+ * What the productions of the grammar share: the place in the mangled name, the tree that is built, the substitutions so far. One is
+ * reused for all names. Productions are functions of it, by area: parse-encodings, parse-names, parse-types, parse-expressions; each
+ * begins at the first character of what it parses, ends behind the last and returns a node.
+ */
+export class Parser {
+  text = '';
+  pos = 0;
+  end = 0;
+  readonly tree: Tree = new Tree();
+  /** The name that a constructor in the scope being parsed has: the last component seen, or −1. */
+  lastName = -1;
+  /** Qualifier bits of the nested name that was parsed last: those of the member function that it names. */
+  nameQualifiers = 0;
+  /** Inside the type of a conversion operator, where arguments behind a template parameter may be the operator's own. */
+  inConversion = false;
+  /** How names in the scope of others are read: see parseScopedName. */
+  scopedNames: ScopedNames = 'unseen';
+  readonly #substitutions: Int32Array = new Int32Array(MAX_NODES);
+  #substitutionCount = 0;
+  /** Members of the lists that are being parsed. */
+  readonly #members: Int32Array = new Int32Array(MAX_NODES);
+  #memberCount = 0;
+  #depth = 0;
+
+  /** @param scopedNames `old` for the second attempt at a name */
+  begin(text: string, pos: number, scopedNames: ScopedNames = 'unseen'): void {
+    this.text = text;
+    this.pos = pos;
+    this.end = text.length;
+    this.tree.clear(text);
+    this.lastName = -1;
+    this.nameQualifiers = 0;
+    this.inConversion = false;
+    this.scopedNames = scopedNames;
+    this.#substitutionCount = 0;
+    this.#memberCount = 0;
+    this.#depth = 0;
+  }
+
+  /** @returns code of the character `ahead` of the place, 0 behind the end */
+  peek(ahead = 0): number {
+    const at = this.pos + ahead;
+    return at < this.end ? this.text.charCodeAt(at) : 0;
+  }
+
+  /** Goes past the character if it is this one. */
+  take(c: number): boolean {
+    if (this.pos < this.end && this.text.charCodeAt(this.pos) === c) {
+      this.pos++;
+      return true;
+    }
+    return false;
+  }
+
+  /** @throws NotDemangled if another character stands here */
+  expect(c: number): void {
+    if (!this.take(c)) this.fail();
+  }
+
+  fail(): never {
+    throw new NotDemangled();
+  }
+
+  /** To be called by every production that may contain itself, with {@link leave} at its end. */
+  enter(): void {
+    if (++this.#depth > MAX_DEPTH) this.fail();
+  }
+
+  leave(): void {
+    this.#depth--;
+  }
+
+  node(kind: number, a = -1, b = -1, c = -1): number {
+    return this.tree.node(kind, a, b, c);
+  }
+
+  /** @returns where the members of a new list begin, for {@link endList} */
+  beginList(): number {
+    return this.#memberCount;
+  }
+
+  addMember(node: number): void {
+    if (this.#memberCount >= MAX_NODES) this.fail();
+    this.#members[this.#memberCount++] = node;
+  }
+
+  endList(begin: number, constraint = -1): number {
+    const list = this.tree.list(this.#members, begin, this.#memberCount, constraint);
+    this.#memberCount = begin;
+    return list;
+  }
+
+  /** Makes the node one that S_, S0_ … can refer to. Returns it. */
+  substitutable(node: number): number {
+    if (this.#substitutionCount >= MAX_NODES) this.fail();
+    this.#substitutions[this.#substitutionCount++] = node;
+    return node;
+  }
+
+  /** Parses the index and underscore behind an S. */
+  substitution(): number {
+    const index = this.sequenceNumber();
+    if (index >= this.#substitutionCount) this.fail();
+    return this.#substitutions[index]!;
+  }
+
+  get substitutionCount(): number {
+    return this.#substitutionCount;
+  }
+
+  /** Forgets the substitutions from this one on, where a production is tried and given up. */
+  restoreSubstitutions(count: number): void {
+    this.#substitutionCount = count;
+  }
+
+  /** `<seq-id>_`: _ is 0, 0_ is 1, Z_ is 36 (base 36). */
+  sequenceNumber(): number {
+    if (this.take(95)) return 0;
+    let value = 0;
+    for (;;) {
+      const c = this.peek();
+      if (isDigit(c)) value = value * 36 + c - 48;
+      else if (isUpper(c)) value = value * 36 + c - 55;
+      else break;
+      if (value > MAX_NODES) this.fail();
+      this.pos++;
+    }
+    this.expect(95);
+    return value + 1;
+  }
+
+  /** `[<number>]_`: _ is 0, 0_ is 1, 12_ is 13. */
+  compactNumber(): number {
+    if (this.take(95)) return 0;
+    const value = this.number();
+    this.expect(95);
+    return value + 1;
+  }
+
+  /** Digits, at least one; at most the length of the name is of any use, and larger numbers fail. */
+  number(): number {
+    let c = this.peek();
+    if (!isDigit(c)) this.fail();
+    let value = 0;
+    while (isDigit(c)) {
+      value = value * 10 + c - 48;
+      if (value > 0x3fffffff) this.fail();
+      this.pos++;
+      c = this.peek();
+    }
+    return value;
+  }
+
+  /** Goes past digits, of which there may be any number. */
+  skipDigits(): void {
+    while (isDigit(this.peek())) this.pos++;
+  }
+}

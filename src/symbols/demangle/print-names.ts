@@ -1,0 +1,321 @@
+import { isLower } from './chars.ts';
+import { hasExplicitObject } from './parse-encodings.ts';
+import type { Printer } from './printer.ts';
+import { Kind, Qualifier, StdForm, TemplateParameterKind } from './tree.ts';
+import { endsInDeclarator } from './type-shape.ts';
+import { OPERATORS, SPECIAL_TEXTS, STD_ABBREVIATIONS } from './vocabulary.ts';
+
+// hot
+export function printName(pr: Printer, node: number, kind: number): void {
+  const tree = pr.tree;
+  switch (kind) {
+    case Kind.Name:
+      printSourceName(pr, tree.a(node), tree.b(node));
+      break;
+    case Kind.Nested:
+      pr.print(tree.a(node));
+      pr.append('::');
+      pr.print(tree.b(node));
+      break;
+    case Kind.Template:
+      printTemplate(pr, node);
+      break;
+    case Kind.StdName:
+      printStdName(pr, tree.a(node), tree.b(node));
+      break;
+    case Kind.Encoding:
+      printEncoding(pr, node, true);
+      break;
+    case Kind.Constructor:
+      pr.print(tree.a(node));
+      break;
+    case Kind.Destructor:
+      pr.append('~');
+      pr.print(tree.a(node));
+      break;
+    case Kind.Operator:
+      printOperatorName(pr, OPERATORS[tree.a(node)]!.text);
+      break;
+    case Kind.Conversion:
+      pr.append('operator ');
+      pr.print(tree.a(node));
+      break;
+    case Kind.AbiTagged:
+      pr.print(tree.a(node));
+      pr.append('[abi:');
+      pr.print(tree.b(node));
+      pr.append(']');
+      break;
+    case Kind.LocalName:
+      printEnclosing(pr, tree.a(node));
+      pr.append('::');
+      pr.print(tree.b(node));
+      break;
+    case Kind.Lambda:
+      printLambda(pr, node);
+      break;
+    case Kind.UnnamedType:
+      pr.append(`{unnamed type#${tree.a(node)}}`);
+      break;
+    case Kind.Special:
+      pr.append(SPECIAL_TEXTS[tree.a(node)]!);
+      pr.print(tree.b(node));
+      break;
+    default:
+      printRareName(pr, node, kind);
+      break;
+  }
+}
+
+function printRareName(pr: Printer, node: number, kind: number): void {
+  const tree = pr.tree;
+  switch (kind) {
+    case Kind.DefaultArgument:
+      pr.append(`{default arg#${tree.a(node)}}::`);
+      pr.print(tree.b(node));
+      break;
+    case Kind.StringLiteral:
+      pr.append('string literal');
+      break;
+    case Kind.LiteralOperator:
+      pr.append('operator"" ');
+      pr.print(tree.a(node));
+      break;
+    case Kind.VendorOperator:
+      pr.append('operator ');
+      pr.print(tree.a(node));
+      break;
+    case Kind.StructuredBinding:
+      pr.append('[');
+      pr.printList(tree.a(node));
+      pr.append(']');
+      break;
+    case Kind.Module:
+      if (tree.a(node) >= 0) pr.print(tree.a(node));
+      if (tree.c(node) === 1) pr.append(':');
+      else if (tree.a(node) >= 0) pr.append('.');
+      pr.print(tree.b(node));
+      break;
+    case Kind.ModuleEntity:
+      pr.print(tree.a(node));
+      pr.append('@');
+      pr.print(tree.b(node));
+      break;
+    case Kind.Friend:
+      pr.print(tree.a(node));
+      pr.append('[friend]');
+      break;
+    case Kind.ConstructionVtable:
+      pr.append('construction vtable for ');
+      pr.print(tree.b(node));
+      pr.append('-in-');
+      pr.print(tree.a(node));
+      break;
+    case Kind.ReferenceTemporary:
+      pr.append(`reference temporary #${tree.b(node)} for `);
+      pr.print(tree.a(node));
+      break;
+    case Kind.TemplateParameter:
+      printTemplateParameter(pr, node);
+      break;
+    default:
+      pr.fail();
+      break;
+  }
+}
+
+/** An identifier. GCC calls unnamed namespaces _GLOBAL__N_… (or with a dot or dollar for the second underscore). */
+function printSourceName(pr: Printer, start: number, end: number): void {
+  const text = pr.tree.text;
+  if (end - start >= 10 && text.charCodeAt(start) === 95 && text.startsWith('_GLOBAL_', start) && text.charCodeAt(start + 9) === 78) {
+    const c = text.charCodeAt(start + 8);
+    if (c === 95 || c === 46 || c === 36) {
+      pr.append('(anonymous namespace)');
+      return;
+    }
+  }
+  pr.appendRange(start, end);
+}
+
+function printStdName(pr: Printer, letter: number, form: number): void {
+  const abbreviation = STD_ABBREVIATIONS.get(letter)!;
+  if (form === StdForm.Last) {
+    pr.append(abbreviation.last);
+    return;
+  }
+  if (form === StdForm.Short && !pr.options.spellOutStd) {
+    pr.append(abbreviation.short);
+    return;
+  }
+  if (pr.options.templateArguments) {
+    pr.append(abbreviation.full);
+    return;
+  }
+  const arguments_ = abbreviation.full.indexOf('<');
+  pr.append(arguments_ < 0 ? abbreviation.full : abbreviation.full.slice(0, arguments_));
+}
+
+function printOperatorName(pr: Printer, text: string): void {
+  pr.append(isLower(text.charCodeAt(0)) ? `operator ${text}` : `operator${text}`);
+}
+
+/** A template with its arguments. A conversion operator's type may be one of them, though they are printed behind it. */
+function printTemplate(pr: Printer, node: number): void {
+  const tree = pr.tree;
+  const name = tree.a(node);
+  const args = tree.b(node);
+  const isConversion = tree.kind(lastComponent(pr, name)) === Kind.Conversion;
+  const outerArguments = pr.templateArguments;
+  if (isConversion) pr.templateArguments = args;
+  pr.print(name);
+  pr.templateArguments = outerArguments;
+  if (pr.options.templateArguments) pr.printTemplateArguments(args);
+}
+
+function lastComponent(pr: Printer, name: number): number {
+  let node = name;
+  while (pr.tree.kind(node) === Kind.Nested) node = pr.tree.b(node);
+  return node;
+}
+
+/** @returns the arguments of the template that a function of this name is made from, or −1 */
+function ownArguments(pr: Printer, name: number): number {
+  const tree = pr.tree;
+  let node = name;
+  for (;;) {
+    switch (tree.kind(node)) {
+      case Kind.Template:
+        return tree.b(node);
+      case Kind.Nested:
+        // A member that is no template: its class's arguments.
+        node = tree.kind(tree.b(node)) === Kind.Template ? tree.b(node) : tree.a(node);
+        break;
+      case Kind.LocalName:
+      case Kind.DefaultArgument:
+        node = tree.b(node);
+        break;
+      case Kind.AbiTagged:
+      case Kind.ModuleEntity:
+      case Kind.Friend:
+        node = tree.a(node);
+        break;
+      default:
+        return -1;
+    }
+  }
+}
+
+/** A function with its return type, parameters and qualifiers; or data. */
+export function printEncoding(pr: Printer, node: number, withReturnType: boolean, withParameters = true): void {
+  const tree = pr.tree;
+  const name = tree.a(node);
+  const type = tree.b(node);
+  const outerArguments = pr.templateArguments;
+  const args = ownArguments(pr, name);
+  if (args >= 0) pr.templateArguments = args;
+  if (type < 0) pr.print(name);
+  else {
+    const returnType = withReturnType ? tree.a(type) : -1;
+    if (returnType >= 0) printReturnType(pr, returnType);
+    pr.print(name);
+    pr.append(hasExplicitObject(tree.c(node)) && tree.count(tree.b(type)) > 0 ? '(this ' : '(');
+    if (withParameters) pr.printList(tree.b(type));
+    pr.append(')');
+    printQualifiers(pr, tree.c(node));
+    if (returnType >= 0) pr.printRight(returnType);
+    if (args >= 0 && tree.c(args) >= 0) printConstraint(pr, tree.c(args));
+    if (tree.c(type) >= 0) printConstraint(pr, tree.c(type));
+  }
+  pr.templateArguments = outerArguments;
+}
+
+/** A return type is followed by a space, unless it ends as the declarator of a function or array does. */
+function printReturnType(pr: Printer, type: number): void {
+  pr.printLeft(type);
+  if (!endsInDeclarator(pr, type)) pr.append(' ');
+}
+
+function printConstraint(pr: Printer, constraint: number): void {
+  pr.append(' requires ');
+  pr.print(constraint);
+}
+
+/** The function that something is local to: without its return type, and in the shortest form with empty parentheses. */
+function printEnclosing(pr: Printer, encoding: number): void {
+  const tree = pr.tree;
+  if (tree.kind(encoding) !== Kind.Encoding) {
+    pr.print(encoding);
+    return;
+  }
+  printEncoding(pr, encoding, false, pr.options.enclosingParameters);
+}
+
+/** Qualifiers behind a parameter list, each behind a space. */
+export function printQualifiers(pr: Printer, qualifiers: number): void {
+  if (qualifiers === 0) return;
+  if ((qualifiers & Qualifier.Const) !== 0) pr.append(' const');
+  if ((qualifiers & Qualifier.Volatile) !== 0) pr.append(' volatile');
+  if ((qualifiers & Qualifier.Restrict) !== 0) pr.append(' restrict');
+  if ((qualifiers & Qualifier.Lvalue) !== 0) pr.append(' &');
+  if ((qualifiers & Qualifier.Rvalue) !== 0) pr.append(' &&');
+}
+
+function printLambda(pr: Printer, node: number): void {
+  const tree = pr.tree;
+  const outer = pr.inLambda;
+  const outerParameters = pr.lambdaParameters;
+  pr.inLambda = true;
+  pr.lambdaParameters = tree.c(node);
+  pr.append('{lambda');
+  if (pr.lambdaParameters >= 0) printTemplateHead(pr, pr.lambdaParameters, true);
+  pr.append('(');
+  pr.printList(tree.a(node));
+  pr.append(`)#${tree.b(node)}}`);
+  pr.inLambda = outer;
+  pr.lambdaParameters = outerParameters;
+}
+
+/** `<typename $T0, int $N1>` */
+function printTemplateHead(pr: Printer, list: number, withNames: boolean): void {
+  const tree = pr.tree;
+  pr.append('<');
+  for (let i = 0; i < tree.count(list); i++) {
+    if (i > 0) pr.append(', ');
+    pr.print(tree.item(list, i));
+    if (withNames) pr.append(` ${templateParameterName(pr, list, i)}`);
+  }
+  pr.append('>');
+}
+
+/** @param index less than the list's count */
+export function templateParameterName(pr: Printer, list: number, index: number): string {
+  const tree = pr.tree;
+  let parameter = tree.item(list, index);
+  while (tree.b(parameter) === TemplateParameterKind.Pack) parameter = tree.c(parameter);
+  const kind = tree.b(parameter);
+  return `${kind === TemplateParameterKind.Value ? '$N' : kind === TemplateParameterKind.Template ? '$TT' : '$T'}${index}`;
+}
+
+function printTemplateParameter(pr: Printer, node: number): void {
+  const tree = pr.tree;
+  switch (tree.b(node)) {
+    case TemplateParameterKind.Type:
+      pr.append('typename');
+      break;
+    case TemplateParameterKind.Value:
+      pr.print(tree.c(node));
+      break;
+    case TemplateParameterKind.Template:
+      pr.append('template');
+      printTemplateHead(pr, tree.c(node), false);
+      pr.append(' class');
+      break;
+    case TemplateParameterKind.Pack:
+      pr.print(tree.c(node));
+      pr.append('...');
+      break;
+    default:
+      pr.print(tree.a(node));
+      break;
+  }
+}

@@ -1,0 +1,275 @@
+import { printQualifiers, templateParameterName } from './print-names.ts';
+import type { Printer } from './printer.ts';
+import { FunctionSuffix, Kind, Qualifier } from './tree.ts';
+import { collapseReferences, declaratorKind, endsInDeclarator, isFunctionOrArray, qualifiersOf, referenceKind } from './type-shape.ts';
+import { BUILTIN_TYPES, ELABORATED } from './vocabulary.ts';
+
+/** Prints what of a type stands left of what has it: all of most types; `int (*` of `int (*) [3]`, `void (A::*` of `void (A::*)(int)`. */
+// hot
+export function printTypeLeft(pr: Printer, node: number, kind: number): void {
+  const tree = pr.tree;
+  switch (kind) {
+    case Kind.Builtin:
+      pr.append(BUILTIN_TYPES[tree.a(node)]!.name);
+      break;
+    case Kind.Pointer:
+      printPointerLeft(pr, tree.a(node), '*');
+      break;
+    case Kind.Reference:
+    case Kind.RvalueReference:
+      printReferenceLeft(pr, node);
+      break;
+    case Kind.Qualified:
+      printQualifiedLeft(pr, node);
+      break;
+    case Kind.TemplateParam:
+      printTemplateParamLeft(pr, node);
+      break;
+    case Kind.PackExpansion:
+      printPackExpansion(pr, tree.a(node));
+      break;
+    case Kind.Function: {
+      const returnType = tree.a(node);
+      pr.printLeft(returnType);
+      if (!endsInDeclarator(pr, returnType)) pr.append(' ');
+      return;
+    }
+    case Kind.FunctionQualified:
+    case Kind.Array:
+      pr.printLeft(tree.a(node));
+      break;
+    case Kind.MemberPointer:
+      printOpening(pr, tree.b(node), ' ');
+      pr.print(tree.a(node));
+      pr.append('::*');
+      break;
+    case Kind.Decltype:
+      pr.append('decltype (');
+      pr.print(tree.a(node));
+      pr.append(')');
+      break;
+    default:
+      printRareTypeLeft(pr, node, kind);
+      break;
+  }
+}
+
+function printRareTypeLeft(pr: Printer, node: number, kind: number): void {
+  const tree = pr.tree;
+  switch (kind) {
+    case Kind.VendorQualified:
+      pr.printLeft(tree.a(node));
+      pr.append(isFunctionOrArray(pr, tree.a(node)) ? '( ' : ' ');
+      pr.print(tree.b(node));
+      if (tree.c(node) >= 0 && pr.options.templateArguments) pr.printTemplateArguments(tree.c(node));
+      return;
+    case Kind.Complex:
+      pr.printLeft(tree.a(node));
+      pr.append(' _Complex');
+      break;
+    case Kind.Imaginary:
+      pr.printLeft(tree.a(node));
+      pr.append(' _Imaginary');
+      break;
+    case Kind.Vector:
+      pr.printLeft(tree.a(node));
+      pr.append(' __vector(');
+      pr.print(tree.b(node));
+      pr.append(')');
+      break;
+    case Kind.FloatN:
+      pr.append('_Float');
+      pr.appendRange(tree.a(node), tree.b(node));
+      break;
+    case Kind.BitInt:
+      pr.append(tree.b(node) === 1 ? '_BitInt(' : 'unsigned _BitInt(');
+      pr.print(tree.a(node));
+      pr.append(')');
+      break;
+    case Kind.VendorType:
+      pr.print(tree.a(node));
+      if (tree.b(node) >= 0 && pr.options.templateArguments) {
+        pr.append('(');
+        pr.printList(tree.b(node));
+        pr.append(')');
+      }
+      return;
+    case Kind.Elaborated:
+      pr.append(ELABORATED[tree.a(node)]!);
+      pr.print(tree.b(node));
+      break;
+    case Kind.ConstrainedAuto:
+      pr.print(tree.a(node));
+      pr.append(tree.b(node) === 1 ? ' decltype(auto)' : ' auto');
+      break;
+    default:
+      pr.fail();
+      break;
+  }
+}
+
+/** Prints what of a type stands right of what has it. */
+export function printTypeRight(pr: Printer, node: number, kind: number): void {
+  const tree = pr.tree;
+  switch (kind) {
+    case Kind.Pointer:
+    case Kind.VendorQualified:
+      printClosing(pr, tree.a(node));
+      break;
+    case Kind.Reference:
+    case Kind.RvalueReference:
+      printClosing(pr, collapseReferences(pr, tree.a(node)));
+      break;
+    case Kind.MemberPointer:
+      printClosing(pr, tree.b(node));
+      break;
+    case Kind.Qualified:
+    case Kind.Complex:
+    case Kind.Imaginary:
+    case Kind.Vector:
+      pr.printRight(tree.a(node));
+      break;
+    case Kind.TemplateParam:
+      printTemplateParamRight(pr, node);
+      break;
+    case Kind.Function:
+      pr.append('(');
+      pr.printList(tree.b(node));
+      pr.append(')');
+      pr.printRight(tree.a(node));
+      break;
+    case Kind.FunctionQualified:
+      pr.printRight(tree.a(node));
+      printFunctionSuffix(pr, node);
+      break;
+    case Kind.Array:
+      printArrayRight(pr, node);
+      break;
+  }
+}
+
+function printFunctionSuffix(pr: Printer, node: number): void {
+  const tree = pr.tree;
+  switch (tree.b(node)) {
+    case FunctionSuffix.Qualifiers:
+      printQualifiers(pr, tree.c(node));
+      break;
+    case FunctionSuffix.TransactionSafe:
+      pr.append(' transaction_safe');
+      break;
+    case FunctionSuffix.Noexcept:
+      pr.append(' noexcept');
+      break;
+    case FunctionSuffix.NoexceptIf:
+      pr.append(' noexcept(');
+      pr.print(tree.c(node));
+      pr.append(')');
+      break;
+    default:
+      pr.append(' throw(');
+      pr.printList(tree.c(node));
+      pr.append(')');
+      break;
+  }
+}
+
+/** Dimensions follow each other without a space; the first has one before. */
+function printArrayRight(pr: Printer, array: number): void {
+  const tree = pr.tree;
+  let node = array;
+  pr.append(' [');
+  for (;;) {
+    if (tree.b(node) >= 0) pr.print(tree.b(node));
+    pr.append(']');
+    const element = tree.a(node);
+    if (tree.kind(element) !== Kind.Array) {
+      pr.printRight(element);
+      return;
+    }
+    pr.countWork();
+    pr.append('[');
+    node = element;
+  }
+}
+
+function printPointerLeft(pr: Printer, pointee: number, sign: string): void {
+  printOpening(pr, pointee, '');
+  pr.append(sign);
+}
+
+/** Prints the left part of what is pointed to, and what keeps the sign behind it from belonging to its return or element type. */
+function printOpening(pr: Printer, pointee: number, otherwise: string): void {
+  pr.printLeft(pointee);
+  const declarator = declaratorKind(pr, pointee);
+  if (declarator === Kind.Array) pr.append(' (');
+  else if (declarator === Kind.Function) pr.append('(');
+  else if (otherwise !== '') pr.append(otherwise);
+}
+
+function printClosing(pr: Printer, pointee: number): void {
+  if (isFunctionOrArray(pr, pointee)) pr.append(')');
+  pr.printRight(pointee);
+}
+
+/** References to references collapse, which template parameters bring about. */
+function printReferenceLeft(pr: Printer, node: number): void {
+  const tree = pr.tree;
+  const referred = tree.a(node);
+  const collapsed = collapseReferences(pr, referred);
+  if (collapsed !== referred) {
+    const isLvalue = tree.kind(node) === Kind.Reference || referenceKind(pr, referred) === Kind.Reference;
+    printPointerLeft(pr, collapsed, isLvalue ? '&' : '&&');
+    return;
+  }
+  printPointerLeft(pr, referred, tree.kind(node) === Kind.Reference ? '&' : '&&');
+}
+
+/** A qualifier that the type has already, as what a template parameter stands for may, is not said again. */
+function printQualifiedLeft(pr: Printer, node: number): void {
+  const tree = pr.tree;
+  const type = tree.a(node);
+  pr.printLeft(type);
+  const qualifiers = tree.b(node) & ~qualifiersOf(pr, type);
+  if (qualifiers === 0) return;
+  printQualifiers(pr, qualifiers & (Qualifier.Const | Qualifier.Volatile | Qualifier.Restrict));
+}
+
+function printTemplateParamLeft(pr: Printer, node: number): void {
+  if (pr.inLambda) {
+    const index = pr.tree.a(node);
+    const declared = pr.lambdaParameters;
+    if (declared >= 0 && index < pr.tree.count(declared)) {
+      pr.append(templateParameterName(pr, declared, index));
+      return;
+    }
+    pr.append(`auto:${index + 1}`);
+    return;
+  }
+  const argument = pr.resolve(node);
+  if (argument >= 0) pr.printLeft(argument);
+}
+
+function printTemplateParamRight(pr: Printer, node: number): void {
+  if (pr.inLambda) return;
+  const argument = pr.resolve(node);
+  if (argument >= 0) pr.printRight(argument);
+}
+
+/** The pattern, once for each member of the pack in it; with dots where there is none, as in lambdas and of function parameters. */
+function printPackExpansion(pr: Printer, pattern: number): void {
+  const tree = pr.tree;
+  const pack = pr.findPack(pattern);
+  if (pack < 0) {
+    pr.printOperand(pattern);
+    pr.append('...');
+    return;
+  }
+  const outerIndex = pr.packIndex;
+  const count = tree.count(pack);
+  for (let i = 0; i < count; i++) {
+    pr.packIndex = i;
+    if (i > 0) pr.append(', ');
+    pr.print(pattern);
+  }
+  pr.packIndex = outerIndex;
+}

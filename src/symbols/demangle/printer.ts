@@ -1,0 +1,190 @@
+import { CHAR } from './chars.ts';
+import { MAX_DEPTH, MAX_OUTPUT, MAX_PRINTED_NODES, NotDemangled } from './limits.ts';
+import { printExpression, printOperand } from './print-expressions.ts';
+import { printName } from './print-names.ts';
+import { printTypeLeft, printTypeRight } from './print-types.ts';
+import { CHILD_FIELDS, FIRST_EXPRESSION, FIRST_TYPE, Kind, type Tree } from './tree.ts';
+
+/** What is left out of a name. */
+export interface PrintOptions {
+  /** Standard abbreviations as templates with all their arguments: `std::basic_string<char, …>` for `std::string`. */
+  readonly spellOutStd: boolean;
+  readonly templateArguments: boolean;
+  /** Parameters of functions that something is local to. */
+  readonly enclosingParameters: boolean;
+}
+
+/**
+ * What the printing functions share: the text so far, and what template parameters stand for at this place. Printing is spread over
+ * print-names, print-types and print-expressions. A type is printed in two parts, left and right of what it is the type of; most have
+ * no right part.
+ */
+export class Printer {
+  out = '';
+  /** Code of the last character of `out`; to ask `out` for it would make the engine copy what it had only noted down. */
+  last = 0;
+  options: PrintOptions = { spellOutStd: true, templateArguments: true, enclosingParameters: true };
+  /** The arguments that template parameters stand for: a list, or −1. */
+  templateArguments = -1;
+  /** Which member of the packs is being printed, or −1 outside an expansion. */
+  packIndex = -1;
+  /** Inside a lambda's parameters, where a template parameter is one of its own. */
+  inLambda = false;
+  /** Declared template parameters of that lambda: a list, or −1. */
+  lambdaParameters = -1;
+  readonly tree: Tree;
+  #depth = 0;
+  #printed = 0;
+
+  constructor(tree: Tree) {
+    this.tree = tree;
+  }
+
+  begin(options: PrintOptions): void {
+    this.out = '';
+    this.last = 0;
+    this.options = options;
+    this.templateArguments = -1;
+    this.packIndex = -1;
+    this.inLambda = false;
+    this.lambdaParameters = -1;
+    this.#depth = 0;
+    this.#printed = 0;
+  }
+
+  /** @param text not empty */
+  append(text: string): void {
+    this.out += text;
+    this.last = text.charCodeAt(text.length - 1);
+  }
+
+  /** Appends a range of the mangled name. */
+  appendRange(start: number, end: number): void {
+    const text = this.tree.text;
+    this.out += text.substring(start, end);
+    this.last = text.charCodeAt(end - 1);
+  }
+
+  fail(): never {
+    throw new NotDemangled();
+  }
+
+  /** Counts the work done; with {@link leave}, how deep it is nested. */
+  enter(): void {
+    if (++this.#depth > MAX_DEPTH || ++this.#printed > MAX_PRINTED_NODES || this.out.length > MAX_OUTPUT) this.fail();
+  }
+
+  leave(): void {
+    this.#depth--;
+  }
+
+  /** For work that does not nest. */
+  countWork(): void {
+    if (++this.#printed > MAX_PRINTED_NODES) this.fail();
+  }
+
+  /** Prints the whole of a node. */
+  // hot
+  print(node: number): void {
+    const kind = this.tree.kind(node);
+    this.enter();
+    if (kind < FIRST_TYPE) printName(this, node, kind);
+    else if (kind >= FIRST_EXPRESSION) printExpression(this, node, kind);
+    else {
+      printTypeLeft(this, node, kind);
+      if (kind !== Kind.Builtin) printTypeRight(this, node, kind);
+    }
+    this.leave();
+  }
+
+  printLeft(node: number): void {
+    const kind = this.tree.kind(node);
+    this.enter();
+    if (kind < FIRST_TYPE) printName(this, node, kind);
+    else if (kind >= FIRST_EXPRESSION) printExpression(this, node, kind);
+    else printTypeLeft(this, node, kind);
+    this.leave();
+  }
+
+  printRight(node: number): void {
+    const kind = this.tree.kind(node);
+    if (kind <= FIRST_TYPE || kind >= FIRST_EXPRESSION) return;
+    this.enter();
+    printTypeRight(this, node, kind);
+    this.leave();
+  }
+
+  /** Prints the members of a list with commas between. Those that print as nothing, empty packs, have none before them at the end. */
+  // hot
+  printList(list: number): void {
+    const tree = this.tree;
+    const count = tree.count(list);
+    let kept = this.out;
+    for (let i = 0; i < count; i++) {
+      if (i > 0) this.append(', ');
+      const length = this.out.length;
+      this.print(tree.item(list, i));
+      if (this.out.length !== length) kept = this.out;
+    }
+    // `last` stays the comma's space: GNU's demangler writes `>>` after an empty pack, `> >` elsewhere.
+    this.out = kept;
+  }
+
+  /** @returns what a TemplateParam node stands for here, a member if that is a pack that is being expanded; −1 for nothing */
+  resolve(param: number): number {
+    const tree = this.tree;
+    const args = this.templateArguments;
+    const index = tree.a(param);
+    if (args < 0 || index >= tree.count(args)) this.fail();
+    const argument = tree.item(args, index);
+    if (this.packIndex < 0 || tree.kind(argument) !== Kind.ArgumentPack) return argument;
+    const members = tree.a(argument);
+    return this.packIndex < tree.count(members) ? tree.item(members, this.packIndex) : -1;
+  }
+
+  /** Finds the first pack among what the template parameters in a node stand for. @returns its list, or −1 */
+  findPack(node: number): number {
+    if (node < 0 || this.inLambda) return -1;
+    this.enter();
+    const pack = this.#findPackIn(node);
+    this.leave();
+    return pack;
+  }
+
+  #findPackIn(node: number): number {
+    const tree = this.tree;
+    const kind = tree.kind(node);
+    if (kind === Kind.TemplateParam) {
+      const args = this.templateArguments;
+      const index = tree.a(node);
+      if (args < 0 || index >= tree.count(args)) return -1;
+      const argument = tree.item(args, index);
+      return tree.kind(argument) === Kind.ArgumentPack ? tree.a(argument) : -1;
+    }
+    if (kind === Kind.List) {
+      for (let i = 0; i < tree.count(node); i++) {
+        const pack = this.findPack(tree.item(node, i));
+        if (pack >= 0) return pack;
+      }
+      return -1;
+    }
+    const fields = CHILD_FIELDS[kind]!;
+    let pack = -1;
+    if ((fields & 1) !== 0) pack = this.findPack(tree.a(node));
+    if (pack < 0 && (fields & 2) !== 0) pack = this.findPack(tree.b(node));
+    if (pack < 0 && (fields & 4) !== 0) pack = this.findPack(tree.c(node));
+    return pack;
+  }
+
+  /** An operand of an operator, in parentheses where it needs them. */
+  printOperand(node: number): void {
+    printOperand(this, node);
+  }
+
+  /** Prints template arguments in angle brackets, which GNU's demangler keeps from becoming << and >>. */
+  printTemplateArguments(list: number): void {
+    this.append(this.last === CHAR['<'] ? ' <' : '<');
+    this.printList(list);
+    this.append(this.last === CHAR['>'] ? ' >' : '>');
+  }
+}

@@ -1,0 +1,71 @@
+import type { Printer } from './printer.ts';
+import { Kind } from './tree.ts';
+
+/** What types are when template parameters are looked through: questions that printing asks before it writes a sign. */
+
+/** @returns the node, or what it stands for if it is a template parameter; −1 for nothing */
+function lookThrough(pr: Printer, type: number): number {
+  let node = type;
+  while (node >= 0 && pr.tree.kind(node) === Kind.TemplateParam && !pr.inLambda) {
+    pr.countWork();
+    node = pr.resolve(node);
+  }
+  return node;
+}
+
+/** @returns Kind.Function or Kind.Array if a sign of the type's declarator is put between two parts of it, else −1 */
+export function declaratorKind(pr: Printer, type: number): number {
+  const tree = pr.tree;
+  let node = type;
+  for (;;) {
+    const kind = tree.kind(node);
+    if (kind === Kind.Function || kind === Kind.Array) return kind;
+    if (kind === Kind.Qualified || kind === Kind.FunctionQualified) node = tree.a(node);
+    else if (kind === Kind.TemplateParam) {
+      const argument = lookThrough(pr, node);
+      if (argument < 0 || argument === node) return -1;
+      node = argument;
+    } else return -1;
+  }
+}
+
+export function isFunctionOrArray(pr: Printer, type: number): boolean {
+  return declaratorKind(pr, type) >= 0;
+}
+
+/** Whether the left part of a type ends in the open parenthesis and sign of a pointer to a function or array. */
+export function endsInDeclarator(pr: Printer, type: number): boolean {
+  const tree = pr.tree;
+  let node = lookThrough(pr, type);
+  for (;;) {
+    if (node < 0) return false;
+    const kind = tree.kind(node);
+    if (kind !== Kind.Pointer && kind !== Kind.Reference && kind !== Kind.RvalueReference && kind !== Kind.MemberPointer) return false;
+    const pointee = lookThrough(pr, kind === Kind.MemberPointer ? tree.b(node) : tree.a(node));
+    if (pointee < 0) return false;
+    if (isFunctionOrArray(pr, pointee)) return true;
+    node = pointee;
+  }
+}
+
+/** @returns Kind.Reference or Kind.RvalueReference if the type is one, else −1 */
+export function referenceKind(pr: Printer, type: number): number {
+  const node = lookThrough(pr, type);
+  if (node < 0) return -1;
+  const kind = pr.tree.kind(node);
+  return kind === Kind.Reference || kind === Kind.RvalueReference ? kind : -1;
+}
+
+/** @returns what is referred to in the end, where a template parameter stands for a reference; else the type itself */
+export function collapseReferences(pr: Printer, type: number): number {
+  const tree = pr.tree;
+  let node = type;
+  while (tree.kind(node) === Kind.TemplateParam && referenceKind(pr, node) >= 0) node = tree.a(lookThrough(pr, node));
+  return node;
+}
+
+/** @returns Qualifier bits that the type has itself */
+export function qualifiersOf(pr: Printer, type: number): number {
+  const node = lookThrough(pr, type);
+  return node >= 0 && pr.tree.kind(node) === Kind.Qualified ? pr.tree.b(node) : 0;
+}
