@@ -8,6 +8,7 @@ import { OutputStage } from '../host/output-stage.ts';
 import type { WriteOptions } from '../write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { didYouMean } from './did-you-mean.ts';
+import { explainingSymbols } from './explanation.ts';
 import { reportingFailures } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
@@ -34,7 +35,7 @@ export async function runConvert(args: Arguments, terminal: Terminal, version: s
   checkNoCommand(args.inputs[0]);
   const outputs = args.texts('output');
   const format = readFormat(args);
-  const reading = planReading(args);
+  const reading = planReading(args, terminal);
   const writing = planWriting(args, version);
   if (inputs.length > 1 && outputs.length > 0) {
     const { runMergedConvert } = await import('./convert-merged-command.ts');
@@ -81,8 +82,10 @@ async function convertOne(plan: Plan, args: Arguments, terminal: Terminal, isOne
 
 async function writeOutputs(stage: OutputStage, input: OpenInput, plan: Plan, args: Arguments, terminal: Terminal, diagnostics: Diagnostics): Promise<void> {
   await withOutputs(stage, plan.outputs, terminal, (outputs) =>
-    withProgress(input.source, args, terminal, (onProgress) =>
-      convert(input.source, outputs, { ...readOptions(plan.reading, input, diagnostics), ...plan.writing, ...onProgress }, diagnostics),
+    explainingSymbols(args, terminal, (onSymbols) =>
+      withProgress(input.source, args, terminal, (onProgress) =>
+        convert(input.source, outputs, { ...readOptions(plan.reading, input, diagnostics), ...plan.writing, ...onProgress, ...onSymbols }, diagnostics),
+      ),
     ),
   );
 }

@@ -1,3 +1,5 @@
+import { removeUnfinished } from '../host/unfinished-files.ts';
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
@@ -14,6 +16,7 @@ export async function cleaningUpOnSignals<T>(cleanUp: () => void, work: () => Pr
       return;
     }
     cleanUp();
+    removeUnfinished();
     stopListening();
     process.kill(process.pid, signal);
   };

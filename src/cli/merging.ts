@@ -3,6 +3,7 @@ import { PerfconvError } from '../errors.ts';
 import type { OpenInput } from '../host/open-input.ts';
 import type { MergeReadOptions } from '../merge-recordings.ts';
 import type { Arguments } from './arguments.ts';
+import { explainingSymbols } from './explanation.ts';
 import { reportingFailures } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { inputLabels } from './input-labels.ts';
@@ -65,8 +66,10 @@ function readInput(input: string, label: string, plan: ReadingPlan, args: Argume
   return reportingFailures(input, terminal, () =>
     reportingFindings(diagnostics, args, terminal, input, true, async () => {
       await withInput(input, terminal, diagnostics, (opened) =>
-        withProgress(opened.source, args, terminal, (onProgress) =>
-          read(opened, label, { ...readOptions(plan, opened, diagnostics), ...onProgress }, diagnostics),
+        explainingSymbols(args, terminal, (onSymbols) =>
+          withProgress(opened.source, args, terminal, (onProgress) =>
+            read(opened, label, { ...readOptions(plan, opened, diagnostics), ...onProgress, ...onSymbols }, diagnostics),
+          ),
         ),
       );
     }),

@@ -123,6 +123,14 @@ const SYMBOL_SOURCES: readonly OptionSpec[] = [
     section: SYMBOLS,
     text: "The recording machine's vmlinux, also for files and lines. Default: the one of its build id in the usual places",
   },
+  {
+    name: 'debuginfod',
+    value: 'URL',
+    isRepeatable: true,
+    section: SYMBOLS,
+    text: 'Ask this debuginfod server for binaries and debug files that are not on this machine, by their build ids; env: the servers of DEBUGINFOD_URLS. Default: none is asked',
+  },
+  { name: 'explain-symbols', section: SYMBOLS, text: 'Say for each binary where symbols were looked for, what was found, and what would help' },
   { name: 'no-inline', section: SYMBOLS, text: 'Do not show inlined functions (this version never does; for scripts that say so)' },
   { name: 'no-demangle', section: SYMBOLS, text: 'Do not demangle names (this version never does; for scripts that say so)' },
 ];
@@ -191,6 +199,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --symfs /mnt/target --kallsyms target.kallsyms web.data', "another machine's recording"],
     ['perfconv --vmlinux vmlinux-6.1.0 web.data', 'kernel functions with files and lines'],
     ['perfconv --debug-dir /opt/debug --buildid-dir ~/.debug web.data', 'symbols from elsewhere'],
+    ['perfconv --debuginfod https://debuginfod.debian.net --explain-symbols web.data', 'symbols from a server, and where each was found'],
     ['perfconv -t script --compat perf --no-inline --no-demangle --max-stack 127 -o - web.data', 'to compare with perf script'],
     ['perfconv --strict --quiet --no-progress web.data || echo $?', 'in a script (-v instead of -q tells more)'],
   ],
@@ -268,4 +277,4 @@ export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, INFO, DUMP, CO
 
 /** Commands and options that a later version will have. */
 export const COMMANDS_TO_COME: readonly string[] = ['view'];
-export const OPTIONS_TO_COME: readonly string[] = ['perf-map-dir', 'debuginfod'];
+export const OPTIONS_TO_COME: readonly string[] = ['perf-map-dir'];

@@ -1,5 +1,5 @@
 import { type RecordingSource, recordingBytes } from '../bytes/byte-source.ts';
-import { DEFAULT_DEBUG_DIRS, parseTimeRanges, type SampleFilter, Symbolizer, type SymbolizerOptions } from '../convert.ts';
+import { DEFAULT_DEBUG_DIRS, parseTimeRanges, type SampleFilter, type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../convert.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { nativeZstd } from '../host/native-zstd.ts';
 import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
@@ -9,6 +9,7 @@ import type { ReadProfileOptions } from '../read-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName } from './messages.ts';
 import { STANDARD_STREAM } from './outputs.ts';
+import { planDebuginfod, pprofBinaryDirs } from './symbol-servers.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What perf calls a recording unless told otherwise. */
@@ -18,26 +19,31 @@ export const DEFAULT_INPUT = 'perf.data';
 export interface ReadingPlan {
   readonly filter: SampleFilter;
   readonly symbolizer: SymbolizerOptions;
+  /** Where symbols are read from. */
+  readonly symbolFiles: SymbolFiles;
   readonly maxStack: number | undefined;
 }
 
 /** @throws PerfconvError `usage` */
-export function planReading(args: Arguments): ReadingPlan {
+export function planReading(args: Arguments, terminal: Terminal): ReadingPlan {
   const compatPerf = args.choice('compat', ['perf']) !== undefined;
   const symfs = args.text('symfs');
   const buildIdDir = args.text('buildid-dir');
   const kallsyms = args.text('kallsyms');
   const vmlinux = args.text('vmlinux');
+  const debuginfod = planDebuginfod(args, terminal);
   return {
     filter: readFilter(args),
     symbolizer: {
       debugDirs: [...args.texts('debug-dir'), ...DEFAULT_DEBUG_DIRS],
+      binaryDirs: pprofBinaryDirs(terminal.env),
       compatPerf,
       ...(symfs !== undefined && { symfs }),
       ...(buildIdDir !== undefined && { buildIdDir }),
       ...(kallsyms !== undefined && { kallsyms }),
       ...(vmlinux !== undefined && { vmlinux }),
     },
+    symbolFiles: new NodeSymbolFiles(debuginfod),
     maxStack: args.count('max-stack'),
   };
 }
@@ -83,7 +89,7 @@ export function readOptions(plan: ReadingPlan, { modifiedNs, kcoreDir }: OpenInp
   return {
     filter: plan.filter,
     compatPerf: plan.symbolizer.compatPerf,
-    symbolizer: new Symbolizer(new NodeSymbolFiles(), { ...plan.symbolizer, ...(kcoreDir !== undefined && { kcoreDir }) }, diagnostics),
+    symbolizer: new Symbolizer(plan.symbolFiles, { ...plan.symbolizer, ...(kcoreDir !== undefined && { kcoreDir }) }, diagnostics),
     ...(openZstd && { openZstd }),
     ...(plan.maxStack !== undefined && { maxStack: plan.maxStack }),
     ...(modifiedNs !== undefined && { fallbackCaptureTimeNs: modifiedNs }),

@@ -4,6 +4,7 @@ import { Diagnostics } from '../diagnostics.ts';
 import { WritableSink } from '../host/writable-sink.ts';
 import { type ReportOptions, report, writeReport } from '../report.ts';
 import type { Arguments } from './arguments.ts';
+import { explainingSymbols } from './explanation.ts';
 import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
@@ -19,7 +20,7 @@ const WARM_PERCENT = 0.5;
 /** `perfconv report`. */
 export async function runReport(args: Arguments, terminal: Terminal): Promise<number> {
   const inputs = args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
-  const plan = planReading(args);
+  const plan = planReading(args, terminal);
   const limit = args.count('limit');
   const weight = args.choice('weight', WEIGHTS);
   const options = {
@@ -37,8 +38,10 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   const [input] = inputs;
   const read = (): Promise<void> =>
     withInput(input, terminal, diagnostics, (opened) =>
-      withProgress(opened.source, args, terminal, (onProgress) =>
-        report(opened.source, sink, { ...readOptions(plan, opened, diagnostics), ...options, ...onProgress }, diagnostics),
+      explainingSymbols(args, terminal, (onSymbols) =>
+        withProgress(opened.source, args, terminal, (onProgress) =>
+          report(opened.source, sink, { ...readOptions(plan, opened, diagnostics), ...options, ...onProgress, ...onSymbols }, diagnostics),
+        ),
       ),
     );
   return reportingFailures(input, terminal, () =>

@@ -38,9 +38,17 @@ export interface ObjectFileSearch extends RecordedFile {
  * `.gnu_debugdata`, which has less, and `.dynsym` where there is nothing else.
  * @returns undefined when no file was found that is of any use
  */
-export async function findObjectFiles(files: CheckedFiles, machine: SymbolFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+export async function findObjectFiles(files: CheckedFiles, machine: SymbolFiles, search: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+  const wanted = { ...search, pid: await livingPid(machine, search.pid) };
   if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is no path of a stored file');
   return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, machine, wanted);
+}
+
+/** −1 where the process has ended: then it has no files to show. */
+async function livingPid(machine: SymbolFiles, pid: number): Promise<number> {
+  const source = pid > 0 ? await machine.open(`/proc/${pid}/comm`) : undefined;
+  await source?.close();
+  return source === undefined ? -1 : pid;
 }
 
 async function findBest(files: CheckedFiles, machine: SymbolFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {

@@ -1,0 +1,22 @@
+import type { DsoSymbols } from '../dso-symbols.ts';
+import type { ReadProfileOptions } from '../read-profile.ts';
+import type { Arguments } from './arguments.ts';
+import { symbolsText } from './symbols-text.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Runs `read` and, with `--explain-symbols`, says afterwards where was looked for symbols and what was found. */
+export async function explainingSymbols<T>(
+  args: Arguments,
+  terminal: Terminal,
+  read: (onSymbols: Pick<ReadProfileOptions, 'onSymbols'>) => Promise<T>,
+): Promise<T> {
+  if (!args.flag('explain-symbols')) return read({});
+  let dsos: readonly DsoSymbols[] = [];
+  const result = await read({
+    onSymbols: (found) => {
+      dsos = found;
+    },
+  });
+  terminal.stderr.write(symbolsText(dsos));
+  return result;
+}

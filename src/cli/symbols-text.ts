@@ -1,0 +1,92 @@
+import type { DsoSymbols } from '../dso-symbols.ts';
+import { printable } from '../errors.ts';
+import { symbolHelp } from '../symbol-help.ts';
+
+type Place = DsoSymbols['places'][number];
+
+const LABELS: Readonly<Record<Exclude<Place['outcome'], 'fits'>, string>> = {
+  absent: 'not there',
+  damaged: 'not readable',
+  'other-build-id': 'another file',
+  'other-crc': 'another file',
+  failed: 'no answer',
+  skipped: 'not asked',
+};
+const USES: Readonly<Record<Place['uses'][number], readonly string[]>> = { addresses: ['addresses'], symbols: ['functions'], lines: ['files', 'lines'] };
+const LABEL_COLUMNS = 14;
+
+/**
+ * What `--explain-symbols` prints: for each binary what of it is named, where was looked in which order and with what outcome, and
+ * what would help where something is missing.
+ * @param columns of the terminal; paths are never broken
+ */
+export function symbolsText(dsos: readonly DsoSymbols[], columns = 100): string {
+  const parts = dsos.map((dso) => dsoLines(dso, columns).map(printable).join('\n'));
+  const head = `symbols of ${dsos.length} ${dsos.length === 1 ? 'binary' : 'binaries'}, the most sampled first`;
+  return `${[head, ...parts].join('\n\n')}\n`;
+}
+
+function dsoLines(dso: DsoSymbols, columns: number): string[] {
+  const { name, buildId, samples, allSamples, locations, namedLocations, lineLocations, places } = dso;
+  const percent = allSamples === 0 ? 0 : (100 * samples) / allSamples;
+  const share = samples === 0 ? 'no samples of its own, callers only' : `${percent.toFixed(1)} % of the samples (${samples})`;
+  const lines = [
+    name,
+    `  ${share}; ${locations} ${locations === 1 ? 'address' : 'addresses'}: ${namedText(namedLocations, locations)}, ${lineText(lineLocations, locations)}`,
+  ];
+  if (buildId !== '') lines.push(`  build id ${buildId}`);
+  if (places.length === 0) lines.push(`  ${namedLocations > 0 ? 'the recording itself has the names' : 'nothing to look for: this is no file'}`);
+  let before = '';
+  for (const place of places) {
+    const label = labelOf(place);
+    lines.push(entry(label === before ? '' : label, place.place));
+    before = label;
+    const detail = detailOf(place);
+    if (detail !== '') lines.push(...wrapped(detail, columns - LABEL_COLUMNS - 3).map((line) => entry('', line)));
+  }
+  const help = symbolHelp(dso);
+  if (help !== '') lines.push(...wrapped(help, columns - LABEL_COLUMNS - 3).map((line, i) => entry(i === 0 ? 'what helps' : '', line)));
+  return lines;
+}
+
+function entry(label: string, text: string): string {
+  return `  ${label.padEnd(LABEL_COLUMNS)} ${text}`;
+}
+
+function namedText(named: number, all: number): string {
+  return named === all ? 'all named' : `${named === 0 ? 'none' : named} named`;
+}
+
+function lineText(withLine: number, all: number): string {
+  return `${withLine === 0 ? 'none' : withLine === all ? 'all' : withLine} with a line`;
+}
+
+function labelOf({ outcome, uses }: Place): string {
+  if (outcome !== 'fits') return LABELS[outcome];
+  return uses.length > 0 ? 'used' : 'of no use';
+}
+
+function detailOf({ outcome, detail, uses, holds }: Place): string {
+  if (outcome !== 'fits') return detail;
+  const used = uses.length === 0 ? [] : [`for ${listed(uses.flatMap((use) => USES[use]))}`];
+  const lacks = [
+    ...(holds.symbols === 'none' ? ['no symbols'] : holds.symbols === 'dynsym' ? ['no symbols but those of dynamic linking (.dynsym)'] : []),
+    ...(holds.debugInfo === false ? ['no debug information'] : []),
+  ];
+  return [...used, ...(lacks.length > 0 ? [`it has ${listed(lacks)}`] : []), ...(detail === '' ? [] : [detail])].join('; ');
+}
+
+function listed(texts: readonly string[]): string {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts[texts.length - 1]}`;
+}
+
+/** Cuts a text into lines between words. */
+function wrapped(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.length - 1;
+    if (last >= 0 && lines[last].length + 1 + word.length <= columns) lines[last] += ` ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import { symbolsText } from '../../src/cli/symbols-text.ts';
+import type { DsoSymbols } from '../../src/dso-symbols.ts';
+import type { SearchedPlace } from '../../src/symbols/search-log.ts';
+
+const ID = 'aa11111111111111111111111111111111111111';
+const place = (path: string, outcome: SearchedPlace['outcome'], more: Partial<SearchedPlace> = {}): SearchedPlace => ({
+  place: path,
+  outcome,
+  detail: '',
+  holds: {},
+  uses: [],
+  ...more,
+});
+const counts = { allSamples: 1000, locations: 40, namedLocations: 12, lineLocations: 0 };
+
+it('tells of each binary what was found where, in lines of 100 columns but for paths', () => {
+  const dsos: DsoSymbols[] = [
+    {
+      name: '/opt/app/server',
+      kind: 'file',
+      buildId: ID,
+      samples: 612,
+      unnamedSamples: 400,
+      ...counts,
+      places: [
+        place('/opt/app/server', 'other-build-id', { detail: 'its build id is bb22222222222222222222222222222222222222' }),
+        place('/home/u/.debug/.build-id/aa/1111/elf', 'fits', { holds: { code: true, symbols: 'dynsym', debugInfo: false }, uses: ['addresses', 'symbols'] }),
+        place('.gnu_debugdata in /home/u/.debug/.build-id/aa/1111/elf', 'damaged', { detail: 'the xz data cannot be read: they are cut off' }),
+        place('/opt/app/server.debug', 'absent'),
+        place('/opt/app/.debug/server.debug', 'absent'),
+        place('/usr/lib/debug/opt/app/server', 'other-crc', { detail: 'its CRC is not the one in .gnu_debuglink' }),
+        place('/usr/lib/debug/opt/app/server\n', 'fits', { holds: { symbols: 'none' } }),
+        place(`https://d.example/buildid/${ID}/debuginfo`, 'failed', { detail: 'it answered with status 503' }),
+      ],
+    },
+    { name: '/tmp/perf-7.map', kind: 'anon', buildId: '', samples: 0, unnamedSamples: 0, ...counts, locations: 1, namedLocations: 0, places: [] },
+    { name: 'base.apk', kind: 'file', buildId: '', samples: 1, unnamedSamples: 0, ...counts, namedLocations: 40, lineLocations: 40, places: [] },
+  ];
+  const text = symbolsText(dsos);
+  expect(text).toBe(`symbols of 3 binaries, the most sampled first
+
+/opt/app/server
+  61.2 % of the samples (612); 40 addresses: 12 named, none with a line
+  build id ${ID}
+  another file   /opt/app/server
+                 its build id is bb22222222222222222222222222222222222222
+  used           /home/u/.debug/.build-id/aa/1111/elf
+                 for addresses and functions; it has no symbols but those of dynamic linking
+                 (.dynsym) and no debug information
+  not readable   .gnu_debugdata in /home/u/.debug/.build-id/aa/1111/elf
+                 the xz data cannot be read: they are cut off
+  not there      /opt/app/server.debug
+                 /opt/app/.debug/server.debug
+  another file   /usr/lib/debug/opt/app/server
+                 its CRC is not the one in .gnu_debuglink
+  of no use      /usr/lib/debug/opt/app/server\\n
+                 it has no symbols
+  no answer      https://d.example/buildid/${ID}/debuginfo
+                 it answered with status 503
+  what helps     it is stripped: install its debug symbols (a package …-dbgsym, …-dbg or
+                 …-debuginfo), or give them with --debug-dir DIR
+
+/tmp/perf-7.map
+  no samples of its own, callers only; 1 address: none named, none with a line
+  nothing to look for: this is no file
+  what helps     code made at run time has names when /tmp/perf-7.map is kept: node
+                 --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf,
+                 DOTNET_PerfMapEnabled=1
+
+base.apk
+  0.1 % of the samples (1); 40 addresses: all named, all with a line
+  the recording itself has the names
+`);
+  expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
+});
