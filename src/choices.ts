@@ -3,6 +3,7 @@
  * used, in its writer; nothing here decodes a recording or looks up symbols.
  */
 import type { PerfRecord } from './perfdata/records/perf-record.ts';
+import type { DemangleStyle } from './symbols/demangle/demangle.ts';
 
 export { PPROF_LABELS, type PprofLabel } from './writers/pprof-labels.ts';
 export { REPORT_KEYS, type ReportKey } from './writers/report-keys.ts';
@@ -11,6 +12,7 @@ export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from './write
 export const WEIGHTS = ['period', 'samples'] as const;
 export const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;
 export const CHROME_STYLES = ['auto', 'events', 'profile'] as const;
+export const DEMANGLE_STYLES = ['full', 'no-params', 'simple'] as const satisfies readonly DemangleStyle[];
 
 /** Types of records, as `perfconv dump` shows them; written down here so that no layout need be loaded for a command's help. */
 export const RECORD_TYPES = [

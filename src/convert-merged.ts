@@ -1,6 +1,6 @@
 import type { ByteSink } from './bytes/byte-sink.ts';
 import type { RecordingSource } from './bytes/byte-source.ts';
-import type { ConvertOutput } from './convert.ts';
+import { type ConvertOutput, neededDebugInfo } from './convert.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { type MergedInput, type MergeReadOptions, RecordingMerger, requireMergeable } from './merge-recordings.ts';
 import type { Profile } from './profile/profile.ts';
@@ -37,7 +37,12 @@ export class MergedConversion {
   /** Reads one more recording; see {@link RecordingMerger.add}. What a sink throws does not come from here. */
   async add(source: RecordingSource, label: string, options: MergeReadOptions, diagnostics: Diagnostics): Promise<void> {
     const log = this.#tables.length > 0 ? new RecordLog() : undefined;
-    const result = await this.#merger.add(source, label, { ...options, ...(log && { observer: log }) }, diagnostics);
+    const result = await this.#merger.add(
+      source,
+      label,
+      { ...options, debugInfo: neededDebugInfo(this.#outputs, { ...options, ...this.#options }), ...(log && { observer: log }) },
+      diagnostics,
+    );
     if (log !== undefined) this.#unwritten = { result, log };
   }
 

@@ -9,6 +9,7 @@ import { type EventKind, type ReadProfileOptions, type ReadProfileResult, readPr
 import type { SampleFilter } from './session/filter.ts';
 import type { SessionResult } from './session/session.ts';
 import type { RecordLog } from './stats/record-log.ts';
+import { demangle } from './symbols/demangle/demangle.ts';
 import { needsSamples, type WriteOptions, writeProfile } from './write-profile.ts';
 import { scriptDetailsOf } from './writers/script-fields.ts';
 
@@ -46,17 +47,29 @@ export async function convert(
   const keepDetails = wantsScript ? (event: EventKind) => scriptDetailsOf(event, options.fields) : undefined;
   const result = await readProfile(
     source,
-    { ...options, offCpuTimes, keepSamples, ...(keepDetails && { keepDetails }), ...(log && { observer: log }) },
+    { ...options, debugInfo: neededDebugInfo(outputs, options), offCpuTimes, keepSamples, ...(keepDetails && { keepDetails }), ...(log && { observer: log }) },
     diagnostics,
   );
   if (outputs.some((output) => output.format !== 'csv')) requireSamples(result, options.filter);
   reportUnknownEvents(result.profile, options.filter, diagnostics);
 
+  // perf script prints names without parameters: who reads its text expects no others.
+  const writing: WriteOptions = options.demangle === undefined ? { scriptName: (name) => demangle(name, 'no-params'), ...options } : options;
   for (const output of outputs) {
-    if (output.format !== 'csv') await writeProfile(output.format, result.profile, output.sink, options, diagnostics);
+    if (output.format !== 'csv') await writeProfile(output.format, result.profile, output.sink, writing, diagnostics);
     else if (log !== undefined) await writeTables(result, log, output.openTable);
   }
   return result;
+}
+
+/** Lines without inlined functions are read only for outputs that have a place for them. */
+export function neededDebugInfo(
+  outputs: readonly Pick<ConvertOutput, 'format'>[],
+  { debugInfo = 'inlines', fields = [] }: Pick<ConvertOptions, 'debugInfo' | 'fields'>,
+): 'none' | 'lines' | 'inlines' {
+  if (debugInfo !== 'lines') return debugInfo;
+  const showsSourceLines = fields.some((field) => field === 'srcline' || field === '+srcline');
+  return outputs.some(({ format }) => (format === 'script' ? showsSourceLines : format !== 'folded')) ? 'lines' : 'none';
 }
 
 /**

@@ -6,16 +6,27 @@ import type { SymbolTable } from './symbols/symbol-table.ts';
 /** What a symbol table offers, as far as it is needed here. */
 export type FunctionTable = Pick<SymbolTable, 'find' | 'name' | 'start'>;
 
+export interface LocationNamingOptions {
+  /** What is read from debug information: nothing; files and lines; inlined functions, too. */
+  readonly debugInfo: 'none' | 'lines' | 'inlines';
+  /** Without inlined functions, perf 6.1 gives a function the line of what is inlined into it (observed). */
+  readonly compatPerf: boolean;
+  /** The name to show of a linkage name; undefined for what is no mangled name. */
+  readonly demangle: (name: string) => string | undefined;
+}
+
 /** Writes functions, files and lines into a profile's locations. */
 export class LocationNaming {
   readonly #profile: Profile;
   readonly #names: FunctionNames;
   readonly #showsInlines: boolean;
+  readonly #takesInnermostLine: boolean;
 
-  constructor(profile: Profile, options: { readonly debugInfo: 'none' | 'lines' | 'inlines'; readonly demangle: (name: string) => string | undefined }) {
+  constructor(profile: Profile, { debugInfo, compatPerf, demangle }: LocationNamingOptions) {
     this.#profile = profile;
-    this.#names = new FunctionNames(profile.strings, options.demangle);
-    this.#showsInlines = options.debugInfo === 'inlines';
+    this.#names = new FunctionNames(profile.strings, demangle);
+    this.#showsInlines = debugInfo === 'inlines';
+    this.#takesInnermostLine = debugInfo === 'lines' && compatPerf;
   }
 
   /** Names what the symbols cover, without files and lines. @returns the locations that they do not */
@@ -81,9 +92,10 @@ export class LocationNaming {
       const name = (nth === outermost ? linkageName : undefined) ?? (frame.function?.linkageName || frame.function?.name);
       // A line whose function nobody knows is not worth a frame without a name.
       if (!name) continue;
-      functions.push(this.#internFunction(name, frame));
-      lineNumbers.push(frame.line);
-      columns.push(frame.column);
+      const place = this.#takesInnermostLine ? { ...frames[0], function: frame.function } : frame;
+      functions.push(this.#internFunction(name, place));
+      lineNumbers.push(place.line);
+      columns.push(place.column);
     }
     if (functions.length > 0) this.#profile.locations.setLines(location, functions, lineNumbers, columns, symbolOffset);
   }

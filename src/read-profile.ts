@@ -15,6 +15,7 @@ import type { SampleFilter } from './session/filter.ts';
 import type { RecordObserver } from './session/replay.ts';
 import { runSession, type SessionResult } from './session/session.ts';
 import { symbolizeLocations } from './symbolize.ts';
+import { type DemangleStyle, demangle } from './symbols/demangle/demangle.ts';
 import type { Symbolizer } from './symbols/symbolizer.ts';
 
 export interface ReadProfileOptions {
@@ -40,6 +41,11 @@ export interface ReadProfileOptions {
    * too. Default: `inlines`.
    */
   readonly debugInfo?: 'none' | 'lines' | 'inlines';
+  /**
+   * How mangled names (C++, Rust) are shown: as linkers know them (`none`), or in one of the styles of {@link demangle}. Default: `full`;
+   * `no-params` with `compatPerf`, as perf does.
+   */
+  readonly demangle?: DemangleStyle | 'none';
   /** Sees every record in time order, filters or not. */
   readonly observer?: RecordObserver;
   /** Unix time in nanoseconds of the recording's end, to count back from when the recording itself does not tell: the file's own time. */
@@ -100,12 +106,12 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   );
   builder.rebaseTimes();
   const profile = assemble(source.name, session, builder, options.fallbackCaptureTimeNs);
-  const { debugInfo = 'inlines' } = options;
+  const { debugInfo = 'inlines', demangle: style = compatPerf ? 'no-params' : 'full' } = options;
   const searches = await symbolizeLocations(profile, session, {
     symbolizer: options.symbolizer,
-    ignoresEmbedded: compatPerf,
+    compatPerf,
     debugInfo,
-    demangle: () => undefined,
+    demangle: style === 'none' ? () => undefined : (name) => demangle(name, style),
   });
   const symbols = summarizeDsos(profile, searches);
   if (options.symbolizer !== undefined) reportMissingSymbols(symbols, diagnostics);

@@ -8,11 +8,17 @@ import { type ReportOptions, writeReport } from './writers/report.ts';
 export { type ReportOptions, writeReport } from './writers/report.ts';
 
 /**
+ * A report counts by the functions that symbols name, as perf report does, and shows them as it does: rows are read on a terminal, where
+ * parameters would leave no room.
+ */
+export const REPORT_NAMING: Pick<ReadProfileOptions, 'debugInfo' | 'demangle'> = { debugInfo: 'none', demangle: 'no-params' };
+
+/**
  * Reads a recording and writes its function statistics as text.
  * @throws PerfconvError when the input is no recording or too damaged; `no-samples`; whatever the sink throws
  */
 export async function report(source: ByteSource, sink: ByteSink, options: ReadProfileOptions & ReportOptions, diagnostics: Diagnostics): Promise<void> {
-  const result = await readProfile(source, { offCpuTimes: true, ...options }, diagnostics);
+  const result = await readProfile(source, { offCpuTimes: true, ...REPORT_NAMING, ...options }, diagnostics);
   requireSamples(result, options.filter);
   reportUnknownEvents(result.profile, options.filter, diagnostics);
   await writeReport(result.profile, sink, options);

@@ -1,5 +1,5 @@
 import { EmbeddedSymbolTables } from './embedded-symbols.ts';
-import { type FunctionTable, LocationNaming } from './location-naming.ts';
+import { type FunctionTable, LocationNaming, type LocationNamingOptions } from './location-naming.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Dso } from './session/dsos.ts';
 import type { SessionResult } from './session/session.ts';
@@ -7,15 +7,9 @@ import { SymbolSearch } from './symbols/search-log.ts';
 import type { CodeObject, Symbolizer } from './symbols/symbolizer.ts';
 
 /** How locations are named. */
-export interface NamingOptions {
+export interface NamingOptions extends LocationNamingOptions {
   /** Undefined: nothing but the recording itself is asked. */
   readonly symbolizer: Symbolizer | undefined;
-  /** Treat the recording's own symbols as perf does, which does not know them. */
-  readonly ignoresEmbedded: boolean;
-  /** What is read from debug information: nothing; files and lines; inlined functions, too. */
-  readonly debugInfo: 'none' | 'lines' | 'inlines';
-  /** The name to show of a linkage name; undefined for what is no mangled name. */
-  readonly demangle: (name: string) => string | undefined;
 }
 
 /**
@@ -27,7 +21,7 @@ export interface NamingOptions {
  * @returns where was looked for the symbols of which mapping
  */
 export async function symbolizeLocations(profile: Profile, session: SessionResult, options: NamingOptions): Promise<ReadonlyMap<number, SymbolSearch>> {
-  const { symbolizer, ignoresEmbedded } = options;
+  const { symbolizer, compatPerf } = options;
   const { mappings } = profile;
   const naming = new LocationNaming(profile, options);
   const byMapping = groupByMapping(profile);
@@ -45,7 +39,7 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
       nameBy(oneFunction(dso));
       continue;
     }
-    const own = left.length === 0 || ignoresEmbedded ? [] : embedded.tablesOf(mapping);
+    const own = left.length === 0 || compatPerf ? [] : embedded.tablesOf(mapping);
     for (const table of own) nameBy(dso.kind === 'module' ? withoutModule(table) : table);
     // Modules need the kernel to be asked for, though no sample may lie in it.
     if (symbolizer === undefined || (left.length === 0 && !(dso.kind === 'kernel' && hasModules))) continue;

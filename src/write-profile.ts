@@ -22,6 +22,8 @@ export interface WriteOptions {
   readonly chromeStyle?: ChromeOptions['style'];
   /** script: which fields; perf's choice by default. */
   readonly fields?: readonly ScriptFieldChoice[];
+  /** script: what to print for a linkage name in place of the function's name; undefined for the latter, which is the default. */
+  readonly scriptName?: (linkageName: string) => string | undefined;
   /** script: nine decimals of seconds. */
   readonly ns?: boolean;
   /**
@@ -70,10 +72,10 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
   script: async () => {
     const { missingScriptFields, writeScript } = await import('./writers/script.ts');
-    return async (profile, sink, { fields, ns = false, wallClock = false }, diagnostics) => {
+    return async (profile, sink, { fields, ns = false, wallClock = false, scriptName }, diagnostics) => {
       const missing = missingScriptFields(profile, fields ?? []);
       if (missing.length > 0) diagnostics.add('script-fields-missing', 'warning', `the samples carry no ${missing.join(', ')}: left out of the text`);
-      await writeScript(profile, sink, { ...(fields && { fields }), ns, wallClock });
+      await writeScript(profile, sink, { ...(fields && { fields }), ns, wallClock, ...(scriptName && { nameOf: scriptName }) });
     };
   },
   folded: async () => {

@@ -12,8 +12,8 @@ interface ResultRow {
   readonly event: number;
   /** Index into the profile's inputs; 0 where it is of one recording. */
   readonly input: number;
-  /** −1 when unresolved. */
-  readonly func: number;
+  /** −1 when unresolved. A name may be several functions, where its code comes from several files: the first that has one. */
+  func: number;
   /** −1 outside all mappings. */
   readonly mapping: number;
   samples: number;
@@ -56,7 +56,8 @@ function sortedRows(profile: Profile): ResultRow[] {
   return collectRows(profile).sort((a, b) => b.period - a.period || b.samples - a.samples);
 }
 
-function collectRows({ locations, processes, stacks, tasks, threads, totals }: Profile): ResultRow[] {
+function collectRows({ functions, locations, processes, stacks, tasks, threads, totals }: Profile): ResultRow[] {
+  const names = new TupleInterner(2);
   const keys = new TupleInterner(4);
   const rowThreads = new TupleInterner(2);
   const rows: ResultRow[] = [];
@@ -68,9 +69,11 @@ function collectRows({ locations, processes, stacks, tasks, threads, totals }: P
     const mapping = leaf < 0 ? -1 : locations.mapping(leaf);
     const event = totals.event(total);
     const { input = 0 } = processes[threads[tasks[totals.task(total)].thread].process];
-    const key = keys.intern(event, func, mapping, input);
+    const name = func < 0 ? -1 : names.intern(functions.name(func), functions.systemName(func));
+    const key = keys.intern(event, name, mapping, input);
     if (key === rows.length) rows.push({ event, input, func, mapping, samples: 0, period: 0, threads: 0 });
     const row = rows[key];
+    if (func >= 0 && functions.file(row.func) === 0) row.func = func;
     row.samples += totals.samples(total);
     row.period += totals.period(total);
     const known = rowThreads.size;

@@ -22,6 +22,7 @@ export const SCRIPT_FIELDS = [
   'sym',
   'symoff',
   'dso',
+  'srcline',
   'brstack',
   'bpf-output',
   'phys_addr',

@@ -1,6 +1,6 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { PerfconvError } from '../errors.ts';
-import { hexAddress } from '../profile/names.ts';
+import { baseName, hexAddress } from '../profile/names.ts';
 import type { Profile, ProfileEvent } from '../profile/profile.ts';
 import type { DetailName } from '../profile/sample-details.ts';
 import type { SampleTable } from '../profile/tables.ts';
@@ -18,6 +18,8 @@ export interface ScriptOptions {
   readonly ns?: boolean;
   /** Print the time of day (`tod`) in place of `time`. */
   readonly wallClock?: boolean;
+  /** What to print for a linkage name in place of the function's name; undefined for the latter, which is the default. */
+  readonly nameOf?: (linkageName: string) => string | undefined;
 }
 
 /**
@@ -72,6 +74,7 @@ class SamplePrinter {
   readonly #fieldsOf: readonly ReadonlySet<ScriptField>[];
   readonly #eventWidth: number;
   readonly #details: DetailColumns | undefined;
+  readonly #nameOf: (linkageName: string) => string | undefined;
   readonly #frames: (string | undefined)[] = [];
   /** The recording's time at time 0 of the samples, as seconds and nanoseconds. */
   readonly #startSeconds: number;
@@ -80,7 +83,8 @@ class SamplePrinter {
   /** undefined where the recording does not tell. */
   readonly #timeOfDay: TimeOfDay | undefined;
 
-  constructor(profile: Profile, samples: SampleTable, { fields, ns = false, wallClock = false }: ScriptOptions) {
+  constructor(profile: Profile, samples: SampleTable, { fields, ns = false, wallClock = false, nameOf = () => undefined }: ScriptOptions) {
+    this.#nameOf = nameOf;
     this.#profile = profile;
     this.#samples = samples;
     this.#decimals = ns ? 9 : 6;
@@ -151,7 +155,7 @@ class SamplePrinter {
     const ip = `\t${hexAddress(locations.addressLo(location), locations.addressHi(location)).padStart(16)}`;
     let text = '';
     for (let nth = 0; nth < locations.lineCount(location) - 1; nth++) {
-      text += `${ip}${fields.has('sym') ? ` ${this.#functionName(location, nth)}` : ''}${fields.has('dso') ? ' (inlined)' : ''}\n`;
+      text += `${ip}${this.#symbol(location, nth, fields)}${this.#sourceLine(location, nth, fields)} (inlined)\n`;
     }
     return `${text}${ip}${this.#place(location, fields)}\n`;
   }
@@ -164,25 +168,42 @@ class SamplePrinter {
     out.put(` ${ip}${stack < 0 ? '' : this.#place(this.#profile.stacks.location(stack), fields)}`);
   }
 
-  /** ` symbol+0xoffset (dso)` as far as it is asked for. */
+  /** ` symbol+0xoffset (dso)` and the source line behind it, as far as they are asked for. */
   #place(location: number, fields: ReadonlySet<ScriptField>): string {
     const { locations, mappings } = this.#profile;
-    let text = '';
-    if (fields.has('sym')) {
-      const lines = locations.lineCount(location);
-      text = lines === 0 ? ' [unknown]' : ` ${this.#functionName(location, lines - 1)}`;
-      if (lines > 0 && fields.has('symoff')) text += `+0x${locations.symbolOffset(location).toString(16)}`;
-    }
+    const outermost = locations.lineCount(location) - 1;
+    let text = outermost < 0 ? (fields.has('sym') ? ' [unknown]' : '') : this.#symbol(location, outermost, fields);
     if (fields.has('dso')) {
       const mapping = locations.mapping(location);
       text += ` (${mapping < 0 ? '[unknown]' : mappings[mapping].name})`;
     }
-    return text;
+    return text + this.#sourceLine(location, outermost, fields);
+  }
+
+  /** ` symbol+0xoffset`; what is inlined has the offset of the function that it became part of. */
+  #symbol(location: number, nth: number, fields: ReadonlySet<ScriptField>): string {
+    if (!fields.has('sym')) return '';
+    const offset = fields.has('symoff') ? `+0x${this.#profile.locations.symbolOffset(location).toString(16)}` : '';
+    return ` ${this.#functionName(location, nth)}${offset}`;
+  }
+
+  /** On a line of its own, as perf prints it: `file.c:12`, the file without its directories; `libfoo.so[4f2c1]` where no line is known. */
+  #sourceLine(location: number, nth: number, fields: ReadonlySet<ScriptField>): string {
+    if (!fields.has('srcline')) return '';
+    const { functions, locations, mappings, strings } = this.#profile;
+    const file = nth < 0 ? '' : baseName(strings.get(functions.file(locations.lineFunction(location, nth))));
+    if (file !== '' && locations.lineNumber(location, nth) > 0) return `\n  ${file}:${locations.lineNumber(location, nth)}`;
+    const mapping = locations.mapping(location);
+    if (mapping < 0) return '';
+    return `\n  ${baseName(mappings[mapping].name)}[${hexAddress(locations.addressLo(location), locations.addressHi(location))}]`;
   }
 
   #functionName(location: number, nth: number): string {
     const { locations, functions, strings } = this.#profile;
-    return strings.get(functions.name(locations.lineFunction(location, nth)));
+    const func = locations.lineFunction(location, nth);
+    const linkageName = functions.systemName(func);
+    const name = linkageName === 0 ? undefined : this.#nameOf(strings.get(linkageName));
+    return name ?? strings.get(functions.name(func));
   }
 
   /** `%5lu.%06lu`, cut off, not rounded, as perf does. */

@@ -100,10 +100,10 @@ describe('outputs', () => {
     expect(readdirSync(dir).sort()).toEqual(['a.data', 'a.pb.gz', 'b.data', 'c.data', 'c.pb.gz']);
   });
 
-  test('--no-inline and --no-demangle change nothing yet', async () => {
-    const input = put('perf.data', fileRecording());
-    const plain = await runMain(['-t', 'script', '-o', '-', input]);
-    expect((await runMain(['-t', 'script', '--no-inline', '--no-demangle', '-o', '-', input])).stdout).toEqual(plain.stdout);
+  test('--no-demangle and --demangle-style exclude each other', async () => {
+    const result = await runMain(['-t', 'script', '--no-demangle', '--demangle-style', 'simple', '-o', '-', put('perf.data', fileRecording())]);
+    expect(result.status).toBe(2);
+    expect(result.stderr).toContain('--no-demangle goes with no --demangle-style');
   });
 });
 

@@ -1,7 +1,57 @@
 import { expect, it } from 'vitest';
 import { BufferSink } from '../../src/bytes/byte-sink.ts';
 import { writeScript } from '../../src/writers/script.ts';
+import type { ScriptFieldChoice } from '../../src/writers/script-fields.ts';
 import { buildProfile } from '../support/build-profile.ts';
+
+async function scriptOf(fields: readonly ScriptFieldChoice[] | undefined, nameOf?: (linkageName: string) => string | undefined): Promise<string[]> {
+  const hot = { name: 'hot', dso: '/bin/app', file: '/src/hot.c', line: 12, address: 0x1234 };
+  const profile = buildProfile([
+    {
+      timeNs: 0,
+      stack: [
+        { name: 'main', address: 0x2000 },
+        { ...hot, inlined: [{ name: 'inner', file: '/src/inner.h', line: 3 }, { name: 'middle' }] },
+      ],
+    },
+    { timeNs: 1, stack: [{ name: 'gone', dso: '/lib/libx.so', address: 0x4f2c1, unresolved: true }] },
+  ]);
+  const sink = new BufferSink();
+  await writeScript(profile, sink, { ...(fields && { fields }), ...(nameOf && { nameOf }) });
+  return sink.text().split('\n');
+}
+
+it('inlined functions have lines of their own, with the offset of the function that they are part of', async () => {
+  expect((await scriptOf(undefined)).slice(1, 6)).toEqual([
+    '\t            1234 inner+0x4 (inlined)',
+    '\t            1234 middle+0x4 (inlined)',
+    '\t            1234 hot+0x4 (/bin/app)',
+    '\t            2000 main+0x4 (/bin/app)',
+    '',
+  ]);
+});
+
+it('source lines stand on lines of their own, as perf prints them', async () => {
+  const lines = await scriptOf(['comm', 'ip', 'sym', 'dso', 'srcline']);
+  expect(lines).toEqual([
+    'app ',
+    '\t            1234 inner',
+    '  inner.h:3 (inlined)',
+    '\t            1234 middle',
+    '  app[1234] (inlined)',
+    '\t            1234 hot (/bin/app)',
+    '  hot.c:12',
+    '\t            2000 main (/bin/app)',
+    '  app[2000]',
+    '',
+    'app ',
+    '\t           4f2c1 [unknown] (/lib/libx.so)',
+    '  libx.so[4f2c1]',
+    '',
+    '',
+  ]);
+  expect((await scriptOf(['ip', 'srcline']))[2]).toBe('  inner.h:3 (inlined)');
+});
 
 it('a recording may have more events than a function takes arguments', async () => {
   const profile = buildProfile([{ timeNs: 0, stack: ['main'] }]);

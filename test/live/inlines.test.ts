@@ -1,0 +1,55 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
+
+// perf 6.1 shows inlined functions in stacks that it unwinds by debug information, and there at the sampled address as well, which
+// is what both programs have of such a recording.
+
+const source = fileURLToPath(new URL('../../fixtures/src/inlines.cc', import.meta.url));
+const whyNot = whyNoRecording() ?? whyMissing('g++') ?? whyMissing('addr2line') ?? whyNoPerfconv();
+if (whyNot !== undefined) announceSkipped('inlined functions, beside perf script', whyNot);
+
+/** The frames at the sampled user address of each sample, as printed, innermost first. */
+function leafFrames(text: string): string[][] {
+  return text
+    .split('\n\n')
+    .map((sample) => sample.split('\n').filter((line) => line.startsWith('\t')))
+    .map((frames) => frames.map((line) => line.trim()).filter((line) => !line.startsWith('ffffffff')))
+    .map((frames) => frames.filter((line) => line.split(' ')[0] === frames[0].split(' ')[0]))
+    .filter((frames) => frames.length > 0);
+}
+
+describe.skipIf(whyNot !== undefined)('inlined functions, beside perf script', () => {
+  let directory = '';
+  beforeAll(() => {
+    directory = makeTempDir();
+    copyFileSync(source, join(directory, 'inlines.cc'));
+  });
+  afterAll(() => removeTempDir(directory));
+
+  test.each([
+    ['DWARF 5', '-gdwarf-5'],
+    ['DWARF 4', '-gdwarf-4'],
+    ['compressed DWARF', '-gz'],
+  ])('%s', (_, flag) => {
+    const run = (program: string, ...args: string[]): void => {
+      const { status, stderr } = runTool(program, args, { cwd: directory });
+      if (status !== 0) throw new Error(`${program}: ${lastLines(stderr)}`);
+    };
+    run('g++', '-O2', '-g', flag, 'inlines.cc', '-o', 'inlines');
+    run('perf', 'record', '-q', '-e', 'cpu-clock:u', '-F', '997', '--call-graph', 'dwarf', '-o', 'inlines.data', './inlines');
+    const file = join(directory, 'inlines.data');
+    const expected = leafFrames(readWithPerf('script', file));
+    const actual = leafFrames(convert(['-t', 'script', '-o', '-', file]).stdout);
+    expect(actual.length).toBe(expected.length);
+    const differing = expected.filter((frames, i) => frames.join('\n') !== actual[i].join('\n')).length;
+    const example = expected.findIndex((frames, i) => frames.join('\n') !== actual[i].join('\n'));
+    // 1 % is what perf's own way of choosing names may cost: it takes the outermost from addr2line where that is an alias of its symbol.
+    if (differing > expected.length / 100) expect(actual[example]).toEqual(expected[example]);
+    expect(expected.filter((frames) => frames.length > 2).length).toBeGreaterThan(expected.length / 10);
+    expect(expected.flat().filter((line) => line.endsWith('(inlined)')).length).toBeGreaterThan(expected.length / 4);
+  });
+});
