@@ -53,6 +53,8 @@ export interface SymbolizerOptions {
   readonly kallsyms?: string;
   /** The recorded kernel's vmlinux. */
   readonly vmlinux?: string;
+  /** A directory of JITs' lists of functions, `perf-PID.map`, and of their jitdump files, `jit-PID.dump`. */
+  readonly perfMapDir?: string;
   /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and `modules`. */
   readonly kcoreDir?: string;
   /** Name what perf 6.1 names, the same way, where a better name is known (PLT entries). */

@@ -9,6 +9,7 @@ import { KernelSymbols } from './kernel-symbols.ts';
 import { findVdso } from './kernel-vdso.ts';
 import { MovedLines } from './moved-lines.ts';
 import { findObjectFiles, type ObjectFiles } from './object-files.ts';
+import { readPerfMap } from './run-time-code.ts';
 import { SymbolSearch } from './search-log.ts';
 import type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
 
@@ -46,9 +47,9 @@ export interface CodeQuestion {
 }
 
 /**
- * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso. What does not fit or is damaged is
- * reported, all as warnings, and never thrown: `build-id-mismatch`, `debug-link-mismatch`, `symbol-file-damaged`, `debug-info-damaged`,
- * `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a {@link SymbolSearch}.
+ * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso, code made at run time. What does
+ * not fit or is damaged is reported, all as warnings, and never thrown: `build-id-mismatch`, `debug-link-mismatch`, `symbol-file-damaged`,
+ * `debug-info-damaged`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a {@link SymbolSearch}.
  */
 export class Symbolizer {
   readonly #files: SymbolFiles;
@@ -68,10 +69,11 @@ export class Symbolizer {
 
   /**
    * The symbols of one DSO, to be closed by the caller; undefined when there are none to be had. To be called once per DSO, for the
-   * kernel before its modules. Addresses to look up are file offsets for files and the vdso, run-time addresses for the kernel and its modules.
+   * kernel before its modules. Addresses to look up are file offsets for files and the vdso, run-time addresses for the kernel, its modules
+   * and memory that no file is mapped to.
    */
   async symbolsFor(object: CodeObject, question: CodeQuestion = { lines: false }): Promise<CodeSymbols | undefined> {
-    return object.kind === 'anon' || object.kind === 'guest' ? undefined : this.#read(object, question);
+    return object.kind === 'guest' ? undefined : this.#read(object, question);
   }
 
   async #read(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion): Promise<CodeSymbols | undefined> {
@@ -88,7 +90,11 @@ export class Symbolizer {
     return symbols?.lines === undefined ? symbols : { ...symbols, close: () => files.close() };
   }
 
-  #open(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+  async #open(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+    if (object.kind === 'anon') {
+      const table = await readPerfMap(object.name, this.#files, files, this.#options);
+      return table && { table };
+    }
     if (object.kind === 'kernel') return this.#kernel.kernel(object, wantsLines, files);
     if (object.kind === 'module') return this.#kernel.module({ longName: object.name, ...object }, wantsLines, files);
     return object.kind === 'vdso' ? this.#vdsoSymbols(files, object, wantsLines) : this.#fileSymbols(files, object, wantsLines);
