@@ -6,7 +6,7 @@ import { fileCrc } from './debug-link.ts';
 import { ElfFile } from './elf.ts';
 import { hasDynsym, hasSymtab } from './elf-symbols.ts';
 import type { FileHoldings, SymbolSearch } from './search-log.ts';
-import type { SymbolFiles } from './symbol-files.ts';
+import type { DebugFileKind, SymbolFiles } from './symbol-files.ts';
 
 /** Opens files for one DSO and checks that they belong to it; notes what came of it, and closes at the end what it opened. */
 export class CheckedFiles {
@@ -14,7 +14,7 @@ export class CheckedFiles {
   readonly #files: SymbolFiles;
   readonly #diagnostics: Diagnostics;
   readonly #byPath = new Map<string, ElfFile | undefined>();
-  readonly #used: ByteSource[] = [];
+  readonly #used: Pick<ByteSource, 'close'>[] = [];
 
   constructor(files: SymbolFiles, search: SymbolSearch, diagnostics: Diagnostics) {
     this.#files = files;
@@ -49,9 +49,23 @@ export class CheckedFiles {
     return undefined;
   }
 
-  /** Takes a source over, to be closed by {@link close}. */
-  keep(source: ByteSource): void {
-    this.#used.push(source);
+  /**
+   * Asks servers for the file of a build id, if there are any to be asked.
+   * @param machine knows them
+   */
+  async fetch(machine: SymbolFiles, buildId: string, kind: DebugFileKind): Promise<ElfFile | undefined> {
+    if (machine.fetch === undefined) return undefined;
+    const { source, places } = await machine.fetch(buildId, kind);
+    for (const { place, outcome, detail } of places) {
+      if (outcome === 'failed') this.#noteFailure(place, detail);
+      else if (outcome !== 'fits') this.search.note(place, outcome, detail);
+    }
+    return this.check(source, buildId);
+  }
+
+  /** Takes something over, to be closed by {@link close}. */
+  keep(opened: Pick<ByteSource, 'close'>): void {
+    this.#used.push(opened);
   }
 
   /** Notes that what lies at a place cannot be read. */
@@ -61,8 +75,7 @@ export class CheckedFiles {
     this.#diagnostics.add('symbol-file-damaged', 'warning', isNamed ? message : `${place}: ${message}`);
   }
 
-  /** Notes that a server could not be asked. */
-  noteFailure(url: string, reason: string): void {
+  #noteFailure(url: string, reason: string): void {
     this.search.note(url, 'failed', reason);
     this.#diagnostics.add('debuginfod-failed', 'warning', `${url}: ${reason}`);
   }

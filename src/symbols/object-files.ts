@@ -85,16 +85,11 @@ function crcAt(place: string, file: ObjectFileSearch, link: DebugLink | undefine
 
 /** Asks servers, for what was not found on this machine only. */
 async function takeServed(files: CheckedFiles, machine: SymbolFiles, { buildId }: ObjectFileSearch, parts: Parts): Promise<void> {
-  if (machine.fetch === undefined || !isKnownBuildId(buildId)) return;
+  if (!isKnownBuildId(buildId)) return;
   const kinds: DebugFileKind[] = ['debuginfo', 'executable'];
   for (const kind of kinds) {
     if (kind === 'executable' ? parts.runtime !== undefined : parts.isNamed) continue;
-    const { source, places } = await machine.fetch(buildId, kind);
-    for (const { place, outcome, detail } of places) {
-      if (outcome === 'failed') files.noteFailure(place, detail);
-      else if (outcome !== 'fits') files.search.note(place, outcome, detail);
-    }
-    const elf = await files.check(source, buildId);
+    const elf = await files.fetch(machine, buildId, kind);
     if (elf !== undefined) parts.take(elf);
   }
 }

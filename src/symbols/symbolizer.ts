@@ -49,7 +49,7 @@ export interface CodeQuestion {
 /**
  * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso, code made at run time. What does
  * not fit or is damaged is reported, all as warnings, and never thrown: `build-id-mismatch`, `debug-link-mismatch`, `symbol-file-damaged`,
- * `debug-info-damaged`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a {@link SymbolSearch}.
+ * `debug-info-damaged`, `debug-info-incomplete`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a {@link SymbolSearch}.
  */
 export class Symbolizer {
   readonly #files: SymbolFiles;
@@ -105,19 +105,20 @@ export class Symbolizer {
     const { compatPerf } = this.#options;
     const found = await findObjectFiles(files, this.#files, { path, buildId, pid, codeStart, wantsLines, compatPerf, dirs: this.#dirs });
     if (found === undefined) return undefined;
-    return this.#codeOf(found);
+    return this.#codeOf(found, path, files);
   }
 
   async #vdsoSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
     const { name, buildId, osRelease } = object;
     const found = await findVdso(files, this.#files, { name, buildId, osRelease, wantsLines, dirs: this.#dirs });
-    return found && this.#codeOf(found);
+    return found && this.#codeOf(found, name, files);
   }
 
-  async #codeOf({ symbols, runtime, needsDynsym, debugInfo }: ObjectFiles): Promise<CodeSymbols | undefined> {
+  async #codeOf({ symbols, runtime, needsDynsym, debugInfo }: ObjectFiles, recordedPath: string, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const { compatPerf } = this.#options;
+    const paths = [debugInfo, runtime].flatMap((elf) => (elf === undefined ? [] : [elf.source.name]));
     const table = symbols && (await readElfSymbols(symbols, runtime, compatPerf, needsDynsym));
-    const lines = debugInfo && (await openDebugLines(debugInfo, this.#files, this.#diagnostics));
+    const lines = debugInfo && (await openDebugLines(debugInfo, this.#files, this.#diagnostics, { ...this.#dirs, paths, recordedPath, files }));
     if (table === undefined && lines === undefined) return undefined;
     return {
       ...(table !== undefined && { table }),
