@@ -1,4 +1,4 @@
-import { CHROME_STYLES, GROUPS, PPROF_LABELS, RECORD_TYPES, REPORT_KEYS, SCRIPT_FIELDS, WEIGHTS } from '../choices.ts';
+import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, RECORD_TYPES, REPORT_KEYS, SCRIPT_FIELDS, WEIGHTS } from '../choices.ts';
 import { FORMATS } from '../formats.ts';
 
 /** One option: what the parser, the help and the shell's completion know of it. */
@@ -131,8 +131,15 @@ const SYMBOL_SOURCES: readonly OptionSpec[] = [
     text: 'Ask this debuginfod server for binaries and debug files that are not on this machine, by their build ids; env: the servers of DEBUGINFOD_URLS. Default: none is asked',
   },
   { name: 'explain-symbols', section: SYMBOLS, text: 'Say for each binary where symbols were looked for, what was found, and what would help' },
-  { name: 'no-inline', section: SYMBOLS, text: 'Do not show inlined functions (this version never does; for scripts that say so)' },
-  { name: 'no-demangle', section: SYMBOLS, text: 'Do not demangle names (this version never does; for scripts that say so)' },
+  { name: 'no-inline', section: SYMBOLS, text: 'Do not show inlined functions (report never does: it counts by symbol)' },
+  {
+    name: 'demangle-style',
+    value: 'STYLE',
+    choices: DEMANGLE_STYLES,
+    section: SYMBOLS,
+    text: 'C++ and Rust names: full (as c++filt), no-params (as perf: without parameters) or simple (as pprof: without template arguments, too). Default: full; for script and report, and with --compat perf, no-params',
+  },
+  { name: 'no-demangle', section: SYMBOLS, text: 'Show C++ and Rust names as linkers know them' },
 ];
 
 const STACK_OPTIONS: readonly OptionSpec[] = [

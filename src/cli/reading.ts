@@ -1,6 +1,8 @@
 import { type RecordingSource, recordingBytes } from '../bytes/byte-source.ts';
+import { DEMANGLE_STYLES } from '../choices.ts';
 import { DEFAULT_DEBUG_DIRS, parseTimeRanges, type SampleFilter, type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../convert.ts';
 import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
 import { nativeZstd } from '../host/native-zstd.ts';
 import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
 import { ProgressBar } from '../host/progress-bar.ts';
@@ -12,6 +14,9 @@ import { STANDARD_STREAM } from './outputs.ts';
 import { planDebuginfod, pprofBinaryDirs } from './symbol-servers.ts';
 import type { Terminal } from './terminal.ts';
 
+/** How mangled names are shown; `none`: as they are. */
+type DemangleChoice = NonNullable<ReadProfileOptions['demangle']>;
+
 /** What perf calls a recording unless told otherwise. */
 export const DEFAULT_INPUT = 'perf.data';
 
@@ -21,11 +26,18 @@ export interface ReadingPlan {
   readonly symbolizer: SymbolizerOptions;
   /** Where symbols are read from. */
   readonly symbolFiles: SymbolFiles;
+  /** What is read from debug information. */
+  readonly debugInfo: 'none' | 'lines' | 'inlines';
+  /** undefined: each format's own. */
+  readonly demangle: DemangleChoice | undefined;
   readonly maxStack: number | undefined;
 }
 
-/** @throws PerfconvError `usage` */
-export function planReading(args: Arguments, terminal: Terminal): ReadingPlan {
+/**
+ * @param defaults how functions are named where the options do not say
+ * @throws PerfconvError `usage`
+ */
+export function planReading(args: Arguments, terminal: Terminal, defaults: Pick<ReadProfileOptions, 'debugInfo' | 'demangle'> = {}): ReadingPlan {
   const compatPerf = args.choice('compat', ['perf']) !== undefined;
   const symfs = args.text('symfs');
   const buildIdDir = args.text('buildid-dir');
@@ -43,9 +55,19 @@ export function planReading(args: Arguments, terminal: Terminal): ReadingPlan {
       ...(kallsyms !== undefined && { kallsyms }),
       ...(vmlinux !== undefined && { vmlinux }),
     },
+    // perf 6.1 shows inlined functions in callchains of debug information only.
+    debugInfo: defaults.debugInfo ?? (args.flag('no-inline') || compatPerf ? 'lines' : 'inlines'),
+    demangle: readDemangle(args) ?? defaults.demangle,
     symbolFiles: new NodeSymbolFiles(debuginfod),
     maxStack: args.count('max-stack'),
   };
+}
+
+function readDemangle(args: Arguments): DemangleChoice | undefined {
+  const style = args.choice('demangle-style', DEMANGLE_STYLES);
+  if (!args.flag('no-demangle')) return style;
+  if (style !== undefined) throw new PerfconvError('usage', '--no-demangle goes with no --demangle-style');
+  return 'none';
 }
 
 function readFilter(args: Arguments): SampleFilter {
@@ -89,6 +111,8 @@ export function readOptions(plan: ReadingPlan, { modifiedNs, kcoreDir }: OpenInp
   return {
     filter: plan.filter,
     compatPerf: plan.symbolizer.compatPerf,
+    debugInfo: plan.debugInfo,
+    ...(plan.demangle && { demangle: plan.demangle }),
     symbolizer: new Symbolizer(plan.symbolFiles, { ...plan.symbolizer, ...(kcoreDir !== undefined && { kcoreDir }) }, diagnostics),
     ...(openZstd && { openZstd }),
     ...(plan.maxStack !== undefined && { maxStack: plan.maxStack }),

@@ -2,7 +2,7 @@ import pc from 'picocolors';
 import { REPORT_KEYS, WEIGHTS } from '../choices.ts';
 import { Diagnostics } from '../diagnostics.ts';
 import { WritableSink } from '../host/writable-sink.ts';
-import { type ReportOptions, report, writeReport } from '../report.ts';
+import { REPORT_NAMING, type ReportOptions, report, writeReport } from '../report.ts';
 import type { Arguments } from './arguments.ts';
 import { explainingSymbols } from './explanation.ts';
 import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
@@ -20,7 +20,7 @@ const WARM_PERCENT = 0.5;
 /** `perfconv report`. */
 export async function runReport(args: Arguments, terminal: Terminal): Promise<number> {
   const inputs = args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
-  const plan = planReading(args, terminal);
+  const plan = planReading(args, terminal, REPORT_NAMING);
   const limit = args.count('limit');
   const weight = args.choice('weight', WEIGHTS);
   const options = {
