@@ -1,14 +1,9 @@
 import { demangleItanium } from './itanium.ts';
 import { demangleRustLegacy } from './rust-legacy.ts';
 import { demangleRustV0 } from './rust-v0.ts';
+import type { DemangleStyle } from './style.ts';
 
-/**
- * How much of a demangled name is shown.
- * - `full`: everything, as GNU `c++filt` prints it: parameters, return types of templates, template arguments, clones.
- * - `no-params`: the name alone, without parameter list and return type, as `c++filt -p` and perf print it.
- * - `simple`: without template arguments and parameters of enclosing functions, too, as pprof shows names by default.
- */
-export type DemangleStyle = 'full' | 'no-params' | 'simple';
+export type { DemangleStyle } from './style.ts';
 
 /**
  * Turns a linker's name into the source's.

@@ -1,14 +1,37 @@
 import { CHAR, isDigit, isLower } from './chars.ts';
-import type { DemangleStyle } from './demangle.ts';
 import { MAX_NAME, NotDemangled } from './limits.ts';
 import { parseEncoding } from './parse-encodings.ts';
-import { Parser } from './parser.ts';
-import { Printer, type PrintOptions } from './printer.ts';
+import { parseExpression, parseLiteral } from './parse-expressions.ts';
+import { parseTemplateParameters } from './parse-template-parameters.ts';
+import { parseTemplateArguments, parseType } from './parse-types.ts';
+import { Parser, type Productions } from './parser.ts';
+import { printExpression, printOperand } from './print-expressions.ts';
+import { printName } from './print-names.ts';
+import { printTypeLeft, printTypeRight } from './print-types.ts';
+import { Printer, type Printing, type PrintOptions } from './printer.ts';
+import type { DemangleStyle } from './style.ts';
 
 const OPTIONS: Readonly<Record<DemangleStyle, PrintOptions>> = {
   full: { spellOutStd: true, templateArguments: true, enclosingParameters: true },
   'no-params': { spellOutStd: false, templateArguments: true, enclosingParameters: true },
   simple: { spellOutStd: false, templateArguments: false, enclosingParameters: false },
+};
+
+const PRODUCTIONS: Productions = {
+  encoding: parseEncoding,
+  type: parseType,
+  templateArguments: parseTemplateArguments,
+  templateParameters: parseTemplateParameters,
+  expression: parseExpression,
+  literal: parseLiteral,
+};
+
+const PRINTING: Printing = {
+  name: printName,
+  typeLeft: printTypeLeft,
+  typeRight: printTypeRight,
+  expression: printExpression,
+  operand: printOperand,
 };
 
 /** Made at the first name: they hold arrays for the largest tree. */
@@ -21,8 +44,8 @@ let printer: Printer | undefined;
  */
 export function demangleItanium(name: string, style: DemangleStyle): string | undefined {
   if (name.charCodeAt(0) !== CHAR._ || name.charCodeAt(1) !== CHAR.Z || name.length > MAX_NAME) return undefined;
-  parser ??= new Parser();
-  printer ??= new Printer(parser.tree);
+  parser ??= new Parser(PRODUCTIONS);
+  printer ??= new Printer(parser.tree, PRINTING);
   try {
     return demangleWith(parser, printer, name, style);
   } catch (error) {

@@ -3,8 +3,8 @@ import { parseExpression } from './parse-expressions.ts';
 import { parseModule, parseName } from './parse-names.ts';
 import { parseTemplateArgument, parseType } from './parse-types.ts';
 import type { Parser } from './parser.ts';
-import { Kind, Qualifier } from './tree.ts';
-import { type SPECIAL_NAMES, specialIndex, VOID } from './vocabulary.ts';
+import { Kind } from './tree.ts';
+import { type SPECIAL_NAMES, specialIndex } from './vocabulary.ts';
 
 /**
  * `<encoding>`: a function with its parameters, data, or a special name. Itanium C++ ABI, 5.1.2.
@@ -36,22 +36,9 @@ function parseBareFunctionType(p: Parser, name: number): number {
   const returnType = hasReturnType ? parseType(p) : -1;
   const begin = p.beginList();
   while (!atEncodingEnd(p) && p.peek() !== CHAR.Q) p.addMember(parseType(p));
-  const parameters = endParameters(p, begin);
+  const parameters = p.endParameters(begin);
   const constraint = p.take(CHAR.Q) ? parseExpression(p) : -1;
   return p.node(Kind.Function, returnType, parameters, constraint);
-}
-
-/** Ends a list of parameter types, of which there must be one: void, alone, stands for none. */
-export function endParameters(p: Parser, begin: number): number {
-  const parameters = p.endList(begin);
-  const tree = p.tree;
-  const count = tree.count(parameters);
-  if (count === 0) p.fail();
-  if (count === 1) {
-    const only = tree.item(parameters, 0);
-    if (tree.kind(only) === Kind.Builtin && tree.a(only) === VOID) return p.endList(begin);
-  }
-  return parameters;
 }
 
 /** Whether a function of this name has its return type encoded: templates have, but constructors, destructors and conversions have not. */
@@ -181,9 +168,4 @@ function skipSignedNumber(p: Parser): void {
   p.take(CHAR.n);
   p.skipDigits();
   p.expect(CHAR._);
-}
-
-/** Whether a function's implicit object parameter is its first one (C++23's "deducing this"). */
-export function hasExplicitObject(qualifiers: number): boolean {
-  return (qualifiers & Qualifier.ExplicitObject) !== 0;
 }

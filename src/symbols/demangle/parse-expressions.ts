@@ -1,8 +1,7 @@
 import { CHAR, isDigit, isLower } from './chars.ts';
-import { parseEncoding } from './parse-encodings.ts';
-import { parseSourceName, parseUnqualifiedName } from './parse-names.ts';
+import { parseSourceName, parseTemplateParam, parseUnqualifiedName } from './parse-names.ts';
 import { parseRequires } from './parse-requirements.ts';
-import { parseTemplateArgument, parseTemplateArguments, parseTemplateParam, parseType } from './parse-types.ts';
+import { parseTemplateArgument, parseTemplateArguments, parseType } from './parse-types.ts';
 import type { Parser } from './parser.ts';
 import { FoldForm, Kind } from './tree.ts';
 import { findOperator, OPERATORS, OperatorUse } from './vocabulary.ts';
@@ -245,14 +244,6 @@ function parseVendorExpression(p: Parser): number {
   return p.node(Kind.VendorExpression, name, p.endList(begin));
 }
 
-/** `<decltype>`: DT or Dt, the expression, E. */
-export function parseDecltype(p: Parser): number {
-  p.pos += 2;
-  const expression = parseExpression(p);
-  p.expect(CHAR.E);
-  return p.node(Kind.Decltype, expression);
-}
-
 /** `<expr-primary>`: L, a mangled name or a type and a value, E. */
 export function parseLiteral(p: Parser): number {
   p.expect(CHAR.L);
@@ -261,7 +252,7 @@ export function parseLiteral(p: Parser): number {
   if (p.peek() === CHAR.Z || (p.peek() === CHAR._ && p.peek(1) === CHAR.Z)) {
     p.take(CHAR._);
     p.expect(CHAR.Z);
-    literal = parseEncoding(p);
+    literal = p.productions.encoding(p);
   } else {
     const type = parseType(p);
     const start = p.pos;

@@ -1,8 +1,4 @@
 import { CHAR, isDigit, isLower, isUpper } from './chars.ts';
-import { endParameters, parseEncoding } from './parse-encodings.ts';
-import { parseDecltype } from './parse-expressions.ts';
-import { parseTemplateParameters } from './parse-template-parameters.ts';
-import { parseTemplateArguments, parseTemplateParam, parseType } from './parse-types.ts';
 import type { Parser } from './parser.ts';
 import { Kind, Qualifier, StdForm } from './tree.ts';
 import { findOperator, STD_ABBREVIATIONS } from './vocabulary.ts';
@@ -15,7 +11,7 @@ export function parseName(p: Parser): number {
   if (c === CHAR.S && p.peek(1) !== CHAR.t) {
     const substitution = parseSubstitution(p, false);
     if (p.tree.kind(substitution) === Kind.Module) return parseUnscopedName(p, -1, substitution);
-    return p.peek() === CHAR.I ? p.node(Kind.Template, substitution, parseTemplateArguments(p)) : substitution;
+    return p.peek() === CHAR.I ? p.node(Kind.Template, substitution, p.productions.templateArguments(p)) : substitution;
   }
   return parseUnscopedName(p, c === CHAR.S ? parseSubstitution(p, false) : -1, -1);
 }
@@ -25,7 +21,7 @@ function parseUnscopedName(p: Parser, scope: number, module: number): number {
   const name = scope < 0 ? unqualified : p.node(Kind.Nested, scope, unqualified);
   if (p.peek() !== CHAR.I) return name;
   p.substitutable(name);
-  return p.node(Kind.Template, name, parseTemplateArguments(p));
+  return p.node(Kind.Template, name, p.productions.templateArguments(p));
 }
 
 /** `<nested-name>`: N, qualifiers, scopes and name, E. The qualifiers are left in the parser. */
@@ -71,7 +67,7 @@ function parsePrefix(p: Parser): number {
       return prefix;
     } else if (c === CHAR.I) {
       if (prefix < 0) p.fail();
-      prefix = p.node(Kind.Template, prefix, parseTemplateArguments(p));
+      prefix = p.node(Kind.Template, prefix, p.productions.templateArguments(p));
     } else if (c === CHAR.S) {
       const substitution = parseSubstitution(p, true);
       if (p.tree.kind(substitution) === Kind.Module) {
@@ -106,7 +102,7 @@ function within(p: Parser, scope: number, name: number): number {
 function parseLocalName(p: Parser): number {
   p.expect(CHAR.Z);
   p.enter();
-  const encoding = parseEncoding(p);
+  const encoding = p.productions.encoding(p);
   p.expect(CHAR.E);
   let entity: number;
   if (p.take(CHAR.s)) {
@@ -194,7 +190,7 @@ function parseOperatorName(p: Parser): number {
   if (first === CHAR.c && second === CHAR.v) {
     const outer = p.inConversion;
     p.inConversion = true;
-    const type = parseType(p);
+    const type = p.productions.type(p);
     p.inConversion = outer;
     return p.node(Kind.Conversion, type);
   }
@@ -212,7 +208,7 @@ function parseConstructor(p: Parser): number {
   if (variant < 49 || variant > (isInheriting ? 50 : 53)) p.fail();
   p.pos++;
   // GNU's demangler then names the constructor after the base, as the last name that it saw.
-  if (isInheriting) parseType(p);
+  if (isInheriting) p.productions.type(p);
   if (p.lastName < 0) p.fail();
   return p.node(Kind.Constructor, p.lastName);
 }
@@ -241,10 +237,10 @@ function parseUnnamed(p: Parser): number {
   p.expect(CHAR.l);
   p.enter();
   const lastName = p.lastName;
-  const templateParameters = parseTemplateParameters(p);
+  const templateParameters = p.productions.templateParameters(p);
   const begin = p.beginList();
-  while (p.peek() !== CHAR.E && p.peek() !== CHAR.Q) p.addMember(parseType(p));
-  const parameters = endParameters(p, begin);
+  while (p.peek() !== CHAR.E && p.peek() !== CHAR.Q) p.addMember(p.productions.type(p));
+  const parameters = p.endParameters(begin);
   p.expect(CHAR.E);
   p.lastName = lastName;
   p.leave();
@@ -277,4 +273,23 @@ export function parseSubstitution(p: Parser, isPrefix: boolean): number {
   p.lastName = p.node(Kind.StdName, c, StdForm.Last);
   const name = p.node(Kind.StdName, c, isPrefix && (next === CHAR.C || next === CHAR.D) ? StdForm.Full : StdForm.Short);
   return next === CHAR.B ? p.substitutable(parseAbiTags(p, name)) : name;
+}
+
+/** `<template-param>`: T_, T0_ …, or with a level TL0__, TL0_0_ … */
+export function parseTemplateParam(p: Parser): number {
+  p.expect(CHAR.T);
+  let level = 0;
+  if (p.take(CHAR.L)) {
+    level = p.number() + 1;
+    p.expect(CHAR._);
+  }
+  return p.node(Kind.TemplateParam, p.compactNumber(), level);
+}
+
+/** `<decltype>`: DT or Dt, the expression, E. */
+export function parseDecltype(p: Parser): number {
+  p.pos += 2;
+  const expression = p.productions.expression(p);
+  p.expect(CHAR.E);
+  return p.node(Kind.Decltype, expression);
 }

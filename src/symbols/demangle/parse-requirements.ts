@@ -1,5 +1,4 @@
 import { CHAR } from './chars.ts';
-import { parseExpression } from './parse-expressions.ts';
 import { parseConcept } from './parse-template-parameters.ts';
 import { parseType } from './parse-types.ts';
 import type { Parser } from './parser.ts';
@@ -22,11 +21,11 @@ export function parseRequires(p: Parser, hasParameters: boolean): number {
 /** X expression, N for noexcept, R and a constraint on its type; T type; Q constraint. */
 function parseRequirement(p: Parser): number {
   if (p.take(CHAR.X)) {
-    const expression = parseExpression(p);
+    const expression = p.productions.expression(p);
     const isNoexcept = p.take(CHAR.N) ? 1 : 0;
     return p.node(Kind.ExpressionRequirement, expression, isNoexcept, p.take(CHAR.R) ? parseConcept(p) : -1);
   }
   if (p.take(CHAR.T)) return p.node(Kind.TypeRequirement, parseType(p));
   p.expect(CHAR.Q);
-  return p.node(Kind.NestedRequirement, parseExpression(p));
+  return p.node(Kind.NestedRequirement, p.productions.expression(p));
 }

@@ -1,7 +1,5 @@
 import { CHAR } from './chars.ts';
-import { parseExpression } from './parse-expressions.ts';
 import { parseName } from './parse-names.ts';
-import { parseType } from './parse-types.ts';
 import type { Parser } from './parser.ts';
 import { Kind, TemplateParameterKind } from './tree.ts';
 
@@ -18,7 +16,7 @@ export function parseTemplateParameters(p: Parser): number {
   const begin = p.beginList();
   while (atTemplateParameter(p)) p.addMember(parseTemplateParameter(p));
   // The constraint of the head is not shown.
-  if (p.take(CHAR.Q)) parseExpression(p);
+  if (p.take(CHAR.Q)) p.productions.expression(p);
   return p.endList(begin);
 }
 
@@ -35,12 +33,12 @@ export function parseTemplateParameter(p: Parser): number {
       parameter = p.node(Kind.TemplateParameter, parseConcept(p), TemplateParameterKind.Constrained);
       break;
     case CHAR.n:
-      parameter = p.node(Kind.TemplateParameter, -1, TemplateParameterKind.Value, parseType(p));
+      parameter = p.node(Kind.TemplateParameter, -1, TemplateParameterKind.Value, p.productions.type(p));
       break;
     case CHAR.t: {
       const begin = p.beginList();
       while (atTemplateParameter(p)) p.addMember(parseTemplateParameter(p));
-      if (p.take(CHAR.Q)) parseExpression(p);
+      if (p.take(CHAR.Q)) p.productions.expression(p);
       p.expect(CHAR.E);
       parameter = p.node(Kind.TemplateParameter, -1, TemplateParameterKind.Template, p.endList(begin));
       break;

@@ -1,7 +1,5 @@
 import { CHAR, isDigit, isUpper } from './chars.ts';
-import { endParameters } from './parse-encodings.ts';
-import { parseDecltype, parseExpression, parseLiteral } from './parse-expressions.ts';
-import { parseCvQualifiers, parseName, parseSourceName, parseSubstitution } from './parse-names.ts';
+import { parseCvQualifiers, parseDecltype, parseName, parseSourceName, parseSubstitution, parseTemplateParam } from './parse-names.ts';
 import { atTemplateParameter, parseConcept, parseTemplateParameter } from './parse-template-parameters.ts';
 import type { Parser } from './parser.ts';
 import { FunctionSuffix, Kind, Qualifier } from './tree.ts';
@@ -121,7 +119,7 @@ function parseFunctionType(p: Parser, cvQualifiers: number): number {
     else if (c === CHAR.o) suffix = FunctionSuffix.Noexcept;
     else if (c === CHAR.O) {
       suffix = FunctionSuffix.NoexceptIf;
-      operand = parseExpression(p);
+      operand = p.productions.expression(p);
       p.expect(CHAR.E);
     } else {
       suffix = FunctionSuffix.Throw;
@@ -146,7 +144,7 @@ function parseFunctionType(p: Parser, cvQualifiers: number): number {
     p.addMember(parseType(p));
   }
   p.expect(CHAR.E);
-  let type = p.node(Kind.Function, returnType, endParameters(p, begin));
+  let type = p.node(Kind.Function, returnType, p.endParameters(begin));
   if (isTransactionSafe) type = p.node(Kind.FunctionQualified, type, FunctionSuffix.TransactionSafe);
   if (suffix >= 0) type = p.node(Kind.FunctionQualified, type, suffix, operand);
   if (qualifiers !== 0) type = p.node(Kind.FunctionQualified, type, FunctionSuffix.Qualifiers, qualifiers);
@@ -159,7 +157,7 @@ function parseArrayType(p: Parser): number {
   p.expect(CHAR.A);
   let dimension = -1;
   if (isDigit(p.peek())) dimension = parseDigits(p);
-  else if (p.peek() !== CHAR._) dimension = parseExpression(p);
+  else if (p.peek() !== CHAR._) dimension = p.productions.expression(p);
   p.expect(CHAR._);
   return p.node(Kind.Array, parseType(p), dimension);
 }
@@ -195,17 +193,6 @@ function parseConversionParam(p: Parser, param: number): number {
   p.pos = start;
   p.restoreSubstitutions(substitutions);
   return param;
-}
-
-/** `<template-param>`: T_, T0_ …, or with a level TL0__, TL0_0_ … */
-export function parseTemplateParam(p: Parser): number {
-  p.expect(CHAR.T);
-  let level = 0;
-  if (p.take(CHAR.L)) {
-    level = p.number() + 1;
-    p.expect(CHAR._);
-  }
-  return p.node(Kind.TemplateParam, p.compactNumber(), level);
 }
 
 function parseTypeWithD(p: Parser): number {
@@ -245,7 +232,7 @@ function parseTypeWithD(p: Parser): number {
 /** Dv, the number of elements or an expression behind another _, _, the element type. */
 function parseVectorType(p: Parser): number {
   p.pos += 2;
-  const count = p.take(CHAR._) ? parseExpression(p) : parseDigits(p);
+  const count = p.take(CHAR._) ? p.productions.expression(p) : parseDigits(p);
   p.expect(CHAR._);
   return p.node(Kind.Vector, parseType(p), count);
 }
@@ -265,7 +252,7 @@ function parseFloatType(p: Parser): number {
 function parseBitInt(p: Parser): number {
   const isSigned = p.peek(1) === CHAR.B;
   p.pos += 2;
-  const width = isDigit(p.peek()) ? parseDigits(p) : parseExpression(p);
+  const width = isDigit(p.peek()) ? parseDigits(p) : p.productions.expression(p);
   p.expect(CHAR._);
   return p.node(Kind.BitInt, width, isSigned ? 1 : 0);
 }
@@ -292,7 +279,7 @@ export function parseTemplateArguments(p: Parser): number {
   let constraint = -1;
   while (!p.take(CHAR.E)) {
     if (p.take(CHAR.Q)) {
-      constraint = parseExpression(p);
+      constraint = p.productions.expression(p);
       p.expect(CHAR.E);
       break;
     }
@@ -308,10 +295,10 @@ export function parseTemplateArguments(p: Parser): number {
 export function parseTemplateArgument(p: Parser): number {
   switch (p.peek()) {
     case CHAR.L:
-      return parseLiteral(p);
+      return p.productions.literal(p);
     case CHAR.X: {
       p.pos++;
-      const expression = parseExpression(p);
+      const expression = p.productions.expression(p);
       p.expect(CHAR.E);
       return expression;
     }

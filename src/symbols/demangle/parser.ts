@@ -1,6 +1,20 @@
 import { isDigit, isUpper } from './chars.ts';
 import { MAX_DEPTH, MAX_NODES, NotDemangled } from './limits.ts';
-import { Tree } from './tree.ts';
+import { Kind, Tree } from './tree.ts';
+import { VOID } from './vocabulary.ts';
+
+/**
+ * The productions that others need which stand before them: names contain types, types expressions, and all of them names. They are
+ * handed in, so that the files of the grammar import each other in one direction.
+ */
+export interface Productions {
+  readonly encoding: (p: Parser) => number;
+  readonly type: (p: Parser) => number;
+  readonly templateArguments: (p: Parser) => number;
+  readonly templateParameters: (p: Parser) => number;
+  readonly expression: (p: Parser) => number;
+  readonly literal: (p: Parser) => number;
+}
 
 /** Whether names in the scope of others have not been met, were read as the ABI has them now, or are read as it had them once. */
 export type ScopedNames = 'unseen' | 'new' | 'old';
@@ -29,6 +43,11 @@ export class Parser {
   readonly #members: Int32Array = new Int32Array(MAX_NODES);
   #memberCount = 0;
   #depth = 0;
+  readonly productions: Productions;
+
+  constructor(productions: Productions) {
+    this.productions = productions;
+  }
 
   /** @param scopedNames `old` for the second attempt at a name */
   begin(text: string, pos: number, scopedNames: ScopedNames = 'unseen'): void {
@@ -96,6 +115,17 @@ export class Parser {
     const list = this.tree.list(this.#members, begin, this.#memberCount, constraint);
     this.#memberCount = begin;
     return list;
+  }
+
+  /** Ends a list of parameter types, of which there must be one: void, alone, stands for none. */
+  endParameters(begin: number): number {
+    const count = this.#memberCount - begin;
+    if (count === 0) this.fail();
+    if (count === 1) {
+      const only = this.#members[begin]!;
+      if (this.tree.kind(only) === Kind.Builtin && this.tree.a(only) === VOID) this.#memberCount = begin;
+    }
+    return this.endList(begin);
   }
 
   /** Makes the node one that S_, S0_ … can refer to. Returns it. */

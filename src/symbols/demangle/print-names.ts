@@ -1,5 +1,4 @@
 import { isLower } from './chars.ts';
-import { hasExplicitObject } from './parse-encodings.ts';
 import type { Printer } from './printer.ts';
 import { Kind, Qualifier, StdForm, TemplateParameterKind } from './tree.ts';
 import { endsInDeclarator } from './type-shape.ts';
@@ -218,7 +217,7 @@ export function printEncoding(pr: Printer, node: number, withReturnType: boolean
     const returnType = withReturnType ? tree.a(type) : -1;
     if (returnType >= 0) printReturnType(pr, returnType);
     pr.print(name);
-    pr.append(hasExplicitObject(tree.c(node)) && tree.count(tree.b(type)) > 0 ? '(this ' : '(');
+    pr.append((tree.c(node) & Qualifier.ExplicitObject) !== 0 && tree.count(tree.b(type)) > 0 ? '(this ' : '(');
     if (withParameters) pr.printList(tree.b(type));
     pr.append(')');
     printQualifiers(pr, tree.c(node));

@@ -1,8 +1,5 @@
 import { CHAR } from './chars.ts';
 import { MAX_DEPTH, MAX_OUTPUT, MAX_PRINTED_NODES, NotDemangled } from './limits.ts';
-import { printExpression, printOperand } from './print-expressions.ts';
-import { printName } from './print-names.ts';
-import { printTypeLeft, printTypeRight } from './print-types.ts';
 import { CHILD_FIELDS, FIRST_EXPRESSION, FIRST_TYPE, Kind, type Tree } from './tree.ts';
 
 /** What is left out of a name. */
@@ -12,6 +9,18 @@ export interface PrintOptions {
   readonly templateArguments: boolean;
   /** Parameters of functions that something is local to. */
   readonly enclosingParameters: boolean;
+}
+
+/** Prints a node of the kind. */
+export type PrintNode = (pr: Printer, node: number, kind: number) => void;
+
+/** Printing by area of the grammar; handed in, as areas contain each other. */
+export interface Printing {
+  readonly name: PrintNode;
+  readonly typeLeft: PrintNode;
+  readonly typeRight: PrintNode;
+  readonly expression: PrintNode;
+  readonly operand: (pr: Printer, node: number) => void;
 }
 
 /**
@@ -36,8 +45,11 @@ export class Printer {
   #depth = 0;
   #printed = 0;
 
-  constructor(tree: Tree) {
+  readonly printing: Printing;
+
+  constructor(tree: Tree, printing: Printing) {
     this.tree = tree;
+    this.printing = printing;
   }
 
   begin(options: PrintOptions): void {
@@ -88,11 +100,11 @@ export class Printer {
   print(node: number): void {
     const kind = this.tree.kind(node);
     this.enter();
-    if (kind < FIRST_TYPE) printName(this, node, kind);
-    else if (kind >= FIRST_EXPRESSION) printExpression(this, node, kind);
+    if (kind < FIRST_TYPE) this.printing.name(this, node, kind);
+    else if (kind >= FIRST_EXPRESSION) this.printing.expression(this, node, kind);
     else {
-      printTypeLeft(this, node, kind);
-      if (kind !== Kind.Builtin) printTypeRight(this, node, kind);
+      this.printing.typeLeft(this, node, kind);
+      if (kind !== Kind.Builtin) this.printing.typeRight(this, node, kind);
     }
     this.leave();
   }
@@ -100,9 +112,9 @@ export class Printer {
   printLeft(node: number): void {
     const kind = this.tree.kind(node);
     this.enter();
-    if (kind < FIRST_TYPE) printName(this, node, kind);
-    else if (kind >= FIRST_EXPRESSION) printExpression(this, node, kind);
-    else printTypeLeft(this, node, kind);
+    if (kind < FIRST_TYPE) this.printing.name(this, node, kind);
+    else if (kind >= FIRST_EXPRESSION) this.printing.expression(this, node, kind);
+    else this.printing.typeLeft(this, node, kind);
     this.leave();
   }
 
@@ -110,7 +122,7 @@ export class Printer {
     const kind = this.tree.kind(node);
     if (kind <= FIRST_TYPE || kind >= FIRST_EXPRESSION) return;
     this.enter();
-    printTypeRight(this, node, kind);
+    this.printing.typeRight(this, node, kind);
     this.leave();
   }
 
@@ -178,7 +190,7 @@ export class Printer {
 
   /** An operand of an operator, in parentheses where it needs them. */
   printOperand(node: number): void {
-    printOperand(this, node);
+    this.printing.operand(this, node);
   }
 
   /** Prints template arguments in angle brackets, which GNU's demangler keeps from becoming << and >>. */

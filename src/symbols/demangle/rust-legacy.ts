@@ -1,4 +1,4 @@
-import type { DemangleStyle } from './demangle.ts';
+import type { DemangleStyle } from './style.ts';
 
 /** The last part of a name: `17h` and 16 hex digits, which tell instances of a function apart. Then the end of the path. */
 const HASH_LENGTH = 19;

@@ -1,4 +1,4 @@
-import type { DemangleStyle } from './demangle.ts';
+import type { DemangleStyle } from './style.ts';
 import { characterLiteral, integerText, stringLiteral } from './rust-literals.ts';
 import { RustV0Scanner } from './rust-v0-scanner.ts';
 
