@@ -122,7 +122,8 @@ export class DebugInfo implements SourceLines {
     const request = { dwoName: await this.#main.text(dwoName, skeleton), compDir: await this.#main.text(compDir, skeleton), dwoId };
     const sections = await this.#openSplit?.(request);
     if (sections !== undefined) return readSplitUnit(skeleton, sections);
-    this.#addProblem(this.#main, skeleton.header.offset, `${request.dwoName} is not there`);
+    // Who opens files knows which ones are not there.
+    if (this.#openSplit === undefined) this.#addProblem(this.#main, skeleton.header.offset, `${request.dwoName} is not looked for`);
     return undefined;
   }
 
