@@ -3,13 +3,13 @@ import type { RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { PerfconvError } from './errors.ts';
 import type { StreamFormat } from './formats.ts';
+import { demangleSymbol } from './function-names.ts';
 import { HEADER_STAT, PERF_RECORD_STAT } from './perfdata/constants.ts';
 import type { Profile } from './profile/profile.ts';
 import { type EventKind, type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
 import type { SampleFilter } from './session/filter.ts';
 import type { SessionResult } from './session/session.ts';
 import type { RecordLog } from './stats/record-log.ts';
-import { demangle } from './symbols/demangle/demangle.ts';
 import { needsSamples, type WriteOptions, writeProfile } from './write-profile.ts';
 import { scriptDetailsOf } from './writers/script-fields.ts';
 
@@ -54,7 +54,7 @@ export async function convert(
   reportUnknownEvents(result.profile, options.filter, diagnostics);
 
   // perf script prints names without parameters: who reads its text expects no others.
-  const writing: WriteOptions = options.demangle === undefined ? { scriptName: (name) => demangle(name, 'no-params'), ...options } : options;
+  const writing: WriteOptions = options.demangle === undefined ? { scriptName: (name) => demangleSymbol(name, 'no-params'), ...options } : options;
   for (const output of outputs) {
     if (output.format !== 'csv') await writeProfile(output.format, result.profile, output.sink, writing, diagnostics);
     else if (log !== undefined) await writeTables(result, log, output.openTable);

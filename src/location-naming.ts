@@ -1,6 +1,7 @@
 import { FunctionNames } from './function-names.ts';
 import type { Profile } from './profile/profile.ts';
 import type { CodeSymbols, SourceFrame } from './symbols/code-symbols.ts';
+import type { DemangleStyle } from './symbols/demangle/demangle.ts';
 import type { SymbolTable } from './symbols/symbol-table.ts';
 
 /** What a symbol table offers, as far as it is needed here. */
@@ -11,8 +12,8 @@ export interface LocationNamingOptions {
   readonly debugInfo: 'none' | 'lines' | 'inlines';
   /** Without inlined functions, perf 6.1 gives a function the line of what is inlined into it (observed). */
   readonly compatPerf: boolean;
-  /** The name to show of a linkage name; undefined for what is no mangled name. */
-  readonly demangle: (name: string) => string | undefined;
+  /** How mangled names are shown; `none`: as they are. */
+  readonly demangle: DemangleStyle | 'none';
 }
 
 /** Writes functions, files and lines into a profile's locations. */

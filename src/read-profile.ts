@@ -15,7 +15,7 @@ import type { SampleFilter } from './session/filter.ts';
 import type { RecordObserver } from './session/replay.ts';
 import { runSession, type SessionResult } from './session/session.ts';
 import { symbolizeLocations } from './symbolize.ts';
-import { type DemangleStyle, demangle } from './symbols/demangle/demangle.ts';
+import type { DemangleStyle } from './symbols/demangle/demangle.ts';
 import type { Symbolizer } from './symbols/symbolizer.ts';
 
 export interface ReadProfileOptions {
@@ -106,12 +106,12 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   );
   builder.rebaseTimes();
   const profile = assemble(source.name, session, builder, options.fallbackCaptureTimeNs);
-  const { debugInfo = 'inlines', demangle: style = compatPerf ? 'no-params' : 'full' } = options;
+  const { debugInfo = 'inlines', demangle = compatPerf ? 'no-params' : 'full' } = options;
   const searches = await symbolizeLocations(profile, session, {
     symbolizer: options.symbolizer,
     compatPerf,
     debugInfo,
-    demangle: style === 'none' ? () => undefined : (name) => demangle(name, style),
+    demangle,
   });
   const symbols = summarizeDsos(profile, searches);
   if (options.symbolizer !== undefined) reportMissingSymbols(symbols, diagnostics);

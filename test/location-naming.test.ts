@@ -10,11 +10,7 @@ const FRAMES: readonly SourceFrame[] = [
   { function: INNER, file: '/src/inner.h', line: 3, column: 7 },
   { function: OUTER, file: '/src/outer.cc', line: 12, column: 1 },
 ];
-const PLAIN: LocationNamingOptions = {
-  debugInfo: 'inlines',
-  compatPerf: false,
-  demangle: (name) => (name.startsWith('_Z') ? `${name.slice(3, -1)}()` : undefined),
-};
+const PLAIN: LocationNamingOptions = { debugInfo: 'inlines', compatPerf: false, demangle: 'full' };
 
 /** Symbols of 0x100 bytes each from 0x1000 on. */
 function tableOf(...names: string[]): CodeSymbols['table'] {
@@ -70,8 +66,8 @@ async function named(code: CodeSymbols, options: Partial<LocationNamingOptions> 
 describe('naming locations', () => {
   it('takes the outermost name from the symbol table, all else from debug information', async () => {
     const { lines, asked } = linesOf({ 4112: FRAMES, 4383: [FRAMES[1]] });
-    expect(await named({ table: tableOf('_Z5alias', 'plain')!, lines: lines! })).toEqual([
-      ['inner()|_Z5innerv|2|/src/inner.h:3:7|+16', 'alia()|_Z5alias|10|/src/outer.cc:12:1|+16'],
+    expect(await named({ table: tableOf('_Z5aliasv', 'plain')!, lines: lines! })).toEqual([
+      ['inner()|_Z5innerv|2|/src/inner.h:3:7|+16', 'alias()|_Z5aliasv|10|/src/outer.cc:12:1|+16'],
       ['plain||10|/src/outer.cc:12:1|+32'],
     ]);
     expect(asked).toEqual([0x1010, 0x111f]);
@@ -80,7 +76,7 @@ describe('naming locations', () => {
   it('takes the name of debug information where there is no symbol, and the symbol where there is no more', async () => {
     const { lines } = linesOf({ 4383: [{ ...FRAMES[0], function: { ...INNER, linkageName: '' } }] });
     expect(await named({ lines: lines! })).toEqual([[], ['inner||2|/src/inner.h:3:7|+0']]);
-    expect(await named({ table: tableOf('_Z5alias')!, lines: lines! })).toEqual([['alia()|_Z5alias|0|:0:0|+16'], ['inner||2|/src/inner.h:3:7|+0']]);
+    expect(await named({ table: tableOf('_Z5aliasv')!, lines: lines! })).toEqual([['alias()|_Z5aliasv|0|:0:0|+16'], ['inner||2|/src/inner.h:3:7|+0']]);
   });
 
   it('gives a function the file of its line, and its first line only in that file', async () => {
@@ -92,6 +88,16 @@ describe('naming locations', () => {
     const { lines } = linesOf({ 4112: [{ function: undefined, file: '/src/x.S', line: 5, column: 0 }] });
     expect(await named({ lines: lines! })).toEqual([[], []]);
     expect(await named({ table: tableOf('memcpy')!, lines: lines! })).toEqual([['memcpy||0|/src/x.S:5:0|+16'], []]);
+  });
+
+  it('demangles what stands before @plt or a version', async () => {
+    const { lines } = linesOf({});
+    expect(await named({ table: tableOf('_Znwm@plt', '_ZdlPv@@GLIBCXX_3.4')!, lines: lines! }, { demangle: 'no-params' })).toEqual([
+      ['operator new@plt|_Znwm@plt|0|:0:0|+16'],
+      ['operator delete@@GLIBCXX_3.4|_ZdlPv@@GLIBCXX_3.4|0|:0:0|+32'],
+    ]);
+    expect((await named({ table: tableOf('_Znwm@plt')!, lines: lines! }))[0]).toEqual(['operator new(unsigned long)@plt|_Znwm@plt|0|:0:0|+16']);
+    expect((await named({ table: tableOf('_Znwm@plt')!, lines: lines! }, { demangle: 'none' }))[0]).toEqual(['_Znwm@plt||0|:0:0|+16']);
   });
 
   it('without inlined functions keeps the outermost, with the line of the call in it', async () => {
