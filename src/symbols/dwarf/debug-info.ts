@@ -5,7 +5,7 @@ import type { DebugSections } from './debug-sections.ts';
 import { DwarfFile, type Unit } from './dwarf-file.ts';
 import { FunctionScan } from './function-scan.ts';
 import type { LineTable } from './line-table.ts';
-import { dieOf, SourceFunctions } from './source-functions.ts';
+import { SourceFunctions } from './source-functions.ts';
 import { readSplitUnit, type SplitUnit } from './split-unit.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
 import { type OwnRanges, readAranges, readOwnRanges, UnitRanges } from './unit-ranges.ts';
@@ -224,7 +224,8 @@ class UnitFrames {
     await scan.run();
     this.#innermost = scan.innermost;
     this.#scans = new Array(wanted.length).fill(scan);
-    const open = Array.from(wanted.keys()).filter((index) => scan.innermost[index] < 0);
+    if (!scan.hasSkipped) return;
+    const open = Array.from(wanted.keys()).filter((index) => scan.innermost[index] < 0 && this.#isCode(wanted[index], scan.endsBefore[index]));
     if (open.length === 0) return;
     const second = new FunctionScan(
       unit,
@@ -236,6 +237,16 @@ class UnitFrames {
       this.#innermost[index] = second.innermost[i];
       this.#scans[index] = second;
     }
+  }
+
+  /**
+   * Whether an address without a function is more than what fills the room behind one: no row starts there.
+   * @param endBefore where the last function before it ends
+   */
+  #isCode(svma: number, endBefore: number): boolean {
+    if (this.#rows === undefined) return true;
+    const row = this.#rows.find(svma);
+    return row >= 0 && this.#rows.rows.addresses[row] >= endBefore;
   }
 
   hasFunction(index: number): boolean {
@@ -272,13 +283,16 @@ class UnitFrames {
     const dieAt = scan.dies[index];
     const known = this.#found.get(dieAt);
     if (known !== undefined) return known;
-    const die = dieOf(this.#unit, dieAt);
+    const die = this.#unit.functionDies;
+    die.read(dieAt);
+    const { callFile, callLine, callColumn } = die;
+    const parent = scan.parents[index];
     const found = {
-      function: this.#functions.functionOf(this.#unit, dieAt, die, this.#files),
-      parent: scan.parents[index],
-      callFile: scan.parents[index] < 0 || die.callFile < 0 ? '' : (this.#files?.file(die.callFile) ?? ''),
-      callLine: die.callLine,
-      callColumn: die.callColumn,
+      function: this.#functions.functionOf(this.#unit, dieAt, this.#files),
+      parent,
+      callFile: parent < 0 || callFile < 0 ? '' : (this.#files?.file(callFile) ?? ''),
+      callLine,
+      callColumn,
     };
     this.#found.set(dieAt, found);
     return found;

@@ -3,6 +3,7 @@ import { AbbreviationCache } from './abbreviation-cache.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { FormReader } from './forms.ts';
+import { FunctionDieReader } from './function-die.ts';
 import { type LineTable, LineTableReader } from './line-table.ts';
 import { SectionWindow } from './section-window.ts';
 import { StringReader, type TextPlace } from './string-reader.ts';
@@ -23,6 +24,8 @@ export interface Unit {
   readonly abbreviations: Abbreviations;
   readonly root: UnitRoot;
   readonly dieAt: number;
+  /** Reads DIEs of the unit. */
+  readonly functionDies: FunctionDieReader;
 }
 
 /** One file's debug sections, and what has been read of them. */
@@ -124,6 +127,14 @@ export class DwarfFile {
     const reader = new FormReader(view, header);
     const dieAt = header.dieOffset - header.offset;
     reader.at = dieAt;
-    return { file: this, header, view, abbreviations, root: readUnitRoot(header, abbreviations, reader), dieAt };
+    return {
+      file: this,
+      header,
+      view,
+      abbreviations,
+      root: readUnitRoot(header, abbreviations, reader),
+      dieAt,
+      functionDies: new FunctionDieReader(view, header, abbreviations),
+    };
   }
 }

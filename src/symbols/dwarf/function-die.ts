@@ -1,95 +1,147 @@
+import type { ByteView } from '../../bytes/byte-view.ts';
+import { PerfconvError } from '../../errors.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import * as dw from './dwarf-constants.ts';
-import type { FormReader } from './forms.ts';
+import { FormReader, type UnitFormat } from './forms.ts';
 import { type TextPlace, textPlace } from './string-reader.ts';
-import { readAttributes } from './unit-root.ts';
 
-/** What a DIE refers to: one of its unit, by its distance from the unit's start; one of its file's `.debug_info`; one of the supplementary file's. */
-export interface DieReference {
-  readonly kind: 'unit' | 'info' | 'supplementary';
-  readonly offset: number;
-}
+export const ORIGIN_NONE = 0;
+/** A DIE of the same unit, by its distance from the unit's start. */
+export const ORIGIN_IN_UNIT = 1;
+/** A DIE of the same file's `.debug_info`. */
+export const ORIGIN_IN_INFO = 2;
+/** A DIE of the supplementary file's. */
+export const ORIGIN_IN_SUPPLEMENTARY = 3;
 
-/** What the DIE of a function says about it (DWARF 5, 3.3). */
-export interface FunctionDie {
-  readonly name: TextPlace | undefined;
-  readonly linkageName: TextPlace | undefined;
+/**
+ * Reads DIEs of functions (DWARF 5, 3.3). There are tens of them for each address, so that no object is made for one: the
+ * fields are those of the last one read.
+ */
+export class FunctionDieReader {
   /** File index; −1 when absent. */
-  readonly declFile: number;
-  /** 0 when absent. */
-  readonly declLine: number;
+  declFile = -1;
+  /** 1-based; 0 when absent. */
+  declLine = 0;
   /** Where an inlined function is called: file index, −1 when absent; 1-based line and column, 0 when absent. */
-  readonly callFile: number;
-  readonly callLine: number;
-  readonly callColumn: number;
-  /** The DIE that says the rest: DW_AT_abstract_origin, or else DW_AT_specification. */
-  readonly origin: DieReference | undefined;
-}
+  callFile = -1;
+  callLine = 0;
+  callColumn = 0;
+  hasName = false;
+  hasLinkageName = false;
+  /** Which DIE says the rest, that of DW_AT_abstract_origin or else of DW_AT_specification: ORIGIN_… */
+  origin = ORIGIN_NONE;
+  originOffset = 0;
+  readonly #reader: FormReader;
+  readonly #abbreviations: Abbreviations;
+  #dieAt = 0;
 
-/** Reads the DIE at which `reader` stands. @throws PerfconvError `damaged` */
-export function readFunctionDie(abbreviations: Abbreviations, reader: FormReader): FunctionDie {
-  const die = {
-    name: undefined as TextPlace | undefined,
-    linkageName: undefined as TextPlace | undefined,
-    declFile: -1,
-    declLine: 0,
-    callFile: -1,
-    callLine: 0,
-    callColumn: 0,
-    origin: undefined as DieReference | undefined,
-  };
-  readAttributes(abbreviations, reader, (name) => {
-    const { value } = reader;
-    switch (name) {
-      case dw.DW_AT_name:
-        die.name = textPlace(reader);
-        break;
-      case dw.DW_AT_linkage_name:
-      case dw.DW_AT_MIPS_linkage_name:
-        die.linkageName = textPlace(reader);
-        break;
-      case dw.DW_AT_decl_file:
-        die.declFile = value;
-        break;
-      case dw.DW_AT_decl_line:
-        die.declLine = value;
-        break;
-      case dw.DW_AT_call_file:
-        die.callFile = value;
-        break;
-      case dw.DW_AT_call_line:
-        die.callLine = value;
-        break;
-      case dw.DW_AT_call_column:
-        die.callColumn = value;
-        break;
-      case dw.DW_AT_abstract_origin:
-        die.origin = reference(reader);
-        break;
-      case dw.DW_AT_specification:
-        die.origin ??= reference(reader);
-        break;
+  /** @param view holds a whole unit */
+  constructor(view: ByteView, format: UnitFormat, abbreviations: Abbreviations) {
+    this.#reader = new FormReader(view, format);
+    this.#abbreviations = abbreviations;
+  }
+
+  /** Reads the DIE at `dieAt` of the unit. @throws PerfconvError `damaged` */
+  read(dieAt: number): void {
+    const reader = this.#reader;
+    this.#dieAt = dieAt;
+    this.declFile = -1;
+    this.declLine = 0;
+    this.callFile = -1;
+    this.callLine = 0;
+    this.callColumn = 0;
+    this.hasName = false;
+    this.hasLinkageName = false;
+    this.origin = ORIGIN_NONE;
+    const { attributeStarts, names, forms, implicit } = this.#abbreviations;
+    const row = this.#row();
+    const end = attributeStarts[row + 1];
+    for (let i = attributeStarts[row]; i < end; i++) {
+      reader.read(forms[i], implicit[i]);
+      switch (names[i]) {
+        case dw.DW_AT_name:
+          this.hasName = true;
+          break;
+        case dw.DW_AT_linkage_name:
+        case dw.DW_AT_MIPS_linkage_name:
+          this.hasLinkageName = true;
+          break;
+        case dw.DW_AT_decl_file:
+          this.declFile = reader.value;
+          break;
+        case dw.DW_AT_decl_line:
+          this.declLine = reader.value;
+          break;
+        case dw.DW_AT_call_file:
+          this.callFile = reader.value;
+          break;
+        case dw.DW_AT_call_line:
+          this.callLine = reader.value;
+          break;
+        case dw.DW_AT_call_column:
+          this.callColumn = reader.value;
+          break;
+        case dw.DW_AT_abstract_origin:
+          this.#setOrigin();
+          break;
+        case dw.DW_AT_specification:
+          if (this.origin === ORIGIN_NONE) this.#setOrigin();
+          break;
+      }
     }
-  });
-  return die;
-}
+  }
 
-/** The reference that `reader` has just read, or undefined: for one to a type unit (no function is described there), or no reference. */
-function reference({ form, value: offset }: FormReader): DieReference | undefined {
-  switch (form) {
-    case dw.DW_FORM_ref1:
-    case dw.DW_FORM_ref2:
-    case dw.DW_FORM_ref4:
-    case dw.DW_FORM_ref8:
-    case dw.DW_FORM_ref_udata:
-      return { kind: 'unit', offset };
-    case dw.DW_FORM_ref_addr:
-      return { kind: 'info', offset };
-    case dw.DW_FORM_ref_sup4:
-    case dw.DW_FORM_ref_sup8:
-    case dw.DW_FORM_GNU_ref_alt:
-      return { kind: 'supplementary', offset };
-    default:
-      return undefined;
+  /** Where DW_AT_name of the last DIE stands. */
+  namePlace(): TextPlace | undefined {
+    return this.#placeOf(dw.DW_AT_name, dw.DW_AT_name);
+  }
+
+  /** Where DW_AT_linkage_name of the last DIE stands, or what there was before DWARF 4. */
+  linkageNamePlace(): TextPlace | undefined {
+    return this.#placeOf(dw.DW_AT_linkage_name, dw.DW_AT_MIPS_linkage_name);
+  }
+
+  #placeOf(name: number, other: number): TextPlace | undefined {
+    const { attributeStarts, names, forms, implicit } = this.#abbreviations;
+    const row = this.#row();
+    for (let i = attributeStarts[row]; i < attributeStarts[row + 1]; i++) {
+      this.#reader.read(forms[i], implicit[i]);
+      if (names[i] === name || names[i] === other) return textPlace(this.#reader);
+    }
+    return undefined;
+  }
+
+  /** Puts the reader at the DIE's attributes. @returns the row of its abbreviation */
+  #row(): number {
+    this.#reader.at = this.#dieAt;
+    const code = this.#reader.uleb();
+    const row = this.#abbreviations.row(code);
+    if (row < 0) throw new PerfconvError('damaged', `no abbreviation ${code}`, { record: 'DIE' });
+    return row;
+  }
+
+  /** Takes the reference just read; one to a type unit is none, as no function is described there. */
+  #setOrigin(): void {
+    const { form, value } = this.#reader;
+    this.originOffset = value;
+    switch (form) {
+      case dw.DW_FORM_ref1:
+      case dw.DW_FORM_ref2:
+      case dw.DW_FORM_ref4:
+      case dw.DW_FORM_ref8:
+      case dw.DW_FORM_ref_udata:
+        this.origin = ORIGIN_IN_UNIT;
+        break;
+      case dw.DW_FORM_ref_addr:
+        this.origin = ORIGIN_IN_INFO;
+        break;
+      case dw.DW_FORM_ref_sup4:
+      case dw.DW_FORM_ref_sup8:
+      case dw.DW_FORM_GNU_ref_alt:
+        this.origin = ORIGIN_IN_SUPPLEMENTARY;
+        break;
+      default:
+        this.origin = ORIGIN_NONE;
+    }
   }
 }

@@ -33,6 +33,13 @@ export class FunctionScan {
   dies = new Uint32Array(16);
   /** What a function was inlined into, −1 for a function of its own. */
   parents = new Int32Array(16);
+  /**
+   * By index of the wanted addresses: where the last function ends before it, −Infinity when none does. Only of functions
+   * that were come upon.
+   */
+  readonly endsBefore: Float64Array;
+  /** Whether it left out parts of the unit where code hardly ever is. */
+  hasSkipped = false;
   /** Whether it came upon so much that it left some out. */
   isOverfull = false;
   readonly #unit: ScannedUnit;
@@ -66,12 +73,15 @@ export class FunctionScan {
     this.#at = unit.dieAt;
     this.#reader = new FormReader(unit.view, unit.format);
     this.innermost = new Int32Array(wanted.length).fill(-1);
+    this.endsBefore = new Float64Array(wanted.length).fill(Number.NEGATIVE_INFINITY);
     this.#claimsLeft = wanted.length * MAX_CLAIMS_PER_ADDRESS + SPARE_CLAIMS;
   }
 
   /** Scans to the end. @throws PerfconvError `damaged` when the unit's DIEs cannot be followed */
   async run(): Promise<void> {
     while (!this.#scan()) await this.#unit.addresses.load();
+    const ends = this.endsBefore;
+    for (let i = 1; i < ends.length; i++) if (ends[i] < ends[i - 1]) ends[i] = ends[i - 1];
   }
 
   /** @returns false when addresses are missing: it goes on from there when called again */
@@ -88,11 +98,14 @@ export class FunctionScan {
       const dieAt = at;
       let code = bytes[at++];
       if (code > 0x7f) {
-        code &= 0x7f;
-        for (let shift = 7; at < end; shift += 7) {
-          const byte = bytes[at++];
-          if (shift < 49) code += (byte & 0x7f) * 2 ** shift;
-          if (byte < 0x80) break;
+        // Nearly all take two bytes at most.
+        code = (code & 0x7f) | ((bytes[at] & 0x7f) << 7);
+        if (bytes[at++] > 0x7f) {
+          for (let shift = 14; at < end; shift += 7) {
+            const byte = bytes[at++];
+            if (shift < 49) code += (byte & 0x7f) * 2 ** shift;
+            if (byte < 0x80) break;
+          }
         }
       }
       if (code === 0) {
@@ -150,6 +163,7 @@ export class FunctionScan {
         const sibling = view.u32(at - siblingBacks[row]);
         if (sibling >= at && sibling < end) {
           at = sibling;
+          this.hasSkipped = true;
           continue;
         }
       }
@@ -185,21 +199,23 @@ export class FunctionScan {
   #claimRange(low: number, high: number, dieAt: number, isFunction: boolean): void {
     const wanted = this.#wanted;
     const { length } = wanted;
-    if (length === 0 || wanted[length - 1] < low || wanted[0] >= high) return;
+    if (length === 0 || wanted[length - 1] < low) return;
     let first = 0;
     for (let last = length; first < last; ) {
       const middle = (first + last) >>> 1;
       if (wanted[middle] < low) first = middle + 1;
       else last = middle;
     }
-    if (!(wanted[first] < high)) return;
-    // A function has one entry, however many ranges.
-    const isNew = this.#count === 0 || this.dies[this.#count - 1] !== dieAt;
-    const index = isNew ? this.#add(dieAt, isFunction) : this.#count - 1;
-    for (; first < length && wanted[first] < high; first++) {
-      this.innermost[first] = index;
-      this.#claimsLeft--;
+    if (wanted[first] < high) {
+      // A function has one entry, however many ranges.
+      const isNew = this.#count === 0 || this.dies[this.#count - 1] !== dieAt;
+      const index = isNew ? this.#add(dieAt, isFunction) : this.#count - 1;
+      for (; first < length && wanted[first] < high; first++) {
+        this.innermost[first] = index;
+        this.#claimsLeft--;
+      }
     }
+    if (first < length && this.endsBefore[first] < high) this.endsBefore[first] = high;
   }
 
   #add(dieAt: number, isFunction: boolean): number {
@@ -241,6 +257,8 @@ export class FunctionScan {
       } else if (name === dw.DW_AT_ranges) {
         this.#hasList = true;
         if (!addresses.readRanges(reader.form, reader.value)) return false;
+        // A low_pc beside it is where the function is entered.
+        return true;
       }
       if (addresses.missing !== undefined) return false;
     }

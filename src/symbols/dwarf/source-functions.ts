@@ -1,9 +1,8 @@
 import type { SourceFunction } from '../code-symbols.ts';
 import type { DwarfFile, Unit } from './dwarf-file.ts';
-import { FormReader } from './forms.ts';
-import { type DieReference, type FunctionDie, readFunctionDie } from './function-die.ts';
+import { ORIGIN_IN_INFO, ORIGIN_IN_UNIT, ORIGIN_NONE } from './function-die.ts';
 import type { LineTable } from './line-table.ts';
-import type { TextPlace } from './string-reader.ts';
+import type { SectionTextPlace, TextPlace } from './string-reader.ts';
 
 /** References from one DIE to the next that are followed; compilers make three. */
 const MAX_HOPS = 16;
@@ -35,12 +34,12 @@ interface Unfinished {
 }
 
 /** What of a function has been found on the way through its DIEs: the first one that says a thing counts. */
-interface Known {
-  name: boolean;
-  linkageName: boolean;
-  declFile: boolean;
-  declLine: boolean;
-  hops: number;
+class Known {
+  name = false;
+  linkageName = false;
+  declFile = false;
+  declLine = false;
+  hops = 0;
 }
 
 /** Told of damage that leaves a part out. */
@@ -58,24 +57,23 @@ export class SourceFunctions {
   }
 
   /**
-   * The function that a DIE is about; its names come with {@link finish}.
-   * @param die of a subprogram or inlined subroutine at `dieAt` of the unit
+   * The function that the DIE last read by the unit's reader is about; its names come with {@link finish}.
+   * @param dieAt where in the unit the DIE stands
    * @param lines names the unit's files
    * @throws PerfconvError `damaged`
    */
-  functionOf(unit: Unit, dieAt: number, die: FunctionDie, lines: LineTable | undefined): SourceFunction {
-    const { file, header } = unit;
-    const isItself = die.origin === undefined || die.name !== undefined || die.linkageName !== undefined || die.declLine > 0;
-    const known: Known = { name: false, linkageName: false, declFile: false, declLine: false, hops: 0 };
-    if (isItself) {
+  functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined): SourceFunction {
+    const { file, header, functionDies: die } = unit;
+    // A subprogram may have a linkage name of its own beside its abstract origin: constructors do.
+    const isItself = die.origin === ORIGIN_NONE || die.hasName || die.hasLinkageName || die.declLine > 0;
+    const place = isItself ? undefined : originOf(unit);
+    if (place === undefined) {
       const [target, isNew] = this.#at(file, header.offset + dieAt);
-      if (isNew) this.#describe(target, unit, die, lines, known);
+      if (isNew) this.#describe(target, unit, lines, new Known());
       return target;
     }
-    const place = placeOf(unit, die.origin!);
-    if (place === undefined) return this.#at(file, header.offset + dieAt)[0];
     const [target, isNew] = this.#at(place.file, place.offset);
-    if (isNew) this.#goOn(target, unit, place, lines, known);
+    if (isNew) this.#goOn(target, unit, place, lines, new Known());
     return target;
   }
 
@@ -113,7 +111,9 @@ export class SourceFunctions {
             if (start >= 0) unit = await file.unitAt(start);
             lines = unit && (await this.#linesOf(unit));
           }
-          if (unit !== undefined) this.#describe(target, unit, dieOf(unit, offset - start), lines, known);
+          if (unit === undefined) continue;
+          unit.functionDies.read(offset - start);
+          this.#describe(target, unit, lines, known);
         } catch (error) {
           this.#onDamage(error, file, offset);
         }
@@ -144,10 +144,10 @@ export class SourceFunctions {
     return [target, true];
   }
 
-  /** Takes from a DIE what is not known yet, and from those that it refers to. */
-  #describe(target: DescribedFunction, unit: Unit, die: FunctionDie, lines: LineTable | undefined, known: Known): void {
-    this.#takeText(target, 'name', unit, die.name, known);
-    this.#takeText(target, 'linkageName', unit, die.linkageName, known);
+  /** Takes what is not known yet from the DIE last read by the unit's reader, and from those that it refers to. */
+  #describe(target: DescribedFunction, unit: Unit, lines: LineTable | undefined, known: Known): void {
+    const { functionDies: die } = unit;
+    // The names are read last: that moves the reader, but the fields stay.
     if (!known.declFile && die.declFile >= 0) {
       known.declFile = true;
       target.file = lines?.file(die.declFile) ?? '';
@@ -156,20 +156,30 @@ export class SourceFunctions {
       known.declLine = true;
       target.startLine = die.declLine;
     }
-    if (die.origin === undefined || ++known.hops > MAX_HOPS) return;
-    const place = placeOf(unit, die.origin);
+    if (!known.name && die.hasName) {
+      known.name = true;
+      this.#takeText(target, 'name', unit, die.namePlace());
+    }
+    if (!known.linkageName && die.hasLinkageName) {
+      known.linkageName = true;
+      this.#takeText(target, 'linkageName', unit, die.linkageNamePlace());
+    }
+    if (++known.hops > MAX_HOPS) return;
+    const place = originOf(unit);
     if (place !== undefined) this.#goOn(target, unit, place, lines, known);
   }
 
   #goOn(target: DescribedFunction, unit: Unit, place: DiePlace, lines: LineTable | undefined, known: Known): void {
     const { offset, end } = unit.header;
     if (place.file !== unit.file || place.offset < offset || place.offset >= end) this.#unfinished.push({ target, known, ...place });
-    else this.#describe(target, unit, dieOf(unit, place.offset - offset), lines, known);
+    else {
+      unit.functionDies.read(place.offset - offset);
+      this.#describe(target, unit, lines, known);
+    }
   }
 
-  #takeText(target: DescribedFunction, field: 'name' | 'linkageName', unit: Unit, place: TextPlace | undefined, known: Known): void {
-    if (known[field] || place === undefined) return;
-    known[field] = true;
+  #takeText(target: DescribedFunction, field: 'name' | 'linkageName', unit: Unit, place: TextPlace | undefined): void {
+    if (place === undefined) return;
     if (place.kind === 'text') {
       target[field] = place.text;
       return;
@@ -185,22 +195,17 @@ interface DiePlace {
   readonly offset: number;
 }
 
-function placeOf(unit: Unit, { kind, offset }: DieReference): DiePlace | undefined {
-  if (kind === 'unit') return { file: unit.file, offset: unit.header.offset + offset };
-  if (kind === 'info') return { file: unit.file, offset };
-  return unit.file.supplementary && { file: unit.file.supplementary, offset };
-}
-
-/** Reads the DIE of a function at `dieAt` of a unit. @throws PerfconvError `damaged` */
-export function dieOf(unit: Unit, dieAt: number): FunctionDie {
-  const reader = new FormReader(unit.view, unit.header);
-  reader.at = dieAt;
-  return readFunctionDie(unit.abbreviations, reader);
+/** The DIE that the one last read by the unit's reader refers to. */
+function originOf({ file, header, functionDies: { origin, originOffset } }: Unit): DiePlace | undefined {
+  if (origin === ORIGIN_NONE) return undefined;
+  if (origin === ORIGIN_IN_UNIT) return { file, offset: header.offset + originOffset };
+  if (origin === ORIGIN_IN_INFO) return { file, offset: originOffset };
+  return file.supplementary && { file: file.supplementary, offset: originOffset };
 }
 
 /** Fills texts in, in the order in which they stand in the file. */
 async function readTexts(file: DwarfFile, texts: readonly WantedText[]): Promise<void> {
-  const placed: { readonly want: WantedText; readonly place: TextPlace & { offset: number } }[] = [];
+  const placed: { readonly want: WantedText; readonly place: SectionTextPlace }[] = [];
   const byIndex: { readonly want: WantedText; readonly index: number }[] = [];
   for (const want of texts) {
     if (want.place.kind === 'index') byIndex.push({ want, index: want.place.index });
@@ -209,8 +214,8 @@ async function readTexts(file: DwarfFile, texts: readonly WantedText[]): Promise
   byIndex.sort((a, b) => a.want.strOffsetsBase + a.index * a.want.offsetSize - b.want.strOffsetsBase - b.index * b.want.offsetSize);
   for (const { want, index } of byIndex) {
     const place = await file.strings.resolveIndex(index, want.strOffsetsBase, want.offsetSize);
-    if (place?.kind === 'str') placed.push({ want, place });
+    if (place !== undefined) placed.push({ want, place });
   }
   placed.sort((a, b) => a.place.offset - b.place.offset);
-  for (const { want, place } of placed) want.target[want.field] = await file.strings.text(place);
+  for (const { want, place } of placed) want.target[want.field] = file.strings.textInMemory(place) ?? (await file.strings.text(place));
 }

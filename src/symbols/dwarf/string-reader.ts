@@ -1,4 +1,3 @@
-import type { ByteView } from '../../bytes/byte-view.ts';
 import type { DebugSections } from './debug-sections.ts';
 import * as dw from './dwarf-constants.ts';
 import type { FormReader } from './forms.ts';
@@ -6,13 +5,16 @@ import { SectionWindow } from './section-window.ts';
 
 /** Names of templates come to tens of kilobytes; what is longer is cut. */
 const MAX_TEXT_SIZE_BYTES = 1 << 18;
-const PAGE_SIZE_BYTES = 1 << 16;
+const PAGE_SIZE_BYTES = 1 << 18;
 
 /** Where a text stands: in the unit itself, then it is read already; in a string section; or it is known by an index. */
-export type TextPlace =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'str' | 'line_str' | 'supplementary'; readonly offset: number }
-  | { readonly kind: 'index'; readonly index: number };
+export type TextPlace = { readonly kind: 'text'; readonly text: string } | SectionTextPlace | { readonly kind: 'index'; readonly index: number };
+
+/** A text in a string section, the supplementary file's `.debug_str` among them. */
+export interface SectionTextPlace {
+  readonly kind: 'str' | 'line_str' | 'supplementary';
+  readonly offset: number;
+}
 
 /** The place of the string that `reader` has just read, or undefined when it was something else. DWARF 5, 7.5.5. */
 export function textPlace(reader: FormReader): TextPlace | undefined {
@@ -59,7 +61,7 @@ export class StringReader {
    * @param base where the unit's part of `.debug_str_offsets` starts
    * @returns undefined when there is none
    */
-  async resolveIndex(index: number, base: number, offsetSize: 4 | 8): Promise<TextPlace | undefined> {
+  async resolveIndex(index: number, base: number, offsetSize: 4 | 8): Promise<SectionTextPlace | undefined> {
     const offset = base + index * offsetSize;
     if (!this.#offsets.holds(offset, offsetSize)) return undefined;
     if (!this.#offsets.covers(offset, offsetSize)) await this.#offsets.load(offset, offsetSize, PAGE_SIZE_BYTES);
@@ -71,30 +73,31 @@ export class StringReader {
   async text(place: TextPlace): Promise<string> {
     if (place.kind === 'text') return place.text;
     if (place.kind === 'index') return '';
+    const window = this.#windows[place.kind];
+    for (let size = PAGE_SIZE_BYTES; place.offset < window.section.sizeBytes; size *= 4) {
+      const text = this.textInMemory(place);
+      if (text !== undefined) return text;
+      await window.load(place.offset, window.covers(place.offset, 1) ? size : 1, size);
+    }
+    return '';
+  }
+
+  /** The same as far as no file must be read for it, undefined elsewhere: so that not every name waits for one. */
+  textInMemory(place: SectionTextPlace): string | undefined {
     const { kind, offset } = place;
     if (kind === 'str' && offset === this.#lastOffset) return this.#lastText;
-    const text = await readText(this.#windows[kind], offset);
+    const window = this.#windows[kind];
+    if (!window.covers(offset, 1)) return undefined;
+    const { view, start } = window;
+    const at = offset - start;
+    const nul = view.bytes.indexOf(0, at);
+    const isCut = nul < 0 && start + view.length < window.section.sizeBytes && view.length - at < MAX_TEXT_SIZE_BYTES;
+    if (isCut) return undefined;
+    const text = view.text(at, Math.min(nul < 0 ? view.length : nul, at + MAX_TEXT_SIZE_BYTES));
     if (kind === 'str') {
       this.#lastOffset = offset;
       this.#lastText = text;
     }
     return text;
   }
-}
-
-async function readText(window: SectionWindow, offset: number): Promise<string> {
-  const { section } = window;
-  if (!(offset < section.sizeBytes)) return '';
-  for (let size = PAGE_SIZE_BYTES; ; size *= 4) {
-    if (!window.covers(offset, 1)) await window.load(offset, 1, PAGE_SIZE_BYTES);
-    const at = offset - window.start;
-    const end = endOfText(window.view, at);
-    if (end < window.view.length || window.start + end >= section.sizeBytes || end - at >= MAX_TEXT_SIZE_BYTES) return window.view.text(at, end);
-    await window.load(offset, size, size);
-  }
-}
-
-function endOfText(view: ByteView, at: number): number {
-  const nul = view.bytes.indexOf(0, at);
-  return Math.min(nul < 0 ? view.length : nul, at + MAX_TEXT_SIZE_BYTES);
 }

@@ -43,6 +43,7 @@ export class UnitAddresses {
   readonly #bases: AddressBases;
   readonly #top: number;
   #entriesLeft: number;
+  #listReader: FormReader | undefined;
 
   /** @param unitSizeBytes bounds the work that its range lists may make */
   constructor(sections: AddressSections, format: UnitFormat, bases: AddressBases, unitSizeBytes: number) {
@@ -147,7 +148,8 @@ export class UnitAddresses {
     const { rnglists } = this.#sections;
     if (!rnglists.holds(offset, 1)) return true;
     if (!rnglists.covers(offset, 1)) return this.#miss(rnglists, offset, RANGES_SIZE_BYTES);
-    const reader = new FormReader(rnglists.view, this.#format);
+    if (this.#listReader?.view !== rnglists.view) this.#listReader = new FormReader(rnglists.view, this.#format);
+    const reader = this.#listReader;
     reader.at = offset - rnglists.start;
     let base = this.#bases.lowPc;
     // The longest entry: a byte and two numbers of ten bytes, or addresses.
@@ -158,8 +160,9 @@ export class UnitAddresses {
       if (kind === dw.DW_RLE_base_addressx) base = this.addressAt(reader.uleb());
       else if (kind === dw.DW_RLE_base_address) base = reader.address();
       else if (kind === dw.DW_RLE_offset_pair) {
-        const start = reader.uleb();
-        const end = reader.uleb();
+        // Go counts from the first function of a unit, whichever that is, and so both ways.
+        const start = reader.ulebDistance();
+        const end = reader.ulebDistance();
         if (this.isLive(base, Number.POSITIVE_INFINITY) || base === 0) this.#add(base + start, base + end);
       } else if (kind === dw.DW_RLE_startx_endx) {
         const start = this.addressAt(reader.uleb());

@@ -34,7 +34,7 @@ export interface UnitRoot {
 }
 
 /** Attributes of a DIE, each read by `take`. @returns the row of its abbreviation */
-export function readAttributes(abbreviations: Abbreviations, reader: FormReader, take: (name: number) => void): number {
+function readAttributes(abbreviations: Abbreviations, reader: FormReader, take: (name: number) => void): number {
   const code = reader.uleb();
   const row = abbreviations.row(code);
   if (row < 0) throw new PerfconvError('damaged', `no abbreviation ${code}`, { record: 'DIE' });
