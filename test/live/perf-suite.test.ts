@@ -45,9 +45,9 @@ describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against per
       expect(samples.length).toBeGreaterThan(0);
     });
 
-    test.skipIf(whyNoComparison !== undefined)('the script text by default', ({ skip }) => {
+    test.skipIf(whyNoComparison !== undefined)('the script text by default, with demangled names', ({ skip }) => {
       if (problem !== undefined) skip(problem);
-      const { perf, perfconv } = scriptsOf(file);
+      const { perf, perfconv } = scriptsOf(file, [], []);
       const comparison = compareScripts(perf, perfconv);
       if (!isAcceptable(comparison)) expect.fail(describeComparison(comparison));
       expect(comparison.traceTexts).toBe(0);

@@ -29,11 +29,18 @@ export function convert(args: readonly string[]): ToolResult {
 /** Both tools are told to print symbols as they stand in the files. */
 const asInTheFile = ['--no-inline', '--no-demangle'] as const;
 
-/** What both tools print for a recording, by default or with `extra` arguments. */
-export function scriptsOf(file: string, extra: readonly string[] = []): { readonly perf: ScriptSample[]; readonly perfconv: ScriptSample[] } {
+/**
+ * What both tools print for a recording, by default or with `extra` arguments.
+ * @param naming how both are told to print symbols
+ */
+export function scriptsOf(
+  file: string,
+  extra: readonly string[] = [],
+  naming: readonly string[] = asInTheFile,
+): { readonly perf: ScriptSample[]; readonly perfconv: ScriptSample[] } {
   return {
-    perf: parsePerfScript(readWithPerf('script', file, [...asInTheFile, ...extra])),
-    perfconv: parsePerfScript(convert(['-t', 'script', '--compat', 'perf', ...asInTheFile, ...extra, '-o', '-', file]).stdout),
+    perf: parsePerfScript(readWithPerf('script', file, [...naming, ...extra])),
+    perfconv: parsePerfScript(convert(['-t', 'script', '--compat', 'perf', ...naming, ...extra, '-o', '-', file]).stdout),
   };
 }
 
