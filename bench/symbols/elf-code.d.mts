@@ -1,0 +1,11 @@
+/** Sections with code, but for the PLT's, whose stubs no debug information knows. */
+export function codeSections(path: string): { readonly name: string; readonly start: number; readonly sizeBytes: number }[];
+
+/** A label is neither a function nor data. */
+export interface NamedSymbol {
+  readonly address: number;
+  readonly isLabel: boolean;
+}
+
+/** Symbols by name; of several with one name the last. */
+export function readSymbols(path: string): Map<string, NamedSymbol>;

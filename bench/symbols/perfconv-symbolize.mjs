@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+// Functions, files and lines of addresses, printed as llvm-symbolizer prints them: perfconv's reader in a process of its own, to
+// compare it with that program. Looks for debug files where perfconv does. Build first (npm run build).
+//
+//   node bench/symbols/perfconv-symbolize.mjs BINARY < ADDRESSES
+//
+// ADDRESSES: one to a line, hexadecimal, as the program headers have them (not file offsets).
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Diagnostics } from '../../dist/diagnostics.js';
+import { NodeSymbolFiles } from '../../dist/host/symbol-files.js';
+import { ElfFile } from '../../dist/symbols/elf.js';
+import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../dist/symbols/symbolizer.js';
+
+const binary = resolve(process.argv[2]);
+const asked = readFileSync(0, 'latin1').trim().split('\n').map(Number);
+
+const files = new NodeSymbolFiles();
+const source = await files.open(binary);
+if (source === undefined) throw new Error(`cannot open ${binary}`);
+const elf = await ElfFile.open(source);
+const offsets = Float64Array.from(asked, (address) => elf.fileOffsetOf(address) ?? -1);
+await source.close();
+
+const diagnostics = new Diagnostics();
+const symbolizer = new Symbolizer(files, { debugDirs: DEFAULT_DEBUG_DIRS, compatPerf: false }, diagnostics);
+const symbols = await symbolizer.symbolsFor({ name: binary, kind: 'file', buildId: '', osRelease: '' }, { lines: true });
+
+const sorted = Float64Array.from(new Set(offsets)).sort();
+const frames = new Map();
+await symbols?.lines?.lookup(sorted, (index, found) => frames.set(sorted[index], found));
+await symbols?.close?.();
+
+const blocks = Array.from(offsets, (offset) => {
+  const symbol = symbols?.table?.find(offset) ?? -1;
+  // The function that owns the code has the linker's name for it.
+  const owner = symbol < 0 ? undefined : symbols.table.name(symbol);
+  const chain = frames.get(offset) ?? [{ file: '', line: 0, column: 0 }];
+  const texts = chain.map(({ function: described, file, line, column }, i) => {
+    const own = described?.linkageName || described?.name;
+    return `${(i === chain.length - 1 ? owner : undefined) || own || '??'}\n${file || '??'}:${line}:${column}\n`;
+  });
+  return texts.join('');
+});
+process.stdout.write(`${blocks.join('\n')}\n`);
+for (const { code, message } of diagnostics.list()) console.error(`${code}: ${message}`);

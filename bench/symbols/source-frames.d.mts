@@ -1,0 +1,45 @@
+import type { NamedSymbol } from './elf-code.mjs';
+
+/** What is told of one function at an address. */
+export interface Frame {
+  /** As the linker knows it; empty when unknown. */
+  name: string;
+  /** Without `.` and `..`; empty when unknown. */
+  file: string;
+  /** 0 when unknown. */
+  line: number;
+  /** 0 when unknown, and always with addr2line. */
+  column: number;
+}
+
+/** A program that symbolizes the addresses on its standard input. */
+export interface Peer {
+  readonly name: string;
+  /** Program and arguments. */
+  readonly command: (binary: string) => string[];
+  /** Frames of each address, the innermost first. */
+  readonly parse: (text: string) => Frame[][];
+}
+
+export const PEERS: Record<'llvm-symbolizer' | 'addr2line' | 'perfconv', Peer>;
+
+export interface Request {
+  readonly binary: string;
+  readonly addresses: readonly number[];
+  /** Where files may be written; the caller removes it. */
+  readonly directory: string;
+  /** A program with arguments to run the peer under. */
+  readonly wrapper?: readonly string[];
+}
+
+export function symbolize(peer: Peer, request: Request): { wallSeconds: number; frames(): Frame[][] };
+
+export function difference(
+  expected: readonly Frame[],
+  actual: readonly Frame[],
+  options: { columns: boolean; symbols?: ReadonlyMap<string, NamedSymbol> },
+): string;
+
+export function isExplained(kind: string): boolean;
+
+export function framesText(frames: readonly Frame[]): string;

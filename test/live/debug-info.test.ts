@@ -1,0 +1,255 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeSections, readSymbols } from '../../bench/symbols/elf-code.mjs';
+import { difference, type Frame, framesText, isExplained, PEERS, symbolize } from '../../bench/symbols/source-frames.mjs';
+import { runs } from '../support/perf-oracle.ts';
+import { announceSkipped } from '../support/perf-tool.ts';
+import { symbolizeHere } from '../support/symbolize-here.ts';
+
+// fixtures/debug/src, compiled here: every address of its code is asked for, and must be told of as llvm-symbolizer does.
+
+const sources = fileURLToPath(new URL('../../fixtures/debug/src/', import.meta.url));
+const missing = new Map<string, boolean>();
+
+/** The first of some programs that does not run here; undefined when all do. */
+function firstMissing(programs: readonly string[]): string | undefined {
+  return programs.find((program) => {
+    if (!missing.has(program)) missing.set(program, !runs(program, ['--version']));
+    return missing.get(program);
+  });
+}
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'perfconv-debug-'));
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+function run(program: string, args: readonly string[], cwd: string): void {
+  execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/** A folder with the sources, of that name. */
+function sourceFolder(name: string): string {
+  const folder = join(directory, name);
+  mkdirSync(folder);
+  cpSync(sources, folder, { recursive: true });
+  return folder;
+}
+
+/** Compiles the C and C++ sources to a shared object. @returns its path */
+function build(name: string, compiler: 'gcc' | 'clang', flags: readonly string[]): string {
+  const folder = sourceFolder(name);
+  const [c, cxx] = compiler === 'gcc' ? ['gcc', 'g++'] : ['clang', 'clang++'];
+  run(cxx, ['-std=c++17', '-fPIC', ...flags, '-c', 'program.cc', 'second.cc'], folder);
+  run(c, ['-w', '-fPIC', ...flags, '-c', 'legacy.c'], folder);
+  run(
+    'g++',
+    ['-shared', '-Wl,--build-id', '-Wl,--gc-sections', ...flags.filter((flag) => flag.startsWith('-flto')), '-o', 'program.so', ...objects(folder)],
+    folder,
+  );
+  return join(folder, 'program.so');
+}
+
+function objects(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.endsWith('.o'));
+}
+
+function addressesOf(binary: string): number[] {
+  return codeSections(binary).flatMap(({ start, sizeBytes }) => Array.from({ length: sizeBytes }, (_, i) => start + i));
+}
+
+function ask(peer: 'llvm-symbolizer' | 'addr2line', binary: string, addresses: readonly number[]): Frame[][] {
+  return symbolize(PEERS[peer], { binary, addresses, directory }).frames();
+}
+
+/** What differs, but for what is a choice: the first five. */
+function differences(binary: string, addresses: readonly number[], expected: readonly Frame[][], actual: readonly Frame[][], columns = true): string[] {
+  const symbols = readSymbols(binary);
+  const lines = addresses.flatMap((address, i) => {
+    const kind = difference(expected[i], actual[i], { columns, symbols });
+    if (kind === '' || isExplained(kind)) return [];
+    return [`${address.toString(16)}: ${kind}\n  expected ${framesText(expected[i])}\n  found    ${framesText(actual[i])}`];
+  });
+  return lines.slice(0, 5);
+}
+
+async function expectLikeLlvm(binary: string): Promise<void> {
+  const addresses = addressesOf(binary);
+  const found = await symbolizeHere(binary, addresses);
+  expect(differences(binary, addresses, ask('llvm-symbolizer', binary, addresses), found)).toEqual([]);
+  expect(found.filter((frames) => frames[0].line > 0).length).toBeGreaterThan(0.6 * addresses.length);
+}
+
+interface Variant {
+  readonly name: string;
+  readonly needs: readonly string[];
+  readonly build: (name: string) => string;
+}
+
+function variant(name: string, compiler: 'gcc' | 'clang', ...flags: string[]): Variant {
+  return { name, needs: compiler === 'gcc' ? ['g++'] : ['clang++', 'g++'], build: (folder) => build(folder, compiler, flags) };
+}
+
+const VARIANTS: readonly Variant[] = [
+  variant('gcc, DWARF 5', 'gcc', '-O2', '-gdwarf-5'),
+  variant('gcc, DWARF 4', 'gcc', '-O2', '-gdwarf-4'),
+  variant('gcc, DWARF 3', 'gcc', '-O2', '-gdwarf-3', '-gstrict-dwarf'),
+  variant('gcc, DWARF 2', 'gcc', '-O2', '-gdwarf-2', '-gstrict-dwarf'),
+  variant('gcc, DWARF 5 of 64 bits', 'gcc', '-O2', '-gdwarf-5', '-gdwarf64'),
+  variant('gcc, not optimised', 'gcc', '-O0', '-g'),
+  variant('gcc, sections of their own', 'gcc', '-O3', '-g', '-ffunction-sections'),
+  variant('gcc, type units', 'gcc', '-O2', '-g', '-fdebug-types-section'),
+  variant('gcc, lines alone', 'gcc', '-O2', '-g1'),
+  variant('gcc, link-time optimisation', 'gcc', '-O2', '-g', '-flto=1'),
+  variant('gcc, compressed', 'gcc', '-O2', '-g', '-gz'),
+  variant('gcc, split', 'gcc', '-O2', '-gdwarf-5', '-gsplit-dwarf'),
+  variant('gcc, split DWARF 4', 'gcc', '-O2', '-gdwarf-4', '-gsplit-dwarf'),
+  variant('clang, DWARF 5', 'clang', '-O2', '-gdwarf-5'),
+  variant('clang, DWARF 4', 'clang', '-O2', '-gdwarf-4'),
+  variant('clang, DWARF 2', 'clang', '-O2', '-gdwarf-2'),
+  variant('clang, not optimised', 'clang', '-O0', '-g'),
+  variant('clang, sections of their own', 'clang', '-O3', '-g', '-ffunction-sections'),
+  variant('clang, lines alone', 'clang', '-O2', '-g1'),
+  variant('clang, split', 'clang', '-O2', '-gdwarf-5', '-gsplit-dwarf'),
+  variant('clang, split DWARF 4', 'clang', '-O2', '-gdwarf-4', '-gsplit-dwarf'),
+  variant('clang, split in the objects', 'clang', '-O2', '-gdwarf-5', '-gsplit-dwarf=single'),
+  {
+    name: 'rustc',
+    needs: ['rustc'],
+    build: (name) => {
+      const folder = sourceFolder(name);
+      const flags = [
+        '-O',
+        '-g',
+        '--edition',
+        '2021',
+        '--crate-type',
+        'cdylib',
+        '-C',
+        'panic=abort',
+        '-C',
+        'link-arg=-nostdlib',
+        '-C',
+        'link-arg=-nostartfiles',
+      ];
+      run('rustc', [...flags, '-o', 'program.so', 'lib.rs'], folder);
+      return join(folder, 'program.so');
+    },
+  },
+];
+
+describe('debug information of compilers', () => {
+  for (const { name, needs, build: buildVariant } of VARIANTS) {
+    const without = firstMissing(['llvm-symbolizer', ...needs]);
+    if (without !== undefined) announceSkipped(`comparison of debug information (${name}) with llvm-symbolizer`, `${without} is not installed`);
+    it.skipIf(without !== undefined)(`${name}: every address as with llvm-symbolizer`, async () => {
+      await expectLikeLlvm(buildVariant(name.replaceAll(/[^\w]+/g, '-')));
+    });
+  }
+
+  const without = firstMissing(['addr2line', 'llvm-symbolizer', 'g++']);
+  if (without !== undefined) announceSkipped('comparison of debug information with addr2line', `${without} is not installed`);
+  it.skipIf(without !== undefined)('gcc: as with addr2line, wherever it agrees with llvm-symbolizer', async () => {
+    const binary = build('as-addr2line', 'gcc', ['-O2', '-gdwarf-4']);
+    const addresses = addressesOf(binary);
+    const [llvm, addr2line] = [ask('llvm-symbolizer', binary, addresses), ask('addr2line', binary, addresses)];
+    const agreed = addresses.map((_, i) => i).filter((i) => difference(llvm[i], addr2line[i], { columns: false }) === '');
+    const found = await symbolizeHere(
+      binary,
+      agreed.map((i) => addresses[i]),
+    );
+    expect(
+      differences(
+        binary,
+        agreed.map((i) => addresses[i]),
+        agreed.map((i) => addr2line[i]),
+        found,
+        false,
+      ),
+    ).toEqual([]);
+    expect(agreed.length).toBeGreaterThan(0.8 * addresses.length);
+  });
+});
+
+describe('the same debug information in other places', () => {
+  /** Makes what a plain program becomes: a path to ask for, with the program's own addresses. */
+  const forms: readonly { name: string; needs: readonly string[]; make: (program: string, folder: string) => string }[] = [
+    {
+      name: '.zdebug sections',
+      needs: ['objcopy'],
+      make: (program, folder) => {
+        run('objcopy', ['--compress-debug-sections=zlib-gnu', program, 'zdebug.so'], folder);
+        return join(folder, 'zdebug.so');
+      },
+    },
+    {
+      name: 'zstd sections',
+      needs: ['objcopy'],
+      make: (program, folder) => {
+        run('objcopy', ['--compress-debug-sections=zstd', program, 'zstd.so'], folder);
+        return join(folder, 'zstd.so');
+      },
+    },
+    {
+      name: 'dwz',
+      needs: ['dwz'],
+      make: (program, folder) => {
+        run('dwz', ['-L', 'none', program, '-o', 'dwz.so'], folder);
+        return join(folder, 'dwz.so');
+      },
+    },
+    {
+      name: 'dwz -m',
+      needs: ['dwz'],
+      make: (program, folder) => {
+        cpSync(program, join(folder, 'one.so'));
+        run('g++', ['-shared', '-o', 'two.so', 'program.o', 'second.o'], folder);
+        run('dwz', ['-L', 'none', '-m', 'common.debug', 'one.so', 'two.so'], folder);
+        return join(folder, 'one.so');
+      },
+    },
+    {
+      name: '.gnu_debuglink',
+      needs: ['objcopy'],
+      make: (program, folder) => {
+        mkdirSync(join(folder, '.debug'));
+        run('objcopy', ['--only-keep-debug', program, '.debug/linked.debug'], folder);
+        run('objcopy', ['--strip-all', '--add-gnu-debuglink=.debug/linked.debug', program, 'linked.so'], folder);
+        return join(folder, 'linked.so');
+      },
+    },
+  ];
+  for (const { name, needs, make } of forms) {
+    const without = firstMissing(['llvm-symbolizer', 'g++', ...needs]);
+    if (without !== undefined) announceSkipped(`debug information in ${name}`, `${without} is not installed`);
+    it.skipIf(without !== undefined)(`${name}: every address as llvm-symbolizer has it from the plain program`, async () => {
+      const program = build(name.replaceAll(/[^\w]+/g, '-'), 'gcc', ['-O2', '-gdwarf-4']);
+      const addresses = addressesOf(program);
+      const expected = ask('llvm-symbolizer', program, addresses);
+      const found = await symbolizeHere(make(program, join(program, '..')), addresses);
+      expect(differences(program, addresses, expected, found)).toEqual([]);
+    });
+  }
+
+  // With gcc's DWARF 5 llvm-dwp 14 does not end.
+  for (const [compiler, version] of [
+    ['gcc', '4'],
+    ['clang', '5'],
+  ] as const) {
+    const without = firstMissing(['llvm-symbolizer', 'llvm-dwp', 'g++', compiler]);
+    if (without !== undefined) announceSkipped(`.dwp files of ${compiler}`, `${without} is not installed`);
+    it.skipIf(without !== undefined)(`.dwp of ${compiler}, DWARF ${version}: every address as with llvm-symbolizer`, async () => {
+      const program = build(`dwp-${compiler}-${version}`, compiler, ['-O2', `-gdwarf-${version}`, '-gsplit-dwarf']);
+      const folder = join(program, '..');
+      const dwos = readdirSync(folder).filter((name) => name.endsWith('.dwo'));
+      run('llvm-dwp', ['-o', 'program.so.dwp', ...dwos], folder);
+      for (const dwo of dwos) rmSync(join(folder, dwo));
+      await expectLikeLlvm(program);
+    });
+  }
+});

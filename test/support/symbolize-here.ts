@@ -1,0 +1,44 @@
+import type { Frame } from '../../bench/symbols/source-frames.mjs';
+import { Diagnostics } from '../../src/diagnostics.ts';
+import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import type { SourceFrame } from '../../src/symbols/code-symbols.ts';
+import { ElfFile } from '../../src/symbols/elf.ts';
+import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbols/symbolizer.ts';
+
+const NOTHING: readonly SourceFrame[] = [{ function: undefined, file: '', line: 0, column: 0 }];
+
+/**
+ * What perfconv says of svmas of a binary, with debug files from where it looks for them by itself: for each address its frames, the
+ * innermost first, linkage names preferred, the outermost function's name the ELF symbol's.
+ * @throws Error when any of it was reported as missing or damaged
+ */
+export async function symbolizeHere(binary: string, addresses: readonly number[]): Promise<Frame[][]> {
+  const files = new NodeSymbolFiles();
+  const offsets = await fileOffsets(files, binary, addresses);
+  const diagnostics = new Diagnostics();
+  const symbolizer = new Symbolizer(files, { debugDirs: DEFAULT_DEBUG_DIRS, compatPerf: false }, diagnostics);
+  const symbols = await symbolizer.symbolsFor({ name: binary, kind: 'file', buildId: '', osRelease: '' }, { lines: true });
+  const sorted = Float64Array.from(new Set(offsets)).sort();
+  const found = new Map<number, readonly SourceFrame[]>();
+  await symbols?.lines?.lookup(sorted, (index, frames) => found.set(sorted[index], frames));
+  await symbols?.close?.();
+  const problems = diagnostics.list();
+  if (problems.length > 0) throw new Error(problems.map(({ code, message }) => `${code}: ${message}`).join('\n'));
+  return offsets.map((offset) => {
+    const symbol = symbols?.table?.find(offset) ?? -1;
+    const owner = symbol < 0 ? '' : symbols!.table!.name(symbol);
+    const chain = found.get(offset) ?? NOTHING;
+    return chain.map(({ function: described, file, line, column }, i) => {
+      const name = (i === chain.length - 1 ? owner : '') || described?.linkageName || described?.name || '';
+      return { name, file, line, column };
+    });
+  });
+}
+
+async function fileOffsets(files: NodeSymbolFiles, binary: string, addresses: readonly number[]): Promise<number[]> {
+  const source = await files.open(binary);
+  if (source === undefined) throw new Error(`cannot open ${binary}`);
+  const elf = await ElfFile.open(source);
+  await source.close();
+  return addresses.map((address) => elf.fileOffsetOf(address) ?? -1);
+}
