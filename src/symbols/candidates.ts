@@ -27,7 +27,7 @@ export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): str
   const { path, buildId, pid } = file;
   const isKnown = isKnownBuildId(buildId);
   // Another file may have come into a deleted one's place.
-  const places = path.endsWith(DELETED) && !isKnown ? [] : underRoots(rootsOf(file, dirs), [withoutDeleted(path)]);
+  const places = path.endsWith(DELETED) && !isKnown ? [] : pathsUnderRoots(file, dirs, [withoutDeleted(path)]);
   return [
     ...places.filter((place) => !place.startsWith('/proc/')),
     ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', '']),
@@ -47,17 +47,16 @@ export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): str
 export function debugFilePlaces(file: RecordedFile, debugLink: string, dirs: SearchedDirectories): string[] {
   const { buildId } = file;
   const path = withoutDeleted(file.path);
-  const directory = directoryOf(path);
-  const roots = rootsOf(file, dirs);
   return [
     ...debugLinkPlaces(file, debugLink, dirs),
-    ...underRoots(roots, isKnownBuildId(buildId) ? dirs.debugDirs.map((dir) => `${buildIdPath(dir, buildId)}.debug`) : []),
-    ...underRoots(
-      roots,
+    ...buildIdDebugFiles(file, dirs),
+    ...pathsUnderRoots(
+      file,
+      dirs,
       dirs.debugDirs.flatMap((dir) => [`${dir}${path}.debug`, `${dir}${path}`]),
     ),
     ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['debug', 'elf', '']),
-    ...underRoots(roots, [`${directory}/.debug/${baseName(path)}`]),
+    ...pathsUnderRoots(file, dirs, [`${directoryOf(path)}/.debug/${baseName(path)}`]),
     ...flatPlaces(file, dirs, ['', '.debug']),
     ...pprofPlaces(file, dirs),
   ];
@@ -68,7 +67,7 @@ export function debugLinkPlaces(file: RecordedFile, debugLink: string, dirs: Sea
   if (debugLink === '') return [];
   const directory = directoryOf(withoutDeleted(file.path));
   const places = [`${directory}/${debugLink}`, `${directory}/.debug/${debugLink}`, ...dirs.debugDirs.map((dir) => `${dir}${directory}/${debugLink}`)];
-  return underRoots(rootsOf(file, dirs), places);
+  return pathsUnderRoots(file, dirs, places);
 }
 
 /**
@@ -77,13 +76,17 @@ export function debugLinkPlaces(file: RecordedFile, debugLink: string, dirs: Sea
  */
 export function perfPlaces(file: RecordedFile, debugLink: string, dirs: SearchedDirectories): string[] {
   const { path, buildId } = file;
-  const roots = rootsOf({ ...file, pid: -1 }, dirs);
-  const debugFiles = dirs.debugDirs.flatMap((dir) => [`${dir}${path}.debug`, `${dir}${path}`]);
-  const byId = isKnownBuildId(buildId) ? dirs.debugDirs.map((dir) => `${buildIdPath(dir, buildId)}.debug`) : [];
+  const here = { ...file, pid: -1 };
   return [
-    ...debugLinkPlaces({ ...file, pid: -1 }, debugLink, dirs),
+    ...debugLinkPlaces(here, debugLink, dirs),
     ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', 'debug']),
-    ...underRoots(roots, [...debugFiles, ...byId, path, `${directoryOf(path)}/.debug/${baseName(path)}`]),
+    ...pathsUnderRoots(
+      here,
+      dirs,
+      dirs.debugDirs.flatMap((dir) => [`${dir}${path}.debug`, `${dir}${path}`]),
+    ),
+    ...buildIdDebugFiles(here, dirs),
+    ...pathsUnderRoots(here, dirs, [path, `${directoryOf(path)}/.debug/${baseName(path)}`]),
   ];
 }
 
@@ -110,31 +113,46 @@ export function isStoredPath(path: string): boolean {
   return names.length > 0 && names[0] !== 'proc' && names[0] !== 'sys';
 }
 
-/** Directories behind which the recorded paths are looked for. */
-function rootsOf({ path, buildId, pid }: RecordedFile, { symfs }: SearchedDirectories): string[] {
+/** Directories that may stand for the recording machine's root directory. */
+function rootsOf({ buildId, pid }: RecordedFile, { symfs }: SearchedDirectories): string[] {
   const isKnown = isKnownBuildId(buildId);
   return [
-    ...(symfs !== undefined && staysBelowRoot(path) ? [symfs] : []),
+    ...(symfs === undefined ? [] : [symfs]),
     ...(symfs === undefined || isKnown ? [''] : []),
     // The number may be another process's by now: only the build id tells.
-    ...(isKnown && pid > 0 && staysBelowRoot(path) ? [`/proc/${pid}/root`] : []),
+    ...(isKnown && pid > 0 ? [`/proc/${pid}/root`] : []),
   ];
+}
+
+/** Places that the recorded path leads to. One that would lead out of a root directory is looked for on this machine only. */
+function pathsUnderRoots(file: RecordedFile, dirs: SearchedDirectories, places: readonly string[]): string[] {
+  if (!isStoredPath(file.path)) return [];
+  const roots = staysBelowRoot(file.path) ? rootsOf(file, dirs) : rootsOf(file, dirs).filter((root) => root === '');
+  return underRoots(roots, places);
+}
+
+function buildIdDebugFiles(file: RecordedFile, dirs: SearchedDirectories): string[] {
+  if (!isKnownBuildId(file.buildId)) return [];
+  return underRoots(
+    rootsOf(file, dirs),
+    dirs.debugDirs.map((dir) => `${buildIdPath(dir, file.buildId)}.debug`),
+  );
 }
 
 /** The file's name right under `symfs`, as perf also looks, with each of the endings. */
 function flatPlaces({ path }: RecordedFile, { symfs }: SearchedDirectories, endings: readonly string[]): string[] {
   const name = baseName(withoutDeleted(path));
-  return symfs === undefined || name === '' || !staysBelowRoot(path) ? [] : endings.map((ending) => `${symfs}/${name}${ending}`);
+  return symfs === undefined || name === '' || !isStoredPath(path) || !staysBelowRoot(path) ? [] : endings.map((ending) => `${symfs}/${name}${ending}`);
 }
 
 /** As `$PPROF_BINARY_PATH` is searched. Source: pprof's documentation, "Symbolization". */
 function pprofPlaces({ path, buildId }: RecordedFile, { binaryDirs = [] }: SearchedDirectories): string[] {
-  const name = baseName(path);
-  if (name === '' || !staysBelowRoot(path)) return [];
+  const name = baseName(withoutDeleted(path));
+  if (name === '' || !isStoredPath(path) || !staysBelowRoot(path)) return [];
   const isKnown = isKnownBuildId(buildId);
   return binaryDirs.flatMap((dir) => [
     ...(isKnown ? [`${dir}/${buildId}/${name}`, `${dir}/${buildId.slice(0, 2)}/${buildId.slice(2)}.debug`] : []),
-    `${dir}${path}`,
+    `${dir}${withoutDeleted(path)}`,
     `${dir}/${name}`,
   ]);
 }

@@ -53,9 +53,8 @@ async function livingPid(machine: SymbolFiles, pid: number): Promise<number> {
 
 async function findBest(files: CheckedFiles, machine: SymbolFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
   const parts = new Parts(wanted.wantsLines);
-  const isAnywhere = isStoredPath(wanted.path);
   let first: ElfFile | undefined;
-  for (const place of isAnywhere ? binaryPlaces(wanted, wanted.dirs) : []) {
+  for (const place of binaryPlaces(wanted, wanted.dirs)) {
     const elf = await files.open(place, wanted.buildId);
     if (elf === undefined) continue;
     first ??= elf;
@@ -63,7 +62,7 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, wanted: Objec
     if (parts.runtime !== undefined) break;
   }
   const file = { ...wanted, buildId: await checkedId(wanted.buildId, first) };
-  if (!parts.isComplete && isAnywhere) await takeDebugFiles(files, file, parts);
+  if (!parts.isComplete) await takeDebugFiles(files, file, parts);
   if (!parts.isComplete) await takeServed(files, machine, file, parts);
   if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, machine, files);
   return parts.finish(files, wanted.codeStart);
@@ -95,7 +94,6 @@ async function takeServed(files: CheckedFiles, machine: SymbolFiles, { buildId }
 }
 
 async function findAsPerf(files: CheckedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
-  if (!isStoredPath(wanted.path)) return undefined;
   let mapped: ElfFile | undefined;
   for (const place of binaryPlaces({ ...wanted, pid: -1 }, { debugDirs: [], ...(wanted.dirs.symfs !== undefined && { symfs: wanted.dirs.symfs }) })) {
     mapped ??= await files.open(place, wanted.buildId);

@@ -32,6 +32,8 @@ export interface ElfPlan {
   readonly moreSections?: readonly { readonly name: string; readonly content: Uint8Array }[];
   /** What a separate debug file is: sections without their bytes, and no program headers that fit. */
   readonly isDebugFile?: boolean;
+  /** Of a debug file: it has the program headers, with offsets that mean nothing, as objcopy leaves them. */
+  readonly keepsSegments?: boolean;
 }
 
 /** Where the builder maps and puts the two sections: addresses differ from offsets, each section by its own distance. */
@@ -142,7 +144,12 @@ export function buildElf(plan: ElfPlan): Buffer {
 
   const segments = new FieldWriter(plan);
   const loads = plan.isDebugFile
-    ? []
+    ? plan.keepsSegments
+      ? [
+          { ...TEXT, offset: 0, flags: 5 },
+          { ...DATA, offset: 0, flags: 6 },
+        ]
+      : []
     : [
         { ...TEXT, flags: 5 },
         { ...DATA, flags: 6 },
