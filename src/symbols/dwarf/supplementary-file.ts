@@ -74,7 +74,7 @@ export function supplementaryPlaces(debugFile: string, { path, id, kind }: Suppl
     ...debugDirs.flatMap((dir) => [...absolute.map((one) => dir + one), ...placesInDwz(dir, path)]),
     ...(kind === 'build-id' ? debugDirs.map((dir) => `${dir}/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`) : []),
   ];
-  return baseName === '' ? [] : [...new Set(places)];
+  return baseName === '' ? [] : [...new Set(places)].filter((place) => place !== debugFile);
 }
 
 /** In a debug directory: what follows `.dwz/` in the path, and the name alone. */

@@ -221,6 +221,14 @@ describe('code that the linker threw away', () => {
     expect(rowsOf(table)).toHaveLength(1);
   });
 
+  it('is told by where its sequence begins', async () => {
+    const table = await read({
+      ...BASE,
+      program: (program) => program.setAddress(0).copy().setAddress(0x3000).copy().advancePc(4).endSequence(),
+    });
+    expect(rowsOf(table)).toEqual([]);
+  });
+
   it('is not meant by 0 where code lies there', async () => {
     expect(sequencesOf(await read(dead(0), {}, true))).toEqual([
       [0x1000, 0x1010],

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { PerfconvError } from '../../src/errors.ts';
+import { decompress } from '../../src/host/decompress.ts';
+import type { Compression } from '../../src/symbols/symbol-files.ts';
+
+const TEXT = Buffer.from('debug information '.repeat(1000));
+/** A frame of one block of 17 same bytes: magic, single segment with a size of one byte, last RLE block. Source: RFC 8878. */
+const ZSTD = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x20, 17, (17 << 3) | (1 << 1) | 1, 0, 0, 0x61);
+const XZ = readFileSync(fileURLToPath(new URL('packed/words.xz', import.meta.url)));
+
+const cases: readonly (readonly [Compression, Uint8Array, number])[] = [
+  ['zlib', deflateSync(TEXT), TEXT.length],
+  ['gzip', gzipSync(TEXT), TEXT.length],
+  ['zstd', ZSTD, 17],
+];
+
+describe.each(cases)('decompress %s', (compression, packed, sizeBytes) => {
+  it('unpacks what is whole, up to the size asked for', async () => {
+    const bytes = await decompress(compression, packed, sizeBytes);
+    expect(bytes.length).toBe(sizeBytes);
+    expect(Buffer.from(bytes).toString()).toBe(compression === 'zstd' ? 'a'.repeat(17) : TEXT.toString());
+    expect((await decompress(compression, packed, 1e15)).length).toBe(sizeBytes);
+    await expect(decompress(compression, packed, sizeBytes - 1)).rejects.toThrow(`unpack to more than ${sizeBytes - 1} bytes`);
+  });
+
+  it('refuses what is damaged or cut off', async () => {
+    for (const bytes of [packed.subarray(0, packed.length - 1), packed.subarray(0, 3), Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)]) {
+      await expect(decompress(compression, bytes, 1 << 20)).rejects.toThrow(PerfconvError);
+    }
+  });
+});
+
+describe('decompress xz', () => {
+  it('unpacks what is whole, up to the size asked for', async () => {
+    const bytes = await decompress('xz', XZ, 1 << 20);
+    expect(bytes.length).toBeGreaterThan(10);
+    expect(await decompress('xz', XZ, bytes.length)).toEqual(bytes);
+    await expect(decompress('xz', XZ, bytes.length - 1)).rejects.toThrow('unpack to more than');
+  });
+
+  it('refuses what is damaged or cut off, and unpacks on', async () => {
+    await expect(decompress('xz', XZ.subarray(0, 30), 1 << 20)).rejects.toThrow(PerfconvError);
+    await expect(decompress('xz', TEXT, 1 << 20)).rejects.toThrow(PerfconvError);
+    expect((await decompress('xz', XZ, 1 << 20)).length).toBeGreaterThan(10);
+  });
+});
