@@ -24,7 +24,6 @@ export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: D
 
 /** Memory that holds no code, and code of other systems, is not named by anyone. */
 function isExpectedToHaveNames({ kind, unnamedSamples, name }: DsoSymbols): boolean {
-  if (kind === 'guest') return false;
   return kind !== 'anon' || (unnamedSamples > 0 && /^\/tmp\/perf-\d+\.map$/.test(name));
 }
 

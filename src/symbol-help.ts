@@ -17,7 +17,7 @@ export function symbolHelp(dso: DsoSymbols): string {
     case 'anon':
       return lacksNames ? codeAtRunTimeHelp(dso) : '';
     case 'guest':
-      return '';
+      return lacksNames ? "give a copy of the virtual machine's /proc/kallsyms, made as root there, with --guestkallsyms FILE, or its --guestvmlinux FILE" : '';
   }
 }
 

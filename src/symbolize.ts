@@ -3,6 +3,7 @@ import { type FunctionTable, LocationNaming, type LocationNamingOptions } from '
 import type { Profile } from './profile/profile.ts';
 import type { Dso } from './session/dsos.ts';
 import type { SessionResult } from './session/session.ts';
+import { isGuestImage } from './symbols/kernel-identity.ts';
 import { SymbolSearch } from './symbols/search-log.ts';
 import type { CodeObject, Symbolizer } from './symbols/symbolizer.ts';
 
@@ -25,7 +26,9 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
   const { mappings } = profile;
   const naming = new LocationNaming(profile, options);
   const byMapping = groupByMapping(profile);
-  const hasModules = session.dsos.some((dso, mapping) => dso.kind === 'module' && !dso.isOneFunction && byMapping[mapping] !== undefined);
+  const hasModules = (kind: Dso['kind']): boolean =>
+    session.dsos.some((dso, mapping) => dso.kind === kind && !dso.isOneFunction && byMapping[mapping] !== undefined);
+  const isAskedForModules = (dso: Dso): boolean => isKernelImage(dso) && hasModules(dso.kind === 'kernel' ? 'module' : 'guest');
   const embedded = new EmbeddedSymbolTables(session);
   const searches = new Map<number, SymbolSearch>();
   for (const mapping of kernelFirst(session)) {
@@ -42,7 +45,7 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
     const own = left.length === 0 || compatPerf ? [] : embedded.tablesOf(mapping);
     for (const table of own) nameBy(dso.kind === 'module' ? withoutModule(table) : table);
     // Modules need the kernel to be asked for, though no sample may lie in it.
-    if (symbolizer === undefined || (left.length === 0 && !(dso.kind === 'kernel' && hasModules))) continue;
+    if (symbolizer === undefined || (left.length === 0 && !isAskedForModules(dso))) continue;
     const search = new SymbolSearch();
     if (left.length > 0) searches.set(mapping, search);
     const code = await symbolizer.symbolsFor(codeObject(dso, session), { lines: options.debugInfo !== 'none' && left.length > 0, search });
@@ -63,8 +66,10 @@ function codeObject(dso: Dso, { features }: SessionResult): CodeObject {
     name,
     kind,
     buildId,
-    osRelease: features.osrelease ?? '',
+    // What a virtual machine runs is not recorded.
+    osRelease: kind === 'guest' ? '' : (features.osrelease ?? ''),
     ...(kind === 'module' && { longName, start }),
+    ...(kind === 'guest' && { pid, start }),
     ...(kind === 'file' && { pid, codeStart }),
     ...(referenceSymbol !== '' && { referenceSymbol, referenceAddress }),
   };
@@ -80,10 +85,14 @@ function oneFunction({ name, start, limit }: Dso): FunctionTable {
   return { find: (address) => (address >= start && address < limit ? 0 : -1), name: () => name, start: () => start };
 }
 
+function isKernelImage({ kind, name }: Dso): boolean {
+  return kind === 'kernel' || (kind === 'guest' && isGuestImage(name));
+}
+
 /** Indexes of all DSOs, kernels first: which kernel it was decides whose module symbols are the right ones. */
 function kernelFirst({ dsos }: SessionResult): number[] {
   const indexes = [...dsos.keys()];
-  return [...indexes.filter((i) => dsos[i].kind === 'kernel'), ...indexes.filter((i) => dsos[i].kind !== 'kernel')];
+  return [...indexes.filter((i) => isKernelImage(dsos[i])), ...indexes.filter((i) => !isKernelImage(dsos[i]))];
 }
 
 /** Locations of each mapping; a hole for a mapping that no location lies in. */

@@ -123,6 +123,9 @@ const SYMBOL_SOURCES: readonly OptionSpec[] = [
     section: SYMBOLS,
     text: "The recording machine's vmlinux, also for files and lines. Default: the one of its build id in the usual places",
   },
+  { name: 'guestkallsyms', value: 'FILE', section: SYMBOLS, text: "perf kvm: the virtual machine's /proc/kallsyms" },
+  { name: 'guestmodules', value: 'FILE', section: SYMBOLS, text: "perf kvm: the virtual machine's /proc/modules, where --guestkallsyms is of another boot" },
+  { name: 'guestvmlinux', value: 'FILE', section: SYMBOLS, text: "perf kvm: the virtual machine's vmlinux" },
   {
     name: 'debuginfod',
     value: 'URL',
@@ -205,6 +208,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --chrome-style profile -o web.trace.json.gz web.data', 'compact trace, compressed'],
     ['perfconv --symfs /mnt/target --kallsyms target.kallsyms web.data', "another machine's recording"],
     ['perfconv --vmlinux vmlinux-6.1.0 web.data', 'kernel functions with files and lines'],
+    ['perfconv --guestkallsyms guest.kallsyms --guestmodules guest.modules --guestvmlinux vmlinux perf.data.guest', 'what perf kvm has recorded'],
     ['perfconv --debug-dir /opt/debug --buildid-dir ~/.debug web.data', 'symbols from elsewhere'],
     ['perfconv --debuginfod https://debuginfod.debian.net --explain-symbols web.data', 'symbols from a server, and where each was found'],
     ['perfconv -t script --compat perf --no-inline --no-demangle --max-stack 127 -o - web.data', 'to compare with perf script'],

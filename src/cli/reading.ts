@@ -54,6 +54,7 @@ export function planReading(args: Arguments, terminal: Terminal, defaults: Pick<
       ...(buildIdDir !== undefined && { buildIdDir }),
       ...(kallsyms !== undefined && { kallsyms }),
       ...(vmlinux !== undefined && { vmlinux }),
+      guest: readGuest(args),
     },
     // perf 6.1 shows inlined functions in callchains of debug information only.
     debugInfo: defaults.debugInfo ?? (args.flag('no-inline') || compatPerf ? 'lines' : 'inlines'),
@@ -61,6 +62,13 @@ export function planReading(args: Arguments, terminal: Terminal, defaults: Pick<
     symbolFiles: new NodeSymbolFiles(debuginfod),
     maxStack: args.count('max-stack'),
   };
+}
+
+function readGuest(args: Arguments): NonNullable<SymbolizerOptions['guest']> {
+  const kallsyms = args.text('guestkallsyms');
+  const modules = args.text('guestmodules');
+  const vmlinux = args.text('guestvmlinux');
+  return { ...(kallsyms !== undefined && { kallsyms }), ...(modules !== undefined && { modules }), ...(vmlinux !== undefined && { vmlinux }) };
 }
 
 function readDemangle(args: Arguments): DemangleChoice | undefined {

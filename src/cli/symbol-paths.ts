@@ -5,7 +5,7 @@ import type { Arguments } from './arguments.ts';
 
 /** Options that name where symbols are. */
 const DIRECTORIES = ['symfs', 'debug-dir', 'buildid-dir'] as const;
-const FILES = ['kallsyms', 'vmlinux'] as const;
+const FILES = ['kallsyms', 'vmlinux', 'guestkallsyms', 'guestmodules', 'guestvmlinux'] as const;
 
 /**
  * Makes sure that what the options name is there. Symbol files are otherwise looked for in many places, most of which

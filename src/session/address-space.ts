@@ -23,6 +23,7 @@ export class AddressSpace {
   #deltas: Float64Array;
   #dsos: Int32Array;
   #fallback: AddressSpace | undefined;
+  #guest = -1;
 
   constructor(generations: GenerationCounter, capacity = 16) {
     this.#generations = generations;
@@ -51,6 +52,16 @@ export class AddressSpace {
     this.#generation = this.#generations.next();
   }
 
+  /** The virtual machine that the process runs, as {@link Kernels} has numbered it; −1 for none that is known. */
+  get guest(): number {
+    return this.#guest;
+  }
+
+  set guest(guest: number) {
+    this.#guest = guest;
+    this.#generation = this.#generations.next();
+  }
+
   /** Number of ranges. */
   get size(): number {
     return this.#size;
@@ -65,6 +76,7 @@ export class AddressSpace {
     copy.#dsos.set(this.#dsos.subarray(0, this.#size));
     copy.#size = this.#size;
     copy.#fallback = this.#fallback;
+    copy.#guest = this.#guest;
     copy.#generation = this.#generation;
     return copy;
   }

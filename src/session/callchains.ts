@@ -220,7 +220,8 @@ function holdsUserFrames(words: Uint32Array, start: number, end: number): boolea
   for (let i = start; i < end; i += 2) {
     if (isMarker(words[i], words[i + 1])) {
       const cpumode = cpumodeOfMarker(words[i]);
-      isUser = cpumode === abi.PERF_RECORD_MISC_USER || cpumode === abi.PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+      // Which virtual machine's kernel it is depends on the process, too.
+      isUser = cpumode === abi.PERF_RECORD_MISC_USER || cpumode === abi.PERF_RECORD_MISC_CPUMODE_UNKNOWN || cpumode === abi.PERF_RECORD_MISC_GUEST_KERNEL;
     } else if (isUser) {
       return true;
     }

@@ -22,7 +22,7 @@ export interface Dso {
   /** For the kernel: the symbol whose run-time address the recording tells, and that address. */
   referenceSymbol: string;
   referenceAddress: number;
-  /** The process that mapped it first; −1 for the kernel's own. */
+  /** The process that mapped it first, or that runs the virtual machine whose kernel's it is; −1 for the machine's own kernel's. */
   readonly pid: number;
   /** Whether all of it is one function of the DSO's own name (KSYMBOL), so that no symbol table is needed. */
   readonly isOneFunction: boolean;
@@ -48,7 +48,7 @@ export class DsoTable {
       kind,
       buildId: record.buildId,
       bias,
-      pid: isFile ? record.pid : -1,
+      pid: isFile || kind === 'guest' ? record.pid : -1,
       isOneFunction: false,
     });
     const dso = this.dsos[index];
@@ -96,6 +96,8 @@ export class DsoTable {
 /** What tells DSOs of one name apart. */
 function identityOf(record: MmapRecord, kind: DsoKind): string {
   if (kind === 'file') return record.buildId || record.fileIdentity;
+  // Each virtual machine has a kernel and modules of its own.
+  if (kind === 'guest') return `${record.pid}`;
   return record.isJitSymfile ? record.filename : '';
 }
 
@@ -125,6 +127,17 @@ export function classifyUserMap(record: MmapRecord): { kind: DsoKind; name: stri
 function jitName(filename: string): string {
   if (filename.includes('jit_app_cache')) return '[JIT app cache]';
   return filename.includes('jit_zygote_cache') ? '[JIT zygote cache]' : '[JIT cache]';
+}
+
+/**
+ * What a map of a virtual machine's kernel is: its image, which perf calls `[guest.kernel.kallsyms]` or, with the number of the process that
+ * runs it, `[guest.kernel.kallsyms.812]`; or a module.
+ */
+export function classifyGuestMap(filename: string): { name: string; isImage: boolean; referenceSymbol: string } {
+  const [, image, referenceSymbol = ''] = /^(\[guest\.kernel\.kallsyms(?:\.\d+)?\])(\w*)$/.exec(filename) ?? [];
+  return image === undefined
+    ? { name: classifyKernelMap(filename).name, isImage: false, referenceSymbol: '' }
+    : { name: image, isImage: true, referenceSymbol };
 }
 
 /** What a map of the kernel is: the image itself, or a module, which perf prints as `[name]` with `-` as `_`. */

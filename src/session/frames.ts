@@ -1,10 +1,17 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { grown } from '../intern/growable.ts';
 import { ANY_VARIANT, KeyedPairs } from '../intern/keyed-pairs.ts';
-import { PERF_CONTEXT_USER_DEFERRED, PERF_RECORD_MISC_CPUMODE_UNKNOWN, PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_USER } from '../perfdata/constants.ts';
+import {
+  PERF_CONTEXT_USER_DEFERRED,
+  PERF_RECORD_MISC_CPUMODE_UNKNOWN,
+  PERF_RECORD_MISC_GUEST_KERNEL,
+  PERF_RECORD_MISC_GUEST_USER,
+  PERF_RECORD_MISC_KERNEL,
+  PERF_RECORD_MISC_USER,
+} from '../perfdata/constants.ts';
 import type { AddressSpace } from './address-space.ts';
 import { type CallchainTable, cpumodeOfMarker, isMarker } from './callchains.ts';
-import type { KernelMaps } from './kernel-maps.ts';
+import type { Kernels } from './kernels.ts';
 
 /** Where resolved frames go: the profile's tables, seen from here. */
 export interface FrameSink {
@@ -48,7 +55,7 @@ export interface FrameRules extends FrameOptions {
  */
 export class FrameResolver {
   readonly #chains: CallchainTable;
-  readonly #kernel: KernelMaps;
+  readonly #kernels: Kernels;
   readonly #sink: FrameSink;
   readonly #options: FrameRules;
   readonly #diagnostics: Diagnostics;
@@ -64,10 +71,10 @@ export class FrameResolver {
   /** Addresses that were not in the cache since it has its size. */
   #cacheMisses = 0;
 
-  constructor(chains: CallchainTable, kernel: KernelMaps, sink: FrameSink, options: FrameRules, diagnostics: Diagnostics) {
+  constructor(chains: CallchainTable, kernels: Kernels, sink: FrameSink, options: FrameRules, diagnostics: Diagnostics) {
     this.#chains = chains;
-    this.#kernel = kernel;
-    this.#kernelGeneration = kernel.generation;
+    this.#kernels = kernels;
+    this.#kernelGeneration = kernels.generation;
     this.#sink = sink;
     this.#options = options;
     this.#diagnostics = diagnostics;
@@ -76,8 +83,8 @@ export class FrameResolver {
   /** The stack of a chain seen in a process; −1 for a chain without frames. */
   stackOf(chain: number, space: AddressSpace): number {
     // hot
-    if (this.#kernel.generation !== this.#kernelGeneration) {
-      this.#kernelGeneration = this.#kernel.generation;
+    if (this.#kernels.generation !== this.#kernelGeneration) {
+      this.#kernelGeneration = this.#kernels.generation;
       this.#resolved = new KeyedPairs();
       this.#renewCache(FIRST_CACHE_SLOTS);
     }
@@ -195,8 +202,14 @@ export class FrameResolver {
       }
     }
     if (cpumode === PERF_RECORD_MISC_KERNEL || cpumode === PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
-      const dso = this.#kernel.find(looked);
+      const dso = this.#kernels.find(looked);
       if (dso >= 0) return this.#sink.internLocation(dso, lo, hi, PERF_RECORD_MISC_KERNEL, isReturnAddress);
+    }
+    if (cpumode === PERF_RECORD_MISC_GUEST_KERNEL) {
+      const dso = this.#kernels.findGuest(looked, space.guest);
+      if (dso >= 0) return this.#sink.internLocation(dso, lo, hi, cpumode, isReturnAddress);
+    } else if (cpumode === PERF_RECORD_MISC_GUEST_USER) {
+      this.#diagnostics.add('guest-code', 'info', 'addresses in programs of a virtual machine are not named: what is mapped there is not recorded');
     }
     return this.#sink.internLocation(-1, lo, hi, cpumode, isReturnAddress);
   }

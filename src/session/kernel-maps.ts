@@ -1,6 +1,6 @@
 import type { KsymbolRecord, MmapRecord } from '../perfdata/records/mapping-records.ts';
 import type { AddressSpace } from './address-space.ts';
-import { classifyKernelMap, type DsoTable } from './dsos.ts';
+import { classifyGuestMap, classifyKernelMap, type DsoKind, type DsoTable } from './dsos.ts';
 
 /** Lowest address of the upper half, in which 64-bit kernels lie, and past-highest of the lower half. */
 const UPPER_HALF_START = -(2 ** 63);
@@ -8,17 +8,29 @@ const LOWER_HALF_END = 2 ** 63;
 
 /** Past-highest kernel address, as a signed double: the address space ends at −1. */
 const KERNEL_END = 0;
+/** The same of 32-bit kernels. */
+const KERNEL_END_32_BIT = 2 ** 32;
 
-/** What lies where in the kernel. Kernel addresses stay run-time addresses. */
+/** What a map of a kernel is. */
+interface KernelPart {
+  readonly name: string;
+  readonly kind: DsoKind;
+  readonly isImage: boolean;
+  readonly referenceSymbol: string;
+}
+
+/** What lies where in a kernel: the machine's own, or a virtual machine's. Kernel addresses stay run-time addresses. */
 export class KernelMaps {
   readonly #space: AddressSpace;
   readonly #dsos: DsoTable;
+  readonly #isGuest: boolean;
   #imageStart = Number.POSITIVE_INFINITY;
   #imageDso = -1;
 
-  constructor(space: AddressSpace, dsos: DsoTable) {
+  constructor(space: AddressSpace, dsos: DsoTable, isGuest = false) {
     this.#space = space;
     this.#dsos = dsos;
+    this.#isGuest = isGuest;
   }
 
   /** Changes with every change of the maps. */
@@ -33,22 +45,23 @@ export class KernelMaps {
   find(address: number): number {
     const at = this.#space.find(address);
     if (at >= 0) return this.#space.dsoAt(at);
-    return address >= this.#imageStart && address < KERNEL_END ? this.#imageDso : -1;
+    const end = this.#imageStart < KERNEL_END ? KERNEL_END : KERNEL_END_32_BIT;
+    return address >= this.#imageStart && address < end ? this.#imageDso : -1;
   }
 
   /** A map of the kernel or of one of its modules. A module lies inside the kernel where that spans everything: it cuts a hole. */
   map(record: MmapRecord): void {
-    const { kind, name, referenceSymbol } = classifyKernelMap(record.filename);
+    const { kind, name, isImage, referenceSymbol } = this.#classify(record.filename);
     let { start } = record;
     // Old files let the kernel begin at 0 or span everything; its page offset is where its text really begins.
-    if (kind === 'kernel' && start === 0 && record.pageOffset !== 0) start = record.pageOffset;
+    if (isImage && start === 0 && record.pageOffset !== 0) start = record.pageOffset;
     let end = wrapped(record.start + record.length);
     // From 0 to the end of all, as simpleperf writes it: as signed numbers those are two ranges.
-    const lowerStart = kind === 'kernel' && start >= 0 && end <= start ? start : LOWER_HALF_END;
+    const lowerStart = isImage && start >= 0 && end <= start ? start : LOWER_HALF_END;
     if (lowerStart < LOWER_HALF_END) start = UPPER_HALF_START;
     else if (end <= start) end = KERNEL_END;
     const dso = this.#dsos.internMapped({ ...record, start, length: end - start }, kind, name);
-    if (kind === 'kernel') {
+    if (isImage) {
       this.#imageStart = start;
       this.#imageDso = dso;
       if (referenceSymbol !== '') {
@@ -58,6 +71,12 @@ export class KernelMaps {
     }
     this.#space.map(lowerStart, LOWER_HALF_END, 0, dso);
     this.#space.map(start, end, 0, dso);
+  }
+
+  #classify(filename: string): KernelPart {
+    if (this.#isGuest) return { ...classifyGuestMap(filename), kind: 'guest' };
+    const part = classifyKernelMap(filename);
+    return { ...part, isImage: part.kind === 'kernel' };
   }
 
   /** KSYMBOL: code such as a BPF program comes or goes. */

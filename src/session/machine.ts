@@ -4,7 +4,7 @@ import type { Features } from '../perfdata/features.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';
 import { classifyUserMap, DsoTable } from './dsos.ts';
-import { KernelMaps } from './kernel-maps.ts';
+import { Kernels } from './kernels.ts';
 import { SymbolMaps } from './simpleperf-symbol-maps.ts';
 import { TaskTable } from './tasks.ts';
 
@@ -12,14 +12,14 @@ import { TaskTable } from './tasks.ts';
 export class Machine {
   readonly tasks: TaskTable;
   readonly dsos = new DsoTable();
-  readonly kernel: KernelMaps;
+  readonly kernels: Kernels;
   readonly #symbolMaps: SymbolMaps;
   readonly #compatPerf: boolean;
   readonly #diagnostics: Diagnostics;
 
   constructor(features: Features, compatPerf: boolean, diagnostics: Diagnostics) {
     this.tasks = new TaskTable(compatPerf);
-    this.kernel = new KernelMaps(this.tasks.newSpace(), this.dsos);
+    this.kernels = new Kernels(() => this.tasks.newSpace(), this.dsos);
     this.#symbolMaps = new SymbolMaps(features.simpleperf?.files ?? [], this.tasks, this.dsos);
     this.#compatPerf = compatPerf;
     this.#diagnostics = diagnostics;
@@ -40,7 +40,7 @@ export class Machine {
         if (sideBand.record.pid === sideBand.record.tid) this.#symbolMaps.apply(sideBand.record.pid);
         break;
       case 'ksymbol':
-        this.kernel.apply(sideBand.record);
+        this.kernels.apply(sideBand.record);
         break;
       case 'exit':
       case 'lost':
@@ -52,9 +52,15 @@ export class Machine {
 
   #map(record: MmapRecord, cpumode: number): void {
     const isUnknown = cpumode === abi.PERF_RECORD_MISC_CPUMODE_UNKNOWN;
-    if (cpumode === abi.PERF_RECORD_MISC_KERNEL || (isUnknown && record.pid === -1)) this.kernel.map(record);
+    if (cpumode === abi.PERF_RECORD_MISC_KERNEL || (isUnknown && record.pid === -1)) this.kernels.map(record);
     else if (cpumode === abi.PERF_RECORD_MISC_USER || isUnknown) this.#mapUser(record);
-    else this.#diagnostics.add('guest-map', 'warning', 'maps of a virtual machine are not used: its code is not named');
+    else if (cpumode === abi.PERF_RECORD_MISC_GUEST_KERNEL) this.#mapGuestKernel(record);
+    else this.#diagnostics.add('guest-map', 'warning', 'maps of programs in a virtual machine are not used: their code is not named');
+  }
+
+  #mapGuestKernel(record: MmapRecord): void {
+    const guest = this.kernels.mapGuest(record);
+    if (guest >= 0) this.tasks.ownSpace(this.tasks.process(record.pid)).guest = guest;
   }
 
   #mapUser(record: MmapRecord): void {

@@ -7,7 +7,7 @@ import type { CallchainTable } from './callchains.ts';
 import type { SessionEvent } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver, FrameSink } from './frames.ts';
-import type { KernelMaps } from './kernel-maps.ts';
+import type { Kernels } from './kernels.ts';
 import type { Machine } from './machine.ts';
 import { ReadGrowth, type ReadSample } from './read-growth.ts';
 import type { QueuedRow } from './record-queue.ts';
@@ -66,7 +66,7 @@ export class Replay {
   readonly #machine: Machine;
   /** The machine's, for the loop over samples. */
   readonly #tasks: TaskTable;
-  readonly #kernel: KernelMaps;
+  readonly #kernels: Kernels;
   readonly #events: readonly SessionEvent[];
   readonly #chains: CallchainTable;
   readonly #frames: FrameResolver;
@@ -90,7 +90,7 @@ export class Replay {
   constructor(parts: ReplayParts, diagnostics: Diagnostics) {
     this.#machine = parts.machine;
     this.#tasks = parts.machine.tasks;
-    this.#kernel = parts.machine.kernel;
+    this.#kernels = parts.machine.kernels;
     this.#events = parts.events;
     this.#chains = parts.chains;
     this.#frames = parts.frames;
@@ -156,8 +156,8 @@ export class Replay {
   /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. */
   #totalOf(chain: number, surroundings: number, event: number, threadIndex: number, space: AddressSpace): number {
     // hot
-    if (this.#kernel.generation !== this.#kernelGeneration) {
-      this.#kernelGeneration = this.#kernel.generation;
+    if (this.#kernels.generation !== this.#kernelGeneration) {
+      this.#kernelGeneration = this.#kernels.generation;
       this.#totals = new KeyedPairs();
     }
     const known = this.#totals.find(chain + 1, surroundings);

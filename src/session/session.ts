@@ -126,7 +126,7 @@ class Session implements RecordVisitor, SampleTaker {
     this.#chains = new CallchainTable(recordBytes(source, header));
     this.#machine = new Machine(header.features, options.compatPerf, diagnostics);
     const isSimpleperf = isSimpleperfRecording(header.features);
-    const frames = new FrameResolver(this.#chains, this.#machine.kernel, sink, { ...options, callersAreCalls: isSimpleperf }, diagnostics);
+    const frames = new FrameResolver(this.#chains, this.#machine.kernels, sink, { ...options, callersAreCalls: isSimpleperf }, diagnostics);
     this.#events = eventsOf(header);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
     const metaInfo = header.features.simpleperf?.metaInfo;
@@ -204,7 +204,7 @@ class Session implements RecordVisitor, SampleTaker {
     const { features } = this.#header;
     if (features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
     // Not `this` in what is given out: the callchains would stay in memory with it.
-    const { kernel } = this.#machine;
+    const { kernels } = this.#machine;
     const { dsos } = this.#machine.dsos;
     this.#machine.dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
     if (this.#replay.sampleCount > 0) reportUnreadStacks(this.#events.events, this.#diagnostics);
@@ -226,7 +226,7 @@ class Session implements RecordVisitor, SampleTaker {
       counts: this.#counts,
       baseTime: this.#clock.base,
       sampleCount: this.#replay.sampleCount,
-      kernelDsoAt: (address) => kernel.find(address),
+      kernelDsoAt: (address) => kernels.find(address),
       embeddedSymbols: this.#embeddedSymbols.symbolsOf(dsos, features.simpleperf?.files ?? []),
     };
   }

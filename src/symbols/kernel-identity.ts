@@ -18,6 +18,11 @@ export interface RunningKernel {
   readonly buildId: string;
 }
 
+/** Whether a DSO is the image of a virtual machine's kernel, which perf names `[guest.kernel.kallsyms]` or `[guest.kernel.kallsyms.812]`. */
+export function isGuestImage(name: string): boolean {
+  return name.startsWith('[guest.kernel.kallsyms');
+}
+
 /** Whether the recording was made under the kernel that runs now. */
 export function isSameKernel(recorded: RecordedKernel, running: RunningKernel | undefined): boolean {
   return running !== undefined && differenceOf(recorded, running) === '';

@@ -22,6 +22,8 @@ export interface ListPlaces {
   readonly kallsyms: string | undefined;
   /** A directory that was recorded with the samples and holds the kernel's `kallsyms`. */
   readonly kcoreDir: string | undefined;
+  /** The list of modules to use, and no other. */
+  readonly modules: string | undefined;
   readonly buildIdDir: string | undefined;
 }
 
@@ -67,7 +69,7 @@ export class KernelLists {
 
   /** Where the modules lay when a list was made: `modules`, a copy of `/proc/modules`, lies beside it in recordings and in perf's cache. */
   async modulesOf(list: FittingList): Promise<KernelModules | undefined> {
-    const path = list.path.replace(/[^/]*$/, 'modules');
+    const path = this.#places.modules ?? list.path.replace(/[^/]*$/, 'modules');
     const bytes = await this.#readFile(path);
     return bytes && KernelModules.parse(bytes);
   }

@@ -26,6 +26,7 @@ export interface MappedModule extends RecordedModule {
 export interface KernelPlaces extends Omit<VmlinuxPlaces, 'vmlinux'> {
   readonly kallsyms?: string;
   readonly kcoreDir?: string;
+  readonly modules?: string;
   readonly vmlinux?: string;
   readonly compatPerf: boolean;
 }
@@ -61,7 +62,8 @@ export class KernelSymbols {
     this.#places = places;
     this.#openLines = openLines;
     this.#diagnostics = diagnostics;
-    this.#lists = new KernelLists(machine, { kallsyms: places.kallsyms, kcoreDir: places.kcoreDir, buildIdDir: places.buildIdDir }, diagnostics);
+    const { kallsyms, kcoreDir, modules, buildIdDir } = places;
+    this.#lists = new KernelLists(machine, { kallsyms, kcoreDir, modules, buildIdDir }, diagnostics);
     this.#modules = new ModuleFiles(machine, places);
   }
 

@@ -57,8 +57,19 @@ export interface SymbolizerOptions {
   readonly perfMapDir?: string;
   /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and `modules`. */
   readonly kcoreDir?: string;
+  /** Of the virtual machines that ran on the recording machine. */
+  readonly guest?: GuestOptions;
   /** Name what perf 6.1 names, the same way, where a better name is known (PLT entries). */
   readonly compatPerf: boolean;
+}
+
+/** Files of a virtual machine's kernel. */
+export interface GuestOptions {
+  /** A copy of its `/proc/kallsyms`. */
+  readonly kallsyms?: string;
+  /** A copy of its `/proc/modules`. */
+  readonly modules?: string;
+  readonly vmlinux?: string;
 }
 
 /** Where distributions install separate debug files. */

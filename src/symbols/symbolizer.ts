@@ -2,9 +2,11 @@ import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import type { SearchedDirectories } from './candidates.ts';
 import { CheckedFiles } from './checked-files.ts';
-import type { CodeSymbols } from './code-symbols.ts';
+import type { CodeSymbols, SourceLines } from './code-symbols.ts';
 import { openDebugLines } from './debug-lines.ts';
+import type { ElfFile } from './elf.ts';
 import { readElfSymbols } from './elf-symbols.ts';
+import { isGuestImage } from './kernel-identity.ts';
 import { KernelSymbols } from './kernel-symbols.ts';
 import { findVdso } from './kernel-vdso.ts';
 import { MovedLines } from './moved-lines.ts';
@@ -32,11 +34,14 @@ export interface CodeObject {
   readonly longName?: string;
   /** Modules only: run-time address at which its map begins; absent when unknown. */
   readonly start?: number;
-  /** A process that mapped it; absent when unknown. */
+  /** A process that mapped it, or that runs the virtual machine whose kernel it is; absent when unknown. */
   readonly pid?: number;
   /** For files the offset from which code was mapped; absent when unknown. */
   readonly codeStart?: number;
 }
+
+/** Each has its own copy of a symbol list. No machine runs so many of one kernel; a damaged recording may say so. */
+const MAX_GUESTS = 64;
 
 /** What is wanted to be known of a DSO's code. */
 export interface CodeQuestion {
@@ -47,7 +52,8 @@ export interface CodeQuestion {
 }
 
 /**
- * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso, code made at run time. What does
+ * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of
+ * virtual machines, code made at run time. What does
  * not fit or is damaged is reported, all as warnings, and never thrown: `build-id-mismatch`, `debug-link-mismatch`, `symbol-file-damaged`,
  * `debug-info-damaged`, `debug-info-incomplete`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a {@link SymbolSearch}.
  */
@@ -57,6 +63,8 @@ export class Symbolizer {
   readonly #diagnostics: Diagnostics;
   readonly #dirs: SearchedDirectories;
   readonly #kernel: KernelSymbols;
+  /** By the process that runs the virtual machine. */
+  readonly #guests = new Map<number, KernelSymbols>();
 
   constructor(files: SymbolFiles, options: SymbolizerOptions, diagnostics: Diagnostics) {
     this.#files = files;
@@ -73,7 +81,7 @@ export class Symbolizer {
    * and memory that no file is mapped to.
    */
   async symbolsFor(object: CodeObject, question: CodeQuestion = { lines: false }): Promise<CodeSymbols | undefined> {
-    return object.kind === 'guest' ? undefined : this.#read(object, question);
+    return this.#read(object, question);
   }
 
   async #read(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion): Promise<CodeSymbols | undefined> {
@@ -97,7 +105,27 @@ export class Symbolizer {
     }
     if (object.kind === 'kernel') return this.#kernel.kernel(object, wantsLines, files);
     if (object.kind === 'module') return this.#kernel.module({ longName: object.name, ...object }, wantsLines, files);
+    if (object.kind === 'guest') return this.#guestSymbols(object, wantsLines, files);
     return object.kind === 'vdso' ? this.#vdsoSymbols(files, object, wantsLines) : this.#fileSymbols(files, object, wantsLines);
+  }
+
+  async #guestSymbols(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+    const { pid = 0, name } = object;
+    let guest = this.#guests.get(pid);
+    if (guest === undefined) {
+      if (this.#guests.size === MAX_GUESTS) return undefined;
+      const { debugDirs, compatPerf, guest: places } = this.#options;
+      const { buildIdDir } = this.#dirs;
+      const openLines = (elf: ElfFile): Promise<SourceLines> => openDebugLines(elf, this.#files, this.#diagnostics);
+      guest = new KernelSymbols(
+        this.#files,
+        { ...places, debugDirs, compatPerf, ...(buildIdDir !== undefined && { buildIdDir }) },
+        openLines,
+        this.#diagnostics,
+      );
+      this.#guests.set(pid, guest);
+    }
+    return isGuestImage(name) ? guest.kernel(object, wantsLines, files) : guest.module({ longName: name, ...object }, wantsLines, files);
   }
 
   async #fileSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
