@@ -13,13 +13,17 @@ const NOTABLE_SHARE = 0.01;
  */
 export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: Diagnostics): void {
   const unnamed = dsos.filter(isExpectedToHaveNames).sort((a, b) => b.unnamedSamples - a.unnamedSamples);
-  const none = unnamed.filter((dso) => dso.namedLocations === 0);
-  const few = unnamed.filter((dso) => dso.namedLocations > 0 && dso.unnamedSamples >= NOTABLE_SHARE * dso.allSamples);
+  const none = unnamed.filter((dso) => !hasSymbols(dso));
+  const few = unnamed.filter((dso) => hasSymbols(dso) && dso.unnamedSamples > 0 && dso.unnamedSamples >= NOTABLE_SHARE * dso.allSamples);
   if (none.length > 0) {
     diagnostics.set('no-symbols', 'warning', `no symbols found for ${listed(none)}${help(none)}`);
     if (none.length > SHOWN_NAMES) diagnostics.set('no-symbols-names', 'info', `no symbols found for: ${none.map(({ name }) => name).join(', ')}`);
   }
   if (few.length > 0) diagnostics.set('few-symbols', 'warning', `symbols do not cover all code of ${listed(few)}${help(few)}`);
+}
+
+function hasSymbols({ namedLocations, places }: DsoSymbols): boolean {
+  return namedLocations > 0 || places.some(({ uses }) => uses.includes('symbols'));
 }
 
 /** Memory that holds no code, and code of other systems, is not named by anyone. */
@@ -29,14 +33,14 @@ function isExpectedToHaveNames({ kind, unnamedSamples, name }: DsoSymbols): bool
 
 function listed(dsos: readonly DsoSymbols[]): string {
   const others = dsos.length - SHOWN_NAMES;
-  const names = dsos.slice(0, SHOWN_NAMES).map((dso) => `${dso.name} (${share(dso)})`);
+  const names = dsos.slice(0, SHOWN_NAMES).map((dso, i) => `${dso.name} (${share(dso, i === 0)})`);
   return `${names.join(', ')}${others > 0 ? ` and ${others} ${others === 1 ? 'other' : 'others'}` : ''}`;
 }
 
-function share({ unnamedSamples, allSamples }: DsoSymbols): string {
+function share({ unnamedSamples, allSamples }: DsoSymbols, isFirst: boolean): string {
   if (unnamedSamples === 0) return 'callers only';
   const percent = (100 * unnamedSamples) / allSamples;
-  return `${percent < 0.1 ? '< 0.1' : percent.toFixed(1)} % of the samples`;
+  return `${percent < 0.1 ? '< 0.1' : percent.toFixed(1)} %${isFirst ? ' of the samples' : ''}`;
 }
 
 function help([first]: readonly DsoSymbols[]): string {
