@@ -12,7 +12,7 @@ const DIRS = { paths: ['/opt/app/bin/server'], recordedPath: '/opt/app/bin/serve
 const REQUEST = { dwoName: 'obj/a.dwo', compDir: '/build', dwoId: '1122334455667788' };
 
 /** A unit of DWARF 5, DW_UT_split_compile, with one DIE without attributes. */
-function splitUnit(id: string): Uint8Array {
+function splitUnit(id: string): Uint8Array<ArrayBuffer> {
   const body = new ByteFields()
     .u16(5)
     .bytes(5, 8)
@@ -23,7 +23,7 @@ function splitUnit(id: string): Uint8Array {
 }
 
 /** A unit of DWARF 4 whose DIE has DW_AT_GNU_dwo_id. */
-function gnuSplitUnit(id: string): { info: Uint8Array; abbrev: Uint8Array } {
+function gnuSplitUnit(id: string): { info: Uint8Array<ArrayBuffer>; abbrev: Uint8Array<ArrayBuffer> } {
   const body = new ByteFields()
     .u16(4)
     .u32(0)
@@ -36,7 +36,7 @@ function gnuSplitUnit(id: string): { info: Uint8Array; abbrev: Uint8Array } {
 
 const ABBREV = new ByteFields().uleb(1, 0x11).bytes(0, 0, 0, 0).done();
 
-function dwo(info: Uint8Array, abbrev = ABBREV): Uint8Array {
+function dwo(info: Uint8Array, abbrev: Uint8Array = ABBREV): Uint8Array {
   return buildSectionElf({
     type: 1,
     sections: [
