@@ -12,8 +12,11 @@ export const IS_FUNCTION = 2;
 export const IS_INLINED = 4;
 /** Hardly ever has code under it: a type, a declaration, an abstract instance. */
 export const IS_CODELESS = 8;
-/** Its attributes cannot be read: it has a form that is not known. */
+/** Its attributes cannot be read: it has a form that is not known, or far too many. */
 export const IS_UNREADABLE = 16;
+
+/** No compiler gives a DIE more attributes; with them, each of a hostile file's DIEs could cost any time. */
+const MAX_ATTRIBUTES = 256;
 
 const CODELESS_TAGS = new Set<number>([
   dw.DW_TAG_array_type,
@@ -135,7 +138,7 @@ export class Abbreviations {
       skips[at++] = size;
       run = 0;
     }
-    this.sizes[row] = isFixed ? run : -1;
+    this.sizes[row] = isFixed && (this.flags[row] & IS_UNREADABLE) === 0 ? run : -1;
     if (!isFixed && run > 0) skips[at++] = run;
     this.siblingBacks[row] = siblingBack;
     const tag = this.tags[row];
@@ -211,6 +214,10 @@ function parseRow(raw: RawTable, code: number, reader: FormReader): void {
     const form = reader.uleb();
     const implicit = form === dw.DW_FORM_implicit_const ? reader.sleb() : 0;
     if (name === 0 && form === 0) break;
+    if (raw.attributeCount - raw.starts[row] === MAX_ATTRIBUTES) {
+      raw.children[row] |= IS_UNREADABLE;
+      continue;
+    }
     const i = raw.attributeCount++;
     if (i >= raw.names.length) {
       raw.names = grown(raw.names, i + 1);

@@ -1,19 +1,22 @@
 import { ByteView } from '../../bytes/byte-view.ts';
+import { PerfconvError } from '../../errors.ts';
 import { AbbreviationCache } from './abbreviation-cache.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { FormReader } from './forms.ts';
 import { FunctionDieReader } from './function-die.ts';
 import { type LineTable, LineTableReader } from './line-table.ts';
-import { SectionWindow } from './section-window.ts';
 import { StringReader, type TextPlace } from './string-reader.ts';
-import { type AddressBases, type AddressSections, UnitAddresses } from './unit-addresses.ts';
+import { type AddressBases, AddressSections, UnitAddresses } from './unit-addresses.ts';
 import type { UnitHeader } from './unit-header.ts';
 import { UnitList } from './unit-list.ts';
 import { type RawValue, readUnitRoot, type UnitRoot } from './unit-root.ts';
 
 /** Line tables are shared between the units of a file that dwz went over, and large. */
 const MAX_KEPT_LINE_TABLES = 4;
+
+/** Times that a unit is read in one look-up, on average: for its addresses, and for functions that others refer to. */
+const MAX_TIMES_READ = 32;
 
 /** A unit that is in memory. Offsets called `…At` are within {@link view}. */
 export interface Unit {
@@ -36,6 +39,7 @@ export class DwarfFile {
   readonly abbreviations: AbbreviationCache;
   readonly strings: StringReader;
   readonly addresses: AddressSections;
+  #unitBytesLeft = 0;
   readonly #lineReader: LineTableReader;
   readonly #lineTables = new Map<number, LineTable>();
 
@@ -46,18 +50,21 @@ export class DwarfFile {
     this.units = new UnitList(sections);
     this.abbreviations = new AbbreviationCache(sections);
     this.strings = new StringReader(sections, supplementary?.sections);
-    this.addresses = {
-      ranges: new SectionWindow(sections, 'ranges'),
-      rnglists: new SectionWindow(sections, 'rnglists'),
-      addr: new SectionWindow(sections, 'addr'),
-      hasCodeAtZero: sections.hasCodeAtZero,
-    };
+    this.addresses = new AddressSections(sections);
+    this.renewBudget();
     this.#lineReader = new LineTableReader(sections, supplementary?.sections);
   }
 
-  /** Reads the unit that starts at `offset`. @throws PerfconvError when it cannot be read */
+  /** Lets each unit be read a number of times again. */
+  renewBudget(): void {
+    this.#unitBytesLeft = MAX_TIMES_READ * this.sections.section('info').sizeBytes;
+  }
+
+  /** Reads the unit that starts at `offset`. @throws PerfconvError when it cannot be read, or units have been read far too often */
   async unitAt(offset: number): Promise<Unit> {
     const header = await this.units.headerAt(offset);
+    this.#unitBytesLeft -= header.end - offset;
+    if (this.#unitBytesLeft < 0) throw new PerfconvError('damaged', 'units are read over and over', { record: '.debug_info', offset });
     const view = await this.sections.section('info').read(offset, header.end - offset);
     const abbreviations = await this.abbreviations.table(header.abbrevOffset, header);
     return this.#unit(header, view, abbreviations);
@@ -95,9 +102,9 @@ export class DwarfFile {
   async addressesOf({ header, root }: Pick<Unit, 'header' | 'root'>): Promise<UnitAddresses> {
     const { addrBase, rnglistsBase, lowPc } = root;
     const bases: AddressBases = { lowPc: 0, addrBase, rnglistsBase, rangesBase: 0 };
-    const addresses = new UnitAddresses(this.addresses, header, bases, header.end - header.offset);
+    const addresses = new UnitAddresses(this.addresses, header, bases);
     const base = lowPc === undefined ? Number.NaN : await this.addressOf(addresses, lowPc);
-    return Number.isNaN(base) ? addresses : new UnitAddresses(this.addresses, header, { ...bases, lowPc: base }, header.end - header.offset);
+    return Number.isNaN(base) ? addresses : new UnitAddresses(this.addresses, header, { ...bases, lowPc: base });
   }
 
   /** The address that an attribute is; NaN when it cannot be read. */

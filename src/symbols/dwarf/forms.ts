@@ -122,6 +122,11 @@ export class FormReader {
   /** An unsigned LEB128 number; exact up to 2^53, and bytes after the tenth make it no larger. */
   uleb(): number {
     const { bytes } = this.view;
+    const first = this.at;
+    if (first < this.end && bytes[first] < 0x80) {
+      this.at = first + 1;
+      return bytes[first];
+    }
     let value = 0;
     let scale = 1;
     for (let at = this.at; at < this.end; at++) {

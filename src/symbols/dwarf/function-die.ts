@@ -1,6 +1,6 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
-import type { Abbreviations } from './abbreviations.ts';
+import { type Abbreviations, IS_UNREADABLE } from './abbreviations.ts';
 import * as dw from './dwarf-constants.ts';
 import { FormReader, type UnitFormat } from './forms.ts';
 import { type TextPlace, textPlace } from './string-reader.ts';
@@ -116,7 +116,8 @@ export class FunctionDieReader {
     this.#reader.at = this.#dieAt;
     const code = this.#reader.uleb();
     const row = this.#abbreviations.row(code);
-    if (row < 0) throw new PerfconvError('damaged', `no abbreviation ${code}`, { record: 'DIE' });
+    if (row < 0 || (this.#abbreviations.flags[row] & IS_UNREADABLE) !== 0)
+      throw new PerfconvError('damaged', `no abbreviation ${code} that can be read`, { record: 'DIE' });
     return row;
   }
 

@@ -8,9 +8,8 @@ import type { UnitAddresses } from './unit-addresses.ts';
 
 /** Inlined functions in one another, as many as are told; compilers stop far earlier. */
 const MAX_INLINE_DEPTH = 200;
-/** How many functions may claim each address, on average: what is more is left out. */
+/** How many functions may claim each address, on average, and beyond one for each byte of the unit. */
 const MAX_CLAIMS_PER_ADDRESS = 1000;
-const SPARE_CLAIMS = 1 << 20;
 
 /** What a scan goes over. Offsets are within `view`, which holds a whole unit. */
 export interface ScannedUnit {
@@ -40,8 +39,6 @@ export class FunctionScan {
   readonly endsBefore: Float64Array;
   /** Whether it left out parts of the unit where code hardly ever is. */
   hasSkipped = false;
-  /** Whether it came upon so much that it left some out. */
-  isOverfull = false;
   readonly #unit: ScannedUnit;
   readonly #wanted: Float64Array;
   readonly #isThorough: boolean;
@@ -74,10 +71,10 @@ export class FunctionScan {
     this.#reader = new FormReader(unit.view, unit.format);
     this.innermost = new Int32Array(wanted.length).fill(-1);
     this.endsBefore = new Float64Array(wanted.length).fill(Number.NEGATIVE_INFINITY);
-    this.#claimsLeft = wanted.length * MAX_CLAIMS_PER_ADDRESS + SPARE_CLAIMS;
+    this.#claimsLeft = wanted.length * MAX_CLAIMS_PER_ADDRESS + unit.view.length;
   }
 
-  /** Scans to the end. @throws PerfconvError `damaged` when the unit's DIEs cannot be followed */
+  /** Scans to the end. @throws PerfconvError `damaged` when the unit's DIEs cannot be followed; what was found before stays */
   async run(): Promise<void> {
     while (!this.#scan()) await this.#unit.addresses.load();
     const ends = this.endsBefore;
@@ -134,10 +131,7 @@ export class FunctionScan {
             this.#claimsLeft--;
             isHit = true;
           }
-          if (this.#claimsLeft < 0) {
-            this.isOverfull = true;
-            break;
-          }
+          if (this.#claimsLeft < 0) throw this.#damaged('far too many functions claim its addresses', dieAt);
         }
         isSkippable = !isHit;
       }

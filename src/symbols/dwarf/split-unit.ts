@@ -2,7 +2,7 @@ import { PerfconvError } from '../../errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { DW_TAG_compile_unit, DW_UT_compile, DW_UT_split_compile } from './dwarf-constants.ts';
 import { DwarfFile, type Unit } from './dwarf-file.ts';
-import { UnitAddresses } from './unit-addresses.ts';
+import { AddressSections, UnitAddresses } from './unit-addresses.ts';
 
 /** Units of types stand beside a split unit, each type's in one of its own. */
 const MAX_UNITS = 1 << 16;
@@ -31,8 +31,7 @@ export async function readSplitUnit(skeleton: Unit, sections: DebugSections): Pr
     // What DWARF 4 with GNU's extensions has instead: the lists stay in the main file.
     rangesBase: root.gnuRangesBase,
   };
-  const places = { ...main.addresses, rnglists: file.addresses.rnglists };
-  return { unit, addresses: new UnitAddresses(places, unit.header, bases, unit.header.end - unit.header.offset) };
+  return { unit, addresses: new UnitAddresses(new AddressSections(main.sections, sections), unit.header, bases) };
 }
 
 async function findUnit(file: DwarfFile, dwoId: string): Promise<Unit> {

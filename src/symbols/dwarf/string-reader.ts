@@ -1,3 +1,4 @@
+import { PerfconvError } from '../../errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import * as dw from './dwarf-constants.ts';
 import type { FormReader } from './forms.ts';
@@ -6,6 +7,10 @@ import { SectionWindow } from './section-window.ts';
 /** Names of templates come to tens of kilobytes; what is longer is cut. */
 const MAX_TEXT_SIZE_BYTES = 1 << 18;
 const PAGE_SIZE_BYTES = 1 << 18;
+
+/** Texts that end alike may share their bytes, but not many times over. */
+const MAX_TIMES_READ = 8;
+const SPARE_BYTES = 1 << 20;
 
 /** Where a text stands: in the unit itself, then it is read already; in a string section; or it is known by an index. */
 export type TextPlace = { readonly kind: 'text'; readonly text: string } | SectionTextPlace | { readonly kind: 'index'; readonly index: number };
@@ -48,12 +53,14 @@ export class StringReader {
   /** The last text of `.debug_str`: callers ask for the same one in a row. */
   #lastOffset = -1;
   #lastText = '';
+  #bytesLeft: number;
 
   /** @param supplementary the file that shares strings with this one, if any */
   constructor(sections: DebugSections, supplementary: DebugSections | undefined) {
     const str = new SectionWindow(sections, 'str');
     this.#windows = { str, line_str: new SectionWindow(sections, 'line_str'), supplementary: supplementary ? new SectionWindow(supplementary, 'str') : str };
     this.#offsets = new SectionWindow(sections, 'str_offsets');
+    this.#bytesLeft = Object.values(this.#windows).reduce((sum, { section }) => sum + MAX_TIMES_READ * section.sizeBytes, SPARE_BYTES);
   }
 
   /**
@@ -69,7 +76,7 @@ export class StringReader {
     return { kind: 'str', offset: offsetSize === 8 ? view.u64(offset - start) : view.u32(offset - start) };
   }
 
-  /** A text; empty when there is none at its place. */
+  /** A text; empty when there is none at its place. @throws PerfconvError when it cannot be read, or texts are far longer than the file */
   async text(place: TextPlace): Promise<string> {
     if (place.kind === 'text') return place.text;
     if (place.kind === 'index') return '';
@@ -93,7 +100,10 @@ export class StringReader {
     const nul = view.bytes.indexOf(0, at);
     const isCut = nul < 0 && start + view.length < window.section.sizeBytes && view.length - at < MAX_TEXT_SIZE_BYTES;
     if (isCut) return undefined;
-    const text = view.text(at, Math.min(nul < 0 ? view.length : nul, at + MAX_TEXT_SIZE_BYTES));
+    const end = Math.min(nul < 0 ? view.length : nul, at + MAX_TEXT_SIZE_BYTES);
+    this.#bytesLeft -= end - at;
+    if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'texts that overlap over and over', { record: '.debug_str', offset });
+    const text = view.text(at, end);
     if (kind === 'str') {
       this.#lastOffset = offset;
       this.#lastText = text;

@@ -1,20 +1,39 @@
+import { PerfconvError } from '../../errors.ts';
 import { grown } from '../../intern/growable.ts';
+import type { DebugSections } from './debug-sections.ts';
 import * as dw from './dwarf-constants.ts';
 import { FormReader, type UnitFormat } from './forms.ts';
-import type { SectionWindow } from './section-window.ts';
+import { SectionWindow } from './section-window.ts';
 
 /** Most range lists are far shorter; whoever has more than fits the window gets a larger one. */
 const RANGES_SIZE_BYTES = 1 << 12;
-/** A range list has so many entries at most, and all lists of a unit together not more per byte of the unit: what is more is left out. */
-const MAX_ENTRIES = 1 << 22;
+/** How often an entry of a range list is read, on average: lists are shared, and read again. Hostile files can have each DIE name a long one. */
+const MAX_TIMES_READ = 16;
+const SPARE_ENTRIES = 1 << 20;
 
 /** The sections in which a unit's addresses and range lists stand. */
-export interface AddressSections {
+export class AddressSections {
   readonly ranges: SectionWindow;
   readonly rnglists: SectionWindow;
   readonly addr: SectionWindow;
   /** Whether 0 is an address like others. */
   readonly hasCodeAtZero: boolean;
+  #entriesLeft: number;
+
+  /** @param rangeLists the file that has `.debug_rnglists`, if it is another one */
+  constructor(sections: DebugSections, rangeLists = sections) {
+    this.ranges = new SectionWindow(sections, 'ranges');
+    this.rnglists = new SectionWindow(rangeLists, 'rnglists');
+    this.addr = new SectionWindow(sections, 'addr');
+    this.hasCodeAtZero = sections.hasCodeAtZero;
+    this.#entriesLeft = MAX_TIMES_READ * (this.ranges.section.sizeBytes + this.rnglists.section.sizeBytes) + SPARE_ENTRIES;
+  }
+
+  /** Counts entries of range lists. @throws PerfconvError `damaged` when there are far more than the file can have in earnest */
+  countEntries(count: number): void {
+    this.#entriesLeft -= count;
+    if (this.#entriesLeft < 0) throw new PerfconvError('damaged', 'range lists without end', { record: '.debug_info' });
+  }
 }
 
 /** Where a unit's parts of those sections start. */
@@ -42,16 +61,13 @@ export class UnitAddresses {
   readonly #format: UnitFormat;
   readonly #bases: AddressBases;
   readonly #top: number;
-  #entriesLeft: number;
   #listReader: FormReader | undefined;
 
-  /** @param unitSizeBytes bounds the work that its range lists may make */
-  constructor(sections: AddressSections, format: UnitFormat, bases: AddressBases, unitSizeBytes: number) {
+  constructor(sections: AddressSections, format: UnitFormat, bases: AddressBases) {
     this.#sections = sections;
     this.#format = format;
     this.#bases = bases;
     this.#top = format.addressSize === 8 ? -1 : 0xffff_ffff;
-    this.#entriesLeft = MAX_ENTRIES + unitSizeBytes;
   }
 
   /** Brings into memory what was {@link missing}. @throws PerfconvError when that cannot be read */
@@ -93,6 +109,7 @@ export class UnitAddresses {
   /**
    * Reads the live ranges of a DW_AT_ranges into {@link starts} and {@link ends}.
    * @returns false when something is {@link missing}
+   * @throws PerfconvError `damaged` when a list is cut, or lists have far too much in them
    */
   readRanges(form: number, value: number): boolean {
     this.count = 0;
@@ -135,7 +152,8 @@ export class UnitAddresses {
     for (let at = offset - ranges.start; at + 2 * addressSize <= view.length; at += 2 * addressSize) {
       const start = addressSize === 8 ? view.i64(at) : view.u32(at);
       const end = addressSize === 8 ? view.i64(at + 8) : view.u32(at + 4);
-      if (--this.#entriesLeft < 0 || (start === 0 && end === 0)) return true;
+      this.#sections.countEntries(1);
+      if (start === 0 && end === 0) return true;
       if (start === this.#top) base = end;
       // What lld and GNU ld put for the base of code that was thrown away. Offsets from 0 are addresses.
       else if (base !== 1 && base !== this.#top && base !== this.#top - 1 && start !== this.#top - 1) this.#add(base + start, base + end);
@@ -154,7 +172,8 @@ export class UnitAddresses {
     let base = this.#bases.lowPc;
     // The longest entry: a byte and two numbers of ten bytes, or addresses.
     while (reader.at + 21 <= reader.end || rnglists.start + reader.end >= rnglists.section.sizeBytes) {
-      if (--this.#entriesLeft < 0 || reader.at >= reader.end) return true;
+      this.#sections.countEntries(1);
+      if (reader.at >= reader.end) return true;
       const kind = reader.fixed(1);
       if (kind === dw.DW_RLE_end_of_list) return true;
       if (kind === dw.DW_RLE_base_addressx) base = this.addressAt(reader.uleb());

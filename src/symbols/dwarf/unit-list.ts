@@ -8,6 +8,9 @@ const HEAD_SIZE_BYTES = 4096;
 /** Where units are not much larger than a head, many are read at once. */
 const HEADS_SIZE_BYTES = 1 << 18;
 
+/** Version, abbreviation offset and address size. */
+const MIN_UNIT_LENGTH = 7;
+
 /** The units of `.debug_info`, found one behind the other, as far as they are asked for. */
 export class UnitList {
   /** A window of `.debug_info` for heads of units. */
@@ -61,9 +64,11 @@ export class UnitList {
     const unitLength = readUnitLength(this.window.view, offset - this.window.start);
     // A length that is none ends the walk: nothing tells where the next unit starts.
     if (unitLength === undefined) return false;
+    this.#next = offset + unitLength.lengthSize + unitLength.length;
+    // What is too short for a unit is padding.
+    if (unitLength.length < MIN_UNIT_LENGTH) return true;
     this.#starts = grown(this.#starts, this.#count + 1);
     this.#starts[this.#count++] = offset;
-    this.#next = offset + unitLength.lengthSize + unitLength.length;
     return true;
   }
 }

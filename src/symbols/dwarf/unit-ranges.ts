@@ -59,7 +59,7 @@ export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
       if (head.u16(lengthSize) === 2 && segmentSize === 0 && (addressSize === 4 || addressSize === 8)) {
         const pairSize = 2 * addressSize;
         const format = { version: 2, addressSize, offsetSize } as const;
-        const live = new UnitAddresses(file.addresses, format, { lowPc: 0, addrBase: 0, rnglistsBase: 0, rangesBase: 0 }, 0);
+        const live = new UnitAddresses(file.addresses, format, { lowPc: 0, addrBase: 0, rnglistsBase: 0, rangesBase: 0 });
         for (let at = offset + Math.ceil(headerSize / pairSize) * pairSize; at + pairSize <= Math.min(end, sizeBytes); at += pairSize) {
           if (!window.covers(at, pairSize)) await window.load(at, pairSize);
           const { view } = window;

@@ -1,0 +1,38 @@
+import type { SourceFrame } from '../code-symbols.ts';
+
+/** What is known of each address of one look-up. */
+export class FoundFrames {
+  readonly addresses: Float64Array;
+  readonly #frames: (readonly SourceFrame[] | undefined)[];
+
+  constructor(addresses: Float64Array) {
+    this.addresses = addresses;
+    this.#frames = new Array(addresses.length);
+  }
+
+  hasFunction(index: number): boolean {
+    return this.#frames[index]?.[0].function !== undefined;
+  }
+
+  get hasOpen(): boolean {
+    for (let i = 0; i < this.addresses.length; i++) if (!this.hasFunction(i)) return true;
+    return false;
+  }
+
+  /** Indexes of the addresses without a function. */
+  open(): number[] {
+    return Array.from(this.addresses.keys()).filter((index) => !this.hasFunction(index));
+  }
+
+  /** Keeps frames, unless there are none or there are better ones. */
+  set(index: number, frames: readonly SourceFrame[]): void {
+    if (frames.length > 0 && (this.#frames[index] === undefined || frames[0].function !== undefined)) this.#frames[index] = frames;
+  }
+
+  visit(visit: (index: number, frames: readonly SourceFrame[]) => void): void {
+    for (let i = 0; i < this.addresses.length; i++) {
+      const frames = this.#frames[i];
+      if (frames !== undefined) visit(i, frames);
+    }
+  }
+}
