@@ -6,6 +6,7 @@ import { addPayloadTexts } from './payload-texts.ts';
 import type { PerfEventAttr } from './perfdata/attr.ts';
 import * as abi from './perfdata/constants.ts';
 import type { Features } from './perfdata/features.ts';
+import type { OpenJitDump } from './perfdata/jitdump.ts';
 import type { OpenZstdStream } from './perfdata/zstd-stream.ts';
 import { ProfileBuilder } from './profile/builder.ts';
 import type { Mapping, Profile, ProfileEvent, ProfileMeta } from './profile/profile.ts';
@@ -46,6 +47,8 @@ export interface ReadProfileOptions {
    * `no-params` with `compatPerf`, as perf does.
    */
   readonly demangle?: DemangleStyle | 'none';
+  /** Opens the jitdump files that processes have mapped, for the names of code made at run time; not read without it, and with `compatPerf`. */
+  readonly openJitDump?: OpenJitDump;
   /** Sees every record in time order, filters or not. */
   readonly observer?: RecordObserver;
   /** Unix time in nanoseconds of the recording's end, to count back from when the recording itself does not tell: the file's own time. */
@@ -97,6 +100,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
       compatPerf,
       offCpuTimes: options.offCpuTimes ?? false,
       ...(details && { details: { sink: details, values: DETAIL_VALUES, wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) } }),
+      ...(options.openJitDump && { openJitDump: options.openJitDump }),
       ...(options.observer && { observer: options.observer }),
       ...(options.openZstd && { openZstd: options.openZstd }),
       ...(options.onProgress && { onProgress: options.onProgress }),

@@ -1,4 +1,5 @@
 import { EmbeddedSymbolTables } from './embedded-symbols.ts';
+import { jitDumpSymbols } from './jit-symbols.ts';
 import { type FunctionTable, LocationNaming, type LocationNamingOptions } from './location-naming.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Dso } from './session/dsos.ts';
@@ -44,6 +45,16 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
     }
     const own = left.length === 0 || compatPerf ? [] : embedded.tablesOf(mapping);
     for (const table of own) nameBy(dso.kind === 'module' ? withoutModule(table) : table);
+    const dump = left.length === 0 ? undefined : session.jitDumps.get(mapping);
+    if (dump !== undefined) {
+      const search = new SymbolSearch();
+      search.use(dump.name, 'symbols');
+      searches.set(mapping, search);
+      mappings[mapping].hasSymbols = true;
+      const { table, lines } = jitDumpSymbols(dump);
+      await naming.byCode(left, { ...(table && { table }), ...(lines && options.debugInfo !== 'none' && { lines }) });
+      continue;
+    }
     // Modules need the kernel to be asked for, though no sample may lie in it.
     if (symbolizer === undefined || (left.length === 0 && !isAskedForModules(dso))) continue;
     const search = new SymbolSearch();

@@ -134,6 +134,12 @@ const SYMBOL_SOURCES: readonly OptionSpec[] = [
     text: 'Ask this debuginfod server for binaries and debug files that are not on this machine, by their build ids; env: the servers of DEBUGINFOD_URLS. Default: none is asked',
   },
   { name: 'explain-symbols', section: SYMBOLS, text: 'Say for each binary where symbols were looked for, what was found, and what would help' },
+  {
+    name: 'perf-map-dir',
+    value: 'DIR',
+    section: SYMBOLS,
+    text: "Names of code made at run time: JITs' perf-PID.map and jit-PID.dump files that were kept. Default: where the JITs put them (/tmp, and the path of the dump)",
+  },
   { name: 'no-inline', section: SYMBOLS, text: 'Do not show inlined functions (report never does: it counts by symbol)' },
   {
     name: 'demangle-style',
@@ -211,6 +217,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --guestkallsyms guest.kallsyms --guestmodules guest.modules --guestvmlinux vmlinux perf.data.guest', 'what perf kvm has recorded'],
     ['perfconv --debug-dir /opt/debug --buildid-dir ~/.debug web.data', 'symbols from elsewhere'],
     ['perfconv --debuginfod https://debuginfod.debian.net --explain-symbols web.data', 'symbols from a server, and where each was found'],
+    ['perfconv --perf-map-dir maps/ node.data', 'code made at run time, by maps that were kept'],
     ['perfconv -t script --compat perf --no-inline --no-demangle --max-stack 127 -o - web.data', 'to compare with perf script'],
     ['perfconv --strict --quiet --no-progress web.data || echo $?', 'in a script (-v instead of -q tells more)'],
   ],
@@ -286,6 +293,5 @@ export const COMPLETION: CommandSpec = {
 
 export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, INFO, DUMP, COMPLETION];
 
-/** Commands and options that a later version will have. */
+/** Commands that a later version will have. */
 export const COMMANDS_TO_COME: readonly string[] = ['view'];
-export const OPTIONS_TO_COME: readonly string[] = ['perf-map-dir'];

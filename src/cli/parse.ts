@@ -4,7 +4,7 @@ import { PerfconvError } from '../errors.ts';
 import { Arguments, type RawArguments } from './arguments.ts';
 import { commandFirst, flagWithValue } from './command-first.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { COMMANDS, COMMANDS_TO_COME, CONVERT, type CommandSpec, OPTIONS_TO_COME, type OptionSpec } from './options.ts';
+import { COMMANDS, COMMANDS_TO_COME, CONVERT, type CommandSpec, type OptionSpec } from './options.ts';
 
 /** What the command line asks for: a text to print (help), or a command to run. */
 export type Request = { readonly text: string } | { readonly command: CommandSpec; readonly args: Arguments };
@@ -104,7 +104,6 @@ function checkKnown(command: CommandSpec, raw: RawArguments): void {
   const known = new Set([...names, '_', '--', '$0', 'help', 'h', 'version']);
   const unknown = Object.keys(raw).find((name) => !known.has(name));
   if (unknown === undefined) return;
-  if (OPTIONS_TO_COME.includes(unknown)) throw new PerfconvError('usage', `--${unknown} is not there yet`);
   const long = command.options.map((option) => `--${option.name}`);
   throw new PerfconvError('usage', `there is no option ${dashed(unknown)}${didYouMean(dashed(unknown), [...long, '--help', '--version'])}`);
 }

@@ -3,6 +3,7 @@ import { DEMANGLE_STYLES } from '../choices.ts';
 import { DEFAULT_DEBUG_DIRS, parseTimeRanges, type SampleFilter, type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../convert.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
+import { jitDumpsOf } from '../host/jit-dumps.ts';
 import { nativeZstd } from '../host/native-zstd.ts';
 import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
 import { ProgressBar } from '../host/progress-bar.ts';
@@ -43,6 +44,7 @@ export function planReading(args: Arguments, terminal: Terminal, defaults: Pick<
   const buildIdDir = args.text('buildid-dir');
   const kallsyms = args.text('kallsyms');
   const vmlinux = args.text('vmlinux');
+  const perfMapDir = args.text('perf-map-dir');
   const debuginfod = planDebuginfod(args, terminal);
   return {
     filter: readFilter(args),
@@ -54,6 +56,7 @@ export function planReading(args: Arguments, terminal: Terminal, defaults: Pick<
       ...(buildIdDir !== undefined && { buildIdDir }),
       ...(kallsyms !== undefined && { kallsyms }),
       ...(vmlinux !== undefined && { vmlinux }),
+      ...(perfMapDir !== undefined && { perfMapDir }),
       guest: readGuest(args),
     },
     // perf 6.1 shows inlined functions in callchains of debug information only.
@@ -122,6 +125,7 @@ export function readOptions(plan: ReadingPlan, { modifiedNs, kcoreDir }: OpenInp
     debugInfo: plan.debugInfo,
     ...(plan.demangle && { demangle: plan.demangle }),
     symbolizer: new Symbolizer(plan.symbolFiles, { ...plan.symbolizer, ...(kcoreDir !== undefined && { kcoreDir }) }, diagnostics),
+    openJitDump: jitDumpsOf(plan.symbolizer),
     ...(openZstd && { openZstd }),
     ...(plan.maxStack !== undefined && { maxStack: plan.maxStack }),
     ...(modifiedNs !== undefined && { fallbackCaptureTimeNs: modifiedNs }),

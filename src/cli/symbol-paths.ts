@@ -4,7 +4,7 @@ import { ioError } from '../host/io-error.ts';
 import type { Arguments } from './arguments.ts';
 
 /** Options that name where symbols are. */
-const DIRECTORIES = ['symfs', 'debug-dir', 'buildid-dir'] as const;
+const DIRECTORIES = ['symfs', 'debug-dir', 'buildid-dir', 'perf-map-dir'] as const;
 const FILES = ['kallsyms', 'vmlinux', 'guestkallsyms', 'guestmodules', 'guestvmlinux'] as const;
 
 /**

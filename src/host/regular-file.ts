@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import type { BlockingSource } from '../bytes/blocking-source.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { BufferSource } from '../bytes/byte-source.ts';
 import { PerfconvError } from '../errors.ts';
@@ -33,6 +34,12 @@ export function openRegularFile(path: string): ByteSource | undefined {
   }
 }
 
+/** {@link openRegularFile} for a file that says how large it is, to be read where nothing can be waited for. */
+export function openRegularFileNow(path: string): BlockingSource | undefined {
+  const source = openRegularFile(path);
+  return source instanceof DescriptorSource ? source : undefined;
+}
+
 /** All bytes of a file whose size is not told; undefined when there are more than any list of symbols has: some never end. */
 function readMade(descriptor: number): Uint8Array | undefined {
   let bytes = new Uint8Array(FIRST_MADE_SIZE_BYTES);
@@ -50,7 +57,7 @@ function readMade(descriptor: number): Uint8Array | undefined {
 }
 
 /** Random access to an open file. Reads block: symbol files are local and their parts are read one after the other anyway. */
-class DescriptorSource implements ByteSource {
+class DescriptorSource implements ByteSource, BlockingSource {
   readonly name: string;
   readonly sizeBytes: number;
   #descriptor: number;
@@ -62,6 +69,10 @@ class DescriptorSource implements ByteSource {
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {
+    return this.readNow(position, target);
+  }
+
+  readNow(position: number, target: Uint8Array): number {
     // As FileSource: a position from a damaged file may be anything.
     if (!(position >= 0 && position < this.sizeBytes)) return 0;
     try {

@@ -93,6 +93,8 @@ const CLOCK_NAMES: Readonly<Record<number, string>> = {
   11: 'tai',
 };
 
+/** The clock of jitdump files. */
+export const CLOCK_MONOTONIC = 1;
 /** The wall clock: times of it are times of day. */
 export const CLOCK_REALTIME = 0;
 

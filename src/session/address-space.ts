@@ -1,4 +1,5 @@
 import { grown } from '../intern/growable.ts';
+import { type CodePatch, CodePatches } from './code-patches.ts';
 
 /** Gives every state of every address space a number of its own, 1, 2, 3 …, so that results can be cached by it. */
 export class GenerationCounter {
@@ -12,6 +13,7 @@ export class GenerationCounter {
 /**
  * Which DSO lies where: disjoint ranges sorted by start. Addresses are signed doubles.
  * A new map over an old one takes its place; what sticks out of the old one to the left and right stays.
+ * Over the maps lies code that a JIT told of, piece by piece.
  */
 export class AddressSpace {
   readonly #generations: GenerationCounter;
@@ -24,6 +26,9 @@ export class AddressSpace {
   #dsos: Int32Array;
   #fallback: AddressSpace | undefined;
   #guest = -1;
+  #code: CodePatches | undefined;
+  /** What {@link find} found last, if that was such code. */
+  #foundCode: CodePatch | undefined;
 
   constructor(generations: GenerationCounter, capacity = 16) {
     this.#generations = generations;
@@ -77,6 +82,7 @@ export class AddressSpace {
     copy.#size = this.#size;
     copy.#fallback = this.#fallback;
     copy.#guest = this.#guest;
+    copy.#code = this.#code?.clone();
     copy.#generation = this.#generation;
     return copy;
   }
@@ -92,6 +98,20 @@ export class AddressSpace {
     this.#generation = this.#generations.next();
   }
 
+  /** Puts a JIT's code into [start, end), over what is mapped there. */
+  putCode(start: number, end: number, delta: number, dso: number): void {
+    this.#code ??= new CodePatches();
+    this.#code.put(start, end, delta, dso);
+    this.#generation = this.#generations.next();
+  }
+
+  /** Removes a JIT's code from [start, end). */
+  removeCode(start: number, end: number): void {
+    if (this.#code === undefined || !(end > start)) return;
+    this.#code.remove(start, end);
+    this.#generation = this.#generations.next();
+  }
+
   /** Removes what is mapped in [start, end). */
   unmap(start: number, end: number): void {
     if (!(end > start)) return;
@@ -99,21 +119,25 @@ export class AddressSpace {
     this.#generation = this.#generations.next();
   }
 
-  /** Index of the range that holds an address, −1 when none does. It is valid until the next change. */
+  /** Index of the range that holds an address, −1 when none does. It is valid until the next change or search. */
   find(address: number): number {
     // hot
+    if (this.#code !== undefined) {
+      this.#foundCode = this.#code.find(address);
+      if (this.#foundCode !== undefined) return this.#size;
+    }
     const at = this.#firstEndingAfter(address);
     return at < this.#size && this.#starts[at] <= address ? at : -1;
   }
 
   /** DSO of the range at an index that {@link find} gave. */
   dsoAt(index: number): number {
-    return this.#dsos[index];
+    return index === this.#size && this.#foundCode !== undefined ? this.#foundCode.dso : this.#dsos[index];
   }
 
   /** What to add to a run-time address in that range for the DSO's own address. */
   deltaAt(index: number): number {
-    return this.#deltas[index];
+    return index === this.#size && this.#foundCode !== undefined ? this.#foundCode.delta : this.#deltas[index];
   }
 
   /** First range whose end is greater than `address`; {@link size} when there is none. */

@@ -37,6 +37,12 @@ export class RecordingClock {
       this.#baseLo = lo;
       this.#baseHi = hi;
     }
+    return this.sinceBase(lo, hi);
+  }
+
+  /** Nanoseconds since the base of a time that is no record's, when there is a base. */
+  sinceBase(lo: number, hi: number): number {
+    // hot
     return (hi - this.#baseHi) * 0x1_0000_0000 + (lo - this.#baseLo);
   }
 

@@ -4,6 +4,7 @@ import type { Features } from '../perfdata/features.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';
 import { classifyUserMap, DsoTable } from './dsos.ts';
+import type { JitCode } from './jit-code.ts';
 import { Kernels } from './kernels.ts';
 import { SymbolMaps } from './simpleperf-symbol-maps.ts';
 import { TaskTable } from './tasks.ts';
@@ -13,12 +14,15 @@ export class Machine {
   readonly tasks: TaskTable;
   readonly dsos = new DsoTable();
   readonly kernels: Kernels;
+  readonly jitCode: JitCode;
   readonly #symbolMaps: SymbolMaps;
   readonly #compatPerf: boolean;
   readonly #diagnostics: Diagnostics;
 
-  constructor(features: Features, compatPerf: boolean, diagnostics: Diagnostics) {
+  /** @param openJitCode what tells where JITs put their code, given whose code that is */
+  constructor(features: Features, compatPerf: boolean, openJitCode: (tasks: TaskTable) => JitCode, diagnostics: Diagnostics) {
     this.tasks = new TaskTable(compatPerf);
+    this.jitCode = openJitCode(this.tasks);
     this.kernels = new Kernels(() => this.tasks.newSpace(), this.dsos);
     this.#symbolMaps = new SymbolMaps(features.simpleperf?.files ?? [], this.tasks, this.dsos);
     this.#compatPerf = compatPerf;
@@ -70,6 +74,10 @@ export class Machine {
     const { kind, name } = classifyUserMap(mapped);
     const dso = this.dsos.internMapped(mapped, kind, name);
     const isFile = kind === 'file' || kind === 'vdso';
-    space.map(record.start, record.start + record.length, isFile ? record.pageOffset - record.start : 0, dso);
+    const end = record.start + record.length;
+    space.map(record.start, end, isFile ? record.pageOffset - record.start : 0, dso);
+    if (!isFile) return; // A JIT's own memory: it is told of again when its protection changes.
+    space.removeCode(record.start, end);
+    this.jitCode.meet(record, dso);
   }
 }

@@ -7,6 +7,7 @@ import type { CallchainTable } from './callchains.ts';
 import type { SessionEvent } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver, FrameSink } from './frames.ts';
+import type { JitCode } from './jit-code.ts';
 import type { Kernels } from './kernels.ts';
 import type { Machine } from './machine.ts';
 import { ReadGrowth, type ReadSample } from './read-growth.ts';
@@ -67,6 +68,7 @@ export class Replay {
   /** The machine's, for the loop over samples. */
   readonly #tasks: TaskTable;
   readonly #kernels: Kernels;
+  readonly #jitCode: JitCode;
   readonly #events: readonly SessionEvent[];
   readonly #chains: CallchainTable;
   readonly #frames: FrameResolver;
@@ -91,6 +93,7 @@ export class Replay {
     this.#machine = parts.machine;
     this.#tasks = parts.machine.tasks;
     this.#kernels = parts.machine.kernels;
+    this.#jitCode = parts.machine.jitCode;
     this.#events = parts.events;
     this.#chains = parts.chains;
     this.#frames = parts.frames;
@@ -117,6 +120,7 @@ export class Replay {
   /** Plays the next record. */
   readonly deliver = (row: QueuedRow): void => {
     // hot
+    if (row.timeNs >= this.#jitCode.nextTimeNs) this.#jitCode.applyUpTo(row.timeNs);
     if (row.event >= 0) this.#deliverSample(row);
     else this.#deliverWaiting(row, -1 - row.event);
   };

@@ -5,6 +5,7 @@ import { isSimpleperfRecording } from '../perfdata/features/simpleperf.ts';
 import { takeTracingData } from '../perfdata/features/tracing.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
+import type { JitDump, OpenJitDump } from '../perfdata/jitdump.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
 import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
 import { readSideBand, type SideBand } from '../perfdata/records/side-band.ts';
@@ -14,6 +15,7 @@ import type { Dso } from './dsos.ts';
 import { type EventList, eventsOf, type SessionEvent } from './events.ts';
 import { CompiledFilter, needsSampleTimes, type SampleFilter } from './filter.ts';
 import { type FrameOptions, FrameResolver } from './frames.ts';
+import { JitCode } from './jit-code.ts';
 import { Machine } from './machine.ts';
 import { PartTimes } from './part-times.ts';
 import type { ReadSample } from './read-growth.ts';
@@ -25,7 +27,7 @@ import { SampleReader, type SampleTaker } from './sample-reader.ts';
 import { isOffCpuRecording, OffCpuTimes } from './simpleperf-offcpu.ts';
 import { SimpleperfRecordReader } from './simpleperf-records.ts';
 import { EmbeddedSymbolStore, type EmbeddedSymbols } from './simpleperf-symbols.ts';
-import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
+import type { SessionProcess, SessionTask, SessionThread, TaskTable } from './tasks.ts';
 import { findSampleTimes, notedSampleTimes } from './time-bounds.ts';
 import type { TimeSpan } from './time-ranges.ts';
 import { reportLoss, reportUnreadStacks, reportUnused } from './unused-data.ts';
@@ -36,6 +38,8 @@ export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly observer?: RecordObserver;
   /** Give switches off the CPU (simpleperf's --trace-offcpu) the time away as their period, in place of the recorded 1. */
   readonly offCpuTimes: boolean;
+  /** Opens jitdump files; without it they are not read. */
+  readonly openJitDump?: OpenJitDump;
   /** Keep details of samples; by default none are kept. */
   readonly details?: DetailOptions;
 }
@@ -56,6 +60,8 @@ export interface SessionResult {
   readonly sampleCount: number;
   /** DSO of a kernel address (a signed double) at the recording's end; −1 for none. */
   readonly kernelDsoAt: (address: number) => number;
+  /** What JITs dumped of their code, by DSO. */
+  readonly jitDumps: ReadonlyMap<number, JitDump>;
   /** Symbols that the recording holds itself. */
   readonly embeddedSymbols: EmbeddedSymbols;
 }
@@ -124,10 +130,13 @@ class Session implements RecordVisitor, SampleTaker {
     this.#diagnostics = diagnostics;
     this.#observer = options.observer;
     this.#chains = new CallchainTable(recordBytes(source, header));
-    this.#machine = new Machine(header.features, options.compatPerf, diagnostics);
     const isSimpleperf = isSimpleperfRecording(header.features);
-    const frames = new FrameResolver(this.#chains, this.#machine.kernels, sink, { ...options, callersAreCalls: isSimpleperf }, diagnostics);
     this.#events = eventsOf(header);
+    // perf script does not read jitdump files.
+    const openJitDump = options.compatPerf ? undefined : options.openJitDump;
+    const openJitCode = (tasks: TaskTable) => new JitCode(openJitDump, this.#clock, this.#events.events, tasks, diagnostics);
+    this.#machine = new Machine(header.features, options.compatPerf, openJitCode, diagnostics);
+    const frames = new FrameResolver(this.#chains, this.#machine.kernels, sink, { ...options, callersAreCalls: isSimpleperf }, diagnostics);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
     const metaInfo = header.features.simpleperf?.metaInfo;
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#embeddedSymbols, diagnostics);
@@ -226,6 +235,7 @@ class Session implements RecordVisitor, SampleTaker {
       counts: this.#counts,
       baseTime: this.#clock.base,
       sampleCount: this.#replay.sampleCount,
+      jitDumps: this.#machine.jitCode.dumps,
       kernelDsoAt: (address) => kernels.find(address),
       embeddedSymbols: this.#embeddedSymbols.symbolsOf(dsos, features.simpleperf?.files ?? []),
     };

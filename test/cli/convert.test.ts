@@ -239,7 +239,6 @@ describe('usage errors end with status 2', () => {
     [['report', '-q=1'], '-q=1: this option takes no value'],
     [['reprot', 'web.data'], 'there is no file and no command reprot (did you mean report?)'],
     [['-v', 'inof', 'web.data'], 'there is no file and no command inof (did you mean info?)'],
-    [['--perf-map-dir', 'x'], '--perf-map-dir is not there yet'],
     [['view'], 'the command view is not there yet'],
     [['-t', 'html'], 'the format html is not there yet'],
     [['-o', 'a.profile.json'], '-o a.profile.json: the format firefox is not there yet'],

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import type { OpenJitDump } from '../perfdata/jitdump.ts';
+import { openRegularFileNow } from './regular-file.ts';
+
+/** Where jitdump files are looked for besides at their own paths. */
+export interface JitDumpDirectories {
+  /** Directory of dumps under their own names. */
+  readonly perfMapDir?: string;
+  /** Directory under which the recording machine's files lie with their own paths: then this machine's are not looked at. */
+  readonly symfs?: string;
+}
+
+/** Opens jitdump files of this machine; while their process lives, also those that only it sees (a container's). */
+export function jitDumpsOf({ perfMapDir, symfs }: JitDumpDirectories): OpenJitDump {
+  return (path, pid) => {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    // Whatever a recording names, nothing else is opened.
+    const [, number] = /^jit-(\d{1,10})\.dump$/.exec(name) ?? [];
+    if (number === undefined || !path.startsWith('/') || path.split('/').includes('..')) return undefined;
+    const own = `/proc/${pid}/root${path}`;
+    // A process that goes by another number has a namespace of its own, and most often its own files.
+    const isOwnFirst = Number(number) !== pid && isOwnNumber(pid, number);
+    const places = symfs !== undefined ? [symfs + path] : isOwnFirst ? [own, path] : [path, own];
+    for (const place of perfMapDir === undefined ? places : [`${perfMapDir}/${name}`, ...places]) {
+      const source = openRegularFileNow(place);
+      if (source !== undefined) return source;
+    }
+    return undefined;
+  };
+}
+
+/** Whether a living process goes by this number in its own namespace. */
+function isOwnNumber(pid: number, number: string): boolean {
+  try {
+    return /^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] === number;
+  } catch {
+    return false;
+  }
+}

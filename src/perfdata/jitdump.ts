@@ -1,0 +1,285 @@
+import type { BlockingSource } from '../bytes/blocking-source.ts';
+import type { ByteView } from '../bytes/byte-view.ts';
+import { FileWindow } from './jitdump-window.ts';
+
+// Names and layouts: jitdump-specification.txt, version 2.
+
+/** `JiTD`, in the byte order of the machine that wrote it. */
+const MAGIC = 0x4a695444;
+const HEADER_BYTES = 40;
+/** Times are those of an architecture's own counter, not of CLOCK_MONOTONIC. */
+const JITDUMP_FLAGS_ARCH_TIMESTAMP = 1;
+
+const JIT_CODE_LOAD = 0;
+const JIT_CODE_MOVE = 1;
+const JIT_CODE_DEBUG_INFO = 2;
+const JIT_CODE_CLOSE = 3;
+
+/** Offsets in the header. */
+const HEADER = { magic: 0, version: 4, totalSize: 8, elfMach: 12, pad1: 16, pid: 20, timestamp: 24, flags: 32 } as const;
+/** Offsets in a record, its own header included. */
+const RECORD = { id: 0, totalSize: 4, timestamp: 8 } as const;
+const RECORD_HEADER_BYTES = 16;
+const LOAD = { pid: 16, tid: 20, vma: 24, codeAddr: 32, codeSize: 40, codeIndex: 48, name: 56 } as const;
+const MOVE = { pid: 16, tid: 20, vma: 24, oldCodeAddr: 32, newCodeAddr: 40, codeSize: 48, codeIndex: 56 } as const;
+const MOVE_BYTES = 64;
+const DEBUG_INFO = { codeAddr: 16, nrEntry: 24, entries: 32 } as const;
+const DEBUG_ENTRY = { codeAddr: 0, line: 8, discrim: 12, name: 16 } as const;
+
+/** Longer names, of functions and of files, are damage. */
+const MAX_NAME_BYTES = 1 << 16;
+/** The most records that are taken of one file, and the most lines: more than any process has functions. */
+const MAX_LOADS = 1 << 22;
+const MAX_LINES = 1 << 24;
+
+/** V8 writes this where others write 0. Its lines count from 64 bytes before the code (the header of an ELF file that is made of it), and tell columns. */
+const V8_PAD1 = 0xdeadbeef;
+const V8_LINE_SHIFT = 64;
+
+/** Takes the place of a file's name that is the same as the one before. */
+const SAME_FILE = '\ufffd';
+
+/** A function that a JIT made: its code lies in the dump. The order is that of the file, so that file offsets ascend. */
+export interface JitFunction {
+  readonly name: string;
+  /** Where its code begins in the dump. */
+  readonly fileOffset: number;
+  readonly sizeBytes: number;
+  /** Its lines are those from here on, up to the next function's. */
+  readonly firstLine: number;
+}
+
+/** When and where code came to be: columns with an element for each LOAD and MOVE, in the order of the file. */
+export interface JitPlacements {
+  /** CLOCK_MONOTONIC in nanoseconds, as two words. */
+  readonly timeLo: readonly number[];
+  readonly timeHi: readonly number[];
+  /** Run-time address. */
+  readonly addresses: readonly number[];
+  /** Index into {@link JitDump.functions}. */
+  readonly functions: readonly number[];
+}
+
+/** Lines of all functions: columns, ascending by offset within a function. */
+export interface JitLineColumns {
+  /** Offset of the code from its function's start. */
+  readonly offsets: readonly number[];
+  readonly lines: readonly number[];
+  /** 0 where they are not told. */
+  readonly columns: readonly number[];
+  /** Index into {@link JitDump.files}. */
+  readonly files: readonly number[];
+}
+
+/**
+ * Opens the jitdump file that a process has mapped.
+ * @param path as recorded; its name is `jit-N.dump`
+ * @param pid of that process
+ * @returns to be closed by the caller; undefined when it is not to be had
+ */
+export type OpenJitDump = (path: string, pid: number) => BlockingSource | undefined;
+
+/** What a JIT dumped of its code, but for the code itself. */
+export interface JitDump {
+  /** What it was read from. */
+  readonly name: string;
+  /** Whether times are those of an architecture's own counter. */
+  readonly hasArchTimes: boolean;
+  readonly functions: readonly JitFunction[];
+  readonly placements: JitPlacements;
+  readonly lines: JitLineColumns;
+  readonly files: readonly string[];
+  /** Records that make no sense, and were left out. */
+  readonly damagedRecords: number;
+  /** What is wrong with the first of them, or with what follows the last record; empty when nothing is. */
+  readonly damage: string;
+}
+
+/**
+ * Reads a jitdump file (`jit-PID.dump`), all but the code. A file that is cut off, or still written to, is read as far as it goes.
+ * @returns a text that says what is wrong when it is no jitdump
+ * @throws PerfconvError `io`
+ */
+export function readJitDump(source: BlockingSource): JitDump | string {
+  const littleEndian = byteOrderOf(source);
+  if (littleEndian === undefined) return 'it is no jitdump file: it does not begin with JiTD';
+  const window = new FileWindow(source, littleEndian);
+  const header = window.at(0, HEADER_BYTES);
+  if (header.length < HEADER_BYTES) return `its header of ${HEADER_BYTES} bytes is cut off`;
+  const size = header.u32(HEADER.totalSize);
+  if (size < HEADER_BYTES) return `its header says that it has ${size} bytes`;
+  const isV8 = header.u32(HEADER.pad1) === V8_PAD1;
+  const reader = new JitDumpReader(window, source.sizeBytes, isV8);
+  const hasArchTimes = (header.u32(HEADER.flags + (littleEndian ? 0 : 4)) & JITDUMP_FLAGS_ARCH_TIMESTAMP) !== 0;
+  reader.readFrom(size);
+  const { functions, placements, lines, files, damagedRecords, damage } = reader;
+  return { name: source.name, hasArchTimes, functions, placements, lines, files, damagedRecords, damage };
+}
+
+/** Whether a dump is little-endian; undefined when it is none. */
+function byteOrderOf(source: BlockingSource): boolean | undefined {
+  const magic = new FileWindow(source, true).at(HEADER.magic, 4);
+  if (magic.length < 4) return undefined;
+  if (magic.u32(0) === MAGIC) return true;
+  return [0x4a, 0x69, 0x54, 0x44].every((byte, i) => magic.u8(i) === byte) ? false : undefined;
+}
+
+/** A function's lines come before its code: they wait here. */
+interface WaitingLines {
+  readonly codeAddr: number;
+  readonly rows: { offset: number; line: number; column: number; file: number }[];
+}
+
+class JitDumpReader {
+  readonly functions: JitFunction[] = [];
+  readonly placements = { timeLo: [] as number[], timeHi: [] as number[], addresses: [] as number[], functions: [] as number[] };
+  readonly lines = { offsets: [] as number[], lines: [] as number[], columns: [] as number[], files: [] as number[] };
+  readonly files: string[] = [];
+  damagedRecords = 0;
+  damage = '';
+  readonly #window: FileWindow;
+  readonly #sizeBytes: number;
+  readonly #isV8: boolean;
+  readonly #fileIndexes = new Map<string, number>();
+  /** The last function of each code_index. */
+  readonly #byCodeIndex = new Map<number, number>();
+  #waiting: WaitingLines | undefined;
+  #lineCount = 0;
+
+  constructor(window: FileWindow, sizeBytes: number, isV8: boolean) {
+    this.#window = window;
+    this.#sizeBytes = sizeBytes;
+    this.#isV8 = isV8;
+  }
+
+  /** Reads the records from `position` to the end of the file. */
+  readFrom(position: number): void {
+    let at = position;
+    while (at < this.#sizeBytes) {
+      const header = this.#window.at(at, RECORD_HEADER_BYTES);
+      const isWhole = header.length === RECORD_HEADER_BYTES;
+      const id = isWhole ? header.u32(RECORD.id) : JIT_CODE_CLOSE;
+      const size = isWhole ? header.u32(RECORD.totalSize) : 0;
+      let end = '';
+      if (!isWhole || at + size > this.#sizeBytes) end = 'the last record is cut off';
+      else if (size < RECORD_HEADER_BYTES) end = `a record says that it has ${size} bytes`;
+      else if (this.placements.functions.length >= MAX_LOADS) end = `only the first ${MAX_LOADS} functions are taken`;
+      if (end !== '') this.#noteDamage(end, at);
+      if (end !== '' || id === JIT_CODE_CLOSE) return;
+      const complaint = this.#take(id, at, size);
+      if (complaint !== undefined) {
+        this.damagedRecords++;
+        this.#noteDamage(complaint, at);
+      }
+      at += size;
+    }
+  }
+
+  #noteDamage(what: string, position: number): void {
+    if (this.damage === '') this.damage = `${what} at 0x${position.toString(16)}`;
+  }
+
+  /** @returns what is wrong with a record; undefined when nothing is */
+  #take(id: number, position: number, size: number): string | undefined {
+    switch (id) {
+      case JIT_CODE_LOAD:
+        return this.#load(position, size);
+      case JIT_CODE_MOVE:
+        return this.#move(position, size);
+      case JIT_CODE_DEBUG_INFO:
+        return this.#debugInfo(position, size);
+      default:
+        // JIT_CODE_UNWINDING_INFO, and what may come to be defined, names nothing.
+        return undefined;
+    }
+  }
+
+  #load(position: number, size: number): string | undefined {
+    const record = this.#window.at(position, Math.min(size, LOAD.name + MAX_NAME_BYTES));
+    if (record.length <= LOAD.name) return `JIT_CODE_LOAD of ${size} bytes has no name`;
+    const nameBytes = record.bytes.indexOf(0, LOAD.name) - LOAD.name;
+    if (nameBytes < 0) return 'JIT_CODE_LOAD: its name does not end';
+    const codeStart = LOAD.name + nameBytes + 1;
+    const sizeBytes = record.u64(LOAD.codeSize);
+    if (codeStart + sizeBytes > size) return `JIT_CODE_LOAD: code of ${sizeBytes} bytes overruns record of ${size} bytes`;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (sizeBytes === 0) return undefined;
+    const codeAddr = record.i64(LOAD.codeAddr);
+    const index = this.functions.length;
+    this.functions.push({
+      name: record.text(LOAD.name, codeStart),
+      fileOffset: position + codeStart,
+      sizeBytes,
+      firstLine: this.lines.offsets.length,
+    });
+    this.#place(record, codeAddr, index);
+    this.#byCodeIndex.set(record.u64(LOAD.codeIndex), index);
+    if (waiting?.codeAddr === codeAddr) this.#addLines(waiting);
+    return undefined;
+  }
+
+  #move(position: number, size: number): string | undefined {
+    const record = this.#window.at(position, MOVE_BYTES);
+    if (size < MOVE_BYTES) return `JIT_CODE_MOVE of ${size} bytes`;
+    const moved = this.#byCodeIndex.get(record.u64(MOVE.codeIndex));
+    if (moved === undefined) return 'JIT_CODE_MOVE of code that was not loaded';
+    this.#place(record, record.i64(MOVE.newCodeAddr), moved);
+    return undefined;
+  }
+
+  #place(record: ByteView, address: number, index: number): void {
+    const { timeLo, timeHi, addresses, functions } = this.placements;
+    timeLo.push(record.lo(RECORD.timestamp));
+    timeHi.push(record.hi(RECORD.timestamp));
+    addresses.push(address);
+    functions.push(index);
+  }
+
+  #debugInfo(position: number, size: number): string | undefined {
+    if (size < DEBUG_INFO.entries) return `JIT_CODE_DEBUG_INFO of ${size} bytes`;
+    const record = this.#window.at(position, DEBUG_INFO.entries);
+    const codeAddr = record.i64(DEBUG_INFO.codeAddr);
+    const count = record.u64(DEBUG_INFO.nrEntry);
+    const waiting: WaitingLines = { codeAddr, rows: [] };
+    this.#waiting = waiting;
+    let at = DEBUG_INFO.entries;
+    let file = -1;
+    for (let i = 0; i < count; i++) {
+      const room = size - at;
+      if (room <= DEBUG_ENTRY.name) return `JIT_CODE_DEBUG_INFO: ${count} entries overrun record of ${size} bytes`;
+      const entry = this.#window.at(position + at, Math.min(room, DEBUG_ENTRY.name + MAX_NAME_BYTES));
+      const nameEnd = entry.bytes.indexOf(0, DEBUG_ENTRY.name);
+      if (nameEnd < 0) return 'JIT_CODE_DEBUG_INFO: the name of a file does not end';
+      if (++this.#lineCount > MAX_LINES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_LINES} lines are taken`;
+      const name = entry.text(DEBUG_ENTRY.name, nameEnd);
+      if (name !== SAME_FILE || file < 0) file = this.#internFile(name);
+      waiting.rows.push({
+        offset: entry.i64(DEBUG_ENTRY.codeAddr) - codeAddr - (this.#isV8 ? V8_LINE_SHIFT : 0),
+        line: entry.u32(DEBUG_ENTRY.line),
+        column: this.#isV8 ? entry.u32(DEBUG_ENTRY.discrim) : 0,
+        file,
+      });
+      at += nameEnd + 1;
+    }
+    return undefined;
+  }
+
+  #addLines({ rows }: WaitingLines): void {
+    const { offsets, lines, columns, files } = this.lines;
+    rows.sort((a, b) => a.offset - b.offset);
+    for (const { offset, line, column, file } of rows) {
+      offsets.push(offset);
+      lines.push(line);
+      columns.push(column);
+      files.push(file);
+    }
+  }
+
+  #internFile(name: string): number {
+    const known = this.#fileIndexes.get(name);
+    if (known !== undefined) return known;
+    this.#fileIndexes.set(name, this.files.length);
+    return this.files.push(name) - 1;
+  }
+}

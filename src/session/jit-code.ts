@@ -1,0 +1,135 @@
+import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
+import { CLOCK_MONOTONIC } from '../perfdata/attr-names.ts';
+import { type JitDump, type OpenJitDump, readJitDump } from '../perfdata/jitdump.ts';
+import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
+import type { RecordingClock } from './clock.ts';
+import type { SessionEvent } from './events.ts';
+import type { TaskTable } from './tasks.ts';
+
+/** A recording with more processes than that which dump their code is none. */
+const MAX_DUMPS = 1024;
+
+/** A process's dump, its code yet to be put into place from `next` on. */
+interface Timeline {
+  readonly pid: number;
+  readonly dso: number;
+  readonly dump: JitDump;
+  /** Rows of the dump's placements in the order of time. */
+  readonly order: Uint32Array;
+  next: number;
+}
+
+/**
+ * Code that JITs tell of in jitdump files of their own, each piece with the time from which on it is there. A JIT maps its dump as code, so
+ * that recordings tell where it is: from that record on, the dump's pieces of code are put into the process's memory as their time comes. In the
+ * dump's DSO a piece has the addresses at which its bytes lie in the dump, so that pieces that take each other's place in memory do not mix.
+ *
+ * Their times can be compared with those of the recording if it has the same clock (`perf record -k mono`). If not, all of a dump is there
+ * from the start, and of several pieces at one place the last.
+ */
+export class JitCode {
+  /** When something is to be put into place next: nanoseconds by the session's clock. */
+  nextTimeNs = Number.POSITIVE_INFINITY;
+  /** By DSO. */
+  readonly dumps = new Map<number, JitDump>();
+  readonly #open: OpenJitDump | undefined;
+  readonly #clock: RecordingClock;
+  readonly #events: readonly SessionEvent[];
+  readonly #tasks: TaskTable;
+  readonly #diagnostics: Diagnostics;
+  #timelines: Timeline[] = [];
+  readonly #met = new Set<string>();
+
+  constructor(open: OpenJitDump | undefined, clock: RecordingClock, events: readonly SessionEvent[], tasks: TaskTable, diagnostics: Diagnostics) {
+    this.#open = open;
+    this.#clock = clock;
+    this.#events = events;
+    this.#tasks = tasks;
+    this.#diagnostics = diagnostics;
+  }
+
+  /** Takes the dump that a record maps, if it maps one. @param dso of the file that is mapped */
+  meet(record: MmapRecord, dso: number): void {
+    if (this.#open === undefined || !record.isExecutable || !/\/jit-\d{1,10}\.dump$/.test(record.filename)) return;
+    const key = `${record.pid} ${dso}`;
+    if (this.#met.has(key) || this.#met.size >= MAX_DUMPS) return;
+    this.#met.add(key);
+    const dump = this.dumps.get(dso) ?? this.#read(record);
+    if (dump === undefined) return;
+    this.dumps.set(dso, dump);
+    const { pid } = record;
+    if (this.#hasSameClock(dump)) {
+      this.#timelines.push({ pid, dso, dump, order: timeOrder(dump), next: 0 });
+      // How times compare is known only with the first record that has one; what was mapped before that comes first, too.
+      this.nextTimeNs = Number.NEGATIVE_INFINITY;
+    } else {
+      dump.placements.functions.forEach((_, row) => {
+        this.#put(pid, dso, dump, row);
+      });
+    }
+  }
+
+  /** Puts what was there at a time into place. */
+  applyUpTo(timeNs: number): void {
+    let nextTimeNs = Number.POSITIVE_INFINITY;
+    for (const timeline of this.#timelines) {
+      const { pid, dso, dump, order } = timeline;
+      const { timeLo, timeHi } = dump.placements;
+      for (; timeline.next < order.length; timeline.next++) {
+        const row = order[timeline.next];
+        const time = this.#clock.sinceBase(timeLo[row], timeHi[row]);
+        if (time > timeNs) {
+          nextTimeNs = Math.min(nextTimeNs, time);
+          break;
+        }
+        this.#put(pid, dso, dump, row);
+      }
+    }
+    this.#timelines = this.#timelines.filter(({ next, order }) => next < order.length);
+    this.nextTimeNs = nextTimeNs;
+  }
+
+  #put(pid: number, dso: number, { functions, placements }: JitDump, row: number): void {
+    const start = placements.addresses[row];
+    const { fileOffset, sizeBytes } = functions[placements.functions[row]];
+    // An address that a double cannot hold is none.
+    if (Number.isSafeInteger(start) && Number.isSafeInteger(start + sizeBytes)) {
+      this.#tasks.ownSpace(this.#tasks.process(pid)).putCode(start, start + sizeBytes, fileOffset - start, dso);
+    }
+  }
+
+  #hasSameClock({ hasArchTimes }: JitDump): boolean {
+    const isMonotonic = this.#events.every(({ attr }) => attr.flags.has('use_clockid') && attr.clockid === CLOCK_MONOTONIC);
+    if (isMonotonic && !hasArchTimes) return true;
+    const why = hasArchTimes ? 'the times in jitdump files are not those of a known clock' : 'the recording has another clock than jitdump files';
+    this.#diagnostics.add('jitdump-clock', 'info', `${why}: code is taken to be where it was put last (perf record -k mono tells more)`);
+    return false;
+  }
+
+  #read({ filename, pid }: MmapRecord): JitDump | undefined {
+    const source = this.#open?.(filename, pid);
+    if (source === undefined) {
+      this.#diagnostics.add('jitdump-missing', 'warning', `${filename} is not on this machine: code that process ${pid} made at run time has no names from it`);
+      return undefined;
+    }
+    try {
+      const dump = readJitDump(source);
+      const complaint = typeof dump === 'string' ? dump : dump.damage;
+      if (complaint !== '') this.#diagnostics.add('jitdump-damaged', 'warning', `${source.name}: ${complaint}`);
+      return typeof dump === 'string' ? undefined : dump;
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      this.#diagnostics.add('jitdump-damaged', 'warning', error.message);
+      return undefined;
+    } finally {
+      source.close();
+    }
+  }
+}
+
+/** Rows of the placements by time; of the same time, in the order of the file. */
+function timeOrder({ placements }: JitDump): Uint32Array {
+  const { timeLo, timeHi } = placements;
+  return Uint32Array.from(timeLo, (_, row) => row).sort((a, b) => timeHi[a] - timeHi[b] || timeLo[a] - timeLo[b] || a - b);
+}
