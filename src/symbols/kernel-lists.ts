@@ -38,6 +38,7 @@ export class KernelLists {
   readonly #diagnostics: Diagnostics;
   /** Each list is read once, by path. */
   readonly #lists = new Map<string, Promise<Kallsyms | undefined>>();
+  readonly #modules = new Map<string, Promise<KernelModules | undefined>>();
 
   constructor(files: SymbolFiles, places: ListPlaces, diagnostics: Diagnostics) {
     this.#files = files;
@@ -68,10 +69,25 @@ export class KernelLists {
   }
 
   /** Where the modules lay when a list was made: `modules`, a copy of `/proc/modules`, lies beside it in recordings and in perf's cache. */
-  async modulesOf(list: FittingList): Promise<KernelModules | undefined> {
+  modulesOf(list: FittingList): Promise<KernelModules | undefined> {
     const path = this.#places.modules ?? list.path.replace(/[^/]*$/, 'modules');
-    const bytes = await this.#readFile(path);
-    return bytes && KernelModules.parse(bytes);
+    let modules = this.#modules.get(path);
+    if (modules === undefined) {
+      modules = this.#readModules(path);
+      this.#modules.set(path, modules);
+    }
+    return modules;
+  }
+
+  async #readModules(path: string): Promise<KernelModules | undefined> {
+    try {
+      const bytes = await this.#readFile(path);
+      return bytes && KernelModules.parse(bytes);
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
+      return undefined;
+    }
   }
 
   async #fitting(path: string, kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
