@@ -34,9 +34,8 @@ const PRINTING: Printing = {
   operand: printOperand,
 };
 
-/** Made at the first name: they hold arrays for the largest tree. */
+/** Made at the first name: it holds arrays for the largest tree. */
 let parser: Parser | undefined;
-let printer: Printer | undefined;
 
 /**
  * Demangles a name of the Itanium C++ ABI (`_Z…`), as GNU c++filt prints it.
@@ -45,9 +44,8 @@ let printer: Printer | undefined;
 export function demangleItanium(name: string, style: DemangleStyle): string | undefined {
   if (name.charCodeAt(0) !== CHAR._ || name.charCodeAt(1) !== CHAR.Z || name.length > MAX_NAME) return undefined;
   parser ??= new Parser(PRODUCTIONS);
-  printer ??= new Printer(parser.tree, PRINTING);
   try {
-    return demangleWith(parser, printer, name, style);
+    return demangleWith(parser, name, style);
   } catch (error) {
     // A stack that the caller has almost used up is a limit, too.
     if (error instanceof NotDemangled || error instanceof RangeError) return undefined;
@@ -55,12 +53,12 @@ export function demangleItanium(name: string, style: DemangleStyle): string | un
   }
 }
 
-function demangleWith(p: Parser, pr: Printer, name: string, style: DemangleStyle): string {
+function demangleWith(p: Parser, name: string, style: DemangleStyle): string {
   const nameOnly = style !== 'full';
   const encoding = parseMangledName(p, name, nameOnly);
   // What follows the name is not looked at where it is not printed.
   const clones = nameOnly ? '' : readClones(p);
-  pr.begin(OPTIONS[style]);
+  const pr = new Printer(p.tree, OPTIONS[style], PRINTING);
   pr.print(encoding);
   return clones === '' ? pr.out : pr.out + clones;
 }

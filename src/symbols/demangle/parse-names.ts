@@ -28,27 +28,32 @@ function parseUnscopedName(p: Parser, scope: number, module: number): number {
 function parseNestedName(p: Parser): number {
   p.expect(CHAR.N);
   p.enter();
-  let qualifiers = 0;
-  if (p.take(CHAR.H)) qualifiers = Qualifier.ExplicitObject;
-  else {
-    qualifiers = parseCvQualifiers(p);
-    if (p.take(CHAR.R)) qualifiers |= Qualifier.Lvalue;
-    else if (p.take(CHAR.O)) qualifiers |= Qualifier.Rvalue;
-  }
+  const c = p.peek();
+  const qualifiers = isDigit(c) || c === CHAR.S ? 0 : parseNameQualifiers(p);
   const name = parsePrefix(p);
   p.nameQualifiers = qualifiers;
   p.leave();
   return name;
 }
 
+/** H for an explicit object parameter; else cv-qualifiers and a ref-qualifier. */
+function parseNameQualifiers(p: Parser): number {
+  if (p.take(CHAR.H)) return Qualifier.ExplicitObject;
+  const qualifiers = parseCvQualifiers(p);
+  if (p.take(CHAR.R)) return qualifiers | Qualifier.Lvalue;
+  return p.take(CHAR.O) ? qualifiers | Qualifier.Rvalue : qualifiers;
+}
+
 /** `<CV-qualifiers>`, in the ABI's order: restrict, volatile, const. */
 export function parseCvQualifiers(p: Parser): number {
   let qualifiers = 0;
   for (;;) {
-    if (p.take(CHAR.K)) qualifiers |= Qualifier.Const;
-    else if (p.take(CHAR.V)) qualifiers |= Qualifier.Volatile;
-    else if (p.take(CHAR.r)) qualifiers |= Qualifier.Restrict;
+    const c = p.peek();
+    if (c === CHAR.K) qualifiers |= Qualifier.Const;
+    else if (c === CHAR.V) qualifiers |= Qualifier.Volatile;
+    else if (c === CHAR.r) qualifiers |= Qualifier.Restrict;
     else return qualifiers;
+    p.pos++;
   }
 }
 
@@ -57,11 +62,13 @@ export function parseCvQualifiers(p: Parser): number {
 function parsePrefix(p: Parser): number {
   let prefix = -1;
   let module = -1;
+  let c = p.peek();
   for (;;) {
-    const c = p.peek();
     let isCandidate = true;
-    if (isDigit(c)) prefix = within(p, prefix, parseUnqualifiedName(p, module));
-    else if (c === CHAR.E) {
+    if (isDigit(c) && module < 0) {
+      const name = parseSourceName(p);
+      prefix = within(p, prefix, p.peek() === CHAR.B ? parseAbiTags(p, name) : name);
+    } else if (c === CHAR.E) {
       if (prefix < 0 || module >= 0) p.fail();
       p.pos++;
       return prefix;
@@ -72,6 +79,7 @@ function parsePrefix(p: Parser): number {
       const substitution = parseSubstitution(p, true);
       if (p.tree.kind(substitution) === Kind.Module) {
         module = substitution;
+        c = p.peek();
         continue;
       }
       if (prefix >= 0) p.fail();
@@ -87,10 +95,12 @@ function parsePrefix(p: Parser): number {
       // What is in the initializer of the data member just named: only a mark.
       if (prefix < 0) p.fail();
       p.pos++;
+      c = p.peek();
       continue;
     } else prefix = within(p, prefix, parseUnqualifiedName(p, module));
     module = -1;
-    if (isCandidate && p.peek() !== CHAR.E) p.substitutable(prefix);
+    c = p.peek();
+    if (isCandidate && c !== CHAR.E) p.substitutable(prefix);
   }
 }
 
@@ -130,7 +140,12 @@ function skipDiscriminator(p: Parser): void {
 }
 
 /** `<unqualified-name>` with its modules before and its ABI tags behind. */
+// hot
 export function parseUnqualifiedName(p: Parser, inModule = -1): number {
+  if (inModule < 0 && isDigit(p.peek())) {
+    const name = parseSourceName(p);
+    return p.peek() === CHAR.B ? parseAbiTags(p, name) : name;
+  }
   const module = p.peek() === CHAR.W ? parseModule(p, inModule) : inModule;
   const isFriend = p.take(CHAR.F);
   let name = parseBaseName(p);
@@ -174,9 +189,10 @@ function parseAbiTags(p: Parser, tagged: number): number {
 export function parseSourceName(p: Parser): number {
   const length = p.number();
   const start = p.pos;
-  if (length === 0 || length > p.end - start) p.fail();
-  p.pos = start + length;
-  const name = p.node(Kind.Name, start, start + length);
+  const end = start + length;
+  if (length === 0 || end > p.end) p.fail();
+  p.pos = end;
+  const name = p.node(Kind.Name, start, end);
   p.lastName = name;
   return name;
 }

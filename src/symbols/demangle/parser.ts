@@ -139,7 +139,9 @@ export class Parser {
   substitution(): number {
     const index = this.sequenceNumber();
     if (index >= this.#substitutionCount) this.fail();
-    return this.#substitutions[index]!;
+    const node = this.#substitutions[index]!;
+    this.tree.share(node, 0);
+    return node;
   }
 
   get substitutionCount(): number {
@@ -177,15 +179,16 @@ export class Parser {
 
   /** Digits, at least one; at most the length of the name is of any use, and larger numbers fail. */
   number(): number {
-    let c = this.peek();
-    if (!isDigit(c)) this.fail();
+    let pos = this.pos;
     let value = 0;
-    while (isDigit(c)) {
+    for (; pos < this.end; pos++) {
+      const c = this.text.charCodeAt(pos);
+      if (!isDigit(c)) break;
       value = value * 10 + c - 48;
-      if (value > 0x3fffffff) this.fail();
-      this.pos++;
-      c = this.peek();
+      if (value > 0x3ffffff) this.fail();
     }
+    if (pos === this.pos) this.fail();
+    this.pos = pos;
     return value;
   }
 

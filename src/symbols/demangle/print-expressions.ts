@@ -156,7 +156,7 @@ function printRareExpression(pr: Printer, node: number, kind: number): void {
       pr.append(' at offset ');
       if (tree.a(tree.c(node)) === tree.b(tree.c(node))) pr.append('0');
       else pr.print(tree.c(node));
-      pr.append('>');
+      pr.append('>', CHAR['>']);
       break;
     default:
       pr.fail();

@@ -1,4 +1,4 @@
-import { isLower } from './chars.ts';
+import { CHAR, isLower } from './chars.ts';
 import type { Printer } from './printer.ts';
 import { Kind, Qualifier, StdForm, TemplateParameterKind } from './tree.ts';
 import { endsInDeclarator } from './type-shape.ts';
@@ -12,12 +12,12 @@ export function printName(pr: Printer, node: number, kind: number): void {
       printSourceName(pr, tree.a(node), tree.b(node));
       break;
     case Kind.Nested:
-      pr.print(tree.a(node));
-      pr.append('::');
-      pr.print(tree.b(node));
+      if (tree.c(node) >= 0) pr.printShared(node, printNested);
+      else printNested(pr, node);
       break;
     case Kind.Template:
-      printTemplate(pr, node);
+      if (tree.c(node) >= 0) pr.printShared(node, printTemplate);
+      else printTemplate(pr, node);
       break;
     case Kind.StdName:
       printStdName(pr, tree.a(node), tree.b(node));
@@ -147,7 +147,7 @@ function printStdName(pr: Printer, letter: number, form: number): void {
     return;
   }
   if (pr.options.templateArguments) {
-    pr.append(abbreviation.full);
+    pr.append(abbreviation.full, abbreviation.full.endsWith('>') ? CHAR['>'] : 0);
     return;
   }
   const arguments_ = abbreviation.full.indexOf('<');
@@ -155,7 +155,20 @@ function printStdName(pr: Printer, letter: number, form: number): void {
 }
 
 function printOperatorName(pr: Printer, text: string): void {
-  pr.append(isLower(text.charCodeAt(0)) ? `operator ${text}` : `operator${text}`);
+  pr.append(isLower(text.charCodeAt(0)) ? `operator ${text}` : `operator${text}`, text.charCodeAt(text.length - 1));
+}
+
+// hot
+function printNested(pr: Printer, node: number): void {
+  const tree = pr.tree;
+  const scope = tree.a(node);
+  const name = tree.b(node);
+  if (tree.kind(scope) === Kind.StdName && tree.a(scope) === CHAR.t) pr.append('std::');
+  else {
+    pr.print(scope);
+    pr.append('::');
+  }
+  pr.print(name);
 }
 
 /** A template with its arguments. A conversion operator's type may be one of them, though they are printed behind it. */
@@ -217,15 +230,23 @@ export function printEncoding(pr: Printer, node: number, withReturnType: boolean
     const returnType = withReturnType ? tree.a(type) : -1;
     if (returnType >= 0) printReturnType(pr, returnType);
     pr.print(name);
-    pr.append((tree.c(node) & Qualifier.ExplicitObject) !== 0 && tree.count(tree.b(type)) > 0 ? '(this ' : '(');
-    if (withParameters) pr.printList(tree.b(type));
-    pr.append(')');
+    printParameters(pr, withParameters ? tree.b(type) : -1, (tree.c(node) & Qualifier.ExplicitObject) !== 0);
     printQualifiers(pr, tree.c(node));
     if (returnType >= 0) pr.printRight(returnType);
     if (args >= 0 && tree.c(args) >= 0) printConstraint(pr, tree.c(args));
     if (tree.c(type) >= 0) printConstraint(pr, tree.c(type));
   }
   pr.templateArguments = outerArguments;
+}
+
+function printParameters(pr: Printer, list: number, hasExplicitObject: boolean): void {
+  if (list < 0 || pr.tree.count(list) === 0) {
+    pr.append('()');
+    return;
+  }
+  pr.append(hasExplicitObject ? '(this ' : '(');
+  pr.printList(list);
+  pr.append(')');
 }
 
 /** A return type is followed by a space, unless it ends as the declarator of a function or array does. */
@@ -249,15 +270,16 @@ function printEnclosing(pr: Printer, encoding: number): void {
   printEncoding(pr, encoding, false, pr.options.enclosingParameters);
 }
 
-/** Qualifiers behind a parameter list, each behind a space. */
+/** Qualifiers behind a parameter list or a type, each behind a space. */
 export function printQualifiers(pr: Printer, qualifiers: number): void {
-  if (qualifiers === 0) return;
-  if ((qualifiers & Qualifier.Const) !== 0) pr.append(' const');
-  if ((qualifiers & Qualifier.Volatile) !== 0) pr.append(' volatile');
-  if ((qualifiers & Qualifier.Restrict) !== 0) pr.append(' restrict');
-  if ((qualifiers & Qualifier.Lvalue) !== 0) pr.append(' &');
-  if ((qualifiers & Qualifier.Rvalue) !== 0) pr.append(' &&');
+  const text = QUALIFIER_TEXTS[qualifiers]!;
+  if (text !== '') pr.append(text);
 }
+
+/** By Qualifier bits. */
+const QUALIFIER_TEXTS: readonly string[] = Array.from({ length: 64 }, (_, qualifiers) =>
+  [' const', ' volatile', ' restrict', ' &', ' &&'].filter((_, bit) => (qualifiers & (1 << bit)) !== 0).join(''),
+);
 
 function printLambda(pr: Printer, node: number): void {
   const tree = pr.tree;

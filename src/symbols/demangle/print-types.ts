@@ -1,6 +1,6 @@
 import { printQualifiers, templateParameterName } from './print-names.ts';
 import type { Printer } from './printer.ts';
-import { FunctionSuffix, Kind, Qualifier } from './tree.ts';
+import { FunctionSuffix, Kind } from './tree.ts';
 import { collapseReferences, declaratorKind, endsInDeclarator, isFunctionOrArray, qualifiersOf, referenceKind } from './type-shape.ts';
 import { BUILTIN_TYPES, ELABORATED } from './vocabulary.ts';
 
@@ -229,9 +229,7 @@ function printQualifiedLeft(pr: Printer, node: number): void {
   const tree = pr.tree;
   const type = tree.a(node);
   pr.printLeft(type);
-  const qualifiers = tree.b(node) & ~qualifiersOf(pr, type);
-  if (qualifiers === 0) return;
-  printQualifiers(pr, qualifiers & (Qualifier.Const | Qualifier.Volatile | Qualifier.Restrict));
+  printQualifiers(pr, tree.b(node) & ~qualifiersOf(pr, type));
 }
 
 function printTemplateParamLeft(pr: Printer, node: number): void {

@@ -23,16 +23,23 @@ export interface Printing {
   readonly operand: (pr: Printer, node: number) => void;
 }
 
+const NO_NUMBERS: number[] = [];
+
 /**
- * What the printing functions share: the text so far, and what template parameters stand for at this place. Printing is spread over
+ * What the printing functions share: the text so far, and what template parameters stand for at this place. One is made for each name:
+ * the engine's collector takes note of every new string that is put into an old object. Printing is spread over
  * print-names, print-types and print-expressions. A type is printed in two parts, left and right of what it is the type of; most have
  * no right part.
  */
 export class Printer {
   out = '';
-  /** Code of the last character of `out`; to ask `out` for it would make the engine copy what it had only noted down. */
+  /**
+   * The angle bracket that `out` ends in, as far as template arguments may follow or end there; else 0. To ask `out` itself would make
+   * the engine copy what it had only noted down.
+   */
   last = 0;
-  options: PrintOptions = { spellOutStd: true, templateArguments: true, enclosingParameters: true };
+  /** How often a template parameter was looked up: what is printed without is the same wherever it stands. */
+  lookups = 0;
   /** The arguments that template parameters stand for: a list, or −1. */
   templateArguments = -1;
   /** Which member of the packs is being printed, or −1 outside an expansion. */
@@ -42,39 +49,30 @@ export class Printer {
   /** Declared template parameters of that lambda: a list, or −1. */
   lambdaParameters = -1;
   readonly tree: Tree;
+  readonly options: PrintOptions;
+  readonly printing: Printing;
   #depth = 0;
   #printed = 0;
+  /** What shared nodes were printed as, and the `last` behind that, by share number; there is no number 0. Most names need none. */
+  #sharedTexts: string[] | undefined;
+  #sharedLasts: number[] = NO_NUMBERS;
 
-  readonly printing: Printing;
-
-  constructor(tree: Tree, printing: Printing) {
+  constructor(tree: Tree, options: PrintOptions, printing: Printing) {
     this.tree = tree;
+    this.options = options;
     this.printing = printing;
   }
 
-  begin(options: PrintOptions): void {
-    this.out = '';
-    this.last = 0;
-    this.options = options;
-    this.templateArguments = -1;
-    this.packIndex = -1;
-    this.inLambda = false;
-    this.lambdaParameters = -1;
-    this.#depth = 0;
-    this.#printed = 0;
-  }
-
-  /** @param text not empty */
-  append(text: string): void {
+  /** @param last the angle bracket that the text ends in, if template arguments may end or begin behind it */
+  append(text: string, last = 0): void {
     this.out += text;
-    this.last = text.charCodeAt(text.length - 1);
+    this.last = last;
   }
 
   /** Appends a range of the mangled name. */
   appendRange(start: number, end: number): void {
-    const text = this.tree.text;
-    this.out += text.substring(start, end);
-    this.last = text.charCodeAt(end - 1);
+    this.out += this.tree.text.substring(start, end);
+    this.last = 0;
   }
 
   fail(): never {
@@ -147,6 +145,7 @@ export class Printer {
     const tree = this.tree;
     const args = this.templateArguments;
     const index = tree.a(param);
+    this.lookups++;
     if (args < 0 || index >= tree.count(args)) this.fail();
     const argument = tree.item(args, index);
     if (this.packIndex < 0 || tree.kind(argument) !== Kind.ArgumentPack) return argument;
@@ -156,6 +155,7 @@ export class Printer {
 
   /** Finds the first pack among what the template parameters in a node stand for. @returns its list, or −1 */
   findPack(node: number): number {
+    this.lookups++;
     if (node < 0 || this.inLambda) return -1;
     this.enter();
     const pack = this.#findPackIn(node);
@@ -197,6 +197,34 @@ export class Printer {
   printTemplateArguments(list: number): void {
     this.append(this.last === CHAR['<'] ? ' <' : '<');
     this.printList(list);
-    this.append(this.last === CHAR['>'] ? ' >' : '>');
+    this.append(this.last === CHAR['>'] ? ' >' : '>', CHAR['>']);
+  }
+
+  /**
+   * Prints a name that substitutions refer to: once, and then a copy, unless template parameters make the difference.
+   * @param node of a kind that has a share number, see Tree.share
+   */
+  printShared(node: number, printOnce: (pr: Printer, node: number) => void): void {
+    const copy = this.tree.c(node);
+    if (copy > 0) {
+      if (this.out.length > MAX_OUTPUT) this.fail();
+      this.out += this.#sharedTexts![copy]!;
+      this.last = this.#sharedLasts[copy]!;
+      return;
+    }
+    const before = this.out;
+    const lookups = this.lookups;
+    this.out = '';
+    printOnce(this, node);
+    const text = this.out;
+    this.out = before + text;
+    if (this.lookups !== lookups) return;
+    if (this.#sharedTexts === undefined) {
+      this.#sharedTexts = [''];
+      this.#sharedLasts = [0];
+    }
+    this.tree.share(node, this.#sharedTexts.length);
+    this.#sharedTexts.push(text);
+    this.#sharedLasts.push(this.last);
   }
 }

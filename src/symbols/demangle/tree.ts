@@ -8,9 +8,9 @@ export const Kind = {
   // Names. print-names.ts
   /** a, b: text */
   Name: 0,
-  /** a: scope, b: name in it */
+  /** a: scope, b: name in it, c: see {@link Tree.share} */
   Nested: 1,
-  /** a: template's name, b: list of arguments */
+  /** a: template's name, b: list of arguments, c: as of Nested */
   Template: 2,
   /** a: letter after the S, b: StdForm */
   StdName: 3,
@@ -258,6 +258,15 @@ export class Tree {
     for (let i = from; i < to; i++) items[start + i - from] = members[i]!;
     this.#itemEnd = start + to - from;
     return this.node(Kind.List, start, to - from, constraint);
+  }
+
+  /**
+   * Notes in a Nested or Template node that substitutions refer to it, and what was printed of it.
+   * @param number 0, or a number of the printer's
+   */
+  share(node: number, number: number): void {
+    const kind = this.words[node]!;
+    if (kind === Kind.Nested || kind === Kind.Template) this.words[node + 3] = number;
   }
 
   kind(node: number): number {
