@@ -81,9 +81,14 @@ function codeObject(dso: Dso, { features }: SessionResult): CodeObject {
     osRelease: kind === 'guest' ? '' : (features.osrelease ?? ''),
     ...(kind === 'module' && { longName, start }),
     ...(kind === 'guest' && { pid, start }),
-    ...(kind === 'file' && { pid, codeStart }),
+    ...(kind === 'file' && { pid, codeStart, mapFile: mapFileOf(dso) }),
     ...(referenceSymbol !== '' && { referenceSymbol, referenceAddress }),
   };
+}
+
+/** What is at hand of a map is where its code began, and where the last one of its maps ended: mostly that is the same one. */
+function mapFileOf({ codeStart, limit, bias }: Dso): string {
+  return Number.isFinite(codeStart) ? `${(codeStart + bias).toString(16)}-${(limit + bias).toString(16)}` : '';
 }
 
 /** simpleperf writes `name [module]` for a module's function that it found in kallsyms. */

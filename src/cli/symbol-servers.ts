@@ -30,7 +30,7 @@ export function planDebuginfod(args: Arguments, terminal: Terminal): DebuginfodC
   const cacheDir = debuginfodCacheDir(env);
   if (cacheDir === undefined) throw new PerfconvError('io', 'there is no home directory to keep what servers send: set DEBUGINFOD_CACHE_PATH');
   const note = (url: string, sizeBytes: number | undefined): void => {
-    const size = sizeBytes === undefined ? '' : ` ${(sizeBytes / 1e6).toFixed(1)} MB`;
+    const size = sizeBytes === undefined ? '' : sizeBytes < 1e6 ? ` ${Math.ceil(sizeBytes / 1e3)} kB` : ` ${(sizeBytes / 1e6).toFixed(1)} MB`;
     stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}perfconv: fetching${size} from ${displayName(url)}\n`);
   };
   return new DebuginfodClient({

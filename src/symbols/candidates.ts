@@ -9,6 +9,8 @@ export interface RecordedFile {
   readonly buildId: string;
   /** A process that mapped it; −1 when unknown. */
   readonly pid: number;
+  /** Where that process mapped its code, as a name in `/proc/PID/map_files`; empty when unknown. */
+  readonly mapFile?: string;
 }
 
 /** Where to look, as the options and this machine say. */
@@ -19,12 +21,12 @@ const DELETED = ' (deleted)';
 
 /**
  * The places that may hold the binary itself, the most trusted first: its own path, the build-id cache, `symfs` without directories
- * (as perf also looks), pprof's directories, and the process while it lives: its root directory, which a container has for its own, and
- * what it was started from, which may be deleted. Nothing outside of `symfs` stands in for a file whose build id is not known when there
- * is a `symfs`: it would be another machine's.
+ * (as perf also looks), pprof's directories, and the process while it lives: its root directory, which a container has for its own, then
+ * what it was started from and what it has mapped, which may be deleted. Nothing outside of `symfs` stands in for a file whose build id
+ * is not known when there is a `symfs`: it would be another machine's.
  */
 export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
-  const { path, buildId, pid } = file;
+  const { path, buildId, pid, mapFile = '' } = file;
   const isKnown = isKnownBuildId(buildId);
   // Another file may have come into a deleted one's place.
   const places = path.endsWith(DELETED) && !isKnown ? [] : pathsUnderRoots(file, dirs, [withoutDeleted(path)]);
@@ -34,7 +36,7 @@ export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): str
     ...flatPlaces(file, dirs, ['']),
     ...pprofPlaces(file, dirs),
     ...places.filter((place) => place.startsWith('/proc/')),
-    ...(isKnown && pid > 0 ? [`/proc/${pid}/exe`] : []),
+    ...(isKnown && pid > 0 ? [`/proc/${pid}/exe`, ...(mapFile === '' ? [] : [`/proc/${pid}/map_files/${mapFile}`])] : []),
   ];
 }
 

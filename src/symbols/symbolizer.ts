@@ -36,6 +36,8 @@ export interface CodeObject {
   readonly start?: number;
   /** A process that mapped it, or that runs the virtual machine whose kernel it is; absent when unknown. */
   readonly pid?: number;
+  /** Where that process mapped it, as a name in `/proc/PID/map_files`: `7f0000001000-7f0000002000`; absent when unknown. */
+  readonly mapFile?: string;
   /** For files the offset from which code was mapped; absent when unknown. */
   readonly codeStart?: number;
 }
@@ -129,9 +131,9 @@ export class Symbolizer {
   }
 
   async #fileSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
-    const { name: path, buildId, pid = -1, codeStart = Number.POSITIVE_INFINITY } = object;
+    const { name: path, buildId, pid = -1, mapFile = '', codeStart = Number.POSITIVE_INFINITY } = object;
     const { compatPerf } = this.#options;
-    const found = await findObjectFiles(files, this.#files, { path, buildId, pid, codeStart, wantsLines, compatPerf, dirs: this.#dirs });
+    const found = await findObjectFiles(files, this.#files, { path, buildId, pid, mapFile, codeStart, wantsLines, compatPerf, dirs: this.#dirs });
     if (found === undefined) return undefined;
     return this.#codeOf(found, path, files);
   }
