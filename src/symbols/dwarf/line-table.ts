@@ -1,4 +1,5 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
+import { PerfconvError } from '../../errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { LineFiles, type LineTableUnit } from './line-files.ts';
 import { type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';
@@ -6,6 +7,10 @@ import { LineProgramRunner, type LineRows } from './line-program.ts';
 import { LineStrings } from './line-strings.ts';
 
 export type { LineTableUnit } from './line-files.ts';
+
+/** Tables do not share bytes, but for damaged lengths. How many times a section's size all tables together may have. */
+const MAX_SHARING = 4;
+const FREE_SHARED_BYTES = 1 << 20;
 
 /** How many sequences are looked at for one address, where they overlap. Compilers' do not. */
 const MAX_OVERLAPPING_SEQUENCES = 16;
@@ -15,6 +20,9 @@ export class LineTableReader {
   readonly #sections: DebugSections;
   readonly #strings: LineStrings;
   readonly #runner: LineProgramRunner;
+  /** Offsets of the tables read so far, and the sum of their sizes. */
+  readonly #known = new Set<number>();
+  #knownBytes = 0;
 
   /**
    * @param sections a file's; or a `.dwo` file's, whose tables have files and no rows
@@ -33,9 +41,15 @@ export class LineTableReader {
   async read(offset: number, unit: LineTableUnit): Promise<LineTable> {
     const section = this.#sections.section('line');
     const size = lineUnitSize(await section.read(offset, 12));
-    // Not trusted: no more is read than there is.
+    const place = { file: this.#sections.name, offset };
+    if (!this.#known.has(offset)) {
+      this.#knownBytes += Math.max(0, Math.min(size, section.sizeBytes - offset));
+      if (this.#knownBytes > MAX_SHARING * section.sizeBytes + FREE_SHARED_BYTES) throw new PerfconvError('damaged', 'line tables lie in one another', place);
+      this.#known.add(offset);
+    }
+    // The size is not trusted: no more is read than there is.
     const view = await section.read(offset, size);
-    const header = readLineHeader(view, { file: this.#sections.name, offset });
+    const header = readLineHeader(view, place);
     return new LineTable(view, header, new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit), this.#runner);
   }
 }

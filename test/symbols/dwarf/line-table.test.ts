@@ -416,6 +416,17 @@ describe('damage', () => {
     expect(table.rows.isCut).toBe(true);
   });
 
+  it('of lengths makes no table of everything behind it, again and again', async () => {
+    // Each begins one byte behind the other, and says that it reaches to the end.
+    const line = new Uint8Array(200_000);
+    const reader = new LineTableReader(memorySections({ line: line.fill(0x04) }));
+    let refused = 0;
+    for (let offset = 0; offset < 100; offset++)
+      await reader.read(offset, UNIT).catch((error: Error) => (refused += Number(error.message.includes('lie in one another'))));
+    expect(refused).toBeGreaterThan(80);
+    await expect(reader.read(0, UNIT)).rejects.toThrow('version 1028');
+  });
+
   it('of line_range and opcode_base is survived', async () => {
     expect(rowsOf(await read({ ...good, lineRange: 0, program: (p) => p.setAddress(0x1000).bytes(200).advancePc(1).endSequence() }))).toEqual([
       [0x1000, 1, 1, 0],
