@@ -352,6 +352,34 @@ describe('callchains', () => {
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[nf_tables]', 'bpf_prog_1', '[kernel.kallsyms]', '[kernel.kallsyms]']);
   });
 
+  it('end where the address space of a 32-bit kernel ends', async () => {
+    const records = [
+      record.mmap({ pid: 0xffffffff, addr: 0xc1000000n, len: 0x60_0000n, pgoff: 0xc1000000n, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel }),
+      sampleAt(10n, 0n, [context.kernel, 0xc1000010n]),
+      sampleAt(11n, 0n, [context.kernel, 0xc1700010n]),
+      sampleAt(12n, 0n, [context.kernel, 0xfffffff0n]),
+      sampleAt(13n, 0n, [context.kernel, 0x1_0000_0010n]),
+      sampleAt(14n, 0n, [context.kernel, 0xc0000000n]),
+    ];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    const kernel = '[kernel.kallsyms]';
+    expect(samples.map((sample) => sample.frames[0].dso)).toEqual([kernel, kernel, kernel, undefined, undefined]);
+  });
+
+  it('begin where their page offset says when an old recording has them begin at 0', async () => {
+    const records = [
+      record.mmap(
+        { pid: 0xffffffff, addr: 0n, len: 0xffffffff9fffffffn, pgoff: 0xffffffff81000000n, filename: '[kernel.kallsyms]_text' },
+        { misc: misc.kernel },
+      ),
+      sampleAt(10n, 0n, [context.kernel, 0xffffffff81000010n]),
+      sampleAt(11n, 0n, [context.kernel, 0xffffffff9fffff00n]),
+      sampleAt(12n, 0n, [context.kernel, 0xffffffff80000000n]),
+    ];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[kernel.kallsyms]', '[kernel.kallsyms]', undefined]);
+  });
+
   it('never look guests and hypervisors up in the host', async () => {
     const chain = [context.guestKernel, 0xffffffff81000010n, context.guestUser, 0x400030n, context.hypervisor, 0x400030n];
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [kernelMap, ...startApp(), sampleAt(10n, 0n, chain)] }));
