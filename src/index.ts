@@ -17,6 +17,7 @@ export {
   type TimeRange,
 } from './convert.ts';
 export { type Diagnostic, Diagnostics, type Severity } from './diagnostics.ts';
+export type { DsoSymbols } from './dso-symbols.ts';
 export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './errors.ts';
 export { FORMATS, type Format, type OutputFormat, outputFormatOf, type StreamFormat } from './formats.ts';
 export type { BranchFlags } from './perfdata/branch-stack.ts';

@@ -1,4 +1,6 @@
 /** What Node adds to the library: files, and where this machine keeps symbols. */
+export { DebuginfodClient, type DebuginfodOptions } from './debuginfod.ts';
+export { DebuginfodCache, debuginfodCacheDir } from './debuginfod-cache.ts';
 export { GzipSink } from './gzip-sink.ts';
 export { nativeZstd } from './native-zstd.ts';
 export { type OpenInput, openFile, openStandardInput } from './open-input.ts';
