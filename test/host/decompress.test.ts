@@ -26,11 +26,19 @@ describe.each(cases)('decompress %s', (compression, packed, sizeBytes) => {
     await expect(decompress(compression, packed, sizeBytes - 1)).rejects.toThrow(`unpack to more than ${sizeBytes - 1} bytes`);
   });
 
+  it('looks at nothing behind it', async () => {
+    expect((await decompress(compression, Buffer.concat([packed, Buffer.from('something else')]), 1 << 20)).length).toBe(sizeBytes);
+  });
+
   it('refuses what is damaged or cut off', async () => {
     for (const bytes of [packed.subarray(0, packed.length - 1), packed.subarray(0, 3), Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)]) {
       await expect(decompress(compression, bytes, 1 << 20)).rejects.toThrow(PerfconvError);
     }
   });
+});
+
+it.each(cases.filter(([compression]) => compression !== 'zlib'))('decompress %s unpacks one frame behind the other', async (compression, packed, sizeBytes) => {
+  expect((await decompress(compression, Buffer.concat([packed, packed]), 1 << 20)).length).toBe(2 * sizeBytes);
 });
 
 describe('decompress xz', () => {
