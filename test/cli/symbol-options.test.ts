@@ -25,7 +25,7 @@ beforeAll(() => {
     record.sample({ ip: 0x400010n, pid: 0x3fff_fff0, time: 2n }),
   ];
   const attrs = [{ name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] }] as const;
-  writeFileSync(input, encodeFile({ attrs, records }));
+  for (const name of ['web.data', 'other.data']) writeFileSync(join(dir, name), encodeFile({ attrs, records }));
   mkdirSync(join(dir, `symfs${PATH}`, '..'), { recursive: true });
   const symbols = [{ name: 'serve', value: TEXT.vaddr, sizeBytes: 64 }];
   writeFileSync(join(dir, `symfs${PATH}`), buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols }));
@@ -54,7 +54,7 @@ ${PATH}
   it('is there for report, and for each of several inputs', async () => {
     for (const args of [
       ['report', input],
-      [input, input, '-o', join(dir, 'all.folded')],
+      [input, join(dir, 'other.data'), '-o', join(dir, 'all.folded')],
     ]) {
       const { stderr } = await runMain([...args, '--explain-symbols'], { env: { HOME: dir } });
       expect(stderr).toContain(`${PATH}\n  100.0 % of the samples (1); 1 address: none named`);
