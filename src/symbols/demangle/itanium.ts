@@ -38,11 +38,16 @@ const PRINTING: Printing = {
 let parser: Parser | undefined;
 
 /**
- * Demangles a name of the Itanium C++ ABI (`_Z…`), as GNU c++filt prints it.
+ * Demangles a name of the Itanium C++ ABI (`_Z…`), as GNU c++filt prints it; and the names of functions that compilers make for one:
+ * blocks' (clang: `___Z…_block_invoke`), and old GCCs' of constructors at start (`_GLOBAL__I_…`).
  * @returns undefined if the name is none or exceeds the limits
  */
 export function demangleItanium(name: string, style: DemangleStyle): string | undefined {
-  if (name.charCodeAt(0) !== CHAR._ || name.charCodeAt(1) !== CHAR.Z || name.length > MAX_NAME) return undefined;
+  if (name.charCodeAt(0) !== CHAR._ || name.length > MAX_NAME) return undefined;
+  const second = name.charCodeAt(1);
+  if (second === CHAR.G) return demangleKeyed(name);
+  if (second === CHAR._) return demangleBlock(name, style);
+  if (second !== CHAR.Z) return undefined;
   parser ??= new Parser(PRODUCTIONS);
   try {
     return demangleWith(parser, name, style);
@@ -51,6 +56,21 @@ export function demangleItanium(name: string, style: DemangleStyle): string | un
     if (error instanceof NotDemangled || error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+function demangleKeyed(name: string): string | undefined {
+  if (!/^_GLOBAL_[._$][DI]_/.test(name)) return undefined;
+  const key = name.slice(11);
+  return `global ${name[9] === 'I' ? 'constructors' : 'destructors'} keyed to ${(key.startsWith('_Z') ? demangleItanium(key, 'full') : undefined) ?? key}`;
+}
+
+const BLOCK_SUFFIX = '_block_invoke';
+
+function demangleBlock(name: string, style: DemangleStyle): string | undefined {
+  const end = name.startsWith('___Z') ? name.lastIndexOf(BLOCK_SUFFIX) : -1;
+  if (end < 0 || !/^(?:_?\d+)?(?:\.|$)/.test(name.slice(end + BLOCK_SUFFIX.length))) return undefined;
+  const enclosing = demangleItanium(name.slice(2, end), style);
+  return enclosing === undefined ? undefined : `invocation function for block in ${enclosing}`;
 }
 
 function demangleWith(p: Parser, name: string, style: DemangleStyle): string {

@@ -78,6 +78,9 @@ function parseCodedExpression(p: Parser, first: number, second: number): number 
     case CHAR.r:
       if (second === CHAR.q || second === CHAR.Q) return parseRequires(p, second === CHAR.Q);
       break;
+    case CHAR.m:
+      if (second === CHAR.c) return parseMemberConversion(p);
+      break;
     case CHAR.u:
       p.pos--;
       return parseVendorExpression(p);
@@ -234,6 +237,16 @@ function parseSubobject(p: Parser): number {
   p.take(CHAR.p);
   p.expect(CHAR.E);
   return p.node(Kind.Subobject, type, whole, offset);
+}
+
+/** mc: the type of a pointer to a member, the pointer, the offset that it is moved by, E. */
+function parseMemberConversion(p: Parser): number {
+  const type = parseType(p);
+  const pointer = parseExpression(p);
+  p.take(CHAR.n);
+  p.skipDigits();
+  p.expect(CHAR.E);
+  return p.node(Kind.Cast, type, pointer);
 }
 
 /** u: a name, template arguments, E. */

@@ -16,7 +16,8 @@ export function parseName(p: Parser): number {
   return parseUnscopedName(p, c === CHAR.S ? parseSubstitution(p, false) : -1, -1);
 }
 
-function parseUnscopedName(p: Parser, scope: number, module: number): number {
+/** An unqualified name in std or in no scope, with template arguments or without. */
+export function parseUnscopedName(p: Parser, scope: number, module: number): number {
   const unqualified = parseUnqualifiedName(p, module);
   const name = scope < 0 ? unqualified : p.node(Kind.Nested, scope, unqualified);
   if (p.peek() !== CHAR.I) return name;
@@ -245,11 +246,15 @@ function parseStructuredBinding(p: Parser): number {
   return p.node(Kind.StructuredBinding, p.endList(begin));
 }
 
-/** `<unnamed-type-name>`: Ut and a number, or Ul, the lambda's parameters, E and a number. */
+/** `<unnamed-type-name>`: Ut and a number; Ub and one, for clang's blocks; or Ul, the lambda's parameters, E and a number. */
 function parseUnnamed(p: Parser): number {
   p.expect(CHAR.U);
   // GNU's demangler counts an unnamed type as a candidate twice: here, without its scope, and as a prefix.
   if (p.take(CHAR.t)) return p.substitutable(p.node(Kind.UnnamedType, p.compactNumber() + 1));
+  if (p.take(CHAR.b)) {
+    p.compactNumber();
+    return p.node(Kind.BlockLiteral);
+  }
   p.expect(CHAR.l);
   p.enter();
   const lastName = p.lastName;

@@ -1,5 +1,5 @@
 import { CHAR, isDigit, isUpper } from './chars.ts';
-import { parseCvQualifiers, parseDecltype, parseName, parseSourceName, parseSubstitution, parseTemplateParam } from './parse-names.ts';
+import { parseCvQualifiers, parseDecltype, parseName, parseSourceName, parseSubstitution, parseTemplateParam, parseUnscopedName } from './parse-names.ts';
 import { atTemplateParameter, parseConcept, parseTemplateParameter } from './parse-template-parameters.ts';
 import type { Parser } from './parser.ts';
 import { FunctionSuffix, Kind, Qualifier } from './tree.ts';
@@ -83,9 +83,7 @@ function parseSubstitutedType(p: Parser): number {
   const isNumbered = c === CHAR._ || isDigit(c) || isUpper(c);
   const type = parseSubstitution(p, false);
   const kind = p.tree.kind(type);
-  if (kind === Kind.Module) {
-    p.fail();
-  }
+  if (kind === Kind.Module) return p.substitutable(parseUnscopedName(p, -1, type));
   if (p.peek() !== CHAR.I) return type;
   if (isNumbered && kind === Kind.TemplateParam && p.inConversion) return parseConversionParam(p, type);
   return p.substitutable(p.node(Kind.Template, type, parseTemplateArguments(p)));

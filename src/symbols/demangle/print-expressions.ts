@@ -128,16 +128,15 @@ function printRareExpression(pr: Printer, node: number, kind: number): void {
       pr.append(tree.c(node) === 1 ? '[' : '.');
       pr.print(a);
       if (tree.c(node) === 1) pr.append(']');
-      pr.append('=');
-      printOperand(pr, tree.b(node));
+      printDesignatedValue(pr, tree.b(node));
       break;
     case Kind.DesignatedRange:
       pr.append('[');
       pr.print(tree.item(a, 0));
       pr.append(' ... ');
       pr.print(tree.item(a, 1));
-      pr.append(']=');
-      printOperand(pr, tree.item(a, 2));
+      pr.append(']');
+      printDesignatedValue(pr, tree.item(a, 2));
       break;
     case Kind.VendorExpression:
       pr.print(a);
@@ -162,6 +161,17 @@ function printRareExpression(pr: Printer, node: number, kind: number): void {
       pr.fail();
       break;
   }
+}
+
+/** Designators of designators follow each other: `.a.b[3]=(1)`. */
+function printDesignatedValue(pr: Printer, value: number): void {
+  const kind = pr.tree.kind(value);
+  if (kind === Kind.Designated || kind === Kind.DesignatedRange) {
+    pr.print(value);
+    return;
+  }
+  pr.append('=');
+  printOperand(pr, value);
 }
 
 /** An operand: in parentheses, but for names, parameters and braced lists. */
@@ -223,11 +233,7 @@ function printConditional(pr: Printer, operands: number): void {
 /** What is called; of a function that is named by its encoding, the name alone. */
 function printCallee(pr: Printer, callee: number): void {
   const tree = pr.tree;
-  if (tree.kind(callee) === Kind.Encoding) {
-    pr.print(tree.a(callee));
-    return;
-  }
-  printOperand(pr, callee);
+  printOperand(pr, tree.kind(callee) === Kind.Encoding ? tree.a(callee) : callee);
 }
 
 function printCast(pr: Printer, type: number, operand: number): void {

@@ -76,6 +76,9 @@ function printRareName(pr: Printer, node: number, kind: number): void {
     case Kind.StringLiteral:
       pr.append('string literal');
       break;
+    case Kind.BlockLiteral:
+      pr.append("'block-literal'");
+      break;
     case Kind.LiteralOperator:
       pr.append('operator"" ');
       pr.print(tree.a(node));

@@ -199,8 +199,16 @@ function printPointerLeft(pr: Printer, pointee: number, sign: string): void {
 
 /** Prints the left part of what is pointed to, and what keeps the sign behind it from belonging to its return or element type. */
 function printOpening(pr: Printer, pointee: number, otherwise: string): void {
-  pr.printLeft(pointee);
+  const tree = pr.tree;
   const declarator = declaratorKind(pr, pointee);
+  if (declarator === Kind.Function && tree.kind(pointee) === Kind.Qualified) {
+    // A template parameter stands for a function type here, and the qualifiers mean nothing.
+    pr.printLeft(tree.a(pointee));
+    pr.append('(');
+    printQualifiers(pr, tree.b(pointee));
+    return;
+  }
+  pr.printLeft(pointee);
   if (declarator === Kind.Array) pr.append(' (');
   else if (declarator === Kind.Function) pr.append('(');
   else if (otherwise !== '') pr.append(otherwise);

@@ -56,6 +56,8 @@ export const Kind = {
   /** a: constraint of a declaration. Only inside lists of lambdas' template parameters. b: TemplateParameterKind, c: type or list */
   TemplateParameter: 24,
 
+  BlockLiteral: 25,
+
   // Types. print-types.ts
   /** a: index in BUILTIN_TYPES */
   Builtin: 32,
@@ -176,6 +178,7 @@ export const CHILD_FIELDS: Uint8Array = (() => {
     Kind.StdName,
     Kind.Operator,
     Kind.StringLiteral,
+    Kind.BlockLiteral,
     Kind.UnnamedType,
     Kind.Builtin,
     Kind.TemplateParam,

@@ -428,6 +428,21 @@ export const GNU_NAMES: readonly DemangledName[] = [
   ['_Z1fIJicEEv1AIJDpT_EE', 'void f<int, char>(A<int, char>)', 'f<int, char>', 'f'],
   ['_Z1fIJicEEvPFvDpT_E', 'void f<int, char>(void (*)(int, char))', 'f<int, char>', 'f'],
   ['_Z1fIJicEEvDpT_i', 'void f<int, char>(int, char, int)', 'f<int, char>', 'f'],
+  ['_GLOBAL__I__Z3foov', 'global constructors keyed to foo()', 'global constructors keyed to foo()', 'global constructors keyed to foo()'],
+  ['_GLOBAL_.I__ZN1AC1Ev', 'global constructors keyed to A::A()', 'global constructors keyed to A::A()', 'global constructors keyed to A::A()'],
+  ['_GLOBAL__sub_I_foo', undefined, undefined, undefined],
+  ['____Z3foov_block_invoke', undefined, undefined, undefined],
+  [
+    '_ZN15designated_init1fINS_1AEEEvDTtlT_di1adi1bdxLi3EdXLi1ELi4ELi9EEE',
+    'void designated_init::f<designated_init::A>(decltype (designated_init::A{.a.b[3][1 ... 4]=(9)}))',
+    'designated_init::f<designated_init::A>',
+    'designated_init::f',
+  ],
+  ['_ZN1C1DIFbPKNS_1EEEEEvPNS_1FERKT_', 'void C::D<bool (C::E const*)>(C::F*, bool ( const&)(C::E const*))', 'C::D<bool (C::E const*)>', 'C::D'],
+  ['_ZN3BobW3FOOW3BAR3BarEPS1_1APNS_S1_1BE', 'Bob::Bar@FOO.BAR(A@FOO.BAR*, Bob::B@FOO.BAR*)', 'Bob::Bar@FOO.BAR', 'Bob::Bar@FOO.BAR'],
+  ['_ZNW3FOO3TPLIS_3OneE1NIS_3TwoEEvPS1_PT_', 'void TPL@FOO<One@FOO>::N<Two@FOO>(One@FOO*, Two@FOO*)', 'TPL@FOO<One@FOO>::N<Two@FOO>', 'TPL@FOO::N'],
+  ['_ZW3FOOW3BAZ3BarPS_W3BAR1APN3BobS1_1BE', 'Bar@FOO.BAZ(A@FOO.BAR*, Bob::B@FOO.BAR*)', 'Bar@FOO.BAZ', 'Bar@FOO.BAZ'],
+  ['_Z1fIXclL_Z1gIiEvvEEEEvv', 'void f<(g<int>)()>()', 'f<(g<int>)()>', 'f'],
 ];
 
 /**
@@ -526,4 +541,17 @@ export const OTHER_NAMES: readonly DemangledName[] = [
   ['_Z1fITpTnDaJLi1ELi2EEEvv', 'void f<1, 2>()', 'f<1, 2>', 'f'],
   ['_Z1fIiEvTL0__', 'void f<int>(int)', 'f<int>', 'f'],
   ['_Z1fITtTyE1AEvT_IiE', 'void f<A>(A<int>)', 'f<A>', 'f'],
+  ['_Z2tfIZUb_E1SEiv', "int tf<'block-literal'::S>()", "tf<'block-literal'::S>", 'tf'],
+  ['_Z1fIXmcM7DerivedKiadL_ZN11MoreDerived1zEE8EEEvv', 'void f<(int const Derived::*)(&MoreDerived::z)>()', 'f<(int const Derived::*)(&MoreDerived::z)>', 'f'],
+  ['_GLOBAL__D_foo', 'global destructors keyed to foo', 'global destructors keyed to foo', 'global destructors keyed to foo'],
+  ['_GLOBAL_.I_foo', 'global constructors keyed to foo', 'global constructors keyed to foo', 'global constructors keyed to foo'],
+  ['___Z3foov_block_invoke', 'invocation function for block in foo()', 'invocation function for block in foo', 'invocation function for block in foo'],
+  ['___Z3foov_block_invoke_2', 'invocation function for block in foo()', 'invocation function for block in foo', 'invocation function for block in foo'],
+  ['___Z3foov_block_invoke2', 'invocation function for block in foo()', 'invocation function for block in foo', 'invocation function for block in foo'],
+  [
+    '___ZN1A3fooEi_block_invoke.5',
+    'invocation function for block in A::foo(int)',
+    'invocation function for block in A::foo',
+    'invocation function for block in A::foo',
+  ],
 ];

@@ -15,7 +15,7 @@ describe('C++ names', () => {
     expect(demangle('_Z3fooi')).toBe('foo(int)');
   });
 
-  it.each(['', '_', '_Z', 'main', 'Z3foov', '__Z3foov', '_R', 'operator new'])('are not what %j is', (name) => {
+  it.each(['', '_', '_Z', 'main', 'Z3foov', '__Z3foov', '___Z3foov', '_GLOBAL__sub_I_a', '_GLOBAL_OFFSET_TABLE_', '_R', 'operator new'])('are not what %j is', (name) => {
     expect(STYLES.map((style) => demangle(name, style))).toEqual([undefined, undefined, undefined]);
   });
 
