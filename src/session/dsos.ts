@@ -114,11 +114,13 @@ function isAnonymous(filename: string): boolean {
 }
 
 /** What a user map of a process is, and what perf calls it: executable memory without a file takes the name of a JIT's perf map. */
-export function classifyUserMap(record: MmapRecord): { kind: DsoKind; name: string } {
+export function classifyUserMap(record: MmapRecord, compatPerf = false): { kind: DsoKind; name: string } {
   const { filename } = record;
   // simpleperf copies JIT code into files of its own, a few methods each; it shows them under these names.
   if (record.isJitSymfile) return { kind: 'anon', name: jitName(filename) };
-  if (isAnonymous(filename)) return { kind: 'anon', name: record.isExecutable ? `/tmp/perf-${record.pid}.map` : filename };
+  // .NET maps its code twice, to be written and to be run; perf 6.1 takes that for a file (observed).
+  const isDotnetCode = filename.startsWith('/memfd:doublemapper') && record.isExecutable && !compatPerf;
+  if (isDotnetCode || isAnonymous(filename)) return { kind: 'anon', name: record.isExecutable ? `/tmp/perf-${record.pid}.map` : filename };
   if (filename === '[vdso]' || filename === '[vdso32]' || filename === '[vdsox32]') return { kind: 'vdso', name: filename };
   if (filename === '[vsyscall]' || filename === '') return { kind: 'anon', name: filename };
   return { kind: 'file', name: filename };

@@ -71,7 +71,7 @@ export class Machine {
     const space = this.tasks.ownSpace(this.tasks.process(record.pid));
     // To perf JIT code is in the file that simpleperf has put it into.
     const mapped = this.#compatPerf ? { ...record, isJitSymfile: false } : record;
-    const { kind, name } = classifyUserMap(mapped);
+    const { kind, name } = classifyUserMap(mapped, this.#compatPerf);
     const dso = this.dsos.internMapped(mapped, kind, name);
     const isFile = kind === 'file' || kind === 'vdso';
     const end = record.start + record.length;
