@@ -2,9 +2,10 @@ import { openSync, writeSync } from 'node:fs';
 import { Campaign } from './campaign.ts';
 import { anyPollution, watchAllocations } from './guards.ts';
 import { type FromChild, MAX_CPU_MS, MAX_RESIDENT_BYTES, type RunTask, type ToChild, type TryTask } from './messages.ts';
-import type { SeedKind } from './seed.ts';
+import type { Plan } from './plan.ts';
+import type { InputFiles, SeedKind } from './seed.ts';
 import { collectSeeds } from './seeds.ts';
-import { Target } from './target.ts';
+import { type Outcome, Target } from './target.ts';
 
 // The process that reads inputs, so that one which hangs or eats all memory takes nothing else along. What it is at it says
 // in a file: a process that hangs sends no messages any more.
@@ -36,18 +37,26 @@ function textOf(error: unknown): string {
 }
 
 async function tryOne({ files, plan }: TryTask): Promise<void> {
-  const start = process.cpuUsage();
-  const { failure } = await target.run(files, plan);
+  const first = await timedRun(files, plan);
+  // Part of the first time is the compiler's, and that of everything's first use.
+  const second = first.ms > MAX_CPU_MS ? await timedRun(files, plan) : first;
   // What nobody waited for is thrown in a later turn.
   await new Promise((resolve) => setImmediate(resolve));
-  const { user, system } = process.cpuUsage(start);
-  let what = failure && textOf(failure);
+  let what = first.failure && textOf(first.failure);
   if (unhandled !== undefined) what ??= `unhandled: ${textOf(unhandled)}`;
-  if ((user + system) / 1000 > MAX_CPU_MS) what ??= 'took more than 2 s';
+  if (second.ms > MAX_CPU_MS) what ??= 'took more than 2 s of CPU time';
   if (hasTooMuchMemory()) what ??= 'took more than 512 MB';
   what ??= anyPollution();
   unhandled = undefined;
   send({ type: 'tried', what });
+}
+
+/** Reads an input. `ms`: the processor's time, not the wall's, since on a busy machine an input waits for others. */
+async function timedRun(files: InputFiles, plan: Plan): Promise<Outcome & { readonly ms: number }> {
+  const start = process.cpuUsage();
+  const outcome = await target.run(files, plan);
+  const { user, system } = process.cpuUsage(start);
+  return { ...outcome, ms: (user + system) / 1000 };
 }
 
 async function run(task: RunTask): Promise<void> {
@@ -72,16 +81,14 @@ async function run(task: RunTask): Promise<void> {
     status[1] = now;
     writeSync(descriptor, status, 0, status.byteLength, 0);
     const { kind, files, plan } = campaign.trial(index);
-    const started = performance.now();
-    const outcome = await target.run(files, plan);
-    const ms = performance.now() - started;
+    const { ms, ...outcome } = await timedRun(files, plan);
     inputs[kind] = (inputs[kind] ?? 0) + 1;
     if (outcome.samples < 0) refused++;
     else samples += outcome.samples;
     if (ms > slowest.ms) slowest = { index, ms };
     if (outcome.failure !== undefined) send({ type: 'suspicion', index, what: textOf(outcome.failure) });
     else if (unhandled !== undefined) send({ type: 'suspicion', index, what: `unhandled: ${textOf(unhandled)}` });
-    else if (ms > MAX_CPU_MS) send({ type: 'suspicion', index, what: 'took more than 2 s' });
+    else if (ms > MAX_CPU_MS) send({ type: 'suspicion', index, what: 'took more than 2 s of CPU time' });
     unhandled = undefined;
     if (hasTooMuchMemory()) {
       send({ type: 'suspicion', index, what: 'took more than 512 MB' });
