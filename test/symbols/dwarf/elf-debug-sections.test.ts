@@ -217,7 +217,7 @@ describe('relocatable files', () => {
     { name: 'mips', machine: 8, classBits: 32, littleEndian: false, absolute: [[2, 4]], rel: true },
   ];
 
-  /** A file with `.text`, `.init.text`, `.debug_info` and relocations of the latter; symbol i + 1 is the start of section i + 1, plus 0x10. */
+  /** A file with `.text`, `.init.text`, `.debug_info` and relocations of the latter; symbols 1 to 3 stand 0x10 behind the start of those, symbol 4 in section 6. */
   function relocatable(
     of: Omit<Machine, 'name' | 'absolute'>,
     info: Uint8Array,
@@ -226,7 +226,7 @@ describe('relocatable files', () => {
     const is64 = of.classBits === 64;
     const word = is64 ? 8 : 4;
     const symbols = new ByteFields(of.littleEndian).put(new Uint8Array(is64 ? 24 : 16));
-    for (const section of [1, 2, 3]) {
+    for (const section of [1, 2, 3, 6]) {
       if (is64) symbols.u32(0).bytes(3, 0).u16(section).u64(0x10, 0);
       else symbols.u32(0, 0x10, 0).bytes(3, 0).u16(section);
     }
@@ -285,6 +285,13 @@ describe('relocatable files', () => {
     expect(bytes.toString('hex')).toBe(
       Buffer.from(new ByteFields().uint(0x20, 8).uint(0x23, 4).uint(1, 2).uint(8, 1).bytes(0xf0, 0x9f, 0x01, 0xee).done()).toString('hex'),
     );
+  });
+
+  it('have offsets into the second of two sections of one name', async () => {
+    const of = { machine: 62, classBits: 64 as const, littleEndian: true };
+    const { sections, ...plan } = relocatable(of, new Uint8Array(12), [[4, 10, 4, 3]]);
+    const bytes = await bytesOf({ ...plan, sections: [...sections, { name: '.debug_info', content: new Uint8Array(40) }] }, 'info');
+    expect([bytes.length, bytes.readUInt32LE(4)]).toEqual([52, 12 + 0x10 + 3]);
   });
 
   it('have negative distances', async () => {
