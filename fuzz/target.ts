@@ -175,9 +175,12 @@ async function checkMerged(profile: Profile, plan: Plan): Promise<void> {
   await checkOutput('pprof', merged, plan, new Diagnostics());
 }
 
-/** All fields that script has; a time of day only where it is known, for it is refused elsewhere. */
+/**
+ * All fields that script has; a time of day only where it is known, for it is refused elsewhere, and no source lines, which stand on
+ * lines that nothing tells from those of samples.
+ */
 function fieldsOf({ meta }: Profile): readonly ScriptField[] {
-  return SCRIPT_FIELDS.filter((field) => field !== 'tod' || meta.wallClockOffsetNs !== undefined);
+  return SCRIPT_FIELDS.filter((field) => field !== 'srcline' && (field !== 'tod' || meta.wallClockOffsetNs !== undefined));
 }
 
 /** What `perfconv info` tells comes of a second reading without filters. */
