@@ -340,26 +340,25 @@ describe('functions at addresses', () => {
       return die(tag, [...attributes, [AT.sibling, FORM.ref4, end]], [child], { end });
     };
     const origin = new Label();
+    const inlined = (low: number): DiePlan =>
+      die(TAG.inlined_subroutine, [[AT.abstract_origin, FORM.ref4, origin], ...extent(low, 4), [AT.call_line, FORM.data1, 3]]);
     builder.unit(
       unit([
         die(TAG.subprogram, [named('inlined')], undefined, { label: origin }),
         within(TAG.structure_type, [named('S')], subprogram('method', 0x1000, 0x10)),
-        within(
-          TAG.subprogram,
-          [named('abstract')],
-          within(
-            TAG.class_type,
-            [],
-            subprogram('lambda', 0x1010, 0x10, [
-              die(TAG.inlined_subroutine, [[AT.abstract_origin, FORM.ref4, origin], ...extent(0x1018, 4), [AT.call_line, FORM.data1, 3]]),
-            ]),
-          ),
-        ),
-        within(TAG.subprogram, [named('outer'), ...extent(0x1020, 0x10)], subprogram('nested', 0x1030, 0x10)),
+        within(TAG.subprogram, [named('abstract')], within(TAG.class_type, [], subprogram('lambda', 0x1010, 0x10, [inlined(0x1018)]))),
+        within(TAG.subprogram, [named('outer'), ...extent(0x1020, 0x10)], die(TAG.lexical_block, [], [inlined(0x1024), subprogram('nested', 0x1030, 0x10)])),
       ]),
     );
-    const { chains } = await look(builder, [0x1000, 0x1010, 0x1018, 0x1020, 0x1030, 0x1050]);
-    expect(chains).toEqual({ 1000: 'method:0', 1010: 'lambda:0', 1018: 'inlined:0 < lambda:3', 1020: 'outer:0', 1030: 'nested:0' });
+    const { chains } = await look(builder, [0x1000, 0x1010, 0x1018, 0x1020, 0x1024, 0x1030, 0x1050]);
+    expect(chains).toEqual({
+      1000: 'method:0',
+      1010: 'lambda:0',
+      1018: 'inlined:0 < lambda:3',
+      1020: 'outer:0',
+      1024: 'inlined:0 < outer:3',
+      1030: 'nested:0',
+    });
   });
 
   it('inlined beside each other, each into what stands around it', async () => {
