@@ -1,3 +1,4 @@
+import { oneFunctionCode } from './bpf-code.ts';
 import { EmbeddedSymbolTables } from './embedded-symbols.ts';
 import { jitDumpSymbols } from './jit-symbols.ts';
 import { type FunctionTable, LocationNaming, type LocationNamingOptions } from './location-naming.ts';
@@ -40,7 +41,9 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
       left = naming.bySymbols(left, symbols);
     };
     if (left.length > 0 && dso.isOneFunction) {
-      nameBy(oneFunction(dso));
+      mappings[mapping].hasSymbols = true;
+      const { table, lines } = oneFunctionCode(dso, session.features.bpfPrograms ?? []);
+      await naming.byCode(left, { ...(table && { table }), ...(lines && options.debugInfo !== 'none' && { lines }) });
       continue;
     }
     const own = left.length === 0 || compatPerf ? [] : embedded.tablesOf(mapping);
@@ -94,11 +97,6 @@ function mapFileOf({ codeStart, limit, bias }: Dso): string {
 /** simpleperf writes `name [module]` for a module's function that it found in kallsyms. */
 function withoutModule(symbols: FunctionTable): FunctionTable {
   return { find: (address) => symbols.find(address), start: (index) => symbols.start(index), name: (index) => symbols.name(index).replace(/ \[[^\]]*\]$/, '') };
-}
-
-/** The symbols of run-time kernel code: the recording names it itself. */
-function oneFunction({ name, start, limit }: Dso): FunctionTable {
-  return { find: (address) => (address >= start && address < limit ? 0 : -1), name: () => name, start: () => start };
 }
 
 function isKernelImage({ kind, name }: Dso): boolean {

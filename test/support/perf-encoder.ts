@@ -17,7 +17,7 @@
  */
 export * from './perf-encoder/attr.ts';
 export * from './perf-encoder/byte-writer.ts';
-export { btfObject } from './perf-encoder/feature-sections.ts';
+export { type BpfProgSpec, btfObject } from './perf-encoder/feature-sections.ts';
 export * from './perf-encoder/features.ts';
 export * from './perf-encoder/file.ts';
 export * from './perf-encoder/kernel-records.ts';

@@ -1,6 +1,6 @@
-import { hexOf } from '../../bytes/byte-view.ts';
+import { type ByteView, hexOf } from '../../bytes/byte-view.ts';
 import * as abi from '../constants.ts';
-import { readFunctionNames } from './btf.ts';
+import { readBtfString, readFunctionNames } from './btf.ts';
 import type { FeatureReaders, SectionReader } from './section-reader.ts';
 
 /** A piece of machine code that a BPF program was compiled to. */
@@ -14,6 +14,18 @@ export interface BpfFunction {
   readonly typeId: number;
   /** Its whole name, by that type; absent where the recording does not hold the object. */
   name?: string;
+}
+
+/** Which source line a BPF program's machine code comes from: for each run-time address from which on it is that line, ascending as a rule. */
+export interface BpfLines {
+  /** Signed doubles. */
+  readonly addresses: Float64Array;
+  readonly lines: Uint32Array;
+  readonly columns: Uint32Array;
+  /** Where the file's name stands among the strings of the program's BTF object. */
+  readonly fileNameOffsets: Uint32Array;
+  /** Names by those offsets; empty where the recording does not hold the object. */
+  readonly fileNames: Map<number, string>;
 }
 
 /** A BPF program that was loaded while perf recorded. Its code is measured, not kept. */
@@ -31,6 +43,8 @@ export interface BpfProgram {
   readonly xlatedBytes: number;
   /** BTF object that describes it; 0 for none. */
   readonly btfId: number;
+  /** Absent where the program was compiled without them. */
+  readonly lines?: BpfLines;
 }
 
 /** BPF programs and their types. */
@@ -55,6 +69,7 @@ export const BPF_READERS: FeatureReaders<BpfFeatures> = {
       const sizeBytes = section.u32();
       const at = section.skip(sizeBytes);
       nameFunctions(features.bpfPrograms ?? [], id, (wanted) => readFunctionNames(section.view, at, sizeBytes, wanted));
+      nameFiles(features.bpfPrograms ?? [], id, (offset) => readBtfString(section.view, at, sizeBytes, offset));
       return { id, sizeBytes };
     });
   },
@@ -69,6 +84,12 @@ function nameFunctions(programs: readonly BpfProgram[], btfId: number, read: (wa
   for (const one of functions) {
     const name = names.get(one.typeId);
     if (name !== undefined) one.name = name;
+  }
+}
+
+function nameFiles(programs: readonly BpfProgram[], btfId: number, read: (offset: number) => string): void {
+  for (const { lines } of programs.filter((program) => program.btfId === btfId)) {
+    for (const offset of new Set(lines?.fileNameOffsets)) if ((lines?.fileNames.size ?? 0) < MAX_FILE_NAMES) lines?.fileNames.set(offset, read(offset));
   }
 }
 
@@ -88,12 +109,22 @@ const INFO = {
   funcInfoBytes: 132,
   funcInfo: 136,
   funcInfoCount: 144,
+  lineInfoCount: 148,
+  lineInfo: 152,
+  jitedLineInfo: 160,
+  jitedLineInfoCount: 168,
+  lineInfoBytes: 172,
+  jitedLineInfoBytes: 176,
   functionTagCount: 180,
   functionTags: 184,
 } as const;
 const NAME_BYTES = 16;
 const TAG_BYTES = 8;
 const FUNC_INFO_BYTES = 8;
+/** struct bpf_line_info: insn_off, file_name_off, line_off, line_col, of which the upper 22 bits are the line. */
+const LINE_INFO_BYTES = 16;
+/** A program's files: what it includes of the kernel's headers. Names of a damaged recording may overlap. */
+const MAX_FILE_NAMES = 256;
 /** Up to the code's sizes: all that the first kernels with such a struct told. */
 const MIN_INFO_BYTES = 24;
 
@@ -131,6 +162,12 @@ function readProgram(section: SectionReader): BpfProgram {
       typeId: types < 0 ? 0 : view.u32(types + i * funcInfoBytes + 4),
     });
   }
+  const lineCount = u32At(INFO.lineInfoCount);
+  const lineBytes = u32At(INFO.lineInfoBytes);
+  const hasLines = lineCount > 0 && lineCount === u32At(INFO.jitedLineInfoCount) && lineBytes >= LINE_INFO_BYTES && u32At(INFO.jitedLineInfoBytes) === 8;
+  const lineInfo = hasLines ? arrayAt(INFO.lineInfo, lineCount, lineBytes) : -1;
+  const lineAddresses = hasLines ? arrayAt(INFO.jitedLineInfo, lineCount, 8) : -1;
+  const lines = lineInfo >= 0 && lineAddresses >= 0 ? readLines(view, lineAddresses, lineInfo, lineBytes, lineCount) : undefined;
   return {
     id: u32At(INFO.id),
     type: u32At(INFO.type),
@@ -140,5 +177,24 @@ function readProgram(section: SectionReader): BpfProgram {
     jitedBytes: u32At(INFO.jitedBytes),
     xlatedBytes: u32At(INFO.xlatedBytes),
     btfId: u32At(INFO.btfId),
+    ...(lines !== undefined && { lines }),
   };
+}
+
+function readLines(view: ByteView, addressesAt: number, rowsAt: number, rowBytes: number, count: number): BpfLines {
+  const lines = {
+    addresses: new Float64Array(count),
+    lines: new Uint32Array(count),
+    columns: new Uint32Array(count),
+    fileNameOffsets: new Uint32Array(count),
+    fileNames: new Map<number, string>(),
+  };
+  for (let i = 0; i < count; i++) {
+    const lineAndColumn = view.u32(rowsAt + i * rowBytes + 12);
+    lines.addresses[i] = view.i64(addressesAt + i * 8);
+    lines.lines[i] = lineAndColumn >>> 10;
+    lines.columns[i] = lineAndColumn & 0x3ff;
+    lines.fileNameOffsets[i] = view.u32(rowsAt + i * rowBytes + 4);
+  }
+  return lines;
 }

@@ -22,6 +22,17 @@ const TAIL_BYTES: Readonly<Record<number, readonly [fixed: number, perMember: nu
 };
 const NEWEST_KIND = 19;
 
+/** Longer names of files are cut. */
+const MAX_STRING_BYTES = 4096;
+
+/** The string at an offset of a BTF object's strings; empty when there is none. */
+export function readBtfString(view: ByteView, at: number, sizeBytes: number, offset: number): string {
+  if (sizeBytes < HEADER_BYTES || view.u16(at) !== BTF_MAGIC) return '';
+  const strings = at + view.u32(at + 4) + view.u32(at + 16);
+  const end = Math.min(strings + view.u32(at + 20), at + sizeBytes);
+  return strings + offset < end ? view.text(strings + offset, Math.min(end, strings + offset + MAX_STRING_BYTES)) : '';
+}
+
 /**
  * Names of functions in a BTF object, by type id. Source: the kernel's description of BTF (Documentation/bpf/btf.rst).
  * A type that is cut off, or of a kind that is not known yet, ends the walk: what stands before it is told.

@@ -37,6 +37,8 @@ export interface BpfProgSpec {
   readonly jited: Uint8Array;
   readonly functions: readonly { readonly address: bigint; readonly size: number; readonly tag: Uint8Array; readonly typeId?: number }[];
   readonly btfId?: number;
+  /** `file`: where its name stands among the strings of the BTF object. */
+  readonly lines?: readonly { readonly address: bigint; readonly file: number; readonly line: number; readonly column: number }[];
   /** Size of struct bpf_prog_info: 224 as of Linux 5.16, less before. */
   readonly infoSize?: number;
 }
@@ -119,6 +121,16 @@ export function writeBpfPrograms(out: ByteWriter, programs: readonly BpfProgSpec
     for (const { tag } of program.functions) data.raw(tag);
     const funcInfo = data.length;
     for (const { typeId } of program.functions) data.u32(0).u32(typeId ?? 0);
+    const { lines = [] } = program;
+    const lineInfo = data.length;
+    for (const { file, line, column } of lines)
+      data
+        .u32(0)
+        .u32(file)
+        .u32(0)
+        .u32(line * 1024 + column);
+    const jitedLineInfo = data.length;
+    for (const { address } of lines) data.u64(address);
 
     const info = newWriter();
     info.u32(program.type).u32(program.id).raw(program.tag);
@@ -132,7 +144,12 @@ export function writeBpfPrograms(out: ByteWriter, programs: readonly BpfProgSpec
       .u32(8)
       .u64(BigInt(funcInfo))
       .u32(count)
-      .zeros(32);
+      .u32(lines.length)
+      .u64(BigInt(lineInfo))
+      .u64(BigInt(jitedLineInfo))
+      .u32(lines.length)
+      .u32(16)
+      .u32(8);
     info.u32(count).u64(BigInt(tags)).zeros(32);
     const infoSize = program.infoSize ?? info.length;
     out.u32(infoSize).u32(data.length).u64(0x1f9n);
