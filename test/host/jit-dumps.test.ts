@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type JitDumpDirectories, jitDumpsOf } from '../../src/host/jit-dumps.ts';
+import { makeTempDir, removeTempDir } from '../support/perf-tool.ts';
+
+let directory = '';
+beforeAll(() => {
+  directory = makeTempDir();
+  mkdirSync(join(directory, 'kept'));
+  mkdirSync(join(directory, 'target/tmp'), { recursive: true });
+  mkdirSync(join(directory, 'jit-3.dump'));
+  writeFileSync(join(directory, 'jit-1.dump'), 'at its path');
+  writeFileSync(join(directory, 'other.dump'), 'other');
+  writeFileSync(join(directory, 'kept/jit-1.dump'), 'kept');
+  writeFileSync(join(directory, 'target/tmp/jit-1.dump'), 'of another machine');
+  if (process.platform !== 'win32') execFileSync('mkfifo', [join(directory, 'jit-2.dump')]);
+});
+afterAll(() => removeTempDir(directory));
+
+/** What the file holds that is opened; undefined when none is. */
+function contentOf(path: string, directories: JitDumpDirectories = {}, pid = 2 ** 22 + 1): string | undefined {
+  const source = jitDumpsOf(directories)(path, pid);
+  if (source === undefined) return undefined;
+  const bytes = new Uint8Array(source.sizeBytes);
+  expect(source.readNow(0, bytes)).toBe(bytes.length);
+  expect(source.readNow(bytes.length, bytes)).toBe(0);
+  source.close();
+  source.close();
+  return new TextDecoder().decode(bytes);
+}
+
+describe('jitDumpsOf', () => {
+  it('opens a dump at its path, in a directory of dumps that were kept, or under symfs', () => {
+    const path = join(directory, 'jit-1.dump');
+    expect(contentOf(path)).toBe('at its path');
+    expect(contentOf(path, { perfMapDir: join(directory, 'kept') })).toBe('kept');
+    expect(contentOf(path, { perfMapDir: join(directory, 'target') })).toBe('at its path');
+    expect(contentOf('/tmp/jit-1.dump', { symfs: join(directory, 'target') })).toBe('of another machine');
+    expect(contentOf(path, { symfs: join(directory, 'target') })).toBeUndefined();
+  });
+
+  it('opens nothing but regular files of that name', () => {
+    for (const name of ['jit-2.dump', 'jit-3.dump', 'jit-4.dump', 'other.dump', '../jit-1.dump', 'kept/../jit-1.dump']) {
+      expect(contentOf(`${directory}/${name}`)).toBeUndefined();
+    }
+    expect(contentOf('jit-1.dump')).toBeUndefined();
+  });
+
+  it.skipIf(process.platform !== 'linux')('looks where the process does while it lives', () => {
+    expect(contentOf(join(directory, 'jit-1.dump'), {}, process.pid)).toBe('at its path');
+  });
+});
