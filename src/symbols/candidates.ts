@@ -44,13 +44,13 @@ export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): str
  * The places that may hold a separate debug file: where a debug link may point to, debug directories by build id and by path,
  * the build-id cache, and the binary's other places. Source of the first: gdb's documentation, "Separate Debug Files".
  *
- * @param debugLink name of the file that `.gnu_debuglink` asks for; empty when there is none
+ * @param linked the places to which a debug link points
  */
-export function debugFilePlaces(file: RecordedFile, debugLink: string, dirs: SearchedDirectories): string[] {
+export function debugFilePlaces(file: RecordedFile, linked: readonly string[], dirs: SearchedDirectories): string[] {
   const { buildId } = file;
   const path = withoutDeleted(file.path);
   return [
-    ...debugLinkPlaces(file, debugLink, dirs),
+    ...linked,
     ...buildIdDebugFiles(file, dirs),
     ...pathsUnderRoots(
       file,
@@ -64,23 +64,28 @@ export function debugFilePlaces(file: RecordedFile, debugLink: string, dirs: Sea
   ];
 }
 
-/** Those of {@link debugFilePlaces} to which a debug link points: beside the binary, in `.debug` there, under the debug directories. */
-export function debugLinkPlaces(file: RecordedFile, debugLink: string, dirs: SearchedDirectories): string[] {
-  if (debugLink === '') return [];
+/**
+ * The places to which a debug link points: beside the binary, in `.debug` there, under the debug directories. The binary's directory is
+ * that of its recorded path, and where it was found.
+ * @param debugLink name of the file that `.gnu_debuglink` asks for
+ * @param foundAt where the binary was found
+ */
+export function debugLinkPlaces(file: RecordedFile, debugLink: string, foundAt: string, dirs: SearchedDirectories): string[] {
   const directory = directoryOf(withoutDeleted(file.path));
-  const places = [`${directory}/${debugLink}`, `${directory}/.debug/${debugLink}`, ...dirs.debugDirs.map((dir) => `${dir}${directory}/${debugLink}`)];
-  return pathsUnderRoots(file, dirs, places);
+  const beside = (at: string): string[] => [`${at}/${debugLink}`, `${at}/.debug/${debugLink}`];
+  const recorded = pathsUnderRoots(file, dirs, [...beside(directory), ...dirs.debugDirs.map((dir) => `${dir}${directory}/${debugLink}`)]);
+  return [...new Set([...recorded, ...beside(directoryOf(foundAt))])];
 }
 
 /**
  * The places for binary and debug file in the order in which perf tries them (observed: perf 6.1): the debug link's file, the build-id cache,
  * debug files by path and by build id, the path itself.
  */
-export function perfPlaces(file: RecordedFile, debugLink: string, dirs: SearchedDirectories): string[] {
+export function perfPlaces(file: RecordedFile, linked: readonly string[], dirs: SearchedDirectories): string[] {
   const { path, buildId } = file;
   const here = { ...file, pid: -1 };
   return [
-    ...debugLinkPlaces(here, debugLink, dirs),
+    ...linked,
     ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', 'debug']),
     ...pathsUnderRoots(
       here,

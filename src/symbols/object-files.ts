@@ -1,7 +1,7 @@
 import { isKnownBuildId } from './build-id.ts';
 import { binaryPlaces, debugFilePlaces, debugLinkPlaces, isStoredPath, perfPlaces, type RecordedFile, type SearchedDirectories } from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
-import { type DebugLink, readDebugLink } from './debug-link.ts';
+import { readDebugLink } from './debug-link.ts';
 import type { ElfFile } from './elf.ts';
 import { hasDynsym, hasSymtab } from './elf-symbols.ts';
 import { openMiniDebugInfo } from './mini-debug-info.ts';
@@ -69,17 +69,29 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, wanted: Objec
 }
 
 async function takeDebugFiles(files: CheckedFiles, file: ObjectFileSearch, parts: Parts): Promise<void> {
-  const link = parts.runtime && (await readDebugLink(parts.runtime));
-  for (const place of debugFilePlaces(file, link?.fileName ?? '', file.dirs)) {
+  const link = await linkOf(parts.runtime, file);
+  for (const place of debugFilePlaces(file, link.places, file.dirs)) {
     if (parts.isComplete) return;
-    const elf = await files.open(place, file.buildId, crcAt(place, file, link));
+    const elf = await files.open(place, file.buildId, crcAt(place, link));
     if (elf !== undefined) parts.take(elf);
   }
 }
 
+/** A debug link, and the places to which it points. */
+interface PlacedLink {
+  readonly crc: number;
+  readonly places: readonly string[];
+}
+
+async function linkOf(binary: ElfFile | undefined, file: ObjectFileSearch): Promise<PlacedLink> {
+  const link = binary && (await readDebugLink(binary));
+  if (binary === undefined || link === undefined) return { crc: 0, places: [] };
+  return { crc: link.crc, places: debugLinkPlaces(file, link.fileName, binary.source.name, file.dirs) };
+}
+
 /** The CRC that a file at `place` must have where no build id tells; undefined for one to which no debug link points. */
-function crcAt(place: string, file: ObjectFileSearch, link: DebugLink | undefined): number | undefined {
-  return link !== undefined && debugLinkPlaces(file, link.fileName, file.dirs).includes(place) ? link.crc : undefined;
+function crcAt(place: string, { crc, places }: PlacedLink): number | undefined {
+  return places.includes(place) ? crc : undefined;
 }
 
 /** Asks servers, for what was not found on this machine only. */
@@ -99,11 +111,11 @@ async function findAsPerf(files: CheckedFiles, wanted: ObjectFileSearch): Promis
     mapped ??= await files.open(place, wanted.buildId);
   }
   const file = { ...wanted, buildId: await checkedId(wanted.buildId, mapped) };
-  const link = mapped && (await readDebugLink(mapped));
+  const link = await linkOf(mapped, { ...file, pid: -1 });
   const parts = new Parts(wanted.wantsLines);
-  for (const place of perfPlaces(file, link?.fileName ?? '', wanted.dirs)) {
+  for (const place of perfPlaces(file, link.places, wanted.dirs)) {
     if (parts.isComplete) break;
-    const elf = await files.open(place, file.buildId, crcAt(place, file, link));
+    const elf = await files.open(place, file.buildId, crcAt(place, link));
     if (elf !== undefined) parts.take(elf);
   }
   return parts.finish(files, wanted.codeStart);

@@ -150,6 +150,50 @@ describe('debug files', () => {
   });
 });
 
+it('a debug link points beside the binary where that was found', async () => {
+  files.content.set('/pprof/server', stripped({ debugLink: 'server.dbg' }));
+  for (const place of ['/pprof/server.dbg', '/pprof/.debug/server.dbg']) {
+    files.content.set(place, named('linked', { isDebugFile: true }));
+    expect(await nameOf({}, { binaryDirs: ['/pprof'] })).toBe('linked');
+    files.content.delete(place);
+  }
+});
+
+it('no byte of a binary or its debug file that is broken throws anything, or leaves a file open', { timeout: 120_000 }, async () => {
+  const altlink = Buffer.concat([Buffer.from('/usr/lib/debug/.dwz/common\0'), Buffer.from(OTHER_ID, 'hex')]);
+  const debugFile = named('fromDebug', {
+    isDebugFile: true,
+    keepsSegments: true,
+    moreSections: [
+      { name: '.debug_info', content: Buffer.from('1d0000000500010800000000', 'hex') },
+      { name: '.gnu_debugaltlink', content: altlink },
+    ],
+  });
+  const binary = stripped({
+    debugLink: 'server.dbg',
+    debugLinkCrc: await fileCrc(new BufferSource(debugFile)),
+    dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr }],
+    moreSections: [{ name: '.gnu_debugdata', content: Buffer.from('fd377a585a000004', 'hex') }],
+  });
+  // Behind the code, of which nothing is read.
+  const places = [...Array(0x100).keys(), ...Array.from({ length: binary.length - 0x2400 }, (_, i) => 0x2400 + i)];
+  for (const place of places) {
+    for (const value of [0x00, 0x7f, 0xff]) {
+      const brokenBinary = Buffer.from(binary);
+      brokenBinary[place] = value;
+      files.content.set(PATH, brokenBinary);
+      files.content.set('/opt/app/bin/server.dbg', debugFile);
+      await nameOf({ buildId: '' }, {}, true);
+      if (place >= debugFile.length) continue;
+      const brokenDebugFile = Buffer.from(debugFile);
+      brokenDebugFile[place] = value;
+      files.content.set('/opt/app/bin/server.dbg', brokenDebugFile);
+      files.content.set(PATH, binary);
+      await nameOf({ codeStart: TEXT.offset }, {}, true);
+    }
+  }
+});
+
 describe('servers', () => {
   it('are asked for what is not on this machine, and for nothing else', async () => {
     files.content.set(PATH, named('here'));
