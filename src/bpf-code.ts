@@ -3,14 +3,42 @@ import type { Dso } from './session/dsos.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from './symbols/code-symbols.ts';
 import { SymbolTable } from './symbols/symbol-table.ts';
 
+/** Programs that are remembered of one place: a recording has a few at most, one after the other. */
+const MAX_PROGRAMS_AT_PLACE = 16;
+
 /**
  * What a recording itself tells of code that came to the kernel at run time, all of which is one function: its name, and for BPF programs
  * that were compiled with them their lines.
- * @param programs what the recording tells of BPF programs
  */
-export function oneFunctionCode(dso: Dso, programs: readonly BpfProgram[]): CodeSymbols {
-  const lines = linesOf(dso, programs);
-  return { table: oneFunctionTable(dso), ...(lines !== undefined && { lines }) };
+export class RunTimeKernelCode {
+  /** Functions with lines, by address and size. */
+  readonly #functions = new Map<string, { readonly name: string | undefined; readonly lines: BpfLines }[]>();
+
+  /** @param programs what the recording tells of BPF programs */
+  constructor(programs: readonly BpfProgram[]) {
+    for (const { lines, functions } of programs) {
+      if (lines === undefined) continue;
+      for (const { address, sizeBytes, name } of functions) {
+        const place = placeKey(Number(BigInt.asIntN(64, address)), sizeBytes);
+        const there = this.#functions.get(place);
+        if (there === undefined) this.#functions.set(place, [{ name, lines }]);
+        else if (there.length < MAX_PROGRAMS_AT_PLACE) there.push({ name, lines });
+      }
+    }
+  }
+
+  /** What is known of a DSO that is one function. */
+  codeOf(dso: Dso): CodeSymbols {
+    const { name, start, limit } = dso;
+    // Programs come and go at the same addresses: where the name of the function is known, it must be that.
+    const there = this.#functions.get(placeKey(start, limit - start));
+    const own = there?.find((one) => one.name === undefined || name.endsWith(`_${one.name}`));
+    return { table: oneFunctionTable(dso), ...(own !== undefined && { lines: new BpfCodeLines(own.lines, start, limit) }) };
+  }
+}
+
+function placeKey(start: number, sizeBytes: number): string {
+  return `${start} ${sizeBytes}`;
 }
 
 function oneFunctionTable({ name, start, limit }: Dso): SymbolTable {
@@ -22,18 +50,6 @@ function oneFunctionTable({ name, start, limit }: Dso): SymbolTable {
     nameLengths: Uint32Array.of(names.length),
     names,
   });
-}
-
-/** By place and size, since programs come and go at the same addresses; where the name of the function is known, by that, too. */
-function linesOf({ name, start, limit }: Dso, programs: readonly BpfProgram[]): SourceLines | undefined {
-  for (const { lines, functions } of programs) {
-    if (lines === undefined) continue;
-    const isOwn = functions.some(
-      (one) => Number(BigInt.asIntN(64, one.address)) === start && one.sizeBytes === limit - start && (one.name === undefined || name.endsWith(`_${one.name}`)),
-    );
-    if (isOwn) return new BpfCodeLines(lines, start, limit);
-  }
-  return undefined;
 }
 
 /** The lines of one function. The compiler inlined what it inlined without telling. */

@@ -1,4 +1,4 @@
-import { oneFunctionCode } from './bpf-code.ts';
+import { RunTimeKernelCode } from './bpf-code.ts';
 import { EmbeddedSymbolTables } from './embedded-symbols.ts';
 import { jitDumpSymbols } from './jit-symbols.ts';
 import { type FunctionTable, LocationNaming, type LocationNamingOptions } from './location-naming.ts';
@@ -32,6 +32,7 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
     session.dsos.some((dso, mapping) => dso.kind === kind && !dso.isOneFunction && byMapping[mapping] !== undefined);
   const isAskedForModules = (dso: Dso): boolean => isKernelImage(dso) && hasModules(dso.kind === 'kernel' ? 'module' : 'guest');
   const embedded = new EmbeddedSymbolTables(session);
+  const runTimeCode = new RunTimeKernelCode(session.features.bpfPrograms ?? []);
   const searches = new Map<number, SymbolSearch>();
   for (const mapping of kernelFirst(session)) {
     const dso = session.dsos[mapping];
@@ -42,7 +43,7 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
     };
     if (left.length > 0 && dso.isOneFunction) {
       mappings[mapping].hasSymbols = true;
-      const { table, lines } = oneFunctionCode(dso, session.features.bpfPrograms ?? []);
+      const { table, lines } = runTimeCode.codeOf(dso);
       await naming.byCode(left, { ...(table && { table }), ...(lines && options.debugInfo !== 'none' && { lines }) });
       continue;
     }

@@ -64,20 +64,33 @@ export const BPF_READERS: FeatureReaders<BpfFeatures> = {
   [abi.HEADER_BPF_BTF]: (features, section) => {
     const objects: { id: number; sizeBytes: number }[] = [];
     features.bpfBtf = objects;
+    const described = groupByBtf(features.bpfPrograms ?? []);
     section.fill(objects, section.u32(), () => {
       const id = section.u32();
       const sizeBytes = section.u32();
       const at = section.skip(sizeBytes);
-      nameFunctions(features.bpfPrograms ?? [], id, (wanted) => readFunctionNames(section.view, at, sizeBytes, wanted));
-      nameFiles(features.bpfPrograms ?? [], id, (offset) => readBtfString(section.view, at, sizeBytes, offset));
+      const programs = described.get(id) ?? [];
+      described.delete(id);
+      nameFunctions(programs, (wanted) => readFunctionNames(section.view, at, sizeBytes, wanted));
+      nameFiles(programs, (offset) => readBtfString(section.view, at, sizeBytes, offset));
       return { id, sizeBytes };
     });
   },
 };
 
 /** Programs are read before the types that describe them. */
-function nameFunctions(programs: readonly BpfProgram[], btfId: number, read: (wanted: ReadonlySet<number>) => ReadonlyMap<number, string>): void {
-  const functions = programs.filter((program) => program.btfId === btfId).flatMap((program) => program.functions);
+function groupByBtf(programs: readonly BpfProgram[]): Map<number, BpfProgram[]> {
+  const groups = new Map<number, BpfProgram[]>();
+  for (const program of programs) {
+    const group = groups.get(program.btfId);
+    if (group === undefined) groups.set(program.btfId, [program]);
+    else group.push(program);
+  }
+  return groups;
+}
+
+function nameFunctions(programs: readonly BpfProgram[], read: (wanted: ReadonlySet<number>) => ReadonlyMap<number, string>): void {
+  const functions = programs.flatMap((program) => program.functions);
   const wanted = new Set(functions.map(({ typeId }) => typeId));
   if (wanted.size === 0) return;
   const names = read(wanted);
@@ -87,9 +100,10 @@ function nameFunctions(programs: readonly BpfProgram[], btfId: number, read: (wa
   }
 }
 
-function nameFiles(programs: readonly BpfProgram[], btfId: number, read: (offset: number) => string): void {
-  for (const { lines } of programs.filter((program) => program.btfId === btfId)) {
-    for (const offset of new Set(lines?.fileNameOffsets)) if ((lines?.fileNames.size ?? 0) < MAX_FILE_NAMES) lines?.fileNames.set(offset, read(offset));
+function nameFiles(programs: readonly BpfProgram[], read: (offset: number) => string): void {
+  for (const { lines } of programs) {
+    if (lines === undefined) continue;
+    for (const offset of [...new Set(lines.fileNameOffsets)].slice(0, MAX_FILE_NAMES)) lines.fileNames.set(offset, read(offset));
   }
 }
 
