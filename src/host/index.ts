@@ -2,6 +2,7 @@
 export { DebuginfodClient, type DebuginfodOptions } from './debuginfod.ts';
 export { DebuginfodCache, debuginfodCacheDir } from './debuginfod-cache.ts';
 export { GzipSink } from './gzip-sink.ts';
+export { type JitDumpDirectories, jitDumpsOf } from './jit-dumps.ts';
 export { nativeZstd } from './native-zstd.ts';
 export { type OpenInput, openFile, openStandardInput } from './open-input.ts';
 export { OutputStage } from './output-stage.ts';
