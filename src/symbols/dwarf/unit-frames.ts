@@ -61,13 +61,18 @@ export class UnitFrames {
   }
 
   /**
-   * Whether an address without a function is more than what fills the room behind one: no row starts there.
+   * Whether an address without a function is more than what fills the room behind one: no row starts there, or but the one that
+   * gcc leaves behind a call or jump at a function's end, which says what the row before it says.
    * @param endBefore where the last function before it ends
    */
   #isCode(svma: number, endBefore: number): boolean {
     if (this.#rows === undefined) return true;
     const row = this.#rows.find(svma);
-    return row >= 0 && this.#rows.rows.addresses[row] >= endBefore;
+    if (row < 0) return false;
+    const { addresses, files, lines, columns } = this.#rows.rows;
+    if (addresses[row] !== endBefore || row === 0) return addresses[row] >= endBefore;
+    const before = row - 1;
+    return files[before] !== files[row] || lines[before] !== lines[row] || columns[before] !== columns[row];
   }
 
   hasFunction(index: number): boolean {
