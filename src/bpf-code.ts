@@ -12,17 +12,18 @@ const MAX_PROGRAMS_AT_PLACE = 16;
  */
 export class RunTimeKernelCode {
   /** Functions with lines, by address and size. */
-  readonly #functions = new Map<string, { readonly name: string | undefined; readonly lines: BpfLines }[]>();
+  readonly #functions = new Map<string, { readonly name: string | undefined; readonly lines: SortedLines }[]>();
 
   /** @param programs what the recording tells of BPF programs */
   constructor(programs: readonly BpfProgram[]) {
     for (const { lines, functions } of programs) {
       if (lines === undefined) continue;
+      const sorted = new SortedLines(lines);
       for (const { address, sizeBytes, name } of functions) {
         const place = placeKey(Number(BigInt.asIntN(64, address)), sizeBytes);
         const there = this.#functions.get(place);
-        if (there === undefined) this.#functions.set(place, [{ name, lines }]);
-        else if (there.length < MAX_PROGRAMS_AT_PLACE) there.push({ name, lines });
+        if (there === undefined) this.#functions.set(place, [{ name, lines: sorted }]);
+        else if (there.length < MAX_PROGRAMS_AT_PLACE) there.push({ name, lines: sorted });
       }
     }
   }
@@ -33,7 +34,7 @@ export class RunTimeKernelCode {
     // Programs come and go at the same addresses: where the name of the function is known, it must be that.
     const there = this.#functions.get(placeKey(start, limit - start));
     const own = there?.find((one) => one.name === undefined || name.endsWith(`_${one.name}`));
-    return { table: oneFunctionTable(dso), ...(own !== undefined && { lines: new BpfCodeLines(own.lines, start, limit) }) };
+    return { table: oneFunctionTable(dso), ...(own !== undefined && { lines: new FunctionLines(own.lines, start) }) };
   }
 }
 
@@ -52,27 +53,52 @@ function oneFunctionTable({ name, start, limit }: Dso): SymbolTable {
   });
 }
 
-/** The lines of one function. The compiler inlined what it inlined without telling. */
-class BpfCodeLines implements SourceLines {
-  readonly #lines: BpfLines;
-  /** Rows of the function, ascending. */
-  readonly #rows: Uint32Array;
+/** The lines of a program and of what it calls, sorted when they are first asked for. */
+class SortedLines {
+  readonly lines: BpfLines;
+  #rows: Uint32Array | undefined;
 
-  constructor(lines: BpfLines, start: number, limit: number) {
-    this.#lines = lines;
-    const { addresses } = lines;
-    this.#rows = Uint32Array.from(addresses.keys())
-      .filter((row) => addresses[row] >= start && addresses[row] < limit)
-      .sort((a, b) => addresses[a] - addresses[b] || a - b);
+  constructor(lines: BpfLines) {
+    this.lines = lines;
+  }
+
+  /** Their rows, ascending by address. */
+  get rows(): Uint32Array {
+    const { addresses } = this.lines;
+    this.#rows ??= Uint32Array.from(addresses.keys()).sort((a, b) => addresses[a] - addresses[b] || a - b);
+    return this.#rows;
+  }
+
+  /** Index into {@link rows} of the first that begins behind `address`. */
+  firstBehind(address: number): number {
+    const { rows } = this;
+    let low = 0;
+    let high = rows.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.lines.addresses[rows[middle]] <= address) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** The lines of one function. The compiler inlined what it inlined without telling. */
+class FunctionLines implements SourceLines {
+  readonly #sorted: SortedLines;
+  readonly #start: number;
+
+  /** @param start the function's address: lines before it are another's */
+  constructor(sorted: SortedLines, start: number) {
+    this.#sorted = sorted;
+    this.#start = start;
   }
 
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
-    const { addresses: starts, lines, columns, fileNameOffsets, fileNames } = this.#lines;
-    let behind = 0;
+    const { addresses: starts, lines, columns, fileNameOffsets, fileNames } = this.#sorted.lines;
     addresses.forEach((address, index) => {
-      while (behind < this.#rows.length && starts[this.#rows[behind]] <= address) behind++;
-      if (behind === 0) return;
-      const row = this.#rows[behind - 1];
+      const row = this.#sorted.rows[this.#sorted.firstBehind(address) - 1];
+      if (row === undefined || starts[row] < this.#start) return;
       visit(index, [{ function: undefined, file: fileNames.get(fileNameOffsets[row]) ?? '', line: lines[row], column: columns[row] }]);
     });
   }
