@@ -28,6 +28,9 @@ function fileHelp({ places, buildId }: DsoSymbols, lacksNames: boolean): string 
   const hasSymtab = fitting.some(({ holds }) => holds.symbols === 'symtab');
   if (fitting.length === 0 && other !== undefined) return `${other.place} is not what was recorded: give the recorded file with --symfs DIR${fetch}`;
   if (fitting.length === 0) return `its file was not found: give the recorded files with --symfs DIR${fetch}`;
+  if (lacksNames && fitting.every(({ holds }) => holds.code === false)) {
+    return `its debug file does not tell where its code lay in the binary: give that, too, with --symfs DIR${fetch}`;
+  }
   if (!lacksNames) return `for files and lines: compile with -g, or install its debug symbols (a package …-dbgsym, …-dbg or …-debuginfo)${fetch}`;
   if (hasSymtab) return '';
   return `it is stripped: install its debug symbols (a package …-dbgsym, …-dbg or …-debuginfo), or give them with --debug-dir DIR${fetch}`;

@@ -75,6 +75,7 @@ describe('what helps', () => {
     ],
     ['a server, where the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
     ['debug symbols of a stripped file', dso('/bin/a', 1, fits({ symbols: 'none' })), '--debug-dir DIR'],
+    ['the binary beside its debug file', dso('/bin/a', 1, fits({ code: false, symbols: 'symtab' })), 'does not tell where its code lay'],
     ['debug information for lines', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED }), 'compile with -g'],
     ["the kernel's list", dso('[kernel.kallsyms]', 1, { kind: 'kernel' }), '--kallsyms FILE'],
     ['privilege', dso('[kernel.kallsyms]', 1, { kind: 'kernel', places: [place('damaged', { detail: 'kptr_restrict' })] }), 'run as root'],

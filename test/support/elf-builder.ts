@@ -146,15 +146,15 @@ export function buildElf(plan: ElfPlan): Buffer {
   const loads = plan.isDebugFile
     ? plan.keepsSegments
       ? [
-          { ...TEXT, offset: 0, flags: 5 },
-          { ...DATA, offset: 0, flags: 6 },
+          { ...TEXT, offset: 0, flags: 5, fileSizeBytes: 0 },
+          { ...DATA, offset: 0, flags: 6, fileSizeBytes: 0 },
         ]
       : []
     : [
-        { ...TEXT, flags: 5 },
-        { ...DATA, flags: 6 },
+        { ...TEXT, flags: 5, fileSizeBytes: TEXT.sizeBytes },
+        { ...DATA, flags: 6, fileSizeBytes: DATA.sizeBytes },
       ];
-  for (const load of loads) writeSegment(segments, is64, 1, load.flags, load.offset, load.vaddr, load.sizeBytes);
+  for (const load of loads) writeSegment(segments, is64, 1, load.flags, load.offset, load.vaddr, load.sizeBytes, load.fileSizeBytes);
   if (note && noteOffset !== undefined) writeSegment(segments, is64, 4, 4, noteOffset, 0, note.length);
   const programHeaders = segments.done();
   const ehsize = is64 ? 64 : 52;
@@ -178,9 +178,18 @@ function debugLinkSection(plan: ElfPlan, fileName: string): Buffer {
   return Buffer.concat([name, Buffer.alloc(-name.length & 3), crc]);
 }
 
-function writeSegment(writer: FieldWriter, is64: boolean, type: number, flags: number, offset: number, vaddr: number, sizeBytes: number): void {
-  if (is64) writer.u32(type, flags).word(offset, vaddr, vaddr, sizeBytes, sizeBytes, 4);
-  else writer.u32(type, offset, vaddr, vaddr, sizeBytes, sizeBytes, flags, 4);
+function writeSegment(
+  writer: FieldWriter,
+  is64: boolean,
+  type: number,
+  flags: number,
+  offset: number,
+  vaddr: number,
+  sizeBytes: number,
+  fileSizeBytes = sizeBytes,
+): void {
+  if (is64) writer.u32(type, flags).word(offset, vaddr, vaddr, fileSizeBytes, sizeBytes, 4);
+  else writer.u32(type, offset, vaddr, vaddr, fileSizeBytes, sizeBytes, flags, 4);
 }
 
 function buildIdNote(plan: ElfPlan, buildId: string): Buffer {

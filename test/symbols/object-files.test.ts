@@ -118,6 +118,7 @@ describe('debug files', () => {
   it('without the binary are read at the offsets from which its code was mapped', async () => {
     files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('fromDebug', { isDebugFile: true, keepsSegments: true }));
     expect(await nameOf()).toBeUndefined();
+    expect(outcomeOf(`/usr/lib/debug${BY_ID}.debug`)).toMatchObject({ outcome: 'fits', uses: [] });
     expect(await nameOf({ codeStart: TEXT.offset })).toBe('fromDebug');
   });
 
