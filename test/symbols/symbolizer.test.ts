@@ -54,9 +54,7 @@ describe('files', () => {
   it('refuses a file with another build id, and says which', async () => {
     files.content.set(PATH, elf('wrong', { buildId: OTHER_ID }));
     expect(await nameOf({})).toBeUndefined();
-    expect(diagnostics.list()).toMatchObject([
-      { code: 'build-id-mismatch', severity: 'warning', message: expect.stringContaining(PATH), count: 1 },
-    ]);
+    expect(diagnostics.list()).toMatchObject([{ code: 'build-id-mismatch', severity: 'warning', message: expect.stringContaining(PATH), count: 1 }]);
   });
 
   it('refuses a file without a build id where the recording knows one, and says so', async () => {
@@ -153,9 +151,8 @@ describe('files', () => {
     expect(files.asked.filter((path) => path.includes('.build-id'))).toEqual([]);
   });
 
-  it('is silent about anonymous memory and guests', async () => {
+  it('is silent about anonymous memory', async () => {
     expect(await nameOf({ kind: 'anon', name: '//anon' })).toBeUndefined();
-    expect(await nameOf({ kind: 'guest', name: '[guest.kernel.kallsyms]' })).toBeUndefined();
     expect(diagnostics.list()).toEqual([]);
     expect(files.asked).toEqual([]);
   });
