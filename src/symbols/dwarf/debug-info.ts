@@ -2,7 +2,7 @@ import { PerfconvError } from '../../errors.ts';
 import type { SourceFrame, SourceLines } from '../code-symbols.ts';
 import { AddressClaims } from './address-claims.ts';
 import type { DebugSections } from './debug-sections.ts';
-import { DwarfFile, type Unit } from './dwarf-file.ts';
+import { DwarfFile, type Unit, type UnitBytes } from './dwarf-file.ts';
 import { FoundFrames } from './found-frames.ts';
 import type { LineTable } from './line-table.ts';
 import { SourceFunctions } from './source-functions.ts';
@@ -89,20 +89,33 @@ export class DebugInfo implements SourceLines {
   async #lookupClaimed(ranges: UnitRanges, found: FoundFrames): Promise<void> {
     const claims = new AddressClaims(found.addresses);
     ranges.claim(claims);
-    for (const [unit, indexes] of claims.byUnit()) {
+    const units = [...claims.byUnit()];
+    let next = units.length > 0 ? this.#readAhead(units[0][0]) : undefined;
+    for (const [i, [unit, indexes]] of units.entries()) {
+      const bytes = next;
+      next = i + 1 < units.length ? this.#readAhead(units[i + 1][0]) : undefined;
       const open = indexes.filter((index) => !found.hasFunction(index));
-      if (open.length > 0) await this.#lookupUnit(unit, open, found, true);
+      if (open.length > 0) await this.#lookupUnit(unit, open, found, true, bytes);
     }
+  }
+
+  /** Reads a unit's bytes while others are searched. */
+  #readAhead(offset: number): Promise<UnitBytes> {
+    const bytes = this.#main.readUnit(offset);
+    // Whoever awaits it learns of damage; nobody may.
+    bytes.catch(() => {});
+    return bytes;
   }
 
   /**
    * @param offset where the unit starts
    * @param indexes of the addresses to look for
    * @param ownsAll whether the unit says that it holds them: then a line is an answer even without a function
+   * @param bytes of the unit, if they are being read already
    */
-  async #lookupUnit(offset: number, indexes: readonly number[], found: FoundFrames, ownsAll: boolean): Promise<void> {
+  async #lookupUnit(offset: number, indexes: readonly number[], found: FoundFrames, ownsAll: boolean, bytes = this.#main.readUnit(offset)): Promise<void> {
     try {
-      const unit = await this.#main.unitAt(offset);
+      const unit = await this.#main.unitOf(await bytes);
       const rows = await this.#attempt(() => this.#rowsOf(unit), undefined, offset);
       const split = unit.root.dwoName && (await this.#attempt(() => this.#openSplitUnit(unit), undefined, offset));
       // Without its own table, a split unit names files of the skeleton's.

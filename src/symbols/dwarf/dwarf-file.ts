@@ -8,7 +8,7 @@ import { FunctionDieReader } from './function-die.ts';
 import { type LineTable, LineTableReader } from './line-table.ts';
 import { StringReader, type TextPlace } from './string-reader.ts';
 import { type AddressBases, AddressSections, UnitAddresses } from './unit-addresses.ts';
-import type { UnitHeader } from './unit-header.ts';
+import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, type UnitHeader } from './unit-header.ts';
 import { UnitList } from './unit-list.ts';
 import { type RawValue, readUnitRoot, type UnitRoot } from './unit-root.ts';
 
@@ -17,6 +17,12 @@ const MAX_KEPT_LINE_TABLES = 4;
 
 /** Times that a unit is read in one look-up, on average: for its addresses, and for functions that others refer to. */
 const MAX_TIMES_READ = 32;
+
+/** A unit's header, and all its bytes. */
+export interface UnitBytes {
+  readonly header: UnitHeader;
+  readonly view: ByteView;
+}
 
 /** A unit that is in memory. Offsets called `…At` are within {@link view}. */
 export interface Unit {
@@ -60,14 +66,26 @@ export class DwarfFile {
     this.#unitBytesLeft = MAX_TIMES_READ * this.sections.section('info').sizeBytes;
   }
 
-  /** Reads the unit that starts at `offset`. @throws PerfconvError when it cannot be read, or units have been read far too often */
-  async unitAt(offset: number): Promise<Unit> {
-    const header = await this.units.headerAt(offset);
+  /**
+   * Reads the bytes of the unit that starts at `offset`; nothing else of the file is touched, so that this may go on beside other work.
+   * @throws PerfconvError when they cannot be read, or units have been read far too often
+   */
+  async readUnit(offset: number): Promise<UnitBytes> {
+    const section = this.sections.section('info');
+    const header = readUnitHeader(await section.read(offset, MAX_UNIT_HEADER_SIZE_BYTES), 0, offset, section.sizeBytes);
     this.#unitBytesLeft -= header.end - offset;
     if (this.#unitBytesLeft < 0) throw new PerfconvError('damaged', 'units are read over and over', { record: '.debug_info', offset });
-    const view = await this.sections.section('info').read(offset, header.end - offset);
-    const abbreviations = await this.abbreviations.table(header.abbrevOffset, header);
-    return this.#unit(header, view, abbreviations);
+    return { header, view: await section.read(offset, header.end - offset) };
+  }
+
+  /** The unit that starts at `offset`. @throws PerfconvError when it cannot be read */
+  async unitAt(offset: number): Promise<Unit> {
+    return this.unitOf(await this.readUnit(offset));
+  }
+
+  /** The unit of those bytes. @throws PerfconvError when it cannot be read */
+  async unitOf({ header, view }: UnitBytes): Promise<Unit> {
+    return this.#unit(header, view, await this.abbreviations.table(header.abbrevOffset, header));
   }
 
   /** Reads a unit's header and its own DIE alone; {@link Unit.abbreviations} ends with that DIE's. @throws PerfconvError when that cannot be read */
