@@ -48,6 +48,12 @@ export function demangleItanium(name: string, style: DemangleStyle): string | un
   if (second === CHAR.G) return demangleKeyed(name);
   if (second === CHAR._) return demangleBlock(name, style);
   if (second !== CHAR.Z) return undefined;
+  if (NOT_ASCII.test(name)) return demangleBytes(name, style);
+  return demangleEncoding(name, style);
+}
+
+/** @param name of characters that stand for one byte each */
+function demangleEncoding(name: string, style: DemangleStyle): string | undefined {
   parser ??= new Parser(PRODUCTIONS);
   try {
     return demangleWith(parser, name, style);
@@ -56,6 +62,15 @@ export function demangleItanium(name: string, style: DemangleStyle): string | un
     if (error instanceof NotDemangled || error instanceof RangeError) return undefined;
     throw error;
   }
+}
+
+const NOT_ASCII = /[^\0-\x7f]/;
+
+/** The lengths of identifiers are told in bytes of UTF-8. */
+function demangleBytes(name: string, style: DemangleStyle): string | undefined {
+  const bytes = Array.from(new TextEncoder().encode(name), (byte) => String.fromCharCode(byte)).join('');
+  const demangled = demangleEncoding(bytes, style);
+  return demangled === undefined ? undefined : new TextDecoder().decode(Uint8Array.from(demangled, (byte) => byte.charCodeAt(0)));
 }
 
 function demangleKeyed(name: string): string | undefined {

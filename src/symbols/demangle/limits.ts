@@ -10,7 +10,7 @@ export const MAX_DEPTH = 400;
 /** Characters of a demangled name. */
 export const MAX_OUTPUT: number = 1 << 16;
 /** Nodes visited while printing one name; substitutions can make a short name visit very many. */
-export const MAX_PRINTED_NODES: number = 1 << 15;
+export const MAX_PRINTED_NODES: number = 1 << 14;
 
 /** Thrown inside the demangler where a name does not follow the grammar or exceeds a limit; never leaves it. Has no stack: it is common. */
 export class NotDemangled extends Error {

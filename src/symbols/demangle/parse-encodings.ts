@@ -1,4 +1,5 @@
 import { CHAR } from './chars.ts';
+import { MAX_DEPTH } from './limits.ts';
 import { parseExpression } from './parse-expressions.ts';
 import { parseModule, parseName } from './parse-names.ts';
 import { parseTemplateArgument, parseType } from './parse-types.ts';
@@ -46,7 +47,8 @@ function isTemplateFunction(p: Parser, name: number): boolean {
   const tree = p.tree;
   let node = name;
   let template = false;
-  for (;;) {
+  // Substitutions may make chains of tags and arguments that are longer than what was parsed for them.
+  for (let steps = 0; steps < MAX_DEPTH; steps++) {
     switch (tree.kind(node)) {
       case Kind.Nested:
       case Kind.LocalName:
@@ -70,6 +72,7 @@ function isTemplateFunction(p: Parser, name: number): boolean {
         return template;
     }
   }
+  return p.fail();
 }
 
 /** `<special-name>`. Those of GNU's demangler and the ABI's; virtual tables, thunks, guards, modules' initializers. */

@@ -257,13 +257,11 @@ function parseUnnamed(p: Parser): number {
   }
   p.expect(CHAR.l);
   p.enter();
-  const lastName = p.lastName;
   const templateParameters = p.productions.templateParameters(p);
   const begin = p.beginList();
   while (p.peek() !== CHAR.E && p.peek() !== CHAR.Q) p.addMember(p.productions.type(p));
   const parameters = p.endParameters(begin);
   p.expect(CHAR.E);
-  p.lastName = lastName;
   p.leave();
   return p.node(Kind.Lambda, parameters, p.compactNumber() + 1, templateParameters);
 }

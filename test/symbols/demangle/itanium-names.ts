@@ -443,6 +443,12 @@ export const GNU_NAMES: readonly DemangledName[] = [
   ['_ZNW3FOO3TPLIS_3OneE1NIS_3TwoEEvPS1_PT_', 'void TPL@FOO<One@FOO>::N<Two@FOO>(One@FOO*, Two@FOO*)', 'TPL@FOO<One@FOO>::N<Two@FOO>', 'TPL@FOO::N'],
   ['_ZW3FOOW3BAZ3BarPS_W3BAR1APN3BobS1_1BE', 'Bar@FOO.BAZ(A@FOO.BAR*, Bob::B@FOO.BAR*)', 'Bar@FOO.BAZ', 'Bar@FOO.BAZ'],
   ['_Z1fIXclL_Z1gIiEvvEEEEvv', 'void f<(g<int>)()>()', 'f<(g<int>)()>', 'f'],
+  [
+    '_ZN4llvm10checkedAddIiEENSt9enable_ifIXsr3std9is_signedIT_EE5valueENS_8OptionalIS2_EEE4typeES2_S2_',
+    'std::enable_if<std::is_signed<int>::value, llvm::Optional<int> >::type llvm::checkedAdd<int>(int, int)',
+    'llvm::checkedAdd<int>',
+    'llvm::checkedAdd',
+  ],
 ];
 
 /**
@@ -554,4 +560,9 @@ export const OTHER_NAMES: readonly DemangledName[] = [
     'invocation function for block in A::foo',
     'invocation function for block in A::foo',
   ],
+  ['_ZZ1fiENUlR1AR1BE_D1Ev', 'f(int)::{lambda(A&, B&)#1}::~B()', 'f(int)::{lambda(A&, B&)#1}::~B', 'f()::{lambda(A&, B&)#1}::~B'],
+  ['_ZN1XUl1B1CE_C1Ev', 'X::{lambda(B, C)#1}::C()', 'X::{lambda(B, C)#1}::C', 'X::{lambda(B, C)#1}::C'],
+  ['_ZN1XUlS_E0_D1Ev', 'X::{lambda(X)#2}::~X()', 'X::{lambda(X)#2}::~X', 'X::{lambda(X)#2}::~X'],
+  ['_ZZN1X1fEvENUlvE_C1Ev', 'X::f()::{lambda()#1}::f()', 'X::f()::{lambda()#1}::f', 'X::f()::{lambda()#1}::f'],
+  ['_ZGRZ1fvE1x_', 'reference temporary #0 for f()::x', 'reference temporary #0 for f()::x', 'reference temporary #0 for f()::x'],
 ];

@@ -15,8 +15,18 @@ describe('C++ names', () => {
     expect(demangle('_Z3fooi')).toBe('foo(int)');
   });
 
-  it.each(['', '_', '_Z', 'main', 'Z3foov', '__Z3foov', '___Z3foov', '_GLOBAL__sub_I_a', '_GLOBAL_OFFSET_TABLE_', '_R', 'operator new'])('are not what %j is', (name) => {
-    expect(STYLES.map((style) => demangle(name, style))).toEqual([undefined, undefined, undefined]);
+  it.each(['', '_', '_Z', 'main', 'Z3foov', '__Z3foov', '___Z3foov', '_GLOBAL__sub_I_a', '_GLOBAL_OFFSET_TABLE_', '_R', 'operator new'])(
+    'are not what %j is',
+    (name) => {
+      expect(STYLES.map((style) => demangle(name, style))).toEqual([undefined, undefined, undefined]);
+    },
+  );
+
+  it('have identifiers whose lengths are in bytes of UTF-8', () => {
+    expect(demangle('_Z5f\u00f6\u00f6v')).toBe('f\u00f6\u00f6()');
+    expect(demangle('_ZN3f\u00f61gIcEEiT_', 'no-params')).toBe('f\u00f6::g<char>');
+    expect(demangle('_Z4f\u{1d4b3}v')).toBeUndefined();
+    expect(demangle('_Z5f\u{1d4b3}v')).toBe('f\u{1d4b3}()');
   });
 
   it('do not depend on the name before, nor on one that failed', () => {
@@ -49,6 +59,7 @@ describe('hostile names', () => {
     ['a huge index', '_Z1fSZZZZZZZZZZZZZZZZZZZZ_'],
     ['many parameters', `_Z1f${'i'.repeat(200_000)}`],
     ['packs of packs', `_Z1fIJ${'J'.repeat(50_000)}`],
+    ['characters of several bytes', `_Z30000${'\u20ac'.repeat(30_000)}`],
     ['ABI tags', `_Z1f${'B1a'.repeat(100_000)}v`],
     ['modules', `_Z${'W1a'.repeat(100_000)}1fv`],
     ['a template parameter that stands for itself', '_Z1fIT_EvT_'],
