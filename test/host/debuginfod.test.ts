@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DebuginfodClient, type DebuginfodOptions } from '../../src/host/debuginfod.ts';
 import { DebuginfodCache, debuginfodCacheDir } from '../../src/host/debuginfod-cache.ts';
+import { removeUnfinished } from '../../src/host/unfinished-files.ts';
 import { buildElf } from '../support/elf-builder.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
@@ -158,6 +159,18 @@ describe('debuginfod', () => {
     const { url } = await serve((_, response) => response.end(file));
     const { places } = await client([url]).fetch(ID, 'debuginfo');
     expect(places).toMatchObject([{ outcome: 'failed', detail: expect.stringContaining(cached()) }]);
+  });
+
+  it('leaves no part of a file when a signal ends the program', async () => {
+    const { url } = await serve((_, response) => void response.writeHead(200).write(file.subarray(0, 512)));
+    const fetched = client([url]).fetch(ID, 'debuginfo');
+    const entry = join(dir, 'cache', ID);
+    const parts = (): string[] => (existsSync(entry) ? readdirSync(entry) : []);
+    while (parts().length === 0) await new Promise((done) => setTimeout(done, 5));
+    removeUnfinished();
+    expect(parts()).toEqual([]);
+    servers[0].closeAllConnections();
+    expect((await fetched).source).toBeUndefined();
   });
 
   it('asks nobody for what is no build id', async () => {

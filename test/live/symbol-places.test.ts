@@ -194,6 +194,16 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
       for (const debugDir of ['by-id', 'by-path']) expect((await find({ debugDirs: [inDir(debugDir)] })).frames).toEqual(whole.frames);
     });
 
+    it.each([
+      ['eu-strip', (from: string, to: string) => ['-f', to, '-o', `${to}.rest`, from]],
+      ['llvm-objcopy', (from: string, to: string) => ['--only-keep-debug', from, to]],
+    ])('from the debug file alone that %s makes', async (tool, args) => {
+      if (!runs(tool, ['--version'])) return announceSkipped(`debug files of ${tool}`, 'it is not installed');
+      mkdirSync(dirname(inDir(idPath('debug'))), { recursive: true });
+      execFileSync(tool, args(file('app'), inDir(`${idPath('debug')}.debug`)));
+      expect((await find({ debugDirs: [inDir('debug')] })).frames).toEqual(whole.frames);
+    });
+
     it("from symfs without directories, and from pprof's directories", async () => {
       put('app', 'flat/app');
       expect((await find({ symfs: inDir('flat') })).frames).toEqual(whole.frames);
