@@ -1,9 +1,8 @@
-/**
- * Bounds for hostile names. Real ones stay far below: of the 200,000 names of node, LLVM and clang none has more than a few hundred nodes
- * or is deeper than some dozens.
- */
+// Bounds for hostile names, which are then not demangled: each takes some milliseconds at most. All names of node, LLVM and clang stay below.
+
 /** Characters of a mangled name. */
 export const MAX_NAME: number = 1 << 15;
+/** Nodes of a parsed name. */
 export const MAX_NODES: number = 1 << 14;
 /** Nesting of productions while parsing, and of nodes while printing. */
 export const MAX_DEPTH = 400;

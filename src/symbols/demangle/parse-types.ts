@@ -143,9 +143,9 @@ function parseFunctionType(p: Parser, cvQualifiers: number): number {
   }
   p.expect(CHAR.E);
   let type = p.node(Kind.Function, returnType, p.endParameters(begin));
-  if (isTransactionSafe) type = p.node(Kind.FunctionQualified, type, FunctionSuffix.TransactionSafe);
-  if (suffix >= 0) type = p.node(Kind.FunctionQualified, type, suffix, operand);
-  if (qualifiers !== 0) type = p.node(Kind.FunctionQualified, type, FunctionSuffix.Qualifiers, qualifiers);
+  if (isTransactionSafe) type = p.node(Kind.FunctionSuffixed, type, FunctionSuffix.TransactionSafe);
+  if (suffix >= 0) type = p.node(Kind.FunctionSuffixed, type, suffix, operand);
+  if (qualifiers !== 0) type = p.node(Kind.FunctionQualified, type, qualifiers);
   p.leave();
   return type;
 }

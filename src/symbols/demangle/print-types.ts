@@ -35,6 +35,7 @@ export function printTypeLeft(pr: Printer, node: number, kind: number): void {
       return;
     }
     case Kind.FunctionQualified:
+    case Kind.FunctionSuffixed:
     case Kind.Array:
       pr.printLeft(tree.a(node));
       break;
@@ -140,6 +141,10 @@ export function printTypeRight(pr: Printer, node: number, kind: number): void {
       break;
     case Kind.FunctionQualified:
       pr.printRight(tree.a(node));
+      printQualifiers(pr, tree.b(node));
+      break;
+    case Kind.FunctionSuffixed:
+      pr.printRight(tree.a(node));
       printFunctionSuffix(pr, node);
       break;
     case Kind.Array:
@@ -151,9 +156,6 @@ export function printTypeRight(pr: Printer, node: number, kind: number): void {
 function printFunctionSuffix(pr: Printer, node: number): void {
   const tree = pr.tree;
   switch (tree.b(node)) {
-    case FunctionSuffix.Qualifiers:
-      printQualifiers(pr, tree.c(node));
-      break;
     case FunctionSuffix.TransactionSafe:
       pr.append(' transaction_safe');
       break;

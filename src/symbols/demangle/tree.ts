@@ -71,7 +71,7 @@ export const Kind = {
   /** a: return type or −1, b: list of parameter types, c: constraint or −1 */
   Function: 38,
   /** a: function type, b: FunctionSuffix, c: its operand or −1 */
-  FunctionQualified: 39,
+  FunctionSuffixed: 39,
   /** a: element type, b: dimension or −1 */
   Array: 40,
   /** a: class, b: type of the member */
@@ -96,6 +96,8 @@ export const Kind = {
   Elaborated: 51,
   /** a: constraint, b: 1 for decltype(auto) */
   ConstrainedAuto: 52,
+  /** a: function type, b: Qualifier bits */
+  FunctionQualified: 53,
 
   // Template arguments and expressions. print-expressions.ts
   /** a: start in items, b: number of items, c: constraint on template arguments or −1 */
@@ -164,8 +166,8 @@ export const FIRST_EXPRESSION: number = Kind.List;
 export const Qualifier = { Const: 1, Volatile: 2, Restrict: 4, Lvalue: 8, Rvalue: 16, ExplicitObject: 32 } as const;
 /** The forms of a standard abbreviation: as it is written, spelt out, and its last component alone. */
 export const StdForm = { Short: 0, Full: 1, Last: 2 } as const;
-/** What may stand behind a function type's parameters. */
-export const FunctionSuffix = { Qualifiers: 0, Noexcept: 1, NoexceptIf: 2, Throw: 3, TransactionSafe: 4 } as const;
+/** What may stand behind a function type's parameters, other than qualifiers. */
+export const FunctionSuffix = { Noexcept: 0, NoexceptIf: 1, Throw: 2, TransactionSafe: 3 } as const;
 /** Declared template parameters of lambdas: typename, a value, a template, a pack of one of these. */
 export const TemplateParameterKind = { Type: 0, Value: 1, Template: 2, Pack: 3, Constrained: 4 } as const;
 export const FoldForm = { Left: 0, Right: 1, BinaryLeft: 2, BinaryRight: 3 } as const;
@@ -212,7 +214,7 @@ export const CHILD_FIELDS: Uint8Array = (() => {
     fields[kind] = 3;
   for (const kind of [Kind.DefaultArgument, Kind.Special, Kind.Elaborated, Kind.Unary, Kind.Postfix, Kind.TypeOperator]) fields[kind] = 2;
   for (const kind of [Kind.Function, Kind.VendorQualified, Kind.New, Kind.NewArray, Kind.Subobject]) fields[kind] = 7;
-  for (const kind of [Kind.FunctionQualified, Kind.ExpressionRequirement, Kind.TemplateParameter]) fields[kind] = 5;
+  for (const kind of [Kind.FunctionSuffixed, Kind.ExpressionRequirement, Kind.TemplateParameter]) fields[kind] = 5;
   for (const kind of [Kind.Binary, Kind.NamedCast]) fields[kind] = 6;
   fields[Kind.Module] = 3;
   fields[Kind.Fold] = 4;

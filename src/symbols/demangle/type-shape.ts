@@ -20,7 +20,7 @@ export function declaratorKind(pr: Printer, type: number): number {
   for (;;) {
     const kind = tree.kind(node);
     if (kind === Kind.Function || kind === Kind.Array) return kind;
-    if (kind === Kind.Qualified || kind === Kind.FunctionQualified) node = tree.a(node);
+    if (kind === Kind.Qualified || kind === Kind.FunctionQualified || kind === Kind.FunctionSuffixed) node = tree.a(node);
     else if (kind === Kind.TemplateParam) {
       const argument = lookThrough(pr, node);
       if (argument < 0 || argument === node) return -1;

@@ -449,6 +449,10 @@ export const GNU_NAMES: readonly DemangledName[] = [
     'llvm::checkedAdd<int>',
     'llvm::checkedAdd',
   ],
+  ['_Z1fIJicEEvDpM1AKFvT_E', 'void f<int, char>(void (A::*)(int) const, void (A::*)(char) const)', 'f<int, char>', 'f'],
+  ['_Z1fIJicEEvDpPDoFvT_E', 'void f<int, char>(void (*)(int) noexcept, void (*)(char) noexcept)', 'f<int, char>', 'f'],
+  ['_Z1fIJicEEvDpPFvT_OE', 'void f<int, char>(void (*)(int) &&, void (*)(char) &&)', 'f<int, char>', 'f'],
+  ['_Z1fIJicEEvPKFvDpT_E', 'void f<int, char>(void (*)(int, char) const)', 'f<int, char>', 'f'],
 ];
 
 /**
