@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { encodeFile, encodePipe, toolRecords } from '../test/support/perf-encoder.ts';
+import { jitSeeds } from './jit-recording.ts';
 import { ATTRS, RICH } from './rich-recording.ts';
 import { type Seed, type SeedKind, SINGLE_FILE } from './seed.ts';
 import { compressed, directory, hostile, LEAN, simpleperf, TRACEPOINT_SEEDS, tracepoints, trulyCompressed } from './special-recordings.ts';
@@ -34,6 +35,7 @@ export function encodedSeeds(): Seed[] {
     single('tracepoint', 'big-endian', encodeFile(tracepoints('big', 0))),
     single('names', 'file', encodeFile(hostile())),
     single('names', 'pipe', encodePipe(hostile())),
+    ...jitSeeds(),
     single('wrapped', 'gzip', new Uint8Array(gzipSync(encodeFile(LEAN)))),
     single('wrapped', 'zstd', rawZstdFrame(encodeFile(LEAN))),
     single('wrapped', 'zstd-pipe', rawZstdFrame(encodePipe(LEAN))),

@@ -32,7 +32,7 @@ export function saveFinding(folder: string, finding: Finding): string {
   const name = `${finding.kind}-${finding.seed}-${finding.index}`;
   const path = join(folder, `${name}.data`);
   rmSync(path, { recursive: true, force: true });
-  if (isDirectory(files)) {
+  if (files.size > 1 || isDirectory(files)) {
     mkdirSync(path);
     for (const [part, bytes] of files) writeFileSync(join(path, part), bytes);
   } else {

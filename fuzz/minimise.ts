@@ -1,6 +1,6 @@
 import { anatomyOf } from './anatomy.ts';
 import { withoutRecords } from './record-mutations.ts';
-import type { InputFiles } from './seed.ts';
+import { hasRecords, type InputFiles } from './seed.ts';
 
 /** Whether an input still does what the finding did. */
 export type StillFails = (files: InputFiles) => Promise<boolean>;
@@ -25,7 +25,8 @@ export async function minimise(files: InputFiles, stillFails: StillFails, maxTri
   for (const name of files.keys()) {
     if (best.size > 1 && (await accept(name, undefined))) continue;
     const current = (): Uint8Array => best.get(name) ?? new Uint8Array();
-    await halving(anatomyOf(current()).records.length, async (size) => {
+    const recordCount = hasRecords(best, name) ? anatomyOf(current()).records.length : 0;
+    await halving(recordCount, async (size) => {
       for (let end = anatomyOf(current()).records.length; end > 0; end = Math.max(0, end - size)) {
         await accept(name, withoutRecords(current(), Math.max(0, end - size), end));
       }

@@ -2,7 +2,7 @@ import { BYTE_MUTATIONS } from './byte-mutations.ts';
 import { enlarge } from './enlarge.ts';
 import type { Random } from './random.ts';
 import { insertRecords, RECORD_MUTATIONS, spliceFiles } from './record-mutations.ts';
-import { type InputFiles, isDirectory, type Seed } from './seed.ts';
+import { hasRecords, type InputFiles, isDirectory, type Seed } from './seed.ts';
 
 /** Larger than any seed; what grows beyond is cut off, so that one input costs milliseconds. */
 const MAX_FILE_BYTES = 96 << 10;
@@ -16,7 +16,9 @@ export function mutate(seed: Seed, seeds: readonly Seed[], random: Random): Inpu
   if (isDirectory(files) && random.oneIn(8)) mutateDirectory(files, random);
   const name = random.pick([...files.keys()]);
   let bytes: Uint8Array = (files.get(name) ?? new Uint8Array()).slice();
-  for (let count = mutationCount(random); count > 0; count--) bytes = mutateFile(bytes, seeds, random);
+  for (let count = mutationCount(random); count > 0; count--) {
+    bytes = hasRecords(files, name) ? mutateFile(bytes, seeds, random) : random.pick(BYTE_MUTATIONS)(bytes, random);
+  }
   bytes = bytes.subarray(0, MAX_FILE_BYTES);
   files.set(name, random.oneIn(LARGE_ONE_IN) ? enlarge(bytes, random) : bytes);
   return files;
@@ -26,7 +28,8 @@ function mutateFile(bytes: Uint8Array, seeds: readonly Seed[], random: Random): 
   const choice = random.below(20);
   if (choice < 6) return random.pick(BYTE_MUTATIONS)(bytes, random);
   if (choice < 18) return random.pick(RECORD_MUTATIONS)(bytes, random);
-  const other = random.pick([...random.pick(seeds).files.values()]);
+  const { files } = random.pick(seeds);
+  const other = files.get(random.pick([...files.keys()].filter((name) => hasRecords(files, name)))) ?? new Uint8Array();
   return choice === 18 ? insertRecords(bytes, other, random) : spliceFiles(bytes, other, random);
 }
 

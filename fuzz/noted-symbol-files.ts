@@ -5,15 +5,17 @@ import { BufferSource, type ByteSource, type SymbolFiles } from '../src/index.ts
 /** Where the tests' symbolizer looks for files of the recording. */
 export const SYMFS = '/symfs';
 
-/** A machine on which every file that is asked for is the same ELF file, or none; notes what is asked for. */
+/** What the files of a machine hold, by path; undefined for those that are not there. */
+export type FileContent = (path: string) => Uint8Array | undefined;
+
+/** A machine with files of a test's own; notes what is asked for. */
 export class NotedSymbolFiles implements SymbolFiles {
   readonly decompress = decompress;
-  readonly #elf: Uint8Array | undefined;
+  readonly #content: FileContent;
   #escape: string | undefined;
 
-  /** @param elf what each file holds; undefined for a machine without files */
-  constructor(elf: Uint8Array | undefined) {
-    this.#elf = elf;
+  constructor(content: FileContent) {
+    this.#content = content;
   }
 
   /** The first path under {@link SYMFS} that leads out of it; undefined when there was none. */
@@ -24,11 +26,13 @@ export class NotedSymbolFiles implements SymbolFiles {
   async open(path: string): Promise<ByteSource | undefined> {
     const isUnderSymfs = path.startsWith(SYMFS);
     if (isUnderSymfs && !posix.normalize(path).startsWith(`${SYMFS}/`)) this.#escape ??= path;
-    return this.#elf && new BufferSource(this.#elf, path);
+    const bytes = this.#content(path);
+    return bytes && new BufferSource(bytes, path);
   }
 
   async ownVdso(): Promise<ByteSource | undefined> {
-    return this.#elf && new BufferSource(this.#elf, '[vdso]');
+    const bytes = this.#content('[vdso]');
+    return bytes && new BufferSource(bytes, '[vdso]');
   }
 
   async runningKernel(): Promise<undefined> {

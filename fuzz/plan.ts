@@ -18,7 +18,8 @@ export interface Plan {
   readonly hasAllFields: boolean;
   /** Merge the profile with itself. */
   readonly isMerged: boolean;
-  readonly symbols: 'none' | 'no files' | 'elf';
+  /** `own`: what JITs wrote beside the recording. */
+  readonly symbols: 'none' | 'no files' | 'elf' | 'own';
 }
 
 const PIECE_BYTES = [1 << 20, 4096, 1000, 64, 13];
@@ -34,7 +35,7 @@ export function planOf(kind: SeedKind, random: Random): Plan {
     hasFilter: random.oneIn(10),
     hasAllFields: random.oneIn(2),
     isMerged: random.oneIn(16),
-    symbols: random.oneIn(16) ? random.pick(['no files', 'elf']) : 'none',
+    symbols: random.oneIn(16) ? random.pick(['no files', 'elf']) : kind === 'jit' ? 'own' : 'none',
   };
 }
 
@@ -62,5 +63,6 @@ export function thoroughPlans(files: InputFiles): Plan[] {
     ...ways.map((way): Plan => ({ ...plain, way })),
     { ...plain, compatPerf: true, weight: 'samples', symbols: 'elf' },
     { ...plain, hasFilter: true, hasAllFields: true, isMerged: true, symbols: 'no files' },
+    { ...plain, symbols: 'own' },
   ];
 }

@@ -1,9 +1,12 @@
 /** What kinds of recordings are mutated; `--kind` takes these names. */
-export const SEED_KINDS = ['file', 'pipe', 'directory', 'compressed', 'simpleperf', 'big-endian', 'v1', 'tracepoint', 'names', 'wrapped'] as const;
+export const SEED_KINDS = ['file', 'pipe', 'directory', 'compressed', 'simpleperf', 'big-endian', 'v1', 'tracepoint', 'names', 'jit', 'wrapped'] as const;
 
 export type SeedKind = (typeof SEED_KINDS)[number];
 
-/** Files by name: one file under {@link SINGLE_FILE}, or those of a directory recording (`data`, `data.0` …). */
+/**
+ * Files by name: one file under {@link SINGLE_FILE}, with what a JIT has written beside it (`perf-200.map`, `jit-200.dump`); or those of a directory
+ * recording (`data`, `data.0` …).
+ */
 export type InputFiles = ReadonlyMap<string, Uint8Array>;
 
 /** The name of the one file of an input that is no directory. */
@@ -19,4 +22,9 @@ export interface Seed {
 /** Whether an input is a directory recording. */
 export function isDirectory(files: InputFiles): boolean {
   return !files.has(SINGLE_FILE);
+}
+
+/** Whether a file of an input has records: all but what a JIT has written. */
+export function hasRecords(files: InputFiles, name: string): boolean {
+  return name === SINGLE_FILE || isDirectory(files);
 }

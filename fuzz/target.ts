@@ -26,7 +26,7 @@ import {
 } from '../src/index.ts';
 import { SCRIPT_FIELDS, scriptDetailsOf } from '../src/writers/script-fields.ts';
 import { pollution, resetAllocations, uncheckedAllocation } from './guards.ts';
-import { NotedSymbolFiles, SYMFS } from './noted-symbol-files.ts';
+import { type FileContent, NotedSymbolFiles, SYMFS } from './noted-symbol-files.ts';
 import { lineFault, OUTPUT_CHECKS, type Output } from './output-checks.ts';
 import type { Plan } from './plan.ts';
 import { projectRoot } from './project-root.ts';
@@ -72,8 +72,9 @@ export class Target {
 
   async #read(files: InputFiles, plan: Plan): Promise<number> {
     const diagnostics = new Diagnostics();
-    const symbolFiles = new NotedSymbolFiles(plan.symbols === 'elf' ? this.#elf : undefined);
-    const options = optionsOf(plan, symbolFiles, diagnostics);
+    const content = this.#contentOf(files, plan);
+    const symbolFiles = new NotedSymbolFiles(content);
+    const options = optionsOf(plan, content, symbolFiles, diagnostics);
     const reading = { ...options, keepSamples: true, ...(plan.outputs.includes('script') && { keepDetails: detailsOf(plan) }) };
     const result = await this.#withSource(files, plan, (source) => readProfile(source, reading, diagnostics));
     if (symbolFiles.escape !== undefined) throw new Wrong(`a path leads out of --symfs: ${JSON.stringify(symbolFiles.escape)}`);
@@ -86,6 +87,12 @@ export class Target {
     if (plan.isMerged) await checkMerged(result.profile, plan);
     if (plan.way === 'stream') await this.#compareWays(files, plan, options, result);
     return result.session.sampleCount;
+  }
+
+  /** Every file is the same ELF file; or each what lies beside the recording under its name. */
+  #contentOf(files: InputFiles, { symbols }: Plan): FileContent {
+    if (symbols === 'elf') return () => this.#elf;
+    return (path) => (symbols === 'own' ? files.get(path.slice(path.lastIndexOf('/') + 1)) : undefined);
   }
 
   async #withSource<Result>(files: InputFiles, { way, pieceBytes }: Plan, use: (source: Source) => Promise<Result>): Promise<Result> {
@@ -138,15 +145,25 @@ function detailsOf({ hasAllFields }: Plan): NonNullable<ReadProfileOptions['keep
   return (event) => scriptDetailsOf(event, hasAllFields ? SCRIPT_FIELDS : undefined);
 }
 
-function optionsOf(plan: Plan, symbolFiles: NotedSymbolFiles, diagnostics: Diagnostics): ConvertOptions {
+function optionsOf(plan: Plan, content: FileContent, symbolFiles: NotedSymbolFiles, diagnostics: Diagnostics): ConvertOptions {
   const { compatPerf, weight } = plan;
   const symbolizer = new Symbolizer(symbolFiles, { symfs: SYMFS, debugDirs: DEFAULT_DEBUG_DIRS, compatPerf }, diagnostics);
   return {
     compatPerf,
     weight,
-    ...(plan.symbols !== 'none' && { symbolizer }),
+    ...(plan.symbols !== 'none' && { symbolizer, openJitDump: (path) => blockingSourceOf(content(path), path) }),
     ...(plan.hasFilter && { filter: { cpus: [0], times: [{ kind: 'clock', from: 3_000n, to: 5_000_000n }] } }),
   };
+}
+
+function blockingSourceOf(bytes: Uint8Array | undefined, name: string): ReturnType<NonNullable<ReadProfileOptions['openJitDump']>> {
+  if (bytes === undefined) return undefined;
+  const readNow = (position: number, target: Uint8Array): number => {
+    const part = bytes.subarray(position, position + target.length);
+    target.set(part);
+    return part.length;
+  };
+  return { name, sizeBytes: bytes.length, readNow, close: () => {} };
 }
 
 function* piecesOf(bytes: Uint8Array, pieceBytes: number): Generator<Buffer> {

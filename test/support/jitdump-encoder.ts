@@ -51,7 +51,8 @@ export function encodeJitDump({ bigEndian = false, pad1 = 0, flags = 0n, headerB
     return record(spec.other, 0n, spec.body);
   };
   const header = Buffer.concat([u32(0x4a695444), u32(1), u32(headerBytes), u32(62), u32(pad1), u32(12), u64(0n), u64(flags), Buffer.alloc(headerBytes - 40)]);
-  return Buffer.concat([header, ...records.map(encode)]);
+  // Not a Buffer, whose slices share its memory.
+  return new Uint8Array(Buffer.concat([header, ...records.map(encode)]));
 }
 
 /** A file in memory that can be read at once. */
