@@ -4,6 +4,7 @@ import type { Diagnostics } from './diagnostics.ts';
 import { PerfconvError } from './errors.ts';
 import type { StreamFormat } from './formats.ts';
 import { demangleSymbol } from './function-names.ts';
+import type { DebugInfoUse } from './location-naming.ts';
 import { HEADER_STAT, PERF_RECORD_STAT } from './perfdata/constants.ts';
 import type { Profile } from './profile/profile.ts';
 import { type EventKind, type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
@@ -65,11 +66,13 @@ export async function convert(
 /** Lines without inlined functions are read only for outputs that have a place for them. */
 export function neededDebugInfo(
   outputs: readonly Pick<ConvertOutput, 'format'>[],
-  { debugInfo = 'inlines', fields = [] }: Pick<ConvertOptions, 'debugInfo' | 'fields'>,
-): 'none' | 'lines' | 'inlines' {
+  { debugInfo = 'inlines', compatPerf = false, fields = [] }: Pick<ConvertOptions, 'debugInfo' | 'compatPerf' | 'fields'>,
+): DebugInfoUse {
   if (debugInfo !== 'lines') return debugInfo;
+  if (outputs.some(({ format }) => format !== 'script' && format !== 'folded')) return 'lines';
   const showsSourceLines = fields.some((field) => field === 'srcline' || field === '+srcline');
-  return outputs.some(({ format }) => (format === 'script' ? showsSourceLines : format !== 'folded')) ? 'lines' : 'none';
+  if (!showsSourceLines || outputs.every(({ format }) => format !== 'script')) return 'none';
+  return compatPerf ? 'lines-like-perf' : 'lines';
 }
 
 /**

@@ -7,11 +7,17 @@ import type { SymbolTable } from './symbols/symbol-table.ts';
 /** What a symbol table offers, as far as it is needed here. */
 export type FunctionTable = Pick<SymbolTable, 'find' | 'name' | 'start'>;
 
+/**
+ * What is read from debug information:
+ * - `none`: nothing
+ * - `lines`: file and line of the functions that symbols name
+ * - `inlines`: the functions inlined into them, too
+ * - `lines-like-perf`: without inlined functions, but with the line of the innermost of them, as perf 6.1 prints it (observed)
+ */
+export type DebugInfoUse = 'none' | 'lines' | 'inlines' | 'lines-like-perf';
+
 export interface LocationNamingOptions {
-  /** What is read from debug information: nothing; files and lines; inlined functions, too. */
-  readonly debugInfo: 'none' | 'lines' | 'inlines';
-  /** Without inlined functions, perf 6.1 gives a function the line of what is inlined into it (observed). */
-  readonly compatPerf: boolean;
+  readonly debugInfo: DebugInfoUse;
   /** How mangled names are shown; `none`: as they are. */
   readonly demangle: DemangleStyle | 'none';
 }
@@ -23,11 +29,11 @@ export class LocationNaming {
   readonly #showsInlines: boolean;
   readonly #takesInnermostLine: boolean;
 
-  constructor(profile: Profile, { debugInfo, compatPerf, demangle }: LocationNamingOptions) {
+  constructor(profile: Profile, { debugInfo, demangle }: LocationNamingOptions) {
     this.#profile = profile;
     this.#names = new FunctionNames(profile.strings, demangle);
     this.#showsInlines = debugInfo === 'inlines';
-    this.#takesInnermostLine = debugInfo === 'lines' && compatPerf;
+    this.#takesInnermostLine = debugInfo === 'lines-like-perf';
   }
 
   /** Names what the symbols cover, without files and lines. @returns the locations that they do not */

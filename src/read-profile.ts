@@ -1,6 +1,7 @@
 import type { RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { type DsoSymbols, summarizeDsos } from './dso-symbols.ts';
+import type { DebugInfoUse } from './location-naming.ts';
 import { reportMissingSymbols } from './missing-symbols.ts';
 import { addPayloadTexts } from './payload-texts.ts';
 import type { PerfEventAttr } from './perfdata/attr.ts';
@@ -37,11 +38,8 @@ export interface ReadProfileOptions {
   readonly offCpuTimes?: boolean;
   /** Names functions; without one, frames keep their addresses, but for those that the recording itself has names for (simpleperf). */
   readonly symbolizer?: Symbolizer;
-  /**
-   * What is read from debug information: nothing; files and lines of the functions that symbols name; functions inlined into them,
-   * too. Default: `inlines`.
-   */
-  readonly debugInfo?: 'none' | 'lines' | 'inlines';
+  /** What is read from debug information. Default: `inlines`. */
+  readonly debugInfo?: DebugInfoUse;
   /**
    * How mangled names (C++, Rust) are shown: as linkers know them (`none`), or in one of the styles of {@link demangle}. Default: `full`;
    * `no-params` with `compatPerf`, as perf does.

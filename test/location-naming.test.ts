@@ -10,7 +10,7 @@ const FRAMES: readonly SourceFrame[] = [
   { function: INNER, file: '/src/inner.h', line: 3, column: 7 },
   { function: OUTER, file: '/src/outer.cc', line: 12, column: 1 },
 ];
-const PLAIN: LocationNamingOptions = { debugInfo: 'inlines', compatPerf: false, demangle: 'full' };
+const PLAIN: LocationNamingOptions = { debugInfo: 'inlines', demangle: 'full' };
 
 /** Symbols of 0x100 bytes each from 0x1000 on. */
 function tableOf(...names: string[]): CodeSymbols['table'] {
@@ -103,6 +103,6 @@ describe('naming locations', () => {
   it('without inlined functions keeps the outermost, with the line of the call in it', async () => {
     const { lines } = linesOf({ 4112: FRAMES });
     expect((await named({ lines: lines! }, { debugInfo: 'lines' }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc:12:1|+0']);
-    expect((await named({ lines: lines! }, { debugInfo: 'lines', compatPerf: true }))[0]).toEqual(['outer()|_Z5outerv|0|/src/inner.h:3:7|+0']);
+    expect((await named({ lines: lines! }, { debugInfo: 'lines-like-perf' }))[0]).toEqual(['outer()|_Z5outerv|0|/src/inner.h:3:7|+0']);
   });
 });

@@ -216,6 +216,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --vmlinux vmlinux-6.1.0 web.data', 'kernel functions with files and lines'],
     ['perfconv --guestkallsyms guest.kallsyms --guestmodules guest.modules --guestvmlinux vmlinux perf.data.guest', 'what perf kvm has recorded'],
     ['perfconv --debug-dir /opt/debug --buildid-dir ~/.debug web.data', 'symbols from elsewhere'],
+    ['perfconv -o cpu.pb.gz --demangle-style simple web.data', 'std::vector::push_back for std::vector<int, …>::push_back(int&&)'],
     ['perfconv --debuginfod https://debuginfod.debian.net --explain-symbols web.data', 'symbols from a server, and where each was found'],
     ['perfconv --perf-map-dir maps/ node.data', 'code made at run time, by maps that were kept'],
     ['perfconv -t script --compat perf --no-inline --no-demangle --max-stack 127 -o - web.data', 'to compare with perf script'],

@@ -28,7 +28,7 @@ export interface ReadingPlan {
   /** Where symbols are read from. */
   readonly symbolFiles: SymbolFiles;
   /** What is read from debug information. */
-  readonly debugInfo: 'none' | 'lines' | 'inlines';
+  readonly debugInfo: NonNullable<ReadProfileOptions['debugInfo']>;
   /** undefined: each format's own. */
   readonly demangle: DemangleChoice | undefined;
   readonly maxStack: number | undefined;

@@ -27,7 +27,8 @@ const CAPTURE_TIME_NS = 1_700_000_000_000_000_000n;
  */
 export const GOLDEN_PRODUCTS: Readonly<Record<string, (input: GoldenInput) => Promise<string>>> = {
   'script.txt': (input) => textOf(input, 'script'),
-  'like-perf.txt': (input) => textOf(input, 'script', { fields: ['comm', 'pid', 'tid', 'cpu', 'time', 'event', 'ip', 'sym', 'symoff', 'dso'], ns: true }, true),
+  'like-perf.txt': (input) =>
+    textOf(input, 'script', { fields: ['comm', 'pid', 'tid', 'cpu', 'time', 'event', 'ip', 'sym', 'symoff', 'dso'], ns: true, demangle: 'none' }, true),
   'stacks.folded': (input) => textOf(input, 'folded'),
   'speedscope.json': (input) => textOf(input, 'speedscope'),
   'chrome-events.json': (input) => textOf(input, 'chrome', { chromeStyle: 'events' }),
@@ -40,11 +41,13 @@ export const GOLDEN_PRODUCTS: Readonly<Record<string, (input: GoldenInput) => Pr
   'results.csv': (input) => tableOf(input, 'results.csv'),
 };
 
-async function textOf(input: GoldenInput, format: StreamFormat, options: WriteOptions = {}, compatPerf = false): Promise<string> {
+type GoldenOptions = WriteOptions & Pick<ConvertOptions, 'demangle'>;
+
+async function textOf(input: GoldenInput, format: StreamFormat, options: GoldenOptions = {}, compatPerf = false): Promise<string> {
   return (await converted(input, format, options, compatPerf)).text();
 }
 
-async function converted(input: GoldenInput, format: StreamFormat, options: WriteOptions = {}, compatPerf = false): Promise<BufferSink> {
+async function converted(input: GoldenInput, format: StreamFormat, options: GoldenOptions = {}, compatPerf = false): Promise<BufferSink> {
   const sink = new BufferSink();
   await convert(sourceOf(input), [{ format, sink }], { ...readingOptions(compatPerf), ...options }, new Diagnostics());
   return sink;
