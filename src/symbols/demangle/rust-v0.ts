@@ -1,6 +1,7 @@
-import type { DemangleStyle } from './style.ts';
 import { characterLiteral, integerText, stringLiteral } from './rust-literals.ts';
 import { RustV0Scanner } from './rust-v0-scanner.ts';
+import { BASIC_TYPES, BOOLEANS, SIGNEDNESS } from './rust-v0-tables.ts';
+import type { DemangleStyle } from './style.ts';
 
 /** Beyond these a name is left mangled. The longest of librustc_driver's 200,000 names has 2,300 characters and becomes 10,000. */
 const MAX_NAME_LENGTH = 1 << 16;
@@ -8,22 +9,6 @@ const MAX_OUTPUT_LENGTH = 1 << 16;
 const MAX_DEPTH = 500;
 const MAX_STEPS = 1 << 15;
 const MAX_BOUND_LIFETIMES = 1 << 8;
-
-/** RFC 2603, `basic-type`. */
-const BASIC_TYPES = byCode({
-  ...{ a: 'i8', b: 'bool', c: 'char', d: 'f64', e: 'str', f: 'f32', h: 'u8', i: 'isize', j: 'usize', l: 'i32', m: 'u32', n: 'i128', o: 'u128', p: '_' },
-  ...{ s: 'i16', t: 'u16', u: '()', v: '...', x: 'i64', y: 'u64', z: '!' },
-});
-const BOOLEANS: Readonly<Record<string, string>> = { 0: 'false', 1: 'true' };
-/** Whether a basic type is an integer, and whether its constants may be negative. */
-const SIGNEDNESS = byCode({
-  ...{ a: 'signed', i: 'signed', l: 'signed', n: 'signed', s: 'signed', x: 'signed' },
-  ...{ h: '', j: '', m: '', o: '', t: '', y: '' },
-});
-
-function byCode(texts: Readonly<Record<string, string>>): readonly (string | undefined)[] {
-  return Array.from({ length: 128 }, (_, code) => texts[String.fromCharCode(code)]);
-}
 
 /** Character codes: a letter means one thing at the start of a path, another at that of a type or constant. */
 const UNDERSCORE = 0x5f;
