@@ -162,8 +162,18 @@ describe('code of JITs', () => {
     expect(await read(records, { dump: half })).toMatchObject({ frames: [`first ${PATH}`], problems: ['jitdump-damaged'] });
   });
 
-  it('is not put where no address can be', async () => {
-    const loads: JitRecordSpec[] = [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n].map((at, i) => ({ load: `f${i}`, at, code: 16, time: 20n }));
-    expect((await read([marker(10n), sample(30n)], { dump: [...loads, LOADS[0]] })).frames).toEqual([`first ${PATH}`]);
+  it('is left out where a dump tells of more than there can be, by moving it over and over', async () => {
+    const size = 1 << 20;
+    const moves = Array.from({ length: 2 ** 33 / size + 5 }, (_, i): JitRecordSpec => ({ move: 1n, to: JIT + BigInt(i % 2) * 0x20_0000n, time: 21n }));
+    const dump: JitRecordSpec[] = [{ load: 'large', at: JIT + 0x40_0000n, code: size, index: 1n, time: 20n }, ...moves];
+    const { frames, problems } = await read([marker(10n), sample(30n)], { dump });
+    expect([frames, problems]).toEqual([[`large ${PATH}`], ['jitdump-excess']]);
+  });
+
+  it('is read of so many processes, and no more', async () => {
+    const pids = Array.from({ length: 1026 }, (_, i) => 100 + i);
+    const records = [...pids.map((pid) => marker(10n, pid)), sample(30n, JIT + 0x104n, 100), sample(31n, JIT + 0x104n, 1125)];
+    const { frames, problems } = await read(records, { dump: LOADS });
+    expect([frames, problems]).toEqual([[`first ${PATH}`, '? -'], ['jitdump-excess']]);
   });
 });

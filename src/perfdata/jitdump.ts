@@ -54,7 +54,7 @@ export interface JitPlacements {
   /** CLOCK_MONOTONIC in nanoseconds, as two words. */
   readonly timeLo: readonly number[];
   readonly timeHi: readonly number[];
-  /** Run-time address. */
+  /** Run-time address; with the function's size within 2^53. */
   readonly addresses: readonly number[];
   /** Index into {@link JitDump.functions}. */
   readonly functions: readonly number[];
@@ -206,6 +206,7 @@ class JitDumpReader {
     this.#waiting = undefined;
     if (sizeBytes === 0) return undefined;
     const codeAddr = record.i64(LOAD.codeAddr);
+    if (!isAddress(codeAddr, sizeBytes)) return 'JIT_CODE_LOAD: its code is at no address';
     const index = this.functions.length;
     this.functions.push({
       name: record.text(LOAD.name, codeStart),
@@ -224,7 +225,9 @@ class JitDumpReader {
     if (size < MOVE_BYTES) return `JIT_CODE_MOVE of ${size} bytes`;
     const moved = this.#byCodeIndex.get(record.u64(MOVE.codeIndex));
     if (moved === undefined) return 'JIT_CODE_MOVE of code that was not loaded';
-    this.#place(record, record.i64(MOVE.newCodeAddr), moved);
+    const newCodeAddr = record.i64(MOVE.newCodeAddr);
+    if (!isAddress(newCodeAddr, this.functions[moved].sizeBytes)) return 'JIT_CODE_MOVE to no address';
+    this.#place(record, newCodeAddr, moved);
     return undefined;
   }
 
@@ -282,4 +285,9 @@ class JitDumpReader {
     this.#fileIndexes.set(name, this.files.length);
     return this.files.push(name) - 1;
   }
+}
+
+/** Beyond what a double holds there is no code of a process. */
+function isAddress(start: number, sizeBytes: number): boolean {
+  return Number.isSafeInteger(start) && Number.isSafeInteger(start + sizeBytes);
 }

@@ -7,8 +7,9 @@ import type { RecordingClock } from './clock.ts';
 import type { SessionEvent } from './events.ts';
 import type { TaskTable } from './tasks.ts';
 
-/** A recording with more processes than that which dump their code is none. */
+/** More processes that dump their code, and more code put into place, than any recording has: 8 GiB in all. */
 const MAX_DUMPS = 1024;
+const MAX_CODE_BYTES = 2 ** 33;
 
 /** A process's dump, its code yet to be put into place from `next` on. */
 interface Timeline {
@@ -40,6 +41,7 @@ export class JitCode {
   readonly #diagnostics: Diagnostics;
   #timelines: Timeline[] = [];
   readonly #met = new Set<string>();
+  #codeBytes = 0;
 
   constructor(open: OpenJitDump | undefined, clock: RecordingClock, events: readonly SessionEvent[], tasks: TaskTable, diagnostics: Diagnostics) {
     this.#open = open;
@@ -53,7 +55,11 @@ export class JitCode {
   meet(record: MmapRecord, dso: number): void {
     if (this.#open === undefined || !record.isExecutable || !/\/jit-\d{1,10}\.dump$/.test(record.filename)) return;
     const key = `${record.pid} ${dso}`;
-    if (this.#met.has(key) || this.#met.size >= MAX_DUMPS) return;
+    if (this.#met.has(key)) return;
+    if (this.#met.size >= MAX_DUMPS) {
+      this.#diagnostics.add('jitdump-excess', 'warning', `only the jitdump files of the first ${MAX_DUMPS} processes are read`);
+      return;
+    }
     this.#met.add(key);
     const dump = this.dumps.get(dso) ?? this.#read(record);
     if (dump === undefined) return;
@@ -93,10 +99,12 @@ export class JitCode {
   #put(pid: number, dso: number, { functions, placements }: JitDump, row: number): void {
     const start = placements.addresses[row];
     const { fileOffset, sizeBytes } = functions[placements.functions[row]];
-    // An address that a double cannot hold is none.
-    if (Number.isSafeInteger(start) && Number.isSafeInteger(start + sizeBytes)) {
-      this.#tasks.ownSpace(this.#tasks.process(pid)).putCode(start, start + sizeBytes, fileOffset - start, dso);
+    this.#codeBytes += sizeBytes;
+    if (this.#codeBytes > MAX_CODE_BYTES) {
+      this.#diagnostics.add('jitdump-excess', 'warning', `jitdump files tell of more than ${MAX_CODE_BYTES} bytes of code: what is more is left out`);
+      return;
     }
+    this.#tasks.ownSpace(this.#tasks.process(pid)).putCode(start, start + sizeBytes, fileOffset - start, dso);
   }
 
   #hasSameClock({ hasArchTimes }: JitDump): boolean {

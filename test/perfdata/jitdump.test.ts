@@ -41,6 +41,12 @@ describe('readJitDump', () => {
       { move: 8n, to: 0x4000n, time: 4n },
     ]);
     expect(placements(dump)).toEqual(['1 1000 a', '2 2000 b', '3 3000 b']);
+    expect(
+      read([
+        { load: 'a', at: 0x1000n, code: 16, index: 7n },
+        { move: 7n, to: -(2n ** 63n) },
+      ]).damage,
+    ).toBe('JIT_CODE_MOVE to no address at 0x72');
     expect([dump.damagedRecords, dump.damage]).toEqual([1, 'JIT_CODE_MOVE of code that was not loaded at 0xfc']);
   });
 
@@ -101,6 +107,8 @@ describe('readJitDump', () => {
     ['JIT_CODE_LOAD: code of 17 bytes overruns record of 74 bytes', { load: 'f', at: 0n, code: 16, codeSize: 17n }],
     ['JIT_CODE_LOAD of 20 bytes has no name', { other: 0, body: new Uint8Array(4) }],
     ['JIT_CODE_LOAD: its name does not end', { other: 0, body: new Uint8Array(60).fill(0x61) }],
+    ['JIT_CODE_LOAD: its code is at no address', { load: 'f', at: 2n ** 63n - 1n, code: 16 }],
+    ['JIT_CODE_LOAD: its code is at no address', { load: 'f', at: 2n ** 53n - 8n, code: 16 }],
     ['JIT_CODE_MOVE of 20 bytes', { other: 1, body: new Uint8Array(4) }],
     ['JIT_CODE_DEBUG_INFO of 20 bytes', { other: 2, body: new Uint8Array(4) }],
     ['JIT_CODE_DEBUG_INFO: 9007199254740992 entries overrun record of 51 bytes', { debug: 0n, lines: [[0n, 1, 0, 'aa']], count: 2n ** 53n }],
