@@ -50,15 +50,24 @@ export class ModuleFiles {
 
   /**
    * The files of a module, that of the module itself or a debug file, each as it is found: the recorded path, the build-id cache, the
-   * modules of the recorded release, debug files by path and by build id.
+   * modules of the recorded release, debug files by path and by build id. Where the build id is not recorded, the first file is believed,
+   * and the others must match it.
    */
   async *find(module: RecordedModule, files: CheckedFiles): AsyncGenerator<ElfFile> {
     const seen = new Set<string>();
-    for await (const path of this.#paths(module)) {
-      if (seen.has(path)) continue;
-      seen.add(path);
-      const elf = await this.#open(path, module.buildId, files);
-      if (elf !== undefined) yield elf;
+    let { buildId } = module;
+    for (let isLast = false; !isLast; ) {
+      const asked = buildId;
+      for await (const path of this.#paths({ ...module, buildId: asked })) {
+        if (seen.has(path)) continue;
+        seen.add(path);
+        const elf = await this.#open(path, buildId, files);
+        if (elf === undefined) continue;
+        if (!isKnownBuildId(buildId)) buildId = (await elf.buildId()) ?? '';
+        yield elf;
+      }
+      // A build id that was learned leads to places that were not known before.
+      isLast = buildId === asked;
     }
   }
 

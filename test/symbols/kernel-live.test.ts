@@ -220,6 +220,30 @@ describe.skipIf(!canBuild)('a kernel of our own', () => {
     );
   });
 
+  it.skipIf(!hasAddr2line)('finds the debug file of a stripped module by the build id that the module itself has', async () => {
+    const root = `${at('root-stripped')}/lib/modules/${RELEASE}`;
+    const full = at('with-id.ko');
+    mkdirSync(root, { recursive: true });
+    execFileSync('ld', ['-r', '--build-id=0x1122334455667788990011223344556677889900', '-o', full, moduleFile()]);
+    execFileSync('strip', ['--strip-debug', '-o', `${root}/mod_one.ko`, full]);
+    writeFileSync(`${root}/modules.order`, 'mod_one.ko\n');
+    const debugDir = at('debug');
+    mkdirSync(`${debugDir}/.build-id/11`, { recursive: true });
+    const debugFile = `${debugDir}/.build-id/11/22334455667788990011223344556677889900.debug`;
+    execFileSync('objcopy', ['--only-keep-debug', full, debugFile]);
+    const linesOf = async (): Promise<string> => {
+      const code = (await symbolsOf({ ...module, longName: `${root}/mod_one.ko` }, { debugDirs: [debugDir] }))!;
+      const [[innermost = '']] = await linesAt(code, [signed(MODULE_START)]);
+      await code.close?.();
+      return innermost;
+    };
+    expect(await linesOf()).toMatch(/^mod_one .*module\.c:\d+$/);
+    // One of another build is no help.
+    execFileSync('ld', ['-r', '--build-id=0x11', '-o', at('other-id.ko'), moduleFile()]);
+    execFileSync('objcopy', ['--only-keep-debug', at('other-id.ko'), debugFile]);
+    expect(await linesOf()).toBe('');
+  });
+
   it('finds each section of a module where the list of the recorded boot has its functions', async () => {
     const bases = { mod_one: 0x1000n, mod_cold: 0x9000n, mod_exit: 0x5000n, mod_init: 0x20000n };
     const lines = Object.entries(bases).map(([name, base]) => `${(MODULE_START + base).toString(16)} t ${name}\t[mod_one]`);
