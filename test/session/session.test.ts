@@ -352,6 +352,23 @@ describe('callchains', () => {
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[nf_tables]', 'bpf_prog_1', '[kernel.kallsyms]', '[kernel.kallsyms]']);
   });
 
+  it('give code that came at run time to the newest program there, though the unloading of the older was lost', async () => {
+    const at = (time: bigint): { sampleId: { time: bigint } } => ({ sampleId: { time } });
+    const ip = 0xffffffffc0025040n;
+    const records = [
+      kernelMap,
+      record.ksymbol({ addr: 0xffffffffc0025020n, len: 0x100, name: 'bpf_prog_1_old' }, at(1n)),
+      sampleAt(10n, 0n, [context.kernel, ip]),
+      record.ksymbol({ addr: 0xffffffffc0025018n, len: 0x80, name: 'bpf_prog_2_new' }, at(11n)),
+      sampleAt(12n, 0n, [context.kernel, ip]),
+      record.ksymbol({ addr: 0xffffffffc0025018n, len: 0x80, unregister: true, name: 'bpf_prog_2_new' }, at(13n)),
+      record.ksymbol({ addr: 0xffffffffc0025018n, len: 0x80, name: 'bpf_trampoline_3' }, at(14n)),
+      sampleAt(15n, 0n, [context.kernel, ip]),
+    ];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['bpf_prog_1_old', 'bpf_prog_2_new', 'bpf_trampoline_3']);
+  });
+
   it('end where the address space of a 32-bit kernel ends', async () => {
     const records = [
       record.mmap({ pid: 0xffffffff, addr: 0xc1000000n, len: 0x60_0000n, pgoff: 0xc1000000n, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel }),
