@@ -58,11 +58,15 @@ export class BufferSource implements ByteSource {
   async close(): Promise<void> {}
 }
 
-/** Reads `sizeBytes` bytes at `position`; the result is shorter only where the source ends. */
-export async function readRange(source: ByteSource, position: number, sizeBytes: number): Promise<Uint8Array> {
+/**
+ * Reads `sizeBytes` bytes at `position`; the result is shorter only where the source ends.
+ * @param memory where to put them: as many bytes; by default, memory of their own
+ */
+export async function readRange(source: ByteSource, position: number, sizeBytes: number, memory?: Uint8Array): Promise<Uint8Array> {
   // A size read from a file is not trusted: never allocate past what the source can hold.
   const available = source.sizeBytes === undefined ? sizeBytes : Math.max(0, source.sizeBytes - position);
-  const target = new Uint8Array(Math.min(sizeBytes, available));
+  const size = Math.min(sizeBytes, available);
+  const target = memory === undefined ? new Uint8Array(size) : memory.subarray(0, size);
   let done = 0;
   while (done < target.length) {
     const count = await source.readAt(position + done, target.subarray(done));

@@ -5,6 +5,7 @@ import type { DebugSections } from './debug-sections.ts';
 import { DwarfFile, type Unit, type UnitBytes } from './dwarf-file.ts';
 import { FoundFrames } from './found-frames.ts';
 import type { LineTable } from './line-table.ts';
+import { ReusedMemory } from './reused-memory.ts';
 import { SourceFunctions } from './source-functions.ts';
 import { readSplitUnit, type SplitUnit } from './split-unit.ts';
 import { UnitFrames } from './unit-frames.ts';
@@ -90,18 +91,20 @@ export class DebugInfo implements SourceLines {
     const claims = new AddressClaims(found.addresses);
     ranges.claim(claims);
     const units = [...claims.byUnit()];
-    let next = units.length > 0 ? this.#readAhead(units[0][0]) : undefined;
+    // One for the unit that is searched, one for that which is read.
+    const memories = [new ReusedMemory(), new ReusedMemory()];
+    let next = units.length > 0 ? this.#readAhead(units[0][0], memories[0]) : undefined;
     for (const [i, [unit, indexes]] of units.entries()) {
       const bytes = next;
-      next = i + 1 < units.length ? this.#readAhead(units[i + 1][0]) : undefined;
+      next = i + 1 < units.length ? this.#readAhead(units[i + 1][0], memories[(i + 1) % 2]) : undefined;
       const open = indexes.filter((index) => !found.hasFunction(index));
       if (open.length > 0) await this.#lookupUnit(unit, open, found, true, bytes);
     }
   }
 
   /** Reads a unit's bytes while others are searched. */
-  #readAhead(offset: number): Promise<UnitBytes> {
-    const bytes = this.#main.readUnit(offset);
+  #readAhead(offset: number, memory: ReusedMemory): Promise<UnitBytes> {
+    const bytes = this.#main.readUnit(offset, memory);
     // Whoever awaits it learns of damage; nobody may.
     bytes.catch(() => {});
     return bytes;

@@ -1,4 +1,5 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
+import type { ReusedMemory } from './reused-memory.ts';
 
 /** Sections of debug information that are read, without the leading `.debug_`, `.zdebug_` and without `.dwo` behind. */
 export const DEBUG_SECTION_NAMES = [
@@ -26,9 +27,10 @@ export interface DebugSection {
   /**
    * Bytes from `offset` on; fewer than asked for only where the section ends. An uncompressed section is read from the file each
    * time, a compressed or relocated one once.
+   * @param memory where to put them, if they have to be put anywhere; by default, memory of their own
    * @throws PerfconvError when the section cannot be decompressed or read
    */
-  read(offset: number, sizeBytes: number): Promise<ByteView>;
+  read(offset: number, sizeBytes: number, memory?: ReusedMemory): Promise<ByteView>;
 }
 
 /** The debug sections of one file. */

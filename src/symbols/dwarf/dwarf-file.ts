@@ -6,6 +6,7 @@ import type { DebugSections } from './debug-sections.ts';
 import { FormReader } from './forms.ts';
 import { FunctionDieReader } from './function-die.ts';
 import { type LineTable, LineTableReader } from './line-table.ts';
+import type { ReusedMemory } from './reused-memory.ts';
 import { StringReader, type TextPlace } from './string-reader.ts';
 import { type AddressBases, AddressSections, UnitAddresses } from './unit-addresses.ts';
 import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, type UnitHeader } from './unit-header.ts';
@@ -68,14 +69,15 @@ export class DwarfFile {
 
   /**
    * Reads the bytes of the unit that starts at `offset`; nothing else of the file is touched, so that this may go on beside other work.
+   * @param memory for the bytes; by default they have their own
    * @throws PerfconvError when they cannot be read, or units have been read far too often
    */
-  async readUnit(offset: number): Promise<UnitBytes> {
+  async readUnit(offset: number, memory?: ReusedMemory): Promise<UnitBytes> {
     const section = this.sections.section('info');
     const header = readUnitHeader(await section.read(offset, MAX_UNIT_HEADER_SIZE_BYTES), 0, offset, section.sizeBytes);
     this.#unitBytesLeft -= header.end - offset;
     if (this.#unitBytesLeft < 0) throw new PerfconvError('damaged', 'units are read over and over', { record: '.debug_info', offset });
-    return { header, view: await section.read(offset, header.end - offset) };
+    return { header, view: await section.read(offset, header.end - offset, memory) };
   }
 
   /** The unit that starts at `offset`. @throws PerfconvError when it cannot be read */

@@ -8,6 +8,7 @@ import type { Decompressor } from '../symbol-files.ts';
 import { decompressSection, maxDecompressedSize, type SectionCompression, sectionCompression } from './compressed-section.ts';
 import { DEBUG_SECTION_NAMES, type DebugSection, type DebugSectionName, type DebugSections } from './debug-sections.ts';
 import { DebugRelocations } from './relocations.ts';
+import type { ReusedMemory } from './reused-memory.ts';
 
 /** More than this at once is asked for by damaged files only, and is more than JavaScript surely gives. */
 const MAX_READ_SIZE_BYTES = 1 << 30;
@@ -123,11 +124,11 @@ class FileSection implements DebugSection {
     this.sizeBytes = sizeInFile(elf, section);
   }
 
-  async read(offset: number, sizeBytes: number): Promise<ByteView> {
+  async read(offset: number, sizeBytes: number, memory?: ReusedMemory): Promise<ByteView> {
     const size = Math.max(0, Math.min(sizeBytes, this.sizeBytes - offset));
     const { source, littleEndian } = this.#elf;
     if (size > MAX_READ_SIZE_BYTES) throw new PerfconvError('damaged', `${size} bytes of debug information at once`, { file: source.name, offset });
-    return new ByteView(size === 0 ? new Uint8Array() : await readRange(source, this.#fileOffset + offset, size), littleEndian);
+    return new ByteView(size === 0 ? new Uint8Array() : await readRange(source, this.#fileOffset + offset, size, memory?.take(size)), littleEndian);
   }
 }
 

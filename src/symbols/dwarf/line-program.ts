@@ -16,7 +16,10 @@ import { LineCursor } from './line-cursor.ts';
 import type { LineHeader } from './line-header.ts';
 import { readFileEntry } from './line-header.ts';
 
-/** The rows of a line table, as columns. Those of one sequence are neighbours, in ascending order of addresses. */
+/**
+ * The rows of a line table, as columns. Those of one sequence are neighbours, in ascending order of addresses. The memory is the
+ * runner's, and holds them until it runs another program.
+ */
 export interface LineRows {
   readonly addresses: Float64Array;
   /** Indexes as the program has them. */
@@ -43,7 +46,7 @@ export interface LineSequences {
 
 const FIRST_CAPACITY = 4096;
 /** More rows than this are in few tables: memory for them is not kept. */
-const MAX_KEPT_CAPACITY = 1 << 18;
+const MAX_KEPT_CAPACITY = 1 << 20;
 
 /** Runs line number programs; keeps the memory that they need from one to the next. */
 export class LineProgramRunner {
@@ -52,10 +55,16 @@ export class LineProgramRunner {
   #lines = new Uint32Array(FIRST_CAPACITY);
   #columns = new Uint32Array(FIRST_CAPACITY);
   readonly #hasCodeAtZero: boolean;
+  #current: LineRows | undefined;
 
   /** @param hasCodeAtZero as in `DebugSections` */
   constructor(hasCodeAtZero: boolean) {
     this.#hasCodeAtZero = hasCodeAtZero;
+  }
+
+  /** Whether the rows are those of the last program that was run. */
+  holds(rows: LineRows | undefined): rows is LineRows {
+    return rows !== undefined && rows === this.#current;
   }
 
   /**
@@ -192,14 +201,15 @@ export class LineProgramRunner {
       this.#lines = lines;
       this.#columns = columns;
     }
-    return {
-      addresses: addresses.slice(0, firstRow),
-      files: files.slice(0, firstRow),
-      lines: lines.slice(0, firstRow),
-      columns: columns.slice(0, firstRow),
+    this.#current = {
+      addresses: addresses.subarray(0, firstRow),
+      files: files.subarray(0, firstRow),
+      lines: lines.subarray(0, firstRow),
+      columns: columns.subarray(0, firstRow),
       sequences: sortedSequences(sequences),
       isCut: count > firstRow || at < end,
     };
+    return this.#current;
   }
 
   /** Whether linkers put this address where there was code that they threw away: 0, or the two highest of all (DWARF 6, "reserved target addresses"). */

@@ -11,6 +11,8 @@ export type { LineTableUnit } from './line-files.ts';
 /** Tables do not share bytes, but for damaged lengths. How many times a section's size all tables together may have. */
 const MAX_SHARING = 4;
 const FREE_SHARED_BYTES = 1 << 20;
+/** How many times each table is run, on average and for all look-ups together. */
+const MAX_TIMES_RUN = 64;
 
 /** How many sequences are looked at for one address, where they overlap. Compilers' do not. */
 const MAX_OVERLAPPING_SEQUENCES = 16;
@@ -20,6 +22,7 @@ export class LineTableReader {
   readonly #sections: DebugSections;
   readonly #strings: LineStrings;
   readonly #runner: LineProgramRunner;
+  readonly #budget: LineBudget;
   /** Offsets of the tables read so far, and the sum of their sizes. */
   readonly #known = new Set<number>();
   #knownBytes = 0;
@@ -32,6 +35,7 @@ export class LineTableReader {
     this.#sections = sections;
     this.#strings = new LineStrings(sections, supplementary);
     this.#runner = new LineProgramRunner(sections.hasCodeAtZero);
+    this.#budget = new LineBudget(sections);
   }
 
   /**
@@ -50,7 +54,23 @@ export class LineTableReader {
     // The size is not trusted: no more is read than there is.
     const view = await section.read(offset, size);
     const header = readLineHeader(view, place);
-    return new LineTable(view, header, new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit), this.#runner);
+    return new LineTable(view, header, new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit), this.#runner, this.#budget);
+  }
+}
+
+/** How many bytes of line programs may be run: units that take turns with large tables have them run again each time. */
+class LineBudget {
+  readonly #file: string;
+  #bytesLeft: number;
+
+  constructor(sections: DebugSections) {
+    this.#file = sections.name;
+    this.#bytesLeft = MAX_TIMES_RUN * (sections.section('line').sizeBytes + FREE_SHARED_BYTES);
+  }
+
+  spend(bytes: number): void {
+    this.#bytesLeft -= bytes;
+    if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'line tables are read over and over', { file: this.#file, record: '.debug_line' });
   }
 }
 
@@ -62,10 +82,12 @@ export class LineTable {
   readonly #header: LineHeader;
   readonly #files: LineFiles;
   readonly #runner: LineProgramRunner;
+  readonly #budget: LineBudget;
   #rows: LineRows | undefined;
 
   /** Made by {@link LineTableReader}. */
-  constructor(unit: ByteView, header: LineHeader, files: LineFiles, runner: LineProgramRunner) {
+  constructor(unit: ByteView, header: LineHeader, files: LineFiles, runner: LineProgramRunner, budget: LineBudget) {
+    this.#budget = budget;
     this.version = header.version;
     this.#unit = unit;
     this.#header = header;
@@ -73,9 +95,12 @@ export class LineTable {
     this.#runner = runner;
   }
 
-  /** All rows; read when first asked for. */
+  /** All rows; read when they are asked for, and again when those of another table were meanwhile. @throws PerfconvError `damaged` when that was far too often */
   get rows(): LineRows {
-    this.#rows ??= this.#runner.run(this.#unit, this.#header);
+    if (!this.#runner.holds(this.#rows)) {
+      this.#budget.spend(this.#unit.length);
+      this.#rows = this.#runner.run(this.#unit, this.#header);
+    }
     return this.#rows;
   }
 
