@@ -13,7 +13,7 @@
 #   small    four files of re2: DWARF 2 and 3, 64-bit DWARF, -flto, -g1, type units, not optimised …
 #   rust     ripgrep
 #   go       gofmt
-#   system   glibc and libstdc++ with Debian's -dbg packages, and node's own binary: links to them
+#   system   glibc with its debug file, the libstdc++ of Debian's -dbg package, and node's own binary: links to them
 #   large    the folders db and table of RocksDB, 265,000 lines with the headers, a shared object: gcc, DWARF 5
 set -euo pipefail
 
@@ -207,11 +207,17 @@ build_go() {
 
 build_system() {
   ln -sf "$(readlink -f "$(command -v node)")" "$out/node"
-  local library
-  for library in libc.so.6 libstdc++.so.6; do
-    ln -sf "$(ldconfig -p | awk -v name="$library" '$1 == name { print $NF; exit }')" "$out/$library"
-  done
-  [ -d /usr/lib/debug/.build-id ] || echo "build-programs.sh: no debug files for libc: install libc6-dbg and libstdc++6-12-dbg" >&2
+  local libc libstdcxx debug_file
+  libc=$(ldconfig -p | awk '$1 == "libc.so.6" { print $NF; exit }')
+  debug_file=$(readelf -n "$libc" | awk '/Build ID/ { print "/usr/lib/debug/.build-id/" substr($3, 1, 2) "/" substr($3, 3) ".debug" }')
+  ln -sf "$libc" "$out/libc.so.6"
+  [ -e "$debug_file" ] || echo "build-programs.sh: no debug file of libc: install libc6-dbg" >&2
+  # Its symbols are what the others must be asked for (--like): with the stripped program they do not look at them.
+  ln -sf "$debug_file" "$out/libc.so.6.debug"
+  libstdcxx=$(dirname "$libc")/debug/libstdc++.so.6
+  [ -e "/usr/lib$libstdcxx" ] && libstdcxx=/usr/lib$libstdcxx
+  [ -e "$libstdcxx" ] || { echo "build-programs.sh: no libstdc++ with debug information: install libstdc++6-12-dbg" >&2 && return; }
+  ln -sf "$libstdcxx" "$out/libstdc++-debug.so.6"
 }
 
 build_large() {

@@ -3,7 +3,7 @@
 // Build first (npm run build); programs to measure on come from bench/symbols/build-programs.sh.
 //
 //   node bench/symbols/compare.mjs [--count 10000] [--seed 1] [--all] [--examples 2] [--without PEER]
-//                                  [--time 100,10000,50000] [--rounds 3] BINARY
+//                                  [--time 100,10000,50000] [--rounds 3] [--like PLAIN] BINARY
 //
 // Asks all three, each of which finds separate debug files by itself, for the same random addresses of BINARY's code (--all: for each one, beginning at the first), with inlined
 // functions and without demangling, and prints
@@ -11,6 +11,7 @@
 //     without those whose difference is a choice (see EXPLAINED in source-frames.mjs);
 //   - the same for those addresses on which llvm-symbolizer and addr2line agree: there is the least doubt of what is right;
 //   - the differences by class, each with examples.
+// --like asks the others for the same addresses of PLAIN, a program of the same code with its debug information in a form that they know.
 // With --time it runs each on so many addresses, in processes of their own and in turn, and prints wall time, processor time in user
 // mode and the peak of resident memory (GNU time's), the best and the median of the rounds. Addresses are sorted for all of them.
 
@@ -37,9 +38,11 @@ const { values: options, positionals } = parseArgs({
     without: { type: 'string', multiple: true, default: [] },
     time: { type: 'string' },
     rounds: { type: 'string', default: '3' },
+    like: { type: 'string' },
   },
 });
 const [binary] = positionals;
+const plain = options.like ?? binary;
 const directory = mkdtempSync(join(tmpdir(), 'perfconv-symbols-'));
 try {
   if (positionals.length !== 1) throw new Error('usage: node bench/symbols/compare.mjs [options] BINARY');
@@ -86,8 +89,8 @@ function randomNumbers(seed) {
 
 function compare(peers) {
   const addresses = chooseAddresses(Number(options.count));
-  const answers = new Map(peers.map((peer) => [peer, symbolize(peer, { binary, addresses, directory }).frames()]));
-  const symbols = readSymbols(binary);
+  const answers = new Map(peers.map((peer) => [peer, symbolize(peer, { binary: peer === OURS ? binary : plain, addresses, directory }).frames()]));
+  const symbols = readSymbols(plain);
   const differences = (first, second, columns) => addresses.map((_, i) => difference(answers.get(first)[i], answers.get(second)[i], { columns, symbols }));
   console.log(`${basename(binary)}: ${addresses.length} addresses`);
   const ours = answers.get(OURS);
@@ -133,7 +136,8 @@ function compare(peers) {
 /** Whether the frames at one place of several chains are not all the same; all are, of chains of several lengths. */
 function differs(chains, at) {
   const [first, ...rest] = chains;
-  return rest.some((chain) => chain.length !== first.length || difference([first[at]], [chain[at]], { columns: false }) !== '');
+  if (rest.some((chain) => chain.length !== first.length)) return true;
+  return rest.some((chain) => difference([first[at]], [chain[at]], { columns: false }) !== '');
 }
 
 function groupBy(items, keyOf) {
