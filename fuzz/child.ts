@@ -13,7 +13,7 @@ import { type Outcome, Target } from './target.ts';
 const PROGRESS_MS = 1000;
 
 watchAllocations();
-const target = new Target();
+const target = new Target({ isTimed: true });
 /** What was thrown where nobody waited for it. */
 let unhandled: unknown;
 process.on('unhandledRejection', (error) => (unhandled ??= error));

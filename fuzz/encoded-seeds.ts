@@ -4,11 +4,12 @@ import { jitSeeds } from './jit-recording.ts';
 import { ATTRS, RICH } from './rich-recording.ts';
 import { type Seed, type SeedKind, SINGLE_FILE } from './seed.ts';
 import { compressed, directory, hostile, LEAN, simpleperf, TRACEPOINT_SEEDS, tracepoints, trulyCompressed } from './special-recordings.ts';
+import { symbolSeeds } from './symbol-seeds.ts';
 import { rawZstdFrame } from './zstd-frame.ts';
 
 const single = (kind: SeedKind, name: string, bytes: Uint8Array): Seed => ({ kind, name, files: new Map([[SINGLE_FILE, bytes]]) });
 
-/** Seeds of every kind out of the tests' encoder. Nothing in them comes from a machine. */
+/** Seeds of every kind out of the tests' encoder, symbol files out of the fixtures. Nothing in them comes from a machine. */
 export function encodedSeeds(): Seed[] {
   const oldNames = ATTRS.map(({ config = 0n, name = '' }) => ({ config, name }));
   const old = { ...RICH, version: 1 as const, attrSize: 64, eventTypes: oldNames };
@@ -36,6 +37,7 @@ export function encodedSeeds(): Seed[] {
     single('names', 'file', encodeFile(hostile())),
     single('names', 'pipe', encodePipe(hostile())),
     ...jitSeeds(),
+    ...symbolSeeds(),
     single('wrapped', 'gzip', new Uint8Array(gzipSync(encodeFile(LEAN)))),
     single('wrapped', 'zstd', rawZstdFrame(encodeFile(LEAN))),
     single('wrapped', 'zstd-pipe', rawZstdFrame(encodePipe(LEAN))),

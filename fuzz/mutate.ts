@@ -1,17 +1,23 @@
 import { BYTE_MUTATIONS } from './byte-mutations.ts';
+import { bombElf, ELF_MUTATIONS, enlargeElf } from './elf-mutations.ts';
 import { enlarge } from './enlarge.ts';
 import type { Random } from './random.ts';
 import { insertRecords, RECORD_MUTATIONS, spliceFiles } from './record-mutations.ts';
-import { hasRecords, type InputFiles, isDirectory, type Seed } from './seed.ts';
+import { hasRecords, type InputFiles, isDirectory, type Seed, SINGLE_FILE } from './seed.ts';
 
 /** Larger than any seed; what grows beyond is cut off, so that one input costs milliseconds. */
 const MAX_FILE_BYTES = 96 << 10;
+/** Of binaries and debug files, in which one piece may come over and over. */
+const MAX_SYMBOL_FILE_BYTES = 1_500_000;
 const MAX_MUTATIONS = 12;
 /** One input in so many is made a megabyte long. */
 const LARGE_ONE_IN = 1000;
+const LARGE_SYMBOLS_ONE_IN = 60;
+const BOMB_ONE_IN = 120;
 
 /** Makes an input out of a seed. Depends on nothing but its arguments; the seed stays as it is. */
 export function mutate(seed: Seed, seeds: readonly Seed[], random: Random): InputFiles {
+  if (seed.kind === 'symbols') return mutateSymbols(seed, random);
   const files = new Map(seed.files);
   if (isDirectory(files) && random.oneIn(8)) mutateDirectory(files, random);
   const name = random.pick([...files.keys()]);
@@ -31,6 +37,23 @@ function mutateFile(bytes: Uint8Array, seeds: readonly Seed[], random: Random): 
   const { files } = random.pick(seeds);
   const other = files.get(random.pick([...files.keys()].filter((name) => hasRecords(files, name)))) ?? new Uint8Array();
   return choice === 18 ? insertRecords(bytes, other, random) : spliceFiles(bytes, other, random);
+}
+
+/** The recording stays as it is, so that the symbol files are read. */
+function mutateSymbols({ files: sound }: Seed, random: Random): InputFiles {
+  const files = new Map(sound);
+  const names = [...files.keys()].filter((name) => name !== SINGLE_FILE);
+  for (let count = random.oneIn(4) ? 2 : 1; count > 0; count--) {
+    const name = random.pick(names);
+    let bytes: Uint8Array = (files.get(name) ?? new Uint8Array()).slice();
+    if (random.oneIn(LARGE_SYMBOLS_ONE_IN)) bytes = enlargeElf(bytes, random);
+    else if (random.oneIn(BOMB_ONE_IN)) bytes = bombElf(bytes, random);
+    for (let mutations = mutationCount(random); mutations > 0; mutations--) {
+      bytes = random.pick(random.oneIn(6) ? BYTE_MUTATIONS : ELF_MUTATIONS)(bytes, random);
+    }
+    files.set(name, bytes.subarray(0, MAX_SYMBOL_FILE_BYTES));
+  }
+  return files;
 }
 
 /** Mostly one or two: a file with many things wrong is given up early. */

@@ -18,7 +18,7 @@ export interface Plan {
   readonly hasAllFields: boolean;
   /** Merge the profile with itself. */
   readonly isMerged: boolean;
-  /** `own`: what JITs wrote beside the recording. */
+  /** `own`: what lies beside the recording. */
   readonly symbols: 'none' | 'no files' | 'elf' | 'own';
 }
 
@@ -35,7 +35,7 @@ export function planOf(kind: SeedKind, random: Random): Plan {
     hasFilter: random.oneIn(10),
     hasAllFields: random.oneIn(2),
     isMerged: random.oneIn(16),
-    symbols: random.oneIn(16) ? random.pick(['no files', 'elf']) : kind === 'jit' ? 'own' : 'none',
+    symbols: random.oneIn(16) ? random.pick(['no files', 'elf']) : kind === 'jit' || kind === 'symbols' ? 'own' : 'none',
   };
 }
 

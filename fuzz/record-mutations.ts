@@ -21,7 +21,8 @@ const attackField: AnatomyMutation = (bytes, { view, fields }, random) => {
   return bytes;
 };
 
-function lie(field: Field, value: bigint, length: number, random: Random, fields: readonly Field[], view: Anatomy['view']): bigint {
+/** A number that is likely to do harm in the place of `value`. */
+export function lie(field: Field, value: bigint, length: number, random: Random, fields: readonly Field[], view: Anatomy['view']): bigint {
   const rest = BigInt(length - field.offset);
   switch (random.below(7)) {
     case 0:

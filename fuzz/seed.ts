@@ -1,11 +1,24 @@
 /** What kinds of recordings are mutated; `--kind` takes these names. */
-export const SEED_KINDS = ['file', 'pipe', 'directory', 'compressed', 'simpleperf', 'big-endian', 'v1', 'tracepoint', 'names', 'jit', 'wrapped'] as const;
+export const SEED_KINDS = [
+  'file',
+  'pipe',
+  'directory',
+  'compressed',
+  'simpleperf',
+  'big-endian',
+  'v1',
+  'tracepoint',
+  'names',
+  'jit',
+  'symbols',
+  'wrapped',
+] as const;
 
 export type SeedKind = (typeof SEED_KINDS)[number];
 
 /**
- * Files by name: one file under {@link SINGLE_FILE}, with what a JIT has written beside it (`perf-200.map`, `jit-200.dump`); or those of a directory
- * recording (`data`, `data.0` …).
+ * Files by name: one file under {@link SINGLE_FILE}, with what a JIT has written beside it (`perf-200.map`, `jit-200.dump`), or with binaries and
+ * debug files; or those of a directory recording (`data`, `data.0` …).
  */
 export type InputFiles = ReadonlyMap<string, Uint8Array>;
 
@@ -24,7 +37,7 @@ export function isDirectory(files: InputFiles): boolean {
   return !files.has(SINGLE_FILE);
 }
 
-/** Whether a file of an input has records: all but what a JIT has written. */
+/** Whether a file of an input has records: all but what a JIT has written and symbol files. */
 export function hasRecords(files: InputFiles, name: string): boolean {
   return name === SINGLE_FILE || isDirectory(files);
 }

@@ -25,6 +25,7 @@ import {
   writeReport,
 } from '../src/index.ts';
 import { SCRIPT_FIELDS, scriptDetailsOf } from '../src/writers/script-fields.ts';
+import { demanglingFault } from './demangle-check.ts';
 import { pollution, resetAllocations, uncheckedAllocation } from './guards.ts';
 import { type FileContent, NotedSymbolFiles, SYMFS } from './noted-symbol-files.ts';
 import { lineFault, OUTPUT_CHECKS, type Output } from './output-checks.ts';
@@ -52,6 +53,13 @@ export class Target {
   readonly #directory = mkdtempSync(join(tmpdir(), 'perfconv-fuzz-'));
   readonly #elf = readFileSync(join(projectRoot(), 'fixtures/symfs/opt/perfconv-fixtures/bin/syscalls'));
 
+  readonly #isTimed: boolean;
+
+  /** @param isTimed whether names that take too long to demangle are wrong: by the clock, which tests must not hang on */
+  constructor({ isTimed }: { readonly isTimed: boolean } = { isTimed: false }) {
+    this.#isTimed = isTimed;
+  }
+
   async run(files: InputFiles, plan: Plan): Promise<Outcome> {
     resetAllocations();
     let samples = -1;
@@ -77,6 +85,7 @@ export class Target {
     const options = optionsOf(plan, content, symbolFiles, diagnostics);
     const reading = { ...options, keepSamples: true, ...(plan.outputs.includes('script') && { keepDetails: detailsOf(plan) }) };
     const result = await this.#withSource(files, plan, (source) => readProfile(source, reading, diagnostics));
+    if (plan.symbols === 'own') checkNames(files, this.#isTimed);
     if (symbolFiles.escape !== undefined) throw new Wrong(`a path leads out of --symfs: ${JSON.stringify(symbolFiles.escape)}`);
     for (const output of plan.outputs) {
       if (output === 'csv') await this.#withSource(files, plan, (source) => checkTables(source, options, result));
@@ -126,6 +135,13 @@ export class Target {
     if (diagnostics.count('damaged') > 0) return;
     const of = ({ session }: ReadProfileResult): string => `${session.sampleCount} samples in ${session.counts.total} records`;
     if (of(streamed) !== of(whole)) throw new Wrong(`a stream differs from the same bytes in memory: ${of(streamed)}, ${of(whole)}`);
+  }
+}
+
+function checkNames(files: InputFiles, isTimed: boolean): void {
+  for (const [name, bytes] of files) {
+    const wrong = name === SINGLE_FILE ? undefined : demanglingFault(bytes, isTimed);
+    if (wrong !== undefined) throw new Wrong(wrong);
   }
 }
 

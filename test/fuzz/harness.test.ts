@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { anatomyOf } from '../../fuzz/anatomy.ts';
 import { Campaign } from '../../fuzz/campaign.ts';
+import { dwarfAnatomyOf } from '../../fuzz/dwarf-anatomy.ts';
+import { elfAnatomyOf, isElf, withSectionBytes } from '../../fuzz/elf-anatomy.ts';
 import { encodedSeeds } from '../../fuzz/encoded-seeds.ts';
 import { enlarge } from '../../fuzz/enlarge.ts';
 import { signatureOf } from '../../fuzz/finding.ts';
 import { minimise } from '../../fuzz/minimise.ts';
+import { NotedSymbolFiles, SYMFS } from '../../fuzz/noted-symbol-files.ts';
 import { Random } from '../../fuzz/random.ts';
 import { SEED_KINDS, SINGLE_FILE } from '../../fuzz/seed.ts';
 import { HOSTILE_NAMES } from '../../fuzz/special-recordings.ts';
-import { BufferSink, BufferSource, Diagnostics, readProfile, writeProfile } from '../../src/index.ts';
+import { symbolSeeds } from '../../fuzz/symbol-seeds.ts';
+import { BufferSink, BufferSource, Diagnostics, readProfile, Symbolizer, writeProfile } from '../../src/index.ts';
 import { encodeFile, encodePipe, record } from '../support/perf-encoder.ts';
 
 const attr = { sampleType: ['ip', 'callchain', 'raw'], ids: [1n] } as const;
@@ -84,6 +88,50 @@ describe('the anatomy of a recording', () => {
     expect(records.length).toBeGreaterThan(2);
     expect(fields.length).toBeGreaterThan(10);
   });
+});
+
+describe('the anatomy of a symbol file', () => {
+  const debugFiles = symbolSeeds().flatMap(({ files }) => [...files].filter(([, bytes]) => isElf(bytes)));
+
+  it.each(debugFiles)('%s has sections, and numbers in them', (_, bytes) => {
+    const elf = elfAnatomyOf(bytes);
+    expect(elf.sections.length).toBeGreaterThan(3);
+    expect(elf.headerFields.length).toBeGreaterThan(50);
+    expect(dwarfAnatomyOf(elf).places.length).toBeGreaterThan(4);
+  });
+
+  it('knows every unit, and the DIEs of all of it', () => {
+    for (const name of ['gcc2', 'gcc4', 'gcc5', 'gcc5-sections', 'clang5', 'rust', 'mips', 'ppc64']) {
+      const elf = elfAnatomyOf(new Map(debugFiles).get(name)!);
+      const { units, dies } = dwarfAnatomyOf(elf);
+      const info = elf.sections.find((section) => section.name === '.debug_info')!;
+      const own = units.filter(({ section }) => section.name === '.debug_info');
+      expect(own.at(-1)!.end, name).toBe(info.end);
+      // Nothing but the ends of lists of children follows.
+      const last = own.at(-1)!;
+      expect(dies.at(-1)! - last.start, name).toBeGreaterThan((last.end - last.start) * 0.9);
+    }
+  });
+
+  it('stays right when a section gets other bytes', () => {
+    const bytes = new Map(debugFiles).get('mips')!;
+    const before = elfAnatomyOf(bytes);
+    const section = before.sections.find(({ name }) => name === '.debug_line')!;
+    const after = elfAnatomyOf(withSectionBytes(bytes, before, section, Uint8Array.of(1, 2, 3)));
+    const { start, end } = after.sections[section.index];
+    expect([...after.view.bytes.subarray(start, end)]).toEqual([1, 2, 3]);
+  });
+});
+
+it.each(symbolSeeds())('all code of $name is named before anything is mutated', async ({ files }) => {
+  const machine = new NotedSymbolFiles((path) => files.get(path.slice(path.lastIndexOf('/') + 1)));
+  const diagnostics = new Diagnostics();
+  const symbolizer = new Symbolizer(machine, { symfs: SYMFS, debugDirs: [], compatPerf: false }, diagnostics);
+  const { profile } = await readProfile(new BufferSource(files.get(SINGLE_FILE)!), { symbolizer }, diagnostics);
+  const { locations } = profile;
+  const named = Array.from({ length: locations.size }, (_, i) => locations.lineCount(i)).filter((count) => count > 0).length;
+  expect(locations.size).toBeGreaterThan(150);
+  expect(named / locations.size).toBeGreaterThan(0.7);
 });
 
 describe('findings', () => {
