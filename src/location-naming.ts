@@ -107,12 +107,15 @@ export class LocationNaming {
     if (functions.length > 0) this.#profile.locations.setLines(location, functions, lineNumbers, columns, symbolOffset);
   }
 
-  /** A line belongs to the file of its frame, so that this is the function's file; it differs from the declaration's where code was included. */
+  /**
+   * A line belongs to the file of its frame, so that this is the function's file; it differs from the declaration's where code was
+   * included. Of declarations without a file (Observed: Go, functions that are inlined elsewhere, too) the frame's is the only one known.
+   */
   #internFunction(linkageName: string, { function: described, file, line }: SourceFrame): number {
     const { strings, functions } = this.#profile;
     const { name, systemName } = this.#names.of(linkageName);
     const source = (line > 0 ? file : described?.file) || described?.file || file;
-    const startLine = described !== undefined && described.file === source ? described.startLine : 0;
+    const startLine = described !== undefined && (described.file === source || described.file === '') ? described.startLine : 0;
     return functions.intern(name, systemName, strings.intern(source), startLine);
   }
 

@@ -84,6 +84,11 @@ describe('naming locations', () => {
     expect(await named({ lines: lines! })).toEqual([['outer()|_Z5outerv|0|/src/part.def:12:1|+0'], ['outer()|_Z5outerv|10|/src/outer.cc:0:0|+0']]);
   });
 
+  it('keeps the first line of a function whose declaration has no file', async () => {
+    const { lines } = linesOf({ 4112: [{ ...FRAMES[1], function: { ...OUTER, file: '' } }] });
+    expect((await named({ lines: lines! }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc:12:1|+0']);
+  });
+
   it('leaves a line of an unknown function without symbol unresolved', async () => {
     const { lines } = linesOf({ 4112: [{ function: undefined, file: '/src/x.S', line: 5, column: 0 }] });
     expect(await named({ lines: lines! })).toEqual([[], []]);
