@@ -1,5 +1,6 @@
 import { grown } from '../intern/growable.ts';
 import { ascendingOrder } from './ascending-order.ts';
+import { canonicalModuleName } from './kernel-modules.ts';
 import type { SymbolTable } from './symbol-table.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from './symbol-table-builder.ts';
 
@@ -158,13 +159,16 @@ export class Kallsyms {
   addressOf(name: string): number | undefined {
     const needle = new TextEncoder().encode(name);
     const bytes = this.#bytes;
+    let space = -1;
     for (let from = 0; from < bytes.length; ) {
       const newline = bytes.indexOf(NEWLINE, from);
       const end = newline < 0 ? bytes.length : newline;
-      const nameAt = bytes.indexOf(SPACE, from) + 3;
-      if (nameAt > 3 && equals(bytes, nameAt, nameAt + needle.length, needle) && (nameAt + needle.length === end || bytes[nameAt + needle.length] <= SPACE)) {
-        return addressAt(bytes, from);
-      }
+      // The next one may be lines away, and is looked for once.
+      if (space < from) space = bytes.indexOf(SPACE, from);
+      if (space < 0) return undefined;
+      const nameAt = space + 3;
+      const nameEnd = nameAt + needle.length;
+      if (nameEnd <= end && equals(bytes, nameAt, nameEnd, needle) && (nameEnd === end || bytes[nameEnd] <= SPACE)) return addressAt(bytes, from);
       from = end + 1;
     }
     return undefined;
@@ -218,11 +222,6 @@ function sizesOf({ count, starts, groups }: KallsymsLines): Float64Array {
 
 function sizeWithPage(start: number): number {
   return Math.ceil(start / PAGE_SIZE_BYTES) * PAGE_SIZE_BYTES + PAGE_SIZE_BYTES - start;
-}
-
-/** A module's name as the kernel spells it: `nf-tables` and `nf_tables` are the same module. */
-function canonicalModuleName(name: string): string {
-  return name.replaceAll('-', '_');
 }
 
 function groupOf(groupIndexes: Map<string, number>, name: string): number {

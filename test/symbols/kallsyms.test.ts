@@ -57,6 +57,23 @@ describe('Kallsyms', () => {
     expect(list.addressOf('one')).toBeUndefined();
   });
 
+  it('takes no address from another line than the name', () => {
+    expect(parse('ffffffff81000000\nffffffff81000100 T _text\n').addressOf('_text')).toBe(address('ffffffff81000100'));
+    expect(parse('ffffffff81000000\n').addressOf('_text')).toBeUndefined();
+  });
+
+  it('looks at each byte of a list without symbols a few times', () => {
+    const bytes = new Uint8Array(1 << 17).fill(0x0a);
+    let looked = 0;
+    bytes.indexOf = (byte, from = 0) => {
+      const found = Uint8Array.prototype.indexOf.call(bytes, byte, from);
+      looked += (found < 0 ? bytes.length : found + 1) - from;
+      return found;
+    };
+    expect(Kallsyms.parse(bytes).addressOf('_text')).toBeUndefined();
+    expect(looked).toBeLessThan(4 * bytes.length);
+  });
+
   it('moves the kernel by a shift', () =>
     expect(nameAt('ffffffff9a000100', parse(LIST), address('ffffffff9a000000') - address('ffffffff81000000'))).toBe('do_one'));
 

@@ -174,10 +174,6 @@ export function findOperator(first: number, second: number): number {
   return first >= 97 && first <= 122 && second >= 65 && second <= 122 ? OPERATOR_BY_CODE[codeIndex(first, second)]! : -1;
 }
 
-export function operatorIndex(code: string): number {
-  return findOperator(code.charCodeAt(0), code.charCodeAt(1));
-}
-
 export interface StdAbbreviation {
   readonly short: string;
   readonly full: string;
