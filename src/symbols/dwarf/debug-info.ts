@@ -39,6 +39,9 @@ export interface DebugInfoProblem {
 
 /** More problems than this are not of interest. */
 const MAX_PROBLEMS = 100;
+/** How many units without ranges are asked for each address, and beyond that for all together. Compilers that make such units are rare. */
+const MAX_VISITS_PER_ADDRESS = 256;
+const SPARE_VISITS = 1 << 22;
 const NO_RANGES: OwnRanges = { ranges: new UnitRanges(), unbounded: [] };
 
 /**
@@ -81,7 +84,7 @@ export class DebugInfo implements SourceLines {
       const known = this.#aranges.units();
       this.#ownRanges ??= await this.#attempt(() => readOwnRanges(this.#main, known, (error, file, offset) => this.#note(error, file, offset)), NO_RANGES);
       await this.#lookupClaimed(this.#ownRanges.ranges, found);
-      for (const unit of this.#ownRanges.unbounded) if (found.hasOpen) await this.#lookupUnit(unit, found.open(), found, false);
+      await this.#lookupUnbounded(this.#ownRanges.unbounded, found);
     }
     await this.#functions.finish();
     found.visit(visit);
@@ -99,6 +102,20 @@ export class DebugInfo implements SourceLines {
       next = i + 1 < units.length ? this.#readAhead(units[i + 1][0], memories[(i + 1) % 2]) : undefined;
       const open = indexes.filter((index) => !found.hasFunction(index));
       if (open.length > 0) await this.#lookupUnit(unit, open, found, true, bytes);
+      // Its memory is for the unit after the next.
+      else await bytes?.catch(() => {});
+    }
+  }
+
+  /** Asks units that do not say where their code lies, one after the other: each costs time for every address that is still open. */
+  async #lookupUnbounded(units: readonly number[], found: FoundFrames): Promise<void> {
+    let visitsLeft = found.addresses.length * MAX_VISITS_PER_ADDRESS + SPARE_VISITS;
+    for (const unit of units) {
+      const open = found.open();
+      if (open.length === 0) return;
+      visitsLeft -= open.length;
+      if (visitsLeft < 0) return this.#addProblem(this.#main, unit, `too many of the ${units.length} units that do not say where their code lies`);
+      await this.#lookupUnit(unit, open, found, false);
     }
   }
 
@@ -124,7 +141,7 @@ export class DebugInfo implements SourceLines {
       // Without its own table, a split unit names files of the skeleton's.
       const files = split && ((await this.#attempt(() => split.unit.file.lineTable(split.unit), undefined, offset)) ?? rows);
       const frames = new UnitFrames(split?.unit ?? unit, rows, split ? files : rows, this.#functions);
-      const wanted = Float64Array.from(indexes, (index) => found.addresses[index]);
+      const wanted = found.addressesAt(indexes);
       const places = split?.addresses ?? (await this.#main.addressesOf(unit));
       await this.#attempt(() => frames.find(wanted, places), undefined, offset);
       for (let i = 0; i < indexes.length; i++) {

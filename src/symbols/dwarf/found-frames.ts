@@ -21,7 +21,16 @@ export class FoundFrames {
 
   /** Indexes of the addresses without a function. */
   open(): number[] {
-    return Array.from(this.addresses.keys()).filter((index) => !this.hasFunction(index));
+    const open: number[] = [];
+    for (let i = 0; i < this.addresses.length; i++) if (!this.hasFunction(i)) open.push(i);
+    return open;
+  }
+
+  /** The addresses of those indexes. */
+  addressesAt(indexes: readonly number[]): Float64Array {
+    const addresses = new Float64Array(indexes.length);
+    for (let i = 0; i < indexes.length; i++) addresses[i] = this.addresses[indexes[i]];
+    return addresses;
   }
 
   /** Keeps frames, unless there are none or there are better ones. */

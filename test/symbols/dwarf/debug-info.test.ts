@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { ByteView } from '../../../src/bytes/byte-view.ts';
 import type { SourceFrame, SourceFunction } from '../../../src/symbols/code-symbols.ts';
 import { DebugInfo, type DebugInfoOptions } from '../../../src/symbols/dwarf/debug-info.ts';
+import type { DebugSection } from '../../../src/symbols/dwarf/debug-sections.ts';
 import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, Label, TAG, type UnitPlan } from '../../support/dwarf-builder.ts';
 import { makeLineProgram } from '../../support/line-program.ts';
 import { memorySections } from '../../support/memory-sections.ts';
@@ -325,6 +327,41 @@ describe('functions at addresses', () => {
     builder.unit(unit([die(TAG.namespace, [named('n')], [subprogram('f', 0x1000, 0x10)])], []));
     builder.unit(unit([subprogram('g', 0x2000, 0x10)], [[AT.low_pc, FORM.addr, 0]]));
     expect((await look(builder, [0x1000, 0x2000, 0x3000])).chains).toEqual({ 1000: 'f:0', 2000: 'g:0' });
+  });
+
+  it('though a unit that nobody needs is still being read when the next ones are', async () => {
+    const builder = new DwarfBuilder();
+    const places = [0x1000, 0x2000, 0x3000, 0x4000].map((low, i) => builder.unit(unit([subprogram('fghi'[i], low, 0x10)], extent(low, 0x10))));
+    const [first, unneeded, third, last] = places;
+    builder.aranges(first, [0x1000, 0x10]);
+    builder.aranges(unneeded, [0x1000, 0x10]);
+    builder.aranges(third, [0x3000, 0x10]);
+    builder.aranges(last, [0x4000, 0x10]);
+    const sections = sectionsOf(builder);
+    const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+    let lastIsRead = (): void => {};
+    const untilLast = new Promise<void>((done) => {
+      lastIsRead = done;
+    });
+    const info = sections.section('info');
+    const slow: DebugSection = {
+      sizeBytes: info.sizeBytes,
+      async read(offset, sizeBytes, memory) {
+        const view = await info.read(offset, sizeBytes);
+        if (memory === undefined) return view;
+        const bytes = memory.take(view.length);
+        if (offset === unneeded) await Promise.race([untilLast, pause(20)]);
+        bytes.set(view.bytes);
+        if (offset === last) {
+          lastIsRead();
+          await pause(0);
+        }
+        return new ByteView(bytes, true);
+      },
+    };
+    const opened = await DebugInfo.open({ ...sections, section: (name) => (name === 'info' ? slow : sections.section(name)) });
+    const frames = await lookIn(opened, [0x1000, 0x3000, 0x4000]);
+    expect([...frames.values()].map(([frame]) => nameOf(frame.function))).toEqual(['f', 'h', 'i']);
   });
 
   it('where functions overlap: the last one', async () => {
@@ -768,6 +805,21 @@ describe('hostile files', () => {
     const { info } = await look(builder, [0x1000]);
     expect(info.problems).toHaveLength(100);
     expect(new Set(info.problems.map(({ what }) => what.replace(/0x[0-9a-f]+/, 'N')))).toEqual(new Set(['.debug_abbrev at N: tables without end']));
+  });
+
+  it('may have any number of units that do not say where their code is: not all are asked for all addresses', async () => {
+    const builder = new DwarfBuilder();
+    // Units of one byte, whose table has functions.
+    builder.section.abbrev.bytes(1, TAG.compile_unit, 0, 0, 0, 2, TAG.subprogram, 0, AT.low_pc, FORM.addr, 0, 0, 0);
+    const units = 6000;
+    const bytes = new Uint8Array(units * 12);
+    for (let i = 0; i < units; i++) bytes.set([8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1], i * 12);
+    builder.raw(bytes);
+    const { info } = await look(
+      builder,
+      Array.from({ length: 2000 }, (_, i) => 0x1000 + i),
+    );
+    expect(info.problems.map(({ what }) => what)).toEqual(['too many of the 6000 units that do not say where their code lies']);
   });
 
   it('may claim addresses for the same unit over and over', async () => {
