@@ -7,7 +7,7 @@ import { FoundFrames } from './found-frames.ts';
 import type { LineTable } from './line-table.ts';
 import { ReusedMemory } from './reused-memory.ts';
 import { SourceFunctions } from './source-functions.ts';
-import { readSplitUnit, type SplitUnit } from './split-unit.ts';
+import { SplitFile, type SplitUnit } from './split-unit.ts';
 import { UnitFrames } from './unit-frames.ts';
 import { type OwnRanges, readAranges, readOwnRanges, UnitRanges } from './unit-ranges.ts';
 
@@ -57,6 +57,8 @@ export class DebugInfo implements SourceLines {
   readonly #problems: DebugInfoProblem[] = [];
   #aranges: UnitRanges | undefined;
   #ownRanges: OwnRanges | undefined;
+  /** Where one file holds several units, they are asked for one after the other. */
+  #lastSplit: SplitFile | undefined;
 
   private constructor(sections: DebugSections, { supplementary, openSplit }: DebugInfoOptions) {
     this.#main = new DwarfFile(sections, supplementary && new DwarfFile(supplementary));
@@ -151,7 +153,7 @@ export class DebugInfo implements SourceLines {
           this.#note(error, this.#main, offset);
         }
       }
-      // The file is dropped: what it has to tell is told now.
+      // The file is mostly dropped then: what it has to tell is told now.
       if (split) await this.#functions.finish(split.unit.file);
     } catch (error) {
       this.#note(error, this.#main, offset);
@@ -170,7 +172,10 @@ export class DebugInfo implements SourceLines {
     const { dwoName, compDir, dwoId } = skeleton.root;
     const request = { dwoName: await this.#main.text(dwoName, skeleton), compDir: await this.#main.text(compDir, skeleton), dwoId };
     const sections = await this.#openSplit?.(request);
-    if (sections !== undefined) return readSplitUnit(skeleton, sections);
+    if (sections !== undefined) {
+      if (this.#lastSplit?.sections !== sections) this.#lastSplit = new SplitFile(sections);
+      return this.#lastSplit.unitOf(skeleton);
+    }
     // Who opens files knows which ones are not there.
     if (this.#openSplit === undefined) this.#addProblem(this.#main, skeleton.header.offset, `${request.dwoName} is not looked for`);
     return undefined;

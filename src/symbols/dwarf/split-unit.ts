@@ -13,35 +13,55 @@ export interface SplitUnit {
   readonly addresses: UnitAddresses;
 }
 
-/**
- * Reads the unit that a skeleton stands for.
- * @param skeleton a unit of the main file
- * @param sections of the `.dwo` file, or its part of a `.dwp` file
- * @throws PerfconvError `damaged` when it is not there, or another one
- */
-export async function readSplitUnit(skeleton: Unit, sections: DebugSections): Promise<SplitUnit> {
-  const file = new DwarfFile(sections);
-  const unit = await findUnit(file, skeleton.root.dwoId);
-  const { file: main, root } = skeleton;
-  const lowPc = root.lowPc && (await main.addressOf(await main.addressesOf(skeleton), root.lowPc));
-  const bases = {
-    lowPc: lowPc === undefined || Number.isNaN(lowPc) ? 0 : lowPc,
-    addrBase: root.addrBase,
-    rnglistsBase: unit.root.rnglistsBase,
-    // What DWARF 4 with GNU's extensions has instead: the lists stay in the main file.
-    rangesBase: root.gnuRangesBase,
-  };
-  return { unit, addresses: new UnitAddresses(new AddressSections(main.sections, sections), unit.header, bases) };
-}
+/** A `.dwo` file, or a unit's part of a `.dwp` file. */
+export class SplitFile {
+  readonly sections: DebugSections;
+  readonly #file: DwarfFile;
+  /** Where the units start that were come upon, by id: with link-time optimisation one file has thousands. */
+  readonly #starts = new Map<string, number>();
+  #next = 0;
 
-async function findUnit(file: DwarfFile, dwoId: string): Promise<Unit> {
-  for (let i = 0; i < MAX_UNITS; i++) {
-    const start = await file.units.start(i);
-    if (start < 0) break;
-    const header = await file.units.headerAt(start);
-    if (header.unitType !== DW_UT_compile && header.unitType !== DW_UT_split_compile) continue;
-    const { root } = await file.headOfUnit(header);
-    if (root.tag === DW_TAG_compile_unit && (dwoId === '' || root.dwoId === dwoId)) return file.unitAt(start);
+  constructor(sections: DebugSections) {
+    this.sections = sections;
+    this.#file = new DwarfFile(sections);
   }
-  throw new PerfconvError('damaged', `no unit ${dwoId}`, { file: file.sections.name, record: '.debug_info.dwo' });
+
+  /**
+   * Reads the unit that a skeleton stands for.
+   * @param skeleton a unit of the main file
+   * @throws PerfconvError `damaged` when it is not there
+   */
+  async unitOf(skeleton: Unit): Promise<SplitUnit> {
+    const unit = await this.#unit(skeleton.root.dwoId);
+    const { file: main, root } = skeleton;
+    const lowPc = root.lowPc && (await main.addressOf(await main.addressesOf(skeleton), root.lowPc));
+    const bases = {
+      lowPc: lowPc === undefined || Number.isNaN(lowPc) ? 0 : lowPc,
+      addrBase: root.addrBase,
+      rnglistsBase: unit.root.rnglistsBase,
+      // What DWARF 4 with GNU's extensions has instead: the lists stay in the main file.
+      rangesBase: root.gnuRangesBase,
+    };
+    return { unit, addresses: new UnitAddresses(new AddressSections(this.sections, main.addresses), unit.header, bases) };
+  }
+
+  /** The compile unit with an id; the first one where none is told. */
+  async #unit(dwoId: string): Promise<Unit> {
+    while (!this.#starts.has(dwoId) && (await this.#step(dwoId)));
+    const start = this.#starts.get(dwoId);
+    if (start === undefined) throw new PerfconvError('damaged', `no unit ${dwoId}`, { file: this.sections.name, record: '.debug_info.dwo' });
+    return this.#file.unitAt(start);
+  }
+
+  /** Looks at the next unit. @returns false when there is none */
+  async #step(wanted: string): Promise<boolean> {
+    const start = this.#next < MAX_UNITS ? await this.#file.units.start(this.#next++) : -1;
+    if (start < 0) return false;
+    const header = await this.#file.units.headerAt(start);
+    if (header.unitType !== DW_UT_compile && header.unitType !== DW_UT_split_compile) return true;
+    const { root } = await this.#file.headOfUnit(header);
+    if (root.tag !== DW_TAG_compile_unit) return true;
+    for (const id of [root.dwoId, ...(wanted === '' ? [wanted] : [])]) if (!this.#starts.has(id)) this.#starts.set(id, start);
+    return true;
+  }
 }

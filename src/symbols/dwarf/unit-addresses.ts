@@ -20,12 +20,12 @@ export class AddressSections {
   readonly hasCodeAtZero: boolean;
   #entriesLeft: number;
 
-  /** @param rangeLists the file that has `.debug_rnglists`, if it is another one */
-  constructor(sections: DebugSections, rangeLists = sections) {
-    this.ranges = new SectionWindow(sections, 'ranges');
-    this.rnglists = new SectionWindow(rangeLists, 'rnglists');
-    this.addr = new SectionWindow(sections, 'addr');
-    this.hasCodeAtZero = sections.hasCodeAtZero;
+  /** @param main of the file with the skeletons, for a split unit: there are its addresses, and the range lists from before DWARF 5 */
+  constructor(sections: DebugSections, main?: AddressSections) {
+    this.ranges = main?.ranges ?? new SectionWindow(sections, 'ranges');
+    this.rnglists = new SectionWindow(sections, 'rnglists');
+    this.addr = main?.addr ?? new SectionWindow(sections, 'addr');
+    this.hasCodeAtZero = (main ?? sections).hasCodeAtZero;
     this.#entriesLeft = MAX_TIMES_READ * (this.ranges.section.sizeBytes + this.rnglists.section.sizeBytes) + SPARE_ENTRIES;
   }
 

@@ -671,6 +671,20 @@ describe('split units', () => {
     ]);
   });
 
+  it('of one file are found in any order, some of them never', async () => {
+    const [skeletons, dwo] = [new DwarfBuilder({ version: 5 }), new DwarfBuilder({ version: 5 })];
+    const ids = [1n, 2n, 3n, 4n];
+    for (const [i, id] of ids.entries()) {
+      const low = 0x1000 * (i + 1);
+      skeletons.unit({ unitType: 4, dwoId: id, root: die(TAG.skeleton_unit, [...extent(low, 0x10), [AT.dwo_name, FORM.string, 'all.dwo']]) });
+    }
+    for (const id of [4n, 2n, 1n]) dwo.unit({ unitType: 5, dwoId: id, root: die(TAG.compile_unit, [], [subprogram(`f${id}`, 0x1000 * Number(id), 0x10)]) });
+    const sections = sectionsOf(dwo);
+    const { chains, info } = await look(skeletons, [0x1000, 0x2000, 0x3000, 0x4000], { openSplit: async () => sections });
+    expect(chains).toEqual({ 1000: 'f1:0', 2000: 'f2:0', 4000: 'f4:0' });
+    expect(info.problems).toMatchObject([{ what: expect.stringContaining('no unit 0000000000000003') }]);
+  });
+
   it('have lines alone where their file is missing, or another one', async () => {
     const { skeleton } = split(5);
     const other = new DwarfBuilder();
