@@ -26,12 +26,14 @@ export interface LocationNamingOptions {
 export class LocationNaming {
   readonly #profile: Profile;
   readonly #names: FunctionNames;
+  readonly #takesLines: boolean;
   readonly #showsInlines: boolean;
   readonly #takesInnermostLine: boolean;
 
   constructor(profile: Profile, { debugInfo, demangle }: LocationNamingOptions) {
     this.#profile = profile;
     this.#names = new FunctionNames(profile.strings, demangle);
+    this.#takesLines = debugInfo !== 'none';
     this.#showsInlines = debugInfo === 'inlines';
     this.#takesInnermostLine = debugInfo === 'lines-like-perf';
   }
@@ -64,7 +66,7 @@ export class LocationNaming {
    */
   async byCode(group: readonly number[], { table, lines }: CodeSymbols): Promise<void> {
     if (table !== undefined) this.bySymbols(group, table);
-    if (lines === undefined) return;
+    if (lines === undefined || !this.#takesLines) return;
     const byAddress = Float64Array.from(group, (location) => this.#codeAddress(location));
     const order = Uint32Array.from(group, (_, i) => i).sort((a, b) => byAddress[a] - byAddress[b]);
     const addresses = new Float64Array(group.length);

@@ -45,8 +45,7 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
     };
     if (left.length > 0 && dso.isOneFunction) {
       mappings[mapping].hasSymbols = true;
-      const { table, lines } = runTimeCode.codeOf(dso);
-      await naming.byCode(left, { ...(table && { table }), ...(lines && options.debugInfo !== 'none' && { lines }) });
+      await naming.byCode(left, runTimeCode.codeOf(dso));
       continue;
     }
     const own = left.length === 0 || compatPerf ? [] : embedded.tablesOf(mapping);
@@ -57,8 +56,7 @@ export async function symbolizeLocations(profile: Profile, session: SessionResul
       search.use(dump.name, 'symbols');
       searches.set(mapping, search);
       mappings[mapping].hasSymbols = true;
-      const { table, lines } = jitDumpSymbols(dump);
-      await naming.byCode(left, { ...(table && { table }), ...(lines && options.debugInfo !== 'none' && { lines }) });
+      await naming.byCode(left, jitDumpSymbols(dump));
       continue;
     }
     // Modules need the kernel to be asked for, though no sample may lie in it.

@@ -3,6 +3,7 @@ import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { isKnownBuildId, sameBuildId } from './build-id.ts';
 import { fileCrc } from './debug-link.ts';
+import { hasDebugInfo } from './dwarf/elf-debug-sections.ts';
 import { ElfFile } from './elf.ts';
 import { hasDynsym, hasSymtab } from './elf-symbols.ts';
 import type { FileHoldings, SymbolSearch } from './search-log.ts';
@@ -119,6 +120,6 @@ function holdingsOf(elf: ElfFile): FileHoldings {
   return {
     code: elf.hasCode,
     symbols: hasSymtab(elf) ? 'symtab' : hasDynsym(elf) ? 'dynsym' : 'none',
-    debugInfo: elf.sections.some(({ name }) => name === '.debug_info' || name === '.zdebug_info'),
+    debugInfo: hasDebugInfo(elf),
   };
 }

@@ -1,10 +1,11 @@
 import { isKnownBuildId } from './build-id.ts';
 import { buildIdCacheFiles, type SearchedDirectories } from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
+import { hasDebugInfo } from './dwarf/elf-debug-sections.ts';
 import type { ElfFile } from './elf.ts';
 import { hasSymtab } from './elf-symbols.ts';
 import { isPlainRelease, isSameKernel } from './kernel-identity.ts';
-import { hasDebugInfo, type ObjectFiles } from './object-files.ts';
+import type { ObjectFiles } from './object-files.ts';
 import type { SymbolFiles } from './symbol-files.ts';
 
 /** A vdso as the recording knows it. */

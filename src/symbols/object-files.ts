@@ -2,6 +2,7 @@ import { isKnownBuildId } from './build-id.ts';
 import { binaryPlaces, debugFilePlaces, debugLinkPlaces, isStoredPath, perfPlaces, type RecordedFile, type SearchedDirectories } from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
 import { readDebugLink } from './debug-link.ts';
+import { hasDebugInfo } from './dwarf/elf-debug-sections.ts';
 import type { ElfFile } from './elf.ts';
 import { hasDynsym, hasSymtab } from './elf-symbols.ts';
 import { openMiniDebugInfo } from './mini-debug-info.ts';
@@ -166,9 +167,4 @@ class Parts {
     if (debugInfo !== undefined) search.use(debugInfo.source.name, 'lines');
     return { runtime, symbols, needsDynsym: symbols !== undefined && symbols === this.mini, debugInfo };
   }
-}
-
-/** Whether a file has debug information of its own. */
-export function hasDebugInfo(elf: ElfFile): boolean {
-  return elf.sections.some(({ name, sizeBytes }) => (name === '.debug_info' || name === '.zdebug_info') && sizeBytes > 0);
 }

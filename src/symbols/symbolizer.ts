@@ -82,11 +82,7 @@ export class Symbolizer {
    * kernel before its modules. Addresses to look up are file offsets for files and the vdso, run-time addresses for the kernel, its modules
    * and memory that no file is mapped to.
    */
-  async symbolsFor(object: CodeObject, question: CodeQuestion = { lines: false }): Promise<CodeSymbols | undefined> {
-    return this.#read(object, question);
-  }
-
-  async #read(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion): Promise<CodeSymbols | undefined> {
+  async symbolsFor(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion = { lines: false }): Promise<CodeSymbols | undefined> {
     const files = new CheckedFiles(this.#files, search, this.#diagnostics);
     let symbols: CodeSymbols | undefined;
     try {

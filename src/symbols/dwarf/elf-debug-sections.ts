@@ -51,6 +51,11 @@ export async function openDebugSections(elf: ElfFile, machine: Decompressor, kin
   return new ElfDebugSections(elf, sections);
 }
 
+/** Whether a file has debug information of its own. */
+export function hasDebugInfo(elf: ElfFile): boolean {
+  return elf.sections.some(({ name, sizeBytes }) => debugSectionName(name, 'main') === 'info' && sizeBytes > 0);
+}
+
 /** The section headers of each name. */
 async function findParts(elf: ElfFile, kind: 'main' | 'dwo'): Promise<ReadonlyMap<DebugSectionName, readonly Part[]>> {
   const parts = new Map<DebugSectionName, Part[]>();
