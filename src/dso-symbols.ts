@@ -13,7 +13,7 @@ export interface DsoSymbols {
   readonly unnamedSamples: number;
   /** Samples in the whole profile. */
   readonly allSamples: number;
-  /** Addresses of it in the profile: all, those with a function, those with a line. */
+  /** Addresses of it in the profile: all, those with a function, those with a line; −1 where lines were not looked for. */
   readonly locations: number;
   readonly namedLocations: number;
   readonly lineLocations: number;
@@ -24,8 +24,9 @@ export interface DsoSymbols {
 /**
  * Sums up what is known of each DSO that has addresses in the profile, those with the most samples first.
  * @param searches by mapping
+ * @param hasLines whether files and lines were looked for
  */
-export function summarizeDsos(profile: Profile, searches: ReadonlyMap<number, SymbolSearch>): DsoSymbols[] {
+export function summarizeDsos(profile: Profile, searches: ReadonlyMap<number, SymbolSearch>, hasLines: boolean): DsoSymbols[] {
   const { mappings, locations, totals, stacks } = profile;
   const zeros = (): number[] => new Array(mappings.length).fill(0);
   const [samples, unnamedSamples, all, named, withLine] = [zeros(), zeros(), zeros(), zeros(), zeros()];
@@ -56,7 +57,7 @@ export function summarizeDsos(profile: Profile, searches: ReadonlyMap<number, Sy
       allSamples,
       locations: all[mapping],
       namedLocations: named[mapping],
-      lineLocations: withLine[mapping],
+      lineLocations: hasLines ? withLine[mapping] : -1,
       places: searches.get(mapping)?.places ?? [],
     }),
   );

@@ -115,7 +115,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
     debugInfo,
     demangle,
   });
-  const symbols = summarizeDsos(profile, searches);
+  const symbols = summarizeDsos(profile, searches, debugInfo !== 'none');
   if (options.symbolizer !== undefined) reportMissingSymbols(symbols, diagnostics);
   options.onSymbols?.(symbols);
   if (details !== undefined) await addPayloadTexts(profile, session, { symbolizer: options.symbolizer, compatPerf }, diagnostics);

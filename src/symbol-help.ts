@@ -4,7 +4,7 @@ import type { SearchedPlace } from './symbols/search-log.ts';
 /** What would give a DSO the names, or else the lines, that it lacks, in a few words; empty when nothing is missing or nothing helps. */
 export function symbolHelp(dso: DsoSymbols): string {
   const lacksNames = dso.namedLocations < dso.locations;
-  if (!lacksNames && dso.lineLocations > 0) return '';
+  if (!lacksNames && dso.lineLocations !== 0) return '';
   switch (dso.kind) {
     case 'file':
       return fileHelp(dso, lacksNames);

@@ -32,7 +32,7 @@ function dsoLines(dso: DsoSymbols, columns: number): string[] {
   const share = samples === 0 ? 'no samples of its own, callers only' : `${percent.toFixed(1)} % of the samples (${samples})`;
   const lines = [
     name,
-    `  ${share}; ${locations} ${locations === 1 ? 'address' : 'addresses'}: ${namedText(namedLocations, locations)}, ${lineText(lineLocations, locations)}`,
+    `  ${share}; ${locations} ${locations === 1 ? 'address' : 'addresses'}: ${namedText(namedLocations, locations)}${lineText(lineLocations, locations)}`,
   ];
   if (buildId !== '') lines.push(`  build id ${buildId}`);
   if (places.length === 0) lines.push(`  ${namedLocations > 0 ? 'the recording itself has the names' : 'nothing to look for: this is no file'}`);
@@ -57,8 +57,10 @@ function namedText(named: number, all: number): string {
   return named === all ? 'all named' : `${named === 0 ? 'none' : named} named`;
 }
 
+/** Empty where lines were not looked for. */
 function lineText(withLine: number, all: number): string {
-  return `${withLine === 0 ? 'none' : withLine === all ? 'all' : withLine} with a line`;
+  if (withLine < 0) return '';
+  return `, ${withLine === 0 ? 'none' : withLine === all ? 'all' : withLine} with a line`;
 }
 
 function labelOf({ outcome, uses }: Place): string {

@@ -14,6 +14,14 @@ const place = (path: string, outcome: SearchedPlace['outcome'], more: Partial<Se
 });
 const counts = { allSamples: 1000, locations: 40, namedLocations: 12, lineLocations: 0 };
 
+it('tells nothing of lines that were not looked for', () => {
+  const text = symbolsText([
+    { name: '/bin/a', kind: 'file', buildId: '', samples: 1, unnamedSamples: 0, ...counts, namedLocations: 40, lineLocations: -1, places: [] },
+  ]);
+  expect(text).toContain('40 addresses: all named\n');
+  expect(text).not.toMatch(/line|helps/);
+});
+
 it('tells of each binary what was found where, in lines of 100 columns but for paths', () => {
   const dsos: DsoSymbols[] = [
     {
