@@ -2,6 +2,8 @@
  * perfconv's library: reads Linux perf.data recordings and writes them in the formats that profile viewers open.
  * Nothing here touches files, prints or exits; `perfconv/node` opens files.
  */
+
+export type { BlockingSource } from './bytes/blocking-source.ts';
 export { BufferSink, type ByteSink } from './bytes/byte-sink.ts';
 export { BufferSource, type ByteSource } from './bytes/byte-source.ts';
 export {
@@ -20,7 +22,9 @@ export { type Diagnostic, Diagnostics, type Severity } from './diagnostics.ts';
 export type { DsoSymbols } from './dso-symbols.ts';
 export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './errors.ts';
 export { FORMATS, type Format, type OutputFormat, outputFormatOf, type StreamFormat } from './formats.ts';
+export type { DebugInfoUse } from './location-naming.ts';
 export type { BranchFlags } from './perfdata/branch-stack.ts';
+export type { OpenJitDump } from './perfdata/jitdump.ts';
 export type { PerfRecord, RecordedEvent } from './perfdata/records/perf-record.ts';
 export type { BranchEntry, BranchStack, Sample, SampledRegs, UserStack } from './perfdata/sample.ts';
 export type { SampleId } from './perfdata/sample-id.ts';
@@ -46,6 +50,11 @@ export {
 } from './recording-info.ts';
 export type { RecordObserver } from './session/replay.ts';
 export type { SessionResult } from './session/session.ts';
+export type { CodeSymbols, SourceFrame, SourceFunction, SourceLines } from './symbols/code-symbols.ts';
+export { type DemangleStyle, demangle } from './symbols/demangle/demangle.ts';
+export type { SearchedPlace } from './symbols/search-log.ts';
+export type { SymbolTable } from './symbols/symbol-table.ts';
+export type { CodeObject, CodeQuestion } from './symbols/symbolizer.ts';
 export { type WriteOptions, writeProfile } from './write-profile.ts';
 export type { PprofLabel } from './writers/pprof-labels.ts';
 export { type ReportKey, type ReportOptions, writeReport } from './writers/report.ts';

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { ensureBuilt } from './support/built-cli.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const symbolsPage = readFileSync(join(root, 'docs/symbols.md'), 'utf8');
 const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
 
 /** One row of the table of exports: the names, and the code of its example, unless that is the example above the table. */
@@ -23,7 +24,8 @@ const rows = [...table.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| .*? \| (?:`([^`]+)`.
 
 /** What the table's examples take for granted. */
 const PRELUDE = `
-import { BufferSink, BufferSource, convert, Diagnostics, FORMATS, mergeProfiles, outputFormatOf, parseTimeRanges, PerfconvError, ProfileMerger, readProfile, readRecords, readRecordingInfo, writeProfile, writeReport } from 'perfconv';
+import { BufferSink, BufferSource, convert, demangle, Diagnostics, FORMATS, mergeProfiles, outputFormatOf, parseTimeRanges, PerfconvError, ProfileMerger, readProfile, readRecords, readRecordingInfo, writeProfile, writeReport } from 'perfconv';
+import { demangle as demangleAlone } from 'perfconv/demangle';
 import { readFileSync } from 'node:fs';
 import { deepEqual } from 'node:assert/strict';
 const bytes = readFileSync('perf.data');
@@ -82,9 +84,20 @@ describe('the README', () => {
     expect(printed).toContain('cpu-clock: 436 samples, 218000000 nanoseconds');
   });
 
+  test('leads to an example of symbols without a recording that type-checks and runs', () => {
+    const [, text] = /```ts\n([\s\S]*?)```/.exec(symbolsPage) ?? [];
+    mkdirSync(join(dir, 'binaries/opt/app'), { recursive: true });
+    copyFileSync(join(root, 'fixtures/debug/gcc5'), join(dir, 'binaries/opt/app/server'));
+    expect(
+      checkAndRun('symbols', text ?? '')
+        .trimEnd()
+        .split('\n'),
+    ).toEqual(['0 outer::Ring<int, 4>::push(int) /src/outer.h:20', '0 outer::shared(int, int) /src/outer.h:32', '1 second /src/second.cc:9']);
+  });
+
   test('has examples in its table that type-check and run', () => {
     const code = rows.filter((row) => row.code !== undefined).map(statement);
     expect(code.length).toBeGreaterThanOrEqual(7);
-    checkAndRun('table', `${PRELUDE}${code.join('\n')}\nconsole.log(FORMATS.length);\n`);
+    checkAndRun('table', `${PRELUDE}${code.join('\n')}\ndeepEqual(demangleAlone('_Z1fi'), 'f(int)');\nconsole.log(FORMATS.length);\n`);
   });
 });
