@@ -35,10 +35,10 @@ export interface ReadingPlan {
 }
 
 /**
- * @param defaults how functions are named where the options do not say
+ * @param naming of a command that has its own: what it takes from debug information, whatever the options say, and how it shows names where they do not say
  * @throws PerfconvError `usage`
  */
-export function planReading(args: Arguments, terminal: Terminal, defaults: Pick<ReadProfileOptions, 'debugInfo' | 'demangle'> = {}): ReadingPlan {
+export function planReading(args: Arguments, terminal: Terminal, naming: Pick<ReadProfileOptions, 'debugInfo' | 'demangle'> = {}): ReadingPlan {
   const compatPerf = args.choice('compat', ['perf']) !== undefined;
   const symfs = args.text('symfs');
   const buildIdDir = args.text('buildid-dir');
@@ -60,8 +60,8 @@ export function planReading(args: Arguments, terminal: Terminal, defaults: Pick<
       guest: readGuest(args),
     },
     // perf 6.1 shows inlined functions in callchains of debug information only.
-    debugInfo: defaults.debugInfo ?? (args.flag('no-inline') || compatPerf ? 'lines' : 'inlines'),
-    demangle: readDemangle(args) ?? defaults.demangle,
+    debugInfo: naming.debugInfo ?? (args.flag('no-inline') || compatPerf ? 'lines' : 'inlines'),
+    demangle: readDemangle(args) ?? naming.demangle,
     symbolFiles: new NodeSymbolFiles(debuginfod),
     maxStack: args.count('max-stack'),
   };
