@@ -72,6 +72,27 @@ describe('readJitDump', () => {
     expect(dump.files).toEqual(['a.py', 'b.py', 'lost.py']);
   });
 
+  it('believes no line of a function when one is of another place', () => {
+    const lines = (last: bigint): JitRecordSpec[] => [
+      {
+        debug: 0x1000n,
+        lines: [
+          [0x1000n, 1, 0, 'a.js'],
+          [last, 2, 0, '2\x8c'],
+        ],
+      },
+      { load: 'f', at: 0x1000n, code: 16 },
+      { debug: 0x2000n, lines: [[0x2000n, 3, 0, 'b.js']] },
+      { load: 'g', at: 0x2000n, code: 16 },
+    ];
+    expect(read(lines(0x1010n))).toMatchObject({ lines: { lines: [1, 2, 3] }, damagedRecords: 0 });
+    for (const outside of [0xfffn, 0x1011n, 0x58b0_f474_0000_0000n]) {
+      const { lines: columns, functions, damagedRecords, damage } = read(lines(outside));
+      expect([columns.lines, functions.map(({ firstLine }) => firstLine), damagedRecords]).toEqual([[3], [0, 0], 1]);
+      expect(damage).toMatch(/^JIT_CODE_LOAD: the lines before it are not of its code at 0x/);
+    }
+  });
+
   it('takes the 64 bytes out of the lines of V8, and its columns', () => {
     const records: JitRecordSpec[] = [
       { debug: 0x1000n, lines: [[0x1048n, 12, 3, 'a.js']] },
