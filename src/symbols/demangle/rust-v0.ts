@@ -1,24 +1,29 @@
 import { characterLiteral, integerText, stringLiteral } from './rust-literals.ts';
-import { RustV0Scanner } from './rust-v0-scanner.ts';
+import {
+  ANY_CONSTANT,
+  ANY_PATH,
+  CONSTANT_ARGUMENT,
+  CONSTANT_IN_VALUE,
+  type ConstantRole,
+  MAX_OUTPUT_LENGTH,
+  PATH_IN_TYPE,
+  PATH_IN_VALUE,
+  type PathRole,
+  RustV0Parts,
+  TYPE,
+} from './rust-v0-parts.ts';
 import { BASIC_TYPES, BOOLEANS, SIGNEDNESS } from './rust-v0-tables.ts';
 import type { DemangleStyle } from './style.ts';
 
-/** Beyond these a name is left mangled. The longest of librustc_driver's 200,000 names has 2,300 characters and becomes 10,000. */
+/** Longer names are left mangled. The longest of librustc_driver's 200,000 has 2,300 characters. */
 const MAX_NAME_LENGTH = 1 << 16;
-const MAX_OUTPUT_LENGTH = 1 << 16;
-const MAX_DEPTH = 500;
-const MAX_STEPS = 1 << 15;
-const MAX_BOUND_LIFETIMES = 1 << 8;
-
 /** Character codes: a letter means one thing at the start of a path, another at that of a type or constant. */
 const UNDERSCORE = 0x5f;
 const A = 0x41;
 const B = 0x42;
 const C = 0x43;
 const D = 0x44;
-const E = 0x45;
 const F = 0x46;
-const G = 0x47;
 const I = 0x49;
 const K = 0x4b;
 const L = 0x4c;
@@ -47,21 +52,6 @@ const LOWER_U = 0x75;
 const LOWER_Z = 0x7a;
 
 /**
- * As what a part of a name was read, so that references back to it can be printed alike: `a::b::<T>` is a path in an expression, `a::b<T>` one in a
- * type; constants that are expressions stand in braces among generic arguments. Bits, since most parts are printed the same in several roles.
- */
-const TYPE = 1;
-const PATH_IN_TYPE = 2;
-const PATH_IN_VALUE = 4;
-const CONSTANT_ARGUMENT = 8;
-const CONSTANT_IN_VALUE = 16;
-const ANY_PATH = TYPE | PATH_IN_TYPE | PATH_IN_VALUE;
-const ANY_CONSTANT = CONSTANT_ARGUMENT | CONSTANT_IN_VALUE;
-type PathRole = typeof PATH_IN_TYPE | typeof PATH_IN_VALUE;
-type ConstantRole = typeof CONSTANT_ARGUMENT | typeof CONSTANT_IN_VALUE;
-const ROLE_BITS = 5;
-
-/**
  * Demangles `_R…`, rustc's v0 names (RFC 2603), printed as libiberty (binutils 2.40, perf) prints them unless it is asked for more: without
  * the crates' hashes and the types of constants, without what LLVM appended (`.llvm.…`, `.cold`). Unlike there, constants that it
  * does not know (strings, references, arrays, tuples, structures), integers beyond 64 bits, quotes in characters and pattern types are printed
@@ -80,34 +70,11 @@ export function demangleRustV0(name: string, style: DemangleStyle): string | und
  * Reads one name after the other. Each method reads one production of RFC 2603's grammar and returns how that is printed; once something
  * does not fit, all of them return at once what is then thrown away.
  */
-class RustV0Reader extends RustV0Scanner {
+class RustV0Reader extends RustV0Parts {
   #showsArguments = true;
-  #depth = 0;
-  #steps = 0;
-  /** Within parts that are read but not shown: references back are not followed. */
-  #hidden = 0;
-  /** Lifetimes that the enclosing `for<…>` declare. */
-  #boundLifetimes = 0;
-
-  /** How the part that starts at a position was printed, if {@link #names} has this name's number there. */
-  readonly #texts: string[] = [];
-  readonly #names: number[] = [];
-  /** Its roles, and above them the number of lifetimes that were bound where it stands. */
-  readonly #contexts: number[] = [];
-  #nameNumber = 0;
-
   demangle(name: string, showsArguments: boolean): string | undefined {
-    this.symbol = name;
-    this.position = 2;
-    this.failed = false;
+    this.begin(name);
     this.#showsArguments = showsArguments;
-    this.#depth = this.#steps = this.#hidden = this.#boundLifetimes = 0;
-    this.#nameNumber++;
-    while (this.#names.length < name.length) {
-      this.#texts.push('');
-      this.#names.push(0);
-      this.#contexts.push(0);
-    }
     const path = this.#path(PATH_IN_VALUE);
     // The crate that made this instance.
     if (!this.failed && isUpperCase(this.peek())) this.#hiddenPath();
@@ -119,7 +86,7 @@ class RustV0Reader extends RustV0Scanner {
 
   #path(role: PathRole): string {
     const start = this.position;
-    if (!this.#enter()) return '';
+    if (!this.enter()) return '';
     let roles = ANY_PATH;
     let path: string;
     switch (this.next()) {
@@ -143,7 +110,7 @@ class RustV0Reader extends RustV0Scanner {
         const outer = this.position;
         path = this.#path(role);
         path += this.#nestedName(namespace);
-        roles = this.#rolesAt(outer, role);
+        roles = this.rolesAt(outer, role);
         break;
       }
       case I:
@@ -153,17 +120,17 @@ class RustV0Reader extends RustV0Scanner {
         roles = role === PATH_IN_VALUE ? PATH_IN_VALUE : TYPE | PATH_IN_TYPE;
         break;
       case B: {
-        const target = this.#backref();
+        const target = this.backref();
         const behind = this.position;
-        path = this.#known(target, role) ?? (this.#follows(target) ? this.#path(role) : '');
+        path = this.known(target, role) ?? (this.follows(target) ? this.#path(role) : '');
         this.position = behind;
-        roles = this.#rolesAt(target, role);
+        roles = this.rolesAt(target, role);
         break;
       }
       default:
         return this.fail();
     }
-    return this.#leave(start, path, roles);
+    return this.leave(start, path, roles);
   }
 
   /** @param namespace lower case: the compiler's own business; upper case: closures, shims and others to come */
@@ -182,22 +149,22 @@ class RustV0Reader extends RustV0Scanner {
   }
 
   #hiddenPath(): void {
-    this.#hidden++;
+    this.hidden++;
     this.#path(PATH_IN_TYPE);
-    this.#hidden--;
+    this.hidden--;
   }
 
   /** Generic arguments, up to their end; empty when they are not to be shown. */
   #arguments(): string {
-    if (!this.#showsArguments) this.#hidden++;
+    if (!this.#showsArguments) this.hidden++;
     let list = '';
-    for (let count = 0; this.#hasNext(list); count++) {
+    for (let count = 0; this.hasNext(list); count++) {
       if (count > 0) list += ', ';
-      if (this.eat(L)) list += this.#lifetime(this.base62());
+      if (this.eat(L)) list += this.lifetime(this.base62());
       else list += this.eat(K) ? this.#constant(CONSTANT_ARGUMENT) : this.#type();
     }
     if (this.#showsArguments) return list;
-    this.#hidden--;
+    this.hidden--;
     return '';
   }
 
@@ -206,7 +173,7 @@ class RustV0Reader extends RustV0Scanner {
     const tag = this.next();
     const basic = BASIC_TYPES[tag];
     if (basic !== undefined) return basic;
-    if (!this.#enter()) return '';
+    if (!this.enter()) return '';
     let type: string;
     switch (tag) {
       case R:
@@ -228,43 +195,43 @@ class RustV0Reader extends RustV0Scanner {
         type = `[${this.#type()}]`;
         break;
       case T:
-        type = this.#tuple(() => this.#type());
+        type = this.tuple(() => this.#type());
         break;
       case F:
-        type = this.#inBinder((binder) => binder + this.#functionType());
+        type = this.inBinder((binder) => binder + this.#functionType());
         break;
       case D:
-        type = this.#inBinder((binder) => `dyn ${binder}${this.#list(' + ', () => this.#dynTrait())}`);
+        type = this.inBinder((binder) => `dyn ${binder}${this.list(' + ', () => this.#dynTrait())}`);
         type += this.#dynLifetime();
         break;
       case W:
         type = `${this.#type()} is ${this.#pattern()}`;
         break;
       case B: {
-        const target = this.#backref();
+        const target = this.backref();
         const behind = this.position;
-        type = this.#known(target, TYPE) ?? (this.#follows(target) ? this.#type() : '');
+        type = this.known(target, TYPE) ?? (this.follows(target) ? this.#type() : '');
         this.position = behind;
         break;
       }
       default:
         this.position = start;
         type = this.#path(PATH_IN_TYPE);
-        this.#depth--;
+        this.leaveUnnoted();
         return type; // A path by which it can be referred to as both.
     }
-    return this.#leave(start, type, TYPE);
+    return this.leave(start, type, TYPE);
   }
 
   #referenceLifetime(): string {
     const index = this.eat(L) ? this.base62() : 0;
-    return index === 0 ? '' : `${this.#lifetime(index)} `;
+    return index === 0 ? '' : `${this.lifetime(index)} `;
   }
 
   #functionType(): string {
     const unsafe = this.eat(U) ? 'unsafe ' : '';
     const abi = this.eat(K) ? `extern "${this.#abi()}" ` : '';
-    const parameters = this.#list(', ', () => this.#type());
+    const parameters = this.list(', ', () => this.#type());
     const returned = this.eat(LOWER_U) ? '' : ` -> ${this.#type()}`;
     return `${unsafe}${abi}fn(${parameters})${returned}`;
   }
@@ -279,7 +246,7 @@ class RustV0Reader extends RustV0Scanner {
   #dynLifetime(): string {
     if (!this.eat(L)) return this.fail();
     const index = this.base62();
-    return index === 0 ? '' : ` + ${this.#lifetime(index)}`;
+    return index === 0 ? '' : ` + ${this.lifetime(index)}`;
   }
 
   /** A trait with its associated types, which are printed behind its generic arguments: `Fn<(T,), Output = U>`. */
@@ -299,19 +266,19 @@ class RustV0Reader extends RustV0Scanner {
 
   /** Pattern types are no part of the RFC. */
   #pattern(): string {
-    if (!this.#enter()) return '';
+    if (!this.enter()) return '';
     const start = this.position;
     const tag = this.next();
     let pattern: string;
     if (tag === R) pattern = `${this.#constant(CONSTANT_ARGUMENT)}..=${this.#constant(CONSTANT_ARGUMENT)}`;
-    else if (tag === O) pattern = this.#list(' | ', () => this.#pattern());
+    else if (tag === O) pattern = this.list(' | ', () => this.#pattern());
     else pattern = tag === N ? '!null' : this.fail();
-    return this.#leave(start, pattern, 0);
+    return this.leave(start, pattern, 0);
   }
 
   #constant(role: ConstantRole): string {
     const start = this.position;
-    if (!this.#enter()) return '';
+    if (!this.enter()) return '';
     const tag = this.next();
     const signedness = SIGNEDNESS[tag];
     let constant: string;
@@ -320,9 +287,9 @@ class RustV0Reader extends RustV0Scanner {
       const sign = signedness === 'signed' && this.eat(LOWER_N) ? '-' : '';
       constant = sign + integerText(this.hexNumber());
     } else if (tag === B) {
-      const target = this.#backref();
+      const target = this.backref();
       const behind = this.position;
-      constant = this.#known(target, role) ?? (this.#follows(target) ? this.#constant(role) : '');
+      constant = this.known(target, role) ?? (this.follows(target) ? this.#constant(role) : '');
       this.position = behind;
       roles = role;
     } else if (tag === LOWER_P) constant = '_';
@@ -334,7 +301,7 @@ class RustV0Reader extends RustV0Scanner {
       if (role === CONSTANT_ARGUMENT) constant = `{${constant}}`;
       roles = role;
     }
-    return this.#leave(start, constant, roles);
+    return this.leave(start, constant, roles);
   }
 
   /** Constants of the types that came after the RFC. */
@@ -348,15 +315,15 @@ class RustV0Reader extends RustV0Scanner {
       case Q:
         return `&mut ${value()}`;
       case A:
-        return `[${this.#list(', ', value)}]`;
+        return `[${this.list(', ', value)}]`;
       case T:
-        return this.#tuple(value);
+        return this.tuple(value);
       case V: {
         const path = this.#path(PATH_IN_VALUE);
         const kind = this.next();
         if (kind === U) return path;
-        if (kind === T) return `${path}(${this.#list(', ', value)})`;
-        return kind === S ? `${path} { ${this.#list(', ', () => this.#field())} }` : this.fail();
+        if (kind === T) return `${path}(${this.list(', ', value)})`;
+        return kind === S ? `${path} { ${this.list(', ', () => this.#field())} }` : this.fail();
       }
       default:
         return this.fail();
@@ -370,94 +337,6 @@ class RustV0Reader extends RustV0Scanner {
 
   #string(): string {
     return stringLiteral(this.nibbles()) ?? this.fail();
-  }
-
-  #tuple(element: () => string): string {
-    let count = 0;
-    const elements = this.#list(', ', () => {
-      count++;
-      return element();
-    });
-    return count === 1 ? `(${elements},)` : `(${elements})`;
-  }
-
-  /** Elements up to the `E` that ends them. */
-  #list(separator: string, element: () => string): string {
-    let list = '';
-    for (let count = 0; this.#hasNext(list); count++) list += count === 0 ? element() : separator + element();
-    return list;
-  }
-
-  #hasNext(list: string): boolean {
-    if (list.length > MAX_OUTPUT_LENGTH) this.fail();
-    return !this.failed && !this.eat(E);
-  }
-
-  /** `for<'a, 'b> `: the lifetimes are known within `content`. */
-  #inBinder(content: (binder: string) => string): string {
-    const count = this.tagged(G);
-    const outer = this.#boundLifetimes;
-    if (outer + count > MAX_BOUND_LIFETIMES) return this.fail();
-    const names: string[] = [];
-    for (let i = 0; i < count; i++) {
-      this.#boundLifetimes++;
-      names.push(this.#lifetime(1));
-    }
-    const text = content(count === 0 ? '' : `for<${names.join(', ')}> `);
-    this.#boundLifetimes = outer;
-    return text;
-  }
-
-  /** @param index 0: erased; else counted outwards from the innermost bound one, 1 */
-  #lifetime(index: number): string {
-    if (index === 0) return "'_";
-    const depth = this.#boundLifetimes - index;
-    if (depth < 0) return this.fail();
-    return depth < 26 ? `'${String.fromCharCode(LOWER_A + depth)}` : `'_${depth}`;
-  }
-
-  /** @returns the position that a reference leads back to */
-  #backref(): number {
-    const own = this.position - 1;
-    const target = this.base62() + 2;
-    if (target < own) return target;
-    this.fail();
-    return 0;
-  }
-
-  /** What was printed of a part; empty where nothing is shown; undefined when it was not printed, or not like this. */
-  #known(target: number, role: number): string | undefined {
-    if (this.#hidden > 0) return '';
-    return (this.#rolesAt(target, 0) & role) === 0 ? undefined : this.#texts[target];
-  }
-
-  /** Roles that a part was printed in with the lifetimes that are bound now; `otherwise` when it was not. */
-  #rolesAt(position: number, otherwise: number): number {
-    const isCurrent = this.#names[position] === this.#nameNumber && this.#contexts[position] >> ROLE_BITS === this.#boundLifetimes;
-    return isCurrent ? this.#contexts[position] & ((1 << ROLE_BITS) - 1) : otherwise;
-  }
-
-  /** Goes to a part that is to be read once more. */
-  #follows(target: number): boolean {
-    this.position = target;
-    return !this.failed;
-  }
-
-  /** Counts a level of nesting and a step of work; {@link #leave} ends it. */
-  #enter(): boolean {
-    if (this.failed || ++this.#steps > MAX_STEPS || ++this.#depth > MAX_DEPTH) this.fail();
-    return !this.failed;
-  }
-
-  /** Notes how a part is printed. */
-  #leave(start: number, text: string, roles: number): string {
-    this.#depth--;
-    if (text.length > MAX_OUTPUT_LENGTH) return this.fail();
-    if (this.#hidden > 0 || this.failed) return text;
-    this.#texts[start] = text;
-    this.#names[start] = this.#nameNumber;
-    this.#contexts[start] = (this.#boundLifetimes << ROLE_BITS) | roles;
-    return text;
   }
 }
 
