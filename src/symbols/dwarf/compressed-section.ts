@@ -9,10 +9,10 @@ import type { Compression, Decompressor } from '../symbol-files.ts';
 const ZDEBUG_HEADER_SIZE_BYTES = 12;
 
 /**
- * How much a section may unpack to: so much in any case, and so many times its compressed size. Debug information shrinks to a
- * tenth at most times; what shrinks still more than this was made to fill memory.
+ * How much a section may unpack to, and all sections of a file together: so much in any case, and so many times the compressed size. Debug
+ * information shrinks to a tenth at most times; what shrinks still more than this was made to fill memory.
  */
-const FREE_SIZE_BYTES = 16 << 20;
+const FREE_SIZE_BYTES = 4 << 20;
 const MAX_RATIO = 256;
 /** No machine's decompressor surely gives more at once. */
 const MAX_SIZE_BYTES = 0x7fff_ffff;

@@ -43,10 +43,11 @@ export async function openDebugSections(elf: ElfFile, machine: Decompressor, kin
     }
   }
   const relocations = bases && new DebugRelocations(elf, bases);
+  const budget = new UnpackBudget(elf);
   for (const [name, ofName] of parts) {
     const [{ header, compression }] = ofName;
     const isPlain = ofName.length === 1 && compression === undefined && relocations === undefined;
-    sections.set(name, isPlain ? new FileSection(elf, header) : new LoadedSection(elf, ofName, machine, relocations));
+    sections.set(name, isPlain ? new FileSection(elf, header) : new LoadedSection(elf, ofName, machine, relocations, budget));
   }
   return new ElfDebugSections(elf, sections);
 }
@@ -137,6 +138,28 @@ class FileSection implements DebugSection {
   }
 }
 
+/**
+ * How much the sections of a file may take in memory together. Each may unpack to some times its size, but very many may not, nor may all
+ * of them be the same bytes.
+ */
+class UnpackBudget {
+  readonly #name: string;
+  readonly #fileSize: number;
+  #taken = 0;
+
+  constructor({ source, sections }: ElfFile) {
+    this.#name = source.name;
+    this.#fileSize = source.sizeBytes ?? sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  }
+
+  /** @throws PerfconvError `damaged` when they are too many */
+  take(sizeBytes: number, record: string): void {
+    this.#taken += sizeBytes;
+    if (this.#taken <= maxDecompressedSize(this.#fileSize)) return;
+    throw new PerfconvError('damaged', `${this.#taken} bytes of debug information out of ${this.#fileSize}`, { file: this.#name, record });
+  }
+}
+
 /** A section that has to be made first, and then is kept: decompressed, relocated, put together. */
 class LoadedSection implements DebugSection {
   readonly sizeBytes: number;
@@ -144,9 +167,11 @@ class LoadedSection implements DebugSection {
   readonly #parts: readonly Part[];
   readonly #machine: Decompressor;
   readonly #relocations: DebugRelocations | undefined;
+  readonly #budget: UnpackBudget;
   #bytes: Promise<Uint8Array> | undefined;
 
-  constructor(elf: ElfFile, parts: readonly Part[], machine: Decompressor, relocations: DebugRelocations | undefined) {
+  constructor(elf: ElfFile, parts: readonly Part[], machine: Decompressor, relocations: DebugRelocations | undefined, budget: UnpackBudget) {
+    this.#budget = budget;
     this.#elf = elf;
     this.#parts = parts;
     this.#machine = machine;
@@ -163,7 +188,7 @@ class LoadedSection implements DebugSection {
 
   async #load(): Promise<Uint8Array> {
     const loaded: Uint8Array[] = [];
-    if (this.#parts.length > 1) this.#checkSize();
+    this.#budget.take(this.sizeBytes, this.#parts[0].header.name);
     for (const { index, header, compression } of this.#parts) {
       const bytes =
         compression === undefined ? (await this.#elf.readSection(header)).bytes : await decompressSection(this.#elf, header, compression, this.#machine);
@@ -171,13 +196,6 @@ class LoadedSection implements DebugSection {
       loaded.push(bytes);
     }
     return loaded.length === 1 ? loaded[0] : concatenated(loaded);
-  }
-
-  /** What one part may become, very many may not. */
-  #checkSize(): void {
-    const inFile = this.#parts.reduce((sum, { header }) => sum + header.sizeBytes, 0);
-    if (this.sizeBytes <= maxDecompressedSize(inFile)) return;
-    throw new PerfconvError('damaged', `${this.sizeBytes} bytes of debug information out of ${inFile}`, { file: this.#elf.source.name });
   }
 }
 

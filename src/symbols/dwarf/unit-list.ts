@@ -57,18 +57,24 @@ export class UnitList {
     await window.load(offset, sizeBytes, last > HEAD_SIZE_BYTES * 4 ? HEAD_SIZE_BYTES : HEADS_SIZE_BYTES);
   }
 
+  /** Finds the next unit, and says whether there is one. */
   async #step(): Promise<boolean> {
-    const offset = this.#next;
-    if (offset >= this.window.section.sizeBytes) return false;
-    await this.load(offset, 12);
-    const unitLength = readUnitLength(this.window.view, offset - this.window.start);
-    // A length that is none ends the walk: nothing tells where the next unit starts.
-    if (unitLength === undefined) return false;
-    this.#next = offset + unitLength.lengthSize + unitLength.length;
-    // What is too short for a unit is padding.
-    if (unitLength.length < MIN_UNIT_LENGTH) return true;
-    this.#starts = grown(this.#starts, this.#count + 1);
-    this.#starts[this.#count++] = offset;
-    return true;
+    const { window } = this;
+    const { sizeBytes } = window.section;
+    while (this.#next < sizeBytes) {
+      const offset = this.#next;
+      // Padding may go on for megabytes: nothing is waited for that is there.
+      if (!window.covers(offset, Math.min(12, sizeBytes - offset))) await this.load(offset, 12);
+      const unitLength = readUnitLength(window.view, offset - window.start);
+      // A length that is none ends the walk: nothing tells where the next unit starts.
+      if (unitLength === undefined) return false;
+      this.#next = offset + unitLength.lengthSize + unitLength.length;
+      // What is too short for a unit is padding.
+      if (unitLength.length < MIN_UNIT_LENGTH) continue;
+      this.#starts = grown(this.#starts, this.#count + 1);
+      this.#starts[this.#count++] = offset;
+      return true;
+    }
+    return false;
   }
 }

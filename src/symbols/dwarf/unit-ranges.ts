@@ -39,24 +39,32 @@ export class UnitRanges {
   }
 }
 
+/** Of 64-bit DWARF. */
+const MAX_ARANGES_HEADER_SIZE_BYTES = 24;
+
 /** Reads `.debug_aranges` (DWARF 5, 6.1.2), as far as it is whole. */
 export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
   const ranges = new UnitRanges();
   const window = new SectionWindow(file.sections, 'aranges');
   const { sizeBytes } = window.section;
   for (let offset = 0; offset + 12 <= sizeBytes; ) {
-    const head = await window.read(offset, 32);
-    const unitLength = readUnitLength(head, 0);
+    const headSize = Math.min(MAX_ARANGES_HEADER_SIZE_BYTES, sizeBytes - offset);
+    if (!window.covers(offset, headSize)) await window.load(offset, headSize);
+    const head = window.view;
+    const headAt = offset - window.start;
+    const unitLength = readUnitLength(head, headAt);
     if (unitLength === undefined) break;
     const { lengthSize, length } = unitLength;
     const offsetSize = lengthSize === 4 ? 4 : 8;
     const end = offset + lengthSize + length;
     const headerSize = lengthSize + 2 + offsetSize + 2;
-    if (head.length >= headerSize) {
-      const unit = offsetSize === 8 ? head.u64(lengthSize + 2) : head.u32(lengthSize + 2);
-      const addressSize = head.u8(lengthSize + 2 + offsetSize);
-      const segmentSize = head.u8(lengthSize + 3 + offsetSize);
-      if (head.u16(lengthSize) === 2 && segmentSize === 0 && (addressSize === 4 || addressSize === 8)) {
+    // Sets too short for a header are padding, of which there may be megabytes.
+    if (length >= headerSize - lengthSize && headSize >= headerSize) {
+      const version = head.u16(headAt + lengthSize);
+      const unit = offsetSize === 8 ? head.u64(headAt + lengthSize + 2) : head.u32(headAt + lengthSize + 2);
+      const addressSize = head.u8(headAt + lengthSize + 2 + offsetSize);
+      const segmentSize = head.u8(headAt + lengthSize + 3 + offsetSize);
+      if (version === 2 && segmentSize === 0 && (addressSize === 4 || addressSize === 8)) {
         const pairSize = 2 * addressSize;
         const format = { version: 2, addressSize, offsetSize } as const;
         const live = new UnitAddresses(file.addresses, format, { lowPc: 0, addrBase: 0, rnglistsBase: 0, rangesBase: 0 });

@@ -322,6 +322,27 @@ describe('functions at addresses', () => {
     expect((await look(builder, [0x1000, 0x2000])).chains).toEqual({ 1000: 'f:0', 2000: 'g:0' });
   });
 
+  it('behind padding of any size, for which nothing is waited', async () => {
+    const builder = new DwarfBuilder();
+    const padding = new Uint8Array(4 << 20);
+    const unitAt = builder.unit(unit([subprogram('f', 0x1000, 0x10)]));
+    builder.section.aranges.put(padding);
+    builder.aranges(unitAt, [0x1000, 0x10]);
+    let turns = 0;
+    let isDone = false;
+    const count = async (): Promise<void> => {
+      for (; !isDone; turns++) await undefined;
+    };
+    const counting = count();
+    const content = builder.content();
+    const info = await DebugInfo.open(memorySections({ ...content, info: Buffer.concat([content.info!, padding]) }));
+    const found = await lookIn(info, [0x1000]);
+    isDone = true;
+    await counting;
+    expect(found.get(0x1000)![0].function?.name).toBe('f');
+    expect(turns).toBeLessThan(10_000);
+  });
+
   it('of a unit that does not say where its code is', async () => {
     const builder = new DwarfBuilder({ version: 2 });
     builder.unit(unit([die(TAG.namespace, [named('n')], [subprogram('f', 0x1000, 0x10)])], []));

@@ -117,6 +117,20 @@ describe('openDebugSections', () => {
     expect((await open({ sections: [{ name: '.debug_info', flags: COMPRESSED, content: Buffer.alloc(5) }] })).section('info').sizeBytes).toBe(0);
   });
 
+  it('unpacks no more than a file can hold, though many sections are the same bytes', async () => {
+    const content = chdr({ classBits: 64, littleEndian: true }, 1, 3 << 20, deflateSync(Buffer.alloc(3 << 20)));
+    const names = ['info', 'abbrev', 'line', 'str', 'aranges', 'ranges', 'addr'] as const;
+    const planned = names.map((name, i): PlannedElfSection => ({ name: `.debug_${name}`, flags: COMPRESSED, content, sharesBytes: i > 0 }));
+    const sections = await open({ sections: planned });
+    const outcomes: string[] = [];
+    for (const name of names) {
+      const read = sections.section(name).read(0, 10);
+      outcomes.push(await read.then(({ length }) => `${length} bytes`).catch((error: PerfconvError) => `${error.code} ${error.message.slice(0, 20)}`));
+    }
+    expect(outcomes[0]).toBe('10 bytes');
+    expect(outcomes.at(-1)).toBe('damaged /bin/x .debug_addr: ');
+  });
+
   it('tells split sections from those beside them', async () => {
     const plan = {
       sections: [
