@@ -20,7 +20,7 @@ const LARGE_BYTES = 1 << 20;
 const MAX_COPIES = 40;
 /** One raw block of a zstd frame holds no more. */
 const MAX_RAW_BYTES = 128 << 10;
-const BOMB_BYTES = [1 << 20, 8 << 20, 16 << 20, 20 << 20];
+const BOMB_BYTES = [1 << 20, 4 << 20, 6 << 20, 20 << 20];
 const ELFCOMPRESS_ZLIB = 1n;
 const ELFCOMPRESS_ZSTD = 2n;
 

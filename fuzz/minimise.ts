@@ -13,9 +13,13 @@ export type StillFails = (files: InputFiles) => Promise<boolean>;
 export async function minimise(files: InputFiles, stillFails: StillFails, maxTries: number): Promise<InputFiles> {
   let best = files;
   let tries = 0;
-  const accept = async (name: string, bytes: Uint8Array | undefined): Promise<boolean> => {
-    if (tries++ >= maxTries) return false;
+  const isOver = (): boolean => tries >= maxTries;
+  // What a candidate holds is made only if it is tried: files of a megabyte have very many.
+  const accept = async (name: string, make: () => Uint8Array | undefined): Promise<boolean> => {
+    if (isOver()) return false;
+    tries++;
     const candidate = new Map(best);
+    const bytes = make();
     if (bytes === undefined) candidate.delete(name);
     else candidate.set(name, bytes);
     if (!(await stillFails(candidate))) return false;
@@ -23,24 +27,24 @@ export async function minimise(files: InputFiles, stillFails: StillFails, maxTri
     return true;
   };
   for (const name of files.keys()) {
-    if (best.size > 1 && (await accept(name, undefined))) continue;
+    if (best.size > 1 && (await accept(name, () => undefined))) continue;
     const current = (): Uint8Array => best.get(name) ?? new Uint8Array();
     const recordCount = hasRecords(best, name) ? anatomyOf(current()).records.length : 0;
     await halving(recordCount, async (size) => {
-      for (let end = anatomyOf(current()).records.length; end > 0; end = Math.max(0, end - size)) {
-        await accept(name, withoutRecords(current(), Math.max(0, end - size), end));
+      for (let end = anatomyOf(current()).records.length; end > 0 && !isOver(); end = Math.max(0, end - size)) {
+        await accept(name, () => withoutRecords(current(), Math.max(0, end - size), end));
       }
     });
     await halving(current().length, async (size) => {
-      for (let end = current().length; end > 0; end = Math.max(0, end - size)) await accept(name, without(current(), Math.max(0, end - size), end));
-      for (let end = current().length; end > 0; end = Math.max(0, end - size)) {
+      for (let end = current().length; end > 0 && !isOver(); end = Math.max(0, end - size)) {
+        await accept(name, () => without(current(), Math.max(0, end - size), end));
+      }
+      for (let end = current().length; end > 0 && !isOver(); end = Math.max(0, end - size)) {
         const start = Math.max(0, end - size);
-        if (
-          current()
-            .subarray(start, end)
-            .some((byte) => byte !== 0)
-        )
-          await accept(name, current().slice().fill(0, start, end));
+        const isZero = current()
+          .subarray(start, end)
+          .every((byte) => byte === 0);
+        if (!isZero) await accept(name, () => current().slice().fill(0, start, end));
       }
     });
   }
