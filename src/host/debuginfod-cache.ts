@@ -52,7 +52,10 @@ export class DebuginfodCache {
     const path = this.pathOf(buildId, kind);
     const temporary = `${path}.perfconv-${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
     const isFinished = noteUnfinished(temporary);
-    const sink = await this.#create(temporary, path);
+    const sink = await this.#create(temporary, path).catch((error) => {
+      isFinished();
+      throw error;
+    });
     return {
       sink,
       reopen: async () => {

@@ -122,7 +122,7 @@ async function keepIfRight(entry: CacheEntry, buildId: string): Promise<Answer> 
       return { outcome: 'other-build-id', detail: own === undefined ? 'it has no build id' : `its build id is ${own}` };
     }
   } catch (error) {
-    if (!(error instanceof PerfconvError)) throw error;
+    if (!(error instanceof PerfconvError) || error.code === 'io') throw error;
     return { outcome: 'damaged', detail: 'what the server sent is no ELF file' };
   } finally {
     await source?.close();
