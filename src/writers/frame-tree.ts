@@ -2,7 +2,6 @@ import { grown } from '../intern/growable.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import { unresolvedName } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
-import { FunctionHomes } from './function-homes.ts';
 import { isKernelCode } from './kernel-code.ts';
 
 /** What viewers call a frame: a function of a file, whatever the address. */
@@ -33,7 +32,6 @@ export class FrameTree {
   #depths = new Uint32Array(4096);
   readonly #nodeOfStack: Int32Array;
   readonly #cutStacks = new Set<number>();
-  readonly #homes: FunctionHomes;
   readonly #framesOfFunction = new TupleInterner(3, 1024);
   readonly #frameOfRow: number[] = [];
   readonly #frameOfText = new Map<string, number>();
@@ -48,7 +46,6 @@ export class FrameTree {
   constructor(profile: Profile, maxDepth = Number.POSITIVE_INFINITY) {
     this.#profile = profile;
     this.#maxDepth = maxDepth;
-    this.#homes = new FunctionHomes(profile);
     this.#nodeOfStack = new Int32Array(profile.stacks.size).fill(-1);
     const firstOfName = new Map<string, number>();
     this.#sameName = profile.mappings.map((mapping, index) => {
@@ -149,9 +146,9 @@ export class FrameTree {
 
   #frameOfLine(location: number, nth: number): number {
     const { functions, locations, mappings, strings } = this.#profile;
-    const mapping = locations.mapping(location);
-    const fn = this.#homes.homeOf(locations.lineFunction(location, nth), mapping);
+    const fn = locations.lineFunction(location, nth);
     const source = functions.file(fn);
+    const mapping = locations.mapping(location);
     const hasSource = source !== 0;
     const row = this.#framesOfFunction.intern(functions.name(fn), source, hasSource || mapping < 0 ? -1 : this.#sameName[mapping]);
     if (row === this.#frameOfRow.length) {
@@ -160,7 +157,7 @@ export class FrameTree {
       this.frames.push({ name: strings.get(functions.name(fn)), file, line: 0, isKernel: isKernelCode(this.#profile, location) });
     }
     const index = this.#frameOfRow[row];
-    const line = functions.startLine(fn) || (locations.lineFile(location, nth) === 0 ? locations.lineNumber(location, nth) : 0);
+    const line = functions.startLine(fn) || locations.lineNumber(location, nth);
     const frame = this.frames[index];
     if (line > 0 && (frame.line === 0 || line < frame.line)) frame.line = line;
     return index;

@@ -8,8 +8,7 @@ export interface FrameSpec {
   readonly dso?: string;
   readonly file?: string;
   readonly line?: number;
-  readonly startLine?: number;
-  readonly inlined?: readonly { name: string; file?: string; line?: number; startLine?: number }[];
+  readonly inlined?: readonly { name: string; file?: string; line?: number }[];
   /** Leaves the location without a function. */
   readonly unresolved?: boolean;
   readonly address?: number;
@@ -67,7 +66,7 @@ export function buildProfile(
       const lines = [...(frame.inlined ?? []), frame];
       locations.setLines(
         location,
-        lines.map((line) => functions.intern(strings.intern(line.name), 0, strings.intern(line.file ?? ''), line.startLine ?? 0)),
+        lines.map((line) => functions.intern(strings.intern(line.name), 0, strings.intern(line.file ?? ''), 0)),
         lines.map((line) => line.line ?? 0),
         lines.map(() => 0),
         4,

@@ -106,27 +106,6 @@ describe('writeSpeedscope', () => {
     ]);
   });
 
-  it('leaves functions in one piece of which some lines stand in another file, or none is known', async () => {
-    const document = await convert(
-      buildProfile([
-        { timeNs: 0, stack: [{ name: 'work', file: '/src/part.def', line: 3 }] },
-        { timeNs: 1, stack: [{ name: 'work', file: '/src/a.c', line: 12, startLine: 10 }] },
-        { timeNs: 2, stack: [{ name: 'work' }] },
-        { timeNs: 3, stack: [{ name: 'work', dso: '/lib/b.so' }] },
-        { timeNs: 4, stack: [{ name: 'cmp', file: '/src/a.c', line: 31, startLine: 30 }] },
-        { timeNs: 5, stack: [{ name: 'cmp', file: '/src/b.c', line: 41, startLine: 40 }] },
-        { timeNs: 6, stack: [{ name: 'cmp', address: 0x9000 }] },
-      ]),
-    );
-    expect(document.shared.frames).toEqual([
-      { name: 'work', file: '/src/a.c', line: 10 },
-      { name: 'work', file: '/lib/b.so' },
-      { name: 'cmp', file: '/src/a.c', line: 30 },
-      { name: 'cmp', file: '/src/b.c', line: 40 },
-      { name: 'cmp', file: '/bin/app' },
-    ]);
-  });
-
   it('tells functions of one name by their DSO where no source file is known', async () => {
     const document = await convert(
       buildProfile([
