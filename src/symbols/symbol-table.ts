@@ -1,5 +1,8 @@
 const TEXT = new TextDecoder();
 
+/** Names of templates come to tens of kilobytes; what is longer is cut, as where debug information tells it. */
+const MAX_NAME_SIZE_BYTES = 1 << 18;
+
 /** The columns of a {@link SymbolTable}, one element per symbol, sorted by `starts`. */
 export interface SymbolColumns {
   /** First address of each, ascending, no two the same. */
@@ -23,6 +26,9 @@ export class SymbolTable {
   readonly #columns: SymbolColumns;
   /** For each symbol the nearest one before it that ends later, or −1; undefined when no two symbols overlap. */
   readonly #enclosing: Int32Array | undefined;
+  /** The last name that was asked for: mostly the next address is in the same function. */
+  #named = -1;
+  #lastName = '';
 
   constructor(columns: SymbolColumns) {
     this.#columns = columns;
@@ -62,8 +68,12 @@ export class SymbolTable {
 
   /** Name of symbol `index`, as it stands in the file (mangled). */
   name(index: number): string {
+    if (index === this.#named) return this.#lastName;
     const { names, nameOffsets, nameLengths } = this.#columns;
-    return TEXT.decode(names.subarray(nameOffsets[index], nameOffsets[index] + nameLengths[index]));
+    const start = nameOffsets[index];
+    this.#lastName = TEXT.decode(names.subarray(start, start + Math.min(nameLengths[index], MAX_NAME_SIZE_BYTES)));
+    this.#named = index;
+    return this.#lastName;
   }
 }
 
