@@ -22,10 +22,18 @@ export interface LocationNamingOptions {
   readonly demangle: DemangleStyle | 'none';
 }
 
+/** A function of the profile, and where its own description says it is: a string index, 0 when nothing does. */
+interface NamedFunction {
+  readonly index: number;
+  readonly file: number;
+}
+
 /** Writes functions, files and lines into a profile's locations. */
 export class LocationNaming {
   readonly #profile: Profile;
   readonly #names: FunctionNames;
+  /** By linkage name, of a DSO's functions that no description gives a file. */
+  readonly #fileOf = new Map<string, string>();
   readonly #takesLines: boolean;
   readonly #showsInlines: boolean;
   readonly #takesInnermostLine: boolean;
@@ -67,6 +75,10 @@ export class LocationNaming {
   async byCode(group: readonly number[], { table, lines }: CodeSymbols): Promise<void> {
     if (table !== undefined) this.bySymbols(group, table);
     if (lines === undefined || !this.#takesLines) return;
+    this.#fileOf.clear();
+    /** The functions that own code, by their symbols. */
+    const owners = new Map<number, number>();
+    const hasLines = new Set<number>();
     const byAddress = Float64Array.from(group, (location) => this.#codeAddress(location));
     const order = Uint32Array.from(group, (_, i) => i).sort((a, b) => byAddress[a] - byAddress[b]);
     const addresses = new Float64Array(group.length);
@@ -85,15 +97,35 @@ export class LocationNaming {
       for (let i = firsts[index]; i < firsts[index + 1]; i++) {
         const location = group[order[i]];
         const offset = table !== undefined && symbol >= 0 ? this.#profile.locations.address(location) - table.start(symbol) : 0;
-        this.#setFrames(location, frames, linkageName, offset);
+        const owner = this.#setFrames(location, frames, linkageName, offset);
+        if (symbol < 0 || owner < 0) continue;
+        hasLines.add(location);
+        if (!owners.has(symbol)) owners.set(symbol, owner);
       }
     });
+    if (table !== undefined && hasLines.size < group.length) this.#shareOwners(group, table, owners, hasLines);
   }
 
-  /** @param linkageName of the outermost function by the symbol table; undefined where that has none */
-  #setFrames(location: number, frames: readonly SourceFrame[], linkageName: string | undefined, symbolOffset: number): void {
+  /** Where no line is known in a function that has lines elsewhere, it is still the same function. */
+  #shareOwners(group: readonly number[], table: FunctionTable, owners: ReadonlyMap<number, number>, hasLines: ReadonlySet<number>): void {
+    const { locations } = this.#profile;
+    for (const location of group) {
+      if (hasLines.has(location)) continue;
+      const symbol = table.find(this.#codeAddress(location));
+      const owner = symbol < 0 ? undefined : owners.get(symbol);
+      if (owner !== undefined) locations.setLines(location, [owner], [0], [0], locations.symbolOffset(location));
+    }
+  }
+
+  /**
+   * @param linkageName of the outermost function by the symbol table; undefined where that has none
+   * @returns the outermost function, −1 when none is known
+   */
+  #setFrames(location: number, frames: readonly SourceFrame[], linkageName: string | undefined, symbolOffset: number): number {
+    const { strings } = this.#profile;
     const outermost = frames.length - 1;
     const functions: number[] = [];
+    const files: number[] = [];
     const lineNumbers: number[] = [];
     const columns: number[] = [];
     for (let nth = this.#showsInlines ? 0 : outermost; nth <= outermost; nth++) {
@@ -102,23 +134,32 @@ export class LocationNaming {
       // A line whose function nobody knows is not worth a frame without a name.
       if (!name) continue;
       const place = this.#takesInnermostLine ? { ...frames[0], function: frame.function } : frame;
-      functions.push(this.#internFunction(name, place));
+      const { index, file } = this.#internFunction(name, place);
+      const lineFile = place.line > 0 && place.file !== '' ? strings.intern(place.file) : file;
+      functions.push(index);
+      files.push(lineFile === file ? 0 : lineFile);
       lineNumbers.push(place.line);
       columns.push(place.column);
     }
-    if (functions.length > 0) this.#profile.locations.setLines(location, functions, lineNumbers, columns, symbolOffset);
+    if (functions.length === 0) return -1;
+    this.#profile.locations.setLines(location, functions, lineNumbers, columns, symbolOffset, files);
+    return functions[functions.length - 1];
   }
 
   /**
-   * A line belongs to the file of its frame, so that this is the function's file; it differs from the declaration's where code was
-   * included. Of declarations without a file (Observed: Go, functions that are inlined elsewhere, too) the frame's is the only one known.
+   * The function of a frame. It is in the file that its description names, whatever was included into it; one that nothing describes
+   * (assembly), or only without a file (Observed: Go, functions that are inlined elsewhere, too), in that of the first of its lines met.
    */
-  #internFunction(linkageName: string, { function: described, file, line }: SourceFrame): number {
+  #internFunction(linkageName: string, { function: described, file }: SourceFrame): NamedFunction {
     const { strings, functions } = this.#profile;
     const { name, systemName } = this.#names.of(linkageName);
-    const source = (line > 0 ? file : described?.file) || described?.file || file;
-    const startLine = described !== undefined && (described.file === source || described.file === '') ? described.startLine : 0;
-    return functions.intern(name, systemName, strings.intern(source), startLine);
+    let source = described?.file ?? '';
+    if (source === '') {
+      source = this.#fileOf.get(linkageName) ?? file;
+      this.#fileOf.set(linkageName, source);
+    }
+    const index = strings.intern(source);
+    return { index: functions.intern(name, systemName, index, described?.startLine ?? 0), file: index };
   }
 
   /** Where the code of a location stands: before the address that a call returns to. */

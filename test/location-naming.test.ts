@@ -57,7 +57,8 @@ async function named(code: CodeSymbols, options: Partial<LocationNamingOptions> 
     Array.from({ length: locations.lineCount(location) }, (_, nth) => {
       const func = locations.lineFunction(location, nth);
       const text = (index: number) => strings.get(index);
-      const place = `${text(functions.file(func))}:${locations.lineNumber(location, nth)}:${locations.lineColumn(location, nth)}`;
+      const lineFile = locations.lineFile(location, nth);
+      const place = `${text(functions.file(func))}${lineFile === 0 ? '' : `>${text(lineFile)}`}:${locations.lineNumber(location, nth)}:${locations.lineColumn(location, nth)}`;
       return `${text(functions.name(func))}|${text(functions.systemName(func))}|${functions.startLine(func)}|${place}|+${locations.symbolOffset(location)}`;
     }),
   );
@@ -79,9 +80,12 @@ describe('naming locations', () => {
     expect(await named({ table: tableOf('_Z5aliasv')!, lines: lines! })).toEqual([['alias()|_Z5aliasv|0|:0:0|+16'], ['inner||2|/src/inner.h:3:7|+0']]);
   });
 
-  it('gives a function the file of its line, and its first line only in that file', async () => {
+  it('gives a function the file of its declaration, and a line its own where that is another', async () => {
     const { lines } = linesOf({ 4112: [{ ...FRAMES[1], file: '/src/part.def' }], 4383: [{ function: OUTER, file: '', line: 0, column: 0 }] });
-    expect(await named({ lines: lines! })).toEqual([['outer()|_Z5outerv|0|/src/part.def:12:1|+0'], ['outer()|_Z5outerv|10|/src/outer.cc:0:0|+0']]);
+    expect(await named({ lines: lines! })).toEqual([
+      ['outer()|_Z5outerv|10|/src/outer.cc>/src/part.def:12:1|+0'],
+      ['outer()|_Z5outerv|10|/src/outer.cc:0:0|+0'],
+    ]);
   });
 
   it('keeps the first line of a function whose declaration has no file', async () => {
@@ -93,6 +97,23 @@ describe('naming locations', () => {
     const { lines } = linesOf({ 4112: [{ function: undefined, file: '/src/x.S', line: 5, column: 0 }] });
     expect(await named({ lines: lines! })).toEqual([[], []]);
     expect(await named({ table: tableOf('memcpy')!, lines: lines! })).toEqual([['memcpy||0|/src/x.S:5:0|+16'], []]);
+  });
+
+  it('gives a function without description the file of the first of its lines', async () => {
+    const at = (file: string): SourceFrame[] => [{ function: undefined, file, line: 5, column: 0 }];
+    const { lines } = linesOf({ 4112: at('/src/copy.S'), 4383: at('/src/macros.h') });
+    const builder = new SymbolTableBuilder();
+    builder.add(0x1000, 0x200, 0, 6, RANK_GLOBAL);
+    const table = builder.build(new TextEncoder().encode('memcpy'));
+    expect(await named({ table, lines: lines! })).toEqual([['memcpy||0|/src/copy.S:5:0|+16'], ['memcpy||0|/src/copy.S>/src/macros.h:5:0|+288']]);
+  });
+
+  it('leaves a function whole where some of its code has no line', async () => {
+    const { lines } = linesOf({ 4112: [FRAMES[1]] });
+    const builder = new SymbolTableBuilder();
+    builder.add(0x1000, 0x200, 0, 9, RANK_GLOBAL);
+    const table = builder.build(new TextEncoder().encode('_Z5outerv'));
+    expect(await named({ table, lines: lines! })).toEqual([['outer()|_Z5outerv|10|/src/outer.cc:12:1|+16'], ['outer()|_Z5outerv|10|/src/outer.cc:0:0|+288']]);
   });
 
   it('demangles what stands before @plt or a version', async () => {
@@ -108,6 +129,6 @@ describe('naming locations', () => {
   it('without inlined functions keeps the outermost, with the line of the call in it', async () => {
     const { lines } = linesOf({ 4112: FRAMES });
     expect((await named({ lines: lines! }, { debugInfo: 'lines' }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc:12:1|+0']);
-    expect((await named({ lines: lines! }, { debugInfo: 'lines-like-perf' }))[0]).toEqual(['outer()|_Z5outerv|0|/src/inner.h:3:7|+0']);
+    expect((await named({ lines: lines! }, { debugInfo: 'lines-like-perf' }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc>/src/inner.h:3:7|+0']);
   });
 });

@@ -44,7 +44,10 @@ export class ProfileMerger {
     const label = this.#freeLabel(wanted);
     const input = this.#inputs.push({ label, meta: profile.meta }) - 1;
     const stringOf = this.#internStrings(profile);
-    const stackOf = this.#internStacks(profile, this.#internLocations(profile, this.#internMappings(profile), this.#internFunctions(profile, stringOf)));
+    const stackOf = this.#internStacks(
+      profile,
+      this.#internLocations(profile, this.#internMappings(profile), this.#internFunctions(profile, stringOf), stringOf),
+    );
     const eventOf = this.#events.match(profile.events);
     const firstTask = this.#addTasks(profile, input);
     const stackAt = (stack: number): number => (stack < 0 ? -1 : stackOf[stack]);
@@ -124,7 +127,7 @@ export class ProfileMerger {
     return mappingOf;
   }
 
-  #internLocations({ locations }: Profile, mappingOf: Int32Array, functionOf: Uint32Array): Uint32Array {
+  #internLocations({ locations }: Profile, mappingOf: Int32Array, functionOf: Uint32Array, stringOf: Uint32Array): Uint32Array {
     return Uint32Array.from({ length: locations.size }, (_, index) => {
       const mapping = locations.mapping(index) < 0 ? -1 : mappingOf[locations.mapping(index)];
       for (let variant = 0; ; variant++) {
@@ -137,13 +140,13 @@ export class ProfileMerger {
           locations.isReturnAddress(index),
           variant,
         );
-        if (location === known) this.#copyLines(locations, index, location, functionOf);
-        if (location === known || this.#hasSameLines(locations, index, location, functionOf)) return location;
+        if (location === known) this.#copyLines(locations, index, location, functionOf, stringOf);
+        if (location === known || this.#hasSameLines(locations, index, location, functionOf, stringOf)) return location;
       }
     });
   }
 
-  #copyLines(from: LocationTable, index: number, location: number, functionOf: Uint32Array): void {
+  #copyLines(from: LocationTable, index: number, location: number, functionOf: Uint32Array, stringOf: Uint32Array): void {
     const lines = [...Array(from.lineCount(index)).keys()];
     if (lines.length === 0) return;
     this.#locations.setLines(
@@ -152,10 +155,11 @@ export class ProfileMerger {
       lines.map((nth) => from.lineNumber(index, nth)),
       lines.map((nth) => from.lineColumn(index, nth)),
       from.symbolOffset(index),
+      lines.map((nth) => stringOf[from.lineFile(index, nth)]),
     );
   }
 
-  #hasSameLines(from: LocationTable, index: number, location: number, functionOf: Uint32Array): boolean {
+  #hasSameLines(from: LocationTable, index: number, location: number, functionOf: Uint32Array, stringOf: Uint32Array): boolean {
     const known = this.#locations;
     const count = from.lineCount(index);
     if (known.lineCount(location) !== count) return false;
@@ -163,6 +167,7 @@ export class ProfileMerger {
       if (known.lineFunction(location, nth) !== functionOf[from.lineFunction(index, nth)]) return false;
       if (known.lineNumber(location, nth) !== from.lineNumber(index, nth)) return false;
       if (known.lineColumn(location, nth) !== from.lineColumn(index, nth)) return false;
+      if (known.lineFile(location, nth) !== stringOf[from.lineFile(index, nth)]) return false;
     }
     return true;
   }

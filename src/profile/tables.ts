@@ -69,6 +69,7 @@ export class LocationTable {
   #lineFunction = new Int32Array(1024);
   #lineNumber = new Uint32Array(1024);
   #lineColumn = new Uint32Array(1024);
+  #lineFile = new Uint32Array(1024);
   #lines = 0;
 
   get size(): number {
@@ -119,17 +120,27 @@ export class LocationTable {
    * the machine code last. A location without lines is unresolved.
    * @param functions function indexes; `lines` and `columns` 1-based, 0 unknown, both of the same length
    * @param symbolOffset bytes from the start of the symbol to the location's address (as printed: `main+0x1f`)
+   * @param files string indexes of the files that the lines are in, as {@link lineFile} gives them; absent: those of the functions
    */
-  setLines(index: number, functions: readonly number[], lines: readonly number[], columns: readonly number[], symbolOffset: number): void {
+  setLines(
+    index: number,
+    functions: readonly number[],
+    lines: readonly number[],
+    columns: readonly number[],
+    symbolOffset: number,
+    files?: readonly number[],
+  ): void {
     const start = this.#lines;
     this.#lines += functions.length;
     this.#lineFunction = grown(this.#lineFunction, this.#lines);
     this.#lineNumber = grown(this.#lineNumber, this.#lines);
     this.#lineColumn = grown(this.#lineColumn, this.#lines);
+    this.#lineFile = grown(this.#lineFile, this.#lines);
     for (let i = 0; i < functions.length; i++) {
       this.#lineFunction[start + i] = functions[i];
       this.#lineNumber[start + i] = lines[i];
       this.#lineColumn[start + i] = columns[i];
+      this.#lineFile[start + i] = files === undefined ? 0 : files[i];
     }
     this.#growToLocations();
     this.#lineStart[index] = start;
@@ -155,6 +166,11 @@ export class LocationTable {
   /** 1-based column of the location's `nth` line, 0 when unknown. */
   lineColumn(index: number, nth: number): number {
     return this.#lineColumn[this.#lineStart[index] + nth];
+  }
+
+  /** String index of the file that the location's `nth` line is in, where that is not the function's own (code that was included); else 0. */
+  lineFile(index: number, nth: number): number {
+    return this.#lineFile[this.#lineStart[index] + nth];
   }
 
   /** Bytes from the start of the symbol to the address; −1 when unresolved. */

@@ -157,7 +157,7 @@ export class FrameTree {
       this.frames.push({ name: strings.get(functions.name(fn)), file, line: 0, isKernel: isKernelCode(this.#profile, location) });
     }
     const index = this.#frameOfRow[row];
-    const line = functions.startLine(fn) || locations.lineNumber(location, nth);
+    const line = functions.startLine(fn) || (locations.lineFile(location, nth) === 0 ? locations.lineNumber(location, nth) : 0);
     const frame = this.frames[index];
     if (line > 0 && (frame.line === 0 || line < frame.line)) frame.line = line;
     return index;

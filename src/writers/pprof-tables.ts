@@ -80,7 +80,7 @@ export class PprofTables {
     }
     let line = NONE;
     for (let nth = count - 1; nth >= 0; nth--) {
-      const func = this.#internFunction(locations.lineFunction(location, nth));
+      const func = this.#internFunction(locations.lineFunction(location, nth), locations.lineFile(location, nth));
       line = this.lines.intern(line, func, locations.lineNumber(location, nth), locations.lineColumn(location, nth));
       if (mapping === undefined) continue;
       mapping.hasFunctions = true;
@@ -91,11 +91,13 @@ export class PprofTables {
     return line;
   }
 
-  #internFunction(func: number): number {
-    const known = this.#functionIndex[func];
-    if (known >= 0) return known;
+  /** @param lineFile as in the profile's locations: lines have no file of their own here, so that code of another file is a function in that file */
+  #internFunction(func: number, lineFile: number): number {
     const { functions, strings } = this.#profile;
     const text = (index: number) => this.strings.intern(strings.get(index));
+    if (lineFile !== 0) return this.functions.intern(text(functions.name(func)), text(functions.systemName(func)), text(lineFile), 0);
+    const known = this.#functionIndex[func];
+    if (known >= 0) return known;
     const index = this.functions.intern(text(functions.name(func)), text(functions.systemName(func)), text(functions.file(func)), functions.startLine(func));
     this.#functionIndex[func] = index;
     return index;

@@ -191,7 +191,8 @@ class SamplePrinter {
   #sourceLine(location: number, nth: number, fields: ReadonlySet<ScriptField>): string {
     if (!fields.has('srcline')) return '';
     const { functions, locations, mappings, strings } = this.#profile;
-    const file = nth < 0 ? '' : baseName(strings.get(functions.file(locations.lineFunction(location, nth))));
+    const source = nth < 0 ? 0 : locations.lineFile(location, nth) || functions.file(locations.lineFunction(location, nth));
+    const file = baseName(strings.get(source));
     if (file !== '' && locations.lineNumber(location, nth) > 0) return `\n  ${file}:${locations.lineNumber(location, nth)}`;
     const mapping = locations.mapping(location);
     if (mapping < 0) return '';

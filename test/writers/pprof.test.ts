@@ -231,6 +231,14 @@ describe('locations', () => {
     expect(samples[0].locations[0].frames).toEqual(['inner||/b.h:0|3:0', 'middle||:0|0:0', 'outer||/a.c:0|10:0']);
   });
 
+  test('a line of another file than its function makes it a function in that file', async () => {
+    const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'hot', file: '/hot.c', line: 12 }] }]);
+    const { locations, strings } = profile;
+    locations.setLines(0, [locations.lineFunction(0, 0)], [7], [0], 4, [strings.intern('/part.def')]);
+    const { samples } = await pprofOf(profile);
+    expect(samples[0].locations[0].frames).toEqual(['hot||/part.def:0|7:0']);
+  });
+
   test('a return address is the call before it; locations that then are the same become one', async () => {
     // f runs at 0x1fff, and calls something that returns to 0x2000: the same place.
     const profile = buildProfile([

@@ -53,6 +53,14 @@ it('source lines stand on lines of their own, as perf prints them', async () => 
   expect((await scriptOf(['ip', 'srcline']))[2]).toBe('  inner.h:3 (inlined)');
 });
 
+it("a source line names the file that it is in, be it another than the function's", async () => {
+  const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'hot', file: '/src/hot.c', line: 12, address: 0x1234 }] }]);
+  profile.locations.setLines(0, [profile.locations.lineFunction(0, 0)], [7], [0], 4, [profile.strings.intern('/src/part.def')]);
+  const sink = new BufferSink();
+  await writeScript(profile, sink, { fields: ['ip', 'srcline'] });
+  expect(sink.text().split('\n')[2]).toBe('  part.def:7');
+});
+
 it('a recording may have more events than a function takes arguments', async () => {
   const profile = buildProfile([{ timeNs: 0, stack: ['main'] }]);
   const events = new Array<(typeof profile.events)[number]>(200_000).fill(profile.events[0]);
