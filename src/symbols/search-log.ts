@@ -53,9 +53,4 @@ export class SymbolSearch {
     const found = this.#places.find((known) => known.place === place);
     if (found !== undefined && !found.uses.includes(use)) found.uses = [...found.uses, use];
   }
-
-  /** Whether some place is used so. */
-  has(use: FileUse): boolean {
-    return this.#places.some(({ uses }) => uses.includes(use));
-  }
 }
