@@ -13,8 +13,12 @@ import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, type UnitHeader } from './u
 import { UnitList } from './unit-list.ts';
 import { type RawValue, readUnitRoot, type UnitRoot } from './unit-root.ts';
 
-/** Line tables are shared between the units of a file that dwz went over, and large. */
-const MAX_KEPT_LINE_TABLES = 4;
+/**
+ * Line tables that are kept: units share them in a file that dwz went over, and functions have their files from tables of several units. So many
+ * in any case, and more while all together have no more bytes than this.
+ */
+const MIN_KEPT_LINE_TABLES = 4;
+const MAX_KEPT_LINE_BYTES = 4 << 20;
 
 /** Times that a unit is read in one look-up, on average: for its addresses, and for functions that others refer to. */
 const MAX_TIMES_READ = 32;
@@ -48,7 +52,9 @@ export class DwarfFile {
   readonly addresses: AddressSections;
   #unitBytesLeft = 0;
   readonly #lineReader: LineTableReader;
+  /** The one that was asked for last is the last. */
   readonly #lineTables = new Map<number, LineTable>();
+  #lineTableBytes = 0;
 
   /** @param supplementary the file that shares DIEs and strings with this one, if any */
   constructor(sections: DebugSections, supplementary?: DwarfFile) {
@@ -58,13 +64,14 @@ export class DwarfFile {
     this.abbreviations = new AbbreviationCache(sections);
     this.strings = new StringReader(sections, supplementary?.sections);
     this.addresses = new AddressSections(sections);
-    this.renewBudget();
     this.#lineReader = new LineTableReader(sections, supplementary?.sections);
+    this.renewBudget();
   }
 
-  /** Lets each unit be read a number of times again. */
+  /** Lets each unit and line table be read a number of times again. */
   renewBudget(): void {
     this.#unitBytesLeft = MAX_TIMES_READ * this.sections.section('info').sizeBytes;
+    this.#lineReader.renewBudget();
   }
 
   /**
@@ -144,10 +151,19 @@ export class DwarfFile {
     else {
       const [name, compDir] = [await this.text(root.name, unit), await this.text(root.compDir, unit)];
       table = await this.#lineReader.read(root.stmtList, { name, compDir, strOffsetsBase: root.strOffsetsBase });
+      this.#lineTableBytes += table.sizeBytes;
     }
     this.#lineTables.set(root.stmtList, table);
-    for (const oldest of this.#lineTables.keys()) if (this.#lineTables.size > MAX_KEPT_LINE_TABLES) this.#lineTables.delete(oldest);
+    this.#forgetLineTables();
     return table;
+  }
+
+  #forgetLineTables(): void {
+    for (const [offset, { sizeBytes }] of this.#lineTables) {
+      if (this.#lineTables.size <= MIN_KEPT_LINE_TABLES || this.#lineTableBytes <= MAX_KEPT_LINE_BYTES) return;
+      this.#lineTables.delete(offset);
+      this.#lineTableBytes -= sizeBytes;
+    }
   }
 
   #unit(header: UnitHeader, view: ByteView, abbreviations: Abbreviations): Unit {

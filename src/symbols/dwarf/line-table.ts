@@ -11,8 +11,9 @@ export type { LineTableUnit } from './line-files.ts';
 /** Tables do not share bytes, but for damaged lengths. How many times a section's size all tables together may have. */
 const MAX_SHARING = 4;
 const FREE_SHARED_BYTES = 1 << 20;
-/** How many times each table is run, on average and for all look-ups together. */
-const MAX_TIMES_RUN = 64;
+/** How many times each table is read and run in one look-up, on average; and how much in any case, for files with little of it. */
+const MAX_TIMES_READ = 16;
+const FREE_READ_BYTES = 4 << 20;
 
 /** How many sequences are looked at for one address, where they overlap. Compilers' do not. */
 const MAX_OVERLAPPING_SEQUENCES = 16;
@@ -38,6 +39,11 @@ export class LineTableReader {
     this.#budget = new LineBudget(sections);
   }
 
+  /** Lets tables be read and run a number of times again. */
+  renewBudget(): void {
+    this.#budget.renew();
+  }
+
   /**
    * Reads the table at `offset` of `.debug_line`: its header at once, its rows when they are asked for.
    * @throws PerfconvError when there is no table that can be read
@@ -53,19 +59,26 @@ export class LineTableReader {
     }
     // The size is not trusted: no more is read than there is.
     const view = await section.read(offset, size);
+    this.#budget.spend(view.length);
     const header = readLineHeader(view, place);
     return new LineTable(view, header, new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit), this.#runner, this.#budget);
   }
 }
 
-/** How many bytes of line programs may be run: units that take turns with large tables have them run again each time. */
+/** How many bytes of tables may be read, and of programs run: units that take turns with large tables have them read and run again each time. */
 class LineBudget {
   readonly #file: string;
+  readonly #allBytes: number;
   #bytesLeft: number;
 
   constructor(sections: DebugSections) {
     this.#file = sections.name;
-    this.#bytesLeft = MAX_TIMES_RUN * (sections.section('line').sizeBytes + FREE_SHARED_BYTES);
+    this.#allBytes = MAX_TIMES_READ * sections.section('line').sizeBytes + FREE_READ_BYTES;
+    this.#bytesLeft = this.#allBytes;
+  }
+
+  renew(): void {
+    this.#bytesLeft = this.#allBytes;
   }
 
   spend(bytes: number): void {
@@ -93,6 +106,11 @@ export class LineTable {
     this.#header = header;
     this.#files = files;
     this.#runner = runner;
+  }
+
+  /** Of the whole table, as it stands in the file. */
+  get sizeBytes(): number {
+    return this.#unit.length;
   }
 
   /** All rows; read when they are asked for, and again when those of another table were meanwhile. @throws PerfconvError `damaged` when that was far too often */

@@ -427,6 +427,32 @@ describe('damage', () => {
     await expect(reader.read(0, UNIT)).rejects.toThrow('version 1028');
   });
 
+  it('of units that take turns with large tables does not have them read and run again without end', async () => {
+    const large = makeLineProgram({
+      ...good,
+      program: (program) => program.setAddress(0x1000).put(new Uint8Array(100_000).fill(1)).advancePc(1).endSequence(),
+    });
+    const reader = new LineTableReader(memorySections({ line: Buffer.concat([large, large]) }));
+    const untilRefused = async (): Promise<number> => {
+      for (let times = 0; times < 1000; times++) {
+        try {
+          const table = await reader.read((times % 2) * large.length, UNIT);
+          expect(table.rows.addresses.length).toBeGreaterThan(0);
+        } catch (error) {
+          expect((error as PerfconvError).message).toContain('line tables are read over and over');
+          return times;
+        }
+      }
+      return 1000;
+    };
+    const times = await untilRefused();
+    expect(times).toBeGreaterThan(20);
+    expect(times).toBeLessThan(200);
+    expect(await untilRefused()).toBe(0);
+    reader.renewBudget();
+    expect(await untilRefused()).toBe(times);
+  });
+
   it('of line_range and opcode_base is survived', async () => {
     expect(rowsOf(await read({ ...good, lineRange: 0, program: (p) => p.setAddress(0x1000).bytes(200).advancePc(1).endSequence() }))).toEqual([
       [0x1000, 1, 1, 0],
