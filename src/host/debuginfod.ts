@@ -105,6 +105,8 @@ export class DebuginfodClient {
       }
       return await keepIfRight(entry, buildId);
     } catch (error) {
+      // Timers may be early by a part of a millisecond, which is no time to ask anyone.
+      if (patience.isBudgetSpent) this.#budgetMs = 0;
       throw patience.reason ?? error;
     } finally {
       patience.end();
@@ -149,6 +151,7 @@ function reasonOf(error: unknown): string {
 class Patience {
   /** Why it ended; undefined while it has not. */
   reason: Error | undefined;
+  isBudgetSpent = false;
   readonly #controller = new AbortController();
   readonly #timeoutMs: number;
   readonly #whole: NodeJS.Timeout;
@@ -157,7 +160,9 @@ class Patience {
   constructor(timeoutMs: number, budgetMs: number) {
     this.#timeoutMs = timeoutMs;
     this.#silence = this.#endIn(timeoutMs, `it sent nothing for ${timeoutMs / 1000} s`);
-    this.#whole = this.#endIn(budgetMs, 'fetching takes too long');
+    this.#whole = this.#endIn(budgetMs, 'fetching takes too long', () => {
+      this.isBudgetSpent = true;
+    });
   }
 
   get signal(): AbortSignal {
@@ -175,9 +180,10 @@ class Patience {
     clearTimeout(this.#whole);
   }
 
-  #endIn(delayMs: number, why: string): NodeJS.Timeout {
+  #endIn(delayMs: number, why: string, onEnd: () => void = () => {}): NodeJS.Timeout {
     return setTimeout(
       () => {
+        onEnd();
         this.reason = new Error(why);
         this.#controller.abort(this.reason);
       },
