@@ -28,7 +28,7 @@ export interface Dso {
   readonly isOneFunction: boolean;
 }
 
-export const KERNEL_NAME = '[kernel.kallsyms]';
+const KERNEL_NAME = '[kernel.kallsyms]';
 
 /** All DSOs of a recording by dense index. */
 export class DsoTable {

@@ -11,7 +11,7 @@ export const ORIGIN_IN_UNIT = 1;
 /** A DIE of the same file's `.debug_info`. */
 export const ORIGIN_IN_INFO = 2;
 /** A DIE of the supplementary file's. */
-export const ORIGIN_IN_SUPPLEMENTARY = 3;
+const ORIGIN_IN_SUPPLEMENTARY = 3;
 
 /**
  * Reads DIEs of functions (DWARF 5, 3.3). There are tens of them for each address, so that no object is made for one: the
