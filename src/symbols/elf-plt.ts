@@ -1,4 +1,5 @@
 import type { ByteView } from '../bytes/byte-view.ts';
+import { PerfconvError } from '../errors.ts';
 import type { ElfFile, ElfSection } from './elf.ts';
 import { EM_AARCH64, EM_ARM, SHT_DYNSYM, SHT_REL, SHT_RELA } from './elf-constants.ts';
 import { type PltStub, readPltStubs } from './elf-plt-stubs.ts';
@@ -18,6 +19,9 @@ const PERF_LAYOUTS: Readonly<Record<number, { readonly header: number; readonly 
 const RELOCATION_SECTIONS = ['.rela.plt', '.rel.plt', '.rela.dyn', '.rel.dyn'];
 /** Longer names than this are cut: names of a hostile file may overlap each other. */
 const MAX_NAME_SIZE_BYTES = 4096;
+/** How many times the size of `.dynstr` all names together may have, and how much in any case. */
+const MAX_SHARING = 16;
+const FREE_NAME_BYTES = 1 << 20;
 
 /**
  * The stubs through which a file calls other files' functions, named `function@plt`; empty when they cannot be told. Each jumps through
@@ -76,6 +80,7 @@ class Relocations {
   readonly #names: ByteView;
   readonly #is64: boolean;
   readonly #rowSizeBytes: number;
+  #nameBytesLeft: number;
 
   private constructor(is64: boolean, hasAddend: boolean, rows: ByteView, symbols: ByteView, names: ByteView) {
     this.#is64 = is64;
@@ -83,6 +88,7 @@ class Relocations {
     this.#rows = rows;
     this.#symbols = symbols;
     this.#names = names;
+    this.#nameBytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
   }
 
   /** Undefined when the section is absent, holds no relocations, or they are not against `.dynsym`. */
@@ -110,13 +116,19 @@ class Relocations {
     return this.#is64 ? this.#rows.i64(at) : this.#rows.u32(at);
   }
 
-  /** Name of the symbol that the slot is to hold; empty for a relocation without a symbol. */
+  /**
+   * Name of the symbol that the slot is to hold; empty for a relocation without a symbol.
+   * @throws PerfconvError `damaged` when very many slots have the same long name
+   */
   name(index: number): string {
     const at = index * this.#rowSizeBytes;
     const symbol = this.#is64 ? this.#rows.hi(at + 8) : this.#rows.u32(at + 4) >>> 8; // r_info
     const symbolAt = symbol * (this.#is64 ? 24 : 16);
     if (symbol === 0 || symbolAt + 4 > this.#symbols.length) return '';
     const nameAt = this.#symbols.u32(symbolAt);
-    return this.#names.text(nameAt, Math.min(nameAt + MAX_NAME_SIZE_BYTES, this.#names.length));
+    const name = this.#names.text(nameAt, Math.min(nameAt + MAX_NAME_SIZE_BYTES, this.#names.length));
+    this.#nameBytesLeft -= name.length;
+    if (this.#nameBytesLeft < 0) throw new PerfconvError('damaged', 'names of its symbols overlap', { record: 'PLT' });
+    return name;
   }
 }

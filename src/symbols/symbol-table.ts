@@ -1,7 +1,7 @@
 const TEXT = new TextDecoder();
 
-/** Names of templates come to tens of kilobytes; what is longer is cut, as where debug information tells it. */
-const MAX_NAME_SIZE_BYTES = 1 << 18;
+/** Names of templates come to tens of kilobytes; what is longer is cut. */
+const MAX_NAME_SIZE_BYTES = 1 << 16;
 
 /** The columns of a {@link SymbolTable}, one element per symbol, sorted by `starts`. */
 export interface SymbolColumns {

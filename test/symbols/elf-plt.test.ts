@@ -10,6 +10,7 @@ import { readPltStubs } from '../../src/symbols/elf-plt-stubs.ts';
 import { readElfSymbols } from '../../src/symbols/elf-symbols.ts';
 import { buildElf } from '../support/elf-builder.ts';
 import { askPerf, hasPerf, runs } from '../support/perf-oracle.ts';
+import { buildSectionElf } from '../support/section-elf.ts';
 
 /** The slots of stubs made of these words of code, at svma 0 with the GOT at 0. */
 async function slotsOf(machine: number, words: readonly number[], options: { littleEndian?: boolean; section?: string; is32?: boolean } = {}) {
@@ -65,6 +66,22 @@ describe('stubs of the PLT', () => {
       expect(await slotsOf(machine, [], { littleEndian: machine !== 22 })).toEqual([]);
     }
   });
+});
+
+it('of a hostile file, whose every entry has the same long name, are refused', async () => {
+  const count = 2000;
+  const relocations = new Uint8Array(Uint32Array.from({ length: count * 4 }, (_, i) => (i % 4 === 3 ? 1 : 0)).buffer);
+  const symbols = new Uint8Array(48);
+  symbols[24] = 1;
+  const bytes = buildSectionElf({
+    sections: [
+      { name: '.plt', entsize: 1, content: new Uint8Array(count) },
+      { name: '.rel.plt', type: 9, link: 3, content: relocations },
+      { name: '.dynsym', type: 11, link: 4, content: symbols },
+      { name: '.dynstr', type: 3, content: Buffer.from(`\0${'a'.repeat(5000)}\0`) },
+    ],
+  });
+  await expect(readPltEntries(await ElfFile.open(new BufferSource(bytes, '/bin/x')), true)).rejects.toThrow('names of its symbols overlap');
 });
 
 const SOURCE = `

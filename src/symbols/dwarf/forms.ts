@@ -21,6 +21,9 @@ export const SIZE_INDIRECT = -7;
 /** No form of ours: what follows it cannot be found. */
 export const SIZE_UNKNOWN = -8;
 
+/** Names of templates come to tens of kilobytes; what is longer is cut. */
+export const MAX_TEXT_SIZE_BYTES: number = 1 << 16;
+
 /** Forms may be indirect of indirect, to no end. */
 const MAX_INDIRECTIONS = 4;
 
@@ -195,7 +198,7 @@ export class FormReader {
 
   /** Text from {@link valueAt} to its NUL, for an inline string. */
   inlineText(): string {
-    return this.view.text(this.valueAt, this.end);
+    return this.view.text(this.valueAt, Math.min(this.end, this.valueAt + MAX_TEXT_SIZE_BYTES));
   }
 
   /**

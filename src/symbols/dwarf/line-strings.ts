@@ -1,10 +1,14 @@
 import { ByteView } from '../../bytes/byte-view.ts';
+import { PerfconvError } from '../../errors.ts';
 import type { DebugSection, DebugSections } from './debug-sections.ts';
 import { type LineHeader, type LineNames, NAME_INLINE, NAME_LINE_STR, NAME_STR, NAME_STR_SUP, NAME_STRX } from './line-header.ts';
 
 /** No system opens a longer path (Linux, PATH_MAX). */
 const MAX_NAME_SIZE_BYTES = 4096;
 const WINDOW_SIZE_BYTES = 64 << 10;
+/** Names may end alike and share their bytes: how many times the section's size all of one table may have, and how much in any case. */
+const MAX_SHARING = 4;
+const FREE_TEXT_BYTES = 1 << 20;
 
 /** The text of a name; empty when there is none. */
 export type LineNameText = (names: LineNames, index: number) => string;
@@ -80,9 +84,13 @@ function readAll(section: DebugSection): Promise<ByteView> {
   return section.read(0, section.sizeBytes);
 }
 
-/** Texts by their offset in a section of which little is needed; each part of it is read once at most. */
+/**
+ * Texts by their offset in a section of which little is needed; each part of it is read once at most.
+ * @throws PerfconvError `damaged` when they are far longer than the section
+ */
 async function readTexts(section: DebugSection, places: readonly number[]): Promise<ReadonlyMap<number, string>> {
   const texts = new Map<number, string>();
+  let bytesLeft = MAX_SHARING * section.sizeBytes + FREE_TEXT_BYTES;
   let start = 0;
   let window = new ByteView(new Uint8Array(), true);
   for (const place of [...new Set(places)].sort((a, b) => a - b)) {
@@ -91,7 +99,10 @@ async function readTexts(section: DebugSection, places: readonly number[]): Prom
       start = place;
       window = await section.read(place, WINDOW_SIZE_BYTES);
     }
-    texts.set(place, textAt(window, place - start));
+    const text = textAt(window, place - start);
+    bytesLeft -= text.length;
+    if (bytesLeft < 0) throw new PerfconvError('damaged', 'names that overlap over and over', { record: '.debug_line' });
+    texts.set(place, text);
   }
   return texts;
 }

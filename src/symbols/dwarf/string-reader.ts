@@ -1,11 +1,9 @@
 import { PerfconvError } from '../../errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import * as dw from './dwarf-constants.ts';
-import type { FormReader } from './forms.ts';
+import { type FormReader, MAX_TEXT_SIZE_BYTES } from './forms.ts';
 import { SectionWindow } from './section-window.ts';
 
-/** Names of templates come to tens of kilobytes; what is longer is cut. */
-const MAX_TEXT_SIZE_BYTES = 1 << 18;
 const PAGE_SIZE_BYTES = 1 << 18;
 
 /** Texts that end alike may share their bytes, but not many times over. */

@@ -453,6 +453,14 @@ describe('damage', () => {
     expect(await untilRefused()).toBe(times);
   });
 
+  it('of offsets of names makes no text of everything behind each', async () => {
+    const count = 20_000;
+    const places = new Uint8Array(Uint32Array.from({ length: count }, (_, i) => i).buffer);
+    const line = makeLineProgram({ ...good, version: 5, tables: (fields) => fields.bytes(0).uleb(0).bytes(1).uleb(1, 0x0e).uleb(count).put(places) });
+    const str = new Uint8Array(count).fill(0x61);
+    await expect(new LineTableReader(memorySections({ line, str })).read(0, UNIT)).rejects.toThrow('names that overlap');
+  });
+
   it('of line_range and opcode_base is survived', async () => {
     expect(rowsOf(await read({ ...good, lineRange: 0, program: (p) => p.setAddress(0x1000).bytes(200).advancePc(1).endSequence() }))).toEqual([
       [0x1000, 1, 1, 0],
