@@ -29,6 +29,10 @@ export interface UnitBytes {
   readonly view: ByteView;
 }
 
+/** A path is rarely longer. */
+const UNIT_TEXT_SIZE_BYTES = 512;
+const MAX_KEPT_TEXTS = 64;
+
 /** A unit that is in memory. Offsets called `…At` are within {@link view}. */
 export interface Unit {
   readonly file: DwarfFile;
@@ -48,7 +52,11 @@ export class DwarfFile {
   readonly supplementary: DwarfFile | undefined;
   readonly units: UnitList;
   readonly abbreviations: AbbreviationCache;
+  /** Names of functions, that are read in the order of the file. */
   readonly strings: StringReader;
+  /** Names of units and of their folders: each lies somewhere else, and most folders are the same one. */
+  readonly #unitTexts: StringReader;
+  readonly #knownTexts = new Map<string, string>();
   readonly addresses: AddressSections;
   #unitBytesLeft = 0;
   readonly #lineReader: LineTableReader;
@@ -63,6 +71,7 @@ export class DwarfFile {
     this.units = new UnitList(sections);
     this.abbreviations = new AbbreviationCache(sections);
     this.strings = new StringReader(sections, supplementary?.sections);
+    this.#unitTexts = new StringReader(sections, supplementary?.sections, UNIT_TEXT_SIZE_BYTES);
     this.addresses = new AddressSections(sections);
     this.#lineReader = new LineTableReader(sections, supplementary?.sections);
     this.renewBudget();
@@ -117,12 +126,21 @@ export class DwarfFile {
     }
   }
 
-  /** A text of one of the file's units; empty when there is none. */
+  /** A text of a unit's own DIE; empty when there is none. */
   async text(place: TextPlace | undefined, unit: Unit): Promise<string> {
     if (place === undefined) return '';
+    if (place.kind === 'text') return place.text;
     const { strOffsetsBase } = unit.root;
-    const known = place.kind === 'index' ? await this.strings.resolveIndex(place.index, strOffsetsBase, unit.header.offsetSize) : place;
-    return known === undefined ? '' : this.strings.text(known);
+    const known = place.kind === 'index' ? await this.#unitTexts.resolveIndex(place.index, strOffsetsBase, unit.header.offsetSize) : place;
+    if (known === undefined) return '';
+    const key = `${known.kind} ${known.offset}`;
+    let text = this.#knownTexts.get(key);
+    if (text === undefined) {
+      text = await this.#unitTexts.text(known);
+      if (this.#knownTexts.size >= MAX_KEPT_TEXTS) this.#knownTexts.clear();
+      this.#knownTexts.set(key, text);
+    }
+    return text;
   }
 
   /** Addresses of one of the file's own units. */

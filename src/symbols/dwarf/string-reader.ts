@@ -4,6 +4,7 @@ import * as dw from './dwarf-constants.ts';
 import { type FormReader, MAX_TEXT_SIZE_BYTES } from './forms.ts';
 import { SectionWindow } from './section-window.ts';
 
+/** For texts that are asked for in the order of their offsets. */
 const PAGE_SIZE_BYTES = 1 << 18;
 
 /** Texts that end alike may share their bytes, but not many times over. */
@@ -48,13 +49,18 @@ export function textPlace(reader: FormReader): TextPlace | undefined {
 export class StringReader {
   readonly #windows: Readonly<Record<'str' | 'line_str' | 'supplementary', SectionWindow>>;
   readonly #offsets: SectionWindow;
+  readonly #pageSizeBytes: number;
   /** The last text of `.debug_str`: callers ask for the same one in a row. */
   #lastOffset = -1;
   #lastText = '';
   #bytesLeft: number;
 
-  /** @param supplementary the file that shares strings with this one, if any */
-  constructor(sections: DebugSections, supplementary: DebugSections | undefined) {
+  /**
+   * @param supplementary the file that shares strings with this one, if any
+   * @param pageSizeBytes how much is read for a text: little, for texts that lie anywhere
+   */
+  constructor(sections: DebugSections, supplementary: DebugSections | undefined, pageSizeBytes = PAGE_SIZE_BYTES) {
+    this.#pageSizeBytes = pageSizeBytes;
     const str = new SectionWindow(sections, 'str');
     this.#windows = { str, line_str: new SectionWindow(sections, 'line_str'), supplementary: supplementary ? new SectionWindow(supplementary, 'str') : str };
     this.#offsets = new SectionWindow(sections, 'str_offsets');
@@ -69,7 +75,7 @@ export class StringReader {
   async resolveIndex(index: number, base: number, offsetSize: 4 | 8): Promise<SectionTextPlace | undefined> {
     const offset = base + index * offsetSize;
     if (!this.#offsets.holds(offset, offsetSize)) return undefined;
-    if (!this.#offsets.covers(offset, offsetSize)) await this.#offsets.load(offset, offsetSize, PAGE_SIZE_BYTES);
+    if (!this.#offsets.covers(offset, offsetSize)) await this.#offsets.load(offset, offsetSize, this.#pageSizeBytes);
     const { view, start } = this.#offsets;
     return { kind: 'str', offset: offsetSize === 8 ? view.u64(offset - start) : view.u32(offset - start) };
   }
@@ -79,7 +85,7 @@ export class StringReader {
     if (place.kind === 'text') return place.text;
     if (place.kind === 'index') return '';
     const window = this.#windows[place.kind];
-    for (let size = PAGE_SIZE_BYTES; place.offset < window.section.sizeBytes; size *= 4) {
+    for (let size = this.#pageSizeBytes; place.offset < window.section.sizeBytes; size *= 4) {
       const text = this.textInMemory(place);
       if (text !== undefined) return text;
       await window.load(place.offset, window.covers(place.offset, 1) ? size : 1, size);
