@@ -89,7 +89,12 @@ function randomNumbers(seed) {
 
 function compare(peers) {
   const addresses = chooseAddresses(Number(options.count));
-  const answers = new Map(peers.map((peer) => [peer, symbolize(peer, { binary: peer === OURS ? binary : plain, addresses, directory }).frames()]));
+  const answers = new Map();
+  for (const peer of peers) {
+    const { stderr, frames } = symbolize(peer, { binary: peer === OURS ? binary : plain, addresses, directory });
+    if (stderr !== '') console.error(`${peer.name} says: ${stderr.trim().split('\n').slice(0, 3).join('\n')}`);
+    answers.set(peer, frames());
+  }
   const symbols = readSymbols(plain);
   const differences = (first, second, columns) => addresses.map((_, i) => difference(answers.get(first)[i], answers.get(second)[i], { columns, symbols }));
   console.log(`${basename(binary)}: ${addresses.length} addresses`);

@@ -32,7 +32,7 @@ export interface Request {
   readonly wrapper?: readonly string[];
 }
 
-export function symbolize(peer: Peer, request: Request): { wallSeconds: number; frames(): Frame[][] };
+export function symbolize(peer: Peer, request: Request): { wallSeconds: number; stderr: string; frames(): Frame[][] };
 
 export function difference(
   expected: readonly Frame[],

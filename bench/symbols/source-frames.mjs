@@ -49,6 +49,8 @@ export function symbolize(peer, { binary, addresses, directory, wrapper = [] }) 
   if (status !== 0) throw new Error(`${peer.name} ended with ${signal ?? `status ${status}`}\n${stderr}`);
   return {
     wallSeconds,
+    /** What it said besides, such as what it found damaged. */
+    stderr,
     /** @returns {Frame[][]} for each address its frames, the innermost first */
     frames() {
       const frames = peer.parse(readFileSync(output, 'utf8'));
