@@ -120,15 +120,23 @@ export function isStoredPath(path: string): boolean {
   return names.length > 0 && names[0] !== 'proc' && names[0] !== 'sys';
 }
 
-/** Directories that may stand for the recording machine's root directory. */
+/** The separate debug files of a build id in debug directories; none where it is unknown. */
+export function debugFilesById(debugDirs: readonly string[], buildId: string): string[] {
+  return isKnownBuildId(buildId) ? debugDirs.map((dir) => `${buildIdPath(dir, buildId)}.debug`) : [];
+}
+
+/**
+ * Directories that may stand for the recording machine's root directory: `symfs`, and this machine's own, but not where there is a `symfs` and
+ * no build id is known: a file of this machine would be another one.
+ */
+export function rootsFor(buildId: string, symfs: string | undefined): string[] {
+  return [...(symfs === undefined ? [] : [symfs]), ...(symfs === undefined || isKnownBuildId(buildId) ? [''] : [])];
+}
+
+/** {@link rootsFor}, and that of the process that mapped a file. */
 function rootsOf({ buildId, pid }: RecordedFile, { symfs }: SearchedDirectories): string[] {
-  const isKnown = isKnownBuildId(buildId);
-  return [
-    ...(symfs === undefined ? [] : [symfs]),
-    ...(symfs === undefined || isKnown ? [''] : []),
-    // The number may be another process's by now: only the build id tells.
-    ...(isKnown && pid > 0 ? [`/proc/${pid}/root`] : []),
-  ];
+  // The number may be another process's by now: only the build id tells.
+  return [...rootsFor(buildId, symfs), ...(isKnownBuildId(buildId) && pid > 0 ? [`/proc/${pid}/root`] : [])];
 }
 
 /** Places that the recorded path leads to. One that would lead out of a root directory is looked for on this machine only. */
@@ -139,11 +147,7 @@ function pathsUnderRoots(file: RecordedFile, dirs: SearchedDirectories, places: 
 }
 
 function buildIdDebugFiles(file: RecordedFile, dirs: SearchedDirectories): string[] {
-  if (!isKnownBuildId(file.buildId)) return [];
-  return underRoots(
-    rootsOf(file, dirs),
-    dirs.debugDirs.map((dir) => `${buildIdPath(dir, file.buildId)}.debug`),
-  );
+  return underRoots(rootsOf(file, dirs), debugFilesById(dirs.debugDirs, file.buildId));
 }
 
 /** The file's name right under `symfs`, as perf also looks, with each of the endings. */

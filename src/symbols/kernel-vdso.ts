@@ -1,5 +1,5 @@
 import { isKnownBuildId } from './build-id.ts';
-import { buildIdCacheFiles, type SearchedDirectories } from './candidates.ts';
+import { buildIdCacheFiles, debugFilesById, rootsFor, type SearchedDirectories } from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
 import { hasDebugInfo } from './dwarf/elf-debug-sections.ts';
 import type { ElfFile } from './elf.ts';
@@ -75,10 +75,9 @@ async function isOwn(wanted: VdsoSearch, machine: SymbolFiles): Promise<boolean>
 function installedPaths({ name, buildId, osRelease, dirs }: VdsoSearch): string[] {
   const isKnown = isKnownBuildId(buildId);
   const { symfs, debugDirs } = dirs;
-  const roots = [...(symfs === undefined ? [] : [symfs]), ...(symfs === undefined || isKnown ? [''] : [])];
   const files = [...(INSTALLED[name] ?? []), ...(isKnown && name === '[vdso]' ? COMPATIBLE : [])];
   const installed = isPlainRelease(osRelease) ? files.map((file) => `/lib/modules/${osRelease}/vdso/${file}`) : [];
   const underDebugDirs = debugDirs.flatMap((dir) => installed.flatMap((path) => [`${dir}${path}`, `${dir}${path}.debug`]));
-  const byId = debugDirs.flatMap((dir) => buildIdCacheFiles(dir, buildId, [''])).map((path) => `${path}.debug`);
-  return roots.flatMap((root) => [...byId, ...installed, ...underDebugDirs].map((path) => root + path));
+  const paths = [...debugFilesById(debugDirs, buildId), ...installed, ...underDebugDirs];
+  return rootsFor(buildId, symfs).flatMap((root) => paths.map((path) => root + path));
 }

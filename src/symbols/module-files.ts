@@ -1,7 +1,7 @@
 import { BufferSource, type ByteSource, readRange } from '../bytes/byte-source.ts';
 import { PerfconvError } from '../errors.ts';
 import { isKnownBuildId } from './build-id.ts';
-import { buildIdCacheFiles, isStoredPath } from './candidates.ts';
+import { buildIdCacheFiles, debugFilesById, isStoredPath, rootsFor } from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
 import type { ElfFile } from './elf.ts';
 import { isPlainRelease } from './kernel-identity.ts';
@@ -73,12 +73,12 @@ export class ModuleFiles {
 
   async *#paths({ name, longName, buildId, osRelease }: RecordedModule): AsyncGenerator<string> {
     const { symfs, debugDirs, buildIdDir } = this.#places;
-    const roots = [...(symfs === undefined ? [] : [symfs]), ...(symfs === undefined || isKnownBuildId(buildId) ? [''] : [])];
+    const roots = rootsFor(buildId, symfs);
     const own = isModulePath(longName) && isStoredPath(longName) && !longName.split('/').includes('..') ? [longName] : [];
     for (const path of own) for (const root of roots) yield root + path;
     yield* buildIdCacheFiles(buildIdDir, buildId, ['elf', 'debug', '']);
     for (const path of own) yield* debugPaths(path, roots, debugDirs);
-    for (const root of roots) for (const dir of debugDirs) for (const path of buildIdCacheFiles(`${root}${dir}`, buildId, [''])) yield `${path}.debug`;
+    for (const root of roots) for (const path of debugFilesById(debugDirs, buildId)) yield root + path;
     if (!isPlainRelease(osRelease)) return;
     for (const root of roots) {
       for (const base of [...MODULE_ROOTS, ...debugDirs.flatMap((dir) => MODULE_ROOTS.map((modules) => dir + modules))]) {

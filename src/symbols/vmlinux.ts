@@ -1,5 +1,5 @@
 import { isKnownBuildId } from './build-id.ts';
-import { buildIdCacheFiles } from './candidates.ts';
+import { buildIdCacheFiles, debugFilesById } from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
 import type { ElfFile } from './elf.ts';
 import { findSymbolValue, readElfSymbolsAt } from './elf-symbols.ts';
@@ -71,11 +71,7 @@ function vmlinuxPlaces(kernel: RecordedKernel, { symfs, debugDirs, buildIdDir }:
         ...debugDirs.map((dir) => `${dir}/boot/vmlinux-${osRelease}.debug`),
       ]
     : [];
-  const paths = [
-    ...(isKnown ? ['/boot/vmlinux'] : []),
-    ...released,
-    ...debugDirs.flatMap((dir) => buildIdCacheFiles(dir, buildId, [''])).map((path) => `${path}.debug`),
-  ];
+  const paths = [...(isKnown ? ['/boot/vmlinux'] : []), ...released, ...debugFilesById(debugDirs, buildId)];
   return [
     ...buildIdCacheFiles(buildIdDir, buildId, ['elf', 'vmlinux', 'debug', '']),
     ...(symfs === undefined ? [] : [...(isKnown ? [`${symfs}/vmlinux`] : []), ...paths.map((path) => symfs + path)]),
