@@ -90,6 +90,9 @@ function applyEntries(
   }
 }
 
+/** Of a ULEB128 number of 64 bits; what an assembler leaves room for is no longer. */
+const MAX_ULEB_SIZE_BYTES = 10;
+
 class FieldWriter {
   readonly #view: ByteView;
   readonly #data: DataView;
@@ -132,8 +135,9 @@ class FieldWriter {
 
   #readUleb128(place: number): number {
     const { bytes } = this.#view;
+    const end = Math.min(place + MAX_ULEB_SIZE_BYTES, bytes.length);
     let value = 0;
-    for (let at = place, scale = 1; at < bytes.length; at++, scale *= 128) {
+    for (let at = place, scale = 1; at < end; at++, scale *= 128) {
       if ((bytes[at] & 0x7f) !== 0) value += (bytes[at] & 0x7f) * scale;
       if (bytes[at] < 0x80) break;
     }
@@ -143,8 +147,9 @@ class FieldWriter {
   /** Into as many bytes as stand there: the assembler left enough. */
   #writeUleb128(place: number, value: number): void {
     const { bytes } = this.#view;
+    const end = Math.min(place + MAX_ULEB_SIZE_BYTES, bytes.length);
     let rest = value;
-    for (let at = place; at < bytes.length; at++) {
+    for (let at = place; at < end; at++) {
       const goesOn = bytes[at] >= 0x80;
       bytes[at] = (((rest % 128) + 128) % 128) | (goesOn ? 0x80 : 0);
       rest = Math.floor(rest / 128);

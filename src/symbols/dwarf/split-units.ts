@@ -14,8 +14,11 @@ import { dwoPlaces, dwpPlaces, type SplitDirectories } from './split-places.ts';
 const MAX_BUFFERED_SIZE_BYTES = 64 << 20;
 /** A `.dwo` file has one unit, with link-time optimisation some, and those of its types. */
 const MAX_UNITS = 1 << 16;
-/** When so many units' files are missing, and none was found, there are none. */
+/** When so many units' files are missing, and so many more for each that was found, there are no others. */
 const MAX_MISSING = 256;
+const MAX_MISSING_PER_FOUND = 16;
+/** How much of files is read again that other units had read before: each `.dwo` file is of units that stand together. */
+const MAX_REREAD_SIZE_BYTES = 32 << 20;
 /** Failures that are kept for whoever asks. */
 const MAX_PROBLEMS = 20;
 
@@ -35,7 +38,10 @@ export class SplitUnits {
   #index: Promise<SplitIndex | undefined> | undefined;
   /** The last `.dwo` file: where it holds several units, they are asked for one after the other. */
   #last: SplitFile | undefined;
-  #hasFound = false;
+  /** All `.dwo` files that were opened, and how much may still be read of them again. */
+  readonly #known = new Set<string>();
+  #bytesLeft = MAX_REREAD_SIZE_BYTES;
+  #foundCount = 0;
   #missingCount = 0;
   #firstMissing = '';
 
@@ -62,11 +68,11 @@ export class SplitUnits {
   readonly openSplit = async (request: SplitRequest): Promise<DebugSections | undefined> => {
     const packed = request.dwoId === '' ? undefined : (await this.#package())?.unit(request.dwoId);
     if (packed !== undefined) return packed;
-    const places = this.#hasFound || this.#missingCount < MAX_MISSING ? dwoPlaces(request, this.#dirs) : [];
+    const places = this.#missingCount < MAX_MISSING + MAX_MISSING_PER_FOUND * this.#foundCount ? dwoPlaces(request, this.#dirs) : [];
     for (const place of places) {
       const sections = await this.#unitIn(place, request.dwoId);
       if (sections === undefined) continue;
-      this.#hasFound = true;
+      this.#foundCount++;
       return sections;
     }
     if (this.#missingCount++ === 0) this.#firstMissing = request.dwoName;
@@ -86,7 +92,7 @@ export class SplitUnits {
   async #openPackage(): Promise<SplitIndex | undefined> {
     for (const place of dwpPlaces(this.#dirs)) {
       const index = await this.#reading(place, async () => {
-        const sections = await this.#open(place);
+        const sections = await this.#open(place, false);
         return sections && (await SplitIndex.read(sections));
       });
       if (index !== undefined) return index;
@@ -97,8 +103,9 @@ export class SplitUnits {
   async #unitIn(place: string, dwoId: string): Promise<DebugSections | undefined> {
     return this.#reading(place, async () => {
       if (this.#last?.place !== place) {
-        const sections = await this.#open(place);
+        const sections = await this.#open(place, this.#known.has(place));
         if (sections === undefined) return undefined;
+        this.#known.add(place);
         this.#last = { place, sections, ids: await readIds(sections) };
       }
       const { sections, ids } = this.#last!;
@@ -108,12 +115,15 @@ export class SplitUnits {
     });
   }
 
-  async #open(place: string): Promise<DebugSections | undefined> {
+  /** @param isAgain whether the file was read before */
+  async #open(place: string, isAgain: boolean): Promise<DebugSections | undefined> {
     const source = await this.#machine.open(place);
     if (source === undefined) return undefined;
     let kept: ByteSource | undefined;
     try {
       const { sizeBytes } = source;
+      if (isAgain) this.#bytesLeft -= sizeBytes ?? MAX_BUFFERED_SIZE_BYTES;
+      if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'it is read over and over', { file: place });
       kept = sizeBytes !== undefined && sizeBytes <= MAX_BUFFERED_SIZE_BYTES ? new BufferSource(await readRange(source, 0, sizeBytes), source.name) : source;
       if (kept === source) this.#opened.push(source);
       return await openDebugSections(await ElfFile.open(kept), this.#machine, 'dwo');

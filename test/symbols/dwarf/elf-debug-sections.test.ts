@@ -301,6 +301,13 @@ describe('relocatable files', () => {
     );
   });
 
+  it('have numbers of no more bytes than 64 bits take, though they seem to go on to the end', async () => {
+    const riscv = { machine: 243, classBits: 64 as const, littleEndian: true };
+    const bytes = await bytesOf(relocatable(riscv, new Uint8Array(40).fill(0xff), [[0, 60, 2, 0x70]]), 'info');
+    expect(bytes.subarray(0, 12).toString('hex')).toBe('808180808080808080' + '80ffff');
+    expect(bytes.subarray(12).every((byte) => byte === 0xff)).toBe(true);
+  });
+
   it('have offsets into the second of two sections of one name', async () => {
     const of = { machine: 62, classBits: 64 as const, littleEndian: true };
     const { sections, ...plan } = relocatable(of, new Uint8Array(12), [[4, 10, 4, 3]]);

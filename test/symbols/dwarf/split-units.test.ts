@@ -142,6 +142,27 @@ describe('SplitUnits', () => {
     expect(machine.asked.length).toBeLessThan(2000);
   });
 
+  it('stops looking where hardly anything is there', async () => {
+    machine.content.set('/build/obj/a.dwo', dwo(splitUnit(REQUEST.dwoId)));
+    const units = new SplitUnits(machine, DIRS);
+    await units.openSplit(REQUEST);
+    for (let i = 0; i < 2000; i++) await units.openSplit({ ...REQUEST, dwoName: `${i}.dwo` });
+    expect(units.missing.count).toBe(2000);
+    expect(machine.asked.length).toBeLessThan(2500);
+  });
+
+  it('does not read files over and over for units that take turns with them', async () => {
+    for (const name of ['a', 'b']) machine.content.set(`/build/${name}.dwo`, Buffer.concat([dwo(splitUnit(REQUEST.dwoId)), new Uint8Array(1 << 20)]));
+    const units = new SplitUnits(machine, { ...DIRS, debugDirs: [], paths: [] });
+    let found = 0;
+    for (let i = 0; i < 100; i++) found += (await units.openSplit({ ...REQUEST, dwoName: i % 2 === 0 ? 'a.dwo' : 'b.dwo' })) === undefined ? 0 : 1;
+    // In the end, one of the two is in memory, and the other is not read any more.
+    expect(found).toBeGreaterThan(50);
+    expect(found).toBeLessThan(80);
+    expect(units.problems.at(-1)).toContain('read over and over');
+    expect(machine.openCount).toBe(0);
+  });
+
   it('finds a unit in a package, and keeps that open', async () => {
     const info = new ByteFields().put(new Uint8Array(100)).put(splitUnit('aaaaaaaa00000002')).done();
     const index = makeIndex(5, ['bbbbbbbb00000001', 'aaaaaaaa00000002'], [1, 3]);
