@@ -21,12 +21,14 @@ export function symbolHelp(dso: DsoSymbols): string {
   }
 }
 
-function fileHelp({ places, buildId }: DsoSymbols, lacksNames: boolean): string {
+function fileHelp({ name, places, buildId }: DsoSymbols, lacksNames: boolean): string {
   const fitting = places.filter(({ outcome }) => outcome === 'fits');
   const other = places.find(({ outcome }) => outcome === 'other-build-id');
   const fetch = buildId !== '' && !places.some(isServer) ? ', or --debuginfod URL' : '';
   const hasSymtab = fitting.some(({ holds }) => holds.symbols === 'symtab');
   if (fitting.length === 0 && other !== undefined) return `${other.place} is not what was recorded: give the recorded file with --symfs DIR${fetch}`;
+  const forbidden = places.find(({ outcome, place }) => outcome === 'forbidden' && place.endsWith(name) && !place.startsWith('/proc/'));
+  if (fitting.length === 0 && forbidden !== undefined) return `this user may not read ${forbidden.place}: convert it as one who may`;
   if (fitting.length === 0) return `its file was not found: give the recorded files with --symfs DIR${fetch}`;
   if (lacksNames && fitting.every(({ holds }) => holds.code === false)) {
     return `its debug file does not tell where its code lay in the binary: give that, too, with --symfs DIR${fetch}`;

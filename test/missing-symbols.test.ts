@@ -87,6 +87,14 @@ describe('what helps', () => {
     else expect(symbolHelp(missing)).toContain(help);
   });
 
+  it('is permission where a file lies at the recorded path that may not be read', () => {
+    const forbidden = place('forbidden', { place: '/mnt/opt/app/server' });
+    expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }))).toBe('this user may not read /mnt/opt/app/server: convert it as one who may');
+    const ofCache = place('forbidden', { place: '/home/u/.debug/.build-id/aa/1111/elf' });
+    const ofProcess = place('forbidden', { place: '/proc/7/root/opt/app/server' });
+    expect(symbolHelp(dso('/opt/app/server', 1, { places: [ofCache, ofProcess] }))).toContain('its file was not found');
+  });
+
   it('is no server where one was asked', () => {
     expect(
       symbolHelp(dso('/bin/a', 1, { buildId: 'ab', places: [place('absent', { place: 'https://debuginfod.example/buildid/ab/debuginfo' })] })),

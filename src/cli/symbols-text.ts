@@ -6,6 +6,7 @@ type Place = DsoSymbols['places'][number];
 
 const LABELS: Readonly<Record<Exclude<Place['outcome'], 'fits'>, string>> = {
   absent: 'not there',
+  forbidden: 'no permission',
   damaged: 'not readable',
   'other-build-id': 'another file',
   'other-crc': 'another file',

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
 import { homedir, release } from 'node:os';
 import { join } from 'node:path';
 import type { ByteSource } from '../bytes/byte-source.ts';
@@ -8,6 +8,7 @@ import { findBuildId } from '../symbols/build-id.ts';
 import type { Compression, SymbolFiles } from '../symbols/symbol-files.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';
+import { systemCode } from './io-error.ts';
 import { openRegularFile } from './regular-file.ts';
 
 const KERNEL_NOTES = '/sys/kernel/notes';
@@ -24,6 +25,16 @@ export class NodeSymbolFiles implements SymbolFiles {
 
   async open(path: string): Promise<ByteSource | undefined> {
     return openRegularFile(path);
+  }
+
+  async isForbidden(path: string): Promise<boolean> {
+    try {
+      accessSync(path, constants.R_OK);
+      return false;
+    } catch (error) {
+      const code = systemCode(error);
+      return code === 'EACCES' || code === 'EPERM';
+    }
   }
 
   decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {

@@ -31,7 +31,7 @@ export class CheckedFiles {
   async open(path: string, buildId: string, crc?: number): Promise<ElfFile | undefined> {
     if (this.#byPath.has(path)) return this.#byPath.get(path);
     const source = await this.#files.open(path);
-    if (source === undefined) this.search.note(path, 'absent');
+    if (source === undefined) this.search.note(path, (await this.#files.isForbidden?.(path)) ? 'forbidden' : 'absent');
     const elf = await this.check(source, buildId, crc);
     this.#byPath.set(path, elf);
     return elf;

@@ -18,6 +18,8 @@ export interface Decompressor {
 export interface SymbolFiles extends Decompressor {
   /** Opens a file, to be closed by the caller; undefined: it does not exist, is not readable or not a regular file. */
   open(path: string): Promise<ByteSource | undefined>;
+  /** Whether {@link open} did not open a file because this user may not read it, or not look there; absent where nobody knows. */
+  isForbidden?(path: string): Promise<boolean>;
   /** The vdso of this process, an ELF file in memory; undefined where there is none. */
   ownVdso(): Promise<ByteSource | undefined>;
   /** The running kernel; undefined when it is not Linux. `buildId` is lower-case hex, empty when unknown. */

@@ -10,6 +10,8 @@ import { readElfSymbols } from '../../src/symbols/elf-symbols.ts';
 
 const isLinux = process.platform === 'linux';
 if (!isLinux) console.warn('SKIPPED: vdso and running kernel, because this is not Linux');
+const isRoot = process.getuid?.() === 0;
+if (isRoot) console.warn('SKIPPED: files that may not be read, because root may read all');
 
 describe('NodeSymbolFiles', () => {
   const files = new NodeSymbolFiles();
@@ -38,6 +40,16 @@ describe('NodeSymbolFiles', () => {
     expect(await files.open('')).toBeUndefined();
     expect(await files.open('a\0b')).toBeUndefined();
     expect((await files.open(join(dir, 'empty')))?.sizeBytes).toBe(0);
+  });
+
+  it.skipIf(!isLinux || isRoot)('tells a file that may not be read from one that is not there', async () => {
+    writeFileSync(join(dir, 'secret'), 'x', { mode: 0o200 });
+    expect(await files.open(join(dir, 'secret'))).toBeUndefined();
+    expect(await files.isForbidden(join(dir, 'secret'))).toBe(true);
+  });
+
+  it('does not take what is missing for forbidden', async () => {
+    for (const path of [join(dir, 'missing'), join(dir, 'data', 'below'), '', 'a\0b', join(dir, 'data')]) expect(await files.isForbidden(path)).toBe(false);
   });
 
   it.skipIf(!isLinux)('does not wait for the writer of a FIFO, nor read devices', async () => {

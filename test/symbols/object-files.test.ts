@@ -151,6 +151,13 @@ describe('debug files', () => {
   });
 });
 
+it('a file that may not be read is not said to be missing', async () => {
+  Object.assign(files, { isForbidden: async (path: string) => path === PATH });
+  expect(await nameOf()).toBeUndefined();
+  expect(outcomeOf(PATH)?.outcome).toBe('forbidden');
+  expect(outcomeOf(`/home/u/.debug${BY_ID}/elf`)?.outcome).toBe('absent');
+});
+
 it('a debug link points beside the binary where that was found', async () => {
   files.content.set('/pprof/server', stripped({ debugLink: 'server.dbg' }));
   for (const place of ['/pprof/server.dbg', '/pprof/.debug/server.dbg']) {
