@@ -29,7 +29,7 @@ function recordRun(name: string, args: readonly string[]): string {
 }
 
 async function scriptOf(input: string, options: Parameters<typeof runMain>[1] = {}): Promise<string> {
-  const { status, stdout, stderr } = await runMain([input, '-t', 'script', '-o', '-', '-F', FIELDS, '--compat', 'perf'], options);
+  const { status, stdout, stderr } = await runMain([input, '-t', 'script', '-o', '-', '-F', FIELDS, '--compat', 'perf', '--no-demangle'], options);
   if (status !== 0) throw new Error(stderr);
   return stdout.toString();
 }

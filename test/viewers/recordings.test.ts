@@ -26,6 +26,7 @@ const fresh: readonly Variant[] = [
   { name: 'whole system -g -a', record: [...clock, '-e', 'sched:sched_switch', '-a'] },
 ];
 
+const SOURCE_PLACE = /\.(?:c|cc|cpp|h|S|s|rs|go|inc)(?::\d+)*$/;
 const STYLES = ['events', 'profile'] as const;
 const TOP = 5;
 /**
@@ -163,7 +164,12 @@ describe.skipIf(isSkipped)('recordings in the viewers', { timeout: 180_000 }, ()
           if (named.length === 0 && period === functions.at(-1)?.period) continue;
           const selfMs = named.reduce((sum, row) => sum + row.selfMs, 0);
           expect(Math.abs(selfMs - period / 1e6), symbol).toBeLessThanOrEqual(samples * MS_PER_SAMPLE + named.length * MS_SHOWN);
-          if (style === 'profile') expect(named.some(({ activity }) => activity.includes(dso))).toBe(true);
+          // Beside the name stands the source file, where debug information tells it, else the binary.
+          if (style === 'profile')
+            expect(
+              named.every(({ activity }) => activity.includes(dso) || SOURCE_PLACE.test(activity)),
+              symbol,
+            ).toBe(true);
           found++;
         }
         expect(found).toBeGreaterThan(0);
