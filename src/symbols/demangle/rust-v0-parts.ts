@@ -71,8 +71,9 @@ export class RustV0Parts extends RustV0Scanner {
     return list;
   }
 
+  /** Whether a list goes on. Each element is a step of work: references may have it read at every level. */
   protected hasNext(list: string): boolean {
-    if (list.length > MAX_OUTPUT_LENGTH) this.fail();
+    if (list.length > MAX_OUTPUT_LENGTH || ++this.#steps > MAX_STEPS) this.fail();
     return !this.failed && !this.eat(E);
   }
 

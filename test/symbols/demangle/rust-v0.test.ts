@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { demangleRustV0 } from '../../../src/symbols/demangle/rust-v0.ts';
 
 /** As libiberty of binutils 2.40 prints them; rustc-demangle 0.1.28 does the same, but for what follows a dot. */
@@ -178,6 +178,16 @@ describe('demangleRustV0', () => {
     expect(demangleRustV0(`_RINvC1a1b${'R'.repeat(1000)}eE`, 'full')).toBeUndefined();
     expect(demangleRustV0(`_RINvC1a1b${'F'.repeat(10_000)}`, 'full')).toBeUndefined();
     expect(demangleRustV0(`_R${'N'.repeat(10_000)}`, 'full')).toBeUndefined();
+  });
+
+  it('gives up on references to what they stand in, before it has read many arguments at each level', () => {
+    const looked = vi.spyOn(String.prototype, 'charCodeAt');
+    try {
+      expect(demangleRustV0(`_RINvC1a1b${'a'.repeat(5000)}B_E`, 'full')).toBeUndefined();
+      expect(looked.mock.calls.length).toBeLessThan(200_000);
+    } finally {
+      looked.mockRestore();
+    }
   });
 
   it('gives up on references to references that make it read the same over and over', () => {
