@@ -1,7 +1,7 @@
 import type { BpfLines, BpfProgram } from './perfdata/features/bpf.ts';
 import type { Dso } from './session/dsos.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from './symbols/code-symbols.ts';
-import { SymbolTable } from './symbols/symbol-table.ts';
+import { SymbolTable } from './symbols/table/symbol-table.ts';
 
 /** Programs that are remembered of one place: a recording has a few at most, one after the other. */
 const MAX_PROGRAMS_AT_PLACE = 16;

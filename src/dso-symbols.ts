@@ -1,5 +1,5 @@
 import type { MappingKind, Profile } from './profile/profile.ts';
-import type { SearchedPlace, SymbolSearch } from './symbols/search-log.ts';
+import type { SearchedPlace, SymbolSearch } from './symbols/search/search-log.ts';
 
 /** What is known of the names of one DSO's code, and why not more. */
 export interface DsoSymbols {

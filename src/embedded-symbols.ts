@@ -1,8 +1,8 @@
 import type { SessionResult } from './session/session.ts';
 import type { EmbeddedTable } from './session/simpleperf-symbols.ts';
-import { Kallsyms } from './symbols/kallsyms.ts';
-import type { SymbolTable } from './symbols/symbol-table.ts';
-import { RANK_GLOBAL, SymbolTableBuilder } from './symbols/symbol-table-builder.ts';
+import { Kallsyms } from './symbols/kernel/kallsyms.ts';
+import type { SymbolTable } from './symbols/table/symbol-table.ts';
+import { RANK_GLOBAL, SymbolTableBuilder } from './symbols/table/symbol-table-builder.ts';
 
 /** Symbols that the recording holds itself, made into tables when they are asked for. */
 export class EmbeddedSymbolTables {

@@ -1,6 +1,6 @@
 import type { JitDump, JitLineColumns } from './perfdata/jitdump.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from './symbols/code-symbols.ts';
-import { RANK_GLOBAL, SymbolTableBuilder } from './symbols/symbol-table-builder.ts';
+import { RANK_GLOBAL, SymbolTableBuilder } from './symbols/table/symbol-table-builder.ts';
 
 /** The functions and lines of a jitdump file, by where their code lies in it. */
 export function jitDumpSymbols(dump: JitDump): CodeSymbols {

@@ -2,7 +2,7 @@ import { FunctionNames } from './function-names.ts';
 import type { Profile } from './profile/profile.ts';
 import type { CodeSymbols, SourceFrame } from './symbols/code-symbols.ts';
 import type { DemangleStyle } from './symbols/demangle/demangle.ts';
-import type { SymbolTable } from './symbols/symbol-table.ts';
+import type { SymbolTable } from './symbols/table/symbol-table.ts';
 
 /** What a symbol table offers, as far as it is needed here. */
 export type FunctionTable = Pick<SymbolTable, 'find' | 'name' | 'start'>;

@@ -1,5 +1,5 @@
 import type { DsoSymbols } from './dso-symbols.ts';
-import type { SearchedPlace } from './symbols/search-log.ts';
+import type { SearchedPlace } from './symbols/search/search-log.ts';
 
 /** What would give a DSO the names, or else the lines, that it lacks, in a few words; empty when nothing is missing or nothing helps. */
 export function symbolHelp(dso: DsoSymbols): string {

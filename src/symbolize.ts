@@ -5,8 +5,8 @@ import { type FunctionTable, LocationNaming, type LocationNamingOptions } from '
 import type { Profile } from './profile/profile.ts';
 import type { Dso } from './session/dsos.ts';
 import type { SessionResult } from './session/session.ts';
-import { isGuestImage } from './symbols/kernel-identity.ts';
-import { SymbolSearch } from './symbols/search-log.ts';
+import { isGuestImage } from './symbols/kernel/kernel-identity.ts';
+import { SymbolSearch } from './symbols/search/search-log.ts';
 import type { CodeObject, Symbolizer } from './symbols/symbolizer.ts';
 
 /** How locations are named. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BufferSource } from '../src/bytes/byte-source.ts';
 import { Diagnostics } from '../src/diagnostics.ts';
 import { type ReadProfileOptions, readProfile } from '../src/read-profile.ts';
-import type { SearchedPlace } from '../src/symbols/search-log.ts';
+import type { SearchedPlace } from '../src/symbols/search/search-log.ts';
 import { blockingSource, encodeJitDump, type JitRecordSpec } from './support/jitdump-encoder.ts';
 import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from './support/perf-encoder.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LocationNaming, type LocationNamingOptions } from '../src/location-naming.ts';
 import type { CodeSymbols, SourceFrame } from '../src/symbols/code-symbols.ts';
-import { RANK_GLOBAL, SymbolTableBuilder } from '../src/symbols/symbol-table-builder.ts';
+import { RANK_GLOBAL, SymbolTableBuilder } from '../src/symbols/table/symbol-table-builder.ts';
 import { buildProfile } from './support/build-profile.ts';
 
 const INNER = { name: 'inner', linkageName: '_Z5innerv', file: '/src/inner.h', startLine: 2 };

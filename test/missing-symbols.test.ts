@@ -3,7 +3,7 @@ import { Diagnostics } from '../src/diagnostics.ts';
 import type { DsoSymbols } from '../src/dso-symbols.ts';
 import { reportMissingSymbols } from '../src/missing-symbols.ts';
 import { symbolHelp } from '../src/symbol-help.ts';
-import type { SearchedPlace } from '../src/symbols/search-log.ts';
+import type { SearchedPlace } from '../src/symbols/search/search-log.ts';
 
 function place(outcome: SearchedPlace['outcome'], more: Partial<SearchedPlace> = {}): SearchedPlace {
   return { place: '/opt/app/server', outcome, detail: '', holds: {}, uses: [], ...more };

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Diagnostics } from '../../dist/diagnostics.js';
 import { NodeSymbolFiles } from '../../dist/host/symbol-files.js';
-import { ElfFile } from '../../dist/symbols/elf.js';
+import { ElfFile } from '../../dist/symbols/elf/elf-file.js';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../dist/symbols/symbolizer.js';
 
 const binary = resolve(process.argv[2]);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { BufferSource } from '../bytes/byte-source.ts';
 import { ByteView } from '../bytes/byte-view.ts';
-import { findBuildId } from '../symbols/build-id.ts';
+import { findBuildId } from '../symbols/elf/build-id.ts';
 import type { Compression, SymbolFiles } from '../symbols/symbol-files.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';

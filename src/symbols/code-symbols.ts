@@ -1,4 +1,4 @@
-import type { SymbolTable } from './symbol-table.ts';
+import type { SymbolTable } from './table/symbol-table.ts';
 
 /** A function as debug information describes it; one object for one description, so that it can be a key. */
 export interface SourceFunction {

@@ -1,13 +1,13 @@
 import type { Diagnostics } from '../diagnostics.ts';
-import { isKnownBuildId } from './build-id.ts';
-import type { CheckedFiles } from './checked-files.ts';
 import type { SourceFrame, SourceLines } from './code-symbols.ts';
 import { DebugInfo } from './dwarf/debug-info.ts';
 import { openDebugSections } from './dwarf/elf-debug-sections.ts';
 import type { SplitDirectories } from './dwarf/split-places.ts';
 import { SplitUnits } from './dwarf/split-units.ts';
 import { openSupplementaryFile, readSupplementaryLink } from './dwarf/supplementary-file.ts';
-import type { ElfFile } from './elf.ts';
+import { isKnownBuildId } from './elf/build-id.ts';
+import type { ElfFile } from './elf/elf-file.ts';
+import type { CheckedFiles } from './search/checked-files.ts';
 import type { SymbolFiles } from './symbol-files.ts';
 
 /** Where the files lie that a file's debug information is spread over, and who closes them. */

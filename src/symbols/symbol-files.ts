@@ -1,5 +1,5 @@
 import type { ByteSource } from '../bytes/byte-source.ts';
-import type { PlaceOutcome } from './search-log.ts';
+import type { PlaceOutcome } from './search/search-log.ts';
 
 /** Compressions of sections and of whole files. */
 export type Compression = 'zlib' | 'gzip' | 'zstd' | 'xz';

@@ -1,18 +1,18 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
-import type { SearchedDirectories } from './candidates.ts';
-import { CheckedFiles } from './checked-files.ts';
 import type { CodeSymbols, SourceLines } from './code-symbols.ts';
 import { openDebugLines } from './debug-lines.ts';
-import type { ElfFile } from './elf.ts';
-import { readElfSymbols } from './elf-symbols.ts';
-import { isGuestImage } from './kernel-identity.ts';
-import { KernelSymbols } from './kernel-symbols.ts';
-import { findVdso } from './kernel-vdso.ts';
+import type { ElfFile } from './elf/elf-file.ts';
+import { readElfSymbols } from './elf/elf-symbols.ts';
+import { readPerfMap } from './jit/perf-map-files.ts';
+import { isGuestImage } from './kernel/kernel-identity.ts';
+import { KernelSymbols } from './kernel/kernel-symbols.ts';
+import { findVdso } from './kernel/vdso.ts';
 import { MovedLines } from './moved-lines.ts';
-import { findObjectFiles, type ObjectFiles } from './object-files.ts';
-import { readPerfMap } from './run-time-code.ts';
-import { SymbolSearch } from './search-log.ts';
+import type { SearchedDirectories } from './search/candidates.ts';
+import { CheckedFiles } from './search/checked-files.ts';
+import { findObjectFiles, type ObjectFiles } from './search/object-files.ts';
+import { SymbolSearch } from './search/search-log.ts';
 import type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
 
 export type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRange } from '../../src/bytes/byte-source.ts';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
-import { ElfFile } from '../../src/symbols/elf.ts';
-import { readElfSymbols } from '../../src/symbols/elf-symbols.ts';
+import { ElfFile } from '../../src/symbols/elf/elf-file.ts';
+import { readElfSymbols } from '../../src/symbols/elf/elf-symbols.ts';
 
 const isLinux = process.platform === 'linux';
 if (!isLinux) console.warn('SKIPPED: vdso and running kernel, because this is not Linux');

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import { openDebugSections } from '../../src/symbols/dwarf/elf-debug-sections.ts';
 import { LineTableReader } from '../../src/symbols/dwarf/line-table.ts';
-import { ElfFile } from '../../src/symbols/elf.ts';
-import { relocatableLayout } from '../../src/symbols/relocatable-layout.ts';
+import { ElfFile } from '../../src/symbols/elf/elf-file.ts';
+import { relocatableLayout } from '../../src/symbols/elf/relocatable-layout.ts';
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 

@@ -2,7 +2,7 @@ import type { Frame } from '../../bench/symbols/source-frames.mjs';
 import { Diagnostics } from '../../src/diagnostics.ts';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import type { SourceFrame } from '../../src/symbols/code-symbols.ts';
-import { ElfFile } from '../../src/symbols/elf.ts';
+import { ElfFile } from '../../src/symbols/elf/elf-file.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbols/symbolizer.ts';
 
 const NOTHING: readonly SourceFrame[] = [{ function: undefined, file: '', line: 0, column: 0 }];

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BufferSource } from '../../src/bytes/byte-source.ts';
 import { Diagnostics } from '../../src/diagnostics.ts';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
-import { ElfFile } from '../../src/symbols/elf.ts';
-import type { SymbolTable } from '../../src/symbols/symbol-table.ts';
+import { ElfFile } from '../../src/symbols/elf/elf-file.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbols/symbolizer.ts';
+import type { SymbolTable } from '../../src/symbols/table/symbol-table.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { askPerf, hasPerf, type OracleName, runs } from '../support/perf-oracle.ts';
 

@@ -1,8 +1,8 @@
 import { readRange } from '../../bytes/byte-source.ts';
 import { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
-import type { ElfFile, ElfSection } from '../elf.ts';
-import { ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD, SHF_COMPRESSED } from '../elf-constants.ts';
+import { ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD, SHF_COMPRESSED } from '../elf/elf-constants.ts';
+import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import type { Compression, Decompressor } from '../symbol-files.ts';
 
 /** "ZLIB" and the size as a big-endian u64, whatever the file's byte order. */

@@ -1,9 +1,9 @@
 import { readRange } from '../../bytes/byte-source.ts';
 import { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
-import type { ElfFile, ElfSection } from '../elf.ts';
-import { SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS } from '../elf-constants.ts';
-import { relocatableLayout } from '../relocatable-layout.ts';
+import { SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
+import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
+import { relocatableLayout } from '../elf/relocatable-layout.ts';
 import type { Decompressor } from '../symbol-files.ts';
 import { decompressSection, maxDecompressedSize, type SectionCompression, sectionCompression } from './compressed-section.ts';
 import { DEBUG_SECTION_NAMES, type DebugSection, type DebugSectionName, type DebugSections } from './debug-sections.ts';

@@ -1,4 +1,4 @@
-import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_MIPS, EM_PPC, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64 } from '../elf-constants.ts';
+import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_MIPS, EM_PPC, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64 } from '../elf/elf-constants.ts';
 
 /** What a relocation does with the bytes at its place. */
 export type RelocationAction = 'set' | 'add' | 'subtract' | 'setUleb128' | 'subtractUleb128';

@@ -1,7 +1,7 @@
 import { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
-import type { ElfFile, ElfSection } from '../elf.ts';
-import { EM_MIPS, SHN_ABS, SHN_LORESERVE, SHN_XINDEX, SHT_REL, SHT_RELA, SHT_SYMTAB_SHNDX } from '../elf-constants.ts';
+import { EM_MIPS, SHN_ABS, SHN_LORESERVE, SHN_XINDEX, SHT_REL, SHT_RELA, SHT_SYMTAB_SHNDX } from '../elf/elf-constants.ts';
+import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { type RelocationType, relocationTypes } from './relocation-types.ts';
 
 /** Applies the relocations of a relocatable file to its debug sections. */

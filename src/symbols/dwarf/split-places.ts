@@ -1,4 +1,4 @@
-import { isStoredPath } from '../candidates.ts';
+import { isStoredPath } from '../search/candidates.ts';
 import type { SplitRequest } from './debug-info.ts';
 import { isAbsolutePath, joinSourcePath } from './line-path.ts';
 

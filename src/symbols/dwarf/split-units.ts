@@ -1,7 +1,7 @@
 import type { ByteSource } from '../../bytes/byte-source.ts';
 import { BufferSource, readRange } from '../../bytes/byte-source.ts';
 import { PerfconvError } from '../../errors.ts';
-import { ElfFile } from '../elf.ts';
+import { ElfFile } from '../elf/elf-file.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import type { SplitRequest } from './debug-info.ts';
 import type { DebugSections } from './debug-sections.ts';

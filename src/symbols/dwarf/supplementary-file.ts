@@ -1,7 +1,7 @@
 import { hexOf } from '../../bytes/byte-view.ts';
-import { isStoredPath } from '../candidates.ts';
-import type { CheckedFiles } from '../checked-files.ts';
-import type { ElfFile } from '../elf.ts';
+import type { ElfFile } from '../elf/elf-file.ts';
+import { isStoredPath } from '../search/candidates.ts';
+import type { CheckedFiles } from '../search/checked-files.ts';
 import { LineCursor } from './line-cursor.ts';
 import { joinSourcePath } from './line-path.ts';
 

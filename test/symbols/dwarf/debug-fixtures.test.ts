@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { BufferSource } from '../../../src/bytes/byte-source.ts';
 import { Diagnostics } from '../../../src/diagnostics.ts';
 import type { SourceFrame } from '../../../src/symbols/code-symbols.ts';
-import { ElfFile } from '../../../src/symbols/elf.ts';
+import { ElfFile } from '../../../src/symbols/elf/elf-file.ts';
 import { Symbolizer } from '../../../src/symbols/symbolizer.ts';
 import { FixtureSymbolFiles } from '../../support/fixture-symbols.ts';
 

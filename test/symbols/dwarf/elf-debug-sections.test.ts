@@ -5,7 +5,7 @@ import { PerfconvError } from '../../../src/errors.ts';
 import { decompress } from '../../../src/host/decompress.ts';
 import type { DebugSectionName } from '../../../src/symbols/dwarf/debug-sections.ts';
 import { openDebugSections } from '../../../src/symbols/dwarf/elf-debug-sections.ts';
-import { ElfFile } from '../../../src/symbols/elf.ts';
+import { ElfFile } from '../../../src/symbols/elf/elf-file.ts';
 import type { Decompressor } from '../../../src/symbols/symbol-files.ts';
 import { ByteFields } from '../../support/byte-fields.ts';
 import { buildSectionElf, type PlannedElfSection, type SectionElfPlan } from '../../support/section-elf.ts';

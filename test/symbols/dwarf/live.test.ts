@@ -6,7 +6,7 @@ import { decompress } from '../../../src/host/decompress.ts';
 import { FileSource } from '../../../src/host/file-source.ts';
 import { DebugInfo } from '../../../src/symbols/dwarf/debug-info.ts';
 import { openDebugSections } from '../../../src/symbols/dwarf/elf-debug-sections.ts';
-import { ElfFile } from '../../../src/symbols/elf.ts';
+import { ElfFile } from '../../../src/symbols/elf/elf-file.ts';
 import { announceSkipped, makeTempDir, removeTempDir, whyMissing } from '../../support/perf-tool.ts';
 
 const SOURCES: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BufferSource } from '../../../src/bytes/byte-source.ts';
 import { Diagnostics } from '../../../src/diagnostics.ts';
-import { CheckedFiles } from '../../../src/symbols/checked-files.ts';
 import { openSupplementaryFile, readSupplementaryLink, supplementaryPlaces } from '../../../src/symbols/dwarf/supplementary-file.ts';
-import { ElfFile } from '../../../src/symbols/elf.ts';
-import { SymbolSearch } from '../../../src/symbols/search-log.ts';
+import { ElfFile } from '../../../src/symbols/elf/elf-file.ts';
+import { CheckedFiles } from '../../../src/symbols/search/checked-files.ts';
+import { SymbolSearch } from '../../../src/symbols/search/search-log.ts';
 import { ByteFields } from '../../support/byte-fields.ts';
 import { MadeFiles } from '../../support/made-symbol-files.ts';
 import { buildSectionElf } from '../../support/section-elf.ts';

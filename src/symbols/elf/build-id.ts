@@ -1,0 +1,44 @@
+import type { ByteView } from '../../bytes/byte-view.ts';
+import { hexOf } from '../../bytes/byte-view.ts';
+import { NT_GNU_BUILD_ID } from './elf-constants.ts';
+
+const NOTE_HEADER_SIZE_BYTES = 12;
+
+/**
+ * The GNU build id among ELF notes, as lower-case hex; undefined when there is none.
+ * `alignBytes` is that of the notes' section or segment; 8 is honoured, everything else counts as 4 (gABI, "Note Section").
+ */
+export function findBuildId(notes: ByteView, alignBytes = 4): string | undefined {
+  const align = alignBytes === 8 ? 8 : 4;
+  let offset = 0;
+  while (offset + NOTE_HEADER_SIZE_BYTES <= notes.length) {
+    const nameSize = notes.u32(offset);
+    const descSize = notes.u32(offset + 4);
+    const type = notes.u32(offset + 8);
+    const nameAt = offset + NOTE_HEADER_SIZE_BYTES;
+    const descAt = offset + alignUp(NOTE_HEADER_SIZE_BYTES + nameSize, align);
+    if (descAt + descSize > notes.length) return undefined;
+    const isGnu = nameSize === 4 && notes.text(nameAt, nameAt + 4) === 'GNU';
+    if (isGnu && type === NT_GNU_BUILD_ID && descSize > 0) return hexOf(notes.bytes.subarray(descAt, descAt + descSize));
+    offset = descAt + alignUp(descSize, align);
+  }
+  return undefined;
+}
+
+function alignUp(value: number, align: number): number {
+  return Math.ceil(value / align) * align;
+}
+
+/** Whether `buildId` says anything: recorders write zeros, or nothing, where they know none. */
+export function isKnownBuildId(buildId: string): boolean {
+  return /^[0-9a-f]*[1-9a-f][0-9a-f]*$/.test(buildId);
+}
+
+/**
+ * Whether two build ids are the same. The shorter is taken as padded with zeros: a perf.data header stores ids of
+ * any length in 20 bytes.
+ */
+export function sameBuildId(a: string, b: string): boolean {
+  const length = Math.max(a.length, b.length);
+  return a.padEnd(length, '0') === b.padEnd(length, '0');
+}

@@ -1,0 +1,259 @@
+import { grown } from '../../intern/growable.ts';
+import { ascendingOrder } from '../table/ascending-order.ts';
+import type { SymbolTable } from '../table/symbol-table.ts';
+import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../table/symbol-table-builder.ts';
+import { canonicalModuleName } from './kernel-modules.ts';
+
+const NEWLINE = 0x0a;
+const TAB = 0x09;
+const SPACE = 0x20;
+const DOLLAR = 0x24;
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+const UPPER_W = 0x57;
+const LOWER_T = 0x74;
+const LOWER_W = 0x77;
+const LOWER_CASE_BIT = 0x20;
+const BITS_32 = 0x1_0000_0000;
+
+/** The types that perf takes, either case: text, weak, data, BSS. Observed: perf 6.1. */
+const KEPT_TYPES = new Set(['t', 'w', 'd', 'b'].map((letter) => letter.charCodeAt(0)));
+const LATIN1 = new TextDecoder('latin1');
+/** What the kernel's last symbol runs on for, past the next multiple of it: what follows is a module's. Observed: perf 6.1. */
+const PAGE_SIZE_BYTES = 4096;
+/** The kernel image among the groups of symbols. */
+const IMAGE = 0;
+
+/** The lines of a list that are kept, in its order. */
+interface KallsymsLines {
+  readonly count: number;
+  readonly starts: Float64Array;
+  readonly nameOffsets: Uint32Array;
+  readonly nameLengths: Uint32Array;
+  readonly ranks: Uint8Array;
+  /** Index into the names of groups. */
+  readonly groups: Uint32Array;
+}
+
+/**
+ * The kernel's own symbol list, `/proc/kallsyms` or a copy of it: one line per symbol, `address type name`, and for
+ * code outside the kernel image a tab and `[module]`; a module's real name, or `[bpf]`, `[__builtin__ftrace]` and the like.
+ * A `System.map` is of the same form. Addresses are run-time addresses, as signed doubles.
+ *
+ * A symbol runs to the next one in the order of addresses, whatever that belongs to; the kernel image's last one before a module's
+ * runs to the end of its page and one page more. Observed: perf 6.1.
+ */
+export class Kallsyms {
+  readonly #bytes: Uint8Array;
+  readonly #lines: KallsymsLines;
+  readonly #groupIndexes: ReadonlyMap<string, number>;
+  readonly #tables = new Map<number, SymbolTable | undefined>();
+  #byGroup: { readonly rows: Uint32Array; readonly ends: Uint32Array } | undefined;
+  #sizes: Float64Array | undefined;
+  /** Functions whose addresses are zero: what the kernel shows to readers without privilege (kptr_restrict). They are left out. */
+  readonly hiddenCount: number;
+  /** Whether no address is shown at all. */
+  readonly isHidden: boolean;
+
+  private constructor(bytes: Uint8Array, lines: KallsymsLines, groupIndexes: ReadonlyMap<string, number>, hiddenCount: number, isHidden: boolean) {
+    this.#bytes = bytes;
+    this.#lines = lines;
+    this.#groupIndexes = groupIndexes;
+    this.hiddenCount = hiddenCount;
+    this.isHidden = isHidden;
+  }
+
+  /** Reads the whole list. `bytes` is kept. Lines that are not of the form are skipped. */
+  static parse(bytes: Uint8Array): Kallsyms {
+    const groupIndexes = new Map([['', IMAGE]]);
+    const capacity = Math.min(bytes.length >>> 5, 1 << 20) + 1;
+    let starts = new Float64Array(capacity);
+    let nameOffsets = new Uint32Array(capacity);
+    let nameLengths = new Uint32Array(capacity);
+    let ranks = new Uint8Array(capacity);
+    let groups = new Uint32Array(capacity);
+    let count = 0;
+    let module = new Uint8Array();
+    let moduleGroup = IMAGE;
+    let hasSymbols = false;
+    let isHidden = true;
+    let hiddenCount = 0;
+    const end = bytes.length;
+    // hot
+    for (let at = 0; at < end; ) {
+      let digits = 0;
+      let hi = 0;
+      let lo = 0;
+      for (; at < end; at++, digits++) {
+        const digit = hexDigit(bytes[at]);
+        if (digit < 0) break;
+        hi = (hi << 4) | (lo >>> 28);
+        lo = (lo << 4) | digit;
+      }
+      const type = bytes[at + 1];
+      const nameAt = at + 3;
+      const isLine = digits > 0 && nameAt < end && bytes[at] === SPACE && bytes[at + 2] === SPACE;
+      let nameEnd = nameAt;
+      if (isLine) while (nameEnd < end && bytes[nameEnd] > SPACE) nameEnd++;
+      let lineEnd = isLine ? nameEnd : at;
+      while (lineEnd < end && bytes[lineEnd] !== NEWLINE) lineEnd++;
+      at = lineEnd + 1;
+      if (!isLine || nameEnd === nameAt) continue;
+      hasSymbols = true;
+      if ((hi | lo) !== 0) isHidden = false;
+      const lowerType = type | LOWER_CASE_BIT;
+      // Arm's mapping symbols start with a dollar; perf keeps none that do.
+      if (!KEPT_TYPES.has(lowerType) || bytes[nameAt] === DOLLAR) continue;
+      if ((hi | lo) === 0) {
+        // Data may be at 0: variables that each CPU has for itself are counted from there.
+        if (lowerType === LOWER_T || lowerType === LOWER_W) hiddenCount++;
+        continue;
+      }
+
+      let group = IMAGE;
+      let open = nameEnd;
+      while (open < lineEnd && (bytes[open] === TAB || bytes[open] === SPACE)) open++;
+      if (bytes[open] === OPEN && bytes[lineEnd - 1] === CLOSE) {
+        if (!equals(bytes, open + 1, lineEnd - 1, module)) {
+          module = bytes.slice(open + 1, lineEnd - 1);
+          moduleGroup = groupOf(groupIndexes, LATIN1.decode(module));
+        }
+        group = moduleGroup;
+      }
+      if (count === starts.length) {
+        starts = grown(starts, count + 1);
+        nameOffsets = grown(nameOffsets, count + 1);
+        nameLengths = grown(nameLengths, count + 1);
+        ranks = grown(ranks, count + 1);
+        groups = grown(groups, count + 1);
+      }
+      starts[count] = hi * BITS_32 + (lo >>> 0);
+      nameOffsets[count] = nameAt;
+      nameLengths[count] = nameEnd - nameAt;
+      ranks[count] = type === UPPER_W ? RANK_WEAK : type & LOWER_CASE_BIT ? RANK_LOCAL : RANK_GLOBAL;
+      groups[count] = group;
+      count++;
+    }
+    return new Kallsyms(bytes, { count, starts, nameOffsets, nameLengths, ranks, groups }, groupIndexes, hiddenCount, hasSymbols && isHidden);
+  }
+
+  /** Names in the module column, without brackets. */
+  get modules(): string[] {
+    return [...this.#groupIndexes.keys()].filter((name) => name !== '');
+  }
+
+  /** The kernel image's symbols, each address moved by `shift`; undefined when there are none. Asked again, `shift` must be the same. */
+  kernel(shift: number): SymbolTable | undefined {
+    return this.#table('', shift);
+  }
+
+  /**
+   * The symbols whose module column says `name`, each address moved by `shift`; undefined when there are none. `-` counts as `_`. Asked
+   * again, `shift` must be the same.
+   */
+  module(name: string, shift = 0): SymbolTable | undefined {
+    return this.#table(canonicalModuleName(name), shift);
+  }
+
+  /** Run-time address of the first kernel symbol called `name`, whatever its type; undefined when there is none. */
+  addressOf(name: string): number | undefined {
+    const needle = new TextEncoder().encode(name);
+    const bytes = this.#bytes;
+    let space = -1;
+    for (let from = 0; from < bytes.length; ) {
+      const newline = bytes.indexOf(NEWLINE, from);
+      const end = newline < 0 ? bytes.length : newline;
+      // The next one may be lines away, and is looked for once.
+      if (space < from) space = bytes.indexOf(SPACE, from);
+      if (space < 0) return undefined;
+      const nameAt = space + 3;
+      const nameEnd = nameAt + needle.length;
+      if (nameEnd <= end && equals(bytes, nameAt, nameEnd, needle) && (nameEnd === end || bytes[nameEnd] <= SPACE)) return addressAt(bytes, from);
+      from = end + 1;
+    }
+    return undefined;
+  }
+
+  #table(name: string, shift: number): SymbolTable | undefined {
+    const group = this.#groupIndexes.get(name);
+    if (group === undefined) return undefined;
+    if (!this.#tables.has(group)) {
+      this.#byGroup ??= rowsByGroup(this.#lines, this.#groupIndexes.size);
+      this.#sizes ??= sizesOf(this.#lines);
+      const { rows, ends } = this.#byGroup;
+      this.#tables.set(group, this.#build(rows.subarray(group === 0 ? 0 : ends[group - 1], ends[group]), this.#sizes, shift));
+    }
+    return this.#tables.get(group);
+  }
+
+  #build(rows: Uint32Array, sizes: Float64Array, shift: number): SymbolTable | undefined {
+    if (rows.length === 0) return undefined;
+    const { starts, nameOffsets, nameLengths, ranks } = this.#lines;
+    const builder = new SymbolTableBuilder(rows.length);
+    for (const row of rows) builder.add(starts[row], sizes[row], nameOffsets[row], nameLengths[row], ranks[row] as SymbolRank);
+    return builder.build(this.#bytes, shift);
+  }
+}
+
+/** Rows of all groups one after the other, each group's in the order of the list, and where each group's end. */
+function rowsByGroup({ count, groups }: KallsymsLines, groupCount: number): { rows: Uint32Array; ends: Uint32Array } {
+  const ends = new Uint32Array(groupCount);
+  for (let row = 0; row < count; row++) ends[groups[row]]++;
+  for (let group = 1; group < groupCount; group++) ends[group] += ends[group - 1];
+  const rows = new Uint32Array(count);
+  const free = ends.slice();
+  for (let row = count - 1; row >= 0; row--) rows[--free[groups[row]]] = row;
+  return { rows, ends };
+}
+
+/** How far each symbol reaches, which only the whole list tells; 0 for one that shares its address with the next, and for the last of all. */
+function sizesOf({ count, starts, groups }: KallsymsLines): Float64Array {
+  const sizes = new Float64Array(count);
+  const order = ascendingOrder(starts.subarray(0, count));
+  for (let i = 0; i + 1 < count; i++) {
+    const [row, next] = [order[i], order[i + 1]];
+    // The lower half, where variables that each CPU has for itself are counted from 0, comes before the upper half, not behind it.
+    const isLast = starts[row] < 0 && starts[next] >= 0;
+    const isImageEnd = groups[row] === IMAGE && groups[next] !== IMAGE;
+    sizes[row] = isLast || isImageEnd ? sizeWithPage(starts[row]) : starts[next] - starts[row];
+  }
+  return sizes;
+}
+
+function sizeWithPage(start: number): number {
+  return Math.ceil(start / PAGE_SIZE_BYTES) * PAGE_SIZE_BYTES + PAGE_SIZE_BYTES - start;
+}
+
+function groupOf(groupIndexes: Map<string, number>, name: string): number {
+  const key = canonicalModuleName(name);
+  let group = groupIndexes.get(key);
+  if (group === undefined) {
+    group = groupIndexes.size;
+    groupIndexes.set(key, group);
+  }
+  return group;
+}
+
+function equals(bytes: Uint8Array, from: number, to: number, other: Uint8Array): boolean {
+  if (to - from !== other.length || to > bytes.length) return false;
+  for (let i = 0; i < other.length; i++) if (bytes[from + i] !== other[i]) return false;
+  return true;
+}
+
+function addressAt(bytes: Uint8Array, from: number): number {
+  let hi = 0;
+  let lo = 0;
+  for (let at = from, digit = hexDigit(bytes[at]); digit >= 0; digit = hexDigit(bytes[++at])) {
+    hi = (hi << 4) | (lo >>> 28);
+    lo = (lo << 4) | digit;
+  }
+  return hi * BITS_32 + (lo >>> 0);
+}
+
+/** The value of an ASCII hex digit, −1 for another byte or none. */
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1;
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | LOWER_CASE_BIT;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}

@@ -1,0 +1,131 @@
+import { grown } from '../../intern/growable.ts';
+import { ascendingOrder } from './ascending-order.ts';
+import { SymbolTable } from './symbol-table.ts';
+
+/** How strongly an alias claims an address: perf takes a non-weak name first, then a global one. */
+export type SymbolRank = 0 | 1 | 2;
+export const RANK_WEAK: SymbolRank = 0;
+export const RANK_LOCAL: SymbolRank = 1;
+export const RANK_GLOBAL: SymbolRank = 2;
+
+const UNDERSCORE = 0x5f;
+/** What perf lets a last symbol of unknown size run on for, past the next multiple of it. */
+const PAGE_SIZE_BYTES = 4096;
+
+/**
+ * Collects symbols in the order of their file and makes a {@link SymbolTable} of them: of each address the name that perf would choose.
+ *
+ * Observed: perf 6.1 first gives each symbol of size 0 an end, the start of the next symbol in (address, file) order
+ * if that differs from its own, and only then chooses among the names of one address: the one with a size,
+ * the non-weak, the global, the one with fewer leading underscores, the longer, the earlier in the file. Which of two
+ * symbols perf finds where they overlap with different starts follows from the shape of its tree, and is not repeated here.
+ * A label without a size inside a function that has one is a place in that function (V8's builtins are full of them).
+ */
+export class SymbolTableBuilder {
+  #starts: Float64Array;
+  #sizes: Float64Array;
+  #nameOffsets: Uint32Array;
+  #nameLengths: Uint32Array;
+  #ranks: Uint8Array;
+  #count = 0;
+
+  /** `capacity`: symbols to make room for at first; never taken from an unchecked count. */
+  constructor(capacity = 1024) {
+    this.#starts = new Float64Array(capacity);
+    this.#sizes = new Float64Array(capacity);
+    this.#nameOffsets = new Uint32Array(capacity);
+    this.#nameLengths = new Uint32Array(capacity);
+    this.#ranks = new Uint8Array(capacity);
+  }
+
+  /** Number of symbols added. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds a symbol. `sizeBytes` 0 means unknown; the name's place is in the bytes later given to {@link build}. */
+  add(start: number, sizeBytes: number, nameOffset: number, nameLength: number, rank: SymbolRank): void {
+    const index = this.#count++;
+    if (index === this.#starts.length) {
+      this.#starts = grown(this.#starts, index + 1);
+      this.#sizes = grown(this.#sizes, index + 1);
+      this.#nameOffsets = grown(this.#nameOffsets, index + 1);
+      this.#nameLengths = grown(this.#nameLengths, index + 1);
+      this.#ranks = grown(this.#ranks, index + 1);
+    }
+    this.#starts[index] = start;
+    this.#sizes[index] = sizeBytes;
+    this.#nameOffsets[index] = nameOffset;
+    this.#nameLengths[index] = nameLength;
+    this.#ranks[index] = rank;
+  }
+
+  /** Adds the symbols of another builder, whose names begin at `namesAt` in the bytes given to {@link build}. */
+  addAll(other: SymbolTableBuilder, namesAt: number): void {
+    for (let i = 0; i < other.#count; i++) {
+      this.add(other.#starts[i], other.#sizes[i], other.#nameOffsets[i] + namesAt, other.#nameLengths[i], other.#ranks[i] as SymbolRank);
+    }
+  }
+
+  /** The table of all symbols added so far, each moved by `shift`. `names`: the bytes that hold their names. */
+  build(names: Uint8Array, shift = 0): SymbolTable {
+    const count = this.#count;
+    const order = ascendingOrder(this.#starts.subarray(0, count));
+    const starts = new Float64Array(count);
+    const ends = new Float64Array(count);
+    const nameOffsets = new Uint32Array(count);
+    const nameLengths = new Uint32Array(count);
+    let kept = 0;
+    /** Where the farthest reaching symbol of known size ends, of those that start before. */
+    let coveredUpTo = Number.NEGATIVE_INFINITY;
+    // hot
+    for (let i = 0; i < count; ) {
+      const start = this.#starts[order[i]];
+      let best = -1;
+      let bestSize = 0;
+      let knownSize = 0;
+      for (; i < count && this.#starts[order[i]] === start; i++) {
+        const row = order[i];
+        if (this.#sizes[row] > knownSize) knownSize = this.#sizes[row];
+        const size = this.#sizes[row] || this.#sizeUpTo(start, i + 1 < count ? order[i + 1] : -1);
+        if (best >= 0 && !this.#isBetter(row, size, best, bestSize, names)) continue;
+        best = row;
+        bestSize = size;
+      }
+      if (knownSize === 0 && start < coveredUpTo) continue;
+      coveredUpTo = Math.max(coveredUpTo, start + knownSize);
+      starts[kept] = start + shift;
+      ends[kept] = start + bestSize + shift;
+      nameOffsets[kept] = this.#nameOffsets[best];
+      nameLengths[kept] = this.#nameLengths[best];
+      kept++;
+    }
+    return new SymbolTable({
+      starts: starts.subarray(0, kept),
+      ends: ends.subarray(0, kept),
+      nameOffsets: nameOffsets.subarray(0, kept),
+      nameLengths: nameLengths.subarray(0, kept),
+      names,
+    });
+  }
+
+  #sizeUpTo(start: number, next: number): number {
+    if (next >= 0) return this.#starts[next] - start;
+    return Math.ceil(start / PAGE_SIZE_BYTES) * PAGE_SIZE_BYTES + PAGE_SIZE_BYTES - start;
+  }
+
+  #isBetter(a: number, sizeA: number, b: number, sizeB: number, names: Uint8Array): boolean {
+    if (sizeA > 0 !== sizeB > 0) return sizeA > 0;
+    if (this.#ranks[a] !== this.#ranks[b]) return this.#ranks[a] > this.#ranks[b];
+    const underscores = this.#leadingUnderscores(a, names) - this.#leadingUnderscores(b, names);
+    if (underscores !== 0) return underscores < 0;
+    return this.#nameLengths[a] > this.#nameLengths[b];
+  }
+
+  #leadingUnderscores(symbol: number, names: Uint8Array): number {
+    const from = this.#nameOffsets[symbol];
+    let count = 0;
+    while (count < this.#nameLengths[symbol] && names[from + count] === UNDERSCORE) count++;
+    return count;
+  }
+}

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parsePerfMap } from '../../../src/symbols/jit/perf-map.ts';
+
+function parse(text: string) {
+  return parsePerfMap(new TextEncoder().encode(text));
+}
+
+/** `name+offset` of what is found at an address. */
+function at({ table }: ReturnType<typeof parsePerfMap>, address: number): string | undefined {
+  const index = table.find(address);
+  return index < 0 ? undefined : `${table.name(index)}+${address - table.start(index)}`;
+}
+
+describe('parsePerfMap', () => {
+  it.each([
+    ['as V8 writes it', '1000 40 JS:*f a.js:1:2', 'JS:*f a.js:1:2+16'],
+    ['with 0x', '0x1000 0X40 f', 'f+16'],
+    ['in capitals, with zeros in front', '000000000001000 4F f', 'f+16'],
+    ['with tabs and several blanks', ' 1000\t  40 f', 'f+16'],
+    ['with blanks around its name', '1000 40  f  g ', ' f  g +16'],
+    ['of DOS', '1000 40 f\r', 'f+16'],
+    ['that is not ASCII', '1000 40 grün::λ', 'grün::λ+16'],
+    ['without an end', '1000 40 abc', 'abc+16'],
+  ])('reads a line %s', (_, line, found) => {
+    expect(at(parse(line), 0x1010)).toBe(found);
+    expect(at(parse(`800 8 before\n${line}\n2000 8 behind\n`), 0x1010)).toBe(found);
+    expect(parse(line).damagedLines).toBe(0);
+  });
+
+  it.each(['garbage', '1000', '1000 40', '1000 40 ', '1000 zz f', '1000 -40 f', '1000 40f', '0x 40 f', 'fffffffffffffff0 40 f', '40,f'])(
+    'counts %j as damaged',
+    (line) => {
+      const { table, damagedLines } = parse(`${line}\n2000 8 f\n\n`);
+      expect(damagedLines).toBe(1);
+      expect(table.size).toBe(1);
+    },
+  );
+
+  it('ends an entry before its end, and finds nothing between entries', () => {
+    const map = parse('1000 10 a\n1020 10 b\n');
+    expect([0xfff, 0x1000, 0x100f, 0x1010, 0x101f, 0x1020, 0x102f, 0x1030].map((address) => at(map, address))).toEqual([
+      undefined,
+      'a+0',
+      'a+15',
+      undefined,
+      undefined,
+      'b+0',
+      'b+15',
+      undefined,
+    ]);
+  });
+
+  it('lets what was written later cover what was written before, which keeps the rest', () => {
+    const map = parse('1000 40 old\n1010 10 inner\n1030 40 over the end\n1000 8 again\n');
+    expect([0x1000, 0x1008, 0x1010, 0x1020, 0x102f, 0x1030, 0x106f, 0x1070].map((address) => at(map, address))).toEqual([
+      'again+0',
+      'old+8',
+      'inner+0',
+      'old+32',
+      'old+47',
+      'over the end+0',
+      'over the end+63',
+      undefined,
+    ]);
+  });
+
+  it('names nothing by an entry of size 0', () => {
+    const { table, damagedLines } = parse('1000 0 label\n');
+    expect(table.size).toBe(0);
+    expect(damagedLines).toBe(0);
+  });
+
+  it('finds the last written entry of any', () => {
+    const entry = fc.record({ start: fc.integer({ min: 0, max: 60 }), size: fc.integer({ min: 0, max: 20 }) });
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 40 }), (entries) => {
+        const map = parse(entries.map(({ start, size }, i) => `${start.toString(16)} ${size.toString(16)} f${i}`).join('\n'));
+        for (let address = -1; address < 90; address++) {
+          const index = entries.findLastIndex(({ start, size }) => address >= start && address < start + size);
+          expect(at(map, address)).toBe(index < 0 ? undefined : `f${index}+${address - entries[index].start}`);
+        }
+      }),
+    );
+  });
+
+  it('takes little time for entries that all overlap', () => {
+    const count = 100_000;
+    const lines = Array.from({ length: count }, (_, i) => `${i.toString(16)} ${(2 * (count - i)).toString(16)} f${i}`);
+    expect(at(parse(lines.join('\n')), count)).toBe(`f${count - 1}+1`);
+    expect(at(parse(lines.reverse().join('\n')), count - 1)).toBe(`f0+${count - 1}`);
+  });
+});

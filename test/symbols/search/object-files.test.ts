@@ -1,0 +1,265 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { BufferSource } from '../../../src/bytes/byte-source.ts';
+import { Diagnostics } from '../../../src/diagnostics.ts';
+import { ElfFile } from '../../../src/symbols/elf/elf-file.ts';
+import { fileCrc, readDebugLink } from '../../../src/symbols/search/debug-link.ts';
+import { SymbolSearch } from '../../../src/symbols/search/search-log.ts';
+import type { DebugFileKind, FetchedFile } from '../../../src/symbols/symbol-files.ts';
+import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../../src/symbols/symbolizer.ts';
+import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
+import { MadeFiles } from '../../support/made-symbol-files.ts';
+
+const ID = 'aa11111111111111111111111111111111111111';
+const OTHER_ID = 'bb22222222222222222222222222222222222222';
+const BY_ID = '/.build-id/aa/11111111111111111111111111111111111111';
+const PATH = '/opt/app/bin/server';
+
+/** A file with one symbol at the start of its code. */
+const named = (symbol: string, more: Partial<ElfPlan> = {}): Buffer =>
+  buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols: [{ name: symbol, value: TEXT.vaddr, sizeBytes: 64 }], ...more });
+const stripped = (more: Partial<ElfPlan> = {}): Buffer => buildElf({ classBits: 64, littleEndian: true, buildId: ID, ...more });
+
+/** A machine that asks a server, too. */
+class ServedFiles extends MadeFiles {
+  readonly served = new Map<DebugFileKind, Buffer>();
+  readonly fetched: string[] = [];
+  failure = '';
+
+  async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
+    this.fetched.push(kind);
+    const place = `https://server/buildid/${buildId}/${kind}`;
+    const bytes = this.served.get(kind);
+    if (bytes !== undefined) return { source: new BufferSource(bytes, `/cache/${kind}`), places: [] };
+    return { source: undefined, places: [{ place, outcome: this.failure === '' ? 'absent' : 'failed', detail: this.failure }] };
+  }
+}
+
+let files: ServedFiles;
+let diagnostics: Diagnostics;
+let search: SymbolSearch;
+beforeEach(() => {
+  files = new ServedFiles();
+  diagnostics = new Diagnostics();
+});
+
+/** The name found at the start of `.text`; what was looked at is in `search` then. */
+async function nameOf(object: Partial<CodeObject> = {}, options: Partial<SymbolizerOptions> = {}, lines = false): Promise<string | undefined> {
+  search = new SymbolSearch();
+  const symbolizer = new Symbolizer(files, { debugDirs: ['/usr/lib/debug'], compatPerf: false, ...options }, diagnostics);
+  const code = await symbolizer.symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '', ...object }, { lines, search });
+  await code?.close?.();
+  expect(files.openCount).toBe(0);
+  const index = code?.table?.find(TEXT.offset) ?? -1;
+  return index < 0 ? undefined : code!.table!.name(index);
+}
+
+const outcomeOf = (place: string) => search.places.find((one) => one.place === place);
+
+describe('files of a binary that is not at its path', () => {
+  it.each<[string, string, Partial<CodeObject>, Partial<SymbolizerOptions>]>([
+    ['the build-id cache', `/home/u/.debug${BY_ID}/elf`, {}, {}],
+    ["old perf's cache, where the id is a link to the file", `/home/u/.debug${BY_ID}`, {}, {}],
+    ['symfs without directories', '/sys/server', {}, { symfs: '/sys' }],
+    ["pprof's directories by id", `/pprof/${ID}/server`, {}, { binaryDirs: ['/pprof'] }],
+    ["pprof's directories by path", `/pprof${PATH}`, { buildId: '' }, { binaryDirs: ['/none', '/pprof'] }],
+    ["pprof's directories by name", '/pprof/server', { buildId: '' }, { binaryDirs: ['/pprof'] }],
+    ['what a process was started from', '/proc/7/exe', { pid: 7 }, {}],
+    ["a process's root directory", `/proc/7/root${PATH}`, { pid: 7 }, {}],
+    ['where it was before it was deleted', PATH, { name: `${PATH} (deleted)` }, {}],
+    ['a cache, for a path that is none', `/home/u/.debug${BY_ID}/elf`, { name: '/memfd:jit (deleted)' }, {}],
+  ])('come from %s', async (_, place, object, options) => {
+    files.content.set('/proc/7/comm', Buffer.from('server'));
+    files.content.set(place, named('found'));
+    expect(await nameOf(object, options)).toBe('found');
+    expect(outcomeOf(place)).toMatchObject({ outcome: 'fits', uses: ['addresses', 'symbols'] });
+  });
+
+  it('come from no process that is not the recorded one', async () => {
+    for (const place of ['/proc/7/exe', `/proc/7/root${PATH}`]) files.content.set(place, named('found'));
+    expect(await nameOf({ pid: 7 })).toBeUndefined();
+    files.content.set('/proc/7/comm', Buffer.from('server'));
+    expect(await nameOf({ pid: 7, buildId: '' })).toBeUndefined();
+    expect(await nameOf({ pid: 7, buildId: OTHER_ID })).toBeUndefined();
+    expect(await nameOf({ pid: 7 }, { compatPerf: true })).toBeUndefined();
+  });
+
+  it('that was deleted are no other ones', async () => {
+    files.content.set(PATH, named('new'));
+    expect(await nameOf({ name: `${PATH} (deleted)`, buildId: '' })).toBeUndefined();
+  });
+
+  it.each(['/proc/self/mem', '/opt/../proc/kcore', '/sys/kernel/debug/tracing/trace_pipe', 'server', '', '//anon', '../server'])(
+    'are not looked for at %j, which is no path of a file',
+    async (name) => {
+      files.content.set('/opt/app/bin/server', named('other'));
+      await nameOf({ name });
+      await nameOf({ name, buildId: '' }, { symfs: '/sys', binaryDirs: ['/pprof'] });
+      expect(files.asked.filter((path) => !path.includes(BY_ID))).toEqual([]);
+      expect(search.places).toMatchObject([{ place: name, outcome: 'skipped' }]);
+    },
+  );
+});
+
+describe('debug files', () => {
+  it.each<[string, Partial<ElfPlan>, string | undefined]>([
+    ['is the one that was linked, by its CRC', {}, 'fromDebug'],
+    ['is another one', { dynamicSymbols: [{ name: 'more', value: TEXT.vaddr }] }, undefined],
+  ])('that a debug link leads to, without build ids: %s', async (_, more, name) => {
+    const built = { classBits: 64, littleEndian: true, isDebugFile: true, symbols: [{ name: 'fromDebug', value: TEXT.vaddr, sizeBytes: 64 }] } as const;
+    const right = buildElf(built);
+    const debugLinkCrc = await fileCrc(new BufferSource(right));
+    files.content.set(PATH, buildElf({ classBits: 64, littleEndian: true, debugLink: 'server.dbg', debugLinkCrc }));
+    files.content.set('/opt/app/bin/server.dbg', buildElf({ ...built, ...more }));
+    expect(await nameOf({ buildId: '' })).toBe(name);
+    expect(outcomeOf('/opt/app/bin/server.dbg')?.outcome).toBe(name === undefined ? 'other-crc' : 'fits');
+    expect(diagnostics.list().map(({ code }) => code)).toEqual(name === undefined ? ['debug-link-mismatch'] : []);
+  });
+
+  it('without the binary are read at the offsets from which its code was mapped', async () => {
+    files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('fromDebug', { isDebugFile: true, keepsSegments: true }));
+    expect(await nameOf()).toBeUndefined();
+    expect(outcomeOf(`/usr/lib/debug${BY_ID}.debug`)).toMatchObject({ outcome: 'fits', uses: [] });
+    expect(await nameOf({ codeStart: TEXT.offset })).toBe('fromDebug');
+  });
+
+  it('of which none has .symtab leave .gnu_debugdata, together with .dynsym', async () => {
+    const mini = named('local', { isDebugFile: true });
+    Object.assign(files, { decompress: async (compression: string, bytes: Uint8Array) => (compression === 'xz' ? Buffer.from(bytes).reverse() : bytes) });
+    const plan = {
+      moreSections: [{ name: '.gnu_debugdata', content: Buffer.from(mini).reverse() }],
+      dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr + 64, sizeBytes: 64 }],
+    };
+    files.content.set(PATH, stripped(plan));
+    expect(await nameOf()).toBe('local');
+    expect(outcomeOf(`.gnu_debugdata in ${PATH}`)).toMatchObject({ uses: ['symbols'] });
+    const table = (await new Symbolizer(files, { debugDirs: [], compatPerf: false }, diagnostics).symbolsFor({
+      name: PATH,
+      kind: 'file',
+      buildId: ID,
+      osRelease: '',
+    }))!.table!;
+    expect(table.name(table.find(TEXT.offset + 64))).toBe('exported');
+    files.content.set('/opt/app/bin/.debug/server', named('fromDebug', { isDebugFile: true }));
+    expect(await nameOf()).toBe('fromDebug');
+    expect(await nameOf({}, { compatPerf: true, debugDirs: [] })).toBe('fromDebug');
+  });
+
+  it('say when .gnu_debugdata is damaged', async () => {
+    files.content.set(PATH, stripped({ moreSections: [{ name: '.gnu_debugdata', content: Buffer.from('no xz') }] }));
+    expect(await nameOf()).toBeUndefined();
+    expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: expect.stringContaining(`.gnu_debugdata in ${PATH}: `) }]);
+  });
+});
+
+it('a file that may not be read is not said to be missing', async () => {
+  Object.assign(files, { isForbidden: async (path: string) => path === PATH });
+  expect(await nameOf()).toBeUndefined();
+  expect(outcomeOf(PATH)?.outcome).toBe('forbidden');
+  expect(outcomeOf(`/home/u/.debug${BY_ID}/elf`)?.outcome).toBe('absent');
+});
+
+it('a debug link points beside the binary where that was found', async () => {
+  files.content.set('/pprof/server', stripped({ debugLink: 'server.dbg' }));
+  for (const place of ['/pprof/server.dbg', '/pprof/.debug/server.dbg']) {
+    files.content.set(place, named('linked', { isDebugFile: true }));
+    expect(await nameOf({}, { binaryDirs: ['/pprof'] })).toBe('linked');
+    files.content.delete(place);
+  }
+});
+
+it('no byte of a binary or its debug file that is broken throws anything, or leaves a file open', { timeout: 120_000 }, async () => {
+  const altlink = Buffer.concat([Buffer.from('/usr/lib/debug/.dwz/common\0'), Buffer.from(OTHER_ID, 'hex')]);
+  const debugFile = named('fromDebug', {
+    isDebugFile: true,
+    keepsSegments: true,
+    moreSections: [
+      { name: '.debug_info', content: Buffer.from('1d0000000500010800000000', 'hex') },
+      { name: '.gnu_debugaltlink', content: altlink },
+    ],
+  });
+  const binary = stripped({
+    debugLink: 'server.dbg',
+    debugLinkCrc: await fileCrc(new BufferSource(debugFile)),
+    dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr }],
+    moreSections: [{ name: '.gnu_debugdata', content: Buffer.from('fd377a585a000004', 'hex') }],
+  });
+  // Behind the code, of which nothing is read.
+  const places = [...Array(0x100).keys(), ...Array.from({ length: binary.length - 0x2400 }, (_, i) => 0x2400 + i)];
+  for (const place of places) {
+    for (const value of [0x00, 0x7f, 0xff]) {
+      const brokenBinary = Buffer.from(binary);
+      brokenBinary[place] = value;
+      files.content.set(PATH, brokenBinary);
+      files.content.set('/opt/app/bin/server.dbg', debugFile);
+      await nameOf({ buildId: '' }, {}, true);
+      if (place >= debugFile.length) continue;
+      const brokenDebugFile = Buffer.from(debugFile);
+      brokenDebugFile[place] = value;
+      files.content.set('/opt/app/bin/server.dbg', brokenDebugFile);
+      files.content.set(PATH, binary);
+      await nameOf({ codeStart: TEXT.offset }, {}, true);
+    }
+  }
+});
+
+describe('servers', () => {
+  it('are asked for what is not on this machine, and for nothing else', async () => {
+    files.content.set(PATH, named('here'));
+    expect(await nameOf()).toBe('here');
+    expect(files.fetched).toEqual([]);
+    expect(await nameOf({}, {}, true)).toBe('here');
+    expect(files.fetched).toEqual(['debuginfo']);
+    files.content.set(PATH, stripped());
+    files.served.set('debuginfo', named('served', { isDebugFile: true }));
+    expect(await nameOf()).toBe('served');
+    expect(files.fetched).toEqual(['debuginfo', 'debuginfo']);
+    files.content.clear();
+    files.served.set('executable', stripped());
+    expect(await nameOf()).toBe('served');
+    expect(files.fetched.slice(2)).toEqual(['debuginfo', 'executable']);
+  });
+
+  it('are not asked without a build id, or to be like perf', async () => {
+    expect(await nameOf({ buildId: '' })).toBeUndefined();
+    expect(await nameOf({ buildId: '0'.repeat(40) })).toBeUndefined();
+    expect(await nameOf({}, { compatPerf: true })).toBeUndefined();
+    expect(files.fetched).toEqual([]);
+  });
+
+  it('that send another file, or fail, are told of', async () => {
+    files.served.set('debuginfo', named('other', { buildId: OTHER_ID }));
+    files.failure = 'it answered with status 503';
+    expect(await nameOf()).toBeUndefined();
+    expect(outcomeOf('/cache/debuginfo')).toMatchObject({ outcome: 'other-build-id' });
+    expect(outcomeOf(`https://server/buildid/${ID}/executable`)).toMatchObject({ outcome: 'failed', detail: 'it answered with status 503' });
+    expect(diagnostics.list().map(({ code }) => code)).toEqual(['build-id-mismatch', 'debuginfod-failed']);
+  });
+});
+
+describe('a debug link', () => {
+  const linkOf = async (plan: Partial<ElfPlan>) => readDebugLink(await ElfFile.open(new BufferSource(stripped(plan))));
+
+  it.each([true, false])('has a name and a CRC (little endian: %s)', async (littleEndian) => {
+    for (const debugLink of ['a', 'abc', 'abcd', 'server.debug']) {
+      expect(await linkOf({ littleEndian, debugLink, debugLinkCrc: 0x12345678 })).toEqual({ fileName: debugLink, crc: 0x12345678 });
+    }
+  });
+
+  it('leads to no other directory', async () => {
+    for (const debugLink of ['', '.', '..', '../a', '/etc/a', '..\\a']) expect(await linkOf({ debugLink })).toBeUndefined();
+    expect(await linkOf({})).toBeUndefined();
+  });
+
+  it('is cut off without its CRC', async () => {
+    expect(await linkOf({ moreSections: [{ name: '.gnu_debuglink', content: Buffer.from('server.debug') }] })).toBeUndefined();
+    expect(await linkOf({ moreSections: [{ name: '.gnu_debuglink', content: Buffer.from('server.debug\0\0\0\0') }] })).toBeUndefined();
+  });
+
+  it('has the CRC-32 of every size of file', async () => {
+    const crcOf = (text: string) => fileCrc(new BufferSource(Buffer.from(text)));
+    expect(await crcOf('')).toBe(0);
+    // The check value of the CRC catalogue.
+    expect(await crcOf('123456789')).toBe(0xcbf43926);
+    expect(await crcOf('1234')).toBe(0x9be3e0a3);
+  });
+});
