@@ -2,6 +2,8 @@ import { decodePunycode } from './punycode.ts';
 
 const UNDERSCORE = 0x5f;
 const LOWER_U = 0x75;
+/** Those of 64 bits are 11 digits. A reference back may have a number read again and again. */
+const MAX_BASE62_DIGITS = 32;
 
 /** The terminals of RFC 2603's grammar. After a failure they return anything. */
 export class RustV0Scanner {
@@ -33,24 +35,17 @@ export class RustV0Scanner {
   /** `_` is 0, `0_` is 1. Not exact above 2^53. */
   protected base62(): number {
     if (this.eat(UNDERSCORE)) return 0;
-    for (let value = 0; ; ) {
+    const last = this.position + MAX_BASE62_DIGITS;
+    for (let value = 0; this.position <= last; ) {
       const code = this.next();
       if (code >= 0x30 && code <= 0x39) value = value * 62 + code - 0x30;
       else if (code >= 0x61 && code <= 0x7a) value = value * 62 + code - 0x61 + 10;
       else if (code >= 0x41 && code <= 0x5a) value = value * 62 + code - 0x41 + 36;
       else if (code === UNDERSCORE) return value + 1;
-      else {
-        this.fail();
-        return 0;
-      }
+      else break;
     }
-  }
-
-  /** A number whose value does not matter. */
-  protected skipBase62(): void {
-    const end = this.symbol.indexOf('_', this.position);
-    if (end < 0) this.fail();
-    else this.position = end + 1;
+    this.fail();
+    return 0;
   }
 
   protected identifier(): string {

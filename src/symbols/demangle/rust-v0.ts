@@ -91,7 +91,7 @@ class RustV0Reader extends RustV0Parts {
     let path: string;
     switch (this.next()) {
       case C: // Crate root; its hash is not shown.
-        if (this.eat(LOWER_S)) this.skipBase62();
+        if (this.eat(LOWER_S)) this.base62();
         path = this.identifier();
         break;
       case M: // Inherent impl

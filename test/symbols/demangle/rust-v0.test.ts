@@ -190,6 +190,12 @@ describe('demangleRustV0', () => {
     }
   });
 
+  it('knows numbers of more than 64 bits, but not of hundreds', () => {
+    expect(demangleRustV0(`_RNvCs${'Z'.repeat(32)}_1a1b`, 'full')).toBe('a::b');
+    expect(demangleRustV0(`_RNvCs${'0'.repeat(33)}_1a1b`, 'full')).toBeUndefined();
+    expect(demangleRustV0(`_RINvC1a1bReB${'0'.repeat(33)}_E`, 'full')).toBeUndefined();
+  });
+
   it('gives up on references to references that make it read the same over and over', () => {
     let name = '_RINvC1a1bRe';
     for (let i = 0; i < 10_000; i++) name += `B${base62(name.length - 2 - (i === 0 ? 2 : 3))}`;
