@@ -6,7 +6,6 @@ import { infoText } from '../src/cli/info-text.ts';
 import { dump } from '../src/dump.ts';
 import { openFile, openStream } from '../src/host/open-input.ts';
 import {
-  BufferSink,
   BufferSource,
   type ConvertOptions,
   convert,
@@ -29,6 +28,7 @@ import { demanglingFault } from './demangle-check.ts';
 import { pollution, resetAllocations, uncheckedAllocation } from './guards.ts';
 import { type FileContent, NotedSymbolFiles, SYMFS } from './noted-symbol-files.ts';
 import { lineFault, OUTPUT_CHECKS, type Output } from './output-checks.ts';
+import { OutputSink } from './output-sink.ts';
 import type { Plan } from './plan.ts';
 import { projectRoot } from './project-root.ts';
 import { type InputFiles, isDirectory, SINGLE_FILE } from './seed.ts';
@@ -187,7 +187,7 @@ function* piecesOf(bytes: Uint8Array, pieceBytes: number): Generator<Buffer> {
 }
 
 async function checkOutput(output: Exclude<Output, 'csv' | 'info' | 'records'>, profile: Profile, plan: Plan, diagnostics: Diagnostics): Promise<void> {
-  const sink = new BufferSink();
+  const sink = new OutputSink();
   try {
     if (output === 'report') await writeReport(profile, sink, { weight: plan.weight, children: plan.compatPerf });
     else await writeProfile(output, profile, sink, { weight: plan.weight, ...(plan.hasAllFields && { fields: fieldsOf(profile), ns: true }) }, diagnostics);
@@ -230,7 +230,7 @@ async function checkInfo(source: Source, { compatPerf, hasAllFields }: Plan, { s
 
 /** All records, one line each, as text or as JSON. */
 async function checkRecords(source: Source, { hasAllFields: json }: Plan, { session }: ReadProfileResult): Promise<void> {
-  const sink = new BufferSink();
+  const sink = new OutputSink();
   await dump(source, sink, { json }, new Diagnostics());
   const text = sink.text();
   const lines = text.split('\n').slice(0, -1);
@@ -242,9 +242,9 @@ async function checkRecords(source: Source, { hasAllFields: json }: Plan, { sess
 
 /** CSV tables come of a second reading, for they tell of records that no profile keeps. */
 async function checkTables(source: Source, options: ConvertOptions, { profile }: ReadProfileResult): Promise<void> {
-  const tables = new Map<string, BufferSink>();
-  const openTable = async (name: string): Promise<BufferSink> => {
-    const sink = new BufferSink();
+  const tables = new Map<string, OutputSink>();
+  const openTable = async (name: string): Promise<OutputSink> => {
+    const sink = new OutputSink();
     tables.set(name, sink);
     return sink;
   };
