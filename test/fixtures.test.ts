@@ -11,7 +11,7 @@ const files = readdirSync(directory, { recursive: true, encoding: 'utf8', withFi
   .map((entry) => join(entry.parentPath, entry.name).slice(directory.length).replaceAll('\\', '/'));
 const recordings = files.filter((name) => name.endsWith('.data'));
 const programs = files.filter((name) => /^(?:debug\/[\w-]+(?:\.dwp)?|symbol-files\/\w+(?:\.(?:alt|debug|dwo|ko))?)$/.test(name));
-const listed = [...files.filter((name) => name.endsWith('.data') || name.startsWith('symfs/') || name === 'kallsyms'), ...programs];
+const listed = [...files.filter((name) => /\.data(?:\/|$)/.test(name) || name.startsWith('symfs/') || name === 'kallsyms'), ...programs];
 
 test.each(listed)('%s is the file that PROVENANCE.md describes', (name) => {
   const bytes = readFileSync(join(directory, name));
