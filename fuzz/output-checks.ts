@@ -28,7 +28,10 @@ export function lineFault(text: string): string | undefined {
 }
 
 /** Names with line breaks in them make lines of their own: then nothing can be counted. */
-function hasControlCharacters({ tasks, events, mappings }: Profile): boolean {
+function hasControlCharacters({ tasks, events, mappings, functions, strings }: Profile): boolean {
+  for (let i = 0; i < functions.size; i++) {
+    if (CONTROL.test(strings.get(functions.name(i))) || CONTROL.test(strings.get(functions.file(i)))) return true;
+  }
   return [...tasks.map((task) => task.comm), ...events.map((event) => event.name), ...mappings.map((mapping) => mapping.name)].some((name) =>
     CONTROL.test(name),
   );
