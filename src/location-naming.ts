@@ -135,11 +135,13 @@ export class LocationNaming {
       if (!name) continue;
       const place = this.#takesInnermostLine ? { ...frames[0], function: frame.function } : frame;
       const { index, file } = this.#internFunction(name, place);
-      const lineFile = place.line > 0 && place.file !== '' ? strings.intern(place.file) : file;
+      // A line of nobody knows which file is none of the function's.
+      const line = place.file === '' && file !== 0 ? 0 : place.line;
+      const lineFile = line > 0 ? strings.intern(place.file) : file;
       functions.push(index);
       files.push(lineFile === file ? 0 : lineFile);
-      lineNumbers.push(place.line);
-      columns.push(place.column);
+      lineNumbers.push(line);
+      columns.push(line > 0 ? place.column : 0);
     }
     if (functions.length === 0) return -1;
     this.#profile.locations.setLines(location, functions, lineNumbers, columns, symbolOffset, files);

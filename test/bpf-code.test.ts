@@ -44,7 +44,8 @@ async function framesOf(programs: readonly BpfProgSpec[], ips: readonly bigint[]
     const location = stacks.location(samples!.stack[row]);
     if (locations.lineCount(location) === 0) return '?';
     const one = locations.lineFunction(location, 0);
-    const place = `${strings.get(functions.file(one))}:${locations.lineNumber(location, 0)}:${locations.lineColumn(location, 0)}`;
+    const file = strings.get(locations.lineFile(location, 0) || functions.file(one));
+    const place = `${file}:${locations.lineNumber(location, 0)}:${locations.lineColumn(location, 0)}`;
     return `${strings.get(functions.name(one))}+${locations.symbolOffset(location)} ${place}`;
   });
 }
@@ -54,11 +55,11 @@ describe('BPF programs', () => {
 
   it('have the files and lines that the recording has of them', async () => {
     expect(await framesOf([PROGRAM], ips)).toEqual([
-      `${NAME}+0 :0:0`,
+      `${NAME}+0 /src/one.c:0:0`,
       `${NAME}+8 /src/one.c:12:3`,
       `${NAME}+63 /src/one.c:12:3`,
       `${NAME}+64 /src/two.h:4000000:1023`,
-      `${NAME}+255 :14:0`,
+      `${NAME}+255 /src/one.c:0:0`,
       '?',
     ]);
   });
