@@ -21,6 +21,7 @@ test('the library has these names, and no others', () => {
       'BufferSource',
       'convert',
       'DEFAULT_DEBUG_DIRS',
+      'demangle',
       'Diagnostics',
       'FORMATS',
       'mergeProfiles',
