@@ -50,6 +50,14 @@ const sample = (pid: number, ip: bigint, mode: 'guestKernel' | 'guestUser' = 'gu
   record.sample({ ip, pid, tid: pid, time: ++time, callchain: [context[mode], ip] }, { misc: misc[mode] });
 
 describe('kernels of virtual machines', () => {
+  it('are named for a number of machines, and beyond that is said', async () => {
+    const pids = Array.from({ length: 65 }, (_, i) => 1000 + i);
+    const records = pids.flatMap((pid) => [kernelMap(pid, TEXT), sample(pid, TEXT + 0x110n)]);
+    const { frames, diagnostics } = await framesOf(records, { guest: { kallsyms: '/guest.kallsyms' } });
+    expect(frames.filter((frame) => frame.startsWith('guest_one ')).length).toBe(64);
+    expect(diagnostics.count('guest-kernels-excess')).toBe(1);
+  });
+
   it('are named from the lists given, moved to where they ran', async () => {
     const moved = TEXT + 0x1000_0000n;
     const records = [

@@ -7,9 +7,9 @@ import type { RecordingClock } from './clock.ts';
 import type { SessionEvent } from './events.ts';
 import type { TaskTable } from './tasks.ts';
 
-/** More processes that dump their code, and more code put into place, than any recording has: 8 GiB in all. */
+/** More processes that dump their code, and more code put into place, than any recording has: 2 GiB in all. What is put is kept by the page. */
 const MAX_DUMPS = 1024;
-const MAX_CODE_BYTES = 2 ** 33;
+const MAX_CODE_BYTES = 2 ** 31;
 
 /** A process's dump, its code yet to be put into place from `next` on. */
 interface Timeline {

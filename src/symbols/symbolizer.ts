@@ -111,7 +111,10 @@ export class Symbolizer {
     const { pid = 0, name } = object;
     let guest = this.#guests.get(pid);
     if (guest === undefined) {
-      if (this.#guests.size === MAX_GUESTS) return undefined;
+      if (this.#guests.size === MAX_GUESTS) {
+        this.#diagnostics.set('guest-kernels-excess', 'warning', `more than ${MAX_GUESTS} virtual machines ran: the kernels of the others are not named`);
+        return undefined;
+      }
       const { debugDirs, compatPerf, guest: places } = this.#options;
       const { buildIdDir } = this.#dirs;
       const openLines = (elf: ElfFile): Promise<SourceLines> => openDebugLines(elf, this.#files, this.#diagnostics);
