@@ -22,6 +22,15 @@ function leafFrames(text: string): string[][] {
     .filter((frames) => frames.length > 0);
 }
 
+/**
+ * Whether a function stands inside itself. addr2line 2.40, which perf asks, names the surrounding function in place of some inlined
+ * ones (0x175a of this program, where it was not asked for other addresses before); llvm-symbolizer does not.
+ */
+function repeatsFunction(frames: string[]): boolean {
+  const names = frames.map((line) => line.replace(/\+0x[0-9a-f]+ \(.*\)$/, ''));
+  return names.some((name, i) => i > 0 && name === names[i - 1]);
+}
+
 describe.skipIf(whyNot !== undefined)('inlined functions, beside perf script', () => {
   let directory = '';
   beforeAll(() => {
@@ -40,15 +49,16 @@ describe.skipIf(whyNot !== undefined)('inlined functions, beside perf script', (
       if (status !== 0) throw new Error(`${program}: ${lastLines(stderr)}`);
     };
     run('g++', '-O2', '-g', flag, 'inlines.cc', '-o', 'inlines');
-    run('perf', 'record', '-q', '-e', 'cpu-clock:u', '-F', '997', '--call-graph', 'dwarf', '-o', 'inlines.data', './inlines');
+    run('perf', 'record', '-q', '-e', 'cpu-clock:u', '-F', '3989', '--call-graph', 'dwarf', '-o', 'inlines.data', './inlines');
     const file = join(directory, 'inlines.data');
     const expected = leafFrames(readWithPerf('script', file));
     const actual = leafFrames(convert(['-t', 'script', '-o', '-', file]).stdout);
     expect(actual.length).toBe(expected.length);
-    const differing = expected.filter((frames, i) => frames.join('\n') !== actual[i].join('\n')).length;
-    const example = expected.findIndex((frames, i) => frames.join('\n') !== actual[i].join('\n'));
+    const differing = expected.flatMap((frames, i) => (frames.join('\n') === actual[i].join('\n') ? [] : [i]));
+    const others = differing.filter((i) => !repeatsFunction(expected[i]));
     // 1 % is what perf's own way of choosing names may cost: it takes the outermost from addr2line where that is an alias of its symbol.
-    if (differing > expected.length / 100) expect(actual[example]).toEqual(expected[example]);
+    if (others.length > expected.length / 100) expect(actual[others[0]]).toEqual(expected[others[0]]);
+    expect(differing.length - others.length).toBeLessThan(expected.length / 10);
     expect(expected.filter((frames) => frames.length > 2).length).toBeGreaterThan(expected.length / 10);
     expect(expected.flat().filter((line) => line.endsWith('(inlined)')).length).toBeGreaterThan(expected.length / 4);
   });
