@@ -1,0 +1,134 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.ts';
+import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { runMain } from '../support/run-main.ts';
+
+// Python calls each function through a piece of code of its own, which a perf map (`-X perf`, from 3.12 on) or a jitdump file (`-X perf_jit`,
+// from 3.13 on) names. No sample lies there, but callchains pass through, if the interpreter keeps frame pointers.
+
+const PROGRAM = `
+import os, sys, threading, time
+
+def leaf(n):
+    total = 0
+    for i in range(n): total += i * i
+    return total
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+class Shape:
+    def __init__(self, size): self.size = size
+    def area(self): return sum(part for part in self.parts())
+    def parts(self):
+        for i in range(self.size): yield leaf(i)
+    @property
+    def edge(self): return max((leaf(i) for i in range(self.size)), key=lambda part: -part)
+def work(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: fib(10); Shape(12).area(); Shape(9).edge
+def later(seconds):
+    def made_later(n): return leaf(n) + 1
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: made_later(150)
+
+print(os.getpid(), flush=True)
+work(0.4)
+if 'fork' in sys.argv:
+    child = os.fork()
+    if child == 0:
+        print(os.getpid(), flush=True)
+        later(0.2)
+        work(0.2)
+        sys.exit()
+    os.waitpid(child, 0)
+thread = threading.Thread(target=later, args=(0.3,))
+thread.start()
+thread.join()
+`;
+
+const python = process.env.PERFCONV_PYTHON || 'python3';
+/** Fails where an interpreter does not write for perf in both ways, or has no frame pointers. */
+const IS_FIT = "import sys, sysconfig; sys.exit(sys.version_info < (3, 13) or '-fno-omit-frame-pointer' not in sysconfig.get_config_var('CFLAGS'))";
+const isFit = whyMissing(python, ['-X', 'perf', '-c', IS_FIT]) === undefined;
+const whyNot = whyNoRecording() ?? (isFit ? undefined : `${python} is no Python of at least 3.13 with frame pointers: give one with PERFCONV_PYTHON`);
+if (whyNot !== undefined) announceSkipped('code of Python, beside perf script', whyNot);
+
+describe.skipIf(whyNot !== undefined)('code of Python', () => {
+  let directory = '';
+  const pids = new Set<string>();
+  const file = (name: string): string => join(directory, name);
+  beforeAll(() => {
+    directory = makeTempDir();
+    writeFileSync(file('program.py'), PROGRAM);
+  });
+  afterAll(() => {
+    removeTempDir(directory);
+    // Python takes no other place for them, and perf writes its files beside.
+    for (const name of readdirSync('/tmp')) {
+      const [, pid] = /^(?:perf|jit|jitted)-(\d+)(?:-\d+)?\.(?:map|dump|so)$/.exec(name) ?? [];
+      if (pid !== undefined && pids.has(pid)) rmSync(join('/tmp', name), { force: true });
+    }
+  });
+
+  /** Records the program with the interpreter's frames in its callchains. */
+  function record(option: string, ...args: readonly string[]): string {
+    const data = file(`${option}.data`);
+    const perf = ['record', '-q', '-e', 'cpu-clock:u', '-F', '1999', '-g', '-k', 'CLOCK_MONOTONIC', '-o', data, '--'];
+    const { status, stdout, stderr } = runTool('perf', [...perf, python, '-X', option, 'program.py', ...args], { cwd: directory });
+    if (status !== 0) throw new Error(`perf record: ${lastLines(stderr)}`);
+    for (const pid of stdout.trim().split('\n')) pids.add(pid);
+    return data;
+  }
+
+  async function scriptOf(...args: readonly string[]): Promise<ScriptSample[]> {
+    const { status, stdout, stderr } = await runMain(['convert', '-t', 'script', '--no-inline', ...args, '-o', '-']);
+    if (status !== 0) throw new Error(stderr);
+    return parsePerfScript(stdout.toString());
+  }
+
+  /** All frames' symbols where perf has them in DSOs of certain names, or perfconv does, must be the same; the others are only counted. */
+  function expectAlike(perf: readonly ScriptSample[], perfDsos: RegExp, own: readonly ScriptSample[], ownDsos: RegExp): void {
+    const symbols = (samples: readonly ScriptSample[], dsos: RegExp): string[] =>
+      samples.map(({ frames }) => frames.map(({ symbol, dso }) => (dsos.test(dso) ? symbol : '-')).join('\n'));
+    const [expected, actual] = [symbols(perf, perfDsos), symbols(own, ownDsos)];
+    expect(actual.length).toBe(expected.length);
+    expect(actual.flatMap((text, i) => (text === expected[i] ? [] : [[text, expected[i]]])).slice(0, 3)).toEqual([]);
+  }
+
+  /** How often each function of the program is in callchains. */
+  function callsOf(samples: readonly ScriptSample[]): Map<string, number> {
+    const calls = new Map<string, number>();
+    for (const { symbol } of samples.flatMap(({ frames }) => frames)) {
+      const [, name] = new RegExp(`^py::(.+):${file('program.py')}\\+0x`).exec(symbol) ?? [];
+      if (name !== undefined) calls.set(name, (calls.get(name) ?? 0) + 1);
+    }
+    return calls;
+  }
+
+  function expectCalls(samples: readonly ScriptSample[]): void {
+    const calls = callsOf(samples);
+    for (const name of ['<module>', 'work', 'fib']) expect(calls.get(name), name).toBeGreaterThan(300);
+    for (const name of ['leaf', 'Shape.area', 'Shape.edge', 'Shape.parts', 'later.<locals>.made_later']) expect(calls.get(name), name).toBeGreaterThan(30);
+  }
+
+  test('by perf maps, of a process and of its child', async () => {
+    const data = record('perf', 'fork');
+    const perf = parsePerfScript(readWithPerf('script', data));
+    const own = await scriptOf('--compat', 'perf', data);
+    const map = /^\/tmp\/perf-\d+\.map$/;
+    expectAlike(perf, map, own, map);
+    expectCalls(own);
+    const dsos = own.flatMap(({ frames }) => frames.filter(({ symbol }) => symbol.startsWith('py::')).map(({ dso }) => dso));
+    expect(new Set(dsos).size).toBe(2);
+  });
+
+  test('by a jitdump', async () => {
+    const data = record('perf_jit');
+    const inject = runTool('perf', ['inject', '--jit', '-i', data, '-o', file('injected.data')], { cwd: directory });
+    if (inject.status !== 0) throw new Error(`perf inject: ${lastLines(inject.stderr)}`);
+    const perf = parsePerfScript(readWithPerf('script', file('injected.data')));
+    const own = await scriptOf(data);
+    expectAlike(perf, /\/jitted-\d+-\d+\.so$/, own, /^\/tmp\/jit-\d+\.dump$/);
+    expectCalls(own);
+  });
+});
