@@ -1,3 +1,4 @@
+import { hexDigit } from '../../bytes/hex-digits.ts';
 import { grown } from '../../intern/growable.ts';
 import { ascendingOrder } from '../table/ascending-order.ts';
 import { type SymbolColumns, SymbolTable } from '../table/symbol-table.ts';
@@ -142,11 +143,4 @@ class Entries {
 
 function isBlank(byte: number): boolean {
   return byte === BLANK || byte === TAB;
-}
-
-/** @returns -1 for what is none */
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const lower = byte | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x61 + 10 : -1;
 }

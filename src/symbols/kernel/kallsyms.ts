@@ -1,3 +1,4 @@
+import { HexNumber } from '../../bytes/hex-digits.ts';
 import { grown } from '../../intern/growable.ts';
 import { ascendingOrder } from '../table/ascending-order.ts';
 import type { SymbolTable } from '../table/symbol-table.ts';
@@ -14,7 +15,6 @@ const UPPER_W = 0x57;
 const LOWER_T = 0x74;
 const LOWER_W = 0x77;
 const LOWER_CASE_BIT = 0x20;
-const BITS_32 = 0x1_0000_0000;
 
 /** The types that perf takes, either case: text, weak, data, BSS. Observed: perf 6.1. */
 const KEPT_TYPES = new Set(['t', 'w', 'd', 'b'].map((letter) => letter.charCodeAt(0)));
@@ -79,20 +79,14 @@ export class Kallsyms {
     let isHidden = true;
     let hiddenCount = 0;
     const end = bytes.length;
+    const address = new HexNumber();
     // hot
     for (let at = 0; at < end; ) {
-      let digits = 0;
-      let hi = 0;
-      let lo = 0;
-      for (; at < end; at++, digits++) {
-        const digit = hexDigit(bytes[at]);
-        if (digit < 0) break;
-        hi = (hi << 4) | (lo >>> 28);
-        lo = (lo << 4) | digit;
-      }
+      at = address.read(bytes, at);
+      const isZero = (address.hi | address.lo) === 0;
       const type = bytes[at + 1];
       const nameAt = at + 3;
-      const isLine = digits > 0 && nameAt < end && bytes[at] === SPACE && bytes[at + 2] === SPACE;
+      const isLine = address.digits > 0 && nameAt < end && bytes[at] === SPACE && bytes[at + 2] === SPACE;
       let nameEnd = nameAt;
       if (isLine) while (nameEnd < end && bytes[nameEnd] > SPACE) nameEnd++;
       let lineEnd = isLine ? nameEnd : at;
@@ -100,11 +94,11 @@ export class Kallsyms {
       at = lineEnd + 1;
       if (!isLine || nameEnd === nameAt) continue;
       hasSymbols = true;
-      if ((hi | lo) !== 0) isHidden = false;
+      if (!isZero) isHidden = false;
       const lowerType = type | LOWER_CASE_BIT;
       // Arm's mapping symbols start with a dollar; perf keeps none that do.
       if (!KEPT_TYPES.has(lowerType) || bytes[nameAt] === DOLLAR) continue;
-      if ((hi | lo) === 0) {
+      if (isZero) {
         // Data may be at 0: variables that each CPU has for itself are counted from there.
         if (lowerType === LOWER_T || lowerType === LOWER_W) hiddenCount++;
         continue;
@@ -127,7 +121,7 @@ export class Kallsyms {
         ranks = grown(ranks, count + 1);
         groups = grown(groups, count + 1);
       }
-      starts[count] = hi * BITS_32 + (lo >>> 0);
+      starts[count] = address.signed;
       nameOffsets[count] = nameAt;
       nameLengths[count] = nameEnd - nameAt;
       ranks[count] = type === UPPER_W ? RANK_WEAK : type & LOWER_CASE_BIT ? RANK_LOCAL : RANK_GLOBAL;
@@ -241,19 +235,7 @@ function equals(bytes: Uint8Array, from: number, to: number, other: Uint8Array):
 }
 
 function addressAt(bytes: Uint8Array, from: number): number {
-  let hi = 0;
-  let lo = 0;
-  for (let at = from, digit = hexDigit(bytes[at]); digit >= 0; digit = hexDigit(bytes[++at])) {
-    hi = (hi << 4) | (lo >>> 28);
-    lo = (lo << 4) | digit;
-  }
-  return hi * BITS_32 + (lo >>> 0);
-}
-
-/** The value of an ASCII hex digit, −1 for another byte or none. */
-function hexDigit(byte: number | undefined): number {
-  if (byte === undefined) return -1;
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | LOWER_CASE_BIT;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+  const address = new HexNumber();
+  address.read(bytes, from);
+  return address.signed;
 }
