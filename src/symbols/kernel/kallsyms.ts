@@ -1,6 +1,7 @@
 import { HexNumber } from '../../bytes/hex-digits.ts';
 import { grown } from '../../intern/growable.ts';
 import { ascendingOrder } from '../table/ascending-order.ts';
+import { lastSymbolSize } from '../table/last-symbol.ts';
 import type { SymbolTable } from '../table/symbol-table.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../table/symbol-table-builder.ts';
 import { canonicalModuleName } from './kernel-modules.ts';
@@ -19,8 +20,6 @@ const LOWER_CASE_BIT = 0x20;
 /** The types that perf takes, either case: text, weak, data, BSS. Observed: perf 6.1. */
 const KEPT_TYPES = new Set(['t', 'w', 'd', 'b'].map((letter) => letter.charCodeAt(0)));
 const LATIN1 = new TextDecoder('latin1');
-/** What the kernel's last symbol runs on for, past the next multiple of it: what follows is a module's. Observed: perf 6.1. */
-const PAGE_SIZE_BYTES = 4096;
 /** The kernel image among the groups of symbols. */
 const IMAGE = 0;
 
@@ -209,13 +208,9 @@ function sizesOf({ count, starts, groups }: KallsymsLines): Float64Array {
     // The lower half, where variables that each CPU has for itself are counted from 0, comes before the upper half, not behind it.
     const isLast = starts[row] < 0 && starts[next] >= 0;
     const isImageEnd = groups[row] === IMAGE && groups[next] !== IMAGE;
-    sizes[row] = isLast || isImageEnd ? sizeWithPage(starts[row]) : starts[next] - starts[row];
+    sizes[row] = isLast || isImageEnd ? lastSymbolSize(starts[row]) : starts[next] - starts[row];
   }
   return sizes;
-}
-
-function sizeWithPage(start: number): number {
-  return Math.ceil(start / PAGE_SIZE_BYTES) * PAGE_SIZE_BYTES + PAGE_SIZE_BYTES - start;
 }
 
 function groupOf(groupIndexes: Map<string, number>, name: string): number {

@@ -1,5 +1,6 @@
 import { grown } from '../../intern/growable.ts';
 import { ascendingOrder } from './ascending-order.ts';
+import { lastSymbolSize } from './last-symbol.ts';
 import { SymbolTable } from './symbol-table.ts';
 
 /** How strongly an alias claims an address: perf takes a non-weak name first, then a global one. */
@@ -9,8 +10,6 @@ export const RANK_LOCAL: SymbolRank = 1;
 export const RANK_GLOBAL: SymbolRank = 2;
 
 const UNDERSCORE = 0x5f;
-/** What perf lets a last symbol of unknown size run on for, past the next multiple of it. */
-const PAGE_SIZE_BYTES = 4096;
 
 /**
  * Collects symbols in the order of their file and makes a {@link SymbolTable} of them: of each address the name that perf would choose.
@@ -110,8 +109,7 @@ export class SymbolTableBuilder {
   }
 
   #sizeUpTo(start: number, next: number): number {
-    if (next >= 0) return this.#starts[next] - start;
-    return Math.ceil(start / PAGE_SIZE_BYTES) * PAGE_SIZE_BYTES + PAGE_SIZE_BYTES - start;
+    return next >= 0 ? this.#starts[next] - start : lastSymbolSize(start);
   }
 
   #isBetter(a: number, sizeA: number, b: number, sizeB: number, names: Uint8Array): boolean {
