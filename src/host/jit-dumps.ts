@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { OpenJitDump } from '../perfdata/jitdump.ts';
+import { namespacedPid } from '../symbols/jit/namespaced-pid.ts';
 import { openRegularFileNow } from './regular-file.ts';
 
 /** Where jitdump files are looked for besides at their own paths. */
@@ -32,7 +33,7 @@ export function jitDumpsOf({ perfMapDir, symfs }: JitDumpDirectories): OpenJitDu
 /** Whether a living process goes by this number in its own namespace. */
 function isOwnNumber(pid: number, number: string): boolean {
   try {
-    return /^NSpid:.*\s(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] === number;
+    return namespacedPid(readFileSync(`/proc/${pid}/status`, 'latin1')) === number;
   } catch {
     return false;
   }

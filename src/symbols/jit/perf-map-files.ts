@@ -2,6 +2,7 @@ import { readRange } from '../../bytes/byte-source.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import type { SymbolTable } from '../table/symbol-table.ts';
+import { namespacedPid } from './namespaced-pid.ts';
 import { parsePerfMap } from './perf-map.ts';
 
 /** The longest maps known have some 100 MB. */
@@ -40,7 +41,7 @@ async function namespacedPlaces(pid: string, files: SymbolFiles): Promise<string
   if (status === undefined) return [];
   try {
     const text = new TextDecoder().decode(await readRange(status, 0, MAX_STATUS_SIZE_BYTES));
-    const own = /^NSpid:.*\s(\d+)$/m.exec(text)?.[1];
+    const own = namespacedPid(text);
     return own === undefined || own === pid ? [] : [`/proc/${pid}/root/tmp/perf-${own}.map`];
   } finally {
     await status.close();
