@@ -13,10 +13,11 @@ import type { SearchedDirectories } from './search/candidates.ts';
 import { CheckedFiles } from './search/checked-files.ts';
 import { findObjectFiles, type ObjectFiles } from './search/object-files.ts';
 import { SymbolSearch } from './search/search-log.ts';
-import type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
+import type { SymbolFiles } from './symbol-files.ts';
+import type { SymbolizerOptions } from './symbolizer-options.ts';
 
-export type { SymbolFiles, SymbolizerOptions } from './symbol-files.ts';
-export { DEFAULT_DEBUG_DIRS } from './symbol-files.ts';
+export type { SymbolFiles } from './symbol-files.ts';
+export { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from './symbolizer-options.ts';
 
 /** Code that a recording has addresses of. */
 export interface CodeObject {

@@ -4,7 +4,8 @@ import { isKnownBuildId } from '../elf/build-id.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { buildIdCacheFiles, debugFilesById, isStoredPath, rootsFor } from '../search/candidates.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
-import type { Compression, SymbolFiles, SymbolizerOptions } from '../symbol-files.ts';
+import type { Compression, SymbolFiles } from '../symbol-files.ts';
+import type { SymbolizerOptions } from '../symbolizer-options.ts';
 import { isPlainRelease } from './kernel-identity.ts';
 import { isModulePath, moduleNameOf } from './kernel-modules.ts';
 

@@ -3,7 +3,7 @@ import type { ElfFile } from '../elf/elf-file.ts';
 import { findSymbolValue, readElfSymbolsAt } from '../elf/elf-symbols.ts';
 import { buildIdCacheFiles, debugFilesById } from '../search/candidates.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
-import type { SymbolizerOptions } from '../symbol-files.ts';
+import type { SymbolizerOptions } from '../symbolizer-options.ts';
 import type { SymbolTable } from '../table/symbol-table.ts';
 import { isPlainRelease, type RecordedKernel, shiftOf } from './kernel-identity.ts';
 

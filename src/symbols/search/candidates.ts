@@ -1,5 +1,5 @@
 import { isKnownBuildId } from '../elf/build-id.ts';
-import type { SymbolizerOptions } from '../symbol-files.ts';
+import type { SymbolizerOptions } from '../symbolizer-options.ts';
 
 /** A file as a recording knows it. */
 export interface RecordedFile {

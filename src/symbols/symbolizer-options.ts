@@ -1,0 +1,35 @@
+/** Where to look for symbols, and how to name them. */
+export interface SymbolizerOptions {
+  /** Directory under which the recording machine's files lie with their own paths. */
+  readonly symfs?: string;
+  /** Directories of separate debug files, usually {@link DEFAULT_DEBUG_DIRS}. */
+  readonly debugDirs: readonly string[];
+  /** perf's build-id cache; absent: `~/.debug`. */
+  readonly buildIdDir?: string;
+  /** Directories in which binaries lie as pprof keeps them (`$PPROF_BINARY_PATH`). */
+  readonly binaryDirs?: readonly string[];
+  /** A copy of the recording machine's `/proc/kallsyms`. */
+  readonly kallsyms?: string;
+  /** The recorded kernel's vmlinux. */
+  readonly vmlinux?: string;
+  /** A directory of JITs' lists of functions, `perf-PID.map`, and of their jitdump files, `jit-PID.dump`. */
+  readonly perfMapDir?: string;
+  /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and `modules`. */
+  readonly kcoreDir?: string;
+  /** Of the virtual machines that ran on the recording machine. */
+  readonly guest?: GuestOptions;
+  /** Name what perf 6.1 names, the same way, where a better name is known (PLT entries). */
+  readonly compatPerf: boolean;
+}
+
+/** Files of a virtual machine's kernel. */
+export interface GuestOptions {
+  /** A copy of its `/proc/kallsyms`. */
+  readonly kallsyms?: string;
+  /** A copy of its `/proc/modules`. */
+  readonly modules?: string;
+  readonly vmlinux?: string;
+}
+
+/** Where distributions install separate debug files. */
+export const DEFAULT_DEBUG_DIRS: readonly string[] = ['/usr/lib/debug'];
