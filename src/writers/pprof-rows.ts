@@ -1,6 +1,6 @@
 import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import type { TotalTable } from '../profile/tables.ts';
-import type { LabelSets } from './pprof-labels.ts';
+import type { LabelSets } from './pprof-label-sets.ts';
 
 /** Totals gathered into pprof's samples: one row per (stack, label set), each a linked list of totals. */
 export class SampleRows {
