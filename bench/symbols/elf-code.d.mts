@@ -9,3 +9,6 @@ export interface NamedSymbol {
 
 /** Symbols by name; of several with one name the last. */
 export function readSymbols(path: string): Map<string, NamedSymbol>;
+
+/** What of the file is loaded: PT_LOAD. */
+export function loadedSegments(path: string): { readonly address: number; readonly offset: number; readonly sizeBytes: number }[];

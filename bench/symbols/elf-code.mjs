@@ -1,7 +1,9 @@
-// Where the machine code of an ELF file lies, and what stands at which symbol's address: read with nothing of perfconv's own.
+// Where the machine code of an ELF file lies, where it is loaded, and what stands at which symbol's address: read with nothing of
+// perfconv's own.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
+const PT_LOAD = 1;
 const SHT_PROGBITS = 1;
 const SHT_SYMTAB = 2;
 const SHT_DYNSYM = 11;
@@ -30,6 +32,25 @@ export function readSymbols(path) {
       if (name !== '') symbols.set(name, { address: is64 ? entries.u64(at + 8) : entries.u32(at + 4), isLabel: (info & 0xf) === STT_NOTYPE });
     }
     return symbols;
+  });
+}
+
+/** What of the file is loaded, as `{ address, offset, sizeBytes }`. */
+export function loadedSegments(path) {
+  return readElf(path, ({ header, bytes, is64 }) => {
+    const [phoff, shorts] = is64 ? [header.u64(32), 54] : [header.u32(28), 42]; // e_phentsize, e_phnum
+    const phentsize = header.u16(shorts);
+    const table = bytes(phoff, phentsize * header.u16(shorts + 2));
+    const segments = [];
+    for (let at = 0; at < table.length; at += phentsize) {
+      if (table.u32(at) !== PT_LOAD) continue;
+      segments.push(
+        is64
+          ? { address: table.u64(at + 16), offset: table.u64(at + 8), sizeBytes: table.u64(at + 32) }
+          : { address: table.u32(at + 8), offset: table.u32(at + 4), sizeBytes: table.u32(at + 16) },
+      );
+    }
+    return segments;
   });
 }
 
@@ -90,7 +111,7 @@ function readElf(path, use) {
     for (let at = 0; at < table.length; at += shentsize) rows.push(sectionAt(table, at, is64));
     const bytesOf = ({ offset, sizeBytes }) => bytes(offset, sizeBytes);
     const names = bytesOf(rows[header.u16(shorts + 4)]);
-    return use({ sections: rows.map((row) => ({ ...row, name: names.text(row.nameAt) })), bytesOf, is64 });
+    return use({ header, sections: rows.map((row) => ({ ...row, name: names.text(row.nameAt) })), bytes, bytesOf, is64 });
   } finally {
     closeSync(file);
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Functions, files and lines of addresses, printed as llvm-symbolizer prints them: perfconv's reader in a process of its own, to
+// Functions, files and lines of addresses, printed as llvm-symbolizer prints them: perfconv's library in a process of its own, to
 // compare it with that program. Looks for debug files where perfconv does. Build first (npm run build).
 //
 //   node bench/symbols/perfconv-symbolize.mjs BINARY < ADDRESSES
@@ -8,23 +8,21 @@
 
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Diagnostics } from '../../dist/diagnostics.js';
-import { NodeSymbolFiles } from '../../dist/host/symbol-files.js';
-import { ElfFile } from '../../dist/symbols/elf/elf-file.js';
-import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../dist/symbols/symbolizer.js';
+import { DEFAULT_DEBUG_DIRS, Diagnostics, Symbolizer } from 'perfconv';
+import { NodeSymbolFiles } from 'perfconv/node';
+import { loadedSegments } from './elf-code.mjs';
 
 const binary = resolve(process.argv[2]);
 const asked = readFileSync(0, 'latin1').trim().split('\n').map(Number);
 
-const files = new NodeSymbolFiles();
-const source = await files.open(binary);
-if (source === undefined) throw new Error(`cannot open ${binary}`);
-const elf = await ElfFile.open(source);
-const offsets = Float64Array.from(asked, (address) => elf.fileOffsetOf(address) ?? -1);
-await source.close();
+const segments = loadedSegments(binary);
+const offsets = Float64Array.from(asked, (address) => {
+  const segment = segments.find(({ address: first, sizeBytes }) => address >= first && address < first + sizeBytes);
+  return segment === undefined ? -1 : address - segment.address + segment.offset;
+});
 
 const diagnostics = new Diagnostics();
-const symbolizer = new Symbolizer(files, { debugDirs: DEFAULT_DEBUG_DIRS, compatPerf: false }, diagnostics);
+const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: DEFAULT_DEBUG_DIRS, compatPerf: false }, diagnostics);
 const symbols = await symbolizer.symbolsFor({ name: binary, kind: 'file', buildId: '', osRelease: '' }, { lines: true });
 
 const sorted = Float64Array.from(new Set(offsets)).sort();
