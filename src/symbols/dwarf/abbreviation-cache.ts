@@ -1,5 +1,5 @@
 import { PerfconvError } from '../../errors.ts';
-import { type Abbreviations, parseAbbreviations } from './abbreviations.ts';
+import { type Abbreviations, parseAbbreviations, RawTable } from './abbreviations.ts';
 import type { DebugSections } from './debug-sections.ts';
 import type { UnitFormat } from './forms.ts';
 import { SectionWindow } from './section-window.ts';
@@ -16,6 +16,7 @@ const SPARE_BYTES = 1 << 22;
 export class AbbreviationCache {
   readonly #window: SectionWindow;
   readonly #tables = new Map<number, Abbreviations>();
+  #raw = new RawTable();
   #keptAttributes = 0;
   #budgetBytes: number;
 
@@ -49,9 +50,10 @@ export class AbbreviationCache {
     if (!(offset < section.sizeBytes)) throw new PerfconvError('damaged', 'no table there', { record: '.debug_abbrev', offset });
     for (let size = TABLE_SIZE_BYTES; ; size *= 4) {
       const view = await this.#window.read(offset, size);
-      const parsed = parseAbbreviations(view, format, offset + view.length >= section.sizeBytes, onlyCode);
+      const parsed = parseAbbreviations(view, format, offset + view.length >= section.sizeBytes, this.#raw, onlyCode);
       this.#budgetBytes -= parsed?.sizeBytes ?? view.length;
       if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'tables without end', { record: '.debug_abbrev', offset });
+      if (this.#raw.names.length > MAX_KEPT_ATTRIBUTES) this.#raw = new RawTable();
       if (parsed !== undefined) return parsed.table;
     }
   }

@@ -14,20 +14,24 @@ export const IS_INLINED = 4;
 export const IS_CODELESS = 8;
 /** Its attributes cannot be read: it has a form that is not known, or far too many. */
 export const IS_UNREADABLE = 16;
+/** A subprogram, with code or without. */
+export const IS_SUBPROGRAM = 32;
 
 /** No compiler gives a DIE more attributes; with them, each of a hostile file's DIEs could cost any time. */
 const MAX_ATTRIBUTES = 256;
 
-const CODELESS_TAGS = new Set<number>([
+const TYPE_TAGS = new Set<number>([
   dw.DW_TAG_array_type,
   dw.DW_TAG_class_type,
   dw.DW_TAG_enumeration_type,
   dw.DW_TAG_interface_type,
   dw.DW_TAG_structure_type,
-  dw.DW_TAG_subprogram,
   dw.DW_TAG_subroutine_type,
   dw.DW_TAG_union_type,
 ]);
+
+/** Forms of the standard are below it, those of vendors are not. */
+const FIRST_VENDOR_FORM = dw.DW_FORM_addrx4 + 1;
 
 /** Up to this many codes per abbreviation are looked up in an array: compilers count from 1. */
 const MAX_SPARSENESS = 4;
@@ -47,6 +51,8 @@ export class Abbreviations {
   readonly forms: Uint16Array;
   /** Values of DW_FORM_implicit_const. */
   readonly implicit: Float64Array;
+  /** What `formSize` says of the forms. */
+  readonly formSizes: Int8Array;
   /** Bytes of a DIE's attributes where all have a fixed size, −1 elsewhere. By row. */
   readonly sizes: Int32Array;
   /**
@@ -62,6 +68,8 @@ export class Abbreviations {
   /** The same of DW_AT_high_pc of DW_FORM_data4 and DW_FORM_data8. */
   readonly highPcs: Int32Array;
   readonly highPcSizes: Uint8Array;
+  /** The same of DW_AT_ranges of DW_FORM_sec_offset. */
+  readonly rangeLists: Int32Array;
   /** Rows by code, −1 for none; empty when codes are sparse. */
   readonly dense: Int32Array;
   readonly #sparse: ReadonlyMap<number, number>;
@@ -74,18 +82,21 @@ export class Abbreviations {
     this.names = raw.names.slice(0, raw.attributeCount);
     this.forms = raw.forms.slice(0, raw.attributeCount);
     this.implicit = raw.implicit.slice(0, raw.attributeCount);
+    this.formSizes = new Int8Array(raw.attributeCount);
     this.sizes = new Int32Array(count);
     this.skipStarts = new Uint32Array(count + 1);
     this.siblingBacks = new Int32Array(count);
     this.lowPcs = new Int32Array(count).fill(-1);
     this.highPcs = new Int32Array(count).fill(-1);
     this.highPcSizes = new Uint8Array(count);
+    this.rangeLists = new Int32Array(count).fill(-1);
+    const sizeOf = Int8Array.from({ length: FIRST_VENDOR_FORM }, (_, form) => formSize(form, format));
     // At most one fixed run before and one after each variable attribute.
     const skips = new Int32Array(2 * raw.attributeCount + count);
     let skipCount = 0;
     for (let row = 0; row < count; row++) {
       this.skipStarts[row] = skipCount;
-      skipCount = this.#compileRow(row, format, skips, skipCount);
+      skipCount = this.#compileRow(row, format, sizeOf, skips, skipCount);
     }
     this.skipStarts[count] = skipCount;
     this.skips = skips.slice(0, skipCount);
@@ -109,79 +120,91 @@ export class Abbreviations {
     return this.#sparse.get(code) ?? -1;
   }
 
-  #compileRow(row: number, format: UnitFormat, skips: Int32Array, skipStart: number): number {
-    const [start, end] = [this.attributeStarts[row], this.attributeStarts[row + 1]];
+  #compileRow(row: number, format: UnitFormat, sizeOf: Int8Array, skips: Int32Array, skipStart: number): number {
+    const { names, forms, formSizes } = this;
+    const end = this.attributeStarts[row + 1];
     let at = skipStart;
     let run = 0;
     let isFixed = true;
     let siblingBack = 0;
     let hasExtent = false;
-    for (let i = start; i < end; i++) {
-      const [name, form] = [this.names[i], this.forms[i]];
-      const size = formSize(form, format);
-      if (size === SIZE_UNKNOWN) this.flags[row] |= IS_UNREADABLE;
-      if (name === dw.DW_AT_low_pc || name === dw.DW_AT_ranges) hasExtent = true;
-      if (isFixed && name === dw.DW_AT_low_pc && form === dw.DW_FORM_addr) this.lowPcs[row] = run;
-      if (isFixed && name === dw.DW_AT_high_pc && (form === dw.DW_FORM_data4 || form === dw.DW_FORM_data8)) {
-        this.highPcs[row] = run;
-        this.highPcSizes[row] = size;
+    // hot: gcc writes a table for each unit
+    for (let i = this.attributeStarts[row]; i < end; i++) {
+      const name = names[i];
+      const form = forms[i];
+      const size = form < FIRST_VENDOR_FORM ? sizeOf[form] : formSize(form, format);
+      formSizes[i] = size;
+      if (size < 0) {
+        if (size === SIZE_UNKNOWN) this.flags[row] |= IS_UNREADABLE;
+        isFixed = false;
+        siblingBack = 0;
+        if (run > 0) skips[at++] = run;
+        skips[at++] = size;
+        run = 0;
       }
-      if (size >= 0) {
-        run += size;
-        if (siblingBack > 0) siblingBack += size;
-        if (name === dw.DW_AT_sibling && form === dw.DW_FORM_ref4) siblingBack = size;
-        continue;
+      if (name === dw.DW_AT_low_pc) {
+        hasExtent = true;
+        if (isFixed && form === dw.DW_FORM_addr) this.lowPcs[row] = run;
+      } else if (name === dw.DW_AT_high_pc) {
+        if (isFixed && (form === dw.DW_FORM_data4 || form === dw.DW_FORM_data8)) {
+          this.highPcs[row] = run;
+          this.highPcSizes[row] = size;
+        }
+      } else if (name === dw.DW_AT_ranges) {
+        hasExtent = true;
+        if (isFixed && form === dw.DW_FORM_sec_offset) this.rangeLists[row] = run;
       }
-      isFixed = false;
-      siblingBack = 0;
-      if (run > 0) skips[at++] = run;
-      skips[at++] = size;
-      run = 0;
+      if (size < 0) continue;
+      run += size;
+      if (siblingBack > 0) siblingBack += size;
+      if (name === dw.DW_AT_sibling && form === dw.DW_FORM_ref4) siblingBack = size;
     }
     this.sizes[row] = isFixed && (this.flags[row] & IS_UNREADABLE) === 0 ? run : -1;
     if (!isFixed && run > 0) skips[at++] = run;
     this.siblingBacks[row] = siblingBack;
     const tag = this.tags[row];
-    if (hasExtent && tag === dw.DW_TAG_subprogram) this.flags[row] |= IS_FUNCTION;
-    else if (hasExtent && tag === dw.DW_TAG_inlined_subroutine) this.flags[row] |= IS_INLINED;
-    else if (CODELESS_TAGS.has(tag)) this.flags[row] |= IS_CODELESS;
+    if (tag === dw.DW_TAG_subprogram) this.flags[row] |= hasExtent ? IS_SUBPROGRAM | IS_FUNCTION : IS_SUBPROGRAM | IS_CODELESS;
+    else if (tag === dw.DW_TAG_inlined_subroutine && hasExtent) this.flags[row] |= IS_INLINED;
+    else if (TYPE_TAGS.has(tag)) this.flags[row] |= IS_CODELESS;
     return at;
   }
 }
 
-/** A table as it stands in the section, in columns that have room for more. */
-interface RawTable {
-  count: number;
-  codes: Float64Array;
-  tags: Uint16Array;
-  children: Uint8Array;
-  starts: Uint32Array;
-  attributeCount: number;
-  names: Uint16Array;
-  forms: Uint16Array;
-  implicit: Float64Array;
+/** A table as it stands in the section, in columns that have room for more: for one table after the other. */
+export class RawTable {
+  count = 0;
+  codes = new Float64Array(64);
+  tags = new Uint16Array(64);
+  children = new Uint8Array(64);
+  starts = new Uint32Array(64);
+  attributeCount = 0;
+  names = new Uint16Array(512);
+  forms = new Uint16Array(512);
+  implicit = new Float64Array(512);
+
+  clear(): void {
+    this.count = 0;
+    this.attributeCount = 0;
+  }
 }
 
 /**
  * Reads an abbreviation table (DWARF 5, 7.5.3), up to its end or, where it has none, the section's.
  * @param view starts with the table
  * @param isAll whether the view reaches to the section's end
+ * @param raw memory that holds anything
  * @param onlyCode stops after the abbreviation of that code
  * @returns the table and its size in bytes; undefined when the view ends inside it
  * @throws PerfconvError `damaged` when it is cut
  */
-export function parseAbbreviations(view: ByteView, format: UnitFormat, isAll: boolean, onlyCode = -1): { table: Abbreviations; sizeBytes: number } | undefined {
-  const raw: RawTable = {
-    count: 0,
-    codes: new Float64Array(64),
-    tags: new Uint16Array(64),
-    children: new Uint8Array(64),
-    starts: new Uint32Array(64),
-    attributeCount: 0,
-    names: new Uint16Array(512),
-    forms: new Uint16Array(512),
-    implicit: new Float64Array(512),
-  };
+export function parseAbbreviations(
+  view: ByteView,
+  format: UnitFormat,
+  isAll: boolean,
+  raw: RawTable,
+  onlyCode = -1,
+): { table: Abbreviations; sizeBytes: number } | undefined {
+  raw.clear();
   const reader = new FormReader(view, format);
   try {
     while (reader.at < reader.end) {
@@ -209,16 +232,25 @@ function parseRow(raw: RawTable, code: number, reader: FormReader): void {
   raw.codes[row] = code;
   raw.tags[row] = Math.min(reader.uleb(), 0xffff);
   raw.children[row] = reader.fixed(1) === 0 ? 0 : HAS_CHILDREN;
+  const { bytes } = reader.view;
+  let i = raw.attributeCount;
+  const most = i + MAX_ATTRIBUTES;
+  // hot
   for (;;) {
-    const name = reader.uleb();
-    const form = reader.uleb();
+    // Nearly all are of one byte each. Behind the end there are none, as uleb() tells.
+    let name = bytes[reader.at];
+    let form = bytes[reader.at + 1];
+    if (name < 0x80 && form < 0x80) reader.at += 2;
+    else {
+      name = reader.uleb();
+      form = reader.uleb();
+    }
     const implicit = form === dw.DW_FORM_implicit_const ? reader.sleb() : 0;
     if (name === 0 && form === 0) break;
-    if (raw.attributeCount - raw.starts[row] === MAX_ATTRIBUTES) {
+    if (i === most) {
       raw.children[row] |= IS_UNREADABLE;
       continue;
     }
-    const i = raw.attributeCount++;
     if (i >= raw.names.length) {
       raw.names = grown(raw.names, i + 1);
       raw.forms = grown(raw.forms, i + 1);
@@ -227,7 +259,8 @@ function parseRow(raw: RawTable, code: number, reader: FormReader): void {
     // What does not fit is no attribute and no form of ours.
     raw.names[i] = Math.min(name, 0xffff);
     raw.forms[i] = Math.min(form, 0xffff);
-    raw.implicit[i] = implicit;
+    raw.implicit[i++] = implicit;
   }
-  raw.starts[row + 1] = raw.attributeCount;
+  raw.attributeCount = i;
+  raw.starts[row + 1] = i;
 }

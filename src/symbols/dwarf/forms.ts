@@ -204,15 +204,17 @@ export class FormReader {
   /**
    * Reads an attribute's value into {@link form}, {@link value} and {@link valueAt}.
    * @param implicit the value that stands in the abbreviation, for `DW_FORM_implicit_const`
+   * @param size what {@link formSize} says of the form
    */
-  read(form: number, implicit: number): void {
+  read(form: number, implicit: number, size: number): void {
     let actual = form;
+    let actualSize = size;
     for (let i = 0; actual === dw.DW_FORM_indirect; i++) {
       if (i === MAX_INDIRECTIONS) throw this.#damaged('DW_FORM_indirect without end');
       actual = this.uleb();
+      actualSize = formSize(actual, this.format);
     }
     this.form = actual;
-    const size = formSize(actual, this.format);
     this.valueAt = this.at;
     switch (actual) {
       case dw.DW_FORM_implicit_const:
@@ -232,7 +234,7 @@ export class FormReader {
         this.value = 0;
         return;
     }
-    switch (size) {
+    switch (actualSize) {
       case SIZE_ULEB:
         this.value = this.uleb();
         return;
@@ -258,7 +260,7 @@ export class FormReader {
       case SIZE_UNKNOWN:
         throw this.#damaged(`unknown form 0x${actual.toString(16)}`);
       default:
-        this.value = this.fixed(size);
+        this.value = this.fixed(actualSize);
     }
   }
 

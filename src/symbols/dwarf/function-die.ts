@@ -13,6 +13,22 @@ export const ORIGIN_IN_INFO = 2;
 /** A DIE of the supplementary file's. */
 const ORIGIN_IN_SUPPLEMENTARY = 3;
 
+/** By DW_AT_…: whether the attribute tells what is wanted of a function. */
+const IS_READ = new Uint8Array(dw.DW_AT_MIPS_linkage_name + 1);
+for (const name of [
+  dw.DW_AT_name,
+  dw.DW_AT_linkage_name,
+  dw.DW_AT_MIPS_linkage_name,
+  dw.DW_AT_decl_file,
+  dw.DW_AT_decl_line,
+  dw.DW_AT_call_file,
+  dw.DW_AT_call_line,
+  dw.DW_AT_call_column,
+  dw.DW_AT_abstract_origin,
+  dw.DW_AT_specification,
+])
+  IS_READ[name] = 1;
+
 /**
  * Reads DIEs of functions (DWARF 5, 3.3). There are tens of them for each address, so that no object is made for one: the
  * fields are those of the last one read.
@@ -33,7 +49,11 @@ export class FunctionDieReader {
   originOffset = 0;
   readonly #reader: FormReader;
   readonly #abbreviations: Abbreviations;
-  #dieAt = 0;
+  /** The attributes that are names, as indexes of the abbreviations', and where their values stand. */
+  #name = 0;
+  #nameAt = 0;
+  #linkageName = 0;
+  #linkageNameAt = 0;
 
   /** @param view holds a whole unit */
   constructor(view: ByteView, format: UnitFormat, abbreviations: Abbreviations) {
@@ -44,7 +64,6 @@ export class FunctionDieReader {
   /** Reads the DIE at `dieAt` of the unit. @throws PerfconvError `damaged` */
   read(dieAt: number): void {
     const reader = this.#reader;
-    this.#dieAt = dieAt;
     this.declFile = -1;
     this.declLine = 0;
     this.callFile = -1;
@@ -53,18 +72,30 @@ export class FunctionDieReader {
     this.hasName = false;
     this.hasLinkageName = false;
     this.origin = ORIGIN_NONE;
-    const { attributeStarts, names, forms, implicit } = this.#abbreviations;
-    const row = this.#row();
+    const { attributeStarts, names, forms, implicit, formSizes } = this.#abbreviations;
+    const row = this.#row(dieAt);
     const end = attributeStarts[row + 1];
+    // hot
     for (let i = attributeStarts[row]; i < end; i++) {
-      reader.read(forms[i], implicit[i]);
-      switch (names[i]) {
+      const name = names[i];
+      const size = formSizes[i];
+      if (size >= 0 && IS_READ[name] !== 1) {
+        reader.at += size;
+        continue;
+      }
+      const { at } = reader;
+      reader.read(forms[i], implicit[i], size);
+      switch (name) {
         case dw.DW_AT_name:
           this.hasName = true;
+          this.#name = i;
+          this.#nameAt = at;
           break;
         case dw.DW_AT_linkage_name:
         case dw.DW_AT_MIPS_linkage_name:
           this.hasLinkageName = true;
+          this.#linkageName = i;
+          this.#linkageNameAt = at;
           break;
         case dw.DW_AT_decl_file:
           this.declFile = reader.value;
@@ -93,27 +124,24 @@ export class FunctionDieReader {
 
   /** Where DW_AT_name of the last DIE stands. */
   namePlace(): TextPlace | undefined {
-    return this.#placeOf(dw.DW_AT_name, dw.DW_AT_name);
+    return this.hasName ? this.#placeOf(this.#name, this.#nameAt) : undefined;
   }
 
   /** Where DW_AT_linkage_name of the last DIE stands, or what there was before DWARF 4. */
   linkageNamePlace(): TextPlace | undefined {
-    return this.#placeOf(dw.DW_AT_linkage_name, dw.DW_AT_MIPS_linkage_name);
+    return this.hasLinkageName ? this.#placeOf(this.#linkageName, this.#linkageNameAt) : undefined;
   }
 
-  #placeOf(name: number, other: number): TextPlace | undefined {
-    const { attributeStarts, names, forms, implicit } = this.#abbreviations;
-    const row = this.#row();
-    for (let i = attributeStarts[row]; i < attributeStarts[row + 1]; i++) {
-      this.#reader.read(forms[i], implicit[i]);
-      if (names[i] === name || names[i] === other) return textPlace(this.#reader);
-    }
-    return undefined;
+  #placeOf(attribute: number, at: number): TextPlace | undefined {
+    const { forms, implicit, formSizes } = this.#abbreviations;
+    this.#reader.at = at;
+    this.#reader.read(forms[attribute], implicit[attribute], formSizes[attribute]);
+    return textPlace(this.#reader);
   }
 
-  /** Puts the reader at the DIE's attributes. @returns the row of its abbreviation */
-  #row(): number {
-    this.#reader.at = this.#dieAt;
+  /** Puts the reader at the attributes of a DIE. @returns the row of its abbreviation */
+  #row(dieAt: number): number {
+    this.#reader.at = dieAt;
     const code = this.#reader.uleb();
     const row = this.#abbreviations.row(code);
     if (row < 0 || (this.#abbreviations.flags[row] & IS_UNREADABLE) !== 0)

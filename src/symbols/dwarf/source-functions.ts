@@ -1,4 +1,5 @@
 import type { SourceFunction } from '../code-symbols.ts';
+import { ascendingOrder } from '../table/ascending-order.ts';
 import type { DwarfFile, Unit } from './dwarf-file.ts';
 import { ORIGIN_IN_INFO, ORIGIN_IN_UNIT, ORIGIN_NONE } from './function-die.ts';
 import type { LineTable } from './line-table.ts';
@@ -205,17 +206,34 @@ function originOf({ file, header, functionDies: { origin, originOffset } }: Unit
 
 /** Fills texts in, in the order in which they stand in the file. */
 async function readTexts(file: DwarfFile, texts: readonly WantedText[]): Promise<void> {
-  const placed: { readonly want: WantedText; readonly place: SectionTextPlace }[] = [];
-  const byIndex: { readonly want: WantedText; readonly index: number }[] = [];
+  const wants: WantedText[] = [];
+  const places: SectionTextPlace[] = [];
+  const byIndex: WantedText[] = [];
   for (const want of texts) {
-    if (want.place.kind === 'index') byIndex.push({ want, index: want.place.index });
-    else if (want.place.kind !== 'text') placed.push({ want, place: want.place });
+    const { place } = want;
+    if (place.kind === 'index') byIndex.push(want);
+    else if (place.kind !== 'text') {
+      wants.push(want);
+      places.push(place);
+    }
   }
-  byIndex.sort((a, b) => a.want.strOffsetsBase + a.index * a.want.offsetSize - b.want.strOffsetsBase - b.index * b.want.offsetSize);
-  for (const { want, index } of byIndex) {
-    const place = await file.strings.resolveIndex(index, want.strOffsetsBase, want.offsetSize);
-    if (place !== undefined) placed.push({ want, place });
+  for (const i of ascendingOrder(Float64Array.from(byIndex, offsetOfIndex))) {
+    const place = await file.strings.resolveIndex(indexOf(byIndex[i]), byIndex[i].strOffsetsBase, byIndex[i].offsetSize);
+    if (place === undefined) continue;
+    wants.push(byIndex[i]);
+    places.push(place);
   }
-  placed.sort((a, b) => a.place.offset - b.place.offset);
-  for (const { want, place } of placed) want.target[want.field] = file.strings.textInMemory(place) ?? (await file.strings.text(place));
+  for (const i of ascendingOrder(Float64Array.from(places, ({ offset }) => offset))) {
+    const { target, field } = wants[i];
+    target[field] = file.strings.textInMemory(places[i]) ?? (await file.strings.text(places[i]));
+  }
+}
+
+/** Where the offset of a text known by its index stands in `.debug_str_offsets`. */
+function offsetOfIndex(want: WantedText): number {
+  return want.strOffsetsBase + indexOf(want) * want.offsetSize;
+}
+
+function indexOf({ place }: WantedText): number {
+  return place.kind === 'index' ? place.index : -1;
 }

@@ -1,17 +1,17 @@
 import type { SourceFrame, SourceFunction } from '../code-symbols.ts';
 import type { Unit } from './dwarf-file.ts';
-import { FunctionScan } from './function-scan.ts';
+import type { FunctionClaims } from './function-claims.ts';
+import { FunctionScan, SCAN_ALL, SCAN_CODE, SCAN_FUNCTIONS } from './function-scan.ts';
 import type { LineTable } from './line-table.ts';
 import type { SourceFunctions } from './source-functions.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
 
-/** A function of a unit, and where it is called if it is inlined. */
+/** A function of a unit, and the frame that it is called from if it is inlined. */
 interface FoundFunction {
   readonly function: SourceFunction;
-  readonly parent: number;
-  readonly callFile: string;
-  readonly callLine: number;
-  readonly callColumn: number;
+  /** Of the function around it: the same for all addresses in this one. Undefined where that is no function of interest. */
+  readonly caller: SourceFrame | undefined;
+  readonly parent: FoundFunction | undefined;
 }
 
 /** The frames at addresses of one unit. */
@@ -22,7 +22,8 @@ export class UnitFrames {
   readonly #functions: SourceFunctions;
   /** By index of the wanted addresses: the innermost function, as an index of its scan's; −1 for none. */
   #innermost: Int32Array = new Int32Array();
-  #scans: FunctionScan[] = [];
+  /** By index of the wanted addresses: what that scan has found. */
+  #claims: FunctionClaims[] = [];
   /** By where the function's DIE stands. */
   readonly #found = new Map<number, FoundFunction>();
 
@@ -41,22 +42,28 @@ export class UnitFrames {
   async find(wanted: Float64Array, addresses: UnitAddresses): Promise<void> {
     const { view, abbreviations, header, dieAt } = this.#unit;
     const unit = { view, format: header, abbreviations, addresses, dieAt };
-    const scan = new FunctionScan(unit, wanted, false);
-    this.#innermost = scan.innermost;
-    this.#scans = new Array(wanted.length).fill(scan);
-    await scan.run();
-    if (!scan.hasSkipped) return;
-    const open = Array.from(wanted.keys()).filter((index) => scan.innermost[index] < 0 && this.#isCode(wanted[index], scan.endsBefore[index]));
-    if (open.length === 0) return;
-    const second = new FunctionScan(
-      unit,
-      Float64Array.from(open, (index) => wanted[index]),
-      true,
-    );
-    await second.run();
-    for (const [i, index] of open.entries()) {
-      this.#innermost[index] = second.innermost[i];
-      this.#scans[index] = second;
+    this.#innermost = new Int32Array(wanted.length).fill(-1);
+    this.#claims = new Array(wanted.length);
+    let open: readonly number[] = Array.from(wanted.keys());
+    // Hardly any address is left for the wider ones.
+    for (const scope of [SCAN_CODE, SCAN_FUNCTIONS, SCAN_ALL] as const) {
+      const scan = new FunctionScan(
+        unit,
+        Float64Array.from(open, (index) => wanted[index]),
+        scope,
+      );
+      const { found } = scan;
+      try {
+        await scan.run();
+      } finally {
+        for (const [i, index] of open.entries()) {
+          this.#innermost[index] = found.innermost[i];
+          this.#claims[index] = found;
+        }
+      }
+      const endsBefore = found.endsBefore();
+      open = open.filter((index, i) => found.innermost[i] < 0 && this.#isCode(wanted[index], endsBefore[i]));
+      if (open.length === 0 || !scan.hasSkipped) return;
     }
   }
 
@@ -91,35 +98,26 @@ export class UnitFrames {
       line = lines[row];
       column = columns[row];
     }
-    let die = this.#innermost[index];
+    const die = this.#innermost[index];
     if (die < 0) return row < 0 ? [] : [{ function: undefined, file, line, column }];
-    const frames: SourceFrame[] = [];
-    while (die >= 0) {
-      const found = this.#functionAt(this.#scans[index], die);
-      frames.push({ function: found.function, file, line, column });
-      file = found.callFile;
-      line = found.callLine;
-      column = found.callColumn;
-      die = found.parent;
-    }
+    const innermost = this.#functionAt(this.#claims[index], die);
+    const frames: SourceFrame[] = [{ function: innermost.function, file, line, column }];
+    for (let inlined: FoundFunction | undefined = innermost; inlined?.caller !== undefined; inlined = inlined.parent) frames.push(inlined.caller);
     return frames;
   }
 
-  #functionAt(scan: FunctionScan, index: number): FoundFunction {
-    const dieAt = scan.dies[index];
+  /** Parents come first: they have lower indexes. */
+  #functionAt(claims: FunctionClaims, index: number): FoundFunction {
+    const dieAt = claims.dies[index];
     const known = this.#found.get(dieAt);
     if (known !== undefined) return known;
+    const parentIndex = claims.parents[index];
+    const parent = parentIndex < 0 ? undefined : this.#functionAt(claims, parentIndex);
     const die = this.#unit.functionDies;
     die.read(dieAt);
     const { callFile, callLine, callColumn } = die;
-    const parent = scan.parents[index];
-    const found = {
-      function: this.#functions.functionOf(this.#unit, dieAt, this.#files),
-      parent,
-      callFile: parent < 0 || callFile < 0 ? '' : (this.#files?.file(callFile) ?? ''),
-      callLine,
-      callColumn,
-    };
+    const caller = parent && { function: parent.function, file: callFile < 0 ? '' : (this.#files?.file(callFile) ?? ''), line: callLine, column: callColumn };
+    const found = { function: this.#functions.functionOf(this.#unit, dieAt, this.#files), caller, parent };
     this.#found.set(dieAt, found);
     return found;
   }

@@ -3,7 +3,7 @@ import { IS_FUNCTION } from './abbreviations.ts';
 import type { AddressClaims } from './address-claims.ts';
 import { DW_TAG_compile_unit, DW_TAG_skeleton_unit, DW_UT_compile, DW_UT_skeleton } from './dwarf-constants.ts';
 import type { DwarfFile } from './dwarf-file.ts';
-import { isAddressForm } from './function-scan.ts';
+import { isAddressForm } from './function-extent.ts';
 import { SectionWindow } from './section-window.ts';
 import type { OnDamage } from './source-functions.ts';
 import { UnitAddresses } from './unit-addresses.ts';

@@ -38,9 +38,9 @@ function readAttributes(abbreviations: Abbreviations, reader: FormReader, take: 
   const code = reader.uleb();
   const row = abbreviations.row(code);
   if (row < 0) throw new PerfconvError('damaged', `no abbreviation ${code}`, { record: 'DIE' });
-  const { attributeStarts, names, forms, implicit } = abbreviations;
+  const { attributeStarts, names, forms, implicit, formSizes } = abbreviations;
   for (let i = attributeStarts[row]; i < attributeStarts[row + 1]; i++) {
-    reader.read(forms[i], implicit[i]);
+    reader.read(forms[i], implicit[i], formSizes[i]);
     take(names[i]);
   }
   return row;
