@@ -20,7 +20,8 @@ function worstProfile() {
   };
   const ids = Array.from({ length: LOCATIONS }, (_, nth) => {
     const location = locations.intern(0, 0x1_0000 + nth * 7, 0, CPUMODE_USER, nth % 2 === 0);
-    if (nth % 3 > 0) locations.setLines(location, [functions.intern(strings.intern(`function_number_${nth % 20_000}`))], [nth], [0], 0);
+    if (nth % 3 > 0)
+      locations.setLines(location, [{ function: functions.intern(strings.intern(`function_number_${nth % 20_000}`)), line: nth, column: 0, file: 0 }], 0);
     return location;
   });
   for (let sample = 1; sample < STACKS; sample++) {

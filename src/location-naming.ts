@@ -1,6 +1,7 @@
 import { FunctionNames } from './function-names.ts';
 import type { Profile } from './profile/profile.ts';
-import type { CodeSymbols, SourceFrame } from './symbols/code-symbols.ts';
+import type { LocationLine } from './profile/tables.ts';
+import type { CodeSymbols, SourceFrame, SourceFunction } from './symbols/code-symbols.ts';
 import type { DemangleStyle } from './symbols/demangle/demangle.ts';
 import type { SymbolTable } from './symbols/table/symbol-table.ts';
 
@@ -20,12 +21,6 @@ export interface LocationNamingOptions {
   readonly debugInfo: DebugInfoUse;
   /** How mangled names are shown; `none`: as they are. */
   readonly demangle: DemangleStyle | 'none';
-}
-
-/** A function of the profile, and where its own description says it is: a string index, 0 when nothing does. */
-interface NamedFunction {
-  readonly index: number;
-  readonly file: number;
 }
 
 /** Writes functions, files and lines into a profile's locations. */
@@ -63,7 +58,7 @@ export class LocationNaming {
         func = functions.intern(name, systemName);
         functionOfSymbol.set(symbol, func);
       }
-      locations.setLines(location, [func], [0], [0], locations.address(location) - symbols.start(symbol));
+      locations.setLines(location, [withoutLine(func)], locations.address(location) - symbols.start(symbol));
     }
     return left;
   }
@@ -113,7 +108,7 @@ export class LocationNaming {
       if (hasLines.has(location)) continue;
       const symbol = table.find(this.#codeAddress(location));
       const owner = symbol < 0 ? undefined : owners.get(symbol);
-      if (owner !== undefined) locations.setLines(location, [owner], [0], [0], locations.symbolOffset(location));
+      if (owner !== undefined) locations.setLines(location, [withoutLine(owner)], locations.symbolOffset(location));
     }
   }
 
@@ -122,46 +117,44 @@ export class LocationNaming {
    * @returns the outermost function, −1 when none is known
    */
   #setFrames(location: number, frames: readonly SourceFrame[], linkageName: string | undefined, symbolOffset: number): number {
-    const { strings } = this.#profile;
     const outermost = frames.length - 1;
-    const functions: number[] = [];
-    const files: number[] = [];
-    const lineNumbers: number[] = [];
-    const columns: number[] = [];
+    const lines: LocationLine[] = [];
     for (let nth = this.#showsInlines ? 0 : outermost; nth <= outermost; nth++) {
-      const frame = frames[nth];
-      const name = (nth === outermost ? linkageName : undefined) ?? (frame.function?.linkageName || frame.function?.name);
+      const described = frames[nth].function;
+      const name = (nth === outermost ? linkageName : undefined) ?? (described?.linkageName || described?.name);
       // A line whose function nobody knows is not worth a frame without a name.
-      if (!name) continue;
-      const place = this.#takesInnermostLine ? { ...frames[0], function: frame.function } : frame;
-      const { index, file } = this.#internFunction(name, place);
-      // A line of nobody knows which file is none of the function's.
-      const line = place.file === '' && file !== 0 ? 0 : place.line;
-      const lineFile = line > 0 ? strings.intern(place.file) : file;
-      functions.push(index);
-      files.push(lineFile === file ? 0 : lineFile);
-      lineNumbers.push(line);
-      columns.push(line > 0 ? place.column : 0);
+      if (name) lines.push(this.#internLine(name, described, frames[this.#takesInnermostLine ? 0 : nth]));
     }
-    if (functions.length === 0) return -1;
-    this.#profile.locations.setLines(location, functions, lineNumbers, columns, symbolOffset, files);
-    return functions[functions.length - 1];
+    if (lines.length === 0) return -1;
+    this.#profile.locations.setLines(location, lines, symbolOffset);
+    return lines[lines.length - 1].function;
+  }
+
+  /** A function and its line. @param place where that is */
+  #internLine(linkageName: string, described: SourceFunction | undefined, place: SourceFrame): LocationLine {
+    const { strings, functions } = this.#profile;
+    const { name, systemName } = this.#names.of(linkageName);
+    const functionFile = strings.intern(this.#fileOfFunction(linkageName, described, place.file));
+    // A line of nobody knows which file is none of the function's.
+    const line = place.file === '' && functionFile !== 0 ? 0 : place.line;
+    const lineFile = line > 0 ? strings.intern(place.file) : functionFile;
+    return {
+      function: functions.intern(name, systemName, functionFile, described?.startLine ?? 0),
+      line,
+      column: line > 0 ? place.column : 0,
+      file: lineFile === functionFile ? 0 : lineFile,
+    };
   }
 
   /**
-   * The function of a frame. It is in the file that its description names, whatever was included into it; one that nothing describes
-   * (assembly), or only without a file (Observed: Go, functions that are inlined elsewhere, too), in that of the first of its lines met.
+   * A function is in the file that its description names, whatever was included into it; one that nothing describes (assembly), or only
+   * without a file (Observed: Go, functions that are inlined elsewhere, too), in that of the first of its lines met.
    */
-  #internFunction(linkageName: string, { function: described, file }: SourceFrame): NamedFunction {
-    const { strings, functions } = this.#profile;
-    const { name, systemName } = this.#names.of(linkageName);
-    let source = described?.file ?? '';
-    if (source === '') {
-      source = this.#fileOf.get(linkageName) ?? file;
-      this.#fileOf.set(linkageName, source);
-    }
-    const index = strings.intern(source);
-    return { index: functions.intern(name, systemName, index, described?.startLine ?? 0), file: index };
+  #fileOfFunction(linkageName: string, described: SourceFunction | undefined, lineFile: string): string {
+    const file = described?.file || this.#fileOf.get(linkageName);
+    if (file !== undefined) return file;
+    this.#fileOf.set(linkageName, lineFile);
+    return lineFile;
   }
 
   /** Where the code of a location stands: before the address that a call returns to. */
@@ -170,4 +163,8 @@ export class LocationNaming {
     const address = locations.address(location);
     return locations.isReturnAddress(location) ? address - 1 : address;
   }
+}
+
+function withoutLine(func: number): LocationLine {
+  return { function: func, line: 0, column: 0, file: 0 };
 }

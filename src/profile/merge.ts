@@ -147,16 +147,13 @@ export class ProfileMerger {
   }
 
   #copyLines(from: LocationTable, index: number, location: number, functionOf: Uint32Array, stringOf: Uint32Array): void {
-    const lines = [...Array(from.lineCount(index)).keys()];
-    if (lines.length === 0) return;
-    this.#locations.setLines(
-      location,
-      lines.map((nth) => functionOf[from.lineFunction(index, nth)]),
-      lines.map((nth) => from.lineNumber(index, nth)),
-      lines.map((nth) => from.lineColumn(index, nth)),
-      from.symbolOffset(index),
-      lines.map((nth) => stringOf[from.lineFile(index, nth)]),
-    );
+    const lines = Array.from({ length: from.lineCount(index) }, (_, nth) => ({
+      function: functionOf[from.lineFunction(index, nth)],
+      line: from.lineNumber(index, nth),
+      column: from.lineColumn(index, nth),
+      file: stringOf[from.lineFile(index, nth)],
+    }));
+    if (lines.length > 0) this.#locations.setLines(location, lines, from.symbolOffset(index));
   }
 
   #hasSameLines(from: LocationTable, index: number, location: number, functionOf: Uint32Array, stringOf: Uint32Array): boolean {

@@ -54,6 +54,17 @@ const RETURN_ADDRESS = 8;
 /** Above the bits of cpumode and RETURN_ADDRESS. */
 const VARIANT = 16;
 
+/** A function at a location, and where in its source the code there was made from. */
+export interface LocationLine {
+  /** Function index. */
+  readonly function: number;
+  /** 1-based, 0 when unknown; so is the column. */
+  readonly line: number;
+  readonly column: number;
+  /** String index of the file that the line is in, where that is not the function's own (code that was included); else 0. */
+  readonly file: number;
+}
+
 /**
  * Places in code, each once: rows are unique in (mapping, address, cpumode, whether it is a return address, variant).
  *
@@ -118,33 +129,25 @@ export class LocationTable {
   /**
    * Says what stands at a location: one line per function, the innermost inlined one first, the function that owns
    * the machine code last. A location without lines is unresolved.
-   * @param functions function indexes; `lines` and `columns` 1-based, 0 unknown, both of the same length
    * @param symbolOffset bytes from the start of the symbol to the location's address (as printed: `main+0x1f`)
-   * @param files string indexes of the files that the lines are in, as {@link lineFile} gives them; absent: those of the functions
    */
-  setLines(
-    index: number,
-    functions: readonly number[],
-    lines: readonly number[],
-    columns: readonly number[],
-    symbolOffset: number,
-    files?: readonly number[],
-  ): void {
+  setLines(index: number, lines: readonly LocationLine[], symbolOffset: number): void {
     const start = this.#lines;
-    this.#lines += functions.length;
+    this.#lines += lines.length;
     this.#lineFunction = grown(this.#lineFunction, this.#lines);
     this.#lineNumber = grown(this.#lineNumber, this.#lines);
     this.#lineColumn = grown(this.#lineColumn, this.#lines);
     this.#lineFile = grown(this.#lineFile, this.#lines);
-    for (let i = 0; i < functions.length; i++) {
-      this.#lineFunction[start + i] = functions[i];
-      this.#lineNumber[start + i] = lines[i];
-      this.#lineColumn[start + i] = columns[i];
-      this.#lineFile[start + i] = files === undefined ? 0 : files[i];
+    for (let i = 0; i < lines.length; i++) {
+      const { function: func, line, column, file } = lines[i];
+      this.#lineFunction[start + i] = func;
+      this.#lineNumber[start + i] = line;
+      this.#lineColumn[start + i] = column;
+      this.#lineFile[start + i] = file;
     }
     this.#growToLocations();
     this.#lineStart[index] = start;
-    this.#lineCount[index] = functions.length;
+    this.#lineCount[index] = lines.length;
     this.#symbolOffset[index] = symbolOffset;
   }
 

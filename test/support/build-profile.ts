@@ -63,14 +63,13 @@ export function buildProfile(
     addresses.set(key, address);
     const location = locations.intern(mapping, address >>> 0, Math.floor(address / 2 ** 32) >>> 0, isKernel ? CPUMODE_KERNEL : CPUMODE_USER, !isLeaf);
     if (!frame.unresolved && locations.lineCount(location) === 0) {
-      const lines = [...(frame.inlined ?? []), frame];
-      locations.setLines(
-        location,
-        lines.map((line) => functions.intern(strings.intern(line.name), 0, strings.intern(line.file ?? ''), 0)),
-        lines.map((line) => line.line ?? 0),
-        lines.map(() => 0),
-        4,
-      );
+      const lines = [...(frame.inlined ?? []), frame].map(({ name, file = '', line = 0 }) => ({
+        function: functions.intern(strings.intern(name), 0, strings.intern(file), 0),
+        line,
+        column: 0,
+        file: 0,
+      }));
+      locations.setLines(location, lines, 4);
     }
     return location;
   };

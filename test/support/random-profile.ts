@@ -115,13 +115,13 @@ export const randomProfile: fc.Arbitrary<Profile> = fc
         spec.isReturnAddress,
       );
       if (spec.lines.length > 0 && locations.lineCount(index) === 0) {
-        locations.setLines(
-          index,
-          spec.lines.map((row) => functions.intern(strings.intern(row.name), strings.intern(row.systemName), strings.intern(row.file), row.startLine)),
-          spec.lines.map((row) => row.line),
-          spec.lines.map((row) => row.column),
-          0,
-        );
+        const lines = spec.lines.map(({ name, systemName, file, startLine, line, column }) => ({
+          function: functions.intern(strings.intern(name), strings.intern(systemName), strings.intern(file), startLine),
+          line,
+          column,
+          file: 0,
+        }));
+        locations.setLines(index, lines, 0);
       }
       return index;
     });

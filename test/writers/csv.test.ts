@@ -208,7 +208,8 @@ describe('results.csv', () => {
   test('tells the build id, and the line where a function begins', async () => {
     const profile = buildProfile([{ timeNs: 0, stack: ['main'], period: 5 }]);
     const { strings, functions, locations, stacks, totals } = profile;
-    locations.setLines(stacks.location(totals.stack(0)), [functions.intern(strings.intern('f'), 0, strings.intern('f.c'), 41)], [43], [0], 0);
+    const func = functions.intern(strings.intern('f'), 0, strings.intern('f.c'), 41);
+    locations.setLines(stacks.location(totals.stack(0)), [{ function: func, line: 43, column: 0, file: 0 }], 0);
     const withBuildId: Profile = { ...profile, mappings: [{ ...profile.mappings[0], buildId: 'ab12' }] };
     const [row] = parseCsv(await textOf((sink) => writeResultsCsv(withBuildId, sink)));
     expect(row).toMatchObject({ filename: 'f.c', function: 'f', build_id: 'ab12', line: '41' });

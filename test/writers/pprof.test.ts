@@ -234,7 +234,7 @@ describe('locations', () => {
   test('a line of another file than its function makes it a function in that file', async () => {
     const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'hot', file: '/hot.c', line: 12 }] }]);
     const { locations, strings } = profile;
-    locations.setLines(0, [locations.lineFunction(0, 0)], [7], [0], 4, [strings.intern('/part.def')]);
+    locations.setLines(0, [{ function: locations.lineFunction(0, 0), line: 7, column: 0, file: strings.intern('/part.def') }], 4);
     const { samples } = await pprofOf(profile);
     expect(samples[0].locations[0].frames).toEqual(['hot||/part.def:0|7:0']);
   });
@@ -300,7 +300,7 @@ describe('locations', () => {
     const profile = buildProfile(ONE);
     const { strings, functions, locations } = profile;
     const func = functions.intern(strings.intern('ns::f(int)'), strings.intern('_ZN2ns1fEi'), strings.intern('/f.cc'), 40);
-    locations.setLines(profile.stacks.location(1), [func], [42], [7], 0);
+    locations.setLines(profile.stacks.location(1), [{ function: func, line: 42, column: 7, file: 0 }], 0);
     expect((await pprofOf(profile)).samples[0].locations[0].frames).toEqual(['ns::f(int)|_ZN2ns1fEi|/f.cc:40|42:7']);
   });
 });

@@ -55,7 +55,7 @@ it('source lines stand on lines of their own, as perf prints them', async () => 
 
 it("a source line names the file that it is in, be it another than the function's", async () => {
   const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'hot', file: '/src/hot.c', line: 12, address: 0x1234 }] }]);
-  profile.locations.setLines(0, [profile.locations.lineFunction(0, 0)], [7], [0], 4, [profile.strings.intern('/src/part.def')]);
+  profile.locations.setLines(0, [{ function: profile.locations.lineFunction(0, 0), line: 7, column: 0, file: profile.strings.intern('/src/part.def') }], 4);
   const sink = new BufferSink();
   await writeScript(profile, sink, { fields: ['ip', 'srcline'] });
   expect(sink.text().split('\n')[2]).toBe('  part.def:7');
