@@ -44,7 +44,7 @@ export class LocationNaming {
   /** Names what the symbols cover, without files and lines. @returns the locations that they do not */
   bySymbols(group: readonly number[], symbols: FunctionTable): number[] {
     const { locations, functions } = this.#profile;
-    const functionOfSymbol = new Map<number, number>();
+    const linesOfSymbol = new Map<number, readonly LocationLine[]>();
     const left: number[] = [];
     for (const location of group) {
       const symbol = symbols.find(this.#codeAddress(location));
@@ -52,13 +52,13 @@ export class LocationNaming {
         left.push(location);
         continue;
       }
-      let func = functionOfSymbol.get(symbol);
-      if (func === undefined) {
+      let lines = linesOfSymbol.get(symbol);
+      if (lines === undefined) {
         const { name, systemName } = this.#names.of(symbols.name(symbol));
-        func = functions.intern(name, systemName);
-        functionOfSymbol.set(symbol, func);
+        lines = [withoutLine(functions.intern(name, systemName))];
+        linesOfSymbol.set(symbol, lines);
       }
-      locations.setLines(location, [withoutLine(func)], locations.address(location) - symbols.start(symbol));
+      locations.setLines(location, lines, locations.address(location) - symbols.start(symbol));
     }
     return left;
   }
