@@ -2,9 +2,11 @@ import { RunTimeKernelCode } from './bpf-code.ts';
 import { EmbeddedSymbolTables } from './embedded-symbols.ts';
 import { jitDumpSymbols } from './jit-symbols.ts';
 import { type FunctionTable, LocationNaming, type LocationNamingOptions } from './location-naming.ts';
+import type { JitDump } from './perfdata/jitdump.ts';
 import type { Profile } from './profile/profile.ts';
 import type { Dso } from './session/dsos.ts';
 import type { SessionResult } from './session/session.ts';
+import type { CodeSymbols } from './symbols/code-symbols.ts';
 import { isGuestImage } from './symbols/kernel/kernel-identity.ts';
 import { SymbolSearch } from './symbols/search/search-log.ts';
 import type { CodeObject, Symbolizer } from './symbols/symbolizer.ts';
@@ -26,53 +28,88 @@ export interface NamingOptions extends LocationNamingOptions {
  * @returns where was looked for the symbols of which mapping
  */
 export async function symbolizeLocations(profile: Profile, session: SessionResult, options: NamingOptions): Promise<ReadonlyMap<number, SymbolSearch>> {
-  const { symbolizer, compatPerf } = options;
-  const { mappings } = profile;
-  const naming = new LocationNaming(profile, options);
-  const byMapping = groupByMapping(profile);
-  const hasModules = (kind: Dso['kind']): boolean =>
-    session.dsos.some((dso, mapping) => dso.kind === kind && !dso.isOneFunction && byMapping[mapping] !== undefined);
-  const isAskedForModules = (dso: Dso): boolean => isKernelImage(dso) && hasModules(dso.kind === 'kernel' ? 'module' : 'guest');
-  const embedded = new EmbeddedSymbolTables(session);
-  const runTimeCode = new RunTimeKernelCode(session.features.bpfPrograms ?? []);
-  const searches = new Map<number, SymbolSearch>();
-  for (const mapping of kernelFirst(session)) {
-    const dso = session.dsos[mapping];
-    let left = byMapping[mapping] ?? [];
-    const nameBy = (symbols: FunctionTable): void => {
-      mappings[mapping].hasSymbols = true;
-      left = naming.bySymbols(left, symbols);
-    };
-    if (left.length > 0 && dso.isOneFunction) {
-      mappings[mapping].hasSymbols = true;
-      await naming.byCode(left, runTimeCode.codeOf(dso));
-      continue;
+  const naming = new MappingNaming(profile, session, options);
+  for (const mapping of kernelFirst(session)) await naming.name(mapping);
+  return naming.searches;
+}
+
+/** Names the locations of one mapping after the other: whatever knows them is asked in turn for those that are left. */
+class MappingNaming {
+  /** Where was looked for the symbols of which mapping. */
+  readonly searches = new Map<number, SymbolSearch>();
+  readonly #profile: Profile;
+  readonly #session: SessionResult;
+  readonly #options: NamingOptions;
+  readonly #locations: LocationNaming;
+  readonly #byMapping: readonly (readonly number[] | undefined)[];
+  readonly #embedded: EmbeddedSymbolTables;
+  readonly #runTimeCode: RunTimeKernelCode;
+
+  constructor(profile: Profile, session: SessionResult, options: NamingOptions) {
+    this.#profile = profile;
+    this.#session = session;
+    this.#options = options;
+    this.#locations = new LocationNaming(profile, options);
+    this.#byMapping = groupByMapping(profile);
+    this.#embedded = new EmbeddedSymbolTables(session);
+    this.#runTimeCode = new RunTimeKernelCode(session.features.bpfPrograms ?? []);
+  }
+
+  async name(mapping: number): Promise<void> {
+    const dso = this.#session.dsos[mapping];
+    const group = this.#byMapping[mapping] ?? [];
+    if (group.length > 0 && dso.isOneFunction) return this.#byCode(mapping, group, this.#runTimeCode.codeOf(dso));
+    const left = this.#byEmbeddedSymbols(mapping, group);
+    const dump = this.#session.jitDumps.get(mapping);
+    if (left.length > 0 && dump !== undefined) return this.#byJitDump(mapping, left, dump);
+    if (left.length > 0 || this.#isAskedForModules(dso)) return this.#byFiles(mapping, left);
+  }
+
+  /** @returns the locations that the recording's own symbols leave */
+  #byEmbeddedSymbols(mapping: number, group: readonly number[]): readonly number[] {
+    if (group.length === 0 || this.#options.compatPerf) return group;
+    const isModule = this.#session.dsos[mapping].kind === 'module';
+    let left = group;
+    for (const table of this.#embedded.tablesOf(mapping)) {
+      this.#profile.mappings[mapping].hasSymbols = true;
+      left = this.#locations.bySymbols(left, isModule ? withoutModule(table) : table);
     }
-    const own = left.length === 0 || compatPerf ? [] : embedded.tablesOf(mapping);
-    for (const table of own) nameBy(dso.kind === 'module' ? withoutModule(table) : table);
-    const dump = left.length === 0 ? undefined : session.jitDumps.get(mapping);
-    if (dump !== undefined) {
-      const search = new SymbolSearch();
-      search.use(dump.name, 'symbols');
-      searches.set(mapping, search);
-      mappings[mapping].hasSymbols = true;
-      await naming.byCode(left, jitDumpSymbols(dump));
-      continue;
-    }
-    // Modules need the kernel to be asked for, though no sample may lie in it.
-    if (symbolizer === undefined || (left.length === 0 && !isAskedForModules(dso))) continue;
+    return left;
+  }
+
+  async #byJitDump(mapping: number, group: readonly number[], dump: JitDump): Promise<void> {
     const search = new SymbolSearch();
-    if (left.length > 0) searches.set(mapping, search);
-    const code = await symbolizer.symbolsFor(codeObject(dso, session), { lines: options.debugInfo !== 'none' && left.length > 0, search });
-    if (code === undefined) continue;
-    mappings[mapping].hasSymbols = true;
+    search.use(dump.name, 'symbols');
+    this.searches.set(mapping, search);
+    await this.#byCode(mapping, group, jitDumpSymbols(dump));
+  }
+
+  async #byFiles(mapping: number, group: readonly number[]): Promise<void> {
+    const { symbolizer, debugInfo } = this.#options;
+    if (symbolizer === undefined) return;
+    const search = new SymbolSearch();
+    if (group.length > 0) this.searches.set(mapping, search);
+    const object = codeObject(this.#session.dsos[mapping], this.#session);
+    const code = await symbolizer.symbolsFor(object, { lines: debugInfo !== 'none' && group.length > 0, search });
+    if (code === undefined) return;
     try {
-      await naming.byCode(left, code);
+      await this.#byCode(mapping, group, code);
     } finally {
       await code.close?.();
     }
   }
-  return searches;
+
+  async #byCode(mapping: number, group: readonly number[], code: CodeSymbols): Promise<void> {
+    this.#profile.mappings[mapping].hasSymbols = true;
+    await this.#locations.byCode(group, code);
+  }
+
+  /** Modules need the kernel to be asked for, though no sample may lie in it. */
+  #isAskedForModules(dso: Dso): boolean {
+    if (!isKernelImage(dso)) return false;
+    const kind = dso.kind === 'kernel' ? 'module' : 'guest';
+    return this.#session.dsos.some((other, mapping) => other.kind === kind && !other.isOneFunction && this.#byMapping[mapping] !== undefined);
+  }
 }
 
 function codeObject(dso: Dso, { features }: SessionResult): CodeObject {
