@@ -116,9 +116,15 @@ export class UnitFrames {
     const die = this.#unit.functionDies;
     die.read(dieAt);
     const { callFile, callLine, callColumn } = die;
-    const caller = parent && { function: parent.function, file: callFile < 0 ? '' : (this.#files?.file(callFile) ?? ''), line: callLine, column: callColumn };
+    const caller = parent && { function: parent.function, file: this.#callFile(callFile, callLine, parent.function), line: callLine, column: callColumn };
     const found = { function: this.#functions.functionOf(this.#unit, dieAt, this.#files), caller, parent };
     this.#found.set(dieAt, found);
     return found;
+  }
+
+  /** The file of a call. Zig's own backend leaves it out: its functions have all their lines in one file. */
+  #callFile(index: number, line: number, caller: SourceFunction): string {
+    if (index >= 0) return this.#files?.file(index) ?? '';
+    return line > 0 ? caller.file : '';
   }
 }

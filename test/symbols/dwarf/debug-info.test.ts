@@ -133,6 +133,28 @@ describe('functions at addresses', () => {
     expect(frames.get(0x1000)![0].function).toBe(frames.get(0x1017)![1].function);
   });
 
+  it('where calls have a line and no file: it is that of the function they stand in', async () => {
+    const builder = new DwarfBuilder();
+    builder.section.line.put(
+      makeLineProgram({ version: 4, files: [['a.c', 0]], program: (program) => program.setAddress(0x1000).copy().advancePc(0x40).endSequence() }),
+    );
+    const inner = new Label();
+    const inlined = (low: number, attributes: AttributePlan[]) =>
+      die(TAG.inlined_subroutine, [[AT.abstract_origin, FORM.ref_addr, inner], [AT.low_pc, FORM.addr, low], [AT.high_pc, FORM.data4, 4], ...attributes]);
+    builder.unit(
+      unit(
+        [
+          die(TAG.subprogram, [named('inner')], undefined, { label: inner }),
+          subprogram('outer', 0x1000, 0x40, [inlined(0x1010, [[AT.call_line, FORM.data1, 7]]), inlined(0x1020, [])], [[AT.decl_file, FORM.data1, 1]]),
+        ],
+        [[AT.comp_dir, FORM.string, '/build'], [AT.stmt_list, FORM.sec_offset, 0], ...extent(0x1000, 0x40)],
+      ),
+    );
+    const { frames } = await look(builder, [0x1010, 0x1020]);
+    expect(frames.get(0x1010)![1]).toMatchObject({ file: '/build/a.c', line: 7 });
+    expect(frames.get(0x1020)![1]).toMatchObject({ file: '', line: 0 });
+  });
+
   it('over attributes of every form', async () => {
     const builder = new DwarfBuilder();
     const odd: AttributePlan[] = [
