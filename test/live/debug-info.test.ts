@@ -13,6 +13,8 @@ import { symbolizeHere } from '../support/symbolize-here.ts';
 // fixtures/debug/src, compiled here: every address of its code is asked for, and must be told of as llvm-symbolizer does.
 
 const sources = fileURLToPath(new URL('../../fixtures/debug/src/', import.meta.url));
+/** A program of the standard library's templates: much inlined code, deep, and in several units. */
+const standardLibrary = fileURLToPath(new URL('./standard-library/', import.meta.url));
 const missing = new Map<string, boolean>();
 
 /** The first of some programs that does not run here; undefined when all do. */
@@ -33,11 +35,11 @@ function run(program: string, args: readonly string[], cwd: string): void {
   execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** A folder with the sources, of that name. */
-function sourceFolder(name: string): string {
+/** A folder of that name with sources. */
+function sourceFolder(name: string, from = sources): string {
   const folder = join(directory, name);
   mkdirSync(folder);
-  cpSync(sources, folder, { recursive: true });
+  cpSync(from, folder, { recursive: true });
   return folder;
 }
 
@@ -78,11 +80,13 @@ function differences(binary: string, addresses: readonly number[], expected: rea
   return lines.slice(0, 5);
 }
 
-async function expectLikeLlvm(binary: string): Promise<void> {
+/** @returns what was found at each address */
+async function expectLikeLlvm(binary: string): Promise<Frame[][]> {
   const addresses = addressesOf(binary);
   const found = await symbolizeHere(binary, addresses);
   expect(differences(binary, addresses, ask('llvm-symbolizer', binary, addresses), found)).toEqual([]);
   expect(found.filter((frames) => frames[0].line > 0).length).toBeGreaterThan(0.6 * addresses.length);
+  return found;
 }
 
 interface Variant {
@@ -112,6 +116,7 @@ const VARIANTS: readonly Variant[] = [
   variant('clang, DWARF 5', 'clang', '-O2', '-gdwarf-5'),
   variant('clang, DWARF 4', 'clang', '-O2', '-gdwarf-4'),
   variant('clang, DWARF 2', 'clang', '-O2', '-gdwarf-2'),
+  variant('clang, DWARF 5 of 64 bits', 'clang', '-O2', '-gdwarf-5', '-gdwarf64'),
   variant('clang, not optimised', 'clang', '-O0', '-g'),
   variant('clang, sections of their own', 'clang', '-O3', '-g', '-ffunction-sections'),
   variant('clang, lines alone', 'clang', '-O2', '-g1'),
@@ -173,6 +178,32 @@ describe('debug information of compilers', () => {
       ),
     ).toEqual([]);
     expect(agreed.length).toBeGreaterThan(0.8 * addresses.length);
+  });
+});
+
+describe.each(['g++', 'clang++'])('what %s makes of the standard library', (compiler) => {
+  const variants: readonly (readonly [name: string, ...flags: string[]])[] = [
+    ['DWARF 2', '-O2', '-gdwarf-2'],
+    ['DWARF 3, not optimised', '-O0', '-gdwarf-3'],
+    ['DWARF 4 of 64 bits, small', '-Os', '-gdwarf-4', '-gdwarf64'],
+    ['DWARF 4, functions thrown away', '-O2', '-gdwarf-4', '-ffunction-sections', '-Wl,--gc-sections'],
+    ['DWARF 5, functions thrown away', '-O2', '-gdwarf-5', '-ffunction-sections', '-Wl,--gc-sections'],
+    ['type units', '-O2', '-g', '-fdebug-types-section'],
+    ['link-time optimisation', '-O2', '-g', '-flto'],
+    ['a fixed address, compressed', '-O2', '-g', '-no-pie', '-gz'],
+  ];
+  const without = firstMissing(['llvm-symbolizer', compiler]);
+  if (without !== undefined) announceSkipped(`comparison of ${compiler}'s debug information of the standard library`, `${without} is not installed`);
+  it.skipIf(without !== undefined).each(variants)('%s: every address as with llvm-symbolizer', { timeout: 120_000 }, async (name, ...flags) => {
+    const folder = sourceFolder(`library ${compiler} ${name}`.replaceAll(/[^\w]+/g, '-'), standardLibrary);
+    try {
+      run(compiler, [...flags, 'main.cc', 'other.cc', '-o', 'program'], folder);
+    } catch (error) {
+      // Not each compiler has the linker plugin that -flto needs.
+      return announceSkipped(`${compiler} ${flags.join(' ')}`, String((error as { stderr?: Buffer }).stderr ?? error));
+    }
+    const found = await expectLikeLlvm(join(folder, 'program'));
+    expect(found.filter((frames) => frames.length > 2).length).toBeGreaterThan(flags.includes('-O0') ? 0 : 1000);
   });
 });
 
