@@ -25,21 +25,23 @@ const diagnostics = new Diagnostics();
 const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: DEFAULT_DEBUG_DIRS, compatPerf: false }, diagnostics);
 const symbols = await symbolizer.symbolsFor({ name: binary, kind: 'file', buildId: '', osRelease: '' }, { lines: true });
 
-const sorted = Float64Array.from(new Set(offsets)).sort();
+const sorted = offsets.toSorted().filter((offset, i, all) => i === 0 || offset !== all[i - 1]);
 const frames = new Map();
 await symbols?.lines?.lookup(sorted, (index, found) => frames.set(sorted[index], found));
 await symbols?.close?.();
 
-const blocks = Array.from(offsets, (offset) => {
+let text = '';
+for (const offset of offsets) {
   const symbol = symbols?.table?.find(offset) ?? -1;
   // The function that owns the code has the linker's name for it.
   const owner = symbol < 0 ? undefined : symbols.table.name(symbol);
   const chain = frames.get(offset) ?? [{ file: '', line: 0, column: 0 }];
-  const texts = chain.map(({ function: described, file, line, column }, i) => {
+  if (text !== '') text += '\n';
+  for (let i = 0; i < chain.length; i++) {
+    const { function: described, file, line, column } = chain[i];
     const own = described?.linkageName || described?.name;
-    return `${(i === chain.length - 1 ? owner : undefined) || own || '??'}\n${file || '??'}:${line}:${column}\n`;
-  });
-  return texts.join('');
-});
-process.stdout.write(`${blocks.join('\n')}\n`);
+    text += `${(i === chain.length - 1 ? owner : undefined) || own || '??'}\n${file || '??'}:${line}:${column}\n`;
+  }
+}
+process.stdout.write(`${text}\n`);
 for (const { code, message } of diagnostics.list()) console.error(`${code}: ${message}`);
