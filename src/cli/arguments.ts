@@ -2,24 +2,24 @@ import { PerfconvError } from '../errors.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { OptionSpec } from './options.ts';
 
-/** What yargs made of the words behind a command: option names to what was given, a list where it was given several times. */
-export type RawArguments = Readonly<Record<string, unknown>>;
+/** By the names of options, as often as each was given: its value, or true for a flag. */
+export type GivenOptions = ReadonlyMap<string, readonly (string | true)[]>;
 
 /** One command's options as given, checked as they are asked for. All methods throw PerfconvError `usage`. */
 export class Arguments {
   /** Words that belong to no option. */
   readonly inputs: readonly string[];
-  readonly #raw: RawArguments;
+  readonly #givenOptions: GivenOptions;
   readonly #options: ReadonlyMap<string, OptionSpec>;
 
-  constructor(inputs: readonly string[], raw: RawArguments, options: readonly OptionSpec[]) {
+  constructor(inputs: readonly string[], given: GivenOptions, options: readonly OptionSpec[]) {
     this.inputs = inputs;
-    this.#raw = raw;
+    this.#givenOptions = given;
     this.#options = new Map(options.map((option) => [option.name, option]));
   }
 
   flag(name: string): boolean {
-    return this.#given(name).length > 0 && this.#given(name).every((value) => value === true);
+    return this.isGiven(name);
   }
 
   isGiven(name: string): boolean {
@@ -97,11 +97,9 @@ export class Arguments {
     return number;
   }
 
-  #given(name: string): readonly unknown[] {
+  #given(name: string): readonly (string | true)[] {
     if (!this.#options.has(name)) throw new TypeError(`the command has no option ${name}`);
-    const value = this.#raw[name];
-    if (value === undefined) return [];
-    return Array.isArray(value) ? value : [value];
+    return this.#givenOptions.get(name) ?? [];
   }
 
   #wholeNumber(name: string, text: string): number {

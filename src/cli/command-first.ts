@@ -27,13 +27,3 @@ export function commandFirst(args: readonly string[]): string[] {
   const isCommand = COMMANDS.some(({ name }) => name === args[at]);
   return isCommand ? [args[at], ...args.slice(0, at), ...args.slice(at + 1)] : [...args];
 }
-
-/** The first flag that is given a value, as it was written (`--strict=no`); flags take none, and would be switched on or off by it. */
-export function flagWithValue(args: readonly string[]): string | undefined {
-  const end = args.indexOf('--');
-  return args.slice(0, end < 0 ? args.length : end).find((word) => {
-    const name = /^(--?[^=]+)=/.exec(word)?.[1];
-    const option = name === undefined ? undefined : OPTIONS.get(name);
-    return option !== undefined && option.value === undefined;
-  });
-}

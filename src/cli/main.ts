@@ -1,7 +1,6 @@
 import { PerfconvError } from '../errors.ts';
 import { WritableSink } from '../host/writable-sink.ts';
 import { reportingFailures, STANDARD_OUTPUT } from './failures.ts';
-import type { Request } from './parse.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 import { packageVersion } from './version.ts';
 
@@ -24,9 +23,10 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   if (args[0] === '--get-completions') return print(await completionLines(args.slice(1)), terminal);
   requireWorkingDirectory();
   const { parseCommandLine } = await import('./parse.ts');
+  const request = parseCommandLine(args);
   const version = packageVersion();
-  const request: Request = parseCommandLine(args, version, terminal.stdout.columns);
-  if ('text' in request) return print(request.text, terminal);
+  if (request === 'version') return print(`${version}\n`, terminal);
+  if ('helpOf' in request) return print((await import('./help.ts')).helpText(request.helpOf, version, terminal.stdout.columns), terminal);
   switch (request.command.name) {
     case 'convert':
       return (await import('./convert-command.ts')).runConvert(request.args, terminal, version);

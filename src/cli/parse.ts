@@ -1,126 +1,74 @@
-import type { Argv, Options } from 'yargs';
-import yargs from 'yargs';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { PerfconvError } from '../errors.ts';
-import { Arguments, type RawArguments } from './arguments.ts';
-import { commandFirst, flagWithValue } from './command-first.ts';
+import { Arguments, type GivenOptions } from './arguments.ts';
+import { commandFirst } from './command-first.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { COMMANDS, COMMANDS_TO_COME, CONVERT, type CommandSpec, type OptionSpec } from './options.ts';
+import { COMMANDS, COMMANDS_TO_COME, CONVERT, type CommandSpec } from './options.ts';
 
-/** What the command line asks for: a text to print (help), or a command to run. */
-export type Request = { readonly text: string } | { readonly command: CommandSpec; readonly args: Arguments };
+/** What the command line asks for: a command to run, the help of one (undefined: the program's own), or the version. */
+export type Request = { readonly command: CommandSpec; readonly args: Arguments } | { readonly helpOf: CommandSpec | undefined } | 'version';
 
-const MAX_HELP_COLUMNS = 120;
-
-const EPILOGUE = `INPUT is a perf.data file or - for standard input; default perf.data.
-Exit status: 0 done (warnings allowed), 1 failed, 2 wrong usage, 3 data was lost and --strict was given.`;
+/** A piece of the command line, as Node tells them apart. */
+type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
+type OptionToken = Extract<Token, { readonly kind: 'option' }>;
 
 /**
  * Reads the command line. Nothing is run or printed here.
  * @throws PerfconvError `usage`
  */
-export function parseCommandLine(words: readonly string[], version: string, columns = 80): Request {
-  const misused = flagWithValue(words);
-  if (misused !== undefined) throw new PerfconvError('usage', `${misused}: this option takes no value`);
+export function parseCommandLine(words: readonly string[]): Request {
   const args = commandFirst(words);
-  // A handler that yargs calls would also run after some errors, and its own checks do not know which command was meant:
-  // here it only takes note, and what it noted is checked below.
-  let noted: { readonly command: CommandSpec; readonly raw: RawArguments } | undefined;
-  let text = '';
-  const parser = newParser(version, Math.min(columns, MAX_HELP_COLUMNS));
-  const isCommandNamed = args.some((word) => COMMANDS.some(({ name }) => name === word));
-  for (const command of COMMANDS) {
-    parser.command(
-      command === CONVERT ? [command.name, '$0'] : command.name,
-      command.text,
-      (builder) => declare(builder, command, isCommandNamed),
-      (raw) => {
-        noted = { command, raw };
-      },
-    );
+  const named = COMMANDS.find(({ name }) => name === args[0]);
+  const command = named ?? CONVERT;
+  const behind = named === undefined ? args : args.slice(1);
+  const tokens = tokensOf(behind, command);
+  const options = tokens.filter((token) => token.kind === 'option');
+  const inputs = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
+  const [firstWord] = tokens.filter(({ kind }) => kind !== 'option');
+  const isHelpWord = firstWord?.kind === 'positional' && firstWord.value === 'help';
+  if (isHelpWord) return { helpOf: named ?? COMMANDS.find(({ name }) => name === inputs[1]) };
+  if (options.some(({ name }) => name === 'help')) return { helpOf: named };
+  if (options.some(({ name }) => name === 'version')) return 'version';
+  const given = givenOptions(options, behind, command);
+  if (COMMANDS_TO_COME.includes(inputs[0])) throw new PerfconvError('usage', `the command ${inputs[0]} is not there yet`);
+  if (!command.takesSeveral && inputs.length > 1) throw new PerfconvError('usage', `too many words: ${command.usage}`);
+  return { command, args: new Arguments(inputs, given, command.options) };
+}
+
+/** Node only takes the words apart: its own errors would not say what was meant instead. */
+function tokensOf(args: readonly string[], command: CommandSpec): readonly Token[] {
+  const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } };
+  for (const { name, alias, value } of command.options) {
+    options[name] = { type: value === undefined ? 'boolean' : 'string', multiple: true, ...(alias !== undefined && { short: alias }) };
   }
-  parser.parse(args, {}, (_error: unknown, _argv: unknown, output: string) => {
-    text = output;
-  });
-  if (text !== '') return { text: `${text}\n` };
-  if (noted === undefined) throw new PerfconvError('usage', 'nothing to do');
-  const { command, raw } = noted;
-  checkKnown(command, raw);
-  return { command, args: new Arguments(positionals(command, raw), raw, command.options) };
+  return parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true }).tokens;
 }
 
-function newParser(version: string, columns: number): Argv {
-  return yargs([])
-    .scriptName('perfconv')
-    .usage(`${CONVERT.usage}\n\nConverts Linux perf.data recordings into profiles that viewers open.`)
-    .locale('en')
-    .exitProcess(false)
-    .wrap(columns)
-    .version('version', 'Print the version', version)
-    .help('help', 'Print this help, or with a command that of the command')
-    .alias('help', 'h')
-    .group(['help', 'version'], 'Running:')
-    .epilogue(EPILOGUE)
-    .parserConfiguration({
-      'boolean-negation': false,
-      'camel-case-expansion': false,
-      'dot-notation': false,
-      'parse-numbers': false,
-      'parse-positional-numbers': false,
-      'populate--': true,
-    })
-    .fail((message, error) => {
-      throw error instanceof PerfconvError ? error : new PerfconvError('usage', usageText(message));
-    });
-}
-
-function declare(builder: Argv, command: CommandSpec, isNamed: boolean): Argv {
-  // Help without a command is the program's own, which has its usage already.
-  if (isNamed) builder.usage(`${command.usage}\n\n${command.text}`);
-  for (const option of command.options) builder.option(option.name, yargsOption(option));
-  for (const [example, text] of command.examples) builder.example(example, text);
-  return builder;
-}
-
-function yargsOption(option: OptionSpec): Options {
-  return {
-    describe: option.text,
-    group: option.section,
-    ...(option.alias !== undefined && { alias: option.alias }),
-    ...(option.value === undefined ? { type: 'boolean' } : { type: 'string', requiresArg: true }),
-  };
-}
-
-function usageText(message: string): string {
-  const missing = /^Not enough arguments following: (.+)$/.exec(message)?.[1];
-  return missing === undefined ? message : `${dashed(missing)} needs a value`;
-}
-
-function dashed(name: string): string {
-  return name.length === 1 ? `-${name}` : `--${name}`;
-}
-
-function checkKnown(command: CommandSpec, raw: RawArguments): void {
-  const names = command.options.flatMap(({ name, alias }) => (alias === undefined ? [name] : [name, alias]));
-  const known = new Set([...names, '_', '--', '$0', 'help', 'h', 'version']);
-  const unknown = Object.keys(raw).find((name) => !known.has(name));
-  if (unknown === undefined) return;
-  const long = command.options.map((option) => `--${option.name}`);
-  throw new PerfconvError('usage', `there is no option ${dashed(unknown)}${didYouMean(dashed(unknown), [...long, '--help', '--version'])}`);
+/** @throws PerfconvError `usage` for an option that the command does not have, that lacks its value, or that takes none */
+function givenOptions(tokens: readonly OptionToken[], args: readonly string[], command: CommandSpec): GivenOptions {
+  const given = new Map<string, (string | true)[]>();
+  for (const token of tokens) {
+    // Of -q=1 Node makes -q, -= and -1.
+    if (token.rawName === '-=') throw new PerfconvError('usage', `${args[token.index]}: this option takes no value`);
+    const option = command.options.find(({ name }) => name === token.name);
+    if (option === undefined) {
+      const long = command.options.map(({ name }) => `--${name}`);
+      throw new PerfconvError('usage', `there is no option ${token.rawName}${didYouMean(token.rawName, [...long, '--help', '--version'])}`);
+    }
+    const values = given.get(option.name) ?? [];
+    given.set(option.name, values);
+    if (option.value !== undefined) values.push(optionValue(token));
+    else if (token.inlineValue) throw new PerfconvError('usage', `${args[token.index]}: this option takes no value`);
+    else values.push(true);
+  }
+  return given;
 }
 
 /**
- * Words that belong to no option. They are taken as they lie: positionals that are declared to yargs lose a lone `-`,
- * and the words behind `--`.
+ * What was given to an option: `--time=1,2`, `--time 1,2`, `-F=ip`, `-F ip`, `-Fip`. A word that looks like an option is none unless
+ * it is joined to it: `-F=-srcline`.
  */
-function positionals(command: CommandSpec, raw: RawArguments): string[] {
-  const words = wordsOf(raw._);
-  if (words[0] === command.name) words.shift();
-  words.push(...wordsOf(raw['--']));
-  if (COMMANDS_TO_COME.includes(words[0])) throw new PerfconvError('usage', `the command ${words[0]} is not there yet`);
-  if (!command.takesSeveral && words.length > 1) throw new PerfconvError('usage', `too many words: ${command.usage}`);
-  return words;
-}
-
-function wordsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
+function optionValue({ rawName, value, inlineValue }: OptionToken): string {
+  if (value === undefined || (!inlineValue && /^-\D/.test(value))) throw new PerfconvError('usage', `${rawName} needs a value`);
+  return inlineValue && !rawName.startsWith('--') ? value.replace(/^=/, '') : value;
 }

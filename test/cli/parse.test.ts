@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import type { Arguments } from '../../src/cli/arguments.ts';
+import { CONVERT, INFO } from '../../src/cli/options.ts';
+import { parseCommandLine } from '../../src/cli/parse.ts';
+import { PerfconvError } from '../../src/errors.ts';
+
+function argumentsOf(...words: string[]): Arguments {
+  const request = parseCommandLine(words);
+  if (typeof request === 'string' || !('command' in request)) throw new Error(`${words.join(' ')} asks for help or the version`);
+  return request.args;
+}
+
+function refusalOf(...words: string[]): string {
+  try {
+    parseCommandLine(words);
+  } catch (error) {
+    if (error instanceof PerfconvError && error.code === 'usage') return error.message;
+    throw error;
+  }
+  throw new Error(`${words.join(' ')} is taken`);
+}
+
+describe('values of options', () => {
+  test.each([[['--fields', 'ip']], [['--fields=ip']], [['-F', 'ip']], [['-F=ip']], [['-Fip']], [['-qFip']]])('%j', (words) => {
+    const args = argumentsOf(...words, 'web.data');
+    expect(args.text('fields')).toBe('ip');
+    expect(args.flag('quiet')).toBe(words[0].startsWith('-q'));
+    expect(args.inputs).toEqual(['web.data']);
+  });
+
+  test('may begin as options do where they are joined to them', () => {
+    expect(argumentsOf('-F=-srcline').text('fields')).toBe('-srcline');
+    expect(argumentsOf('--fields=-srcline').text('fields')).toBe('-srcline');
+    expect(argumentsOf('--comm=--quiet').texts('comm')).toEqual(['--quiet']);
+    expect(refusalOf('-F', '-srcline')).toBe('-F needs a value');
+    expect(refusalOf('--output', '--quiet')).toBe('--output needs a value');
+  });
+
+  test('may be a dash, or a negative number', () => {
+    expect(argumentsOf('-o', '-', '-').texts('output')).toEqual(['-']);
+    expect(argumentsOf('--time', '-5,3').text('time')).toBe('-5,3');
+  });
+
+  test('keep the order in which they were given, whatever the option was called', () => {
+    expect(argumentsOf('-o', 'a', '--output=b', 'in', '-o=c').texts('output')).toEqual(['a', 'b', 'c']);
+  });
+
+  test('are missing at the end, and when they are empty', () => {
+    expect(refusalOf('web.data', '--symfs')).toBe('--symfs needs a value');
+    expect(() => argumentsOf('--symfs=').text('symfs')).toThrow('--symfs needs a value');
+  });
+});
+
+describe('flags', () => {
+  test('may be joined, and given twice', () => {
+    const args = argumentsOf('-qv', '-q');
+    expect([args.flag('quiet'), args.flag('verbose'), args.flag('strict')]).toEqual([true, true, false]);
+  });
+
+  test('take no value', () => {
+    expect(refusalOf('--strict=no')).toBe('--strict=no: this option takes no value');
+    expect(refusalOf('info', '-v', '-q=1')).toBe('-q=1: this option takes no value');
+    expect(refusalOf('--strict=')).toBe('--strict=: this option takes no value');
+  });
+});
+
+test('options that a command does not have are refused, and what was meant is named', () => {
+  expect(refusalOf('--formatt', 'csv')).toBe('there is no option --formatt (did you mean --format?)');
+  expect(refusalOf('-x')).toBe('there is no option -x');
+  expect(refusalOf('info', '--format', 'csv')).toMatch(/^there is no option --format/);
+  expect(refusalOf('--no-quiet')).toMatch(/^there is no option --no-quiet/);
+  expect(refusalOf('--__proto__=x')).toMatch(/^there is no option --__proto__/);
+});
+
+test('words behind -- are inputs', () => {
+  expect(argumentsOf('-q', 'a', '--', '-v', '--help', '--').inputs).toEqual(['a', '-v', '--help', '--']);
+  expect(argumentsOf('--', 'convert').inputs).toEqual(['convert']);
+  expect(argumentsOf('--', 'help').inputs).toEqual(['help']);
+});
+
+test('help and version are asked for whatever else is given', () => {
+  for (const words of [['-h'], ['--help', '--bogus'], ['web.data', '-qh'], ['help']]) expect(parseCommandLine(words)).toEqual({ helpOf: undefined });
+  for (const words of [
+    ['info', '-h'],
+    ['-v', 'info', '--help'],
+    ['help', 'info'],
+    ['info', 'help'],
+  ])
+    expect(parseCommandLine(words)).toEqual({ helpOf: INFO });
+  expect(parseCommandLine(['convert', 'web.data', '--help'])).toEqual({ helpOf: CONVERT });
+  expect(parseCommandLine(['info', '--version'])).toBe('version');
+});
