@@ -34,10 +34,11 @@ export function openRegularFile(path: string): ByteSource | undefined {
   }
 }
 
-/** {@link openRegularFile} for a file that says how large it is, to be read where nothing can be waited for. */
+/** {@link openRegularFile} for a file that says how large it is, or is empty, to be read where nothing can be waited for. */
 export function openRegularFileNow(path: string): BlockingSource | undefined {
   const source = openRegularFile(path);
-  return source instanceof DescriptorSource ? source : undefined;
+  if (source === undefined || source instanceof DescriptorSource) return source;
+  return source.sizeBytes === 0 ? { name: path, sizeBytes: 0, readNow: () => 0, close: () => {} } : undefined;
 }
 
 /** All bytes of a file whose size is not told; undefined when there are more than any list of symbols has: some never end. */

@@ -1,6 +1,7 @@
 import type { BlockingSource } from '../bytes/blocking-source.ts';
 import type { ByteView } from '../bytes/byte-view.ts';
 import { FileWindow } from './jitdump-window.ts';
+import { repeatedBytes } from './repeated-bytes.ts';
 
 // Names and layouts: jitdump-specification.txt, version 2.
 
@@ -14,6 +15,7 @@ const JIT_CODE_LOAD = 0;
 const JIT_CODE_MOVE = 1;
 const JIT_CODE_DEBUG_INFO = 2;
 const JIT_CODE_CLOSE = 3;
+const JIT_CODE_UNWINDING_INFO = 4;
 
 /** Offsets in the header. */
 const HEADER = { magic: 0, version: 4, totalSize: 8, elfMach: 12, pad1: 16, pid: 20, timestamp: 24, flags: 32 } as const;
@@ -31,6 +33,12 @@ const MAX_NAME_BYTES = 1 << 16;
 /** The most records that are taken of one file, and the most lines: more than any process has functions. */
 const MAX_LOADS = 1 << 22;
 const MAX_LINES = 1 << 24;
+
+/** The largest buffer that is written twice; most have 4 KB. */
+const MAX_REPEATED_BYTES = 1 << 16;
+/** How often one is passed over, and how often looked for in vain: not without end in damaged files. */
+const MAX_REPEATS = 1 << 10;
+const MAX_VAIN_SEARCHES = 16;
 
 /** V8 writes this where others write 0. Its lines count from 64 bytes before the code (the header of an ELF file that is made of it), and tell columns. */
 const V8_PAD1 = 0xdeadbeef;
@@ -101,6 +109,8 @@ export interface JitDump {
  * @throws PerfconvError `io`
  */
 export function readJitDump(source: BlockingSource): JitDump | string {
+  // Observed: CPython's, of a child that it forks and that ends by os._exit.
+  if (source.sizeBytes === 0) return 'it is empty';
   const littleEndian = byteOrderOf(source);
   if (littleEndian === undefined) return 'it is no jitdump file: it does not begin with JiTD';
   const window = new FileWindow(source, littleEndian);
@@ -145,6 +155,8 @@ class JitDumpReader {
   readonly #byCodeIndex = new Map<number, number>();
   #waiting: WaitingLines | undefined;
   #lineCount = 0;
+  #repeats = 0;
+  #vainSearches = 0;
 
   constructor(window: FileWindow, sizeBytes: number, isV8: boolean) {
     this.#window = window;
@@ -164,15 +176,33 @@ class JitDumpReader {
       if (!isWhole || at + size > this.#sizeBytes) end = 'the last record is cut off';
       else if (size < RECORD_HEADER_BYTES) end = `a record says that it has ${size} bytes`;
       else if (this.placements.functions.length >= MAX_LOADS) end = `only the first ${MAX_LOADS} functions are taken`;
-      if (end !== '') this.#noteDamage(end, at);
-      if (end !== '' || id === JIT_CODE_CLOSE) return;
-      const complaint = this.#take(id, at, size);
-      if (complaint !== undefined) {
-        this.damagedRecords++;
-        this.#noteDamage(complaint, at);
+      const complaint = end === '' ? this.#take(id, at, size) : end;
+      const repeated = complaint !== undefined || id > JIT_CODE_UNWINDING_INFO ? this.#repeatedAt(at) : 0;
+      if (repeated > 0) {
+        at += repeated;
+        continue;
       }
+      if (complaint !== undefined) this.#noteDamage(complaint, at);
+      if (end !== '' || id === JIT_CODE_CLOSE) return;
+      if (complaint !== undefined) this.damagedRecords++;
       at += size;
     }
+  }
+
+  /**
+   * How many bytes at `position` were written already, just before it: then what follows them is next. Observed: CPython 3.13 and 3.14. A child
+   * that it forks writes out what its parent has not written yet, out of the buffer that it has a copy of; and so does the parent later.
+   */
+  #repeatedAt(position: number): number {
+    if (this.#repeats >= MAX_REPEATS || this.#vainSearches >= MAX_VAIN_SEARCHES) return 0;
+    const from = Math.max(0, position - MAX_REPEATED_BYTES);
+    const { bytes } = this.#window.at(from, position - from + MAX_REPEATED_BYTES);
+    const repeated = repeatedBytes(bytes.subarray(0, position - from), bytes.subarray(position - from));
+    // Fewer may be the same by chance.
+    const isFound = repeated >= RECORD_HEADER_BYTES;
+    if (isFound) this.#repeats++;
+    else this.#vainSearches++;
+    return isFound ? repeated : 0;
   }
 
   #noteDamage(what: string, position: number): void {

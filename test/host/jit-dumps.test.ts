@@ -41,6 +41,11 @@ describe('jitDumpsOf', () => {
     expect(contentOf(path, { symfs: join(directory, 'target') })).toBeUndefined();
   });
 
+  it('opens an empty dump', () => {
+    writeFileSync(join(directory, 'jit-5.dump'), '');
+    expect(contentOf(join(directory, 'jit-5.dump'))).toBe('');
+  });
+
   it('opens nothing but regular files of that name', () => {
     for (const name of ['jit-2.dump', 'jit-3.dump', 'jit-4.dump', 'other.dump', '../jit-1.dump', 'kept/../jit-1.dump']) {
       expect(contentOf(`${directory}/${name}`)).toBeUndefined();

@@ -131,4 +131,14 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
     expectAlike(perf, /\/jitted-\d+-\d+\.so$/, own, /^\/tmp\/jit-\d+\.dump$/);
     expectCalls(own);
   });
+
+  // A child writes a part of its parent's dump a second time; perf has no names for what follows.
+  test('by jitdumps, of a process and of its child', async () => {
+    const own = await scriptOf(record('perf_jit', 'fork'));
+    expectCalls(own);
+    const frames = own.flatMap((sample) => sample.frames);
+    const laters = frames.filter(({ symbol }) => symbol.startsWith('py::later.<locals>.made_later:'));
+    expect(new Set(laters.map(({ dso }) => dso)).size).toBe(2);
+    expect(frames.filter(({ dso }) => /^\/tmp\/perf-\d+\.map$/.test(dso))).toEqual([]);
+  });
 });
