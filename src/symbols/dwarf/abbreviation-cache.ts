@@ -16,6 +16,8 @@ const SPARE_BYTES = 1 << 22;
 export class AbbreviationCache {
   readonly #window: SectionWindow;
   readonly #tables = new Map<number, Abbreviations>();
+  /** The last {@link headOfTable}. */
+  #head: { readonly key: number; readonly code: number; readonly table: Abbreviations } | undefined;
   #raw = new RawTable();
   #keptAttributes = 0;
   #budgetBytes: number;
@@ -27,7 +29,7 @@ export class AbbreviationCache {
 
   /** The table at `offset` for units of a format. @throws PerfconvError `damaged` when it cannot be read */
   async table(offset: number, format: UnitFormat): Promise<Abbreviations> {
-    const key = offset * 8 + (format.version <= 2 ? 4 : 0) + (format.addressSize === 8 ? 2 : 0) + (format.offsetSize === 8 ? 1 : 0);
+    const key = keyOf(offset, format);
     let table = this.#tables.get(key);
     // The last used one is the last of the map.
     if (table !== undefined) this.#tables.delete(key);
@@ -40,9 +42,11 @@ export class AbbreviationCache {
     return table;
   }
 
-  /** The table at `offset` up to the abbreviation of `code`, which is mostly the first one. */
-  headOfTable(offset: number, format: UnitFormat, code: number): Promise<Abbreviations> {
-    return this.#parse(offset, format, code);
+  /** The table at `offset` up to the abbreviation of `code`, which is mostly the first one. Units that share a table ask for the same one in a row. */
+  async headOfTable(offset: number, format: UnitFormat, code: number): Promise<Abbreviations> {
+    const key = keyOf(offset, format);
+    if (this.#head?.key !== key || this.#head.code !== code) this.#head = { key, code, table: await this.#parse(offset, format, code) };
+    return this.#head.table;
   }
 
   async #parse(offset: number, format: UnitFormat, onlyCode: number): Promise<Abbreviations> {
@@ -65,4 +69,9 @@ export class AbbreviationCache {
       this.#keptAttributes -= table.names.length;
     }
   }
+}
+
+/** One for each table in each format: the sizes of forms are worked out beforehand. */
+function keyOf(offset: number, format: UnitFormat): number {
+  return offset * 8 + (format.version <= 2 ? 4 : 0) + (format.addressSize === 8 ? 2 : 0) + (format.offsetSize === 8 ? 1 : 0);
 }

@@ -1,3 +1,4 @@
+import { PerfconvError } from '../../errors.ts';
 import { grown } from '../../intern/growable.ts';
 import { IS_FUNCTION } from './abbreviations.ts';
 import type { AddressClaims } from './address-claims.ts';
@@ -91,10 +92,14 @@ export interface OwnRanges {
   readonly unbounded: readonly number[];
 }
 
+/** So many damaged units are a hostile file's, or one of a kind that cannot be read at all: each costs an error. */
+const MAX_DAMAGED_UNITS = 10_000;
+
 /** Reads the ranges of all units that are not in `known`. */
 export async function readOwnRanges(file: DwarfFile, known: ReadonlySet<number>, onDamage: OnDamage): Promise<OwnRanges> {
   const ranges = new UnitRanges();
   const unbounded: number[] = [];
+  let damaged = 0;
   for (let i = 0; ; i++) {
     const start = await file.units.start(i);
     if (start < 0) break;
@@ -103,6 +108,9 @@ export async function readOwnRanges(file: DwarfFile, known: ReadonlySet<number>,
       if (!(await readRangesOf(file, start, ranges))) unbounded.push(start);
     } catch (error) {
       onDamage(error, file, start);
+      if (++damaged < MAX_DAMAGED_UNITS) continue;
+      onDamage(new PerfconvError('damaged', `so are ${damaged} units before this one: the rest is not looked at`, { record: '.debug_info' }), file, start);
+      break;
     }
   }
   return { ranges, unbounded };

@@ -876,6 +876,21 @@ describe('hostile files', () => {
     expect(info.problems.map(({ what }) => what)).toEqual(['too many of the 6000 units that do not say where their code lies']);
   });
 
+  it('may have ten thousand damaged units: behind those no more is looked at', async () => {
+    const builder = new DwarfBuilder();
+    const damaged = new Uint8Array(10_000 * 12);
+    // Their DIE has an abbreviation that no table holds.
+    for (let i = 0; i < 10_000; i++) damaged.set([8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 0x7f], i * 12);
+    builder.unit(unit([subprogram('before', 0x1000, 0x10)], extent(0x1000, 0x10)));
+    builder.raw(damaged.subarray(0, 9_999 * 12));
+    builder.unit(unit([subprogram('between', 0x2000, 0x10)], extent(0x2000, 0x10)));
+    builder.raw(damaged.subarray(0, 12));
+    builder.unit(unit([subprogram('behind', 0x3000, 0x10)], extent(0x3000, 0x10)));
+    const { chains, info } = await look(builder, [0x1000, 0x2000, 0x3000]);
+    expect(chains).toEqual({ 1000: 'before:0', 2000: 'between:0' });
+    expect(info.problems).toHaveLength(100);
+  });
+
   it('may claim addresses for the same unit over and over', async () => {
     const builder = new DwarfBuilder();
     const first = builder.unit(unit([subprogram('f', 0x1000, 0x10)]));
