@@ -48,29 +48,21 @@ export function demangleItanium(name: string, style: DemangleStyle): string | un
   if (second === CHAR.G) return demangleKeyed(name);
   if (second === CHAR._) return demangleBlock(name, style);
   if (second !== CHAR.Z) return undefined;
-  if (NOT_ASCII.test(name)) return demangleBytes(name, style);
   return demangleEncoding(name, style);
 }
 
-/** @param name of characters that stand for one byte each */
 function demangleEncoding(name: string, style: DemangleStyle): string | undefined {
   parser ??= new Parser(PRODUCTIONS);
   try {
-    return demangleWith(parser, name, style);
+    // The lengths of identifiers are told in bytes of UTF-8.
+    const isAscii = parser.tree.load(name);
+    const demangled = demangleWith(parser, style);
+    return isAscii ? demangled : new TextDecoder().decode(Uint8Array.from(demangled, (byte) => byte.charCodeAt(0)));
   } catch (error) {
     // A stack that the caller has almost used up is a limit, too.
     if (error instanceof NotDemangled || error instanceof RangeError) return undefined;
     throw error;
   }
-}
-
-const NOT_ASCII = /[^\0-\x7f]/;
-
-/** The lengths of identifiers are told in bytes of UTF-8. */
-function demangleBytes(name: string, style: DemangleStyle): string | undefined {
-  const bytes = Array.from(new TextEncoder().encode(name), (byte) => String.fromCharCode(byte)).join('');
-  const demangled = demangleEncoding(bytes, style);
-  return demangled === undefined ? undefined : new TextDecoder().decode(Uint8Array.from(demangled, (byte) => byte.charCodeAt(0)));
 }
 
 function demangleKeyed(name: string): string | undefined {
@@ -88,9 +80,9 @@ function demangleBlock(name: string, style: DemangleStyle): string | undefined {
   return enclosing === undefined ? undefined : `invocation function for block in ${enclosing}`;
 }
 
-function demangleWith(p: Parser, name: string, style: DemangleStyle): string {
+function demangleWith(p: Parser, style: DemangleStyle): string {
   const nameOnly = style !== 'full';
-  const encoding = parseMangledName(p, name, nameOnly);
+  const encoding = parseMangledName(p, nameOnly);
   // What follows the name is not looked at where it is not printed.
   const clones = nameOnly ? '' : readClones(p);
   const pr = new Printer(p.tree, OPTIONS[style], PRINTING);
@@ -99,8 +91,8 @@ function demangleWith(p: Parser, name: string, style: DemangleStyle): string {
 }
 
 /** `<mangled-name>`, behind the _Z. */
-function parseMangledName(p: Parser, name: string, nameOnly: boolean): number {
-  p.begin(name, 2);
+function parseMangledName(p: Parser, nameOnly: boolean): number {
+  p.begin(2);
   try {
     const encoding = parseEncoding(p, nameOnly);
     if (nameOnly || isAtClonesOrEnd(p)) return encoding;
@@ -108,7 +100,7 @@ function parseMangledName(p: Parser, name: string, nameOnly: boolean): number {
     if (!(error instanceof NotDemangled)) throw error;
   }
   if (p.scopedNames !== 'new') p.fail();
-  p.begin(name, 2, 'old');
+  p.begin(2, 'old');
   return parseEncoding(p, nameOnly);
 }
 
@@ -122,20 +114,17 @@ function isAtClonesOrEnd(p: Parser): boolean {
  * @throws NotDemangled if anything else follows the name
  */
 function readClones(p: Parser): string {
-  const name = p.text;
   let clones = '';
-  let pos = p.pos;
-  while (pos < name.length) {
-    if (name.charCodeAt(pos) !== CHAR['.']) p.fail();
-    let end = pos + 1;
-    while (isCloneCharacter(name.charCodeAt(end))) end++;
-    if (end === pos + 1) p.fail();
-    while (name.charCodeAt(end) === CHAR['.'] && isDigit(name.charCodeAt(end + 1))) {
-      end += 2;
-      while (isDigit(name.charCodeAt(end))) end++;
+  while (p.pos < p.end) {
+    const start = p.pos;
+    p.expect(CHAR['.']);
+    if (!isCloneCharacter(p.peek())) p.fail();
+    while (isCloneCharacter(p.peek())) p.pos++;
+    while (p.peek() === CHAR['.'] && isDigit(p.peek(1))) {
+      p.pos++;
+      p.skipDigits();
     }
-    clones += ` [clone ${name.slice(pos, end)}]`;
-    pos = end;
+    clones += ` [clone ${p.tree.text.slice(start, p.pos)}]`;
   }
   return clones;
 }

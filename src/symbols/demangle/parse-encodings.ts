@@ -77,9 +77,7 @@ function isTemplateFunction(p: Parser, name: number): boolean {
 
 /** `<special-name>`. Those of GNU's demangler and the ABI's; virtual tables, thunks, guards, modules' initializers. */
 function parseSpecialName(p: Parser): number {
-  const first = p.text[p.pos]!;
-  const second = p.text[p.pos + 1] ?? '';
-  const code = `${first}${second}`;
+  const code = String.fromCharCode(p.peek(), p.peek(1));
   p.pos += 2;
   switch (code) {
     case 'TV':
@@ -113,9 +111,9 @@ function parseSpecialName(p: Parser): number {
     case 'GA':
       return special(p, code, parseInnerEncoding(p));
     case 'GT': {
-      const clone = p.text[p.pos++];
-      if (clone !== 't' && clone !== 'n') p.fail();
-      return special(p, clone === 't' ? 'GTt' : 'GTn', parseInnerEncoding(p));
+      const isTransactional = p.take(CHAR.t);
+      if (!isTransactional) p.expect(CHAR.n);
+      return special(p, isTransactional ? 'GTt' : 'GTn', parseInnerEncoding(p));
     }
     case 'GI': {
       const module = parseModule(p, -1);

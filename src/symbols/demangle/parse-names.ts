@@ -193,9 +193,17 @@ export function parseSourceName(p: Parser): number {
   const end = start + length;
   if (length === 0 || end > p.end) p.fail();
   p.pos = end;
-  const name = p.node(Kind.Name, start, end);
+  const name = p.node(isUnnamedNamespace(p, start, length) ? Kind.UnnamedNamespace : Kind.Name, start, end);
   p.lastName = name;
   return name;
+}
+
+/** GCC calls unnamed namespaces _GLOBAL__N_… (or with a dot or dollar for the second underscore). */
+function isUnnamedNamespace(p: Parser, start: number, length: number): boolean {
+  const codes = p.codes;
+  if (length < 10 || codes[start] !== CHAR._ || codes[start + 1] !== CHAR.G || codes[start + 9] !== CHAR.N) return false;
+  const c = codes[start + 8];
+  return (c === CHAR._ || c === CHAR['.'] || c === CHAR.$) && p.tree.text.startsWith('_GLOBAL_', start);
 }
 
 /** `<operator-name>`; conversions, literal operators and vendors' operators among them. */

@@ -25,10 +25,10 @@ export type ScopedNames = 'unseen' | 'new' | 'old';
  * begins at the first character of what it parses, ends behind the last and returns a node.
  */
 export class Parser {
-  text = '';
   pos = 0;
   end = 0;
   readonly tree: Tree = new Tree();
+  readonly codes: Uint8Array = this.tree.codes;
   /** The name that a constructor in the scope being parsed has: the last component seen, or −1. */
   lastName = -1;
   /** Qualifier bits of the nested name that was parsed last: those of the member function that it names. */
@@ -49,12 +49,14 @@ export class Parser {
     this.productions = productions;
   }
 
-  /** @param scopedNames `old` for the second attempt at a name */
-  begin(text: string, pos: number, scopedNames: ScopedNames = 'unseen'): void {
-    this.text = text;
+  /**
+   * Begins with the name that the tree was loaded with.
+   * @param scopedNames `old` for the second attempt at a name
+   */
+  begin(pos: number, scopedNames: ScopedNames = 'unseen'): void {
     this.pos = pos;
-    this.end = text.length;
-    this.tree.clear(text);
+    this.end = this.tree.text.length;
+    this.tree.clear();
     this.lastName = -1;
     this.nameQualifiers = 0;
     this.inConversion = false;
@@ -66,13 +68,12 @@ export class Parser {
 
   /** @returns code of the character `ahead` of the place, 0 behind the end */
   peek(ahead = 0): number {
-    const at = this.pos + ahead;
-    return at < this.end ? this.text.charCodeAt(at) : 0;
+    return this.codes[this.pos + ahead]!;
   }
 
   /** Goes past the character if it is this one. */
   take(c: number): boolean {
-    if (this.pos < this.end && this.text.charCodeAt(this.pos) === c) {
+    if (this.codes[this.pos] === c) {
       this.pos++;
       return true;
     }
@@ -182,7 +183,7 @@ export class Parser {
     let pos = this.pos;
     let value = 0;
     for (; pos < this.end; pos++) {
-      const c = this.text.charCodeAt(pos);
+      const c = this.codes[pos]!;
       if (!isDigit(c)) break;
       value = value * 10 + c - 48;
       if (value > 0x3ffffff) this.fail();

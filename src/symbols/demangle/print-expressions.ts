@@ -177,7 +177,7 @@ function printDesignatedValue(pr: Printer, value: number): void {
 /** An operand: in parentheses, but for names, parameters and braced lists. */
 export function printOperand(pr: Printer, node: number): void {
   const kind = pr.tree.kind(node);
-  if (kind === Kind.Name || kind === Kind.Nested || kind === Kind.InitializerList || kind === Kind.FunctionParam) {
+  if (kind === Kind.Name || kind === Kind.UnnamedNamespace || kind === Kind.Nested || kind === Kind.InitializerList || kind === Kind.FunctionParam) {
     pr.print(node);
     return;
   }
@@ -319,12 +319,12 @@ function printLiteral(pr: Printer, node: number): void {
     return;
   }
   const builtin = kind === Kind.Builtin ? BUILTIN_TYPES[tree.a(type)]! : undefined;
-  const isNegative = tree.text.charCodeAt(start) === CHAR.n;
+  const isNegative = tree.codes[start] === CHAR.n;
   if (isNegative) start++;
   if (start === end) pr.fail();
   const style = builtin?.literal ?? LiteralStyle.Cast;
   if (style === LiteralStyle.Bool && !isNegative && end - start === 1) {
-    const c = tree.text.charCodeAt(start);
+    const c = tree.codes[start];
     if (c === 48 || c === 49) {
       pr.append(c === 49 ? 'true' : 'false');
       return;

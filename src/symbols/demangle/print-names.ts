@@ -9,7 +9,7 @@ export function printName(pr: Printer, node: number, kind: number): void {
   const tree = pr.tree;
   switch (kind) {
     case Kind.Name:
-      printSourceName(pr, tree.a(node), tree.b(node));
+      pr.appendRange(tree.a(node), tree.b(node));
       break;
     case Kind.Nested:
       if (tree.c(node) >= 0) pr.printShared(node, printNested);
@@ -76,6 +76,9 @@ function printRareName(pr: Printer, node: number, kind: number): void {
     case Kind.StringLiteral:
       pr.append('string literal');
       break;
+    case Kind.UnnamedNamespace:
+      pr.append('(anonymous namespace)');
+      break;
     case Kind.BlockLiteral:
       pr.append("'block-literal'");
       break;
@@ -124,19 +127,6 @@ function printRareName(pr: Printer, node: number, kind: number): void {
       pr.fail();
       break;
   }
-}
-
-/** An identifier. GCC calls unnamed namespaces _GLOBAL__N_… (or with a dot or dollar for the second underscore). */
-function printSourceName(pr: Printer, start: number, end: number): void {
-  const text = pr.tree.text;
-  if (end - start >= 10 && text.charCodeAt(start) === 95 && text.startsWith('_GLOBAL_', start) && text.charCodeAt(start + 9) === 78) {
-    const c = text.charCodeAt(start + 8);
-    if (c === 95 || c === 46 || c === 36) {
-      pr.append('(anonymous namespace)');
-      return;
-    }
-  }
-  pr.appendRange(start, end);
 }
 
 function printStdName(pr: Printer, letter: number, form: number): void {

@@ -96,7 +96,13 @@ export class Printer {
   /** Prints the whole of a node. */
   // hot
   print(node: number): void {
-    const kind = this.tree.kind(node);
+    const tree = this.tree;
+    const kind = tree.kind(node);
+    if (kind === Kind.Name) {
+      this.countWork();
+      this.appendRange(tree.a(node), tree.b(node));
+      return;
+    }
     this.enter();
     if (kind < FIRST_TYPE) this.printing.name(this, node, kind);
     else if (kind >= FIRST_EXPRESSION) this.printing.expression(this, node, kind);

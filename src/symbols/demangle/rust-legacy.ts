@@ -1,3 +1,4 @@
+import { CHAR } from './chars.ts';
 import type { DemangleStyle } from './style.ts';
 
 /** The last part of a name: `17h` and 16 hex digits, which tell instances of a function apart. Then the end of the path. */
@@ -16,7 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = { SP: '@', BP: '*', RF: '&', L
  * @returns undefined when it is no such name
  */
 export function demangleRustLegacy(name: string, style: DemangleStyle): string | undefined {
-  if (!name.startsWith('_ZN')) return undefined;
+  if (!name.startsWith('_ZN') || !mayEndInHash(name)) return undefined;
   const hash = name.lastIndexOf('17h');
   const end = hash + HASH_LENGTH;
   if (hash <= 3 || name[end] !== 'E' || !isHash(name, hash + 3, end)) return undefined;
@@ -39,6 +40,11 @@ export function demangleRustLegacy(name: string, style: DemangleStyle): string |
   }
   const shown = style === 'simple' ? withoutTypeArguments(path) : path;
   return at < 0 ? shown : shown + name.slice(at);
+}
+
+/** Whether the name ends in an E, or has what may follow one behind: most C++ names have neither, and need no search. */
+function mayEndInHash(name: string): boolean {
+  return name.charCodeAt(name.length - 1) === CHAR.E || name.indexOf('.') > 0 || name.indexOf('@') > 0;
 }
 
 function isHash(name: string, start: number, end: number): boolean {

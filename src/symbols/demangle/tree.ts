@@ -1,4 +1,4 @@
-import { MAX_NODES, NotDemangled } from './limits.ts';
+import { MAX_NAME, MAX_NODES, NotDemangled } from './limits.ts';
 
 /**
  * The kinds of nodes, and what their fields a, b and c hold: a node, a list (a node of kind List), `text` (start and end in the mangled
@@ -57,6 +57,8 @@ export const Kind = {
   TemplateParameter: 24,
 
   BlockLiteral: 25,
+  /** a, b: text, the name that compilers give it */
+  UnnamedNamespace: 26,
 
   // Types. print-types.ts
   /** a: index in BUILTIN_TYPES */
@@ -177,6 +179,7 @@ export const CHILD_FIELDS: Uint8Array = (() => {
   const fields = new Uint8Array(96).fill(1);
   for (const kind of [
     Kind.Name,
+    Kind.UnnamedNamespace,
     Kind.StdName,
     Kind.Operator,
     Kind.StringLiteral,
@@ -222,6 +225,8 @@ export const CHILD_FIELDS: Uint8Array = (() => {
 })();
 
 const NODE_WORDS = 4;
+const LOOKAHEAD = 4;
+const encoder = new TextEncoder();
 
 /**
  * The parsed name: nodes of four words (kind, a, b, c) in one array, reused from name to name. A node is the index of its first word.
@@ -230,14 +235,29 @@ const NODE_WORDS = 4;
 export class Tree {
   /** The mangled name that the nodes' texts are ranges of. */
   text = '';
+  /** The codes of its characters, with zeros behind: fewer than any production looks ahead. Much faster to read than the string. */
+  readonly codes: Uint8Array = new Uint8Array(MAX_NAME + LOOKAHEAD);
   readonly words: Int32Array = new Int32Array(MAX_NODES * NODE_WORDS);
   /** Members of lists; a List node has the range of its own. */
   readonly items: Int32Array = new Int32Array(MAX_NODES);
   #end = 0;
   #itemEnd = 0;
 
-  clear(text: string): void {
-    this.text = text;
+  /**
+   * Takes in a mangled name, of which the tree is made next.
+   * @returns whether its characters are ASCII; else there is one for each byte of UTF-8
+   * @throws NotDemangled if it is too long
+   */
+  load(name: string): boolean {
+    const { read, written } = encoder.encodeInto(name, this.codes);
+    if (read < name.length || written > MAX_NAME) throw new NotDemangled();
+    for (let i = written; i < written + LOOKAHEAD; i++) this.codes[i] = 0;
+    const isAscii = written === name.length;
+    this.text = isAscii ? name : Array.from(this.codes.subarray(0, written), (byte) => String.fromCharCode(byte)).join('');
+    return isAscii;
+  }
+
+  clear(): void {
     this.#end = 0;
     this.#itemEnd = 0;
   }
