@@ -18,8 +18,7 @@ export function parseName(p: Parser): number {
 
 /** An unqualified name in std or in no scope, with template arguments or without. */
 export function parseUnscopedName(p: Parser, scope: number, module: number): number {
-  const unqualified = parseUnqualifiedName(p, module);
-  const name = scope < 0 ? unqualified : p.node(Kind.Nested, scope, unqualified);
+  const name = module < 0 && isDigit(p.peek()) ? parseMember(p, scope) : within(p, scope, parseUnqualifiedName(p, module));
   if (p.peek() !== CHAR.I) return name;
   p.substitutable(name);
   return p.node(Kind.Template, name, p.productions.templateArguments(p));
@@ -66,10 +65,8 @@ function parsePrefix(p: Parser): number {
   let c = p.peek();
   for (;;) {
     let isCandidate = true;
-    if (isDigit(c) && module < 0) {
-      const name = parseSourceName(p);
-      prefix = within(p, prefix, p.peek() === CHAR.B ? parseAbiTags(p, name) : name);
-    } else if (c === CHAR.E) {
+    if (isDigit(c) && module < 0) prefix = parseMember(p, prefix);
+    else if (c === CHAR.E) {
       if (prefix < 0 || module >= 0) p.fail();
       p.pos++;
       return prefix;
@@ -143,10 +140,7 @@ function skipDiscriminator(p: Parser): void {
 /** `<unqualified-name>` with its modules before and its ABI tags behind. */
 // hot
 export function parseUnqualifiedName(p: Parser, inModule = -1): number {
-  if (inModule < 0 && isDigit(p.peek())) {
-    const name = parseSourceName(p);
-    return p.peek() === CHAR.B ? parseAbiTags(p, name) : name;
-  }
+  if (inModule < 0 && isDigit(p.peek())) return parseMember(p, -1);
   const module = p.peek() === CHAR.W ? parseModule(p, inModule) : inModule;
   const isFriend = p.take(CHAR.F);
   let name = parseBaseName(p);
@@ -186,22 +180,44 @@ function parseAbiTags(p: Parser, tagged: number): number {
 }
 
 /** `<source-name>`: its length and the identifier. */
-// hot
 export function parseSourceName(p: Parser): number {
+  return identifierNode(p, parseIdentifier(p));
+}
+
+/** A source name and its ABI tags, in a scope unless that is −1. */
+// hot
+export function parseMember(p: Parser, scope: number): number {
+  const start = parseIdentifier(p);
+  if (scope < 0 || p.peek() === CHAR.B || isUnnamedNamespace(p, start)) {
+    const name = identifierNode(p, start);
+    return within(p, scope, p.peek() === CHAR.B ? parseAbiTags(p, name) : name);
+  }
+  const member = p.node(Kind.Member, scope, start, p.pos);
+  p.lastName = member;
+  return member;
+}
+
+/** @returns where the identifier begins; it ends at the parser's place */
+function parseIdentifier(p: Parser): number {
   const length = p.number();
   const start = p.pos;
   const end = start + length;
   if (length === 0 || end > p.end) p.fail();
   p.pos = end;
-  const name = p.node(isUnnamedNamespace(p, start, length) ? Kind.UnnamedNamespace : Kind.Name, start, end);
+  return start;
+}
+
+/** @param start of the identifier that was parsed last */
+function identifierNode(p: Parser, start: number): number {
+  const name = p.node(isUnnamedNamespace(p, start) ? Kind.UnnamedNamespace : Kind.Name, start, p.pos);
   p.lastName = name;
   return name;
 }
 
 /** GCC calls unnamed namespaces _GLOBAL__N_… (or with a dot or dollar for the second underscore). */
-function isUnnamedNamespace(p: Parser, start: number, length: number): boolean {
+function isUnnamedNamespace(p: Parser, start: number): boolean {
   const codes = p.codes;
-  if (length < 10 || codes[start] !== CHAR._ || codes[start + 1] !== CHAR.G || codes[start + 9] !== CHAR.N) return false;
+  if (p.pos - start < 10 || codes[start] !== CHAR._ || codes[start + 1] !== CHAR.G || codes[start + 9] !== CHAR.N) return false;
   const c = codes[start + 8];
   return (c === CHAR._ || c === CHAR['.'] || c === CHAR.$) && p.tree.text.startsWith('_GLOBAL_', start);
 }

@@ -29,7 +29,7 @@ export class Parser {
   end = 0;
   readonly tree: Tree = new Tree();
   readonly codes: Uint8Array = this.tree.codes;
-  /** The name that a constructor in the scope being parsed has: the last component seen, or −1. */
+  /** The name that a constructor in the scope being parsed has: the last component seen, alone or as that of a Member; or −1. */
   lastName = -1;
   /** Qualifier bits of the nested name that was parsed last: those of the member function that it names. */
   nameQualifiers = 0;
@@ -141,7 +141,7 @@ export class Parser {
     const index = this.sequenceNumber();
     if (index >= this.#substitutionCount) this.fail();
     const node = this.#substitutions[index]!;
-    this.tree.share(node, 0);
+    this.tree.setShare(node, 0);
     return node;
   }
 

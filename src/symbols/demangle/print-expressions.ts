@@ -174,10 +174,19 @@ function printDesignatedValue(pr: Printer, value: number): void {
   printOperand(pr, value);
 }
 
+const NEEDS_NO_PARENTHESES: ReadonlySet<number> = new Set([
+  Kind.Name,
+  Kind.UnnamedNamespace,
+  Kind.Member,
+  Kind.Nested,
+  Kind.InitializerList,
+  Kind.FunctionParam,
+]);
+
 /** An operand: in parentheses, but for names, parameters and braced lists. */
 export function printOperand(pr: Printer, node: number): void {
   const kind = pr.tree.kind(node);
-  if (kind === Kind.Name || kind === Kind.UnnamedNamespace || kind === Kind.Nested || kind === Kind.InitializerList || kind === Kind.FunctionParam) {
+  if (NEEDS_NO_PARENTHESES.has(kind)) {
     pr.print(node);
     return;
   }
@@ -186,9 +195,13 @@ export function printOperand(pr: Printer, node: number): void {
   pr.append(')');
 }
 
+function isScoped(kind: number): boolean {
+  return kind === Kind.Member || kind === Kind.Nested;
+}
+
 function printUnary(pr: Printer, text: string, operand: number): void {
   const tree = pr.tree;
-  if (text === '&' && tree.kind(operand) === Kind.Encoding && tree.c(operand) === 0 && tree.kind(tree.a(operand)) === Kind.Nested) {
+  if (text === '&' && tree.kind(operand) === Kind.Encoding && tree.c(operand) === 0 && isScoped(tree.kind(tree.a(operand)))) {
     // The address of a member function: which one of that name is not said.
     pr.append('&');
     pr.print(tree.a(operand));

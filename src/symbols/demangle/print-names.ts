@@ -11,12 +11,16 @@ export function printName(pr: Printer, node: number, kind: number): void {
     case Kind.Name:
       pr.appendRange(tree.a(node), tree.b(node));
       break;
+    case Kind.Member:
+      if (tree.share(node) >= 0) pr.printShared(node, printMember);
+      else printMember(pr, node);
+      break;
     case Kind.Nested:
-      if (tree.c(node) >= 0) pr.printShared(node, printNested);
+      if (tree.share(node) >= 0) pr.printShared(node, printNested);
       else printNested(pr, node);
       break;
     case Kind.Template:
-      if (tree.c(node) >= 0) pr.printShared(node, printTemplate);
+      if (tree.share(node) >= 0) pr.printShared(node, printTemplate);
       else printTemplate(pr, node);
       break;
     case Kind.StdName:
@@ -26,11 +30,11 @@ export function printName(pr: Printer, node: number, kind: number): void {
       printEncoding(pr, node, true);
       break;
     case Kind.Constructor:
-      pr.print(tree.a(node));
+      printClassName(pr, tree.a(node));
       break;
     case Kind.Destructor:
       pr.append('~');
-      pr.print(tree.a(node));
+      printClassName(pr, tree.a(node));
       break;
     case Kind.Operator:
       printOperatorName(pr, OPERATORS[tree.a(node)]!.text);
@@ -151,17 +155,45 @@ function printOperatorName(pr: Printer, text: string): void {
   pr.append(isLower(text.charCodeAt(0)) ? `operator ${text}` : `operator${text}`, text.charCodeAt(text.length - 1));
 }
 
+/** A name in scopes; those that nothing else refers to are put together here, from the innermost on. */
 // hot
+function printMember(pr: Printer, node: number): void {
+  const tree = pr.tree;
+  let names = tree.text.substring(tree.b(node), tree.c(node));
+  let scope = tree.a(node);
+  while (tree.kind(scope) === Kind.Member && tree.share(scope) < 0) {
+    pr.countWork();
+    names = `${tree.text.substring(tree.b(scope), tree.c(scope))}::${names}`;
+    scope = tree.a(scope);
+  }
+  if (tree.kind(scope) === Kind.Name) {
+    pr.append(`${tree.text.substring(tree.a(scope), tree.b(scope))}::${names}`);
+    return;
+  }
+  printScope(pr, scope);
+  pr.append(names);
+}
+
 function printNested(pr: Printer, node: number): void {
   const tree = pr.tree;
-  const scope = tree.a(node);
-  const name = tree.b(node);
+  printScope(pr, tree.a(node));
+  pr.print(tree.b(node));
+}
+
+function printScope(pr: Printer, scope: number): void {
+  const tree = pr.tree;
   if (tree.kind(scope) === Kind.StdName && tree.a(scope) === CHAR.t) pr.append('std::');
   else {
     pr.print(scope);
     pr.append('::');
   }
-  pr.print(name);
+}
+
+/** The name that constructors have: of a class in a scope, that without it. */
+function printClassName(pr: Printer, name: number): void {
+  const tree = pr.tree;
+  if (tree.kind(name) === Kind.Member) pr.appendRange(tree.b(name), tree.c(name));
+  else pr.print(name);
 }
 
 /** A template with its arguments. A conversion operator's type may be one of them, though they are printed behind it. */
@@ -191,6 +223,9 @@ function ownArguments(pr: Printer, name: number): number {
     switch (tree.kind(node)) {
       case Kind.Template:
         return tree.b(node);
+      case Kind.Member:
+        node = tree.a(node);
+        break;
       case Kind.Nested:
         // A member that is no template: its class's arguments.
         node = tree.kind(tree.b(node)) === Kind.Template ? tree.b(node) : tree.a(node);

@@ -23,7 +23,9 @@ export interface Printing {
   readonly operand: (pr: Printer, node: number) => void;
 }
 
-const NO_NUMBERS: number[] = [];
+const NO_TEXTS: string[] = [];
+/** Room for `last`, an ASCII character, in the numbers that shared nodes have. */
+const LAST_BITS = 7;
 
 /**
  * What the printing functions share: the text so far, and what template parameters stand for at this place. One is made for each name:
@@ -53,9 +55,8 @@ export class Printer {
   readonly printing: Printing;
   #depth = 0;
   #printed = 0;
-  /** What shared nodes were printed as, and the `last` behind that, by share number; there is no number 0. Most names need none. */
-  #sharedTexts: string[] | undefined;
-  #sharedLasts: number[] = NO_NUMBERS;
+  /** What shared nodes were printed as. Their share numbers are the index here, from 1 on, and the `last` behind. Many names need none. */
+  #sharedTexts: string[] = NO_TEXTS;
 
   constructor(tree: Tree, options: PrintOptions, printing: Printing) {
     this.tree = tree;
@@ -96,13 +97,7 @@ export class Printer {
   /** Prints the whole of a node. */
   // hot
   print(node: number): void {
-    const tree = this.tree;
-    const kind = tree.kind(node);
-    if (kind === Kind.Name) {
-      this.countWork();
-      this.appendRange(tree.a(node), tree.b(node));
-      return;
-    }
+    const kind = this.tree.kind(node);
     this.enter();
     if (kind < FIRST_TYPE) this.printing.name(this, node, kind);
     else if (kind >= FIRST_EXPRESSION) this.printing.expression(this, node, kind);
@@ -208,14 +203,14 @@ export class Printer {
 
   /**
    * Prints a name that substitutions refer to: once, and then a copy, unless template parameters make the difference.
-   * @param node of a kind that has a share number, see Tree.share
+   * @param node that has a share number, see Tree.setShare
    */
   printShared(node: number, printOnce: (pr: Printer, node: number) => void): void {
-    const copy = this.tree.c(node);
+    const copy = this.tree.share(node);
     if (copy > 0) {
       if (this.out.length > MAX_OUTPUT) this.fail();
-      this.out += this.#sharedTexts![copy]!;
-      this.last = this.#sharedLasts[copy]!;
+      this.out += this.#sharedTexts[copy >> LAST_BITS]!;
+      this.last = copy & ((1 << LAST_BITS) - 1);
       return;
     }
     const before = this.out;
@@ -225,12 +220,8 @@ export class Printer {
     const text = this.out;
     this.out = before + text;
     if (this.lookups !== lookups) return;
-    if (this.#sharedTexts === undefined) {
-      this.#sharedTexts = [''];
-      this.#sharedLasts = [0];
-    }
-    this.tree.share(node, this.#sharedTexts.length);
+    if (this.#sharedTexts === NO_TEXTS) this.#sharedTexts = [''];
+    this.tree.setShare(node, (this.#sharedTexts.length << LAST_BITS) | this.last);
     this.#sharedTexts.push(text);
-    this.#sharedLasts.push(this.last);
   }
 }

@@ -1,4 +1,3 @@
-import { CHAR } from './chars.ts';
 import type { DemangleStyle } from './style.ts';
 
 /** The last part of a name: `17h` and 16 hex digits, which tell instances of a function apart. Then the end of the path. */
@@ -17,8 +16,8 @@ const ESCAPES: Readonly<Record<string, string>> = { SP: '@', BP: '*', RF: '&', L
  * @returns undefined when it is no such name
  */
 export function demangleRustLegacy(name: string, style: DemangleStyle): string | undefined {
-  if (!name.startsWith('_ZN') || !mayEndInHash(name)) return undefined;
-  const hash = name.lastIndexOf('17h');
+  if (!name.startsWith('_ZN')) return undefined;
+  const hash = findHash(name);
   const end = hash + HASH_LENGTH;
   if (hash <= 3 || name[end] !== 'E' || !isHash(name, hash + 3, end)) return undefined;
   const at = name.indexOf('@', end);
@@ -42,9 +41,14 @@ export function demangleRustLegacy(name: string, style: DemangleStyle): string |
   return at < 0 ? shown : shown + name.slice(at);
 }
 
-/** Whether the name ends in an E, or has what may follow one behind: most C++ names have neither, and need no search. */
-function mayEndInHash(name: string): boolean {
-  return name.charCodeAt(name.length - 1) === CHAR.E || name.indexOf('.') > 0 || name.indexOf('@') > 0;
+/**
+ * @returns where the last `17h` begins, if the name ends in an E that far behind, or has what else may follow the E; −1 for all other
+ * names, which most C++ ones are: no search is needed for these
+ */
+function findHash(name: string): number {
+  const last = name.length - HASH_LENGTH - 1;
+  if (name[last] === '1' && name[last + 1] === '7' && name[last + 2] === 'h') return last;
+  return name.indexOf('.') < 0 && name.indexOf('@') < 0 ? -1 : name.lastIndexOf('17h');
 }
 
 function isHash(name: string, start: number, end: number): boolean {

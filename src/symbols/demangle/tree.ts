@@ -8,9 +8,9 @@ export const Kind = {
   // Names. print-names.ts
   /** a, b: text */
   Name: 0,
-  /** a: scope, b: name in it, c: see {@link Tree.share} */
+  /** a: scope, b: name in it */
   Nested: 1,
-  /** a: template's name, b: list of arguments, c: as of Nested */
+  /** a: template's name, b: list of arguments */
   Template: 2,
   /** a: letter after the S, b: StdForm */
   StdName: 3,
@@ -59,6 +59,8 @@ export const Kind = {
   BlockLiteral: 25,
   /** a, b: text, the name that compilers give it */
   UnnamedNamespace: 26,
+  /** a: scope, b, c: text of the name in it. Most names are made of these; each is a node less than a Nested and a Name */
+  Member: 27,
 
   // Types. print-types.ts
   /** a: index in BUILTIN_TYPES */
@@ -224,12 +226,12 @@ export const CHILD_FIELDS: Uint8Array = (() => {
   return fields;
 })();
 
-const NODE_WORDS = 4;
+const NODE_WORDS = 5;
 const LOOKAHEAD = 4;
 const encoder = new TextEncoder();
 
 /**
- * The parsed name: nodes of four words (kind, a, b, c) in one array, reused from name to name. A node is the index of its first word.
+ * The parsed name: nodes of five words (kind, a, b, c, share) in one array, reused from name to name. A node is the index of its first word.
  * Substitutions make it a graph, not a tree; it has no cycles, as a node refers to earlier ones only.
  */
 export class Tree {
@@ -271,6 +273,7 @@ export class Tree {
     words[node + 1] = a;
     words[node + 2] = b;
     words[node + 3] = c;
+    words[node + 4] = -1;
     this.#end = node + NODE_WORDS;
     return node;
   }
@@ -286,12 +289,16 @@ export class Tree {
   }
 
   /**
-   * Notes in a Nested or Template node that substitutions refer to it, and what was printed of it.
+   * Notes in a node that substitutions refer to it, and what was printed of it.
    * @param number 0, or a number of the printer's
    */
-  share(node: number, number: number): void {
-    const kind = this.words[node]!;
-    if (kind === Kind.Nested || kind === Kind.Template) this.words[node + 3] = number;
+  setShare(node: number, number: number): void {
+    this.words[node + 4] = number;
+  }
+
+  /** @returns −1 if no substitution refers to the node */
+  share(node: number): number {
+    return this.words[node + 4]!;
   }
 
   kind(node: number): number {
