@@ -35,6 +35,17 @@ describe('C++ names', () => {
       expect(demangle('_ZNK3fooIiE3barEv')).toBe('foo<int>::bar() const');
     }
   });
+
+  it('end where they end, though a longer one was there before', () => {
+    const long = '_ZN3foo3barEPKciiiiii';
+    for (let end = 2; end < long.length; end++) {
+      const alone = demangle(long.slice(0, end));
+      expect(demangle(long)).toBe('foo::bar(char const*, int, int, int, int, int, int)');
+      expect(demangle(long.slice(0, end))).toBe(alone);
+    }
+    expect(demangle('_ZN3foo3barEPKc')).toBe('foo::bar(char const*)');
+    expect(demangle('_ZN3foo3barE')).toBe('foo::bar');
+  });
 });
 
 describe('hostile names', () => {
