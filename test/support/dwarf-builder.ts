@@ -41,6 +41,7 @@ export const AT = {
   GNU_dwo_id: 0x2131,
   GNU_ranges_base: 0x2132,
   GNU_addr_base: 0x2133,
+  ZIG_parent: 0x2ccd,
 };
 export const FORM = {
   addr: 1,

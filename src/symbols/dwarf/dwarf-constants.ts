@@ -46,6 +46,8 @@ export const DW_AT_GNU_dwo_name = 0x2130;
 export const DW_AT_GNU_dwo_id = 0x2131;
 export const DW_AT_GNU_ranges_base = 0x2132;
 export const DW_AT_GNU_addr_base = 0x2133;
+/** Of Zig's own backend: the namespace, a file's among them, that a declaration is in. */
+export const DW_AT_ZIG_parent = 0x2ccd;
 
 // Forms (7.5.6)
 export const DW_FORM_addr = 0x01;

@@ -14,7 +14,7 @@ export const ORIGIN_IN_INFO = 2;
 const ORIGIN_IN_SUPPLEMENTARY = 3;
 
 /** By DW_AT_…: whether the attribute tells what is wanted of a function. */
-const IS_READ = new Uint8Array(dw.DW_AT_MIPS_linkage_name + 1);
+const IS_READ = new Uint8Array(dw.DW_AT_ZIG_parent + 1);
 for (const name of [
   dw.DW_AT_name,
   dw.DW_AT_linkage_name,
@@ -26,6 +26,7 @@ for (const name of [
   dw.DW_AT_call_column,
   dw.DW_AT_abstract_origin,
   dw.DW_AT_specification,
+  dw.DW_AT_ZIG_parent,
 ])
   IS_READ[name] = 1;
 
@@ -44,7 +45,10 @@ export class FunctionDieReader {
   callColumn = 0;
   hasName = false;
   hasLinkageName = false;
-  /** Which DIE says the rest, that of DW_AT_abstract_origin or else of DW_AT_specification: ORIGIN_… */
+  /**
+   * Which DIE says the rest: that of DW_AT_abstract_origin, else of DW_AT_specification, else of DW_AT_ZIG_parent, which alone knows the
+   * file. ORIGIN_…
+   */
   origin = ORIGIN_NONE;
   originOffset = 0;
   readonly #reader: FormReader;
@@ -75,6 +79,8 @@ export class FunctionDieReader {
     const { attributeStarts, names, forms, implicit, formSizes } = this.#abbreviations;
     const row = this.#row(dieAt);
     const end = attributeStarts[row + 1];
+    let parentForm = 0;
+    let parent = 0;
     // hot
     for (let i = attributeStarts[row]; i < end; i++) {
       const name = names[i];
@@ -113,13 +119,18 @@ export class FunctionDieReader {
           this.callColumn = reader.value;
           break;
         case dw.DW_AT_abstract_origin:
-          this.#setOrigin();
+          this.#setOrigin(reader.form, reader.value);
           break;
         case dw.DW_AT_specification:
-          if (this.origin === ORIGIN_NONE) this.#setOrigin();
+          if (this.origin === ORIGIN_NONE) this.#setOrigin(reader.form, reader.value);
+          break;
+        case dw.DW_AT_ZIG_parent:
+          parentForm = reader.form;
+          parent = reader.value;
           break;
       }
     }
+    if (parentForm !== 0 && this.origin === ORIGIN_NONE) this.#setOrigin(parentForm, parent);
   }
 
   /** Where DW_AT_name of the last DIE stands. */
@@ -149,9 +160,8 @@ export class FunctionDieReader {
     return row;
   }
 
-  /** Takes the reference just read; one to a type unit is none, as no function is described there. */
-  #setOrigin(): void {
-    const { form, value } = this.#reader;
+  /** Takes a reference; one to a type unit is none, as no function is described there. */
+  #setOrigin(form: number, value: number): void {
     this.originOffset = value;
     switch (form) {
       case dw.DW_FORM_ref1:

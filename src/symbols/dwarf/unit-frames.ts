@@ -122,7 +122,7 @@ export class UnitFrames {
     return found;
   }
 
-  /** The file of a call. Zig's own backend leaves it out: its functions have all their lines in one file. */
+  /** The file of a call. Zig's own backend leaves it out: no function of it has lines in two files. */
   #callFile(index: number, line: number, caller: SourceFunction): string {
     if (index >= 0) return this.#files?.file(index) ?? '';
     return line > 0 ? caller.file : '';

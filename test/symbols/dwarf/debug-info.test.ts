@@ -155,6 +155,26 @@ describe('functions at addresses', () => {
     expect(frames.get(0x1020)![1]).toMatchObject({ file: '', line: 0 });
   });
 
+  it("whose file Zig's own backend tells of the namespace alone that they are in", async () => {
+    const builder = new DwarfBuilder();
+    builder.section.line.put(
+      makeLineProgram({ version: 4, files: [['Writer.zig', 0]], program: (program) => program.setAddress(0x1000).copy().advancePc(0x40).endSequence() }),
+    );
+    const [file, type] = [new Label(), new Label()];
+    builder.unit(
+      unit(
+        [
+          die(TAG.structure_type, [[AT.decl_file, FORM.data1, 1], named('Writer')], undefined, { label: file }),
+          die(TAG.structure_type, [[AT.ZIG_parent, FORM.ref_addr, file], [AT.decl_line, FORM.data1, 3], named('Inner')], undefined, { label: type }),
+          subprogram('print', 0x1000, 0x40, undefined, [[AT.ZIG_parent, FORM.ref_addr, type]]),
+        ],
+        [[AT.comp_dir, FORM.string, '/std'], [AT.stmt_list, FORM.sec_offset, 0], ...extent(0x1000, 0x40)],
+      ),
+    );
+    const { frames } = await look(builder, [0x1000]);
+    expect(frames.get(0x1000)![0].function).toMatchObject({ name: 'print', file: '/std/Writer.zig' });
+  });
+
   it('over attributes of every form', async () => {
     const builder = new DwarfBuilder();
     const odd: AttributePlan[] = [
