@@ -72,6 +72,11 @@ export class Abbreviations {
   readonly rangeLists: Int32Array;
   /** Rows by code, −1 for none; empty when codes are sparse. */
   readonly dense: Int32Array;
+  /**
+   * By code, for those in {@link dense}: how many bytes a DIE takes that has no children, is of fixed size and no function; 0 for
+   * others. Most DIEs are such, of types.
+   */
+  readonly leafSizes: Uint16Array;
   readonly #sparse: ReadonlyMap<number, number>;
 
   constructor(raw: RawTable, format: UnitFormat) {
@@ -112,12 +117,22 @@ export class Abbreviations {
       else sparse.set(codes[row], row);
     }
     this.#sparse = sparse;
+    this.leafSizes = new Uint16Array(this.dense.length);
+    for (let code = 1; code < this.leafSizes.length; code++) this.leafSizes[code] = this.#leafSize(code);
   }
 
   /** The row of an abbreviation code, −1 for none. */
   row(code: number): number {
     if (code < this.dense.length) return this.dense[code];
     return this.#sparse.get(code) ?? -1;
+  }
+
+  #leafSize(code: number): number {
+    const row = this.dense[code];
+    if (row < 0 || this.sizes[row] < 0 || (this.flags[row] & (HAS_CHILDREN | IS_FUNCTION | IS_INLINED)) !== 0) return 0;
+    const size = this.sizes[row] + (code < 0x80 ? 1 : 2);
+    // Codes of three bytes are rare.
+    return code < 0x4000 && size <= 0xffff ? size : 0;
   }
 
   #compileRow(row: number, format: UnitFormat, sizeOf: Int8Array, skips: Int32Array, skipStart: number): number {

@@ -82,7 +82,7 @@ export class DebugInfo implements SourceLines {
     this.#main.supplementary?.renewBudget();
     this.#aranges ??= await this.#attempt(() => readAranges(this.#main), new UnitRanges());
     await this.#lookupClaimed(this.#aranges, found);
-    if (found.hasOpen) {
+    if (found.open().length > 0) {
       const known = this.#aranges.units();
       this.#ownRanges ??= await this.#attempt(() => readOwnRanges(this.#main, known, (error, file, offset) => this.#note(error, file, offset)), NO_RANGES);
       await this.#lookupClaimed(this.#ownRanges.ranges, found);

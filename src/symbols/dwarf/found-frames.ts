@@ -4,6 +4,8 @@ import type { SourceFrame } from '../code-symbols.ts';
 export class FoundFrames {
   readonly addresses: Float64Array;
   readonly #frames: (readonly SourceFrame[] | undefined)[];
+  /** As {@link open} last said, while that holds: it is asked for each of many units that have none of the addresses. */
+  #open: readonly number[] | undefined;
 
   constructor(addresses: Float64Array) {
     this.addresses = addresses;
@@ -14,15 +16,12 @@ export class FoundFrames {
     return this.#frames[index]?.[0].function !== undefined;
   }
 
-  get hasOpen(): boolean {
-    for (let i = 0; i < this.addresses.length; i++) if (!this.hasFunction(i)) return true;
-    return false;
-  }
-
   /** Indexes of the addresses without a function. */
-  open(): number[] {
+  open(): readonly number[] {
+    if (this.#open !== undefined) return this.#open;
     const open: number[] = [];
     for (let i = 0; i < this.addresses.length; i++) if (!this.hasFunction(i)) open.push(i);
+    this.#open = open;
     return open;
   }
 
@@ -35,7 +34,9 @@ export class FoundFrames {
 
   /** Keeps frames, unless there are none or there are better ones. */
   set(index: number, frames: readonly SourceFrame[]): void {
-    if (frames.length > 0 && (this.#frames[index] === undefined || frames[0].function !== undefined)) this.#frames[index] = frames;
+    if (frames.length === 0 || (this.#frames[index] !== undefined && frames[0].function === undefined)) return;
+    this.#frames[index] = frames;
+    if (frames[0].function !== undefined) this.#open = undefined;
   }
 
   visit(visit: (index: number, frames: readonly SourceFrame[]) => void): void {

@@ -87,9 +87,31 @@ export class FunctionScan {
     const end = this.#bytes.length;
     let result = GO_ON;
     // hot
-    while (result === GO_ON && this.#at < end) result = this.#visit(this.#at);
+    while (result === GO_ON && this.#at < end) {
+      result = this.#visit(this.#at);
+      if (result === GO_ON) this.#at = this.#skipLeaves(this.#at);
+    }
     if (this.#at > end) throw this.#damaged('a DIE overruns its unit', this.#at);
     return result !== LACKS_ADDRESSES;
+  }
+
+  /** Where the next DIE stands that may be of interest. */
+  #skipLeaves(from: number): number {
+    const bytes = this.#bytes;
+    const { leafSizes } = this.#unit.abbreviations;
+    // Of two bytes at most, and what stands behind the end does not matter.
+    const last = bytes.length - 2;
+    let at = from;
+    // hot
+    while (at <= last) {
+      const byte = bytes[at];
+      const code = byte < 0x80 ? byte : (byte & 0x7f) | (bytes[at + 1] << 7);
+      const size = code < leafSizes.length ? leafSizes[code] : 0;
+      // Codes may be padded.
+      if (size === 0 || (byte >= 0x80 && code < 0x80)) break;
+      at += size;
+    }
+    return at;
   }
 
   #visit(dieAt: number): number {

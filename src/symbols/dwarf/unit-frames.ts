@@ -42,29 +42,38 @@ export class UnitFrames {
   async find(wanted: Float64Array, addresses: UnitAddresses): Promise<void> {
     const { view, abbreviations, header, dieAt } = this.#unit;
     const unit = { view, format: header, abbreviations, addresses, dieAt };
-    this.#innermost = new Int32Array(wanted.length).fill(-1);
-    this.#claims = new Array(wanted.length);
-    let open: readonly number[] = Array.from(wanted.keys());
+    const first = new FunctionScan(unit, wanted, SCAN_CODE);
+    this.#innermost = first.found.innermost;
+    this.#claims = new Array(wanted.length).fill(first.found);
+    await first.run();
+    if (!first.hasSkipped) return;
+    let open = this.#openIn(wanted, first.found);
     // Hardly any address is left for the wider ones.
-    for (const scope of [SCAN_CODE, SCAN_FUNCTIONS, SCAN_ALL] as const) {
-      const scan = new FunctionScan(
-        unit,
-        Float64Array.from(open, (index) => wanted[index]),
-        scope,
-      );
-      const { found } = scan;
+    for (const scope of [SCAN_FUNCTIONS, SCAN_ALL] as const) {
+      if (open.length === 0) return;
+      const ofOpen = Float64Array.from(open, (index) => wanted[index]);
+      const scan = new FunctionScan(unit, ofOpen, scope);
       try {
         await scan.run();
       } finally {
         for (const [i, index] of open.entries()) {
-          this.#innermost[index] = found.innermost[i];
-          this.#claims[index] = found;
+          this.#innermost[index] = scan.found.innermost[i];
+          this.#claims[index] = scan.found;
         }
       }
-      const endsBefore = found.endsBefore();
-      open = open.filter((index, i) => found.innermost[i] < 0 && this.#isCode(wanted[index], endsBefore[i]));
-      if (open.length === 0 || !scan.hasSkipped) return;
+      if (!scan.hasSkipped) return;
+      const indexes = open;
+      open = this.#openIn(ofOpen, scan.found).map((i) => indexes[i]);
     }
+  }
+
+  /** Indexes of the addresses of a scan that it found no function for though they are code. */
+  #openIn(wanted: Float64Array, claims: FunctionClaims): number[] {
+    const { innermost } = claims;
+    const ends = claims.endsBefore();
+    const open: number[] = [];
+    for (let i = 0; i < wanted.length; i++) if (innermost[i] < 0 && this.#isCode(wanted[i], ends[i])) open.push(i);
+    return open;
   }
 
   /**
