@@ -175,6 +175,17 @@ describe('functions at addresses', () => {
     expect(frames.get(0x1000)![0].function).toMatchObject({ name: 'print', file: '/std/Writer.zig' });
   });
 
+  it('behind codes of abbreviations that are padded', async () => {
+    const builder = new DwarfBuilder();
+    const { abbrev } = builder.section;
+    abbrev.bytes(1, TAG.compile_unit, 1, 0, 0, 2, TAG.variable, 0, AT.const_value, FORM.data1, 0, 0);
+    abbrev.bytes(3, TAG.subprogram, 0, AT.name, FORM.string, AT.low_pc, FORM.addr, AT.high_pc, FORM.data1, 0, 0, 0);
+    const f = [102, 0, 0x00, 0x10, 0, 0, 0, 0, 0, 0, 0x20];
+    const dies = [1, 2, 7, 0x82, 0x00, 7, 0x82, 0x80, 0x00, 7, 0x83, 0x80, 0x00, ...f, 0];
+    builder.raw(Uint8Array.of(7 + dies.length, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, ...dies));
+    expect((await look(builder, [0x1010])).chains).toEqual({ 1010: 'f:0' });
+  });
+
   it('over attributes of every form', async () => {
     const builder = new DwarfBuilder();
     const odd: AttributePlan[] = [
