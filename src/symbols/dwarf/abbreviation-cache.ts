@@ -4,12 +4,12 @@ import type { DebugSections } from './debug-sections.ts';
 import type { UnitFormat } from './forms.ts';
 import { SectionWindow } from './section-window.ts';
 
-/** Attributes of the tables that are kept: some ten megabytes. */
-const MAX_KEPT_ATTRIBUTES = 1 << 19;
+/** Abbreviations and attributes of the tables that are kept: some ten megabytes, forty when there are no attributes. */
+const MAX_KEPT_ENTRIES = 1 << 19;
 /** Larger than most tables. */
 const TABLE_SIZE_BYTES = 1 << 14;
 /** Tables are read again when they were not kept. Hostile files can make each unit start a table somewhere else in a large one. */
-const MAX_TIMES_PARSED = 32;
+const MAX_TIMES_PARSED = 8;
 const SPARE_BYTES = 1 << 22;
 
 /** The abbreviation tables of one file, by where they start; the last used ones are kept. */
@@ -19,11 +19,16 @@ export class AbbreviationCache {
   /** The last {@link headOfTable}. */
   #head: { readonly key: number; readonly code: number; readonly table: Abbreviations } | undefined;
   #raw = new RawTable();
-  #keptAttributes = 0;
-  #budgetBytes: number;
+  #keptEntries = 0;
+  #budgetBytes = 0;
 
   constructor(sections: DebugSections) {
     this.#window = new SectionWindow(sections, 'abbrev');
+    this.renewBudget();
+  }
+
+  /** Lets each table be read a number of times again. */
+  renewBudget(): void {
     this.#budgetBytes = MAX_TIMES_PARSED * this.#window.section.sizeBytes + SPARE_BYTES;
   }
 
@@ -35,7 +40,7 @@ export class AbbreviationCache {
     if (table !== undefined) this.#tables.delete(key);
     else {
       table = await this.#parse(offset, format, -1);
-      this.#keptAttributes += table.names.length;
+      this.#keptEntries += entriesOf(table);
       this.#dropOldest();
     }
     this.#tables.set(key, table);
@@ -53,20 +58,23 @@ export class AbbreviationCache {
     const { section } = this.#window;
     if (!(offset < section.sizeBytes)) throw new PerfconvError('damaged', 'no table there', { record: '.debug_abbrev', offset });
     for (let size = TABLE_SIZE_BYTES; ; size *= 4) {
-      const view = await this.#window.read(offset, size);
-      const parsed = parseAbbreviations(view, format, offset + view.length >= section.sizeBytes, this.#raw, onlyCode);
-      this.#budgetBytes -= parsed?.sizeBytes ?? view.length;
       if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'tables without end', { record: '.debug_abbrev', offset });
-      if (this.#raw.names.length > MAX_KEPT_ATTRIBUTES) this.#raw = new RawTable();
-      if (parsed !== undefined) return parsed.table;
+      const view = await this.#window.read(offset, size);
+      if (this.#raw.names.length + this.#raw.tags.length > MAX_KEPT_ENTRIES) this.#raw = new RawTable();
+      // Tables that cannot be read are paid for, too.
+      this.#budgetBytes -= view.length;
+      const parsed = parseAbbreviations(view, format, offset + view.length >= section.sizeBytes, this.#raw, onlyCode);
+      if (parsed === undefined) continue;
+      this.#budgetBytes += view.length - parsed.sizeBytes;
+      return parsed.table;
     }
   }
 
   #dropOldest(): void {
     for (const [key, table] of this.#tables) {
-      if (this.#keptAttributes <= MAX_KEPT_ATTRIBUTES) return;
+      if (this.#keptEntries <= MAX_KEPT_ENTRIES) return;
       this.#tables.delete(key);
-      this.#keptAttributes -= table.names.length;
+      this.#keptEntries -= entriesOf(table);
     }
   }
 }
@@ -74,4 +82,8 @@ export class AbbreviationCache {
 /** One for each table in each format: the sizes of forms are worked out beforehand. */
 function keyOf(offset: number, format: UnitFormat): number {
   return offset * 8 + (format.version <= 2 ? 4 : 0) + (format.addressSize === 8 ? 2 : 0) + (format.offsetSize === 8 ? 1 : 0);
+}
+
+function entriesOf({ tags, names }: Abbreviations): number {
+  return tags.length + names.length;
 }

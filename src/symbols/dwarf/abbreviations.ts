@@ -19,6 +19,8 @@ export const IS_SUBPROGRAM = 32;
 
 /** No compiler gives a DIE more attributes; with them, each of a hostile file's DIEs could cost any time. */
 const MAX_ATTRIBUTES = 256;
+/** Linkers that make one table for all units come nowhere near. Each takes a hundred bytes of memory, and five of a file's at least. */
+const MAX_ABBREVIATIONS = 1 << 18;
 
 const TYPE_TAGS = new Set<number>([
   dw.DW_TAG_array_type,
@@ -210,7 +212,7 @@ export class RawTable {
  * @param raw memory that holds anything
  * @param onlyCode stops after the abbreviation of that code
  * @returns the table and its size in bytes; undefined when the view ends inside it
- * @throws PerfconvError `damaged` when it is cut
+ * @throws PerfconvError `damaged` when it is cut, or far too long
  */
 export function parseAbbreviations(
   view: ByteView,
@@ -222,7 +224,7 @@ export function parseAbbreviations(
   raw.clear();
   const reader = new FormReader(view, format);
   try {
-    while (reader.at < reader.end) {
+    while (reader.at < reader.end && raw.count < MAX_ABBREVIATIONS) {
       const code = reader.uleb();
       if (code === 0) return { table: new Abbreviations(raw, format), sizeBytes: reader.at };
       parseRow(raw, code, reader);
@@ -233,6 +235,7 @@ export function parseAbbreviations(
     if (isAll) throw new PerfconvError('damaged', 'the table is cut', { record: '.debug_abbrev' }, { cause: error });
     return undefined;
   }
+  if (raw.count === MAX_ABBREVIATIONS) throw new PerfconvError('damaged', `a table of ${raw.count} abbreviations and more`, { record: '.debug_abbrev' });
   return isAll ? { table: new Abbreviations(raw, format), sizeBytes: reader.at } : undefined;
 }
 

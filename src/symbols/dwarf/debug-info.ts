@@ -37,7 +37,7 @@ export interface DebugInfoProblem {
   readonly what: string;
 }
 
-/** More problems than this are not of interest. */
+/** More problems than this are not of interest, but for the last one: it may tell that the rest was given up. */
 const MAX_PROBLEMS = 100;
 /** How many units without ranges are asked for each address, and beyond that for all together. Compilers that make such units are rare. */
 const MAX_VISITS_PER_ADDRESS = 256;
@@ -71,7 +71,7 @@ export class DebugInfo implements SourceLines {
     return new DebugInfo(sections, options);
   }
 
-  /** What could not be read so far: the first hundred. */
+  /** What could not be read so far: of more than a hundred, the first ones and the last. */
   get problems(): readonly DebugInfoProblem[] {
     return this.#problems;
   }
@@ -197,6 +197,6 @@ export class DebugInfo implements SourceLines {
   }
 
   #addProblem(file: DwarfFile, offset: number, what: string): void {
-    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ file: file.sections.name, offset, what });
+    this.#problems[Math.min(this.#problems.length, MAX_PROBLEMS - 1)] = { file: file.sections.name, offset, what };
   }
 }

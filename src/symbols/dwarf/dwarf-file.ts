@@ -77,8 +77,9 @@ export class DwarfFile {
     this.renewBudget();
   }
 
-  /** Lets each unit and line table be read a number of times again. */
+  /** Lets each unit and table be read a number of times again. */
   renewBudget(): void {
+    this.abbreviations.renewBudget();
     this.#unitBytesLeft = MAX_TIMES_READ * this.sections.section('info').sizeBytes;
     this.#lineReader.renewBudget();
   }

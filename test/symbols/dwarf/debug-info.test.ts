@@ -872,6 +872,18 @@ describe('hostile files', () => {
     expect(frames.size).toBe(2000);
   });
 
+  it('may have far more abbreviations than a table can have in earnest', async () => {
+    const builder = new DwarfBuilder();
+    // Of attributes they have none, which keeps them small in the file.
+    for (let code = 1; code <= 300_000; code++) builder.section.abbrev.uleb(code, TAG.variable).bytes(0, 0, 0);
+    builder.section.abbrev.bytes(0);
+    builder.unit(unit([subprogram('f', 0x1000, 0x10)]));
+    builder.raw(Uint8Array.of(12, 0, 0, 0, 5, 0, 1, 8, 0, 0, 0, 0, 0xe0, 0xa7, 0x12, 0));
+    const { chains, info } = await look(builder, [0x1000, 0x5000]);
+    expect(chains).toEqual({ 1000: 'f:0' });
+    expect(info.problems.map(({ what }) => what)).toEqual(['.debug_abbrev: a table of 262144 abbreviations and more']);
+  });
+
   it('may name tables within tables: they are not read without end', async () => {
     const builder = new DwarfBuilder();
     // One table of many rows of six bytes each, and units whose tables start with each of them and whose DIE needs the last.
@@ -920,6 +932,7 @@ describe('hostile files', () => {
     const { chains, info } = await look(builder, [0x1000, 0x2000, 0x3000]);
     expect(chains).toEqual({ 1000: 'before:0', 2000: 'between:0' });
     expect(info.problems).toHaveLength(100);
+    expect(info.problems.at(-1)?.what).toContain('so are 10000 units before this one');
   });
 
   it('may claim addresses for the same unit over and over', async () => {
