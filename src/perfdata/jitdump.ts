@@ -197,9 +197,10 @@ class JitDumpReader {
     if (this.#repeats >= MAX_REPEATS || this.#vainSearches >= MAX_VAIN_SEARCHES) return 0;
     const from = Math.max(0, position - MAX_REPEATED_BYTES);
     const { bytes } = this.#window.at(from, position - from + MAX_REPEATED_BYTES);
-    const repeated = repeatedBytes(bytes.subarray(0, position - from), bytes.subarray(position - from));
-    // Fewer may be the same by chance.
-    const isFound = repeated >= RECORD_HEADER_BYTES;
+    const after = bytes.subarray(position - from);
+    const repeated = repeatedBytes(bytes.subarray(0, position - from), after);
+    // Fewer may be the same by chance, and zeros are what was never written.
+    const isFound = repeated >= RECORD_HEADER_BYTES && after.subarray(0, repeated).some((byte) => byte !== 0);
     if (isFound) this.#repeats++;
     else this.#vainSearches++;
     return isFound ? repeated : 0;

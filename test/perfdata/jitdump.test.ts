@@ -178,6 +178,13 @@ describe('readJitDump', () => {
     );
   });
 
+  it('says of zeros behind the last record that they are none, though zeros are before them', () => {
+    const plain = encodeJitDump({ records: [{ load: 'f', at: 0x1000n, code: 32, index: 0n, time: LONG_AGO }] });
+    plain.fill(0, plain.length - 32);
+    const dump = readJitDump(blockingSource(Buffer.concat([plain, new Uint8Array(100)])));
+    expect(typeof dump === 'string' ? dump : dump.damage).toBe(`a record says that it has 0 bytes at 0x${plain.length.toString(16)}`);
+  });
+
   it('says what is no jitdump', () => {
     const complaint = (bytes: Uint8Array) => readJitDump(blockingSource(bytes));
     expect(complaint(new Uint8Array(0))).toBe('it is empty');
