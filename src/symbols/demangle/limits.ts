@@ -1,6 +1,6 @@
 // Bounds for hostile names, which are then not demangled: each takes some milliseconds at most. All names of node, LLVM and clang stay below.
 
-/** Characters of a mangled name. */
+/** Bytes of a mangled name, in UTF-8. */
 export const MAX_NAME: number = 1 << 15;
 /** Nodes of a parsed name. */
 export const MAX_NODES: number = 1 << 14;

@@ -227,6 +227,7 @@ export const CHILD_FIELDS: Uint8Array = (() => {
 })();
 
 const NODE_WORDS = 5;
+/** As far as any production looks or steps over the end of the name before it fails there, or more. */
 const LOOKAHEAD = 4;
 const encoder = new TextEncoder();
 
@@ -237,7 +238,7 @@ const encoder = new TextEncoder();
 export class Tree {
   /** The mangled name that the nodes' texts are ranges of. */
   text = '';
-  /** The codes of its characters, with zeros behind: fewer than any production looks ahead. Much faster to read than the string. */
+  /** The codes of its characters, with zeros behind, so that nothing need ask for the end first. Much faster to read than the string. */
   readonly codes: Uint8Array = new Uint8Array(MAX_NAME + LOOKAHEAD);
   readonly words: Int32Array = new Int32Array(MAX_NODES * NODE_WORDS);
   /** Members of lists; a List node has the range of its own. */
