@@ -58,23 +58,23 @@ export class SourceFunctions {
   }
 
   /**
-   * The function that the DIE last read by the unit's reader is about; its names come with {@link finish}.
+   * The function that the DIE last read by the unit's reader is about; its names come with {@link finish}. It lacks what cannot be read.
    * @param dieAt where in the unit the DIE stands
    * @param lines names the unit's files
-   * @throws PerfconvError `damaged`
    */
   functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined): SourceFunction {
     const { file, header, functionDies: die } = unit;
     // A subprogram may have a linkage name of its own beside its abstract origin: constructors do.
     const isItself = die.origin === ORIGIN_NONE || die.hasName || die.hasLinkageName || die.declLine > 0;
     const place = isItself ? undefined : originOf(unit);
-    if (place === undefined) {
-      const [target, isNew] = this.#at(file, header.offset + dieAt);
-      if (isNew) this.#describe(target, unit, lines, new Known());
-      return target;
+    const [target, isNew] = this.#at(place?.file ?? file, place?.offset ?? header.offset + dieAt);
+    if (!isNew) return target;
+    try {
+      if (place === undefined) this.#describe(target, unit, lines, new Known());
+      else this.#goOn(target, unit, place, lines, new Known());
+    } catch (error) {
+      this.#onDamage(error, file, header.offset);
     }
-    const [target, isNew] = this.#at(place.file, place.offset);
-    if (isNew) this.#goOn(target, unit, place, lines, new Known());
     return target;
   }
 

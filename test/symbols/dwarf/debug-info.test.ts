@@ -801,6 +801,15 @@ describe('damaged units', () => {
     expect(info.problems).toHaveLength(1);
   });
 
+  it('may describe an inlined function nowhere: what is around it, and the line, are told of all the same', async () => {
+    const builder = new DwarfBuilder();
+    const inlined = die(TAG.inlined_subroutine, [[AT.abstract_origin, FORM.ref4, 1], ...extent(0x1010, 8), [AT.call_line, FORM.data1, 7]]);
+    builder.unit(unit([subprogram('f', 0x1000, 0x40, [inlined])]));
+    const { chains, info } = await look(builder, [0x1010, 0x1014]);
+    expect(chains).toEqual({ 1010: ':0 < f:7', 1014: ':0 < f:7' });
+    expect(info.problems.map(({ what }) => what)).toEqual(['DIE: no abbreviation 0 that can be read']);
+  });
+
   it('may say that they end behind the section, or before they start', async () => {
     for (const lengthLie of [1000, 0xffff_0000]) {
       const builder = new DwarfBuilder();
