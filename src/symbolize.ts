@@ -44,6 +44,8 @@ class MappingNaming {
   readonly #byMapping: readonly (readonly number[] | undefined)[];
   readonly #embedded: EmbeddedSymbolTables;
   readonly #runTimeCode: RunTimeKernelCode;
+  /** Kinds of the DSOs that locations lie in and that are more than one function: a recording can name any number of kernels. */
+  readonly #kinds: ReadonlySet<Dso['kind']>;
 
   constructor(profile: Profile, session: SessionResult, options: NamingOptions) {
     this.#profile = profile;
@@ -53,6 +55,9 @@ class MappingNaming {
     this.#byMapping = groupByMapping(profile);
     this.#embedded = new EmbeddedSymbolTables(session);
     this.#runTimeCode = new RunTimeKernelCode(session.features.bpfPrograms ?? []);
+    this.#kinds = new Set(
+      session.dsos.filter(({ isOneFunction }, mapping) => !isOneFunction && this.#byMapping[mapping] !== undefined).map(({ kind }) => kind),
+    );
   }
 
   async name(mapping: number): Promise<void> {
@@ -106,9 +111,7 @@ class MappingNaming {
 
   /** Modules need the kernel to be asked for, though no sample may lie in it. */
   #isAskedForModules(dso: Dso): boolean {
-    if (!isKernelImage(dso)) return false;
-    const kind = dso.kind === 'kernel' ? 'module' : 'guest';
-    return this.#session.dsos.some((other, mapping) => other.kind === kind && !other.isOneFunction && this.#byMapping[mapping] !== undefined);
+    return isKernelImage(dso) && this.#kinds.has(dso.kind === 'kernel' ? 'module' : 'guest');
   }
 }
 
