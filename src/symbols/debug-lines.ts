@@ -52,6 +52,7 @@ class ReportedLines implements SourceLines {
   readonly #split: SplitUnits | undefined;
   readonly #diagnostics: Diagnostics;
   #reportedProblems = 0;
+  #reportedSplitProblems = 0;
   #reportedMissing = 0;
 
   constructor(info: DebugInfo, split: SplitUnits | undefined, diagnostics: Diagnostics) {
@@ -62,13 +63,19 @@ class ReportedLines implements SourceLines {
 
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
     await this.#info.lookup(addresses, visit);
-    const problems = this.#info.problems.map(({ file, offset, what }) =>
-      what.startsWith(file) ? what : `${file} .debug_info at 0x${offset.toString(16)}: ${what}`,
-    );
-    const all = [...problems, ...(this.#split?.problems ?? [])];
-    for (const message of all.slice(this.#reportedProblems)) this.#diagnostics.add('debug-info-damaged', 'warning', message);
-    this.#reportedProblems = all.length;
+    const { problems } = this.#info;
+    for (const { file, offset, what } of problems.slice(this.#reportedProblems)) {
+      this.#warn(what.startsWith(file) ? what : `${file} .debug_info at 0x${offset.toString(16)}: ${what}`);
+    }
+    this.#reportedProblems = problems.length;
+    const ofSplit = this.#split?.problems ?? [];
+    for (const message of ofSplit.slice(this.#reportedSplitProblems)) this.#warn(message);
+    this.#reportedSplitProblems = ofSplit.length;
     this.#reportMissing();
+  }
+
+  #warn(message: string): void {
+    this.#diagnostics.add('debug-info-damaged', 'warning', message);
   }
 
   #reportMissing(): void {

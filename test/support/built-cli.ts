@@ -8,10 +8,11 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const entry = join(root, 'dist/cli/entry.js');
 
-/** Builds dist/ unless it is newer than all sources. @throws Error when the build fails */
+/** Builds dist/ unless it is newer than all that it is made of. @throws Error when the build fails */
 export function ensureBuilt(): void {
   const builtMs = statSync(entry, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const newestMs = Math.max(...readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((path) => statSync(join(root, 'src', path)).mtimeMs));
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((path) => join('src', path));
+  const newestMs = Math.max(...[...sources, 'bundle.mjs', 'package.json', 'tsconfig.build.json'].map((path) => statSync(join(root, path)).mtimeMs));
   if (newestMs <= builtMs) return;
   // As `npm run build` does, but that dist/ is not removed: tests run beside each other.
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { cwd: root });

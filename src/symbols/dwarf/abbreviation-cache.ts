@@ -29,6 +29,7 @@ export class AbbreviationCache {
 
   /** Lets each table be read a number of times again. */
   renewBudget(): void {
+    this.#window.renewBudget();
     this.#budgetBytes = MAX_TIMES_PARSED * this.#window.section.sizeBytes + SPARE_BYTES;
   }
 

@@ -79,7 +79,11 @@ export class DwarfFile {
 
   /** Lets each unit and table be read a number of times again. */
   renewBudget(): void {
+    this.units.window.renewBudget();
     this.abbreviations.renewBudget();
+    this.strings.renewBudget();
+    this.#unitTexts.renewBudget();
+    this.addresses.renewBudget();
     this.#unitBytesLeft = MAX_TIMES_READ * this.sections.section('info').sizeBytes;
     this.#lineReader.renewBudget();
   }

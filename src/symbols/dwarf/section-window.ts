@@ -15,12 +15,17 @@ export class SectionWindow {
   start = 0;
   view: ByteView;
   readonly #name: string;
-  #budgetBytes: number;
+  #budgetBytes = 0;
 
   constructor(sections: DebugSections, name: DebugSectionName) {
     this.section = sections.section(name);
     this.view = new ByteView(new Uint8Array(), sections.littleEndian);
     this.#name = `.debug_${name} of ${sections.name}`;
+    this.renewBudget();
+  }
+
+  /** Lets the section be read a number of times again. */
+  renewBudget(): void {
     this.#budgetBytes = MAX_TIMES_READ * (this.section.sizeBytes + WINDOW_SIZE_BYTES);
   }
 

@@ -53,7 +53,7 @@ export class StringReader {
   /** The last text of `.debug_str`: callers ask for the same one in a row. */
   #lastOffset = -1;
   #lastText = '';
-  #bytesLeft: number;
+  #bytesLeft = 0;
 
   /**
    * @param supplementary the file that shares strings with this one, if any
@@ -64,7 +64,14 @@ export class StringReader {
     const str = new SectionWindow(sections, 'str');
     this.#windows = { str, line_str: new SectionWindow(sections, 'line_str'), supplementary: supplementary ? new SectionWindow(supplementary, 'str') : str };
     this.#offsets = new SectionWindow(sections, 'str_offsets');
-    this.#bytesLeft = Object.values(this.#windows).reduce((sum, { section }) => sum + MAX_TIMES_READ * section.sizeBytes, SPARE_BYTES);
+    this.renewBudget();
+  }
+
+  /** Lets texts be read a number of times again. */
+  renewBudget(): void {
+    const windows = Object.values(this.#windows);
+    for (const window of [...windows, this.#offsets]) window.renewBudget();
+    this.#bytesLeft = windows.reduce((sum, { section }) => sum + MAX_TIMES_READ * section.sizeBytes, SPARE_BYTES);
   }
 
   /**

@@ -26,7 +26,17 @@ export class AddressSections {
     this.rnglists = new SectionWindow(sections, 'rnglists');
     this.addr = main?.addr ?? new SectionWindow(sections, 'addr');
     this.hasCodeAtZero = (main ?? sections).hasCodeAtZero;
-    this.#entriesLeft = MAX_TIMES_READ * (this.ranges.section.sizeBytes + this.rnglists.section.sizeBytes) + SPARE_ENTRIES;
+    this.#entriesLeft = this.#maxEntries();
+  }
+
+  /** Lets addresses and range lists be read a number of times again. */
+  renewBudget(): void {
+    for (const window of [this.ranges, this.rnglists, this.addr]) window.renewBudget();
+    this.#entriesLeft = this.#maxEntries();
+  }
+
+  #maxEntries(): number {
+    return MAX_TIMES_READ * (this.ranges.section.sizeBytes + this.rnglists.section.sizeBytes) + SPARE_ENTRIES;
   }
 
   /** Counts entries of range lists. @throws PerfconvError `damaged` when there are far more than the file can have in earnest */

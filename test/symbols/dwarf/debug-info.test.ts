@@ -944,6 +944,21 @@ describe('hostile files', () => {
     expect(info.problems.at(-1)?.what).toContain('so are 10000 units before this one');
   });
 
+  it('may be asked for one address after the other', async () => {
+    const builder = new DwarfBuilder();
+    // Two megabytes of names, which are read in windows: far apart, each look-up moves them.
+    const name = 'n'.repeat(60_000);
+    const functions = Array.from({ length: 34 }, (_, i) => die(TAG.subprogram, [[AT.name, FORM.strp, `${i}${name}`], ...extent(0x1000 + i * 16, 16)]));
+    builder.unit(unit(functions));
+    const info = await DebugInfo.open(sectionsOf(builder));
+    for (let times = 0; times < 400; times++) {
+      const index = times % 2 === 0 ? 0 : 33;
+      const [frames] = [...(await lookIn(info, [0x1000 + index * 16])).values()];
+      expect(frames[0].function?.name.slice(0, 3)).toBe(`${index}nnn`.slice(0, 3));
+    }
+    expect(info.problems).toEqual([]);
+  });
+
   it('may claim addresses for the same unit over and over', async () => {
     const builder = new DwarfBuilder();
     const first = builder.unit(unit([subprogram('f', 0x1000, 0x10)]));
