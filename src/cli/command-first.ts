@@ -16,9 +16,17 @@ export function firstWordIndex(args: readonly string[]): number {
     const word = args[at];
     if (word === '--') return -1;
     if (!word.startsWith('-') || word === '-') return at;
-    if (OPTIONS.get(word)?.value !== undefined) at++;
+    if (isValueNext(word)) at++;
   }
   return -1;
+}
+
+/** Whether an option's value is the next word: `--time`, `-o`, `-qo`, but not `--time=1,2` and `-ofile`. */
+function isValueNext(word: string): boolean {
+  if (word.startsWith('--')) return OPTIONS.get(word)?.value !== undefined;
+  const letters = [...word.slice(1)];
+  const taker = letters.findIndex((letter) => OPTIONS.get(`-${letter}`)?.value !== undefined);
+  return taker >= 0 && taker === letters.length - 1;
 }
 
 /** The command line with its command in front: `-v info web.data` means `info -v web.data`. */

@@ -92,7 +92,8 @@ async function writeOutputs(stage: OutputStage, input: OpenInput, plan: Plan, ar
 
 /** A first word that is no file is rather a command, if it is nearly the name of one. */
 function checkNoCommand(word: string | undefined): void {
-  if (word === undefined || existsSync(word)) return;
+  // A command's own name was meant for a file, as in `convert convert` and `-- report`.
+  if (word === undefined || COMMANDS.some(({ name }) => name === word) || existsSync(word)) return;
   const hint = didYouMean(
     word,
     COMMANDS.map(({ name }) => name),

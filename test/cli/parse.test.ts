@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Arguments } from '../../src/cli/arguments.ts';
+import { commandFirst } from '../../src/cli/command-first.ts';
 import { CONVERT, INFO } from '../../src/cli/options.ts';
 import { parseCommandLine } from '../../src/cli/parse.ts';
 import { PerfconvError } from '../../src/errors.ts';
@@ -89,4 +90,23 @@ test('help and version are asked for whatever else is given', () => {
     expect(parseCommandLine(words)).toEqual({ helpOf: INFO });
   expect(parseCommandLine(['convert', 'web.data', '--help'])).toEqual({ helpOf: CONVERT });
   expect(parseCommandLine(['info', '--version'])).toBe('version');
+});
+
+describe('a command behind options', () => {
+  test.each([
+    [['-v', 'info', 'web.data']],
+    [['-qv', 'info', 'web.data']],
+    [['-qo', 'out', 'info', 'web.data']],
+    [['-qvo', 'out', 'info', 'web.data']],
+    [['-oout', 'info', 'web.data']],
+    [['--output', 'out', 'info', 'web.data']],
+    [['--output=out', 'info', 'web.data']],
+  ])('%j', (words) => {
+    expect(commandFirst(words)).toEqual(['info', ...words.filter((word) => word !== 'info')]);
+  });
+
+  test('is none where its name is the value of an option', () => {
+    expect(commandFirst(['-qo', 'info', 'web.data'])).toEqual(['-qo', 'info', 'web.data']);
+    expect(commandFirst(['-F', 'info'])).toEqual(['-F', 'info']);
+  });
 });

@@ -34,11 +34,18 @@ export function isKnownBuildId(buildId: string): boolean {
   return /^[0-9a-f]*[1-9a-f][0-9a-f]*$/.test(buildId);
 }
 
+/** Hex digits of the 20 bytes that a perf.data header, and PERF_RECORD_MMAP2, have for a build id. */
+const MAX_RECORDED_DIGITS = 40;
+
 /**
- * Whether two build ids are the same. The shorter is taken as padded with zeros: a perf.data header stores ids of
- * any length in 20 bytes.
+ * Whether two build ids are the same. Records store ids of any length in 20 bytes: the shorter is taken as padded with zeros, and of a
+ * longer one (mold's and lld's sha256 have 32 bytes) only so much is compared, unless both are longer.
  */
 export function sameBuildId(a: string, b: string): boolean {
-  const length = Math.max(a.length, b.length);
-  return a.padEnd(length, '0') === b.padEnd(length, '0');
+  if (Math.min(a.length, b.length) > MAX_RECORDED_DIGITS) return a === b;
+  return recorded(a) === recorded(b);
+}
+
+function recorded(buildId: string): string {
+  return buildId.slice(0, MAX_RECORDED_DIGITS).padEnd(MAX_RECORDED_DIGITS, '0');
 }
