@@ -44,6 +44,8 @@ export interface Outcome {
   readonly samples: number;
   /** What must not be; undefined when all is well. */
   readonly failure: Error | undefined;
+  /** Processor time that the outputs' checks took, which are not the library's. */
+  readonly checkMs: number;
 }
 
 type Source = Parameters<typeof readProfile>[0];
@@ -54,6 +56,7 @@ export class Target {
   readonly #elf = readFileSync(join(projectRoot(), 'fixtures/symfs/opt/perfconv-fixtures/bin/syscalls'));
 
   readonly #isTimed: boolean;
+  readonly #checks = new OutputChecks();
 
   /** @param isTimed whether names that take too long to demangle are wrong: by the clock, which tests must not hang on */
   constructor({ isTimed }: { readonly isTimed: boolean } = { isTimed: false }) {
@@ -62,6 +65,7 @@ export class Target {
 
   async run(files: InputFiles, plan: Plan): Promise<Outcome> {
     resetAllocations();
+    this.#checks.ms = 0;
     let samples = -1;
     let failure: Error | undefined;
     try {
@@ -71,7 +75,7 @@ export class Target {
     }
     const polluted = pollution();
     if (polluted !== undefined) failure = new Wrong(polluted);
-    return { samples, failure: uncheckedAllocation() ?? failure };
+    return { samples, failure: uncheckedAllocation() ?? failure, checkMs: this.#checks.ms };
   }
 
   close(): void {
@@ -91,9 +95,9 @@ export class Target {
       if (output === 'csv') await this.#withSource(files, plan, (source) => checkTables(source, options, result));
       else if (output === 'info') await this.#withSource(files, plan, (source) => checkInfo(source, plan, result));
       else if (output === 'records') await this.#withSource(files, plan, (source) => checkRecords(source, plan, result));
-      else await checkOutput(output, result.profile, plan, diagnostics);
+      else await this.#checks.write(output, result.profile, plan, diagnostics);
     }
-    if (plan.isMerged) await checkMerged(result.profile, plan);
+    if (plan.isMerged) await checkMerged(result.profile, plan, this.#checks);
     if (plan.way === 'stream') await this.#compareWays(files, plan, options, result);
     return result.session.sampleCount;
   }
@@ -186,26 +190,35 @@ function* piecesOf(bytes: Uint8Array, pieceBytes: number): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield Buffer.from(bytes.subarray(at, at + pieceBytes));
 }
 
-async function checkOutput(output: Exclude<Output, 'csv' | 'info' | 'records'>, profile: Profile, plan: Plan, diagnostics: Diagnostics): Promise<void> {
-  const sink = new OutputSink();
-  try {
-    if (output === 'report') await writeReport(profile, sink, { weight: plan.weight, children: plan.compatPerf });
-    else await writeProfile(output, profile, sink, { weight: plan.weight, ...(plan.hasAllFields && { fields: fieldsOf(profile), ns: true }) }, diagnostics);
-  } catch (error) {
-    if (error instanceof PerfconvError) return;
-    throw error;
+/** Writes outputs and reads them again, and how long the reading took. */
+class OutputChecks {
+  /** Processor time. */
+  ms = 0;
+
+  async write(output: Exclude<Output, 'csv' | 'info' | 'records'>, profile: Profile, plan: Plan, diagnostics: Diagnostics): Promise<void> {
+    const sink = new OutputSink();
+    try {
+      if (output === 'report') await writeReport(profile, sink, { weight: plan.weight, children: plan.compatPerf });
+      else await writeProfile(output, profile, sink, { weight: plan.weight, ...(plan.hasAllFields && { fields: fieldsOf(profile), ns: true }) }, diagnostics);
+    } catch (error) {
+      if (error instanceof PerfconvError) return;
+      throw error;
+    }
+    const start = process.cpuUsage();
+    const wrong = OUTPUT_CHECKS[output](sink.bytes(), profile);
+    const { user, system } = process.cpuUsage(start);
+    this.ms += (user + system) / 1000;
+    if (wrong !== undefined) throw new Wrong(`${output}: ${wrong}`);
   }
-  const wrong = OUTPUT_CHECKS[output](sink.bytes(), profile);
-  if (wrong !== undefined) throw new Wrong(`${output}: ${wrong}`);
 }
 
 /** A recording merged with itself has each sample twice. */
-async function checkMerged(profile: Profile, plan: Plan): Promise<void> {
+async function checkMerged(profile: Profile, plan: Plan, checks: OutputChecks): Promise<void> {
   if (profile.totals.size === 0) return;
   const merged = mergeProfiles(['first', '__proto__'].map((label) => ({ profile, label })));
   const countOf = ({ events }: Profile): number => events.reduce((sum, event) => sum + event.samples, 0);
   if (countOf(merged) !== 2 * countOf(profile)) throw new Wrong(`merging: ${countOf(merged)} samples of twice ${countOf(profile)}`);
-  await checkOutput('pprof', merged, plan, new Diagnostics());
+  await checks.write('pprof', merged, plan, new Diagnostics());
 }
 
 /**

@@ -28,7 +28,8 @@ export class LabelSets {
     const known = this.#setOfTask[task];
     if (known >= 0) return known;
     const bytes = this.#encode(task);
-    const key = bytes.join();
+    // A few tens of bytes: as characters they make a shorter key than as numbers.
+    const key = String.fromCharCode(...bytes);
     let set = this.#setOfBytes.get(key);
     if (set === undefined) {
       set = this.#encoded.push(bytes) - 1;
