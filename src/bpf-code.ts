@@ -1,6 +1,7 @@
 import type { BpfLines, BpfProgram } from './perfdata/features/bpf.ts';
 import type { Dso } from './session/dsos.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from './symbols/code-symbols.ts';
+import { ascendingOrder } from './symbols/table/ascending-order.ts';
 import { SymbolTable } from './symbols/table/symbol-table.ts';
 
 /** Programs that are remembered of one place: a recording has a few at most, one after the other. */
@@ -65,7 +66,7 @@ class SortedLines {
   /** Their rows, ascending by address. */
   get rows(): Uint32Array {
     const { addresses } = this.lines;
-    this.#rows ??= Uint32Array.from(addresses.keys()).sort((a, b) => addresses[a] - addresses[b] || a - b);
+    this.#rows ??= ascendingOrder(addresses);
     return this.#rows;
   }
 

@@ -3,6 +3,7 @@ import type { Profile } from './profile/profile.ts';
 import type { LocationLine } from './profile/tables.ts';
 import type { CodeSymbols, SourceFrame, SourceFunction } from './symbols/code-symbols.ts';
 import type { DemangleStyle } from './symbols/demangle/demangle.ts';
+import { ascendingOrder } from './symbols/table/ascending-order.ts';
 import type { SymbolTable } from './symbols/table/symbol-table.ts';
 
 /** What a symbol table offers, as far as it is needed here. */
@@ -75,7 +76,7 @@ export class LocationNaming {
     const owners = new Map<number, number>();
     const hasLines = new Set<number>();
     const byAddress = Float64Array.from(group, (location) => this.#codeAddress(location));
-    const order = Uint32Array.from(group, (_, i) => i).sort((a, b) => byAddress[a] - byAddress[b]);
+    const order = ascendingOrder(byAddress);
     const addresses = new Float64Array(group.length);
     /** For each address its first location, as an index into `order`. */
     const firsts = new Uint32Array(group.length + 1);

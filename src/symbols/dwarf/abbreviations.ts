@@ -73,10 +73,10 @@ export class Abbreviations {
   /** The same of DW_AT_ranges of DW_FORM_sec_offset. */
   readonly rangeLists: Int32Array;
   /** Rows by code, −1 for none; empty when codes are sparse. */
-  readonly dense: Int32Array;
+  readonly #dense: Int32Array;
   /**
-   * By code, for those in {@link dense}: how many bytes a DIE takes that has no children, is of fixed size and no function; 0 for
-   * others. Most DIEs are such, of types.
+   * By code: how many bytes a DIE takes that has no children, is of fixed size and no function; 0 for others. Most DIEs are such, of
+   * types. Empty when codes are sparse.
    */
   readonly leafSizes: Uint16Array;
   readonly #sparse: ReadonlyMap<number, number>;
@@ -111,26 +111,26 @@ export class Abbreviations {
     let maxCode = 0;
     for (let row = 0; row < count; row++) maxCode = Math.max(maxCode, codes[row]);
     const isDense = maxCode <= MAX_SPARSENESS * count + 64;
-    this.dense = new Int32Array(isDense ? maxCode + 1 : 0).fill(-1);
+    this.#dense = new Int32Array(isDense ? maxCode + 1 : 0).fill(-1);
     const sparse = new Map<number, number>();
     // The first of two with one code counts.
     for (let row = count - 1; row >= 0; row--) {
-      if (isDense) this.dense[codes[row]] = row;
+      if (isDense) this.#dense[codes[row]] = row;
       else sparse.set(codes[row], row);
     }
     this.#sparse = sparse;
-    this.leafSizes = new Uint16Array(this.dense.length);
+    this.leafSizes = new Uint16Array(this.#dense.length);
     for (let code = 1; code < this.leafSizes.length; code++) this.leafSizes[code] = this.#leafSize(code);
   }
 
   /** The row of an abbreviation code, −1 for none. */
   row(code: number): number {
-    if (code < this.dense.length) return this.dense[code];
+    if (code < this.#dense.length) return this.#dense[code];
     return this.#sparse.get(code) ?? -1;
   }
 
   #leafSize(code: number): number {
-    const row = this.dense[code];
+    const row = this.#dense[code];
     if (row < 0 || this.sizes[row] < 0 || (this.flags[row] & (HAS_CHILDREN | IS_FUNCTION | IS_INLINED)) !== 0) return 0;
     const size = this.sizes[row] + (code < 0x80 ? 1 : 2);
     // Codes of three bytes are rare.

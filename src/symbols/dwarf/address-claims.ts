@@ -1,3 +1,5 @@
+import { lowerBound } from './bounds.ts';
+
 /** Units that may claim one address; sane ones do not overlap. */
 const MAX_CLAIMS = 4;
 /** On average, and beyond what is spare: hostile files can have ranges over everything by the million. */
@@ -22,13 +24,7 @@ export class AddressClaims {
   /** Notes that `unit` claims addresses from `start` up to `end`. */
   claim(unit: number, start: number, end: number): void {
     const { addresses } = this;
-    let first = 0;
-    for (let last = addresses.length; first < last; ) {
-      const middle = (first + last) >>> 1;
-      if (addresses[middle] < start) first = middle + 1;
-      else last = middle;
-    }
-    for (; first < addresses.length && addresses[first] < end; first++) {
+    for (let first = lowerBound(addresses, start); first < addresses.length && addresses[first] < end; first++) {
       if (--this.#visitsLeft < 0) return;
       const count = this.#counts[first];
       const at = first * MAX_CLAIMS + count;

@@ -1,4 +1,5 @@
 import { grown } from '../../intern/growable.ts';
+import { lowerBound } from './bounds.ts';
 
 /** How many functions may claim each address, on average, and beyond one for each byte of the unit. */
 const MAX_CLAIMS_PER_ADDRESS = 1000;
@@ -43,12 +44,7 @@ export class FunctionClaims {
     const { length } = wanted;
     this.#claimsLeft--;
     if (length === 0 || wanted[length - 1] < low) return;
-    let first = 0;
-    for (let last = length; first < last; ) {
-      const middle = (first + last) >>> 1;
-      if (wanted[middle] < low) first = middle + 1;
-      else last = middle;
-    }
+    let first = lowerBound(wanted, low);
     if (wanted[first] < high) first = this.#take(first, high, dieAt, parent);
     if (first < length && this.#endsBefore[first] < high) this.#endsBefore[first] = high;
   }

@@ -1,5 +1,6 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
+import { upperBound } from './bounds.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { LineFiles, type LineTableUnit } from './line-files.ts';
 import { type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';
@@ -147,16 +148,4 @@ export class LineTable {
     if (index >= this.#files.size && this.#rows === undefined) void this.rows;
     return this.#files.path(index);
   }
-}
-
-/** Index of the first value of `column` above `value`, among those from `from` to `to`. */
-function upperBound(column: Float64Array, value: number, from: number, to: number): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (column[middle] <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

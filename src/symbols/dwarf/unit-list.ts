@@ -1,4 +1,5 @@
 import { grown } from '../../intern/growable.ts';
+import { upperBound } from './bounds.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { SectionWindow } from './section-window.ts';
 import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, readUnitLength, type UnitHeader } from './unit-header.ts';
@@ -40,13 +41,8 @@ export class UnitList {
   async startOf(offset: number): Promise<number> {
     if (!(offset < this.window.section.sizeBytes)) return -1;
     while (this.#next <= offset) if (!(await this.#step())) return -1;
-    let [low, high] = [0, this.#count];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#starts[middle] <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return low === 0 ? -1 : this.#starts[low - 1];
+    const behind = upperBound(this.#starts, offset, 0, this.#count);
+    return behind === 0 ? -1 : this.#starts[behind - 1];
   }
 
   /** Brings the head of a unit into the window: `sizeBytes` from `offset` on, or all up to the section's end. */
