@@ -2,10 +2,9 @@ import { openSync, writeSync } from 'node:fs';
 import { Campaign } from './campaign.ts';
 import { anyPollution, watchAllocations } from './guards.ts';
 import { type FromChild, MAX_CPU_MS, MAX_RESIDENT_BYTES, type RunTask, type ToChild, type TryTask } from './messages.ts';
-import type { Plan } from './plan.ts';
-import type { InputFiles, SeedKind } from './seed.ts';
+import type { SeedKind } from './seed.ts';
 import { collectSeeds } from './seeds.ts';
-import { type Outcome, Target } from './target.ts';
+import { Target } from './target.ts';
 
 // The process that reads inputs, so that one which hangs or eats all memory takes nothing else along. What it is at it says
 // in a file: a process that hangs sends no messages any more.
@@ -37,9 +36,9 @@ function textOf(error: unknown): string {
 }
 
 async function tryOne({ files, plan }: TryTask): Promise<void> {
-  const first = await timedRun(files, plan);
+  const first = await target.run(files, plan);
   // Part of the first time is the compiler's, and that of everything's first use.
-  const second = first.ms > MAX_CPU_MS ? await timedRun(files, plan) : first;
+  const second = first.ms > MAX_CPU_MS ? await target.run(files, plan) : first;
   // What nobody waited for is thrown in a later turn.
   await new Promise((resolve) => setImmediate(resolve));
   let what = first.failure && textOf(first.failure);
@@ -51,14 +50,6 @@ async function tryOne({ files, plan }: TryTask): Promise<void> {
   send({ type: 'tried', what });
 }
 
-/** Reads an input. `ms`: the processor's time, not the wall's, since on a busy machine an input waits for others; without our checks. */
-async function timedRun(files: InputFiles, plan: Plan): Promise<Outcome & { readonly ms: number }> {
-  const start = process.cpuUsage();
-  const outcome = await target.run(files, plan);
-  const { user, system } = process.cpuUsage(start);
-  return { ...outcome, ms: (user + system) / 1000 - outcome.checkMs };
-}
-
 async function run(task: RunTask): Promise<void> {
   const campaign = new Campaign(task.seed, collectSeeds(task.corpus), task.kinds);
   const descriptor = openSync(task.statusPath, 'w');
@@ -66,13 +57,14 @@ async function run(task: RunTask): Promise<void> {
   let inputs: Partial<Record<SeedKind, number>> = {};
   let refused = 0;
   let samples = 0;
+  let unread = 0;
   let slowest = { index: task.from, ms: 0 };
   let reported = Date.now();
   let index = task.from;
   const report = (): void => {
-    send({ type: 'progress', next: index, inputs, refused, samples, slowest });
+    send({ type: 'progress', next: index, inputs, refused, samples, unread, slowest });
     inputs = {};
-    refused = samples = 0;
+    refused = samples = unread = 0;
     slowest = { index, ms: 0 };
     reported = Date.now();
   };
@@ -81,10 +73,12 @@ async function run(task: RunTask): Promise<void> {
     status[1] = now;
     writeSync(descriptor, status, 0, status.byteLength, 0);
     const { kind, files, plan } = campaign.trial(index);
-    const { ms, ...outcome } = await timedRun(files, plan);
+    const outcome = await target.run(files, plan);
+    const { ms } = outcome;
     inputs[kind] = (inputs[kind] ?? 0) + 1;
     if (outcome.samples < 0) refused++;
     else samples += outcome.samples;
+    unread += outcome.unread;
     if (ms > slowest.ms) slowest = { index, ms };
     if (outcome.failure !== undefined) send({ type: 'suspicion', index, what: textOf(outcome.failure) });
     else if (unhandled !== undefined) send({ type: 'suspicion', index, what: `unhandled: ${textOf(unhandled)}` });

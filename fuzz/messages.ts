@@ -35,6 +35,8 @@ export interface Progress {
   /** Inputs that were refused with a typed error, and samples read from the others. */
   readonly refused: number;
   readonly samples: number;
+  /** Outputs that were too large to be looked at. */
+  readonly unread: number;
   /** The input that took longest. */
   readonly slowest: { readonly index: number; readonly ms: number };
 }
@@ -60,7 +62,7 @@ export interface TryResult {
 
 export type FromChild = Progress | Suspicion | RunEnd | TryResult;
 
-/** Processor time that an input of some kilobytes may take. */
+/** Processor time that a command may take for each of its files, of a megabyte at most. */
 export const MAX_CPU_MS = 2000;
 /** Memory that a process may have had at its most, for one input or for many. */
 export const MAX_RESIDENT_BYTES = 512 << 20;

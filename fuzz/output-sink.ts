@@ -1,21 +1,29 @@
 import type { ByteSink } from '../src/index.ts';
 
+/** What the fuzzer holds of an output: its process may have no more memory than the library may, and reading JSON again takes several times its size. */
+const MAX_KEPT_BYTES = 32 << 20;
+
 /**
  * Collects an output. What it takes is the fuzzer's, and is not counted among the arrays of the library ({@link watchAllocations}): names of
- * 64 kB, one to a frame, rightly make outputs of any size.
+ * a megabyte, one to a frame, rightly make outputs of any size. Of those only the size is known.
  */
 export class OutputSink implements ByteSink {
-  readonly #pieces: Buffer[] = [];
+  #pieces: Buffer[] = [];
+  #sizeBytes = 0;
 
   async write(bytes: Uint8Array): Promise<void> {
-    this.#pieces.push(Buffer.from(bytes));
+    this.#sizeBytes += bytes.length;
+    if (this.isTooLarge) this.#pieces = [];
+    else this.#pieces.push(Buffer.from(bytes));
   }
 
-  bytes(): Uint8Array {
-    return Buffer.concat(this.#pieces);
+  /** Whether the output is larger than what is held. */
+  get isTooLarge(): boolean {
+    return this.#sizeBytes > MAX_KEPT_BYTES;
   }
 
-  text(): string {
-    return this.bytes().toString();
+  /** The output; undefined when it {@link isTooLarge}. */
+  bytes(): Uint8Array | undefined {
+    return this.isTooLarge ? undefined : Buffer.concat(this.#pieces);
   }
 }

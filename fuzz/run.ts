@@ -55,6 +55,7 @@ class Run {
   #total = 0;
   #refused = 0;
   #samples = 0;
+  #unread = 0;
   #slowest = { index: 0, ms: 0 };
   #nextLine = 0;
   readonly #started = Date.now();
@@ -95,6 +96,7 @@ class Run {
     }
     this.#refused += progress.refused;
     this.#samples += progress.samples;
+    this.#unread += progress.unread;
     if (progress.slowest.ms > this.#slowest.ms) this.#slowest = progress.slowest;
     if (Date.now() < this.#nextLine) return;
     this.#nextLine = Date.now() + 10_000;
@@ -161,6 +163,7 @@ class Run {
     print(
       `${this.#refused} refused with a typed error; ${this.#samples} samples read from the others; slowest: input ${this.#slowest.index}, ${Math.round(this.#slowest.ms)} ms`,
     );
+    if (this.#unread > 0) print(`${this.#unread} outputs were too large to be looked at`);
     for (const [signature, { count, firstPath }] of this.#causes) print(`${count} × ${signature}\n    ${firstPath}`);
     print(this.#causes.size === 0 ? 'no findings' : `${this.#causes.size} findings`);
   }

@@ -24,6 +24,7 @@ import {
   writeReport,
 } from '../src/index.ts';
 import { SCRIPT_FIELDS, scriptDetailsOf } from '../src/writers/script-fields.ts';
+import { CommandTimes } from './command-times.ts';
 import { demanglingFault } from './demangle-check.ts';
 import { pollution, resetAllocations, uncheckedAllocation } from './guards.ts';
 import { type FileContent, NotedSymbolFiles, SYMFS } from './noted-symbol-files.ts';
@@ -44,8 +45,10 @@ export interface Outcome {
   readonly samples: number;
   /** What must not be; undefined when all is well. */
   readonly failure: Error | undefined;
-  /** Processor time that the outputs' checks took, which are not the library's. */
-  readonly checkMs: number;
+  /** Processor time of the slowest command, for each file that it reads. */
+  readonly ms: number;
+  /** Outputs that were too large to be looked at. */
+  readonly unread: number;
 }
 
 type Source = Parameters<typeof readProfile>[0];
@@ -56,7 +59,6 @@ export class Target {
   readonly #elf = readFileSync(join(projectRoot(), 'fixtures/symfs/opt/perfconv-fixtures/bin/syscalls'));
 
   readonly #isTimed: boolean;
-  readonly #checks = new OutputChecks();
 
   /** @param isTimed whether names that take too long to demangle are wrong: by the clock, which tests must not hang on */
   constructor({ isTimed }: { readonly isTimed: boolean } = { isTimed: false }) {
@@ -65,39 +67,39 @@ export class Target {
 
   async run(files: InputFiles, plan: Plan): Promise<Outcome> {
     resetAllocations();
-    this.#checks.ms = 0;
+    const work: Work = { times: new CommandTimes(), unread: 0 };
     let samples = -1;
     let failure: Error | undefined;
     try {
-      samples = await this.#read(files, plan);
+      samples = await this.#read(files, plan, work);
     } catch (error) {
       if (!(error instanceof PerfconvError)) failure = error instanceof Error ? error : new Wrong(`thrown, and no Error: ${String(error)}`);
     }
     const polluted = pollution();
     if (polluted !== undefined) failure = new Wrong(polluted);
-    return { samples, failure: uncheckedAllocation() ?? failure, checkMs: this.#checks.ms };
+    return { samples, failure: uncheckedAllocation() ?? failure, ms: work.times.slowestMs, unread: work.unread };
   }
 
   close(): void {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  async #read(files: InputFiles, plan: Plan): Promise<number> {
+  async #read(files: InputFiles, plan: Plan, work: Work): Promise<number> {
     const diagnostics = new Diagnostics();
     const content = this.#contentOf(files, plan);
     const symbolFiles = new NotedSymbolFiles(content);
     const options = optionsOf(plan, content, symbolFiles, diagnostics);
     const reading = { ...options, keepSamples: true, ...(plan.outputs.includes('script') && { keepDetails: detailsOf(plan) }) };
-    const result = await this.#withSource(files, plan, (source) => readProfile(source, reading, diagnostics));
+    const result = await work.times.reading(() => this.#withSource(files, plan, (source) => readProfile(source, reading, diagnostics)));
     if (plan.symbols === 'own') checkNames(files, this.#isTimed);
     if (symbolFiles.escape !== undefined) throw new Wrong(`a path leads out of --symfs: ${JSON.stringify(symbolFiles.escape)}`);
     for (const output of plan.outputs) {
-      if (output === 'csv') await this.#withSource(files, plan, (source) => checkTables(source, options, result));
-      else if (output === 'info') await this.#withSource(files, plan, (source) => checkInfo(source, plan, result));
-      else if (output === 'records') await this.#withSource(files, plan, (source) => checkRecords(source, plan, result));
-      else await this.#checks.write(output, result.profile, plan, diagnostics);
+      if (output === 'csv') await this.#withSource(files, plan, (source) => checkTables(source, options, result, work));
+      else if (output === 'info') await this.#withSource(files, plan, (source) => checkInfo(source, plan, result, work));
+      else if (output === 'records') await this.#withSource(files, plan, (source) => checkRecords(source, plan, result, work));
+      else await checkOutput(output, result.profile, plan, work, diagnostics);
     }
-    if (plan.isMerged) await checkMerged(result.profile, plan, this.#checks);
+    if (plan.isMerged) await checkMerged(result.profile, plan, work);
     if (plan.way === 'stream') await this.#compareWays(files, plan, options, result);
     return result.session.sampleCount;
   }
@@ -190,35 +192,65 @@ function* piecesOf(bytes: Uint8Array, pieceBytes: number): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield Buffer.from(bytes.subarray(at, at + pieceBytes));
 }
 
-/** Writes outputs and reads them again, and how long the reading took. */
-class OutputChecks {
-  /** Processor time. */
-  ms = 0;
+/** What is noted while an input is looked at. */
+interface Work {
+  readonly times: CommandTimes;
+  /** Outputs that were too large to be looked at. */
+  unread: number;
+}
 
-  async write(output: Exclude<Output, 'csv' | 'info' | 'records'>, profile: Profile, plan: Plan, diagnostics: Diagnostics): Promise<void> {
-    const sink = new OutputSink();
-    try {
-      if (output === 'report') await writeReport(profile, sink, { weight: plan.weight, children: plan.compatPerf });
-      else await writeProfile(output, profile, sink, { weight: plan.weight, ...(plan.hasAllFields && { fields: fieldsOf(profile), ns: true }) }, diagnostics);
-    } catch (error) {
-      if (error instanceof PerfconvError) return;
-      throw error;
-    }
-    const start = process.cpuUsage();
-    const wrong = OUTPUT_CHECKS[output](sink.bytes(), profile);
-    const { user, system } = process.cpuUsage(start);
-    this.ms += (user + system) / 1000;
-    if (wrong !== undefined) throw new Wrong(`${output}: ${wrong}`);
+/** Writes an output and reads it again. */
+async function checkOutput(
+  output: Exclude<Output, 'csv' | 'info' | 'records'>,
+  profile: Profile,
+  plan: Plan,
+  work: Work,
+  diagnostics: Diagnostics,
+): Promise<void> {
+  const sink = new OutputSink();
+  try {
+    await work.times.rest(() => writeOutput(output, profile, plan, sink, diagnostics));
+  } catch (error) {
+    if (error instanceof PerfconvError) return;
+    throw error;
   }
+  checkBytes(output, sink, work, (bytes) => OUTPUT_CHECKS[output](bytes, profile));
+}
+
+async function writeOutput(
+  output: Exclude<Output, 'csv' | 'info' | 'records'>,
+  profile: Profile,
+  { weight, compatPerf, hasAllFields }: Plan,
+  sink: OutputSink,
+  diagnostics: Diagnostics,
+): Promise<void> {
+  if (output === 'report') await writeReport(profile, sink, { weight, children: compatPerf });
+  else await writeProfile(output, profile, sink, { weight, ...(hasAllFields && { fields: fieldsOf(profile), ns: true }) }, diagnostics);
+}
+
+/** @param name of the output, for what is wrong with it */
+function checkBytes(name: string, sink: OutputSink, work: Work, check: (bytes: Uint8Array) => string | undefined): void {
+  const bytes = sink.bytes();
+  if (bytes === undefined) {
+    work.unread++;
+    return;
+  }
+  const wrong = check(bytes);
+  if (wrong !== undefined) throw new Wrong(`${name}: ${wrong}`);
 }
 
 /** A recording merged with itself has each sample twice. */
-async function checkMerged(profile: Profile, plan: Plan, checks: OutputChecks): Promise<void> {
+async function checkMerged(profile: Profile, plan: Plan, work: Work): Promise<void> {
   if (profile.totals.size === 0) return;
-  const merged = mergeProfiles(['first', '__proto__'].map((label) => ({ profile, label })));
+  const sink = new OutputSink();
+  const merged = await work.times.rest(async () => {
+    const both = mergeProfiles(['first', '__proto__'].map((label) => ({ profile, label })));
+    await writeOutput('pprof', both, plan, sink, new Diagnostics());
+    return both;
+  }, 2);
   const countOf = ({ events }: Profile): number => events.reduce((sum, event) => sum + event.samples, 0);
   if (countOf(merged) !== 2 * countOf(profile)) throw new Wrong(`merging: ${countOf(merged)} samples of twice ${countOf(profile)}`);
-  await checks.write('pprof', merged, plan, new Diagnostics());
+  checkBytes('merging', sink, work, (bytes) => OUTPUT_CHECKS.pprof(bytes, merged));
 }
 
 /**
@@ -230,8 +262,9 @@ function fieldsOf({ meta }: Profile): readonly ScriptField[] {
 }
 
 /** What `perfconv info` tells comes of a second reading without filters. */
-async function checkInfo(source: Source, { compatPerf, hasAllFields }: Plan, { session }: ReadProfileResult): Promise<void> {
-  const info = await readRecordingInfo(source, { anonymous: hasAllFields, modifiedNs: 1_700_000_000_000_000_000n }, new Diagnostics());
+async function checkInfo(source: Source, { compatPerf, hasAllFields }: Plan, { session }: ReadProfileResult, { times }: Work): Promise<void> {
+  const settings = { anonymous: hasAllFields, modifiedNs: 1_700_000_000_000_000_000n };
+  const info = await times.whole(() => readRecordingInfo(source, settings, new Diagnostics()));
   const { sampleCount, recordCount, events } = JSON.parse(JSON.stringify(info)) as { sampleCount: number; recordCount: number; events: readonly unknown[] };
   const found = `${sampleCount} samples, ${recordCount} records, ${events.length} events`;
   const expected = `${session.sampleCount} samples, ${session.counts.total} records, ${session.events.length} events`;
@@ -242,28 +275,26 @@ async function checkInfo(source: Source, { compatPerf, hasAllFields }: Plan, { s
 }
 
 /** All records, one line each, as text or as JSON. */
-async function checkRecords(source: Source, { hasAllFields: json }: Plan, { session }: ReadProfileResult): Promise<void> {
+async function checkRecords(source: Source, { hasAllFields: json }: Plan, { session }: ReadProfileResult, work: Work): Promise<void> {
   const sink = new OutputSink();
-  await dump(source, sink, { json }, new Diagnostics());
-  const text = sink.text();
-  const lines = text.split('\n').slice(0, -1);
-  if (lines.length !== session.counts.total) throw new Wrong(`records: there are ${lines.length}, the session counted ${session.counts.total}`);
-  if (json) for (const line of lines) JSON.parse(line);
-  const wrong = json ? undefined : lineFault(text);
-  if (wrong !== undefined) throw new Wrong(`records: ${wrong}`);
+  await work.times.whole(() => dump(source, sink, { json }, new Diagnostics()));
+  checkBytes('records', sink, work, (bytes) => {
+    const text = new TextDecoder().decode(bytes);
+    const lines = text.split('\n').slice(0, -1);
+    if (lines.length !== session.counts.total) return `there are ${lines.length}, the session counted ${session.counts.total}`;
+    if (json) for (const line of lines) JSON.parse(line);
+    return json ? undefined : lineFault(text);
+  });
 }
 
 /** CSV tables come of a second reading, for they tell of records that no profile keeps. */
-async function checkTables(source: Source, options: ConvertOptions, { profile }: ReadProfileResult): Promise<void> {
+async function checkTables(source: Source, options: ConvertOptions, { profile }: ReadProfileResult, work: Work): Promise<void> {
   const tables = new Map<string, OutputSink>();
   const openTable = async (name: string): Promise<OutputSink> => {
     const sink = new OutputSink();
     tables.set(name, sink);
     return sink;
   };
-  await convert(source, [{ format: 'csv', openTable }], options, new Diagnostics());
-  for (const [name, sink] of tables) {
-    const wrong = OUTPUT_CHECKS.csv(sink.bytes(), profile);
-    if (wrong !== undefined) throw new Wrong(`${name}: ${wrong}`);
-  }
+  await work.times.whole(() => convert(source, [{ format: 'csv', openTable }], options, new Diagnostics()));
+  for (const [name, sink] of tables) checkBytes(name, sink, work, (bytes) => OUTPUT_CHECKS.csv(bytes, profile));
 }

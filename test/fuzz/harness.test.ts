@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anatomyOf } from '../../fuzz/anatomy.ts';
 import { Campaign } from '../../fuzz/campaign.ts';
+import { CommandTimes } from '../../fuzz/command-times.ts';
 import { dwarfAnatomyOf } from '../../fuzz/dwarf-anatomy.ts';
 import { elfAnatomyOf, isElf, withSectionBytes } from '../../fuzz/elf-anatomy.ts';
 import { encodedSeeds } from '../../fuzz/encoded-seeds.ts';
@@ -8,6 +9,7 @@ import { enlarge } from '../../fuzz/enlarge.ts';
 import { signatureOf } from '../../fuzz/finding.ts';
 import { minimise } from '../../fuzz/minimise.ts';
 import { NotedSymbolFiles, SYMFS } from '../../fuzz/noted-symbol-files.ts';
+import { OutputSink } from '../../fuzz/output-sink.ts';
 import { Random } from '../../fuzz/random.ts';
 import { SEED_KINDS, SINGLE_FILE } from '../../fuzz/seed.ts';
 import { HOSTILE_NAMES } from '../../fuzz/special-recordings.ts';
@@ -169,4 +171,52 @@ it('names that are keys of every object come out as data', async () => {
       for (const name of named) expect(sink.text(), format).toContain(name.slice(0, 15));
     }
   }
+});
+
+describe('outputs', () => {
+  it('are held as they were written', async () => {
+    const sink = new OutputSink();
+    await sink.write(Uint8Array.of(1, 2));
+    await sink.write(Uint8Array.of(3));
+    expect(sink.bytes()).toEqual(Buffer.of(1, 2, 3));
+  });
+
+  it('of any size take no more memory than most do', async () => {
+    const sink = new OutputSink();
+    const piece = new Uint8Array(1 << 20);
+    for (let i = 0; i < 32; i++) await sink.write(piece);
+    expect(sink.isTooLarge).toBe(false);
+    await sink.write(Uint8Array.of(1));
+    expect(sink.bytes()).toBeUndefined();
+  });
+});
+
+describe('the time of a command', () => {
+  const work = async (ms: number): Promise<void> => {
+    const start = process.cpuUsage();
+    for (let spent = 0; spent < ms * 1000; ) {
+      const { user, system } = process.cpuUsage(start);
+      spent = user + system;
+    }
+  };
+
+  it('is that of reading and of one output', async () => {
+    const times = new CommandTimes();
+    await times.reading(() => work(20));
+    expect(times.slowestMs).toBeGreaterThanOrEqual(20);
+    await times.rest(() => work(30));
+    expect(times.slowestMs).toBeGreaterThanOrEqual(50);
+    await times.whole(() => work(80));
+    expect(times.slowestMs).toBeGreaterThanOrEqual(80);
+  });
+
+  it('is kept when the command fails', async () => {
+    const times = new CommandTimes();
+    const failed = times.whole(async () => {
+      await work(10);
+      throw new RangeError('failed');
+    });
+    await expect(failed).rejects.toThrow('failed');
+    expect(times.slowestMs).toBeGreaterThanOrEqual(10);
+  });
 });
