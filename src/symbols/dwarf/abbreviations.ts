@@ -72,6 +72,8 @@ export class Abbreviations {
   readonly highPcSizes: Uint8Array;
   /** The same of DW_AT_ranges of DW_FORM_sec_offset. */
   readonly rangeLists: Int32Array;
+  /** Whether any DIE may have DW_AT_ranges. */
+  readonly hasRanges: boolean;
   /** Rows by code, −1 for none; empty when codes are sparse. */
   readonly #dense: Int32Array;
   /**
@@ -87,6 +89,7 @@ export class Abbreviations {
     this.flags = raw.children.slice(0, count);
     this.attributeStarts = raw.starts.slice(0, count + 1);
     this.names = raw.names.slice(0, raw.attributeCount);
+    this.hasRanges = this.names.includes(dw.DW_AT_ranges);
     this.forms = raw.forms.slice(0, raw.attributeCount);
     this.implicit = raw.implicit.slice(0, raw.attributeCount);
     this.formSizes = new Int8Array(raw.attributeCount);

@@ -4,7 +4,7 @@ import { lowerBound } from './bounds.ts';
 /** How many functions may claim each address, on average, and beyond one for each byte of the unit. */
 const MAX_CLAIMS_PER_ADDRESS = 1000;
 
-/** Which function of a unit holds which of the wanted addresses: of several the one that claims it last. */
+/** Which function of a unit holds which of the wanted addresses: of several the one that claims it last, but see {@link keepsInlined}. */
 export class FunctionClaims {
   /** By index of the wanted addresses: the innermost function there as an index of {@link dies}, −1 for none. */
   readonly innermost: Int32Array;
@@ -13,6 +13,8 @@ export class FunctionClaims {
   /** What a function was inlined into, −1 for a function of its own. */
   parents = new Int32Array(16);
   count = 0;
+  /** Whether what is inlined keeps its addresses from later functions that are not. */
+  keepsInlined = false;
   readonly #wanted: Float64Array;
   /** By index of the wanted addresses: the largest end that was told of it, −Infinity for none. */
   readonly #endsBefore: Float64Array;
@@ -55,9 +57,15 @@ export class FunctionClaims {
     const isKnown = this.count > 0 && this.dies[this.count - 1] === dieAt;
     const index = isKnown ? this.count - 1 : this.add(dieAt, parent);
     let i = from;
-    for (; i < wanted.length && wanted[i] < high; i++) this.innermost[i] = index;
+    if (parent < 0 && this.keepsInlined) {
+      for (; i < wanted.length && wanted[i] < high; i++) if (!this.#isInlined(this.innermost[i])) this.innermost[i] = index;
+    } else for (; i < wanted.length && wanted[i] < high; i++) this.innermost[i] = index;
     this.#claimsLeft -= i - from;
     return i;
+  }
+
+  #isInlined(index: number): boolean {
+    return index >= 0 && this.parents[index] >= 0;
   }
 
   /** Adds the function of a DIE. @returns its index */

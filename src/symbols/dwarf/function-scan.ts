@@ -64,6 +64,12 @@ export class FunctionScan {
   #quietDepth = -1;
   /** Depth of the outermost subprogram around the current DIE, −1 for none. */
   #functionDepth = -1;
+  /**
+   * Whether functions may have code that is not in their extents. Strict DWARF 2 cannot say that code lies in several pieces: of a
+   * function in two sections, and of one that is inlined in pieces, gcc tells the extent of one piece. What is inlined in the others
+   * stands under it nonetheless, and a function's other section has a second DIE somewhere behind it, named `__second_sect_of_…`.
+   */
+  readonly #isPartial: boolean;
 
   /** @param wanted ascending */
   constructor(unit: ScannedUnit, wanted: Float64Array, scope: ScanScope) {
@@ -74,7 +80,9 @@ export class FunctionScan {
     this.#at = dieAt;
     this.#reader = new FormReader(view, format);
     this.#extent = new FunctionExtent(view, format, abbreviations, addresses);
+    this.#isPartial = format.version === 2 && !abbreviations.hasRanges;
     this.found = new FunctionClaims(wanted, view.length);
+    this.found.keepsInlined = this.#isPartial;
   }
 
   /** Scans to the end. @throws PerfconvError `damaged` when the unit's DIEs cannot be followed; what was found before stays */
@@ -177,8 +185,7 @@ export class FunctionScan {
     const parent = isFunction || this.#openCount === 0 ? -1 : this.#open[this.#openCount - 1];
     if (extent.hasList) this.#claimList(dieAt, parent);
     else if (this.#unit.addresses.isLive(extent.low, extent.high)) found.claim(extent.low, extent.high, dieAt, parent);
-    // gcc's strict DWARF 2 cannot say that code lies in several places: what is inlined further has its own.
-    if (found.count === known && !isFunction && extent.isEmpty) found.add(dieAt, parent);
+    if (found.count === known && (isFunction ? this.#isPartial && !extent.isEmpty : this.#isPartial || extent.isEmpty)) found.add(dieAt, parent);
     if (found.areTooMany) throw this.#damaged('far too many functions claim its addresses', dieAt);
     return found.count > known ? HOLDS_SOME : HOLDS_NONE;
   }

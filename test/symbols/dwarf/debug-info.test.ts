@@ -508,6 +508,44 @@ describe('functions at addresses', () => {
     );
     expect((await look(builder, [0x1000, 0x1020])).chains).toEqual({ 1000: 'f:0', 1020: 'b:0 < a:7 < f:4' });
   });
+
+  it('inlined in a piece that lies outside of what it is inlined into, as strict DWARF 2 tells one piece of a function only', async () => {
+    const builder = new DwarfBuilder({ version: 2 });
+    const [a, b] = [new Label(), new Label()];
+    const withSibling = (tag: number, attributes: readonly AttributePlan[], children: readonly DiePlan[]): DiePlan => {
+      const end = new Label();
+      return die(tag, [...attributes, [AT.sibling, FORM.ref4, end]], children, { end });
+    };
+    const inlined = (origin: Label, low: number, size: number): AttributePlan[] => [[AT.abstract_origin, FORM.ref4, origin], ...extent(low, size)];
+    builder.unit(
+      unit(
+        [
+          die(TAG.subprogram, [named('a')], undefined, { label: a }),
+          die(TAG.subprogram, [named('b')], undefined, { label: b }),
+          withSibling(
+            TAG.subprogram,
+            [named('f'), ...extent(0x1000, 0x40)],
+            [withSibling(TAG.inlined_subroutine, inlined(a, 0x1000, 4), [die(TAG.inlined_subroutine, inlined(b, 0x1020, 0x10))])],
+          ),
+          withSibling(
+            TAG.subprogram,
+            [named('g'), ...extent(0x1040, 0x40)],
+            [withSibling(TAG.inlined_subroutine, inlined(a, 0x1040, 4), [die(TAG.inlined_subroutine, inlined(b, 0x2008, 8))])],
+          ),
+          subprogram('__second_sect_of_g', 0x2000, 0x40),
+        ],
+        extent(0x1000, 0x1040),
+      ),
+    );
+    expect((await look(builder, [0x1000, 0x1008, 0x1020, 0x2000, 0x2008, 0x2010])).chains).toEqual({
+      1000: 'a:0 < f:0',
+      1008: 'f:0',
+      1020: 'b:0 < a:0 < f:0',
+      2000: '__second_sect_of_g:0',
+      2008: 'b:0 < a:0 < g:0',
+      2010: '__second_sect_of_g:0',
+    });
+  });
 });
 
 describe('what a function is called', () => {
