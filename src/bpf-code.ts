@@ -1,3 +1,4 @@
+import { encodeText } from './bytes/text.ts';
 import type { BpfLines, BpfProgram } from './perfdata/features/bpf.ts';
 import type { Dso } from './session/dsos.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from './symbols/code-symbols.ts';
@@ -44,7 +45,7 @@ function placeKey(start: number, sizeBytes: number): string {
 }
 
 function oneFunctionTable({ name, start, limit }: Dso): SymbolTable {
-  const names = new TextEncoder().encode(name);
+  const names = encodeText(name);
   return new SymbolTable({
     starts: Float64Array.of(start),
     ends: Float64Array.of(limit),

@@ -41,14 +41,14 @@ export class PerfconvError extends Error {
 }
 
 /**
- * Text for one line of a terminal: control characters, which names in a recording may hold, become escapes such as
- * `\\n` and `\\x1b`.
+ * Text for one line of a terminal: control characters and bytes that are no UTF-8 (`decodeText`), which names in a recording
+ * may hold, become escapes such as `\\n`, `\\x1b` and `\\xff`.
  */
 export function printable(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, (character) => {
+  return text.replace(/[\x00-\x1f\x7f-\x9f\udc80-\udcff]/gu, (character) => {
     if (character === '\n') return '\\n';
     if (character === '\t') return '\\t';
-    return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+    return `\\x${(character.charCodeAt(0) & 0xff).toString(16).padStart(2, '0')}`;
   });
 }
 

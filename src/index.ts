@@ -6,6 +6,7 @@
 export type { BlockingSource } from './bytes/blocking-source.ts';
 export { BufferSink, type ByteSink } from './bytes/byte-sink.ts';
 export { BufferSource, type ByteSource } from './bytes/byte-source.ts';
+export { encodeText } from './bytes/text.ts';
 export {
   type ConvertOptions,
   type ConvertOutput,

@@ -1,11 +1,11 @@
+import { encodeText } from './bytes/text.ts';
 import type { JitDump, JitLineColumns } from './perfdata/jitdump.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from './symbols/code-symbols.ts';
 import { RANK_GLOBAL, SymbolTableBuilder } from './symbols/table/symbol-table-builder.ts';
 
 /** The functions and lines of a jitdump file, by where their code lies in it. */
 export function jitDumpSymbols(dump: JitDump): CodeSymbols {
-  const encoder = new TextEncoder();
-  const encoded = dump.functions.map(({ name }) => encoder.encode(name));
+  const encoded = dump.functions.map(({ name }) => encodeText(name));
   const names = new Uint8Array(encoded.reduce((sum, { length }) => sum + length, 0));
   const builder = new SymbolTableBuilder();
   let nameOffset = 0;

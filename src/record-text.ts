@@ -1,4 +1,5 @@
 import { hexOf } from './bytes/byte-view.ts';
+import { showRawBytes } from './bytes/text.ts';
 import { printable } from './errors.ts';
 import type { PerfRecord } from './perfdata/records/perf-record.ts';
 
@@ -39,7 +40,7 @@ function fieldsText(fields: object): string {
 
 function valueText(name: string, value: unknown): string {
   if (typeof value === 'number' || typeof value === 'bigint') return numberText(name, value);
-  if (typeof value === 'string') return /^[^\s"=[\]{}]+$/.test(value) ? value : JSON.stringify(value);
+  if (typeof value === 'string') return /^[^\s"=[\]{}]+$/.test(value) ? value : JSON.stringify(showRawBytes(value));
   if (value instanceof Uint8Array) {
     return value.length <= SHOWN_BYTES ? hexOf(value) : `${hexOf(value.subarray(0, SHOWN_BYTES))}…(${value.length} bytes)`;
   }
@@ -54,6 +55,7 @@ function jsonValue(name: string, value: unknown): unknown {
   if (value instanceof Uint8Array) return hexOf(value);
   const items = itemsOf(value);
   if (items !== undefined) return items.map((item) => jsonValue(name, item));
+  if (typeof value === 'string') return showRawBytes(value);
   if (typeof value !== 'object' || value === null) return value;
   // The event's attr is the same in all its samples.
   const fields = Object.entries(value).filter(([field]) => name !== 'event' || field !== 'attr');

@@ -22,6 +22,7 @@ test('the library has these names, and no others', () => {
       'convert',
       'DEFAULT_DEBUG_DIRS',
       'demangle',
+      'encodeText',
       'Diagnostics',
       'FORMATS',
       'mergeProfiles',

@@ -58,7 +58,7 @@ describe('what is built', () => {
   });
 
   test('loads the demangler alone', () => {
-    expect([...loadedWith('symbols/demangle/demangle.js', true)]).toEqual(['symbols/demangle/demangle.js', 'chunks/demangle.js']);
+    expect([...loadedWith('symbols/demangle/demangle.js', true)]).toEqual(['symbols/demangle/demangle.js', 'chunks/demangle.js', 'chunks/text.js']);
   });
 
   test('loads no dependency that a run does not need', () => {

@@ -24,7 +24,7 @@ const rows = [...table.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| .*? \| (?:`([^`]+)`.
 
 /** What the table's examples take for granted. */
 const PRELUDE = `
-import { BufferSink, BufferSource, convert, demangle, Diagnostics, FORMATS, mergeProfiles, outputFormatOf, parseTimeRanges, PerfconvError, ProfileMerger, readProfile, readRecords, readRecordingInfo, writeProfile, writeReport } from 'perfconv';
+import { BufferSink, BufferSource, convert, demangle, Diagnostics, encodeText, FORMATS, mergeProfiles, outputFormatOf, parseTimeRanges, PerfconvError, ProfileMerger, readProfile, readRecords, readRecordingInfo, writeProfile, writeReport } from 'perfconv';
 import { demangle as demangleAlone } from 'perfconv/demangle';
 import { readFileSync } from 'node:fs';
 import { deepEqual } from 'node:assert/strict';

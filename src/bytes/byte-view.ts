@@ -1,4 +1,5 @@
-const TEXT = new TextDecoder();
+import { decodeText } from './text.ts';
+
 const IS_LITTLE_ENDIAN_MACHINE = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 
 /**
@@ -73,10 +74,10 @@ export class ByteView {
     return this.#data.getFloat64(offset, this.littleEndian);
   }
 
-  /** UTF-8 text from `offset` up to a NUL byte or `end`. */
+  /** Text ({@link decodeText}) from `offset` up to a NUL byte or `end`. */
   text(offset: number, end: number): string {
     const nul = this.bytes.subarray(offset, end).indexOf(0);
-    return TEXT.decode(this.bytes.subarray(offset, nul < 0 ? end : offset + nul));
+    return decodeText(this.bytes.subarray(offset, nul < 0 ? end : offset + nul));
   }
 }
 

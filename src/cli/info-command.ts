@@ -1,4 +1,5 @@
 import pc from 'picocolors';
+import { showRawBytes } from '../bytes/text.ts';
 import { Diagnostics } from '../diagnostics.ts';
 import { nativeZstd } from '../host/native-zstd.ts';
 import { WritableSink } from '../host/writable-sink.ts';
@@ -28,7 +29,7 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
       );
     const info = await cleaningUpOnSignals(() => {}, read, firstInterrupt(input, args, terminal));
     const text = args.flag('json')
-      ? `${JSON.stringify(info, undefined, 2)}\n`
+      ? `${JSON.stringify(info, (_, value) => (typeof value === 'string' ? showRawBytes(value) : value), 2)}\n`
       : infoText(info, { verbose: args.flag('verbose'), heading: headingPainter(terminal) });
     await new WritableSink(terminal.stdout, STANDARD_OUTPUT).write(new TextEncoder().encode(text));
     return args.flag('strict') && diagnostics.hasLoss ? EXIT_LOSS : EXIT_DONE;

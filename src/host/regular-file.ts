@@ -3,6 +3,7 @@ import type { BlockingSource } from '../bytes/blocking-source.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { BufferSource } from '../bytes/byte-source.ts';
 import { PerfconvError } from '../errors.ts';
+import { systemPath } from './system-path.ts';
 
 /** Kernels with every symbol have lists of some 20 MB. */
 const MAX_MADE_SIZE_BYTES = 256 << 20;
@@ -16,8 +17,9 @@ const FIRST_MADE_SIZE_BYTES = 1 << 20;
 export function openRegularFile(path: string): ByteSource | undefined {
   let descriptor: number;
   try {
-    if (!statSync(path).isFile()) return undefined;
-    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const place = systemPath(path);
+    if (!statSync(place).isFile()) return undefined;
+    descriptor = openSync(place, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch {
     return undefined;
   }

@@ -10,6 +10,7 @@ import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';
 import { systemCode } from './io-error.ts';
 import { openRegularFile } from './regular-file.ts';
+import { systemPath } from './system-path.ts';
 
 const KERNEL_NOTES = '/sys/kernel/notes';
 const MAX_VDSO_SIZE_BYTES = 1 << 20;
@@ -29,7 +30,7 @@ export class NodeSymbolFiles implements SymbolFiles {
 
   async isForbidden(path: string): Promise<boolean> {
     try {
-      accessSync(path, constants.R_OK);
+      accessSync(systemPath(path), constants.R_OK);
       return false;
     } catch (error) {
       const code = systemCode(error);

@@ -44,8 +44,8 @@ const MAX_VAIN_SEARCHES = 16;
 const V8_PAD1 = 0xdeadbeef;
 const V8_LINE_SHIFT = 64;
 
-/** Takes the place of a file's name that is the same as the one before. */
-const SAME_FILE = '\ufffd';
+/** Takes the place of a file's name that is the same as the one before: the byte 0xff, which is no UTF-8 (`decodeText`). */
+const SAME_FILE = '\udcff';
 
 /** A function that a JIT made: its code lies in the dump. The order is that of the file, so that file offsets ascend. */
 export interface JitFunction {

@@ -1,3 +1,4 @@
+import { hasRawBytes, readAsUtf8, showRawBytes } from '../bytes/text.ts';
 import { PerfconvError } from '../errors.ts';
 import { percentEnds, type TimeRange, type TimeSpan } from './time-ranges.ts';
 
@@ -7,7 +8,7 @@ export interface SampleFilter {
   readonly events?: readonly string[];
   readonly pids?: readonly number[];
   readonly tids?: readonly number[];
-  /** Thread names at the time of the sample. */
+  /** Thread names at the time of the sample; bytes that are no UTF-8 as in `decodeText`, as `\xff`, or as U+FFFD. */
   readonly comms?: readonly string[];
   readonly cpus?: readonly number[];
   /** Spans of time, one of which a sample must lie in; see `parseTimeRanges` for their text. */
@@ -72,7 +73,7 @@ export class CompiledFilter {
     if (this.#events !== undefined && !this.#events.has(event)) return false;
     if (this.#pids !== undefined && !this.#pids.has(pid)) return false;
     if (this.#tids !== undefined && !this.#tids.has(tid)) return false;
-    if (this.#comms !== undefined && !this.#comms.has(comm)) return false;
+    if (this.#comms !== undefined && !this.#comms.has(comm) && !hasShownName(this.#comms, comm)) return false;
     return this.#cpus === undefined || this.#cpus.has(cpu);
   }
 
@@ -96,4 +97,9 @@ export class CompiledFilter {
   #addSpan(from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): void {
     this.#spans.push(from, to);
   }
+}
+
+/** A name whose bytes are no UTF-8 goes by what is shown of it, too, and by what arrives of it as an argument of a program. */
+function hasShownName(names: ReadonlySet<string>, name: string): boolean {
+  return hasRawBytes(name) && (names.has(showRawBytes(name)) || names.has(readAsUtf8(name)));
 }

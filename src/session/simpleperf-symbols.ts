@@ -1,3 +1,4 @@
+import { encodeText } from '../bytes/text.ts';
 import { grown } from '../intern/growable.ts';
 import { DSO_DEX_FILE, DSO_ELF_FILE, DSO_KERNEL, DSO_KERNEL_MODULE, DSO_SYMBOL_MAP_FILE } from '../perfdata/simpleperf-constants.ts';
 import type { SimpleperfFile, SimpleperfSymbols } from '../perfdata/simpleperf-files.ts';
@@ -35,7 +36,7 @@ class RecordedFile implements SimpleperfFile {
   }
 
   add(address: number, size: number, name: string): void {
-    const bytes = new TextEncoder().encode(name);
+    const bytes = encodeText(name);
     const { symbols } = this;
     symbols.names = grown(symbols.names, this.#namesEnd + bytes.length);
     symbols.names.set(bytes, this.#namesEnd);

@@ -1,4 +1,5 @@
 import { DEVTOOLS_RESERVED_NAMES } from './devtools-reserved-names.ts';
+import { quotedJson } from './json-text.ts';
 
 /** Names that the panel gives a meaning of its own inside of a sampled profile. Observed: Chromium 156. */
 const SAMPLED_RESERVED_NAMES: ReadonlySet<string> = new Set(['(root)', '(program)', '(idle)', '(garbage collector)']);
@@ -8,7 +9,7 @@ const SAMPLED_RESERVED_NAMES: ReadonlySet<string> = new Set(['(root)', '(program
  * comes in, and takes a file that has it anywhere for one of another kind.
  */
 export function quotedForChrome(text: string): string {
-  return JSON.stringify(text).replaceAll('enhancedTraceVersion', 'enhancedTrace\\u0056ersion');
+  return quotedJson(text).replaceAll('enhancedTraceVersion', 'enhancedTrace\\u0056ersion');
 }
 
 /** What to call an X event of a function: DevTools' own event names get `()`, as a missing name gets a stand-in. */

@@ -1,4 +1,5 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
+import { showRawBytes } from '../bytes/text.ts';
 import { PerfconvError } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleTable } from '../profile/tables.ts';
@@ -186,8 +187,8 @@ async function writeProfiles(out: JsonWriter, trace: Trace): Promise<number> {
 /** `perf://postgres/100`; `perf://postgres/100/walwriter/101` where the page's main thread is not that of the process */
 function pageUrl(process: ChromeProcess, main: ChromeTrack | undefined): string {
   const parts = main === undefined || main.tid === process.pid ? [process.label, process.pid] : [process.label, process.pid, main.label, main.tid];
-  // Half a surrogate pair makes encodeURIComponent throw.
-  return `perf://${parts.map((part) => encodeURIComponent(String(part).replace(/\p{Surrogate}/gu, '\ufffd'))).join('/')}`;
+  // Half a surrogate pair makes encodeURIComponent throw; that names hold none but for raw bytes is not this function's to know.
+  return `perf://${parts.map((part) => encodeURIComponent(showRawBytes(String(part)).replace(/\p{Surrogate}/gu, '\ufffd'))).join('/')}`;
 }
 
 /** The head of the file and the names of the processes, with which the list of events begins. */

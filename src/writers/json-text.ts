@@ -1,3 +1,4 @@
+import { showRawBytes } from '../bytes/text.ts';
 import { TextWriter } from './text-writer.ts';
 
 const DIGIT_ZERO = 48;
@@ -10,13 +11,18 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
+/** A string literal of JSON. It has no lone surrogates, which strict readers refuse: bytes that are no UTF-8 read as `\xff`. */
+export function quotedJson(text: string): string {
+  return JSON.stringify(showRawBytes(text));
+}
+
 /**
  * JSON on its way to a sink: digits and prepared bytes go straight into the text's buffer, so that a number makes no string.
  */
 export class JsonWriter extends TextWriter {
   /** Writes a string literal. */
   quoted(text: string): void {
-    this.put(JSON.stringify(text));
+    this.put(quotedJson(text));
   }
 
   bytes(bytes: Uint8Array): void {

@@ -1,5 +1,6 @@
 import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { ByteSink } from '../bytes/byte-sink.ts';
+import { showRawBytes } from '../bytes/text.ts';
 import { PerfconvError } from '../errors.ts';
 import type { Profile } from '../profile/profile.ts';
 import { PROFILE } from './pprof-fields.ts';
@@ -100,7 +101,8 @@ async function writeTables(tables: PprofTables, pieces: PprofPieces): Promise<vo
 
 async function writeStrings({ strings }: PprofTables, pieces: PprofPieces): Promise<void> {
   for (let index = 0; index < strings.size; index++) {
-    const text = strings.get(index);
+    // The specification asks for UTF-8, and Go's readers refuse anything else.
+    const text = showRawBytes(strings.get(index));
     pieces.writer.tag(PROFILE.stringTable, WireType.LengthDelimited).string(text);
     if (pieces.added(MESSAGE_BYTES + text.length)) await pieces.flush();
   }

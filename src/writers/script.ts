@@ -1,4 +1,5 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
+import { byteLength } from '../bytes/text.ts';
 import { PerfconvError } from '../errors.ts';
 import { baseName, hexAddress } from '../profile/names.ts';
 import type { Profile, ProfileEvent } from '../profile/profile.ts';
@@ -67,12 +68,16 @@ function carries(event: ProfileEvent, field: ScriptField, detail: DetailName): b
   return event.carries?.has(detail) ?? false;
 }
 
+const COMM_WIDTH = 16;
+
 class SamplePrinter {
   readonly #profile: Profile;
   readonly #samples: SampleTable;
   readonly #decimals: 6 | 9;
   readonly #fieldsOf: readonly ReadonlySet<ScriptField>[];
-  readonly #eventWidth: number;
+  /** By task. */
+  readonly #paddedComms: readonly string[];
+  readonly #paddedEvents: readonly string[];
   readonly #details: DetailColumns | undefined;
   readonly #nameOf: (linkageName: string) => string | undefined;
   readonly #frames: (string | undefined)[] = [];
@@ -95,7 +100,9 @@ class SamplePrinter {
     this.#details = samples.details && new DetailColumns(samples.details);
     const { startTime, wallClockOffsetNs } = profile.meta;
     this.#timeOfDay = wallClockOffsetNs === undefined ? undefined : new TimeOfDay(startTime + wallClockOffsetNs);
-    this.#eventWidth = profile.events.reduce((widest, event) => Math.max(widest, event.name.length), 0);
+    this.#paddedComms = profile.tasks.map((task) => padBytes(task.comm, COMM_WIDTH));
+    const eventWidth = profile.events.reduce((widest, event) => Math.max(widest, byteLength(event.name)), 0);
+    this.#paddedEvents = profile.events.map((event) => padBytes(event.name, eventWidth));
     this.#startSeconds = Number(profile.meta.startTime / 1_000_000_000n);
     this.#startNanoseconds = Number(profile.meta.startTime % 1_000_000_000n);
   }
@@ -109,7 +116,7 @@ class SamplePrinter {
     const task = this.#profile.tasks[samples.task[row]];
     const thread = this.#profile.threads[task.thread];
     let line = '';
-    if (fields.has('comm')) line += event.hasCallchain && fields.has('ip') ? `${task.comm} ` : `${task.comm.padStart(16)} `;
+    if (fields.has('comm')) line += event.hasCallchain && fields.has('ip') ? `${task.comm} ` : `${this.#paddedComms[samples.task[row]]} `;
     if (fields.has('pid') && fields.has('tid')) line += `${String(thread.pid).padStart(5)}/${String(thread.tid).padEnd(5)} `;
     else if (fields.has('pid')) line += `${String(thread.pid).padStart(5)} `;
     else if (fields.has('tid')) line += `${String(thread.tid).padStart(5)} `;
@@ -121,7 +128,7 @@ class SamplePrinter {
     }
     if (fields.has('time') && !Number.isNaN(samples.timeNs[row])) line += `${this.#time(samples.timeNs[row])}: `;
     if (fields.has('period')) line += `${String(samples.period[row]).padStart(10)} `;
-    if (fields.has('event')) line += `${event.name.padStart(this.#eventWidth)}: `;
+    if (fields.has('event')) line += `${this.#paddedEvents[eventIndex]}: `;
     if (fields.has('trace') && detail >= 0) line += this.#payloadText(event, detail);
     if (this.#details !== undefined && detail >= 0) line += this.#details.beforeIp(detail, fields, event.hasWeightStruct ?? false);
     out.put(line);
@@ -219,6 +226,11 @@ class SamplePrinter {
     const decimals = String(nanoseconds).padStart(9, '0').slice(0, this.#decimals);
     return `${String(whole).padStart(5)}.${decimals}`;
   }
+}
+
+/** Right-aligned by bytes, as C's printf does it. */
+function padBytes(text: string, width: number): string {
+  return text.padStart(width - byteLength(text) + text.length);
 }
 
 function withTimeOfDay(fields: ReadonlySet<ScriptField>): ReadonlySet<ScriptField> {

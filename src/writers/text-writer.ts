@@ -1,4 +1,5 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
+import { encodeText, hasRawBytes } from '../bytes/text.ts';
 
 const FLUSH_AT_BYTES = 1 << 20;
 const HEADROOM_BYTES = 1 << 16;
@@ -6,7 +7,7 @@ const HEADROOM_BYTES = 1 << 16;
 const encoder = new TextEncoder();
 
 /**
- * UTF-8 text on its way to a sink, collected into pieces of about a megabyte. `put` never waits, so that a loop over
+ * Text on its way to a sink as the bytes that it stands for ({@link encodeText}), collected into pieces of about a megabyte. `put` never waits, so that a loop over
  * samples makes no promise per line; the loop asks {@link isFull} and awaits {@link flush} now and then.
  */
 export class TextWriter {
@@ -23,7 +24,15 @@ export class TextWriter {
   put(text: string): void {
     // UTF-8 needs at most three bytes for each UTF-16 unit.
     this.reserve(text.length * 3);
-    this.length += encoder.encodeInto(text, this.buffer.subarray(this.length)).written;
+    const { written } = encoder.encodeInto(text, this.buffer.subarray(this.length));
+    // Bytes that are no UTF-8 are not ASCII either, which the length tells without a look at the text.
+    if (written !== text.length && hasRawBytes(text)) this.#putBytes(encodeText(text));
+    else this.length += written;
+  }
+
+  #putBytes(bytes: Uint8Array): void {
+    this.buffer.set(bytes, this.length);
+    this.length += bytes.length;
   }
 
   get isFull(): boolean {

@@ -4,6 +4,7 @@ import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRange } from '../../src/bytes/byte-source.ts';
+import { decodeText } from '../../src/bytes/text.ts';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import { ElfFile } from '../../src/symbols/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/symbols/elf/elf-symbols.ts';
@@ -50,6 +51,21 @@ describe('NodeSymbolFiles', () => {
 
   it('does not take what is missing for forbidden', async () => {
     for (const path of [join(dir, 'missing'), join(dir, 'data', 'below'), '', 'a\0b', join(dir, 'data')]) expect(await files.isForbidden(path)).toBe(false);
+  });
+
+  // File systems of other machines take no such names.
+  it.skipIf(!isLinux)('opens paths whose bytes are no UTF-8, each by its own', async () => {
+    for (const [byte, content] of [
+      [0xff, 'one'],
+      [0xfe, 'other'],
+    ] as const) {
+      const path = Buffer.concat([Buffer.from(`${dir}/raw-`), Uint8Array.of(byte)]);
+      writeFileSync(path, content);
+      const source = (await files.open(decodeText(path)))!;
+      expect(Buffer.from(await readRange(source, 0, 10)).toString()).toBe(content);
+      await source.close();
+    }
+    expect(await files.open(`${dir}/raw-\ufffd`)).toBeUndefined();
   });
 
   it.skipIf(!isLinux)('does not wait for the writer of a FIFO, nor read devices', async () => {

@@ -1,3 +1,4 @@
+import { decodeText } from '../../bytes/text.ts';
 import { CHAR, isDigit, isLower } from './chars.ts';
 import { MAX_NAME, NotDemangled } from './limits.ts';
 import { parseEncoding } from './parse-encodings.ts';
@@ -57,7 +58,7 @@ function demangleEncoding(name: string, style: DemangleStyle): string | undefine
     // The lengths of identifiers are told in bytes of UTF-8.
     const isAscii = parser.tree.load(name);
     const demangled = demangleWith(parser, style);
-    return isAscii ? demangled : new TextDecoder().decode(Uint8Array.from(demangled, (byte) => byte.charCodeAt(0)));
+    return isAscii ? demangled : decodeText(Uint8Array.from(demangled, (byte) => byte.charCodeAt(0)));
   } catch (error) {
     // A stack that the caller has almost used up is a limit, too.
     if (error instanceof NotDemangled || error instanceof RangeError) return undefined;

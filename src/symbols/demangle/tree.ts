@@ -1,3 +1,4 @@
+import { encodeText } from '../../bytes/text.ts';
 import { MAX_NAME, MAX_NODES, NotDemangled } from './limits.ts';
 
 /**
@@ -248,16 +249,24 @@ export class Tree {
 
   /**
    * Takes in a mangled name, of which the tree is made next.
-   * @returns whether its characters are ASCII; else there is one for each byte of UTF-8
+   * @returns whether its characters are ASCII; else there is one for each byte
    * @throws NotDemangled if it is too long
    */
   load(name: string): boolean {
-    const { read, written } = encoder.encodeInto(name, this.codes);
-    if (read < name.length || written > MAX_NAME) throw new NotDemangled();
-    for (let i = written; i < written + LOOKAHEAD; i++) this.codes[i] = 0;
-    const isAscii = written === name.length;
-    this.text = isAscii ? name : Array.from(this.codes.subarray(0, written), (byte) => String.fromCharCode(byte)).join('');
+    const ascii = encoder.encodeInto(name, this.codes);
+    const isAscii = ascii.read === name.length && ascii.written === name.length;
+    const length = isAscii ? name.length : this.#loadBytes(name);
+    if (length > MAX_NAME) throw new NotDemangled();
+    for (let i = length; i < length + LOOKAHEAD; i++) this.codes[i] = 0;
+    this.text = isAscii ? name : Array.from(this.codes.subarray(0, length), (byte) => String.fromCharCode(byte)).join('');
     return isAscii;
+  }
+
+  #loadBytes(name: string): number {
+    const bytes = encodeText(name);
+    if (bytes.length > MAX_NAME) throw new NotDemangled();
+    this.codes.set(bytes);
+    return bytes.length;
   }
 
   clear(): void {

@@ -1,4 +1,5 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
+import { encodeText } from '../../bytes/text.ts';
 import { PerfconvError } from '../../errors.ts';
 import type { SymbolTable } from '../table/symbol-table.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, SymbolTableBuilder } from '../table/symbol-table-builder.ts';
@@ -59,7 +60,7 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatP
 
   const plt = await readPltEntries(runtime, compatPerf);
   if (plt.length > 0) {
-    const text = new TextEncoder().encode(plt.map((entry) => entry.name).join('\0'));
+    const text = encodeText(plt.map((entry) => entry.name).join('\0'));
     let nameAt = names.length;
     names = concat(names, text);
     for (const { start, sizeBytes } of plt) {

@@ -1,4 +1,5 @@
 import { BufferSource, type ByteSource, readRange } from '../../bytes/byte-source.ts';
+import { decodeText } from '../../bytes/text.ts';
 import { PerfconvError } from '../../errors.ts';
 import { isKnownBuildId } from '../elf/build-id.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
@@ -112,7 +113,7 @@ export class ModuleFiles {
     const source = await this.#machine.open(path);
     try {
       const bytes = source && (await readRange(source, 0, Math.min(source.sizeBytes ?? 0, MAX_MODULE_LIST_SIZE_BYTES)));
-      for (const line of new TextDecoder().decode(bytes).split('\n')) {
+      for (const line of decodeText(bytes ?? new Uint8Array()).split('\n')) {
         const [file] = line.split(':', 1);
         if (file.includes('.ko') && !file.startsWith('/') && !file.split('/').includes('..')) paths.set(moduleNameOf(file), file);
       }

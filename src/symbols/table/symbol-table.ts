@@ -1,4 +1,4 @@
-const TEXT = new TextDecoder();
+import { decodeText } from '../../bytes/text.ts';
 
 /** Names of templates come to tens of kilobytes; what is longer is cut. */
 const MAX_NAME_SIZE_BYTES = 1 << 16;
@@ -12,7 +12,7 @@ export interface SymbolColumns {
   /** Where the name lies in `names`, in bytes. */
   readonly nameOffsets: Uint32Array;
   readonly nameLengths: Uint32Array;
-  /** The bytes that hold the names, UTF-8, as they lay in the file. */
+  /** The bytes that hold the names, as they lay in the file. */
   readonly names: Uint8Array;
 }
 
@@ -71,7 +71,7 @@ export class SymbolTable {
     if (index === this.#named) return this.#lastName;
     const { names, nameOffsets, nameLengths } = this.#columns;
     const start = nameOffsets[index];
-    this.#lastName = TEXT.decode(names.subarray(start, start + Math.min(nameLengths[index], MAX_NAME_SIZE_BYTES)));
+    this.#lastName = decodeText(names.subarray(start, start + Math.min(nameLengths[index], MAX_NAME_SIZE_BYTES)));
     this.#named = index;
     return this.#lastName;
   }
