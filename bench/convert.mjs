@@ -69,8 +69,8 @@ function measure(command, hasGnuTime) {
   const [program, ...args] = hasGnuTime ? [GNU_TIME, '-o', figuresFile, '-f', '%U %M', ...command] : command;
   const start = process.hrtime.bigint();
   const { status, signal, stderr, error } = spawnSync(program, args, {
-    // No settings and no network; file names in any locale.
-    env: { ...process.env, PERF_CONFIG: '/dev/null', DEBUGINFOD_URLS: '' },
+    // No settings and no network; file names in any locale. Certificates that are named here Node reads at each start.
+    env: { ...process.env, PERF_CONFIG: '/dev/null', DEBUGINFOD_URLS: '', NODE_EXTRA_CA_CERTS: '' },
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',
   });

@@ -6,11 +6,13 @@
 //
 // ADDRESSES: one to a line, hexadecimal, as the program headers have them (not file offsets).
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DEFAULT_DEBUG_DIRS, Diagnostics, Symbolizer } from 'perfconv';
 import { NodeSymbolFiles } from 'perfconv/node';
 import { loadedSegments } from './elf-code.mjs';
+
+const LINES_AT_ONCE = 10_000;
 
 const binary = resolve(process.argv[2]);
 const asked = readFileSync(0, 'latin1').trim().split('\n').map(Number);
@@ -30,18 +32,22 @@ const frames = new Map();
 await symbols?.lines?.lookup(sorted, (index, found) => frames.set(sorted[index], found));
 await symbols?.close?.();
 
-let text = '';
+// As many lines at once as make a large write: one string of all would be copied several times.
+let lines = [];
 for (const offset of offsets) {
   const symbol = symbols?.table?.find(offset) ?? -1;
   // The function that owns the code has the linker's name for it.
   const owner = symbol < 0 ? undefined : symbols.table.name(symbol);
   const chain = frames.get(offset) ?? [{ file: '', line: 0, column: 0 }];
-  if (text !== '') text += '\n';
   for (let i = 0; i < chain.length; i++) {
     const { function: described, file, line, column } = chain[i];
     const own = described?.linkageName || described?.name;
-    text += `${(i === chain.length - 1 ? owner : undefined) || own || '??'}\n${file || '??'}:${line}:${column}\n`;
+    lines.push((i === chain.length - 1 ? owner : undefined) || own || '??', `${file || '??'}:${line}:${column}`);
   }
+  lines.push('');
+  if (lines.length < LINES_AT_ONCE) continue;
+  writeSync(1, `${lines.join('\n')}\n`);
+  lines = [];
 }
-process.stdout.write(`${text}\n`);
+if (lines.length > 0) writeSync(1, `${lines.join('\n')}\n`);
 for (const { code, message } of diagnostics.list()) console.error(`${code}: ${message}`);
