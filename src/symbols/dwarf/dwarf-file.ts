@@ -135,8 +135,8 @@ export class DwarfFile {
   async text(place: TextPlace | undefined, unit: Unit): Promise<string> {
     if (place === undefined) return '';
     if (place.kind === 'text') return place.text;
-    const { strOffsetsBase } = unit.root;
-    const known = place.kind === 'index' ? await this.#unitTexts.resolveIndex(place.index, strOffsetsBase, unit.header.offsetSize) : place;
+    const { offsetSize } = unit.header;
+    const known = place.kind === 'index' ? await this.#unitTexts.resolveIndex(unit.root.strOffsetsBase + place.index * offsetSize, offsetSize) : place;
     if (known === undefined) return '';
     const key = `${known.kind} ${known.offset}`;
     let text = this.#knownTexts.get(key);

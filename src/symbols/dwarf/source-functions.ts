@@ -1,9 +1,9 @@
 import type { SourceFunction } from '../code-symbols.ts';
-import { ascendingOrder } from '../table/ascending-order.ts';
 import type { DwarfFile, Unit } from './dwarf-file.ts';
 import { ORIGIN_IN_INFO, ORIGIN_IN_UNIT, ORIGIN_NONE } from './function-die.ts';
 import type { LineTable } from './line-table.ts';
-import type { SectionTextPlace, TextPlace } from './string-reader.ts';
+import type { TextPlace } from './string-reader.ts';
+import { WantedTexts } from './wanted-texts.ts';
 
 /** References from one DIE to the next that are followed; compilers make three. */
 const MAX_HOPS = 16;
@@ -14,15 +14,6 @@ class DescribedFunction implements SourceFunction {
   linkageName = '';
   file = '';
   startLine = 0;
-}
-
-/** A text that a function lacks yet. */
-interface WantedText {
-  readonly target: DescribedFunction;
-  readonly field: 'name' | 'linkageName';
-  readonly place: TextPlace;
-  readonly strOffsetsBase: number;
-  readonly offsetSize: 4 | 8;
 }
 
 /** A function whose description goes on in another unit. */
@@ -49,7 +40,7 @@ export type OnDamage = (error: unknown, file: DwarfFile, offset: number) => void
 /** The functions that DIEs describe, one object for each description. */
 export class SourceFunctions {
   readonly #byDie = new Map<DwarfFile, Map<number, DescribedFunction>>();
-  readonly #texts = new Map<DwarfFile, WantedText[]>();
+  readonly #texts = new Map<DwarfFile, WantedTexts>();
   readonly #onDamage: OnDamage;
   #unfinished: Unfinished[] = [];
 
@@ -85,7 +76,7 @@ export class SourceFunctions {
       if (file !== undefined && of !== file) continue;
       this.#texts.delete(of);
       try {
-        await readTexts(of, texts);
+        await texts.read(of.strings);
       } catch (error) {
         this.#onDamage(error, of, 0);
       }
@@ -179,15 +170,14 @@ export class SourceFunctions {
     }
   }
 
-  #takeText(target: DescribedFunction, field: 'name' | 'linkageName', unit: Unit, place: TextPlace | undefined): void {
+  #takeText(target: DescribedFunction, field: 'name' | 'linkageName', { file, root, header }: Unit, place: TextPlace | undefined): void {
     if (place === undefined) return;
-    if (place.kind === 'text') {
-      target[field] = place.text;
-      return;
+    let texts = this.#texts.get(file);
+    if (texts === undefined) {
+      texts = new WantedTexts();
+      this.#texts.set(file, texts);
     }
-    const texts = this.#texts.get(unit.file) ?? [];
-    if (texts.length === 0) this.#texts.set(unit.file, texts);
-    texts.push({ target, field, place, strOffsetsBase: unit.root.strOffsetsBase, offsetSize: unit.header.offsetSize });
+    texts.add(target, field, place, root.strOffsetsBase, header.offsetSize);
   }
 }
 
@@ -202,38 +192,4 @@ function originOf({ file, header, functionDies: { origin, originOffset } }: Unit
   if (origin === ORIGIN_IN_UNIT) return { file, offset: header.offset + originOffset };
   if (origin === ORIGIN_IN_INFO) return { file, offset: originOffset };
   return file.supplementary && { file: file.supplementary, offset: originOffset };
-}
-
-/** Fills texts in, in the order in which they stand in the file. */
-async function readTexts(file: DwarfFile, texts: readonly WantedText[]): Promise<void> {
-  const wants: WantedText[] = [];
-  const places: SectionTextPlace[] = [];
-  const byIndex: WantedText[] = [];
-  for (const want of texts) {
-    const { place } = want;
-    if (place.kind === 'index') byIndex.push(want);
-    else if (place.kind !== 'text') {
-      wants.push(want);
-      places.push(place);
-    }
-  }
-  for (const i of ascendingOrder(Float64Array.from(byIndex, offsetOfIndex))) {
-    const place = await file.strings.resolveIndex(indexOf(byIndex[i]), byIndex[i].strOffsetsBase, byIndex[i].offsetSize);
-    if (place === undefined) continue;
-    wants.push(byIndex[i]);
-    places.push(place);
-  }
-  for (const i of ascendingOrder(Float64Array.from(places, ({ offset }) => offset))) {
-    const { target, field } = wants[i];
-    target[field] = file.strings.textInMemory(places[i]) ?? (await file.strings.text(places[i]));
-  }
-}
-
-/** Where the offset of a text known by its index stands in `.debug_str_offsets`. */
-function offsetOfIndex(want: WantedText): number {
-  return want.strOffsetsBase + indexOf(want) * want.offsetSize;
-}
-
-function indexOf({ place }: WantedText): number {
-  return place.kind === 'index' ? place.index : -1;
 }

@@ -76,11 +76,10 @@ export class StringReader {
 
   /**
    * The place in `.debug_str` of a text that is known by its index.
-   * @param base where the unit's part of `.debug_str_offsets` starts
+   * @param offset where the index's entry stands in `.debug_str_offsets`
    * @returns undefined when there is none
    */
-  async resolveIndex(index: number, base: number, offsetSize: 4 | 8): Promise<SectionTextPlace | undefined> {
-    const offset = base + index * offsetSize;
+  async resolveIndex(offset: number, offsetSize: 4 | 8): Promise<SectionTextPlace | undefined> {
     if (!this.#offsets.holds(offset, offsetSize)) return undefined;
     if (!this.#offsets.covers(offset, offsetSize)) await this.#offsets.load(offset, offsetSize, this.#pageSizeBytes);
     const { view, start } = this.#offsets;
