@@ -58,8 +58,12 @@ export class SourceFunctions {
     // A subprogram may have a linkage name of its own beside its abstract origin: constructors do.
     const isItself = die.origin === ORIGIN_NONE || die.hasName || die.hasLinkageName || die.declLine > 0;
     const place = isItself ? undefined : originOf(unit);
-    const [target, isNew] = this.#at(place?.file ?? file, place?.offset ?? header.offset + dieAt);
-    if (!isNew) return target;
+    const functions = this.#functionsOf(place?.file ?? file);
+    const offset = place?.offset ?? header.offset + dieAt;
+    const known = functions.get(offset);
+    if (known !== undefined) return known;
+    const target = new DescribedFunction();
+    functions.set(offset, target);
     try {
       if (place === undefined) this.#describe(target, unit, lines, new Known());
       else this.#goOn(target, unit, place, lines, new Known());
@@ -122,18 +126,14 @@ export class SourceFunctions {
     }
   }
 
-  /** The function of a DIE, and whether nobody has asked for it before. */
-  #at(file: DwarfFile, offset: number): [DescribedFunction, boolean] {
+  /** The functions of a file by where their DIEs stand in `.debug_info`. */
+  #functionsOf(file: DwarfFile): Map<number, DescribedFunction> {
     let functions = this.#byDie.get(file);
     if (functions === undefined) {
       functions = new Map();
       this.#byDie.set(file, functions);
     }
-    const known = functions.get(offset);
-    if (known !== undefined) return [known, false];
-    const target = new DescribedFunction();
-    functions.set(offset, target);
-    return [target, true];
+    return functions;
   }
 
   /** Takes what is not known yet from the DIE last read by the unit's reader, and from those that it refers to. */

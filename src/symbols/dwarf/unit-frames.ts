@@ -12,6 +12,8 @@ interface FoundFunction {
   /** Of the function around it: the same for all addresses in this one. Undefined where that is no function of interest. */
   readonly caller: SourceFrame | undefined;
   readonly parent: FoundFunction | undefined;
+  /** How many callers it has, one in the other. */
+  readonly depth: number;
 }
 
 /** The frames at addresses of one unit. */
@@ -24,8 +26,8 @@ export class UnitFrames {
   #innermost: Int32Array = new Int32Array();
   /** By index of the wanted addresses: what that scan has found. */
   #claims: FunctionClaims[] = [];
-  /** By where the function's DIE stands. */
-  readonly #found = new Map<number, FoundFunction>();
+  /** The functions of a scan by its indexes, as far as they were asked for. */
+  readonly #found = new Map<FunctionClaims, (FoundFunction | undefined)[]>();
 
   /**
    * @param rows tells the lines of addresses
@@ -109,26 +111,39 @@ export class UnitFrames {
     }
     const die = this.#innermost[index];
     if (die < 0) return row < 0 ? [] : [{ function: undefined, file, line, column }];
-    const innermost = this.#functionAt(this.#claims[index], die);
-    const frames: SourceFrame[] = [{ function: innermost.function, file, line, column }];
-    for (let inlined: FoundFunction | undefined = innermost; inlined?.caller !== undefined; inlined = inlined.parent) frames.push(inlined.caller);
+    const claims = this.#claims[index];
+    let inlined = this.#functionAt(claims, this.#foundOf(claims), die);
+    // hot: an array that grows has room for many more
+    const frames = new Array<SourceFrame>(inlined.depth + 1);
+    frames[0] = { function: inlined.function, file, line, column };
+    for (let i = 1; inlined.caller !== undefined && inlined.parent !== undefined; inlined = inlined.parent) frames[i++] = inlined.caller;
     return frames;
   }
 
+  #foundOf(claims: FunctionClaims): (FoundFunction | undefined)[] {
+    let found = this.#found.get(claims);
+    if (found === undefined) {
+      found = new Array(claims.count).fill(undefined);
+      this.#found.set(claims, found);
+    }
+    return found;
+  }
+
   /** Parents come first: they have lower indexes. */
-  #functionAt(claims: FunctionClaims, index: number): FoundFunction {
-    const dieAt = claims.dies[index];
-    const known = this.#found.get(dieAt);
+  #functionAt(claims: FunctionClaims, found: (FoundFunction | undefined)[], index: number): FoundFunction {
+    const known = found[index];
     if (known !== undefined) return known;
+    const dieAt = claims.dies[index];
     const parentIndex = claims.parents[index];
-    const parent = parentIndex < 0 ? undefined : this.#functionAt(claims, parentIndex);
+    const parent = parentIndex < 0 ? undefined : this.#functionAt(claims, found, parentIndex);
     const die = this.#unit.functionDies;
     die.read(dieAt);
     const { callFile, callLine, callColumn } = die;
     const caller = parent && { function: parent.function, file: this.#callFile(callFile, callLine, parent.function), line: callLine, column: callColumn };
-    const found = { function: this.#functions.functionOf(this.#unit, dieAt, this.#files), caller, parent };
-    this.#found.set(dieAt, found);
-    return found;
+    const depth = parent === undefined ? 0 : parent.depth + 1;
+    const described = { function: this.#functions.functionOf(this.#unit, dieAt, this.#files), caller, parent, depth };
+    found[index] = described;
+    return described;
   }
 
   /** The file of a call. Zig's own backend leaves it out: no function of it has lines in two files. */
