@@ -1,3 +1,4 @@
+import { decodeText } from '../../bytes/text.ts';
 import { PerfconvError } from '../../errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import * as dw from './dwarf-constants.ts';
@@ -113,7 +114,7 @@ export class StringReader {
     const end = Math.min(nul < 0 ? view.length : nul, at + MAX_TEXT_SIZE_BYTES);
     this.#bytesLeft -= end - at;
     if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'texts that overlap over and over', { record: '.debug_str', offset });
-    const text = view.text(at, end);
+    const text = decodeText(view.bytes.subarray(at, end));
     if (kind === 'str') {
       this.#lastOffset = offset;
       this.#lastText = text;
