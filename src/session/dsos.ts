@@ -72,7 +72,9 @@ export class DsoTable {
   applyBuildIds(records: readonly BuildIdRecord[]): void {
     const byName = new Map(records.map((record) => [record.filename, record.buildId]));
     for (const dso of this.dsos) {
-      if (dso.buildId === '') dso.buildId = byName.get(dso.longName) ?? byName.get(dso.name) ?? '';
+      // Maps of 32-bit programs' vdsos say `[vdso]`, too: only the name that they were given tells which one it is.
+      const names = dso.kind === 'vdso' ? [dso.name] : [dso.longName, dso.name];
+      if (dso.buildId === '') dso.buildId = names.map((name) => byName.get(name)).find((id) => id !== undefined) ?? '';
     }
   }
 
@@ -113,14 +115,35 @@ function isAnonymous(filename: string): boolean {
   );
 }
 
-/** What a user map of a process is, and what perf calls it: executable memory without a file takes the name of a JIT's perf map. */
-export function classifyUserMap(record: MmapRecord, compatPerf = false): { kind: DsoKind; name: string } {
+/**
+ * Machines of 64 bits that run 32-bit programs, too, and map the vdso of no other ones below 4 GiB. A recording that does not tell is taken
+ * for one of them.
+ */
+const MACHINES_WITH_HIGH_VDSO: readonly string[] = ['x86_64', 'aarch64', 'riscv64', ''];
+const LIMIT_OF_32_BITS = 2 ** 32;
+
+/** How maps are to be understood. */
+export interface MapRules {
+  /** As perf 6.1 does. */
+  readonly compatPerf?: boolean;
+  /** The machine that was recorded, as uname tells it; empty when unknown, absent where vdsos keep the name that is recorded (simpleperf). */
+  readonly arch?: string | undefined;
+}
+
+/**
+ * What a user map of a process is, and what perf calls it: executable memory without a file takes the name of a JIT's perf map, the vdso
+ * of a 32-bit program on a 64-bit machine is `[vdso32]`, though the kernel calls both `[vdso]`.
+ */
+export function classifyUserMap(record: MmapRecord, { compatPerf = false, arch }: MapRules = {}): { kind: DsoKind; name: string } {
   const { filename } = record;
   // simpleperf copies JIT code into files of its own, a few methods each; it shows them under these names.
   if (record.isJitSymfile) return { kind: 'anon', name: jitName(filename) };
   // .NET maps its code twice, to be written and to be run; perf 6.1 takes that for a file (observed).
   const isDotnetCode = filename.startsWith('/memfd:doublemapper') && record.isExecutable && !compatPerf;
   if (isDotnetCode || isAnonymous(filename)) return { kind: 'anon', name: record.isExecutable ? `/tmp/perf-${record.pid}.map` : filename };
+  if (filename === '[vdso]' && record.start < LIMIT_OF_32_BITS && arch !== undefined && MACHINES_WITH_HIGH_VDSO.includes(arch)) {
+    return { kind: 'vdso', name: '[vdso32]' };
+  }
   if (filename === '[vdso]' || filename === '[vdso32]' || filename === '[vdsox32]') return { kind: 'vdso', name: filename };
   if (filename === '[vsyscall]' || filename === '') return { kind: 'anon', name: filename };
   return { kind: 'file', name: filename };

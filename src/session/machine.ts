@@ -16,6 +16,7 @@ export class Machine {
   readonly kernels: Kernels;
   readonly jitCode: JitCode;
   readonly #symbolMaps: SymbolMaps;
+  readonly #features: Features;
   readonly #compatPerf: boolean;
   readonly #diagnostics: Diagnostics;
 
@@ -25,6 +26,7 @@ export class Machine {
     this.jitCode = openJitCode(this.tasks);
     this.kernels = new Kernels(() => this.tasks.newSpace(), this.dsos);
     this.#symbolMaps = new SymbolMaps(features.simpleperf?.files ?? [], this.tasks, this.dsos);
+    this.#features = features;
     this.#compatPerf = compatPerf;
     this.#diagnostics = diagnostics;
   }
@@ -71,7 +73,8 @@ export class Machine {
     const space = this.tasks.ownSpace(this.tasks.process(record.pid));
     // To perf JIT code is in the file that simpleperf has put it into.
     const mapped = this.#compatPerf ? { ...record, isJitSymfile: false } : record;
-    const { kind, name } = classifyUserMap(mapped, this.#compatPerf);
+    const { arch = '', simpleperf } = this.#features;
+    const { kind, name } = classifyUserMap(mapped, { compatPerf: this.#compatPerf, arch: simpleperf === undefined ? arch : undefined });
     const dso = this.dsos.internMapped(mapped, kind, name);
     const isFile = kind === 'file' || kind === 'vdso';
     const end = record.start + record.length;

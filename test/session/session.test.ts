@@ -454,8 +454,24 @@ describe('maps', () => {
       ['/tmp/perf-100.map', 0x700010n],
       ['/tmp/perf-200.map', 0x700010n],
       ['[heap]', 0x700010n],
-      ['[vdso]', 0x10n],
+      ['[vdso32]', 0x10n],
     ]);
+  });
+
+  it("tell a 32-bit program's vdso from that of the others, also by build id", async () => {
+    const vdso = (pid: number, addr: bigint): RecordSpec => record.mmap2({ pid, addr, len: 0x2000n, filename: '[vdso]', prot: 5 }, { sampleId: { time: 3n } });
+    const records = [vdso(100, 0x7ffe_1234_0000n), vdso(200, 0xf7f2_0000n), sampleAt(10n, 0x7ffe_1234_0010n), sampleAt(11n, 0xf7f2_0010n, undefined, 200)];
+    const buildIds = [
+      { buildId: new Uint8Array(20).fill(0x64), filename: '[vdso]' },
+      { buildId: new Uint8Array(20).fill(0x32), filename: '[vdso32]' },
+    ];
+    const vdsosOf = async (arch: string): Promise<string[]> => {
+      const { profile } = await decode(encodeFile({ attrs: [CLOCK], records, features: { arch, buildIds } }));
+      return profile.mappings.map(({ kind, name, buildId }) => `${kind} ${name} ${buildId.slice(0, 2)}`);
+    };
+    expect(await vdsosOf('x86_64')).toEqual(['vdso [vdso] 64', 'vdso [vdso32] 32']);
+    // A 32-bit kernel has but one.
+    expect(await vdsosOf('i686')).toEqual(['vdso [vdso] 64']);
   });
 
   it('take build ids from the record, and from the header by name', async () => {
