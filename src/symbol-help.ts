@@ -1,6 +1,9 @@
 import type { DsoSymbols } from './dso-symbols.ts';
 import type { SearchedPlace } from './symbols/search/search-log.ts';
 
+/** What the kernel puts behind the name of a file that is gone. Source: proc(5), `/proc/pid/maps`. */
+const DELETED = ' (deleted)';
+
 /** What would give a DSO the names, or else the lines, that it lacks, in a few words; empty when nothing is missing or nothing helps. */
 export function symbolHelp(dso: DsoSymbols): string {
   const lacksNames = dso.namedLocations < dso.locations;
@@ -29,6 +32,10 @@ function fileHelp({ name, places, buildId }: DsoSymbols, lacksNames: boolean): s
   if (fitting.length === 0 && other !== undefined) return `${other.place} is not what was recorded: give the recorded file with --symfs DIR${fetch}`;
   const forbidden = places.find(({ outcome, place }) => outcome === 'forbidden' && place.endsWith(name) && !place.startsWith('/proc/'));
   if (fitting.length === 0 && forbidden !== undefined) return `this user may not read ${forbidden.place}: convert it as one who may`;
+  if (fitting.length === 0 && buildId === '' && name.endsWith(DELETED)) {
+    const kept = name.slice(name.lastIndexOf('/') + 1, -DELETED.length);
+    return `it was deleted before perf could note its build id: give the file that ran as DIR/${kept} with --symfs DIR`;
+  }
   if (fitting.length === 0) return `its file was not found: give the recorded files with --symfs DIR${fetch}`;
   if (lacksNames && fitting.every(({ holds }) => holds.code === false)) {
     return `its debug file does not tell where its code lay in the binary: give that, too, with --symfs DIR${fetch}`;

@@ -74,6 +74,7 @@ describe('what helps', () => {
       dso('/bin/a', 1, { places: [place('other-build-id')] }),
       '/opt/app/server is not what was recorded: give the recorded file with --symfs DIR',
     ],
+    ['a deleted file under its name', dso('/opt/app/server (deleted)', 1, {}), 'give the file that ran as DIR/server with --symfs DIR'],
     ['a server, where the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
     ['debug symbols of a stripped file', dso('/bin/a', 1, fits({ symbols: 'none' })), '--debug-dir DIR'],
     ['the binary beside its debug file', dso('/bin/a', 1, fits({ code: false, symbols: 'symtab' })), 'does not tell where its code lay'],

@@ -26,10 +26,9 @@ const DELETED = ' (deleted)';
  * is not known when there is a `symfs`: it would be another machine's.
  */
 export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
-  const { path, buildId, pid, mapFile = '' } = file;
+  const { buildId, pid, mapFile = '' } = file;
   const isKnown = isKnownBuildId(buildId);
-  // Another file may have come into a deleted one's place.
-  const places = path.endsWith(DELETED) && !isKnown ? [] : pathsUnderRoots(file, dirs, [withoutDeleted(path)]);
+  const places = pathsUnderRoots(file, dirs, pathsOf(file));
   return [
     ...places.filter((place) => !place.startsWith('/proc/')),
     ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', '']),
@@ -48,17 +47,21 @@ export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): str
  */
 export function debugFilePlaces(file: RecordedFile, linked: readonly string[], dirs: SearchedDirectories): string[] {
   const { buildId } = file;
-  const path = withoutDeleted(file.path);
+  const paths = pathsOf(file);
   return [
     ...linked,
     ...buildIdDebugFiles(file, dirs),
     ...pathsUnderRoots(
       file,
       dirs,
-      dirs.debugDirs.flatMap((dir) => [`${dir}${path}.debug`, `${dir}${path}`]),
+      dirs.debugDirs.flatMap((dir) => paths.flatMap((path) => [`${dir}${path}.debug`, `${dir}${path}`])),
     ),
     ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['debug', 'elf', '']),
-    ...pathsUnderRoots(file, dirs, [`${directoryOf(path)}/.debug/${baseName(path)}`]),
+    ...pathsUnderRoots(
+      file,
+      dirs,
+      paths.map((path) => `${directoryOf(path)}/.debug/${baseName(path)}`),
+    ),
     ...flatPlaces(file, dirs, ['', '.debug']),
     ...pprofPlaces(file, dirs),
   ];
@@ -175,6 +178,14 @@ function underRoots(roots: readonly string[], places: readonly string[]): string
 /** Whether a path put behind a directory's name is below that directory. The kernel writes no others; a file may hold anything. */
 function staysBelowRoot(path: string): boolean {
   return path.startsWith('/') && !path.split(/[/\\]/).includes('..');
+}
+
+/**
+ * The paths at which a file may lie: as recorded (a name may end like this, and whoever keeps a deleted file may keep it so, as perf looks for
+ * it), and without what the kernel appends to the names of deleted files, where the build id can tell whether another has come into its place.
+ */
+function pathsOf({ path, buildId }: RecordedFile): string[] {
+  return path.endsWith(DELETED) && isKnownBuildId(buildId) ? [withoutDeleted(path), path] : [path];
 }
 
 function withoutDeleted(path: string): string {

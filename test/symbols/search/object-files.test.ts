@@ -66,6 +66,8 @@ describe('files of a binary that is not at its path', () => {
     ['what a process was started from', '/proc/7/exe', { pid: 7 }, {}],
     ["a process's root directory", `/proc/7/root${PATH}`, { pid: 7 }, {}],
     ['where it was before it was deleted', PATH, { name: `${PATH} (deleted)` }, {}],
+    ['a path that was kept under its recorded name', `/sys${PATH} (deleted)`, { name: `${PATH} (deleted)`, buildId: '' }, { symfs: '/sys' }],
+    ['a path that ends as those of deleted files do', `${PATH} (deleted)`, { name: `${PATH} (deleted)` }, {}],
     ['a cache, for a path that is none', `/home/u/.debug${BY_ID}/elf`, { name: '/memfd:jit (deleted)' }, {}],
   ])('come from %s', async (_, place, object, options) => {
     files.content.set('/proc/7/comm', Buffer.from('server'));
@@ -84,7 +86,7 @@ describe('files of a binary that is not at its path', () => {
   });
 
   it('that was deleted are no other ones', async () => {
-    files.content.set(PATH, named('new'));
+    for (const place of [PATH, `/usr/lib/debug${PATH}.debug`, `/opt/app/bin/.debug/server`]) files.content.set(place, named('new'));
     expect(await nameOf({ name: `${PATH} (deleted)`, buildId: '' })).toBeUndefined();
   });
 
