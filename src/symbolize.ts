@@ -116,7 +116,7 @@ class MappingNaming {
 }
 
 function codeObject(dso: Dso, { features }: SessionResult): CodeObject {
-  const { name, longName, kind, buildId, start, codeStart, pid, referenceSymbol, referenceAddress } = dso;
+  const { name, longName, kind, buildId, fileIdentity, sharesName, start, codeStart, pid, referenceSymbol, referenceAddress } = dso;
   return {
     name,
     kind,
@@ -125,7 +125,7 @@ function codeObject(dso: Dso, { features }: SessionResult): CodeObject {
     osRelease: kind === 'guest' ? '' : (features.osrelease ?? ''),
     ...(kind === 'module' && { longName, start }),
     ...(kind === 'guest' && { pid, start }),
-    ...(kind === 'file' && { pid, codeStart, mapFile: mapFileOf(dso) }),
+    ...(kind === 'file' && { pid, codeStart, mapFile: mapFileOf(dso), fileIdentity, sharesName }),
     ...(referenceSymbol !== '' && { referenceSymbol, referenceAddress }),
   };
 }

@@ -12,6 +12,10 @@ export interface Dso {
   readonly kind: DsoKind;
   /** Lower-case hex, empty when unknown. */
   buildId: string;
+  /** `major:minor:inode` of the file; empty where no record tells it. */
+  readonly fileIdentity: string;
+  /** Whether there are other files of its name, and {@link buildId} is that of one of them, of which one is not told. */
+  sharesName: boolean;
   /** Run-time address minus DSO address where it was mapped first; 0 where the two are the same. */
   readonly bias: number;
   /** Lowest and past-highest address mapped, as DSO addresses. */
@@ -47,6 +51,7 @@ export class DsoTable {
       longName: record.filename,
       kind,
       buildId: record.buildId,
+      fileIdentity: kind === 'file' ? record.fileIdentity : '',
       bias,
       pid: isFile || kind === 'guest' ? record.pid : -1,
       isOneFunction: false,
@@ -61,7 +66,8 @@ export class DsoTable {
 
   /** Kernel code that came at run time (KSYMBOL). */
   internKernelCode(name: string, start: number, length: number): number {
-    const index = this.#intern(`${name}\0${start}`, { name, longName: name, kind: 'module', buildId: '', bias: 0, pid: -1, isOneFunction: true });
+    const code = { name, longName: name, buildId: '', fileIdentity: '', bias: 0, pid: -1 };
+    const index = this.#intern(`${name}\0${start}`, { ...code, kind: 'module', isOneFunction: true });
     const dso = this.dsos[index];
     dso.start = Math.min(dso.start, start);
     dso.limit = Math.max(dso.limit, start + length);
@@ -71,18 +77,25 @@ export class DsoTable {
   /** Gives DSOs the build ids that the recording lists by file name. */
   applyBuildIds(records: readonly BuildIdRecord[]): void {
     const byName = new Map(records.map((record) => [record.filename, record.buildId]));
+    const withoutId = new Map<string, Dso>();
     for (const dso of this.dsos) {
+      if (dso.kind === 'file' && dso.buildId === '') {
+        const other = withoutId.get(dso.name);
+        if (other === undefined) withoutId.set(dso.name, dso);
+        else other.sharesName = dso.sharesName = true;
+      }
       // Maps of 32-bit programs' vdsos say `[vdso]`, too: only the name that they were given tells which one it is.
       const names = dso.kind === 'vdso' ? [dso.name] : [dso.longName, dso.name];
       if (dso.buildId === '') dso.buildId = names.map((name) => byName.get(name)).find((id) => id !== undefined) ?? '';
     }
   }
 
-  #intern(key: string, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'bias' | 'pid' | 'isOneFunction'>): number {
+  #intern(key: string, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'fileIdentity' | 'bias' | 'pid' | 'isOneFunction'>): number {
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
     const dso: Dso = {
       ...start,
+      sharesName: false,
       start: Number.POSITIVE_INFINITY,
       limit: Number.NEGATIVE_INFINITY,
       codeStart: Number.POSITIVE_INFINITY,

@@ -37,6 +37,10 @@ export interface CodeObject {
   readonly start?: number;
   /** A process that mapped it, or that runs the virtual machine whose kernel it is; absent when unknown. */
   readonly pid?: number;
+  /** Files only: its device and inode, `major:minor:inode` in decimal; absent when unknown. */
+  readonly fileIdentity?: string;
+  /** Files only: other files of the same name were recorded, and nothing tells which of them {@link buildId} is of. */
+  readonly sharesName?: boolean;
   /** Where that process mapped it, as a name in `/proc/PID/map_files`: `7f0000001000-7f0000002000`; absent when unknown. */
   readonly mapFile?: string;
   /** For files the offset from which code was mapped; absent when unknown. */
@@ -57,7 +61,7 @@ export interface CodeQuestion {
 /**
  * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of
  * virtual machines, code made at run time. What does
- * not fit or is damaged is reported, all as warnings, and never thrown: `build-id-mismatch`, `debug-link-mismatch`, `symbol-file-damaged`,
+ * not fit or is damaged is reported, all as warnings, and never thrown: `build-id-mismatch`, `build-id-shared`, `debug-link-mismatch`, `symbol-file-damaged`,
  * `debug-info-damaged`, `debug-info-incomplete`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a {@link SymbolSearch}.
  */
 export class Symbolizer {
@@ -131,9 +135,9 @@ export class Symbolizer {
   }
 
   async #fileSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
-    const { name: path, buildId, pid = -1, mapFile = '', codeStart = Number.POSITIVE_INFINITY } = object;
+    const { name: path, pid = -1, codeStart = Number.POSITIVE_INFINITY, sharesName = false } = object;
     const { compatPerf } = this.#options;
-    const found = await findObjectFiles(files, this.#files, { path, buildId, pid, mapFile, codeStart, wantsLines, compatPerf, dirs: this.#dirs });
+    const found = await findObjectFiles(files, this.#files, { ...object, path, pid, codeStart, sharesName, wantsLines, compatPerf, dirs: this.#dirs });
     if (found === undefined) return undefined;
     return this.#codeOf(found, path, files);
   }

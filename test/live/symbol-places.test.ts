@@ -13,7 +13,7 @@ import { DebuginfodCache } from '../../src/host/debuginfod-cache.ts';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import { type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../../src/symbols/symbolizer.ts';
 import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/perf-encoder.ts';
 import { hasPerf, runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
@@ -232,25 +232,32 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
       process1 = spawn(inDir('load'), [inDir('lib.so')], { stdio: 'ignore' });
       const map = await mapOf(process1.pid!, 'lib.so');
       rmSync(inDir('lib.so'));
-      const records = [
-        record.mmap2(
-          {
-            pid: process1.pid!,
-            addr: BigInt(`0x${map.from}`),
-            len: BigInt(`0x${map.to}`) - BigInt(`0x${map.from}`),
-            pgoff: BigInt(`0x${map.offset}`),
-            filename: inDir('lib.so'),
-            buildId: Buffer.from(libraryId, 'hex'),
-          },
-          { sampleId: { time: 1n } },
-        ),
-        record.sample({ ip: BigInt(`0x${map.from}`) + 0x120n, pid: process1.pid!, time: 2n }),
+      const pid = process1.pid!;
+      const mapped = {
+        pid,
+        addr: BigInt(`0x${map.from}`),
+        len: BigInt(`0x${map.to}`) - BigInt(`0x${map.from}`),
+        pgoff: BigInt(`0x${map.offset}`),
+        filename: inDir('lib.so'),
+      };
+      const recorded = (file: { buildId: Buffer } | { maj: number; min: number; ino: bigint }): RecordSpec[] => [
+        record.mmap2({ ...mapped, ...file }, { sampleId: { time: 1n } }),
+        record.sample({ ip: BigInt(`0x${map.from}`) + 0x120n, pid, time: 2n }),
       ];
-      let dsos: readonly DsoSymbols[] = [];
-      const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());
-      await decode(encodeFile({ attrs: [CLOCK], records }), { symbolizer, onSymbols: (found) => (dsos = found) });
-      const place = `/proc/${process1.pid!}/map_files/${map.from}-${map.to}`;
-      expect(dsos[0].places.find((one) => one.place === place)).toMatchObject({ outcome: 'fits', uses: ['addresses', 'symbols', 'lines'] });
+      const usedPlaces = async (records: RecordSpec[]): Promise<string[]> => {
+        let dsos: readonly DsoSymbols[] = [];
+        const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());
+        await decode(encodeFile({ attrs: [CLOCK], records }), { symbolizer, onSymbols: (found) => (dsos = found) });
+        return dsos[0].places.filter(({ uses }) => uses.length === 3).map(({ place }) => place);
+      };
+      expect(await usedPlaces(recorded({ buildId: Buffer.from(libraryId, 'hex') }))).toEqual([`/proc/${process1.pid!}/map_files/${map.from}-${map.to}`]);
+      // Without a build id, device and inode tell. The kernel shows the first of the file's maps.
+      const [, first, major, minor, inode] = /^(\S+) \S+ 0+ (\S+):(\S+) (\d+) .*lib\.so \(deleted\)$/m.exec(
+        readFileSync(`/proc/${process1.pid!}/maps`, 'utf8'),
+      )!;
+      const identity = { maj: Number.parseInt(major, 16), min: Number.parseInt(minor, 16), ino: BigInt(inode) };
+      expect(await usedPlaces(recorded(identity))).toEqual([`/proc/${process1.pid!}/map_files/${first}`]);
+      expect(await usedPlaces(recorded({ ...identity, ino: 1n }))).toEqual([]);
     });
 
     it.skipIf(!isRoot)("from a container's root directory", async () => {

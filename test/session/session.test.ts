@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/diagnostics.ts';
 import { type SymbolFiles, Symbolizer } from '../../src/symbols/symbolizer.ts';
 import { decode, type PlainFrame } from '../support/decode.ts';
+import { buildElf, TEXT } from '../support/elf-builder.ts';
+import { MadeFiles } from '../support/made-symbol-files.ts';
 import { type AttrSpec, context, encodeFile, encodePipe, misc, type RecordSpec, record, type SampleFields, toolRecords } from '../support/perf-encoder.ts';
 
 const CLOCK: AttrSpec = {
@@ -495,6 +497,26 @@ describe('maps', () => {
       record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: '/lib/a.so', ino }, { sampleId: { time: 1n } });
     const { profile } = await decode(encodeFile({ attrs: [CLOCK], records: [map(1, 5n), map(2, 6n), map(3, 5n), sampleAt(10n, 1n)] }));
     expect(profile.mappings).toHaveLength(2);
+  });
+
+  it('of two files under one name have a build id in doubt, which the header has by name', async () => {
+    const PATH = '/lib/a.so';
+    const map = (pid: number, file: { ino: bigint } | { buildId: Uint8Array }): RecordSpec =>
+      record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: PATH, ...file }, { sampleId: { time: 1n } });
+    const id = (byte: number): Uint8Array => new Uint8Array(20).fill(byte);
+    const file = buildElf({ classBits: 64, littleEndian: true, buildId: 'cd'.repeat(20), symbols: [{ name: 'f', value: TEXT.vaddr, sizeBytes: 64 }] });
+    const doubts = async (...files: ({ ino: bigint } | { buildId: Uint8Array })[]): Promise<number> => {
+      const machine = new MadeFiles();
+      machine.content.set(PATH, file);
+      const diagnostics = new Diagnostics();
+      const symbolizer = new Symbolizer(machine, { debugDirs: [], compatPerf: false }, diagnostics);
+      const records = [...files.map((one, i) => map(i + 1, one)), ...files.map((_, i) => sampleAt(10n, 0x400000n, undefined, i + 1))];
+      await decode(encodeFile({ attrs: [CLOCK], records, features: { buildIds: [{ buildId: id(0xcd), filename: PATH }] } }), { symbolizer });
+      return diagnostics.list().find(({ code }) => code === 'build-id-shared')?.count ?? 0;
+    };
+    expect(await doubts({ ino: 5n }, { ino: 6n })).toBe(2);
+    expect(await doubts({ ino: 5n }, { ino: 5n })).toBe(0);
+    expect(await doubts({ buildId: id(0xab) }, { buildId: id(0xcd) })).toBe(0);
   });
 
   it('of one file are one, whether perf wrote them (without inode generation) or the kernel', async () => {

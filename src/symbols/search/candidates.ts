@@ -9,6 +9,8 @@ export interface RecordedFile {
   readonly buildId: string;
   /** A process that mapped it; −1 when unknown. */
   readonly pid: number;
+  /** `major:minor:inode`, decimal; empty or absent when unknown. */
+  readonly fileIdentity?: string;
   /** Where that process mapped its code, as a name in `/proc/PID/map_files`; empty when unknown. */
   readonly mapFile?: string;
 }

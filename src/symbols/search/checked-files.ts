@@ -76,6 +76,15 @@ export class CheckedFiles {
     this.#diagnostics.add('symbol-file-damaged', 'warning', isNamed ? message : `${place}: ${message}`);
   }
 
+  /** Reports that the files taken for one may be those of another that was recorded under the same path. */
+  doubt(path: string): void {
+    this.#diagnostics.add(
+      'build-id-shared',
+      'warning',
+      `several files were recorded as ${path}, and perf noted one build id at most: its names may be those of another one; perf record --buildid-mmap tells them apart`,
+    );
+  }
+
   #noteFailure(url: string, reason: string): void {
     this.search.note(url, 'failed', reason);
     this.#diagnostics.add('debuginfod-failed', 'warning', `${url}: ${reason}`);

@@ -7,6 +7,7 @@ import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import { binaryPlaces, debugFilePlaces, debugLinkPlaces, isStoredPath, perfPlaces, type RecordedFile, type SearchedDirectories } from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
 import { readDebugLink } from './debug-link.ts';
+import { mappedFilePlace } from './mapped-file.ts';
 import { openMiniDebugInfo } from './mini-debug-info.ts';
 
 /** The files found for one DSO. One file may play all parts. */
@@ -25,6 +26,8 @@ export interface ObjectFiles {
 export interface ObjectFileSearch extends RecordedFile {
   /** File offset at which code was mapped first; Infinity when unknown. */
   readonly codeStart: number;
+  /** Whether other files of the same path were recorded, so that the build id may be that of one of them. */
+  readonly sharesName: boolean;
   readonly wantsLines: boolean;
   /** In the order in which perf 6.1 looks, and only where it looks. */
   readonly compatPerf: boolean;
@@ -33,7 +36,8 @@ export interface ObjectFileSearch extends RecordedFile {
 
 /**
  * Looks for the files of a DSO. Without a recorded build id the file at the recorded path is believed, and its debug files must
- * match it; with `symfs` and no build id, this machine's own file of that path is not: it is another machine's path.
+ * match it; with `symfs` and no build id, this machine's own file of that path is not: it is another machine's path. What the process still
+ * has mapped is believed before either: it is the very file.
  *
  * The binary's own `.symtab` and debug information are taken before those of a debug file, a debug file's `.symtab` before
  * `.gnu_debugdata`, which has less, and `.dynsym` where there is nothing else.
@@ -54,19 +58,36 @@ async function livingPid(machine: SymbolFiles, pid: number): Promise<number> {
 
 async function findBest(files: CheckedFiles, machine: SymbolFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
   const parts = new Parts(wanted.wantsLines);
-  let first: ElfFile | undefined;
+  const mapped = await openMapped(files, machine, wanted);
+  const buildId = mapped === undefined ? wanted.buildId : await checkedId('', mapped);
+  if (mapped !== undefined) parts.take(mapped);
+  let first = mapped;
   for (const place of binaryPlaces(wanted, wanted.dirs)) {
-    const elf = await files.open(place, wanted.buildId);
+    if (parts.runtime !== undefined) break;
+    const elf = await files.open(place, buildId);
     if (elf === undefined) continue;
     first ??= elf;
     parts.take(elf);
-    if (parts.runtime !== undefined) break;
   }
-  const file = { ...wanted, buildId: await checkedId(wanted.buildId, first) };
+  const file = { ...wanted, buildId: await checkedId(buildId, first) };
   if (!parts.isComplete) await takeDebugFiles(files, file, parts);
   if (!parts.isComplete) await takeServed(files, machine, file, parts);
   if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, machine, files);
-  return parts.finish(files, wanted.codeStart);
+  const found = parts.finish(files, wanted.codeStart);
+  if (found !== undefined && mapped === undefined && wanted.sharesName) files.doubt(wanted.path);
+  return found;
+}
+
+/**
+ * The binary as the process that mapped it still has it, where the build id cannot tell which one that is: perf notes none of files that it
+ * cannot open or that no sample's leaf lies in, and one alone of those that have the same path in several containers.
+ */
+async function openMapped(files: CheckedFiles, machine: SymbolFiles, wanted: ObjectFileSearch): Promise<ElfFile | undefined> {
+  const { buildId, sharesName, pid, fileIdentity = '', dirs } = wanted;
+  // With `symfs` it is another machine's process.
+  if ((isKnownBuildId(buildId) && !sharesName) || dirs.symfs !== undefined) return undefined;
+  const place = await mappedFilePlace(machine, pid, fileIdentity);
+  return place === undefined ? undefined : files.open(place, '');
 }
 
 async function takeDebugFiles(files: CheckedFiles, file: ObjectFileSearch, parts: Parts): Promise<void> {

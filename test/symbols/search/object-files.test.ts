@@ -85,6 +85,50 @@ describe('files of a binary that is not at its path', () => {
     expect(await nameOf({ pid: 7 }, { compatPerf: true })).toBeUndefined();
   });
 
+  describe('that a process has mapped', () => {
+    const MAPPED = { pid: 7, fileIdentity: '254:1:4711' };
+    const MAP_FILE = '/proc/7/map_files/55d0c0401000-55d0c0402000';
+    beforeEach(() => {
+      const line = (range: string, inode: number): string => `${range} r-xp 00001000 fe:01 ${inode}      ${PATH} (deleted)\n`;
+      files.content.set('/proc/7/comm', Buffer.from('server'));
+      files.content.set('/proc/7/maps', Buffer.from(line('55d0c0101000-55d0c0102000', 471) + line('55d0c0401000-55d0c0402000', 4711)));
+      files.content.set(MAP_FILE, named('mapped'));
+      files.content.set(PATH, named('other', { buildId: OTHER_ID }));
+    });
+
+    it('are known by device and inode where no build id tells, or one that is shared', async () => {
+      expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('mapped');
+      expect(await nameOf({ ...MAPPED, buildId: '', name: `${PATH} (deleted)` })).toBe('mapped');
+      expect(await nameOf({ ...MAPPED, buildId: OTHER_ID, sharesName: true })).toBe('mapped');
+      expect(diagnostics.list()).toEqual([]);
+      expect(await nameOf({ ...MAPPED, buildId: OTHER_ID })).toBe('other');
+    });
+
+    it('have debug files of their own build id', async () => {
+      files.content.set(MAP_FILE, stripped());
+      files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('debug'));
+      expect(await nameOf({ ...MAPPED, buildId: OTHER_ID, sharesName: true })).toBe('debug');
+    });
+
+    it('are no others', async () => {
+      for (const fileIdentity of ['254:1:47', '254:0:4711', '0:0:0', '']) expect(await nameOf({ pid: 7, fileIdentity, buildId: '' })).toBe('other');
+      expect(await nameOf({ ...MAPPED, buildId: '' }, { symfs: '/mnt' })).toBeUndefined();
+      expect(await nameOf({ ...MAPPED, buildId: '' }, { compatPerf: true })).toBe('other');
+      files.content.delete('/proc/7/comm');
+      expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('other');
+    });
+  });
+
+  it('are in doubt where the build id may be that of another file of the path', async () => {
+    files.content.set(PATH, named('perhaps'));
+    expect(await nameOf({ sharesName: true })).toBe('perhaps');
+    expect(diagnostics.list()).toMatchObject([{ code: 'build-id-shared', severity: 'warning', message: expect.stringContaining(PATH) }]);
+    files.content.clear();
+    diagnostics = new Diagnostics();
+    expect(await nameOf({ sharesName: true })).toBeUndefined();
+    expect(diagnostics.list()).toEqual([]);
+  });
+
   it('that was deleted are no other ones', async () => {
     for (const place of [PATH, `/usr/lib/debug${PATH}.debug`, `/opt/app/bin/.debug/server`]) files.content.set(place, named('new'));
     expect(await nameOf({ name: `${PATH} (deleted)`, buildId: '' })).toBeUndefined();
