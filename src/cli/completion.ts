@@ -1,14 +1,28 @@
 import { PerfconvError } from '../errors.ts';
+import { commandFirst, firstWordIndex } from './command-first.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { COMMANDS, CONVERT, type OptionSpec } from './options.ts';
+import { COMMANDS, CONVERT, type CommandSpec, type OptionSpec } from './options.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** They call the program with `--get-completions` and the command line's words up to the cursor. */
+const HELP = 'help';
+const COMMAND_WORDS = [...COMMANDS.map(({ name }) => name), HELP];
+
+/**
+ * They call the program with `--get-completions` and the command line's words up to the cursor. It gives only what begins as the last
+ * of them: bash's compgen is not used, which would run what is written in a word. Where a command can stand, a file can, too.
+ */
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `_perfconv() {
-  local IFS=$'\\n'
-  COMPREPLY=($(compgen -W "$(perfconv --get-completions "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  local word
+  COMPREPLY=()
+  while IFS= read -r word; do COMPREPLY+=("$word"); done < <(perfconv --get-completions "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  case "\${COMPREPLY[0]-}" in
+    ${COMMAND_WORDS.join(' | ')})
+      compopt -o filenames 2>/dev/null
+      while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}")
+      ;;
+  esac
 }
 complete -o default -F _perfconv perfconv
 `,
@@ -44,20 +58,49 @@ export function completionScript(shell: string | undefined, env: Readonly<Record
  * @param words behind the program's name; the last one is being typed
  */
 export function completions(words: readonly string[]): string[] {
-  const typed = words.at(-1) ?? '';
-  const command = COMMANDS.find(({ name }) => name === words.find((word) => !word.startsWith('-'))) ?? CONVERT;
-  const before = command.options.find(({ name, alias }) => words.at(-2) === `--${name}` || (alias !== undefined && words.at(-2) === `-${alias}`));
-  let candidates: string[];
-  if (before?.value !== undefined) candidates = valuesOf(before, typed);
-  else if (typed.startsWith('-')) candidates = [...command.options.map(({ name }) => `--${name}`), '--help', '--version'];
-  else if (words.length <= 1) candidates = COMMANDS.map(({ name }) => name);
-  else if (command.name === 'completion') candidates = [...SHELLS];
-  else candidates = [];
-  return candidates.filter((candidate) => candidate.startsWith(typed));
+  const joined = joinedValue(words);
+  const typed = joined?.typed ?? words.at(-1) ?? '';
+  const before = words.slice(0, -1);
+  const [first] = commandFirst(before);
+  const command = COMMANDS.find(({ name }) => name === first);
+  const { options } = command ?? CONVERT;
+  const valued = optionOf(joined?.option ?? before.at(-1) ?? '', options);
+  if (valued?.value !== undefined) return beginning(typed, valuesOf(valued, typed)).map((value) => (joined?.prefix ?? '') + value);
+  if (joined !== undefined || before.includes('--')) return [];
+  if (typed.startsWith('-')) return beginning(typed, [...options.map(({ name }) => `--${name}`), '--help', '--version']);
+  return beginning(typed, wordsBehind(before, command));
+}
+
+/** What can stand where no option does: a command, unless there is a word already. */
+function wordsBehind(before: readonly string[], command: CommandSpec | undefined): readonly string[] {
+  if (command?.name === 'completion') return SHELLS;
+  const at = firstWordIndex(before);
+  if (at < 0) return COMMAND_WORDS;
+  return before[at] === HELP ? COMMANDS.map(({ name }) => name) : [];
+}
+
+/**
+ * A value that is typed right behind its option, `--format=pp`: what there is of it, and what stands before the value in the word.
+ * Bash takes such a word apart at the equals sign, and wants only the value.
+ */
+function joinedValue(words: readonly string[]): { option: string; typed: string; prefix: string } | undefined {
+  const [last = '', second = '', third = ''] = words.slice(-3).reverse();
+  if (second === '=' && third.startsWith('-')) return { option: third, typed: last, prefix: '' };
+  if (last === '=' && second.startsWith('-')) return { option: second, typed: '', prefix: '' };
+  const [prefix, option] = /^(-[^=]+)=/.exec(last) ?? [];
+  return option === undefined || prefix === undefined ? undefined : { option, typed: last.slice(prefix.length), prefix };
+}
+
+function optionOf(word: string, options: readonly OptionSpec[]): OptionSpec | undefined {
+  return options.find(({ name, alias }) => word === `--${name}` || (alias !== undefined && word === `-${alias}`));
 }
 
 /** An option's choices; in a list, behind what stands before the last comma. */
 function valuesOf({ choices = [], isList = false }: OptionSpec, typed: string): string[] {
   const done = isList ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
   return choices.map((choice) => done + choice);
+}
+
+function beginning(typed: string, candidates: readonly string[]): string[] {
+  return candidates.filter((candidate) => candidate.startsWith(typed));
 }

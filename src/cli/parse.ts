@@ -51,10 +51,7 @@ function givenOptions(tokens: readonly OptionToken[], args: readonly string[], c
     // Of -q=1 Node makes -q, -= and -1.
     if (token.rawName === '-=') throw new PerfconvError('usage', `${args[token.index]}: this option takes no value`);
     const option = command.options.find(({ name }) => name === token.name);
-    if (option === undefined) {
-      const long = command.options.map(({ name }) => `--${name}`);
-      throw new PerfconvError('usage', `there is no option ${token.rawName}${didYouMean(token.rawName, [...long, '--help', '--version'])}`);
-    }
+    if (option === undefined) throw new PerfconvError('usage', noOptionText(token, command));
     const values = given.get(option.name) ?? [];
     given.set(option.name, values);
     if (option.value !== undefined) values.push(optionValue(token));
@@ -64,11 +61,24 @@ function givenOptions(tokens: readonly OptionToken[], args: readonly string[], c
   return given;
 }
 
+function noOptionText({ name, rawName }: OptionToken, command: CommandSpec): string {
+  const others = COMMANDS.filter(({ options }) => options.some((option) => (rawName.startsWith('--') ? option.name === name : rawName === `-${option.alias}`)));
+  if (others.length > 0) {
+    const names = others.map((other) => `perfconv ${other.name}`).join(' and ');
+    return `perfconv ${command.name} has no option ${rawName}; ${names} ${others.length > 1 ? 'have' : 'has'} it`;
+  }
+  // As perf has it.
+  if (rawName === '-i' || rawName === '--input') return `there is no option ${rawName}: an input stands by itself, as in ${command.usage}`;
+  const long = command.options.map((option) => `--${option.name}`);
+  return `there is no option ${rawName}${didYouMean(rawName, [...long, '--help', '--version'])}`;
+}
+
 /**
  * What was given to an option: `--time=1,2`, `--time 1,2`, `-F=ip`, `-F ip`, `-Fip`. A word that looks like an option is none unless
  * it is joined to it: `-F=-srcline`.
  */
 function optionValue({ rawName, value, inlineValue }: OptionToken): string {
-  if (value === undefined || (!inlineValue && /^-\D/.test(value))) throw new PerfconvError('usage', `${rawName} needs a value`);
+  if (value === undefined) throw new PerfconvError('usage', `${rawName} needs a value`);
+  if (!inlineValue && /^-\D/.test(value)) throw new PerfconvError('usage', `${rawName} needs a value; if ${value} is meant: ${rawName}=${value}`);
   return inlineValue && !rawName.startsWith('--') ? value.replace(/^=/, '') : value;
 }

@@ -89,8 +89,10 @@ describe('completion', () => {
   const complete = async (...words: string[]): Promise<string[]> => (await runMain(['--get-completions', ...words])).stdout.toString().split('\n').slice(0, -1);
 
   test('commands, options, values', async () => {
-    expect(await complete('')).toEqual(['convert', 'report', 'info', 'dump', 'completion']);
+    expect(await complete('')).toEqual(['convert', 'report', 'info', 'dump', 'completion', 'help']);
     expect(await complete('re')).toEqual(['report']);
+    expect(await complete('help', 'd')).toEqual(['dump']);
+    expect(await complete('completion', '')).toEqual(['bash', 'zsh', 'fish']);
     expect(await complete('-t', 'f')).toEqual(['folded']);
     expect(await complete('report', '--sort', 'dso,c')).toEqual(['dso,comm']);
     expect(await complete('report', '--ch')).toEqual(['--children']);
@@ -98,13 +100,24 @@ describe('completion', () => {
     expect(await complete('web.data', '--gro')).toEqual(['--group']);
   });
 
+  test('commands behind options and their values', async () => {
+    expect(await complete('-o', 'x', '')).toEqual(await complete(''));
+    expect(await complete('-q', '-t', 'folded', 're')).toEqual(['report']);
+    expect(await complete('-v', 'info', '--j')).toEqual(['--json']);
+    expect(await complete('--sort', 'dso', 'report', '--sor')).toEqual(['--sort']);
+  });
+
+  test('values joined to their option, as zsh and fish ask and as bash does, which takes them apart', async () => {
+    expect(await complete('--format=s')).toEqual(['--format=speedscope', '--format=script']);
+    expect(await complete('web.data', '-t=fo')).toEqual(['-t=folded']);
+    expect(await complete('report', '--sort=dso,c')).toEqual(['--sort=dso,comm']);
+    expect(await complete('--format', '=')).toEqual(await complete('--format', ''));
+    expect(await complete('--format', '=', 's')).toEqual(['speedscope', 'script']);
+    expect(await complete('--quiet=')).toEqual([]);
+  });
+
   test('nothing where a file name goes', async () => {
-    for (const words of [
-      ['-o', ''],
-      ['--symfs', ''],
-      ['report', ''],
-      ['-t', 'folded', ''],
-    ])
+    for (const words of [['-o', ''], ['--symfs', ''], ['report', ''], ['-t', 'folded', 'web.data', ''], ['--output='], ['--', '']])
       expect(await complete(...words)).toEqual([]);
   });
 

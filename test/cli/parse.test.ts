@@ -33,8 +33,8 @@ describe('values of options', () => {
     expect(argumentsOf('-F=-srcline').text('fields')).toBe('-srcline');
     expect(argumentsOf('--fields=-srcline').text('fields')).toBe('-srcline');
     expect(argumentsOf('--comm=--quiet').texts('comm')).toEqual(['--quiet']);
-    expect(refusalOf('-F', '-srcline')).toBe('-F needs a value');
-    expect(refusalOf('--output', '--quiet')).toBe('--output needs a value');
+    expect(refusalOf('-F', '-srcline')).toBe('-F needs a value; if -srcline is meant: -F=-srcline');
+    expect(refusalOf('--output', '--quiet')).toBe('--output needs a value; if --quiet is meant: --output=--quiet');
   });
 
   test('may be a dash, or a negative number', () => {
@@ -68,9 +68,17 @@ describe('flags', () => {
 test('options that a command does not have are refused, and what was meant is named', () => {
   expect(refusalOf('--formatt', 'csv')).toBe('there is no option --formatt (did you mean --format?)');
   expect(refusalOf('-x')).toBe('there is no option -x');
-  expect(refusalOf('info', '--format', 'csv')).toMatch(/^there is no option --format/);
+  expect(refusalOf('-i', 'web.data')).toBe('there is no option -i: an input stands by itself, as in perfconv [convert] [INPUT…] [-t FORMAT] [-o OUTPUT]');
   expect(refusalOf('--no-quiet')).toMatch(/^there is no option --no-quiet/);
   expect(refusalOf('--__proto__=x')).toMatch(/^there is no option --__proto__/);
+});
+
+test('options of other commands are refused with the commands that have them', () => {
+  expect(refusalOf('report', '--format', 'pprof', 'x')).toBe('perfconv report has no option --format; perfconv convert has it');
+  expect(refusalOf('info', '-t', 'csv')).toBe('perfconv info has no option -t; perfconv convert has it');
+  expect(refusalOf('x', '--limit=3')).toBe('perfconv convert has no option --limit; perfconv report has it');
+  expect(refusalOf('x', '--json')).toBe('perfconv convert has no option --json; perfconv info and perfconv dump have it');
+  expect(refusalOf('dump', '--pid', '3')).toBe('perfconv dump has no option --pid; perfconv convert and perfconv report have it');
 });
 
 test('words behind -- are inputs', () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ensureBuilt, startCli } from '../support/built-cli.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
+import { announceSkipped } from '../support/perf-tool.ts';
 
 const bin = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
 const folded = 'app;0x200 (app);0x123 (app) 2000000\n';
@@ -157,3 +158,26 @@ async function listening(pid: number): Promise<void> {
 function* chunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
+
+describe('completion in bash', () => {
+  const hasBash = spawnSync('bash', ['--version']).status === 0;
+  if (!hasBash) announceSkipped('completion in bash', 'no bash on the PATH');
+
+  test.skipIf(!hasBash)('completes words as bash takes them apart, adds files, and runs nothing that is typed', () => {
+    for (const name of ['report.data', 'r$(touch run)']) writeFileSync(join(dir, name), '');
+    const script = `perfconv() { "$NODE" "$BIN" "$@"; }
+      source <(perfconv completion bash)
+      complete_words() { COMP_WORDS=(perfconv "$@"); COMP_CWORD=$#; _perfconv; printf '%s,' "\${COMPREPLY[@]}"; echo; }
+      complete_words --format = sp
+      complete_words --format =
+      complete_words -o x r
+      complete_words report --sort '$(touch run),d'
+      complete_words -o ''`;
+    const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: dir, encoding: 'utf8', env: { ...process.env, NODE: process.execPath, BIN: bin } });
+    expect(stderr).toBe('');
+    const [joined, values, command, list, output] = stdout.split('\n');
+    expect([joined, values, list, output]).toEqual(['speedscope,', 'pprof,speedscope,chrome,csv,script,folded,', '$(touch run),dso,', ',']);
+    expect(command.split(',').sort()).toEqual(['', 'r$(touch run)', 'report', 'report.data']);
+    expect(readdirSync(dir).sort()).toEqual(['r$(touch run)', 'report.data']);
+  });
+});
