@@ -53,7 +53,7 @@ export function printable(text: string): string {
 }
 
 function placeText(place: ErrorPlace): string {
-  const parts = [place.file, place.record, place.offset === undefined ? undefined : `at 0x${place.offset.toString(16)}`];
-  const text = parts.filter((part) => part !== undefined).join(' ');
-  return text === '' ? '' : `${text}: `;
+  const at = place.offset === undefined ? undefined : `at 0x${place.offset.toString(16)}`;
+  const spot = [place.record, at].filter((part) => part !== undefined).join(' ');
+  return [place.file, spot].map((part) => (part ? `${part}: ` : '')).join('');
 }

@@ -112,7 +112,7 @@ describe('openDebugSections', () => {
       const plan = { sections: [{ name: '.debug_info', flags: COMPRESSED, content: chdr(order, type, sizeBytes, content) }] };
       const section = (await open(plan)).section('info');
       await expect(section.read(0, 10)).rejects.toThrow(PerfconvError);
-      await expect(section.read(0, 10)).rejects.toThrow('/bin/x .debug_info');
+      await expect(section.read(0, 10)).rejects.toThrow('/bin/x: .debug_info');
     }
     expect((await open({ sections: [{ name: '.debug_info', flags: COMPRESSED, content: Buffer.alloc(5) }] })).section('info').sizeBytes).toBe(0);
   });
@@ -128,7 +128,7 @@ describe('openDebugSections', () => {
       outcomes.push(await read.then(({ length }) => `${length} bytes`).catch((error: PerfconvError) => `${error.code} ${error.message.slice(0, 20)}`));
     }
     expect(outcomes[0]).toBe('10 bytes');
-    expect(outcomes.at(-1)).toBe('damaged /bin/x .debug_addr: ');
+    expect(outcomes.at(-1)).toBe('damaged /bin/x: .debug_addr:');
   });
 
   it('tells split sections from those beside them', async () => {

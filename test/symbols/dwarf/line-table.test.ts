@@ -334,7 +334,7 @@ describe('damage', () => {
   it('of the unit is an error of ours', async () => {
     const reader = (line: Uint8Array) => new LineTableReader(memorySections({ line }, { name: '/bin/x' }));
     await expect(reader(new Uint8Array()).read(0, UNIT)).rejects.toThrow(PerfconvError);
-    await expect(reader(new Uint8Array(100).fill(0xfe)).read(0, UNIT)).rejects.toThrow('/bin/x line number program in .debug_line at 0x0');
+    await expect(reader(new Uint8Array(100).fill(0xfe)).read(0, UNIT)).rejects.toThrow('/bin/x: line number program in .debug_line at 0x0');
     await expect(reader(makeLineProgram(good)).read(1e15, UNIT)).rejects.toThrow(PerfconvError);
     const future = makeLineProgram(good);
     future[4] = 6;

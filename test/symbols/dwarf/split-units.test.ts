@@ -131,7 +131,7 @@ describe('SplitUnits', () => {
     expect((await units.openSplit(REQUEST))!.name).toBe('/usr/lib/debug/a.dwo');
     expect(units.problems).toEqual([
       '/build/obj/a.dwo: it is of another build: no unit has the id 1122334455667788',
-      expect.stringContaining('/opt/app/bin/obj/a.dwo ELF header at 0x0: not an ELF file'),
+      expect.stringContaining('/opt/app/bin/obj/a.dwo: ELF header at 0x0: not an ELF file'),
     ]);
   });
 
