@@ -145,7 +145,7 @@ export interface Profile {
   /** Samples added up by event, task and stack: always there. */
   readonly totals: TotalTable;
   /**
-   * Every sample in time order; undefined unless it was asked for. Of merged recordings, those of the first input, then
+   * Every sample in time order (that of the file, where the recording has no `sample_id_all`); undefined unless it was asked for. Of merged recordings, those of the first input, then
    * those of the second …, each with times of its own from 0 on.
    */
   readonly samples: SampleTable | undefined;

@@ -223,7 +223,7 @@ export class StackTable {
   }
 }
 
-/** Every sample of the recording, in time order, as columns. */
+/** Every sample of the recording, in time order (that of the file, where it has no `sample_id_all`), as columns. */
 export class SampleTable {
   /** Nanoseconds since the profile's `startTime`; NaN where the sample carries no time. */
   timeNs = new Float64Array(4096);

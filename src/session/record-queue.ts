@@ -119,8 +119,7 @@ export class RecordQueue {
       const at = order[done];
       const timeNs = this.#time[at];
       if (timeNs > limit) break;
-      // A time behind all others is good for the order only.
-      row.timeNs = timeNs === Number.POSITIVE_INFINITY ? Number.NaN : timeNs;
+      row.timeNs = shownTime(timeNs);
       row.nr = this.#nr[at];
       row.event = this.#event[at];
       row.pid = this.#pid[at];
@@ -202,6 +201,11 @@ export class RecordQueue {
     this.#ipHi = grown(this.#ipHi, length);
     this.#detail = grown(this.#detail, length);
   }
+}
+
+/** A time behind all others (Infinity) is good for the order only. @returns NaN for it */
+export function shownTime(timeNs: number): number {
+  return timeNs === Number.POSITIVE_INFINITY ? Number.NaN : timeNs;
 }
 
 /** Merges the ascending runs [start, middle) and [middle, end) of row numbers; of equal times the left one goes first. */

@@ -1,6 +1,6 @@
 import type { Profile, ProfileThread } from '../profile/profile.ts';
 import type { SampleTable } from '../profile/tables.ts';
-import { groupSamples, type SampleGroup } from './sample-groups.ts';
+import { groupSamples, type SampleGroup, sortByTime } from './sample-groups.ts';
 import { findTimelineEvent } from './timeline-event.ts';
 
 /** One row of the viewers: a thread's samples of one event. */
@@ -49,6 +49,7 @@ export function chromeTracks(profile: Profile, samples: SampleTable): ChromeTrac
     (row) => tasks[samples.task[row]].thread,
     (row) => (threads[tasks[samples.task[row]].thread].tid > 0 ? -1 : samples.cpu[row]),
   );
+  sortByTime(groups, samples);
   groups.sort((a, b) => Number(b.event === timeline) - Number(a.event === timeline) || a.event - b.event || b.period - a.period);
 
   const unused = unusedNumbers(profile);

@@ -13,7 +13,8 @@ const HEADER = 'nr,type,pid,tid,time,info,info2,info3,info4,event';
 const NO_INFO = ',,,';
 
 /**
- * Writes readperf's overview.csv: every record in time order, filters or not, those without a time where they came.
+ * Writes readperf's overview.csv: every record in time order (that of the file, where it has no `sample_id_all`), filters or not, those without a
+ * time where they came.
  *
  * - `nr`: position in the file, from 0
  * - `type`: as `perf report --stats` names it; `unknown` for a number never given out

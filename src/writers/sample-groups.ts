@@ -9,7 +9,7 @@ export interface SampleGroup {
   readonly subject: number;
   /** The grouping's second word; 0 unless it gave one. */
   readonly part: number;
-  /** Rows of the sample table, in its order: in time. */
+  /** Rows of the sample table, in its order. */
   readonly rows: Uint32Array;
   /** Sum of the samples' periods. */
   readonly period: number;
@@ -50,4 +50,25 @@ export function groupSamples(samples: SampleTable, subjectOf: (row: number) => n
     rows: rows.subarray(starts[group], starts[group] + count),
     period: periods[group],
   }));
+}
+
+/**
+ * Puts each group's rows into the order of time, where the table's is that of the file (before Linux 2.6.38). A sample
+ * without time stays behind the one that it stands behind; equal times keep their order.
+ */
+export function sortByTime(groups: readonly SampleGroup[], { timeNs }: SampleTable): void {
+  for (const { rows } of groups) {
+    const times = new Float64Array(rows.length);
+    let last = Number.NEGATIVE_INFINITY;
+    let isSorted = true;
+    for (let i = 0; i < rows.length; i++) {
+      const own = timeNs[rows[i]];
+      times[i] = Number.isNaN(own) ? last : own;
+      isSorted &&= times[i] >= last;
+      last = times[i];
+    }
+    if (isSorted) continue;
+    const order = Array.from(rows.keys()).sort((a, b) => times[a] - times[b]);
+    rows.set(order.map((i) => rows[i]));
+  }
 }

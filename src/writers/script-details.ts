@@ -72,7 +72,7 @@ export class DetailColumns {
   #branch(row: number, nth: number): string {
     const word = (i: number): number => this.#details.branchWord(row, nth, i);
     const flags = word(4);
-    const prediction = flags & 1 ? 'M' : flags & 2 ? 'P' : '-';
+    const prediction = flags & 2 ? 'P' : flags & 1 ? 'M' : '-';
     const cycles = (flags >>> 4) & 0xffff;
     return ` 0x${hexAddress(word(0), word(1))}/0x${hexAddress(word(2), word(3))}/${prediction}/${flags & 4 ? 'X' : '-'}/${flags & 8 ? 'A' : '-'}/${cycles}/${branchType(flags)} `;
   }

@@ -4,7 +4,7 @@ import type { Profile, ProfileEvent } from '../profile/profile.ts';
 import type { SampleTable } from '../profile/tables.ts';
 import { type Frame, FrameTree } from './frame-tree.ts';
 import { JsonWriter } from './json-text.ts';
-import { groupSamples, type SampleGroup } from './sample-groups.ts';
+import { groupSamples, type SampleGroup, sortByTime } from './sample-groups.ts';
 import { findTimelineEvent } from './timeline-event.ts';
 
 export interface SpeedscopeOptions {
@@ -89,7 +89,10 @@ function sortedGroups(profile: Profile, samples: SampleTable, options: Speedscop
   const inputOf = (row: number) => processes[threads[tasks[samples.task[row]].thread].process].input ?? 0;
   // CPU 0 of two recordings may be two CPUs; threads and processes know their recording.
   const isByInput = profile.inputs !== undefined && (options.group === 'cpu' || (options.group === 'all' && options.byInput === true));
-  return groupSamples(samples, subjectOf, isByInput ? inputOf : () => -1).sort((a, b) => a.event - b.event || weight(b) - weight(a));
+  const groups = groupSamples(samples, subjectOf, isByInput ? inputOf : () => -1);
+  // Each recording's times are its own.
+  if (profile.inputs === undefined) sortByTime(groups, samples);
+  return groups.sort((a, b) => a.event - b.event || weight(b) - weight(a));
 }
 
 function totalWeight(group: SampleGroup, options: SpeedscopeOptions): number {

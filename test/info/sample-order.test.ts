@@ -20,3 +20,9 @@ test.each([
   const byDefinition = times.filter((time, i) => times.slice(i + 1).some((later) => later < time));
   expect(byDefinition).toHaveLength(count);
 });
+
+test('of samples that come in the order of the file, those behind a newer one', () => {
+  const order = new SampleOrder();
+  for (const [nr, timeNs] of [5, 6, Number.NaN, 1, 2, 7].entries()) order.sample(nr, timeNs);
+  expect(order.outOfOrder).toBe(2);
+});

@@ -63,6 +63,30 @@ describe('samples', () => {
     expect(samples.map((sample) => sample.time)).toEqual([20n, 25n, 30n]);
   });
 
+  it('come in the order of the file where they alone have times, and see what stands before them', async () => {
+    const attr: AttrSpec = { ...CLOCK, flags: ['commExec'] };
+    const records = [
+      record.mmap2({ pid: 100, addr: 0x400000n, len: 0x10000n, filename: APP }),
+      sampleAt(30n, 0x400001n),
+      sampleAt(50n, 0x500001n),
+      record.mmap2({ pid: 100, addr: 0x500000n, len: 0x1000n, filename: '/lib/new.so' }),
+      sampleAt(20n, 0x500002n),
+      toolRecords.finishedRound(),
+      sampleAt(25n, 0x400003n),
+    ];
+    const { samples, diagnostics } = await decode(encodeFile({ attrs: [attr], records }));
+    expect(samples.map(({ time, frames }) => [time, frames[0].dso])).toEqual([
+      [30n, APP],
+      [50n, undefined],
+      [20n, '/lib/new.so'],
+      [25n, APP],
+    ]);
+    expect(diagnostics.list().map(({ code, severity, count }) => [code, severity, count])).toEqual([['file-order', 'info', 2]]);
+    // In a pipe perf does not know yet, when it begins, what its events are.
+    const piped = await decode(encodePipe({ attrs: [attr], records }));
+    expect(piped.samples.map(({ time }) => time)).toEqual([20n, 25n, 30n, 50n]);
+  });
+
   it('see the maps of their own time, though the map stands later in the file', async () => {
     const records = [
       ...startApp(),
