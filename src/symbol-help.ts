@@ -7,7 +7,7 @@ const DELETED = ' (deleted)';
 /** What would give a DSO the names, or else the lines, that it lacks, in a few words; empty when nothing is missing or nothing helps. */
 export function symbolHelp(dso: DsoSymbols): string {
   const lacksNames = dso.namedLocations < dso.locations;
-  if (!lacksNames && dso.lineLocations !== 0) return '';
+  if (!lacksNames && dso.lineLocations !== 0) return splitHelp(dso);
   switch (dso.kind) {
     case 'file':
       return fileHelp(dso, lacksNames);
@@ -22,6 +22,14 @@ export function symbolHelp(dso: DsoSymbols): string {
     case 'guest':
       return lacksNames ? "give a copy of the virtual machine's /proc/kallsyms, made as root there, with --guestkallsyms FILE, or its --guestvmlinux FILE" : '';
   }
+}
+
+/** What gives a binary the rest of its debug information, which gcc and clang write to `.dwo` files; empty when nothing of it is missing. */
+function splitHelp({ places }: DsoSymbols): string {
+  const missing = places.find(({ place, outcome }) => (outcome === 'absent' || outcome === 'forbidden') && place.endsWith('.dwo'));
+  if (missing === undefined) return '';
+  const name = missing.place.slice(missing.place.lastIndexOf('/') + 1);
+  return `for all inlined functions: give the directory with ${name} as --debug-dir DIR, or BINARY.dwp, which llvm-dwp -e BINARY makes of all of them, beside the binary`;
 }
 
 function fileHelp({ name, places, buildId }: DsoSymbols, lacksNames: boolean): string {

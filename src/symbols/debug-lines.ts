@@ -25,7 +25,7 @@ export async function openDebugLines(elf: ElfFile, machine: SymbolFiles, diagnos
   const sections = await openDebugSections(elf, machine);
   if (places === undefined) return new ReportedLines(await DebugInfo.open(sections), undefined, diagnostics);
   const shared = await findSupplementary(elf, machine, places, diagnostics);
-  const split = new SplitUnits(machine, places);
+  const split = new SplitUnits(machine, places, places.files.search);
   places.files.keep(split);
   const info = await DebugInfo.open(sections, {
     openSplit: split.openSplit,

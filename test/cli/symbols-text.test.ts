@@ -22,6 +22,23 @@ it('tells nothing of lines that were not looked for', () => {
   expect(text).not.toMatch(/line|helps/);
 });
 
+it('tells what gives the rest of debug information that was split off', () => {
+  const places = [place('/opt/app', 'fits', { uses: ['addresses', 'symbols', 'lines'] }), place('/build/a.dwo', 'absent', { detail: 'the rest of one unit' })];
+  const dso: DsoSymbols = {
+    name: '/opt/app',
+    kind: 'file',
+    buildId: '',
+    samples: 1,
+    unnamedSamples: 0,
+    ...counts,
+    namedLocations: 40,
+    lineLocations: 40,
+    places,
+  };
+  expect(symbolsText([dso], 200)).toContain('what helps     for all inlined functions: give the directory with a.dwo as --debug-dir DIR');
+  expect(symbolsText([{ ...dso, places: places.slice(0, 1) }])).not.toContain('what helps');
+});
+
 it('tells of each binary what was found where, in lines of 100 columns but for paths', () => {
   const dsos: DsoSymbols[] = [
     {

@@ -2,12 +2,14 @@ import type { ByteSource } from '../../bytes/byte-source.ts';
 import { BufferSource, readRange } from '../../bytes/byte-source.ts';
 import { PerfconvError } from '../../errors.ts';
 import { ElfFile } from '../elf/elf-file.ts';
+import type { SymbolSearch } from '../search/search-log.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import type { SplitRequest } from './debug-info.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { DwarfFile } from './dwarf-file.ts';
 import { openDebugSections } from './elf-debug-sections.ts';
 import { SplitIndex } from './split-index.ts';
+import { SplitNotes } from './split-notes.ts';
 import { dwoPlaces, dwpPlaces, type SplitDirectories } from './split-places.ts';
 
 /** Files up to this size are read as a whole and closed: a binary may have thousands of them. */
@@ -22,6 +24,8 @@ const MAX_REREAD_SIZE_BYTES = 32 << 20;
 /** Failures that are kept for whoever asks. */
 const MAX_PROBLEMS = 20;
 
+type SplitMachine = Pick<SymbolFiles, 'open' | 'decompress' | 'isForbidden'>;
+
 /** A `.dwo` file. */
 interface SplitFile {
   readonly place: string;
@@ -29,13 +33,20 @@ interface SplitFile {
   readonly ids: ReadonlySet<string>;
 }
 
+/** A `.dwp` file. */
+interface Package {
+  readonly place: string;
+  readonly index: SplitIndex;
+}
+
 /** Finds the other halves of split units (DWARF 5, 7.3.2; before, GNU's DebugFission), and checks their ids. */
 export class SplitUnits {
-  readonly #machine: Pick<SymbolFiles, 'open' | 'decompress'>;
+  readonly #machine: SplitMachine;
   readonly #dirs: SplitDirectories;
   readonly #opened: ByteSource[] = [];
   readonly #problems: string[] = [];
-  #index: Promise<SplitIndex | undefined> | undefined;
+  readonly #notes: SplitNotes;
+  #index: Promise<Package | undefined> | undefined;
   /** The last `.dwo` file: where it holds several units, they are asked for one after the other. */
   #last: SplitFile | undefined;
   /** All `.dwo` files that were opened, and how much may still be read of them again. */
@@ -45,9 +56,11 @@ export class SplitUnits {
   #missingCount = 0;
   #firstMissing = '';
 
-  constructor(machine: Pick<SymbolFiles, 'open' | 'decompress'>, dirs: SplitDirectories) {
+  /** @param search takes note of where files were looked for */
+  constructor(machine: SplitMachine, dirs: SplitDirectories, search?: SymbolSearch) {
     this.#machine = machine;
     this.#dirs = dirs;
+    this.#notes = new SplitNotes(search);
   }
 
   /** How many units were asked for in vain, and the file that the first one named. */
@@ -66,15 +79,21 @@ export class SplitUnits {
    * file that was found has it
    */
   readonly openSplit = async (request: SplitRequest): Promise<DebugSections | undefined> => {
-    const packed = request.dwoId === '' ? undefined : (await this.#package())?.unit(request.dwoId);
-    if (packed !== undefined) return packed;
+    const found = request.dwoId === '' ? undefined : await this.#package();
+    const packed = found?.index.unit(request.dwoId);
+    if (found !== undefined && packed !== undefined) {
+      this.#notes.packageUsed(found.place);
+      return packed;
+    }
     const places = this.#missingCount < MAX_MISSING + MAX_MISSING_PER_FOUND * this.#foundCount ? dwoPlaces(request, this.#dirs) : [];
     for (const place of places) {
       const sections = await this.#unitIn(place, request.dwoId);
       if (sections === undefined) continue;
       this.#foundCount++;
+      this.#notes.found(place);
       return sections;
     }
+    this.#notes.missing(this.#notes.wantsMissing ? await this.#askWhy(places) : []);
     if (this.#missingCount++ === 0) this.#firstMissing = request.dwoName;
     return undefined;
   };
@@ -84,18 +103,29 @@ export class SplitUnits {
     for (const source of this.#opened) await source.close();
   }
 
-  #package(): Promise<SplitIndex | undefined> {
+  async #askWhy(places: readonly string[]): Promise<{ place: string; isForbidden: boolean }[]> {
+    return Promise.all(places.map(async (place) => ({ place, isForbidden: await this.#isForbidden(place) })));
+  }
+
+  async #isForbidden(place: string): Promise<boolean> {
+    return (await this.#machine.isForbidden?.(place)) ?? false;
+  }
+
+  #package(): Promise<Package | undefined> {
     this.#index ??= this.#openPackage();
     return this.#index;
   }
 
-  async #openPackage(): Promise<SplitIndex | undefined> {
+  async #openPackage(): Promise<Package | undefined> {
     for (const place of dwpPlaces(this.#dirs)) {
       const index = await this.#reading(place, async () => {
         const sections = await this.#open(place, false);
+        if (sections === undefined) this.#notes.packageMissing(place, await this.#isForbidden(place));
         return sections && (await SplitIndex.read(sections));
       });
-      if (index !== undefined) return index;
+      if (index === undefined) continue;
+      this.#notes.package(place);
+      return { place, index };
     }
     return undefined;
   }
@@ -111,7 +141,8 @@ export class SplitUnits {
       const { sections, ids } = this.#last!;
       // Any unit will do where the id is unknown.
       if (ids.has(dwoId) || (dwoId === '' && ids.size > 0)) return sections;
-      throw new PerfconvError('damaged', `it is of another build: no unit has the id ${dwoId}`, { file: place });
+      this.#complain(place, 'other-build-id', `it is of another build: no unit has the id ${dwoId}`);
+      return undefined;
     });
   }
 
@@ -139,9 +170,15 @@ export class SplitUnits {
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
       const { message } = error;
-      if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(message.startsWith(place) ? message : `${place}: ${message}`);
+      this.#complain(place, 'damaged', message.startsWith(place) ? message.slice(place.length).replace(/^[: ]+/, '') : message);
       return undefined;
     }
+  }
+
+  #complain(place: string, outcome: 'damaged' | 'other-build-id', what: string): void {
+    if (this.#problems.length >= MAX_PROBLEMS) return;
+    this.#problems.push(`${place}: ${what}`);
+    this.#notes.useless(place, outcome, what);
   }
 }
 

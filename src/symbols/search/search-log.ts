@@ -48,6 +48,12 @@ export class SymbolSearch {
     if (!this.#places.some((known) => known.place === place)) this.#places.push({ place, outcome, detail, holds, uses: [] });
   }
 
+  /** Says something else of a place that was noted; nothing of others. */
+  tell(place: string, detail: string): void {
+    const found = this.#places.find((known) => known.place === place);
+    if (found !== undefined) found.detail = detail;
+  }
+
   /** Notes what a place is used for. One that was not noted before fits. */
   use(place: string, use: FileUse): void {
     this.note(place, 'fits');

@@ -3,6 +3,7 @@ import type { DebugSections } from '../../../src/symbols/dwarf/debug-sections.ts
 import { SplitIndex } from '../../../src/symbols/dwarf/split-index.ts';
 import { dwoPlaces, dwpPlaces } from '../../../src/symbols/dwarf/split-places.ts';
 import { SplitUnits } from '../../../src/symbols/dwarf/split-units.ts';
+import { SymbolSearch } from '../../../src/symbols/search/search-log.ts';
 import { ByteFields } from '../../support/byte-fields.ts';
 import { MadeFiles } from '../../support/made-symbol-files.ts';
 import { memorySections } from '../../support/memory-sections.ts';
@@ -181,6 +182,57 @@ describe('SplitUnits', () => {
     expect(machine.asked.filter((path) => path.endsWith('.dwp'))).toHaveLength(1);
     await units.close();
     expect(machine.openCount).toBe(0);
+  });
+
+  describe('what is told of the search', () => {
+    let search: SymbolSearch;
+    const told = () => search.places.map(({ place, outcome, detail, uses }) => [place, outcome, detail, ...uses]);
+    const packages = [
+      ['/opt/app/bin/server.dwp', 'absent', ''],
+      ['/usr/lib/debug/opt/app/bin/server.dwp', 'absent', ''],
+    ];
+    beforeEach(() => {
+      search = new SymbolSearch();
+    });
+
+    it('the first file that was found, and how many more', async () => {
+      for (const name of ['a', 'b', 'c']) machine.content.set(`/build/${name}.dwo`, dwo(splitUnit(REQUEST.dwoId)));
+      const units = new SplitUnits(machine, DIRS, search);
+      await units.openSplit({ ...REQUEST, dwoName: 'a.dwo' });
+      expect(told()).toEqual([...packages, ['/build/a.dwo', 'fits', '', 'lines']]);
+      for (const name of ['b', 'c', 'a', 'b']) await units.openSplit({ ...REQUEST, dwoName: `${name}.dwo` });
+      expect(told()).toEqual([...packages, ['/build/a.dwo', 'fits', '2 more .dwo files are used, too', 'lines']]);
+    });
+
+    it('where the first missing file was looked for, what lay there instead, and how many more are missing', async () => {
+      machine.content.set('/build/obj/a.dwo', dwo(splitUnit('1122334455667789')));
+      machine.content.set('/opt/app/bin/obj/a.dwo', Buffer.from('no ELF file'));
+      const isForbidden = async (path: string): Promise<boolean> => path === '/opt/app/bin/a.dwo';
+      const units = new SplitUnits(Object.assign(machine, { isForbidden }), DIRS, search);
+      for (let i = 0; i < 1000; i++) await units.openSplit({ ...REQUEST, dwoName: i === 0 ? REQUEST.dwoName : `${i}.dwo` });
+      expect(told()).toEqual([
+        ...packages,
+        ['/build/obj/a.dwo', 'other-build-id', 'it is of another build: no unit has the id 1122334455667788'],
+        ['/opt/app/bin/obj/a.dwo', 'damaged', expect.stringMatching(/^ELF header at 0x0: not an ELF file/)],
+        ['/opt/app/bin/a.dwo', 'forbidden', ''],
+        ['/usr/lib/debug/build/obj/a.dwo', 'absent', ''],
+        ['/usr/lib/debug/a.dwo', 'absent', "the rest of one unit's debug information (-gsplit-dwarf); that of 999 more units is missing, too"],
+      ]);
+    });
+
+    it('a package that is used, and one that has none of the units', async () => {
+      const place = '/opt/app/bin/server.dwp';
+      const sections = [
+        { name: '.debug_info.dwo', content: splitUnit(REQUEST.dwoId) },
+        { name: '.debug_cu_index', content: makeIndex(5, [REQUEST.dwoId, 'bbbbbbbb00000001'], [1, 3]) },
+      ];
+      machine.content.set(place, buildSectionElf({ sections }));
+      await new SplitUnits(machine, DIRS, search).openSplit(REQUEST);
+      expect(told()).toEqual([[place, 'fits', '', 'lines']]);
+      search = new SymbolSearch();
+      await new SplitUnits(machine, DIRS, search).openSplit({ ...REQUEST, dwoId: '1122334455667789' });
+      expect(told()[0]).toEqual([place, 'fits', '']);
+    });
   });
 });
 
