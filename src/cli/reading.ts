@@ -52,6 +52,7 @@ export function planReading(args: Arguments, terminal: Terminal, naming: Pick<Re
       debugDirs: [...args.texts('debug-dir'), ...DEFAULT_DEBUG_DIRS],
       binaryDirs: pprofBinaryDirs(terminal.env),
       compatPerf,
+      linkageAliases: args.flag('no-demangle'),
       ...(symfs !== undefined && { symfs }),
       ...(buildIdDir !== undefined && { buildIdDir }),
       ...(kallsyms !== undefined && { kallsyms }),

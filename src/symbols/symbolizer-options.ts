@@ -20,6 +20,11 @@ export interface SymbolizerOptions {
   readonly guest?: GuestOptions;
   /** Name what perf 6.1 names, the same way, where a better name is known (PLT entries). */
   readonly compatPerf: boolean;
+  /**
+   * Choose among several names of one address as linkers know them, as perf does with `--no-demangle`; absent: by what they look like demangled,
+   * as perf does else.
+   */
+  readonly linkageAliases?: boolean;
 }
 
 /** Files of a virtual machine's kernel. */

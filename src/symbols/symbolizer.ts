@@ -149,9 +149,9 @@ export class Symbolizer {
   }
 
   async #codeOf({ symbols, runtime, needsDynsym, debugInfo }: ObjectFiles, recordedPath: string, files: CheckedFiles): Promise<CodeSymbols | undefined> {
-    const { compatPerf } = this.#options;
+    const { compatPerf, linkageAliases = false } = this.#options;
     const paths = [debugInfo, runtime].flatMap((elf) => (elf === undefined ? [] : [elf.source.name]));
-    const table = symbols && (await readElfSymbols(symbols, runtime, compatPerf, needsDynsym));
+    const table = symbols && (await readElfSymbols(symbols, runtime, { compatPerf, needsDynsym, linkageAliases }));
     const lines = debugInfo && (await openDebugLines(debugInfo, this.#files, this.#diagnostics, { ...this.#dirs, paths, recordedPath, files }));
     if (table === undefined && lines === undefined) return undefined;
     return {

@@ -86,7 +86,7 @@ describe('NodeSymbolFiles', () => {
   it.skipIf(!isLinux)('has the vdso of this process', async () => {
     const vdso = await ElfFile.open((await files.ownVdso())!);
     expect(await vdso.buildId()).toMatch(/^[0-9a-f]{16,}$/);
-    const table = (await readElfSymbols(vdso, vdso, true))!;
+    const table = (await readElfSymbols(vdso, vdso, { compatPerf: true }))!;
     expect(Array.from({ length: table.size }, (_, i) => table.name(i)).join()).toContain('clock_gettime');
   });
 

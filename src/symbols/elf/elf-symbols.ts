@@ -37,6 +37,16 @@ export function hasDynsym(elf: ElfFile): boolean {
   return elf.sections.some((section) => section.type === SHT_DYNSYM);
 }
 
+/** How the symbols of a file are read. */
+export interface ElfSymbolRules {
+  /** PLT entries as perf 6.1 names them: by their order in `.plt` alone; none in a file without other symbols. */
+  readonly compatPerf: boolean;
+  /** Whether the file with the symbols has only what the `.dynsym` of the one that was mapped lacks, so that both are one table (`.gnu_debugdata`). */
+  readonly needsDynsym?: boolean;
+  /** Whether is chosen among names of one address as linkers know them, not as they look demangled. */
+  readonly linkageAliases?: boolean;
+}
+
 /**
  * The symbols of `.symtab`, or of `.dynsym` when there is none, with the names of the PLT's entries. Addresses are file offsets.
  *
@@ -45,10 +55,9 @@ export function hasDynsym(elf: ElfFile): boolean {
  *
  * @param symbols the file with the symbols, maybe a debug file
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
- * @param compatPerf PLT entries as perf 6.1 names them: by their order in `.plt` alone; none in a file without other symbols
- * @param needsDynsym whether `symbols` has only what the `.dynsym` of `runtime` lacks, so that both are one table (`.gnu_debugdata`)
  */
-export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatPerf: boolean, needsDynsym = false): Promise<SymbolTable | undefined> {
+export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: ElfSymbolRules): Promise<SymbolTable | undefined> {
+  const { compatPerf, needsDynsym = false, linkageAliases = false } = rules;
   const { builder, names: ownNames } = await readSymbolSection(symbols, fileOffsets(symbols, runtime), compatPerf);
   if (compatPerf && builder.count === 0) return undefined;
   let names = ownNames;
@@ -70,7 +79,7 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, compatP
       nameAt = nameEnd + 1;
     }
   }
-  return builder.count === 0 ? undefined : builder.build(names);
+  return builder.count === 0 ? undefined : builder.build(names, 0, !linkageAliases);
 }
 
 /**

@@ -10,13 +10,16 @@ export const RANK_LOCAL: SymbolRank = 1;
 export const RANK_GLOBAL: SymbolRank = 2;
 
 const UNDERSCORE = 0x5f;
+/** Among how many names of one address is chosen by what they look like demangled; more has only a hostile file. */
+const MAX_ALIASES = 1024;
 
 /**
  * Collects symbols in the order of their file and makes a {@link SymbolTable} of them: of each address the name that perf would choose.
  *
  * Observed: perf 6.1 first gives each symbol of size 0 an end, the start of the next symbol in (address, file) order
  * if that differs from its own, and only then chooses among the names of one address: the one with a size,
- * the non-weak, the global, the one with fewer leading underscores, the longer, the earlier in the file. Which of two
+ * the non-weak, the global, the one with fewer leading underscores, the longer, the earlier in the file; the last three of them
+ * of names demangled, if it shows them so: that is left to the table, of which few names are asked for. Which of two
  * symbols perf finds where they overlap with different starts follows from the shape of its tree, and is not repeated here.
  * A label without a size inside a function that has one is a place in that function (V8's builtins are full of them).
  */
@@ -66,14 +69,19 @@ export class SymbolTableBuilder {
     }
   }
 
-  /** The table of all symbols added so far, each moved by `shift`. `names`: the bytes that hold their names. */
-  build(names: Uint8Array, shift = 0): SymbolTable {
+  /**
+   * The table of all symbols added so far, each moved by `shift`.
+   * @param names the bytes that hold their names
+   * @param demangles whether is chosen among demangled names; perf does not demangle those of kernels
+   */
+  build(names: Uint8Array, shift = 0, demangles = false): SymbolTable {
     const count = this.#count;
     const order = ascendingOrder(this.#starts.subarray(0, count));
     const starts = new Float64Array(count);
     const ends = new Float64Array(count);
     const nameOffsets = new Uint32Array(count);
     const nameLengths = new Uint32Array(count);
+    const aliases = new Map<number, number[]>();
     let kept = 0;
     /** Where the farthest reaching symbol of known size ends, of those that start before. */
     let coveredUpTo = Number.NEGATIVE_INFINITY;
@@ -83,6 +91,7 @@ export class SymbolTableBuilder {
       let best = -1;
       let bestSize = 0;
       let knownSize = 0;
+      const from = i;
       for (; i < count && this.#starts[order[i]] === start; i++) {
         const row = order[i];
         if (this.#sizes[row] > knownSize) knownSize = this.#sizes[row];
@@ -97,6 +106,8 @@ export class SymbolTableBuilder {
       ends[kept] = start + bestSize + shift;
       nameOffsets[kept] = this.#nameOffsets[best];
       nameLengths[kept] = this.#nameLengths[best];
+      const tied = demangles && i - from > 1 ? this.#tied(order.subarray(from, i), best, names) : [];
+      if (tied.length > 2) aliases.set(kept, tied);
       kept++;
     }
     return new SymbolTable({
@@ -105,7 +116,23 @@ export class SymbolTableBuilder {
       nameOffsets: nameOffsets.subarray(0, kept),
       nameLengths: nameLengths.subarray(0, kept),
       names,
+      ...(aliases.size > 0 && { aliases }),
     });
+  }
+
+  /** The names of one address that are as good as the best, as {@link SymbolColumns.aliases} has them; none where no one is mangled. */
+  #tied(rows: ArrayLike<number>, best: number, names: Uint8Array): number[] {
+    const tied: number[] = [];
+    let isMangled = false;
+    for (let i = 0; i < rows.length && tied.length < 2 * MAX_ALIASES; i++) {
+      const row = rows[i];
+      // The last of them has the size that it is given.
+      const isSized = this.#sizes[row] > 0 || i === rows.length - 1;
+      if (this.#ranks[row] !== this.#ranks[best] || !isSized) continue;
+      tied.push(this.#nameOffsets[row], this.#nameLengths[row]);
+      isMangled ||= names[this.#nameOffsets[row]] === UNDERSCORE;
+    }
+    return isMangled ? tied : [];
   }
 
   #sizeUpTo(start: number, next: number): number {

@@ -1,4 +1,5 @@
 import { decodeText } from '../../bytes/text.ts';
+import { bestAlias } from './best-alias.ts';
 
 /** Names of templates come to tens of kilobytes; what is longer is cut. */
 const MAX_NAME_SIZE_BYTES = 1 << 16;
@@ -14,6 +15,8 @@ export interface SymbolColumns {
   readonly nameLengths: Uint32Array;
   /** The bytes that hold the names, as they lay in the file. */
   readonly names: Uint8Array;
+  /** By index the names among which is to be chosen by what they look like demangled: pairs of offset and length, in the order of the file. */
+  readonly aliases?: ReadonlyMap<number, readonly number[]>;
 }
 
 /**
@@ -69,11 +72,21 @@ export class SymbolTable {
   /** Name of symbol `index`, as it stands in the file (mangled). */
   name(index: number): string {
     if (index === this.#named) return this.#lastName;
-    const { names, nameOffsets, nameLengths } = this.#columns;
-    const start = nameOffsets[index];
-    this.#lastName = decodeText(names.subarray(start, start + Math.min(nameLengths[index], MAX_NAME_SIZE_BYTES)));
+    const { nameOffsets, nameLengths, aliases } = this.#columns;
+    const tied = aliases?.get(index);
+    this.#lastName = tied === undefined ? this.#text(nameOffsets[index], nameLengths[index]) : this.#best(tied);
     this.#named = index;
     return this.#lastName;
+  }
+
+  #best(tied: readonly number[]): string {
+    const names: string[] = [];
+    for (let i = 0; i < tied.length; i += 2) names.push(this.#text(tied[i], tied[i + 1]));
+    return bestAlias(names);
+  }
+
+  #text(offset: number, length: number): string {
+    return decodeText(this.#columns.names.subarray(offset, offset + Math.min(length, MAX_NAME_SIZE_BYTES)));
   }
 }
 

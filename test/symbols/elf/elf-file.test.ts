@@ -20,7 +20,7 @@ function open(bytes: Uint8Array): Promise<ElfFile> {
 
 async function names(plan: Partial<ElfPlan>, symbols: readonly PlannedSymbol[], compatPerf = true): Promise<string[]> {
   const elf = await open(buildElf({ classBits: 64, littleEndian: true, ...plan, symbols }));
-  const table = await readElfSymbols(elf, elf, compatPerf);
+  const table = await readElfSymbols(elf, elf, { compatPerf });
   return Array.from({ length: table?.size ?? 0 }, (_, i) => table!.name(i));
 }
 
@@ -44,7 +44,7 @@ describe.each(KINDS)('an ELF$classBits file, little-endian $littleEndian', (kind
 
   it('has symbols at file offsets', async () => {
     const elf = await open(buildElf({ ...kind, symbols }));
-    const table = (await readElfSymbols(elf, elf, true))!;
+    const table = (await readElfSymbols(elf, elf, { compatPerf: true }))!;
     expect(table.find(TEXT.offset + 0xf)).toBe(-1);
     const first = table.find(TEXT.offset + 0x2f);
     expect([table.name(first), table.start(first), table.end(first)]).toEqual(['first', TEXT.offset + 0x10, TEXT.offset + 0x30]);
@@ -64,7 +64,7 @@ describe.each(KINDS)('an ELF$classBits file, little-endian $littleEndian', (kind
     const runtime = await open(buildElf(kind));
     const debug = await open(buildElf({ ...kind, symbols, isDebugFile: true }));
     expect(debug.hasCode).toBe(false);
-    const table = (await readElfSymbols(debug, runtime, true))!;
+    const table = (await readElfSymbols(debug, runtime, { compatPerf: true }))!;
     expect(table.name(table.find(TEXT.offset + 0x10))).toBe('first');
   });
 
@@ -105,7 +105,7 @@ async function expectSafe(bytes: Uint8Array): Promise<void> {
     await elf.buildId();
     await readDebugLink(elf);
     for (const compatPerf of [true, false]) {
-      const table = await readElfSymbols(elf, elf, compatPerf);
+      const table = await readElfSymbols(elf, elf, { compatPerf });
       for (let i = 0; i < (table?.size ?? 0); i++) table!.name(i);
     }
   } catch (error) {
@@ -154,7 +154,7 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
 
   it('clears the Thumb bit of 32-bit Arm functions', async () => {
     const elf = await open(buildElf({ classBits: 32, littleEndian: true, machine: 40, symbols: [at(0x21, 'thumb')] }));
-    const table = (await readElfSymbols(elf, elf, true))!;
+    const table = (await readElfSymbols(elf, elf, { compatPerf: true }))!;
     expect(table.start(0)).toBe(TEXT.offset + 0x20);
   });
 
@@ -162,19 +162,19 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     const dynamicSymbols = [at(0, 'dynamic')];
     expect(await names({ dynamicSymbols }, [at(16, 'static')])).toEqual(['static']);
     const stripped = await open(buildElf({ classBits: 64, littleEndian: true, dynamicSymbols }));
-    expect((await readElfSymbols(stripped, stripped, true))?.name(0)).toBe('dynamic');
+    expect((await readElfSymbols(stripped, stripped, { compatPerf: true }))?.name(0)).toBe('dynamic');
   });
 
   it('places a symbol outside all segments by its section', async () => {
     const elf = await open(buildElf({ classBits: 64, littleEndian: true, symbols: [at(TEXT.sizeBytes + 16, 'beyond')] }));
-    expect((await readElfSymbols(elf, elf, true))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes + 16);
+    expect((await readElfSymbols(elf, elf, { compatPerf: true }))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes + 16);
   });
 
   it('places a label right behind a segment there, also when a debug file has it', async () => {
     const runtime = await open(buildElf({ classBits: 64, littleEndian: true }));
     const symbols = [at(TEXT.sizeBytes, '_etext', { type: 0, sizeBytes: 0 })];
     const debug = await open(buildElf({ classBits: 64, littleEndian: true, symbols, isDebugFile: true }));
-    expect((await readElfSymbols(debug, runtime, true))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes);
+    expect((await readElfSymbols(debug, runtime, { compatPerf: true }))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes);
   });
 
   it('gives up on a string table whose names overlap beyond reason', async () => {
@@ -183,6 +183,6 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     const elf = await open(bytes);
     const symtab = elf.section('.symtab')!;
     for (let i = 1; i <= 60; i++) bytes.writeUInt32LE(1 + i, symtab.offset + 24 * i);
-    await expect(readElfSymbols(elf, elf, true)).rejects.toThrow(PerfconvError);
+    await expect(readElfSymbols(elf, elf, { compatPerf: true })).rejects.toThrow(PerfconvError);
   });
 });

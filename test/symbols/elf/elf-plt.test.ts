@@ -132,7 +132,7 @@ describe('PLTs of other machines, beside their objdump and perf', () => {
       expect(entries.map(({ start }) => start)).toEqual(expected.map(([svma]) => elf.fileOffsetOf(Number(svma))));
 
       if (!hasPerf) return;
-      const table = await readElfSymbols(elf, elf, true);
+      const table = await readElfSymbols(elf, elf, { compatPerf: true });
       const plt = elf.section('.plt')!;
       const offsets = Array.from({ length: plt.sizeBytes / 4 }, (_, i) => plt.offset + i * 4);
       const base = 0x1_0000_0000n;

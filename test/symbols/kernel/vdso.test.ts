@@ -24,7 +24,7 @@ async function nameOf(wanted: Partial<VdsoSearch>): Promise<string | undefined> 
   const checked = new CheckedFiles(files, new SymbolSearch(), new Diagnostics());
   const dirs = { debugDirs: ['/usr/lib/debug'], buildIdDir: '/home/u/.debug' };
   const found = await findVdso(checked, files, { name: '[vdso]', buildId: ID, osRelease: '6.1.0', wantsLines: false, dirs, ...wanted });
-  const table = found?.symbols && (await readElfSymbols(found.symbols, found.runtime, false));
+  const table = found?.symbols && (await readElfSymbols(found.symbols, found.runtime, { compatPerf: false }));
   await checked.close();
   expect(files.openCount).toBe(0);
   return table?.name(table.find(TEXT.offset));

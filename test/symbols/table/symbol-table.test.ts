@@ -9,14 +9,14 @@ interface Row {
   readonly rank?: SymbolRank;
 }
 
-function built(rows: readonly Row[]) {
+function built(rows: readonly Row[], demangles = true) {
   const builder = new SymbolTableBuilder(1);
   let names = '';
   for (const { name, start, size, rank } of rows) {
     builder.add(start, size, names.length, name.length, rank ?? RANK_GLOBAL);
     names += name;
   }
-  return builder.build(new TextEncoder().encode(names));
+  return builder.build(new TextEncoder().encode(names), 0, demangles);
 }
 
 function nameAt(table: ReturnType<typeof built>, address: number): string | undefined {
@@ -144,4 +144,28 @@ describe('aliases (observed: perf 6.1)', () => {
   it('prefers fewer leading underscores', () => expect(chosen({ name: '__longer' }, { name: '_short' })).toBe('_short'));
   it('prefers the longer name', () => expect(chosen({ name: 'ab' }, { name: 'abc' })).toBe('abc'));
   it('prefers the earlier name', () => expect(chosen({ name: 'ba' }, { name: 'ab' })).toBe('ba'));
+
+  describe('that are mangled', () => {
+    // `f(int, int, int)`, shown as `f`; `longer`; `_under`.
+    const [F, LONGER, UNDER] = ['_Z1fiii', '_Z6longer', '_Z6_under'];
+
+    it('are compared as perf shows them', () => {
+      expect(chosen({ name: '_Z6longerv' }, { name: '_Z1fiiiiiiiiii' })).toBe('_Z6longerv');
+      expect(chosen({ name: F }, { name: 'plain' })).toBe('plain');
+      expect(chosen({ name: 'c' }, { name: '_Z6longerv' })).toBe('_Z6longerv');
+      expect(chosen({ name: `${UNDER}v` }, { name: F })).toBe(F);
+      expect(chosen({ name: '_ZN1AC1Ev' }, { name: '_ZN1AC2Ev' })).toBe('_ZN1AC1Ev');
+    });
+
+    it('come after what else tells names apart', () => {
+      expect(chosen({ name: `${LONGER}v`, rank: RANK_LOCAL }, { name: F })).toBe(F);
+      expect(chosen({ name: `${LONGER}v`, size: 0 }, { name: F })).toBe(F);
+      expect(chosen({ name: `${LONGER}v`, size: 0 }, { name: F, size: 0 })).toBe(F);
+    });
+
+    it('are compared as linkers know them where they are shown so', () => {
+      const names = [{ name: '_Z6longerv' }, { name: '_Z1fiiiiiiiiii' }].map((entry) => ({ start: 0x10, size: 16, ...entry }));
+      expect(nameAt(built(names, false), 0x10)).toBe('_Z1fiiiiiiiiii');
+    });
+  });
 });
