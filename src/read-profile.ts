@@ -41,7 +41,7 @@ export interface ReadProfileOptions {
   /** What is read from debug information. Default: `inlines`. */
   readonly debugInfo?: DebugInfoUse;
   /**
-   * How mangled names (C++, Rust) are shown: as linkers know them (`none`), or in one of the styles of {@link demangle}. Default: `full`;
+   * How mangled names (C++, Rust, Java, OCaml) are shown: as linkers know them (`none`), or in one of the styles of {@link demangle}. Default: `full`;
    * `no-params` with `compatPerf`, as perf does.
    */
   readonly demangle?: DemangleStyle | 'none';
