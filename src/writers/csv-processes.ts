@@ -17,7 +17,8 @@ interface Share {
  * Writes readperf's processes.csv, a row for each process and event with samples: the rows of one event are readperf's
  * table. `#mmap`, `fork`, `exit` and `tids` are of the process, so that they say the same in each of its rows;
  * `samples` and `period` add up to the event's in `perf report`. `percent` is the period's part of that event. What
- * belongs to no process has pid 4294967295, as in overview.csv.
+ * belongs to no process has pid 4294967295, as in overview.csv: the kernel's maps, which readperf counts there, and samples of
+ * threads that had ended, which `perf report --sort pid` shows as `-1::-1`.
  * Source of the first seven columns: readperf.
  *
  * Of merged recordings every row is of one of them, which a last column `input` names.

@@ -10,7 +10,7 @@ import { FrameTexts } from './frame-texts.ts';
  *   Unresolved: `0x4f2c1 (libfoo.so)`
  * - `dso`: the mapped file's whole name, `[unknown]` outside all mappings
  * - `comm`: the thread's name while the sample was taken
- * - `pid`, `tid`: number and last name of the process, of the thread: `100:app`; of merged recordings `100:app (a.data)`
+ * - `pid`, `tid`: number and last name of the process, of the thread: `100:app`, `100` without a name; of merged recordings `100:app (a.data)`
  * - `event`: the event; puts all events into one table
  * - `input`: the recording, to tell merged ones apart
  */
@@ -73,12 +73,12 @@ function sampleTexts(profile: Profile, key: ReportKey): string[] {
     case 'pid':
       return tasks.map((task) => {
         const { pid, name } = processes[threads[task.thread].process];
-        return `${pid}:${name}${ofInput(task.thread)}`;
+        return `${named(pid, name)}${ofInput(task.thread)}`;
       });
     case 'tid':
       return tasks.map((task) => {
         const { tid, name } = threads[task.thread];
-        return `${name.startsWith(':') ? `${tid}` : `${tid}:${name}`}${ofInput(task.thread)}`;
+        return `${named(tid, name)}${ofInput(task.thread)}`;
       });
     case 'input':
       return tasks.map((task) => inputOf(task.thread));
@@ -86,6 +86,11 @@ function sampleTexts(profile: Profile, key: ReportKey): string[] {
     case 'dso':
       return [];
   }
+}
+
+/** `100:app`; the number alone where there is no name, or perf's `:100` that stands for one. */
+function named(id: number, name: string): string {
+  return name === '' || name.startsWith(':') ? `${id}` : `${id}:${name}`;
 }
 
 function functionText(profile: Profile, location: number, name: string | undefined, hasDsoColumn: boolean): string {

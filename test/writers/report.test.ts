@@ -120,6 +120,11 @@ describe('sort keys', () => {
     expect((await rowsOf(['tid']))[1]).toBe(' 54.55      3000000       1 101:worker');
   });
 
+  test('the number alone of what has no name', async () => {
+    const gone = buildProfile([{ timeNs: 0, pid: -1, tid: -1, process: '', comm: ':-1', stack: ['main'] }]);
+    expect((await reportOf(gone, { sort: ['pid', 'tid', 'comm'] })).split('\n')[2]).toBe('100.00      1000000       1 -1   -1   :-1');
+  });
+
   test('several make aligned columns; the function leaves its DSO to the column', async () => {
     expect(await rowsOf(['comm', 'function', 'dso'])).toEqual([
       '   per       period samples comm    function  dso',
