@@ -137,7 +137,8 @@ export class TaskTable {
     if (known === undefined) return false;
     const child = this.threads[known];
     if (child.pid !== record.pid || child.task >= 0 || child.comm !== parent.comm) return false;
-    if (record.pid === record.ppid) return true;
+    // A process that began while perf listed what there was: the thread in the list is not of the process that the kernel told of.
+    if (record.pid === record.ppid) return child.process === parent.process;
     const { space, isSpaceShared } = this.processes[child.process];
     return record.pid === record.tid && isSpaceShared && space === this.processes[parent.process].space;
   }

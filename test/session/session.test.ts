@@ -294,6 +294,23 @@ describe('processes and threads', () => {
     expect(profile.processes[0].name).toBe('other');
   });
 
+  it('that perf lists and the kernel then tells of are those that the kernel tells of', async () => {
+    const listed = { misc: 0x2000, sampleId: { time: 0n } };
+    const records = [
+      record.comm({ pid: 90, comm: 'app' }, { sampleId: { time: 0n } }),
+      record.fork({ pid: 100, ppid: 90, tid: 100, ptid: 90 }, listed),
+      record.comm({ pid: 100, comm: 'app' }, { sampleId: { time: 0n } }),
+      record.fork({ pid: 100, ppid: 100, tid: 101, ptid: 100 }, listed),
+      record.comm({ pid: 100, tid: 101, comm: 'app' }, { sampleId: { time: 0n } }),
+      record.fork({ pid: 100, ppid: 90, tid: 100, ptid: 90 }, { sampleId: { time: 10n } }),
+      record.mmap2({ pid: 100, addr: 0x400000n, len: 0x1000n, filename: APP }, { sampleId: { time: 11n } }),
+      record.fork({ pid: 100, ppid: 100, tid: 101, ptid: 100 }, { sampleId: { time: 12n } }),
+      record.sample({ time: 20n, ip: 0x400001n, pid: 100, tid: 101, callchain: [context.user, 0x400001n] }),
+    ];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => [sample.tid, sample.comm, sample.frames[0].dso])).toEqual([[101, 'app', APP]]);
+  });
+
   it('share the maps of their process', async () => {
     const records = [
       ...startApp(),
