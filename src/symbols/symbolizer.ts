@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import type { CodeSymbols, SourceLines } from './code-symbols.ts';
-import { openDebugLines } from './debug-lines.ts';
+import type { DebugInfoPlaces } from './debug-lines.ts';
 import type { ElfFile } from './elf/elf-file.ts';
 import { readElfSymbols } from './elf/elf-symbols.ts';
 import { readPerfMap } from './jit/perf-map-files.ts';
@@ -79,7 +79,7 @@ export class Symbolizer {
     this.#diagnostics = diagnostics;
     const buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
     this.#dirs = { ...options, ...(buildIdDir !== undefined && { buildIdDir }) };
-    this.#kernel = new KernelSymbols(files, { ...options, ...this.#dirs }, (elf) => openDebugLines(elf, files, diagnostics), diagnostics);
+    this.#kernel = new KernelSymbols(files, { ...options, ...this.#dirs }, (elf) => this.#openLines(elf), diagnostics);
   }
 
   /**
@@ -122,11 +122,10 @@ export class Symbolizer {
       }
       const { debugDirs, compatPerf, guest: places } = this.#options;
       const { buildIdDir } = this.#dirs;
-      const openLines = (elf: ElfFile): Promise<SourceLines> => openDebugLines(elf, this.#files, this.#diagnostics);
       guest = new KernelSymbols(
         this.#files,
         { ...places, debugDirs, compatPerf, ...(buildIdDir !== undefined && { buildIdDir }) },
-        openLines,
+        (elf) => this.#openLines(elf),
         this.#diagnostics,
       );
       this.#guests.set(pid, guest);
@@ -148,11 +147,17 @@ export class Symbolizer {
     return found && this.#codeOf(found, name, files);
   }
 
+  /** Loads what reads debug information when there is some: it is a quarter of the library, and most machines have none. */
+  async #openLines(elf: ElfFile, places?: DebugInfoPlaces): Promise<SourceLines> {
+    const { openDebugLines } = await import('./debug-lines.ts');
+    return openDebugLines(elf, this.#files, this.#diagnostics, places);
+  }
+
   async #codeOf({ symbols, runtime, needsDynsym, debugInfo }: ObjectFiles, recordedPath: string, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const { compatPerf, linkageAliases = false } = this.#options;
     const paths = [debugInfo, runtime].flatMap((elf) => (elf === undefined ? [] : [elf.source.name]));
     const table = symbols && (await readElfSymbols(symbols, runtime, { compatPerf, needsDynsym, linkageAliases }));
-    const lines = debugInfo && (await openDebugLines(debugInfo, this.#files, this.#diagnostics, { ...this.#dirs, paths, recordedPath, files }));
+    const lines = debugInfo && (await this.#openLines(debugInfo, { ...this.#dirs, paths, recordedPath, files }));
     if (table === undefined && lines === undefined) return undefined;
     return {
       ...(table !== undefined && { table }),
