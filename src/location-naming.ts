@@ -22,40 +22,45 @@ export interface LocationNamingOptions {
   readonly debugInfo: DebugInfoUse;
   /** How mangled names are shown; `none`: as they are. */
   readonly demangle: DemangleStyle | 'none';
+  /** As perf 6.1 does, which does not demangle what JITs list themselves. */
+  readonly compatPerf: boolean;
 }
 
 /** Writes functions, files and lines into a profile's locations. */
 export class LocationNaming {
   readonly #profile: Profile;
   readonly #names: FunctionNames;
+  /** Of what JITs list themselves. */
+  readonly #listedNames: FunctionNames;
   /** By linkage name, of a DSO's functions that no description gives a file. */
   readonly #fileOf = new Map<string, string>();
   readonly #takesLines: boolean;
   readonly #showsInlines: boolean;
   readonly #takesInnermostLine: boolean;
 
-  constructor(profile: Profile, { debugInfo, demangle }: LocationNamingOptions) {
+  constructor(profile: Profile, { debugInfo, demangle, compatPerf }: LocationNamingOptions) {
     this.#profile = profile;
     this.#names = new FunctionNames(profile.strings, demangle);
+    this.#listedNames = compatPerf ? new FunctionNames(profile.strings, 'none') : this.#names;
     this.#takesLines = debugInfo !== 'none';
     this.#showsInlines = debugInfo === 'inlines';
     this.#takesInnermostLine = debugInfo === 'lines-like-perf';
   }
 
   /** Names what the symbols cover, without files and lines. @returns the locations that they do not */
-  bySymbols(group: readonly number[], symbols: FunctionTable): number[] {
+  bySymbols(group: readonly number[], symbols: FunctionTable, isPerfMap = false): number[] {
     const { locations, functions } = this.#profile;
     const linesOfSymbol = new Map<number, readonly LocationLine[]>();
     const left: number[] = [];
     for (const location of group) {
-      const symbol = symbols.find(this.#codeAddress(location));
+      const symbol = isPerfMap ? this.#findListed(location, symbols) : symbols.find(this.#codeAddress(location));
       if (symbol < 0) {
         left.push(location);
         continue;
       }
       let lines = linesOfSymbol.get(symbol);
       if (lines === undefined) {
-        const { name, systemName } = this.#names.of(symbols.name(symbol));
+        const { name, systemName } = (isPerfMap ? this.#listedNames : this.#names).of(symbols.name(symbol));
         lines = [withoutLine(functions.intern(name, systemName))];
         linesOfSymbol.set(symbol, lines);
       }
@@ -68,8 +73,8 @@ export class LocationNaming {
    * Names locations by all that is known of their DSO's code: the outermost function is the symbol's, whose name linkers and perf
    * know it by; its file and line, and what was inlined into it, come from debug information.
    */
-  async byCode(group: readonly number[], { table, lines }: CodeSymbols): Promise<void> {
-    if (table !== undefined) this.bySymbols(group, table);
+  async byCode(group: readonly number[], { table, lines, isPerfMap }: CodeSymbols): Promise<void> {
+    if (table !== undefined) this.bySymbols(group, table, isPerfMap);
     if (lines === undefined || !this.#takesLines) return;
     this.#fileOf.clear();
     /** The functions that own code, by their symbols. */
@@ -100,6 +105,13 @@ export class LocationNaming {
       }
     });
     if (table !== undefined && hasLines.size < group.length) this.#shareOwners(group, table, owners, hasLines);
+  }
+
+  /** A JIT that puts a function's start on the stack has it run next: no call stands before it. */
+  #findListed(location: number, symbols: FunctionTable): number {
+    const address = this.#profile.locations.address(location);
+    const symbol = symbols.find(address);
+    return symbol >= 0 && symbols.start(symbol) === address ? symbol : symbols.find(this.#codeAddress(location));
   }
 
   /** Where no line is known in a function that has lines elsewhere, it is still the same function. */

@@ -15,7 +15,7 @@ import type { CodeObject, Symbolizer } from './symbols/symbolizer.ts';
 export interface NamingOptions extends LocationNamingOptions {
   /** Undefined: nothing but the recording itself is asked. */
   readonly symbolizer: Symbolizer | undefined;
-  /** As perf 6.1 does, which does not know symbols that the recording itself holds. */
+  /** As perf 6.1 does, which does not know symbols that the recording itself holds, either. */
   readonly compatPerf: boolean;
 }
 

@@ -16,7 +16,7 @@ interface Reading extends Partial<ReadProfileOptions> {
   readonly attr?: Partial<AttrSpec>;
 }
 
-/** Leaf functions (with line) and DSOs of all samples, in order of time. */
+/** Functions (with line) and DSOs of all samples, in order of time; leaf first. */
 async function read(records: readonly RecordSpec[], { dump, attr = MONO, ...options }: Reading) {
   const diagnostics = new Diagnostics();
   const asked: string[] = [];
@@ -41,14 +41,18 @@ async function read(records: readonly RecordSpec[], { dump, attr = MONO, ...opti
     diagnostics,
   );
   const { samples, stacks, locations, functions, mappings, strings } = profile;
-  const frames = Array.from({ length: samples!.size }, (_, row) => {
-    const location = stacks.location(samples!.stack[row]);
+  const frameAt = (location: number): string => {
     const mapping = locations.mapping(location);
     const isNamed = locations.lineCount(location) > 0;
     const func = isNamed ? locations.lineFunction(location, 0) : -1;
     const line = isNamed ? locations.lineNumber(location, 0) : 0;
     const name = func < 0 ? '?' : strings.get(functions.name(func));
     return `${name}${line > 0 ? `:${line}` : ''} ${mapping < 0 ? '-' : mappings[mapping].name}`;
+  };
+  const frames = Array.from({ length: samples!.size }, (_, row) => {
+    const chain: string[] = [];
+    for (let stack = samples!.stack[row]; stack >= 0; stack = stacks.parent(stack)) chain.push(frameAt(stacks.location(stack)));
+    return chain.join(' < ');
   });
   if (source !== undefined) expect(source.isOpen).toBe(asked.length === 0);
   return { frames, asked, places, problems: diagnostics.list().map(({ code }) => code) };
@@ -76,6 +80,19 @@ describe('code of JITs', () => {
     expect(frames).toEqual(names.map((name) => `${name} ${name === '?' ? jit : dump}`));
     expect(places).toMatchObject([{ place: PATH, outcome: 'fits', uses: ['symbols'] }]);
     expect(problems).toEqual([]);
+  });
+
+  it('is returned to behind calls, or at its start, where no call stands', async () => {
+    const callers = [JIT + 0x1040n, JIT + 0x1080n, JIT + 0x10c0n, JIT + 0x2000n];
+    const dump: JitRecordSpec[] = [
+      { load: 'before', at: JIT + 0x1000n, code: 0x80, index: 1n, time: 20n },
+      { load: 'behind', at: JIT + 0x1080n, code: 0x20, index: 2n, time: 20n },
+      { load: 'apart', at: JIT + 0x10c0n, code: 0x1000, index: 3n, time: 20n },
+    ];
+    const leaf = JIT + 0x1004n;
+    const chain = record.sample({ ip: leaf, pid: 12, tid: 12, time: 30n, callchain: [0xffff_ffff_ffff_fe00n, leaf, ...callers] }, { misc: misc.user });
+    const { frames } = await read([marker(10n), memory(11n), chain], { dump, attr: { ...MONO, sampleType: ['ip', 'tid', 'time', 'callchain'] } });
+    expect(frames).toEqual([['before', 'before', 'behind', 'apart', 'apart'].map((name) => `${name} ${PATH}`).join(' < ')]);
   });
 
   it('is put into place in the order of time, whatever that of the dump is', async () => {

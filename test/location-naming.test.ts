@@ -10,7 +10,7 @@ const FRAMES: readonly SourceFrame[] = [
   { function: INNER, file: '/src/inner.h', line: 3, column: 7 },
   { function: OUTER, file: '/src/outer.cc', line: 12, column: 1 },
 ];
-const PLAIN: LocationNamingOptions = { debugInfo: 'inlines', demangle: 'full' };
+const PLAIN: LocationNamingOptions = { debugInfo: 'inlines', demangle: 'full', compatPerf: false };
 
 /** Symbols of 0x100 bytes each from 0x1000 on. */
 function tableOf(...names: string[]): CodeSymbols['table'] {
@@ -114,6 +114,24 @@ describe('naming locations', () => {
     builder.add(0x1000, 0x200, 0, 9, RANK_GLOBAL);
     const table = builder.build(new TextEncoder().encode('_Z5outerv'));
     expect(await named({ table, lines: lines! })).toEqual([['outer()|_Z5outerv|10|/src/outer.cc:12:1|+16'], ['outer()|_Z5outerv|10|/src/outer.cc:0:0|+288']]);
+  });
+
+  it('demangles what JITs list themselves, but not as perf', async () => {
+    const code: CodeSymbols = { table: tableOf('_Z5innerv', 'outer')!, isPerfMap: true };
+    const names = async (options: Partial<LocationNamingOptions>) => (await named(code, options)).map(([line]) => line.split('|')[0]);
+    expect(await names({})).toEqual(['inner()', 'outer']);
+    expect(await names({ demangle: 'no-params', compatPerf: true })).toEqual(['_Z5innerv', 'outer']);
+    expect((await named({ ...code, isPerfMap: false }, { compatPerf: true }))[0][0].split('|')[0]).toBe('inner()');
+  });
+
+  it('takes a caller at the start of a function that a JIT lists for that function, elsewhere for the one before it', async () => {
+    const builder = new SymbolTableBuilder();
+    builder.add(0x1000, 0x120, 0, 5, RANK_GLOBAL);
+    builder.add(0x1120, 0x10, 5, 5, RANK_GLOBAL);
+    const table = builder.build(new TextEncoder().encode('firstafter'));
+    const names = async (isPerfMap: boolean) => (await named({ table, isPerfMap })).map(([line]) => line);
+    expect(await names(true)).toEqual(['first||0|:0:0|+16', 'after||0|:0:0|+0']);
+    expect(await names(false)).toEqual(['first||0|:0:0|+16', 'first||0|:0:0|+288']);
   });
 
   it('demangles what stands before @plt or a version', async () => {

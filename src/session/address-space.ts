@@ -130,6 +130,15 @@ export class AddressSpace {
     return at < this.#size && this.#starts[at] <= address ? at : -1;
   }
 
+  /** Whether a piece of a JIT's code starts at an address. */
+  startsCode(address: number): boolean {
+    const code = this.#code?.find(address);
+    if (code === undefined) return false;
+    // Pieces are cut at the ends of pages.
+    const before = this.#code?.find(address - 1);
+    return before === undefined || before.dso !== code.dso || before.delta !== code.delta;
+  }
+
   /** DSO of the range at an index that {@link find} gave. */
   dsoAt(index: number): number {
     return index === this.#size && this.#foundCode !== undefined ? this.#foundCode.dso : this.#dsos[index];

@@ -195,10 +195,13 @@ export class FrameResolver {
     const looked = isReturnAddress ? address - 1 : address;
     if (cpumode === PERF_RECORD_MISC_USER || cpumode === PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
       for (let maps: AddressSpace | undefined = space; maps !== undefined; maps = maps.fallback) {
-        const at = maps.find(looked);
+        // The start of a JIT's code is no return address: it was put on the stack to be run next (by V8 where it deoptimizes a
+        // function, by Erlang as the end of each process).
+        const isStart = isReturnAddress && maps.startsCode(address);
+        const at = maps.find(isStart ? address : looked);
         if (at < 0) continue;
         const own = address + maps.deltaAt(at);
-        return this.#sink.internLocation(maps.dsoAt(at), own >>> 0, Math.floor(own / 0x1_0000_0000) >>> 0, PERF_RECORD_MISC_USER, isReturnAddress);
+        return this.#sink.internLocation(maps.dsoAt(at), own >>> 0, Math.floor(own / 0x1_0000_0000) >>> 0, PERF_RECORD_MISC_USER, isReturnAddress && !isStart);
       }
     }
     if (cpumode === PERF_RECORD_MISC_KERNEL || cpumode === PERF_RECORD_MISC_CPUMODE_UNKNOWN) {

@@ -40,6 +40,8 @@ export interface SourceLines {
 export interface CodeSymbols {
   /** Its functions by address; absent when only debug information names them. */
   readonly table?: SymbolTable;
+  /** Whether the table is a JIT's own list: perf shows its names as they are. Functions of JITs may be returned to at their start. */
+  readonly isPerfMap?: boolean;
   /** Its inlined functions, files and lines; absent where there is no debug information, or it was not asked for. */
   readonly lines?: SourceLines;
   /** Closes the files that {@link lines} reads. */

@@ -104,7 +104,7 @@ export class Symbolizer {
   async #open(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     if (object.kind === 'anon') {
       const table = await readPerfMap(object.name, this.#files, files, this.#options);
-      return table && { table };
+      return table && { table, isPerfMap: true };
     }
     if (object.kind === 'kernel') return this.#kernel.kernel(object, wantsLines, files);
     if (object.kind === 'module') return this.#kernel.module({ longName: object.name, ...object }, wantsLines, files);
