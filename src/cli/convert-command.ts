@@ -33,6 +33,7 @@ interface Plan {
 export async function runConvert(args: Arguments, terminal: Terminal, version: string): Promise<number> {
   const inputs = args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
   checkNoCommand(args.inputs[0]);
+  checkNoFormats(inputs);
   const outputs = args.texts('output');
   const format = readFormat(args);
   const reading = planReading(args, terminal);
@@ -99,6 +100,11 @@ function checkNoCommand(word: string | undefined): void {
     COMMANDS.map(({ name }) => name),
   );
   if (hint !== '') throw new PerfconvError('usage', `there is no file and no command ${word}${hint}`);
+}
+
+function checkNoFormats(inputs: readonly string[]): void {
+  const format = inputs.find((word) => FORMATS.some((name) => name === word) && !existsSync(word));
+  if (format !== undefined) throw new PerfconvError('usage', `there is no file ${format}; the format is -t ${format}`);
 }
 
 function readFormat(args: Arguments): Format | undefined {

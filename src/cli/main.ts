@@ -26,7 +26,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const request = parseCommandLine(args);
   const version = packageVersion();
   if (request === 'version') return print(`${version}\n`, terminal);
-  if ('helpOf' in request) return print((await import('./help.ts')).helpText(request.helpOf, version, terminal.stdout.columns), terminal);
+  if ('helpOf' in request) return print((await import('./help.ts')).helpText(request.helpOf, terminal.stdout.columns), terminal);
   switch (request.command.name) {
     case 'convert':
       return (await import('./convert-command.ts')).runConvert(request.args, terminal, version);

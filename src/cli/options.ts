@@ -274,7 +274,7 @@ export const DUMP: CommandSpec = {
     ...RUN_OPTIONS,
   ],
   examples: [
-    ['perfconv dump web.data | less', ''],
+    ['perfconv dump web.data | less', 'every record'],
     ['perfconv dump --type COMM,FORK,EXIT web.data', 'the life of processes'],
     ["perfconv dump --json --type SAMPLE web.data | jq -r '.event.name' | sort | uniq -c", 'for programs'],
   ],

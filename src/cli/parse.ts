@@ -26,13 +26,27 @@ export function parseCommandLine(words: readonly string[]): Request {
   const inputs = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
   const [firstWord] = tokens.filter(({ kind }) => kind !== 'option');
   const isHelpWord = firstWord?.kind === 'positional' && firstWord.value === 'help';
-  if (isHelpWord) return { helpOf: named ?? COMMANDS.find(({ name }) => name === inputs[1]) };
+  if (isHelpWord) return { helpOf: named ?? commandOf(inputs[1]) };
   if (options.some(({ name }) => name === 'help')) return { helpOf: named };
   if (options.some(({ name }) => name === 'version')) return 'version';
   const given = givenOptions(options, behind, command);
   if (COMMANDS_TO_COME.includes(inputs[0])) throw new PerfconvError('usage', `the command ${inputs[0]} is not there yet`);
-  if (!command.takesSeveral && inputs.length > 1) throw new PerfconvError('usage', `too many words: ${command.usage}`);
+  if (inputs.includes('')) throw new PerfconvError('usage', 'a word is empty where an input is named');
+  if (!command.takesSeveral && inputs.length > 1) throw new PerfconvError('usage', tooManyText(command, inputs.length));
   return { command, args: new Arguments(inputs, given, command.options) };
+}
+
+/** @throws PerfconvError `usage` for a word that is no command */
+function commandOf(word: string | undefined): CommandSpec | undefined {
+  const command = COMMANDS.find(({ name }) => name === word);
+  if (word === undefined || command !== undefined) return command;
+  const names = COMMANDS.map(({ name }) => name);
+  throw new PerfconvError('usage', `there is no command ${word}${didYouMean(word, names) || `; there are ${names.join(', ')}`}`);
+}
+
+function tooManyText({ name, usage }: CommandSpec, count: number): string {
+  const what = usage.includes('INPUT') ? 'recording' : 'word';
+  return `perfconv ${name} takes one ${what}, and here are ${count}: ${usage}`;
 }
 
 /** Node only takes the words apart: its own errors would not say what was meant instead. */
@@ -64,8 +78,8 @@ function givenOptions(tokens: readonly OptionToken[], args: readonly string[], c
 function noOptionText({ name, rawName }: OptionToken, command: CommandSpec): string {
   const others = COMMANDS.filter(({ options }) => options.some((option) => (rawName.startsWith('--') ? option.name === name : rawName === `-${option.alias}`)));
   if (others.length > 0) {
-    const names = others.map((other) => `perfconv ${other.name}`).join(' and ');
-    return `perfconv ${command.name} has no option ${rawName}; ${names} ${others.length > 1 ? 'have' : 'has'} it`;
+    const names = others.map((other) => other.name).join(' and ');
+    return `the command ${command.name} has no option ${rawName}; ${names} ${others.length > 1 ? 'have' : 'has'} it`;
   }
   // As perf has it.
   if (rawName === '-i' || rawName === '--input') return `there is no option ${rawName}: an input stands by itself, as in ${command.usage}`;

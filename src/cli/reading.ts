@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type RecordingSource, recordingBytes } from '../bytes/byte-source.ts';
 import { DEMANGLE_STYLES } from '../choices.ts';
 import { DEFAULT_DEBUG_DIRS, parseTimeRanges, type SampleFilter, type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../convert.ts';
@@ -109,6 +110,10 @@ export function splitEvents(text: string): string[] {
  * @param diagnostics gets what is wrong with a packed input or a directory
  */
 export async function withInput<T>(input: string, terminal: Terminal, diagnostics: Diagnostics, use: (input: OpenInput) => Promise<T>): Promise<T> {
+  if (input === DEFAULT_INPUT && !existsSync(input)) {
+    // What happens to who types the program's name to see what it does.
+    throw new PerfconvError('io', 'no such file or directory; name a recording, or - for standard input (perfconv --help tells more)', { file: input });
+  }
   const opened = input === STANDARD_STREAM ? await openStandardInput(terminal.stdin, diagnostics) : await openFile(input, diagnostics);
   try {
     return await use(opened);

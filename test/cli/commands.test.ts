@@ -25,8 +25,11 @@ describe('help', () => {
     expect(status).toBe(0);
     expect(text).toContain('Examples:');
     const examples = command.examples.map(([line]) => ` ${line} `).join('\n');
-    for (const { name, alias, text: description } of command.options) {
-      expect(text).toContain(`--${name} `);
+    expect(text).toMatch(/^Usage: perfconv /);
+    expect(text).not.toMatch(/\[(?:string|boolean|default)\]/);
+    for (const [example, what] of command.examples) expect(text).toContain(`  # ${what}\n  ${example}\n`);
+    for (const { name, alias, value, text: description } of command.options) {
+      expect(text).toContain(` ${alias === undefined ? '   ' : `-${alias},`} --${name}${value === undefined ? '' : ` ${value}`} `);
       expect(text.replace(/\s+/g, ' ')).toContain(description.slice(0, 30));
       const isShown = examples.includes(` --${name} `) || (alias !== undefined && examples.includes(` -${alias} `));
       const isCommon = command.name !== 'convert' && COMMANDS[0].options.some((option) => option.name === name);

@@ -239,6 +239,9 @@ describe('usage errors end with status 2', () => {
     [['report', '-q=1'], '-q=1: this option takes no value'],
     [['reprot', 'web.data'], 'there is no file and no command reprot (did you mean report?)'],
     [['-v', 'inof', 'web.data'], 'there is no file and no command inof (did you mean info?)'],
+    [['', 'x'], 'a word is empty where an input is named'],
+    [['script', 'web.data'], 'there is no file script; the format is -t script'],
+    [['web.data', 'folded'], 'there is no file folded; the format is -t folded'],
     [['view'], 'the command view is not there yet'],
     [['-t', 'html'], 'the format html is not there yet'],
     [['-o', 'a.profile.json'], '-o a.profile.json: the format firefox is not there yet'],
@@ -279,7 +282,10 @@ describe('usage errors end with status 2', () => {
     ],
     [['a.data', './a.data', '-o', 'a.pb'], 'the input ./a.data is given twice: its samples would count twice'],
     [['report', 'a.data', './a.data'], 'the input ./a.data is given twice: its samples would count twice'],
-    [['info', 'a', 'b'], 'too many words: perfconv info [INPUT] [--json]'],
+    [['info', 'a', 'b'], 'perfconv info takes one recording, and here are 2: perfconv info [INPUT] [--json]'],
+    [['completion', 'bash', 'zsh'], 'perfconv completion takes one word, and here are 2: perfconv completion [bash|zsh|fish]'],
+    [['help', 'reprot'], 'there is no command reprot (did you mean report?)'],
+    [['help', 'foo'], 'there is no command foo; there are convert, report, info, dump, completion'],
     [['completion', 'tcsh'], 'there is no completion for tcsh; there is for bash, zsh, fish'],
   ];
   test.each(usage)('%j', async (args, message) => {

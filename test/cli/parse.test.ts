@@ -74,11 +74,11 @@ test('options that a command does not have are refused, and what was meant is na
 });
 
 test('options of other commands are refused with the commands that have them', () => {
-  expect(refusalOf('report', '--format', 'pprof', 'x')).toBe('perfconv report has no option --format; perfconv convert has it');
-  expect(refusalOf('info', '-t', 'csv')).toBe('perfconv info has no option -t; perfconv convert has it');
-  expect(refusalOf('x', '--limit=3')).toBe('perfconv convert has no option --limit; perfconv report has it');
-  expect(refusalOf('x', '--json')).toBe('perfconv convert has no option --json; perfconv info and perfconv dump have it');
-  expect(refusalOf('dump', '--pid', '3')).toBe('perfconv dump has no option --pid; perfconv convert and perfconv report have it');
+  expect(refusalOf('report', '--format', 'pprof', 'x')).toBe('the command report has no option --format; convert has it');
+  expect(refusalOf('info', '-t', 'csv')).toBe('the command info has no option -t; convert has it');
+  expect(refusalOf('x', '--limit=3')).toBe('the command convert has no option --limit; report has it');
+  expect(refusalOf('x', '--json')).toBe('the command convert has no option --json; info and dump have it');
+  expect(refusalOf('dump', '--pid', '3')).toBe('the command dump has no option --pid; convert and report have it');
 });
 
 test('words behind -- are inputs', () => {

@@ -181,3 +181,12 @@ describe('completion in bash', () => {
     expect(readdirSync(dir).sort()).toEqual(['r$(touch run)', 'report.data']);
   });
 });
+
+test.each([[[]], [['report']], [['info']], [['dump']]])('where no input is given and there is no perf.data, what can be given is said: %j', async (args) => {
+  const { ended } = startCli(args, dir);
+  expect(await ended()).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: 'perfconv: perf.data: no such file or directory; name a recording, or - for standard input (perfconv --help tells more)\n',
+  });
+});
