@@ -125,12 +125,17 @@ export async function withInput<T>(input: string, terminal: Terminal, diagnostic
 /** The library's options for one input. */
 export function readOptions(plan: ReadingPlan, { modifiedNs, kcoreDir }: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
   const openZstd = nativeZstd();
+  const symbolizerOptions = {
+    ...plan.symbolizer,
+    ...(kcoreDir !== undefined && { kcoreDir }),
+    ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }),
+  };
   return {
     filter: plan.filter,
     compatPerf: plan.symbolizer.compatPerf,
     debugInfo: plan.debugInfo,
     ...(plan.demangle && { demangle: plan.demangle }),
-    symbolizer: new Symbolizer(plan.symbolFiles, { ...plan.symbolizer, ...(kcoreDir !== undefined && { kcoreDir }) }, diagnostics),
+    symbolizer: new Symbolizer(plan.symbolFiles, symbolizerOptions, diagnostics),
     openJitDump: jitDumpsOf(plan.symbolizer),
     ...(openZstd && { openZstd }),
     ...(plan.maxStack !== undefined && { maxStack: plan.maxStack }),

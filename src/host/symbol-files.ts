@@ -1,11 +1,11 @@
-import { accessSync, closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { homedir, release } from 'node:os';
 import { join } from 'node:path';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { BufferSource } from '../bytes/byte-source.ts';
 import { ByteView } from '../bytes/byte-view.ts';
 import { findBuildId } from '../symbols/elf/build-id.ts';
-import type { Compression, SymbolFiles } from '../symbols/symbol-files.ts';
+import type { Compression, FileStamp, SymbolFiles } from '../symbols/symbol-files.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';
 import { systemCode } from './io-error.ts';
@@ -35,6 +35,15 @@ export class NodeSymbolFiles implements SymbolFiles {
     } catch (error) {
       const code = systemCode(error);
       return code === 'EACCES' || code === 'EPERM';
+    }
+  }
+
+  async stamp(path: string): Promise<FileStamp | undefined> {
+    try {
+      const { ino, mtimeNs } = statSync(systemPath(path), { bigint: true });
+      return { inode: `${ino}`, modifiedNs: mtimeNs };
+    } catch {
+      return undefined;
     }
   }
 

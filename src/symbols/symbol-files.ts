@@ -20,6 +20,8 @@ export interface SymbolFiles extends Decompressor {
   open(path: string): Promise<ByteSource | undefined>;
   /** Whether {@link open} did not open a file because this user may not read it, or not look there; absent where nobody knows. */
   isForbidden?(path: string): Promise<boolean>;
+  /** What tells whether a file is still the one that was recorded; undefined when it does not exist, absent where nobody knows. */
+  stamp?(path: string): Promise<FileStamp | undefined>;
   /** The vdso of this process, an ELF file in memory; undefined where there is none. */
   ownVdso(): Promise<ByteSource | undefined>;
   /** The running kernel; undefined when it is not Linux. `buildId` is lower-case hex, empty when unknown. */
@@ -28,6 +30,14 @@ export interface SymbolFiles extends Decompressor {
   defaultBuildIdDir(): string | undefined;
   /** Asks servers (debuginfod) for a file, by its build id alone; absent where none is to be asked. Never throws. */
   fetch?(buildId: string, kind: DebugFileKind): Promise<FetchedFile>;
+}
+
+/** What changes when a file is made anew. */
+export interface FileStamp {
+  /** Its number in its file system, decimal. */
+  readonly inode: string;
+  /** When its content was changed last, nanoseconds since 1970. */
+  readonly modifiedNs: bigint;
 }
 
 /** What a debuginfod server has of a build id: the file with the debug information, or the binary itself. */

@@ -20,6 +20,8 @@ export interface SymbolizerOptions {
   readonly guest?: GuestOptions;
   /** Name what perf 6.1 names, the same way, where a better name is known (PLT entries). */
   readonly compatPerf: boolean;
+  /** A time at which the recording had ended, nanoseconds since 1970: what was made later was not recorded. */
+  readonly recordedUntilNs?: bigint;
   /**
    * Choose among several names of one address as linkers know them, as perf does with `--no-demangle`; absent: by what they look like demangled,
    * as perf does else.

@@ -61,7 +61,7 @@ export interface CodeQuestion {
 /**
  * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of
  * virtual machines, code made at run time. What does
- * not fit or is damaged is reported, all as warnings, and never thrown: `build-id-mismatch`, `build-id-shared`, `debug-link-mismatch`, `symbol-file-damaged`,
+ * not fit or is damaged is reported, all as warnings, and never thrown: `build-id-mismatch`, `build-id-shared`, `file-changed`, `debug-link-mismatch`, `symbol-file-damaged`,
  * `debug-info-damaged`, `debug-info-incomplete`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a {@link SymbolSearch}.
  */
 export class Symbolizer {
@@ -135,8 +135,9 @@ export class Symbolizer {
 
   async #fileSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
     const { name: path, pid = -1, codeStart = Number.POSITIVE_INFINITY, sharesName = false } = object;
-    const { compatPerf } = this.#options;
-    const found = await findObjectFiles(files, this.#files, { ...object, path, pid, codeStart, sharesName, wantsLines, compatPerf, dirs: this.#dirs });
+    const { compatPerf, recordedUntilNs } = this.#options;
+    const how = { wantsLines, compatPerf, ...(recordedUntilNs !== undefined && { recordedUntilNs }), dirs: this.#dirs };
+    const found = await findObjectFiles(files, this.#files, { ...object, path, pid, codeStart, sharesName, ...how });
     if (found === undefined) return undefined;
     return this.#codeOf(found, path, files);
   }

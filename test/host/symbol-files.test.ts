@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -66,6 +66,15 @@ describe('NodeSymbolFiles', () => {
       await source.close();
     }
     expect(await files.open(`${dir}/raw-\ufffd`)).toBeUndefined();
+  });
+
+  it('tells by inode and time that a file was made anew', async () => {
+    const path = join(dir, 'stamped');
+    writeFileSync(path, 'old');
+    utimesSync(path, 1, 1_700_000_000);
+    const { ino } = statSync(path, { bigint: true });
+    expect(await files.stamp(path)).toEqual({ inode: `${ino}`, modifiedNs: 1_700_000_000_000_000_000n });
+    expect(await files.stamp(join(dir, 'none'))).toBeUndefined();
   });
 
   it.skipIf(!isLinux)('does not wait for the writer of a FIFO, nor read devices', async () => {

@@ -8,6 +8,7 @@ export class MadeFiles implements SymbolFiles {
   readonly content = new Map<string, Uint8Array>();
   readonly asked: string[] = [];
   openCount = 0;
+  stamp?: NonNullable<SymbolFiles['stamp']>;
   vdso: Uint8Array | undefined;
   kernel: { osRelease: string; buildId: string } | undefined;
 

@@ -77,12 +77,22 @@ export class CheckedFiles {
   }
 
   /** Reports that the files taken for one may be those of another that was recorded under the same path. */
-  doubt(path: string): void {
+  doubtShared(path: string, { source }: ElfFile): void {
+    this.search.remark(source.name, 'it may be another one: several files of this path were recorded, with one build id at most');
     this.#diagnostics.add(
       'build-id-shared',
       'warning',
       `several files were recorded as ${path}, and perf noted one build id at most: its names may be those of another one; perf record --buildid-mmap tells them apart`,
     );
+  }
+
+  /**
+   * Reports that a file that is believed by its path was made anew since it was recorded.
+   * @param why in words: `it has another inode`
+   */
+  doubtChanged({ source }: ElfFile, why: string): void {
+    this.search.remark(source.name, `it may be another file, for no build id was recorded, and ${why}`);
+    this.#diagnostics.add('file-changed', 'warning', `${source.name} may not be the file that was recorded: no build id was recorded, and ${why}`);
   }
 
   #noteFailure(url: string, reason: string): void {

@@ -29,6 +29,8 @@ export interface ObjectFileSearch extends RecordedFile {
   /** Whether other files of the same path were recorded, so that the build id may be that of one of them. */
   readonly sharesName: boolean;
   readonly wantsLines: boolean;
+  /** A time at which the recording had ended, nanoseconds since 1970; absent when unknown. */
+  readonly recordedUntilNs?: bigint;
   /** In the order in which perf 6.1 looks, and only where it looks. */
   readonly compatPerf: boolean;
   readonly dirs: SearchedDirectories;
@@ -68,13 +70,14 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, wanted: Objec
     if (elf === undefined) continue;
     first ??= elf;
     parts.take(elf);
+    if (place === wanted.path && !isKnownBuildId(wanted.buildId)) await checkStamp(files, machine, wanted, elf);
   }
   const file = { ...wanted, buildId: await checkedId(buildId, first) };
   if (!parts.isComplete) await takeDebugFiles(files, file, parts);
   if (!parts.isComplete) await takeServed(files, machine, file, parts);
   if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, machine, files);
   const found = parts.finish(files, wanted.codeStart);
-  if (found !== undefined && mapped === undefined && wanted.sharesName) files.doubt(wanted.path);
+  if (found !== undefined && mapped === undefined && wanted.sharesName) files.doubtShared(wanted.path, found.runtime);
   return found;
 }
 
@@ -88,6 +91,23 @@ async function openMapped(files: CheckedFiles, machine: SymbolFiles, wanted: Obj
   if ((isKnownBuildId(buildId) && !sharesName) || dirs.symfs !== undefined) return undefined;
   const place = await mappedFilePlace(machine, pid, fileIdentity);
   return place === undefined ? undefined : files.open(place, '');
+}
+
+/**
+ * Doubts a file at the recorded path that no build id vouches for, where it was made anew since, or is another machine's: then it has another inode,
+ * or, since file systems give the numbers of removed files to new ones, a later time.
+ */
+async function checkStamp(
+  files: CheckedFiles,
+  machine: SymbolFiles,
+  { path, fileIdentity = '', recordedUntilNs }: ObjectFileSearch,
+  elf: ElfFile,
+): Promise<void> {
+  const stamp = await machine.stamp?.(path);
+  if (stamp === undefined) return;
+  const inode = /:([1-9]\d*)$/.exec(fileIdentity)?.[1];
+  if (inode !== undefined && inode !== stamp.inode) files.doubtChanged(elf, 'it has another inode than that one');
+  else if (recordedUntilNs !== undefined && stamp.modifiedNs > recordedUntilNs) files.doubtChanged(elf, 'it was changed after the recording was made');
 }
 
 async function takeDebugFiles(files: CheckedFiles, file: ObjectFileSearch, parts: Parts): Promise<void> {

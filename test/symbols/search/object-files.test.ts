@@ -119,6 +119,29 @@ describe('files of a binary that is not at its path', () => {
     });
   });
 
+  it('are in doubt at the recorded path where they were made anew, and no build id was recorded', async () => {
+    const stamp = { inode: '4711', modifiedNs: 1_000n };
+    files.stamp = async (path) => (path === PATH ? stamp : undefined);
+    files.content.set(PATH, named('perhaps'));
+    files.content.set(`/mnt${PATH}`, named('given'));
+    const doubts = async (object: Partial<CodeObject>, options: Partial<SymbolizerOptions> = {}): Promise<string> => {
+      diagnostics = new Diagnostics();
+      expect(await nameOf({ buildId: '', ...object }, options)).toBe(options.symfs === undefined ? 'perhaps' : 'given');
+      const [found] = diagnostics.list();
+      return found === undefined ? '' : `${found.severity} ${found.code}: ${found.message}`;
+    };
+    expect(await doubts({ fileIdentity: '254:1:4712' })).toBe(
+      `warning file-changed: ${PATH} may not be the file that was recorded: no build id was recorded, and it has another inode than that one`,
+    );
+    expect(outcomeOf(PATH)).toMatchObject({ outcome: 'fits', detail: expect.stringContaining('another inode') });
+    expect(await doubts({ fileIdentity: '254:1:4711' }, { recordedUntilNs: 999n })).toContain('it was changed after the recording was made');
+    expect(await doubts({ fileIdentity: '254:1:4711' }, { recordedUntilNs: 1_000n })).toBe('');
+    // Of memory and of old recordings no inode is known.
+    for (const fileIdentity of ['0:0:0', '']) expect(await doubts({ fileIdentity })).toBe('');
+    expect(await doubts({ buildId: ID, fileIdentity: '254:1:4712' })).toBe('');
+    expect(await doubts({ fileIdentity: '254:1:4712' }, { symfs: '/mnt' })).toBe('');
+  });
+
   it('are in doubt where the build id may be that of another file of the path', async () => {
     files.content.set(PATH, named('perhaps'));
     expect(await nameOf({ sharesName: true })).toBe('perhaps');
