@@ -7,6 +7,10 @@ import type { FromChild, Progress, RunTask, Suspicion, ToChild, TryTask } from '
 
 /** Time on the clock after which a child is believed to hang. Longer than any input may take, for the machine may have other things to do. */
 const HANG_MS = 15_000;
+/** A child that has had less of the processor than this meanwhile does not hang, but waits for the processor… */
+const STARVED_CPU_MS = 3000;
+/** … or for something that does not come. */
+const STUCK_MS = 120_000;
 const POLL_MS = 200;
 const MAX_HEAP_MB = 400;
 
@@ -84,8 +88,15 @@ export class Child {
         if (ending.how !== 'said so') this.stop();
         resolve(ending);
       };
+      let started = startedAt();
+      let cpuAtStart = cpuMsOf(child);
       const timer = setInterval(() => {
-        if (Date.now() - startedAt() > HANG_MS) end({ how: 'hung' });
+        if (startedAt() !== started) {
+          started = startedAt();
+          cpuAtStart = cpuMsOf(child);
+        }
+        const waited = Date.now() - started;
+        if (waited > STUCK_MS || (waited > HANG_MS && !(cpuMsOf(child) - cpuAtStart < STARVED_CPU_MS))) end({ how: 'hung' });
       }, POLL_MS);
       child.on('message', (message: FromChild) => {
         listen(message);
@@ -118,5 +129,15 @@ export class Child {
       // Not there before the first input.
       return undefined;
     }
+  }
+}
+
+/** Processor time that a process has had; NaN where that is not told. Linux's clock ticks are hundredths of a second (proc_pid_stat(5)). */
+function cpuMsOf({ pid }: ChildProcess): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');
+    return 10 * (Number(fields[11]) + Number(fields[12]));
+  } catch {
+    return Number.NaN;
   }
 }
