@@ -158,12 +158,27 @@ describe('code of JITs', () => {
   });
 
   it('is asked for by the name of a dump that is mapped as code alone', async () => {
-    const names = ['/tmp/jit-12.dump.gz', '/tmp/jit-x.dump', '/tmp/my-jit-12.dump', 'jit-12.dump', '//anon', '/tmp/jit-.dump'];
+    const names = [
+      '/tmp/jit-12.dump.gz',
+      '/tmp/jit-1-2-12.dump',
+      '/tmp/jit--12.dump',
+      '/tmp/jit-x.dump',
+      '/tmp/my-jit-12.dump',
+      'jit-12.dump',
+      '//anon',
+      '/tmp/jit-.dump',
+    ];
     const data = record.mmap2({ pid: 12, tid: 12, addr: 0x1000n, len: 0x1000n, filename: PATH, prot: 3 }, { sampleId: { time: 10n, pid: 12, tid: 12 } });
     const { asked } = await read([...names.map((name) => marker(10n, 12, name)), data, sample(30n)], { dump: LOADS });
     expect(asked).toEqual([]);
     const { frames, asked: askedOnce } = await read([marker(10n), marker(12n), sample(30n)], { dump: LOADS });
     expect([frames, askedOnce]).toEqual([[`first ${PATH}`], [`${PATH} 12`]]);
+  });
+
+  it('is found by the name that JavaScriptCore gives dumps, with the number of a thread before that of the process', async () => {
+    const path = '/tmp/jit-15-12.dump';
+    const { frames, asked } = await read([marker(10n, 12, path), sample(30n)], { dump: LOADS });
+    expect([frames, asked]).toEqual([[`first ${path}`], [`${path} 12`]]);
   });
 
   it('is not looked for where perf does not', async () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { OpenJitDump } from '../perfdata/jitdump.ts';
+import { jitDumpPid, type OpenJitDump } from '../perfdata/jitdump.ts';
 import { namespacedPid } from '../symbols/jit/namespaced-pid.ts';
 import { openRegularFileNow } from './regular-file.ts';
 
@@ -16,7 +16,7 @@ export function jitDumpsOf({ perfMapDir, symfs }: JitDumpDirectories): OpenJitDu
   return (path, pid) => {
     const name = path.slice(path.lastIndexOf('/') + 1);
     // Whatever a recording names, nothing else is opened.
-    const [, number] = /^jit-(\d{1,10})\.dump$/.exec(name) ?? [];
+    const number = jitDumpPid(name);
     if (number === undefined || !path.startsWith('/') || path.split('/').includes('..')) return undefined;
     const own = `/proc/${pid}/root${path}`;
     // A process that goes by another number has a namespace of its own, and most often its own files.

@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { CLOCK_MONOTONIC } from '../perfdata/attr-names.ts';
-import { type JitDump, type OpenJitDump, readJitDump } from '../perfdata/jitdump.ts';
+import { type JitDump, jitDumpPid, type OpenJitDump, readJitDump } from '../perfdata/jitdump.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
 import type { RecordingClock } from './clock.ts';
 import type { SessionEvent } from './events.ts';
@@ -53,7 +53,7 @@ export class JitCode {
 
   /** Takes the dump that a record maps, if it maps one. @param dso of the file that is mapped */
   meet(record: MmapRecord, dso: number): void {
-    if (this.#open === undefined || !record.isExecutable || !/\/jit-\d{1,10}\.dump$/.test(record.filename)) return;
+    if (this.#open === undefined || !record.isExecutable || !isJitDump(record.filename)) return;
     const key = `${record.pid} ${dso}`;
     if (this.#met.has(key)) return;
     if (this.#met.size >= MAX_DUMPS) {
@@ -134,6 +134,11 @@ export class JitCode {
       source.close();
     }
   }
+}
+
+function isJitDump(path: string): boolean {
+  const slash = path.lastIndexOf('/');
+  return slash >= 0 && jitDumpPid(path.slice(slash + 1)) !== undefined;
 }
 
 /** Rows of the placements by time; of the same time, in the order of the file. */

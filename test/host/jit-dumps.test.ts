@@ -41,6 +41,11 @@ describe('jitDumpsOf', () => {
     expect(contentOf(path, { symfs: join(directory, 'target') })).toBeUndefined();
   });
 
+  it('opens a dump that has the number of a thread in its name, too', () => {
+    writeFileSync(join(directory, 'jit-7-6.dump'), 'of thread 7');
+    expect(contentOf(join(directory, 'jit-7-6.dump'))).toBe('of thread 7');
+  });
+
   it('opens an empty dump', () => {
     writeFileSync(join(directory, 'jit-5.dump'), '');
     expect(contentOf(join(directory, 'jit-5.dump'))).toBe('');
