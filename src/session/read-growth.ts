@@ -8,6 +8,8 @@ export interface ReadSample {
   readonly kind: 'read';
   /** The event that was sampled, and in which file position, for messages. */
   readonly event: number;
+  /** Whose values these are: a thread's own (its tid) where each thread counts for itself; −1 for the counter's, whoever ran. */
+  readonly thread: number;
   readonly fileOffset: number;
   readonly events: readonly number[];
   /** Of the kernel's events, which count each by itself (one per CPU or thread). */
@@ -18,9 +20,13 @@ export interface ReadSample {
 /**
  * Values of counters only ever grow: what a sample stands for is what they have grown by since the sample before it in
  * time. A member that has not moved gives no sample. Observed: perf 6.1.
+ *
+ * Of inherited events (`inherit`, since Linux 6.12 together with READ) the values are those of the thread that was sampled, under
+ * the id that all threads have. Observed: Linux 6.18. perf 6.13 counts so; perf 6.1 takes them all for one counter.
  */
 export class ReadGrowth {
-  readonly #lastValues = new Map<number, number>();
+  /** By thread, −1 for no particular one, and id. */
+  readonly #lastValues = new Map<number, Map<number, number>>();
   readonly #diagnostics: Diagnostics;
 
   constructor(diagnostics: Diagnostics) {
@@ -35,10 +41,13 @@ export class ReadGrowth {
   take(read: ReadSample, ownPeriod: number, deliver: (event: number, period: number) => void): boolean {
     let hasDelivered = ownPeriod >= 0;
     if (hasDelivered) deliver(read.event, ownPeriod);
+    const lastValues = this.#lastValuesOf(read.thread);
+    // Another thread has the number now, and begins at 0.
+    if (read.thread >= 0 && read.values.some((value, i) => value < (lastValues.get(read.ids[i]) ?? 0))) lastValues.clear();
     for (let i = 0; i < read.values.length; i++) {
       const id = read.ids[i];
-      const growth = read.values[i] - (this.#lastValues.get(id) ?? 0);
-      this.#lastValues.set(id, read.values[i]);
+      const growth = read.values[i] - (lastValues.get(id) ?? 0);
+      lastValues.set(id, read.values[i]);
       if (growth < 0) {
         this.#diagnostics.add('count-decreased', 'loss', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', read.fileOffset);
       }
@@ -47,5 +56,14 @@ export class ReadGrowth {
       deliver(read.events[i], growth);
     }
     return hasDelivered;
+  }
+
+  #lastValuesOf(thread: number): Map<number, number> {
+    let values = this.#lastValues.get(thread);
+    if (values === undefined) {
+      values = new Map();
+      this.#lastValues.set(thread, values);
+    }
+    return values;
   }
 }

@@ -152,7 +152,7 @@ export class SampleReader {
     const detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, end, misc);
     if (offsets.read >= 0) {
       const ownPeriod = this.#rules.readKeepsPeriod ? period : -1;
-      const read = this.#readValues(sampled, event, view, fileOffset);
+      const read = this.#readValues(sampled, event, tid, view, fileOffset);
       this.#taker.takeReadSample(read, timeNs, nr, pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail);
       return true;
     }
@@ -174,7 +174,7 @@ export class SampleReader {
   }
 
   /** The values of a READ field, of events that are known. */
-  #readValues(sampled: SessionEvent, sampledEvent: number, view: ByteView, fileOffset: number): ReadSample {
+  #readValues(sampled: SessionEvent, sampledEvent: number, tid: number, view: ByteView, fileOffset: number): ReadSample {
     const fields = readValuesOf(sampled.attr.readFormat, view, this.#offsets.read);
     const events: number[] = [];
     const ids: number[] = [];
@@ -192,7 +192,8 @@ export class SampleReader {
       ids.push(id);
       values.push(view.u64(at));
     }
-    return { kind: 'read', event: sampledEvent, fileOffset, events, ids, values };
+    const thread = sampled.attr.flags.has('inherit') ? tid : -1;
+    return { kind: 'read', event: sampledEvent, thread, fileOffset, events, ids, values };
   }
 }
 

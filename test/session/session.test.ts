@@ -206,6 +206,42 @@ describe('samples', () => {
     ]);
   });
 
+  it('of an inherited group count what the values of their own thread have grown by', async () => {
+    const group = { sampleType: ['ip', 'tid', 'time', 'read', 'id'] as const, readFormat: ['id', 'group'] as const };
+    const attrs: AttrSpec[] = [
+      { name: 'cpu-clock', ids: [21n], ...group, flags: ['sampleIdAll', 'inherit'] },
+      { name: 'page-faults', config: 2n, ids: [22n], ...group, flags: ['sampleIdAll', 'inherit'] },
+    ];
+    const sampleOf = (tid: number, time: bigint, clock: bigint, faults: bigint) =>
+      record.sample({
+        ip: 1n,
+        pid: 1,
+        tid,
+        time,
+        read: {
+          values: [
+            { value: clock, id: 21n },
+            { value: faults, id: 22n },
+          ],
+        },
+      });
+    // As Linux 6.18 gave them. The last thread has the number of the first, which has ended.
+    const records = [sampleOf(2, 5n, 1000n, 1n), sampleOf(3, 6n, 900n, 4n), sampleOf(2, 7n, 2000n, 1n), sampleOf(3, 8n, 1900n, 5n), sampleOf(2, 9n, 800n, 7n)];
+    const { samples, diagnostics } = await decode(encodeFile({ attrs, records, features: { eventDesc: true } }));
+    expect(samples.map(({ tid, event, period }) => [tid, event, period])).toEqual([
+      [2, 'cpu-clock', 1000],
+      [2, 'page-faults', 1],
+      [3, 'cpu-clock', 900],
+      [3, 'page-faults', 4],
+      [2, 'cpu-clock', 1000],
+      [3, 'cpu-clock', 1000],
+      [3, 'page-faults', 1],
+      [2, 'cpu-clock', 800],
+      [2, 'page-faults', 7],
+    ]);
+    expect(diagnostics.list()).toEqual([]);
+  });
+
   it('without a time are taken at once, in file order', async () => {
     const { samples } = await decode(
       encodeFile({ attrs: [{ period: 1n, sampleType: ['ip', 'tid'] }], records: [2n, 1n].map((ip) => record.sample({ ip, pid: 1 })) }),
