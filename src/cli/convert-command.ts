@@ -5,6 +5,7 @@ import { PerfconvError } from '../errors.ts';
 import { FORMATS, FORMATS_TO_COME, type Format } from '../formats.ts';
 import type { OpenInput } from '../host/open-input.ts';
 import { OutputStage } from '../host/output-stage.ts';
+import { systemPath } from '../host/system-path.ts';
 import type { WriteOptions } from '../write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { didYouMean } from './did-you-mean.ts';
@@ -94,7 +95,7 @@ async function writeOutputs(stage: OutputStage, input: OpenInput, plan: Plan, ar
 /** A first word that is no file is rather a command, if it is nearly the name of one. */
 function checkNoCommand(word: string | undefined): void {
   // A command's own name was meant for a file, as in `convert convert` and `-- report`.
-  if (word === undefined || COMMANDS.some(({ name }) => name === word) || existsSync(word)) return;
+  if (word === undefined || COMMANDS.some(({ name }) => name === word) || existsSync(systemPath(word))) return;
   const hint = didYouMean(
     word,
     COMMANDS.map(({ name }) => name),
@@ -103,7 +104,7 @@ function checkNoCommand(word: string | undefined): void {
 }
 
 function checkNoFormats(inputs: readonly string[]): void {
-  const format = inputs.find((word) => FORMATS.some((name) => name === word) && !existsSync(word));
+  const format = inputs.find((word) => FORMATS.some((name) => name === word) && !existsSync(systemPath(word)));
   if (format !== undefined) throw new PerfconvError('usage', `there is no file ${format}; the format is -t ${format}`);
 }
 
@@ -114,5 +115,5 @@ function readFormat(args: Arguments): Format | undefined {
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return statSync(systemPath(path), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

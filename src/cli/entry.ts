@@ -1,3 +1,4 @@
+import { withTheirBytes } from '../host/system-path.ts';
 import { main } from './main.ts';
 
-process.exitCode = await main(process.argv.slice(2), process);
+process.exitCode = await main(withTheirBytes(process.argv.slice(2)), process);

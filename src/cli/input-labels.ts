@@ -1,4 +1,5 @@
-import { resolve, sep } from 'node:path';
+import { sep } from 'node:path';
+import { absolutePath } from '../host/system-path.ts';
 import { displayName } from './messages.ts';
 import { STANDARD_STREAM } from './outputs.ts';
 
@@ -7,7 +8,7 @@ import { STANDARD_STREAM } from './outputs.ts';
  * with as many directories before it as tell them apart, `monday/web.data`.
  */
 export function inputLabels(inputs: readonly string[]): string[] {
-  const paths = inputs.map((input) => (input === STANDARD_STREAM ? [displayName(input)] : resolve(input).split(sep)));
+  const paths = inputs.map((input) => (input === STANDARD_STREAM ? [displayName(input)] : absolutePath(input).split(sep)));
   return paths.map((path, index) => {
     const others = paths.filter((_, other) => other !== index);
     for (let length = 1; length < path.length; length++) {

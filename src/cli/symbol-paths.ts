@@ -1,6 +1,7 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { PerfconvError } from '../errors.ts';
 import { ioError } from '../host/io-error.ts';
+import { systemPath } from '../host/system-path.ts';
 import type { Arguments } from './arguments.ts';
 
 /** Options that name where symbols are. */
@@ -26,8 +27,9 @@ export function checkSymbolPaths(args: Arguments): void {
 function check(label: string, path: string, complaintOf: (stats: Stats) => string | undefined): void {
   let complaint: string | undefined;
   try {
-    complaint = complaintOf(statSync(path));
-    if (complaint === undefined) accessSync(path, constants.R_OK);
+    const place = systemPath(path);
+    complaint = complaintOf(statSync(place));
+    if (complaint === undefined) accessSync(place, constants.R_OK);
   } catch (error) {
     throw ioError(error, label);
   }

@@ -2,6 +2,7 @@ import { close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { ioError } from './io-error.ts';
+import { systemPath } from './system-path.ts';
 
 const openDescriptor = promisify(open);
 const closeDescriptor = promisify(close);
@@ -31,7 +32,7 @@ export class FileSource implements ByteSource {
   /** @throws PerfconvError `io` */
   static async open(path: string): Promise<FileSource> {
     try {
-      return await FileSource.fromDescriptor(await openDescriptor(path, 'r'), path, true);
+      return await FileSource.fromDescriptor(await openDescriptor(systemPath(path), 'r'), path, true);
     } catch (error) {
       throw ioError(error, path);
     }

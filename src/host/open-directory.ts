@@ -6,6 +6,7 @@ import { DirectorySource } from './directory-source.ts';
 import { FileSource } from './file-source.ts';
 import type { OpenInput } from './input.ts';
 import { ioError } from './io-error.ts';
+import { systemPath } from './system-path.ts';
 
 const MAIN_FILE = 'data';
 /** Files of records beside it, one for each thread that wrote: `data.0` and up. */
@@ -19,7 +20,7 @@ const KCORE_DIR = 'kcore_dir';
  * @throws PerfconvError `io` when the directory holds no recording or a file cannot be opened, `damaged` when its main file is missing
  */
 export async function openDirectory(path: string, diagnostics: Diagnostics | undefined): Promise<OpenInput> {
-  const names = await readdir(path).catch((error: unknown) => {
+  const names = await readdir(systemPath(path)).catch((error: unknown) => {
     throw ioError(error, path);
   });
   const numbers = names.flatMap((name) => PART.exec(name)?.[1] ?? []).map(Number);
@@ -44,7 +45,7 @@ export async function openDirectory(path: string, diagnostics: Diagnostics | und
     throw error;
   }
   const kcoreDir = join(path, KCORE_DIR);
-  const hasKcoreDir = names.includes(KCORE_DIR) && (await stat(kcoreDir).catch(() => undefined))?.isDirectory() === true;
+  const hasKcoreDir = names.includes(KCORE_DIR) && (await stat(systemPath(kcoreDir)).catch(() => undefined))?.isDirectory() === true;
   return {
     source: new DirectorySource(path, data, opened.slice(1)),
     modifiedNs: opened.reduce((newest, { modifiedNs }) => (modifiedNs > newest ? modifiedNs : newest), 0n),
@@ -54,7 +55,7 @@ export async function openDirectory(path: string, diagnostics: Diagnostics | und
 
 /** undefined for what is no regular file: opening a pipe would wait for its writer. @throws PerfconvError `io` */
 async function openRegularFile(path: string): Promise<FileSource | undefined> {
-  const stats = await stat(path).catch((error: unknown) => {
+  const stats = await stat(systemPath(path)).catch((error: unknown) => {
     throw ioError(error, path);
   });
   return stats.isFile() ? FileSource.open(path) : undefined;

@@ -11,6 +11,7 @@ import { ioError } from './io-error.ts';
 import { openDirectory } from './open-directory.ts';
 import { keepWhole } from './spill.ts';
 import { StreamSource } from './stream-source.ts';
+import { systemPath } from './system-path.ts';
 import { unwrap } from './unwrap.ts';
 import { findWrapping, unpackCommand, WRAPPING_START_BYTES, type Wrapping } from './wrappings.ts';
 
@@ -23,12 +24,12 @@ export type { OpenInput } from './input.ts';
  * @throws PerfconvError `io`, `unsupported` for a packed input that is not read, `damaged` for one that cannot be unpacked at all
  */
 export async function openFile(path: string, diagnostics?: Diagnostics): Promise<OpenInput> {
-  const stats = await stat(path).catch((error: unknown) => {
+  const stats = await stat(systemPath(path)).catch((error: unknown) => {
     throw ioError(error, path);
   });
   if (stats.isDirectory()) return openDirectory(path, diagnostics);
   if (stats.isFile()) return fromFile(await FileSource.open(path), diagnostics);
-  return openStream(createReadStream(path), path, diagnostics);
+  return openStream(createReadStream(systemPath(path)), path, diagnostics);
 }
 
 /**
@@ -62,7 +63,7 @@ export async function openStream(readable: Readable, name: string, diagnostics?:
 export function isLivePipe(input: string | number | undefined): boolean {
   if (input === undefined) return false;
   try {
-    const stats = typeof input === 'string' ? statSync(input) : fstatSync(input);
+    const stats = typeof input === 'string' ? statSync(systemPath(input)) : fstatSync(input);
     return stats.isFIFO() || stats.isSocket();
   } catch {
     return false; // Opening it says what is wrong.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, open, openSync, rmSync, type Stats } from 'node:fs';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { PerfconvError } from '../errors.ts';
@@ -9,6 +9,7 @@ import { FileSink } from './file-sink.ts';
 import { GzipSink } from './gzip-sink.ts';
 import { ioError, systemCode } from './io-error.ts';
 import { targetOf } from './output-target.ts';
+import { absolutePath, systemPath } from './system-path.ts';
 
 const openDescriptor = promisify(open);
 
@@ -50,10 +51,10 @@ export class OutputStage {
     const target = await statTarget(path);
     if (target !== undefined && !target.isDirectory()) throw new PerfconvError('io', 'is no directory, and the tables need one', { file: path });
     const temporary = this.#stage(path, true);
-    create(path, () => mkdirSync(temporary));
+    create(path, () => mkdirSync(systemPath(temporary)));
     return async (fileName) => {
       const file = new FileSink(
-        create(path, () => openSync(join(temporary, fileName), 'wx')),
+        create(path, () => openSync(systemPath(join(temporary, fileName)), 'wx')),
         join(path, fileName),
       );
       this.#files.push(file);
@@ -69,7 +70,7 @@ export class OutputStage {
       const { temporary, target, name, isDirectory } = this.#staged[0];
       try {
         if (isDirectory) await moveDirectory(temporary, target);
-        else await rename(temporary, target);
+        else await rename(systemPath(temporary), systemPath(target));
       } catch (error) {
         throw ioError(error, name);
       }
@@ -81,12 +82,12 @@ export class OutputStage {
   async discard(): Promise<void> {
     for (const compressor of this.#compressors) await compressor.destroy();
     await this.#closeFiles().catch(() => {});
-    for (const { temporary } of this.#staged.splice(0)) await rm(temporary, { recursive: true, force: true }).catch(() => {});
+    for (const { temporary } of this.#staged.splice(0)) await rm(systemPath(temporary), { recursive: true, force: true }).catch(() => {});
   }
 
   /** As {@link discard}, at once: for a process that a signal ends. */
   discardNow(): void {
-    for (const { temporary } of this.#staged.splice(0)) rmSync(temporary, { recursive: true, force: true });
+    for (const { temporary } of this.#staged.splice(0)) rmSync(systemPath(temporary), { recursive: true, force: true });
   }
 
   #compressed(file: FileSink): GzipSink {
@@ -98,14 +99,14 @@ export class OutputStage {
   async #openStaged(path: string, target: Stats | undefined): Promise<FileSink> {
     const temporary = this.#stage(path, false);
     // At once, not in a thread: a signal must find every file that was made.
-    const descriptor = create(path, () => openSync(temporary, 'wx'));
-    if (target !== undefined) chmodSync(temporary, target.mode & 0o777);
+    const descriptor = create(path, () => openSync(systemPath(temporary), 'wx'));
+    if (target !== undefined) chmodSync(systemPath(temporary), target.mode & 0o777);
     return new FileSink(descriptor, path);
   }
 
   async #openDirectly(path: string): Promise<FileSink> {
     try {
-      return new FileSink(await openDescriptor(path, 'w'), path);
+      return new FileSink(await openDescriptor(systemPath(path), 'w'), path);
     } catch (error) {
       throw ioError(error, path);
     }
@@ -126,7 +127,7 @@ export class OutputStage {
 
 async function statTarget(path: string): Promise<Stats | undefined> {
   try {
-    return await stat(path);
+    return await stat(systemPath(path));
   } catch (error) {
     // Missing is what it may be; whatever else is wrong shows when the file beside it is made.
     if (systemCode(error) === 'ENOENT') return undefined;
@@ -147,16 +148,16 @@ function create<T>(path: string, make: () => T): T {
 /** As the user named it; behind a symbolic link, where that points to. */
 function missingDirectory(path: string): string {
   const target = targetOf(path);
-  return dirname(target === resolve(path) ? path : target);
+  return dirname(target === absolutePath(path) ? path : target);
 }
 
 /** Moves a directory to its place; into one that is there already, file by file. */
 async function moveDirectory(temporary: string, target: string): Promise<void> {
-  const isThere = await stat(target).catch(() => undefined);
+  const isThere = await stat(systemPath(target)).catch(() => undefined);
   if (isThere === undefined) {
-    await rename(temporary, target);
+    await rename(systemPath(temporary), systemPath(target));
     return;
   }
-  for (const name of await readdir(temporary)) await rename(join(temporary, name), join(target, name));
-  await rm(temporary, { recursive: true, force: true });
+  for (const name of await readdir(systemPath(temporary))) await rename(systemPath(join(temporary, name)), systemPath(join(target, name)));
+  await rm(systemPath(temporary), { recursive: true, force: true });
 }

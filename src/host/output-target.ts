@@ -1,5 +1,6 @@
-import { type BigIntStats, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { absolutePath, linkTarget, realPath, systemPath } from './system-path.ts';
 
 /** As many links behind one another as Linux follows (path_resolution(7)). */
 const MAX_LINKS = 40;
@@ -9,10 +10,10 @@ const MAX_LINKS = 40;
  * not there yet. A path whose directory is missing, or whose links go round in a circle, is only made absolute.
  */
 export function targetOf(path: string): string {
-  let target = resolve(path);
+  let target = absolutePath(path);
   try {
     for (let links = 0; links < MAX_LINKS; links++) {
-      target = join(realpathSync(dirname(target)), basename(target));
+      target = join(realPath(dirname(target)), basename(target));
       const link = readLink(target);
       if (link === undefined) return target;
       target = resolve(dirname(target), link);
@@ -20,7 +21,7 @@ export function targetOf(path: string): string {
   } catch {
     return target;
   }
-  return resolve(path);
+  return absolutePath(path);
 }
 
 /** Tells files apart whatever they are called: two paths have the same identity where they are, or would become, one file. */
@@ -37,7 +38,7 @@ export function statsIdentity({ dev, ino }: BigIntStats): string {
 
 function readLink(path: string): string | undefined {
   try {
-    return readlinkSync(path);
+    return linkTarget(path);
   } catch {
     return undefined; // Not there, or no link.
   }
@@ -45,7 +46,7 @@ function readLink(path: string): string | undefined {
 
 function statIfThere(path: string): BigIntStats | undefined {
   try {
-    return statSync(path, { bigint: true });
+    return statSync(systemPath(path), { bigint: true });
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -188,5 +188,52 @@ test.each([[[]], [['report']], [['info']], [['dump']]])('where no input is given
     status: 1,
     stdout: '',
     stderr: 'perfconv: perf.data: no such file or directory; name a recording, or - for standard input (perfconv --help tells more)\n',
+  });
+});
+
+// Other systems take no such names.
+describe.skipIf(process.platform !== 'linux')('paths that are not UTF-8', () => {
+  const run = (script: string) =>
+    spawnSync('sh', ['-c', `perfconv() { "$NODE" "$BIN" "$@"; }; raw=$(printf 'd\\377'); ${script}`], {
+      cwd: dir,
+      encoding: 'latin1',
+      env: { ...process.env, NODE: process.execPath, BIN: bin },
+    });
+  const filesIn = (place: Buffer): string[] => readdirSync(place, 'latin1').sort();
+  let place: Buffer;
+  beforeEach(() => {
+    place = Buffer.concat([Buffer.from(`${dir}/d`), Uint8Array.of(0xff)]);
+    mkdirSync(place);
+    writeFileSync(Buffer.concat([place, Buffer.from('/perf.data')]), fileRecording());
+  });
+
+  test('the working directory', () => {
+    expect(run('cd "$raw" && perfconv -q -t folded && perfconv -q -t csv -o tables')).toMatchObject({ status: 0, stderr: '' });
+    expect(filesIn(place)).toEqual(['perf.data', 'perf.folded', 'tables']);
+    expect(readFileSync(Buffer.concat([place, Buffer.from('/perf.folded')]), 'utf8')).toBe(folded);
+  });
+
+  test('inputs, outputs, and links to them', () => {
+    expect(run('perfconv -q -o "$raw/$raw.folded" "$raw/perf.data" && ln -s "$raw/to.pb" link.pb && perfconv -q -o link.pb "$raw/perf.data"')).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    expect(filesIn(place)).toEqual(['d\xff.folded', 'perf.data', 'to.pb']);
+    expect(run('perfconv "$raw/none.data"').stderr).toBe('perfconv: d\\xff/none.data: no such file or directory\n');
+    expect(run('perfconv -t folded -o "$raw/perf.data" "$raw/perf.data"').stderr).toBe('perfconv: -o d\\xff/perf.data would overwrite the input\n');
+    expect(run('perfconv -o "$raw/none/x.pb" "$raw/perf.data"').stderr).toBe('perfconv: d\\xff/none/x.pb: there is no directory d\\xff/none\n');
+  });
+
+  test('nothing is left where an output fails', () => {
+    writeFileSync(join(dir, 'bad.data'), fileRecording().subarray(0, 100));
+    expect(run('perfconv -q -o "$raw/x.pb" -o "$raw/x.folded" bad.data').status).toBe(1);
+    expect(filesIn(place)).toEqual(['perf.data']);
+  });
+
+  test('names of what is asked for', () => {
+    const named = Buffer.from(Buffer.from(fileRecording()).toString('latin1').replaceAll('app\0', 'a\xffp\0'), 'latin1');
+    writeFileSync(join(dir, 'named.data'), named);
+    expect(run(`perfconv -q -t folded -o - --comm "$(printf 'a\\377p')" named.data`)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^a\xffp;/) });
+    expect(run(`perfconv -q -t folded -o - --comm "$(printf 'a\\376p')" named.data`).status).toBe(1);
   });
 });
