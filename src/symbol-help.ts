@@ -45,6 +45,8 @@ function fileHelp({ name, places, buildId }: DsoSymbols, lacksNames: boolean): s
     return `it was deleted before perf could note its build id: give the file that ran as DIR/${kept} with --symfs DIR`;
   }
   if (fitting.length === 0) return `its file was not found: give the recorded files with --symfs DIR${fetch}`;
+  const cut = fitting.find(({ holds }) => holds.isCut === true);
+  if (cut !== undefined) return `${cut.place} is cut off: give the whole file with --symfs DIR${fetch}`;
   if (lacksNames && fitting.every(({ holds }) => holds.code === false)) {
     return `its debug file does not tell where its code lay in the binary: give that, too, with --symfs DIR${fetch}`;
   }

@@ -77,6 +77,7 @@ describe('what helps', () => {
     ['a deleted file under its name', dso('/opt/app/server (deleted)', 1, {}), 'give the file that ran as DIR/server with --symfs DIR'],
     ['a server, where the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
     ['debug symbols of a stripped file', dso('/bin/a', 1, fits({ symbols: 'none' })), '--debug-dir DIR'],
+    ['the whole file', dso('/bin/a', 1, fits({ symbols: 'none', isCut: true })), '/opt/app/server is cut off: give the whole file'],
     ['the binary beside its debug file', dso('/bin/a', 1, fits({ code: false, symbols: 'symtab' })), 'does not tell where its code lay'],
     ['debug information for lines', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED }), 'compile with -g'],
     ["the kernel's list", dso('[kernel.kallsyms]', 1, { kind: 'kernel' }), '--kallsyms FILE'],

@@ -61,6 +61,8 @@ export class ElfFile {
   readonly sections: readonly ElfSection[];
   /** In file order; empty when the file has none or they cannot be read. */
   readonly segments: readonly ElfSegment[];
+  /** Whether section headers that the file should have lie behind its end, as in one that was not copied whole. */
+  readonly isCut: boolean;
   readonly #loads: readonly ElfSegment[];
 
   private constructor(source: ByteSource, header: ElfIdentity, sections: readonly ElfSection[], segments: readonly ElfSegment[]) {
@@ -69,6 +71,7 @@ export class ElfFile {
     this.littleEndian = header.littleEndian;
     this.type = header.type;
     this.machine = header.machine;
+    this.isCut = header.isCut;
     this.sections = sections;
     this.segments = segments;
     this.#loads = segments.filter((segment) => segment.type === PT_LOAD).slice(0, MAX_LOADS);
@@ -82,7 +85,7 @@ export class ElfFile {
     const header = readHeader(await readRange(source, 0, 64), source.name);
     const sections = await readSections(source, header);
     const segmentCount = header.phnum === PN_XNUM && sections.escape ? sections.escape.segmentCount : header.phnum;
-    return new ElfFile(source, header, sections.list, await readSegments(source, header, segmentCount));
+    return new ElfFile(source, { ...header, isCut: sections.isCut }, sections.list, await readSegments(source, header, segmentCount));
   }
 
   /** The same file with program headers that are put in the place of its own. */
@@ -97,7 +100,7 @@ export class ElfFile {
 
   /** Whether the file holds machine code; a separate debug file has its sections without their bytes. */
   get hasCode(): boolean {
-    if (this.sections.length === 0) return this.#loads.some((segment) => (segment.flags & PF_X) !== 0 && segment.filesz > 0);
+    if (this.sections.length === 0 || this.isCut) return this.#loads.some((segment) => (segment.flags & PF_X) !== 0 && segment.filesz > 0);
     return this.sections.some((section) => (section.flags & SHF_EXECINSTR) !== 0 && section.type !== SHT_NOBITS);
   }
 
@@ -155,9 +158,10 @@ interface ElfIdentity {
   readonly littleEndian: boolean;
   readonly type: number;
   readonly machine: number;
+  readonly isCut: boolean;
 }
 
-interface ElfHeader extends ElfIdentity {
+interface ElfHeader extends Omit<ElfIdentity, 'isCut'> {
   readonly phoff: number;
   readonly shoff: number;
   readonly phentsize: number;
@@ -197,12 +201,12 @@ interface Escape {
   readonly segmentCount: number;
 }
 
-async function readSections(source: ByteSource, header: ElfHeader): Promise<{ list: ElfSection[]; escape?: Escape }> {
+async function readSections(source: ByteSource, header: ElfHeader): Promise<{ list: ElfSection[]; isCut: boolean; escape?: Escape }> {
   const is64 = header.classBits === 64;
   const { shoff, shentsize } = header;
-  if (shoff === 0 || shentsize < (is64 ? 64 : 40)) return { list: [] };
+  if (shoff === 0 || shentsize < (is64 ? 64 : 40)) return { list: [], isCut: false };
   const first = new ByteView(await readRange(source, shoff, shentsize), header.littleEndian);
-  if (first.length < shentsize) return { list: [] };
+  if (first.length < shentsize) return { list: [], isCut: true };
   const null0 = readSection(first, 0, is64);
   const count = Math.min(header.shnum === 0 ? null0.sizeBytes : header.shnum, MAX_HEADERS);
   const table = new ByteView(await readRange(source, shoff, count * shentsize), header.littleEndian);
@@ -215,6 +219,7 @@ async function readSections(source: ByteSource, header: ElfHeader): Promise<{ li
   );
   return {
     list: rows.map(({ nameOffset, ...row }) => ({ ...row, name: names.text(nameOffset, Math.min(nameOffset + MAX_SECTION_NAME_SIZE_BYTES, names.length)) })),
+    isCut: whole < count,
     escape: { segmentCount: null0.info },
   };
 }

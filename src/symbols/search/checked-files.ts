@@ -9,6 +9,8 @@ import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import { fileCrc } from './debug-link.ts';
 import type { FileHoldings, SymbolSearch } from './search-log.ts';
 
+const CUT = 'it is cut off: its section headers lie behind its end';
+
 /** Opens files for one DSO and checks that they belong to it; notes what came of it, and closes at the end what it opened. */
 export class CheckedFiles {
   readonly search: SymbolSearch;
@@ -42,7 +44,8 @@ export class CheckedFiles {
     if (source === undefined) return undefined;
     const elf = await this.#read(source);
     if (elf !== undefined && (await this.#belongs(elf, buildId, crc))) {
-      this.search.note(source.name, 'fits', '', holdingsOf(elf));
+      if (elf.isCut) this.#diagnostics.add('symbol-file-damaged', 'warning', `${source.name}: ${CUT}`);
+      this.search.note(source.name, 'fits', elf.isCut ? CUT : '', holdingsOf(elf));
       this.keep(source);
       return elf;
     }
@@ -140,5 +143,6 @@ function holdingsOf(elf: ElfFile): FileHoldings {
     code: elf.hasCode,
     symbols: hasSymtab(elf) ? 'symtab' : hasDynsym(elf) ? 'dynsym' : 'none',
     debugInfo: hasDebugInfo(elf),
+    isCut: elf.isCut,
   };
 }

@@ -20,6 +20,8 @@ export interface FileHoldings {
   readonly symbols?: 'symtab' | 'dynsym' | 'none';
   /** Whether it has debug information. */
   readonly debugInfo?: boolean;
+  /** Whether the file is cut off, so that it lacks what it should have. */
+  readonly isCut?: boolean;
 }
 
 /** A place where something was looked for, and what came of it. */

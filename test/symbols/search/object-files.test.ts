@@ -119,6 +119,22 @@ describe('files of a binary that is not at its path', () => {
     });
   });
 
+  it('that are cut off are used as far as they go, and that is said', async () => {
+    const whole = named('whole', { withoutNoteSection: true });
+    const sectionHeadersAt = Number(whole.readBigUInt64LE(40)); // e_shoff
+    const cut = 'it is cut off: its section headers lie behind its end';
+    for (const sizeBytes of [sectionHeadersAt, sectionHeadersAt + 64]) {
+      diagnostics = new Diagnostics();
+      files.content.clear();
+      files.content.set(PATH, whole.subarray(0, sizeBytes));
+      expect(await nameOf()).toBeUndefined();
+      expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: `${PATH}: ${cut}` }]);
+      files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('debug'));
+      expect(await nameOf()).toBe('debug');
+      expect(outcomeOf(PATH)).toMatchObject({ outcome: 'fits', detail: cut, holds: { isCut: true, code: true }, uses: ['addresses'] });
+    }
+  });
+
   it('are in doubt at the recorded path where they were made anew, and no build id was recorded', async () => {
     const stamp = { inode: '4711', modifiedNs: 1_000n };
     files.stamp = async (path) => (path === PATH ? stamp : undefined);
