@@ -146,9 +146,9 @@ const SYMBOL_SOURCES: readonly OptionSpec[] = [
     value: 'STYLE',
     choices: DEMANGLE_STYLES,
     section: SYMBOLS,
-    text: 'C++ and Rust names: full (as c++filt), no-params (as perf: without parameters) or simple (as pprof: without template arguments, too). Default: full; for script and report, and with --compat perf, no-params',
+    text: 'Names of C++, Rust, Java and OCaml: full (as c++filt), no-params (as perf: without parameters) or simple (as pprof: without template arguments, too). Default: full; for script and report, and with --compat perf, no-params',
   },
-  { name: 'no-demangle', section: SYMBOLS, text: 'Show C++ and Rust names as linkers know them' },
+  { name: 'no-demangle', section: SYMBOLS, text: 'Show names of C++, Rust, Java and OCaml as linkers know them' },
 ];
 
 const STACK_OPTIONS: readonly OptionSpec[] = [

@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { demangle } from '../../../src/symbols/demangle/demangle.ts';
+import { buildElf, TEXT } from '../../support/elf-builder.ts';
+import { askPerf, hasPerf } from '../../support/perf-oracle.ts';
+import { announceSkipped, makeTempDir, removeTempDir } from '../../support/perf-tool.ts';
+
+if (!hasPerf) announceSkipped('names of Java and OCaml compared with perf', 'there is no perf');
+
+const OCAML = ['', '__', '___', '$2b', '$2B$3d', '$', '$4', '$zz', '.', '_', 'iter', 'Map', 'a$20b', '1'];
+const ofOcaml = OCAML.flatMap((first) => OCAML.map((second) => `camlX${first}a${second}_7`));
+const otherNames = ['caml', 'caml_alloc', 'camlx__y', 'caml$41x', 'LFoo;', 'LFoo;a', 'LFoo;a(', 'LFoo;a(I', 'Interpreter', 'Lambda(I)V'];
+
+const TYPES = ['I', 'Z', 'LBar;', 'La/b/C$D;', '[J', '[[S', '[LBar;', '[[La/B;'];
+const ofJava = [
+  ...['hashCode', '<init>', '<clinit>', 'lambda$x$0', 'x_y'].flatMap((method) => ['LFoo', 'La/b/Foo$Bar'].map((name) => `${name};${method}()V`)),
+  ...TYPES.flatMap((first) => TYPES.map((second) => `LA;f(${first}${second}I)${second}`)),
+  ...TYPES.flatMap((type) => [`LA;f(${type.repeat(9)})V`, `LA;f(${type})V`]),
+];
+
+describe.skipIf(!hasPerf)('names of Java and OCaml', () => {
+  let directory = '';
+  beforeAll(() => {
+    directory = makeTempDir();
+  });
+  afterAll(() => removeTempDir(directory));
+
+  it.each([
+    ['Java', ofJava],
+    ['OCaml', ofOcaml],
+    ['neither', otherNames],
+  ])('are shown as perf shows them: %s', (_, names) => {
+    const path = join(directory, 'names');
+    const symbols = names.map((name, i) => ({ name, value: TEXT.vaddr + 16 * i, sizeBytes: 16 }));
+    writeFileSync(path, buildElf({ classBits: 64, littleEndian: true, symbols }));
+    const start = 0x7f00_0000_0000n;
+    const map = { path, start, sizeBytes: BigInt(TEXT.sizeBytes), pgoff: BigInt(TEXT.offset) };
+    const shown = askPerf(
+      [map],
+      names.map((__, i) => start + BigInt(16 * i)),
+      { args: ['--demangle'] },
+    );
+    expect(names.map((name) => demangle(name, 'no-params') ?? name)).toEqual(shown.map(({ name }) => name));
+  });
+});
