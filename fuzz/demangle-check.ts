@@ -1,3 +1,4 @@
+import { decodeText } from '../src/bytes/text.ts';
 import { type DemangleStyle, demangle } from '../src/symbols/demangle/demangle.ts';
 
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
@@ -16,7 +17,7 @@ export function demanglingFault(bytes: Uint8Array, isTimed: boolean): string | u
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
   for (const [match] of text.matchAll(/(?:_Z|_R)[^\0]+/g)) {
     if (count++ === MAX_NAMES) break;
-    const name = Buffer.from(match, 'latin1').toString();
+    const name = decodeText(Buffer.from(match, 'latin1'));
     const fault = STYLES.map((style) => faultOf(name, style, isTimed)).find((found) => found !== undefined);
     if (fault !== undefined) return fault;
   }

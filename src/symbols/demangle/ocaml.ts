@@ -1,3 +1,5 @@
+import { decodeText } from '../../bytes/text.ts';
+
 /** Characters below it, and DELETE, no compiler writes; they would break a text. */
 const FIRST_PRINTABLE = 0x20;
 const DELETE = 0x7f;
@@ -18,10 +20,10 @@ function isCapital(code: number): boolean {
   return code >= 0x41 && code <= 0x5a;
 }
 
-/** Decodes `$2b$2b`, UTF-8 as OCaml 5.3 has it in identifiers. */
+/** Decodes `$2b$2b`: bytes, UTF-8 as OCaml 5.3 has it in identifiers. */
 function decodeBytes(escaped: string): string {
   const bytes = new Uint8Array(escaped.length / 3);
   for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(escaped.slice(3 * i + 1, 3 * i + 3), 16);
   if (bytes.some((byte) => byte < FIRST_PRINTABLE || byte === DELETE)) return escaped;
-  return new TextDecoder().decode(bytes);
+  return decodeText(bytes);
 }

@@ -22,6 +22,7 @@ describe('names of OCaml', () => {
 
   it('have characters beyond ASCII in UTF-8', () => {
     expect(demangle('camlCaf$c3$a9__th$c3$a9_1')).toBe('Caf\u00e9.th\u00e9_1');
+    expect(demangle('camlCaf$e9_1')).toBe('Caf\udce9_1');
   });
 
   it('keep what stands for no printable character as it is', () => {
