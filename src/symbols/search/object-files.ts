@@ -7,7 +7,7 @@ import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import { binaryPlaces, debugFilePlaces, debugLinkPlaces, isStoredPath, perfPlaces, type RecordedFile, type SearchedDirectories } from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
 import { readDebugLink } from './debug-link.ts';
-import { mappedFilePlace } from './mapped-file.ts';
+import { mappedFilePlaces } from './mapped-file.ts';
 import { openMiniDebugInfo } from './mini-debug-info.ts';
 
 /** The files found for one DSO. One file may play all parts. */
@@ -89,8 +89,11 @@ async function openMapped(files: CheckedFiles, machine: SymbolFiles, wanted: Obj
   const { buildId, sharesName, pid, fileIdentity = '', dirs } = wanted;
   // With `symfs` it is another machine's process.
   if ((isKnownBuildId(buildId) && !sharesName) || dirs.symfs !== undefined) return undefined;
-  const place = await mappedFilePlace(machine, pid, fileIdentity);
-  return place === undefined ? undefined : files.open(place, '');
+  for (const place of await mappedFilePlaces(machine, pid, fileIdentity)) {
+    const elf = await files.open(place, '');
+    if (elf !== undefined) return elf;
+  }
+  return undefined;
 }
 
 /**

@@ -104,6 +104,16 @@ describe('files of a binary that is not at its path', () => {
       expect(await nameOf({ ...MAPPED, buildId: OTHER_ID })).toBe('other');
     });
 
+    it('are what the process was started from, which not only root may open', async () => {
+      files.content.delete(MAP_FILE);
+      files.content.set('/proc/7/exe', named('started'));
+      const startedFrom = (inode: string) => async (path: string) => (path === '/proc/7/exe' ? { inode, modifiedNs: 0n } : undefined);
+      files.stamp = startedFrom('4711');
+      expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('started');
+      files.stamp = startedFrom('4712');
+      expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('other');
+    });
+
     it('have debug files of their own build id', async () => {
       files.content.set(MAP_FILE, stripped());
       files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('debug'));
