@@ -96,6 +96,7 @@ class MappingNaming {
     if (group.length > 0) this.searches.set(mapping, search);
     const object = codeObject(this.#session.dsos[mapping], this.#session);
     const code = await symbolizer.symbolsFor(object, { lines: debugInfo !== 'none' && group.length > 0, search });
+    if (search.mappedBuildId !== undefined) this.#profile.mappings[mapping].buildId = search.mappedBuildId;
     if (code === undefined) return;
     try {
       await this.#byCode(mapping, group, code);

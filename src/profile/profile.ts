@@ -72,8 +72,8 @@ export interface Mapping {
   /** As perf prints it: `/usr/bin/ls`, `[kernel.kallsyms]`, `[vdso]`, `/tmp/perf-12.map`. */
   readonly name: string;
   readonly kind: MappingKind;
-  /** Lower-case hex; empty when unknown. */
-  readonly buildId: string;
+  /** Lower-case hex; empty when unknown. As recorded; symbolization may know better. */
+  buildId: string;
   /**
    * Where it was first mapped, as a signed double: for `file` and `vdso`, location address + `bias` is the address in
    * the first process that mapped it. 0 where addresses are run-time ones already.

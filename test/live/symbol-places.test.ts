@@ -244,20 +244,20 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
         record.mmap2({ ...mapped, ...file }, { sampleId: { time: 1n } }),
         record.sample({ ip: BigInt(`0x${map.from}`) + 0x120n, pid, time: 2n }),
       ];
-      const usedPlaces = async (records: RecordSpec[]): Promise<string[]> => {
+      const found = async (records: RecordSpec[]): Promise<string[]> => {
         let dsos: readonly DsoSymbols[] = [];
         const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());
         await decode(encodeFile({ attrs: [CLOCK], records }), { symbolizer, onSymbols: (found) => (dsos = found) });
-        return dsos[0].places.filter(({ uses }) => uses.length === 3).map(({ place }) => place);
+        return [dsos[0].buildId, ...dsos[0].places.filter(({ uses }) => uses.length === 3).map(({ place }) => place)];
       };
-      expect(await usedPlaces(recorded({ buildId: Buffer.from(libraryId, 'hex') }))).toEqual([`/proc/${process1.pid!}/map_files/${map.from}-${map.to}`]);
+      expect(await found(recorded({ buildId: Buffer.from(libraryId, 'hex') }))).toEqual([libraryId, `/proc/${process1.pid!}/map_files/${map.from}-${map.to}`]);
       // Without a build id, device and inode tell. The kernel shows the first of the file's maps.
       const [, first, major, minor, inode] = /^(\S+) \S+ 0+ (\S+):(\S+) (\d+) .*lib\.so \(deleted\)$/m.exec(
         readFileSync(`/proc/${process1.pid!}/maps`, 'utf8'),
       )!;
       const identity = { maj: Number.parseInt(major, 16), min: Number.parseInt(minor, 16), ino: BigInt(inode) };
-      expect(await usedPlaces(recorded(identity))).toEqual([`/proc/${process1.pid!}/map_files/${first}`]);
-      expect(await usedPlaces(recorded({ ...identity, ino: 1n }))).toEqual([]);
+      expect(await found(recorded(identity))).toEqual([libraryId, `/proc/${process1.pid!}/map_files/${first}`]);
+      expect(await found(recorded({ ...identity, ino: 1n }))).toEqual(['']);
     });
 
     it.skipIf(!isRoot)("from a container's root directory", async () => {

@@ -91,7 +91,9 @@ async function openMapped(files: CheckedFiles, machine: SymbolFiles, wanted: Obj
   if ((isKnownBuildId(buildId) && !sharesName) || dirs.symfs !== undefined) return undefined;
   for (const place of await mappedFilePlaces(machine, pid, fileIdentity)) {
     const elf = await files.open(place, '');
-    if (elf !== undefined) return elf;
+    if (elf === undefined) continue;
+    files.search.mappedBuildId = (await elf.buildId()) ?? '';
+    return elf;
   }
   return undefined;
 }

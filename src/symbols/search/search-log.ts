@@ -38,6 +38,8 @@ export interface SearchedPlace {
 
 /** What was done to find the symbols of one DSO. */
 export class SymbolSearch {
+  /** Build id of the very file that was found mapped in its process, where that is surer than the recorded one; empty when it has none. */
+  mappedBuildId: string | undefined;
   readonly #places: { -readonly [K in keyof SearchedPlace]: SearchedPlace[K] }[] = [];
 
   /** In the order in which they were looked at. */
