@@ -149,6 +149,13 @@ export class AddressSpace {
     return index === this.#size && this.#foundCode !== undefined ? this.#foundCode.delta : this.#deltas[index];
   }
 
+  /** The range that holds an address, a JIT's code over it aside; undefined when none does. */
+  rangeAt(address: number): { readonly start: number; readonly end: number; readonly delta: number; readonly dso: number } | undefined {
+    const at = this.#firstEndingAfter(address);
+    if (at === this.#size || this.#starts[at] > address) return undefined;
+    return { start: this.#starts[at], end: this.#ends[at], delta: this.#deltas[at], dso: this.#dsos[at] };
+  }
+
   /** First range whose end is greater than `address`; {@link size} when there is none. */
   #firstEndingAfter(address: number): number {
     let low = 0;

@@ -6,6 +6,7 @@ import type { SideBand } from '../perfdata/records/side-band.ts';
 import { classifyUserMap, DsoTable } from './dsos.ts';
 import type { JitCode } from './jit-code.ts';
 import { Kernels } from './kernels.ts';
+import { isMovedText, movedTextBefore } from './moved-text.ts';
 import { SymbolMaps } from './simpleperf-symbol-maps.ts';
 import { TaskTable } from './tasks.ts';
 
@@ -64,6 +65,8 @@ export class Machine {
     else this.#diagnostics.add('guest-map', 'warning', 'maps of programs in a virtual machine are not used: their code is not named');
   }
 
+  readonly #isFile = (dso: number): boolean => this.dsos.dsos[dso].kind === 'file';
+
   #mapGuestKernel(record: MmapRecord): void {
     const guest = this.kernels.mapGuest(record);
     if (guest >= 0) this.tasks.ownSpace(this.tasks.process(record.pid)).guest = guest;
@@ -75,11 +78,16 @@ export class Machine {
     const mapped = this.#compatPerf ? { ...record, isJitSymfile: false } : record;
     const { arch = '', simpleperf } = this.#features;
     const { kind, name } = classifyUserMap(mapped, { compatPerf: this.#compatPerf, arch: simpleperf === undefined ? arch : undefined });
+    const end = record.start + record.length;
+    const movesText = !this.#compatPerf && record.isExecutable;
+    if (movesText && kind === 'anon' && isMovedText(space, record.start, end, this.#isFile)) return;
     const dso = this.dsos.internMapped(mapped, kind, name);
     const isFile = kind === 'file' || kind === 'vdso';
-    const end = record.start + record.length;
-    space.map(record.start, end, isFile ? record.pageOffset - record.start : 0, dso);
+    const delta = isFile ? record.pageOffset - record.start : 0;
+    space.map(record.start, end, delta, dso);
     if (!isFile) return; // A JIT's own memory: it is told of again when its protection changes.
+    const moved = movesText ? movedTextBefore(space, record.start, this.#isFile) : undefined;
+    if (moved !== undefined) space.map(moved.start, moved.end, delta, dso);
     space.removeCode(record.start, end);
     this.jitCode.meet(record, dso);
   }

@@ -569,6 +569,42 @@ describe('maps', () => {
     ]);
   });
 
+  describe('of text that a program moves to huge pages', () => {
+    const HUGE = 0x200000n;
+    const text = (start: bigint, end: bigint): RecordSpec =>
+      record.mmap2({ pid: 100, addr: start, len: end - start, pgoff: start - 0x400000n, filename: APP, ino: 5n }, { sampleId: { time: 1n } });
+    const anon = (start: bigint, end: bigint, pid = 100): RecordSpec =>
+      record.mmap2({ pid, addr: start, len: end - start, pgoff: start, filename: '//anon', prot: 5 }, { sampleId: { time: 1n } });
+    const [FROM, TO] = [0x572000n, 0xa41000n];
+    const framesOf = async (records: RecordSpec[], ips: bigint[], compatPerf = false): Promise<unknown[]> => {
+      const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...records, ...ips.map((ip) => sampleAt(10n, ip))] }), { compatPerf });
+      return samples.map(({ frames: [{ dso, address }] }) => [dso, address]);
+    };
+
+    it('stay its file, moved while it was recorded or before', async () => {
+      const ips = [FROM, 3n * HUGE, 3n * HUGE + 0x123n, 5n * HUGE - 1n, TO - 1n];
+      const inFile = ips.map((ip) => [APP, ip - 0x400000n]);
+      const [from, to] = [3n * HUGE, 5n * HUGE];
+      expect(await framesOf([text(FROM, TO), anon(from, to), anon(from, to)], ips)).toEqual(inFile);
+      expect(await framesOf([text(FROM, from), anon(from, to), text(to, TO)], ips)).toEqual(inFile);
+      const asPerf = ips.map((ip) => (ip >= from && ip < to ? ['/tmp/perf-100.map', ip] : [APP, ip - 0x400000n]));
+      expect(await framesOf([text(FROM, TO), anon(from, to)], ips, true)).toEqual(asPerf);
+      expect(await framesOf([text(FROM, from), anon(from, to), text(to, TO)], ips, true)).toEqual(asPerf);
+    });
+
+    it('are others where they are no whole huge pages of it', async () => {
+      const perfMap = (ip: bigint): unknown[] => ['/tmp/perf-100.map', ip];
+      const [page, from] = [0x1000n, 3n * HUGE];
+      expect(await framesOf([text(FROM, TO), anon(from, from + page)], [from])).toEqual([perfMap(from)]);
+      expect(await framesOf([text(FROM, TO), anon(from + page, from + page + HUGE)], [from + page])).toEqual([perfMap(from + page)]);
+      expect(await framesOf([text(FROM, TO), anon(from, 6n * HUGE)], [from])).toEqual([perfMap(from)]);
+      expect(await framesOf([text(FROM, TO), anon(from, from + HUGE, 200)], [from])).toEqual([[APP, from - 0x400000n]]);
+      expect(await framesOf([anon(from, from + HUGE), text(from + HUGE, TO)], [from])).toEqual([perfMap(from)]);
+      const elsewhere = record.mmap2({ pid: 100, addr: from + HUGE, len: page, pgoff: 0n, filename: APP, ino: 5n }, { sampleId: { time: 1n } });
+      expect(await framesOf([text(FROM, from), anon(from, from + HUGE), elsewhere], [from])).toEqual([perfMap(from)]);
+    });
+  });
+
   it('of two files under one name are two', async () => {
     const map = (pid: number, ino: bigint): RecordSpec =>
       record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: '/lib/a.so', ino }, { sampleId: { time: 1n } });
