@@ -1,3 +1,4 @@
+import { addressOfBig } from './addresses.ts';
 import { encodeText } from './bytes/text.ts';
 import type { BpfLines, BpfProgram } from './perfdata/features/bpf.ts';
 import type { Dso } from './session/dsos.ts';
@@ -22,7 +23,7 @@ export class RunTimeKernelCode {
       if (lines === undefined) continue;
       const sorted = new SortedLines(lines);
       for (const { address, sizeBytes, name } of functions) {
-        const place = placeKey(Number(BigInt.asIntN(64, address)), sizeBytes);
+        const place = placeKey(addressOfBig(address), sizeBytes);
         const there = this.#functions.get(place);
         if (there === undefined) this.#functions.set(place, [{ name, lines: sorted }]);
         else if (there.length < MAX_PROGRAMS_AT_PLACE) there.push({ name, lines: sorted });

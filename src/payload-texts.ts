@@ -1,3 +1,4 @@
+import { addressOfBig } from './addresses.ts';
 import { ByteView } from './bytes/byte-view.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { TraceFormat } from './perfdata/trace-format.ts';
@@ -130,5 +131,5 @@ async function nameAddresses(
 
 /** An address as a signed double, in which the kernel's are exact. */
 function signedNumber(address: Word): number {
-  return Number(BigInt.asIntN(64, BigInt(address)));
+  return addressOfBig(BigInt(address));
 }

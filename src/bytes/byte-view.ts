@@ -1,3 +1,5 @@
+import { addressOf } from '../addresses.ts';
+
 import { decodeText } from './text.ts';
 
 const IS_LITTLE_ENDIAN_MACHINE = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
@@ -59,9 +61,9 @@ export class ByteView {
     return this.hi(offset) * 0x1_0000_0000 + this.lo(offset);
   }
 
-  /** A 64-bit word as a signed double: exact within ±2^53, so for every canonical address. */
+  /** A 64-bit word as a signed double: exact within ±2^52, and as an address ({@link addressOf}) wherever kernels lie. */
   i64(offset: number): number {
-    return (this.hi(offset) | 0) * 0x1_0000_0000 + this.lo(offset);
+    return addressOf(this.hi(offset), this.lo(offset));
   }
 
   /** A 64-bit word, exactly. Not for hot paths. */

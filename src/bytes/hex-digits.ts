@@ -1,11 +1,11 @@
+import { addressOf } from '../addresses.ts';
+
 /** The value of an ASCII hexadecimal digit of either case; −1 for any other byte, and for none. */
 export function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const lower = byte | 0x20;
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x61 + 10 : -1;
 }
-
-const BITS_32 = 0x1_0000_0000;
 
 /** A number of up to 64 bits in hexadecimal digits. One object reads many, one after the other. */
 export class HexNumber {
@@ -31,8 +31,8 @@ export class HexNumber {
     return at;
   }
 
-  /** As a signed double: exact within ±2^53. */
+  /** As an address: see {@link addressOf}. */
   get signed(): number {
-    return this.hi * BITS_32 + (this.lo >>> 0);
+    return addressOf(this.hi, this.lo);
   }
 }

@@ -1,3 +1,4 @@
+import { addressOf } from '../addresses.ts';
 import { ByteView } from '../bytes/byte-view.ts';
 
 const WIRE_VARINT = 0;
@@ -45,9 +46,9 @@ export class ProtobufReader {
     return this.hi * BITS_32 + this.lo;
   }
 
-  /** The current number as a signed double: exact for every canonical address. */
+  /** The current number as an address: see {@link addressOf}. */
   get i64(): number {
-    return (this.hi | 0) * BITS_32 + this.lo;
+    return addressOf(this.hi, this.lo);
   }
 
   /** Whether the current field is bytes, text or a message. */

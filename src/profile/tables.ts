@@ -1,3 +1,4 @@
+import { addressOf } from '../addresses.ts';
 import { grown } from '../intern/growable.ts';
 import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import { PairInterner } from '../intern/pair-interner.ts';
@@ -113,9 +114,9 @@ export class LocationTable {
     return this.#rows.words[index * 4 + 1];
   }
 
-  /** The address as a signed double: exact within ±2^53, which holds for every mapped address. */
+  /** The address as a signed double: see {@link addressOf}. */
   address(index: number): number {
-    return (this.addressHi(index) | 0) * 0x1_0000_0000 + this.addressLo(index);
+    return addressOf(this.addressHi(index), this.addressLo(index));
   }
 
   cpumode(index: number): number {

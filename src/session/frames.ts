@@ -1,3 +1,4 @@
+import { addressOf, highWord } from '../addresses.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { grown } from '../intern/growable.ts';
 import { ANY_VARIANT, KeyedPairs } from '../intern/keyed-pairs.ts';
@@ -190,7 +191,7 @@ export class FrameResolver {
   }
 
   #look(lo: number, hi: number, cpumode: number, isReturnAddress: boolean, space: AddressSpace): number {
-    const address = (hi | 0) * 0x1_0000_0000 + lo;
+    const address = addressOf(hi, lo);
     // A call may be the last instruction of its map: it is the call that must be in there.
     const looked = isReturnAddress ? address - 1 : address;
     if (cpumode === PERF_RECORD_MISC_USER || cpumode === PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
@@ -201,7 +202,7 @@ export class FrameResolver {
         const at = maps.find(isStart ? address : looked);
         if (at < 0) continue;
         const own = address + maps.deltaAt(at);
-        return this.#sink.internLocation(maps.dsoAt(at), own >>> 0, Math.floor(own / 0x1_0000_0000) >>> 0, PERF_RECORD_MISC_USER, isReturnAddress && !isStart);
+        return this.#sink.internLocation(maps.dsoAt(at), own >>> 0, highWord(own), PERF_RECORD_MISC_USER, isReturnAddress && !isStart);
       }
     }
     if (cpumode === PERF_RECORD_MISC_KERNEL || cpumode === PERF_RECORD_MISC_CPUMODE_UNKNOWN) {

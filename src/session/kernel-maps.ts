@@ -59,7 +59,7 @@ export class KernelMaps {
     // From 0 to the end of all, as simpleperf writes it: as signed numbers those are two ranges.
     const lowerStart = isImage && start >= 0 && end <= start ? start : LOWER_HALF_END;
     if (lowerStart < LOWER_HALF_END) start = UPPER_HALF_START;
-    else if (end <= start) end = KERNEL_END;
+    else if (end <= start || (start < KERNEL_END && end > KERNEL_END)) end = KERNEL_END;
     const dso = this.#dsos.internMapped({ ...record, start, length: end - start }, kind, name);
     if (isImage) {
       this.#imageStart = start;

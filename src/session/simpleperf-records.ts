@@ -1,3 +1,4 @@
+import { addressOfBig } from '../addresses.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { recordTypeName } from '../perfdata/constants.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
@@ -46,10 +47,10 @@ export class SimpleperfRecordReader {
         if (record.kallsyms.length > 0) this.#symbols.kallsyms = record.kallsyms;
         break;
       case 'dso':
-        this.#symbols.addFile(record.dsoId, record.name, Number(record.dsoType), signed(record.minVaddr));
+        this.#symbols.addFile(record.dsoId, record.name, Number(record.dsoType), addressOfBig(record.minVaddr));
         break;
       case 'symbol':
-        if (!this.#symbols.addSymbol(record.dsoId, signed(record.addr), Number(record.len), record.name)) {
+        if (!this.#symbols.addSymbol(record.dsoId, addressOfBig(record.addr), Number(record.len), record.name)) {
           this.#diagnostics.add('bad-record', 'loss', `${recordTypeName(type)} belongs to no SIMPLE_PERF_RECORD_DSO; it is skipped`, fileOffset);
         }
         break;
@@ -61,9 +62,4 @@ export class SimpleperfRecordReader {
         break;
     }
   }
-}
-
-/** A u64 as a signed double: exact for every canonical address. */
-function signed(word: bigint): number {
-  return Number(BigInt.asIntN(64, word));
 }

@@ -2,6 +2,8 @@
  * Fields of CSV as RFC 4180 has them, but for the line end, which is readperf's: LF alone.
  */
 
+import { highWord } from '../addresses.ts';
+
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /** A text in quotes, as readperf writes the texts of processes.csv and results.csv. */
@@ -31,6 +33,7 @@ export function decimal64(lo: number, hi: number): string {
 /** A signed double as the unsigned 64-bit number with the same bits; what rounding took beyond 2^64 − 1 becomes that. */
 export function decimalAddress(value: number): string {
   if (value >= 0 && value <= Number.MAX_SAFE_INTEGER) return String(value);
+  if (value < 0) return decimal64(value >>> 0, highWord(value));
   return value >= 2 ** 64 ? '18446744073709551615' : BigInt.asUintN(64, BigInt(value)).toString();
 }
 

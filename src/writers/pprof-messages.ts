@@ -1,4 +1,5 @@
 import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import { highWord } from '../addresses.ts';
 import { FUNCTION, LINE, LOCATION, MAPPING, PROFILE, VALUE_TYPE } from './pprof-fields.ts';
 import { addressBias, NONE, type PprofMapping, type PprofTables } from './pprof-tables.ts';
 
@@ -23,7 +24,7 @@ function putWords(writer: BinaryWriter, field: number, lo: number, hi: number): 
 
 /** A signed double as 64 bits: kernel addresses are negative ones. */
 function putAddress(writer: BinaryWriter, field: number, address: number): void {
-  putWords(writer, field, address >>> 0, Math.floor(address / 0x1_0000_0000) >>> 0);
+  putWords(writer, field, address >>> 0, highWord(address));
 }
 
 function putFlag(writer: BinaryWriter, field: number, flag: boolean): void {

@@ -1,3 +1,4 @@
+import { highWord } from '../../addresses.ts';
 import { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
 import { EM_MIPS, SHN_ABS, SHN_LORESERVE, SHN_XINDEX, SHT_REL, SHT_RELA, SHT_SYMTAB_SHNDX } from '../elf/elf-constants.ts';
@@ -125,8 +126,8 @@ class FieldWriter {
   #write(place: number, sizeBytes: number, value: number): void {
     const { littleEndian } = this.#view;
     if (sizeBytes === 8) {
-      const high = Math.floor(value / 0x1_0000_0000);
-      this.#data.setUint32(littleEndian ? place : place + 4, value - high * 0x1_0000_0000, littleEndian);
+      const high = highWord(value);
+      this.#data.setUint32(littleEndian ? place : place + 4, value >>> 0, littleEndian);
       this.#data.setUint32(littleEndian ? place + 4 : place, high, littleEndian);
     } else if (sizeBytes === 4) this.#data.setUint32(place, value, littleEndian);
     else if (sizeBytes === 2) this.#data.setUint16(place, value, littleEndian);

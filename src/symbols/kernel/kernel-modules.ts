@@ -1,3 +1,4 @@
+import { addressOfBig } from '../../addresses.ts';
 /** A module's name as the kernel spells it: `nf-tables` and `nf_tables` are the same module. */
 export function canonicalModuleName(name: string): string {
   return name.replaceAll('-', '_');
@@ -30,7 +31,7 @@ export class KernelModules {
     const starts = new Map<string, number>();
     for (const line of new TextDecoder('latin1').decode(bytes).split('\n')) {
       const match = /^(\S+) .* 0x([0-9a-f]{1,16})(?: \([A-Z+-]*\))?$/.exec(line);
-      const start = match === null ? 0 : Number(BigInt.asIntN(64, BigInt(`0x${match[2]}`)));
+      const start = match === null ? 0 : addressOfBig(BigInt(`0x${match[2]}`));
       if (match !== null && start !== 0) starts.set(canonicalModuleName(match[1]), start);
     }
     return new KernelModules(starts);
