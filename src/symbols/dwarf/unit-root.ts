@@ -27,7 +27,7 @@ export interface UnitRoot {
   readonly rnglistsBase: number;
   /** DW_AT_GNU_ranges_base; 0 when absent. */
   readonly gnuRangesBase: number;
-  /** The file with the rest of the unit; undefined when the unit is all there is. */
+  /** The file with the rest of the unit; undefined when the unit is all there is, or the rest has no code. */
   readonly dwoName: TextPlace | undefined;
   /** 16 hex digits; empty when the unit has none. */
   readonly dwoId: string;
@@ -70,6 +70,7 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
     dwoName: undefined as TextPlace | undefined,
     dwoId: header.dwoId,
   };
+  let hasCode = false;
   const row = readAttributes(abbreviations, reader, (name) => {
     const { form, value } = reader;
     switch (name) {
@@ -96,6 +97,7 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
         break;
       case dw.DW_AT_addr_base:
       case dw.DW_AT_GNU_addr_base:
+        hasCode = true;
         root.addrBase = value;
         break;
       case dw.DW_AT_rnglists_base:
@@ -114,5 +116,8 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
     }
   });
   root.tag = abbreviations.tags[row];
+  // What swiftc, and clang with -gmodules, split off is a module's types: such a file (.pcm) is no .dwo.
+  hasCode ||= root.lowPc !== undefined || root.ranges !== undefined;
+  if (!hasCode) root.dwoName = undefined;
   return root;
 }

@@ -753,6 +753,33 @@ describe('split units', () => {
     return { skeleton, dwo };
   }
 
+  it.each([4, 5] as const)('of DWARF %d without code are not asked for: modules of swiftc, and of clang -gmodules', async (version) => {
+    const builder = new DwarfBuilder({ version });
+    const isNew = version === 5;
+    builder.unit({
+      unitType: 4,
+      ...(isNew && { dwoId: ID }),
+      root: die(
+        isNew ? TAG.skeleton_unit : TAG.compile_unit,
+        [
+          named('SwiftShims'),
+          [isNew ? AT.dwo_name : AT.GNU_dwo_name, FORM.string, 'SwiftShims.pcm'],
+          ...(isNew ? [] : ([[AT.GNU_dwo_id, FORM.data8, ID]] satisfies AttributePlan[])),
+        ],
+        // Stands for those whose abbreviations it shares: units of one table are taken for ones with functions.
+        [subprogram('gone', 0, 0)],
+      ),
+    });
+    builder.unit(unit([subprogram('f', 0x1000, 0x10)], []));
+    const asked: string[] = [];
+    const openSplit: DebugInfoOptions['openSplit'] = async ({ dwoName }) => {
+      asked.push(dwoName);
+      return undefined;
+    };
+    const { chains } = await look(builder, [0x1000, 0x2000], { openSplit });
+    expect([chains, asked]).toEqual([{ 1000: 'f:0' }, []]);
+  });
+
   it.each([4, 5] as const)('of DWARF %d take addresses, lines and files from the main file', async (version) => {
     const { skeleton, dwo } = split(version);
     const requests: unknown[] = [];
