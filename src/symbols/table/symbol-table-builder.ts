@@ -10,6 +10,9 @@ export const RANK_LOCAL: SymbolRank = 1;
 export const RANK_GLOBAL: SymbolRank = 2;
 
 const UNDERSCORE = 0x5f;
+/** C and D. */
+const CONSTRUCTOR = 0x43;
+const DESTRUCTOR = 0x44;
 /** Among how many names of one address is chosen by what they look like demangled; more has only a hostile file. */
 const MAX_ALIASES = 1024;
 
@@ -106,8 +109,10 @@ export class SymbolTableBuilder {
       ends[kept] = start + bestSize + shift;
       nameOffsets[kept] = this.#nameOffsets[best];
       nameLengths[kept] = this.#nameLengths[best];
-      const tied = demangles && i - from > 1 ? this.#tied(order.subarray(from, i), best, names) : [];
-      if (tied.length > 2) aliases.set(kept, tied);
+      if (demangles && i - from > 1) {
+        const tied = this.#tied(order, from, i, best, names);
+        if (tied !== undefined) aliases.set(kept, tied);
+      }
       kept++;
     }
     return new SymbolTable({
@@ -120,19 +125,43 @@ export class SymbolTableBuilder {
     });
   }
 
-  /** The names of one address that are as good as the best, as {@link SymbolColumns.aliases} has them; none where no one is mangled. */
-  #tied(rows: ArrayLike<number>, best: number, names: Uint8Array): number[] {
-    const tied: number[] = [];
+  /**
+   * The names of one address that are as good as the best, as {@link SymbolColumns.aliases} has them; undefined where what they look like demangled
+   * makes no difference.
+   */
+  #tied(order: Uint32Array, from: number, end: number, best: number, names: Uint8Array): number[] | undefined {
+    const last = Math.min(end, from + MAX_ALIASES);
     let isMangled = false;
-    for (let i = 0; i < rows.length && tied.length < 2 * MAX_ALIASES; i++) {
-      const row = rows[i];
-      // The last of them has the size that it is given.
-      const isSized = this.#sizes[row] > 0 || i === rows.length - 1;
-      if (this.#ranks[row] !== this.#ranks[best] || !isSized) continue;
-      tied.push(this.#nameOffsets[row], this.#nameLengths[row]);
-      isMangled ||= names[this.#nameOffsets[row]] === UNDERSCORE;
+    let differ = false;
+    // hot: constructors and destructors have two or three names each
+    for (let i = from; i < last; i++) {
+      if (!this.#isTied(order[i], best, i === end - 1)) continue;
+      isMangled ||= names[this.#nameOffsets[order[i]]] === UNDERSCORE;
+      differ ||= order[i] !== best && !this.#areVariants(order[i], best, names);
     }
-    return isMangled ? tied : [];
+    if (!isMangled || !differ) return undefined;
+    const tied: number[] = [];
+    for (let i = from; i < last; i++) if (this.#isTied(order[i], best, i === end - 1)) tied.push(this.#nameOffsets[order[i]], this.#nameLengths[order[i]]);
+    return tied;
+  }
+
+  /** Whether nothing but names tells two symbols of one address apart. The last of the address has the size that it is given. */
+  #isTied(row: number, best: number, isLast: boolean): boolean {
+    return this.#ranks[row] === this.#ranks[best] && (this.#sizes[row] > 0 || isLast);
+  }
+
+  /** Whether two names differ by the number of a constructor's or destructor's kind alone, which is not shown (Itanium C++ ABI, 5.1.4.3). */
+  #areVariants(a: number, b: number, names: Uint8Array): boolean {
+    const length = this.#nameLengths[a];
+    if (length !== this.#nameLengths[b]) return false;
+    const [atA, atB] = [this.#nameOffsets[a], this.#nameOffsets[b]];
+    let differences = 0;
+    for (let i = 0; i < length; i++) {
+      if (names[atA + i] === names[atB + i]) continue;
+      const before = names[atA + i - 1];
+      if (i === 0 || ++differences > 1 || (before !== CONSTRUCTOR && before !== DESTRUCTOR)) return false;
+    }
+    return true;
   }
 
   #sizeUpTo(start: number, next: number): number {

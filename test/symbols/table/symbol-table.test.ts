@@ -155,6 +155,7 @@ describe('aliases (observed: perf 6.1)', () => {
       expect(chosen({ name: 'c' }, { name: '_Z6longerv' })).toBe('_Z6longerv');
       expect(chosen({ name: `${UNDER}v` }, { name: F })).toBe(F);
       expect(chosen({ name: '_ZN1AC1Ev' }, { name: '_ZN1AC2Ev' })).toBe('_ZN1AC1Ev');
+      expect(chosen({ name: '_ZN1AC2Ev' }, { name: '_ZN1AC1Ev' }, { name: '_ZN6longerC1Ev' })).toBe('_ZN6longerC1Ev');
     });
 
     it('come after what else tells names apart', () => {
