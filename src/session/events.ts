@@ -5,7 +5,7 @@ import { type SimpleperfEventType, simpleperfEventTypes } from '../perfdata/feat
 import type { EventDescription } from '../perfdata/features.ts';
 import type { AttrWithIds, EventType, RecordingHeader } from '../perfdata/file-header.ts';
 import { compileSampleId, type SampleIdLayout } from '../perfdata/sample-id.ts';
-import { SampleLayout } from '../perfdata/sample-layout.ts';
+import { emptySampleOffsets, SampleLayout } from '../perfdata/sample-layout.ts';
 
 /** One event of the recording, ready to decode its samples. */
 export interface SessionEvent {
@@ -22,6 +22,9 @@ export interface SessionEvent {
   isOffCpuTime: boolean;
 }
 
+/** Size of the field that every tracepoint's payload begins with. */
+const COMMON_TYPE_BYTES = 2;
+
 /** The events of a recording, and which record belongs to which. */
 export class EventList {
   readonly events: SessionEvent[] = [];
@@ -30,6 +33,9 @@ export class EventList {
   readonly #unnamed = new Map<bigint, { readonly event: SessionEvent; readonly ownName: string }[]>();
   /** Whether an event has ids of its attr or, if that has none, of its description. */
   readonly #hasIds: boolean[] = [];
+  /** By number of the tracepoint, the first event of it. */
+  readonly #eventOfTracepoint = new Map<number, number>();
+  readonly #offsets = emptySampleOffsets();
   #lastId = -1;
   #lastEvent = -1;
   /** Offset of a sample's id from the start of its payload, the same for all attrs of a recording; −1 when samples carry none. */
@@ -55,6 +61,7 @@ export class EventList {
     this.#hasIds.push(ids.length > 0);
     for (const id of ids) this.addId(id, index);
     if (index === 0) this.#sampleIdOffset = sampleIdOffset(attr.sampleType);
+    if (attr.type === abi.PERF_TYPE_TRACEPOINT && !this.#eventOfTracepoint.has(Number(attr.config))) this.#eventOfTracepoint.set(Number(attr.config), index);
   }
 
   addId(id: number, event: number): void {
@@ -130,8 +137,19 @@ export class EventList {
     // hot
     if (this.events.length === 1) return 0;
     const idOffset = this.#sampleIdOffset;
-    if (idOffset < 0) return this.events.length > 1 ? 0 : -1;
+    if (idOffset < 0) return this.events.length > 1 ? this.#findByPayload(view, start, end) : -1;
     return start + idOffset + 8 <= end ? this.findById(view.u64(start + idOffset)) : -1;
+  }
+
+  /**
+   * Early perf (2.6.31) let samples of several events go without ids: then tracepoints are told apart by what their payloads
+   * begin with, the tracepoint's number (tracing format: `common_type`); all other samples go to the first event.
+   */
+  #findByPayload(view: ByteView, start: number, end: number): number {
+    const { attr, layout } = this.events[0];
+    const isTold = attr.type === abi.PERF_TYPE_TRACEPOINT && layout.has('raw') && layout.locate(view, start, end, this.#offsets) === undefined;
+    if (!isTold || view.u32(this.#offsets.raw) < COMMON_TYPE_BYTES) return 0;
+    return this.#eventOfTracepoint.get(view.u16(this.#offsets.raw + 4)) ?? 0;
   }
 
   /**
@@ -227,13 +245,13 @@ function genericName({ type, config }: PerfEventAttr): string {
   }
 }
 
-/** `:u`, `:k`, `:ppp` … as perf writes them behind a name. */
+/** `:u`, `:ku`, `:ppp` … as perf writes them behind a name, in its order. Observed: perf 6.1. */
 function modifiers(attr: PerfEventAttr): string {
   const { flags } = attr;
   let text = '';
   if (flags.has('exclude_user') || flags.has('exclude_kernel') || flags.has('exclude_hv')) {
-    if (!flags.has('exclude_user')) text += 'u';
     if (!flags.has('exclude_kernel')) text += 'k';
+    if (!flags.has('exclude_user')) text += 'u';
     if (!flags.has('exclude_hv')) text += 'h';
   }
   text += 'p'.repeat(attr.preciseIp);

@@ -45,7 +45,32 @@ describe('ids that stand in EVENT_DESC alone', () => {
   });
 });
 
+describe('samples without ids', () => {
+  it.each(['little', 'big'] as const)('of several tracepoints are told apart by their payloads, %s endian', async (byteOrder) => {
+    const tracepoint = { type: 2, period: 1n, ids: [], sampleType: ['ip', 'tid', 'time', 'callchain', 'raw'] } as const;
+    const attrs: AttrSpec[] = [
+      { ...tracepoint, config: 57n },
+      { ...tracepoint, config: 301n },
+    ];
+    const payload = (number: number) => new ByteWriter(byteOrder).u16(number).u16(0).u32(9).u32(0).bytes();
+    const samples = [301, 57, 301, 999].map((number, i) => record.sample({ ip: 1n, pid: 9, time: BigInt(i + 1), callchain: [1n, 2n], raw: payload(number) }));
+    const cut = record.sample({ ip: 1n, pid: 9, time: 9n, callchain: [], raw: new Uint8Array(0) });
+    const names = ['tracepoint:301', 'tracepoint:57', 'tracepoint:301', 'tracepoint:57', 'tracepoint:57'];
+    expect(await eventsOf(encodeFile({ attrs, records: [...samples, cut], byteOrder }))).toEqual(names);
+  });
+
+  it('of several other events are taken for the first one', async () => {
+    const attrs: AttrSpec[] = [CYCLES, LOADS].map((attr) => ({ ...attr, ids: [], sampleType: ['ip', 'tid', 'time'] }));
+    expect(await eventsOf(encodeFile({ attrs, records: [record.sample({ ip: 1n, pid: 9, time: 1n })] }))).toEqual(['r1']);
+  });
+});
+
 describe('names of events', () => {
+  it('that the recording does not name have the modifiers in the order of perf', async () => {
+    const attrs: AttrSpec[] = [{ ...CYCLES, type: 0, config: 0n, flags: ['excludeHv', 'sampleIdAll'] }];
+    expect(await eventsOf(encodeFile({ attrs, records: [records[0]] }))).toEqual(['cycles:ku']);
+  });
+
   it('are taken by the one event there is, whatever id they are told for', async () => {
     const attrs = [{ ...CYCLES, ids: [] }];
     expect(await eventsOf(encodePipe({ attrs, records: [toolRecords.eventUpdate({ id: 55n, name: 'my-event' }), records[0]] }))).toEqual(['my-event']);
