@@ -1,24 +1,40 @@
 import { demangle } from '../demangle/demangle.ts';
+import { MAX_OUTPUT } from '../demangle/limits.ts';
 
 /** As names are demangled in `perf script`, which chooses among them. */
 const STYLE = 'no-params';
+/** Characters that may be demangled to choose names; all aliases of Node's binary have 1.5 million. Only a hostile file has more. */
+const MAX_DEMANGLED = 1 << 25;
 
-/**
- * Which of several names of one address perf shows, where nothing else prefers one: the one that demangled has fewer leading underscores, is
- * longer, is earlier in the file. Observed: perf 6.1.
- * @param names as linkers know them, in the order of the file; at least one
- */
-export function bestAlias(names: readonly string[]): string {
-  let best = names[0];
-  let bestShown = demangle(best, STYLE) ?? best;
-  for (const name of names.slice(1)) {
-    const shown = demangle(name, STYLE) ?? name;
-    const underscores = leadingUnderscores(shown) - leadingUnderscores(bestShown);
-    if (underscores > 0 || (underscores === 0 && shown.length <= bestShown.length)) continue;
-    best = name;
-    bestShown = shown;
+/** Chooses among the names of one address, for one table of symbols. */
+export class AliasChoice {
+  #left = MAX_DEMANGLED;
+
+  /**
+   * Which of several names of one address perf shows, where nothing else prefers one: the one that demangled has fewer leading underscores, is
+   * longer, is earlier in the file. Observed: perf 6.1.
+   * @param names as linkers know them, in the order of the file; at least one
+   */
+  best(names: readonly string[]): string {
+    let best = names[0];
+    let bestShown = this.#shown(best);
+    for (const name of names.slice(1)) {
+      const shown = this.#shown(name);
+      const underscores = leadingUnderscores(shown) - leadingUnderscores(bestShown);
+      if (underscores > 0 || (underscores === 0 && shown.length <= bestShown.length)) continue;
+      best = name;
+      bestShown = shown;
+    }
+    return best;
   }
-  return best;
+
+  #shown(name: string): string {
+    if (this.#left <= 0 || !/^_{1,2}[ZRG]/.test(name)) return name;
+    const shown = demangle(name, STYLE);
+    // A name beyond the demangler's limits may cost as much as the longest.
+    this.#left -= shown?.length ?? MAX_OUTPUT;
+    return shown ?? name;
+  }
 }
 
 function leadingUnderscores(name: string): number {

@@ -13,8 +13,8 @@ const UNDERSCORE = 0x5f;
 /** C and D. */
 const CONSTRUCTOR = 0x43;
 const DESTRUCTOR = 0x44;
-/** Among how many names of one address is chosen by what they look like demangled; more has only a hostile file. */
-const MAX_ALIASES = 1024;
+/** Among how many names of one address is chosen by what they look like demangled; Node's binary has up to 130, more has only a hostile file. */
+const MAX_ALIASES = 256;
 
 /**
  * Collects symbols in the order of their file and makes a {@link SymbolTable} of them: of each address the name that perf would choose.

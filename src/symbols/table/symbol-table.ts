@@ -1,5 +1,5 @@
 import { decodeText } from '../../bytes/text.ts';
-import { bestAlias } from './best-alias.ts';
+import { AliasChoice } from './best-alias.ts';
 
 /** Names of templates come to tens of kilobytes; what is longer is cut. */
 const MAX_NAME_SIZE_BYTES = 1 << 16;
@@ -32,6 +32,7 @@ export class SymbolTable {
   /** The last name that was asked for: mostly the next address is in the same function. */
   #named = -1;
   #lastName = '';
+  readonly #aliasChoice = new AliasChoice();
 
   constructor(columns: SymbolColumns) {
     this.#columns = columns;
@@ -82,7 +83,7 @@ export class SymbolTable {
   #best(tied: readonly number[]): string {
     const names: string[] = [];
     for (let i = 0; i < tied.length; i += 2) names.push(this.#text(tied[i], tied[i + 1]));
-    return bestAlias(names);
+    return this.#aliasChoice.best(names);
   }
 
   #text(offset: number, length: number): string {

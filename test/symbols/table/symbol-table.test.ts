@@ -164,6 +164,16 @@ describe('aliases (observed: perf 6.1)', () => {
       expect(chosen({ name: `${LONGER}v`, size: 0 }, { name: F, size: 0 })).toBe(F);
     });
 
+    it('of a hostile file are not all demangled', () => {
+      // Template arguments that nothing ends.
+      const bomb = (i: number): string => `_Z${i + 10}${'a'.repeat(i + 10)}${'I'.repeat(500)}`;
+      const rows = Array.from({ length: 3000 }, (_, i) => ({ name: bomb(i % 250), start: 0x10 * Math.floor(i / 250), size: 16 }));
+      const table = built([...rows, { name: '_Z6longerv', start: 0x1000, size: 16 }, { name: 'fff', start: 0x1000, size: 16 }]);
+      for (let start = 0; start < 12; start++) expect(nameAt(table, 0x10 * start)).toBe(bomb(249));
+      // Then names are compared as linkers know them.
+      expect(nameAt(table, 0x1000)).toBe('fff');
+    });
+
     it('are compared as linkers know them where they are shown so', () => {
       const names = [{ name: '_Z6longerv' }, { name: '_Z1fiiiiiiiiii' }].map((entry) => ({ start: 0x10, size: 16, ...entry }));
       expect(nameAt(built(names, false), 0x10)).toBe('_Z1fiiiiiiiiii');
