@@ -1,0 +1,114 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.ts';
+import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { runMain } from '../support/run-main.ts';
+
+// PHP's JIT writes a perf map and a jitdump file at once. So would Erlang's, of whose dump perf inject makes 15,000 files.
+
+const PHP_FLAGS = [
+  'opcache.enable_cli=1',
+  'opcache.file_update_protection=0',
+  'opcache.jit_buffer_size=16M',
+  'opcache.jit=1235',
+  'opcache.jit_debug=48',
+].flatMap((setting) => ['-d', setting]);
+const PHP = `<?php
+function fib($n) { return $n < 2 ? $n : fib($n - 1) + fib($n - 2); }
+function fill($n) { $a = []; for ($i = 0; $i < $n; $i++) $a[$i % 97] = ($a[$i % 97] ?? 0) + $i; return count($a); }
+for ($k = 0; getrusage()['ru_utime.tv_sec'] < 1; ) $k += fib(18) + fill(3000);
+`;
+const ERLANG = `
+  Numbers = [erlang:phash2(X) || X <- lists:seq(1, 20000)],
+  Work = fun(Again) -> lists:sort(Numbers), maps:from_list([{X, X} || X <- Numbers]),
+    case erlang:statistics(runtime) of {Time, _} when Time < 1000 -> Again(Again); _ -> halt() end end,
+  [spawn(fun() -> lists:sort(Numbers) end) || _ <- lists:seq(1, 20)],
+  Work(Work).`;
+
+interface Runtime {
+  readonly name: string;
+  readonly program: string;
+  readonly flags: readonly string[];
+  /** Makes it end with status 0 where its JIT works. */
+  readonly probe: readonly string[];
+  readonly args: readonly string[];
+  /** In the name of a function that takes much of the time. */
+  readonly known: string;
+  readonly writesDump: boolean;
+}
+
+const RUNTIMES: readonly Runtime[] = [
+  {
+    name: 'PHP',
+    program: 'php',
+    flags: PHP_FLAGS,
+    probe: ['-r', 'exit(opcache_get_status()["jit"]["on"] ? 0 : 1);'],
+    args: ['program.php'],
+    known: 'JIT$fib',
+    writesDump: true,
+  },
+  {
+    name: 'Erlang',
+    program: 'erl',
+    flags: ['+JPperf', 'map', '-noshell'],
+    probe: ['-eval', 'halt().'],
+    args: ['-eval', ERLANG],
+    known: 'lists:',
+    writesDump: false,
+  },
+];
+const whyNot = whyNoRecording();
+
+/** The symbols of all frames that perf has in DSOs of certain names, each beside perfconv's. */
+function besides(perf: readonly ScriptSample[], own: readonly ScriptSample[], dso: RegExp): [perf: string, own: string][] {
+  expect(own.length).toBe(perf.length);
+  return perf.flatMap(({ frames }, i) =>
+    frames.flatMap((frame, j): [string, string][] => (dso.test(frame.dso) ? [[frame.symbol, own[i].frames[j]?.symbol ?? 'no frame']] : [])),
+  );
+}
+
+async function scriptOf(...args: readonly string[]): Promise<ScriptSample[]> {
+  const { status, stdout, stderr } = await runMain(['convert', '-t', 'script', '--no-inline', ...args, '-o', '-']);
+  if (status !== 0) throw new Error(stderr);
+  return parsePerfScript(stdout.toString());
+}
+
+function expectAlike(frames: readonly [perf: string, own: string][], known: string): void {
+  const different = frames.filter(([perf, own]) => perf !== own);
+  expect(different.length, JSON.stringify(different.slice(0, 5))).toBeLessThanOrEqual(frames.length / 100);
+  expect(frames.filter(([perf]) => perf.includes(known)).length).toBeGreaterThan(20);
+}
+
+describe.each(RUNTIMES)('code of $name', ({ name, program, flags, probe, args, known, writesDump }) => {
+  const why = whyNot ?? whyMissing(program, [...flags, ...probe]);
+  if (why !== undefined) announceSkipped(`code of ${name}, beside perf script`, why);
+  let directory = '';
+  const pids = new Set<string>();
+  const file = (name: string): string => join(directory, name);
+  beforeAll(() => {
+    directory = makeTempDir();
+    writeFileSync(file('program.php'), PHP);
+  });
+  afterAll(() => {
+    removeTempDir(directory);
+    for (const left of readdirSync('/tmp')) {
+      const pid = /^(?:perf|jit|jitted)-(\d+)(?:\.map|\.dump|-\d+\.so)$/.exec(left)?.[1];
+      if (pid !== undefined && pids.has(pid)) rmSync(`/tmp/${left}`, { force: true });
+    }
+  });
+
+  test.skipIf(why !== undefined)(`by its perf map${writesDump ? ', and by its jitdump' : ''}`, { timeout: 60_000 }, async () => {
+    const data = file('recorded.data');
+    const record = ['record', '-q', '-e', 'cpu-clock:u', '-F', '1999', '-g', '-k', 'CLOCK_MONOTONIC', '-o', data, '--', program, ...flags, ...args];
+    const run = runTool('perf', record, { cwd: directory });
+    if (run.status !== 0) throw new Error(`perf record: ${lastLines(run.stderr)}`);
+    const plain = parsePerfScript(readWithPerf('script', data));
+    for (const { frames } of plain) for (const { dso } of frames) pids.add(/^\/tmp\/perf-(\d+)\.map$/.exec(dso)?.[1] ?? '');
+    expectAlike(besides(plain, await scriptOf('--compat', 'perf', data), /^\/tmp\/perf-\d+\.map$/), known);
+    if (!writesDump) return;
+    const inject = runTool('perf', ['inject', '--jit', '-i', data, '-o', file('injected.data')], { cwd: directory });
+    if (inject.status !== 0) throw new Error(`perf inject: ${lastLines(inject.stderr)}`);
+    expectAlike(besides(parsePerfScript(readWithPerf('script', file('injected.data'))), await scriptOf(data), /\/jitted-\d+-\d+\.so$/), known);
+  });
+});
