@@ -23,6 +23,7 @@ import {
 } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { readPltEntries } from './elf-plt.ts';
+import { FunctionDescriptors } from './function-descriptors.ts';
 
 const DOLLAR = 0x24;
 const DOT = 0x2e;
@@ -58,11 +59,12 @@ export interface ElfSymbolRules {
  */
 export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: ElfSymbolRules): Promise<SymbolTable | undefined> {
   const { compatPerf, needsDynsym = false, linkageAliases = false } = rules;
-  const { builder, names: ownNames } = await readSymbolSection(symbols, fileOffsets(symbols, runtime), compatPerf);
+  const descriptors = await FunctionDescriptors.read(runtime);
+  const { builder, names: ownNames } = await readSymbolSection(symbols, fileOffsets(symbols, runtime), compatPerf, descriptors);
   if (compatPerf && builder.count === 0) return undefined;
   let names = ownNames;
   if (needsDynsym) {
-    const dynsym = await readSymbolSection(runtime, fileOffsets(runtime, runtime), compatPerf);
+    const dynsym = await readSymbolSection(runtime, fileOffsets(runtime, runtime), compatPerf, descriptors);
     builder.addAll(dynsym.builder, names.length);
     names = concat(names, dynsym.names);
   }
@@ -87,7 +89,7 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
  * @param toAddress from a symbol's value and the index of its section; NaN leaves the symbol out
  */
 export async function readElfSymbolsAt(elf: ElfFile, toAddress: AddressOfSymbol, compatPerf: boolean): Promise<SymbolTable | undefined> {
-  const { builder, names } = await readSymbolSection(elf, toAddress, compatPerf);
+  const { builder, names } = await readSymbolSection(elf, toAddress, compatPerf, await FunctionDescriptors.read(elf));
   return builder.count === 0 ? undefined : builder.build(names);
 }
 
@@ -116,12 +118,18 @@ function startsWith(bytes: Uint8Array, from: number, wanted: Uint8Array): boolea
 /** From a symbol's value and the index of its section to the address that is looked up. */
 export type AddressOfSymbol = (value: number, sectionIndex: number) => number;
 
-async function readSymbolSection(elf: ElfFile, toAddress: AddressOfSymbol, compatPerf: boolean): Promise<{ builder: SymbolTableBuilder; names: Uint8Array }> {
+async function readSymbolSection(
+  elf: ElfFile,
+  toAddress: AddressOfSymbol,
+  compatPerf: boolean,
+  descriptors: FunctionDescriptors | undefined,
+): Promise<{ builder: SymbolTableBuilder; names: Uint8Array }> {
   const section = elf.sections.find(({ type }) => type === SHT_SYMTAB) ?? elf.sections.find(({ type }) => type === SHT_DYNSYM);
   const strings = section && elf.sections[section.link];
   if (section === undefined || strings === undefined) return { builder: new SymbolTableBuilder(), names: new Uint8Array() };
   const { bytes: names } = await elf.readSection(strings);
-  return { builder: collectSymbols(await elf.readSection(section), names, elf, toAddress, skipsMappingSymbols(elf.machine, compatPerf)), names };
+  const skipsMapping = skipsMappingSymbols(elf.machine, compatPerf);
+  return { builder: collectSymbols(await elf.readSection(section), names, elf, toAddress, skipsMapping, descriptors), names };
 }
 
 function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
@@ -131,7 +139,14 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both;
 }
 
-function collectSymbols(table: ByteView, names: Uint8Array, symbols: ElfFile, toAddress: AddressOfSymbol, skipsMapping: boolean): SymbolTableBuilder {
+function collectSymbols(
+  table: ByteView,
+  names: Uint8Array,
+  symbols: ElfFile,
+  toAddress: AddressOfSymbol,
+  skipsMapping: boolean,
+  descriptors: FunctionDescriptors | undefined,
+): SymbolTableBuilder {
   const is64 = symbols.classBits === 64;
   const entrySizeBytes = is64 ? 24 : 16;
   const count = Math.floor(table.length / entrySizeBytes);
@@ -165,6 +180,7 @@ function collectSymbols(table: ByteView, names: Uint8Array, symbols: ElfFile, to
     let value = is64 ? table.i64(at + valueAt) : table.u32(at + valueAt);
     // The lowest bit of an Arm function's address says that it is Thumb code.
     if (isArm && type === STT_FUNC && value % 2 === 1) value--;
+    if (descriptors !== undefined) value = descriptors.codeOf(value);
     const sizeBytes = is64 ? table.u64(at + sizeAt) : table.u32(at + sizeAt);
     const binding = info >>> 4;
     const rank = binding === STB_GLOBAL ? RANK_GLOBAL : binding === STB_WEAK ? RANK_WEAK : RANK_LOCAL;
