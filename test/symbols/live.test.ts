@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BufferSource } from '../../src/bytes/byte-source.ts';
 import { Diagnostics } from '../../src/diagnostics.ts';
+import { demangleSymbol } from '../../src/function-names.ts';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import { ElfFile } from '../../src/symbols/elf/elf-file.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbols/symbolizer.ts';
@@ -34,9 +35,10 @@ function described(table: SymbolTable | undefined, address: number): OracleName 
   return index < 0 ? { name: undefined, offset: 0 } : { name: table!.name(index), offset: address - table!.start(index) };
 }
 
-function differences(table: SymbolTable | undefined, addresses: readonly number[], names: readonly OracleName[]): string[] {
+function differences(table: SymbolTable | undefined, addresses: readonly number[], names: readonly OracleName[], isDemangled = false): string[] {
   return addresses.flatMap((address, i) => {
-    const own = described(table, address);
+    const found = described(table, address);
+    const own = isDemangled && found.name !== undefined ? { ...found, name: demangleSymbol(found.name, 'no-params') ?? found.name } : found;
     if (own.name === names[i].name && own.offset === names[i].offset) return [];
     const isStub = names[i].name === '_init' && own.name?.endsWith('@plt');
     // Only a label inside a function is nearer than what was found: everything else that is, is in the table.
@@ -86,9 +88,10 @@ function probes(table: SymbolTable | undefined, from: number, to: number): numbe
 
 async function compareFile(
   path: string,
-  options: { debugDirs?: readonly string[]; symfs?: string } = {},
+  { isDemangled = false, ...options }: { debugDirs?: readonly string[]; symfs?: string; isDemangled?: boolean } = {},
 ): Promise<{ table: SymbolTable | undefined; differing: string[]; asked: number }> {
-  const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: DEFAULT_DEBUG_DIRS, compatPerf: true, ...options }, new Diagnostics());
+  const how = { debugDirs: DEFAULT_DEBUG_DIRS, compatPerf: true, linkageAliases: !isDemangled, ...options };
+  const symbolizer = new Symbolizer(new NodeSymbolFiles(), how, new Diagnostics());
   const table = (await symbolizer.symbolsFor({ name: path, kind: 'file', buildId: '', osRelease: '' }))?.table;
   const bytes = readFileSync(path);
   const code = (await ElfFile.open(new BufferSource(bytes))).segments.filter(({ type, flags }) => type === 1 && (flags & 1) !== 0);
@@ -97,8 +100,9 @@ async function compareFile(
   const names = askPerf(
     [map],
     addresses.map((address) => BASE + BigInt(address)),
+    { args: isDemangled ? ['--demangle'] : [] },
   );
-  return { table, differing: differences(table, addresses, names), asked: addresses.length };
+  return { table, differing: differences(table, addresses, names, isDemangled), asked: addresses.length };
 }
 
 /** Binaries found here, of different makers: with and without .symtab, debug files, PLTs, Go's own linker. */
@@ -115,6 +119,13 @@ describe.skipIf(!hasPerf)('names and offsets, beside perf', () => {
   it.each(installed)('%s', async (path) => {
     const { differing, asked } = await compareFile(realpathSync(path));
     expect(asked).toBeGreaterThan(9000);
+    expectLikePerf(differing, asked * ALLOWED_SHARE);
+  });
+});
+
+describe.skipIf(!hasPerf)('demangled names, of which perf chooses one, beside perf', () => {
+  it.each(installed.filter((path) => /node$|libstdc/.test(path)))('%s', async (path) => {
+    const { differing, asked } = await compareFile(realpathSync(path), { isDemangled: true });
     expectLikePerf(differing, asked * ALLOWED_SHARE);
   });
 });
