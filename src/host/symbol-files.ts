@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { accessSync, type BigIntStats, closeSync, constants, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { homedir, release } from 'node:os';
 import { join } from 'node:path';
 import type { ByteSource } from '../bytes/byte-source.ts';
@@ -40,8 +40,7 @@ export class NodeSymbolFiles implements SymbolFiles {
 
   async stamp(path: string): Promise<FileStamp | undefined> {
     try {
-      const { ino, mtimeNs } = statSync(systemPath(path), { bigint: true });
-      return { inode: `${ino}`, modifiedNs: mtimeNs };
+      return stampOf(statSync(systemPath(path), { bigint: true }));
     } catch {
       return undefined;
     }
@@ -86,4 +85,9 @@ function kernelBuildId(): string {
   } catch {
     return ''; // Kernels may be built without it, containers may hide it.
   }
+}
+
+/** Inodes are unsigned (overlayfs with `xino` sets the uppermost bits), and Node reads them as signed. */
+export function stampOf({ ino, mtimeNs }: Pick<BigIntStats, 'ino' | 'mtimeNs'>): FileStamp {
+  return { inode: `${BigInt.asUintN(64, ino)}`, modifiedNs: mtimeNs };
 }

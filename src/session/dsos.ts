@@ -77,17 +77,30 @@ export class DsoTable {
   /** Gives DSOs the build ids that the recording lists by file name. */
   applyBuildIds(records: readonly BuildIdRecord[]): void {
     const byName = new Map(records.map((record) => [record.filename, record.buildId]));
-    const withoutId = new Map<string, Dso>();
+    this.#markSharedNames();
     for (const dso of this.dsos) {
-      if (dso.kind === 'file' && dso.buildId === '') {
-        const other = withoutId.get(dso.name);
-        if (other === undefined) withoutId.set(dso.name, dso);
-        else other.sharesName = dso.sharesName = true;
-      }
       // Maps of 32-bit programs' vdsos say `[vdso]`, too: only the name that they were given tells which one it is.
       const names = dso.kind === 'vdso' ? [dso.name] : [dso.longName, dso.name];
       if (dso.buildId === '') dso.buildId = names.map((name) => byName.get(name)).find((id) => id !== undefined) ?? '';
     }
+  }
+
+  /**
+   * Marks the files of one name that nothing but inodes tells apart. Devices do not: the kernel tells of a file on overlayfs that of the layer
+   * in which it lies (before Linux 6.18), `/proc/PID/maps` that of the overlay.
+   */
+  #markSharedNames(): void {
+    const inodes = new Map<string, string>();
+    const shared = new Set<string>();
+    const withoutId = this.dsos.filter(({ kind, buildId }) => kind === 'file' && buildId === '');
+    for (const { name, fileIdentity } of withoutId) {
+      const inode = fileIdentity.slice(fileIdentity.lastIndexOf(':') + 1);
+      if (inode === '' || inode === '0') continue;
+      const known = inodes.get(name);
+      if (known === undefined) inodes.set(name, inode);
+      else if (known !== inode) shared.add(name);
+    }
+    for (const dso of withoutId) dso.sharesName = shared.has(dso.name);
   }
 
   #intern(key: string, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'fileIdentity' | 'bias' | 'pid' | 'isOneFunction'>): number {

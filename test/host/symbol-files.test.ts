@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRange } from '../../src/bytes/byte-source.ts';
 import { decodeText } from '../../src/bytes/text.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { NodeSymbolFiles, stampOf } from '../../src/host/symbol-files.ts';
 import { ElfFile } from '../../src/symbols/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/symbols/elf/elf-symbols.ts';
 
@@ -33,6 +33,15 @@ describe('NodeSymbolFiles', () => {
     await source.close();
     await source.close();
     await expect(source.readAt(0, new Uint8Array(1))).rejects.toMatchObject({ name: 'PerfconvError', code: 'io' });
+  });
+
+  it('tells inode and time of a file, inodes of 64 bits as recordings have them', async () => {
+    const path = join(dir, 'data');
+    const { ino, mtimeNs } = statSync(path, { bigint: true });
+    expect(await files.stamp(path)).toEqual({ inode: `${ino}`, modifiedNs: mtimeNs });
+    expect(await files.stamp(join(dir, 'missing'))).toBeUndefined();
+    // As Node reads what overlayfs with xino gives files, and what perf records of them.
+    expect(stampOf({ ino: -9223372036854775802n, mtimeNs: 5n })).toEqual({ inode: '9223372036854775814', modifiedNs: 5n });
   });
 
   it('opens neither what is missing nor directories', async () => {

@@ -614,11 +614,12 @@ describe('maps', () => {
 
   it('of two files under one name have a build id in doubt, which the header has by name', async () => {
     const PATH = '/lib/a.so';
-    const map = (pid: number, file: { ino: bigint } | { buildId: Uint8Array }): RecordSpec =>
+    type FileFields = { maj?: number; ino: bigint } | { buildId: Uint8Array };
+    const map = (pid: number, file: FileFields): RecordSpec =>
       record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: PATH, ...file }, { sampleId: { time: 1n } });
     const id = (byte: number): Uint8Array => new Uint8Array(20).fill(byte);
     const file = buildElf({ classBits: 64, littleEndian: true, buildId: 'cd'.repeat(20), symbols: [{ name: 'f', value: TEXT.vaddr, sizeBytes: 64 }] });
-    const doubts = async (...files: ({ ino: bigint } | { buildId: Uint8Array })[]): Promise<number> => {
+    const doubts = async (...files: FileFields[]): Promise<number> => {
       const machine = new MadeFiles();
       machine.content.set(PATH, file);
       const diagnostics = new Diagnostics();
@@ -629,6 +630,11 @@ describe('maps', () => {
     };
     expect(await doubts({ ino: 5n }, { ino: 6n })).toBe(2);
     expect(await doubts({ ino: 5n }, { ino: 5n })).toBe(0);
+    // On overlayfs one file has two devices: that of its layer, which the kernel told, and that of the overlay, which perf has from /proc.
+    expect(await doubts({ maj: 8, ino: 5n }, { maj: 0, ino: 5n })).toBe(0);
+    expect(await doubts({ maj: 8, ino: 5n }, { maj: 0, ino: 5n }, { maj: 8, ino: 6n })).toBe(3);
+    // A file of which no inode was told may be any of them.
+    expect(await doubts({ ino: 5n }, { ino: 0n })).toBe(0);
     expect(await doubts({ buildId: id(0xab) }, { buildId: id(0xcd) })).toBe(0);
   });
 
