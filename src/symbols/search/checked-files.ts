@@ -81,7 +81,7 @@ export class CheckedFiles {
 
   /** Reports that the files taken for one may be those of another that was recorded under the same path. */
   doubtShared(path: string, { source }: ElfFile): void {
-    this.search.remark(source.name, 'it may be another one: several files of this path were recorded, with one build id at most');
+    this.search.tell(source.name, 'it may be another one: several files of this path were recorded, with one build id at most');
     this.#diagnostics.add(
       'build-id-shared',
       'warning',
@@ -94,7 +94,7 @@ export class CheckedFiles {
    * @param why in words: `it has another inode`
    */
   doubtChanged({ source }: ElfFile, why: string): void {
-    this.search.remark(source.name, `it may be another file, for no build id was recorded, and ${why}`);
+    this.search.tell(source.name, `it may be another file, for no build id was recorded, and ${why}`);
     this.#diagnostics.add('file-changed', 'warning', `${source.name} may not be the file that was recorded: no build id was recorded, and ${why}`);
   }
 

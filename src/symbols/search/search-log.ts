@@ -58,12 +58,6 @@ export class SymbolSearch {
     if (found !== undefined) found.detail = detail;
   }
 
-  /** Says more of a place that was noted. */
-  remark(place: string, detail: string): void {
-    const found = this.#places.find((known) => known.place === place);
-    if (found !== undefined) found.detail = detail;
-  }
-
   /** Notes what a place is used for. One that was not noted before fits. */
   use(place: string, use: FileUse): void {
     this.note(place, 'fits');
