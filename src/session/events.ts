@@ -35,6 +35,7 @@ export class EventList {
   readonly #hasIds: boolean[] = [];
   /** By number of the tracepoint, the first event of it. */
   readonly #eventOfTracepoint = new Map<number, number>();
+  readonly #taskIds = new Set<number>();
   readonly #offsets = emptySampleOffsets();
   #lastId = -1;
   #lastEvent = -1;
@@ -72,6 +73,16 @@ export class EventList {
   /** Takes ids that are told with the position of their event's attr; those of no attr are left out. */
   addIds(ids: readonly { readonly attr: bigint; readonly id: bigint }[]): void {
     for (const { attr, id } of ids) if (attr < BigInt(this.events.length)) this.addId(Number(id), Number(attr));
+  }
+
+  /** Takes that the event of this id was opened for a task, not for a CPU whoever runs there. */
+  noteTaskId(id: number): void {
+    this.#taskIds.add(id);
+  }
+
+  /** Whether the recording tells that this id is that of a task, and of what inherits from it. */
+  isTaskId(id: number): boolean {
+    return this.#taskIds.has(id);
   }
 
   /**

@@ -21,8 +21,8 @@ export interface ReadSample {
  * Values of counters only ever grow: what a sample stands for is what they have grown by since the sample before it in
  * time. A member that has not moved gives no sample. Observed: perf 6.1.
  *
- * Of inherited events (`inherit`, since Linux 6.12 together with READ) the values are those of the thread that was sampled, under
- * the id that all threads have. Observed: Linux 6.18. perf 6.13 counts so; perf 6.1 takes them all for one counter.
+ * Of inherited events of tasks (`inherit`, since Linux 6.12 together with READ) the values are those of the thread that was
+ * sampled, under the id that all threads have. Observed: Linux 6.18. perf 6.13 counts so; perf 6.1 takes them all for one counter.
  */
 export class ReadGrowth {
   /** By thread, −1 for no particular one, and id. */

@@ -192,7 +192,8 @@ export class SampleReader {
       ids.push(id);
       values.push(view.u64(at));
     }
-    const thread = sampled.attr.flags.has('inherit') ? tid : -1;
+    // Where perf recorded CPUs, `inherit` may be set but has no effect.
+    const thread = sampled.attr.flags.has('inherit') && ids.length > 0 && this.#events.isTaskId(ids[0]) ? tid : -1;
     return { kind: 'read', event: sampledEvent, thread, fileOffset, events, ids, values };
   }
 }

@@ -10,6 +10,12 @@ import type { EventList } from './events.ts';
 /** perf_event_update types. */
 const PERF_EVENT_UPDATE_NAME = 2;
 
+/** PERF_RECORD_ID_INDEX: a count, then id, index, CPU and tid of each id, words of 8 bytes; the tid is −1 for what counts whoever runs. */
+const ID_ENTRIES = RECORD_HEADER_BYTES + 8;
+const ID_ENTRY_BYTES = 32;
+const ID_ENTRY_TID = 24;
+const ANY_TASK = 0xffffffff;
+
 /** Reads the records that perf itself writes: in pipe mode they carry all that a file has in its header. */
 export class UserRecordReader {
   readonly buildIds: BuildIdRecord[] = [];
@@ -48,6 +54,13 @@ export class UserRecordReader {
           return;
         }
         this.#events.add({ attr: readAttr(view, at + RECORD_HEADER_BYTES, attrSize, fileOffset), ids: readIds(view, idsStart, end) });
+        return;
+      }
+      case abi.PERF_RECORD_ID_INDEX: {
+        const last = Math.min(end, ID_ENTRIES + at + view.u64(at + RECORD_HEADER_BYTES) * ID_ENTRY_BYTES) - ID_ENTRY_BYTES;
+        for (let entry = at + ID_ENTRIES; entry <= last; entry += ID_ENTRY_BYTES) {
+          if (view.lo(entry + ID_ENTRY_TID) !== ANY_TASK) this.#events.noteTaskId(view.u64(entry));
+        }
         return;
       }
       case abi.PERF_RECORD_EVENT_UPDATE: {
@@ -90,6 +103,7 @@ export class UserRecordReader {
 /** Bytes that a record's fixed fields need, header included. */
 const FIXED_BYTES: Readonly<Record<number, number>> = {
   [abi.PERF_RECORD_HEADER_ATTR]: RECORD_HEADER_BYTES + PERF_ATTR_SIZE_VER0,
+  [abi.PERF_RECORD_ID_INDEX]: ID_ENTRIES,
   [abi.PERF_RECORD_EVENT_UPDATE]: 24,
   [abi.PERF_RECORD_HEADER_FEATURE]: 16,
   [abi.PERF_RECORD_HEADER_BUILD_ID]: BUILD_ID_FIXED_BYTES,

@@ -227,7 +227,8 @@ describe('samples', () => {
       });
     // As Linux 6.18 gave them. The last thread has the number of the first, which has ended.
     const records = [sampleOf(2, 5n, 1000n, 1n), sampleOf(3, 6n, 900n, 4n), sampleOf(2, 7n, 2000n, 1n), sampleOf(3, 8n, 1900n, 5n), sampleOf(2, 9n, 800n, 7n)];
-    const { samples, diagnostics } = await decode(encodeFile({ attrs, records, features: { eventDesc: true } }));
+    const indexOf = (tid: bigint) => toolRecords.idIndex([21n, 22n].map((id) => ({ id, cpu: 0n, tid })));
+    const { samples, diagnostics } = await decode(encodeFile({ attrs, records: [indexOf(2n), ...records], features: { eventDesc: true } }));
     expect(samples.map(({ tid, event, period }) => [tid, event, period])).toEqual([
       [2, 'cpu-clock', 1000],
       [2, 'page-faults', 1],
@@ -240,6 +241,16 @@ describe('samples', () => {
       [2, 'page-faults', 7],
     ]);
     expect(diagnostics.list()).toEqual([]);
+    // Of a CPU all threads on it share one counter, whatever the attr says: `perf record -a` of perf 6.1.
+    const onCpu = [indexOf(-1n), sampleOf(2, 5n, 1000n, 1n), sampleOf(3, 6n, 1900n, 4n), sampleOf(2, 7n, 3000n, 4n)];
+    const ofCpu = await decode(encodeFile({ attrs, records: onCpu, features: { eventDesc: true } }));
+    expect(ofCpu.samples.map(({ tid, period }) => [tid, period])).toEqual([
+      [2, 1000],
+      [2, 1],
+      [3, 900],
+      [3, 3],
+      [2, 1100],
+    ]);
   });
 
   it('without a time are taken at once, in file order', async () => {
