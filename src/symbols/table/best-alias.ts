@@ -29,7 +29,7 @@ export class AliasChoice {
   }
 
   #shown(name: string): string {
-    if (this.#left <= 0 || !/^_{1,2}[ZRG]/.test(name)) return name;
+    if (this.#left <= 0 || !/^(?:_{1,2}[ZRG]|caml[A-Z]|L[^;]+;)/.test(name)) return name;
     const shown = demangle(name, STYLE);
     // A name beyond the demangler's limits may cost as much as the longest.
     this.#left -= shown?.length ?? MAX_OUTPUT;

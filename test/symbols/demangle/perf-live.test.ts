@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeText } from '../../../src/bytes/text.ts';
 import { demangle } from '../../../src/symbols/demangle/demangle.ts';
+import { AliasChoice } from '../../../src/symbols/table/best-alias.ts';
 import { buildElf, TEXT } from '../../support/elf-builder.ts';
 import { askPerf, hasPerf } from '../../support/perf-oracle.ts';
 import { announceSkipped, makeTempDir, removeTempDir } from '../../support/perf-tool.ts';
@@ -41,6 +43,29 @@ describe.skipIf(!hasPerf)('names of Java and OCaml', () => {
       names.map((__, i) => start + BigInt(16 * i)),
       { args: ['--demangle'] },
     );
-    expect(names.map((name) => demangle(name, 'no-params') ?? name)).toEqual(shown.map(({ name }) => name));
+    const textOf = (name: string): string => Buffer.from(encodeText(demangle(name, 'no-params') ?? name)).toString();
+    expect(names.map(textOf)).toEqual(shown.map(({ name }) => name));
+  });
+
+  it('are chosen among others of one address as perf chooses', () => {
+    const path = join(directory, 'aliases');
+    const aliases = [
+      ['camlA__f$2b$2b', 'camlA__fold_1'],
+      ['camlA__f_1', 'plain_name'],
+      ['LFoo;bar(II)V', 'a_plain_name_of_22_char'],
+      ['LFoo;bar()V', 'LFoo;bars()V'],
+    ];
+    const symbols = aliases.flatMap((names, i) => names.map((name) => ({ name, value: TEXT.vaddr + 16 * i, sizeBytes: 16 })));
+    writeFileSync(path, buildElf({ classBits: 64, littleEndian: true, symbols }));
+    const start = 0x7f00_0000_0000n;
+    const map = { path, start, sizeBytes: BigInt(TEXT.sizeBytes), pgoff: BigInt(TEXT.offset) };
+    const shown = askPerf(
+      [map],
+      aliases.map((_, i) => start + BigInt(16 * i)),
+      { args: ['--demangle'] },
+    );
+    const choice = new AliasChoice();
+    const chosen = aliases.map((names) => choice.best(names));
+    expect(chosen.map((name) => demangle(name, 'no-params') ?? name)).toEqual(shown.map(({ name }) => name));
   });
 });
