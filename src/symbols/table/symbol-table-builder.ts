@@ -10,6 +10,9 @@ export const RANK_LOCAL: SymbolRank = 1;
 export const RANK_GLOBAL: SymbolRank = 2;
 
 const UNDERSCORE = 0x5f;
+/** What mangled names of Java (`Ljava/lang/Object;`) and OCaml (`camlList__`) begin with: L and c. Others have an underscore. */
+const JAVA_START = 0x4c;
+const OCAML_START = 0x63;
 /** C and D. */
 const CONSTRUCTOR = 0x43;
 const DESTRUCTOR = 0x44;
@@ -136,7 +139,7 @@ export class SymbolTableBuilder {
     // hot: constructors and destructors have two or three names each
     for (let i = from; i < last; i++) {
       if (!this.#isTied(order[i], best, i === end - 1)) continue;
-      isMangled ||= names[this.#nameOffsets[order[i]]] === UNDERSCORE;
+      isMangled ||= mayBeMangled(names[this.#nameOffsets[order[i]]]);
       differ ||= order[i] !== best && !this.#areVariants(order[i], best, names);
     }
     if (!isMangled || !differ) return undefined;
@@ -182,4 +185,9 @@ export class SymbolTableBuilder {
     while (count < this.#nameLengths[symbol] && names[from + count] === UNDERSCORE) count++;
     return count;
   }
+}
+
+/** @param first of a name's characters */
+function mayBeMangled(first: number): boolean {
+  return first === UNDERSCORE || first === JAVA_START || first === OCAML_START;
 }

@@ -158,6 +158,12 @@ describe('aliases (observed: perf 6.1)', () => {
       expect(chosen({ name: '_ZN1AC2Ev' }, { name: '_ZN1AC1Ev' }, { name: '_ZN6longerC1Ev' })).toBe('_ZN6longerC1Ev');
     });
 
+    it('may be those of OCaml and Java', () => {
+      expect(chosen({ name: 'camlA__f$2b$2b' }, { name: 'camlA__fold_1' })).toBe('camlA__fold_1');
+      expect(chosen({ name: 'camlA__f_1' }, { name: 'plain_name' })).toBe('plain_name');
+      expect(chosen({ name: 'a_plain_name_of_22_char' }, { name: 'LFoo;bar(ZZZ)V' })).toBe('LFoo;bar(ZZZ)V');
+    });
+
     it('come after what else tells names apart', () => {
       expect(chosen({ name: `${LONGER}v`, rank: RANK_LOCAL }, { name: F })).toBe(F);
       expect(chosen({ name: `${LONGER}v`, size: 0 }, { name: F })).toBe(F);
