@@ -1,5 +1,4 @@
 import { addressOf } from '../addresses.ts';
-
 import { decodeText } from './text.ts';
 
 const IS_LITTLE_ENDIAN_MACHINE = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;

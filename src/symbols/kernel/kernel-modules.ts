@@ -1,4 +1,5 @@
 import { addressOfBig } from '../../addresses.ts';
+
 /** A module's name as the kernel spells it: `nf-tables` and `nf_tables` are the same module. */
 export function canonicalModuleName(name: string): string {
   return name.replaceAll('-', '_');

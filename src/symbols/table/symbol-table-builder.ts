@@ -16,7 +16,7 @@ const OCAML_START = 0x63;
 /** C and D. */
 const CONSTRUCTOR = 0x43;
 const DESTRUCTOR = 0x44;
-/** Among how many names of one address is chosen by what they look like demangled; Node's binary has up to 130, more has only a hostile file. */
+/** Among how many names of one address is chosen by what they look like demangled; Node's binary has up to 130. Where there are more, as after identical code folding, the first are looked at. */
 const MAX_ALIASES = 256;
 
 /**
