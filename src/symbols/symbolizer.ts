@@ -11,6 +11,7 @@ import { findVdso } from './kernel/vdso.ts';
 import { MovedLines } from './moved-lines.ts';
 import type { SearchedDirectories } from './search/candidates.ts';
 import { CheckedFiles } from './search/checked-files.ts';
+import { MappedFiles } from './search/mapped-files.ts';
 import { findObjectFiles, type ObjectFiles } from './search/object-files.ts';
 import { SymbolSearch } from './search/search-log.ts';
 import type { SymbolFiles } from './symbol-files.ts';
@@ -69,6 +70,7 @@ export class Symbolizer {
   readonly #options: SymbolizerOptions;
   readonly #diagnostics: Diagnostics;
   readonly #dirs: SearchedDirectories;
+  readonly #mappedFiles: MappedFiles;
   readonly #kernel: KernelSymbols;
   /** By the process that runs the virtual machine. */
   readonly #guests = new Map<number, KernelSymbols>();
@@ -79,6 +81,7 @@ export class Symbolizer {
     this.#diagnostics = diagnostics;
     const buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
     this.#dirs = { ...options, ...(buildIdDir !== undefined && { buildIdDir }) };
+    this.#mappedFiles = new MappedFiles(files);
     this.#kernel = new KernelSymbols(files, { ...options, ...this.#dirs }, (elf) => this.#openLines(elf), diagnostics);
   }
 
@@ -137,7 +140,7 @@ export class Symbolizer {
     const { name: path, pid = -1, codeStart = Number.POSITIVE_INFINITY, sharesName = false } = object;
     const { compatPerf, recordedUntilNs } = this.#options;
     const how = { wantsLines, compatPerf, ...(recordedUntilNs !== undefined && { recordedUntilNs }), dirs: this.#dirs };
-    const found = await findObjectFiles(files, this.#files, { ...object, path, pid, codeStart, sharesName, ...how });
+    const found = await findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path, pid, codeStart, sharesName, ...how });
     if (found === undefined) return undefined;
     return this.#codeOf(found, path, files);
   }

@@ -7,7 +7,7 @@ import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import { binaryPlaces, debugFilePlaces, debugLinkPlaces, isStoredPath, perfPlaces, type RecordedFile, type SearchedDirectories } from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
 import { readDebugLink } from './debug-link.ts';
-import { mappedFilePlaces } from './mapped-file.ts';
+import type { MappedFiles } from './mapped-files.ts';
 import { openMiniDebugInfo } from './mini-debug-info.ts';
 
 /** The files found for one DSO. One file may play all parts. */
@@ -45,10 +45,15 @@ export interface ObjectFileSearch extends RecordedFile {
  * `.gnu_debugdata`, which has less, and `.dynsym` where there is nothing else.
  * @returns undefined when no file was found that is of any use
  */
-export async function findObjectFiles(files: CheckedFiles, machine: SymbolFiles, search: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+export async function findObjectFiles(
+  files: CheckedFiles,
+  machine: SymbolFiles,
+  mappedFiles: MappedFiles,
+  search: ObjectFileSearch,
+): Promise<ObjectFiles | undefined> {
   const wanted = { ...search, pid: await livingPid(machine, search.pid) };
   if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is no path of a stored file');
-  return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, machine, wanted);
+  return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, machine, mappedFiles, wanted);
 }
 
 /** −1 where the process has ended: then it has no files to show. */
@@ -58,9 +63,9 @@ async function livingPid(machine: SymbolFiles, pid: number): Promise<number> {
   return source === undefined ? -1 : pid;
 }
 
-async function findBest(files: CheckedFiles, machine: SymbolFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
   const parts = new Parts(wanted.wantsLines);
-  const mapped = await openMapped(files, machine, wanted);
+  const mapped = await openMapped(files, mappedFiles, wanted);
   const buildId = mapped === undefined ? wanted.buildId : await checkedId('', mapped);
   if (mapped !== undefined) parts.take(mapped);
   let first = mapped;
@@ -85,11 +90,11 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, wanted: Objec
  * The binary as the process that mapped it still has it, where the build id cannot tell which one that is: perf notes none of files that it
  * cannot open or that no sample's leaf lies in, and one alone of those that have the same path in several containers.
  */
-async function openMapped(files: CheckedFiles, machine: SymbolFiles, wanted: ObjectFileSearch): Promise<ElfFile | undefined> {
+async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ElfFile | undefined> {
   const { buildId, sharesName, pid, fileIdentity = '', dirs } = wanted;
   // With `symfs` it is another machine's process.
   if ((isKnownBuildId(buildId) && !sharesName) || dirs.symfs !== undefined) return undefined;
-  for (const place of await mappedFilePlaces(machine, pid, fileIdentity)) {
+  for (const place of await mappedFiles.places(pid, fileIdentity)) {
     const elf = await files.open(place, '');
     if (elf === undefined) continue;
     files.search.mappedBuildId = (await elf.buildId()) ?? '';

@@ -114,6 +114,14 @@ describe('files of a binary that is not at its path', () => {
       expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('other');
     });
 
+    it('are looked for in a list that is read once for all files of the process', async () => {
+      const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf: false }, diagnostics);
+      for (const fileIdentity of ['254:1:4711', '254:1:471', '254:1:47']) {
+        await symbolizer.symbolsFor({ name: PATH, kind: 'file', buildId: '', osRelease: '', pid: 7, fileIdentity });
+      }
+      expect(files.asked.filter((path) => path === '/proc/7/maps')).toHaveLength(1);
+    });
+
     it('have debug files of their own build id', async () => {
       files.content.set(MAP_FILE, stripped());
       files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('debug'));
