@@ -43,7 +43,8 @@ export function demangleJava(name: string, style: DemangleStyle): string | undef
   const path = `${dotted(className)}${isLikePerf && method.startsWith('<') ? '' : '.'}${method}`;
   if (style === 'simple') return path;
   const shown = `${path}(${(isLikePerf ? perfNames(parameters) : parameters.map(typeName)).join(', ')})`;
-  return isLikePerf ? shown.slice(0, PERF_GROWTH * name.length) : shown;
+  // Not in the middle of a character.
+  return isLikePerf ? shown.slice(0, PERF_GROWTH * name.length).replace(/[\ud800-\udbff]$/, '') : shown;
 }
 
 /** The types of a method's parameters, whose descriptor goes on from `from` to the name's end; undefined when it is none. */

@@ -50,6 +50,15 @@ describe('names of Java methods', () => {
     expect(demangle(name)).toBeUndefined();
   });
 
+  it('are cut off between characters', () => {
+    for (let before = 20; before < 60; before++) {
+      for (let after = 0; after < 60; after++) {
+        const shown = demangle(`La;m(${'I'.repeat(before)}L😀;${'I'.repeat(after)})V`, 'no-params');
+        expect(shown).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/);
+      }
+    }
+  });
+
   it('may be of any length', () => {
     for (const parameters of ['I', '[', '[LA;', 'LA;'].map((one) => one.repeat(50_000))) {
       for (const style of STYLES) expect((demangle(`LFoo;a(${parameters}I)V`, style)?.length ?? 0) < 1_000_000).toBe(true);
