@@ -8,6 +8,13 @@ export { RECORD_HEADER_BYTES };
 /** So many records one behind the other, each of a known type, are taken for records again after damage. */
 const RECORDS_THAT_CONVINCE = 3;
 
+/**
+ * Records that what follows them puts under suspicion have been looked at already, and what they hold is looked at again as records: all of them
+ * together may have so many times the bytes that were walked, and some to begin with. Only hostile files come near, as simpleperf's records may be of any size.
+ */
+const MAX_TIMES_SUSPECTED = 8;
+const SPARE_SUSPECTED_BYTES = 4 << 20;
+
 const ALIGNMENT = 8;
 
 /**
@@ -58,6 +65,8 @@ export class RecordCursor {
   #suspect = -1;
   /** Whether the record before may be to blame for what follows: then the search begins inside it. */
   #mayLookBack = false;
+  /** Bytes of all records that were. */
+  #suspectedBytes = 0;
 
   /** @param fileName which of a recording's files is walked, for messages; empty where there is but one */
   constructor(view: ByteView, base: number, diagnostics: Diagnostics, fileName = '') {
@@ -232,8 +241,10 @@ export class RecordCursor {
     this.#isText = isTextAt(this.view, at);
     this.#isHole = this.#isFeatureTableToBe(at);
     this.#lostText = `${describe(this.view, at)} cannot be a record`;
-    this.#suspect = this.#mayLookBack ? this.base + this.offset : -1;
-    this.nextOffset = this.#mayLookBack ? this.offset + ALIGNMENT : at + 1;
+    const looksBack = this.#mayLookBack && this.#suspectedBytes + this.size <= MAX_TIMES_SUSPECTED * (this.base + at) + SPARE_SUSPECTED_BYTES;
+    if (looksBack) this.#suspectedBytes += this.size;
+    this.#suspect = looksBack ? this.base + this.offset : -1;
+    this.nextOffset = looksBack ? this.offset + ALIGNMENT : at + 1;
     this.#mayLookBack = false;
   }
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { BufferSource, Diagnostics, readRecords } from '../../src/index.ts';
+import { SP_SPLIT } from '../../src/perfdata/simpleperf-constants.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
 
@@ -147,4 +149,23 @@ describe('what perf itself prints into a pipe', () => {
     expect(times).toEqual(range(1, COUNT));
     expect(findings).toMatchObject([{ code: 'trailing-text', severity: 'warning', firstOffset: whole.length }]);
   });
+});
+
+it('records that swallow others by the thousand are not all looked at again', async () => {
+  const bytes = encodeFile({ attrs: ATTRS, records: samples });
+  const view = new DataView(bytes.buffer);
+  const first = firstSampleAt(bytes);
+  const size = (COUNT / 2) * SAMPLE_BYTES + 8;
+  for (let index = 0; index < COUNT / 2; index += 5) {
+    const at = first + index * SAMPLE_BYTES;
+    view.setUint32(at, SP_SPLIT, true);
+    // High half first.
+    view.setUint16(at + 4, size >>> 16, true);
+    view.setUint16(at + 6, size & 0xffff, true);
+  }
+  let seenBytes = 0;
+  for await (const record of readRecords(new BufferSource(bytes), new Diagnostics())) seenBytes += record.size;
+  // All of them have 50 MB.
+  expect(seenBytes).toBeGreaterThan(4_000_000);
+  expect(seenBytes).toBeLessThan(8_000_000);
 });
