@@ -35,6 +35,18 @@ export class AddressSections {
     this.#entriesLeft = this.#maxEntries();
   }
 
+  /**
+   * Whether a range of code is there: linkers put 0, 1, −1 or −2 where they threw the code away, GNU ld and gold the first ones,
+   * lld the last ones (DWARF 6 makes −1 the one that counts). NaN is never alive.
+   * @param addressSize of the unit, in bytes
+   */
+  isLive(start: number, end: number, addressSize: number): boolean {
+    if (!(start < end)) return false;
+    const top = highestAddress(addressSize);
+    if (start === top || start === top - 1) return false;
+    return start > 1 || start < 0 || this.hasCodeAtZero;
+  }
+
   #maxEntries(): number {
     return MAX_TIMES_READ * (this.ranges.section.sizeBytes + this.rnglists.section.sizeBytes) + SPARE_ENTRIES;
   }
@@ -44,6 +56,11 @@ export class AddressSections {
     this.#entriesLeft -= count;
     if (this.#entriesLeft < 0) throw new PerfconvError('damaged', 'range lists without end', { record: '.debug_info' });
   }
+}
+
+/** With all bits set: as a signed double where it has 8 bytes. */
+function highestAddress(addressSize: number): number {
+  return addressSize === 8 ? -1 : 0xffff_ffff;
 }
 
 /** Where a unit's parts of those sections start. */
@@ -77,7 +94,7 @@ export class UnitAddresses {
     this.#sections = sections;
     this.#format = format;
     this.#bases = bases;
-    this.#top = format.addressSize === 8 ? -1 : 0xffff_ffff;
+    this.#top = highestAddress(format.addressSize);
   }
 
   /** Brings into memory what was {@link missing}. @throws PerfconvError when that cannot be read */
@@ -87,14 +104,9 @@ export class UnitAddresses {
     if (missing !== undefined) await missing.window.load(missing.offset, missing.sizeBytes);
   }
 
-  /**
-   * Whether a range of code is there: linkers put 0, 1, −1 or −2 where they threw the code away, GNU ld and gold the first ones,
-   * lld the last ones (DWARF 6 makes −1 the one that counts). NaN is never alive.
-   */
+  /** {@link AddressSections.isLive} for the unit's addresses. */
   isLive(start: number, end: number): boolean {
-    if (!(start < end)) return false;
-    if (start === this.#top || start === this.#top - 1) return false;
-    return start > 1 || start < 0 || this.#sections.hasCodeAtZero;
+    return this.#sections.isLive(start, end, this.#format.addressSize);
   }
 
   /** Address `index` of the unit's part of `.debug_addr`; NaN when it has none, or when it is {@link missing}. */

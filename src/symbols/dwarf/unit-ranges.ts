@@ -7,7 +7,6 @@ import type { DwarfFile } from './dwarf-file.ts';
 import { isAddressForm } from './function-extent.ts';
 import { SectionWindow } from './section-window.ts';
 import type { OnDamage } from './source-functions.ts';
-import { UnitAddresses } from './unit-addresses.ts';
 import { readUnitLength } from './unit-header.ts';
 
 /** Which unit of a file says that it holds which addresses; units are told by where they start. */
@@ -48,8 +47,6 @@ export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
   const ranges = new UnitRanges();
   const window = new SectionWindow(file.sections, 'aranges');
   const { sizeBytes } = window.section;
-  // Sets have all the same one, and a hostile file has very many sets.
-  let live: { readonly addressSize: number; readonly addresses: UnitAddresses } | undefined;
   for (let offset = 0; offset + 12 <= sizeBytes; ) {
     const headSize = Math.min(MAX_ARANGES_HEADER_SIZE_BYTES, sizeBytes - offset);
     if (!window.covers(offset, headSize)) await window.load(offset, headSize);
@@ -69,7 +66,6 @@ export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
       const segmentSize = head.u8(headAt + lengthSize + 3 + offsetSize);
       if (version === 2 && segmentSize === 0 && (addressSize === 4 || addressSize === 8)) {
         const pairSize = 2 * addressSize;
-        if (live?.addressSize !== addressSize) live = { addressSize, addresses: addressesOfSize(file, addressSize) };
         for (let at = offset + Math.ceil(headerSize / pairSize) * pairSize; at + pairSize <= Math.min(end, sizeBytes); at += pairSize) {
           if (!window.covers(at, pairSize)) await window.load(at, pairSize);
           const { view } = window;
@@ -77,19 +73,13 @@ export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
           const start = addressSize === 8 ? view.i64(place) : view.u32(place);
           const size = addressSize === 8 ? view.u64(place + 8) : view.u32(place + 4);
           // Two zeros end a set, but linkers zero the addresses of code that they threw away: the length tells.
-          if (live.addresses.isLive(start, start + size)) ranges.add(unit, start, start + size);
+          if (file.addresses.isLive(start, start + size, addressSize)) ranges.add(unit, start, start + size);
         }
       }
     }
     offset = end;
   }
   return ranges;
-}
-
-/** Knows which addresses of that size are live. */
-function addressesOfSize(file: DwarfFile, addressSize: 4 | 8): UnitAddresses {
-  const format = { version: 2, addressSize, offsetSize: 4 } as const;
-  return new UnitAddresses(file.addresses, format, { lowPc: 0, addrBase: 0, rnglistsBase: 0, rangesBase: 0 });
 }
 
 /** The ranges of units, from their own DIEs. */
