@@ -9,42 +9,31 @@ export class CommandTimes {
   #readingMs = 0;
 
   /** Times the reading of a profile, which commands have in common. */
-  async reading<Result>(work: () => Promise<Result>): Promise<Result> {
-    const start = process.cpuUsage();
-    try {
-      return await work();
-    } finally {
-      this.#readingMs = millisecondsSince(start);
-      this.#note(this.#readingMs);
-    }
+  reading<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#timed(work, (ms) => {
+      this.#readingMs = ms;
+      return ms;
+    });
   }
 
   /** Times what a command does with the profile that was read. @param files how many such profiles it takes */
-  async rest<Result>(work: () => Promise<Result>, files = 1): Promise<Result> {
-    const start = process.cpuUsage();
-    try {
-      return await work();
-    } finally {
-      this.#note(this.#readingMs + millisecondsSince(start) / files);
-    }
+  rest<Result>(work: () => Promise<Result>, files = 1): Promise<Result> {
+    return this.#timed(work, (ms) => this.#readingMs + ms / files);
   }
 
   /** Times a command that reads for itself. */
-  async whole<Result>(work: () => Promise<Result>): Promise<Result> {
+  whole<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#timed(work, (ms) => ms);
+  }
+
+  /** @param commandMs from the work's time to the command's */
+  async #timed<Result>(work: () => Promise<Result>, commandMs: (ms: number) => number): Promise<Result> {
     const start = process.cpuUsage();
     try {
       return await work();
     } finally {
-      this.#note(millisecondsSince(start));
+      const { user, system } = process.cpuUsage(start);
+      this.slowestMs = Math.max(this.slowestMs, commandMs((user + system) / 1000));
     }
   }
-
-  #note(ms: number): void {
-    this.slowestMs = Math.max(this.slowestMs, ms);
-  }
-}
-
-function millisecondsSince(start: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1000;
 }
