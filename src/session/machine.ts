@@ -18,6 +18,7 @@ export class Machine {
   readonly jitCode: JitCode;
   readonly #symbolMaps: SymbolMaps;
   readonly #features: Features;
+  readonly #isFile = (dso: number): boolean => this.dsos.dsos[dso].kind === 'file';
   readonly #compatPerf: boolean;
   readonly #diagnostics: Diagnostics;
 
@@ -64,8 +65,6 @@ export class Machine {
     else if (cpumode === abi.PERF_RECORD_MISC_GUEST_KERNEL) this.#mapGuestKernel(record);
     else this.#diagnostics.add('guest-map', 'warning', 'maps of programs in a virtual machine are not used: their code is not named');
   }
-
-  readonly #isFile = (dso: number): boolean => this.dsos.dsos[dso].kind === 'file';
 
   #mapGuestKernel(record: MmapRecord): void {
     const guest = this.kernels.mapGuest(record);

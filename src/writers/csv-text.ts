@@ -34,7 +34,7 @@ export function decimal64(lo: number, hi: number): string {
 export function decimalAddress(value: number): string {
   if (value >= 0 && value <= Number.MAX_SAFE_INTEGER) return String(value);
   if (value < 0) return decimal64(value >>> 0, highWord(value));
-  return value >= 2 ** 64 ? '18446744073709551615' : BigInt.asUintN(64, BigInt(value)).toString();
+  return value >= 2 ** 64 ? '18446744073709551615' : BigInt(value).toString();
 }
 
 /** Part of a whole in per cent, with two decimals; 0.00 of nothing. */
