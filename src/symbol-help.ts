@@ -1,8 +1,6 @@
 import type { DsoSymbols } from './dso-symbols.ts';
+import { DELETED } from './symbols/search/candidates.ts';
 import type { SearchedPlace } from './symbols/search/search-log.ts';
-
-/** What the kernel puts behind the name of a file that is gone. Source: proc(5), `/proc/pid/maps`. */
-const DELETED = ' (deleted)';
 
 /** What would give a DSO the names, or else the lines, that it lacks, in a few words; empty when nothing is missing or nothing helps. */
 export function symbolHelp(dso: DsoSymbols): string {

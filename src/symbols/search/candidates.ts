@@ -18,8 +18,13 @@ export interface RecordedFile {
 /** Where to look, as the options and this machine say. */
 export type SearchedDirectories = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'binaryDirs' | 'buildIdDir'>;
 
-/** What a process had mapped from a file that is gone. Source: proc(5), `/proc/pid/maps`. */
-const DELETED = ' (deleted)';
+/** The inode, as text, of a file of which {@link RecordedFile.fileIdentity} is known; undefined otherwise: memory that is no file's has inode 0. */
+export function inodeOf(fileIdentity: string): string | undefined {
+  return /^\d+:\d+:([1-9]\d*)$/.exec(fileIdentity)?.[1];
+}
+
+/** What the kernel puts behind the name of a file that is gone. Source: proc(5), `/proc/pid/maps`. */
+export const DELETED = ' (deleted)';
 
 /**
  * The places that may hold the binary itself, the most trusted first: its own path, the build-id cache, `symfs` without directories

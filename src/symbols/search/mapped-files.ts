@@ -1,5 +1,6 @@
 import { readRange } from '../../bytes/byte-source.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
+import { inodeOf } from './candidates.ts';
 
 /** The longest lists known have some 65,530 maps (`vm.max_map_count`), of at most a path's length each; what lies behind is not looked at. */
 const MAX_MAPS_SIZE_BYTES = 64 << 20;
@@ -24,8 +25,7 @@ export class MappedFiles {
    * @returns none when the process is gone, or has no such map
    */
   async places(pid: number, fileIdentity: string): Promise<string[]> {
-    const inode = /^\d+:\d+:([1-9]\d*)$/.exec(fileIdentity)?.[1];
-    // Memory that is no file's has inode 0.
+    const inode = inodeOf(fileIdentity);
     const range = pid <= 0 || inode === undefined ? undefined : (await this.#rangesOf(pid)).get(fileIdentity);
     if (range === undefined) return [];
     const executable = `/proc/${pid}/exe`;

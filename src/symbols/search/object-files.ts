@@ -4,7 +4,16 @@ import type { ElfFile } from '../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../elf/elf-symbols.ts';
 import { withCodeAt } from '../elf/segment-offsets.ts';
 import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
-import { binaryPlaces, debugFilePlaces, debugLinkPlaces, isStoredPath, perfPlaces, type RecordedFile, type SearchedDirectories } from './candidates.ts';
+import {
+  binaryPlaces,
+  debugFilePlaces,
+  debugLinkPlaces,
+  inodeOf,
+  isStoredPath,
+  perfPlaces,
+  type RecordedFile,
+  type SearchedDirectories,
+} from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
 import { readDebugLink } from './debug-link.ts';
 import type { MappedFiles } from './mapped-files.ts';
@@ -115,7 +124,7 @@ async function checkStamp(
 ): Promise<void> {
   const stamp = await machine.stamp?.(path);
   if (stamp === undefined) return;
-  const inode = /:([1-9]\d*)$/.exec(fileIdentity)?.[1];
+  const inode = inodeOf(fileIdentity);
   if (inode !== undefined && inode !== stamp.inode) files.doubtChanged(elf, 'it has another inode than that one');
   else if (recordedUntilNs !== undefined && stamp.modifiedNs > recordedUntilNs) files.doubtChanged(elf, 'it was changed after the recording was made');
 }
