@@ -1,9 +1,9 @@
 import { addressOfBig } from './addresses.ts';
 import { encodeText } from './bytes/text.ts';
+import { ascendingOrder } from './intern/ascending-order.ts';
 import type { BpfLines, BpfProgram } from './perfdata/features/bpf.ts';
 import type { Dso } from './session/dsos.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from './symbols/code-symbols.ts';
-import { ascendingOrder } from './symbols/table/ascending-order.ts';
 import { SymbolTable } from './symbols/table/symbol-table.ts';
 
 /** Programs that are remembered of one place: a recording has a few at most, one after the other. */

@@ -1,9 +1,9 @@
 import { FunctionNames } from './function-names.ts';
+import { ascendingOrder } from './intern/ascending-order.ts';
 import type { Profile } from './profile/profile.ts';
 import type { LocationLine } from './profile/tables.ts';
 import type { CodeSymbols, SourceFrame, SourceFunction } from './symbols/code-symbols.ts';
 import type { DemangleStyle } from './symbols/demangle/demangle.ts';
-import { ascendingOrder } from './symbols/table/ascending-order.ts';
 import type { SymbolTable } from './symbols/table/symbol-table.ts';
 
 /** What a symbol table offers, as far as it is needed here. */

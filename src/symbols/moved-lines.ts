@@ -1,5 +1,5 @@
+import { ascendingOrder } from '../intern/ascending-order.ts';
 import type { SourceFrame, SourceLines } from './code-symbols.ts';
-import { ascendingOrder } from './table/ascending-order.ts';
 
 /** Debug information that is asked by other addresses than its own. */
 export class MovedLines implements SourceLines {

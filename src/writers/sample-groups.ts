@@ -1,3 +1,4 @@
+import { ascendingOrder } from '../intern/ascending-order.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import type { SampleTable } from '../profile/tables.ts';
 
@@ -68,7 +69,6 @@ export function sortByTime(groups: readonly SampleGroup[], { timeNs }: SampleTab
       last = times[i];
     }
     if (isSorted) continue;
-    const order = Array.from(rows.keys()).sort((a, b) => times[a] - times[b]);
-    rows.set(order.map((i) => rows[i]));
+    rows.set(ascendingOrder(times).map((i) => rows[i]));
   }
 }

@@ -1,4 +1,5 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
+import { ascendingOrder } from '../../intern/ascending-order.ts';
 import { grown } from '../../intern/growable.ts';
 import {
   DW_LNE_define_file,
@@ -111,7 +112,7 @@ class LineProgram {
   /** By special opcode. */
   readonly #lineSteps = new Int32Array(256);
   readonly #operationSteps = new Int32Array(256);
-  /** By opcode: whether it is a standard one without operands and without effect on rows. */
+  /** By opcode: whether one that the loop does not know has no operands, and so no effect on rows. */
   readonly #isIdle = new Uint8Array(256);
   #at: number;
   /** The state machine's registers (DWARF 5, 6.2.2). */
@@ -140,8 +141,7 @@ class LineProgram {
       this.#operationSteps[opcode] = lineRange === 0 ? 0 : Math.floor((opcode - opcodeBase) / lineRange);
     }
     for (let opcode = DW_LNS_set_column + 1; opcode < opcodeBase; opcode++) {
-      const isKnown = opcode === DW_LNS_const_add_pc || opcode === DW_LNS_fixed_advance_pc;
-      this.#isIdle[opcode] = !isKnown && standardOpcodeLengths[opcode - 1] === 0 ? 1 : 0;
+      this.#isIdle[opcode] = opcode !== DW_LNS_fixed_advance_pc && standardOpcodeLengths[opcode - 1] === 0 ? 1 : 0;
     }
   }
 
@@ -320,10 +320,10 @@ class LineProgram {
 
 /** Puts the rows from `first` on in order of addresses; those of one address stay as they are. */
 function sortRows({ addresses, files, lines, columns, count }: RowColumns, first: number): void {
-  const order = Array.from({ length: count - first }, (_, i) => first + i).sort((a, b) => addresses[a] - addresses[b]);
+  const order = ascendingOrder(addresses.subarray(first, count));
   for (const column of [addresses, files, lines, columns]) {
-    const values = order.map((row) => column[row]);
-    column.set(values, first);
+    const values = column.slice(first, count);
+    for (const [i, row] of order.entries()) column[first + i] = values[row];
   }
 }
 

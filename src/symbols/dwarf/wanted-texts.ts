@@ -1,5 +1,5 @@
+import { ascendingOrder } from '../../intern/ascending-order.ts';
 import { grown } from '../../intern/growable.ts';
-import { ascendingOrder } from '../table/ascending-order.ts';
 import type { SectionTextPlace, StringReader, TextPlace } from './string-reader.ts';
 
 /** What lacks its names yet. */
@@ -52,7 +52,9 @@ export class WantedTexts {
     const kinds = this.#kinds;
     const offsets = this.#offsets;
     const count = this.#targets.length;
-    for (const i of ascendingOrder(offsets.subarray(0, count))) {
+    // gcc knows no indexes: nothing is sorted twice then.
+    const byIndex = kinds.subarray(0, count).includes(INDEX) ? ascendingOrder(offsets.subarray(0, count)) : [];
+    for (const i of byIndex) {
       if (kinds[i] !== INDEX) continue;
       const place = await strings.resolveIndex(offsets[i], this.#offsetSizes[i] === 8 ? 8 : 4);
       kinds[i] = place === undefined ? NONE : KINDS.indexOf(place.kind);

@@ -1,5 +1,5 @@
+import { ascendingOrder } from '../../intern/ascending-order.ts';
 import { grown } from '../../intern/growable.ts';
-import { ascendingOrder } from '../table/ascending-order.ts';
 
 /** Disjoint ranges, ascending: each begins at its start, ends where the next one begins, and belongs to an owner; -1 where it is no one's. */
 export interface OwnedRanges {

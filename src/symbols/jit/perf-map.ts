@@ -1,6 +1,6 @@
 import { hexDigit } from '../../bytes/hex-digits.ts';
+import { ascendingOrder } from '../../intern/ascending-order.ts';
 import { grown } from '../../intern/growable.ts';
-import { ascendingOrder } from '../table/ascending-order.ts';
 import { type SymbolColumns, SymbolTable } from '../table/symbol-table.ts';
 import { latestOfEach } from './latest-ranges.ts';
 

@@ -1,6 +1,6 @@
 import { HexNumber } from '../../bytes/hex-digits.ts';
+import { ascendingOrder } from '../../intern/ascending-order.ts';
 import { grown } from '../../intern/growable.ts';
-import { ascendingOrder } from '../table/ascending-order.ts';
 import { lastSymbolSize } from '../table/last-symbol.ts';
 import type { SymbolTable } from '../table/symbol-table.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../table/symbol-table-builder.ts';

@@ -1,5 +1,5 @@
+import { ascendingOrder } from '../../intern/ascending-order.ts';
 import { grown } from '../../intern/growable.ts';
-import { ascendingOrder } from './ascending-order.ts';
 import { lastSymbolSize } from './last-symbol.ts';
 import { SymbolTable } from './symbol-table.ts';
 
