@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, openSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -7,6 +6,7 @@ import type { ByteSource } from '../bytes/byte-source.ts';
 import type { DebugFileKind } from '../symbols/symbol-files.ts';
 import { FileSink } from './file-sink.ts';
 import { ioError } from './io-error.ts';
+import { randomHex } from './random-hex.ts';
 import { openRegularFile } from './regular-file.ts';
 import { noteUnfinished } from './unfinished-files.ts';
 
@@ -50,7 +50,7 @@ export class DebuginfodCache {
    */
   async begin(buildId: string, kind: DebugFileKind): Promise<CacheEntry> {
     const path = this.pathOf(buildId, kind);
-    const temporary = `${path}.perfconv-${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+    const temporary = `${path}.perfconv-${process.pid}-${randomHex(4)}.tmp`;
     const isFinished = noteUnfinished(temporary);
     const sink = await this.#create(temporary, path).catch((error) => {
       isFinished();

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, open, openSync, rmSync, type Stats } from 'node:fs';
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -9,6 +8,7 @@ import { FileSink } from './file-sink.ts';
 import { GzipSink } from './gzip-sink.ts';
 import { ioError, systemCode } from './io-error.ts';
 import { targetOf } from './output-target.ts';
+import { randomHex } from './random-hex.ts';
 import { absolutePath, systemPath } from './system-path.ts';
 
 const openDescriptor = promisify(open);
@@ -115,7 +115,7 @@ export class OutputStage {
   /** A name beside the target, which lies in the same file system; behind a symbolic link, beside what it points to. */
   #stage(path: string, isDirectory: boolean): string {
     const target = targetOf(path);
-    const temporary = join(dirname(target), `.perfconv-${process.pid}-${randomBytes(4).toString('hex')}.tmp`);
+    const temporary = join(dirname(target), `.perfconv-${process.pid}-${randomHex(4)}.tmp`);
     this.#staged.push({ temporary, target, name: path, isDirectory });
     return temporary;
   }

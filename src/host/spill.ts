@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +5,7 @@ import { join } from 'node:path';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { ioError } from './io-error.ts';
 import { MemorySource } from './memory-source.ts';
+import { randomHex } from './random-hex.ts';
 
 /** What is larger goes to a file: then memory does not grow with the recording. */
 const MEMORY_BYTES = 64 << 20;
@@ -73,7 +73,7 @@ class TemporaryFile implements ByteSource {
 
   /** @param stream what comes behind `blocks`, from position `blocksBytes` on */
   static async from(stream: ByteSource, blocks: readonly Uint8Array[], blocksBytes: number): Promise<TemporaryFile> {
-    const path = join(tmpdir(), `perfconv-${randomBytes(12).toString('hex')}`);
+    const path = join(tmpdir(), `perfconv-${randomHex(12)}`);
     let target: TemporaryFile | undefined;
     try {
       target = new TemporaryFile(stream.name, await open(path, 'wx+', 0o600), path);
