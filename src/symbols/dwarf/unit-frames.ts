@@ -6,14 +6,19 @@ import type { LineTable } from './line-table.ts';
 import type { SourceFunctions } from './source-functions.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
 
-/** A function of a unit, and the frame that it is called from if it is inlined. */
-interface FoundFunction {
-  readonly function: SourceFunction;
-  /** Of the function around it: the same for all addresses in this one. Undefined where that is no function of interest. */
-  readonly caller: SourceFrame | undefined;
-  readonly parent: FoundFunction | undefined;
-  /** How many callers it has, one in the other. */
-  readonly depth: number;
+/** The functions that a scan found, by its indexes, as far as they were asked for. */
+class ScannedFunctions {
+  readonly claims: FunctionClaims;
+  readonly functions: (SourceFunction | undefined)[];
+  /** The frame that an inlined function is called from: the same one for all addresses in it. */
+  readonly callers: (SourceFrame | undefined)[];
+
+  /** @param claims of a scan that is over */
+  constructor(claims: FunctionClaims) {
+    this.claims = claims;
+    this.functions = new Array(claims.count).fill(undefined);
+    this.callers = new Array(claims.count).fill(undefined);
+  }
 }
 
 /** The frames at addresses of one unit. */
@@ -25,9 +30,7 @@ export class UnitFrames {
   /** By index of the wanted addresses: the innermost function, as an index of its scan's; −1 for none. */
   #innermost: Int32Array = new Int32Array();
   /** By index of the wanted addresses: what that scan has found. */
-  #claims: FunctionClaims[] = [];
-  /** The functions of a scan by its indexes, as far as they were asked for. */
-  readonly #found = new Map<FunctionClaims, (FoundFunction | undefined)[]>();
+  #scanned: ScannedFunctions[] = [];
 
   /**
    * @param rows tells the lines of addresses
@@ -46,8 +49,11 @@ export class UnitFrames {
     const unit = { view, format: header, abbreviations, addresses, dieAt };
     const first = new FunctionScan(unit, wanted, SCAN_CODE);
     this.#innermost = first.found.innermost;
-    this.#claims = new Array(wanted.length).fill(first.found);
-    await first.run();
+    try {
+      await first.run();
+    } finally {
+      this.#scanned = new Array(wanted.length).fill(new ScannedFunctions(first.found));
+    }
     if (!first.hasSkipped) return;
     let open = this.#openIn(wanted, first.found);
     // Hardly any address is left for the wider ones.
@@ -58,9 +64,10 @@ export class UnitFrames {
       try {
         await scan.run();
       } finally {
+        const scanned = new ScannedFunctions(scan.found);
         for (const [i, index] of open.entries()) {
           this.#innermost[index] = scan.found.innermost[i];
-          this.#claims[index] = scan.found;
+          this.#scanned[index] = scanned;
         }
       }
       if (!scan.hasSkipped) return;
@@ -109,40 +116,34 @@ export class UnitFrames {
       line = lines[row];
       column = columns[row];
     }
-    const die = this.#innermost[index];
-    if (die < 0) return row < 0 ? [] : [{ function: undefined, file, line, column }];
-    const claims = this.#claims[index];
-    let inlined = this.#functionAt(claims, this.#foundOf(claims), die);
+    const innermost = this.#innermost[index];
+    if (innermost < 0) return row < 0 ? [] : [{ function: undefined, file, line, column }];
+    const scanned = this.#scanned[index];
+    const described = this.#functionAt(scanned, innermost);
+    const { parents } = scanned.claims;
+    let depth = 1;
+    for (let i = parents[innermost]; i >= 0; i = parents[i]) depth++;
     // hot: an array that grows has room for many more
-    const frames = new Array<SourceFrame>(inlined.depth + 1);
-    frames[0] = { function: inlined.function, file, line, column };
-    for (let i = 1; inlined.caller !== undefined && inlined.parent !== undefined; inlined = inlined.parent) frames[i++] = inlined.caller;
+    const frames = new Array<SourceFrame>(depth);
+    frames[0] = { function: described, file, line, column };
+    for (let i = innermost, nth = 1; nth < depth; i = parents[i], nth++) frames[nth] = scanned.callers[i]!;
     return frames;
   }
 
-  #foundOf(claims: FunctionClaims): (FoundFunction | undefined)[] {
-    let found = this.#found.get(claims);
-    if (found === undefined) {
-      found = new Array(claims.count).fill(undefined);
-      this.#found.set(claims, found);
-    }
-    return found;
-  }
-
-  /** Parents come first: they have lower indexes. */
-  #functionAt(claims: FunctionClaims, found: (FoundFunction | undefined)[], index: number): FoundFunction {
-    const known = found[index];
+  /** The function of an index of a scan's, and with it the frames that it is called from. */
+  #functionAt(scanned: ScannedFunctions, index: number): SourceFunction {
+    const known = scanned.functions[index];
     if (known !== undefined) return known;
-    const dieAt = claims.dies[index];
-    const parentIndex = claims.parents[index];
-    const parent = parentIndex < 0 ? undefined : this.#functionAt(claims, found, parentIndex);
+    const { dies, parents } = scanned.claims;
+    const caller = parents[index] < 0 ? undefined : this.#functionAt(scanned, parents[index]);
     const die = this.#unit.functionDies;
-    die.read(dieAt);
-    const { callFile, callLine, callColumn } = die;
-    const caller = parent && { function: parent.function, file: this.#callFile(callFile, callLine, parent.function), line: callLine, column: callColumn };
-    const depth = parent === undefined ? 0 : parent.depth + 1;
-    const described = { function: this.#functions.functionOf(this.#unit, dieAt, this.#files), caller, parent, depth };
-    found[index] = described;
+    die.read(dies[index]);
+    if (caller !== undefined) {
+      const { callFile, callLine, callColumn } = die;
+      scanned.callers[index] = { function: caller, file: this.#callFile(callFile, callLine, caller), line: callLine, column: callColumn };
+    }
+    const described = this.#functions.functionOf(this.#unit, dies[index], this.#files);
+    scanned.functions[index] = described;
     return described;
   }
 
