@@ -7,7 +7,7 @@ import { FormReader } from './forms.ts';
 import { FunctionDieReader } from './function-die.ts';
 import { type LineTable, LineTableReader } from './line-table.ts';
 import type { ReusedMemory } from './reused-memory.ts';
-import { StringReader, type TextPlace } from './string-reader.ts';
+import { StringReader, TEXT_BY_INDEX, TEXT_IN_STR, TEXT_IN_UNIT, TEXT_NONE, textInUnit, textPlace } from './string-reader.ts';
 import { type AddressBases, AddressSections, UnitAddresses } from './unit-addresses.ts';
 import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, type UnitHeader } from './unit-header.ts';
 import { UnitList } from './unit-list.ts';
@@ -132,16 +132,20 @@ export class DwarfFile {
   }
 
   /** A text of a unit's own DIE; empty when there is none. */
-  async text(place: TextPlace | undefined, unit: Unit): Promise<string> {
-    if (place === undefined) return '';
-    if (place.kind === 'text') return place.text;
-    const { offsetSize } = unit.header;
-    const known = place.kind === 'index' ? await this.#unitTexts.resolveIndex(unit.root.strOffsetsBase + place.index * offsetSize, offsetSize) : place;
-    if (known === undefined) return '';
-    const key = `${known.kind} ${known.offset}`;
+  async text(attribute: RawValue | undefined, { view, header, root }: Unit): Promise<string> {
+    if (attribute === undefined) return '';
+    let place = textPlace(attribute.form);
+    let at = attribute.value;
+    if (place === TEXT_IN_UNIT) return textInUnit(view, at);
+    if (place === TEXT_BY_INDEX) {
+      place = TEXT_IN_STR;
+      at = await this.#unitTexts.resolveIndex(root.strOffsetsBase + at * header.offsetSize, header.offsetSize);
+    }
+    if (place === TEXT_NONE || at < 0) return '';
+    const key = `${place} ${at}`;
     let text = this.#knownTexts.get(key);
     if (text === undefined) {
-      text = await this.#unitTexts.text(known);
+      text = await this.#unitTexts.text(place, at);
       if (this.#knownTexts.size >= MAX_KEPT_TEXTS) this.#knownTexts.clear();
       this.#knownTexts.set(key, text);
     }

@@ -196,9 +196,9 @@ export class FormReader {
     }
   }
 
-  /** Text from {@link valueAt} to its NUL, for an inline string. */
-  inlineText(): string {
-    return this.view.text(this.valueAt, Math.min(this.end, this.valueAt + MAX_TEXT_SIZE_BYTES));
+  /** Where the text is that the last value was: the place in the unit of an inline string; of others the value, an offset or index. */
+  get textAt(): number {
+    return this.form === dw.DW_FORM_string ? this.valueAt : this.value;
   }
 
   /**

@@ -2,16 +2,14 @@ import type { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
 import { type Abbreviations, IS_UNREADABLE } from './abbreviations.ts';
 import * as dw from './dwarf-constants.ts';
-import { FormReader, type UnitFormat } from './forms.ts';
-import { type TextPlace, textPlace } from './string-reader.ts';
+import { FormReader } from './forms.ts';
+import type { UnitHeader } from './unit-header.ts';
 
 export const ORIGIN_NONE = 0;
-/** A DIE of the same unit, by its distance from the unit's start. */
-export const ORIGIN_IN_UNIT = 1;
-/** A DIE of the same file's `.debug_info`. */
-export const ORIGIN_IN_INFO = 2;
-/** A DIE of the supplementary file's. */
-const ORIGIN_IN_SUPPLEMENTARY = 3;
+/** A DIE of the same file. */
+export const ORIGIN_IN_FILE = 1;
+/** A DIE of the supplementary file. */
+export const ORIGIN_IN_SUPPLEMENTARY = 2;
 
 /** By DW_AT_…: whether the attribute tells what is wanted of a function. */
 const IS_READ = new Uint8Array(dw.DW_AT_ZIG_parent + 1);
@@ -43,25 +41,26 @@ export class FunctionDieReader {
   callFile = -1;
   callLine = 0;
   callColumn = 0;
-  hasName = false;
-  hasLinkageName = false;
+  /** Its names: their forms, 0 when absent, and {@link FormReader.textAt}. */
+  nameForm = 0;
+  nameAt = 0;
+  linkageNameForm = 0;
+  linkageNameAt = 0;
   /**
    * Which DIE says the rest: that of DW_AT_abstract_origin, else of DW_AT_specification, else of DW_AT_ZIG_parent, which alone knows the
    * file. ORIGIN_…
    */
   origin = ORIGIN_NONE;
+  /** Of `.debug_info`. */
   originOffset = 0;
   readonly #reader: FormReader;
+  readonly #unitOffset: number;
   readonly #abbreviations: Abbreviations;
-  /** The attributes that are names, as indexes of the abbreviations', and where their values stand. */
-  #name = 0;
-  #nameAt = 0;
-  #linkageName = 0;
-  #linkageNameAt = 0;
 
   /** @param view holds a whole unit */
-  constructor(view: ByteView, format: UnitFormat, abbreviations: Abbreviations) {
-    this.#reader = new FormReader(view, format);
+  constructor(view: ByteView, header: UnitHeader, abbreviations: Abbreviations) {
+    this.#reader = new FormReader(view, header);
+    this.#unitOffset = header.offset;
     this.#abbreviations = abbreviations;
   }
 
@@ -73,8 +72,8 @@ export class FunctionDieReader {
     this.callFile = -1;
     this.callLine = 0;
     this.callColumn = 0;
-    this.hasName = false;
-    this.hasLinkageName = false;
+    this.nameForm = 0;
+    this.linkageNameForm = 0;
     this.origin = ORIGIN_NONE;
     const { attributeStarts, names, forms, implicit, formSizes } = this.#abbreviations;
     const row = this.#row(dieAt);
@@ -89,19 +88,16 @@ export class FunctionDieReader {
         reader.at += size;
         continue;
       }
-      const { at } = reader;
       reader.read(forms[i], implicit[i], size);
       switch (name) {
         case dw.DW_AT_name:
-          this.hasName = true;
-          this.#name = i;
-          this.#nameAt = at;
+          this.nameForm = reader.form;
+          this.nameAt = reader.textAt;
           break;
         case dw.DW_AT_linkage_name:
         case dw.DW_AT_MIPS_linkage_name:
-          this.hasLinkageName = true;
-          this.#linkageName = i;
-          this.#linkageNameAt = at;
+          this.linkageNameForm = reader.form;
+          this.linkageNameAt = reader.textAt;
           break;
         case dw.DW_AT_decl_file:
           this.declFile = reader.value;
@@ -133,23 +129,6 @@ export class FunctionDieReader {
     if (parentForm !== 0 && this.origin === ORIGIN_NONE) this.#setOrigin(parentForm, parent);
   }
 
-  /** Where DW_AT_name of the last DIE stands. */
-  namePlace(): TextPlace | undefined {
-    return this.hasName ? this.#placeOf(this.#name, this.#nameAt) : undefined;
-  }
-
-  /** Where DW_AT_linkage_name of the last DIE stands, or what there was before DWARF 4. */
-  linkageNamePlace(): TextPlace | undefined {
-    return this.hasLinkageName ? this.#placeOf(this.#linkageName, this.#linkageNameAt) : undefined;
-  }
-
-  #placeOf(attribute: number, at: number): TextPlace | undefined {
-    const { forms, implicit, formSizes } = this.#abbreviations;
-    this.#reader.at = at;
-    this.#reader.read(forms[attribute], implicit[attribute], formSizes[attribute]);
-    return textPlace(this.#reader);
-  }
-
   /** Puts the reader at the attributes of a DIE. @returns the row of its abbreviation */
   #row(dieAt: number): number {
     this.#reader.at = dieAt;
@@ -169,10 +148,11 @@ export class FunctionDieReader {
       case dw.DW_FORM_ref4:
       case dw.DW_FORM_ref8:
       case dw.DW_FORM_ref_udata:
-        this.origin = ORIGIN_IN_UNIT;
+        this.origin = ORIGIN_IN_FILE;
+        this.originOffset = this.#unitOffset + value;
         break;
       case dw.DW_FORM_ref_addr:
-        this.origin = ORIGIN_IN_INFO;
+        this.origin = ORIGIN_IN_FILE;
         break;
       case dw.DW_FORM_ref_sup4:
       case dw.DW_FORM_ref_sup8:

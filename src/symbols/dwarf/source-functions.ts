@@ -1,9 +1,9 @@
 import type { SourceFunction } from '../code-symbols.ts';
 import type { DwarfFile, Unit } from './dwarf-file.ts';
-import { ORIGIN_IN_INFO, ORIGIN_IN_UNIT, ORIGIN_NONE } from './function-die.ts';
+import { ORIGIN_IN_SUPPLEMENTARY, ORIGIN_NONE } from './function-die.ts';
 import type { LineTable } from './line-table.ts';
-import type { TextPlace } from './string-reader.ts';
-import { WantedTexts } from './wanted-texts.ts';
+import { TEXT_BY_INDEX, TEXT_IN_UNIT, TEXT_NONE, textInUnit, textPlace } from './string-reader.ts';
+import { type Named, WantedTexts } from './wanted-texts.ts';
 
 /** References from one DIE to the next that are followed; compilers make three. */
 const MAX_HOPS = 16;
@@ -16,22 +16,30 @@ class DescribedFunction implements SourceFunction {
   startLine = 0;
 }
 
+/** What of a function has been found on the way through its DIEs: the first one that says a thing counts. */
+const HAS_NAME = 1;
+const HAS_LINKAGE_NAME = 2;
+const HAS_DECL_FILE = 4;
+const HAS_DECL_LINE = 8;
+
 /** A function whose description goes on in another unit. */
 interface Unfinished {
   readonly target: DescribedFunction;
   readonly file: DwarfFile;
   /** Of `.debug_info`. */
   readonly offset: number;
-  readonly known: Known;
+  /** HAS_… */
+  readonly known: number;
+  /** DIEs that were read so far. */
+  readonly hops: number;
 }
 
-/** What of a function has been found on the way through its DIEs: the first one that says a thing counts. */
-class Known {
-  name = false;
-  linkageName = false;
-  declFile = false;
-  declLine = false;
-  hops = 0;
+/** What is known of the functions of one file. */
+class FileFunctions {
+  /** By where their DIEs stand in `.debug_info`. */
+  readonly byDie = new Map<number, DescribedFunction>();
+  /** Their names, as far as they are still to be read. */
+  texts = new WantedTexts();
 }
 
 /** Told of damage that leaves a part out. */
@@ -39,8 +47,7 @@ export type OnDamage = (error: unknown, file: DwarfFile, offset: number) => void
 
 /** The functions that DIEs describe, one object for each description. */
 export class SourceFunctions {
-  readonly #byDie = new Map<DwarfFile, Map<number, DescribedFunction>>();
-  readonly #texts = new Map<DwarfFile, WantedTexts>();
+  readonly #files = new Map<DwarfFile, FileFunctions>();
   readonly #onDamage: OnDamage;
   #unfinished: Unfinished[] = [];
 
@@ -56,17 +63,16 @@ export class SourceFunctions {
   functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined): SourceFunction {
     const { file, header, functionDies: die } = unit;
     // A subprogram may have a linkage name of its own beside its abstract origin: constructors do.
-    const isItself = die.origin === ORIGIN_NONE || die.hasName || die.hasLinkageName || die.declLine > 0;
-    const place = isItself ? undefined : originOf(unit);
-    const functions = this.#functionsOf(place?.file ?? file);
-    const offset = place?.offset ?? header.offset + dieAt;
-    const known = functions.get(offset);
+    const isItself = die.nameForm !== 0 || die.linkageNameForm !== 0 || die.declLine > 0;
+    const origin = isItself ? undefined : originFile(unit);
+    const { byDie } = this.#of(origin ?? file);
+    const offset = origin === undefined ? header.offset + dieAt : die.originOffset;
+    const known = byDie.get(offset);
     if (known !== undefined) return known;
     const target = new DescribedFunction();
-    functions.set(offset, target);
+    byDie.set(offset, target);
     try {
-      if (place === undefined) this.#describe(target, unit, lines, new Known());
-      else this.#goOn(target, unit, place, lines, new Known());
+      if (origin === undefined || this.#readOrigin(target, unit, origin, 0, 0)) this.#describe(target, unit, lines, 0, 0);
     } catch (error) {
       this.#onDamage(error, file, header.offset);
     }
@@ -76,16 +82,17 @@ export class SourceFunctions {
   /** Reads what functions lack: what stands in other units, and their names. @param file the only one to do so for; its functions are forgotten */
   async finish(file?: DwarfFile): Promise<void> {
     for (let round = 0; this.#unfinished.length > 0 && round < MAX_HOPS; round++) await this.#finishRound();
-    for (const [of, texts] of this.#texts) {
+    for (const [of, functions] of this.#files) {
       if (file !== undefined && of !== file) continue;
-      this.#texts.delete(of);
+      const { texts } = functions;
+      functions.texts = new WantedTexts();
       try {
         await texts.read(of.strings);
       } catch (error) {
         this.#onDamage(error, of, 0);
       }
     }
-    if (file !== undefined) this.#byDie.delete(file);
+    if (file !== undefined) this.#files.delete(file);
   }
 
   async #finishRound(): Promise<void> {
@@ -97,7 +104,7 @@ export class SourceFunctions {
       let unit: Unit | undefined;
       let lines: LineTable | undefined;
       let start = -1;
-      for (const { target, offset, known } of inFile) {
+      for (const { target, offset, known, hops } of inFile) {
         try {
           const nextStart = await file.units.startOf(offset);
           if (nextStart !== start) {
@@ -109,7 +116,7 @@ export class SourceFunctions {
           }
           if (unit === undefined) continue;
           unit.functionDies.read(offset - start);
-          this.#describe(target, unit, lines, known);
+          this.#describe(target, unit, lines, known, hops);
         } catch (error) {
           this.#onDamage(error, file, offset);
         }
@@ -126,70 +133,68 @@ export class SourceFunctions {
     }
   }
 
-  /** The functions of a file by where their DIEs stand in `.debug_info`. */
-  #functionsOf(file: DwarfFile): Map<number, DescribedFunction> {
-    let functions = this.#byDie.get(file);
+  #of(file: DwarfFile): FileFunctions {
+    let functions = this.#files.get(file);
     if (functions === undefined) {
-      functions = new Map();
-      this.#byDie.set(file, functions);
+      functions = new FileFunctions();
+      this.#files.set(file, functions);
     }
     return functions;
   }
 
-  /** Takes what is not known yet from the DIE last read by the unit's reader, and from those that it refers to. */
-  #describe(target: DescribedFunction, unit: Unit, lines: LineTable | undefined, known: Known): void {
-    const { functionDies: die } = unit;
-    // The names are read last: that moves the reader, but the fields stay.
-    if (!known.declFile && die.declFile >= 0) {
-      known.declFile = true;
-      target.file = lines?.file(die.declFile) ?? '';
-    }
-    if (!known.declLine && die.declLine > 0) {
-      known.declLine = true;
-      target.startLine = die.declLine;
-    }
-    if (!known.name && die.hasName) {
-      known.name = true;
-      this.#takeText(target, 'name', unit, die.namePlace());
-    }
-    if (!known.linkageName && die.hasLinkageName) {
-      known.linkageName = true;
-      this.#takeText(target, 'linkageName', unit, die.linkageNamePlace());
-    }
-    if (++known.hops > MAX_HOPS) return;
-    const place = originOf(unit);
-    if (place !== undefined) this.#goOn(target, unit, place, lines, known);
-  }
-
-  #goOn(target: DescribedFunction, unit: Unit, place: DiePlace, lines: LineTable | undefined, known: Known): void {
-    const { offset, end } = unit.header;
-    if (place.file !== unit.file || place.offset < offset || place.offset >= end) this.#unfinished.push({ target, known, ...place });
-    else {
-      unit.functionDies.read(place.offset - offset);
-      this.#describe(target, unit, lines, known);
+  /**
+   * Takes what is not known yet from the DIE last read by the unit's reader, and from those of the unit that it refers to.
+   * @param hasSoFar HAS_…
+   * @param hopsSoFar DIEs that were read before
+   */
+  #describe(target: DescribedFunction, unit: Unit, lines: LineTable | undefined, hasSoFar: number, hopsSoFar: number): void {
+    const { file, functionDies: die } = unit;
+    const { texts } = this.#of(file);
+    let has = hasSoFar;
+    for (let hops = hopsSoFar + 1; ; hops++) {
+      if ((has & HAS_DECL_FILE) === 0 && die.declFile >= 0) {
+        has |= HAS_DECL_FILE;
+        target.file = lines?.file(die.declFile) ?? '';
+      }
+      if ((has & HAS_DECL_LINE) === 0 && die.declLine > 0) {
+        has |= HAS_DECL_LINE;
+        target.startLine = die.declLine;
+      }
+      if ((has & HAS_NAME) === 0 && die.nameForm !== 0) {
+        has |= HAS_NAME;
+        takeText(texts, target, 'name', unit, die.nameForm, die.nameAt);
+      }
+      if ((has & HAS_LINKAGE_NAME) === 0 && die.linkageNameForm !== 0) {
+        has |= HAS_LINKAGE_NAME;
+        takeText(texts, target, 'linkageName', unit, die.linkageNameForm, die.linkageNameAt);
+      }
+      if (hops > MAX_HOPS) return;
+      const origin = originFile(unit);
+      if (origin === undefined || !this.#readOrigin(target, unit, origin, has, hops)) return;
     }
   }
 
-  #takeText(target: DescribedFunction, field: 'name' | 'linkageName', { file, root, header }: Unit, place: TextPlace | undefined): void {
-    if (place === undefined) return;
-    let texts = this.#texts.get(file);
-    if (texts === undefined) {
-      texts = new WantedTexts();
-      this.#texts.set(file, texts);
+  /** Has the unit's reader read the DIE that the last one refers to. @returns false when it is left for later, as another unit has it */
+  #readOrigin(target: DescribedFunction, { file, header, functionDies: die }: Unit, origin: DwarfFile, known: number, hops: number): boolean {
+    const offset = die.originOffset;
+    if (origin !== file || offset < header.offset || offset >= header.end) {
+      this.#unfinished.push({ target, file: origin, offset, known, hops });
+      return false;
     }
-    texts.add(target, field, place, root.strOffsetsBase, header.offsetSize);
+    die.read(offset - header.offset);
+    return true;
   }
 }
 
-interface DiePlace {
-  readonly file: DwarfFile;
-  readonly offset: number;
-}
-
-/** The DIE that the one last read by the unit's reader refers to. */
-function originOf({ file, header, functionDies: { origin, originOffset } }: Unit): DiePlace | undefined {
+/** The file with the DIE that the one last read by the unit's reader refers to; undefined when there is none. */
+function originFile({ file, functionDies: { origin } }: Unit): DwarfFile | undefined {
   if (origin === ORIGIN_NONE) return undefined;
-  if (origin === ORIGIN_IN_UNIT) return { file, offset: header.offset + originOffset };
-  if (origin === ORIGIN_IN_INFO) return { file, offset: originOffset };
-  return file.supplementary && { file: file.supplementary, offset: originOffset };
+  return origin === ORIGIN_IN_SUPPLEMENTARY ? file.supplementary : file;
+}
+
+function takeText(texts: WantedTexts, target: DescribedFunction, field: keyof Named, { view, header, root }: Unit, form: number, at: number): void {
+  const place = textPlace(form);
+  if (place === TEXT_IN_UNIT) target[field] = textInUnit(view, at);
+  else if (place === TEXT_BY_INDEX) texts.add(target, field, place, root.strOffsetsBase + at * header.offsetSize, header.offsetSize);
+  else if (place !== TEXT_NONE) texts.add(target, field, place, at, header.offsetSize);
 }

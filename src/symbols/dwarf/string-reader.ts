@@ -1,8 +1,9 @@
+import type { ByteView } from '../../bytes/byte-view.ts';
 import { decodeText } from '../../bytes/text.ts';
 import { PerfconvError } from '../../errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import * as dw from './dwarf-constants.ts';
-import { type FormReader, MAX_TEXT_SIZE_BYTES } from './forms.ts';
+import { MAX_TEXT_SIZE_BYTES } from './forms.ts';
 import { SectionWindow } from './section-window.ts';
 
 /** For texts that are asked for in the order of their offsets. */
@@ -12,43 +13,55 @@ const PAGE_SIZE_BYTES = 1 << 18;
 const MAX_TIMES_READ = 8;
 const SPARE_BYTES = 1 << 20;
 
-/** Where a text stands: in the unit itself, then it is read already; in a string section; or it is known by an index. */
-export type TextPlace = { readonly kind: 'text'; readonly text: string } | SectionTextPlace | { readonly kind: 'index'; readonly index: number };
+/** Where a text stands: in `.debug_str`. */
+export const TEXT_IN_STR = 0;
+export const TEXT_IN_LINE_STR = 1;
+/** In the supplementary file's `.debug_str`. */
+export const TEXT_IN_SUPPLEMENTARY = 2;
+/** In `.debug_str`, at an offset that `.debug_str_offsets` has at an index. */
+export const TEXT_BY_INDEX = 3;
+/** Between the attributes of the unit. */
+export const TEXT_IN_UNIT = 4;
+/** There is none. */
+export const TEXT_NONE = 5;
 
-/** A text in a string section, the supplementary file's `.debug_str` among them. */
-export interface SectionTextPlace {
-  readonly kind: 'str' | 'line_str' | 'supplementary';
-  readonly offset: number;
-}
+/** A section of texts. */
+export type TextSection = typeof TEXT_IN_STR | typeof TEXT_IN_LINE_STR | typeof TEXT_IN_SUPPLEMENTARY;
+export type TextPlace = TextSection | typeof TEXT_BY_INDEX | typeof TEXT_IN_UNIT | typeof TEXT_NONE;
 
-/** The place of the string that `reader` has just read, or undefined when it was something else. DWARF 5, 7.5.5. */
-export function textPlace(reader: FormReader): TextPlace | undefined {
-  const { value } = reader;
-  switch (reader.form) {
+/** Where texts of a form stand. DWARF 5, 7.5.5. */
+export function textPlace(form: number): TextPlace {
+  switch (form) {
     case dw.DW_FORM_string:
-      return { kind: 'text', text: reader.inlineText() };
+      return TEXT_IN_UNIT;
     case dw.DW_FORM_strp:
-      return { kind: 'str', offset: value };
+      return TEXT_IN_STR;
     case dw.DW_FORM_line_strp:
-      return { kind: 'line_str', offset: value };
+      return TEXT_IN_LINE_STR;
     case dw.DW_FORM_strp_sup:
     case dw.DW_FORM_GNU_strp_alt:
-      return { kind: 'supplementary', offset: value };
+      return TEXT_IN_SUPPLEMENTARY;
     case dw.DW_FORM_strx:
     case dw.DW_FORM_strx1:
     case dw.DW_FORM_strx2:
     case dw.DW_FORM_strx3:
     case dw.DW_FORM_strx4:
     case dw.DW_FORM_GNU_str_index:
-      return { kind: 'index', index: value };
+      return TEXT_BY_INDEX;
     default:
-      return undefined;
+      return TEXT_NONE;
   }
+}
+
+/** The text at a place in a unit. */
+export function textInUnit(unit: ByteView, at: number): string {
+  return unit.text(at, Math.min(unit.length, at + MAX_TEXT_SIZE_BYTES));
 }
 
 /** The strings of one file. Those asked for in the order of their offsets are read fastest. */
 export class StringReader {
-  readonly #windows: Readonly<Record<'str' | 'line_str' | 'supplementary', SectionWindow>>;
+  /** By TextSection. */
+  readonly #windows: readonly SectionWindow[];
   readonly #offsets: SectionWindow;
   readonly #pageSizeBytes: number;
   /** The last text of `.debug_str`: callers ask for the same one in a row. */
@@ -63,48 +76,44 @@ export class StringReader {
   constructor(sections: DebugSections, supplementary: DebugSections | undefined, pageSizeBytes = PAGE_SIZE_BYTES) {
     this.#pageSizeBytes = pageSizeBytes;
     const str = new SectionWindow(sections, 'str');
-    this.#windows = { str, line_str: new SectionWindow(sections, 'line_str'), supplementary: supplementary ? new SectionWindow(supplementary, 'str') : str };
+    this.#windows = [str, new SectionWindow(sections, 'line_str'), supplementary ? new SectionWindow(supplementary, 'str') : str];
     this.#offsets = new SectionWindow(sections, 'str_offsets');
     this.renewBudget();
   }
 
   /** Lets texts be read a number of times again. */
   renewBudget(): void {
-    const windows = Object.values(this.#windows);
-    for (const window of [...windows, this.#offsets]) window.renewBudget();
-    this.#bytesLeft = windows.reduce((sum, { section }) => sum + MAX_TIMES_READ * section.sizeBytes, SPARE_BYTES);
+    for (const window of [...this.#windows, this.#offsets]) window.renewBudget();
+    this.#bytesLeft = this.#windows.reduce((sum, { section }) => sum + MAX_TIMES_READ * section.sizeBytes, SPARE_BYTES);
   }
 
   /**
-   * The place in `.debug_str` of a text that is known by its index.
+   * The offset in `.debug_str` of a text that is known by its index.
    * @param offset where the index's entry stands in `.debug_str_offsets`
-   * @returns undefined when there is none
+   * @returns −1 when there is none
    */
-  async resolveIndex(offset: number, offsetSize: 4 | 8): Promise<SectionTextPlace | undefined> {
-    if (!this.#offsets.holds(offset, offsetSize)) return undefined;
+  async resolveIndex(offset: number, offsetSize: 4 | 8): Promise<number> {
+    if (!this.#offsets.holds(offset, offsetSize)) return -1;
     if (!this.#offsets.covers(offset, offsetSize)) await this.#offsets.load(offset, offsetSize, this.#pageSizeBytes);
     const { view, start } = this.#offsets;
-    return { kind: 'str', offset: offsetSize === 8 ? view.u64(offset - start) : view.u32(offset - start) };
+    return offsetSize === 8 ? view.u64(offset - start) : view.u32(offset - start);
   }
 
-  /** A text; empty when there is none at its place. @throws PerfconvError when it cannot be read, or texts are far longer than the file */
-  async text(place: TextPlace): Promise<string> {
-    if (place.kind === 'text') return place.text;
-    if (place.kind === 'index') return '';
-    const window = this.#windows[place.kind];
-    for (let size = this.#pageSizeBytes; place.offset < window.section.sizeBytes; size *= 4) {
-      const text = this.textInMemory(place);
+  /** A text; empty when there is none at its offset. @throws PerfconvError when it cannot be read, or texts are far longer than the file */
+  async text(section: TextSection, offset: number): Promise<string> {
+    const window = this.#windows[section];
+    for (let size = this.#pageSizeBytes; offset < window.section.sizeBytes; size *= 4) {
+      const text = this.textInMemory(section, offset);
       if (text !== undefined) return text;
-      await window.load(place.offset, window.covers(place.offset, 1) ? size : 1, size);
+      await window.load(offset, window.covers(offset, 1) ? size : 1, size);
     }
     return '';
   }
 
   /** The same as far as no file must be read for it, undefined elsewhere: so that not every name waits for one. */
-  textInMemory(place: SectionTextPlace): string | undefined {
-    const { kind, offset } = place;
-    if (kind === 'str' && offset === this.#lastOffset) return this.#lastText;
-    const window = this.#windows[kind];
+  textInMemory(section: TextSection, offset: number): string | undefined {
+    if (section === TEXT_IN_STR && offset === this.#lastOffset) return this.#lastText;
+    const window = this.#windows[section];
     if (!window.covers(offset, 1)) return undefined;
     const { view, start } = window;
     const at = offset - start;
@@ -115,7 +124,7 @@ export class StringReader {
     this.#bytesLeft -= end - at;
     if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'texts that overlap over and over', { record: '.debug_str', offset });
     const text = decodeText(view.bytes.subarray(at, end));
-    if (kind === 'str') {
+    if (section === TEXT_IN_STR) {
       this.#lastOffset = offset;
       this.#lastText = text;
     }

@@ -2,10 +2,10 @@ import { PerfconvError } from '../../errors.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import * as dw from './dwarf-constants.ts';
 import type { FormReader } from './forms.ts';
-import { type TextPlace, textPlace } from './string-reader.ts';
+import { TEXT_NONE, textPlace } from './string-reader.ts';
 import { readDwoId, type UnitHeader } from './unit-header.ts';
 
-/** An attribute's form and value, as they stand. */
+/** An attribute's form and value, as they stand; of a text {@link FormReader.textAt}. */
 export interface RawValue {
   readonly form: number;
   readonly value: number;
@@ -15,8 +15,8 @@ export interface RawValue {
 export interface UnitRoot {
   /** DW_TAG_… */
   readonly tag: number;
-  readonly name: TextPlace | undefined;
-  readonly compDir: TextPlace | undefined;
+  readonly name: RawValue | undefined;
+  readonly compDir: RawValue | undefined;
   readonly lowPc: RawValue | undefined;
   readonly highPc: RawValue | undefined;
   readonly ranges: RawValue | undefined;
@@ -28,7 +28,7 @@ export interface UnitRoot {
   /** DW_AT_GNU_ranges_base; 0 when absent. */
   readonly gnuRangesBase: number;
   /** The file with the rest of the unit; undefined when the unit is all there is, or the rest has no code. */
-  readonly dwoName: TextPlace | undefined;
+  readonly dwoName: RawValue | undefined;
   /** 16 hex digits; empty when the unit has none. */
   readonly dwoId: string;
 }
@@ -46,6 +46,11 @@ function readAttributes(abbreviations: Abbreviations, reader: FormReader, take: 
   return row;
 }
 
+/** The text that the reader has just read, undefined when it was something else. */
+function readText({ form, textAt }: FormReader): RawValue | undefined {
+  return textPlace(form) === TEXT_NONE ? undefined : { form, value: textAt };
+}
+
 /**
  * Reads a unit's own DIE.
  * @param reader stands at the DIE
@@ -57,8 +62,8 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
   const lengthSize = header.offsetSize === 8 ? 12 : 4;
   const root = {
     tag: 0,
-    name: undefined as TextPlace | undefined,
-    compDir: undefined as TextPlace | undefined,
+    name: undefined as RawValue | undefined,
+    compDir: undefined as RawValue | undefined,
     lowPc: undefined as RawValue | undefined,
     highPc: undefined as RawValue | undefined,
     ranges: undefined as RawValue | undefined,
@@ -67,7 +72,7 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
     addrBase: isNew ? lengthSize + 4 : 0,
     rnglistsBase: lengthSize + 8,
     gnuRangesBase: 0,
-    dwoName: undefined as TextPlace | undefined,
+    dwoName: undefined as RawValue | undefined,
     dwoId: header.dwoId,
   };
   let hasCode = false;
@@ -75,10 +80,10 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
     const { form, value } = reader;
     switch (name) {
       case dw.DW_AT_name:
-        root.name = textPlace(reader);
+        root.name = readText(reader);
         break;
       case dw.DW_AT_comp_dir:
-        root.compDir = textPlace(reader);
+        root.compDir = readText(reader);
         break;
       case dw.DW_AT_low_pc:
         root.lowPc = { form, value };
@@ -108,7 +113,7 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
         break;
       case dw.DW_AT_dwo_name:
       case dw.DW_AT_GNU_dwo_name:
-        root.dwoName = textPlace(reader);
+        root.dwoName = readText(reader);
         break;
       case dw.DW_AT_GNU_dwo_id:
         if (form === dw.DW_FORM_data8) root.dwoId = readDwoId(reader.view, reader.valueAt);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { ByteView } from '../../../src/bytes/byte-view.ts';
 import type { DebugSection, DebugSections } from '../../../src/symbols/dwarf/debug-sections.ts';
+import { DW_FORM_strp } from '../../../src/symbols/dwarf/dwarf-constants.ts';
 import { DwarfFile, type Unit } from '../../../src/symbols/dwarf/dwarf-file.ts';
 
 const EMPTY: DebugSection = { sizeBytes: 0, read: async () => new ByteView(new Uint8Array(), true) };
@@ -30,8 +31,8 @@ it('reads the names of many units from far places in a large .debug_str, and lit
   // No more of a unit is looked at for these forms.
   const unit = { root: { strOffsetsBase: 0 }, header: { offsetSize: 4 } } as unknown as Unit;
   for (let i = 0; i < 1000; i++) {
-    expect(await file.text({ kind: 'str', offset: nameAt(i) }, unit)).toBe(`unit ${i}`);
-    expect(await file.text({ kind: 'str', offset: folderAt }, unit)).toBe('/folder');
+    expect(await file.text({ form: DW_FORM_strp, value: nameAt(i) }, unit)).toBe(`unit ${i}`);
+    expect(await file.text({ form: DW_FORM_strp, value: folderAt }, unit)).toBe('/folder');
   }
   expect(bytesRead).toBeLessThan(2 << 20);
 });
