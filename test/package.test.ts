@@ -46,12 +46,12 @@ const packagesOf = (loaded: ReadonlySet<string>): string[] => [...loaded].filter
 
 describe('what is built', () => {
   test('has code and declarations for every export', () => {
-    expect(entries.length).toBe(4);
+    expect(entries.length).toBe(5);
     const paths = entries.flatMap(({ types, default: code }) => [types, code]);
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  test.each(['index.js', 'symbols/demangle/demangle.js', 'proto/profile_pb.js'])('runs in browsers: %s', (entry) => {
+  test.each(['index.js', 'symbols.js', 'symbols/demangle/demangle.js', 'proto/profile_pb.js'])('runs in browsers: %s', (entry) => {
     const loaded = [...loadedWith(entry, true)];
     expect(loaded.filter((name) => name.startsWith('node:'))).toEqual([]);
     expect(loaded.some((name) => name.endsWith('.js'))).toBe(true);
@@ -59,6 +59,13 @@ describe('what is built', () => {
 
   test('loads the demangler alone', () => {
     expect([...loadedWith('symbols/demangle/demangle.js', true)]).toEqual(['symbols/demangle/demangle.js', 'chunks/demangle.js', 'chunks/text.js']);
+  });
+
+  test('loads symbols without what reads and writes recordings', () => {
+    const loaded = [...loadedWith('symbols.js', true), ...loadedWith('host/index.js')];
+    expect(loaded).toContain('chunks/symbolizer.js');
+    expect(loadedWith('index.js')).toContain('chunks/convert.js');
+    expect(loaded).not.toContain('chunks/convert.js');
   });
 
   test('loads no dependency that a run does not need', () => {
@@ -83,14 +90,17 @@ describe('what is built', () => {
 });
 
 const CONSUMER = `
-import { type ConvertOptions, demangle, PerfconvError, type PerfconvErrorCode } from 'perfconv';
+import { type ConvertOptions, demangle, PerfconvError, type PerfconvErrorCode, Symbolizer } from 'perfconv';
 import { openFile } from 'perfconv/node';
 import { type DemangleStyle, demangle as demangleAlone } from 'perfconv/demangle';
 import { ProfileSchema } from 'perfconv/profile_pb';
+import { type CodeObject, Symbolizer as SymbolizerAlone } from 'perfconv/symbols';
 
 const style: DemangleStyle = 'full';
 // @ts-expect-error: declarations are found, so that this is seen
 const code: PerfconvErrorCode = 'no such code';
+// @ts-expect-error: the same of code
+const kind: CodeObject['kind'] = 'no such kind';
 // @ts-expect-error: the same of options
 const options: ConvertOptions = { symbols: 1 };
 let isSame = false;
@@ -99,7 +109,7 @@ try {
 } catch (error) {
   isSame = error instanceof PerfconvError;
 }
-console.log(JSON.stringify([isSame, demangle === demangleAlone, demangleAlone('_Z1fi', style), ProfileSchema.typeName]));
+console.log(JSON.stringify([isSame, demangle === demangleAlone, Symbolizer === SymbolizerAlone, demangleAlone('_Z1fi', style), ProfileSchema.typeName]));
 `;
 
 describe('whoever uses the package', () => {
@@ -119,6 +129,6 @@ describe('whoever uses the package', () => {
       throw error instanceof Error && 'stdout' in error ? new Error(`${error.message}\n${error.stdout}`, { cause: error }) : error;
     }
     const printed = execFileSync(process.execPath, [join('out', `${name}.mjs`)], { cwd: dir, encoding: 'utf8' });
-    expect(JSON.parse(printed)).toEqual([true, true, 'f(int)', 'perftools.profiles.Profile']);
+    expect(JSON.parse(printed)).toEqual([true, true, true, 'f(int)', 'perftools.profiles.Profile']);
   });
 });

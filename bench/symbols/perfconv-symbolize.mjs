@@ -8,8 +8,8 @@
 
 import { readFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DEFAULT_DEBUG_DIRS, Diagnostics, Symbolizer } from 'perfconv';
 import { NodeSymbolFiles } from 'perfconv/node';
+import { DEFAULT_DEBUG_DIRS, Diagnostics, Symbolizer } from 'perfconv/symbols';
 import { loadedSegments } from './elf-code.mjs';
 
 const LINES_AT_ONCE = 10_000;
