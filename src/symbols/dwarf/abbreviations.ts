@@ -35,6 +35,9 @@ const TYPE_TAGS = new Set<number>([
 /** Forms of the standard are below it, those of vendors are not. */
 const FIRST_VENDOR_FORM = dw.DW_FORM_addrx4 + 1;
 
+/** How many codes there are, and where each column starts. */
+const HEADER_SIZE_BYTES = 72;
+
 /** Up to this many codes per abbreviation are looked up in an array: compilers count from 1. */
 const MAX_SPARSENESS = 4;
 
@@ -43,6 +46,8 @@ const MAX_SPARSENESS = 4;
  * of each, worked out beforehand.
  */
 export class Abbreviations {
+  /** All columns, behind a list of where each starts: as assembly/abbreviations.ts takes them. */
+  readonly block: Uint8Array;
   /** DW_TAG_… by row. */
   readonly tags: Uint16Array;
   /** HAS_CHILDREN, IS_… by row. */
@@ -84,37 +89,51 @@ export class Abbreviations {
   readonly #sparse: ReadonlyMap<number, number>;
 
   constructor(raw: RawTable, format: UnitFormat) {
-    const { count, codes } = raw;
-    this.tags = raw.tags.slice(0, count);
-    this.flags = raw.children.slice(0, count);
-    this.attributeStarts = raw.starts.slice(0, count + 1);
-    this.names = raw.names.slice(0, raw.attributeCount);
-    this.hasRanges = this.names.includes(dw.DW_AT_ranges);
-    this.forms = raw.forms.slice(0, raw.attributeCount);
-    this.implicit = raw.implicit.slice(0, raw.attributeCount);
-    this.formSizes = new Int8Array(raw.attributeCount);
-    this.sizes = new Int32Array(count);
-    this.skipStarts = new Uint32Array(count + 1);
-    this.siblingBacks = new Int32Array(count);
-    this.lowPcs = new Int32Array(count).fill(-1);
-    this.highPcs = new Int32Array(count).fill(-1);
-    this.highPcSizes = new Uint8Array(count);
-    this.rangeLists = new Int32Array(count).fill(-1);
-    const sizeOf = Int8Array.from({ length: FIRST_VENDOR_FORM }, (_, form) => formSize(form, format));
-    // At most one fixed run before and one after each variable attribute.
-    const skips = new Int32Array(2 * raw.attributeCount + count);
-    let skipCount = 0;
-    for (let row = 0; row < count; row++) {
-      this.skipStarts[row] = skipCount;
-      skipCount = this.#compileRow(row, format, sizeOf, skips, skipCount);
-    }
-    this.skipStarts[count] = skipCount;
-    this.skips = skips.slice(0, skipCount);
-
+    const { count, codes, attributeCount } = raw;
     let maxCode = 0;
     for (let row = 0; row < count; row++) maxCode = Math.max(maxCode, codes[row]);
     const isDense = maxCode <= MAX_SPARSENESS * count + 64;
-    this.#dense = new Int32Array(isDense ? maxCode + 1 : 0).fill(-1);
+    const codeCount = isDense ? maxCode + 1 : 0;
+    // At most one fixed run before and one after each variable attribute.
+    const skipCount = 2 * attributeCount + count;
+
+    const block = new BlockWriter(
+      codeCount,
+      8 * attributeCount + 4 * (skipCount + 7 * (count + 1) + codeCount) + 2 * (2 * attributeCount + codeCount) + attributeCount + 2 * count,
+    );
+    this.block = block.bytes;
+    this.implicit = block.float64(attributeCount);
+    this.attributeStarts = block.uint32(count + 1);
+    this.sizes = block.int32(count);
+    this.skips = block.int32(skipCount);
+    this.skipStarts = block.uint32(count + 1);
+    this.siblingBacks = block.int32(count);
+    this.lowPcs = block.int32(count).fill(-1);
+    this.highPcs = block.int32(count).fill(-1);
+    this.rangeLists = block.int32(count).fill(-1);
+    this.#dense = block.int32(codeCount).fill(-1);
+    this.names = block.uint16(attributeCount);
+    this.forms = block.uint16(attributeCount);
+    this.leafSizes = block.uint16(codeCount);
+    this.flags = block.uint8(count);
+    this.highPcSizes = block.uint8(count);
+    this.formSizes = block.int8(attributeCount);
+
+    this.tags = raw.tags.slice(0, count);
+    this.flags.set(raw.children.subarray(0, count));
+    this.attributeStarts.set(raw.starts.subarray(0, count + 1));
+    this.names.set(raw.names.subarray(0, attributeCount));
+    this.forms.set(raw.forms.subarray(0, attributeCount));
+    this.implicit.set(raw.implicit.subarray(0, attributeCount));
+    this.hasRanges = this.names.includes(dw.DW_AT_ranges);
+    const sizeOf = Int8Array.from({ length: FIRST_VENDOR_FORM }, (_, form) => formSize(form, format));
+    let skipEnd = 0;
+    for (let row = 0; row < count; row++) {
+      this.skipStarts[row] = skipEnd;
+      skipEnd = this.#compileRow(row, format, sizeOf, this.skips, skipEnd);
+    }
+    this.skipStarts[count] = skipEnd;
+
     const sparse = new Map<number, number>();
     // The first of two with one code counts.
     for (let row = count - 1; row >= 0; row--) {
@@ -122,8 +141,7 @@ export class Abbreviations {
       else sparse.set(codes[row], row);
     }
     this.#sparse = sparse;
-    this.leafSizes = new Uint16Array(this.#dense.length);
-    for (let code = 1; code < this.leafSizes.length; code++) this.leafSizes[code] = this.#leafSize(code);
+    for (let code = 1; code < codeCount; code++) this.leafSizes[code] = this.#leafSize(code);
   }
 
   /** The row of an abbreviation code, −1 for none. */
@@ -186,6 +204,51 @@ export class Abbreviations {
     if (tag === dw.DW_TAG_subprogram) this.flags[row] |= hasExtent ? IS_SUBPROGRAM | IS_FUNCTION : IS_SUBPROGRAM | IS_CODELESS;
     else if (tag === dw.DW_TAG_inlined_subroutine && hasExtent) this.flags[row] |= IS_INLINED;
     else if (TYPE_TAGS.has(tag)) this.flags[row] |= IS_CODELESS;
+    return at;
+  }
+}
+
+/** Lays columns out in one block, those of large values first, so that each is aligned. */
+class BlockWriter {
+  readonly bytes: Uint8Array;
+  readonly #starts: Uint32Array;
+  #column = 0;
+  #at = HEADER_SIZE_BYTES;
+
+  constructor(codeCount: number, columnBytes: number) {
+    this.bytes = new Uint8Array(HEADER_SIZE_BYTES + columnBytes);
+    this.#starts = new Uint32Array(this.bytes.buffer, 0, HEADER_SIZE_BYTES / 4);
+    this.#starts[0] = codeCount;
+  }
+
+  float64(count: number): Float64Array {
+    return new Float64Array(this.bytes.buffer, this.#take(8 * count), count);
+  }
+
+  int32(count: number): Int32Array {
+    return new Int32Array(this.bytes.buffer, this.#take(4 * count), count);
+  }
+
+  uint32(count: number): Uint32Array {
+    return new Uint32Array(this.bytes.buffer, this.#take(4 * count), count);
+  }
+
+  uint16(count: number): Uint16Array {
+    return new Uint16Array(this.bytes.buffer, this.#take(2 * count), count);
+  }
+
+  int8(count: number): Int8Array {
+    return new Int8Array(this.bytes.buffer, this.#take(count), count);
+  }
+
+  uint8(count: number): Uint8Array {
+    return new Uint8Array(this.bytes.buffer, this.#take(count), count);
+  }
+
+  #take(sizeBytes: number): number {
+    const at = this.#at;
+    this.#starts[++this.#column] = at;
+    this.#at += sizeBytes;
     return at;
   }
 }

@@ -8,9 +8,10 @@ import { FunctionDieReader } from './function-die.ts';
 import { type LineTable, LineTableReader } from './line-table.ts';
 import type { ReusedMemory } from './reused-memory.ts';
 import { StringReader, TEXT_BY_INDEX, TEXT_IN_STR, TEXT_IN_UNIT, TEXT_NONE, textInUnit, textPlace } from './string-reader.ts';
-import { type AddressBases, AddressSections, UnitAddresses } from './unit-addresses.ts';
+import { AddressSections, UnitAddresses } from './unit-addresses.ts';
 import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, type UnitHeader } from './unit-header.ts';
 import { UnitList } from './unit-list.ts';
+import type { AddressBases } from './unit-machine.ts';
 import { type RawValue, readUnitRoot, type UnitRoot } from './unit-root.ts';
 
 /**
@@ -157,16 +158,8 @@ export class DwarfFile {
     const { addrBase, rnglistsBase, lowPc } = root;
     const bases: AddressBases = { lowPc: 0, addrBase, rnglistsBase, rangesBase: 0 };
     const addresses = new UnitAddresses(this.addresses, header, bases);
-    const base = lowPc === undefined ? Number.NaN : await this.addressOf(addresses, lowPc);
+    const base = lowPc === undefined ? Number.NaN : await addresses.addressOf(lowPc.form, lowPc.value);
     return Number.isNaN(base) ? addresses : new UnitAddresses(this.addresses, header, { ...bases, lowPc: base });
-  }
-
-  /** The address that an attribute is; NaN when it cannot be read. */
-  async addressOf(addresses: UnitAddresses, { form, value }: RawValue): Promise<number> {
-    const address = addresses.addressOf(form, value);
-    if (addresses.missing === undefined) return address;
-    await addresses.load();
-    return addresses.addressOf(form, value);
   }
 
   /** The line table of a unit, undefined when it has none. @throws PerfconvError when it cannot be read */

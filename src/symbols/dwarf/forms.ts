@@ -100,6 +100,13 @@ export function formSize(form: number, format: UnitFormat): number {
   }
 }
 
+/** Whether a DW_AT_high_pc of this form is an address; of others, it is the distance from DW_AT_low_pc (DWARF 4, 2.17.2). */
+export function isAddressForm(form: number): boolean {
+  return (
+    form === dw.DW_FORM_addr || form === dw.DW_FORM_addrx || form === dw.DW_FORM_GNU_addr_index || (form >= dw.DW_FORM_addrx1 && form <= dw.DW_FORM_addrx4)
+  );
+}
+
 /**
  * Goes through the bytes of a unit. Reads past `end` throw PerfconvError: damage that leaves out one unit.
  */
@@ -150,18 +157,6 @@ export class FormReader {
     const value = this.uleb();
     const last = this.view.bytes[this.at - 1];
     return last & 0x40 ? value - 2 ** (7 * Math.min(this.at - start, 10)) : value;
-  }
-
-  /** A LEB128 number of 64 bits that is added to another: from 2^63 on it is taken for a negative one, and small negative ones are exact. */
-  ulebDistance(): number {
-    const start = this.at;
-    const value = this.uleb();
-    if (this.at - start < 10) return value;
-    const { bytes } = this.view;
-    let low = 0;
-    for (let i = 6; i >= 0; i--) low = low * 128 + (bytes[start + i] & 0x7f);
-    const high = (bytes[start + 7] & 0x7f) | ((bytes[start + 8] & 0x7f) << 7) | ((bytes[start + 9] & 1) << 14);
-    return low + (high >= 0x4000 ? high - 0x8000 : high) * 2 ** 49;
   }
 
   /** An address of the unit's size: signed when of 8 bytes. */

@@ -34,7 +34,7 @@ export class SplitFile {
   async unitOf(skeleton: Unit): Promise<SplitUnit> {
     const unit = await this.#unit(skeleton.root.dwoId);
     const { file: main, root } = skeleton;
-    const lowPc = root.lowPc && (await main.addressOf(await main.addressesOf(skeleton), root.lowPc));
+    const lowPc = root.lowPc && (await (await main.addressesOf(skeleton)).addressOf(root.lowPc.form, root.lowPc.value));
     const bases = {
       lowPc: lowPc === undefined || Number.isNaN(lowPc) ? 0 : lowPc,
       addrBase: root.addrBase,

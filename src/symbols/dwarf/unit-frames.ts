@@ -16,8 +16,8 @@ class ScannedFunctions {
   /** @param claims of a scan that is over */
   constructor(claims: FunctionClaims) {
     this.claims = claims;
-    this.functions = new Array(claims.count).fill(undefined);
-    this.callers = new Array(claims.count).fill(undefined);
+    this.functions = new Array(claims.dies.length).fill(undefined);
+    this.callers = new Array(claims.dies.length).fill(undefined);
   }
 }
 
@@ -48,14 +48,16 @@ export class UnitFrames {
     const { view, abbreviations, header, dieAt } = this.#unit;
     const unit = { view, format: header, abbreviations, addresses, dieAt };
     const first = new FunctionScan(unit, wanted, SCAN_CODE);
-    this.#innermost = first.found.innermost;
+    let found: FunctionClaims;
     try {
       await first.run();
     } finally {
-      this.#scanned = new Array(wanted.length).fill(new ScannedFunctions(first.found));
+      found = first.found();
+      this.#innermost = found.innermost;
+      this.#scanned = new Array(wanted.length).fill(new ScannedFunctions(found));
     }
-    if (!first.hasSkipped) return;
-    let open = this.#openIn(wanted, first.found);
+    if (!found.hasSkipped) return;
+    let open = this.#openIn(wanted, found);
     // Hardly any address is left for the wider ones.
     for (const scope of [SCAN_FUNCTIONS, SCAN_ALL] as const) {
       if (open.length === 0) return;
@@ -64,24 +66,24 @@ export class UnitFrames {
       try {
         await scan.run();
       } finally {
-        const scanned = new ScannedFunctions(scan.found);
+        found = scan.found();
+        const scanned = new ScannedFunctions(found);
         for (const [i, index] of open.entries()) {
-          this.#innermost[index] = scan.found.innermost[i];
+          this.#innermost[index] = found.innermost[i];
           this.#scanned[index] = scanned;
         }
       }
-      if (!scan.hasSkipped) return;
+      if (!found.hasSkipped) return;
       const indexes = open;
-      open = this.#openIn(ofOpen, scan.found).map((i) => indexes[i]);
+      open = this.#openIn(ofOpen, found).map((i) => indexes[i]);
     }
   }
 
   /** Indexes of the addresses of a scan that it found no function for though they are code. */
   #openIn(wanted: Float64Array, claims: FunctionClaims): number[] {
-    const { innermost } = claims;
-    const ends = claims.endsBefore();
+    const { innermost, endsBefore } = claims;
     const open: number[] = [];
-    for (let i = 0; i < wanted.length; i++) if (innermost[i] < 0 && this.#isCode(wanted[i], ends[i])) open.push(i);
+    for (let i = 0; i < wanted.length; i++) if (innermost[i] < 0 && this.#isCode(wanted[i], endsBefore[i])) open.push(i);
     return open;
   }
 

@@ -4,9 +4,10 @@ import { IS_FUNCTION } from './abbreviations.ts';
 import type { AddressClaims } from './address-claims.ts';
 import { DW_TAG_compile_unit, DW_TAG_skeleton_unit, DW_UT_compile, DW_UT_skeleton } from './dwarf-constants.ts';
 import type { DwarfFile } from './dwarf-file.ts';
-import { isAddressForm } from './function-extent.ts';
+import { isAddressForm } from './forms.ts';
 import { SectionWindow } from './section-window.ts';
 import type { OnDamage } from './source-functions.ts';
+import { isLiveRange } from './unit-addresses.ts';
 import { readUnitLength } from './unit-header.ts';
 
 /** Which unit of a file says that it holds which addresses; units are told by where they start. */
@@ -73,7 +74,7 @@ export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
           const start = addressSize === 8 ? view.i64(place) : view.u32(place);
           const size = addressSize === 8 ? view.u64(place + 8) : view.u32(place + 4);
           // Two zeros end a set, but linkers zero the addresses of code that they threw away: the length tells.
-          if (file.addresses.isLive(start, start + size, addressSize)) ranges.add(unit, start, start + size);
+          if (isLiveRange(start, start + size, addressSize, file.sections.hasCodeAtZero)) ranges.add(unit, start, start + size);
         }
       }
     }
@@ -122,14 +123,14 @@ async function readRangesOf(file: DwarfFile, start: number, ranges: UnitRanges):
   const unit = { file, header, root };
   const addresses = await file.addressesOf(unit);
   if (root.ranges !== undefined) {
-    while (!addresses.readRanges(root.ranges.form, root.ranges.value)) await addresses.load();
-    for (let i = 0; i < addresses.count; i++) ranges.add(start, addresses.starts[i], addresses.ends[i]);
+    const listed = await addresses.ranges(root.ranges.form, root.ranges.value);
+    for (let i = 0; i < listed.length; i += 2) ranges.add(start, listed[i], listed[i + 1]);
     return true;
   }
   if (root.lowPc !== undefined && root.highPc !== undefined) {
     const { form, value } = root.highPc;
-    const low = await file.addressOf(addresses, root.lowPc);
-    const high = isAddressForm(form) ? await file.addressOf(addresses, root.highPc) : low + value;
+    const low = await addresses.addressOf(root.lowPc.form, root.lowPc.value);
+    const high = isAddressForm(form) ? await addresses.addressOf(form, value) : low + value;
     if (addresses.isLive(low, high)) ranges.add(start, low, high);
     return true;
   }

@@ -1,0 +1,76 @@
+/** Where the code of a unit's functions lies (DWARF 5, 2.17): of the last one that was read. */
+
+import {
+  DW_AT_high_pc,
+  DW_AT_low_pc,
+  DW_AT_ranges,
+  DW_FORM_addr,
+  DW_FORM_addrx,
+  DW_FORM_addrx1,
+  DW_FORM_addrx4,
+  DW_FORM_GNU_addr_index,
+  DW_FORM_sec_offset,
+} from '../src/symbols/dwarf/dwarf-constants';
+import { attributeStarts, formSizes, forms, highPcSizes, highPcs, implicit, lowPcs, names, rangeLists } from './abbreviations';
+import { toAddress } from './addresses';
+import { readU32, readU64 } from './bytes';
+import { addressSize, form, offsetSize, readFrom, readValue, value } from './forms';
+import { addressOf, count, missing, readRanges } from './unit-addresses';
+
+/** The code, when it is one range: from `low` up to `high`, which may be no live range. */
+export let low: f64 = 0;
+export let high: f64 = 0;
+/** Whether the ranges are those of the list that was last read. */
+export let hasList: bool = false;
+
+/** Whether there is no address at all in it. */
+export function isEmpty(): bool {
+  return hasList ? count === 0 : !(low < high);
+}
+
+/** Reads the extent of a DIE of `row`, whose attributes start at `from`, in a unit that ends at `end`. @returns false when addresses are missing */
+export function readExtent(row: u32, from: usize, end: usize): bool {
+  const lowAt = load<i32>(lowPcs + (row << 2));
+  const highAt = load<i32>(highPcs + (row << 2));
+  if (lowAt >= 0 && highAt >= 0 && from + max(lowAt, highAt) + 8 <= end) {
+    low = addressSize === 8 ? toAddress(readU64(from + lowAt)) : <f64>readU32(from + lowAt);
+    high = low + (load<u8>(highPcSizes + row) === 8 ? <f64>readU64(from + highAt) : <f64>readU32(from + highAt));
+    hasList = false;
+    return true;
+  }
+  const listAt = load<i32>(rangeLists + (row << 2));
+  if (listAt < 0 || from + listAt + offsetSize > end) return readAttributes(row, from, end);
+  hasList = true;
+  return readRanges(DW_FORM_sec_offset, offsetSize === 8 ? <f64>readU64(from + listAt) : <f64>readU32(from + listAt));
+}
+
+function readAttributes(row: u32, from: usize, end: usize): bool {
+  const last = load<u32>(attributeStarts + (row << 2), 4);
+  let first = NaN;
+  let behind = NaN;
+  let isDistance = false;
+  hasList = false;
+  readFrom(from, end);
+  for (let i = load<u32>(attributeStarts + (row << 2)); i < last; i++) {
+    readValue(load<u16>(forms + (i << 1)), load<f64>(implicit + (i << 3)), load<i8>(formSizes + i));
+    const name: i32 = load<u16>(names + (i << 1));
+    if (name === DW_AT_low_pc) first = addressOf(form, value);
+    else if (name === DW_AT_high_pc) {
+      isDistance = !isAddressForm(form);
+      behind = isDistance ? value : addressOf(form, value);
+    } else if (name === DW_AT_ranges) {
+      hasList = true;
+      // A low_pc beside it is where the function is entered.
+      return readRanges(form, value);
+    }
+    if (missing >= 0) return false;
+  }
+  low = first;
+  high = isDistance ? first + behind : behind;
+  return true;
+}
+
+/** Whether a DW_AT_high_pc of this form is an address; of others, it is the distance from DW_AT_low_pc (DWARF 4, 2.17.2). */
+function isAddressForm(form: i32): bool {
+  return form === DW_FORM_addr || form === DW_FORM_addrx || form === DW_FORM_GNU_addr_index || (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
+}

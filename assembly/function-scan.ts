@@ -1,0 +1,237 @@
+/**
+ * One pass over the DIEs of a unit that finds the functions at wanted addresses, for src/symbols/dwarf/function-scan.ts, which says
+ * what comes of it.
+ */
+
+import { codeCount, dense, flags, leafSizes, rowOf, siblingBacks, sizes, skipStarts, skips } from './abbreviations';
+import { readU32 } from './bytes';
+import { NO_ABBREVIATION, OVERRUNS_UNIT, UNKNOWN_FORM } from './damage';
+import { at as readerAt, readFrom, skipSized, uleb } from './forms';
+import { add, beginClaims, checkClaims, claim, functionCount } from './function-claims';
+import { hasList, high, isEmpty, low, readExtent } from './function-extent';
+import { damaged } from './host';
+import { ends, isLive, count as rangeCount, starts } from './unit-addresses';
+
+export { reserveTable, setTable } from './abbreviations';
+export { dies, endsBefore, functionCount, innermost, parents, reserveWanted } from './function-claims';
+export {
+  addressOf,
+  count as rangeCount,
+  ends as rangeEnds,
+  entriesLeft,
+  missing,
+  missingOffset,
+  missingSizeBytes,
+  readRanges,
+  reserveWindow,
+  setUnit,
+  setWindow,
+  starts as rangeStarts,
+} from './unit-addresses';
+
+/** Of an abbreviation: see src/symbols/dwarf/abbreviations.ts. */
+const HAS_CHILDREN: u32 = 1;
+const IS_FUNCTION: u32 = 2;
+const IS_INLINED: u32 = 4;
+const IS_CODELESS: u32 = 8;
+const IS_UNREADABLE: u32 = 16;
+const IS_SUBPROGRAM: u32 = 32;
+
+/** See src/symbols/dwarf/function-scan.ts. */
+const SCAN_CODE: i32 = 0;
+const SCAN_FUNCTIONS: i32 = 1;
+
+/** Inlined functions in one another, as many as are told; compilers stop far earlier. */
+const MAX_INLINE_DEPTH: u32 = 200;
+/** What stands behind a unit in memory: more than what is read at once. */
+const PADDING_SIZE_BYTES: u32 = 16;
+
+/** What came of one DIE. */
+const GO_ON: i32 = 0;
+const IS_END: i32 = 1;
+const LACKS_ADDRESSES: i32 = 2;
+
+/** What a function is to the wanted addresses. */
+const HOLDS_NONE: i32 = 0;
+const HOLDS_SOME: i32 = 1;
+const IS_UNKNOWN: i32 = 2;
+
+/** Functions around the current DIE that hold wanted addresses, outermost first, and how deep they stand. */
+const open: usize = memory.data(800);
+const openDepths: usize = memory.data(800);
+
+let capacity: u32 = 0;
+let unit: usize = 0;
+let end: usize = 0;
+let at: usize = 0;
+let scope: i32 = 0;
+let isPartial: bool = false;
+let depth: i32 = 0;
+let openCount: u32 = 0;
+/** Depth of a function without wanted addresses that is within an open one: under it, inlined ones are not looked at. −1 for none. */
+let quietDepth: i32 = -1;
+/** Depth of the outermost subprogram around the current DIE, −1 for none. */
+let functionDepth: i32 = -1;
+
+/** Whether it left out parts of the unit where code hardly ever is. */
+export let hasSkipped: bool = false;
+
+/** Where to put the bytes of a unit. */
+export function reserveUnit(sizeBytes: u32): usize {
+  if (sizeBytes + PADDING_SIZE_BYTES > capacity) {
+    capacity = sizeBytes + sizeBytes / 2 + PADDING_SIZE_BYTES;
+    unit = heap.alloc(capacity);
+  }
+  end = unit + sizeBytes;
+  return unit;
+}
+
+/**
+ * Begins with the unit, table and wanted addresses that were put there.
+ * @param dieAt where the unit's own DIE stands, @param partial whether functions may have code that is not in their extents
+ */
+export function begin(dieAt: u32, scanScope: i32, partial: bool): void {
+  at = unit + dieAt;
+  scope = scanScope;
+  isPartial = partial;
+  depth = 0;
+  openCount = 0;
+  quietDepth = -1;
+  functionDepth = -1;
+  hasSkipped = false;
+  beginClaims(<u32>(end - unit), partial);
+}
+
+/** Scans to the end. @returns false when addresses are missing: it goes on from there when called again */
+export function scan(): bool {
+  let result = GO_ON;
+  while (result === GO_ON && at < end) {
+    result = visit(at);
+    if (result === GO_ON) at = skipLeaves(at);
+  }
+  if (at > end) damaged(OVERRUNS_UNIT, at - unit);
+  return result !== LACKS_ADDRESSES;
+}
+
+/** Where it is in the unit. */
+export function position(): u32 {
+  return <u32>(at - unit);
+}
+
+/** Where the next DIE stands that may be of interest. */
+function skipLeaves(from: usize): usize {
+  const codes = codeCount;
+  const bytes = leafSizes;
+  // Codes of two bytes at most, and what stands behind the end does not matter.
+  const last = end;
+  let here = from;
+  while (here < last) {
+    const byte: u32 = load<u8>(here);
+    const code = byte < 0x80 ? byte : (byte & 0x7f) | ((<u32>load<u8>(here, 1)) << 7);
+    const size: u32 = code < codes ? load<u16>(bytes + (code << 1)) : 0;
+    // Codes may be padded.
+    if (size === 0 || (byte >= 0x80 && code < 0x80)) break;
+    here += size;
+  }
+  return here;
+}
+
+function visit(die: usize): i32 {
+  let code: u64 = load<u8>(die);
+  let here = die + 1;
+  if (code > 0x7f) {
+    readFrom(die, end);
+    code = uleb();
+    here = readerAt;
+  }
+  if (code === 0) {
+    at = here;
+    return leave();
+  }
+  const row = code < codeCount ? load<i32>(dense + ((<usize>code) << 2)) : rowOf(code);
+  if (row < 0) damaged(NO_ABBREVIATION, <f64>code);
+  const flag: u32 = load<u8>(flags + row);
+  const isOfInterest = (flag & (IS_FUNCTION | IS_INLINED)) !== 0;
+  const holds = isOfInterest ? claimExtent(row, die, here, (flag & IS_FUNCTION) !== 0) : HOLDS_NONE;
+  if (holds === IS_UNKNOWN) return LACKS_ADDRESSES;
+
+  const size = load<i32>(sizes + (row << 2));
+  here = size >= 0 ? here + size : skipAttributes(row, here);
+  at = here;
+  if ((flag & HAS_CHILDREN) === 0) return depth === 0 ? IS_END : GO_ON;
+  if (((flag & IS_CODELESS) !== 0 || (isOfInterest && holds === HOLDS_NONE)) && skipChildren(row, flag)) return GO_ON;
+  if (isOfInterest) enter(holds);
+  if ((flag & IS_SUBPROGRAM) !== 0 && functionDepth < 0) functionDepth = depth;
+  depth++;
+  return GO_ON;
+}
+
+/** Ends a list of children. */
+function leave(): i32 {
+  depth--;
+  if (quietDepth === depth) quietDepth = -1;
+  if (functionDepth === depth) functionDepth = -1;
+  if (openCount > 0 && load<i32>(openDepths + ((openCount - 1) << 2)) === depth) openCount--;
+  return depth <= 0 ? IS_END : GO_ON;
+}
+
+/** Notes a function whose children follow. */
+function enter(holds: i32): void {
+  if (holds === HOLDS_SOME && openCount < MAX_INLINE_DEPTH) {
+    store<i32>(open + (openCount << 2), functionCount - 1);
+    store<i32>(openDepths + (openCount << 2), depth);
+    openCount++;
+  } else if (isLoud()) quietDepth = depth;
+}
+
+/** Whether functions that are inlined here hold wanted addresses, if any. */
+function isLoud(): bool {
+  return openCount > 0 && quietDepth < load<i32>(openDepths + ((openCount - 1) << 2));
+}
+
+/** Gives a function the wanted addresses that it holds. */
+function claimExtent(row: u32, die: usize, attributes: usize, isFunction: bool): i32 {
+  if (!isFunction && !isLoud()) return HOLDS_NONE;
+  if (!readExtent(row, attributes, end)) return IS_UNKNOWN;
+  const dieAt = <u32>(die - unit);
+  const known = functionCount;
+  const parent = isFunction || openCount === 0 ? -1 : load<i32>(open + ((openCount - 1) << 2));
+  if (hasList) for (let i: u32 = 0; i < rangeCount; i++) claim(load<f64>(starts + (i << 3)), load<f64>(ends + (i << 3)), dieAt, parent);
+  else if (isLive(low, high)) claim(low, high, dieAt, parent);
+  if (functionCount === known && (isFunction ? isPartial && !isEmpty() : isPartial || isEmpty())) add(dieAt, parent);
+  checkClaims();
+  return functionCount > known ? HOLDS_SOME : HOLDS_NONE;
+}
+
+/** Goes on behind the children of the DIE whose attributes end here, if that is told and the scope leaves them out. */
+function skipChildren(row: u32, flag: u32): bool {
+  // Of the types that are left out when functions are not, none is in a function.
+  const isLeftOut = scope === SCAN_CODE || (scope === SCAN_FUNCTIONS && (flag & IS_SUBPROGRAM) === 0 && functionDepth < 0);
+  const back = load<i32>(siblingBacks + (row << 2));
+  if (!isLeftOut || back === 0 || at > end) return false;
+  const sibling = unit + readU32(at - back);
+  if (sibling < at || sibling >= end) return false;
+  at = sibling;
+  hasSkipped = true;
+  return true;
+}
+
+/** Where attributes end that are not of fixed size. */
+function skipAttributes(row: u32, from: usize): usize {
+  if ((load<u8>(flags + row) & IS_UNREADABLE) !== 0) damaged(UNKNOWN_FORM, 0);
+  const last = load<u32>(skipStarts + (row << 2), 4);
+  let here = from;
+  for (let i = load<u32>(skipStarts + (row << 2)); i < last; i++) {
+    const skip = load<i32>(skips + (i << 2));
+    if (skip >= 0) {
+      here += skip;
+      // What is behind is not read: the sum may be anywhere.
+      if (here > end) break;
+    } else {
+      readFrom(here, end);
+      skipSized(skip);
+      here = readerAt;
+    }
+  }
+  return here;
+}

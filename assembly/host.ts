@@ -1,0 +1,13 @@
+/** Functions of the TypeScript that an instance belongs to: it gives them at its making. */
+
+/** `addressOf` of src/addresses.ts. */
+export declare function addressOf(high: u32, low: u32): f64;
+
+/** Throws the error for what `damage.ts` numbers, through all that runs here. */
+export declare function damaged(what: i32, detail: f64): void;
+
+/** `formSize` of the current unit's forms. */
+export declare function formSize(form: i32): i32;
+
+/** The row of a code in a table whose codes are sparse, −1 for none. */
+export declare function rowOf(code: f64): i32;

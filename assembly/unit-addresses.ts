@@ -1,0 +1,263 @@
+/**
+ * The addresses of one unit: DW_FORM_addrx and range lists (DWARF 5, 2.17.3 and 7.25; DWARF 4, 2.17.3 and 7.23), from windows of
+ * their sections. What is not in a window is missing: the caller brings it, and asks again.
+ */
+
+import {
+  DW_FORM_addr,
+  DW_FORM_rnglistx,
+  DW_RLE_base_address,
+  DW_RLE_base_addressx,
+  DW_RLE_end_of_list,
+  DW_RLE_offset_pair,
+  DW_RLE_start_end,
+  DW_RLE_start_length,
+  DW_RLE_startx_endx,
+  DW_RLE_startx_length,
+} from '../src/symbols/dwarf/dwarf-constants';
+import { toAddress } from './addresses';
+import { readU8, readU32, readU64, setByteOrder } from './bytes';
+import { ENDLESS_RANGES } from './damage';
+import { address, addressSize, at, offsetSize, readFrom, setForms, uleb } from './forms';
+import { damaged } from './host';
+import { moved } from './memory';
+
+/** A stretch of a section in memory. */
+class Window {
+  /** Where its bytes are. */
+  bytes: usize = 0;
+  capacity: u32 = 0;
+  /** Offset in the section of the first one. */
+  start: f64 = 0;
+  length: f64 = 0;
+  sectionSize: f64 = 0;
+
+  /** Whether the section has those bytes at all. */
+  holds(offset: f64, sizeBytes: f64): bool {
+    return offset >= 0 && offset + sizeBytes <= this.sectionSize;
+  }
+
+  /** Whether the bytes are in memory. */
+  covers(offset: f64, sizeBytes: f64): bool {
+    return offset >= this.start && offset + sizeBytes <= this.start + this.length;
+  }
+
+  /** Where bytes are that it covers. */
+  placeOf(offset: f64): usize {
+    return this.bytes + <u32>(offset - this.start);
+  }
+}
+
+/** By number: .debug_ranges, .debug_rnglists, .debug_addr. */
+const RANGES = new Window();
+const RNGLISTS = new Window();
+const ADDR = new Window();
+const NONE: i32 = -1;
+
+/** Most range lists are far shorter; whoever has more than fits the window gets a larger one. */
+const LIST_SIZE_BYTES: f64 = 4096;
+const FIRST_CAPACITY: u32 = 64;
+/** The longest entry of a list: a byte and two numbers of ten bytes, or addresses. */
+const MAX_ENTRY_SIZE_BYTES: u32 = 21;
+
+let version: u32 = 0;
+let hasCodeAtZero: bool = false;
+/** Address with all bits set: as a signed double where it has 8 bytes. */
+let top: f64 = 0;
+let lowPc: f64 = 0;
+let addrBase: f64 = 0;
+let rnglistsBase: f64 = 0;
+let rangesBase: f64 = 0;
+let capacity: u32 = 0;
+
+/** What was not in memory when it was asked for: number of the window, −1 for none. */
+export let missing: i32 = NONE;
+export let missingOffset: f64 = 0;
+export let missingSizeBytes: f64 = 0;
+/** The last range list: live ranges, as listed. */
+export let starts: usize = 0;
+export let ends: usize = 0;
+export let count: u32 = 0;
+/** How many entries of lists may be read until they are taken for endless. */
+export let entriesLeft: f64 = 0;
+
+function windowOf(number: i32): Window {
+  return number === 0 ? RANGES : number === 1 ? RNGLISTS : ADDR;
+}
+
+/** Where to put what a window shows. */
+export function reserveWindow(number: i32, sizeBytes: u32): usize {
+  const window = windowOf(number);
+  if (sizeBytes > window.capacity) {
+    window.capacity = sizeBytes;
+    window.bytes = heap.alloc(sizeBytes);
+  }
+  return window.bytes;
+}
+
+/** Tells what a window shows. */
+export function setWindow(number: i32, start: f64, length: f64, sectionSize: f64): void {
+  const window = windowOf(number);
+  window.start = start;
+  window.length = length;
+  window.sectionSize = sectionSize;
+}
+
+/** Begins a unit. @param bases what `AddressBases` of src/symbols/dwarf/unit-addresses.ts has */
+export function setUnit(
+  dwarfVersion: u32,
+  addresses: u32,
+  offsets: u32,
+  isLittleEndian: bool,
+  codeAtZero: bool,
+  low: f64,
+  addr: f64,
+  rnglists: f64,
+  ranges: f64,
+): void {
+  version = dwarfVersion;
+  setForms(addresses, offsets);
+  setByteOrder(isLittleEndian);
+  hasCodeAtZero = codeAtZero;
+  top = highestAddress(addresses);
+  lowPc = low;
+  addrBase = addr;
+  rnglistsBase = rnglists;
+  rangesBase = ranges;
+  missing = NONE;
+}
+
+function highestAddress(size: u32): f64 {
+  return size === 8 ? -1 : 4294967295;
+}
+
+/**
+ * Whether a range of code is there: linkers put 0, 1, −1 or −2 where they threw the code away, GNU ld and gold the first ones,
+ * lld the last ones (DWARF 6 makes −1 the one that counts). NaN is never alive.
+ */
+export function isLive(start: f64, end: f64): bool {
+  if (!(start < end) || start === top || start === top - 1) return false;
+  return start > 1 || start < 0 || hasCodeAtZero;
+}
+
+function miss(window: i32, offset: f64, sizeBytes: f64): bool {
+  missing = window;
+  missingOffset = offset;
+  missingSizeBytes = sizeBytes;
+  return false;
+}
+
+/** Address `index` of the unit's part of .debug_addr; NaN when it has none, or when it is missing. */
+export function addressAt(index: f64): f64 {
+  const size = <f64>addressSize;
+  const offset = addrBase + index * size;
+  if (!ADDR.holds(offset, size)) return NaN;
+  if (!ADDR.covers(offset, size)) {
+    miss(2, offset, size);
+    return NaN;
+  }
+  const place = ADDR.placeOf(offset);
+  return addressSize === 8 ? toAddress(readU64(place)) : <f64>readU32(place);
+}
+
+/** The value of an attribute that is an address: DW_FORM_addr, or an index of any form. */
+export function addressOf(form: i32, value: f64): f64 {
+  return form === DW_FORM_addr ? value : addressAt(value);
+}
+
+/** Reads the live ranges of a DW_AT_ranges into {@link starts} and {@link ends}. @returns false when something is missing */
+export function readRanges(form: i32, value: f64): bool {
+  count = 0;
+  if (version < 5) return readOldRanges(rangesBase + value);
+  if (form !== DW_FORM_rnglistx) return readRangeList(value);
+  const size = <f64>offsetSize;
+  const entry = rnglistsBase + value * size;
+  if (!RNGLISTS.holds(entry, size)) return true;
+  if (!RNGLISTS.covers(entry, size)) return miss(1, entry, size);
+  const place = RNGLISTS.placeOf(entry);
+  return readRangeList(rnglistsBase + (offsetSize === 8 ? <f64>readU64(place) : <f64>readU32(place)));
+}
+
+function add(start: f64, end: f64): void {
+  if (!isLive(start, end)) return;
+  if (count === capacity) {
+    const larger = capacity === 0 ? FIRST_CAPACITY : 2 * capacity;
+    starts = moved(starts, count << 3, larger << 3);
+    ends = moved(ends, count << 3, larger << 3);
+    capacity = larger;
+  }
+  store<f64>(starts + (count << 3), start);
+  store<f64>(ends + (count << 3), end);
+  count++;
+}
+
+/** Counts an entry: hostile files can have each DIE name a long list. */
+function countEntry(): void {
+  if (--entriesLeft < 0) damaged(ENDLESS_RANGES, 0);
+}
+
+/** .debug_ranges: pairs of offsets from a base, ended by two zeros; a pair with the largest address in front sets the base. */
+function readOldRanges(offset: f64): bool {
+  const pairSize = 2 * addressSize;
+  if (!RANGES.holds(offset, pairSize)) return true;
+  if (!RANGES.covers(offset, pairSize)) return miss(0, offset, LIST_SIZE_BYTES);
+  let base = lowPc;
+  const end = RANGES.bytes + <u32>RANGES.length;
+  for (let place = RANGES.placeOf(offset); place + pairSize <= end; place += pairSize) {
+    const first = addressSize === 8 ? toAddress(readU64(place)) : <f64>readU32(place);
+    const second = addressSize === 8 ? toAddress(readU64(place + 8)) : <f64>readU32(place + 4);
+    countEntry();
+    if (first === 0 && second === 0) return true;
+    if (first === top) base = second;
+    // What lld and GNU ld put for the base of code that was thrown away. Offsets from 0 are addresses.
+    else if (base !== 1 && base !== top && base !== top - 1 && first !== top - 1) add(base + first, base + second);
+  }
+  return endsInWindow(0, offset);
+}
+
+/** .debug_rnglists */
+function readRangeList(offset: f64): bool {
+  if (!RNGLISTS.holds(offset, 1)) return true;
+  if (!RNGLISTS.covers(offset, 1)) return miss(1, offset, LIST_SIZE_BYTES);
+  const end = RNGLISTS.bytes + <u32>RNGLISTS.length;
+  const isLast = RNGLISTS.start + RNGLISTS.length >= RNGLISTS.sectionSize;
+  let base = lowPc;
+  readFrom(RNGLISTS.placeOf(offset), end);
+  while (at + MAX_ENTRY_SIZE_BYTES <= end || isLast) {
+    countEntry();
+    if (at >= end) return true;
+    const kind = <i32>readU8(at);
+    readFrom(at + 1, end);
+    if (kind === DW_RLE_end_of_list) return true;
+    if (kind === DW_RLE_offset_pair) {
+      // Go counts from the first function of a unit, whichever that is, and so both ways.
+      const start = <f64>(<i64>uleb());
+      const behind = <f64>(<i64>uleb());
+      if (isLive(base, Infinity) || base === 0) add(base + start, base + behind);
+    } else if (kind === DW_RLE_base_address) base = address();
+    else if (kind === DW_RLE_base_addressx) base = addressAt(<f64>uleb());
+    else if (kind === DW_RLE_startx_endx) {
+      const start = addressAt(<f64>uleb());
+      add(start, addressAt(<f64>uleb()));
+    } else if (kind === DW_RLE_startx_length) {
+      const start = addressAt(<f64>uleb());
+      add(start, start + <f64>uleb());
+    } else if (kind === DW_RLE_start_end) {
+      const start = address();
+      add(start, address());
+    } else if (kind === DW_RLE_start_length) {
+      const start = address();
+      add(start, start + <f64>uleb());
+    } else return true;
+    if (missing !== NONE) return false;
+  }
+  return endsInWindow(1, offset);
+}
+
+/** What to answer when a list came to the window's end: true where the section ends there, too. */
+function endsInWindow(number: i32, offset: f64): bool {
+  const window = windowOf(number);
+  const end = window.start + window.length;
+  if (end >= window.sectionSize) return true;
+  return miss(number, offset, 2 * (end - offset) + LIST_SIZE_BYTES);
+}

@@ -1,0 +1,37 @@
+/** What is used of WebAssembly, which Node and browsers have: TypeScript describes it in the DOM's library alone. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array) => WasmModule;
+  readonly Instance: new (module: WasmModule, imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>) => { readonly exports: unknown };
+};
+
+declare const BRAND: unique symbol;
+/** Compiled code, of which there may be any number of instances. */
+export interface WasmModule {
+  readonly [BRAND]: true;
+}
+
+/** Memory of an instance. Its `buffer` is another one after it has grown, and views of the one before have no bytes any more. */
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer;
+}
+
+/** A variable that an instance exports. */
+export interface WasmGlobal {
+  value: number;
+}
+
+/** @param code base64 */
+export function compileWasm(code: string): WasmModule {
+  const text = atob(code);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return new WebAssembly.Module(bytes);
+}
+
+/**
+ * A new instance, with memory of its own.
+ * @param imports the functions of assembly/host.ts that it needs
+ */
+export function instantiate<Exports>(module: WasmModule, imports: Readonly<Record<string, (...values: number[]) => number | undefined>>): Exports {
+  return new WebAssembly.Instance(module, { host: imports }).exports as Exports;
+}
