@@ -1,10 +1,30 @@
-/** The abbreviation table of the current unit, as src/symbols/dwarf/abbreviations.ts lays it out: columns by row, behind a list of where each starts. */
+/** The abbreviation table of the current unit, laid out as src/symbols/dwarf/abbreviation-layout.ts says. */
 
+import {
+  ATTRIBUTE_STARTS,
+  CODE_COUNT,
+  FLAGS,
+  FORM_SIZES,
+  FORMS,
+  HIGH_PC_SIZES,
+  HIGH_PCS,
+  IMPLICIT,
+  LEAF_SIZES,
+  LOW_PCS,
+  NAMES,
+  RANGE_LISTS,
+  ROWS,
+  SIBLING_BACKS,
+  SIZES,
+  SKIP_STARTS,
+  SKIPS,
+} from '../src/symbols/dwarf/abbreviation-layout';
 import { rowOf as sparseRow } from './host';
 
 let capacity: u32 = 0;
 let table: usize = 0;
 
+/** Columns. */
 export let flags: usize = 0;
 export let sizes: usize = 0;
 export let skipStarts: usize = 0;
@@ -19,12 +39,11 @@ export let names: usize = 0;
 export let forms: usize = 0;
 export let implicit: usize = 0;
 export let formSizes: usize = 0;
-/** Rows by code, −1 for none; {@link codeCount} of them. */
-export let dense: usize = 0;
+export let rows: usize = 0;
 export let leafSizes: usize = 0;
 export let codeCount: u32 = 0;
 
-/** Where to put the bytes of a table. */
+/** Where to put a table. */
 export function reserveTable(sizeBytes: u32): usize {
   if (sizeBytes > capacity) {
     capacity = sizeBytes + sizeBytes / 2;
@@ -35,30 +54,30 @@ export function reserveTable(sizeBytes: u32): usize {
 
 /** Begins with the table that was put there. */
 export function setTable(): void {
-  codeCount = load<u32>(table);
-  implicit = column(1);
-  attributeStarts = column(2);
-  sizes = column(3);
-  skips = column(4);
-  skipStarts = column(5);
-  siblingBacks = column(6);
-  lowPcs = column(7);
-  highPcs = column(8);
-  rangeLists = column(9);
-  dense = column(10);
-  names = column(11);
-  forms = column(12);
-  leafSizes = column(13);
-  flags = column(14);
-  highPcSizes = column(15);
-  formSizes = column(16);
+  codeCount = load<u32>(table + (CODE_COUNT << 2));
+  implicit = column(IMPLICIT);
+  attributeStarts = column(ATTRIBUTE_STARTS);
+  sizes = column(SIZES);
+  skips = column(SKIPS);
+  skipStarts = column(SKIP_STARTS);
+  siblingBacks = column(SIBLING_BACKS);
+  lowPcs = column(LOW_PCS);
+  highPcs = column(HIGH_PCS);
+  rangeLists = column(RANGE_LISTS);
+  rows = column(ROWS);
+  names = column(NAMES);
+  forms = column(FORMS);
+  leafSizes = column(LEAF_SIZES);
+  flags = column(FLAGS);
+  highPcSizes = column(HIGH_PC_SIZES);
+  formSizes = column(FORM_SIZES);
 }
 
-function column(number: u32): usize {
-  return table + load<u32>(table + (number << 2));
+function column(word: i32): usize {
+  return table + load<u32>(table + (word << 2));
 }
 
 /** The row of an abbreviation code, −1 for none. */
 export function rowOf(code: u64): i32 {
-  return code < codeCount ? load<i32>(dense + ((<usize>code) << 2)) : sparseRow(<f64>code);
+  return code < codeCount ? load<i32>(rows + ((<usize>code) << 2)) : sparseRow(<f64>code);
 }

@@ -9,6 +9,7 @@ import asc from 'assemblyscript/asc';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Modules that are compiled by themselves, and where each is put. */
 const MODULES = {
+  'assembly/abbreviation-table.ts': 'src/symbols/dwarf/wasm/abbreviation-table-code.ts',
   'assembly/line-program.ts': 'src/symbols/dwarf/wasm/line-program-code.ts',
   'assembly/function-scan.ts': 'src/symbols/dwarf/wasm/function-scan-code.ts',
 };

@@ -1,6 +1,16 @@
 /** Values of attributes, as src/symbols/dwarf/forms.ts reads them. */
 
 import {
+  SIZE_BLOCK,
+  SIZE_BLOCK1,
+  SIZE_BLOCK2,
+  SIZE_BLOCK4,
+  SIZE_INDIRECT,
+  SIZE_STRING,
+  SIZE_ULEB,
+  SIZE_UNKNOWN,
+} from '../src/symbols/dwarf/abbreviation-layout';
+import {
   DW_FORM_addr,
   DW_FORM_data16,
   DW_FORM_flag_present,
@@ -12,16 +22,6 @@ import { toAddress } from './addresses';
 import { readU8, readU16, readU24, readU32, readU64 } from './bytes';
 import { ENDLESS_INDIRECTION, UNKNOWN_FORM, VALUE_OVERRUNS } from './damage';
 import { damaged, formSize } from './host';
-
-/** Forms whose size stands in the data: see src/symbols/dwarf/forms.ts. */
-const SIZE_ULEB: i32 = -1;
-const SIZE_STRING: i32 = -2;
-const SIZE_BLOCK1: i32 = -3;
-const SIZE_BLOCK2: i32 = -4;
-const SIZE_BLOCK4: i32 = -5;
-const SIZE_BLOCK: i32 = -6;
-const SIZE_INDIRECT: i32 = -7;
-const SIZE_UNKNOWN: i32 = -8;
 
 /** Forms may be indirect of indirect, to no end. */
 const MAX_INDIRECTIONS: i32 = 4;

@@ -3,7 +3,8 @@
  * what comes of it.
  */
 
-import { codeCount, dense, flags, leafSizes, rowOf, siblingBacks, sizes, skipStarts, skips } from './abbreviations';
+import { HAS_CHILDREN, IS_CODELESS, IS_FUNCTION, IS_INLINED, IS_SUBPROGRAM, IS_UNREADABLE } from '../src/symbols/dwarf/abbreviation-layout';
+import { codeCount, flags, leafSizes, rowOf, rows, siblingBacks, sizes, skipStarts, skips } from './abbreviations';
 import { readU32 } from './bytes';
 import { NO_ABBREVIATION, OVERRUNS_UNIT, UNKNOWN_FORM } from './damage';
 import { at as readerAt, readFrom, skipSized, uleb } from './forms';
@@ -28,14 +29,6 @@ export {
   setWindow,
   starts as rangeStarts,
 } from './unit-addresses';
-
-/** Of an abbreviation: see src/symbols/dwarf/abbreviations.ts. */
-const HAS_CHILDREN: u32 = 1;
-const IS_FUNCTION: u32 = 2;
-const IS_INLINED: u32 = 4;
-const IS_CODELESS: u32 = 8;
-const IS_UNREADABLE: u32 = 16;
-const IS_SUBPROGRAM: u32 = 32;
 
 /** See src/symbols/dwarf/function-scan.ts. */
 const SCAN_CODE: i32 = 0;
@@ -148,7 +141,7 @@ function visit(die: usize): i32 {
     at = here;
     return leave();
   }
-  const row = code < codeCount ? load<i32>(dense + ((<usize>code) << 2)) : rowOf(code);
+  const row = code < codeCount ? load<i32>(rows + ((<usize>code) << 2)) : rowOf(code);
   if (row < 0) damaged(NO_ABBREVIATION, <f64>code);
   const flag: u32 = load<u8>(flags + row);
   const isOfInterest = (flag & (IS_FUNCTION | IS_INLINED)) !== 0;

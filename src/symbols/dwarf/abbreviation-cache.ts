@@ -1,5 +1,5 @@
 import { PerfconvError } from '../../errors.ts';
-import { type Abbreviations, parseAbbreviations, RawTable } from './abbreviations.ts';
+import { AbbreviationParser, type Abbreviations } from './abbreviations.ts';
 import type { DebugSections } from './debug-sections.ts';
 import type { UnitFormat } from './forms.ts';
 import { SectionWindow } from './section-window.ts';
@@ -12,13 +12,15 @@ const TABLE_SIZE_BYTES = 1 << 14;
 const MAX_TIMES_PARSED = 8;
 const SPARE_BYTES = 1 << 22;
 
+/** One for all files: nothing of a table stays in it. */
+const parser = new AbbreviationParser();
+
 /** The abbreviation tables of one file, by where they start; the last used ones are kept. */
 export class AbbreviationCache {
   readonly #window: SectionWindow;
   readonly #tables = new Map<number, Abbreviations>();
   /** The last {@link headOfTable}. */
   #head: { readonly key: number; readonly code: number; readonly table: Abbreviations } | undefined;
-  #raw = new RawTable();
   #keptEntries = 0;
   #budgetBytes = 0;
 
@@ -40,7 +42,7 @@ export class AbbreviationCache {
     // The last used one is the last of the map.
     if (table !== undefined) this.#tables.delete(key);
     else {
-      table = await this.#parse(offset, format, -1);
+      table = await this.#parse(offset, format, 0);
       this.#keptEntries += entriesOf(table);
       this.#dropOldest();
     }
@@ -61,10 +63,9 @@ export class AbbreviationCache {
     for (let size = TABLE_SIZE_BYTES; ; size *= 4) {
       if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'tables without end', { record: '.debug_abbrev', offset });
       const view = await this.#window.read(offset, size);
-      if (this.#raw.names.length + this.#raw.tags.length > MAX_KEPT_ENTRIES) this.#raw = new RawTable();
       // Tables that cannot be read are paid for, too.
       this.#budgetBytes -= view.length;
-      const parsed = parseAbbreviations(view, format, offset + view.length >= section.sizeBytes, this.#raw, onlyCode);
+      const parsed = parser.parse(view, format, offset + view.length >= section.sizeBytes, onlyCode);
       if (parsed === undefined) continue;
       this.#budgetBytes += view.length - parsed.sizeBytes;
       return parsed.table;

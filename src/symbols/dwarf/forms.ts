@@ -1,5 +1,6 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
+import { SIZE_BLOCK, SIZE_BLOCK1, SIZE_BLOCK2, SIZE_BLOCK4, SIZE_INDIRECT, SIZE_STRING, SIZE_ULEB, SIZE_UNKNOWN } from './abbreviation-layout.ts';
 import * as dw from './dwarf-constants.ts';
 
 /** What the sizes of forms depend on. */
@@ -9,17 +10,6 @@ export interface UnitFormat {
   /** Bytes of an offset: 4 in the 32-bit format of DWARF, 8 in the 64-bit one. */
   readonly offsetSize: 4 | 8;
 }
-
-/** Forms whose size stands in the data. */
-export const SIZE_ULEB = -1;
-export const SIZE_STRING = -2;
-export const SIZE_BLOCK1 = -3;
-export const SIZE_BLOCK2 = -4;
-export const SIZE_BLOCK4 = -5;
-export const SIZE_BLOCK = -6;
-export const SIZE_INDIRECT = -7;
-/** No form of ours: what follows it cannot be found. */
-export const SIZE_UNKNOWN = -8;
 
 /** Names of templates come to tens of kilobytes; what is longer is cut. */
 export const MAX_TEXT_SIZE_BYTES: number = 1 << 16;

@@ -1,6 +1,7 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
-import { type Abbreviations, IS_UNREADABLE } from './abbreviations.ts';
+import { IS_UNREADABLE } from './abbreviation-layout.ts';
+import type { Abbreviations } from './abbreviations.ts';
 import * as dw from './dwarf-constants.ts';
 import { FormReader } from './forms.ts';
 import type { UnitHeader } from './unit-header.ts';

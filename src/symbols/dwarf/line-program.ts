@@ -5,7 +5,7 @@ import { ascendingOrder } from '../../intern/ascending-order.ts';
 import { LineCursor } from './line-cursor.ts';
 import type { LineHeader } from './line-header.ts';
 import { readFileEntry } from './line-header.ts';
-import { compileWasm, instantiate, type WasmGlobal, type WasmMemory, type WasmModule } from './wasm/instantiate.ts';
+import { instantiate, type WasmGlobal, type WasmMemory } from './wasm/instantiate.ts';
 import { CODE } from './wasm/line-program-code.ts';
 
 /**
@@ -75,8 +75,6 @@ interface LineMachine {
   run(): number;
 }
 
-let compiled: WasmModule | undefined;
-
 /**
  * Runs line number programs (DWARF 5, 6.2); keeps the memory that they need from one to the next. The state machine is WebAssembly:
  * it is fast from the first table on, and a look-up is mostly over before an engine has made JavaScript as fast.
@@ -121,8 +119,7 @@ export class LineProgramRunner {
 
   #idleMachine(): LineMachine {
     if (this.#machine !== undefined && this.#machine.count.value <= MAX_KEPT_ROWS) return this.#machine;
-    compiled ??= compileWasm(CODE);
-    this.#machine = instantiate<LineMachine>(compiled, { addressOf });
+    this.#machine = instantiate<LineMachine>(CODE, { addressOf });
     return this.#machine;
   }
 

@@ -4,7 +4,7 @@ import type { Abbreviations } from './abbreviations.ts';
 import { formSize, type UnitFormat } from './forms.ts';
 import type { SectionWindow } from './section-window.ts';
 import { CODE } from './wasm/function-scan-code.ts';
-import { compileWasm, instantiate, type WasmGlobal, type WasmMemory, type WasmModule } from './wasm/instantiate.ts';
+import { instantiate, type WasmGlobal, type WasmMemory } from './wasm/instantiate.ts';
 
 /** WebAssembly can have no more at once. No compiler's units come near. */
 const MAX_UNIT_SIZE_BYTES = 1 << 29;
@@ -65,8 +65,6 @@ interface Exports {
   readRanges(form: number, value: number): number;
 }
 
-let compiled: WasmModule | undefined;
-
 /**
  * What goes over DIEs and range lists, in WebAssembly: it is fast from the first unit on, and a look-up is mostly over before an
  * engine has made JavaScript as fast. It has one unit at a time; whoever uses it says which one.
@@ -79,8 +77,7 @@ export class UnitMachine {
   readonly #views: unknown[] = [undefined, undefined, undefined];
 
   constructor() {
-    compiled ??= compileWasm(CODE);
-    this.exports = instantiate<Exports>(compiled, {
+    this.exports = instantiate<Exports>(CODE, {
       addressOf,
       damaged: (what, detail) => {
         throw this.#damage(what, detail);

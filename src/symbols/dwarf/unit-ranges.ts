@@ -1,6 +1,6 @@
 import { PerfconvError } from '../../errors.ts';
 import { grown } from '../../intern/growable.ts';
-import { IS_FUNCTION } from './abbreviations.ts';
+import { IS_FUNCTION } from './abbreviation-layout.ts';
 import type { AddressClaims } from './address-claims.ts';
 import { DW_TAG_compile_unit, DW_TAG_skeleton_unit, DW_UT_compile, DW_UT_skeleton } from './dwarf-constants.ts';
 import type { DwarfFile } from './dwarf-file.ts';

@@ -4,11 +4,9 @@ declare const WebAssembly: {
   readonly Instance: new (module: WasmModule, imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>) => { readonly exports: unknown };
 };
 
+/** Compiled code. */
+type WasmModule = { readonly [BRAND]: true };
 declare const BRAND: unique symbol;
-/** Compiled code, of which there may be any number of instances. */
-export interface WasmModule {
-  readonly [BRAND]: true;
-}
 
 /** Memory of an instance. Its `buffer` is another one after it has grown, and views of the one before have no bytes any more. */
 export interface WasmMemory {
@@ -20,18 +18,26 @@ export interface WasmGlobal {
   value: number;
 }
 
-/** @param code base64 */
-export function compileWasm(code: string): WasmModule {
+/** By code in base64: compiled once, for any number of instances. */
+const compiled = new Map<string, WasmModule>();
+
+/**
+ * A new instance, with memory of its own.
+ * @param code a CODE of this folder
+ * @param imports the functions of assembly/host.ts that it needs
+ */
+export function instantiate<Exports>(code: string, imports: Readonly<Record<string, (...values: number[]) => number | undefined>>): Exports {
+  let module = compiled.get(code);
+  if (module === undefined) {
+    module = compile(code);
+    compiled.set(code, module);
+  }
+  return new WebAssembly.Instance(module, { host: imports }).exports as Exports;
+}
+
+function compile(code: string): WasmModule {
   const text = atob(code);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
   return new WebAssembly.Module(bytes);
-}
-
-/**
- * A new instance, with memory of its own.
- * @param imports the functions of assembly/host.ts that it needs
- */
-export function instantiate<Exports>(module: WasmModule, imports: Readonly<Record<string, (...values: number[]) => number | undefined>>): Exports {
-  return new WebAssembly.Instance(module, { host: imports }).exports as Exports;
 }
