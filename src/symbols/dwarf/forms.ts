@@ -192,36 +192,14 @@ export class FormReader {
    * @param size what {@link formSize} says of the form
    */
   read(form: number, implicit: number, size: number): void {
-    let actual = form;
-    let actualSize = size;
-    for (let i = 0; actual === dw.DW_FORM_indirect; i++) {
-      if (i === MAX_INDIRECTIONS) throw this.#damaged('DW_FORM_indirect without end');
-      actual = this.uleb();
-      actualSize = formSize(actual, this.format);
-    }
-    this.form = actual;
+    this.form = form;
     this.valueAt = this.at;
-    switch (actual) {
-      case dw.DW_FORM_implicit_const:
-        this.value = implicit;
+    switch (size) {
+      case 0:
+        this.value = form === dw.DW_FORM_implicit_const ? implicit : 1;
         return;
-      case dw.DW_FORM_flag_present:
-        this.value = 1;
-        return;
-      case dw.DW_FORM_addr:
-        this.value = this.address();
-        return;
-      case dw.DW_FORM_sdata:
-        this.value = this.sleb();
-        return;
-      case dw.DW_FORM_data16:
-        this.#take(16);
-        this.value = 0;
-        return;
-    }
-    switch (actualSize) {
       case SIZE_ULEB:
-        this.value = this.uleb();
+        this.value = form === dw.DW_FORM_sdata ? this.sleb() : this.uleb();
         return;
       case SIZE_STRING: {
         const nul = this.view.bytes.indexOf(0, this.at);
@@ -242,11 +220,28 @@ export class FormReader {
       case SIZE_BLOCK:
         this.#block(this.uleb());
         return;
+      case SIZE_INDIRECT:
+        this.#indirect(implicit);
+        return;
       case SIZE_UNKNOWN:
-        throw this.#damaged(`unknown form 0x${actual.toString(16)}`);
+        throw this.#damaged(`unknown form 0x${form.toString(16)}`);
+      case 16:
+        this.#take(16);
+        this.value = 0;
+        return;
       default:
-        this.value = this.fixed(actualSize);
+        this.value = form === dw.DW_FORM_addr ? this.address() : this.fixed(size);
     }
+  }
+
+  /** Reads a value whose form stands in front of it. */
+  #indirect(implicit: number): void {
+    let form: number = dw.DW_FORM_indirect;
+    for (let i = 0; form === dw.DW_FORM_indirect; i++) {
+      if (i === MAX_INDIRECTIONS) throw this.#damaged('DW_FORM_indirect without end');
+      form = this.uleb();
+    }
+    this.read(form, implicit, formSize(form, this.format));
   }
 
   #block(sizeBytes: number): void {

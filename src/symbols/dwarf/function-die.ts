@@ -79,6 +79,7 @@ export class FunctionDieReader {
     const { attributeStarts, names, forms, implicit, formSizes } = this.#abbreviations;
     const row = this.#row(dieAt);
     const end = attributeStarts[row + 1];
+    let { at } = reader;
     let parentForm = 0;
     let parent = 0;
     // hot
@@ -86,10 +87,12 @@ export class FunctionDieReader {
       const name = names[i];
       const size = formSizes[i];
       if (size >= 0 && IS_READ[name] !== 1) {
-        reader.at += size;
+        at += size;
         continue;
       }
+      reader.at = at;
       reader.read(forms[i], implicit[i], size);
+      at = reader.at;
       switch (name) {
         case dw.DW_AT_name:
           this.nameForm = reader.form;
