@@ -1,6 +1,7 @@
 import { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
 import type { DebugSection, DebugSectionName, DebugSections } from './debug-sections.ts';
+import { ReusedMemory } from './reused-memory.ts';
 
 const WINDOW_SIZE_BYTES = 1 << 20;
 /** Of a window, behind the place asked for: compilers write a unit's own range list after those of its functions. */
@@ -8,13 +9,14 @@ const BACK_SIZE_BYTES = WINDOW_SIZE_BYTES >>> 2;
 /** Sane files are gone through once or twice; hostile ones can ask for far places in turn, a window each time. */
 const MAX_TIMES_READ = 64;
 
-/** A stretch of a section in memory, moved to where it is needed: sections are not read whole. */
+/** A stretch of a section in memory, moved to where it is needed: sections are not read whole. A new {@link SectionWindow.view} has the place of the last one. */
 export class SectionWindow {
   readonly section: DebugSection;
   /** Section offset of the view's first byte. */
   start = 0;
   view: ByteView;
   readonly #name: string;
+  readonly #memory = new ReusedMemory();
   #budgetBytes = 0;
 
   constructor(sections: DebugSections, name: DebugSectionName) {
@@ -50,11 +52,11 @@ export class SectionWindow {
     const size = Math.min(Math.max(windowBytes, offset - start + sizeBytes), this.section.sizeBytes - start);
     this.#budgetBytes -= size;
     if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'is read over and over', { record: this.#name, offset });
-    this.view = await this.section.read(start, size);
+    this.view = await this.section.read(start, size, this.#memory);
     this.start = start;
   }
 
-  /** Bytes from `offset` on, as a view of their own that outlives the window: `sizeBytes`, or fewer at the section's end. */
+  /** Bytes from `offset` on, until the window moves: `sizeBytes`, or fewer at the section's end. */
   async read(offset: number, sizeBytes: number, windowBytes?: number): Promise<ByteView> {
     const size = Math.max(0, Math.min(sizeBytes, this.section.sizeBytes - offset));
     if (!this.covers(offset, size)) await this.load(offset, size, windowBytes);
