@@ -13,21 +13,30 @@ export class MovedLines implements SourceLines {
   }
 
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
-    const known = Uint32Array.from(addresses.keys()).filter((index) => !Number.isNaN(this.#toSvma(addresses[index])));
-    const svmas = Float64Array.from(known, (index) => this.#toSvma(addresses[index]));
-    const order = ascendingOrder(svmas);
-    const asked: number[] = [];
-    /** Indexes of `addresses`, for each of `asked`: two addresses may be one place. */
-    const askers: number[][] = [];
-    for (const at of order) {
-      if (asked.at(-1) === svmas[at]) askers[askers.length - 1].push(known[at]);
-      else {
-        asked.push(svmas[at]);
-        askers.push([known[at]]);
-      }
+    /** What is asked for and has an svma: the index in `addresses`, and the svma. */
+    const known = new Uint32Array(addresses.length);
+    const svmas = new Float64Array(addresses.length);
+    let knownCount = 0;
+    for (let i = 0; i < addresses.length; i++) {
+      const svma = this.#toSvma(addresses[i]);
+      if (Number.isNaN(svma)) continue;
+      known[knownCount] = i;
+      svmas[knownCount++] = svma;
     }
-    await this.#lines.lookup(Float64Array.from(asked), (index, frames) => {
-      for (const asker of askers[index]) visit(asker, frames);
+    const order = ascendingOrder(svmas.subarray(0, knownCount));
+    const asked = new Float64Array(knownCount);
+    /** Where in `order` those start that ask for the same svma: two addresses may be one place. */
+    const firsts = new Uint32Array(knownCount + 1);
+    let count = 0;
+    for (let nth = 0; nth < knownCount; nth++) {
+      const svma = svmas[order[nth]];
+      if (count > 0 && asked[count - 1] === svma) continue;
+      firsts[count] = nth;
+      asked[count++] = svma;
+    }
+    firsts[count] = knownCount;
+    await this.#lines.lookup(asked.subarray(0, count), (index, frames) => {
+      for (let nth = firsts[index]; nth < firsts[index + 1]; nth++) visit(known[order[nth]], frames);
     });
   }
 }
