@@ -82,6 +82,11 @@ export class ByteView {
   }
 }
 
+/** The 32-bit words of a view, word i from byte 4 i; a copy where {@link ByteView.words} has none. */
+export function wordsOf(view: ByteView): Uint32Array {
+  return view.words ?? Uint32Array.from({ length: view.length >>> 2 }, (_, i) => view.u32(4 * i));
+}
+
 /** Bytes as lower-case hex. */
 export function hexOf(bytes: Uint8Array): string {
   let text = '';

@@ -1,14 +1,23 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
+import { grown } from '../../intern/growable.ts';
 import { EM_AARCH64, EM_ARM, SHT_DYNSYM, SHT_REL, SHT_RELA } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { type PltStub, readPltStubs } from './elf-plt-stubs.ts';
 
 /** A stub of the procedure linkage table. `start` is a file offset. */
 export interface PltEntry {
-  readonly name: string;
   readonly start: number;
   readonly sizeBytes: number;
+  /** Where its name lies in {@link PltEntries.names}, in bytes. */
+  readonly nameOffset: number;
+  readonly nameLength: number;
+}
+
+/** The stubs of a file, and the bytes of all their names. */
+export interface PltEntries {
+  readonly entries: readonly PltEntry[];
+  readonly names: Uint8Array;
 }
 
 /** Sizes of `.plt`'s lazy-binding header and of one entry, in bytes, as perf 6.1 has them; of other machines both are the section's entry size. */
@@ -23,87 +32,143 @@ const MAX_NAME_SIZE_BYTES = 4096;
 const MAX_SHARING = 16;
 const FREE_NAME_BYTES = 1 << 20;
 
+/** What is added to the name of the function that is called, `@plt`. */
+const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
+
 /**
- * The stubs through which a file calls other files' functions, named `function@plt`; empty when they cannot be told. Each jumps through
+ * The stubs through which a file calls other files' functions, named `function@plt`; none when they cannot be told. Each jumps through
  * a slot of the GOT, and the relocation of that slot has the name.
  *
  * Observed: perf 6.1 goes by order alone, the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that `.dynsym` names,
  * and it knows neither `.plt.sec` nor `.plt.got`. With `compatPerf` so are they named here.
  */
-export async function readPltEntries(elf: ElfFile, compatPerf: boolean): Promise<PltEntry[]> {
-  return compatPerf ? readEntriesByOrder(elf) : readEntriesBySlot(elf);
+export async function readPltEntries(elf: ElfFile, compatPerf: boolean): Promise<PltEntries> {
+  const named = new NamedStubs();
+  await (compatPerf ? nameByOrder(elf, named) : nameBySlot(elf, named));
+  return named;
 }
 
-async function readEntriesByOrder(elf: ElfFile): Promise<PltEntry[]> {
+async function nameByOrder(elf: ElfFile, named: NamedStubs): Promise<void> {
   const plt = elf.section('.plt');
-  const relocations = await Relocations.read(elf, elf.section('.rela.plt') ?? elf.section('.rel.plt'));
-  if (!plt || !relocations) return [];
+  const relocated = elf.section('.rela.plt') ?? elf.section('.rel.plt');
+  const functions = plt && relocated && (await CalledFunctions.read(elf));
+  const relocations = functions && (await Relocations.read(elf, relocated, functions));
+  if (!plt || !relocations) return;
   const { header, entry } = PERF_LAYOUTS[elf.machine] ?? { header: plt.entsize, entry: plt.entsize };
-  const entries: PltEntry[] = [];
   for (let i = 0; i < relocations.count && entry > 0; i++) {
     const at = header + i * entry;
     if (at + entry > plt.sizeBytes) break;
-    entries.push({ name: `${relocations.name(i)}@plt`, start: plt.offset + at, sizeBytes: entry });
+    functions.find(relocations.symbol(i));
+    named.add(plt.offset + at, entry, functions);
   }
-  return entries;
 }
 
-async function readEntriesBySlot(elf: ElfFile): Promise<PltEntry[]> {
+async function nameBySlot(elf: ElfFile, named: NamedStubs): Promise<void> {
   const stubs = new Map<number, PltStub[]>();
   for (const stub of await readPltStubs(elf)) {
     const known = stubs.get(stub.slot);
     if (known) known.push(stub);
     else stubs.set(stub.slot, [stub]);
   }
-  const entries: PltEntry[] = [];
-  if (stubs.size === 0) return entries;
+  const functions = stubs.size === 0 ? undefined : await CalledFunctions.read(elf);
+  if (functions === undefined) return;
   for (const sectionName of RELOCATION_SECTIONS) {
-    const relocations = await Relocations.read(elf, elf.section(sectionName));
+    const relocations = await Relocations.read(elf, elf.section(sectionName), functions);
     if (!relocations) continue;
+    // hot
     for (let i = 0; i < relocations.count; i++) {
       const slot = relocations.slot(i);
       const own = stubs.get(slot);
-      const name = own && relocations.name(i);
-      if (!own || !name) continue;
-      for (const { start, sizeBytes } of own) entries.push({ name: `${name}@plt`, start, sizeBytes });
+      if (!own || !functions.find(relocations.symbol(i))) continue;
+      for (const { start, sizeBytes } of own) named.add(start, sizeBytes, functions);
       // Each stub has one name, however often a damaged file relocates its slot.
       stubs.delete(slot);
     }
   }
-  return entries;
+}
+
+/** Stubs that have got their names, all names one behind the other. */
+class NamedStubs implements PltEntries {
+  readonly entries: PltEntry[] = [];
+  names = new Uint8Array();
+  #namesSizeBytes = 0;
+
+  /** @param functions that found the one which the stub calls */
+  add(start: number, sizeBytes: number, { names, nameStart, nameEnd }: CalledFunctions): void {
+    const nameOffset = this.#namesSizeBytes;
+    const suffixAt = nameOffset + nameEnd - nameStart;
+    this.#namesSizeBytes = suffixAt + SUFFIX.length;
+    this.names = grown(this.names, this.#namesSizeBytes);
+    this.names.set(names.subarray(nameStart, nameEnd), nameOffset);
+    this.names.set(SUFFIX, suffixAt);
+    this.entries.push({ start, sizeBytes, nameOffset, nameLength: this.#namesSizeBytes - nameOffset });
+  }
+}
+
+/** The symbols of `.dynsym`: the functions that stubs call. */
+class CalledFunctions {
+  /** Index of the section `.dynsym`. */
+  readonly section: number;
+  readonly names: Uint8Array;
+  /** Where in {@link names} that of the function lies that was found last; empty when it has none. */
+  nameStart = 0;
+  nameEnd = 0;
+  readonly #symbols: ByteView;
+  readonly #symbolSizeBytes: number;
+  #nameBytesLeft: number;
+
+  private constructor(section: number, symbols: ByteView, symbolSizeBytes: number, names: Uint8Array) {
+    this.section = section;
+    this.names = names;
+    this.#symbols = symbols;
+    this.#symbolSizeBytes = symbolSizeBytes;
+    this.#nameBytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
+  }
+
+  /** Undefined when the file has none. */
+  static async read(elf: ElfFile): Promise<CalledFunctions | undefined> {
+    const section = elf.sections.findIndex(({ type }) => type === SHT_DYNSYM);
+    const strings = elf.sections[elf.sections[section]?.link];
+    if (strings === undefined) return undefined;
+    const { bytes } = await elf.readSection(strings);
+    return new CalledFunctions(section, await elf.readSection(elf.sections[section]), elf.classBits === 64 ? 24 : 16, bytes);
+  }
+
+  /**
+   * Finds a function's name.
+   * @returns whether it has one
+   * @throws PerfconvError `damaged` when very many slots have the same long name
+   */
+  find(symbol: number): boolean {
+    const { names } = this;
+    const symbolAt = symbol * this.#symbolSizeBytes;
+    const start = symbol === 0 || symbolAt + 4 > this.#symbols.length ? names.length : this.#symbols.u32(symbolAt);
+    const nul = start < names.length ? names.indexOf(0, start) : start;
+    const sizeBytes = (nul < 0 ? names.length : nul) - start;
+    this.#nameBytesLeft -= sizeBytes;
+    if (this.#nameBytesLeft < 0) throw new PerfconvError('damaged', 'names of its symbols overlap', { record: 'PLT' });
+    this.nameStart = start;
+    this.nameEnd = start + Math.min(sizeBytes, MAX_NAME_SIZE_BYTES);
+    return sizeBytes > 0;
+  }
 }
 
 /** The relocations of one section against `.dynsym`. */
 class Relocations {
   readonly #rows: ByteView;
-  readonly #symbols: ByteView;
-  readonly #names: ByteView;
   readonly #is64: boolean;
   readonly #rowSizeBytes: number;
-  #nameBytesLeft: number;
 
-  private constructor(is64: boolean, hasAddend: boolean, rows: ByteView, symbols: ByteView, names: ByteView) {
+  private constructor(is64: boolean, hasAddend: boolean, rows: ByteView) {
     this.#is64 = is64;
     this.#rowSizeBytes = (is64 ? 8 : 4) * (hasAddend ? 3 : 2);
     this.#rows = rows;
-    this.#symbols = symbols;
-    this.#names = names;
-    this.#nameBytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
   }
 
   /** Undefined when the section is absent, holds no relocations, or they are not against `.dynsym`. */
-  static async read(elf: ElfFile, section: ElfSection | undefined): Promise<Relocations | undefined> {
-    if (section === undefined || (section.type !== SHT_RELA && section.type !== SHT_REL)) return undefined;
-    const symbols = elf.sections[section.link];
-    const strings = symbols && elf.sections[symbols.link];
-    if (symbols?.type !== SHT_DYNSYM || strings === undefined) return undefined;
-    return new Relocations(
-      elf.classBits === 64,
-      section.type === SHT_RELA,
-      await elf.readSection(section),
-      await elf.readSection(symbols),
-      await elf.readSection(strings),
-    );
+  static async read(elf: ElfFile, section: ElfSection | undefined, { section: dynsym }: CalledFunctions): Promise<Relocations | undefined> {
+    if (section === undefined || (section.type !== SHT_RELA && section.type !== SHT_REL) || section.link !== dynsym) return undefined;
+    return new Relocations(elf.classBits === 64, section.type === SHT_RELA, await elf.readSection(section));
   }
 
   get count(): number {
@@ -116,19 +181,9 @@ class Relocations {
     return this.#is64 ? this.#rows.i64(at) : this.#rows.u32(at);
   }
 
-  /**
-   * Name of the symbol that the slot is to hold; empty for a relocation without a symbol.
-   * @throws PerfconvError `damaged` when very many slots have the same long name
-   */
-  name(index: number): string {
+  /** Index of the symbol that the slot is to hold; 0 for a relocation without one. */
+  symbol(index: number): number {
     const at = index * this.#rowSizeBytes;
-    const symbol = this.#is64 ? this.#rows.hi(at + 8) : this.#rows.u32(at + 4) >>> 8; // r_info
-    const symbolAt = symbol * (this.#is64 ? 24 : 16);
-    if (symbol === 0 || symbolAt + 4 > this.#symbols.length) return '';
-    const nameAt = this.#symbols.u32(symbolAt);
-    const name = this.#names.text(nameAt, Math.min(nameAt + MAX_NAME_SIZE_BYTES, this.#names.length));
-    this.#nameBytesLeft -= name.length;
-    if (this.#nameBytesLeft < 0) throw new PerfconvError('damaged', 'names of its symbols overlap', { record: 'PLT' });
-    return name;
+    return this.#is64 ? this.#rows.hi(at + 8) : this.#rows.u32(at + 4) >>> 8; // r_info
   }
 }

@@ -1,5 +1,5 @@
-import type { ByteView } from '../../bytes/byte-view.ts';
-import { encodeText } from '../../bytes/text.ts';
+import { addressOf } from '../../addresses.ts';
+import { type ByteView, wordsOf } from '../../bytes/byte-view.ts';
 import { PerfconvError } from '../../errors.ts';
 import type { SymbolTable } from '../table/symbol-table.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, SymbolTableBuilder } from '../table/symbol-table-builder.ts';
@@ -70,16 +70,9 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   }
 
   const plt = await readPltEntries(runtime, compatPerf);
-  if (plt.length > 0) {
-    const text = encodeText(plt.map((entry) => entry.name).join('\0'));
-    let nameAt = names.length;
-    names = concat(names, text);
-    for (const { start, sizeBytes } of plt) {
-      const nul = names.indexOf(0, nameAt);
-      const nameEnd = nul < 0 ? names.length : nul;
-      builder.add(start, sizeBytes, nameAt, nameEnd - nameAt, RANK_GLOBAL);
-      nameAt = nameEnd + 1;
-    }
+  if (plt.entries.length > 0) {
+    for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, names.length + nameOffset, nameLength, RANK_GLOBAL);
+    names = concat(names, plt.names);
   }
   return builder.count === 0 ? undefined : builder.build(names, 0, !linkageAliases);
 }
@@ -148,40 +141,45 @@ function collectSymbols(
   descriptors: FunctionDescriptors | undefined,
 ): SymbolTableBuilder {
   const is64 = symbols.classBits === 64;
-  const entrySizeBytes = is64 ? 24 : 16;
-  const count = Math.floor(table.length / entrySizeBytes);
+  const { littleEndian } = table;
+  const words = wordsOf(table);
+  const entryWords = is64 ? 6 : 4;
+  const count = Math.floor(words.length / entryWords);
   const builder = new SymbolTableBuilder(count);
   const isArm = symbols.machine === EM_ARM;
   const holdsLabels = symbols.sections.map(({ name }) => name.includes('text') || name.includes('data'));
-  const infoAt = is64 ? 4 : 12; // st_info, st_other, st_shndx
-  const valueAt = is64 ? 8 : 4;
-  const sizeAt = is64 ? 16 : 8;
+  const infoAt = is64 ? 1 : 3; // st_info, st_other, st_shndx
+  const valueAt = is64 ? 2 : 1;
+  const sizeAt = is64 ? 4 : 2;
+  const lowAt = littleEndian ? 0 : 1;
+  const highAt = 1 - lowAt;
   const maxScannedBytes = 16 * names.length + (1 << 20);
   let scannedBytes = 0;
   // hot
-  for (let at = 0; at + entrySizeBytes <= table.length; at += entrySizeBytes) {
-    const nameOffset = table.u32(at);
+  for (let at = 0; at < count * entryWords; at += entryWords) {
+    const nameOffset = words[at];
     if (nameOffset === 0 || nameOffset >= names.length) continue;
-    const sectionIndex = table.u16(at + infoAt + 2);
+    const word = words[at + infoAt];
+    const sectionIndex = littleEndian ? word >>> 16 : word & 0xffff;
     if (sectionIndex === SHN_UNDEF || (sectionIndex >= SHN_LORESERVE && sectionIndex !== SHN_XINDEX)) continue;
-    const info = table.u8(at + infoAt);
+    const info = littleEndian ? word & 0xff : word >>> 24;
     const type = info & 0xf;
     if (type === STT_NOTYPE) {
-      const visibility = table.u8(at + infoAt + 1) & 3;
+      const visibility = (littleEndian ? word >>> 8 : word >>> 16) & 3;
       if (!holdsLabels[sectionIndex] || (visibility !== STV_DEFAULT && visibility !== STV_PROTECTED)) continue;
     } else if (type !== STT_FUNC && type !== STT_OBJECT && type !== STT_GNU_IFUNC) continue;
     const nameEnd = names.indexOf(0, nameOffset);
     if (nameEnd === nameOffset) continue;
-    // Names of one table may share ends. Only a hostile file has so many long shared ones that reading them would not end.
-    scannedBytes += (nameEnd < 0 ? names.length : nameEnd) - nameOffset;
-    if (scannedBytes > maxScannedBytes) throw new PerfconvError('damaged', 'symbol names overlap', { file: symbols.source.name, record: 'ELF symbol table' });
     const nameLength = (nameEnd < 0 ? names.length : nameEnd) - nameOffset;
+    // Names of one table may share ends. Only a hostile file has so many long shared ones that reading them would not end.
+    scannedBytes += nameLength;
+    if (scannedBytes > maxScannedBytes) throw new PerfconvError('damaged', 'symbol names overlap', { file: symbols.source.name, record: 'ELF symbol table' });
     if (skipsMapping && names[nameOffset] === DOLLAR && isMappingSymbol(names, nameOffset, nameLength)) continue;
-    let value = is64 ? table.i64(at + valueAt) : table.u32(at + valueAt);
+    let value = is64 ? addressOf(words[at + valueAt + highAt], words[at + valueAt + lowAt]) : words[at + valueAt];
     // The lowest bit of an Arm function's address says that it is Thumb code.
     if (isArm && type === STT_FUNC && value % 2 === 1) value--;
     if (descriptors !== undefined) value = descriptors.codeOf(value);
-    const sizeBytes = is64 ? table.u64(at + sizeAt) : table.u32(at + sizeAt);
+    const sizeBytes = is64 ? words[at + sizeAt + highAt] * 0x1_0000_0000 + words[at + sizeAt + lowAt] : words[at + sizeAt];
     const binding = info >>> 4;
     const rank = binding === STB_GLOBAL ? RANK_GLOBAL : binding === STB_WEAK ? RANK_WEAK : RANK_LOCAL;
     const address = toAddress(value, sectionIndex);
