@@ -4,10 +4,13 @@ export function ascendingOrder(keys: Float64Array): Uint32Array {
   let least = Number.POSITIVE_INFINITY;
   let greatest = Number.NEGATIVE_INFINITY;
   let sorted = true;
+  let previous = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < count; i++) {
-    if (i > 0 && keys[i] < keys[i - 1]) sorted = false;
-    if (keys[i] < least) least = keys[i];
-    if (keys[i] > greatest) greatest = keys[i];
+    const key = keys[i];
+    if (key < previous) sorted = false;
+    if (key < least) least = key;
+    if (key > greatest) greatest = key;
+    previous = key;
   }
   const order = new Uint32Array(count);
   if (sorted) {

@@ -116,9 +116,13 @@ export class ElfFile {
    */
   fileOffsetOf(vaddr: number): number | undefined {
     let behind: number | undefined;
-    for (const { vaddr: first, memsz, offset } of this.#loads) {
-      if (vaddr >= first && vaddr < first + memsz) return vaddr - first + offset;
-      if (vaddr === first + memsz) behind = offset + memsz;
+    const loads = this.#loads;
+    // hot: asked of every symbol
+    for (let i = 0; i < loads.length; i++) {
+      const load = loads[i];
+      const at = vaddr - load.vaddr;
+      if (at >= 0 && at < load.memsz) return at + load.offset;
+      if (at === load.memsz) behind = at + load.offset;
     }
     return behind;
   }

@@ -82,7 +82,9 @@ export class SymbolTableBuilder {
    */
   build(names: Uint8Array, shift = 0, demangles = false): SymbolTable {
     const count = this.#count;
-    const order = ascendingOrder(this.#starts.subarray(0, count));
+    const keys = this.#starts;
+    const sizes = this.#sizes;
+    const order = ascendingOrder(keys.subarray(0, count));
     const starts = new Float64Array(count);
     const ends = new Float64Array(count);
     const nameOffsets = new Uint32Array(count);
@@ -93,15 +95,16 @@ export class SymbolTableBuilder {
     let coveredUpTo = Number.NEGATIVE_INFINITY;
     // hot
     for (let i = 0; i < count; ) {
-      const start = this.#starts[order[i]];
+      const start = keys[order[i]];
       let best = -1;
       let bestSize = 0;
       let knownSize = 0;
       const from = i;
-      for (; i < count && this.#starts[order[i]] === start; i++) {
+      for (; i < count && keys[order[i]] === start; i++) {
         const row = order[i];
-        if (this.#sizes[row] > knownSize) knownSize = this.#sizes[row];
-        const size = this.#sizes[row] || this.#sizeUpTo(start, i + 1 < count ? order[i + 1] : -1);
+        const ownSize = sizes[row];
+        if (ownSize > knownSize) knownSize = ownSize;
+        const size = ownSize || (i + 1 < count ? keys[order[i + 1]] - start : lastSymbolSize(start));
         if (best >= 0 && !this.#isBetter(row, size, best, bestSize, names)) continue;
         best = row;
         bestSize = size;
@@ -157,7 +160,8 @@ export class SymbolTableBuilder {
   #areVariants(a: number, b: number, names: Uint8Array): boolean {
     const length = this.#nameLengths[a];
     if (length !== this.#nameLengths[b]) return false;
-    const [atA, atB] = [this.#nameOffsets[a], this.#nameOffsets[b]];
+    const atA = this.#nameOffsets[a];
+    const atB = this.#nameOffsets[b];
     let differences = 0;
     for (let i = 0; i < length; i++) {
       if (names[atA + i] === names[atB + i]) continue;
@@ -165,10 +169,6 @@ export class SymbolTableBuilder {
       if (i === 0 || ++differences > 1 || (before !== CONSTRUCTOR && before !== DESTRUCTOR)) return false;
     }
     return true;
-  }
-
-  #sizeUpTo(start: number, next: number): number {
-    return next >= 0 ? this.#starts[next] - start : lastSymbolSize(start);
   }
 
   #isBetter(a: number, sizeA: number, b: number, sizeB: number, names: Uint8Array): boolean {
