@@ -12,7 +12,8 @@ import { NodeSymbolFiles } from 'perfconv/node';
 import { DEFAULT_DEBUG_DIRS, Diagnostics, Symbolizer } from 'perfconv/symbols';
 import { loadedSegments } from './elf-code.mjs';
 
-const LINES_AT_ONCE = 10_000;
+/** Few enough that their text is no large object of V8's (128 KiB), each of which costs fresh pages. */
+const LINES_AT_ONCE = 1_000;
 
 const binary = resolve(process.argv[2]);
 const asked = readFileSync(0, 'latin1').trim().split('\n').map(Number);
@@ -32,7 +33,6 @@ const frames = new Map();
 await symbols?.lines?.lookup(sorted, (index, found) => frames.set(sorted[index], found));
 await symbols?.close?.();
 
-// As many lines at once as make a large write: one string of all would be copied several times.
 let lines = [];
 for (const offset of offsets) {
   const symbol = symbols?.table?.find(offset) ?? -1;
@@ -46,8 +46,13 @@ for (const offset of offsets) {
   }
   lines.push('');
   if (lines.length < LINES_AT_ONCE) continue;
-  writeSync(1, `${lines.join('\n')}\n`);
+  writeLines(lines);
   lines = [];
 }
-if (lines.length > 0) writeSync(1, `${lines.join('\n')}\n`);
+writeLines(lines);
 for (const { code, message } of diagnostics.list()) console.error(`${code}: ${message}`);
+
+function writeLines(lines) {
+  lines.push(''); // Added to what is joined, the last newline would have all of it copied once more.
+  writeSync(1, lines.join('\n'));
+}
