@@ -59,7 +59,7 @@ import {
   DW_TAG_union_type,
 } from '../src/symbols/dwarf/dwarf-constants';
 import { formSize } from './host';
-import { moved } from './memory';
+import { allocate, grown } from './memory';
 
 /** No compiler gives a DIE more attributes; with them, each of a hostile file's DIEs could cost any time. */
 const MAX_ATTRIBUTES: u32 = 256;
@@ -104,7 +104,7 @@ export let tableSizeBytes: u32 = 0;
 export function reserve(sizeBytes: u32): usize {
   if (sizeBytes > bytesCapacity) {
     bytesCapacity = sizeBytes + sizeBytes / 2;
-    bytes = heap.alloc(bytesCapacity);
+    bytes = allocate(bytesCapacity);
   }
   end = bytes + sizeBytes;
   return bytes;
@@ -182,18 +182,18 @@ function parseRow(code: u64): void {
 
 function growRows(): void {
   const larger = rowCapacity === 0 ? 256 : 2 * rowCapacity;
-  codes = moved(codes, rowCount << 3, larger << 3);
-  tags = moved(tags, rowCount << 1, larger << 1);
-  children = moved(children, rowCount, larger);
-  starts = moved(starts, rowCount << 2, larger << 2);
+  codes = grown(codes, rowCount, larger, 8);
+  tags = grown(tags, rowCount, larger, 2);
+  children = grown(children, rowCount, larger, 1);
+  starts = grown(starts, rowCount, larger, 4);
   rowCapacity = larger;
 }
 
 function growAttributes(): void {
   const larger = attributeCapacity === 0 ? 2048 : 2 * attributeCapacity;
-  names = moved(names, attributeCount << 1, larger << 1);
-  forms = moved(forms, attributeCount << 1, larger << 1);
-  implicit = moved(implicit, attributeCount << 3, larger << 3);
+  names = grown(names, attributeCount, larger, 2);
+  forms = grown(forms, attributeCount, larger, 2);
+  implicit = grown(implicit, attributeCount, larger, 8);
   attributeCapacity = larger;
 }
 
@@ -209,7 +209,7 @@ function layOut(): i32 {
   const mostBytes: u32 = 4 * HEADER_WORDS + 40 * rowCount + 21 * attributeCount + 6 * codeCount + 4 * (2 * attributeCount + rowCount) + 16;
   if (mostBytes > blockCapacity) {
     blockCapacity = mostBytes + mostBytes / 2;
-    block = heap.alloc(blockCapacity);
+    block = allocate(blockCapacity);
   }
   store<u32>(block + (ROW_COUNT << 2), rowCount);
   store<u32>(block + (ATTRIBUTE_COUNT << 2), attributeCount);

@@ -20,6 +20,7 @@ import {
   SKIPS,
 } from '../src/symbols/dwarf/abbreviation-layout';
 import { rowOf as sparseRow } from './host';
+import { allocate } from './memory';
 
 let capacity: u32 = 0;
 let table: usize = 0;
@@ -47,7 +48,7 @@ export let codeCount: u32 = 0;
 export function reserveTable(sizeBytes: u32): usize {
   if (sizeBytes > capacity) {
     capacity = sizeBytes + sizeBytes / 2;
-    table = heap.alloc(capacity);
+    table = allocate(capacity);
   }
   return table;
 }

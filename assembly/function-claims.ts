@@ -2,7 +2,7 @@
 
 import { TOO_MANY_CLAIMS } from './damage';
 import { damaged } from './host';
-import { moved } from './memory';
+import { allocateColumn, grown } from './memory';
 
 /** How many functions may claim each address, on average, and beyond one for each byte of the unit. */
 const MAX_CLAIMS_PER_ADDRESS: f64 = 1000;
@@ -30,9 +30,9 @@ export let functionCount: u32 = 0;
 export function reserveWanted(addresses: u32): usize {
   if (addresses > wantedCapacity) {
     wantedCapacity = addresses + addresses / 2;
-    wanted = heap.alloc(wantedCapacity << 3);
-    innermost = heap.alloc(wantedCapacity << 2);
-    endsBefore = heap.alloc(wantedCapacity << 3);
+    wanted = allocateColumn(wantedCapacity, 8);
+    innermost = allocateColumn(wantedCapacity, 4);
+    endsBefore = allocateColumn(wantedCapacity, 8);
   }
   wantedCount = addresses;
   return wanted;
@@ -97,8 +97,8 @@ export function add(dieAt: u32, parent: i32): u32 {
   claimsLeft--;
   if (functionCount === dieCapacity) {
     const larger = dieCapacity === 0 ? FIRST_CAPACITY : 2 * dieCapacity;
-    dies = moved(dies, functionCount << 2, larger << 2);
-    parents = moved(parents, functionCount << 2, larger << 2);
+    dies = grown(dies, functionCount, larger, 4);
+    parents = grown(parents, functionCount, larger, 4);
     dieCapacity = larger;
   }
   store<u32>(dies + (functionCount << 2), dieAt);

@@ -11,6 +11,7 @@ import { at as readerAt, readFrom, skipSized, uleb } from './forms';
 import { add, beginClaims, checkClaims, claim, functionCount } from './function-claims';
 import { hasList, high, isEmpty, low, readExtent } from './function-extent';
 import { damaged } from './host';
+import { allocate } from './memory';
 import { ends, isLive, count as rangeCount, starts } from './unit-addresses';
 
 export { reserveTable, setTable } from './abbreviations';
@@ -73,7 +74,7 @@ export let hasSkipped: bool = false;
 export function reserveUnit(sizeBytes: u32): usize {
   if (sizeBytes + PADDING_SIZE_BYTES > capacity) {
     capacity = sizeBytes + sizeBytes / 2 + PADDING_SIZE_BYTES;
-    unit = heap.alloc(capacity);
+    unit = allocate(capacity);
   }
   end = unit + sizeBytes;
   return unit;

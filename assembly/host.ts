@@ -6,6 +6,9 @@ export declare function addressOf(high: u32, low: u32): f64;
 /** Throws the error for what `damage.ts` numbers, through all that runs here. */
 export declare function damaged(what: i32, detail: f64): void;
 
+/** Throws the error that tells that no more memory is to be had. */
+export declare function full(): void;
+
 /** `formSize` of the current unit's forms. */
 export declare function formSize(form: i32): i32;
 

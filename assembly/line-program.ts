@@ -17,7 +17,7 @@ import {
 } from '../src/symbols/dwarf/line-constants';
 import { toAddress } from './addresses';
 import { readU8, readU16, readU32, readU64, setByteOrder } from './bytes';
-import { moved } from './memory';
+import { allocate, allocateColumn, grown } from './memory';
 
 /** Why run() stops. */
 const AT_END: i32 = 0;
@@ -26,7 +26,6 @@ const UNORDERED: i32 = 1;
 /** Behind DW_LNE_define_file, whose entry stands from {@link entryAt} up to {@link entryEnd}. */
 const DEFINES_FILE: i32 = 2;
 
-const FIRST_CAPACITY: u32 = 4096;
 const FIRST_SEQUENCE_CAPACITY: u32 = 64;
 
 /** By opcode: how far a special one moves; for DW_LNS_const_add_pc, that is what 255 says. */
@@ -76,7 +75,7 @@ export let isCut: bool = false;
 export function reserve(sizeBytes: u32): usize {
   if (sizeBytes > unitCapacity) {
     unitCapacity = sizeBytes + sizeBytes / 2;
-    unit = heap.alloc(unitCapacity);
+    unit = allocate(unitCapacity);
   }
   return unit;
 }
@@ -107,10 +106,8 @@ export function begin(
     store<i32>(lineSteps + (opcode << 2), moves ? lineBase + (adjusted % lineRange) : 0);
     store<i32>(operationSteps + (opcode << 2), moves ? adjusted / lineRange : 0);
   }
-  if (capacity === 0) {
-    growRows();
-    growSequences();
-  }
+  reserveRows(to - from);
+  if (sequenceCapacity === 0) growSequences();
   firstRow = count = 0;
   sequenceCount = 0;
   isCut = false;
@@ -191,10 +188,6 @@ function makeRows(): i32 {
 
     if (operations !== 0) place = advanced(place, operations);
     current += load<i32>(steps + (opcode << 2));
-    if (rows === capacity) {
-      count = rows;
-      growRows();
-    }
     if (rows > firstRow && place < load<f64>(addresses + ((rows - 1) << 3))) isAscending = false;
     store<f64>(addresses + (rows << 3), place);
     store<u32>(files + (rows << 2), file);
@@ -293,17 +286,18 @@ function isDeadAt(start: f64, sizeBytes: u64): bool {
   return sizeBytes === 4 ? start >= 4294967294 : start === -1 || start === -2;
 }
 
-function growRows(): void {
-  const larger = capacity === 0 ? FIRST_CAPACITY : capacity * 2;
-  addresses = moved(addresses, count << 3, larger << 3);
-  files = moved(files, count << 2, larger << 2);
-  lines = moved(lines, count << 2, larger << 2);
-  columns = moved(columns, count << 2, larger << 2);
-  capacity = larger;
+/** Makes room for a row for each byte: no opcode makes two. What is not written to takes no memory. */
+function reserveRows(sizeBytes: u32): void {
+  if (sizeBytes <= capacity) return;
+  capacity = sizeBytes + sizeBytes / 2;
+  addresses = allocateColumn(capacity, 8);
+  files = allocateColumn(capacity, 4);
+  lines = allocateColumn(capacity, 4);
+  columns = allocateColumn(capacity, 4);
 }
 
 function growSequences(): void {
   const larger = sequenceCapacity === 0 ? FIRST_SEQUENCE_CAPACITY : sequenceCapacity * 2;
-  sequences = moved(sequences, sequenceCount << 5, larger << 5);
+  sequences = grown(sequences, sequenceCount, larger, 32);
   sequenceCapacity = larger;
 }

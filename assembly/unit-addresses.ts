@@ -20,17 +20,17 @@ import { readU8, readU32, readU64, setByteOrder } from './bytes';
 import { ENDLESS_RANGES } from './damage';
 import { address, addressSize, at, offsetSize, readFrom, setForms, uleb } from './forms';
 import { damaged } from './host';
-import { moved } from './memory';
+import { allocate, grown } from './memory';
 
 /** A stretch of a section in memory. */
 class Window {
   /** Where its bytes are. */
-  bytes: usize = 0;
-  capacity: u32 = 0;
+  bytes: usize;
+  capacity: u32;
   /** Offset in the section of the first one. */
-  start: f64 = 0;
-  length: f64 = 0;
-  sectionSize: f64 = 0;
+  start: f64;
+  length: f64;
+  sectionSize: f64;
 
   /** Whether the section has those bytes at all. */
   holds(offset: f64, sizeBytes: f64): bool {
@@ -49,9 +49,9 @@ class Window {
 }
 
 /** By number: .debug_ranges, .debug_rnglists, .debug_addr. */
-const RANGES = new Window();
-const RNGLISTS = new Window();
-const ADDR = new Window();
+const RANGES = changetype<Window>(memory.data(offsetof<Window>(), 8));
+const RNGLISTS = changetype<Window>(memory.data(offsetof<Window>(), 8));
+const ADDR = changetype<Window>(memory.data(offsetof<Window>(), 8));
 const NONE: i32 = -1;
 
 /** Most range lists are far shorter; whoever has more than fits the window gets a larger one. */
@@ -90,7 +90,7 @@ export function reserveWindow(number: i32, sizeBytes: u32): usize {
   const window = windowOf(number);
   if (sizeBytes > window.capacity) {
     window.capacity = sizeBytes;
-    window.bytes = heap.alloc(sizeBytes);
+    window.bytes = allocate(sizeBytes);
   }
   return window.bytes;
 }
@@ -182,8 +182,8 @@ function add(start: f64, end: f64): void {
   if (!isLive(start, end)) return;
   if (count === capacity) {
     const larger = capacity === 0 ? FIRST_CAPACITY : 2 * capacity;
-    starts = moved(starts, count << 3, larger << 3);
-    ends = moved(ends, count << 3, larger << 3);
+    starts = grown(starts, count, larger, 8);
+    ends = grown(ends, count, larger, 8);
     capacity = larger;
   }
   store<f64>(starts + (count << 3), start);

@@ -36,8 +36,8 @@ export interface LineSequences {
   readonly endRows: Uint32Array;
 }
 
-/** More rows than this are in few tables: memory for them is not kept. */
-const MAX_KEPT_ROWS = 1 << 20;
+/** Memory that is kept for the next table: few need more. It is twenty times what a table takes, but only what has rows is used. */
+const MAX_KEPT_SIZE_BYTES = 64 << 20;
 /** WebAssembly can have no more at once. No compiler's tables come near. */
 const MAX_TABLE_SIZE_BYTES = 1 << 29;
 
@@ -118,7 +118,7 @@ export class LineProgramRunner {
   }
 
   #idleMachine(): LineMachine {
-    if (this.#machine !== undefined && this.#machine.count.value <= MAX_KEPT_ROWS) return this.#machine;
+    if (this.#machine !== undefined && this.#machine.memory.buffer.byteLength <= MAX_KEPT_SIZE_BYTES) return this.#machine;
     this.#machine = instantiate<LineMachine>(CODE, { addressOf });
     return this.#machine;
   }

@@ -1,3 +1,5 @@
+import { PerfconvError } from '../../../errors.ts';
+
 /** What is used of WebAssembly, which Node and browsers have: TypeScript describes it in the DOM's library alone. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => WasmModule;
@@ -24,7 +26,7 @@ const compiled = new Map<string, WasmModule>();
 /**
  * A new instance, with memory of its own.
  * @param code a CODE of this folder
- * @param imports the functions of assembly/host.ts that it needs
+ * @param imports the functions of assembly/host.ts that it needs beside `full`
  */
 export function instantiate<Exports>(code: string, imports: Readonly<Record<string, (...values: number[]) => number | undefined>>): Exports {
   let module = compiled.get(code);
@@ -32,7 +34,11 @@ export function instantiate<Exports>(code: string, imports: Readonly<Record<stri
     module = compile(code);
     compiled.set(code, module);
   }
-  return new WebAssembly.Instance(module, { host: imports }).exports as Exports;
+  return new WebAssembly.Instance(module, { host: { full, ...imports } }).exports as Exports;
+}
+
+function full(): never {
+  throw new PerfconvError('damaged', 'debug information takes more memory than there can be');
 }
 
 function compile(code: string): WasmModule {
