@@ -15,6 +15,8 @@ import { loadedSegments } from './elf-code.mjs';
 /** Few enough that their text is no large object of V8's (128 KiB), each of which costs fresh pages. */
 const LINES_AT_ONCE = 1_000;
 
+const UNKNOWN = [{ file: '', line: 0, column: 0 }];
+
 const binary = resolve(process.argv[2]);
 const asked = readFileSync(0, 'latin1').trim().split('\n').map(Number);
 
@@ -29,20 +31,28 @@ const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: DEFAULT_DE
 const symbols = await symbolizer.symbolsFor({ name: binary, kind: 'file', buildId: '', osRelease: '' }, { lines: true });
 
 const sorted = offsets.toSorted().filter((offset, i, all) => i === 0 || offset !== all[i - 1]);
-const frames = new Map();
-await symbols?.lines?.lookup(sorted, (index, found) => frames.set(sorted[index], found));
+const indexes = new Map();
+/** The function that owns the code has the linker's name for it. Neighbours mostly have the same. */
+const owners = [];
+for (let i = 0; i < sorted.length; i++) {
+  indexes.set(sorted[i], i);
+  const symbol = symbols?.table?.find(sorted[i]) ?? -1;
+  owners.push(symbol < 0 ? undefined : symbols.table.name(symbol));
+}
+const chains = new Array(sorted.length).fill(UNKNOWN);
+await symbols?.lines?.lookup(sorted, (index, frames) => {
+  chains[index] = frames;
+});
 await symbols?.close?.();
 
 let lines = [];
 for (const offset of offsets) {
-  const symbol = symbols?.table?.find(offset) ?? -1;
-  // The function that owns the code has the linker's name for it.
-  const owner = symbol < 0 ? undefined : symbols.table.name(symbol);
-  const chain = frames.get(offset) ?? [{ file: '', line: 0, column: 0 }];
+  const index = indexes.get(offset);
+  const chain = chains[index];
   for (let i = 0; i < chain.length; i++) {
     const { function: described, file, line, column } = chain[i];
     const own = described?.linkageName || described?.name;
-    lines.push((i === chain.length - 1 ? owner : undefined) || own || '??', `${file || '??'}:${line}:${column}`);
+    lines.push((i === chain.length - 1 ? owners[index] : undefined) || own || '??', `${file || '??'}:${line}:${column}`);
   }
   lines.push('');
   if (lines.length < LINES_AT_ONCE) continue;
