@@ -1,5 +1,5 @@
 import type { LineHeader } from './line-header.ts';
-import type { JoinedPaths } from './line-path.ts';
+import { joinSourcePath } from './line-path.ts';
 import type { LineNameText } from './line-strings.ts';
 
 /** What a line table needs to know of the unit that names it in DW_AT_stmt_list. */
@@ -17,15 +17,13 @@ export class LineFiles {
   readonly #header: LineHeader;
   readonly #textOf: LineNameText;
   readonly #unit: LineTableUnit;
-  readonly #joined: JoinedPaths;
   readonly #directories: (string | undefined)[] = [];
   readonly #paths: (string | undefined)[] = [];
 
-  constructor(header: LineHeader, textOf: LineNameText, unit: LineTableUnit, joined: JoinedPaths) {
+  constructor(header: LineHeader, textOf: LineNameText, unit: LineTableUnit) {
     this.#header = header;
     this.#textOf = textOf;
     this.#unit = unit;
-    this.#joined = joined;
   }
 
   /** How many indexes there are: files are added while the program runs. */
@@ -42,15 +40,15 @@ export class LineFiles {
 
   #join(index: number): string {
     const { version, files } = this.#header;
-    if (version < 5 && index === 0) return this.#joined.join(this.#unit.compDir, this.#unit.name);
+    if (version < 5 && index === 0) return joinSourcePath(this.#unit.compDir, this.#unit.name);
     const name = this.#textOf(files, index);
-    return name === '' ? '' : this.#joined.join(this.#directory(files.directories[index]), name);
+    return name === '' ? '' : joinSourcePath(this.#directory(files.directories[index]), name);
   }
 
   /** A directory's path: what is relative is so to the unit's. */
   #directory(index: number): string {
     if (!(index < this.#header.directories.places.length)) return this.#unit.compDir;
-    this.#directories[index] ??= this.#joined.join(this.#base(), this.#textOf(this.#header.directories, index));
+    this.#directories[index] ??= joinSourcePath(this.#base(), this.#textOf(this.#header.directories, index));
     return this.#directories[index];
   }
 

@@ -19,25 +19,6 @@ export function joinSourcePath(...parts: readonly string[]): string {
   return WINDOWS_ROOT.test(named[0]) ? normalisedWindows(named) : normalised(named.join('/'));
 }
 
-/** Paths joined of a directory and a name ({@link joinSourcePath}), each once: a program's units name the same files over and over. */
-export class JoinedPaths {
-  readonly #byDirectory = new Map<string, Map<string, string>>();
-
-  join(directory: string, name: string): string {
-    let byName = this.#byDirectory.get(directory);
-    if (byName === undefined) {
-      byName = new Map();
-      this.#byDirectory.set(directory, byName);
-    }
-    let path = byName.get(name);
-    if (path === undefined) {
-      path = joinSourcePath(directory, name);
-      byName.set(name, path);
-    }
-    return path;
-  }
-}
-
 function normalised(path: string): string {
   // Most are: and most of them are asked for again and again.
   if (!/\/\/|(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return path;

@@ -18,8 +18,6 @@ export class LineStrings {
   readonly #sections: DebugSections;
   readonly #supplementary: DebugSections | undefined;
   #lineStr: Promise<ByteView> | undefined;
-  /** Of `.debug_line_str`, by their offset: the units of a program name the same files over and over. */
-  readonly #lineStrTexts = new Map<number, string>();
 
   /** @param supplementary the file that DW_FORM_strp_sup is about; absent where there is none */
   constructor(sections: DebugSections, supplementary: DebugSections | undefined) {
@@ -47,7 +45,7 @@ export class LineStrings {
         case NAME_INLINE:
           return textAt(unit, place);
         case NAME_LINE_STR:
-          return lineStr === undefined ? '' : this.#lineStrText(lineStr, place);
+          return lineStr === undefined ? '' : textAt(lineStr, place);
         case NAME_STR:
           return str.get(place) ?? '';
         case NAME_STR_SUP:
@@ -56,15 +54,6 @@ export class LineStrings {
           return strx.get(place) ?? '';
       }
     };
-  }
-
-  #lineStrText(lineStr: ByteView, place: number): string {
-    let text = this.#lineStrTexts.get(place);
-    if (text === undefined) {
-      text = textAt(lineStr, place);
-      this.#lineStrTexts.set(place, text);
-    }
-    return text;
   }
 
   /** Texts by their index in the unit's part of `.debug_str_offsets`. */

@@ -4,7 +4,6 @@ import { upperBound } from './bounds.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { LineFiles, type LineTableUnit } from './line-files.ts';
 import { type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';
-import { JoinedPaths } from './line-path.ts';
 import { LineProgramRunner, type LineRows } from './line-program.ts';
 import { LineStrings } from './line-strings.ts';
 
@@ -24,7 +23,6 @@ const MAX_OVERLAPPING_SEQUENCES = 16;
 export class LineTableReader {
   readonly #sections: DebugSections;
   readonly #strings: LineStrings;
-  readonly #paths = new JoinedPaths();
   readonly #runner: LineProgramRunner;
   readonly #budget: LineBudget;
   /** Offsets of the tables read so far, and the sum of their sizes. */
@@ -64,8 +62,7 @@ export class LineTableReader {
     const view = await section.read(offset, size);
     this.#budget.spend(view.length);
     const header = readLineHeader(view, place);
-    const files = new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit, this.#paths);
-    return new LineTable(view, header, files, this.#runner, this.#budget);
+    return new LineTable(view, header, new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit), this.#runner, this.#budget);
   }
 }
 

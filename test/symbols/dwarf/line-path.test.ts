@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JoinedPaths, joinSourcePath } from '../../../src/symbols/dwarf/line-path.ts';
+import { joinSourcePath } from '../../../src/symbols/dwarf/line-path.ts';
 
 describe('joinSourcePath', () => {
   it.each([
@@ -23,18 +23,4 @@ describe('joinSourcePath', () => {
   ])('joins %j to %s', (parts, path) => {
     expect(joinSourcePath(...parts)).toBe(path);
   });
-});
-
-it('joins each directory and name to the path that they make, whatever was joined before', () => {
-  const joined = new JoinedPaths();
-  const pairs = [
-    ['/src', 'a.c'],
-    ['/src', 'b.c'],
-    ['/usr', 'a.c'],
-    ['/usr', '/src/../a.c'],
-    ['', 'a.c'],
-    ['/src', ''],
-    ['/src', 'a.c'],
-  ] as const;
-  expect(pairs.map(([directory, name]) => joined.join(directory, name))).toEqual(['/src/a.c', '/src/b.c', '/usr/a.c', '/a.c', 'a.c', '/src', '/src/a.c']);
 });
