@@ -28,9 +28,21 @@ const DEFINES_FILE: i32 = 2;
 
 const FIRST_SEQUENCE_CAPACITY: u32 = 64;
 
+/** What the loop does with an opcode. */
+const OTHER: i32 = 0;
+/** Adds a row, having moved by the steps below. */
+const ROW: i32 = 1;
+/** Sets a register, moves by lines, or has no operand and no effect on rows. */
+const SETS: i32 = 2;
+
+/** By opcode: OTHER, ROW or SETS. */
+const kinds: usize = memory.data(256);
+/** By opcode that SETS: the bit that tells of its operand that it has a second byte; 0 where it has no operand. */
+const continuations: usize = memory.data(256);
 /** By opcode: how far a special one moves; for DW_LNS_const_add_pc, that is what 255 says. */
 const lineSteps: usize = memory.data(256 * 4);
 const operationSteps: usize = memory.data(256 * 4);
+const addressSteps: usize = memory.data(256 * 8);
 /** By opcode, from 1 on: how many operands it has. */
 export const operandCounts: usize = memory.data(256);
 
@@ -46,9 +58,9 @@ let hasCodeAtZero: bool = false;
 // The state machine's registers (DWARF 5, 6.2.2).
 let address: f64 = 0;
 let operation: u32 = 0;
-let file: u32 = 1;
 let line: u32 = 1;
-let column: u32 = 0;
+/** By opcode that SETS: the last operand. So files and columns have their registers, and others do not matter. */
+const registers: usize = memory.data(256 * 4);
 
 let isAscending: bool = true;
 let isDead: bool = false;
@@ -103,8 +115,13 @@ export function begin(
     const adjusted = opcode - base;
     // A range of 0 can only be damage; then special opcodes do not move.
     const moves = adjusted >= 0 && lineRange !== 0;
+    const steps = moves ? adjusted / lineRange : 0;
     store<i32>(lineSteps + (opcode << 2), moves ? lineBase + (adjusted % lineRange) : 0);
-    store<i32>(operationSteps + (opcode << 2), moves ? adjusted / lineRange : 0);
+    store<i32>(operationSteps + (opcode << 2), steps);
+    store<f64>(addressSteps + (opcode << 3), <f64>(<u64>steps * step));
+    const kind = kindOf(opcode);
+    store<u8>(kinds + opcode, <u8>kind);
+    store<u8>(continuations + opcode, kind === SETS && opcode <= DW_LNS_set_column ? 0x80 : 0);
   }
   reserveRows(to - from);
   if (sequenceCapacity === 0) growSequences();
@@ -115,13 +132,25 @@ export function begin(
   beginSequence();
 }
 
+function kindOf(opcode: i32): i32 {
+  if (opcode === 0) return OTHER;
+  // Where an instruction holds several operations, steps depend on where one stands in it.
+  if (opcode >= opcodeBase) return perInstruction === 1 ? ROW : OTHER;
+  if (opcode === DW_LNS_copy) return ROW;
+  if (opcode >= DW_LNS_advance_line && opcode <= DW_LNS_set_column) return SETS;
+  const isIdle = opcode > DW_LNS_set_column && opcode !== DW_LNS_const_add_pc && opcode !== DW_LNS_fixed_advance_pc;
+  return isIdle && load<u8>(operandCounts + opcode) === 0 ? SETS : OTHER;
+}
+
 function beginSequence(): void {
   firstRow = count;
   isAscending = true;
   isDead = !hasCodeAtZero;
   address = 0;
-  operation = column = 0;
-  file = line = 1;
+  operation = 0;
+  line = 1;
+  store<u32>(registers + (DW_LNS_set_file << 2), 1);
+  store<u32>(registers + (DW_LNS_set_column << 2), 0);
 }
 
 /** Goes on to the end, or to what the caller has to do. */
@@ -144,61 +173,53 @@ export function run(): i32 {
   return AT_END;
 }
 
-/** Runs opcodes as long as they move within a sequence or add rows to it. @returns the first other one, which has been read; −1 at the end */
+/**
+ * Runs opcodes as long as they move within a sequence or add rows to it. Which opcode comes next cannot be foretold, and each branch
+ * on it costs more than all that the opcode does: tables tell opcodes apart where they can.
+ * @returns the first other one, which has been read; −1 at the end
+ */
 function makeRows(): i32 {
-  const steps = lineSteps;
-  const base = opcodeBase;
   const last = end;
   let here = at;
   let place = address;
   let current = line;
-  let rows = count;
+  let row = count;
+  let before = row > firstRow ? load<f64>(addresses + ((row - 1) << 3)) : -Infinity;
   let result = -1;
   while (here < last) {
-    const opcode = <i32>readU8(here++);
-    let operations: u64 = 0;
-    if (opcode >= base && opcode !== 0) {
-      operations = load<u32>(operationSteps + (opcode << 2));
-    } else if (opcode >= DW_LNS_advance_pc && opcode <= DW_LNS_set_column) {
-      let byte: u32 = here < last ? readU8(here) : 0;
-      here++;
-      let operand: u64 = byte & 0x7f;
-      let shift: u64 = 7;
-      while (byte >= 0x80 && here < last) {
-        byte = readU8(here++);
-        if (shift < 64) operand |= (<u64>(byte & 0x7f)) << shift;
-        shift += 7;
+    const opcode = <i32>readU8(here);
+    const kind = <i32>load<u8>(kinds + opcode);
+    if (kind === SETS) {
+      // What stands behind the end does not matter: no row follows.
+      const operand = load<u8>(here, 1);
+      const continuation = load<u8>(continuations + opcode);
+      if ((operand & continuation) === 0) {
+        store<u32>(registers + (opcode << 2), operand);
+        current += opcode === DW_LNS_advance_line ? ((<i32>operand) << 25) >> 25 : 0;
+        here += 1 + (continuation >>> 7);
+        continue;
       }
-      if (opcode === DW_LNS_advance_line) {
-        if ((byte & 0x40) !== 0 && shift < 64) operand |= ~(<u64>0) << shift;
-        current += <u32>operand;
-      } else if (opcode === DW_LNS_set_file) file = <u32>operand;
-      else if (opcode === DW_LNS_set_column) column = <u32>operand;
-      else place = advanced(place, operand);
+    } else if (kind === ROW) {
+      place += load<f64>(addressSteps + (opcode << 3));
+      current += load<i32>(lineSteps + (opcode << 2));
+      if (place < before) isAscending = false;
+      before = place;
+      store<f64>(addresses + (row << 3), place);
+      store<u32>(files + (row << 2), load<u32>(registers + (DW_LNS_set_file << 2)));
+      store<u32>(lines + (row << 2), current);
+      store<u32>(columns + (row << 2), load<u32>(registers + (DW_LNS_set_column << 2)));
+      row++;
+      here++;
       continue;
-    } else if (opcode === DW_LNS_const_add_pc) {
-      place = advanced(place, load<u32>(operationSteps + (255 << 2)));
-      continue;
-    } else if (opcode !== DW_LNS_copy) {
-      // Those without operands have no effect on rows.
-      if (opcode !== 0 && opcode !== DW_LNS_fixed_advance_pc && load<u8>(operandCounts + opcode) === 0) continue;
-      result = opcode;
-      break;
     }
-
-    if (operations !== 0) place = advanced(place, operations);
-    current += load<i32>(steps + (opcode << 2));
-    if (rows > firstRow && place < load<f64>(addresses + ((rows - 1) << 3))) isAscending = false;
-    store<f64>(addresses + (rows << 3), place);
-    store<u32>(files + (rows << 2), file);
-    store<u32>(lines + (rows << 2), current);
-    store<u32>(columns + (rows << 2), column);
-    rows++;
+    result = opcode;
+    here++;
+    break;
   }
   at = here;
   address = place;
   line = current;
-  count = rows;
+  count = row;
   return result;
 }
 
@@ -210,29 +231,61 @@ function advanced(from: f64, operations: u64): f64 {
   return from + <f64>((sum / perInstruction) * step);
 }
 
-/** Runs an opcode that makes no row. */
+/** Runs an opcode other than those of {@link makeRows}, and their longer operands. */
 function runOther(opcode: i32): void {
-  if (opcode === DW_LNS_fixed_advance_pc) {
-    if (at + 2 > end) {
-      isCut = true;
-      return;
-    }
-    address += <f64>readU16(at);
-    operation = 0;
-    at += 2;
+  if (opcode >= opcodeBase) {
+    address = advanced(address, load<u32>(operationSteps + (opcode << 2)));
+    line += load<i32>(lineSteps + (opcode << 2));
+    addRow();
+  } else if (opcode === DW_LNS_advance_pc) address = advanced(address, uleb());
+  else if (opcode === DW_LNS_advance_line) line += <u32>sleb();
+  else if (opcode === DW_LNS_set_file || opcode === DW_LNS_set_column) store<u32>(registers + (opcode << 2), <u32>uleb());
+  else if (opcode === DW_LNS_const_add_pc) address = advanced(address, load<u32>(operationSteps + (255 << 2)));
+  else if (opcode === DW_LNS_fixed_advance_pc) advanceFixed();
+  // One without effect on rows, or one that is not known: its operands are counted in the header.
+  else for (let operands = load<u8>(operandCounts + opcode); operands > 0; operands--) uleb();
+}
+
+function addRow(): void {
+  if (count > firstRow && address < load<f64>(addresses + ((count - 1) << 3))) isAscending = false;
+  store<f64>(addresses + (count << 3), address);
+  store<u32>(files + (count << 2), load<u32>(registers + (DW_LNS_set_file << 2)));
+  store<u32>(lines + (count << 2), line);
+  store<u32>(columns + (count << 2), load<u32>(registers + (DW_LNS_set_column << 2)));
+  count++;
+}
+
+function advanceFixed(): void {
+  if (at + 2 > end) {
+    isCut = true;
     return;
   }
-  // One without effect on rows, or one that is not known: its operands are counted in the header.
-  for (let operands = load<u8>(operandCounts + opcode); operands > 0; operands--) while (at < end && readU8(at++) >= 0x80) {}
+  address += <f64>readU16(at);
+  operation = 0;
+  at += 2;
+}
+
+/** An unsigned LEB128 number, which may end where the program does; what does not fit 64 bits is left out. */
+function uleb(): u64 {
+  let result: u64 = 0;
+  for (let shift: u64 = 0; at < end; shift += 7) {
+    const byte = readU8(at++);
+    if (shift < 64) result |= (<u64>(byte & 0x7f)) << shift;
+    if (byte < 0x80) break;
+  }
+  return result;
+}
+
+function sleb(): i64 {
+  const from = at;
+  const result = uleb();
+  const shift = 7 * <u64>(at - from);
+  const isNegative = at > from && (readU8(at - 1) & 0x40) !== 0;
+  return <i64>(isNegative && shift < 64 ? result | (~(<u64>0) << shift) : result);
 }
 
 function runExtended(): i32 {
-  let length: u64 = 0;
-  let byte: u32 = 0x80;
-  for (let shift: u64 = 0; byte >= 0x80 && at < end; shift += 7) {
-    byte = readU8(at++);
-    if (shift < 64) length |= (<u64>(byte & 0x7f)) << shift;
-  }
+  const length = uleb();
   if (length > <u64>(end - at)) {
     isCut = true;
     return AT_END;
