@@ -17,7 +17,7 @@ import {
 } from '../src/symbols/dwarf/line-constants';
 import { toAddress } from './addresses';
 import { readU8, readU16, readU32, readU64, setByteOrder } from './bytes';
-import { allocate, allocateColumn, grown } from './memory';
+import { allocate, grown } from './memory';
 
 /** Why run() stops. */
 const AT_END: i32 = 0;
@@ -26,6 +26,10 @@ const UNORDERED: i32 = 1;
 /** Behind DW_LNE_define_file, whose entry stands from {@link entryAt} up to {@link entryEnd}. */
 const DEFINES_FILE: i32 = 2;
 
+const NEEDS_ROOM: i32 = -2;
+
+/** Compilers need more for a row. */
+const BYTES_PER_ROW: u32 = 4;
 const FIRST_SEQUENCE_CAPACITY: u32 = 64;
 
 /** What the loop does with an opcode. */
@@ -123,9 +127,9 @@ export function begin(
     store<u8>(kinds + opcode, <u8>kind);
     store<u8>(continuations + opcode, kind === SETS && opcode <= DW_LNS_set_column ? 0x80 : 0);
   }
-  reserveRows(to - from);
-  if (sequenceCapacity === 0) growSequences();
   firstRow = count = 0;
+  reserveRows((to - from) / BYTES_PER_ROW + 1);
+  if (sequenceCapacity === 0) growSequences();
   sequenceCount = 0;
   isCut = false;
   endsSequence = false;
@@ -161,7 +165,9 @@ export function run(): i32 {
     endSequence();
   }
   for (;;) {
+    reserveRows(count + 1);
     const opcode = makeRows();
+    if (opcode === NEEDS_ROOM) continue;
     if (opcode < 0) break;
     if (opcode === 0) {
       const stop = runExtended();
@@ -176,10 +182,11 @@ export function run(): i32 {
 /**
  * Runs opcodes as long as they move within a sequence or add rows to it. Which opcode comes next cannot be foretold, and each branch
  * on it costs more than all that the opcode does: tables tell opcodes apart where they can.
- * @returns the first other one, which has been read; −1 at the end
+ * @returns the first other one, which has been read; −1 at the end; NEEDS_ROOM before one that adds a row
  */
 function makeRows(): i32 {
   const last = end;
+  const most = capacity;
   let here = at;
   let place = address;
   let current = line;
@@ -200,6 +207,10 @@ function makeRows(): i32 {
         continue;
       }
     } else if (kind === ROW) {
+      if (row === most) {
+        result = NEEDS_ROOM;
+        break;
+      }
       place += load<f64>(addressSteps + (opcode << 3));
       current += load<i32>(lineSteps + (opcode << 2));
       if (place < before) isAscending = false;
@@ -339,14 +350,15 @@ function isDeadAt(start: f64, sizeBytes: u64): bool {
   return sizeBytes === 4 ? start >= 4294967294 : start === -1 || start === -2;
 }
 
-/** Makes room for a row for each byte: no opcode makes two. What is not written to takes no memory. */
-function reserveRows(sizeBytes: u32): void {
-  if (sizeBytes <= capacity) return;
-  capacity = sizeBytes + sizeBytes / 2;
-  addresses = allocateColumn(capacity, 8);
-  files = allocateColumn(capacity, 4);
-  lines = allocateColumn(capacity, 4);
-  columns = allocateColumn(capacity, 4);
+/** Makes room for so many rows at least; those that there are stay. */
+function reserveRows(rows: u32): void {
+  if (rows <= capacity) return;
+  const larger = max(rows, 2 * capacity);
+  addresses = grown(addresses, count, larger, 8);
+  files = grown(files, count, larger, 4);
+  lines = grown(lines, count, larger, 4);
+  columns = grown(columns, count, larger, 4);
+  capacity = larger;
 }
 
 function growSequences(): void {

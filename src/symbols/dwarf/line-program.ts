@@ -36,8 +36,8 @@ export interface LineSequences {
   readonly endRows: Uint32Array;
 }
 
-/** Memory that is kept for the next table: few need more. It is twenty times what a table takes, but only what has rows is used. */
-const MAX_KEPT_SIZE_BYTES = 64 << 20;
+/** Memory that is kept for the next table: few need more. */
+const MAX_KEPT_SIZE_BYTES = 32 << 20;
 /** WebAssembly can have no more at once. No compiler's tables come near. */
 const MAX_TABLE_SIZE_BYTES = 1 << 29;
 
