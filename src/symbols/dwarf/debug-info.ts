@@ -57,6 +57,8 @@ export class DebugInfo implements SourceLines {
   readonly #problems: DebugInfoProblem[] = [];
   #aranges: UnitRanges | undefined;
   #ownRanges: OwnRanges | undefined;
+  /** Fulfilled when the last look-up is over. */
+  #last: Promise<unknown> = Promise.resolve();
   /** Where one file holds several units, they are asked for one after the other. */
   #lastSplit: SplitFile | undefined;
 
@@ -76,7 +78,14 @@ export class DebugInfo implements SourceLines {
     return this.#problems;
   }
 
-  async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
+  /** One look-up waits for the other: they search units in the same place. */
+  lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
+    const done = this.#last.then(() => this.#lookup(addresses, visit));
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  async #lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
     const found = new FoundFrames(addresses);
     this.#main.renewBudget();
     this.#main.supplementary?.renewBudget();

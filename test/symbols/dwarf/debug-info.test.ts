@@ -1009,6 +1009,25 @@ describe('hostile files', () => {
     expect(info.problems.at(-1)?.what).toContain('so are 10000 units before this one');
   });
 
+  it('may be asked for several things at once', async () => {
+    const builder = new DwarfBuilder({ version: 4 });
+    // Range lists are brought into memory when they are come upon, and others may be at work meanwhile.
+    builder.section.ranges.u64(0x1000, 0x1010, 0x1100, 0x1110, 0, 0, 0x2000, 0x2010, 0, 0);
+    const inPieces = (name: string, list: number) => die(TAG.subprogram, [named(name), [AT.ranges, FORM.sec_offset, list]]);
+    builder.unit(unit([inPieces('f', 0), subprogram('g', 0x1200, 0x10)], [[AT.ranges, FORM.sec_offset, 0]]));
+    builder.unit(unit([subprogram('h', 0x2100, 0x10), inPieces('i', 0x30)], [[AT.ranges, FORM.sec_offset, 0x30]]));
+    const info = await DebugInfo.open(sectionsOf(builder));
+    const [first, second] = await Promise.all([lookIn(info, [0x1000, 0x1108]), lookIn(info, [0x2000, 0x200f])]);
+    expect([...first].map(([at, [frame]]) => [at, nameOf(frame.function)])).toEqual([
+      [0x1000, 'f'],
+      [0x1108, 'f'],
+    ]);
+    expect([...second].map(([at, [frame]]) => [at, nameOf(frame.function)])).toEqual([
+      [0x2000, 'i'],
+      [0x200f, 'i'],
+    ]);
+  });
+
   it('may be asked for one address after the other', async () => {
     const builder = new DwarfBuilder();
     // Two megabytes of names, which are read in windows: far apart, each look-up moves them.
