@@ -167,14 +167,16 @@ function sortRows({ addresses, files, lines, columns }: RowColumns): void {
 /** From quadruples: start, end, first row, behind the last row. */
 function sortedSequences(found: Float64Array): LineSequences {
   const count = found.length / 4;
-  // Most programs have one, or have them in order.
-  const order = Array.from({ length: count }, (_, i) => 4 * i).sort((a, b) => found[a + 1] - found[b + 1]);
-  const sequences = { starts: new Float64Array(count), ends: new Float64Array(count), firstRows: new Uint32Array(count), endRows: new Uint32Array(count) };
+  const ends = new Float64Array(count);
+  for (let i = 0; i < count; i++) ends[i] = found[4 * i + 1];
+  const order = ascendingOrder(ends);
+  const sequences = { starts: new Float64Array(count), ends, firstRows: new Uint32Array(count), endRows: new Uint32Array(count) };
   for (let i = 0; i < count; i++) {
-    sequences.starts[i] = found[order[i]];
-    sequences.ends[i] = found[order[i] + 1];
-    sequences.firstRows[i] = found[order[i] + 2];
-    sequences.endRows[i] = found[order[i] + 3];
+    const at = 4 * order[i];
+    sequences.starts[i] = found[at];
+    ends[i] = found[at + 1];
+    sequences.firstRows[i] = found[at + 2];
+    sequences.endRows[i] = found[at + 3];
   }
   return sequences;
 }
