@@ -57,6 +57,7 @@ class DwarfDissection {
   readonly #places: DwarfPlace[] = [];
   readonly #dies: number[] = [];
   readonly #wordBytes: number;
+  readonly #tables = new Map<number, Map<number, Abbreviation>>();
 
   constructor(view: BoundedView, sections: readonly ElfPart[], wordBytes: number) {
     this.#view = view;
@@ -117,7 +118,7 @@ class DwarfDissection {
     this.#place('word', abbrevAt, offsetSize);
     const abbrev = this.#sections.find(({ name }) => name === (section.name.endsWith('.dwo') ? '.debug_abbrev.dwo' : '.debug_abbrev'));
     if (abbrev === undefined) return;
-    const table = this.#abbreviations(abbrev.start + Number(view.get(abbrevAt, offsetSize)), abbrev.end, false);
+    const table = this.#tableAt(abbrev.start + Number(view.get(abbrevAt, offsetSize)), abbrev.end);
     while (at < end && this.#dies.length < MAX_DIES) {
       const start = at;
       const [code, next] = this.#uleb(at);
@@ -229,6 +230,15 @@ class DwarfDissection {
       default:
         return -1;
     }
+  }
+
+  /** Of recordings of hostile files, thousands of units share one large table. */
+  #tableAt(start: number, end: number): Map<number, Abbreviation> {
+    const known = this.#tables.get(start);
+    if (known !== undefined) return known;
+    const table = this.#abbreviations(start, end, false);
+    this.#tables.set(start, table);
+    return table;
   }
 
   /** A table up to its end; or, with `toSectionEnd`, all of a section, for its places alone. */
