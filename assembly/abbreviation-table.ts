@@ -103,8 +103,9 @@ export let tableSizeBytes: u32 = 0;
 /** Where to put the bytes of a table. */
 export function reserve(sizeBytes: u32): usize {
   if (sizeBytes > bytesCapacity) {
-    bytesCapacity = sizeBytes + sizeBytes / 2;
-    bytes = allocate(bytesCapacity);
+    const larger = <u64>sizeBytes + sizeBytes / 2;
+    bytes = allocate(larger);
+    bytesCapacity = <u32>larger;
   }
   end = bytes + sizeBytes;
   return bytes;
@@ -208,8 +209,9 @@ function layOut(): i32 {
   // Of skips, there are at most a fixed run before and one after each variable attribute.
   const mostBytes: u32 = 4 * HEADER_WORDS + 40 * rowCount + 21 * attributeCount + 6 * codeCount + 4 * (2 * attributeCount + rowCount) + 16;
   if (mostBytes > blockCapacity) {
-    blockCapacity = mostBytes + mostBytes / 2;
-    block = allocate(blockCapacity);
+    const larger = mostBytes + mostBytes / 2;
+    block = allocate(larger);
+    blockCapacity = larger;
   }
   store<u32>(block + (ROW_COUNT << 2), rowCount);
   store<u32>(block + (ATTRIBUTE_COUNT << 2), attributeCount);

@@ -47,8 +47,9 @@ export let codeCount: u32 = 0;
 /** Where to put a table. */
 export function reserveTable(sizeBytes: u32): usize {
   if (sizeBytes > capacity) {
-    capacity = sizeBytes + sizeBytes / 2;
-    table = allocate(capacity);
+    const larger = sizeBytes + sizeBytes / 2;
+    table = allocate(larger);
+    capacity = larger;
   }
   return table;
 }

@@ -29,10 +29,11 @@ export let functionCount: u32 = 0;
 /** Where to put so many wanted addresses. */
 export function reserveWanted(addresses: u32): usize {
   if (addresses > wantedCapacity) {
-    wantedCapacity = addresses + addresses / 2;
-    wanted = allocateColumn(wantedCapacity, 8);
-    innermost = allocateColumn(wantedCapacity, 4);
-    endsBefore = allocateColumn(wantedCapacity, 8);
+    const larger = addresses + addresses / 2;
+    wanted = allocateColumn(larger, 8);
+    innermost = allocateColumn(larger, 4);
+    endsBefore = allocateColumn(larger, 8);
+    wantedCapacity = larger;
   }
   wantedCount = addresses;
   return wanted;

@@ -73,8 +73,9 @@ export let hasSkipped: bool = false;
 /** Where to put the bytes of a unit. */
 export function reserveUnit(sizeBytes: u32): usize {
   if (sizeBytes + PADDING_SIZE_BYTES > capacity) {
-    capacity = sizeBytes + sizeBytes / 2 + PADDING_SIZE_BYTES;
-    unit = allocate(capacity);
+    const larger = sizeBytes + sizeBytes / 2 + PADDING_SIZE_BYTES;
+    unit = allocate(larger);
+    capacity = larger;
   }
   end = unit + sizeBytes;
   return unit;

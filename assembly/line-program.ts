@@ -28,6 +28,9 @@ const DEFINES_FILE: i32 = 2;
 
 const NEEDS_ROOM: i32 = -2;
 
+/** What stands behind a table in memory: an opcode's operand is read with it. */
+const PADDING_SIZE_BYTES: u32 = 1;
+
 /** Compilers need more for a row. */
 const BYTES_PER_ROW: u32 = 4;
 const FIRST_SEQUENCE_CAPACITY: u32 = 64;
@@ -89,9 +92,10 @@ export let isCut: bool = false;
 
 /** Where to put the bytes of a table, its header among them. */
 export function reserve(sizeBytes: u32): usize {
-  if (sizeBytes > unitCapacity) {
-    unitCapacity = sizeBytes + sizeBytes / 2;
-    unit = allocate(unitCapacity);
+  if (sizeBytes + PADDING_SIZE_BYTES > unitCapacity) {
+    const larger = sizeBytes + sizeBytes / 2 + PADDING_SIZE_BYTES;
+    unit = allocate(larger);
+    unitCapacity = larger;
   }
   return unit;
 }
@@ -258,6 +262,7 @@ function runOther(opcode: i32): void {
 }
 
 function addRow(): void {
+  reserveRows(count + 1);
   if (count > firstRow && address < load<f64>(addresses + ((count - 1) << 3))) isAscending = false;
   store<f64>(addresses + (count << 3), address);
   store<u32>(files + (count << 2), load<u32>(registers + (DW_LNS_set_file << 2)));

@@ -89,8 +89,10 @@ function windowOf(number: i32): Window {
 export function reserveWindow(number: i32, sizeBytes: u32): usize {
   const window = windowOf(number);
   if (sizeBytes > window.capacity) {
-    window.capacity = sizeBytes;
-    window.bytes = allocate(sizeBytes);
+    // Windows that grow little by little would take any memory.
+    const larger = <u64>sizeBytes + sizeBytes / 2;
+    window.bytes = allocate(larger);
+    window.capacity = <u32>larger;
   }
   return window.bytes;
 }

@@ -92,10 +92,11 @@ export class AbbreviationParser {
    */
   parse(view: ByteView, format: UnitFormat, isAll: boolean, onlyCode = 0): { table: Abbreviations; sizeBytes: number } | undefined {
     const exports = this.#exportsFor(format);
+    // Before anything can fail.
+    if (view.length > MAX_KEPT_SIZE_BYTES) this.#exports = undefined;
     const place = exports.reserve(view.length);
     new Uint8Array(exports.memory.buffer, place).set(view.bytes);
     const result = exports.parse(isAll, onlyCode);
-    if (view.length > MAX_KEPT_SIZE_BYTES) this.#exports = undefined;
     if (result === layout.IS_ENDLESS)
       throw new PerfconvError('damaged', `a table of ${layout.MAX_ABBREVIATIONS} abbreviations and more`, { record: '.debug_abbrev' });
     if (result === layout.IS_CUT) {

@@ -49,7 +49,7 @@ export class FunctionScan {
   /** Scans to the end. @throws PerfconvError `damaged` when the unit's DIEs cannot be followed; what was found before stays */
   async run(): Promise<void> {
     const { addresses } = this.#unit;
-    while (!addresses.use(() => this.#machine.exports.scan() !== 0)) await addresses.load();
+    while (!addresses.use(() => this.#machine.scan())) await addresses.load();
   }
 
   /** What it has found so far. */

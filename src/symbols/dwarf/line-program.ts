@@ -103,18 +103,21 @@ export class LineProgramRunner {
   run(unit: ByteView, header: LineHeader): LineRows {
     if (unit.length > MAX_TABLE_SIZE_BYTES) throw new PerfconvError('damaged', `a table of ${unit.length} bytes`, { record: '.debug_line' });
     const machine = this.#idleMachine();
+    // Its rows are overwritten from here on, whatever comes of the program.
+    this.#current = undefined;
     this.#begin(machine, unit, header);
     for (let stop = machine.run(); stop !== 0; stop = machine.run()) {
       if (stop === UNORDERED) sortRows(columnsOf(machine, machine.firstRow.value, machine.count.value));
       else if (stop === DEFINES_FILE) readFileEntry(new LineCursor(unit, machine.entryAt.value, machine.entryEnd.value), header.files);
     }
     const { memory, sequences, sequenceCount, firstRow, isCut } = machine;
-    this.#current = {
+    const rows = {
       ...columnsOf(machine, 0, firstRow.value),
       sequences: sortedSequences(new Float64Array(memory.buffer, sequences.value, 4 * sequenceCount.value)),
       isCut: isCut.value !== 0,
     };
-    return this.#current;
+    this.#current = rows;
+    return rows;
   }
 
   #idleMachine(): LineMachine {

@@ -47,6 +47,7 @@ export class UnitFrames {
   async find(wanted: Float64Array, addresses: UnitAddresses): Promise<void> {
     const { view, abbreviations, header, dieAt } = this.#unit;
     const unit = { view, format: header, abbreviations, addresses, dieAt };
+    this.#innermost = new Int32Array(wanted.length).fill(-1);
     const first = new FunctionScan(unit, wanted, SCAN_CODE);
     let found: FunctionClaims;
     try {

@@ -8,6 +8,8 @@ import { instantiate, type WasmGlobal, type WasmMemory } from './wasm/instantiat
 
 /** WebAssembly can have no more at once. No compiler's units come near. */
 const MAX_UNIT_SIZE_BYTES = 1 << 29;
+/** Memory that is kept for the next unit: few need more. */
+const MAX_KEPT_SIZE_BYTES = 64 << 20;
 
 /** Windows by their number. */
 export const RANGES = 0;
@@ -70,14 +72,21 @@ interface Exports {
  * engine has made JavaScript as fast. It has one unit at a time; whoever uses it says which one.
  */
 export class UnitMachine {
-  readonly exports: Exports;
+  /** Of an instance that {@link setScan} may replace. */
+  exports: Exports;
+  /** Whether what runs is in the unit, at its `position()`. */
+  #isScanning = false;
   #format: UnitFormat = { version: 0, addressSize: 8, offsetSize: 4 };
   #table: Abbreviations | undefined;
   /** What each window shows. */
   readonly #views: unknown[] = [undefined, undefined, undefined];
 
   constructor() {
-    this.exports = instantiate<Exports>(CODE, {
+    this.exports = this.#instance();
+  }
+
+  #instance(): Exports {
+    return instantiate<Exports>(CODE, {
       addressOf,
       damaged: (what, detail) => {
         throw this.#damage(what, detail);
@@ -106,6 +115,11 @@ export class UnitMachine {
   /** Gives it a unit's bytes, its table and the wanted addresses. @throws PerfconvError `damaged` for a unit of an impossible size */
   setScan(bytes: Uint8Array, abbreviations: Abbreviations, wanted: Float64Array): void {
     if (bytes.length > MAX_UNIT_SIZE_BYTES) throw new PerfconvError('damaged', `a unit of ${bytes.length} bytes`, { record: '.debug_info' });
+    if (this.exports.memory.buffer.byteLength > MAX_KEPT_SIZE_BYTES) {
+      this.exports = this.#instance();
+      this.#table = undefined;
+      this.#views.fill(undefined);
+    }
     const { exports } = this;
     this.#put(exports.reserveUnit(bytes.length), bytes);
     if (this.#table !== abbreviations) {
@@ -115,6 +129,16 @@ export class UnitMachine {
     }
     const place = exports.reserveWanted(wanted.length);
     new Float64Array(exports.memory.buffer, place).set(wanted);
+  }
+
+  /** Goes on with the scan. @returns false when addresses are missing */
+  scan(): boolean {
+    this.#isScanning = true;
+    try {
+      return this.exports.scan() !== 0;
+    } finally {
+      this.#isScanning = false;
+    }
   }
 
   #put(place: number, bytes: Uint8Array): void {
@@ -132,6 +156,7 @@ export class UnitMachine {
       'far too many functions claim its addresses',
       'range lists without end',
     ];
+    if (!this.#isScanning) return new PerfconvError('damaged', texts[what], { record: 'range list' });
     return new PerfconvError('damaged', `${texts[what]}, ${this.exports.position()} bytes into the unit`, { record: 'DIE' });
   }
 }

@@ -1028,6 +1028,35 @@ describe('hostile files', () => {
     ]);
   });
 
+  it('may be larger than there can be memory for: the lines are told of all the same', async () => {
+    const builder = new DwarfBuilder();
+    builder.section.line.put(
+      makeLineProgram({ version: 4, files: [['a.c', 0]], program: (program) => program.setAddress(0x1000).copy().advancePc(16).endSequence() }),
+    );
+    const size = 2 ** 29 + 1;
+    builder.unit({ ...unit([], [...extent(0x1000, 0x10), [AT.stmt_list, FORM.sec_offset, 0]]), lengthLie: size });
+    const sections = sectionsOf(builder);
+    const { bytes } = await sections.section('info').read(0, size);
+    // Memory that is not touched costs nothing.
+    const whole = new Uint8Array(size);
+    whole.set(bytes);
+    const read = async (offset: number, sizeBytes: number): Promise<ByteView> => new ByteView(whole.subarray(offset, offset + sizeBytes), true);
+    const info = await DebugInfo.open({ ...sections, section: (name) => (name === 'info' ? { sizeBytes: size, read } : sections.section(name)) });
+    const frames = await lookIn(info, [0x1000]);
+    expect(frames.get(0x1000)).toEqual([{ function: undefined, file: 'a.c', line: 1, column: 0 }]);
+    expect(info.problems.map(({ what }) => what)).toEqual([`.debug_info: a unit of ${size} bytes`]);
+  });
+
+  it('may have range lists that are cut: no place in a unit is told that is not theirs', async () => {
+    const builder = new DwarfBuilder({ version: 5 });
+    builder.section.rnglists.bytes(6, 1, 2, 3); // DW_RLE_start_end
+    builder.unit(unit([subprogram('f', 0x1000, 0x10)], extent(0x1000, 0x10)));
+    const bad = builder.unit(unit([], [[AT.ranges, FORM.sec_offset, 0]]));
+    const info = await DebugInfo.open(sectionsOf(builder));
+    for (let times = 0; times < 2; times++) await lookIn(info, [0x1000, 0x5000]);
+    expect(info.problems).toEqual([{ file: 'memory', offset: bad, what: 'range list: a value overruns its bytes' }]);
+  });
+
   it('may be asked for one address after the other', async () => {
     const builder = new DwarfBuilder();
     // Two megabytes of names, which are read in windows: far apart, each look-up moves them.

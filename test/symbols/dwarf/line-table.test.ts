@@ -119,6 +119,23 @@ describe('readLineTable', () => {
     expect(sequencesOf(table)).toEqual([[0x1000, 0x1040]]);
   });
 
+  it('has room for each row of such instructions', async () => {
+    // Rows of both kinds of opcodes, in all numbers: the memory for rows is full at any of them.
+    for (let copies = 0; copies < 40; copies++) {
+      const table = await read({
+        ...BASE,
+        maximumOperations: 3,
+        program: (program) => {
+          program.setAddress(0x1000);
+          for (let i = 0; i < copies; i++) program.copy();
+          for (let i = 0; i < 40; i++) program.special(0, 0);
+          program.advancePc(3).endSequence();
+        },
+      });
+      expect(rowsOf(table)).toEqual(Array.from({ length: copies + 40 }, () => [0x1000, 1, 1, 0]));
+    }
+  });
+
   it('takes no operations per instruction for one', async () => {
     const table = await read({
       ...BASE,

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { PerfconvError } from '../../../src/errors.ts';
+import { CODE as ABBREVIATIONS } from '../../../src/symbols/dwarf/wasm/abbreviation-table-code.ts';
+import { CODE as SCAN } from '../../../src/symbols/dwarf/wasm/function-scan-code.ts';
+import { instantiate, type WasmMemory } from '../../../src/symbols/dwarf/wasm/instantiate.ts';
+import { CODE as LINES } from '../../../src/symbols/dwarf/wasm/line-program-code.ts';
+
+interface Exports {
+  readonly memory: WasmMemory;
+  readonly reserve: (sizeBytes: number) => number;
+  readonly reserveUnit: (sizeBytes: number) => number;
+  readonly reserveTable: (sizeBytes: number) => number;
+  readonly reserveWanted: (count: number) => number;
+  readonly reserveWindow: (window: number, sizeBytes: number) => number;
+}
+
+/** More than there can be. */
+const TOO_MUCH = 2_500_000_000;
+
+describe('memory of WebAssembly', () => {
+  const rooms: Record<string, [code: string, reserve: (exports: Exports, size: number) => number]> = {
+    'an abbreviation table': [ABBREVIATIONS, (exports, size) => exports.reserve(size)],
+    'a line table': [LINES, (exports, size) => exports.reserve(size)],
+    'a unit': [SCAN, (exports, size) => exports.reserveUnit(size)],
+    'a parsed table': [SCAN, (exports, size) => exports.reserveTable(size)],
+    'wanted addresses': [SCAN, (exports, size) => exports.reserveWanted(size)],
+    'a window': [SCAN, (exports, size) => exports.reserveWindow(1, size)],
+  };
+
+  it.each(Object.keys(rooms))('for %s is there, or an error is, and what is asked for next does not lie over other things', (name) => {
+    const [code, reserve] = rooms[name];
+    const none = (): number => -1;
+    const exports = instantiate<Exports>(code, { addressOf: none, damaged: none, formSize: none, rowOf: none });
+    for (let times = 0; times < 2; times++) {
+      expect(() => reserve(exports, TOO_MUCH)).toThrow(PerfconvError);
+      expect(reserve(exports, 100)).toBeGreaterThan(0);
+    }
+    const pages = exports.memory.buffer.byteLength / 0x1_0000;
+    expect(pages).toBeLessThan(4);
+  });
+});
