@@ -52,6 +52,8 @@ export class SectionWindow {
     const size = Math.min(Math.max(windowBytes, offset - start + sizeBytes), this.section.sizeBytes - start);
     this.#budgetBytes -= size;
     if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'is read over and over', { record: this.#name, offset });
+    // Its memory is written over, even if that fails halfway.
+    this.view = new ByteView(new Uint8Array(), this.view.littleEndian);
     this.view = await this.section.read(start, size, this.#memory);
     this.start = start;
   }

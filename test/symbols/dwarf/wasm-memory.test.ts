@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { PerfconvError } from '../../../src/errors.ts';
 import { CODE as ABBREVIATIONS } from '../../../src/symbols/dwarf/wasm/abbreviation-table-code.ts';
 import { CODE as SCAN } from '../../../src/symbols/dwarf/wasm/function-scan-code.ts';
@@ -37,5 +37,20 @@ describe('memory of WebAssembly', () => {
     }
     const pages = exports.memory.buffer.byteLength / 0x1_0000;
     expect(pages).toBeLessThan(4);
+  });
+
+  it('may not be had: that is a PerfconvError', () => {
+    const { WebAssembly } = globalThis as unknown as { WebAssembly: { Module: unknown } };
+    const Instance = class {
+      constructor() {
+        throw new RangeError('could not allocate memory');
+      }
+    };
+    vi.stubGlobal('WebAssembly', { Module: WebAssembly.Module, Instance });
+    try {
+      expect(() => instantiate(LINES, {})).toThrow(PerfconvError);
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 });

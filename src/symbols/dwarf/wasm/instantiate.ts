@@ -27,6 +27,7 @@ const compiled = new Map<string, WasmModule>();
  * A new instance, with memory of its own.
  * @param code a CODE of this folder
  * @param imports the functions of assembly/host.ts that it needs beside `full`
+ * @throws PerfconvError `unsupported` where there is no room for it: address space is limited, such as by `ulimit -v`
  */
 export function instantiate<Exports>(code: string, imports: Readonly<Record<string, (...values: number[]) => number | undefined>>): Exports {
   let module = compiled.get(code);
@@ -34,7 +35,13 @@ export function instantiate<Exports>(code: string, imports: Readonly<Record<stri
     module = compile(code);
     compiled.set(code, module);
   }
-  return new WebAssembly.Instance(module, { host: { full, ...imports } }).exports as Exports;
+  try {
+    return new WebAssembly.Instance(module, { host: { full, ...imports } }).exports as Exports;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // Engines set aside ten gigabytes of addresses for each, so that they need not check each place.
+    throw new PerfconvError('unsupported', `no room for WebAssembly, without which debug information is not read: ${error.message}`, {}, { cause: error });
+  }
 }
 
 function full(): never {
