@@ -2,12 +2,12 @@ import { RECORD_TYPES } from '../choices.ts';
 import { Diagnostics } from '../diagnostics.ts';
 import { dump } from '../dump.ts';
 import { nativeZstd } from '../host/native-zstd.ts';
-import { WritableSink } from '../host/writable-sink.ts';
 import type { Arguments } from './arguments.ts';
-import { reportingFailures, STANDARD_OUTPUT } from './failures.ts';
+import { reportingFailures } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
 import { DEFAULT_INPUT, firstInterrupt, withInput, withProgress } from './reading.ts';
+import { standardOutput } from './standard-output.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `perfconv dump`. */
@@ -17,7 +17,7 @@ export async function runDump(args: Arguments, terminal: Terminal): Promise<numb
   const openZstd = nativeZstd();
   const options = { json: args.flag('json'), ...(types && { types }), ...(openZstd && { openZstd }) };
   const diagnostics = new Diagnostics();
-  const sink = new WritableSink(terminal.stdout, STANDARD_OUTPUT);
+  const sink = standardOutput(terminal);
   const read = (): Promise<void> =>
     withInput(input, terminal, diagnostics, ({ source }) =>
       withProgress(source, args, terminal, (onProgress) => dump(source, sink, { ...options, ...onProgress }, diagnostics)),

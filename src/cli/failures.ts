@@ -1,6 +1,6 @@
 import { PerfconvError } from '../errors.ts';
-import { systemCode } from '../host/io-error.ts';
 import { errorText } from './messages.ts';
+import { isReaderGone } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from './terminal.ts';
 
 /**
@@ -16,12 +16,4 @@ export async function reportingFailures(input: string | undefined, terminal: Ter
     terminal.stderr.write(`perfconv: ${errorText(error, input)}\n`);
     return error.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
   }
-}
-
-/** What messages call standard output. */
-export const STANDARD_OUTPUT = 'standard output';
-
-/** Whether who read our standard output wants no more of it (`| head`): that is no failure. */
-export function isReaderGone(error: unknown): boolean {
-  return error instanceof PerfconvError && error.file === STANDARD_OUTPUT && systemCode(error) === 'EPIPE';
 }

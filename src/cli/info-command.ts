@@ -2,13 +2,13 @@ import pc from 'picocolors';
 import { showRawBytes } from '../bytes/text.ts';
 import { Diagnostics } from '../diagnostics.ts';
 import { nativeZstd } from '../host/native-zstd.ts';
-import { WritableSink } from '../host/writable-sink.ts';
 import { type RecordingInfo, readRecordingInfo } from '../recording-info.ts';
 import type { Arguments } from './arguments.ts';
-import { reportingFailures, STANDARD_OUTPUT } from './failures.ts';
+import { reportingFailures } from './failures.ts';
 import { infoText } from './info-text.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
 import { DEFAULT_INPUT, firstInterrupt, withInput, withProgress } from './reading.ts';
+import { standardOutput } from './standard-output.ts';
 import { EXIT_DONE, EXIT_LOSS, type Terminal } from './terminal.ts';
 
 /** `perfconv info`. What is damaged or missing is part of its result. */
@@ -16,6 +16,7 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
   const input = args.inputs[0] ?? DEFAULT_INPUT;
   const diagnostics = new Diagnostics();
   return reportingFailures(input, terminal, async () => {
+    const stdout = standardOutput(terminal);
     const openZstd = nativeZstd();
     const read = (): Promise<RecordingInfo> =>
       withInput(input, terminal, diagnostics, ({ source, modifiedNs }) =>
@@ -31,7 +32,7 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
     const text = args.flag('json')
       ? `${JSON.stringify(info, (_, value) => (typeof value === 'string' ? showRawBytes(value) : value), 2)}\n`
       : infoText(info, { verbose: args.flag('verbose'), heading: headingPainter(terminal) });
-    await new WritableSink(terminal.stdout, STANDARD_OUTPUT).write(new TextEncoder().encode(text));
+    await stdout.write(new TextEncoder().encode(text));
     return args.flag('strict') && diagnostics.hasLoss ? EXIT_LOSS : EXIT_DONE;
   });
 }

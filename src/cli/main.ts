@@ -1,6 +1,6 @@
 import { PerfconvError } from '../errors.ts';
-import { WritableSink } from '../host/writable-sink.ts';
-import { reportingFailures, STANDARD_OUTPUT } from './failures.ts';
+import { reportingFailures } from './failures.ts';
+import { standardOutput } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 import { packageVersion } from './version.ts';
 
@@ -9,6 +9,8 @@ import { packageVersion } from './version.ts';
  * need is loaded only when it is needed.
  */
 export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
+  // A message that cannot be written (`2>&1 | head`, a full disk) must not end the work it is about.
+  terminal.stderr.on('error', () => {});
   try {
     return await reportingFailures(undefined, terminal, () => run(args, terminal));
   } catch (error) {
@@ -60,6 +62,6 @@ async function completionLines(words: readonly string[]): Promise<string> {
 }
 
 async function print(text: string, terminal: Terminal): Promise<number> {
-  if (text !== '') await new WritableSink(terminal.stdout, STANDARD_OUTPUT).write(new TextEncoder().encode(text));
+  if (text !== '') await standardOutput(terminal).write(new TextEncoder().encode(text));
   return EXIT_DONE;
 }

@@ -2,9 +2,8 @@ import type { ConvertOutput } from '../convert.ts';
 import { PerfconvError } from '../errors.ts';
 import { GzipSink } from '../host/gzip-sink.ts';
 import type { OutputStage } from '../host/output-stage.ts';
-import { WritableSink } from '../host/writable-sink.ts';
-import { isReaderGone, STANDARD_OUTPUT } from './failures.ts';
 import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
+import { isReaderGone, standardOutput } from './standard-output.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -24,7 +23,7 @@ export async function withOutputs(
     if (format === 'csv') {
       outputs.push({ format, openTable: await stage.openDirectory(path) });
     } else if (path === STANDARD_STREAM) {
-      const stdout = new WritableSink(terminal.stdout, STANDARD_OUTPUT);
+      const stdout = standardOutput(terminal);
       if (gzip) compressor = new GzipSink(stdout);
       outputs.push({ format, sink: compressor ?? stdout });
     } else {

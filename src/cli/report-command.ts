@@ -1,15 +1,16 @@
 import pc from 'picocolors';
+import type { ByteSink } from '../bytes/byte-sink.ts';
 import { REPORT_KEYS, WEIGHTS } from '../choices.ts';
 import { Diagnostics } from '../diagnostics.ts';
-import { WritableSink } from '../host/writable-sink.ts';
 import { REPORT_NAMING, type ReportOptions, report, writeReport } from '../report.ts';
 import type { Arguments } from './arguments.ts';
 import { explainingSymbols } from './explanation.ts';
-import { isReaderGone, reportingFailures, STANDARD_OUTPUT } from './failures.ts';
+import { reportingFailures } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
 import { checkDistinct } from './output-conflicts.ts';
 import { DEFAULT_INPUT, firstInterrupt, planReading, type ReadingPlan, readOptions, withInput, withProgress } from './reading.ts';
+import { isReaderGone, standardOutput } from './standard-output.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -33,7 +34,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   if (inputs.length > 1) checkDistinct(inputs, terminal);
   checkSymbolPaths(args);
   const diagnostics = new Diagnostics();
-  const sink = new WritableSink(terminal.stdout, STANDARD_OUTPUT);
+  const sink = standardOutput(terminal);
   if (inputs.length > 1) return reportMerged(inputs, plan, options, sink, args, terminal, diagnostics);
   const [input] = inputs;
   const read = (): Promise<void> =>
@@ -55,7 +56,7 @@ async function reportMerged(
   inputs: readonly string[],
   plan: ReadingPlan,
   options: ReportOptions,
-  sink: WritableSink,
+  sink: ByteSink,
   args: Arguments,
   terminal: Terminal,
   diagnostics: Diagnostics,

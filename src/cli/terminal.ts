@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 /** Where a command reads and writes: the process's own streams, or a test's. */
 export interface Terminal {
   readonly stdin: Readable & { readonly fd?: number };
-  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stdout: Writable & { readonly fd?: number; readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
 }

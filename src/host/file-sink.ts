@@ -18,7 +18,7 @@ export class FileSink implements ByteSink {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    // A write may take a part only; the next one then tells why.
+    // A write may take a part only; the next one then says why.
     for (let done = 0; done < chunk.length; ) done += await this.#writeSome(done === 0 ? chunk : chunk.subarray(done));
   }
 

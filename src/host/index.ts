@@ -6,5 +6,6 @@ export { type JitDumpDirectories, jitDumpsOf } from './jit-dumps.ts';
 export { nativeZstd } from './native-zstd.ts';
 export { type OpenInput, openFile, openStandardInput } from './open-input.ts';
 export { OutputStage } from './output-stage.ts';
+export { type OutputStream, openStandardOutput } from './standard-output.ts';
 export { NodeSymbolFiles } from './symbol-files.ts';
 export { WritableSink } from './writable-sink.ts';

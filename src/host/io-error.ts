@@ -16,6 +16,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENFILE: 'too many open files in the system',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'too many symbolic links',
+  EBADF: 'is not open for this',
   EPIPE: 'the reader has gone',
   EBUSY: 'is in use',
   ENXIO: 'no such device',

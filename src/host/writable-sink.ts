@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { ioError } from './io-error.ts';
 
-/** Writes into a stream, such as standard output, and waits for it. */
+/** Writes into a stream and waits for it. For standard output, which may be a file, there is `openStandardOutput`. */
 export class WritableSink implements ByteSink {
   readonly #writable: Writable;
   readonly #name: string;

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -104,6 +104,59 @@ describe('a reader that goes away', () => {
     expect(await ended()).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error') });
     expect(readdirSync(dir).sort()).toEqual(['a.folded', 'perf.data']);
     expect(readFileSync(join(dir, 'a.folded'), 'utf8')).toMatch(/^app;.* \d+\n$/);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('standard output', () => {
+  const commands: string[][] = [
+    ['-q', '-t', 'folded', '-o', '-', 'perf.data'],
+    ['-q', '-t', 'script', '-o', '-', 'perf.data'],
+    ['-q', '-t', 'pprof', '-o', '-', 'perf.data'],
+    ['report', '-q', 'perf.data'],
+    ['info', '--json', 'perf.data'],
+    ['dump', 'perf.data'],
+    ['--help'],
+    ['completion', 'bash'],
+    ['--version'],
+  ];
+  const shell = (script: string, args: readonly string[]) =>
+    spawnSync('sh', ['-c', script, 'sh', bin, ...args], { cwd: dir, encoding: 'utf8', env: { ...process.env, NODE: process.execPath } });
+  beforeEach(() => writeFileSync(join(dir, 'perf.data'), fileRecording(3000)));
+
+  test('a file system that takes a part of the result only is a failure', () => {
+    const args = ['-q', '-t', 'script', '-o', '-', 'perf.data'];
+    // Blocks of 512 bytes, in some shells of 1024: less than the result in either, and no multiple of what is written at once.
+    const { status, stderr } = shell('ulimit -f 99; "$NODE" "$@" > out', args);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: 'perfconv: standard output: the file grows too large for its file system\n' });
+    expect([99 * 512, 99 * 1024]).toContain(statSync(join(dir, 'out')).size);
+    expect(shell('"$NODE" "$@" > out', args).status).toBe(0);
+    expect(statSync(join(dir, 'out')).size).toBeGreaterThan(200_000);
+  });
+
+  test.each(commands.map((args) => [args]))('closed, it is a failure, also of %j; thrown away, it is none', (args) => {
+    expect(shell('"$NODE" "$@" 1>&-', args)).toMatchObject({ status: 1, stderr: 'perfconv: standard output: is closed\n' });
+    expect(shell('"$NODE" "$@" > /dev/null', args)).toMatchObject({ status: 0, stderr: '' });
+    // As daemon(3) has it, and Node's `stdio: 'ignore'`.
+    expect(shell('"$NODE" "$@" 1<> /dev/null 2>&1', args).status).toBe(0);
+  });
+
+  test.skipIf(!existsSync('/dev/full')).each(commands.map((args) => [args]))('a full device, with %j', (args) => {
+    expect(shell('"$NODE" "$@" > /dev/full', args)).toMatchObject({ status: 1, stderr: 'perfconv: standard output: no space left on device\n' });
+  });
+
+  test('closed, no other output is made', () => {
+    expect(shell('"$NODE" "$@" 1>&-', ['-q', '-o', 'a.folded', '-t', 'script', '-o', '-', 'perf.data']).status).toBe(1);
+    expect(readdirSync(dir)).toEqual(['perf.data']);
+  });
+
+  test('that standard error takes nothing changes no status', () => {
+    const args = ['-t', 'folded', '-o', 'a.folded', 'perf.data'];
+    const scripts = ['"$NODE" "$@" 2>&-', ...(existsSync('/dev/full') ? ['"$NODE" "$@" 2> /dev/full'] : [])];
+    for (const script of scripts) {
+      expect(shell(script, args).status).toBe(0);
+      expect(shell(script, ['nosuch.data']).status).toBe(1);
+      expect(readFileSync(join(dir, 'a.folded'), 'utf8')).toMatch(/^app;.* \d+\n$/);
+    }
   });
 });
 

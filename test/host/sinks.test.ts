@@ -1,4 +1,18 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -9,6 +23,7 @@ import { PerfconvError } from '../../src/errors.ts';
 import { GzipSink } from '../../src/host/gzip-sink.ts';
 import { OutputStage } from '../../src/host/output-stage.ts';
 import { ProgressBar } from '../../src/host/progress-bar.ts';
+import { openStandardOutput } from '../../src/host/standard-output.ts';
 import { WritableSink } from '../../src/host/writable-sink.ts';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
@@ -110,6 +125,52 @@ describe('WritableSink', () => {
     expect(order).toEqual(['a', 'waited']);
     const gone = new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error(), { code: 'EPIPE' })) });
     await expect(new WritableSink(gone, 'standard output').write(text('a'))).rejects.toMatchObject({ code: 'io', file: 'standard output' });
+  });
+});
+
+describe('openStandardOutput', () => {
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'perfconv-stdout-'));
+  });
+  afterEach(() => {
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  /** As Node's stream for a file: it writes what the disk has room for, and reports success. */
+  const takingOneByte = (fd: number): Writable & { fd: number; taken: string } => {
+    const stream = Object.assign(new Writable(), { fd, taken: '' });
+    stream._write = (chunk: Buffer, _encoding, done) => {
+      stream.taken += chunk.toString().slice(0, 1);
+      done();
+    };
+    return stream;
+  };
+
+  test('writes a file by its descriptor, from where it stands, and leaves it open', async () => {
+    const fd = openSync(join(dir, 'out'), 'w');
+    const stream = takingOneByte(fd);
+    writeFileSync(fd, 'before ');
+    await openStandardOutput(stream, 'standard output').write(text('all of it'));
+    writeFileSync(fd, ' after');
+    closeSync(fd);
+    expect(stream.taken).toBe('');
+    expect(readFileSync(join(dir, 'out'), 'utf8')).toBe('before all of it after');
+  });
+
+  test.skipIf(!existsSync('/dev/full'))('reports what the system refuses', async () => {
+    const fd = openSync('/dev/full', 'w');
+    const sink = openStandardOutput(takingOneByte(fd), 'standard output');
+    await expect(sink.write(text('all'))).rejects.toMatchObject({ code: 'io', message: 'standard output: no space left on device' });
+    closeSync(fd);
+  });
+
+  test('leaves a terminal, and what has no descriptor, to its stream', async () => {
+    const fd = openSync(join(dir, 'out'), 'w');
+    const terminal = Object.assign(takingOneByte(fd), { isTTY: true });
+    await openStandardOutput(terminal, 'standard output').write(text('x'));
+    expect(terminal.taken).toBe('x');
+    closeSync(fd);
   });
 });
 
