@@ -3,6 +3,7 @@ import { convert } from '../convert.ts';
 import { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { FORMATS, FORMATS_TO_COME, type Format } from '../formats.ts';
+import { ioError } from '../host/io-error.ts';
 import type { OpenInput } from '../host/open-input.ts';
 import { OutputStage } from '../host/output-stage.ts';
 import { systemPath } from '../host/system-path.ts';
@@ -114,6 +115,11 @@ function readFormat(args: Arguments): Format | undefined {
   return args.choice('format', FORMATS);
 }
 
+/** @throws PerfconvError `io` where nobody can know: the output could not be written either */
 function isDirectory(path: string): boolean {
-  return statSync(systemPath(path), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(systemPath(path), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  } catch (error) {
+    throw ioError(error, path);
+  }
 }

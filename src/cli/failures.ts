@@ -1,4 +1,5 @@
 import { PerfconvError } from '../errors.ts';
+import { refusalOf } from '../host/io-error.ts';
 import { errorText } from './messages.ts';
 import { isReaderGone } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from './terminal.ts';
@@ -10,8 +11,9 @@ import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from './terminal.ts
 export async function reportingFailures(input: string | undefined, terminal: Terminal, work: () => Promise<number>): Promise<number> {
   try {
     return await work();
-  } catch (error) {
-    if (!(error instanceof PerfconvError)) throw error;
+  } catch (thrown) {
+    const error = thrown instanceof PerfconvError ? thrown : refusalOf(thrown);
+    if (error === undefined) throw thrown;
     if (isReaderGone(error)) return EXIT_DONE;
     terminal.stderr.write(`perfconv: ${errorText(error, input)}\n`);
     return error.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;

@@ -1,8 +1,8 @@
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PerfconvError } from '../errors.ts';
 import { DebuginfodClient } from '../host/debuginfod.ts';
 import { DebuginfodCache, debuginfodCacheDir } from '../host/debuginfod-cache.ts';
+import { homeDirectory } from '../host/home-directory.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName } from './messages.ts';
 import type { Terminal } from './terminal.ts';
@@ -46,7 +46,7 @@ export function planDebuginfod(args: Arguments, terminal: Terminal): DebuginfodC
 /** Where pprof looks for binaries. Source: pprof's documentation, "Symbolization". */
 export function pprofBinaryDirs(env: Terminal['env']): string[] {
   const dirs = (env.PPROF_BINARY_PATH ?? '').split(delimiter).filter((dir) => dir !== '');
-  const home = env.HOME || homedir();
+  const home = env.HOME || homeDirectory();
   return dirs.length > 0 || home === '' ? dirs : [join(home, 'pprof', 'binaries')];
 }
 

@@ -1,10 +1,10 @@
 import { existsSync, openSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import type { DebugFileKind } from '../symbols/symbol-files.ts';
 import { FileSink } from './file-sink.ts';
+import { homeDirectory } from './home-directory.ts';
 import { ioError } from './io-error.ts';
 import { randomHex } from './random-hex.ts';
 import { openRegularFile } from './regular-file.ts';
@@ -91,7 +91,7 @@ export class DebuginfodCache {
  */
 export function debuginfodCacheDir(env: Readonly<Record<string, string | undefined>>): string | undefined {
   if (env.DEBUGINFOD_CACHE_PATH) return env.DEBUGINFOD_CACHE_PATH;
-  const home = env.HOME || homedir();
+  const home = env.HOME || homeDirectory();
   const old = join(home, '.debuginfod_client_cache');
   if (home !== '' && existsSync(old)) return old;
   if (env.XDG_CACHE_HOME) return join(env.XDG_CACHE_HOME, 'debuginfod_client');

@@ -17,6 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'too many symbolic links',
   EBADF: 'is not open for this',
+  ENOMEM: 'out of memory',
   EPIPE: 'the reader has gone',
   EBUSY: 'is in use',
   ENXIO: 'no such device',
@@ -28,6 +29,18 @@ export function systemCode(error: unknown): string | undefined {
     if ('code' in at && typeof at.code === 'string' && /^E[A-Z]+$/.test(at.code)) return at.code;
   }
   return undefined;
+}
+
+/** Whether the process or the system has run out of descriptors. Such an error says nothing about the file that was to be opened. */
+export function isOutOfDescriptors(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === 'EMFILE' || code === 'ENFILE';
+}
+
+/** An `io` error for any system call that failed, such as opening a module of this program; undefined for other errors. */
+export function refusalOf(error: unknown): PerfconvError | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || systemCode(error) === undefined) return undefined;
+  return ioError(error, 'path' in error && typeof error.path === 'string' ? error.path : String(error.syscall));
 }
 
 /** An `io` error of one sentence about a file, from what the system threw. One that is typed already stays as it is. */

@@ -3,6 +3,7 @@ import type { BlockingSource } from '../bytes/blocking-source.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { BufferSource } from '../bytes/byte-source.ts';
 import { PerfconvError } from '../errors.ts';
+import { ioError, isOutOfDescriptors } from './io-error.ts';
 import { systemPath } from './system-path.ts';
 
 /** Kernels with every symbol have lists of some 20 MB. */
@@ -13,6 +14,7 @@ const FIRST_MADE_SIZE_BYTES = 1 << 20;
  * Opens a file for reading, if it is a regular one: paths of a recording are not to be trusted. A device is not even opened, which
  * may do something to it, and opening a FIFO must not wait for a writer.
  * @returns undefined: it does not exist, is not readable or not a regular file
+ * @throws PerfconvError `io` where the process can open no more files
  */
 export function openRegularFile(path: string): ByteSource | undefined {
   let descriptor: number;
@@ -20,7 +22,8 @@ export function openRegularFile(path: string): ByteSource | undefined {
     const place = systemPath(path);
     if (!statSync(place).isFile()) return undefined;
     descriptor = openSync(place, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch {
+  } catch (error) {
+    if (isOutOfDescriptors(error)) throw ioError(error, path);
     return undefined;
   }
   try {

@@ -1,5 +1,5 @@
 import { accessSync, type BigIntStats, closeSync, constants, openSync, readFileSync, readSync, statSync } from 'node:fs';
-import { homedir, release } from 'node:os';
+import { release } from 'node:os';
 import { join } from 'node:path';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { BufferSource } from '../bytes/byte-source.ts';
@@ -8,7 +8,8 @@ import { findBuildId } from '../symbols/elf/build-id.ts';
 import type { Compression, FileStamp, SymbolFiles } from '../symbols/symbol-files.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';
-import { systemCode } from './io-error.ts';
+import { homeDirectory } from './home-directory.ts';
+import { ioError, isOutOfDescriptors, systemCode } from './io-error.ts';
 import { openRegularFile } from './regular-file.ts';
 import { systemPath } from './system-path.ts';
 
@@ -62,7 +63,8 @@ export class NodeSymbolFiles implements SymbolFiles {
       } finally {
         closeSync(memory);
       }
-    } catch {
+    } catch (error) {
+      if (isOutOfDescriptors(error)) throw ioError(error, '[vdso]');
       return undefined; // Not Linux, or a sandbox without /proc: there is no vdso to be had.
     }
   }
@@ -73,7 +75,7 @@ export class NodeSymbolFiles implements SymbolFiles {
   }
 
   defaultBuildIdDir(): string | undefined {
-    const home = homedir();
+    const home = homeDirectory();
     return home === '' ? undefined : join(home, '.debug');
   }
 }

@@ -16,7 +16,10 @@ export interface Decompressor {
 
 /** What the symbolizer asks of the machine it runs on. Paths use `/`. */
 export interface SymbolFiles extends Decompressor {
-  /** Opens a file, to be closed by the caller; undefined: it does not exist, is not readable or not a regular file. */
+  /**
+   * Opens a file, to be closed by the caller; undefined: it does not exist, is not readable or not a regular file.
+   * @throws PerfconvError `io` where this says nothing of the file: too many are open
+   */
   open(path: string): Promise<ByteSource | undefined>;
   /** Whether {@link open} did not open a file because this user may not read it, or not look there; absent where nobody knows. */
   isForbidden?(path: string): Promise<boolean>;

@@ -217,6 +217,23 @@ describe('errors are one line each', () => {
     expect(await runMain(['-t', 'pprof', '-o', dir, input])).toMatchObject({ status: 1, stderr: `perfconv: ${dir}: is a directory\n` });
   });
 
+  test('an output of which nobody can know whether it is a directory', async () => {
+    const input = put('perf.data', fileRecording());
+    symlinkSync('circle', at('circle'));
+    const cases: [output: string, reason: string][] = [
+      [join(input, 'out'), 'a part of the path is not a directory'],
+      [at('circle'), 'too many symbolic links'],
+      [at('n'.repeat(300)), 'the name is too long'],
+      [at('n/'.repeat(3000)), 'the name is too long'],
+    ];
+    for (const [output, reason] of cases) {
+      for (const args of [[], ['-t', 'folded'], ['-t', 'csv']]) {
+        expect(await runMain([...args, '-o', output, input])).toMatchObject({ status: 1, stderr: `perfconv: ${output}: ${reason}\n` });
+      }
+    }
+    expect(readdirSync(dir).sort()).toEqual(['circle', 'perf.data']);
+  });
+
   test.skipIf(!existsSync('/dev/full'))('a full disk', async () => {
     const result = await runMain(['-o', at('a.pb'), '-t', 'folded', '-o', '/dev/full', put('perf.data', fileRecording())]);
     expect(result).toMatchObject({ status: 1, stderr: 'perfconv: /dev/full: no space left on device\n' });

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -197,6 +197,52 @@ test('statuses come through: 0, 1, 2, 3', async () => {
   expect(await statusOf('nosuch.data')).toBe(1);
   expect(await statusOf('--nosuch')).toBe(2);
   expect(await statusOf('--strict', '-q', '-t', 'folded', '-o', '-', 'cut.data')).toBe(3);
+});
+
+describe.skipIf(process.platform === 'win32')('what the system refuses is no error of ours', () => {
+  const run = (script: string, options: { uid?: number; gid?: number } = {}) =>
+    spawnSync('sh', ['-c', `perfconv() { "$NODE" "$BIN" "$@"; }; ${script}`], {
+      cwd: dir,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, NODE: process.execPath, BIN: bin },
+      ...options,
+    });
+  // As root nothing is forbidden.
+  const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+  const isForNobody = spawnSync(process.execPath, [bin, '--version'], { cwd: '/', env: {}, ...nobody }).status === 0;
+  if (!isForNobody) announceSkipped('runs of a user without rights', 'nobody may not read this checkout');
+
+  test('too many open files, wherever that shows', () => {
+    writeFileSync(join(dir, 'perf.data'), fileRecording());
+    let refused = 0;
+    // Below that Node itself does not start, above it there are enough.
+    for (let limit = 20; limit < 44; limit += 2) {
+      const { status, stderr } = run(`ulimit -n ${limit}; perfconv -q -o a.folded -o b.pb.gz -o c.csv perf.data`);
+      if (status !== 0) {
+        expect({ limit, status, stderr }).toEqual({ limit, status: 1, stderr: expect.stringMatching(/^perfconv: .*too many open files.*\n$/) });
+        expect(readdirSync(dir)).toEqual(['perf.data']);
+        refused++;
+      } else rmSync(join(dir, 'c.csv'), { recursive: true });
+      for (const name of ['a.folded', 'b.pb.gz']) rmSync(join(dir, name), { force: true });
+    }
+    expect(refused).toBeGreaterThan(3);
+  });
+
+  test.skipIf(!isForNobody)('an output in a directory that may not be entered', () => {
+    chmodSync(dir, 0o755);
+    writeFileSync(join(dir, 'perf.data'), fileRecording());
+    mkdirSync(join(dir, 'closed'), { mode: 0 });
+    for (const args of ['', '-t folded', '-t csv']) {
+      expect(run(`perfconv ${args} -o closed/out perf.data`, nobody)).toMatchObject({ status: 1, stderr: 'perfconv: closed/out: permission denied\n' });
+    }
+    chmodSync(join(dir, 'closed'), 0o755);
+  });
+
+  test.skipIf(process.getuid?.() !== 0 || !isForNobody)('a user whom the system does not know has no home directory', () => {
+    chmodSync(dir, 0o755);
+    writeFileSync(join(dir, 'perf.data'), fileRecording());
+    expect(run('perfconv report -q perf.data', { uid: 54321, gid: 54321 })).toMatchObject({ status: 0, stderr: '' });
+  });
 });
 
 /** Waits until a process has our handlers. Node itself has one for SIGINT, but none for SIGHUP. Source: proc_pid_status(5), SigCgt. */
