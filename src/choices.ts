@@ -5,6 +5,7 @@
 import type { PerfRecord } from './perfdata/records/perf-record.ts';
 import type { DemangleStyle } from './symbols/demangle/demangle.ts';
 
+export { CSV_TABLE_NAMES } from './writers/csv-table-names.ts';
 export { PPROF_LABELS, type PprofLabel } from './writers/pprof-labels.ts';
 export { REPORT_KEYS, type ReportKey } from './writers/report-keys.ts';
 export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from './writers/script-fields.ts';

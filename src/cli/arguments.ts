@@ -22,6 +22,11 @@ export class Arguments {
     return this.isGiven(name);
   }
 
+  /** Whether the command has such an option, given or not. */
+  hasOption(name: string): boolean {
+    return this.#options.has(name);
+  }
+
   isGiven(name: string): boolean {
     return this.#given(name).length > 0;
   }

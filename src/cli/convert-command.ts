@@ -49,7 +49,7 @@ export async function runConvert(args: Arguments, terminal: Terminal, version: s
     plans.flatMap((plan) => plan.outputs),
     terminal,
   );
-  checkConflicts(plans, terminal);
+  checkConflicts(plans, args, terminal);
   checkSymbolPaths(args);
 
   let status = EXIT_DONE;

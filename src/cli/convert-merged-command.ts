@@ -27,6 +27,7 @@ export async function runMergedConvert({ inputs, reading, writing, outputs }: Me
   checkTerminal(outputs, terminal);
   checkConflicts(
     inputs.map((input, index) => ({ input, outputs: index === 0 ? outputs : [] })),
+    args,
     terminal,
   );
   checkDistinct(inputs, terminal);

@@ -6,6 +6,7 @@ import type { Arguments } from './arguments.ts';
 import { reportingFailures } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
+import { checkPrinting } from './output-conflicts.ts';
 import { DEFAULT_INPUT, firstInterrupt, withInput, withProgress } from './reading.ts';
 import { standardOutput } from './standard-output.ts';
 import type { Terminal } from './terminal.ts';
@@ -13,6 +14,7 @@ import type { Terminal } from './terminal.ts';
 /** `perfconv dump`. */
 export async function runDump(args: Arguments, terminal: Terminal): Promise<number> {
   const input = args.inputs[0] ?? DEFAULT_INPUT;
+  checkPrinting([input], args, terminal);
   const types = args.choices('type', RECORD_TYPES);
   const openZstd = nativeZstd();
   const options = { json: args.flag('json'), ...(types && { types }), ...(openZstd && { openZstd }) };

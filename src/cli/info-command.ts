@@ -7,6 +7,7 @@ import type { Arguments } from './arguments.ts';
 import { reportingFailures } from './failures.ts';
 import { infoText } from './info-text.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
+import { checkPrinting } from './output-conflicts.ts';
 import { DEFAULT_INPUT, firstInterrupt, withInput, withProgress } from './reading.ts';
 import { standardOutput } from './standard-output.ts';
 import { EXIT_DONE, EXIT_LOSS, type Terminal } from './terminal.ts';
@@ -16,6 +17,7 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
   const input = args.inputs[0] ?? DEFAULT_INPUT;
   const diagnostics = new Diagnostics();
   return reportingFailures(input, terminal, async () => {
+    checkPrinting([input], args, terminal);
     const stdout = standardOutput(terminal);
     const openZstd = nativeZstd();
     const read = (): Promise<RecordingInfo> =>

@@ -1,8 +1,12 @@
-import { fstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { CSV_TABLE_NAMES } from '../choices.ts';
 import { PerfconvError } from '../errors.ts';
-import { identityOf, statsIdentity } from '../host/output-target.ts';
+import { identityOf } from '../host/output-target.ts';
+import type { Arguments } from './arguments.ts';
+import { FilesRead, inputIdentity, redirectedIdentity } from './files-read.ts';
 import { displayName } from './messages.ts';
 import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
+import { namedSymbolFiles } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What is read, and what is made of it. */
@@ -12,22 +16,46 @@ interface Conversion {
 }
 
 /**
- * Refuses to write one output over another, or over anything that is read, by whatever names the files go.
+ * Refuses to write one output over another, or over anything that is read, by whatever names the files go. Symbol files that are not
+ * given by name are found only while the recording is read: the outputs' stage refuses to replace those.
  * @throws PerfconvError `usage`
  */
-export function checkConflicts(conversions: readonly Conversion[], { stdin }: Pick<Terminal, 'stdin'>): void {
-  const inputs = new Map(conversions.map(({ input }) => [inputIdentity(input, stdin.fd), input]));
+export function checkConflicts(conversions: readonly Conversion[], args: Arguments, terminal: Pick<Terminal, 'stdin' | 'stdout'>): void {
+  const inputs = conversions.map(({ input }) => input);
+  const read = new FilesRead(inputs, namedSymbolFiles(args), terminal);
   const written = new Map<string, Conversion>();
   for (const conversion of conversions) {
-    for (const { path, isChosen } of conversion.outputs) {
-      const identity = path === STANDARD_STREAM ? path : identityOf(path);
-      const input = path === STANDARD_STREAM ? undefined : inputs.get(identity);
-      if (input !== undefined) throw new PerfconvError('usage', overInputText(path, isChosen, conversion.input, input));
-      const other = written.get(identity);
-      if (other !== undefined) throw new PerfconvError('usage', twiceText(path, conversion, other));
-      written.set(identity, conversion);
+    for (const output of conversion.outputs) {
+      if (output.path === STANDARD_STREAM) checkRedirection(read, terminal);
+      for (const path of writtenPaths(output)) {
+        const harm = path === STANDARD_STREAM ? undefined : read.harmBy(path, !output.isChosen);
+        if (harm !== undefined) throw new PerfconvError('usage', harmText(path, output.isChosen, conversion.input, harm));
+        const identity = path === STANDARD_STREAM ? (redirectedIdentity(terminal.stdout) ?? path) : identityOf(path);
+        const other = written.get(identity);
+        if (other !== undefined) throw new PerfconvError('usage', twiceText(output.path, conversion, other));
+        written.set(identity, conversion);
+      }
     }
   }
+}
+
+/**
+ * Refuses to print into a file that is read: `report perf.data >> perf.data`.
+ * @throws PerfconvError `usage`
+ */
+export function checkPrinting(inputs: readonly string[], args: Arguments, terminal: Pick<Terminal, 'stdin' | 'stdout'>): void {
+  if (redirectedIdentity(terminal.stdout) !== undefined) checkRedirection(new FilesRead(inputs, namedSymbolFiles(args), terminal), terminal);
+}
+
+function checkRedirection(read: FilesRead, { stdout }: Pick<Terminal, 'stdout'>): void {
+  const identity = redirectedIdentity(stdout);
+  const harm = identity === undefined ? undefined : read.harmTo(identity, false);
+  if (harm !== undefined) throw new PerfconvError('usage', `standard output would ${harm}`);
+}
+
+/** The paths at which an output's bytes appear: of a directory of tables, itself and each of them. */
+function writtenPaths({ path, format }: PlannedOutput): string[] {
+  return format === 'csv' ? [path, ...CSV_TABLE_NAMES.map((name) => join(path, name))] : [path];
 }
 
 /**
@@ -43,19 +71,9 @@ export function checkDistinct(inputs: readonly string[], { stdin }: Pick<Termina
   }
 }
 
-function inputIdentity(input: string, stdin: number | undefined): string {
-  if (input !== STANDARD_STREAM) return identityOf(input);
-  try {
-    // Redirected from a file, it has a name as well.
-    return stdin === undefined ? input : statsIdentity(fstatSync(stdin, { bigint: true }));
-  } catch {
-    return input; // Closed before we were started.
-  }
-}
-
-function overInputText(path: string, isChosen: boolean, from: string, input: string): string {
-  if (isChosen) return `-o ${path} would overwrite the input`;
-  return `${displayName(from)} would be written to ${path} and overwrite the input ${displayName(input)}: convert it by itself, with -o`;
+function harmText(path: string, isChosen: boolean, from: string, harm: string): string {
+  if (isChosen) return `-o ${path} would ${harm}`;
+  return `${displayName(from)} would be written to ${path} and ${harm}: convert it by itself, with -o`;
 }
 
 function twiceText(path: string, conversion: Conversion, other: Conversion): string {

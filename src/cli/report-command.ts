@@ -8,7 +8,7 @@ import { explainingSymbols } from './explanation.ts';
 import { reportingFailures } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
-import { checkDistinct } from './output-conflicts.ts';
+import { checkDistinct, checkPrinting } from './output-conflicts.ts';
 import { DEFAULT_INPUT, firstInterrupt, planReading, type ReadingPlan, readOptions, withInput, withProgress } from './reading.ts';
 import { isReaderGone, standardOutput } from './standard-output.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
@@ -31,6 +31,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
     ...(limit !== undefined && { limit }),
     ...(weight && { weight }),
   };
+  checkPrinting(inputs, args, terminal);
   if (inputs.length > 1) checkDistinct(inputs, terminal);
   checkSymbolPaths(args);
   const diagnostics = new Diagnostics();

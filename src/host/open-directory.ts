@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Diagnostics } from '../diagnostics.ts';
@@ -13,6 +14,35 @@ const MAIN_FILE = 'data';
 const PART = /^data\.(0|[1-9]\d{0,8})$/;
 /** Where `perf record --kcore` keeps the kernel's code and symbols. */
 const KCORE_DIR = 'kcore_dir';
+
+/** A directory that holds files of a recording. */
+export interface RecordingDirectory {
+  readonly path: string;
+  /** Whether a file of this name in it is, or would be, a part of the recording. */
+  readonly isPart: (name: string) => boolean;
+  /** Paths of those that are there. */
+  readonly files: readonly string[];
+}
+
+/** The directories of a directory recording, with all of its files; none where it is a file, or cannot be read: opening it says why. */
+export function recordingDirectories(path: string): RecordingDirectory[] {
+  const isPart = (name: string): boolean => name === MAIN_FILE || PART.test(name);
+  return [
+    { path, isPart },
+    { path: join(path, KCORE_DIR), isPart: () => true },
+  ].flatMap((directory) => {
+    const names = namesIn(directory.path);
+    return names === undefined ? [] : [{ ...directory, files: names.filter(directory.isPart).map((name) => join(directory.path, name)) }];
+  });
+}
+
+function namesIn(path: string): string[] | undefined {
+  try {
+    return readdirSync(systemPath(path));
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * Opens a directory recording, as `perf record --threads` and `perf record --kcore` write them (DIR_FORMAT): its files,

@@ -5,6 +5,7 @@ import { writeOverviewCsv } from './csv-overview.ts';
 import { writeProcessesCsv } from './csv-processes.ts';
 import { writeResultsCsv } from './csv-results.ts';
 import { writeStatCsv } from './csv-stat.ts';
+import type { CsvTableName } from './csv-table-names.ts';
 
 /** What readperf's tables are made of. */
 export interface CsvInput {
@@ -14,8 +15,7 @@ export interface CsvInput {
 
 /** One of readperf's tables. */
 export interface CsvTable {
-  /** What it is called in the directory that holds them all. */
-  readonly fileName: string;
+  readonly fileName: CsvTableName;
   readonly write: (input: CsvInput, sink: ByteSink) => Promise<void>;
 }
 
