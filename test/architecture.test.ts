@@ -142,8 +142,8 @@ describe('what a recording says', () => {
 
   test('names no file that is written: only outputs are, a temporary file that has no name, and the hex digits of build ids in a cache', () => {
     const writes =
-      /\b(openSync|openDescriptor|open)\([^)]*'(w|wx|a|ax|r\+|w\+|wx\+)'|\b(writeFile|appendFile|createWriteStream|rename|mkdir|mkdtemp|unlink|symlink|copyFile|truncate)(Sync)?\(/;
+      /\b(openSync|openDescriptor|open)\([^)]*'(w|wx|a|ax|r\+|w\+|wx\+)'|\b(writeFile|appendFile|createWriteStream|rename|mkdir|mkdtemp|unlink|link|symlink|copyFile|truncate)(Sync)?\(|\bO_(WRONLY|RDWR|CREAT)\b/;
     const writers = files.filter((file) => NODE_ROOMS.includes(roomOf(file)) && writes.test(textOf(file)));
-    expect(writers.sort()).toEqual(['host/debuginfod-cache.ts', 'host/output-stage.ts', 'host/spill.ts']);
+    expect(writers.sort()).toEqual(['host/debuginfod-cache.ts', 'host/output-commit.ts', 'host/output-stage.ts', 'host/overwrite.ts', 'host/spill.ts']);
   });
 });

@@ -15,7 +15,7 @@ import { reportingFailures } from './failures.ts';
 import { reportingFindings } from './findings.ts';
 import { cleaningUpOnSignals } from './interrupt.ts';
 import { displayName } from './messages.ts';
-import { checkTerminal, withOutputs } from './open-outputs.ts';
+import { checkTerminal, commitOutputs, withOutputs } from './open-outputs.ts';
 import { COMMANDS } from './options.ts';
 import { checkConflicts } from './output-conflicts.ts';
 import { type PlannedOutput, planOutputs } from './outputs.ts';
@@ -65,13 +65,13 @@ async function convertOne(plan: Plan, args: Arguments, terminal: Terminal, isOne
   const diagnostics = new Diagnostics();
   reportUnusedOptions(plan.outputs, args, diagnostics);
   return reportingFindings(diagnostics, args, terminal, plan.input, isOneOfSeveral, async () => {
-    const stage = new OutputStage();
+    const stage = new OutputStage({ opened: plan.reading.openedFiles });
     try {
       await cleaningUpOnSignals(
         () => stage.discardNow(),
         async () => {
           await withInput(plan.input, terminal, diagnostics, (input) => writeOutputs(stage, input, plan, args, terminal, diagnostics));
-          await stage.commit();
+          await commitOutputs(stage, args, terminal);
         },
         firstInterrupt(plan.input, args, terminal),
       );

@@ -5,7 +5,7 @@ import { requireMergeable } from '../merge-recordings.ts';
 import type { WriteOptions } from '../write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { mergeInputs } from './merging.ts';
-import { checkTerminal, withOutputs } from './open-outputs.ts';
+import { checkTerminal, commitOutputs, withOutputs } from './open-outputs.ts';
 import { checkConflicts, checkDistinct } from './output-conflicts.ts';
 import type { PlannedOutput } from './outputs.ts';
 import type { ReadingPlan } from './reading.ts';
@@ -35,7 +35,7 @@ export async function runMergedConvert({ inputs, reading, writing, outputs }: Me
 
   const diagnostics = new Diagnostics();
   reportUnusedOptions(outputs, args, diagnostics);
-  const stage = new OutputStage();
+  const stage = new OutputStage({ opened: reading.openedFiles });
   try {
     return await mergeInputs(
       inputs,
@@ -53,7 +53,7 @@ export async function runMergedConvert({ inputs, reading, writing, outputs }: Me
           );
           await conversion.finish();
         });
-        await stage.commit();
+        await commitOutputs(stage, args, terminal);
       },
     );
   } finally {

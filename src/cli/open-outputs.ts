@@ -1,7 +1,10 @@
+import { CSV_TABLE_NAMES } from '../choices.ts';
 import type { ConvertOutput } from '../convert.ts';
 import { PerfconvError } from '../errors.ts';
 import { GzipSink } from '../host/gzip-sink.ts';
 import type { OutputStage } from '../host/output-stage.ts';
+import type { Arguments } from './arguments.ts';
+import { displayName } from './messages.ts';
 import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
 import { isReaderGone, standardOutput } from './standard-output.ts';
 import type { Terminal } from './terminal.ts';
@@ -21,7 +24,7 @@ export async function withOutputs(
   let compressor: GzipSink | undefined;
   for (const { format, gzip, path } of planned) {
     if (format === 'csv') {
-      outputs.push({ format, openTable: await stage.openDirectory(path) });
+      outputs.push({ format, openTable: await stage.openDirectory(path, CSV_TABLE_NAMES) });
     } else if (path === STANDARD_STREAM) {
       const stdout = standardOutput(terminal);
       if (gzip) compressor = new GzipSink(stdout);
@@ -38,6 +41,13 @@ export async function withOutputs(
     // Standard output comes last: whatever else was asked for is written.
     if (!isReaderGone(error)) throw error;
   }
+}
+
+/** Puts all outputs in their places, and says which of them stayed the files that they were. @throws PerfconvError `io`, `usage` */
+export async function commitOutputs(stage: OutputStage, args: Arguments, { stderr }: Terminal): Promise<void> {
+  const inPlace = await stage.commit();
+  if (args.flag('quiet')) return;
+  for (const { name, reason } of inPlace) stderr.write(`perfconv: wrote ${displayName(name)} in place: ${reason}\n`);
 }
 
 /** Refuses bytes that a terminal cannot show. @throws PerfconvError `usage` */

@@ -7,6 +7,7 @@ import { PerfconvError } from '../errors.ts';
 import { jitDumpsOf } from '../host/jit-dumps.ts';
 import { nativeZstd } from '../host/native-zstd.ts';
 import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
+import { OpenedFiles } from '../host/opened-files.ts';
 import { ProgressBar } from '../host/progress-bar.ts';
 import { NodeSymbolFiles } from '../host/symbol-files.ts';
 import type { ReadProfileOptions } from '../read-profile.ts';
@@ -28,6 +29,8 @@ export interface ReadingPlan {
   readonly symbolizer: SymbolizerOptions;
   /** Where symbols are read from. */
   readonly symbolFiles: SymbolFiles;
+  /** The files that were opened there. */
+  readonly openedFiles: OpenedFiles;
   /** What is read from debug information. */
   readonly debugInfo: NonNullable<ReadProfileOptions['debugInfo']>;
   /** undefined: each format's own. */
@@ -47,6 +50,7 @@ export function planReading(args: Arguments, terminal: Terminal, naming: Pick<Re
   const vmlinux = args.text('vmlinux');
   const perfMapDir = args.text('perf-map-dir');
   const debuginfod = planDebuginfod(args, terminal);
+  const openedFiles = new OpenedFiles();
   return {
     filter: readFilter(args),
     symbolizer: {
@@ -64,7 +68,8 @@ export function planReading(args: Arguments, terminal: Terminal, naming: Pick<Re
     // perf 6.1 shows inlined functions in callchains of debug information only.
     debugInfo: naming.debugInfo ?? (args.flag('no-inline') || compatPerf ? 'lines' : 'inlines'),
     demangle: readDemangle(args) ?? naming.demangle,
-    symbolFiles: new NodeSymbolFiles(debuginfod),
+    symbolFiles: new NodeSymbolFiles(debuginfod, openedFiles),
+    openedFiles,
     maxStack: args.count('max-stack'),
   };
 }
@@ -136,7 +141,7 @@ export function readOptions(plan: ReadingPlan, { modifiedNs, kcoreDir }: OpenInp
     debugInfo: plan.debugInfo,
     ...(plan.demangle && { demangle: plan.demangle }),
     symbolizer: new Symbolizer(plan.symbolFiles, symbolizerOptions, diagnostics),
-    openJitDump: jitDumpsOf(plan.symbolizer),
+    openJitDump: jitDumpsOf(plan.symbolizer, plan.openedFiles),
     ...(openZstd && { openZstd }),
     ...(plan.maxStack !== undefined && { maxStack: plan.maxStack }),
     ...(modifiedNs !== undefined && { fallbackCaptureTimeNs: modifiedNs }),

@@ -5,6 +5,8 @@ export { GzipSink } from './gzip-sink.ts';
 export { type JitDumpDirectories, jitDumpsOf } from './jit-dumps.ts';
 export { nativeZstd } from './native-zstd.ts';
 export { type OpenInput, openFile, openStandardInput } from './open-input.ts';
+export { OpenedFiles } from './opened-files.ts';
+export type { CommitOptions, InPlaceOutput } from './output-commit.ts';
 export { OutputStage } from './output-stage.ts';
 export { type OutputStream, openStandardOutput } from './standard-output.ts';
 export { NodeSymbolFiles } from './symbol-files.ts';

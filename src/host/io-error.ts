@@ -4,6 +4,7 @@ import { PerfconvError } from '../errors.ts';
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   ENOTDIR: 'a part of the path is not a directory',
+  ENOTEMPTY: 'is a directory that is not empty',
   EISDIR: 'is a directory',
   EACCES: 'permission denied',
   EPERM: 'operation not permitted',
@@ -20,6 +21,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOMEM: 'out of memory',
   EPIPE: 'the reader has gone',
   EBUSY: 'is in use',
+  EXDEV: 'lies in another file system',
+  ETXTBSY: 'is a program that is running',
   ENXIO: 'no such device',
 };
 
@@ -43,9 +46,13 @@ export function refusalOf(error: unknown): PerfconvError | undefined {
   return ioError(error, 'path' in error && typeof error.path === 'string' ? error.path : String(error.syscall));
 }
 
+/** What the system's refusal means, in the words of messages: `no space left on device`. */
+export function reasonOf(error: unknown): string {
+  return REASONS[systemCode(error) ?? ''] ?? (error instanceof Error ? error.message : String(error));
+}
+
 /** An `io` error of one sentence about a file, from what the system threw. One that is typed already stays as it is. */
 export function ioError(error: unknown, file: string): PerfconvError {
   if (error instanceof PerfconvError) return error;
-  const reason = REASONS[systemCode(error) ?? ''] ?? (error instanceof Error ? error.message : String(error));
-  return new PerfconvError('io', reason, { file }, { cause: error });
+  return new PerfconvError('io', reasonOf(error), { file }, { cause: error });
 }

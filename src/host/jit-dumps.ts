@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { jitDumpPid, type OpenJitDump } from '../perfdata/jitdump.ts';
 import { namespacedPid } from '../symbols/jit/namespaced-pid.ts';
+import type { OpenedFiles } from './opened-files.ts';
 import { openRegularFileNow } from './regular-file.ts';
 
 /** Where jitdump files are looked for besides at their own paths. */
@@ -11,8 +12,11 @@ export interface JitDumpDirectories {
   readonly symfs?: string;
 }
 
-/** Opens jitdump files of this machine; while their process lives, also those that only it sees (a container's). */
-export function jitDumpsOf({ perfMapDir, symfs }: JitDumpDirectories): OpenJitDump {
+/**
+ * Opens jitdump files of this machine; while their process lives, also those that only it sees (a container's).
+ * @param opened gets the files that are opened
+ */
+export function jitDumpsOf({ perfMapDir, symfs }: JitDumpDirectories, opened?: OpenedFiles): OpenJitDump {
   return (path, pid) => {
     const name = path.slice(path.lastIndexOf('/') + 1);
     // Whatever a recording names, nothing else is opened.
@@ -23,7 +27,7 @@ export function jitDumpsOf({ perfMapDir, symfs }: JitDumpDirectories): OpenJitDu
     const isOwnFirst = Number(number) !== pid && isOwnNumber(pid, number);
     const places = symfs !== undefined ? [symfs + path] : isOwnFirst ? [own, path] : [path, own];
     for (const place of perfMapDir === undefined ? places : [`${perfMapDir}/${name}`, ...places]) {
-      const source = openRegularFileNow(place);
+      const source = openRegularFileNow(place, opened);
       if (source !== undefined) return source;
     }
     return undefined;

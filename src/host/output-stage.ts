@@ -1,26 +1,22 @@
-import { chmodSync, mkdirSync, open, openSync, rmSync, type Stats } from 'node:fs';
-import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { fchmodSync, fchownSync, fstatSync, mkdirSync, open, openSync, rmSync, type Stats } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { PerfconvError } from '../errors.ts';
 import { FileSink } from './file-sink.ts';
 import { GzipSink } from './gzip-sink.ts';
-import { ioError, systemCode } from './io-error.ts';
+import { ioError, reasonOf, systemCode } from './io-error.ts';
+import { type CommitOptions, type InPlaceOutput, isWritableFile, OutputCommit, type StagedPath } from './output-commit.ts';
 import { targetOf } from './output-target.ts';
-import { randomHex } from './random-hex.ts';
 import { absolutePath, systemPath } from './system-path.ts';
+import { temporaryPath } from './temporary-path.ts';
 
 const openDescriptor = promisify(open);
 
-/** A path that is written beside its place and moved there when everything is done. */
-interface StagedPath {
-  readonly temporary: string;
-  readonly target: string;
-  /** What messages call it: the path as the user gave it. */
-  readonly name: string;
-  readonly isDirectory: boolean;
-}
+/** Errors for directories in which this user cannot create files. */
+const NOT_WRITABLE = ['EACCES', 'EPERM', 'EROFS'];
 
 /**
  * The outputs of one conversion while they are made. Files and directories appear whole, all together at
@@ -30,52 +26,51 @@ export class OutputStage {
   readonly #staged: StagedPath[] = [];
   readonly #files: FileSink[] = [];
   readonly #compressors: GzipSink[] = [];
+  readonly #options: CommitOptions;
+  #commit: OutputCommit | undefined;
+
+  constructor(options: CommitOptions = {}) {
+    this.#options = options;
+  }
 
   /**
-   * Opens a file. A device or a pipe is written directly: nothing may take its place.
+   * Opens a file. One that is there already keeps its mode, and its owner and hard links where that is possible. A device or a pipe is
+   * written directly: nothing may take its place.
    * @throws PerfconvError `io` when it cannot be made, before any work was spent on it
    */
   async openFile(path: string, gzip = false): Promise<ByteSink> {
     const target = await statTarget(path);
-    if (target?.isDirectory()) throw new PerfconvError('io', 'is a directory', { file: path });
-    const file = target !== undefined && !target.isFile() ? await this.#openDirectly(path) : await this.#openStaged(path, target);
+    requireNoDirectory(path, target);
+    const file = target !== undefined && !target.isFile() ? await this.#openDirectly(path) : this.#openStaged(path, target);
     this.#files.push(file);
     return gzip ? this.#compressed(file) : file;
   }
 
   /**
    * Opens a directory, and gives what opens files in it. One that is there already keeps what is not written anew.
+   * @param fileNames names of files that will be opened: what is in the way of one is reported at once
    * @throws PerfconvError `io`
    */
-  async openDirectory(path: string): Promise<(fileName: string) => Promise<ByteSink>> {
+  async openDirectory(path: string, fileNames: readonly string[] = []): Promise<(fileName: string) => Promise<ByteSink>> {
     const target = await statTarget(path);
-    if (target !== undefined && !target.isDirectory()) throw new PerfconvError('io', 'is no directory, and the tables need one', { file: path });
-    const temporary = this.#stage(path, true);
-    create(path, () => mkdirSync(systemPath(temporary)));
-    return async (fileName) => {
-      const file = new FileSink(
-        create(path, () => openSync(systemPath(join(temporary, fileName)), 'wx')),
-        join(path, fileName),
-      );
-      this.#files.push(file);
-      return file;
-    };
+    if (target === undefined) return this.#openNewDirectory(path);
+    if (!target.isDirectory()) throw new PerfconvError('io', 'is no directory, and the tables need one', { file: path });
+    for (const fileName of fileNames) requireNoDirectory(join(path, fileName), await statTarget(join(path, fileName)));
+    return (fileName) => this.openFile(join(path, fileName));
   }
 
-  /** Everything is written: moves all outputs to their places. */
-  async commit(): Promise<void> {
+  /**
+   * Everything is written: puts all outputs in their places.
+   * @returns those that could not be replaced as a whole and were written in place
+   * @throws PerfconvError `io`, `usage` when a file that was read would be replaced; then all outputs are as they were
+   */
+  async commit(): Promise<readonly InPlaceOutput[]> {
     for (const compressor of this.#compressors) await compressor.end();
     await this.#closeFiles();
-    while (this.#staged.length > 0) {
-      const { temporary, target, name, isDirectory } = this.#staged[0];
-      try {
-        if (isDirectory) await moveDirectory(temporary, target);
-        else await rename(systemPath(temporary), systemPath(target));
-      } catch (error) {
-        throw ioError(error, name);
-      }
-      this.#staged.shift();
-    }
+    this.#commit = new OutputCommit(this.#staged, this.#options);
+    const inPlace = await this.#commit.run();
+    this.#removeTemporaries();
+    return inPlace;
   }
 
   /** Something failed: removes what was begun. Does nothing after {@link commit}. Never throws. */
@@ -85,9 +80,20 @@ export class OutputStage {
     for (const { temporary } of this.#staged.splice(0)) await rm(systemPath(temporary), { recursive: true, force: true }).catch(() => {});
   }
 
-  /** As {@link discard}, at once: for a process that a signal ends. */
+  /** As {@link discard}, at once: for a process that a signal ends. In the middle of {@link commit}, outputs become what they were. */
   discardNow(): void {
-    for (const { temporary } of this.#staged.splice(0)) rmSync(systemPath(temporary), { recursive: true, force: true });
+    this.#commit?.undo();
+    this.#removeTemporaries();
+  }
+
+  #removeTemporaries(): void {
+    for (const { temporary } of this.#staged.splice(0)) {
+      try {
+        rmSync(systemPath(temporary), { recursive: true, force: true });
+      } catch {
+        // The outputs are complete, or the failure that matters is reported already.
+      }
+    }
   }
 
   #compressed(file: FileSink): GzipSink {
@@ -96,12 +102,54 @@ export class OutputStage {
     return compressor;
   }
 
-  async #openStaged(path: string, target: Stats | undefined): Promise<FileSink> {
-    const temporary = this.#stage(path, false);
-    // At once, not in a thread: a signal must find every file that was made.
-    const descriptor = create(path, () => openSync(systemPath(temporary), 'wx'));
-    if (target !== undefined) chmodSync(systemPath(temporary), target.mode & 0o777);
-    return new FileSink(descriptor, path);
+  #openNewDirectory(path: string): (fileName: string) => Promise<ByteSink> {
+    const target = targetOf(path);
+    const temporary = temporaryPath(dirname(target));
+    this.#staged.push({ temporary, target, name: path, isDirectory: true, inPlace: undefined });
+    create(path, () => mkdirSync(systemPath(temporary)));
+    return async (fileName) => {
+      const name = join(path, fileName);
+      const file = new FileSink(
+        create(name, () => openSync(systemPath(join(temporary, fileName)), 'wx')),
+        name,
+      );
+      this.#files.push(file);
+      return file;
+    };
+  }
+
+  /** Opens a file beside its place, which lies in the same file system; behind a symbolic link, beside what it points to. */
+  #openStaged(path: string, existing: Stats | undefined): FileSink {
+    const target = targetOf(path);
+    try {
+      const descriptor = this.#create({ temporary: temporaryPath(dirname(target)), target, name: path, isDirectory: false, inPlace: undefined }, existing);
+      return new FileSink(descriptor, path);
+    } catch (error) {
+      if (existing === undefined || !NOT_WRITABLE.includes(systemCode(error) ?? '') || !isWritableFile(target)) throw error;
+      const inPlace = `no file can be made beside it (${reasonOf(error)})`;
+      return new FileSink(this.#create({ temporary: temporaryPath(tmpdir()), target, name: path, isDirectory: false, inPlace }, existing), path);
+    }
+  }
+
+  /**
+   * Makes the file to write to, and decides how it comes to its place.
+   * @param existing the file that is there already
+   */
+  #create(staged: StagedPath, existing: Stats | undefined): number {
+    this.#staged.push(staged);
+    try {
+      // At once, not in a thread: a signal must find every file that was made. Until it has the mode of the other, it is for nobody else.
+      const make = (): number => openSync(systemPath(staged.temporary), 'wx', existing === undefined ? 0o666 : 0o600);
+      const descriptor = staged.inPlace === undefined ? create(staged.name, make) : createElsewhere(staged.temporary, make);
+      if (existing === undefined || staged.inPlace !== undefined) return descriptor;
+      const inPlace = isWritableFile(staged.target) ? whyInPlace(descriptor, existing) : undefined;
+      if (inPlace !== undefined) this.#staged[this.#staged.length - 1] = { ...staged, inPlace };
+      else takeAttributes(descriptor, existing);
+      return descriptor;
+    } catch (error) {
+      this.#staged.pop();
+      throw error;
+    }
   }
 
   async #openDirectly(path: string): Promise<FileSink> {
@@ -112,16 +160,35 @@ export class OutputStage {
     }
   }
 
-  /** A name beside the target, which lies in the same file system; behind a symbolic link, beside what it points to. */
-  #stage(path: string, isDirectory: boolean): string {
-    const target = targetOf(path);
-    const temporary = join(dirname(target), `.perfconv-${process.pid}-${randomHex(4)}.tmp`);
-    this.#staged.push({ temporary, target, name: path, isDirectory });
-    return temporary;
-  }
-
   async #closeFiles(): Promise<void> {
     for (const file of this.#files) await file.close();
+  }
+}
+
+/** Why a file that is there has to be written to if it is to keep what it has; undefined when another can take its place. */
+function whyInPlace(descriptor: number, existing: Stats): string | undefined {
+  if (existing.nlink > 1) return 'it has other hard links';
+  return takeOwner(descriptor, existing) ? undefined : 'it would lose its owner';
+}
+
+/** Owner and permissions of the file that is replaced, where they can be had. Its set-user-ID bits are dropped, as a write to it would. */
+function takeAttributes(descriptor: number, existing: Stats): void {
+  takeOwner(descriptor, existing);
+  try {
+    fchmodSync(descriptor, existing.mode & 0o777);
+  } catch {
+    // There are file systems without permissions.
+  }
+}
+
+/** @returns whether the file belongs to the same user and group now */
+function takeOwner(descriptor: number, { uid, gid }: Stats): boolean {
+  try {
+    const own = fstatSync(descriptor);
+    if (own.uid !== uid || own.gid !== gid) fchownSync(descriptor, uid, gid);
+    return true;
+  } catch {
+    return false; // Only root gives files away.
   }
 }
 
@@ -132,6 +199,19 @@ async function statTarget(path: string): Promise<Stats | undefined> {
     // Missing is what it may be; whatever else is wrong shows when the file beside it is made.
     if (systemCode(error) === 'ENOENT') return undefined;
     throw ioError(error, path);
+  }
+}
+
+function requireNoDirectory(path: string, target: Stats | undefined): void {
+  if (target?.isDirectory()) throw new PerfconvError('io', 'is a directory', { file: path });
+}
+
+/** Makes a file that does not lie where the user named one. */
+function createElsewhere<T>(temporary: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw ioError(error, temporary);
   }
 }
 
@@ -149,15 +229,4 @@ function create<T>(path: string, make: () => T): T {
 function missingDirectory(path: string): string {
   const target = targetOf(path);
   return dirname(target === absolutePath(path) ? path : target);
-}
-
-/** Moves a directory to its place; into one that is there already, file by file. */
-async function moveDirectory(temporary: string, target: string): Promise<void> {
-  const isThere = await stat(systemPath(target)).catch(() => undefined);
-  if (isThere === undefined) {
-    await rename(systemPath(temporary), systemPath(target));
-    return;
-  }
-  for (const name of await readdir(systemPath(temporary))) await rename(systemPath(join(temporary, name)), systemPath(join(target, name)));
-  await rm(systemPath(temporary), { recursive: true, force: true });
 }

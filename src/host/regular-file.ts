@@ -4,6 +4,7 @@ import type { ByteSource } from '../bytes/byte-source.ts';
 import { BufferSource } from '../bytes/byte-source.ts';
 import { PerfconvError } from '../errors.ts';
 import { ioError, isOutOfDescriptors } from './io-error.ts';
+import type { OpenedFiles } from './opened-files.ts';
 import { systemPath } from './system-path.ts';
 
 /** Kernels with every symbol have lists of some 20 MB. */
@@ -13,10 +14,11 @@ const FIRST_MADE_SIZE_BYTES = 1 << 20;
 /**
  * Opens a file for reading, if it is a regular one: paths of a recording are not to be trusted. A device is not even opened, which
  * may do something to it, and opening a FIFO must not wait for a writer.
+ * @param opened notes it
  * @returns undefined: it does not exist, is not readable or not a regular file
  * @throws PerfconvError `io` where the process can open no more files
  */
-export function openRegularFile(path: string): ByteSource | undefined {
+export function openRegularFile(path: string, opened?: OpenedFiles): ByteSource | undefined {
   let descriptor: number;
   try {
     const place = systemPath(path);
@@ -27,8 +29,9 @@ export function openRegularFile(path: string): ByteSource | undefined {
     return undefined;
   }
   try {
-    const stat = fstatSync(descriptor);
-    if (stat.isFile() && stat.size > 0) return new DescriptorSource(path, descriptor, stat.size);
+    const stat = fstatSync(descriptor, { bigint: true });
+    if (stat.isFile()) opened?.add(path, stat);
+    if (stat.isFile() && stat.size > 0n) return new DescriptorSource(path, descriptor, Number(stat.size));
     // Files of /proc and /sys say that they are empty; what they hold is made while it is read.
     const content = stat.isFile() ? readMade(descriptor) : undefined;
     closeSync(descriptor);
@@ -40,8 +43,8 @@ export function openRegularFile(path: string): ByteSource | undefined {
 }
 
 /** {@link openRegularFile} for a file that says how large it is, or is empty, to be read where nothing can be waited for. */
-export function openRegularFileNow(path: string): BlockingSource | undefined {
-  const source = openRegularFile(path);
+export function openRegularFileNow(path: string, opened?: OpenedFiles): BlockingSource | undefined {
+  const source = openRegularFile(path, opened);
   if (source === undefined || source instanceof DescriptorSource) return source;
   return source.sizeBytes === 0 ? { name: path, sizeBytes: 0, readNow: () => 0, close: () => {} } : undefined;
 }

@@ -10,6 +10,7 @@ import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';
 import { homeDirectory } from './home-directory.ts';
 import { ioError, isOutOfDescriptors, systemCode } from './io-error.ts';
+import type { OpenedFiles } from './opened-files.ts';
 import { openRegularFile } from './regular-file.ts';
 import { systemPath } from './system-path.ts';
 
@@ -20,13 +21,24 @@ const MAX_VDSO_SIZE_BYTES = 1 << 20;
 export class NodeSymbolFiles implements SymbolFiles {
   readonly fetch?: NonNullable<SymbolFiles['fetch']>;
 
-  /** @param debuginfod asked for what is not on this machine; nobody is without it */
-  constructor(debuginfod?: DebuginfodClient) {
-    if (debuginfod !== undefined) this.fetch = (buildId, kind) => debuginfod.fetch(buildId, kind);
+  readonly #opened: OpenedFiles | undefined;
+
+  /**
+   * @param debuginfod asked for what is not on this machine; nobody is without it
+   * @param opened gets the files that are opened
+   */
+  constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles) {
+    this.#opened = opened;
+    if (debuginfod === undefined) return;
+    this.fetch = async (buildId, kind) => {
+      const fetched = await debuginfod.fetch(buildId, kind);
+      if (fetched.source !== undefined) opened?.add(fetched.source.name, statSync(fetched.source.name, { bigint: true }));
+      return fetched;
+    };
   }
 
   async open(path: string): Promise<ByteSource | undefined> {
-    return openRegularFile(path);
+    return openRegularFile(path, this.#opened);
   }
 
   async isForbidden(path: string): Promise<boolean> {

@@ -1,12 +1,14 @@
-import { closeSync, linkSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, cpSync, linkSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { fileRecording } from '../support/cli-recordings.ts';
 import { runMain } from '../support/run-main.ts';
 
+const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
 const KALLSYMS = 'ffffffff81000000 T _text\n';
 
 let dir: string;
@@ -95,6 +97,19 @@ describe('symbol files', () => {
       });
     }
     expect(readFileSync(at('symbols.folded'), 'utf8')).toBe(KALLSYMS);
+  });
+
+  test('that were found are not written over, and then no output is', async () => {
+    cpSync(join(fixtures, 'symfs'), at('symfs'), { recursive: true });
+    const binary = at('symfs/opt/perfconv-fixtures/bin/tree');
+    linkSync(binary, at('tree.folded'));
+    const before = contents();
+    const output = at('tree.folded');
+    expect(await runMain(['-q', '--symfs', at('symfs'), '-o', at('first.pb'), '-o', output, join(fixtures, 'tree.data')])).toMatchObject({
+      status: 2,
+      stderr: `perfconv: ${output} would overwrite ${binary}, which symbols were read from\n`,
+    });
+    expect(contents()).toEqual(before);
   });
 });
 

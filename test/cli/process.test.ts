@@ -238,6 +238,47 @@ describe.skipIf(process.platform === 'win32')('what the system refuses is no err
     chmodSync(join(dir, 'closed'), 0o755);
   });
 
+  test.skipIf(!isForNobody)('a file that may be written in a directory that may not', () => {
+    chmodSync(dir, 0o755);
+    writeFileSync(join(dir, 'perf.data'), fileRecording());
+    mkdirSync(join(dir, 'fixed'));
+    writeFileSync(join(dir, 'fixed/out.folded'), 'old');
+    chmodSync(join(dir, 'fixed/out.folded'), 0o666);
+    chmodSync(join(dir, 'fixed'), 0o555);
+    expect(run('perfconv -o fixed/out.folded perf.data', nobody)).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('perfconv: wrote fixed/out.folded in place: no file can be made beside it (permission denied)\n'),
+    });
+    expect(readFileSync(join(dir, 'fixed/out.folded'), 'utf8')).toBe(folded);
+    expect(run('perfconv -q -o fixed/new.folded perf.data', nobody)).toMatchObject({ status: 1, stderr: 'perfconv: fixed/new.folded: permission denied\n' });
+    expect(readdirSync(join(dir, 'fixed'))).toEqual(['out.folded']);
+    chmodSync(join(dir, 'fixed'), 0o755);
+  });
+
+  // In a namespace of its own, so that nothing stays mounted.
+  const canMount = spawnSync('unshare', ['-m', 'true']).status === 0;
+  if (!canMount) announceSkipped('outputs that are mounted', 'mounting needs root');
+
+  test.skipIf(!canMount)('a file that is mounted, and a directory that is a file system of its own', () => {
+    writeFileSync(join(dir, 'perf.data'), fileRecording());
+    mkdirSync(join(dir, 'volume'));
+    for (const name of ['source', 'mounted.folded']) writeFileSync(join(dir, name), 'old, and longer than what comes: '.repeat(10));
+    const script = `mount --bind source mounted.folded && mount -t tmpfs tmpfs volume &&
+      perfconv -o mounted.folded -t csv -o volume -o new.pb perf.data && ls -A volume`;
+    const { status, stdout, stderr } = spawnSync('unshare', ['-m', 'sh', '-c', `perfconv() { "$NODE" "$BIN" "$@"; }; ${script}`], {
+      cwd: dir,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, NODE: process.execPath, BIN: bin },
+    });
+    expect({ status, stdout, stderr }).toEqual({
+      status: 0,
+      stdout: 'overview.csv\nprocesses.csv\nresults.csv\nstat.csv\n',
+      stderr: expect.stringContaining('perfconv: wrote mounted.folded in place: it cannot be replaced (is in use)\n'),
+    });
+    expect(readFileSync(join(dir, 'source'), 'utf8')).toBe(folded);
+    expect(readdirSync(dir).sort()).toEqual(['mounted.folded', 'new.pb', 'perf.data', 'source', 'volume']);
+  });
+
   test.skipIf(process.getuid?.() !== 0 || !isForNobody)('a user whom the system does not know has no home directory', () => {
     chmodSync(dir, 0o755);
     writeFileSync(join(dir, 'perf.data'), fileRecording());
