@@ -1,4 +1,4 @@
-import { fstatSync, readSync, type Stats, statSync } from 'node:fs';
+import { fstatSync, readFileSync, readSync, type Stats, statSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { PerfconvError } from '../errors.ts';
@@ -8,7 +8,6 @@ import { WritableSink } from './writable-sink.ts';
 /** `process.stdout`, or a stream that stands in for it and has no descriptor. */
 export type OutputStream = Writable & { readonly fd?: number; readonly isTTY?: boolean };
 
-const STANDARD_ERROR = 2;
 const NULL_DEVICE = '/dev/null';
 
 /**
@@ -26,20 +25,29 @@ export function openStandardOutput(stream: OutputStream, name: string): ByteSink
   return new FileSink(fd, name);
 }
 
+/** Shells, by the names that /proc/PID/comm has for them: with a leading dash in login shells. */
+const SHELL = /^-?(?:ba|da|z|k|mk|ya|a|fi)?sh$/;
+
 /**
- * Whether a descriptor was closed when Node started, which then opened /dev/null in its place, for reading and writing. A shell's
- * `> /dev/null` opens it for writing only. Some launchers open it for both, too; those that throw away everything (daemon(3),
- * Node's `stdio: 'ignore'`) do so with standard error as well, and mean it.
+ * Whether a descriptor was closed when Node started, which then opened /dev/null in its place, for reading and writing. A shell closes
+ * descriptors (`1>&-`), and what it opens for `> /dev/null` cannot be read. Other launchers (Python's `subprocess.DEVNULL`, Node's
+ * `stdio: 'ignore'`) open /dev/null for both and mean it, and so does a shell that they started with it.
  */
 function wasClosed(fd: number): boolean {
-  return isReadableNull(fd) && !isReadableNull(STANDARD_ERROR);
+  if (!isReadableNull(fd)) return false;
+  try {
+    const parent = `/proc/${process.ppid}`;
+    if (!SHELL.test(readFileSync(`${parent}/comm`, 'utf8').trimEnd())) return false;
+    // Some shells close their own descriptor while the program runs.
+    return statSync(`${parent}/fd/${fd}`, { throwIfNoEntry: false })?.rdev !== statSync(NULL_DEVICE).rdev;
+  } catch {
+    return false; // A system without /proc, or a shell of another user.
+  }
 }
 
 function isReadableNull(fd: number): boolean {
-  const stats = statDescriptor(fd);
-  if (!stats?.isCharacterDevice()) return false;
   try {
-    return stats.rdev === statSync(NULL_DEVICE).rdev && readSync(fd, new Uint8Array(1)) === 0;
+    return fstatSync(fd).rdev === statSync(NULL_DEVICE).rdev && readSync(fd, new Uint8Array(1)) === 0;
   } catch {
     return false; // Open for writing only, or a system without such a device.
   }

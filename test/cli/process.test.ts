@@ -134,10 +134,13 @@ describe.skipIf(process.platform === 'win32')('standard output', () => {
   });
 
   test.each(commands.map((args) => [args]))('closed, it is a failure, also of %j; thrown away, it is none', (args) => {
-    expect(shell('"$NODE" "$@" 1>&-', args)).toMatchObject({ status: 1, stderr: 'perfconv: standard output: is closed\n' });
+    expect(shell('"$NODE" "$@" 1>&-; exit $?', args)).toMatchObject({ status: 1, stderr: 'perfconv: standard output: is closed\n' });
     expect(shell('"$NODE" "$@" > /dev/null', args)).toMatchObject({ status: 0, stderr: '' });
-    // As daemon(3) has it, and Node's `stdio: 'ignore'`.
-    expect(shell('"$NODE" "$@" 1<> /dev/null 2>&1', args).status).toBe(0);
+    // What other launchers open for it can be read as well: Node's `stdio: 'ignore'`, Python's `subprocess.DEVNULL`, daemon(3).
+    const launch = (file: string, launched: readonly string[]) =>
+      spawnSync(file, launched, { cwd: dir, encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'] });
+    expect(launch(process.execPath, [bin, ...args]).status).toBe(0);
+    expect(launch('sh', ['-c', '"$0" "$@"; exit $?', process.execPath, bin, ...args]).status).toBe(0);
   });
 
   test.skipIf(!existsSync('/dev/full')).each(commands.map((args) => [args]))('a full device, with %j', (args) => {
@@ -145,7 +148,7 @@ describe.skipIf(process.platform === 'win32')('standard output', () => {
   });
 
   test('closed, no other output is made', () => {
-    expect(shell('"$NODE" "$@" 1>&-', ['-q', '-o', 'a.folded', '-t', 'script', '-o', '-', 'perf.data']).status).toBe(1);
+    expect(shell('"$NODE" "$@" 1>&-; exit $?', ['-q', '-o', 'a.folded', '-t', 'script', '-o', '-', 'perf.data']).status).toBe(1);
     expect(readdirSync(dir)).toEqual(['perf.data']);
   });
 
