@@ -15,6 +15,7 @@ import { DETAIL_VALUES, type DetailName, SampleDetails } from './profile/sample-
 import { wallClockOffset } from './session/clock.ts';
 import type { SampleFilter } from './session/filter.ts';
 import type { RecordObserver } from './session/replay.ts';
+import type { LeafRule } from './session/sample-reader.ts';
 import { runSession, type SessionResult } from './session/session.ts';
 import { symbolizeLocations } from './symbolize.ts';
 import type { DemangleStyle } from './symbols/demangle/demangle.ts';
@@ -31,6 +32,8 @@ export interface ReadProfileOptions {
   readonly maxStack?: number;
   /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see the README. False by default. */
   readonly compatPerf?: boolean;
+  /** What the leaf of a stack is. Default: `callchain-or-ip`; `callchain` with `compatPerf`, as perf script prints stacks. */
+  readonly leaf?: LeafRule;
   /**
    * For recordings of `simpleperf record --trace-offcpu`: give switches off the CPU the nanoseconds until the thread was back
    * as their period, in place of the recorded 1. False by default.
@@ -97,6 +100,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
       maxStack: options.maxStack ?? (compatPerf ? PERF_MAX_STACK : Number.POSITIVE_INFINITY),
       compatPerf,
       offCpuTimes: options.offCpuTimes ?? false,
+      ...(options.leaf && { leaf: options.leaf }),
       ...(details && { details: { sink: details, values: DETAIL_VALUES, wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) } }),
       ...(options.openJitDump && { openJitDump: options.openJitDump }),
       ...(options.observer && { observer: options.observer }),

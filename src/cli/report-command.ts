@@ -2,7 +2,7 @@ import pc from 'picocolors';
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { REPORT_KEYS, WEIGHTS } from '../choices.ts';
 import { Diagnostics } from '../diagnostics.ts';
-import { REPORT_NAMING, type ReportOptions, report, writeReport } from '../report.ts';
+import { REPORT_NAMING, type ReportOptions, report, reportLeaf, writeReport } from '../report.ts';
 import type { Arguments } from './arguments.ts';
 import { explainingSymbols } from './explanation.ts';
 import { reportingFailures } from './failures.ts';
@@ -27,6 +27,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   const options = {
     sort: args.choices('sort', REPORT_KEYS) ?? (['function', 'dso'] as const),
     children: args.flag('children'),
+    compatPerf: plan.symbolizer.compatPerf,
     paintPercent: percentPainter(terminal),
     ...(limit !== undefined && { limit }),
     ...(weight && { weight }),
@@ -73,7 +74,7 @@ async function reportMerged(
     () => {},
     (takeAll) =>
       untilReaderIsGone(async () => {
-        await takeAll(({ source }, label, reading, ofInput) => merger.add(source, label, reading, ofInput));
+        await takeAll(({ source }, label, reading, ofInput) => merger.add(source, label, { ...reportLeaf(reading.compatPerf), ...reading }, ofInput));
         const profile = merger.finish();
         merger.requireSamples(profile);
         await writeReport(profile, sink, options);

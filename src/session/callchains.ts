@@ -68,8 +68,7 @@ export class CallchainTable {
    */
   intern(view: ByteView, offset: number, count: number, cpumode: number): number {
     // hot
-    const start = this.#size === 0 ? 0 : this.#ends[this.#size - 1];
-    if (start + count * 2 + 2 > this.words.length) this.words = grown(this.words, start + count * 2 + 2);
+    const start = this.#roomFor(count + 1);
     const { words } = this;
     let at = start;
     let hash = 0;
@@ -79,6 +78,40 @@ export class CallchainTable {
       words[at++] = 0xffffffff;
       hash = mix(hash, marker, 0xffffffff);
     }
+    return this.#internTail(start, at + count * 2, this.#append(view, offset, count, at, hash));
+  }
+
+  /**
+   * Index of the chain whose entries are an address of its own, which is the leaf, and after it the `count` entries at `offset`.
+   * @param cpumode mode of the leaf, and of the entries before the first marker
+   */
+  internWithLeaf(lo: number, hi: number, view: ByteView, offset: number, count: number, cpumode: number): number {
+    // hot
+    const start = this.#roomFor(count + 2);
+    const { words } = this;
+    const marker = markerOf(cpumode);
+    words[start] = marker;
+    words[start + 1] = 0xffffffff;
+    words[start + 2] = lo;
+    words[start + 3] = hi;
+    const hash = mix(mix(0, marker, 0xffffffff), lo, hi);
+    return this.#internTail(start, start + 4 + count * 2, this.#append(view, offset, count, start + 4, hash));
+  }
+
+  /** Makes room for a chain of so many entries after the last one. @returns index of its first word */
+  #roomFor(entries: number): number {
+    // hot
+    const start = this.#size === 0 ? 0 : this.#ends[this.#size - 1];
+    if (start + entries * 2 > this.words.length) this.words = grown(this.words, start + entries * 2);
+    return start;
+  }
+
+  /** Copies the `count` entries at `offset` to `words[at]`. @returns the hash with them mixed in */
+  #append(view: ByteView, offset: number, count: number, to: number, before: number): number {
+    // hot
+    const { words } = this;
+    let at = to;
+    let hash = before;
     const source = view.words;
     if (source !== undefined && view.littleEndian && (offset & 3) === 0) {
       for (let from = offset >>> 2, end = from + count * 2; from < end; from += 2, at += 2) {
@@ -97,14 +130,13 @@ export class CallchainTable {
         hash = mix(hash, lo, hi);
       }
     }
-    return this.#internTail(start, at, hash);
+    return hash;
   }
 
   /** Index of the chain that is one address alone: what a sample without a callchain amounts to. */
   internSingle(lo: number, hi: number, cpumode: number): number {
     // hot
-    const start = this.#size === 0 ? 0 : this.#ends[this.#size - 1];
-    if (start + 4 > this.words.length) this.words = grown(this.words, start + 4);
+    const start = this.#roomFor(2);
     const { words } = this;
     const marker = markerOf(cpumode);
     words[start] = marker;
@@ -170,6 +202,27 @@ function mix(hash: number, lo: number, hi: number): number {
 /** Whether an entry is a context marker: as u64, −4095 or more. */
 export function isMarker(lo: number, hi: number): boolean {
   return hi === 0xffffffff && lo >= abi.PERF_CONTEXT_MAX >>> 0;
+}
+
+/** Whether the `count` entries at `offset` begin with an address, whatever markers of known contexts come before it. */
+export function beginsWithAddress(view: ByteView, offset: number, count: number): boolean {
+  // hot
+  for (let at = offset, end = offset + count * 8; at < end; at += 8) {
+    const lo = view.lo(at);
+    if (!isMarker(lo, view.hi(at))) return true;
+    // What follows PERF_CONTEXT_USER_DEFERRED is a cookie.
+    if (cpumodeOfMarker(lo) < 0 || (lo | 0) === abi.PERF_CONTEXT_USER_DEFERRED) return false;
+  }
+  return false;
+}
+
+/** Whether the `count` entries at `offset` begin with this address in this mode. */
+export function beginsWith(lo: number, hi: number, cpumode: number, view: ByteView, offset: number, count: number): boolean {
+  // hot
+  if (count === 0) return false;
+  const marker = view.lo(offset);
+  if (!isMarker(marker, view.hi(offset))) return marker === lo && view.hi(offset) === hi;
+  return count > 1 && cpumodeOfMarker(marker) === cpumode && view.lo(offset + 8) === lo && view.hi(offset + 8) === hi;
 }
 
 /** Low word of the marker that stands for a cpumode (perf_event.h, PERF_RECORD_MISC_* and PERF_CONTEXT_*). */

@@ -48,6 +48,8 @@ export interface FrameRules extends FrameOptions {
    * simpleperf changes them when it records; and where an interpreter is, they are no addresses behind calls at all.
    */
   readonly callersAreCalls: boolean;
+  /** Chains begin with the sample's own address, which stays where perf drops the rest. */
+  readonly leafIsSampleIp: boolean;
 }
 
 /**
@@ -99,7 +101,7 @@ export class FrameResolver {
   #resolve(chain: number, space: AddressSpace): number {
     const { words } = this.#chains;
     const end = this.#chains.endOf(chain);
-    const { maxStack, compatPerf, callersAreCalls } = this.#options;
+    const { maxStack, compatPerf, callersAreCalls, leafIsSampleIp } = this.#options;
     let cpumode = 0;
     let depth = 0;
     // An address that no call has pushed: the sampled one, and the one where user code entered the kernel.
@@ -111,7 +113,11 @@ export class FrameResolver {
         cpumode = cpumodeOfMarker(lo);
         if (cpumode < 0) {
           // A frame pointer that was none can lead to any value; what was found before it stands.
-          if (compatPerf) return this.#dropChain(lo);
+          if (compatPerf) {
+            this.#reportDropped(lo);
+            depth = leafIsSampleIp ? Math.min(depth, 1) : 0;
+            break;
+          }
           this.#diagnostics.add('bad-callchain', 'warning', `a callchain leads to ${lo | 0}, which is no address: its frames from there on are dropped`);
           break;
         }
@@ -130,9 +136,9 @@ export class FrameResolver {
     return this.#internStack(depth);
   }
 
-  #dropChain(marker: number): number {
-    this.#diagnostics.add('bad-callchain', 'loss', `a callchain holds the unknown context marker ${marker | 0}: all of its frames are dropped, as perf does`);
-    return -1;
+  #reportDropped(marker: number): void {
+    const dropped = this.#options.leafIsSampleIp ? 'all callers' : 'all of its frames';
+    this.#diagnostics.add('bad-callchain', 'loss', `a callchain holds the unknown context marker ${marker | 0}: ${dropped} are dropped, as perf does`);
   }
 
   /**

@@ -4,7 +4,7 @@ import * as abi from '../perfdata/constants.ts';
 import { readValuesOf } from '../perfdata/read-format.ts';
 import { RECORD_HEADER_BYTES } from '../perfdata/record-cursor.ts';
 import { emptySampleOffsets, reportSurplus } from '../perfdata/sample-layout.ts';
-import type { CallchainTable } from './callchains.ts';
+import { beginsWith, beginsWithAddress, type CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';
 import type { ReadSample } from './read-growth.ts';
@@ -54,9 +54,17 @@ export interface SampleTaker {
   ): void;
 }
 
+/**
+ * What the leaf of a stack is:
+ *
+ * - `callchain`: the first address of the callchain, so that a sample without any has no stack. perf script prints these.
+ * - `callchain-or-ip`: the same, or the sample's own address where the callchain holds none or starts with a marker that is none
+ * - `ip`: the sample's own address, whatever the callchain says. perf report counts by these.
+ */
+export type LeafRule = 'callchain' | 'callchain-or-ip' | 'ip';
+
 export interface SampleRules {
-  /** Give a sample whose callchain is empty its own address as a stack. */
-  readonly emptyChainIsSampleIp: boolean;
+  readonly leaf: LeafRule;
   /**
    * Let a sample with READ keep the period that it carries, and be one of the other events with what their values have
    * grown by: so simpleperf takes `--add-counter`. perf counts by the values alone.
@@ -142,8 +150,12 @@ export class SampleReader {
     const ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
     const cpumode = misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
     let chain = -1;
-    if (offsets.callchain >= 0 && (offsets.callchainCount > 0 || !this.#rules.emptyChainIsSampleIp)) {
-      chain = this.#chains.intern(view, offsets.callchainIps, offsets.callchainCount, cpumode);
+    if (offsets.callchain >= 0) {
+      const { callchainIps, callchainCount } = offsets;
+      const isWhole = layout.ip < 0 || this.#hasLeaf(ipLo, ipHi, cpumode, view, callchainIps, callchainCount);
+      chain = isWhole
+        ? this.#chains.intern(view, callchainIps, callchainCount, cpumode)
+        : this.#chains.internWithLeaf(ipLo, ipHi, view, callchainIps, callchainCount, cpumode);
     } else if (layout.ip >= 0) {
       chain = this.#chains.internSingle(ipLo, ipHi, cpumode);
     }
@@ -158,6 +170,14 @@ export class SampleReader {
     }
     this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail);
     return true;
+  }
+
+  /** Whether a recorded callchain begins with what is to be the leaf of its stack. */
+  #hasLeaf(ipLo: number, ipHi: number, cpumode: number, view: ByteView, offset: number, count: number): boolean {
+    // hot
+    const { leaf } = this.#rules;
+    if (leaf === 'callchain') return true;
+    return leaf === 'ip' ? beginsWith(ipLo, ipHi, cpumode, view, offset, count) : beginsWithAddress(view, offset, count);
   }
 
   /** Index of the event that a sample belongs to; −1, reported, when that cannot be told. */

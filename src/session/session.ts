@@ -23,7 +23,7 @@ import { RecordCounts } from './record-counts.ts';
 import { type QueuedRow, RecordQueue, shownTime } from './record-queue.ts';
 import { type RecordObserver, Replay, type SessionSink } from './replay.ts';
 import { type DetailOptions, DetailReader } from './sample-details.ts';
-import { SampleReader, type SampleTaker } from './sample-reader.ts';
+import { type LeafRule, SampleReader, type SampleTaker } from './sample-reader.ts';
 import { isOffCpuRecording, OffCpuTimes } from './simpleperf-offcpu.ts';
 import { SimpleperfRecordReader } from './simpleperf-records.ts';
 import { EmbeddedSymbolStore, type EmbeddedSymbols } from './simpleperf-symbols.ts';
@@ -38,6 +38,8 @@ export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly observer?: RecordObserver;
   /** Give switches off the CPU (simpleperf's --trace-offcpu) the time away as their period, in place of the recorded 1. */
   readonly offCpuTimes: boolean;
+  /** What the leaf of a stack is. Default: `callchain-or-ip`; `callchain` with `compatPerf`. */
+  readonly leaf?: LeafRule;
   /** Opens jitdump files; without it they are not read. */
   readonly openJitDump?: OpenJitDump;
   /** Keep details of samples; by default none are kept. */
@@ -145,11 +147,13 @@ class Session implements RecordVisitor, SampleTaker {
     const openJitDump = options.compatPerf ? undefined : options.openJitDump;
     const openJitCode = (tasks: TaskTable) => new JitCode(openJitDump, this.#clock, this.#events.events, tasks, diagnostics);
     this.#machine = new Machine(header.features, options.compatPerf, openJitCode, diagnostics);
-    const frames = new FrameResolver(this.#chains, this.#machine.kernels, sink, { ...options, callersAreCalls: isSimpleperf }, diagnostics);
+    const { leaf = options.compatPerf ? 'callchain' : 'callchain-or-ip' } = options;
+    const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip' };
+    const frames = new FrameResolver(this.#chains, this.#machine.kernels, sink, frameRules, diagnostics);
     this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
     const metaInfo = header.features.simpleperf?.metaInfo;
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#embeddedSymbols, diagnostics);
-    const sampleRules = { emptyChainIsSampleIp: !options.compatPerf, readKeepsPeriod: isSimpleperf && !options.compatPerf };
+    const sampleRules = { leaf, readKeepsPeriod: isSimpleperf && !options.compatPerf };
     this.#samples = new SampleReader(
       this.#events,
       this.#chains,

@@ -1,4 +1,6 @@
+import { highWord } from '../addresses.ts';
 import { StringTable } from '../intern/string-table.ts';
+import { TupleInterner } from '../intern/tuple-interner.ts';
 import { baseName, hexAddress, inputLabel, unresolvedName } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { FrameTexts } from './frame-texts.ts';
@@ -29,17 +31,21 @@ export class ReportTexts {
   readonly #keys: readonly ReportKey[];
   readonly #unknown: number;
   readonly #dsoOfMapping: Uint32Array;
+  /** By location: which symbol of its file it is in, counted from 1; 0 where that is not known or does not matter. */
+  readonly #symbolOfLocation: Uint32Array;
   /** For each key that a sample has whatever its stack: text by task or event; empty for the others. */
   readonly #bySample: readonly Uint32Array[];
 
-  constructor(profile: Profile, keys: readonly ReportKey[]) {
+  /** @param compatPerf tell functions apart by their symbols, and call files what perf report calls them */
+  constructor(profile: Profile, keys: readonly ReportKey[], compatPerf: boolean) {
     this.#profile = profile;
     this.#keys = keys;
     const { strings } = this;
     this.#unknown = strings.intern(UNKNOWN);
     const hasDsoColumn = keys.includes('dso');
     this.frames = new FrameTexts(profile, strings, (location, name) => functionText(profile, location, name, hasDsoColumn));
-    this.#dsoOfMapping = new Uint32Array(profile.mappings.map((mapping) => strings.intern(mapping.name)));
+    this.#dsoOfMapping = new Uint32Array(profile.mappings.map(({ name }) => strings.intern(compatPerf ? perfShortName(name) : name)));
+    this.#symbolOfLocation = compatPerf ? symbolsOfLocations(profile) : new Uint32Array(profile.locations.size);
     this.#bySample = keys.map((key) => new Uint32Array(sampleTexts(profile, key).map((text) => strings.intern(text))));
   }
 
@@ -58,6 +64,29 @@ export class ReportTexts {
     const mapping = this.#profile.locations.mapping(location);
     return mapping < 0 ? this.#unknown : this.#dsoOfMapping[mapping];
   }
+
+  /** What tells apart rows of the same text in a column: which symbol it is, 0 where the text alone counts. */
+  symbol(column: number, location: number, nth: number): number {
+    if (location < 0 || this.#keys[column] !== 'function') return 0;
+    return nth === this.frames.count(location) - 1 ? this.#symbolOfLocation[location] : 0;
+  }
+}
+
+/** What perf report calls a file: its path without directories. Observed: perf 6.1. */
+function perfShortName(name: string): string {
+  const [, tid] = /^\/tmp\/perf-(\d+)\.map$/.exec(name) ?? [];
+  return tid === undefined ? baseName(name) : `[JIT] tid ${tid}`;
+}
+
+/** Numbers symbols by where they start: what is called the same may be several functions. */
+function symbolsOfLocations({ locations }: Profile): Uint32Array {
+  const starts = new TupleInterner(2);
+  return Uint32Array.from({ length: locations.size }, (_, location) => {
+    const offset = locations.symbolOffset(location);
+    if (offset < 0) return 0;
+    const start = locations.address(location) - offset;
+    return starts.intern(start >>> 0, highWord(start)) + 1;
+  });
 }
 
 function sampleTexts(profile: Profile, key: ReportKey): string[] {

@@ -15,13 +15,13 @@ export interface ReportRow {
   readonly selfPeriod: number;
 }
 
-/** Adds samples up by the texts of their keys. */
+/** Adds samples up by their keys. */
 export class ReportRows {
   readonly #profile: Profile;
   readonly #texts: ReportTexts;
   readonly #keyCount: number;
-  /** A row's texts as a path from the first key to the last: rows (node before, text). */
-  readonly #nodes = new TupleInterner(2, 1024);
+  /** A row's cells as a path from the first key to the last: rows (node before, text, symbol). */
+  readonly #nodes = new TupleInterner(3, 1024);
   /** By the path's last node: samples, period, self samples, self period. */
   #sums = new Float64Array(4096);
   /** By the path's last node: the last total that was counted there, plus 1. */
@@ -63,7 +63,7 @@ export class ReportRows {
   #nodeOf(event: number, task: number, location: number, nth: number): number {
     let node = -1;
     for (let column = 0; column < this.#keyCount; column++) {
-      node = this.#nodes.intern(node, this.#texts.text(column, event, task, location, nth));
+      node = this.#nodes.intern(node, this.#texts.text(column, event, task, location, nth), this.#texts.symbol(column, location, nth));
     }
     if (node >= this.#countedTotal.length) {
       this.#countedTotal = grown(this.#countedTotal, node + 1);
@@ -86,7 +86,7 @@ export class ReportRows {
 
   #textsOf(node: number): string[] {
     const texts: string[] = [];
-    for (let at = node; at >= 0; at = this.#nodes.words[at * 2] | 0) texts.push(this.#texts.strings.get(this.#nodes.words[at * 2 + 1]));
+    for (let at = node; at >= 0; at = this.#nodes.words[at * 3] | 0) texts.push(this.#texts.strings.get(this.#nodes.words[at * 3 + 1]));
     return texts.reverse();
   }
 }

@@ -17,6 +17,11 @@ export interface ReportOptions {
   readonly children?: boolean;
   /** What percentages and the order go by. Default: periods. */
   readonly weight?: 'period' | 'samples';
+  /**
+   * Whether rows are those of perf report: functions of one name are rows of their own where they are different symbols, and files are called
+   * by their names without directories. Default: no, what has the same texts is one row.
+   */
+  readonly compatPerf?: boolean;
   /** Colours a percentage for a terminal: gets the padded text and its value. Default: none. */
   readonly paintPercent?: (text: string, percent: number) => string;
 }
@@ -40,7 +45,7 @@ export async function writeReport(profile: Profile, sink: ByteSink, options: Rep
   const events = [...profile.events.keys()].filter((index) => profile.events[index].samples > 0);
   if (events.length === 0) throw new PerfconvError('no-samples', 'no samples to report');
 
-  const texts = new ReportTexts(profile, keys);
+  const texts = new ReportTexts(profile, keys, options.compatPerf ?? false);
   const out = new TextWriter(sink);
   const tables = keys.includes('event') ? [events] : events.map((event) => [event]);
   for (const [index, table] of tables.entries()) {

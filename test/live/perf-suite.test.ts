@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compareReports } from '../support/compare-reports.ts';
 import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
 import { compareTables } from '../support/compare-tables.ts';
 import { parseReportStats } from '../support/perf-report-text.ts';
@@ -59,6 +60,11 @@ describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against per
       const { perf, perfconv } = scriptsOf(file, ['--ns', '-F', 'comm,pid,tid,time,event,period,ip,sym,symoff,dso']);
       const comparison = compareScripts(perf, perfconv);
       if (!isAcceptable(comparison)) expect.fail(describeComparison(comparison));
+    });
+
+    test.skipIf(whyNoComparison !== undefined)('the rows of perf report', ({ skip }) => {
+      if (problem !== undefined) skip(problem);
+      expect(compareReports(file)).toEqual([]);
     });
 
     test.skipIf(whyNoComparison !== undefined)('the CSV tables against perf report', ({ skip }) => {

@@ -515,6 +515,33 @@ describe('callchains', () => {
     expect(diagnostics.list()).toMatchObject([{ code: 'callchain-deferred', severity: 'loss' }]);
   });
 
+  it('that hold no address leave the sampled one', async () => {
+    const unknown = BigInt.asUintN(64, -77n);
+    const chains = [[context.user], [context.kernel, context.user], [unknown, 0x400040n], [context.user, unknown, 0x400040n]];
+    const records = [...startApp(), ...chains.map((chain, i) => sampleAt(10n + BigInt(i), 0x400030n, chain))];
+    const { samples, diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map(({ frames }) => frames)).toEqual(chains.map(() => [user(0x1030n)]));
+    expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', count: 2 }]);
+  });
+
+  it('begin with the sampled address where that is to be the leaf, as perf report counts', async () => {
+    const unknown = BigInt.asUintN(64, -77n);
+    const chains = [
+      { chain: [context.user, 0x400030n, 0x400040n], frames: [0x1030n, 0x1040n] },
+      { chain: [0x400030n, 0x400040n], frames: [0x1030n, 0x1040n] },
+      { chain: [context.user, 0x400040n], frames: [0x1030n, 0x1040n] },
+      { chain: [context.kernel, 0x400030n], frames: [0x1030n, 0x400030n] },
+      { chain: [], frames: [0x1030n] },
+      { chain: [context.user], frames: [0x1030n] },
+      { chain: [context.user, 0x400030n, unknown, 0x400040n], frames: [0x1030n] },
+      { chain: [unknown, 0x400040n], frames: [0x1030n] },
+    ];
+    const records = [...startApp(), ...chains.map(({ chain }, i) => sampleAt(10n + BigInt(i), 0x400030n, chain))];
+    const { samples, diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records }), { compatPerf: true, leaf: 'ip' });
+    expect(samples.map(({ frames }) => frames.map(({ address }) => address))).toEqual(chains.map(({ frames }) => frames));
+    expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'loss' }]);
+  });
+
   it('that are empty leave the sampled address, as a chain of one', async () => {
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, [])] }));
     expect(samples[0].frames).toEqual([user(0x1030n)]);

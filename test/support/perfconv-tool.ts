@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseCsv } from './parse-csv.ts';
+import type { ReportEvent, ReportRow } from './perf-report-text.ts';
 import type { ScriptSample } from './perf-script-text.ts';
 import { parsePerfScript } from './perf-script-text.ts';
 import type { ToolResult } from './perf-tool.ts';
@@ -42,6 +43,26 @@ export function scriptsOf(
     perf: parsePerfScript(readWithPerf('script', file, [...naming, ...extra])),
     perfconv: parsePerfScript(convert(['-t', 'script', '--compat', 'perf', ...naming, ...extra, '-o', '-', file]).stdout),
   };
+}
+
+/**
+ * The rows of `perfconv report --compat perf`, by event, in the shape of perf's own.
+ * @throws Error for a line that is none of a report's
+ */
+export function reportOf(file: string): Pick<ReportEvent, 'event' | 'rows'>[] {
+  const { status, stdout, stderr } = runPerfconv(['report', '--compat', 'perf', '--no-demangle', '--sort', 'dso,function', file]);
+  if (status !== 0) throw new Error(`perfconv report ${file}: status ${status}: ${lastLines(stderr)}`);
+  const events: { event: string; rows: ReportRow[] }[] = [];
+  for (const line of new TextDecoder().decode(stdout).split('\n')) {
+    const [, event] = /^# (.*): \d+ samples?, period/.exec(line) ?? [];
+    if (event !== undefined) events.push({ event, rows: [] });
+    if (event !== undefined || line === '' || line.startsWith('   per ')) continue;
+    // No file name has two blanks in a row here, so they end the column.
+    const [, period, samples, dso = '', symbol = ''] = /^ *[\d.]+ +(\d+) +(\d+) (.+?) {2,}(.*)$/.exec(line) ?? [];
+    if (period === undefined || samples === undefined) throw new Error(`perfconv report: ${line}`);
+    events.at(-1)?.rows.push({ period: BigInt(period), samples: BigInt(samples), symbol, dso, further: [] });
+  }
+  return events;
 }
 
 /** The four CSV tables of a recording, as rows by column name. */

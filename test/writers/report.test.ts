@@ -82,6 +82,21 @@ describe('tables', () => {
     ]);
   });
 
+  test('functions of one name are one row; as perf report has it, one for each symbol', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, period: 3, stack: [{ name: 'init', address: 0x1000 }] },
+      { timeNs: 1, period: 2, stack: [{ name: 'init', address: 0x2000, line: 1 }] },
+      { timeNs: 2, period: 1, stack: [{ name: 'start', dso: '/tmp/perf-12.map', address: 0x3000 }] },
+    ]);
+    const rowsOf = async (compatPerf: boolean) => (await reportOf(profile, { compatPerf, sort: ['function', 'dso'] })).split('\n').slice(2, -1);
+    expect(await rowsOf(false)).toEqual([' 83.33            5       2 init      /bin/app', ' 16.67            1       1 start     /tmp/perf-12.map']);
+    expect(await rowsOf(true)).toEqual([
+      ' 50.00            3       1 init      app',
+      ' 33.33            2       1 init      app',
+      ' 16.67            1       1 start     [JIT] tid 12',
+    ]);
+  });
+
   test('periods of 0 make no NaN', async () => {
     expect(await reportOf(buildProfile([{ timeNs: 0, period: 0, stack: ['a'] }]))).toContain('  0.00            0       1 a (app)\n');
   });
