@@ -1,3 +1,5 @@
+import { printable } from './printable.ts';
+
 /**
  * Why a recording, a symbol file or an output could not be read or written.
  *
@@ -38,18 +40,6 @@ export class PerfconvError extends Error {
     this.record = place.record;
     this.file = place.file;
   }
-}
-
-/**
- * Text for one line of a terminal: control characters and bytes that are no UTF-8 (`decodeText`), which names in a recording
- * may hold, become escapes such as `\\n`, `\\x1b` and `\\xff`.
- */
-export function printable(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f\udc80-\udcff]/gu, (character) => {
-    if (character === '\n') return '\\n';
-    if (character === '\t') return '\\t';
-    return `\\x${(character.charCodeAt(0) & 0xff).toString(16).padStart(2, '0')}`;
-  });
 }
 
 function placeText(place: ErrorPlace): string {

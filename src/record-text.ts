@@ -1,7 +1,7 @@
 import { hexOf } from './bytes/byte-view.ts';
 import { showRawBytes } from './bytes/text.ts';
-import { printable } from './errors.ts';
 import type { PerfRecord } from './perfdata/records/perf-record.ts';
+import { printable } from './printable.ts';
 
 /** Fields that are addresses, or words of bits: they are shown in hex, all other numbers in decimal. */
 const HEX_FIELDS: ReadonlySet<string> = new Set(

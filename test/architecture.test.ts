@@ -7,7 +7,7 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 
 /**
  * What each room may import: the arrows of the picture in the design, and no others. `root` are the files of src/
- * itself that put the rooms together (convert.ts, read-profile.ts …); addresses, errors and diagnostics are leaves for all.
+ * itself that put the rooms together (convert.ts, read-profile.ts …); addresses, errors, diagnostics and printable are leaves for all.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   leaf: [],
@@ -29,7 +29,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   proto: [],
 };
 
-const LEAVES = ['addresses.ts', 'errors.ts', 'diagnostics.ts'];
+const LEAVES = ['addresses.ts', 'errors.ts', 'diagnostics.ts', 'printable.ts'];
 /** Rooms of what runs in Node only. */
 const NODE_ROOMS = ['host', 'cli'];
 
@@ -131,6 +131,12 @@ test('only the command line prints and exits', () => {
   const isForbidden = (text: string): boolean => /\bconsole\.|\bprocess\.(exit\b|exitCode|stdout|stderr)/.test(text);
   expect(isForbidden('process.exit(1)') && isForbidden('console.log(1)')).toBe(true);
   expect(files.filter((file) => roomOf(file) !== 'cli' && isForbidden(textOf(file)))).toEqual([]);
+});
+
+test('each of the terminal’s streams has one place that writes to it, and makes names fit for it', () => {
+  const writersTo = (stream: RegExp): string[] => files.filter((file) => roomOf(file) === 'cli' && stream.test(textOf(file)));
+  expect(writersTo(/\bstderr\.write\(/)).toEqual(['cli/standard-error.ts']);
+  expect(writersTo(/\bterminal\.stdout\.write\(|\bnew WritableSink\(|\bopenStandardOutput\(/)).toEqual(['cli/standard-output.ts']);
 });
 
 describe('what a recording says', () => {

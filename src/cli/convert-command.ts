@@ -20,6 +20,7 @@ import { COMMANDS } from './options.ts';
 import { checkConflicts } from './output-conflicts.ts';
 import { type PlannedOutput, planOutputs } from './outputs.ts';
 import { DEFAULT_INPUT, firstInterrupt, planReading, type ReadingPlan, readOptions, withInput, withProgress } from './reading.ts';
+import { printMessage } from './standard-error.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 import { planWriting, reportUnusedOptions } from './writing.ts';
@@ -79,7 +80,7 @@ async function convertOne(plan: Plan, args: Arguments, terminal: Terminal, isOne
       await stage.discard();
     }
     if (args.flag('quiet')) return;
-    for (const { path, isChosen } of plan.outputs) if (!isChosen) terminal.stderr.write(`perfconv: wrote ${displayName(path)}\n`);
+    for (const { path, isChosen } of plan.outputs) if (!isChosen) printMessage(terminal, `perfconv: wrote ${displayName(path)}`);
   });
 }
 

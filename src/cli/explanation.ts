@@ -1,6 +1,7 @@
 import type { DsoSymbols } from '../dso-symbols.ts';
 import type { ReadProfileOptions } from '../read-profile.ts';
 import type { Arguments } from './arguments.ts';
+import { printMessage } from './standard-error.ts';
 import { symbolsText } from './symbols-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -17,6 +18,6 @@ export async function explainingSymbols<T>(
       dsos = found;
     },
   });
-  terminal.stderr.write(symbolsText(dsos));
+  for (const line of symbolsText(dsos).trimEnd().split('\n')) printMessage(terminal, line);
   return result;
 }

@@ -1,6 +1,7 @@
 import { PerfconvError } from '../errors.ts';
 import { refusalOf } from '../host/io-error.ts';
 import { errorText } from './messages.ts';
+import { printMessage } from './standard-error.ts';
 import { isReaderGone } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from './terminal.ts';
 
@@ -15,7 +16,7 @@ export async function reportingFailures(input: string | undefined, terminal: Ter
     const error = thrown instanceof PerfconvError ? thrown : refusalOf(thrown);
     if (error === undefined) throw thrown;
     if (isReaderGone(error)) return EXIT_DONE;
-    terminal.stderr.write(`perfconv: ${errorText(error, input)}\n`);
+    printMessage(terminal, `perfconv: ${errorText(error, input)}`);
     return error.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
   }
 }

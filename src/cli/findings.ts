@@ -2,6 +2,7 @@ import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName, errorText, summaryLines } from './messages.ts';
+import { printMessage } from './standard-error.ts';
 import { EXIT_DONE, EXIT_LOSS, type Terminal } from './terminal.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function reportingFindings(
   const printSummary = (): void => {
     if (args.flag('quiet')) return;
     const prefix = isOneOfSeveral ? `perfconv: ${displayName(input)}` : 'perfconv';
-    for (const line of summaryLines(diagnostics.list(), args.flag('verbose'))) terminal.stderr.write(`${prefix}: ${line}\n`);
+    for (const line of summaryLines(diagnostics.list(), args.flag('verbose'))) printMessage(terminal, `${prefix}: ${line}`);
   };
   const isLossy = (): boolean => args.flag('strict') && diagnostics.hasLoss;
   try {
@@ -29,7 +30,7 @@ export async function reportingFindings(
     if (!(error instanceof PerfconvError) || error.code !== 'no-samples') throw error;
     printSummary();
     if (!isLossy()) throw error;
-    terminal.stderr.write(`perfconv: ${errorText(error, input)}\n`);
+    printMessage(terminal, `perfconv: ${errorText(error, input)}`);
     return EXIT_LOSS;
   }
   printSummary();

@@ -18,7 +18,7 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
   const diagnostics = new Diagnostics();
   return reportingFailures(input, terminal, async () => {
     checkPrinting([input], args, terminal);
-    const stdout = standardOutput(terminal);
+    const stdout = standardOutput(terminal, !args.flag('json'));
     const openZstd = nativeZstd();
     const read = (): Promise<RecordingInfo> =>
       withInput(input, terminal, diagnostics, ({ source, modifiedNs }) =>

@@ -17,11 +17,11 @@ export function facts(all: readonly Fact[]): string[] {
   return known.flatMap(({ name, lines }) => lines.flatMap((line, i) => wrapped(`  ${(i === 0 ? name : '').padEnd(width)}  `, line)));
 }
 
-/** The first entries of a list as lines, and how many more there are; all of them with `verbose`. */
-export function list<T>(entries: readonly T[], verbose: boolean, textOf: (entry: T) => string): string[] {
+/** The first entries of a list, each as one line or several, and how many more there are; all of them with `verbose`. */
+export function list<T>(entries: readonly T[], verbose: boolean, linesOf: (entry: T) => string | readonly string[]): string[] {
   // A line that says "1 more" would be no shorter than the entry.
   const shown = verbose || entries.length <= SHORT_LIST + 1 ? entries : entries.slice(0, SHORT_LIST);
-  const lines = shown.flatMap((entry) => textOf(entry).split('\n'));
+  const lines = shown.flatMap((entry) => linesOf(entry));
   return shown.length === entries.length ? lines : [...lines, `  … ${entries.length - shown.length} more (--verbose shows them)`];
 }
 

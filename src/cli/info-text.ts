@@ -1,4 +1,4 @@
-import { printable } from '../errors.ts';
+import { printable } from '../printable.ts';
 import type { EventInfo, RecordingInfo } from '../recording-info.ts';
 import { attrLines } from './info-attr-text.ts';
 import { type Fact, facts, list, wrapped } from './info-layout.ts';
@@ -59,12 +59,12 @@ function recordingFacts(info: RecordingInfo): Fact[] {
 
 function eventLines(info: RecordingInfo, verbose: boolean): string[] {
   const groups = (info.groups ?? []).map(({ name, events }) => `  group ${name ?? ''}{${events.map((event) => event.trim()).join(',')}}`);
-  return [...list(info.events, verbose, (event) => eventText(event, verbose)), ...groups];
+  return [...list(info.events, verbose, (event) => linesOfEvent(event, verbose)), ...groups];
 }
 
-function eventText(event: EventInfo, verbose: boolean): string {
+function linesOfEvent(event: EventInfo, verbose: boolean): string[] {
   const counts = `${counted(event.samples, 'sample')}, period ${count(event.period)}`;
-  return [`  ${event.name.trim()}: ${counts}`, ...attrLines(event, verbose)].join('\n');
+  return [`  ${event.name.trim()}: ${counts}`, ...attrLines(event, verbose)];
 }
 
 /** As `perf report --stats`. */
@@ -79,7 +79,7 @@ function bpfLines({ bpfPrograms = [], btf = [] }: RecordingInfo, verbose: boolea
     const [first, ...called] = functions;
     const code = first && `  ${first.address} (${first.sizeBytes} bytes)${called.length > 0 && !verbose ? ` and ${called.length} more` : ''}`;
     const calls = verbose ? called.map((each) => `         calls ${each.name ?? ''} ${each.tag ?? ''}  ${each.address} (${each.sizeBytes} bytes)`) : [];
-    return [`  ${String(id).padStart(5)}  ${tag}  ${first?.name ?? name}${code ?? ''}`, ...calls].join('\n');
+    return [`  ${String(id).padStart(5)}  ${tag}  ${first?.name ?? name}${code ?? ''}`, ...calls];
   });
   return btf.length === 0
     ? programs

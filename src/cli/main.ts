@@ -1,5 +1,6 @@
 import { PerfconvError } from '../errors.ts';
 import { reportingFailures } from './failures.ts';
+import { printMessage } from './standard-error.ts';
 import { standardOutput } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 import { packageVersion } from './version.ts';
@@ -15,7 +16,7 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
     return await reportingFailures(undefined, terminal, () => run(args, terminal));
   } catch (error) {
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    terminal.stderr.write(`perfconv: internal error, please report it: ${detail}\n`);
+    for (const line of `perfconv: internal error, please report it: ${detail}`.split('\n')) printMessage(terminal, line);
     return EXIT_FAILED;
   }
 }

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostics.ts';
-import { PerfconvError, printable } from '../errors.ts';
+import { PerfconvError } from '../errors.ts';
+import { printable } from '../printable.ts';
 
 /** One line that says why a command failed. */
 export function errorText(error: unknown, input?: string): string {

@@ -6,6 +6,7 @@ import type { OutputStage } from '../host/output-stage.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName } from './messages.ts';
 import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
+import { printMessage } from './standard-error.ts';
 import { isReaderGone, standardOutput } from './standard-output.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -44,10 +45,10 @@ export async function withOutputs(
 }
 
 /** Puts all outputs in their places, and says which of them stayed the files that they were. @throws PerfconvError `io`, `usage` */
-export async function commitOutputs(stage: OutputStage, args: Arguments, { stderr }: Terminal): Promise<void> {
+export async function commitOutputs(stage: OutputStage, args: Arguments, terminal: Terminal): Promise<void> {
   const inPlace = await stage.commit();
   if (args.flag('quiet')) return;
-  for (const { name, reason } of inPlace) stderr.write(`perfconv: wrote ${displayName(name)} in place: ${reason}\n`);
+  for (const { name, reason } of inPlace) printMessage(terminal, `perfconv: wrote ${displayName(name)} in place: ${reason}`);
 }
 
 /** Refuses bytes that a terminal cannot show. @throws PerfconvError `usage` */

@@ -14,6 +14,7 @@ import type { ReadProfileOptions } from '../read-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName } from './messages.ts';
 import { STANDARD_STREAM } from './outputs.ts';
+import { printMessage, redrawLine } from './standard-error.ts';
 import { planDebuginfod, pprofBinaryDirs } from './symbol-servers.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -156,7 +157,7 @@ export async function withProgress<T>(
   read: (onProgress: { onProgress?: (position: number) => void }) => Promise<T>,
 ): Promise<T> {
   if (!terminal.stderr.isTTY || args.flag('no-progress') || args.flag('quiet')) return read({});
-  const bar = new ProgressBar(terminal.stderr, displayName(source.name), recordingBytes(source));
+  const bar = new ProgressBar((text) => redrawLine(terminal, text), displayName(source.name), recordingBytes(source));
   try {
     return await read({ onProgress: (position) => bar.update(position) });
   } finally {
@@ -171,6 +172,6 @@ export async function withProgress<T>(
 export function firstInterrupt(input: string, args: Arguments, terminal: Terminal): (() => void) | undefined {
   if (!isLivePipe(input === STANDARD_STREAM ? terminal.stdin.fd : input)) return undefined;
   return () => {
-    if (!args.flag('quiet')) terminal.stderr.write(`perfconv: interrupted: going on to the end of ${displayName(input)}; once more gives up\n`);
+    if (!args.flag('quiet')) printMessage(terminal, `perfconv: interrupted: going on to the end of ${displayName(input)}; once more gives up`);
   };
 }

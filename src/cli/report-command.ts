@@ -36,7 +36,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   if (inputs.length > 1) checkDistinct(inputs, terminal);
   checkSymbolPaths(args);
   const diagnostics = new Diagnostics();
-  const sink = standardOutput(terminal);
+  const sink = standardOutput(terminal, true);
   if (inputs.length > 1) return reportMerged(inputs, plan, options, sink, args, terminal, diagnostics);
   const [input] = inputs;
   const read = (): Promise<void> =>

@@ -5,6 +5,7 @@ import { DebuginfodCache, debuginfodCacheDir } from '../host/debuginfod-cache.ts
 import { homeDirectory } from '../host/home-directory.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName } from './messages.ts';
+import { printMessage, redrawLine } from './standard-error.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The value of `--debuginfod` that means `$DEBUGINFOD_URLS`. An option whose value may be left out would take the input for it. */
@@ -16,7 +17,6 @@ const DEFAULT_TIMEOUT_S = 90;
 const DEFAULT_BUDGET_S = 600;
 /** Without `$DEBUGINFOD_MAXSIZE`: browsers have files of some 3 GB. */
 const DEFAULT_MAX_SIZE_BYTES = 4 * 2 ** 30;
-const CLEAR_LINE = '\r\x1b[2K';
 
 /**
  * The debuginfod servers that `--debuginfod` names; undefined without it: nobody is asked unless told to. One client serves all inputs.
@@ -24,14 +24,15 @@ const CLEAR_LINE = '\r\x1b[2K';
  * @throws PerfconvError `usage`, `io` when there is no place for the cache
  */
 export function planDebuginfod(args: Arguments, terminal: Terminal): DebuginfodClient | undefined {
-  const { env, stderr } = terminal;
+  const { env } = terminal;
   const servers = args.texts('debuginfod').flatMap((value) => (value === FROM_ENVIRONMENT ? serversOf(env.DEBUGINFOD_URLS) : [checked(value)]));
   if (servers.length === 0) return undefined;
   const cacheDir = debuginfodCacheDir(env);
   if (cacheDir === undefined) throw new PerfconvError('io', 'there is no home directory to keep what servers send: set DEBUGINFOD_CACHE_PATH');
   const note = (url: string, sizeBytes: number | undefined): void => {
     const size = sizeBytes === undefined ? '' : sizeBytes < 1e6 ? ` ${Math.ceil(sizeBytes / 1e3)} kB` : ` ${(sizeBytes / 1e6).toFixed(1)} MB`;
-    stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}perfconv: fetching${size} from ${displayName(url)}\n`);
+    if (terminal.stderr.isTTY) redrawLine(terminal, '');
+    printMessage(terminal, `perfconv: fetching${size} from ${displayName(url)}`);
   };
   return new DebuginfodClient({
     servers: [...new Set(servers)],

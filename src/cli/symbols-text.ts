@@ -1,5 +1,5 @@
 import type { DsoSymbols } from '../dso-symbols.ts';
-import { printable } from '../errors.ts';
+import { printable } from '../printable.ts';
 import { symbolHelp } from '../symbol-help.ts';
 
 type Place = DsoSymbols['places'][number];

@@ -1,23 +1,23 @@
-import type { Writable } from 'node:stream';
-
 /** Redrawn at most so often: more is not seen and takes time. */
 const REDRAW_MS = 100;
 /** Nothing is shown of what is done sooner. */
 const QUIET_MS = 500;
 const WIDTH = 30;
-const CLEAR_LINE = '\r\x1b[2K';
 
 /** A line on a terminal that tells how far the reading has come. */
 export class ProgressBar {
-  readonly #terminal: Writable;
+  readonly #redraw: (text: string) => void;
   readonly #label: string;
   readonly #totalBytes: number | undefined;
   #nextMs: number;
   #isShown = false;
 
-  /** @param totalBytes undefined for a stream: then only what was read is told */
-  constructor(terminal: Writable, label: string, totalBytes: number | undefined, nowMs = performance.now()) {
-    this.#terminal = terminal;
+  /**
+   * @param redraw puts a text in place of the line on the terminal
+   * @param totalBytes undefined for a stream: then only what was read is told
+   */
+  constructor(redraw: (text: string) => void, label: string, totalBytes: number | undefined, nowMs = performance.now()) {
+    this.#redraw = redraw;
     this.#label = label;
     this.#totalBytes = totalBytes;
     this.#nextMs = nowMs + QUIET_MS;
@@ -27,12 +27,12 @@ export class ProgressBar {
     if (nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + REDRAW_MS;
     this.#isShown = true;
-    this.#terminal.write(CLEAR_LINE + progressText(this.#label, doneBytes, this.#totalBytes));
+    this.#redraw(progressText(this.#label, doneBytes, this.#totalBytes));
   }
 
   /** Clears the line. */
   finish(): void {
-    if (this.#isShown) this.#terminal.write(CLEAR_LINE);
+    if (this.#isShown) this.#redraw('');
     this.#isShown = false;
   }
 }

@@ -64,7 +64,7 @@ function reportOtherEvents(profile: Profile, event: number, diagnostics: Diagnos
 }
 
 function frameText(profile: Profile, location: number, name: string | undefined): string {
-  const text = (name ?? unresolvedName(profile, location)).replaceAll(';', ':').replace(/[\n\r\t]/g, ' ');
+  const text = (name ?? unresolvedName(profile, location)).replaceAll(';', ':').replace(/[\t\n\v\f\r\x85\u2028\u2029]/g, ' ');
   return isKernelCode(profile, location) ? `${text}_[k]` : text;
 }
 
@@ -73,7 +73,7 @@ function inputOf(profile: Profile, { thread }: ProfileTask): string {
 }
 
 function commText(comm: string): string {
-  return comm.replaceAll(';', ':').replace(/[\s]/g, '_');
+  return comm.replaceAll(';', ':').replace(/[\s\x85]/g, '_');
 }
 
 /** The lines of one event, added up and in order. */

@@ -1,5 +1,6 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
-import { PerfconvError, printable } from '../errors.ts';
+import { PerfconvError } from '../errors.ts';
+import { printable } from '../printable.ts';
 import type { Profile } from '../profile/profile.ts';
 import { type ReportKey, ReportTexts } from './report-keys.ts';
 import { type ReportRow, ReportRows } from './report-rows.ts';
@@ -98,7 +99,7 @@ async function writeTable(
 
 function headline(profile: Profile, index: number): string {
   const { name, unit, samples, period } = profile.events[index];
-  return `# ${name}: ${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period)}${unit === 'nanoseconds' ? ' ns' : ''}\n`;
+  return `# ${printable(name)}: ${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period)}${unit === 'nanoseconds' ? ' ns' : ''}\n`;
 }
 
 function compareTexts(a: readonly string[], b: readonly string[]): number {

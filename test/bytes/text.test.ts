@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { byteLength, decodeText, encodeText, hasRawBytes, readAsUtf8, showRawBytes } from '../../src/bytes/text.ts';
-import { printable } from '../../src/errors.ts';
+import { printable } from '../../src/printable.ts';
 
 const bytesOf = (...bytes: number[]): Uint8Array => Uint8Array.from(bytes);
 

@@ -53,7 +53,7 @@ export function reportOf(file: string): Pick<ReportEvent, 'event' | 'rows'>[] {
   const { status, stdout, stderr } = runPerfconv(['report', '--compat', 'perf', '--no-demangle', '--sort', 'dso,function', file]);
   if (status !== 0) throw new Error(`perfconv report ${file}: status ${status}: ${lastLines(stderr)}`);
   const events: { event: string; rows: ReportRow[] }[] = [];
-  for (const line of new TextDecoder().decode(stdout).split('\n')) {
+  for (const line of stdout.split('\n')) {
     const [, event] = /^# (.*): \d+ samples?, period/.exec(line) ?? [];
     if (event !== undefined) events.push({ event, rows: [] });
     if (event !== undefined || line === '' || line.startsWith('   per ')) continue;

@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EVERY_FEATURE, EVERYTHING } from '../support/every-feature.ts';
+import { encodeFile, type FeatureSpec, record } from '../support/perf-encoder.ts';
+import { runMain } from '../support/run-main.ts';
+
+/** What takes over a terminal, turns round what follows, is not seen, or passes for a line of ours. */
+const HOSTILE = '\x1b]0;title\x07\x1b[2J\x7f\x9b31m\r\t\nforged: \u202e\u2066\u200e\u061c\u2028\u2029\u200b\ufeff\u{e0041}';
+/** The same in the 15 bytes that a comm has. */
+const COMM = 'c\x1b[2J\u202e\nforge';
+const TAG = new Uint8Array(8);
+
+/** Whatever has no place in a terminal's lines. */
+const FORBIDDEN = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+/** Colours of ours, and the progress bar's way back to the start of its line. */
+const OURS = /\x1b\[(?:1|22|31|32|39)m|\r\x1b\[2K/g;
+
+let dir: string;
+let file: string;
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'perfconv-terminal-'));
+  file = join(dir, process.platform === 'win32' ? 'perf.data' : `h\x1b[2J\n\u202e.data`);
+  writeFileSync(file, hostileRecording());
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Every text of a recording holds all that a terminal must not get. */
+function hostileRecording(): Uint8Array {
+  const [clock, memory] = EVERYTHING.attrs;
+  const event = `clock${HOSTILE}`;
+  const times = [1, 2, 3, 4, 5].map((nr) => ({ sampleId: { time: 5_000_000_000n + BigInt(nr) } }));
+  return encodeFile({
+    ...EVERYTHING,
+    attrs: [
+      { ...clock, name: event },
+      { ...memory, name: `mem${HOSTILE}` },
+    ],
+    features: {
+      ...(hostile({ ...EVERY_FEATURE, bpfProgInfo: [] }) as FeatureSpec),
+      bpfProgInfo: [{ id: 5, type: 26, name: COMM, tag: TAG, jited: new Uint8Array(8), functions: [{ address: 0xffffffffc0248588n, size: 8, tag: TAG }] }],
+    },
+    records: [
+      record.comm({ pid: 100, comm: COMM, exec: true }, times[0]),
+      record.mmap2({ pid: 100, addr: 0x400000n, len: 0x1000n, filename: `/bin/app${HOSTILE}` }, times[1]),
+      record.ksymbol({ addr: 0xffffffffc0000000n, len: 64, name: `bpf_prog${HOSTILE}` }, times[2]),
+      record.cgroup({ id: 1n, path: `/group${HOSTILE}` }, times[3]),
+      record.sample({ id: 1n, ip: 0x400123n, pid: 100, time: 5_000_003_000n, period: 5n }, { attr: 0 }),
+      record.sample({ id: 1n, ip: 0xffffffffc0000010n, pid: 100, time: 5_000_004_000n, period: 5n }, { attr: 0, misc: 1 }),
+      record.sample({ id: 3n, ip: 0x400123n, pid: 100, time: 5_000_005_000n, period: 5n }, { attr: 1 }),
+    ],
+  });
+}
+
+/** A value with the hostile text behind each text in it, but for lists of CPUs and the words that the format knows. */
+function hostile(value: unknown): unknown {
+  if (typeof value === 'string') return /^[\d,-]*$|^\{/.test(value) ? value : value + HOSTILE;
+  if (Array.isArray(value)) return value.map(hostile);
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hostile(each)]));
+}
+
+async function onTerminal(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  const { status, stdout, stderr } = await runMain(args, { isTTY: true });
+  return { status, stdout: stdout.toString().replace(OURS, ''), stderr: stderr.replace(OURS, '') };
+}
+
+describe('a terminal gets no control character of a recording, and no line', () => {
+  test.each([
+    ['report'],
+    ['report', '--children', '--explain-symbols', '-v'],
+    ['report', '--sort', 'event,comm,pid,tid,input,function,dso', '--compat', 'perf'],
+    ['info'],
+    ['info', '-v'],
+    ['dump'],
+  ])('%s', async (...args) => {
+    const { status, stdout, stderr } = await onTerminal(...args, file);
+    expect(status).toBe(0);
+    for (const text of [stdout, stderr]) {
+      expect(FORBIDDEN.exec(text)).toBeNull();
+      expect(text).not.toContain('\t');
+      expect(text).not.toMatch(/^\s*forge/m);
+    }
+    expect(stdout).toContain('forge');
+    expect(stdout).toContain('\\u202e');
+  });
+
+  test.each([['script'], ['folded'], ['speedscope'], ['chrome']])('-t %s -o -', async (format) => {
+    const { status, stdout, stderr } = await onTerminal('-t', format, '-v', '-o', '-', file);
+    expect(status).toBe(0);
+    expect(FORBIDDEN.exec(stdout + stderr)).toBeNull();
+    expect(stdout).toContain('\\u202e');
+  });
+
+  test('errors, and paths of outputs', async () => {
+    const texts: string[] = [];
+    const name = `no\x1b[2J\u202e\nforged: `;
+    for (const args of [
+      [name],
+      ['info', name],
+      ['-o', name, file],
+      ['--symfs', name, file],
+      ['--event', name, file],
+      [`--${name}`],
+      [`-t${name}`, file],
+      ['help', name],
+    ]) {
+      const { status, stdout, stderr } = await onTerminal(...args);
+      expect(status).not.toBe(0);
+      texts.push(stdout + stderr);
+    }
+    texts.push((await onTerminal(file)).stderr);
+    expect(texts.at(-1)).toContain('wrote');
+    for (const text of texts) {
+      expect(FORBIDDEN.exec(text)).toBeNull();
+      expect(text).not.toMatch(/^forged/m);
+    }
+  });
+
+  test('standard error is the same wherever it goes: a file of it is shown on a terminal one day', async () => {
+    const { stderr } = await runMain(['-t', 'folded', '-v', '--explain-symbols', '-o', '-', file]);
+    expect(stderr).toContain('forged');
+    expect(FORBIDDEN.exec(stderr)).toBeNull();
+  });
+});
+
+describe('what is written elsewhere', () => {
+  test.each([
+    ['script', HOSTILE],
+    ['folded', HOSTILE.replaceAll(';', ':').replace(/[\r\t\n\u2028\u2029]/g, ' ')],
+  ])('%s has the names as recorded', async (format, name) => {
+    const { stdout } = await runMain(['-t', format, '-o', '-', file]);
+    expect(stdout.toString()).toContain(`app${name})`);
+  });
+
+  test('folded stacks stay one line each', async () => {
+    const { stdout } = await runMain(['-t', 'folded', '-o', '-', file]);
+    expect(stdout.toString()).not.toMatch(/[\r\t\u2028\u2029]/);
+    expect(stdout.toString().trimEnd().split('\n')).toEqual(['', ''].map(() => expect.stringMatching(/^c\x1b\[2J\u202e_forge;.* \d+$/)));
+  });
+
+  test.each([
+    ['dump', '--json'],
+    ['info', '--json'],
+    ['-t', 'speedscope', '-o', '-'],
+    ['-t', 'chrome', '-o', '-'],
+  ])('JSON has the same values on a terminal: %s', async (...args) => {
+    const [there, here] = await Promise.all([runMain([...args, file], { isTTY: true }), runMain([...args, file])]);
+    expect(there.stdout.toString()).not.toBe(here.stdout.toString());
+    expect(FORBIDDEN.exec(there.stdout.toString())).toBeNull();
+    const values = ({ stdout }: typeof here): unknown[] =>
+      args[0] === 'dump'
+        ? stdout
+            .toString()
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line))
+        : [JSON.parse(stdout.toString())];
+    expect(values(there)).toEqual(values(here));
+  });
+});
