@@ -1,12 +1,12 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import type { Arguments } from './arguments.ts';
-import { displayName, errorText, summaryLines } from './messages.ts';
+import { displayName, errorText, lossLines, summaryLines } from './messages.ts';
 import { printMessage } from './standard-error.ts';
 import { EXIT_DONE, EXIT_LOSS, type Terminal } from './terminal.ts';
 
 /**
- * Runs a command's work on one input, says at its end what was found on the way (unless `--quiet`), and gives the
+ * Runs a command's work on one input, says at its end what was found on the way (with `--quiet` only that data was lost), and gives the
  * status. That there are no samples is often explained by what was found: then it is said, too, before the error.
  * @param isOneOfSeveral whether the lines name the input
  */
@@ -19,9 +19,10 @@ export async function reportingFindings(
   work: () => Promise<void>,
 ): Promise<number> {
   const printSummary = (): void => {
-    if (args.flag('quiet')) return;
+    const found = diagnostics.list();
+    const lines = args.flag('quiet') ? lossLines(found) : summaryLines(found, args.flag('verbose'));
     const prefix = isOneOfSeveral ? `perfconv: ${displayName(input)}` : 'perfconv';
-    for (const line of summaryLines(diagnostics.list(), args.flag('verbose'))) printMessage(terminal, `${prefix}: ${line}`);
+    for (const line of lines) printMessage(terminal, `${prefix}: ${line}`);
   };
   const isLossy = (): boolean => args.flag('strict') && diagnostics.hasLoss;
   try {

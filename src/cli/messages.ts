@@ -16,6 +16,14 @@ export function summaryLines(diagnostics: readonly Diagnostic[], withNotes: bool
     .map((diagnostic) => `${LABELS[diagnostic.severity]}: ${diagnosticText(diagnostic)}`);
 }
 
+/** What `--quiet` leaves of the findings: that data was lost, in one line; none where nothing was. */
+export function lossLines(diagnostics: readonly Diagnostic[]): string[] {
+  const [first, ...others] = diagnostics.filter(({ severity }) => severity === 'loss');
+  if (first === undefined) return [];
+  const more = others.length === 0 ? '' : `; and ${others.length} other ${others.length === 1 ? 'kind' : 'kinds'} of loss, printed without --quiet`;
+  return [`${LABELS.loss}: ${diagnosticText(first)}${more}`];
+}
+
 const LABELS: Readonly<Record<Diagnostic['severity'], string>> = { info: 'note', warning: 'warning', loss: 'data lost' };
 
 /** A finding with its count, what it cost and the place of the first: `… (12 times, 4096 bytes in all, first at 0x1f30)`. */

@@ -165,7 +165,7 @@ const STACK_OPTIONS: readonly OptionSpec[] = [
 
 const RUN_OPTIONS: readonly OptionSpec[] = [
   { name: 'strict', section: RUNNING, text: 'End with status 3 when data of the recording was lost' },
-  { name: 'quiet', alias: 'q', section: RUNNING, text: 'Print errors only' },
+  { name: 'quiet', alias: 'q', section: RUNNING, text: 'Print errors only, and in one line that data was lost' },
   { name: 'verbose', alias: 'v', section: RUNNING, text: 'Print notes besides warnings' },
   { name: 'no-progress', section: RUNNING, text: 'No progress bar (there is none where standard error is no terminal)' },
 ];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { emptyRecording, fileRecording, pipeRecording, statRecording, truncatedRecording } from '../support/cli-recordings.ts';
+import { emptyRecording, fileRecording, lossyRecording, pipeRecording, statRecording, truncatedRecording } from '../support/cli-recordings.ts';
 import { runMain } from '../support/run-main.ts';
 
 let dir: string;
@@ -368,14 +368,31 @@ describe('usage errors end with status 2', () => {
 });
 
 describe('what is said at the end', () => {
-  test('each kind of finding once, with count and place; --quiet says nothing', async () => {
+  test('each kind of finding once, with count and place', async () => {
     const input = put('cut.data', truncatedRecording());
     const result = await runMain(['-t', 'folded', '-o', '-', input]);
     expect(result.status).toBe(0);
     const lines = result.stderr.trimEnd().split('\n');
     expect(lines.filter((line) => line.startsWith('perfconv: data lost: the recording is cut off'))).toHaveLength(1);
     expect(result.stderr).toMatch(/\(at 0x[0-9a-f]+\)/);
-    expect(await runMain(['-q', '-t', 'folded', '-o', '-', input])).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('with --quiet only that data was lost, in one line', async () => {
+    const cut = put('cut.data', truncatedRecording());
+    const lossy = put('lossy.data', lossyRecording());
+    const [one, two] = [
+      /^perfconv: data lost: the recording is cut off: .*\n$/,
+      /^perfconv: data lost: .*; and 1 other kind of loss, printed without --quiet\n$/,
+    ];
+    // dump prints records as they are, that of a loss too.
+    expect((await runMain(['dump', '-q', cut])).stderr).toMatch(one);
+    for (const args of [['-t', 'folded', '-o', '-'], ['report']]) {
+      expect((await runMain([...args, '-q', cut])).stderr).toMatch(one);
+      expect((await runMain([...args, '-q', lossy])).stderr).toMatch(two);
+      expect((await runMain([...args, '-q', put('whole.data', fileRecording())])).stderr).toBe('');
+    }
+    const merged = await runMain(['-q', '-t', 'folded', '-o', '-', cut, put('whole.data', fileRecording())]);
+    expect(merged.stderr).toBe(`perfconv: ${cut}: ${(await runMain(['report', '-q', cut])).stderr.replace('perfconv: ', '')}`);
   });
 
   test('--strict ends with status 3 when data were lost, and only then; the output is there all the same', async () => {

@@ -49,7 +49,7 @@ describe('dump', () => {
 
   test('nothing of a recording reaches the terminal but text; long bytes are cut short', async () => {
     const [comm, sample, damaged] = await linesOf(rich);
-    expect(comm).toContain('comm="two words\\n\\x9b"');
+    expect(comm).toContain('comm="two words\\n\\u009b"');
     expect(sample).toContain(`userStack={size=64 dynSize=64 bytes=${'ab'.repeat(32)}…(64 bytes)}`);
     expect(sample).toContain(`branchStack={entries=[{from=0x${HIGH.toString(16)} to=0x10 mispred=false predicted=true`);
     expect(damaged).toMatch(/ DAMAGED size=16 misc=0x0 recordType=FORK problem="/);

@@ -61,6 +61,13 @@ export function truncatedRecording(): Uint8Array {
   return bytes.subarray(0, bytes.length - 20);
 }
 
+/** The same, and the kernel could not keep five of its records. */
+export function lossyRecording(): Uint8Array {
+  const lost = record.lost({ lost: 5n }, { sampleId: { time: 2_500n } });
+  const bytes = encodePipe({ attrs: [clock, faults], records: [lost, ...records(3)], features });
+  return bytes.subarray(0, bytes.length - 20);
+}
+
 /** What `perf stat record` leaves: no samples. */
 export function statRecording(): Uint8Array {
   return encodeFile({ attrs: [clock], records: [toolRecords.finishedInit()], features: { ...features, stat: new Uint8Array(0) } });
