@@ -10,6 +10,7 @@ import { RecordCounts } from './session/record-counts.ts';
 import type { ProcessStats } from './stats/process-stats.ts';
 import { RecordLog } from './stats/record-log.ts';
 import { needsSamples, type WriteOptions, writeProfile } from './write-profile.ts';
+import { withoutFormulas } from './writers/csv-safe.ts';
 
 /** Converts several recordings into one output, or into one in each of several formats. */
 export class MergedConversion {
@@ -31,7 +32,9 @@ export class MergedConversion {
     this.#diagnostics = diagnostics;
     const keepSamples = outputs.some(({ format }) => format !== 'csv' && needsSamples(format));
     this.#merger = new RecordingMerger(options.filter ?? {}, keepSamples, diagnostics);
-    this.#tables = outputs.flatMap((output) => (output.format === 'csv' ? [new MergedTables(output.openTable)] : []));
+    this.#tables = outputs.flatMap((output) =>
+      output.format === 'csv' ? [new MergedTables(options.csvSafe ? withoutFormulas(output.openTable) : output.openTable)] : [],
+    );
   }
 
   /** Reads one more recording; see {@link RecordingMerger.add}. What a sink throws does not come from here. */

@@ -58,7 +58,7 @@ export async function convert(
   const writing: WriteOptions = options.demangle === undefined ? { scriptName: (name) => demangleSymbol(name, 'no-params'), ...options } : options;
   for (const output of outputs) {
     if (output.format !== 'csv') await writeProfile(output.format, result.profile, output.sink, writing, diagnostics);
-    else if (log !== undefined) await writeTables(result, log, output.openTable);
+    else if (log !== undefined) await writeTables(result, log, await safeTables(output.openTable, options));
   }
   return result;
 }
@@ -108,7 +108,13 @@ function unknownEventsText(unknown: readonly string[], events: readonly { readon
   return `the recording has no event ${unknown.join(', ')}; it has ${events.map((event) => event.name).join(', ')}`;
 }
 
-async function writeTables({ profile, session }: ReadProfileResult, log: RecordLog, openTable: (fileName: string) => Promise<ByteSink>): Promise<void> {
+type OpenTable = (fileName: string) => Promise<ByteSink>;
+
+async function safeTables(openTable: OpenTable, { csvSafe = false }: WriteOptions): Promise<OpenTable> {
+  return csvSafe ? (await import('./writers/csv-safe.ts')).withoutFormulas(openTable) : openTable;
+}
+
+async function writeTables({ profile, session }: ReadProfileResult, log: RecordLog, openTable: OpenTable): Promise<void> {
   const [{ recordingStats }, { CSV_TABLES }] = await Promise.all([import('./stats/recording-stats.ts'), import('./writers/csv.ts')]);
   const stats = recordingStats(session, log);
   for (const { fileName, write } of CSV_TABLES) await write({ profile, stats }, await openTable(fileName));

@@ -20,6 +20,8 @@ export interface WriteOptions {
   readonly group?: SpeedscopeOptions['group'];
   /** Chrome: bars or sampled profiles. Default: by size. */
   readonly chromeStyle?: ChromeOptions['style'];
+  /** CSV: put an apostrophe before texts that spreadsheets take for formulas. Default: no, tables have the names as recorded. */
+  readonly csvSafe?: boolean;
   /** script: which fields; perf's choice by default. */
   readonly fields?: readonly ScriptFieldChoice[];
   /** script: what to print for a linkage name in place of the function's name; undefined for the latter, which is the default. */

@@ -70,6 +70,11 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     section: OUTPUT,
     text: `script: which of ${SCRIPT_FIELDS.join(', ')}; or +FIELD and -FIELD (-F=-FIELD), to add to the default or leave out of it. Default: as perf script`,
   },
+  {
+    name: 'csv-safe',
+    section: OUTPUT,
+    text: "csv: an apostrophe before texts that begin with =, +, - or @, which spreadsheets would compute. Default: names as recorded, as in readperf's tables, for programs (docs/untrusted-names.md)",
+  },
   { name: 'ns', section: OUTPUT, text: 'script: times with nine decimals' },
   {
     name: 'wall-clock',
@@ -203,6 +208,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv -t folded -o - web.data | flamegraph.pl > web.svg', 'a flame graph'],
     ['perf record -g -o - ./app | perfconv -t folded -', 'straight from perf'],
     ['perfconv -t csv -o tables/ web.data', "readperf's four tables"],
+    ['perfconv -t csv --csv-safe -o tables/ web.data', 'the same for a spreadsheet, of a recording that somebody else made'],
     ['perfconv -t script -F comm,tid,time,event,ip,sym --ns -o - web.data', 'perf-script text'],
     ['perfconv -t script --wall-clock -o - web.data', 'the same with the time of day (perf record -k CLOCK_MONOTONIC)'],
     ['perfconv --event cycles --pid 812,813 --cpu 0-3 --time 12.5,13 web.data', 'a part of the recording'],

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -159,5 +159,36 @@ describe('what is written elsewhere', () => {
             .map((line) => JSON.parse(line))
         : [JSON.parse(stdout.toString())];
     expect(values(there)).toEqual(values(here));
+  });
+});
+
+describe('tables', () => {
+  const tablesOf = async (inputs: readonly string[], ...args: string[]): Promise<string[]> => {
+    const out = join(dir, `tables-${inputs.length}-${args.length}`);
+    expect((await runMain([...inputs, ...args, '-q', '-t', 'csv', '-o', out])).status).toBe(0);
+    return ['overview', 'processes', 'results'].map((name) => readFileSync(join(out, `${name}.csv`), 'utf8'));
+  };
+
+  test.each([[1], [2]])('have names as recorded; with --csv-safe none that a spreadsheet computes (%i inputs)', async (count) => {
+    const inputs = Array.from({ length: count }, (_, nr) => {
+      const path = join(dir, `formula-${nr}.data`);
+      const bytes = encodeFile({
+        attrs: [{ name: '+event', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }],
+        records: [
+          record.comm({ pid: 100, comm: '=1+cmd()', exec: true }, { sampleId: { time: 1n } }),
+          record.mmap2({ pid: 100, addr: 0x400000n, len: 0x1000n, filename: '@app' }, { sampleId: { time: 2n } }),
+          record.sample({ ip: 0x400123n, pid: 100, time: 3n, period: 5n }),
+        ],
+        features: { eventDesc: true },
+      });
+      writeFileSync(path, bytes);
+      return path;
+    });
+    const asRecorded = await tablesOf(inputs);
+    expect(asRecorded.join('')).toMatch(/,"=1\+cmd\(\)",/);
+    const safe = await tablesOf(inputs, '--csv-safe');
+    expect(safe.map((table) => table.replaceAll("'", ''))).toEqual(asRecorded);
+    expect(asRecorded.map((table) => /(?:^|,)"?[=+@-]/m.test(table))).toEqual([true, true, true]);
+    expect(safe.map((table) => /(?:^|,)"?[=+@-]/m.test(table))).toEqual([false, false, false]);
   });
 });
