@@ -93,7 +93,11 @@ const REPORT_ONLY: readonly OptionSpec[] = [
     text: `Columns that tell rows apart: ${REPORT_KEYS.join(', ')}. Default: function,dso`,
   },
   { name: 'limit', value: 'N', section: OUTPUT, text: 'Rows per event at most' },
-  { name: 'children', section: OUTPUT, text: 'Count a function also in the samples of what it called (inclusive time)' },
+  {
+    name: 'children',
+    section: OUTPUT,
+    text: 'Count a function also in the samples of what it called (inclusive time). What is called the same is one row; with --compat perf, each symbol is one',
+  },
 ];
 
 const FILTERS: readonly OptionSpec[] = [
@@ -165,7 +169,13 @@ const STACK_OPTIONS: readonly OptionSpec[] = [
     text: 'What counts: period (time for clocks, occurrences for other events) or samples. Default: period',
   },
   { name: 'max-stack', value: 'N', section: STACKS, text: 'Frames per stack at most, from the leaf' },
-  { name: 'compat', value: 'perf', choices: ['perf'], section: STACKS, text: 'Name frames and cut stacks exactly as perf 6.1 does, to compare the two' },
+  {
+    name: 'compat',
+    value: 'perf',
+    choices: ['perf'],
+    section: STACKS,
+    text: 'Do as perf 6.1 does, to compare the two: name frames and cut stacks as perf script; report: count by symbols and by the addresses of samples, as perf report (docs/comparing-with-perf.md)',
+  },
 ];
 
 const RUN_OPTIONS: readonly OptionSpec[] = [
@@ -225,7 +235,8 @@ export const CONVERT: CommandSpec = {
     ['perfconv -o cpu.pb.gz --demangle-style simple web.data', 'std::vector::push_back for std::vector<int, …>::push_back(int&&)'],
     ['perfconv --debuginfod https://debuginfod.debian.net --explain-symbols web.data', 'symbols from a server, and where each was found'],
     ['perfconv --perf-map-dir maps/ node.data', 'code made at run time, by maps that were kept'],
-    ['perfconv -t script --compat perf --no-inline --no-demangle --max-stack 127 -o - web.data', 'to compare with perf script'],
+    ['diff <(perf script -i web.data) <(perfconv -t script --compat perf -o - web.data)', 'the same lines as perf script (docs/comparing-with-perf.md)'],
+    ['perfconv --no-inline --no-demangle --max-stack 64 -o web.folded web.data', "symbols as linkers know them, and no more than 64 of a stack's"],
     ['perfconv --strict --quiet --no-progress web.data || echo $?', 'in a script (-v instead of -q tells more)'],
   ],
 };
@@ -240,6 +251,7 @@ export const REPORT: CommandSpec = {
     ['perfconv report', 'functions of perf.data, by weight'],
     ['perfconv report --sort comm,dso --limit 20 web.data', 'the 20 heaviest pairs of thread name and binary'],
     ['perfconv report --children --weight samples web.data', 'inclusive time, counted in samples'],
+    ['perfconv report --compat perf --children web.data', 'the rows of perf report --children'],
     ['perfconv report --sort input,function monday.data tuesday.data', 'two recordings side by side'],
     ['perfconv report --event cycles --pid 812 --time 12.5, web.data', 'a part of the recording'],
     ['perfconv report --symfs /mnt/target --debug-dir /opt/debug web.data', 'symbols from elsewhere'],

@@ -1,0 +1,165 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { helpText } from '../../src/cli/help.ts';
+import { COMMANDS } from '../../src/cli/options.ts';
+import { ensureBuilt } from '../support/built-cli.ts';
+import { type AttrSpec, encodeFile, encodePipe, type FileSpec, record, toolRecords } from '../support/perf-encoder.ts';
+import { announceSkipped, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+
+// Every example of the help, as it stands there: in a shell, in a directory that has the files that it names.
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Example {
+  readonly what: string;
+  readonly command: string;
+}
+
+/** The examples of a help text: what each does in one line, and the command in the next. */
+function examplesOf(help: string): Example[] {
+  const [, part = ''] = /^Examples:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
+  return [...part.matchAll(/^ {2}# (.*)\n {2}(\S.*)$/gm)].map(([, what, command]) => ({ what, command }));
+}
+
+const all = COMMANDS.flatMap((command) => examplesOf(helpText(command)));
+const isComparison = ({ command }: Example): boolean => command.startsWith('diff <(perf script');
+
+test('every command has some', () => {
+  for (const command of COMMANDS) expect(examplesOf(helpText(command))).toHaveLength(command.examples.length);
+  expect(all.filter(isComparison)).toHaveLength(1);
+});
+
+const SAMPLE_TYPE = ['ip', 'tid', 'time', 'cpu', 'period', 'identifier', 'callchain'] as const;
+const CYCLES: AttrSpec = { name: 'cycles', period: 1_000_000n, ids: [7n], sampleType: SAMPLE_TYPE, flags: ['sampleIdAll', 'useClockid'], clockid: 1 };
+const CLOCK: AttrSpec = { ...CYCLES, name: 'cpu-clock', ids: [8n] };
+
+/** What the examples ask for: processes 812 and 813, threads called nginx, four CPUs, samples from 12.4 to 13.1 seconds. */
+function recording(): FileSpec {
+  const timeOf = (nr: number): bigint => 12_400_000_000n + BigInt(nr) * 10_000_000n;
+  const samples = Array.from({ length: 70 }, (_, nr) => {
+    const callchain = [0x400123n + BigInt(nr % 7), 0x400200n];
+    const pid = 812 + (nr % 2);
+    return record.sample(
+      { id: nr % 3 === 0 ? 8n : 7n, ip: callchain[0], pid, time: timeOf(nr), cpu: nr % 4, period: 1_000_000n, callchain },
+      { attr: nr % 3 === 0 ? 1 : 0 },
+    );
+  });
+  const starts = [812, 813].flatMap((pid) => [
+    record.comm({ pid, comm: 'nginx', exec: true }, { sampleId: { time: 12_300_000_000n } }),
+    record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: '/usr/bin/nginx' }, { sampleId: { time: 12_300_000_001n } }),
+  ]);
+  return {
+    attrs: [CYCLES, CLOCK],
+    records: [...starts, ...samples, toolRecords.finishedRound()],
+    features: {
+      eventDesc: true,
+      osRelease: '6.1.0',
+      sampleTime: { first: timeOf(0), last: timeOf(69) },
+      clockid: 1n,
+      clockData: { clockid: 1, wallClockNs: 1_767_545_218_014_657_000n, clockidTimeNs: 5_000_000_000n },
+    },
+  };
+}
+
+/** Programs that stand in for ones that may not be there, as shell scripts. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  perf: 'cat "$RECORDED"',
+  'flamegraph.pl': 'cat',
+  less: 'cat',
+  ...(whyMissing('jq') !== undefined && { jq: 'cat' }),
+};
+
+const whyNoShell = process.platform === 'win32' ? 'the examples are for a POSIX shell' : whyMissing('bash');
+if (whyNoShell !== undefined) announceSkipped('the examples of the help', whyNoShell);
+
+describe.skipIf(whyNoShell !== undefined)('does what it says', () => {
+  let tools: string;
+  let dir: string;
+  let server: Server;
+
+  beforeAll(async () => {
+    ensureBuilt();
+    tools = mkdtempSync(join(tmpdir(), 'perfconv-examples-'));
+    writeFileSync(join(tools, 'recorded.pipe'), encodePipe(recording()));
+    program('perfconv', `exec ${quoted(process.execPath)} ${quoted(join(root, 'bin/perfconv.js'))} "$@"`);
+    server = createServer((_, response) => response.writeHead(404).end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => {
+    server.close();
+    rmSync(tools, { recursive: true, force: true });
+  });
+
+  beforeEach(() => {
+    dir = mkdtempSync(join(tools, 'run-'));
+    const bytes = encodeFile(recording());
+    for (const name of ['perf.data', 'web.data', 'monday.data', 'tuesday.data', 'node.data', 'perf.data.guest']) writeFileSync(join(dir, name), bytes);
+    for (const name of ['maps', 'home/.debug', 'mnt/target', 'opt/debug']) mkdirSync(join(dir, name), { recursive: true });
+    for (const name of ['target.kallsyms', 'guest.kallsyms']) writeFileSync(join(dir, name), 'ffffffff81000000 T _text\nffffffff81000010 T start_kernel\n');
+    writeFileSync(join(dir, 'guest.modules'), 'kvm 1048576 0 - Live 0xffffffffc0000000\n');
+    for (const name of ['vmlinux', 'vmlinux-6.1.0']) copyFileSync(join(root, 'fixtures/debug/gcc5'), join(dir, name));
+  });
+
+  function program(name: string, script: string): void {
+    writeFileSync(join(tools, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(tools, name), 0o755);
+  }
+
+  /** Runs a command line as somebody at a shell would, places that are outside of the directory put into it. */
+  function run(command: string, shell = 'bash'): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }> {
+    const { port } = server.address() as AddressInfo;
+    const here = command.replace('https://debuginfod.debian.net', `http://127.0.0.1:${port}`).replaceAll(/(?<= )\/(mnt|opt)\//g, `${dir}/$1/`);
+    const env = { ...process.env, PATH: `${tools}:${process.env.PATH}`, HOME: join(dir, 'home'), RECORDED: join(tools, 'recorded.pipe') };
+    const failing = shell === 'bash' ? ['-o', 'pipefail'] : [];
+    return new Promise((resolve) => {
+      execFile(shell, [...failing, '-c', here], { cwd: dir, env, maxBuffer: 1 << 28 }, (error, stdout, stderr) =>
+        resolve({ status: error === null ? 0 : Number(error.code ?? 1), stdout, stderr }),
+      );
+    });
+  }
+
+  test.each(all.filter((example) => !isComparison(example)))('$command', async ({ command, what }) => {
+    for (const [name, script] of Object.entries(STAND_INS)) program(name, script);
+    const before = readdirSync(dir, { recursive: true }).length;
+    const shell = what.includes('zsh') ? 'zsh' : what.includes('fish') ? 'fish' : 'bash';
+    const isThere = whyMissing(shell) === undefined;
+    // Without the shell that is to read it, the script is printed all the same.
+    const { status, stdout, stderr } = isThere ? await run(command, shell) : await run(/perfconv [^|)]*/.exec(command)?.[0] ?? command);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringMatching(/data lost|changes nothing|error/) });
+    // Of a command in a script, the status is printed where it is not 0.
+    if (command.includes('echo $?')) expect(stdout).toBe('');
+    if (command.startsWith('source') && isThere) return;
+    expect(stdout.length + readdirSync(dir, { recursive: true }).length).toBeGreaterThan(before);
+  });
+
+  const whyNoPerf = whyNoRecording();
+  if (whyNoPerf !== undefined) announceSkipped('the example that compares with perf script', whyNoPerf);
+
+  test.skipIf(whyNoPerf !== undefined).each(all.filter(isComparison))('$command', async ({ command }) => {
+    rmSync(join(tools, 'perf'), { force: true });
+    const env = { ...process.env, HOME: join(dir, 'home') };
+    execFileSync(
+      'perf',
+      ['record', '-N', '-q', '-e', 'cpu-clock', '-F', '2000', '-g', '-o', 'web.data', '--', process.execPath, '-e', 'JSON.stringify(Array(1e6).fill({}))'],
+      {
+        cwd: dir,
+        env,
+        stdio: 'ignore',
+      },
+    );
+    const { stdout, stderr } = await run(command);
+    expect(stderr).not.toContain('error');
+    // With -N perf keeps no copy of the vdso, and has no names for it.
+    expect(stdout.split('\n').filter((line) => /^[<>]/.test(line) && !line.endsWith('([vdso])'))).toEqual([]);
+  });
+});
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}
