@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compareReports } from '../support/compare-reports.ts';
+import { compareChildren, compareReports } from '../support/compare-reports.ts';
 import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
 import { compareTables } from '../support/compare-tables.ts';
 import { parseReportStats } from '../support/perf-report-text.ts';
@@ -65,6 +65,8 @@ describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against per
     test.skipIf(whyNoComparison !== undefined)('the rows of perf report', ({ skip }) => {
       if (problem !== undefined) skip(problem);
       expect(compareReports(file)).toEqual([]);
+      // Without callchains perf has no children.
+      if (variant.record.includes('-g')) expect(compareChildren(file)).toEqual([]);
     });
 
     test.skipIf(whyNoComparison !== undefined)('the CSV tables against perf report', ({ skip }) => {

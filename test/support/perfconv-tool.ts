@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseCsv } from './parse-csv.ts';
-import type { ReportEvent, ReportRow } from './perf-report-text.ts';
 import type { ScriptSample } from './perf-script-text.ts';
 import { parsePerfScript } from './perf-script-text.ts';
 import type { ToolResult } from './perf-tool.ts';
@@ -45,24 +44,19 @@ export function scriptsOf(
   };
 }
 
-/**
- * The rows of `perfconv report --compat perf`, by event, in the shape of perf's own.
- * @throws Error for a line that is none of a report's
- */
-export function reportOf(file: string): Pick<ReportEvent, 'event' | 'rows'>[] {
-  const { status, stdout, stderr } = runPerfconv(['report', '--compat', 'perf', '--no-demangle', '--sort', 'dso,function', file]);
+/** The rows of `perfconv report --compat perf`, unparsed, by event: files first, then functions as they stand in them. */
+export function reportLinesOf(file: string, extra: readonly string[] = []): { readonly event: string; readonly lines: readonly string[] }[] {
+  const { status, stdout, stderr } = runPerfconv(['report', '--compat', 'perf', '--no-demangle', '--sort', 'dso,function', ...extra, file]);
   if (status !== 0) throw new Error(`perfconv report ${file}: status ${status}: ${lastLines(stderr)}`);
-  const events: { event: string; rows: ReportRow[] }[] = [];
-  for (const line of stdout.split('\n')) {
-    const [, event] = /^# (.*): \d+ samples?, period/.exec(line) ?? [];
-    if (event !== undefined) events.push({ event, rows: [] });
-    if (event !== undefined || line === '' || line.startsWith('   per ')) continue;
-    // No file name has two blanks in a row here, so they end the column.
-    const [, period, samples, dso = '', symbol = ''] = /^ *[\d.]+ +(\d+) +(\d+) (.+?) {2,}(.*)$/.exec(line) ?? [];
-    if (period === undefined || samples === undefined) throw new Error(`perfconv report: ${line}`);
-    events.at(-1)?.rows.push({ period: BigInt(period), samples: BigInt(samples), symbol, dso, further: [] });
-  }
-  return events;
+  return stdout
+    .trimEnd()
+    .split('\n\n')
+    .map((table) => {
+      const [heading, , ...lines] = table.split('\n');
+      const [, event] = /^# (.*): \d+ samples?, period/.exec(heading) ?? [];
+      if (event === undefined) throw new Error(`perfconv report: ${heading}`);
+      return { event, lines };
+    });
 }
 
 /** The four CSV tables of a recording, as rows by column name. */
