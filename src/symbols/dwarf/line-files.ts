@@ -1,5 +1,5 @@
 import type { LineHeader } from './line-header.ts';
-import { joinSourcePath } from './line-path.ts';
+import { isAbsolutePath, joinSourcePath } from './line-path.ts';
 import type { LineNameText } from './line-strings.ts';
 
 /** What a line table needs to know of the unit that names it in DW_AT_stmt_list. */
@@ -45,16 +45,30 @@ export class LineFiles {
     return name === '' ? '' : joinSourcePath(this.#directory(files.directories[index]), name);
   }
 
-  /** A directory's path: what is relative is so to the unit's. */
+  /** A directory's path: what is relative is so to the unit's directory. */
   #directory(index: number): string {
-    if (!(index < this.#header.directories.places.length)) return this.#unit.compDir;
-    this.#directories[index] ??= joinSourcePath(this.#base(), this.#textOf(this.#header.directories, index));
+    const { directories } = this.#header;
+    const { compDir } = this.#unit;
+    const unitDirectory = this.#unitDirectory();
+    if (!(index < directories.places.length)) return moreComplete(compDir, unitDirectory);
+    this.#directories[index] ??=
+      index === 0 ? moreComplete(unitDirectory, compDir) : joinSourcePath(moreComplete(compDir, unitDirectory), this.#textOf(directories, index));
     return this.#directories[index];
   }
 
-  #base(): string {
+  /** The unit's directory as the table has it; empty before version 5, which leaves it to DW_AT_comp_dir. */
+  #unitDirectory(): string {
     const { version, directories } = this.#header;
-    // From version 5 on the first directory is the unit's, should the unit itself not say it.
-    return this.#unit.compDir === '' && version >= 5 ? this.#textOf(directories, 0) : this.#unit.compDir;
+    return version >= 5 ? joinSourcePath(this.#textOf(directories, 0)) : '';
   }
+}
+
+/**
+ * Chooses between two spellings of one directory. From version 5 on directory 0 does not lie below DW_AT_comp_dir but is that directory once
+ * more (DWARF 5, 6.2.4), so that the two are never joined; one of them may be missing, or be relative where the other is not.
+ * @param preferred taken where neither is more complete than the other
+ */
+function moreComplete(preferred: string, other: string): string {
+  const isLessComplete = preferred === '' || (isAbsolutePath(other) && !isAbsolutePath(preferred));
+  return isLessComplete ? other : preferred;
 }

@@ -317,6 +317,29 @@ describe('header of version 5', () => {
     expect((await reader.read(0, { name: '', compDir: '' })).file(0)).toBe('/made/here/src/a.c');
   });
 
+  it.each([
+    // As compilers write it that map prefixes of paths: both say the same directory.
+    ['both relative', './d', './d', ['d/m.c', 'd/inc/h.h', 'e.h']],
+    ['only directory 0 relative', '/build/d', 'd', ['/build/d/m.c', '/build/d/inc/h.h', '/build/e.h']],
+    ['only the attribute relative', 'd', '/build/d', ['/build/d/m.c', '/build/d/inc/h.h', '/build/e.h']],
+    ['no attribute', '', './d', ['d/m.c', 'd/inc/h.h', 'e.h']],
+    ['directory 0 empty', './d', '', ['d/m.c', 'd/inc/h.h', 'e.h']],
+    ['both empty', '', '', ['m.c', 'inc/h.h', '../e.h']],
+    ['a drive of Windows', 'C:\\build\\d', 'd', ['C:\\build\\d\\m.c', 'C:\\build\\d\\inc\\h.h', 'C:\\build\\e.h']],
+  ])('takes directory 0 and DW_AT_comp_dir for one directory: %s', async (_, compDir, directory0, expected) => {
+    const files = [
+      ['m.c', 0],
+      ['h.h', 1],
+      ['e.h', 2],
+      ['lost.c', 9],
+    ] as const;
+    const sections = sectionsOf({ version: 5, directories: [directory0, 'inc', '..'], files, program });
+    const table = await new LineTableReader(sections).read(0, { name: 'm.c', compDir });
+    expect([0, 1, 2].map((i) => table.file(i))).toEqual(expected);
+    // A directory that the table does not have is the unit's.
+    expect(table.file(3)).toBe(table.file(0).replace('m.c', 'lost.c'));
+  });
+
   it('reads many strings in few pieces', async () => {
     const str = new ByteFields();
     const places = Array.from({ length: 2000 }, (_, i) => {
