@@ -1,17 +1,20 @@
 #!/usr/bin/env node
-// How perfconv's names, files and lines compare with those of llvm-symbolizer and GNU addr2line, and what each costs.
+// How perfconv's names, files and lines compare with those of other symbolizers, and what each costs.
 // Build first (npm run build); programs to measure on come from bench/symbols/build-programs.sh.
 //
-//   node bench/symbols/compare.mjs [--count 10000] [--seed 1] [--all] [--examples 2] [--without PEER]
+//   node bench/symbols/compare.mjs [--reference PROGRAM]… [--count 10000] [--seed 1] [--all] [--examples 2] [--without-perfconv]
 //                                  [--time 100,10000,50000] [--rounds 3] [--like PLAIN] BINARY
 //
-// Asks all three, each of which finds separate debug files by itself, for the same random addresses of BINARY's code (--all: for each one, beginning at the first), with inlined
-// functions and without demangling, and prints
-//   - on how many the whole chain of frames is the same: function, file and line of each, with llvm-symbolizer the column, too; with and
+// Asks perfconv and each reference, llvm-symbolizer and addr2line by default, for the same random addresses of BINARY's code (--all: for
+// each one, beginning at the first), with inlined functions and without demangling; all of them find separate debug files by themselves.
+// --reference takes other programs or further versions, such as llvm-symbolizer-22: what is called addr2line has that program's options,
+// all others llvm-symbolizer's. Prints
+//   - on how many the whole chain of frames is the same: function, file and line of each, and the column with those that know it; with and
 //     without those whose difference is a choice (see EXPLAINED in source-frames.mjs);
-//   - the same for those addresses on which llvm-symbolizer and addr2line agree: there is the least doubt of what is right;
+//   - the same for those addresses on which all references agree: there is the least doubt of what is right;
 //   - the differences by class, each with examples.
-// --like asks the others for the same addresses of PLAIN, a program of the same code with its debug information in a form that they know.
+// --like asks the references for the same addresses of PLAIN, a program of the same code with its debug information in a form that they
+// know. --without-perfconv compares the references alone, each with the first.
 // With --time it runs each on so many addresses, in processes of their own and in turn, and prints wall time, processor time in user
 // mode and the peak of resident memory (GNU time's), the best and the median of the rounds. Addresses are sorted for all of them.
 
@@ -22,20 +25,20 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { codeSections, readSymbols } from './elf-code.mjs';
-import { difference, framesText, isExplained, PEERS, symbolize } from './source-frames.mjs';
+import { difference, framesText, isExplained, PERFCONV, referencePeer, symbolize } from './source-frames.mjs';
 
 const GNU_TIME = '/usr/bin/time';
 const BUILT = fileURLToPath(new URL('../../dist/index.js', import.meta.url));
-const { 'llvm-symbolizer': LLVM, addr2line: ADDR2LINE, perfconv: OURS } = PEERS;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    reference: { type: 'string', multiple: true, default: ['llvm-symbolizer', 'addr2line'] },
     count: { type: 'string', default: '10000' },
     seed: { type: 'string', default: '1' },
     all: { type: 'boolean', default: false },
     examples: { type: 'string', default: '2' },
-    without: { type: 'string', multiple: true, default: [] },
+    'without-perfconv': { type: 'boolean', default: false },
     time: { type: 'string' },
     rounds: { type: 'string', default: '3' },
     like: { type: 'string' },
@@ -47,9 +50,10 @@ const directory = mkdtempSync(join(tmpdir(), 'perfconv-symbols-'));
 try {
   if (positionals.length !== 1) throw new Error('usage: node bench/symbols/compare.mjs [options] BINARY');
   if (!existsSync(BUILT)) throw new Error('perfconv is not built: npm run build');
-  const peers = [LLVM, ADDR2LINE, OURS].filter(({ name }) => !options.without.includes(name));
-  if (options.time === undefined) compare(peers);
-  else for (const count of options.time.split(',')) time(peers, Number(count));
+  const references = options.reference.map(referencePeer);
+  const hasOurs = !options['without-perfconv'];
+  if (options.time === undefined) compare(references, hasOurs);
+  else for (const count of options.time.split(',')) time([...references, ...(hasOurs ? [PERFCONV] : [])], Number(count));
 } catch (error) {
   console.error(error.message);
   process.exitCode = 1;
@@ -64,16 +68,20 @@ function chooseAddresses(count) {
   const addressAt = (position) => {
     let left = position;
     for (const { start, sizeBytes } of sections) {
-      if (left < sizeBytes) return start + left;
+      if (left < sizeBytes) return start + BigInt(left);
       left -= sizeBytes;
     }
     return undefined;
   };
-  if (options.all || count >= total) return Array.from({ length: total }, (_, i) => addressAt(i)).sort((a, b) => a - b);
+  if (options.all || count >= total) return Array.from({ length: total }, (_, i) => addressAt(i)).sort(byValue);
   const random = randomNumbers(Number(options.seed));
   const positions = new Set();
   while (positions.size < count) positions.add(Math.floor(random() * total));
-  return [...positions].map(addressAt).sort((a, b) => a - b);
+  return [...positions].map(addressAt).sort(byValue);
+}
+
+function byValue(a, b) {
+  return a < b ? -1 : Number(a > b);
 }
 
 /** Numbers in [0, 1), the same ones for the same seed (mulberry32). */
@@ -87,39 +95,41 @@ function randomNumbers(seed) {
   };
 }
 
-function compare(peers) {
+function compare(references, hasOurs) {
   const addresses = chooseAddresses(Number(options.count));
   const answers = new Map();
-  for (const peer of peers) {
-    const { stderr, frames } = symbolize(peer, { binary: peer === OURS ? binary : plain, addresses, directory });
+  for (const peer of [...references, ...(hasOurs ? [PERFCONV] : [])]) {
+    const { stderr, frames } = symbolize(peer, { binary: peer === PERFCONV ? binary : plain, addresses, directory });
     if (stderr !== '') console.error(`${peer.name} says: ${stderr.trim().split('\n').slice(0, 3).join('\n')}`);
     answers.set(peer, frames());
   }
   const symbols = readSymbols(plain);
-  const differences = (first, second, columns) => addresses.map((_, i) => difference(answers.get(first)[i], answers.get(second)[i], { columns, symbols }));
+  const differences = (first, second) =>
+    addresses.map((_, i) => difference(answers.get(first)[i], answers.get(second)[i], { columns: first.hasColumns && second.hasColumns, symbols }));
+  const [first, ...further] = references;
+  const all = [...addresses.keys()];
   console.log(`${basename(binary)}: ${addresses.length} addresses`);
-  const ours = answers.get(OURS);
-  const other = [LLVM, ADDR2LINE].filter((peer) => answers.has(peer));
-  if (ours !== undefined) {
-    for (const peer of other) console.log(`equal to ${peer.name}: ${percent(differences(peer, OURS, peer === LLVM))}`);
-  }
-  if (other.length === 2) {
-    const apart = differences(LLVM, ADDR2LINE, false);
-    console.log(`llvm-symbolizer and addr2line agree: ${percent(apart)}`);
-    if (ours !== undefined) {
-      console.log(`equal where these two agree: ${percent(differences(LLVM, OURS, true).filter((_, i) => apart[i] === ''))}`);
-      const places = addresses.map((_, i) => i).filter((i) => apart[i] === '');
-      printClasses('where both agree (first: llvm-symbolizer, second: perfconv)', places, differences(LLVM, OURS, true));
-      for (const peer of other) {
-        const rest = addresses.map((_, i) => i).filter((i) => apart[i] !== '');
-        printClasses(`where they do not (first: ${peer.name}, second: perfconv)`, rest, differences(peer, OURS, peer === LLVM));
-      }
-    } else {
-      printClasses('between them (first: llvm-symbolizer, second: addr2line)', [...addresses.keys()], apart);
+  if (!hasOurs) {
+    for (const peer of further) {
+      const apart = differences(first, peer);
+      console.log(`${first.name} and ${peer.name} agree: ${percent(apart)}`);
+      printClasses(`(first: ${first.name}, second: ${peer.name})`, all, apart);
     }
-  } else if (ours !== undefined && other.length === 1) {
-    printClasses(`(first: ${other[0].name}, second: perfconv)`, [...addresses.keys()], differences(other[0], OURS, other[0] === LLVM));
+    return;
   }
+  const ours = new Map(references.map((peer) => [peer, differences(peer, PERFCONV)]));
+  for (const [peer, found] of ours) console.log(`equal to ${peer.name}: ${percent(found)}`);
+  const apart = further.map((peer) => differences(first, peer));
+  const agreed = all.filter((i) => apart.every((found) => found[i] === ''));
+  if (further.length > 0) {
+    const mostTold = references.find(({ hasColumns }) => hasColumns) ?? first;
+    for (const [nth, peer] of further.entries()) console.log(`${first.name} and ${peer.name} agree: ${percent(apart[nth])}`);
+    console.log(`equal where all references agree: ${percent(agreed.map((i) => ours.get(mostTold)[i]))}`);
+    printClasses(`where all references agree (first: ${mostTold.name}, second: perfconv)`, agreed, ours.get(mostTold));
+  }
+  const isAgreed = new Set(further.length > 0 ? agreed : []);
+  const rest = all.filter((i) => !isAgreed.has(i));
+  for (const [peer, found] of ours) printClasses(`${further.length > 0 ? 'where they do not ' : ''}(first: ${peer.name}, second: perfconv)`, rest, found);
 
   function printClasses(title, places, found) {
     const classes = groupBy(places, (i) => found[i]);
@@ -132,7 +142,7 @@ function compare(peers) {
       for (const i of members.filter((_, at) => at % step === 0).slice(0, Number(options.examples))) {
         console.log(`         0x${addresses[i].toString(16)}`);
         const chains = [...answers.values()].map((frames) => frames[i]);
-        for (const [peer, frames] of answers) console.log(`           ${peer.name.padEnd(15)} ${framesText(frames[i].filter((_, at) => differs(chains, at)))}`);
+        for (const [peer, frames] of answers) console.log(`           ${peer.name.padEnd(22)} ${framesText(frames[i].filter((_, at) => differs(chains, at)))}`);
       }
     }
   }
@@ -178,12 +188,12 @@ function time(peers, count) {
     }
   }
   console.log(`${basename(binary)}: ${addresses.length} addresses, best (median) of ${rounds} rounds`);
-  console.log(`${''.padEnd(16)}${['wall s', 'user s', 'peak MB'].map((title) => title.padStart(22)).join('')}`);
+  console.log(`${''.padEnd(22)}${['wall s', 'user s', 'peak MB'].map((title) => title.padStart(22)).join('')}`);
   for (const [{ name }, rows] of figures) {
     const cells = [0, 1, 2].map((column) => {
       const sorted = rows.map((row) => row[column]).sort((a, b) => a - b);
       return `${sorted[0].toFixed(2)} (${sorted[sorted.length >> 1].toFixed(2)})`.padStart(22);
     });
-    console.log(name.padEnd(16) + cells.join(''));
+    console.log(name.padEnd(22) + cells.join(''));
   }
 }

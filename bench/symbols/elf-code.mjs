@@ -1,5 +1,5 @@
 // Where the machine code of an ELF file lies, where it is loaded, and what stands at which symbol's address: read with nothing of
-// perfconv's own.
+// perfconv's own. Addresses are BigInts: as Numbers, hundreds of a kernel's neighbours would be one.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
@@ -29,7 +29,7 @@ export function readSymbols(path) {
     for (let at = 0; at < entries.length; at += is64 ? 24 : 16) {
       const name = strings.text(entries.u32(at));
       const info = entries.u8(at + (is64 ? 4 : 12));
-      if (name !== '') symbols.set(name, { address: is64 ? entries.u64(at + 8) : entries.u32(at + 4), isLabel: (info & 0xf) === STT_NOTYPE });
+      if (name !== '') symbols.set(name, { address: entries.address(at + (is64 ? 8 : 4)), isLabel: (info & 0xf) === STT_NOTYPE });
     }
     return symbols;
   });
@@ -38,32 +38,31 @@ export function readSymbols(path) {
 /** What of the file is loaded, as `{ address, offset, sizeBytes }`. */
 export function loadedSegments(path) {
   return readElf(path, ({ header, bytes, is64 }) => {
-    const [phoff, shorts] = is64 ? [header.u64(32), 54] : [header.u32(28), 42]; // e_phentsize, e_phnum
+    const [phoff, shorts] = is64 ? [header.size(32), 54] : [header.size(28), 42]; // e_phentsize, e_phnum
     const phentsize = header.u16(shorts);
     const table = bytes(phoff, phentsize * header.u16(shorts + 2));
     const segments = [];
     for (let at = 0; at < table.length; at += phentsize) {
       if (table.u32(at) !== PT_LOAD) continue;
-      segments.push(
-        is64
-          ? { address: table.u64(at + 16), offset: table.u64(at + 8), sizeBytes: table.u64(at + 32) }
-          : { address: table.u32(at + 8), offset: table.u32(at + 4), sizeBytes: table.u32(at + 16) },
-      );
+      const [vaddr, offset, filesz] = is64 ? [16, 8, 32] : [8, 4, 16];
+      segments.push({ address: table.address(at + vaddr), offset: table.size(at + offset), sizeBytes: table.size(at + filesz) });
     }
     return segments;
   });
 }
 
-/** Numbers and texts of a buffer, in either byte order. */
+/** Numbers and texts of a file, in its byte order and address size. */
 class Bytes {
   #buffer;
   #view;
   #littleEndian;
+  #is64;
 
-  constructor(buffer, littleEndian) {
+  constructor(buffer, { littleEndian, is64 }) {
     this.#buffer = buffer;
     this.#view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
     this.#littleEndian = littleEndian;
+    this.#is64 = is64;
   }
 
   get length() {
@@ -82,8 +81,14 @@ class Bytes {
     return this.#view.getUint32(at, this.#littleEndian);
   }
 
-  u64(at) {
-    return Number(this.#view.getBigUint64(at, this.#littleEndian));
+  /** An address, of 8 bytes or of 4. */
+  address(at) {
+    return this.#is64 ? this.#view.getBigUint64(at, this.#littleEndian) : BigInt(this.u32(at));
+  }
+
+  /** An offset or a size in the file. */
+  size(at) {
+    return Number(this.address(at));
   }
 
   text(at) {
@@ -102,9 +107,9 @@ function readElf(path, use) {
     const ident = buffer(0, 64);
     if (ident.toString('latin1', 0, 4) !== '\x7fELF') throw new Error(`${path} is not an ELF file`);
     const [is64, littleEndian] = [ident[4] === 2, ident[5] === 1];
-    const bytes = (offset, sizeBytes) => new Bytes(buffer(offset, sizeBytes), littleEndian);
+    const bytes = (offset, sizeBytes) => new Bytes(buffer(offset, sizeBytes), { littleEndian, is64 });
     const header = bytes(0, 64);
-    const [shoff, shorts] = is64 ? [header.u64(40), 58] : [header.u32(32), 46]; // e_shentsize, e_shnum, e_shstrndx
+    const [shoff, shorts] = is64 ? [header.size(40), 58] : [header.size(32), 46]; // e_shentsize, e_shnum, e_shstrndx
     const shentsize = header.u16(shorts);
     const table = bytes(shoff, shentsize * header.u16(shorts + 2));
     const rows = [];
@@ -118,8 +123,14 @@ function readElf(path, use) {
 }
 
 function sectionAt(table, at, is64) {
-  const [nameAt, type] = [table.u32(at), table.u32(at + 4)];
-  return is64
-    ? { nameAt, type, flags: table.u64(at + 8), addr: table.u64(at + 16), offset: table.u64(at + 24), sizeBytes: table.u64(at + 32), link: table.u32(at + 40) }
-    : { nameAt, type, flags: table.u32(at + 8), addr: table.u32(at + 12), offset: table.u32(at + 16), sizeBytes: table.u32(at + 20), link: table.u32(at + 24) };
+  const [flags, addr, offset, size, link] = is64 ? [8, 16, 24, 32, 40] : [8, 12, 16, 20, 24];
+  return {
+    nameAt: table.u32(at),
+    type: table.u32(at + 4),
+    flags: table.size(at + flags),
+    addr: table.address(at + addr),
+    offset: table.size(at + offset),
+    sizeBytes: table.size(at + size),
+    link: table.u32(at + link),
+  };
 }

@@ -18,12 +18,12 @@ const LINES_AT_ONCE = 1_000;
 const UNKNOWN = [{ file: '', line: 0, column: 0 }];
 
 const binary = resolve(process.argv[2]);
-const asked = readFileSync(0, 'latin1').trim().split('\n').map(Number);
+const asked = readFileSync(0, 'latin1').trim().split('\n').map(BigInt);
 
 const segments = loadedSegments(binary);
 const offsets = Float64Array.from(asked, (address) => {
-  const segment = segments.find(({ address: first, sizeBytes }) => address >= first && address < first + sizeBytes);
-  return segment === undefined ? -1 : address - segment.address + segment.offset;
+  const segment = segments.find(({ address: first, sizeBytes }) => address >= first && address - first < sizeBytes);
+  return segment === undefined ? -1 : Number(address - segment.address) + segment.offset;
 });
 
 const diagnostics = new Diagnostics();

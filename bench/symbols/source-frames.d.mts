@@ -8,24 +8,27 @@ export interface Frame {
   file: string;
   /** 0 when unknown. */
   line: number;
-  /** 0 when unknown, and always with addr2line. */
+  /** 0 when unknown, and always of a {@link Peer} without columns. */
   column: number;
 }
 
 /** A program that symbolizes the addresses on its standard input. */
 export interface Peer {
   readonly name: string;
+  readonly hasColumns: boolean;
   /** Program and arguments. */
   readonly command: (binary: string) => string[];
   /** Frames of each address, the innermost first. */
   readonly parse: (text: string) => Frame[][];
 }
 
-export const PEERS: Record<'llvm-symbolizer' | 'addr2line' | 'perfconv', Peer>;
+export const PERFCONV: Peer;
+
+export function referencePeer(program: string): Peer;
 
 export interface Request {
   readonly binary: string;
-  readonly addresses: readonly number[];
+  readonly addresses: readonly bigint[];
   /** Where files may be written; the caller removes it. */
   readonly directory: string;
   /** A program with arguments to run the peer under. */

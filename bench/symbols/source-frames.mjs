@@ -1,4 +1,4 @@
-// What llvm-symbolizer, GNU addr2line and perfconv-symbolize.mjs tell of addresses, in one form; and in what two of them differ.
+// What llvm-symbolizer, addr2line and perfconv-symbolize.mjs report of addresses, in one form; and in what two of them differ.
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,29 +12,34 @@ import { fileURLToPath } from 'node:url';
 
 const OURS = fileURLToPath(new URL('./perfconv-symbolize.mjs', import.meta.url));
 
-/** @type {Record<'llvm-symbolizer' | 'addr2line' | 'perfconv', Peer>} */
-export const PEERS = {
-  'llvm-symbolizer': {
-    name: 'llvm-symbolizer',
-    command: (binary) => ['llvm-symbolizer', `--obj=${binary}`, '--inlines', '--no-demangle'],
-    parse: parseLlvm,
-  },
-  addr2line: {
-    name: 'addr2line',
-    command: (binary) => ['addr2line', '-a', '-f', '-i', '-e', binary],
-    parse: parseAddr2line,
-  },
-  perfconv: {
-    name: 'perfconv',
-    command: (binary) => [process.execPath, OURS, binary],
-    parse: parseLlvm,
-  },
+/** perfconv as it is built. @type {Peer} */
+export const PERFCONV = {
+  name: 'perfconv',
+  hasColumns: true,
+  command: (binary) => [process.execPath, OURS, binary],
+  parse: parseLlvm,
 };
 
-/** Runs one of {@link PEERS} on addresses; through files, so that nobody waits for a pipe's reader. */
+/**
+ * A program to compare with: what is called addr2line – of GNU, LLVM or gimli – has that program's options, all others llvm-symbolizer's.
+ * @param {string} program its name or path
+ * @returns {Peer} named after the program and its version
+ * @throws Error when it does not run
+ */
+export function referencePeer(program) {
+  const { error, stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
+  if (error) throw error;
+  const own = posix.basename(program);
+  const name = `${own} ${/\b\d+(?:\.\d+)+/.exec(stdout)?.[0] ?? ''}`.trim();
+  return own.includes('addr2line')
+    ? { name, hasColumns: false, command: (binary) => [program, '-a', '-f', '-i', '-e', binary], parse: parseAddr2line }
+    : { name, hasColumns: true, command: (binary) => [program, `--obj=${binary}`, '--inlines', '--no-demangle'], parse: parseLlvm };
+}
+
+/** Runs a program on addresses; through files, so that nobody waits for a pipe's reader. */
 export function symbolize(peer, { binary, addresses, directory, wrapper = [] }) {
   const [program, ...args] = [...wrapper, ...peer.command(binary)];
-  const [input, output] = [`${directory}/addresses`, `${directory}/${peer.name}`];
+  const [input, output] = [`${directory}/addresses`, `${directory}/frames`];
   writeFileSync(input, addresses.map((address) => `0x${address.toString(16)}\n`).join(''));
   const stdin = openSync(input, 'r');
   const stdout = openSync(output, 'w');
@@ -115,7 +120,7 @@ export function difference(expected, actual, { columns, symbols }) {
   const isUnknown = (frames) => frames.every(({ name, file, line }) => name === '' && file === '' && line === 0);
   if (isUnknown(expected) && isUnknown(actual)) return '';
   if (isUnknown(expected)) return 'known only to the second';
-  if (isUnknown(actual)) return 'known only to the first';
+  if (isUnknown(actual)) return isLabelAlone(expected, symbols) ? EXPLAINED.label : 'known only to the first';
   if (expected.length !== actual.length) return actual.length < expected.length ? 'fewer frames' : 'more frames';
   const aspects = new Set();
   expected.forEach((one, i) => {
@@ -134,6 +139,12 @@ export function difference(expected, actual, { columns, symbols }) {
     if (columns && one.column !== other.column) aspects.add(`${where} column`);
   });
   return [...aspects].sort().join(', ');
+}
+
+/** Whether all that is known of an address is the label before it. */
+function isLabelAlone(frames, symbols) {
+  const [{ name, line }] = frames;
+  return frames.length === 1 && line === 0 && choiceOfSymbol(symbols?.get(name), undefined) === EXPLAINED.label;
 }
 
 function choiceOfSymbol(one, other) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeSections, readSymbols } from '../../bench/symbols/elf-code.mjs';
-import { difference, type Frame, framesText, isExplained, PEERS, symbolize } from '../../bench/symbols/source-frames.mjs';
+import { difference, type Frame, framesText, isExplained, referencePeer, symbolize } from '../../bench/symbols/source-frames.mjs';
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 import { symbolizeHere } from '../support/symbolize-here.ts';
@@ -61,16 +61,16 @@ function objects(folder: string): string[] {
   return readdirSync(folder).filter((name) => name.endsWith('.o'));
 }
 
-function addressesOf(binary: string): number[] {
-  return codeSections(binary).flatMap(({ start, sizeBytes }) => Array.from({ length: sizeBytes }, (_, i) => start + i));
+function addressesOf(binary: string): bigint[] {
+  return codeSections(binary).flatMap(({ start, sizeBytes }) => Array.from({ length: sizeBytes }, (_, i) => start + BigInt(i)));
 }
 
-function ask(peer: 'llvm-symbolizer' | 'addr2line', binary: string, addresses: readonly number[]): Frame[][] {
-  return symbolize(PEERS[peer], { binary, addresses, directory }).frames();
+function ask(peer: 'llvm-symbolizer' | 'addr2line', binary: string, addresses: readonly bigint[]): Frame[][] {
+  return symbolize(referencePeer(peer), { binary, addresses, directory }).frames();
 }
 
 /** What differs, but for what is a choice: the first five. */
-function differences(binary: string, addresses: readonly number[], expected: readonly Frame[][], actual: readonly Frame[][], columns = true): string[] {
+function differences(binary: string, addresses: readonly bigint[], expected: readonly Frame[][], actual: readonly Frame[][], columns = true): string[] {
   const symbols = readSymbols(binary);
   const lines = addresses.flatMap((address, i) => {
     const kind = difference(expected[i], actual[i], { columns, symbols });

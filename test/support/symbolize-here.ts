@@ -1,4 +1,5 @@
 import type { Frame } from '../../bench/symbols/source-frames.mjs';
+import { addressOfBig } from '../../src/addresses.ts';
 import { Diagnostics } from '../../src/diagnostics.ts';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import type { SourceFrame } from '../../src/symbols/code-symbols.ts';
@@ -12,7 +13,7 @@ const NOTHING: readonly SourceFrame[] = [{ function: undefined, file: '', line: 
  * innermost first, linkage names preferred, the outermost function's name the ELF symbol's.
  * @throws Error when any of it was reported as missing or damaged
  */
-export async function symbolizeHere(binary: string, addresses: readonly number[]): Promise<Frame[][]> {
+export async function symbolizeHere(binary: string, addresses: readonly bigint[]): Promise<Frame[][]> {
   const files = new NodeSymbolFiles();
   const offsets = await fileOffsets(files, binary, addresses);
   const diagnostics = new Diagnostics();
@@ -35,10 +36,10 @@ export async function symbolizeHere(binary: string, addresses: readonly number[]
   });
 }
 
-async function fileOffsets(files: NodeSymbolFiles, binary: string, addresses: readonly number[]): Promise<number[]> {
+async function fileOffsets(files: NodeSymbolFiles, binary: string, addresses: readonly bigint[]): Promise<number[]> {
   const source = await files.open(binary);
   if (source === undefined) throw new Error(`cannot open ${binary}`);
   const elf = await ElfFile.open(source);
   await source.close();
-  return addresses.map((address) => elf.fileOffsetOf(address) ?? -1);
+  return addresses.map((address) => elf.fileOffsetOf(addressOfBig(address)) ?? -1);
 }
