@@ -11,7 +11,7 @@ import { at as readerAt, readFrom, skipSized, uleb } from './forms';
 import { add, beginClaims, checkClaims, claim, functionCount } from './function-claims';
 import { hasList, high, isEmpty, low, readExtent } from './function-extent';
 import { damaged } from './host';
-import { allocate } from './memory';
+import { allocate, grown } from './memory';
 import { ends, isLive, count as rangeCount, starts } from './unit-addresses';
 
 export { reserveTable, setTable } from './abbreviations';
@@ -35,8 +35,8 @@ export {
 const SCAN_CODE: i32 = 0;
 const SCAN_FUNCTIONS: i32 = 1;
 
-/** Inlined functions in one another, as many as are told; compilers stop far earlier. */
-const MAX_INLINE_DEPTH: u32 = 200;
+/** Room for functions in one another, at first. */
+const FIRST_CAPACITY: u32 = 256;
 /** What stands behind a unit in memory: more than what is read at once. */
 const PADDING_SIZE_BYTES: u32 = 16;
 
@@ -50,9 +50,14 @@ const HOLDS_NONE: i32 = 0;
 const HOLDS_SOME: i32 = 1;
 const IS_UNKNOWN: i32 = 2;
 
-/** Functions around the current DIE that hold wanted addresses, outermost first, and how deep they stand. */
-const open: usize = memory.data(800);
-const openDepths: usize = memory.data(800);
+/** Functions around the current DIE that hold wanted addresses, outermost first. */
+export let open: usize = 0;
+export let openCount: u32 = 0;
+/** How deep they stand. */
+let openDepths: usize = 0;
+let openCapacity: u32 = 0;
+/** How deep the innermost of them stands, −1 for none. */
+let innermostDepth: i32 = -1;
 
 let capacity: u32 = 0;
 let unit: usize = 0;
@@ -61,7 +66,6 @@ let at: usize = 0;
 let scope: i32 = 0;
 let isPartial: bool = false;
 let depth: i32 = 0;
-let openCount: u32 = 0;
 /** Depth of a function without wanted addresses that is within an open one: under it, inlined ones are not looked at. −1 for none. */
 let quietDepth: i32 = -1;
 /** Depth of the outermost subprogram around the current DIE, −1 for none. */
@@ -91,6 +95,7 @@ export function begin(dieAt: u32, scanScope: i32, partial: bool): void {
   isPartial = partial;
   depth = 0;
   openCount = 0;
+  innermostDepth = -1;
   quietDepth = -1;
   functionDepth = -1;
   hasSkipped = false;
@@ -166,22 +171,39 @@ function leave(): i32 {
   depth--;
   if (quietDepth === depth) quietDepth = -1;
   if (functionDepth === depth) functionDepth = -1;
-  if (openCount > 0 && load<i32>(openDepths + ((openCount - 1) << 2)) === depth) openCount--;
+  if (innermostDepth === depth) close();
   return depth <= 0 ? IS_END : GO_ON;
 }
 
 /** Notes a function whose children follow. */
 function enter(holds: i32): void {
-  if (holds === HOLDS_SOME && openCount < MAX_INLINE_DEPTH) {
-    store<i32>(open + (openCount << 2), functionCount - 1);
-    store<i32>(openDepths + (openCount << 2), depth);
-    openCount++;
-  } else if (isLoud()) quietDepth = depth;
+  if (holds !== HOLDS_SOME) {
+    if (isLoud()) quietDepth = depth;
+    return;
+  }
+  if (openCount === openCapacity) growOpen();
+  store<i32>(open + (openCount << 2), functionCount - 1);
+  store<i32>(openDepths + (openCount << 2), depth);
+  openCount++;
+  innermostDepth = depth;
+}
+
+/** Leaves the innermost open function. */
+function close(): void {
+  openCount--;
+  innermostDepth = openCount === 0 ? -1 : load<i32>(openDepths + ((openCount - 1) << 2));
+}
+
+function growOpen(): void {
+  const larger = openCapacity === 0 ? FIRST_CAPACITY : 2 * openCapacity;
+  open = grown(open, openCount, larger, 4);
+  openDepths = grown(openDepths, openCount, larger, 4);
+  openCapacity = larger;
 }
 
 /** Whether functions that are inlined here hold wanted addresses, if any. */
 function isLoud(): bool {
-  return openCount > 0 && quietDepth < load<i32>(openDepths + ((openCount - 1) << 2));
+  return quietDepth < innermostDepth;
 }
 
 /** Gives a function the wanted addresses that it holds. */

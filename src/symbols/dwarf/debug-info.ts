@@ -157,10 +157,15 @@ export class DebugInfo implements SourceLines {
       await this.#attempt(() => frames.find(wanted, places), undefined, offset);
       for (let i = 0; i < indexes.length; i++) {
         try {
-          if (ownsAll || frames.hasFunction(i)) found.set(indexes[i], frames.at(i, wanted[i]));
+          if (ownsAll || frames.hasFunction(i)) found.set(indexes[i], frames.at(i, wanted[i], found.room));
         } catch (error) {
           this.#note(error, this.#main, offset);
         }
+      }
+      const { cutCount } = frames;
+      if (cutCount > 0) {
+        const places = cutCount === 1 ? '1 address' : `${cutCount} addresses`;
+        this.#addProblem(this.#main, offset, `the functions inlined at ${places} are left out: too many are nested in one another`);
       }
       // The file is mostly dropped then: what it has to tell is told now.
       if (split) await this.#functions.finish(split.unit.file);

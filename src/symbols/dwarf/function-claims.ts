@@ -8,6 +8,8 @@ export interface FunctionClaims {
   readonly parents: Int32Array;
   /** By index of the wanted addresses: where the last function ends before it, −Infinity when none does. As far as functions have claimed. */
   readonly endsBefore: Float64Array;
+  /** Of a scan that damage ended, the functions that it was in: what is inlined into them is known in part. Indexes of {@link dies}, outermost first. */
+  readonly unfinished: Int32Array;
   /** Whether parts of the unit were left out where code hardly ever is. */
   readonly hasSkipped: boolean;
 }

@@ -31,6 +31,7 @@ export class FunctionScan {
   readonly #unit: ScannedUnit;
   readonly #machine: UnitMachine;
   readonly #wanted: Float64Array;
+  #isOver = false;
 
   /** @param wanted ascending */
   constructor(unit: ScannedUnit, wanted: Float64Array, scope: ScanScope) {
@@ -50,11 +51,12 @@ export class FunctionScan {
   async run(): Promise<void> {
     const { addresses } = this.#unit;
     while (!addresses.use(() => this.#machine.scan())) await addresses.load();
+    this.#isOver = true;
   }
 
   /** What it has found so far. */
   found(): FunctionClaims {
-    const { memory, innermost, dies, parents, endsBefore, functionCount, hasSkipped } = this.#machine.exports;
+    const { memory, innermost, dies, parents, endsBefore, functionCount, open, openCount, hasSkipped } = this.#machine.exports;
     const { buffer } = memory;
     const { length } = this.#wanted;
     const count = functionCount.value;
@@ -65,6 +67,7 @@ export class FunctionScan {
       dies: new Uint32Array(buffer, dies.value, count).slice(),
       parents: new Int32Array(buffer, parents.value, count).slice(),
       endsBefore: ends,
+      unfinished: new Int32Array(buffer, open.value, this.#isOver ? 0 : openCount.value).slice(),
       hasSkipped: hasSkipped.value !== 0,
     };
   }

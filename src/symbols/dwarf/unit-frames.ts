@@ -12,10 +12,13 @@ class ScannedFunctions {
   readonly functions: (SourceFunction | undefined)[];
   /** The frame that an inlined function is called from: the same one for all addresses in it. */
   readonly callers: (SourceFrame | undefined)[];
+  /** Functions that may have more inlined into them than is known: a line there may be that of another function. */
+  readonly unfinished: ReadonlySet<number>;
 
   /** @param claims of a scan that is over */
   constructor(claims: FunctionClaims) {
     this.claims = claims;
+    this.unfinished = new Set(claims.unfinished);
     this.functions = new Array(claims.dies.length).fill(undefined);
     this.callers = new Array(claims.dies.length).fill(undefined);
   }
@@ -31,6 +34,10 @@ export class UnitFrames {
   #innermost: Int32Array = new Int32Array();
   /** By index of the wanted addresses: what that scan has found. */
   #scanned: ScannedFunctions[] = [];
+  /** How many addresses had so many functions that those inlined were left out. */
+  #cutCount = 0;
+  /** Functions that are still to be described, innermost first: empty between uses. */
+  readonly #undescribed: number[] = [];
 
   /**
    * @param rows tells the lines of addresses
@@ -107,47 +114,65 @@ export class UnitFrames {
     return this.#innermost[index] >= 0;
   }
 
-  /** The frames at an address, innermost first; none when nothing is known. @throws PerfconvError when its functions cannot be read */
-  at(index: number, svma: number): readonly SourceFrame[] {
-    const row = this.#rows?.find(svma) ?? -1;
-    let file = '';
-    let line = 0;
-    let column = 0;
-    if (row >= 0) {
-      const { files, lines, columns } = this.#rows!.rows;
-      file = this.#rows!.file(files[row]);
-      line = lines[row];
-      column = columns[row];
-    }
+  /** How many addresses so far have had more frames than there was room for. */
+  get cutCount(): number {
+    return this.#cutCount;
+  }
+
+  /**
+   * The frames at an address, innermost first; none when nothing is known.
+   * @param most how many frames there is room for; where there are more, the outermost function stands alone, at the line that calls the next one
+   * @throws PerfconvError when its functions cannot be read
+   */
+  at(index: number, svma: number, most: number): readonly SourceFrame[] {
     const innermost = this.#innermost[index];
-    if (innermost < 0) return row < 0 ? [] : [{ function: undefined, file, line, column }];
+    const row = this.#rows?.find(svma) ?? -1;
+    if (innermost < 0) return row < 0 ? [] : [this.#frame(undefined, row)];
     const scanned = this.#scanned[index];
-    const described = this.#functionAt(scanned, innermost);
     const { parents } = scanned.claims;
     let depth = 1;
-    for (let i = parents[innermost]; i >= 0; i = parents[i]) depth++;
+    let inOutermost = -1;
+    for (let i = innermost; parents[i] >= 0; i = parents[i]) {
+      inOutermost = i;
+      depth++;
+    }
+    if (depth > most && depth > 1) {
+      this.#cutCount++;
+      this.#describe(scanned, inOutermost);
+      return [scanned.callers[inOutermost]!];
+    }
+    if (scanned.functions[innermost] === undefined) this.#describe(scanned, innermost);
     // hot: an array that grows has room for many more
     const frames = new Array<SourceFrame>(depth);
-    frames[0] = { function: described, file, line, column };
+    frames[0] = this.#frame(scanned.functions[innermost], scanned.unfinished.has(innermost) ? -1 : row);
     for (let i = innermost, nth = 1; nth < depth; i = parents[i], nth++) frames[nth] = scanned.callers[i]!;
     return frames;
   }
 
-  /** The function of an index of a scan's, and with it the frames that it is called from. */
-  #functionAt(scanned: ScannedFunctions, index: number): SourceFunction {
-    const known = scanned.functions[index];
-    if (known !== undefined) return known;
-    const { dies, parents } = scanned.claims;
-    const caller = parents[index] < 0 ? undefined : this.#functionAt(scanned, parents[index]);
+  /** @param row of the place; −1 for none */
+  #frame(described: SourceFunction | undefined, row: number): SourceFrame {
+    if (row < 0) return { function: described, file: '', line: 0, column: 0 };
+    const { files, lines, columns } = this.#rows!.rows;
+    return { function: described, file: this.#rows!.file(files[row]), line: lines[row], column: columns[row] };
+  }
+
+  /** Describes a function of a scan's, and with it the frames that it is called from. */
+  #describe(scanned: ScannedFunctions, index: number): void {
+    const { functions, callers, claims } = scanned;
+    const { dies, parents } = claims;
+    const left = this.#undescribed;
+    left.length = 0;
+    for (let i = index; i >= 0 && functions[i] === undefined; i = parents[i]) left.push(i);
     const die = this.#unit.functionDies;
-    die.read(dies[index]);
-    if (caller !== undefined) {
-      const { callFile, callLine, callColumn } = die;
-      scanned.callers[index] = { function: caller, file: this.#callFile(callFile, callLine, caller), line: callLine, column: callColumn };
+    for (let i = left.pop(); i !== undefined; i = left.pop()) {
+      die.read(dies[i]);
+      const caller = parents[i] < 0 ? undefined : functions[parents[i]];
+      if (caller !== undefined) {
+        const { callFile, callLine, callColumn } = die;
+        callers[i] = { function: caller, file: this.#callFile(callFile, callLine, caller), line: callLine, column: callColumn };
+      }
+      functions[i] = this.#functions.functionOf(this.#unit, dies[i], this.#files);
     }
-    const described = this.#functions.functionOf(this.#unit, dies[index], this.#files);
-    scanned.functions[index] = described;
-    return described;
   }
 
   /** The file of a call. Zig's own backend leaves it out: no function of it has lines in two files. */

@@ -36,6 +36,8 @@ interface Exports {
   readonly innermost: WasmGlobal;
   readonly endsBefore: WasmGlobal;
   readonly functionCount: WasmGlobal;
+  readonly open: WasmGlobal;
+  readonly openCount: WasmGlobal;
   readonly rangeStarts: WasmGlobal;
   readonly rangeEnds: WasmGlobal;
   readonly rangeCount: WasmGlobal;

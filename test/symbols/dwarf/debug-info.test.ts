@@ -875,6 +875,28 @@ describe('damaged units', () => {
     expect(info.problems.map(({ what }) => what)).toEqual(['DIE: no abbreviation 0 that can be read']);
   });
 
+  it('may end in the middle of a function: what is inlined there may own the line', async () => {
+    const builder = new DwarfBuilder();
+    const table = makeLineProgram({
+      version: 4,
+      files: [['a.c', 0]],
+      program: (program) => program.setAddress(0x1000).advanceLine(77).copy().advancePc(0x100).endSequence(),
+    });
+    builder.section.line.bytes(...table);
+    const origin = new Label();
+    const inlined = die(TAG.inlined_subroutine, [[AT.abstract_origin, FORM.ref4, origin], ...extent(0x1020, 8), [AT.call_line, FORM.data1, 5]], []);
+    const cut = die(TAG.variable, [[AT.const_value, 0x99, 1]]);
+    builder.unit(
+      unit(
+        [die(TAG.subprogram, [named('inlined')], undefined, { label: origin }), subprogram('f', 0x1000, 0x10), subprogram('g', 0x1010, 0x30, [inlined, cut])],
+        [...extent(0x1000, 0x1000), [AT.stmt_list, FORM.sec_offset, 0]],
+      ),
+    );
+    const { chains, info } = await look(builder, [0x1000, 0x1010, 0x1020]);
+    expect(chains).toEqual({ 1000: 'f:78', 1010: 'g:0', 1020: 'inlined:78 < g:5' });
+    expect(info.problems).toHaveLength(1);
+  });
+
   it('may say that they end behind the section, or before they start', async () => {
     for (const lengthLie of [1000, 0xffff_0000]) {
       const builder = new DwarfBuilder();
@@ -913,14 +935,32 @@ describe('damaged units', () => {
 });
 
 describe('hostile files', () => {
-  it('may inline to any depth', async () => {
+  /** A function with so many others inlined at one address, each into the one before: their calls' lines are 1, 2, 3 … from the outermost. */
+  const nested = (depth: number): DwarfBuilder => {
     const builder = new DwarfBuilder();
-    let inner = die(TAG.inlined_subroutine, extent(0x1000, 4), []);
-    for (let i = 0; i < 1000; i++) inner = die(TAG.inlined_subroutine, extent(0x1000, 4), [inner]);
-    builder.unit(unit([subprogram('f', 0x1000, 0x10, [inner])]));
-    const { frames } = await look(builder, [0x1000]);
-    expect(frames.get(0x1000)!.length).toBeGreaterThan(100);
-    expect(frames.get(0x1000)!.length).toBeLessThan(300);
+    const table = makeLineProgram({
+      version: 4,
+      files: [['a.c', 0]],
+      program: (program) => program.setAddress(0x1000).advanceLine(77).copy().advancePc(0x10).endSequence(),
+    });
+    let inner: readonly DiePlan[] = [];
+    for (let line = depth; line > 0; line--) inner = [die(TAG.inlined_subroutine, [...extent(0x1000, 4), [AT.call_line, FORM.data2, line]], inner)];
+    builder.unit(unit([subprogram('f', 0x1000, 0x10, inner)], [...extent(0x1000, 0x1000), [AT.stmt_list, FORM.sec_offset, 0]]));
+    builder.section.line.bytes(...table);
+    return builder;
+  };
+
+  it('may inline to any depth', async () => {
+    const { frames, info } = await look(nested(1000), [0x1000, 0x1004]);
+    expect(frames.get(0x1000)!.map(({ line }) => line)).toEqual([78, ...Array.from({ length: 1000 }, (_, i) => 1000 - i)]);
+    expect(frames.get(0x1004)!.map(({ line }) => line)).toEqual([78]);
+    expect(info.problems).toEqual([]);
+  });
+
+  it('may inline to a depth that no compiler reaches: the outermost function is left, with its own line, and that is reported', async () => {
+    const { chains, info } = await look(nested(5000), [0x1000, 0x1001, 0x1004]);
+    expect(chains).toEqual({ 1000: 'f:1', 1001: 'f:1', 1004: 'f:78' });
+    expect(info.problems.map(({ what }) => what)).toEqual(['the functions inlined at 2 addresses are left out: too many are nested in one another']);
   });
 
   it('may have functions over everything: they are cut off', async () => {
