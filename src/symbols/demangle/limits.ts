@@ -4,6 +4,8 @@
 export const MAX_NAME: number = 1 << 15;
 /** Nodes of a parsed name. */
 export const MAX_NODES: number = 1 << 14;
+/** Productions that are tried while parsing one name: where tries contain tries, each doubles the work. */
+export const MAX_ATTEMPTS = 32;
 /** Nesting of productions while parsing, and of nodes while printing. */
 export const MAX_DEPTH = 400;
 /** Characters of a demangled name. */

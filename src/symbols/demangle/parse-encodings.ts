@@ -2,7 +2,7 @@ import { CHAR } from './chars.ts';
 import { MAX_DEPTH } from './limits.ts';
 import { parseExpression } from './parse-expressions.ts';
 import { parseModule, parseName } from './parse-names.ts';
-import { parseTemplateArgument, parseType } from './parse-types.ts';
+import { parseTemplateArgument, parseTemplateArguments, parseType } from './parse-types.ts';
 import type { Parser } from './parser.ts';
 import { Kind } from './tree.ts';
 import { type SPECIAL_NAMES, specialIndex } from './vocabulary.ts';
@@ -31,15 +31,24 @@ function atEncodingEnd(p: Parser): boolean {
   return c === 0 || c === CHAR.E || c === CHAR['.'];
 }
 
+/** What clang puts after the name of a function with the attribute enable_if: the conditions follow, as template arguments. */
+const ENABLE_IF = 'Ua9enable_if';
+
 /** `<bare-function-type>`, with the constraint that may follow. */
 function parseBareFunctionType(p: Parser, name: number): number {
+  const conditions = p.peek() === CHAR.U && p.tree.text.startsWith(ENABLE_IF, p.pos) ? parseEnableIf(p) : -1;
   const hasReturnType = p.take(CHAR.J) || isTemplateFunction(p, name);
   const returnType = hasReturnType ? parseType(p) : -1;
   const begin = p.beginList();
   while (!atEncodingEnd(p) && p.peek() !== CHAR.Q) p.addMember(parseType(p));
   const parameters = p.endParameters(begin);
-  const constraint = p.take(CHAR.Q) ? parseExpression(p) : -1;
+  const constraint = p.take(CHAR.Q) ? parseExpression(p) : conditions;
   return p.node(Kind.Function, returnType, parameters, constraint);
+}
+
+function parseEnableIf(p: Parser): number {
+  p.pos += ENABLE_IF.length;
+  return p.node(Kind.EnableIf, parseTemplateArguments(p));
 }
 
 /** Whether a function of this name has its return type encoded: templates have, but constructors, destructors and conversions have not. */

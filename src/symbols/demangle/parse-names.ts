@@ -241,17 +241,17 @@ function parseOperatorName(p: Parser): number {
   return p.node(Kind.Operator, operator);
 }
 
-/** C1 … C5, or CI1 and CI2 with the base class whose constructor is inherited. */
+/** C1 … C5, or with the base class whose constructor is inherited CI1 … CI5; the last two of each are the names that gcc gives to all variants. */
 function parseConstructor(p: Parser): number {
   p.expect(CHAR.C);
   const isInheriting = p.take(CHAR.I);
   const variant = p.peek();
-  if (variant < 49 || variant > (isInheriting ? 50 : 53)) p.fail();
+  if (variant < 49 || variant > 53) p.fail();
   p.pos++;
   // GNU's demangler then names the constructor after the base, as the last name that it saw.
-  if (isInheriting) p.productions.type(p);
+  const base = isInheriting ? p.productions.type(p) : -1;
   if (p.lastName < 0) p.fail();
-  return p.node(Kind.Constructor, p.lastName);
+  return p.node(Kind.Constructor, p.lastName, base);
 }
 
 function parseDestructor(p: Parser): number {

@@ -3,7 +3,7 @@ import { parseCvQualifiers, parseDecltype, parseName, parseSourceName, parseSubs
 import { atTemplateParameter, parseConcept, parseTemplateParameter } from './parse-template-parameters.ts';
 import type { Parser } from './parser.ts';
 import { FunctionSuffix, Kind, Qualifier } from './tree.ts';
-import { BFLOAT16, BUILTIN_BEHIND_D, BUILTIN_BY_LETTER } from './vocabulary.ts';
+import { BFLOAT16, BUILTIN_BEHIND_D, BUILTIN_BY_LETTER, findFixedPoint } from './vocabulary.ts';
 
 /** `<type>`. Itanium C++ ABI, 5.1.5. All but builtin types are candidates for substitution. */
 // hot
@@ -180,17 +180,12 @@ function parseTypeWithT(p: Parser): number {
 }
 
 /**
- * `operator T_` with arguments behind it: they are T_'s own only if other arguments, the operator's, follow them. What is given up stays
- * in the tree, so that nesting this does not multiply the work beyond the tree's size.
+ * `operator T_` with arguments after it: they are T_'s own only if other arguments, the operator's, follow them. Else they may not even be
+ * readable here, as the operator is the first candidate for substitution then.
  */
 function parseConversionParam(p: Parser, param: number): number {
-  const start = p.pos;
-  const substitutions = p.substitutionCount;
-  const args = parseTemplateArguments(p);
-  if (p.peek() === CHAR.I) return p.substitutable(p.node(Kind.Template, param, args));
-  p.pos = start;
-  p.restoreSubstitutions(substitutions);
-  return param;
+  const args = p.attempt(parseTemplateArguments, CHAR.I);
+  return args < 0 ? param : p.substitutable(p.node(Kind.Template, param, args));
 }
 
 function parseTypeWithD(p: Parser): number {
@@ -218,6 +213,10 @@ function parseTypeWithD(p: Parser): number {
     case CHAR.w:
     case CHAR.x:
       return p.substitutable(parseFunctionType(p, 0));
+    case CHAR.S:
+    case CHAR.A:
+    case CHAR.R:
+      return parseFixedPointType(p);
     default: {
       const builtin = c < 128 ? BUILTIN_BEHIND_D[c]! : -1;
       if (builtin < 0) p.fail();
@@ -225,6 +224,19 @@ function parseTypeWithD(p: Parser): number {
       return p.node(Kind.Builtin, builtin);
     }
   }
+}
+
+/** DA or DR and the letter of an integer type of that size; with DS before, it saturates. ISO/IEC TR 18037, as clang has it. */
+function parseFixedPointType(p: Parser): number {
+  p.pos++;
+  const isSaturated = p.take(CHAR.S);
+  if (isSaturated) p.expect(CHAR.D);
+  const isFraction = p.take(CHAR.R);
+  if (!isFraction) p.expect(CHAR.A);
+  const type = findFixedPoint(p.peek(), isFraction, isSaturated);
+  if (type < 0) p.fail();
+  p.pos++;
+  return p.node(Kind.Builtin, type);
 }
 
 /** Dv, the number of elements or an expression behind another _, _, the element type. */

@@ -1,5 +1,5 @@
 import { isDigit, isUpper } from './chars.ts';
-import { MAX_DEPTH, MAX_NODES, NotDemangled } from './limits.ts';
+import { MAX_ATTEMPTS, MAX_DEPTH, MAX_NODES, NotDemangled } from './limits.ts';
 import { Kind, Tree } from './tree.ts';
 import { VOID } from './vocabulary.ts';
 
@@ -43,6 +43,7 @@ export class Parser {
   readonly #members: Int32Array = new Int32Array(MAX_NODES);
   #memberCount = 0;
   #depth = 0;
+  #attempts = 0;
   readonly productions: Productions;
 
   constructor(productions: Productions) {
@@ -64,6 +65,7 @@ export class Parser {
     this.#substitutionCount = 0;
     this.#memberCount = 0;
     this.#depth = 0;
+    this.#attempts = 0;
   }
 
   /** @returns code of the character `ahead` of the place, 0 behind the end */
@@ -145,13 +147,29 @@ export class Parser {
     return node;
   }
 
-  get substitutionCount(): number {
-    return this.#substitutionCount;
-  }
-
-  /** Forgets the substitutions from this one on, where a production is tried and given up. */
-  restoreSubstitutions(count: number): void {
-    this.#substitutionCount = count;
+  /**
+   * Tries a production that must be followed by a character; where it does not fit, all is as before, but for the tree, which keeps its nodes.
+   * @returns −1 where it does not fit
+   */
+  attempt(production: (p: Parser) => number, next: number): number {
+    if (++this.#attempts > MAX_ATTEMPTS) this.fail();
+    const { pos, lastName, nameQualifiers, inConversion, scopedNames } = this;
+    const [substitutionCount, memberCount, depth] = [this.#substitutionCount, this.#memberCount, this.#depth];
+    try {
+      const node = production(this);
+      if (this.peek() === next) return node;
+    } catch (error) {
+      if (!(error instanceof NotDemangled)) throw error;
+    }
+    this.pos = pos;
+    this.lastName = lastName;
+    this.nameQualifiers = nameQualifiers;
+    this.inConversion = inConversion;
+    this.scopedNames = scopedNames;
+    this.#substitutionCount = substitutionCount;
+    this.#memberCount = memberCount;
+    this.#depth = depth;
+    return -1;
   }
 
   /** `<seq-id>_`: _ is 0, 0_ is 1, Z_ is 36 (base 36). */

@@ -227,8 +227,7 @@ function ownArguments(pr: Printer, name: number): number {
         node = tree.a(node);
         break;
       case Kind.Nested:
-        // A member that is no template: its class's arguments.
-        node = tree.kind(tree.b(node)) === Kind.Template ? tree.b(node) : tree.a(node);
+        node = partWithArguments(pr, node);
         break;
       case Kind.LocalName:
       case Kind.DefaultArgument:
@@ -243,6 +242,18 @@ function ownArguments(pr: Printer, name: number): number {
         return -1;
     }
   }
+}
+
+/** @returns the part of a Nested name that has its template arguments */
+function partWithArguments(pr: Printer, nested: number): number {
+  const tree = pr.tree;
+  const last = tree.b(nested);
+  const kind = tree.kind(last);
+  if (kind === Kind.Template) return last;
+  // What looks like arguments of the base are those of an inherited template: only they can be what its parameters are named by.
+  if (kind === Kind.Constructor && tree.b(last) >= 0 && tree.kind(tree.b(last)) === Kind.Template) return tree.b(last);
+  // A member that is no template: its class's arguments.
+  return tree.a(nested);
 }
 
 /** A function with its return type, parameters and qualifiers; or data. */
@@ -284,6 +295,13 @@ function printReturnType(pr: Printer, type: number): void {
 }
 
 function printConstraint(pr: Printer, constraint: number): void {
+  if (pr.tree.kind(constraint) === Kind.EnableIf) {
+    // As LLVM's demangler spells it; GNU's knows no such names.
+    pr.append(' [enable_if:');
+    pr.printList(pr.tree.a(constraint));
+    pr.append(']');
+    return;
+  }
   pr.append(' requires ');
   pr.print(constraint);
 }

@@ -1,7 +1,7 @@
 import { printQualifiers, templateParameterName } from './print-names.ts';
 import type { Printer } from './printer.ts';
 import { FunctionSuffix, Kind } from './tree.ts';
-import { collapseReferences, declaratorKind, endsInDeclarator, isFunctionOrArray, qualifiersOf, referenceKind } from './type-shape.ts';
+import { collapseReferences, declaratorKind, declaratorOf, endsInDeclarator, isFunctionOrArray, qualifiersOf, referenceKind } from './type-shape.ts';
 import { BUILTIN_TYPES, ELABORATED } from './vocabulary.ts';
 
 /** Prints what of a type stands left of what has it: all of most types; `int (*` of `int (*) [3]`, `void (A::*` of `void (A::*)(int)`. */
@@ -40,7 +40,7 @@ export function printTypeLeft(pr: Printer, node: number, kind: number): void {
       pr.printLeft(tree.a(node));
       break;
     case Kind.MemberPointer:
-      printOpening(pr, tree.b(node), ' ');
+      printMemberOpening(pr, tree.b(node));
       pr.print(tree.a(node));
       pr.append('::*');
       break;
@@ -134,22 +134,34 @@ export function printTypeRight(pr: Printer, node: number, kind: number): void {
       printTemplateParamRight(pr, node);
       break;
     case Kind.Function:
-      pr.append('(');
-      pr.printList(tree.b(node));
-      pr.append(')');
-      pr.printRight(tree.a(node));
-      break;
     case Kind.FunctionQualified:
-      pr.printRight(tree.a(node));
-      printQualifiers(pr, tree.b(node));
-      break;
     case Kind.FunctionSuffixed:
-      pr.printRight(tree.a(node));
-      printFunctionSuffix(pr, node);
+      pr.printRight(printSignature(pr, node));
       break;
     case Kind.Array:
       printArrayRight(pr, node);
       break;
+  }
+}
+
+/** A function type's parameters and what qualifies it, which stand before the right part of its return type. @returns that type */
+function printSignature(pr: Printer, node: number): number {
+  const tree = pr.tree;
+  let returnType: number;
+  switch (tree.kind(node)) {
+    case Kind.FunctionQualified:
+      returnType = printSignature(pr, tree.a(node));
+      printQualifiers(pr, tree.b(node));
+      return returnType;
+    case Kind.FunctionSuffixed:
+      returnType = printSignature(pr, tree.a(node));
+      printFunctionSuffix(pr, node);
+      return returnType;
+    default:
+      pr.append('(');
+      pr.printList(tree.b(node));
+      pr.append(')');
+      return tree.a(node);
   }
 }
 
@@ -214,6 +226,17 @@ function printOpening(pr: Printer, pointee: number, otherwise: string): void {
   if (declarator === Kind.Array) pr.append(' (');
   else if (declarator === Kind.Function) pr.append('(');
   else if (otherwise !== '') pr.append(otherwise);
+}
+
+/** The opening of a pointer to a member: GNU's demangler has a space there even after the sign of the return type. */
+function printMemberOpening(pr: Printer, pointee: number): void {
+  const declarator = declaratorOf(pr, pointee);
+  if (declarator < 0 || pr.tree.kind(declarator) !== Kind.Function || !endsInDeclarator(pr, pr.tree.a(declarator))) {
+    printOpening(pr, pointee, ' ');
+    return;
+  }
+  pr.printLeft(pointee);
+  pr.append(' (');
 }
 
 function printClosing(pr: Printer, pointee: number): void {

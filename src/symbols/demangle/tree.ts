@@ -15,7 +15,7 @@ export const Kind = {
   Template: 2,
   /** a: letter after the S, b: StdForm */
   StdName: 3,
-  /** a: name of the class */
+  /** a: name of the class, b: type of the base whose constructor it inherits or −1 */
   Constructor: 4,
   /** a: name of the class */
   Destructor: 5,
@@ -162,6 +162,8 @@ export const Kind = {
   Subobject: 91,
   /** a, b: text of digits */
   Number: 92,
+  /** a: list of conditions; in the place of a constraint */
+  EnableIf: 93,
 } as const;
 
 export const FIRST_TYPE: number = Kind.Builtin;

@@ -15,11 +15,17 @@ function lookThrough(pr: Printer, type: number): number {
 
 /** @returns Kind.Function or Kind.Array if a sign of the type's declarator is put between two parts of it, else −1 */
 export function declaratorKind(pr: Printer, type: number): number {
+  const node = declaratorOf(pr, type);
+  return node < 0 ? -1 : pr.tree.kind(node);
+}
+
+/** @returns the Function or Array between whose parts a sign of the type's declarator is put, −1 when it follows all of the type */
+export function declaratorOf(pr: Printer, type: number): number {
   const tree = pr.tree;
   let node = type;
   for (;;) {
     const kind = tree.kind(node);
-    if (kind === Kind.Function || kind === Kind.Array) return kind;
+    if (kind === Kind.Function || kind === Kind.Array) return node;
     if (kind === Kind.Qualified || kind === Kind.FunctionQualified || kind === Kind.FunctionSuffixed) node = tree.a(node);
     else if (kind === Kind.TemplateParam) {
       const argument = lookThrough(pr, node);
@@ -64,8 +70,13 @@ export function collapseReferences(pr: Printer, type: number): number {
   return node;
 }
 
-/** @returns Qualifier bits that the type has itself */
+/** @returns Qualifier bits that the type has itself; an array has those of its elements */
 export function qualifiersOf(pr: Printer, type: number): number {
-  const node = lookThrough(pr, type);
-  return node >= 0 && pr.tree.kind(node) === Kind.Qualified ? pr.tree.b(node) : 0;
+  const tree = pr.tree;
+  let node = lookThrough(pr, type);
+  while (node >= 0 && tree.kind(node) === Kind.Array) {
+    pr.countWork();
+    node = lookThrough(pr, tree.a(node));
+  }
+  return node >= 0 && tree.kind(node) === Kind.Qualified ? tree.b(node) : 0;
 }

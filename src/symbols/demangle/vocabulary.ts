@@ -50,8 +50,19 @@ const BEHIND_D: Readonly<Record<string, BuiltinType>> = {
   u: type('char8_t'),
 };
 
-export const BUILTIN_TYPES: readonly BuiltinType[] = [...Object.values(BY_LETTER), ...Object.values(BEHIND_D), type('std::bfloat16_t', LiteralStyle.Float)];
-export const BFLOAT16: number = BUILTIN_TYPES.length - 1;
+/** Sizes of fixed-point types, by the letters of the integer types that they go by; the spelling is LLVM's, as GNU's demangler has none. */
+const FIXED_POINT_SIZES: Readonly<Record<string, string>> = { s: 'short ', t: 'unsigned short ', i: '', j: 'unsigned ', l: 'long ', m: 'unsigned long ' };
+const FIXED_POINT_TYPES = ['', '_Sat '].flatMap((saturated) =>
+  ['_Accum', '_Fract'].flatMap((kind) => Object.values(FIXED_POINT_SIZES).map((size) => type(`${saturated}${size}${kind}`))),
+);
+
+export const BUILTIN_TYPES: readonly BuiltinType[] = [
+  ...Object.values(BY_LETTER),
+  ...Object.values(BEHIND_D),
+  type('std::bfloat16_t', LiteralStyle.Float),
+  ...FIXED_POINT_TYPES,
+];
+export const BFLOAT16: number = BUILTIN_TYPES.findIndex(({ name }) => name === 'std::bfloat16_t');
 export const VOID: number = BUILTIN_TYPES.findIndex(({ name }) => name === 'void');
 export const NULLPTR: number = BUILTIN_TYPES.findIndex(({ name }) => name === 'decltype(nullptr)');
 
@@ -65,6 +76,13 @@ function indexByLetter(codes: Readonly<Record<string, BuiltinType>>): Int8Array 
 export const BUILTIN_BY_LETTER: Int8Array = indexByLetter(BY_LETTER);
 /** The same for the letter behind a D. */
 export const BUILTIN_BEHIND_D: Int8Array = indexByLetter(BEHIND_D);
+
+/** @param letter of the integer type of that size @returns index in {@link BUILTIN_TYPES}, or −1 */
+export function findFixedPoint(letter: number, isFraction: boolean, isSaturated: boolean): number {
+  const sizes = Object.keys(FIXED_POINT_SIZES);
+  const size = sizes.indexOf(String.fromCharCode(letter));
+  return size < 0 ? -1 : BUILTIN_TYPES.length - FIXED_POINT_TYPES.length + (Number(isSaturated) * 2 + Number(isFraction)) * sizes.length + size;
+}
 
 /** What a code of two letters does in expressions; in names it is an operator function's. */
 export const OperatorUse = {

@@ -6,6 +6,17 @@ export type DemangledName = readonly [mangled: string, full: string | undefined,
  * github.com/ianlancetaylor/demangle v0.0.0-20260724033716 with the options that pprof gives it (simple).
  */
 export const GNU_NAMES: readonly DemangledName[] = [
+  // Qualifiers of a function type stand behind its own parameters, not behind those of a function that it returns.
+  ['_Z3barPM4BaseKFPFvS_EcE', 'bar(void (* (Base::**)(char) const)(Base))', 'bar', 'bar'],
+  ['_Z3barM4BaseFPFvS_EcE', 'bar(void (* (Base::*)(char))(Base))', 'bar', 'bar'],
+  ['_Z3barM4BaseVFRA2_icOE', 'bar(int (& (Base::*)(char) volatile &&) [2])', 'bar', 'bar'],
+  ['_Z3barM4BaseKFMS_KFivEcE', 'bar(int (Base::* (Base::*)(char) const)() const)', 'bar', 'bar'],
+  ['_Z3barPDoFPFvcEcE', 'bar(void (*(*)(char) noexcept)(char))', 'bar', 'bar'],
+  ['_Z3barIVFPFvcEcEEvPT_', 'void bar<void (*(char) volatile)(char)>(void (*(*)(char) volatile)(char))', 'bar<void (*(char) volatile)(char)>', 'bar'],
+  // An array is const if its elements are.
+  ['_Z3barIA2_KcEvPKT_', 'void bar<char const [2]>(char const (*) [2])', 'bar<char const [2]>', 'bar'],
+  ['_Z3barIA2_A_VcEvRVT_', 'void bar<char volatile [2][]>(char volatile (&) [2][])', 'bar<char volatile [2][]>', 'bar'],
+  ['_Z3barIA2_cEvRKT_', 'void bar<char [2]>(char const (&) [2])', 'bar<char [2]>', 'bar'],
   ['_Z1fIiEPFviET_', 'void (*f<int>(int))(int)', 'f<int>', 'f'],
   ['_Z1fIiEPA3_iT_', 'int (*f<int>(int)) [3]', 'f<int>', 'f'],
   ['_Z1fPFPFvcEiE', 'f(void (*(*)(int))(char))', 'f', 'f'],
@@ -461,6 +472,27 @@ export const GNU_NAMES: readonly DemangledName[] = [
  * before a name needs a space, a constructor keeps GNU's name in all styles) what the ABI says.
  */
 export const OTHER_NAMES: readonly DemangledName[] = [
+  ['_ZN3SonCI36MotherEc', 'Son::Mother(char)', 'Son::Mother', 'Son::Mother'],
+  ['_ZN3SonCI46MotherEc', 'Son::Mother(char)', 'Son::Mother', 'Son::Mother'],
+  ['_ZN3SonCI46MotherIcEEc', 'Son::Mother(char)', 'Son::Mother', 'Son::Mother'],
+  ['_ZN3SonCI26MotherIcEET_', 'Son::Mother(char)', 'Son::Mother', 'Son::Mother'],
+  ['_ZN3SonCI56MotherIiEIcEET_', 'Son::Mother<char>(char)', 'Son::Mother<char>', 'Son::Mother'],
+  ['_ZN3SonIiECI46MotherIiEET_', 'Son<int>::Mother(int)', 'Son<int>::Mother', 'Son::Mother'],
+  ['_ZN3SonCI66MotherEc', undefined, undefined, undefined],
+  // The arguments behind operator T_ are the operator's: what they refer to is counted from the operator's name on.
+  [
+    '_ZNK3BoxcvT_ISt4listI3TagSaIS3_EES3_EEv',
+    'Box::operator std::list<Tag, std::allocator<Tag> ><std::list<Tag, std::allocator<Tag> >, Tag>() const',
+    'Box::operator std::list<Tag, std::allocator<Tag> ><std::list<Tag, std::allocator<Tag> >, Tag>',
+    'Box::operator std::list',
+  ],
+  ['_ZN3BoxcvT_IPS_EEv', 'Box::operator Box*<Box*>()', 'Box::operator Box*<Box*>', 'Box::operator Box*'],
+  ['_Z3barIDAsEvT_', 'void bar<short _Accum>(short _Accum)', 'bar<short _Accum>', 'bar'],
+  ['_Z3barDRiDRjDSDAmDSDRt', 'bar(_Fract, unsigned _Fract, _Sat unsigned long _Accum, _Sat unsigned short _Fract)', 'bar', 'bar'],
+  ['_Z3barDAc', undefined, 'bar', 'bar'],
+  ['_Z3barDSi', undefined, 'bar', 'bar'],
+  ['_Z3barUa9enable_ifIXgtfL0p_Li7EEEi', 'bar(int) [enable_if:({parm#1}>(7))]', 'bar', 'bar'],
+  ['_ZN3BoxIcE3barEUa9enable_ifIXLi1EEXLi2EEEv', 'Box<char>::bar() [enable_if:1, 2]', 'Box<char>::bar', 'Box::bar'],
   ['_Z1fILA4_KcEEvv', 'void f<"<char const [4]>">()', 'f<"<char const [4]>">', 'f'],
   ['_Z1fIiEDTatT_ES0_', 'decltype (alignof (int)) f<int>(int)', 'f<int>', 'f'],
   ['_Z1fIiEDTnxfp_ET_', 'decltype (noexcept({parm#1})) f<int>(int)', 'f<int>', 'f'],

@@ -57,6 +57,7 @@ describe('hostile names', () => {
     ['scopes', `_ZN${'1a'.repeat(100_000)}Ev`],
     ['template arguments', `_Z1f${'1aI'.repeat(50_000)}`],
     ['closed template arguments', `_Z1f${'1aI'.repeat(5_000)}i${'E'.repeat(5_000)}`],
+    ['conversions to template parameters', `_Z${'N1AcvT_I'.repeat(100)}`],
     ['local names', `_Z${'Z'.repeat(50_000)}1fv`],
     ['expressions', `_Z1fIX${'ng'.repeat(50_000)}Li1EEEvv`],
     ['conversions tried twice', `_ZN1A${'cvT_I'.repeat(50_000)}`],
