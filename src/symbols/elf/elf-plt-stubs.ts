@@ -74,16 +74,25 @@ function readX86Stubs(code: StubCode, slotOf: X86Slot): FoundStub[] {
   return found;
 }
 
-/** `jmp *disp32(%rip)` */
+/** `jmp *disp32(%rip)`; or `mov disp32(%rip),%r11` where LLVM's linker keeps the jump from being predicted (-z retpolineplt). */
 function amd64Slot({ view, addr }: StubCode, at: number): number | undefined {
-  return view.u8(at) === 0xff && view.u8(at + 1) === 0x25 ? addr + at + 6 + view.i32(at + 2) : undefined;
+  if (view.u8(at) === 0xff && view.u8(at + 1) === 0x25) return addr + at + 6 + view.i32(at + 2);
+  const isLoad = view.u8(at) === 0x4c && view.u8(at + 1) === 0x8b && view.u8(at + 2) === 0x1d;
+  return isLoad && at + 7 <= view.length ? addr + at + 7 + view.i32(at + 3) : undefined;
 }
 
-/** `jmp *address`, or in code for any address `jmp *disp32(%ebx)`: there the register holds the GOT's. */
+/**
+ * `jmp *address`, or in code for any address `jmp *disp32(%ebx)`: there the register holds the GOT's. With -z retpolineplt LLVM's linker has
+ * `push %eax`, then `mov address,%eax` or `mov disp32(%ebx),%eax`.
+ */
 function i386Slot({ view, got }: StubCode, at: number): number | undefined {
-  if (view.u8(at) !== 0xff) return undefined;
-  if (view.u8(at + 1) === 0x25) return view.u32(at + 2);
-  return view.u8(at + 1) === 0xa3 ? got + view.i32(at + 2) : undefined;
+  const first = view.u8(at);
+  const second = view.u8(at + 1);
+  if (first === 0xff && second === 0x25) return view.u32(at + 2);
+  if (first === 0xff && second === 0xa3) return got + view.i32(at + 2);
+  if (first !== 0x50) return undefined;
+  if (second === 0xa1) return view.u32(at + 2);
+  return second === 0x8b && view.u8(at + 2) === 0x83 && at + 7 <= view.length ? got + view.i32(at + 3) : undefined;
 }
 
 const AARCH64_BTI_C = 0xd503245f;

@@ -18,6 +18,8 @@ export interface PltEntry {
 export interface PltEntries {
   readonly entries: readonly PltEntry[];
   readonly names: Uint8Array;
+  /** File offset from which on perf finds no symbol up to the next one's start; undefined where there is no such place. */
+  readonly hiddenFrom: number | undefined;
 }
 
 /** Sizes of `.plt`'s lazy-binding header and of one entry, in bytes, as perf 6.1 has them; of other machines both are the section's entry size. */
@@ -40,7 +42,9 @@ const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
  * a slot of the GOT, and the relocation of that slot has the name.
  *
  * Observed: perf 6.1 goes by order alone, the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that `.dynsym` names,
- * and it knows neither `.plt.sec` nor `.plt.got`. With `compatPerf` so are they named here.
+ * and it knows neither `.plt.sec` nor `.plt.got`. With `compatPerf` so are they named here. Of LLVM's linker, which leaves the entry size 0,
+ * perf has all entries at the beginning of `.plt`, empty: they keep it from finding the symbol before, which may have no end (but for files with a
+ * handful of entries, whose order in perf's tree of symbols may be another one).
  */
 export async function readPltEntries(elf: ElfFile, compatPerf: boolean): Promise<PltEntries> {
   const named = new NamedStubs();
@@ -55,6 +59,7 @@ async function nameByOrder(elf: ElfFile, named: NamedStubs): Promise<void> {
   const relocations = functions && (await Relocations.read(elf, relocated, functions));
   if (!plt || !relocations) return;
   const { header, entry } = PERF_LAYOUTS[elf.machine] ?? { header: plt.entsize, entry: plt.entsize };
+  if (entry === 0 && relocations.count > 0) named.hiddenFrom = plt.offset;
   for (let i = 0; i < relocations.count && entry > 0; i++) {
     const at = header + i * entry;
     if (at + entry > plt.sizeBytes) break;
@@ -91,6 +96,7 @@ async function nameBySlot(elf: ElfFile, named: NamedStubs): Promise<void> {
 class NamedStubs implements PltEntries {
   readonly entries: PltEntry[] = [];
   names = new Uint8Array();
+  hiddenFrom: number | undefined;
   #namesSizeBytes = 0;
 
   /** @param functions that found the one which the stub calls */

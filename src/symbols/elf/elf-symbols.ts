@@ -7,6 +7,7 @@ import {
   EM_AARCH64,
   EM_ARM,
   EM_RISCV,
+  SHF_EXECINSTR,
   SHN_LORESERVE,
   SHN_UNDEF,
   SHN_XINDEX,
@@ -74,7 +75,19 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, names.length + nameOffset, nameLength, RANK_GLOBAL);
     names = concat(names, plt.names);
   }
+  // perf has a symbol without a size go on up to the next one, be that in another section.
+  if (!compatPerf) builder.endUnsized(sectionEnds(symbols, fileOffsets(symbols, runtime)));
+  else if (plt.hiddenFrom !== undefined) builder.endUnsized(Float64Array.of(plt.hiddenFrom));
   return builder.count === 0 ? undefined : builder.build(names, 0, !linkageAliases);
+}
+
+/** Where sections with code end, ascending. */
+function sectionEnds(elf: ElfFile, toAddress: AddressOfSymbol): Float64Array {
+  const ends: number[] = [];
+  for (const [index, { flags, addr, sizeBytes }] of elf.sections.entries()) {
+    if ((flags & SHF_EXECINSTR) !== 0 && sizeBytes > 0) ends.push(toAddress(addr + sizeBytes - 1, index) + 1);
+  }
+  return Float64Array.from(ends).sort();
 }
 
 /**

@@ -36,6 +36,8 @@ export class SymbolTableBuilder {
   #nameLengths: Uint32Array;
   #ranks: Uint8Array;
   #count = 0;
+  /** Ascending. */
+  #unsizedEnds: Float64Array = new Float64Array();
 
   /** `capacity`: symbols to make room for at first; never taken from an unchecked count. */
   constructor(capacity = 1024) {
@@ -75,6 +77,11 @@ export class SymbolTableBuilder {
     }
   }
 
+  /** Sets where symbols of unknown size end even if no other symbol starts there. @param ends ascending */
+  endUnsized(ends: Float64Array): void {
+    this.#unsizedEnds = ends;
+  }
+
   /**
    * The table of all symbols added so far, each moved by `shift`.
    * @param names the bytes that hold their names
@@ -93,6 +100,8 @@ export class SymbolTableBuilder {
     let kept = 0;
     /** Where the farthest reaching symbol of known size ends, of those that start before. */
     let coveredUpTo = Number.NEGATIVE_INFINITY;
+    const unsizedEnds = this.#unsizedEnds;
+    let nextEnd = 0;
     // hot
     for (let i = 0; i < count; ) {
       const start = keys[order[i]];
@@ -100,11 +109,13 @@ export class SymbolTableBuilder {
       let bestSize = 0;
       let knownSize = 0;
       const from = i;
+      while (nextEnd < unsizedEnds.length && unsizedEnds[nextEnd] <= start) nextEnd++;
+      const unsizedRoom = nextEnd < unsizedEnds.length ? unsizedEnds[nextEnd] - start : Number.POSITIVE_INFINITY;
       for (; i < count && keys[order[i]] === start; i++) {
         const row = order[i];
         const ownSize = sizes[row];
         if (ownSize > knownSize) knownSize = ownSize;
-        const size = ownSize || (i + 1 < count ? keys[order[i + 1]] - start : lastSymbolSize(start));
+        const size = ownSize || Math.min(unsizedRoom, i + 1 < count ? keys[order[i + 1]] - start : lastSymbolSize(start));
         if (best >= 0 && !this.#isBetter(row, size, best, bestSize, names)) continue;
         best = row;
         bestSize = size;

@@ -9,13 +9,14 @@ interface Row {
   readonly rank?: SymbolRank;
 }
 
-function built(rows: readonly Row[], demangles = true) {
+function built(rows: readonly Row[], demangles = true, unsizedEnds: readonly number[] = []) {
   const builder = new SymbolTableBuilder(1);
   let names = '';
   for (const { name, start, size, rank } of rows) {
     builder.add(start, size, names.length, name.length, rank ?? RANK_GLOBAL);
     names += name;
   }
+  builder.endUnsized(Float64Array.from(unsizedEnds));
   return builder.build(new TextEncoder().encode(names), 0, demangles);
 }
 
@@ -120,6 +121,18 @@ describe('SymbolTable', () => {
     ]);
     expect([0, 1, 2].map((i) => table.name(i))).toEqual(['low', 'mid', 'high']);
     expect(nameAt(table, 2 ** 52 + 3)).toBe('high');
+  });
+
+  it('ends a symbol of unknown size with what it stands in', () => {
+    const rows = [
+      { name: 'a', start: 0x10, size: 0 },
+      { name: 'b', start: 0x30, size: 0x40 },
+      { name: 'c', start: 0x80, size: 0 },
+      { name: 'd', start: 0x90, size: 0 },
+      { name: 'e', start: 0xa0, size: 0 },
+    ];
+    const table = built(rows, true, [0x8, 0x20, 0x40, 0x90, 0xa8]);
+    expect([0x1f, 0x20, 0x6f, 0x8f, 0x9f, 0xa7, 0xa8].map((address) => nameAt(table, address))).toEqual(['a', undefined, 'b', 'c', 'd', 'e', undefined]);
   });
 
   it('lets a symbol of unknown size run to the next, the last one past the end of its page', () => {
