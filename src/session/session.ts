@@ -232,7 +232,13 @@ class Session implements RecordVisitor, SampleTaker {
     if (this.#replay.sampleCount > 0) reportUnreadStacks(this.#events.events, this.#diagnostics);
     const openCount = this.#offCpu?.openCount ?? 0;
     if (openCount > 0) {
-      this.#diagnostics.add('off-cpu-open', 'info', 'threads left the CPU and were not seen again: for how long is not known', undefined, openCount);
+      this.#diagnostics.add(
+        'off-cpu-open',
+        'info',
+        'threads left the CPU and were not seen again, or at no known time: for how long is not known',
+        undefined,
+        openCount,
+      );
     }
     if (this.#olderCount > 0) {
       const message = 'samples stand behind newer ones and stay there: they alone have times (no sample_id_all), and what they belong to stands before them';

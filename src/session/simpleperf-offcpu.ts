@@ -25,27 +25,36 @@ interface OffCpuSample {
 export class OffCpuTimes {
   readonly #sink: PeriodSink;
   readonly #left = new Map<number, OffCpuSample>();
+  #untimedCount = 0;
 
   constructor(sink: PeriodSink) {
     this.#sink = sink;
   }
 
-  /** A thread left the CPU with a sample that was delivered with a period of 0. */
+  /**
+   * A thread left the CPU with a sample that was delivered with a period of 0.
+   * @param timeNs NaN where the sample has none: the period then stays 0
+   */
   leave(tid: number, total: number, row: number, timeNs: number): void {
-    this.#left.set(tid, { total, row, timeNs });
+    if (Number.isNaN(timeNs)) this.#untimedCount++;
+    else this.#left.set(tid, { total, row, timeNs });
   }
 
-  /** A thread is seen on the CPU, or leaves it again. */
+  /**
+   * A thread is seen on the CPU, or leaves it again.
+   * @param timeNs NaN where nobody knows when that was: it is then not known to be later than anything, and ends nothing
+   */
   see(tid: number, timeNs: number): void {
+    if (Number.isNaN(timeNs)) return;
     const left = this.#left.get(tid);
     if (left === undefined) return;
     this.#left.delete(tid);
     this.#sink.addPeriod(left.total, left.row, Math.max(1, timeNs - left.timeNs));
   }
 
-  /** Samples of threads that were not seen again: nobody knows how long they were away. */
+  /** Samples of threads that were not seen again, or that have no time: nobody knows how long those threads were away. */
   get openCount(): number {
-    return this.#left.size;
+    return this.#left.size + this.#untimedCount;
   }
 }
 

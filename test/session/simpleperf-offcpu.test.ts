@@ -37,6 +37,13 @@ describe('--trace-offcpu', () => {
     expect(periodsOf(decoded)).toEqual(['sched:sched_switch 100 500', 'cpu-clock 100 250000']);
   });
 
+  it.each([0n, 0xffff_ffff_ffff_ffffn, 0xffff_ffffn << 32n])('a record of time %d begins and ends none', async (untimed) => {
+    const mixed = [switchOff(1500n), switchOff(untimed, 101), onCpu(untimed), switchRecord(untimed, false), onCpu(4000n), onCpu(5000n, 101)];
+    const decoded = await decodeRecording({ attrs, records: mixed, features }, { offCpuTimes: true, filter: { events: ['sched:sched_switch'] } });
+    expect(periodsOf(decoded).sort()).toEqual(['sched:sched_switch 100 2500', 'sched:sched_switch 101 0']);
+    expect(decoded.diagnostics.list()).toMatchObject([{ code: 'off-cpu-open', severity: 'info', count: 1 }]);
+  });
+
   it('what a filter leaves out ends it, too', async () => {
     const decoded = await decodeRecording({ attrs, records, features }, { offCpuTimes: true, filter: { events: ['sched:sched_switch'], tids: [100] } });
     expect(periodsOf(decoded).map((line) => line.split(' ')[2])).toEqual(['2500', '1900', '0']);
