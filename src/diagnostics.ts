@@ -27,8 +27,12 @@ export interface Diagnostic {
 export class Diagnostics {
   readonly #byCode = new Map<string, { -readonly [K in keyof Diagnostic]: Diagnostic[K] }>();
 
-  /** Counts `count` findings of a kind. `message` and `offset` are kept from the first call of each code. */
+  /**
+   * Counts `count` findings of a kind. `message` and `offset` are kept from the first call of each code.
+   * @param count 0 is no finding: a record may say that nothing was lost
+   */
   add(code: string, severity: Severity, message: string, offset?: number, count = 1): void {
+    if (count === 0) return;
     const known = this.#byCode.get(code);
     if (known) known.count += count;
     else this.#byCode.set(code, { code, severity, message, count, firstOffset: offset });

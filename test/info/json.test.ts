@@ -6,7 +6,7 @@ import { describe, expect, it, test } from 'vitest';
 import { BufferSource, Diagnostics, PerfconvError, type RecordingInfo, readRecordingInfo } from '../../src/index.ts';
 import { EVERYTHING } from '../support/every-feature.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
-import { encodeFile, encodePipe, type FileSpec } from '../support/perf-encoder.ts';
+import { encodeFile, encodePipe, type FileSpec, record } from '../support/perf-encoder.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -56,6 +56,7 @@ describe('the schema', () => {
     ['pipe', encodePipe(EVERYTHING)],
     ['file without features or samples', encodeFile({ attrs: EVERYTHING.attrs, records: [] })],
     ['cut off file', encodeFile(EVERYTHING).subarray(0, -300)],
+    ['file that says that nothing was lost', encodeFile({ ...EVERYTHING, records: [record.lost({ lost: 0n }), record.lostSamples({ lost: 0n })] })],
   ])('describes a %s', async (_kind, bytes) => {
     expectDescribed(await jsonOf(bytes));
     expectDescribed(await jsonOf(bytes, true));

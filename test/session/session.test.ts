@@ -714,6 +714,14 @@ describe('records of every type', () => {
     ]);
   });
 
+  it('of no loss are no finding', async () => {
+    const kinds = [record.lost({ lost: 0n }), record.lostSamples({ lost: 0n }), record.lostSamples({ lost: 0n }, { misc: misc.lostSamplesBpf })];
+    const { diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records: kinds }));
+    expect([diagnostics.hasLoss, diagnostics.list()]).toEqual([false, []]);
+    const mixed = await decode(encodeFile({ attrs: [CLOCK], records: [kinds[0], record.lost({ lost: 4n }), kinds[0]] }));
+    expect(mixed.diagnostics.list()).toMatchObject([{ code: 'lost', count: 4 }]);
+  });
+
   it('are counted, and what cannot be used is said', async () => {
     const task = { pid: 7, ppid: 7 };
     const kernelRecords = [
