@@ -31,6 +31,14 @@ export class EventList {
   readonly #eventOf = new Map<number, number>();
   /** By config, the events that EVENT_TYPE may still name, with the names that they have of themselves. */
   readonly #unnamed = new Map<bigint, { readonly event: SessionEvent; readonly ownName: string }[]>();
+  /**
+   * What a pipe says of events whose attrs have not come yet: names by config (EVENT_TYPE) and by id (EVENT_UPDATE), and
+   * what EVENT_DESC describes, also by the first id.
+   */
+  readonly #comingTypeNames = new Map<bigint, string>();
+  readonly #comingNames = new Map<number, string>();
+  #descriptions: readonly EventDescription[] = [];
+  readonly #descriptionOf = new Map<number, number>();
   /** Whether an event has ids of its attr or, if that has none, of its description. */
   readonly #hasIds: boolean[] = [];
   /** By number of the tracepoint, the first event of it. */
@@ -63,6 +71,24 @@ export class EventList {
     for (const id of ids) this.addId(id, index);
     if (index === 0) this.#sampleIdOffset = sampleIdOffset(attr.sampleType);
     if (attr.type === abi.PERF_TYPE_TRACEPOINT && !this.#eventOfTracepoint.has(Number(attr.config))) this.#eventOfTracepoint.set(Number(attr.config), index);
+    this.#applyWhatCameBefore(index, ids);
+  }
+
+  /** Names an event, and gives it ids, by the records of a pipe that came before its attr: a filter goes by names from the first sample on. */
+  #applyWhatCameBefore(index: number, ids: readonly number[]): void {
+    const { attr } = this.events[index];
+    const typeName = this.#comingTypeNames.get(attr.config);
+    if (typeName !== undefined) {
+      this.#comingTypeNames.delete(attr.config);
+      this.applyEventTypes([{ config: attr.config, name: typeName }]);
+    }
+    const described = ids.length > 0 ? this.#descriptionOf.get(ids[0]) : undefined;
+    const position = described ?? index;
+    if (this.#placeOf(position) === index) this.#applyDescription(position);
+    for (const id of ids) {
+      const name = this.#comingNames.get(id);
+      if (name !== undefined) this.events[index].name = name;
+    }
   }
 
   addId(id: number, event: number): void {
@@ -87,28 +113,52 @@ export class EventList {
 
   /**
    * Names events as the recording describes them: by id where ids are told, else by order. An event whose attr came
-   * without ids has those of its description.
+   * without ids has those of its description. Also applies to events that are added later.
    */
   applyDescriptions(descriptions: readonly EventDescription[]): void {
-    descriptions.forEach(({ attr, name, ids }, i) => {
-      const index = (ids.length > 0 ? this.#eventOf.get(Number(ids[0])) : undefined) ?? i;
-      const event = this.events[index];
-      if (event === undefined) return;
-      if (name !== '') event.name = name;
-      if (this.#hasIds[index] || event.attr.type !== attr.type || event.attr.config !== attr.config) return;
-      this.#hasIds[index] = true;
-      for (const id of ids) this.addId(Number(id), index);
+    this.#descriptions = descriptions;
+    this.#descriptionOf.clear();
+    descriptions.forEach(({ ids }, position) => {
+      if (ids.length > 0) this.#descriptionOf.set(Number(ids[0]), position);
+      this.#applyDescription(position);
     });
   }
 
-  /** Names events by their config, as old perf listed them; what describes an event further goes before. */
+  /** Which event a description is of, be it there already or not. */
+  #placeOf(position: number): number {
+    const [id] = this.#descriptions[position]?.ids ?? [];
+    return (id === undefined ? undefined : this.#eventOf.get(Number(id))) ?? position;
+  }
+
+  #applyDescription(position: number): void {
+    const index = this.#placeOf(position);
+    const event = this.events[index];
+    if (event === undefined || position >= this.#descriptions.length) return;
+    const { attr, name, ids } = this.#descriptions[position];
+    if (name !== '') event.name = name;
+    if (this.#hasIds[index] || event.attr.type !== attr.type || event.attr.config !== attr.config) return;
+    this.#hasIds[index] = true;
+    for (const id of ids) this.addId(Number(id), index);
+  }
+
+  /** Names events by their config, as old perf listed them; what describes an event further goes before. Of a config that no event has yet, the first one that has. */
   applyEventTypes(types: readonly EventType[]): void {
     for (const { config, name } of types) {
       if (name === '') continue;
-      for (const { event, ownName } of this.#unnamed.get(config) ?? []) if (event.name === ownName) event.name = name;
+      const unnamed = this.#unnamed.get(config);
+      if (unnamed === undefined && !this.#comingTypeNames.has(config)) this.#comingTypeNames.set(config, name);
+      for (const { event, ownName } of unnamed ?? []) if (event.name === ownName) event.name = name;
       // They have names now. A list of types may be long, and so may be that of the events.
-      this.#unnamed.delete(config);
+      if (unnamed !== undefined) unnamed.length = 0;
     }
+  }
+
+  /** Names the event that has this id, now or when its attr comes. Where there is one event alone, it is meant whatever the id: some recordings give none. */
+  applyName(id: number, name: string): void {
+    const index = this.findById(id);
+    const event = this.events[this.events.length === 1 ? 0 : index];
+    if (event !== undefined) event.name = name;
+    if (index < 0) this.#comingNames.set(id, name);
   }
 
   /** Names events by type and config, as simpleperf lists them; a list may leave out the config of a PMU of one event. */
@@ -136,11 +186,6 @@ export class EventList {
     this.#lastId = id;
     this.#lastEvent = event;
     return event;
-  }
-
-  /** The event that a record about the one with this id means; undefined for none. There are recordings of one event that tell no ids. */
-  findDescribed(id: number): SessionEvent | undefined {
-    return this.events[this.events.length === 1 ? 0 : this.findById(id)];
   }
 
   /** Event of a sample whose payload lies between `start` and `end`; −1 when that cannot be told. */

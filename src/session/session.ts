@@ -224,7 +224,8 @@ class Session implements RecordVisitor, SampleTaker {
   finish(): SessionResult {
     this.#queue.finish(this.#replay.deliver);
     const { features } = this.#header;
-    if (features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
+    // Features that stand behind the records of a file that was still being written. All others have named their events long ago.
+    if (this.#header.lateFeatures !== undefined && features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
     // Not `this` in what is given out: the callchains would stay in memory with it.
     const { kernels } = this.#machine;
     const { dsos } = this.#machine.dsos;

@@ -65,8 +65,7 @@ export class UserRecordReader {
       }
       case abi.PERF_RECORD_EVENT_UPDATE: {
         if (view.u64(at + 8) !== PERF_EVENT_UPDATE_NAME) return;
-        const event = this.#events.findDescribed(view.u64(at + 16));
-        if (event !== undefined) event.name = view.text(at + 24, end);
+        this.#events.applyName(view.u64(at + 16), view.text(at + 24, end));
         return;
       }
       case abi.PERF_RECORD_HEADER_FEATURE: {
@@ -74,8 +73,7 @@ export class UserRecordReader {
         const feature = view.u64(at + 8);
         // An empty one marks the end of the features.
         if (bytes.length === 0) return;
-        readFeature(this.#features, feature, bytes, this.#littleEndian, fileOffset, this.#diagnostics);
-        if (feature === abi.HEADER_EVENT_DESC && this.#features.eventDesc !== undefined) this.#events.applyDescriptions(this.#features.eventDesc);
+        this.#readFeature(feature, bytes, fileOffset);
         return;
       }
       case abi.PERF_RECORD_HEADER_BUILD_ID:
@@ -90,13 +88,18 @@ export class UserRecordReader {
       default:
         if (abi.isLegacyHeaderType(type - abi.LEGACY_HEADER_OFFSET)) {
           const bytes = view.bytes.slice(at + RECORD_HEADER_BYTES, end);
-          readFeature(this.#features, abi.featureOfLegacyHeader(type), bytes, this.#littleEndian, fileOffset, this.#diagnostics);
+          this.#readFeature(abi.featureOfLegacyHeader(type), bytes, fileOffset);
           return;
         }
         if (abi.recordTypeNameOf(type) === undefined) {
           this.#diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
         }
     }
+  }
+
+  #readFeature(feature: number, bytes: Uint8Array, fileOffset: number): void {
+    readFeature(this.#features, feature, bytes, this.#littleEndian, fileOffset, this.#diagnostics);
+    if (feature === abi.HEADER_EVENT_DESC && this.#features.eventDesc !== undefined) this.#events.applyDescriptions(this.#features.eventDesc);
   }
 }
 

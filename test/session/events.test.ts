@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decode } from '../support/decode.ts';
-import { type AttrSpec, ByteWriter, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
+import { type AttrSpec, ByteWriter, encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 
 const CYCLES: AttrSpec = {
   name: 'cycles',
@@ -93,5 +93,89 @@ describe('names of events', () => {
       encodePipe({ attrs, records: [eventType(1n, 'first'), eventType(1n, 'second'), toolRecords.headerAttr(later), eventType(1n, 'third'), ...records] }),
     );
     expect(profile.events.map(({ name }) => name)).toEqual(['first', 'first', 'third']);
+  });
+});
+
+describe('a pipe that names its events before their attrs come', () => {
+  const cycles: AttrSpec = { ...CYCLES, type: 1, config: 0n, name: 'cycles' };
+  const clock: AttrSpec = { ...cycles, name: 'cpu-clock', ids: [6n] };
+  const withoutIds = (attr: AttrSpec): AttrSpec => ({ ...attr, ids: [] });
+  const describing = (attrs: readonly AttrSpec[]) => toolRecords.headerFeature('eventDesc', true, attrs);
+  const updating = (attr: AttrSpec) => toolRecords.eventUpdate({ id: attr.ids?.[0] ?? 0n, name: attr.name ?? '' });
+  const attrRecords = (attrs: readonly AttrSpec[]) => attrs.map((attr) => toolRecords.headerAttr(attr));
+  const eventType = toolRecords.headerEventType({ eventId: 77n, name: 'my-event' });
+  const raw: AttrSpec = { ...CYCLES, config: 77n, name: 'my-event' };
+  /** Bytes of a pipe that holds these records alone. */
+  const pipeOf = (prologue: readonly RecordSpec[]): Uint8Array => {
+    const whole = [encodePipe({ attrs: [], records: [] }), ...[...prologue, ...records].map((one) => encodeRecord(one, [cycles, clock]))];
+    return Uint8Array.from(whole.flatMap((bytes) => [...bytes]));
+  };
+
+  it.each<[string, RecordSpec[], [name: string, samples: number][]]>([
+    [
+      'EVENT_DESC',
+      [describing([cycles, clock]), ...attrRecords([cycles, clock])],
+      [
+        ['cycles', 1],
+        ['cpu-clock', 2],
+      ],
+    ],
+    [
+      'EVENT_DESC, attrs without ids',
+      [describing([cycles, clock]), ...attrRecords([cycles, clock].map(withoutIds))],
+      [
+        ['cycles', 1],
+        ['cpu-clock', 2],
+      ],
+    ],
+    [
+      'EVENT_DESC in another order',
+      [describing([clock, cycles]), ...attrRecords([cycles, clock])],
+      [
+        ['cycles', 1],
+        ['cpu-clock', 2],
+      ],
+    ],
+    [
+      'EVENT_DESC amid the attrs',
+      [...attrRecords([cycles]), describing([cycles, clock]), ...attrRecords([clock])],
+      [
+        ['cycles', 1],
+        ['cpu-clock', 2],
+      ],
+    ],
+    ['EVENT_DESC of one event', [describing([{ ...cycles, name: 'mine' }]), ...attrRecords([cycles])], [['mine', 3]]],
+    [
+      'EVENT_UPDATE',
+      [updating(cycles), updating(clock), ...attrRecords([cycles, clock])],
+      [
+        ['cycles', 1],
+        ['cpu-clock', 2],
+      ],
+    ],
+    [
+      'EVENT_UPDATE after EVENT_DESC',
+      [describing([cycles, clock]), updating({ ...clock, name: 'later' }), ...attrRecords([cycles, clock])],
+      [
+        ['cycles', 1],
+        ['later', 2],
+      ],
+    ],
+    [
+      'EVENT_TYPE',
+      [eventType, ...attrRecords([raw, clock])],
+      [
+        ['my-event', 1],
+        ['cpu-clock', 2],
+      ],
+    ],
+  ])('by %s can be filtered by the names that it lists', async (_what, prologue, expected) => {
+    const bytes = pipeOf(prologue);
+    const { profile } = await decode(bytes);
+    expect(profile.events.map(({ name, samples }) => [name, samples])).toEqual(expected);
+    for (const [name, samples] of expected) {
+      const filtered = await decode(bytes, { filter: { events: [name] } });
+      expect(filtered.samples.map(({ event }) => event)).toEqual(Array.from({ length: samples }, () => name));
+    }
   });
 });
