@@ -101,7 +101,7 @@ export function reportUnknownEvents(profile: Profile, filter: SampleFilter | und
 }
 
 function unknownEvents(events: readonly { readonly name: string }[], filter: SampleFilter = {}): string[] {
-  return (filter.events ?? []).filter((name) => events.every((event) => event.name !== name));
+  return (filter.events ?? []).filter((name) => events.every((event) => event.name !== name && event.name.trim() !== name));
 }
 
 function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[]): string {

@@ -77,14 +77,19 @@ export class Arguments {
     return parts.length === 0 ? undefined : parts;
   }
 
-  /** A list of whole numbers. */
-  numbers(name: string): number[] | undefined {
-    return this.list(name)?.map((part) => this.#wholeNumber(name, part));
+  /** A list of ids: whole numbers of 32 bits, or −1 for what has none. */
+  ids(name: string): number[] | undefined {
+    return this.list(name)?.map((part) => {
+      const id = part === '-1' ? -1 : this.#wholeNumber(name, part);
+      if (id >= 2 ** 32) throw new PerfconvError('usage', `${this.#label(name)} ${part}: expected a number of 32 bits, or -1 for what has none`);
+      return id;
+    });
   }
 
-  /** A list of whole numbers and ranges, `0,2-3`. */
+  /** A list of whole numbers and ranges, `0,2-3`; −1 for what has none. */
   ranges(name: string): number[] | undefined {
     return this.list(name)?.flatMap((part) => {
+      if (part === '-1') return [-1];
       const [, first, last] = /^(\d+)-(\d+)$/.exec(part) ?? [];
       if (first === undefined) return [this.#wholeNumber(name, part)];
       const [from, to] = [this.#wholeNumber(name, first), this.#wholeNumber(name, last)];

@@ -91,8 +91,8 @@ function readDemangle(args: Arguments): DemangleChoice | undefined {
 
 function readFilter(args: Arguments): SampleFilter {
   const events = args.list('event', splitEvents);
-  const pids = args.numbers('pid');
-  const tids = args.numbers('tid');
+  const pids = args.ids('pid');
+  const tids = args.ids('tid');
   const comms = args.list('comm');
   const cpus = args.ranges('cpu');
   const time = args.text('time');

@@ -4,12 +4,14 @@ import { percentEnds, type TimeRange, type TimeSpan } from './time-ranges.ts';
 
 /** Which samples to take. A list that is undefined lets everything pass. */
 export interface SampleFilter {
-  /** Event names as perf prints them. */
+  /** Event names as perf prints them; blanks around them may be left out. */
   readonly events?: readonly string[];
+  /** Signed or unsigned: −1 and 4294967295 both mean what belongs to no process, or no thread. */
   readonly pids?: readonly number[];
   readonly tids?: readonly number[];
   /** Thread names at the time of the sample; bytes that are no UTF-8 as in `decodeText`, as `\xff`, or as U+FFFD. */
   readonly comms?: readonly string[];
+  /** −1 for samples that carry no CPU. */
   readonly cpus?: readonly number[];
   /** Spans of time, one of which a sample must lie in; see `parseTimeRanges` for their text. */
   readonly times?: readonly TimeRange[];
@@ -36,8 +38,8 @@ export class CompiledFilter {
 
   constructor(filter: SampleFilter) {
     this.#times = filter.times;
-    this.#pids = filter.pids && new Set(filter.pids);
-    this.#tids = filter.tids && new Set(filter.tids);
+    this.#pids = filter.pids && new Set(filter.pids.map(signed32));
+    this.#tids = filter.tids && new Set(filter.tids.map(signed32));
     this.#comms = filter.comms && new Set(filter.comms);
     this.#cpus = filter.cpus && new Set(filter.cpus);
     this.#events = filter.events && new Set(filter.events);
@@ -70,7 +72,7 @@ export class CompiledFilter {
   /** Whether a sample is wanted; samples come in the order of time. One without a time passes only where no time was asked for. */
   takes(event: string, pid: number, tid: number, comm: string, cpu: number, timeNs: number): boolean {
     if (this.#times !== undefined && !this.#isInTime(timeNs)) return false;
-    if (this.#events !== undefined && !this.#events.has(event)) return false;
+    if (this.#events !== undefined && !this.#events.has(event) && !this.#events.has(event.trim())) return false;
     if (this.#pids !== undefined && !this.#pids.has(pid)) return false;
     if (this.#tids !== undefined && !this.#tids.has(tid)) return false;
     if (this.#comms !== undefined && !this.#comms.has(comm) && !hasShownName(this.#comms, comm)) return false;
@@ -97,6 +99,11 @@ export class CompiledFilter {
   #addSpan(from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): void {
     this.#spans.push(from, to);
   }
+}
+
+/** An id as samples have it. A number that fits into no id stays as it is, and is none. */
+function signed32(id: number): number {
+  return id >= 2 ** 31 && id < 2 ** 32 ? id - 2 ** 32 : id;
 }
 
 /** A name whose bytes are no UTF-8 goes by what is shown of it, too, and by what arrives of it as an argument of a program. */

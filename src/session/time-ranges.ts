@@ -81,12 +81,18 @@ function parseSeconds(digits: string, end: string, whole: string): bigint | unde
 
 /**
  * The ends of a range in per cent as nanoseconds since the first sample, both part of the range: rounded to whole
- * nanoseconds, halves up; the upper end itself belongs to the next slice, unless it is the recording's last moment or
- * the range would be empty. Observed: perf 6.1, samples at every nanosecond. perf adds to the first sample's time in
- * doubles, which for clocks that count from 1970 are 256 ns apart; here it is exact.
+ * nanoseconds, halves up. The upper end itself belongs to the next slice, unless it is 100 %; so each moment is in
+ * exactly one of the slices that make up the whole, also where they are shorter than a nanosecond or no time passes at
+ * all: then the last one has everything, and the others have nothing, which is an upper end before the lower one. Only
+ * a range that is meant to be one moment (`50%-50%`) has that moment.
+ *
+ * perf 6.1, observed with samples at every nanosecond, has the same ranges but where rounding leaves nothing of a slice,
+ * or nothing between its end and 100 %: there it has the slices on both sides take the moment, and all slices of no time
+ * all samples. And it adds to the first sample's time in doubles, which for clocks that count from 1970 are 256 ns apart;
+ * here it is exact.
  */
 export function percentEnds(from: number, to: number, totalNs: number): { from: number; to: number } {
   const first = Math.round((from / 100) * totalNs);
   const end = Math.round((to / 100) * totalNs);
-  return { from: first, to: end === totalNs || end === first ? end : end - 1 };
+  return { from: first, to: to === 100 || from === to ? end : end - 1 };
 }

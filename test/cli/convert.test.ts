@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyRecording, fileRecording, lossyRecording, pipeRecording, statRecording, truncatedRecording } from '../support/cli-recordings.ts';
+import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
 import { runMain } from '../support/run-main.ts';
 
 let dir: string;
@@ -440,6 +441,20 @@ describe('filters and weights', () => {
     [['--time', ',0.001'], ' 1000000'],
   ])('%j', async (args, weight) => {
     expect(await folded(...args)).toBe(`app;0x200 (app);0x123 (app)${weight}\n`);
+  });
+
+  test('ids may be those of no process and of no thread, and CPUs those that were not recorded', async () => {
+    const attrs: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];
+    const records = [-1, -1, 5].map((id, i) => record.sample({ ip: 1n, pid: id, tid: id, time: BigInt(i + 1), period: BigInt(10 ** i) }));
+    const input = put('ended.data', encodeFile({ attrs, records }));
+    const weight = async (...args: string[]) => (await runMain(['-q', '-t', 'folded', '-o', '-', ...args, input])).stdout.toString().match(/\d+$/gm);
+    for (const option of ['--pid', '--tid']) {
+      for (const none of ['-1', '4294967295']) expect([option, none, await weight(`${option}=${none}`)]).toEqual([option, none, ['11']]);
+      expect(await weight(option, '-1')).toEqual(['11']);
+      expect(await weight(`${option}=5,-1`)).toEqual(['11', '100']);
+      for (const wrong of ['-2', '4294967296', '0x5']) expect((await runMain([`${option}=${wrong}`, input])).status).toBe(2);
+    }
+    expect(await weight('--cpu=-1')).toEqual(['11', '100']);
   });
 
   test('--max-stack keeps the leaf', async () => {

@@ -133,6 +133,36 @@ describe('which samples a range takes', () => {
     expect((await selected(relative, '+0.000000001,+0.000000002')).length).toBe(2);
   });
 
+  test.each([...[1, 2, 3, 6, 11, 101].map((count) => [count, 1n] as const), ...[1, 2, 9].map((count) => [count, 0n] as const), [4, 1_000_000_007n] as const])(
+    'slices of %i samples, %d ns apart, make up the whole',
+    async (count, stepNs) => {
+      const bytes = denseRecording(count, { stepNs });
+      for (const [slice, slices] of [
+        [10, 10],
+        [1, 100],
+        [12.5, 8],
+        [50, 2],
+        [100, 1],
+      ] as const) {
+        const parts: number[][] = [];
+        for (let nth = 1; nth <= slices; nth++) parts.push(await selected(new BufferSource(bytes), `${slice}%/${nth}`));
+        expect(parts.reduce((sum, part) => sum + part.length, 0)).toBe(count);
+        if (stepNs === 0n) expect(parts.map((part) => part.length)).toEqual([...Array.from({ length: slices - 1 }, () => 0), count]);
+      }
+      const ranges = ['0%-30%', '30%-99.9%', '99.9%-100%'];
+      const sizes = await Promise.all(ranges.map(async (range) => (await selected(new BufferSource(bytes), range)).length));
+      expect(sizes.reduce((sum, size) => sum + size)).toBe(count);
+    },
+  );
+
+  test.each([
+    ['50%-50%', '1: 5-5'],
+    ['0%-0%', '1: 0-0'],
+    ['100%-100%', '1: 10-10'],
+  ])('%s is one moment', async (time, expected) => {
+    expect(await ends(denseRecording(11), time)).toBe(expected);
+  });
+
   test('samples without a time are in no range', async () => {
     for (const time of ['0%-100%', '+0,', ',']) expect(await ends(denseRecording(5, { hasTimes: false }), time)).toBe('none');
   });
