@@ -4,7 +4,7 @@ import { BufferSource } from '../src/bytes/byte-source.ts';
 import { Diagnostics } from '../src/diagnostics.ts';
 import { readProfile } from '../src/read-profile.ts';
 import { Symbolizer } from '../src/symbols/symbolizer.ts';
-import { decimalAddress } from '../src/writers/csv-text.ts';
+import { decimal64 } from '../src/writers/csv-text.ts';
 import { MadeFiles } from './support/made-symbol-files.ts';
 import { type AttrSpec, context, encodeFile, misc, record } from './support/perf-encoder.ts';
 
@@ -27,7 +27,7 @@ describe('addresses as doubles', () => {
       for (const address of [place, place + 1n, place + 0xfff_ffffn]) {
         const double = addressOfBig(address);
         expect((BigInt(highWord(double)) << 32n) | BigInt(double >>> 0)).toBe(address);
-        expect(decimalAddress(double)).toBe(String(address));
+        expect(decimal64(double >>> 0, highWord(double))).toBe(String(address));
         expect(double - addressOfBig(place)).toBe(Number(address - place));
       }
     }

@@ -33,8 +33,11 @@ export class Machine {
     this.#diagnostics = diagnostics;
   }
 
-  /** Lets a record take effect. */
-  apply(sideBand: SideBand): void {
+  /**
+   * Lets a record take effect.
+   * @param nr its position in the file, −1 for what stands outside of the records
+   */
+  apply(sideBand: SideBand, nr: number): void {
     switch (sideBand.kind) {
       case 'mmap':
         this.#map(sideBand.record, sideBand.misc & abi.PERF_RECORD_MISC_CPUMODE_MASK);
@@ -44,7 +47,7 @@ export class Machine {
         if (sideBand.record.isExec) this.#symbolMaps.apply(sideBand.record.pid);
         break;
       case 'fork':
-        this.tasks.fork(sideBand.record);
+        this.tasks.fork(sideBand.record, nr);
         if (sideBand.record.pid === sideBand.record.tid) this.#symbolMaps.apply(sideBand.record.pid);
         break;
       case 'ksymbol':

@@ -183,7 +183,7 @@ export class Replay {
     }
     this.#observer?.sideBand(row.nr, row.timeNs, row.pid, row.tid, record);
     if (this.#offCpu !== undefined && isSwitchIn(record)) this.#offCpu.see(row.tid, row.timeNs);
-    this.#machine.apply(record);
+    this.#machine.apply(record, row.nr);
   }
 
   #deliverRead(row: QueuedRow, read: ReadSample): void {

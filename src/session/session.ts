@@ -211,7 +211,7 @@ class Session implements RecordVisitor, SampleTaker {
     const end = record.offset + record.size;
     const trailer = this.#events.trailerOf(record.view, record.offset + RECORD_HEADER_BYTES, end);
     const sideBand = this.#readSideBand(record, end - (trailer?.sizeBytes ?? 0));
-    if (sideBand !== undefined) this.#machine.apply(sideBand);
+    if (sideBand !== undefined) this.#machine.apply(sideBand, -1);
   }
 
   endPiece(part: number, isLast: boolean): number {

@@ -4,6 +4,8 @@ import { AddressSpace, GenerationCounter } from './address-space.ts';
 /** A process over its life. */
 export interface SessionProcess {
   readonly pid: number;
+  /** Position in the file, counted from 0, of the FORK that it began with; −1 where there was none. */
+  readonly forkNr: number;
   /** Last name of its main thread; empty when none was recorded. */
   name: string;
   /** Shared with other processes after a fork, until one of them changes its maps. */
@@ -58,7 +60,7 @@ export class TaskTable {
 
   /** Index of the process that has `pid` now. */
   process(pid: number): number {
-    return this.#processOf.get(pid) ?? this.#newProcess(pid, this.newSpace(), false);
+    return this.#processOf.get(pid) ?? this.#newProcess(pid, -1, this.newSpace(), false);
   }
 
   /** Index of the thread that has `tid` now, in process `pid`. */
@@ -107,8 +109,11 @@ export class TaskTable {
     this.#setComm(thread, record.comm);
   }
 
-  /** FORK: pid equal to ppid is a further thread of a process, anything else a new process. */
-  fork(record: ForkRecord): void {
+  /**
+   * FORK: pid equal to ppid is a further thread of a process, anything else a new process.
+   * @param nr position of the record in the file
+   */
+  fork(record: ForkRecord, nr: number): void {
     const parent = this.threads[this.thread(record.ppid, record.ptid)];
     if (this.#isToldAgain(record, parent)) return;
     // The number may have belonged to another thread before; its EXIT does not always come.
@@ -118,10 +123,10 @@ export class TaskTable {
     if (record.pid !== record.ppid && record.pid === record.tid) {
       const parentProcess = this.processes[parent.process];
       if (record.isSynthesized) {
-        process = this.#newProcess(record.pid, this.newSpace(), false);
+        process = this.#newProcess(record.pid, nr, this.newSpace(), false);
       } else {
         parentProcess.isSpaceShared = true;
-        process = this.#newProcess(record.pid, parentProcess.space, true);
+        process = this.#newProcess(record.pid, nr, parentProcess.space, true);
       }
     }
     const child = this.threads[this.#newThread(process ?? this.process(record.pid), record.tid)];
@@ -168,8 +173,8 @@ export class TaskTable {
     if (thread.pid === thread.tid) this.processes[thread.process].name = comm;
   }
 
-  #newProcess(pid: number, space: AddressSpace, isSpaceShared: boolean): number {
-    const index = this.processes.push({ pid, name: '', space, isSpaceShared }) - 1;
+  #newProcess(pid: number, forkNr: number, space: AddressSpace, isSpaceShared: boolean): number {
+    const index = this.processes.push({ pid, forkNr, name: '', space, isSpaceShared }) - 1;
     this.#processOf.set(pid, index);
     return index;
   }

@@ -2,14 +2,20 @@ import * as abi from '../perfdata/constants.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { RecordLog } from './record-log.ts';
 
-/** A process as readperf counts it: all that a recording says of one pid, also when several processes had it in turn. */
+/** A process as readperf counts it: what a recording says of it from its fork on, or from when it is first heard of, until its number is another one's. */
 export interface ProcessStats {
+  /** Index into the session's processes, and those of its profile; −1 for what belongs to none. */
+  readonly process: number;
   /** −1 for what belongs to no process, such as the maps of the kernel. */
   readonly pid: number;
   /** Last name of its main thread, else of another of its threads; `:pid` when it was never named, as perf prints it. */
   comm: string;
   /** Number of MMAP and MMAP2 records. */
   mmaps: number;
+  /** When it was forked, nanoseconds in the recording's clock; undefined when it was there before, and where the FORK has no time. */
+  forkTime: bigint | undefined;
+  /** When its main thread ended; undefined where no EXIT says so. */
+  exitTime: bigint | undefined;
   /** Number of FORK records of its threads, the main one included: each stands where a thread began. */
   forks: number;
   /** Number of EXIT records of its threads, the main one included. */
@@ -18,40 +24,105 @@ export interface ProcessStats {
   threads: number;
 }
 
-/** All processes that any record names, by ascending pid, −1 last. Filters of samples change nothing here. */
-export function processStats(session: Pick<SessionResult, 'processes' | 'threads'>, log: RecordLog): ProcessStats[] {
-  const byPid = new Map<number, ProcessStats>();
-  const statsOf = (pid: number): ProcessStats => {
-    let stats = byPid.get(pid);
-    if (stats === undefined) {
-      stats = { pid, comm: '', mmaps: 0, forks: 0, exits: 0, threads: 0 };
-      byPid.set(pid, stats);
-    }
-    return stats;
-  };
-  for (let row = 0; row < log.size; row++) countRecord(log.type(row), statsOf, log.pid(row));
-  for (const thread of session.threads) {
-    const stats = statsOf(thread.pid);
-    stats.threads++;
-    if (thread.hasComm) stats.comm = thread.comm;
-  }
-  // The main thread's name goes before those of the others.
-  for (const { pid, name } of session.processes) if (name !== '') statsOf(pid).comm = name;
-  for (const stats of byPid.values()) if (stats.comm === '') stats.comm = `:${stats.pid}`;
-  return [...byPid.values()].sort((a, b) => (a.pid >>> 0) - (b.pid >>> 0));
+/** All processes that any record names, by ascending pid, those that had one pid in turn one after the other, −1 last. Filters of samples change nothing here. */
+export function processStats(session: Pick<SessionResult, 'baseTime' | 'processes' | 'threads'>, log: RecordLog): ProcessStats[] {
+  const counter = new ProcessCounter(session, log);
+  for (let row = 0; row < log.size; row++) counter.count(row);
+  return counter.finish().sort((a, b) => (a.pid >>> 0) - (b.pid >>> 0) || a.process - b.process);
 }
 
-function countRecord(type: number, statsOf: (pid: number) => ProcessStats, pid: number): void {
-  switch (type) {
-    case abi.PERF_RECORD_MMAP:
-    case abi.PERF_RECORD_MMAP2:
-      statsOf(pid).mmaps++;
-      break;
-    case abi.PERF_RECORD_FORK:
-      statsOf(pid).forks++;
-      break;
-    case abi.PERF_RECORD_EXIT:
-      statsOf(pid).exits++;
-      break;
+class ProcessCounter {
+  readonly #session: Pick<SessionResult, 'baseTime' | 'processes' | 'threads'>;
+  readonly #log: RecordLog;
+  readonly #ofProcess: readonly ProcessStats[];
+  /** By pid: the process that has it now, and those that are to have it, the next one last. */
+  readonly #current = new Map<number, ProcessStats>();
+  readonly #coming = new Map<number, ProcessStats[]>();
+
+  constructor(session: Pick<SessionResult, 'baseTime' | 'processes' | 'threads'>, log: RecordLog) {
+    this.#session = session;
+    this.#log = log;
+    this.#ofProcess = session.processes.map(({ pid }, process) => newStats(process, pid));
+    for (const stats of this.#ofProcess.toReversed()) {
+      const coming = this.#coming.get(stats.pid);
+      if (coming === undefined) this.#coming.set(stats.pid, [stats]);
+      else coming.push(stats);
+    }
   }
+
+  /** Counts a row of the log; rows come in its order. */
+  count(row: number): void {
+    const log = this.#log;
+    const pid = log.pid(row);
+    switch (log.type(row)) {
+      case abi.PERF_RECORD_MMAP:
+      case abi.PERF_RECORD_MMAP2:
+        this.#statsOf(pid).mmaps++;
+        break;
+      case abi.PERF_RECORD_FORK:
+        this.#countFork(row, pid);
+        break;
+      case abi.PERF_RECORD_EXIT: {
+        const stats = this.#statsOf(pid);
+        stats.exits++;
+        // An event that was opened by itself tells of the same exit once more.
+        if (log.tid(row) === pid) stats.exitTime ??= this.#timeOf(row);
+        break;
+      }
+    }
+  }
+
+  #countFork(row: number, pid: number): void {
+    const nr = this.#log.nr(row);
+    const next = this.#coming.get(pid)?.at(-1);
+    if (next !== undefined && this.#forkNr(next) === nr) this.#current.delete(pid);
+    const stats = this.#statsOf(pid);
+    stats.forks++;
+    if (this.#forkNr(stats) === nr) stats.forkTime = this.#timeOf(row);
+  }
+
+  #forkNr({ process }: ProcessStats): number {
+    return process < 0 ? -1 : this.#session.processes[process].forkNr;
+  }
+
+  /** When a FORK or EXIT was, as far as it says. */
+  #timeOf(row: number): bigint | undefined {
+    const timeNs = this.#log.timeNs(row);
+    if (!Number.isNaN(timeNs)) return this.#session.baseTime + BigInt(timeNs);
+    const details = this.#log.details(row);
+    if (details.kind !== 'fork' && details.kind !== 'exit') return undefined;
+    const own = (BigInt(details.timeHi) << 32n) | BigInt(details.timeLo);
+    return own === 0n ? undefined : own;
+  }
+
+  #statsOf(pid: number): ProcessStats {
+    let stats = this.#current.get(pid);
+    if (stats === undefined) {
+      stats = this.#coming.get(pid)?.pop() ?? newStats(-1, pid);
+      this.#current.set(pid, stats);
+    }
+    return stats;
+  }
+
+  /** All processes, in no order that means anything. */
+  finish(): ProcessStats[] {
+    const { processes, threads } = this.#session;
+    for (const thread of threads) {
+      const stats = this.#ofProcess[thread.process];
+      stats.threads++;
+      if (thread.hasComm) stats.comm = thread.comm;
+    }
+    const all = [...this.#ofProcess, ...[...this.#current.values()].filter(({ process }) => process < 0)];
+    for (const stats of all) {
+      // The main thread's name goes before those of the others.
+      const { name } = processes[stats.process] ?? { name: '' };
+      if (name !== '') stats.comm = name;
+      if (stats.comm === '') stats.comm = `:${stats.pid}`;
+    }
+    return all;
+  }
+}
+
+function newStats(process: number, pid: number): ProcessStats {
+  return { process, pid, comm: '', mmaps: 0, forkTime: undefined, exitTime: undefined, forks: 0, exits: 0, threads: 0 };
 }

@@ -1,23 +1,30 @@
 import { grown } from '../intern/growable.ts';
 import { StringTable } from '../intern/string-table.ts';
 import * as abi from '../perfdata/constants.ts';
+import type { MappedRange } from '../perfdata/records/mapping-records.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';
 import type { RecordObserver } from '../session/replay.ts';
 
 /**
- * What a logged record says beyond its type, process and time. Addresses are signed doubles.
+ * What a logged record says beyond its type, process and time. Numbers of 64 bits are two words, low and high: as doubles some
+ * would be rounded.
  * `unknown` is a record whose type has no name, `none` one of which nothing more is kept.
  */
 export type RecordDetails =
   | { readonly kind: 'sample'; readonly event: number; readonly period: number; readonly ipLo: number; readonly ipHi: number }
-  | { readonly kind: 'mmap'; readonly filename: string; readonly start: number; readonly length: number; readonly pageOffset: number }
+  | ({ readonly kind: 'mmap'; readonly filename: string } & MappedRange)
   | { readonly kind: 'comm'; readonly comm: string }
-  | { readonly kind: 'fork'; readonly ppid: number }
-  | { readonly kind: 'lost'; readonly lost: number }
-  | { readonly kind: 'ksymbol'; readonly name: string; readonly address: number; readonly length: number }
+  /** The time is the one that the record itself has, of the kernel; 0 before Linux 2.6.32. */
+  | { readonly kind: 'fork'; readonly ppid: number; readonly timeLo: number; readonly timeHi: number }
+  | { readonly kind: 'exit'; readonly timeLo: number; readonly timeHi: number }
+  | { readonly kind: 'lost'; readonly lostLo: number; readonly lostHi: number }
+  | { readonly kind: 'ksymbol'; readonly name: string; readonly addressLo: number; readonly addressHi: number; readonly length: number }
   | { readonly kind: 'switch'; readonly isOut: boolean }
   | { readonly kind: 'unknown'; readonly type: number }
   | { readonly kind: 'none' };
+
+/** Words of a range. */
+const RANGE_WORDS = 6;
 
 /** How a record type without a name is called in readperf's tables. */
 export const UNKNOWN_RECORD = 'unknown';
@@ -34,14 +41,14 @@ export class RecordLog implements RecordObserver {
   #eventOrType = new Int32Array(4096);
   #pid = new Int32Array(4096);
   #tid = new Int32Array(4096);
-  /** Period of a sample, ppid of a FORK, how many were lost, 1 for a switch out. */
+  /** Period of a sample, ppid of a FORK, 1 for a switch out. */
   #value = new Float64Array(4096);
-  /** A sample's address; else `lo` is an index into the ranges, `hi` one into the texts. */
+  /** A sample's address, the time in a FORK or EXIT, how many were lost; else `lo` is an index into the ranges, `hi` one into the texts. */
   #lo = new Uint32Array(4096);
   #hi = new Uint32Array(4096);
   readonly #texts = new StringTable();
-  /** Start, length and page offset of each map. */
-  #ranges = new Float64Array(3 * 256);
+  /** Start, length and page offset of each map, low words first. */
+  #ranges = new Uint32Array(RANGE_WORDS * 256);
   #rangeCount = 0;
 
   /** Number of records. */
@@ -87,19 +94,21 @@ export class RecordLog implements RecordObserver {
         return { kind: 'sample', event: this.#eventOrType[row], period: value, ipLo: this.#lo[row], ipHi: this.#hi[row] };
       case abi.PERF_RECORD_MMAP:
       case abi.PERF_RECORD_MMAP2: {
-        const [start, length, pageOffset] = this.#range(row);
-        return { kind: 'mmap', filename: this.#text(row), start, length, pageOffset };
+        const [startLo, startHi, lengthLo, lengthHi, pageOffsetLo, pageOffsetHi] = this.#range(row);
+        return { kind: 'mmap', filename: this.#text(row), startLo, startHi, lengthLo, lengthHi, pageOffsetLo, pageOffsetHi };
       }
       case abi.PERF_RECORD_COMM:
         return { kind: 'comm', comm: this.#text(row) };
       case abi.PERF_RECORD_FORK:
-        return { kind: 'fork', ppid: value };
+        return { kind: 'fork', ppid: value, timeLo: this.#lo[row], timeHi: this.#hi[row] };
+      case abi.PERF_RECORD_EXIT:
+        return { kind: 'exit', timeLo: this.#lo[row], timeHi: this.#hi[row] };
       case abi.PERF_RECORD_LOST:
       case abi.PERF_RECORD_LOST_SAMPLES:
-        return { kind: 'lost', lost: value };
+        return { kind: 'lost', lostLo: this.#lo[row], lostHi: this.#hi[row] };
       case abi.PERF_RECORD_KSYMBOL: {
-        const [address, length] = this.#range(row);
-        return { kind: 'ksymbol', name: this.#text(row), address, length };
+        const [addressLo, addressHi, length] = this.#range(row);
+        return { kind: 'ksymbol', name: this.#text(row), addressLo, addressHi, length };
       }
       case abi.PERF_RECORD_SWITCH:
       case abi.PERF_RECORD_SWITCH_CPU_WIDE:
@@ -118,7 +127,7 @@ export class RecordLog implements RecordObserver {
     switch (sideBand.kind) {
       case 'mmap': {
         const { record } = sideBand;
-        const range = this.#addRange(record.start, record.length, record.pageOffset);
+        const range = this.#addRange(record.startLo, record.startHi, record.lengthLo, record.lengthHi, record.pageOffsetLo, record.pageOffsetHi);
         this.#add(nr, timeNs, what, record.pid, record.tid, 0, range, this.#texts.intern(record.filename));
         break;
       }
@@ -130,16 +139,16 @@ export class RecordLog implements RecordObserver {
       case 'fork':
       case 'exit': {
         const { record } = sideBand;
-        this.#add(nr, timeNs, what, record.pid, record.tid, record.ppid, 0, 0);
+        this.#add(nr, timeNs, what, record.pid, record.tid, record.ppid, record.timeLo, record.timeHi);
         break;
       }
       case 'lost':
       case 'lostSamples':
-        this.#add(nr, timeNs, what, pid, tid, sideBand.record.lost, 0, 0);
+        this.#add(nr, timeNs, what, pid, tid, 0, sideBand.record.lostLo, sideBand.record.lostHi);
         break;
       case 'ksymbol': {
         const { record } = sideBand;
-        this.#add(nr, timeNs, what, pid, tid, 0, this.#addRange(record.address, record.length, 0), this.#texts.intern(record.name));
+        this.#add(nr, timeNs, what, pid, tid, 0, this.#addRange(record.addressLo, record.addressHi, record.length, 0, 0, 0), this.#texts.intern(record.name));
         break;
       }
       case 'other':
@@ -162,16 +171,16 @@ export class RecordLog implements RecordObserver {
     this.#hi[row] = hi;
   }
 
-  #addRange(start: number, length: number, pageOffset: number): number {
+  #addRange(...words: readonly [number, number, number, number, number, number]): number {
     const index = this.#rangeCount++;
-    this.#ranges = grown(this.#ranges, this.#rangeCount * 3);
-    this.#ranges.set([start, length, pageOffset], index * 3);
+    this.#ranges = grown(this.#ranges, this.#rangeCount * RANGE_WORDS);
+    this.#ranges.set(words, index * RANGE_WORDS);
     return index;
   }
 
-  #range(row: number): Float64Array {
-    const at = this.#lo[row] * 3;
-    return this.#ranges.subarray(at, at + 3);
+  #range(row: number): Uint32Array {
+    const at = this.#lo[row] * RANGE_WORDS;
+    return this.#ranges.subarray(at, at + RANGE_WORDS);
   }
 
   #text(row: number): string {

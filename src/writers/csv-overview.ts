@@ -2,7 +2,7 @@ import type { ByteSink } from '../bytes/byte-sink.ts';
 import type { ProfileEvent } from '../profile/profile.ts';
 import type { RecordDetails } from '../stats/record-log.ts';
 import type { RecordingStats } from '../stats/recording-stats.ts';
-import { decimal32, decimal64, decimalAddress, quotedWhereNeeded } from './csv-text.ts';
+import { decimal32, decimal64, quotedWhereNeeded } from './csv-text.ts';
 import { TextWriter } from './text-writer.ts';
 import { wholeNumber } from './whole-number.ts';
 
@@ -60,21 +60,23 @@ function infoText(details: RecordDetails): string {
     case 'sample':
       return `${decimal64(details.ipLo, details.ipHi)},${wholeNumber(details.period)},,`;
     case 'mmap': {
-      const { filename, start, length, pageOffset } = details;
-      return `${quotedWhereNeeded(filename)},${decimalAddress(start)},${decimalAddress(length)},${decimalAddress(pageOffset)}`;
+      const start = decimal64(details.startLo, details.startHi);
+      const length = decimal64(details.lengthLo, details.lengthHi);
+      return `${quotedWhereNeeded(details.filename)},${start},${length},${decimal64(details.pageOffsetLo, details.pageOffsetHi)}`;
     }
     case 'comm':
       return quotedWhereNeeded(details.comm) + NO_INFO;
     case 'fork':
       return decimal32(details.ppid) + NO_INFO;
     case 'lost':
-      return wholeNumber(details.lost) + NO_INFO;
+      return decimal64(details.lostLo, details.lostHi) + NO_INFO;
     case 'ksymbol':
-      return `${quotedWhereNeeded(details.name)},${decimalAddress(details.address)},${decimalAddress(details.length)},`;
+      return `${quotedWhereNeeded(details.name)},${decimal64(details.addressLo, details.addressHi)},${details.length},`;
     case 'switch':
       return (details.isOut ? 'out' : 'in') + NO_INFO;
     case 'unknown':
-      return wholeNumber(details.type) + NO_INFO;
+      return details.type + NO_INFO;
+    case 'exit':
     case 'none':
       return NO_INFO;
   }

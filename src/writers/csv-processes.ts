@@ -1,11 +1,14 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
-import { decimal32, percent, quoted } from './csv-text.ts';
+import { percent, quoted } from './csv-text.ts';
 import { TextWriter } from './text-writer.ts';
 import { wholeNumber } from './whole-number.ts';
 
-const COLUMNS = ['pid', 'comm', '#mmap', 'fork', 'exit', 'samples', 'period', 'event', 'percent', 'tids'];
+const COLUMNS = ['pid', 'comm', '#mmap', 'fork', 'exit', 'samples', 'period', 'event', 'percent', 'tids', 'forks', 'exits'];
+
+/** Stands for the time of an exit that was not seen, as readperf prints it: 2^64 − 1. */
+const NO_EXIT = 0xffff_ffff_ffff_ffffn;
 
 /** What one process has of one event. */
 interface Share {
@@ -15,10 +18,15 @@ interface Share {
 
 /**
  * Writes readperf's processes.csv, a row for each process and event with samples: the rows of one event are readperf's
- * table. `#mmap`, `fork`, `exit` and `tids` are of the process, so that they say the same in each of its rows;
- * `samples` and `period` add up to the event's in `perf report`. `percent` is the period's part of that event. What
- * belongs to no process has pid 4294967295, as in overview.csv: the kernel's maps, which readperf counts there, and samples of
- * threads that had ended, which `perf report --sort pid` shows as `-1::-1`.
+ * table. All but `samples`, `period` and `percent` is of the process, so that it says the same in each of its rows.
+ *
+ * - `fork`, `exit`: when it was forked, and when its main thread ended, nanoseconds in the recording's clock; 0 and
+ *   18446744073709551615 where the recording does not tell
+ * - `samples`, `period`: add up to the event's in `perf report`; `percent` is the period's part of that event
+ * - `tids`: threads; `forks`, `exits`: FORK and EXIT records, of the main thread and the others
+ *
+ * What belongs to no process has pid −1: the kernel's maps, which readperf counts there, and samples of threads that had
+ * ended, which `perf report --sort pid` shows as `-1::-1`. Processes that had one pid in turn have rows of their own.
  * Source of the first seven columns: readperf.
  *
  * Of merged recordings every row is of one of them, which a last column `input` names.
@@ -31,15 +39,19 @@ export async function writeProcessesCsv(processesOfInput: readonly (readonly Pro
   const shares = addUp(profile);
   const out = new TextWriter(sink);
   out.put(`${(inputs === undefined ? COLUMNS : [...COLUMNS, 'input']).map(quoted).join(',')}\n`);
-  const rows = processesOfInput.flatMap((processes, input) => processes.map((process) => ({ ...process, input })));
-  for (const { pid, comm, mmaps, forks, exits, threads, input } of rows) {
-    for (const event of shown) {
-      const { name = '', period: whole = 0 } = events[event] ?? {};
-      const { samples, period } = shares[input]?.get(pid)?.[event] ?? { samples: 0, period: 0 };
-      const readperfColumns = `${decimal32(pid)},${quoted(comm)},${mmaps},${forks},${exits},${samples},${wholeNumber(period)}`;
-      out.put(`${readperfColumns},${quoted(name)},${percent(period, whole)},${threads}${inputs === undefined ? '' : `,${quoted(inputs[input].label)}`}\n`);
+  for (const [input, processes] of processesOfInput.entries()) {
+    const first = profile.processes.findIndex((process) => (process.input ?? 0) === input);
+    const end = inputs === undefined ? '\n' : `,${quoted(inputs[input].label)}\n`;
+    for (const { process, pid, comm, mmaps, forkTime = 0n, exitTime = NO_EXIT, forks, exits, threads } of processes) {
+      const ofProcess = process < 0 ? undefined : shares[first + process];
+      for (const event of shown) {
+        const { name = '', period: whole = 0 } = events[event] ?? {};
+        const { samples, period } = ofProcess?.[event] ?? { samples: 0, period: 0 };
+        out.put(`${pid},${quoted(comm)},${mmaps},${forkTime},${exitTime},${samples},${wholeNumber(period)},`);
+        out.put(`${quoted(name)},${percent(period, whole)},${threads},${forks},${exits}${end}`);
+      }
+      if (out.isFull) await out.flush();
     }
-    if (out.isFull) await out.flush();
   }
   await out.flush();
 }
@@ -50,20 +62,15 @@ function eventsToShow({ events }: Profile): number[] {
   return withSamples.length > 0 ? withSamples : [0];
 }
 
-/** By input, pid and event. */
-function addUp({ events, inputs, processes, tasks, threads, totals }: Profile): Map<number, Share[]>[] {
-  const sharesOfInput = (inputs ?? [undefined]).map(() => new Map<number, Share[]>());
+/** By process and event; none for processes without samples. */
+function addUp({ events, tasks, threads, totals }: Profile): Share[][] {
+  const sharesOf: Share[][] = [];
   for (let row = 0; row < totals.size; row++) {
-    const { pid, process } = threads[tasks[totals.task(row)].thread];
-    const shares = sharesOfInput[processes[process].input ?? 0];
-    let ofProcess = shares.get(pid);
-    if (ofProcess === undefined) {
-      ofProcess = events.map(() => ({ samples: 0, period: 0 }));
-      shares.set(pid, ofProcess);
-    }
-    const share = ofProcess[totals.event(row)];
+    const { process } = threads[tasks[totals.task(row)].thread];
+    sharesOf[process] ??= events.map(() => ({ samples: 0, period: 0 }));
+    const share = sharesOf[process][totals.event(row)];
     share.samples += totals.samples(row);
     share.period += totals.period(row);
   }
-  return sharesOfInput;
+  return sharesOf;
 }

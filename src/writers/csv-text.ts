@@ -2,8 +2,6 @@
  * Fields of CSV as RFC 4180 has them, but for the line end, which is readperf's: LF alone.
  */
 
-import { highWord } from '../addresses.ts';
-
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
 /** A text in quotes, as readperf writes the texts of processes.csv and results.csv. */
@@ -28,13 +26,6 @@ export function decimal64(lo: number, hi: number): string {
   const low = lo + hi * 967_296;
   const carry = Math.floor(low / 1e6);
   return String(hi * 4294 + carry) + String(low - carry * 1e6).padStart(6, '0');
-}
-
-/** A signed double as the unsigned 64-bit number with the same bits; what rounding took beyond 2^64 − 1 becomes that. */
-export function decimalAddress(value: number): string {
-  if (value >= 0 && value <= Number.MAX_SAFE_INTEGER) return String(value);
-  if (value < 0) return decimal64(value >>> 0, highWord(value));
-  return value >= 2 ** 64 ? '18446744073709551615' : BigInt(value).toString();
 }
 
 /** Part of a whole in per cent, with two decimals; 0.00 of nothing. */

@@ -87,11 +87,11 @@ describe('several inputs and an output', () => {
     await runMain([a, b, '-o', `${at('tables')}/`]);
     expect(text('tables/stat.csv')).toContain('SAMPLE,9\n');
     expect(text('tables/processes.csv').trimEnd().split('\n')).toEqual([
-      '"pid","comm","#mmap","fork","exit","samples","period","event","percent","tids","input"',
-      '100,"app",1,0,0,2,2000000,"cpu-clock",33.33,1,"a.data"',
-      '100,"app",1,0,0,1,1,"page-faults",33.33,1,"a.data"',
-      '100,"app",1,0,0,4,4000000,"cpu-clock",66.67,1,"b.data"',
-      '100,"app",1,0,0,2,2,"page-faults",66.67,1,"b.data"',
+      '"pid","comm","#mmap","fork","exit","samples","period","event","percent","tids","forks","exits","input"',
+      '100,"app",1,0,18446744073709551615,2,2000000,"cpu-clock",33.33,1,0,0,"a.data"',
+      '100,"app",1,0,18446744073709551615,1,1,"page-faults",33.33,1,0,0,"a.data"',
+      '100,"app",1,0,18446744073709551615,4,4000000,"cpu-clock",66.67,1,0,0,"b.data"',
+      '100,"app",1,0,18446744073709551615,2,2,"page-faults",66.67,1,0,0,"b.data"',
     ]);
     expect(text('tables/results.csv').trimEnd().split('\n')).toEqual([
       'period,samples,filename,function,event,percent,tids,dso,build_id,line,input',

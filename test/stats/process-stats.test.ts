@@ -14,7 +14,7 @@ async function statsOf(...records: RecordSpec[]) {
 
 const at = (time: number, task = {}) => ({ sampleId: { time: BigInt(time), ...task } });
 
-test('counts the maps, and where threads begin and end, of the process that a record names', async () => {
+test('counts the maps, and tells where the process and its threads begin and end, of the process that a record names', async () => {
   const stats = await statsOf(
     record.comm({ pid: 100, comm: 'app', exec: true }, at(1)),
     record.mmap2({ pid: 100, addr: 0x1000n, len: 0x1000n, filename: '/bin/app' }, at(2)),
@@ -28,8 +28,8 @@ test('counts the maps, and where threads begin and end, of the process that a re
     record.exit({ pid: 100, ppid: 1 }, at(9)),
   );
   expect(stats).toEqual([
-    { pid: 100, comm: 'app', mmaps: 2, forks: 1, exits: 2, threads: 2 },
-    { pid: 200, comm: 'app', mmaps: 1, forks: 1, exits: 1, threads: 1 },
+    { process: 0, pid: 100, comm: 'app', mmaps: 2, forkTime: undefined, exitTime: 9n, forks: 1, exits: 2, threads: 2 },
+    { process: 1, pid: 200, comm: 'app', mmaps: 1, forkTime: 5n, exitTime: 7n, forks: 1, exits: 1, threads: 1 },
   ]);
 });
 
@@ -50,16 +50,50 @@ test('a process has the last name of its main thread, else that of another threa
   ]);
 });
 
-test('two processes that had one pid in turn are one row, with the last name', async () => {
+test('two processes that had one pid in turn are two', async () => {
   const stats = await statsOf(
     record.fork({ pid: 50, ppid: 1 }, at(1)),
     record.comm({ pid: 50, comm: 'first', exec: true }, at(2)),
     record.exit({ pid: 50, ppid: 1 }, at(3)),
     record.fork({ pid: 50, ppid: 1 }, at(4)),
     record.comm({ pid: 50, comm: 'second', exec: true }, at(5)),
+    record.mmap2({ pid: 50, addr: 0x1000n, len: 0x1000n, filename: '/bin/app' }, at(6)),
+    record.fork({ pid: 50, ppid: 50, tid: 51, ptid: 50 }, at(7)),
   );
-  expect(stats.find(({ pid }) => pid === 50)).toEqual({ pid: 50, comm: 'second', mmaps: 0, forks: 2, exits: 1, threads: 2 });
-  expect(stats.filter(({ pid }) => pid === 50)).toHaveLength(1);
+  expect(stats.filter(({ pid }) => pid === 50)).toEqual([
+    { process: 1, pid: 50, comm: 'first', mmaps: 0, forkTime: 1n, exitTime: 3n, forks: 1, exits: 1, threads: 1 },
+    { process: 2, pid: 50, comm: 'second', mmaps: 1, forkTime: 4n, exitTime: undefined, forks: 2, exits: 0, threads: 2 },
+  ]);
+});
+
+test('an exit that is told again for each event, and the end of another thread, do not move the end of a process', async () => {
+  const [stats] = await statsOf(
+    record.fork({ pid: 50, ppid: 50, tid: 51, ptid: 50 }, at(2)),
+    record.exit({ pid: 50, ppid: 50, tid: 51, ptid: 50 }, at(3)),
+    record.exit({ pid: 50, ppid: 1 }, at(4)),
+    record.exit({ pid: 50, ppid: 1 }, at(5)),
+    record.sample({ ip: 1n, pid: 50, time: 6n, period: 1n }),
+  );
+  expect(stats).toMatchObject({ forkTime: undefined, exitTime: 4n, forks: 1, exits: 3, threads: 2 });
+});
+
+test('times are exact in 64 bits', async () => {
+  const boot = 0xff00_0000_0000_0001n;
+  const stats = await statsOf(
+    record.comm({ pid: 50, comm: 'app' }, { sampleId: { time: boot } }),
+    record.fork({ pid: 60, ppid: 50 }, { sampleId: { time: boot + 2n } }),
+    record.exit({ pid: 60, ppid: 50 }, { sampleId: { time: boot + 79_680_289_557_761n } }),
+  );
+  expect(stats[1]).toMatchObject({ forkTime: boot + 2n, exitTime: boot + 79_680_289_557_761n });
+});
+
+test('where records carry no time behind their fields, that in them counts', async () => {
+  const log = new RecordLog();
+  const attrs = [{ ...attr, flags: [] }];
+  const own = 0x8000_0000_0000_0001n;
+  const records = [record.fork({ pid: 50, ppid: 1, time: own }), record.exit({ pid: 50, ppid: 1, time: own + 8n })];
+  const { session } = await decode(encodeFile({ attrs, records }), { observer: log });
+  expect(processStats(session, log).find(({ pid }) => pid === 50)).toMatchObject({ forkTime: own, exitTime: own + 8n });
 });
 
 test('what belongs to no process, such as the kernel’s maps, is a row of its own, the last', async () => {
@@ -71,7 +105,7 @@ test('what belongs to no process, such as the kernel’s maps, is a row of its o
     record.comm({ pid: 100, comm: 'app' }, at(1)),
   );
   expect(stats).toEqual([
-    { pid: 100, comm: 'app', mmaps: 0, forks: 0, exits: 0, threads: 1 },
-    { pid: -1, comm: ':-1', mmaps: 1, forks: 0, exits: 0, threads: 0 },
+    { process: 0, pid: 100, comm: 'app', mmaps: 0, forkTime: undefined, exitTime: undefined, forks: 0, exits: 0, threads: 1 },
+    { process: -1, pid: -1, comm: ':-1', mmaps: 1, forkTime: undefined, exitTime: undefined, forks: 0, exits: 0, threads: 0 },
   ]);
 });

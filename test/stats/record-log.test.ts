@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { SideBand } from '../../src/perfdata/records/side-band.ts';
 import { RecordLog } from '../../src/stats/record-log.ts';
 
+/** Three numbers that no double holds. */
+const range = { startLo: 1, startHi: 0x8000_0000, lengthLo: 0x9fff_ffff, lengthHi: 0xffff_ffff, pageOffsetLo: 3, pageOffsetHi: 0x7fff_ffff };
 const map = {
+  ...range,
   pid: 7,
   tid: 8,
   start: -0x8000_0000,
@@ -14,7 +17,7 @@ const map = {
   isExecutable: true,
   isJitSymfile: false,
 };
-const life = { pid: 20, ppid: 10, tid: 21, ptid: 11, isSynthesized: false };
+const life = { pid: 20, ppid: 10, tid: 21, ptid: 11, timeLo: 5, timeHi: 0x8000_0000, isSynthesized: false };
 
 /** Logs one record as a session does, with another pid and tid in its trailer than in itself. */
 function logged(sideBand: SideBand): RecordLog {
@@ -33,23 +36,11 @@ describe('RecordLog', () => {
   });
 
   const own: [string, SideBand, number, number, object][] = [
-    [
-      'MMAP',
-      { kind: 'mmap', type: 1, misc: 0, record: map },
-      7,
-      8,
-      { kind: 'mmap', filename: '/bin/app', start: -0x8000_0000, length: 0x1000, pageOffset: 0x2000 },
-    ],
-    [
-      'MMAP2',
-      { kind: 'mmap', type: 10, misc: 0, record: map },
-      7,
-      8,
-      { kind: 'mmap', filename: '/bin/app', start: -0x8000_0000, length: 0x1000, pageOffset: 0x2000 },
-    ],
+    ['MMAP', { kind: 'mmap', type: 1, misc: 0, record: map }, 7, 8, { kind: 'mmap', filename: '/bin/app', ...range }],
+    ['MMAP2', { kind: 'mmap', type: 10, misc: 0, record: map }, 7, 8, { kind: 'mmap', filename: '/bin/app', ...range }],
     ['COMM', { kind: 'comm', type: 3, misc: 0, record: { pid: 7, tid: 8, comm: 'sh', isExec: true } }, 7, 8, { kind: 'comm', comm: 'sh' }],
-    ['FORK', { kind: 'fork', type: 7, misc: 0, record: life }, 20, 21, { kind: 'fork', ppid: 10 }],
-    ['EXIT', { kind: 'exit', type: 4, misc: 0, record: life }, 20, 21, { kind: 'none' }],
+    ['FORK', { kind: 'fork', type: 7, misc: 0, record: life }, 20, 21, { kind: 'fork', ppid: 10, timeLo: 5, timeHi: 0x8000_0000 }],
+    ['EXIT', { kind: 'exit', type: 4, misc: 0, record: life }, 20, 21, { kind: 'exit', timeLo: 5, timeHi: 0x8000_0000 }],
   ];
   test.each(own)('%s is about the process that it names, not about the one that its trailer names', (name, sideBand, pid, tid, details) => {
     const log = logged(sideBand);
@@ -58,12 +49,17 @@ describe('RecordLog', () => {
   });
 
   const foreign: [string, SideBand, object][] = [
-    ['LOST', { kind: 'lost', type: 2, misc: 0, record: { id: 4n, lost: 17 } }, { kind: 'lost', lost: 17 }],
-    ['LOST_SAMPLES', { kind: 'lostSamples', type: 13, misc: 0, record: { lost: 18 } }, { kind: 'lost', lost: 18 }],
+    ['LOST', { kind: 'lost', type: 2, misc: 0, record: { id: 4n, lost: 17, lostLo: 17, lostHi: 1 } }, { kind: 'lost', lostLo: 17, lostHi: 1 }],
+    ['LOST_SAMPLES', { kind: 'lostSamples', type: 13, misc: 0, record: { lost: 18, lostLo: 18, lostHi: 0 } }, { kind: 'lost', lostLo: 18, lostHi: 0 }],
     [
       'KSYMBOL',
-      { kind: 'ksymbol', type: 17, misc: 0, record: { address: -4096, length: 64, isUnregister: false, name: 'bpf_prog' } },
-      { kind: 'ksymbol', name: 'bpf_prog', address: -4096, length: 64 },
+      {
+        kind: 'ksymbol',
+        type: 17,
+        misc: 0,
+        record: { address: -4096, addressLo: 0xffff_f000, addressHi: 0xffff_ffff, length: 64, isUnregister: false, name: 'bpf_prog' },
+      },
+      { kind: 'ksymbol', name: 'bpf_prog', addressLo: 0xffff_f000, addressHi: 0xffff_ffff, length: 64 },
     ],
     ['SWITCH', { kind: 'other', type: 14, misc: 1 << 13 }, { kind: 'switch', isOut: true }],
     ['SWITCH_CPU_WIDE', { kind: 'other', type: 15, misc: 0 }, { kind: 'switch', isOut: false }],
@@ -84,7 +80,7 @@ describe('RecordLog', () => {
     for (let nr = 0; nr < count; nr++) {
       if (nr % 3 === 0) log.sample(nr, nr, 0, 0, nr, nr, nr, nr, 0);
       else if (nr % 3 === 1)
-        log.sideBand(nr, Number.NaN, -1, -1, { kind: 'mmap', type: 10, misc: 0, record: { ...map, start: nr, filename: `/lib/${nr % 7}` } });
+        log.sideBand(nr, Number.NaN, -1, -1, { kind: 'mmap', type: 10, misc: 0, record: { ...map, startLo: nr, filename: `/lib/${nr % 7}` } });
       else log.sideBand(nr, nr, -1, -1, { kind: 'comm', type: 3, misc: 0, record: { pid: nr, tid: nr, comm: `c${nr % 5}`, isExec: false } });
     }
     expect(log.size).toBe(count);
@@ -92,7 +88,7 @@ describe('RecordLog', () => {
       expect(log.nr(row)).toBe(row);
       const details = log.details(row);
       if (row % 3 === 0) expect(details).toMatchObject({ kind: 'sample', period: row, ipLo: row });
-      else if (row % 3 === 1) expect(details).toMatchObject({ kind: 'mmap', start: row, length: 0x1000, filename: `/lib/${row % 7}` });
+      else if (row % 3 === 1) expect(details).toMatchObject({ kind: 'mmap', startLo: row, lengthLo: 0x9fff_ffff, filename: `/lib/${row % 7}` });
       else expect(details).toEqual({ kind: 'comm', comm: `c${row % 5}` });
     }
   });

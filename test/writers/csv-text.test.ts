@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decimal32, decimal64, decimalAddress, percent, quoted, quotedWhereNeeded } from '../../src/writers/csv-text.ts';
+import { decimal32, decimal64, percent, quoted, quotedWhereNeeded } from '../../src/writers/csv-text.ts';
 import { wholeNumber } from '../../src/writers/whole-number.ts';
 import { parseCsvRows } from '../support/parse-csv.ts';
 
@@ -51,15 +51,6 @@ describe('numbers', () => {
     };
     edges.forEach(check);
     fc.assert(fc.property(u64, check), { numRuns: 2000 });
-  });
-
-  test('decimalAddress reads a signed double as unsigned', () => {
-    expect(decimalAddress(0x400000)).toBe('4194304');
-    expect(decimalAddress(-0x7f00_0000)).toBe('18446744071578845184');
-    expect(decimalAddress(-1)).toBe('18446744073709551615');
-    // ~0 as an unsigned double.
-    expect(decimalAddress(2 ** 64)).toBe('18446744073709551615');
-    expect(decimalAddress(2 ** 63)).toBe('9223372036854775808');
   });
 
   test('percent has two decimals, and none of nothing is 0', () => {

@@ -140,7 +140,7 @@ describe('overview.csv', () => {
 });
 
 describe('processes.csv', () => {
-  const process = { mmaps: 0, forks: 0, exits: 0, threads: 1 };
+  const process = { process: 0, mmaps: 0, forkTime: undefined, exitTime: undefined, forks: 0, exits: 0, threads: 1 };
 
   test('has a row per process and event with samples, readperf’s columns first', async () => {
     const profile = buildProfile([
@@ -150,19 +150,19 @@ describe('processes.csv', () => {
       { timeNs: 3, pid: -1, tid: -1, comm: ':-1', stack: ['main'], period: 2_000 },
     ]);
     const processes = [
-      { pid: 100, comm: 'an "app"', mmaps: 4, forks: 1, exits: 2, threads: 3 },
-      { ...process, pid: 200, comm: 'idle' },
-      { ...process, pid: -1, comm: ':-1', mmaps: 7 },
+      { process: 0, pid: 100, comm: 'an "app"', mmaps: 4, forkTime: 5n, exitTime: 2n ** 63n + 1n, forks: 1, exits: 2, threads: 3 },
+      { ...process, process: -1, pid: 200, comm: 'idle' },
+      { ...process, process: 1, pid: -1, comm: ':-1', mmaps: 7 },
     ];
     expect(await textOf((sink) => writeProcessesCsv([processes], profile, sink))).toBe(
       [
-        '"pid","comm","#mmap","fork","exit","samples","period","event","percent","tids"',
-        '100,"an ""app""",4,1,2,2,4000,"cpu-clock",66.67,3',
-        '100,"an ""app""",4,1,2,1,5,"page-faults",100.00,3',
-        '200,"idle",0,0,0,0,0,"cpu-clock",0.00,1',
-        '200,"idle",0,0,0,0,0,"page-faults",0.00,1',
-        '4294967295,":-1",7,0,0,1,2000,"cpu-clock",33.33,1',
-        '4294967295,":-1",7,0,0,0,0,"page-faults",0.00,1',
+        '"pid","comm","#mmap","fork","exit","samples","period","event","percent","tids","forks","exits"',
+        '100,"an ""app""",4,5,9223372036854775809,2,4000,"cpu-clock",66.67,3,1,2',
+        '100,"an ""app""",4,5,9223372036854775809,1,5,"page-faults",100.00,3,1,2',
+        '200,"idle",0,0,18446744073709551615,0,0,"cpu-clock",0.00,1,0,0',
+        '200,"idle",0,0,18446744073709551615,0,0,"page-faults",0.00,1,0,0',
+        '-1,":-1",7,0,18446744073709551615,1,2000,"cpu-clock",33.33,1,0,0',
+        '-1,":-1",7,0,18446744073709551615,0,0,"page-faults",0.00,1,0,0',
         '',
       ].join('\n'),
     );
@@ -170,10 +170,10 @@ describe('processes.csv', () => {
 
   test('tells the processes of a recording without samples', async () => {
     const tables = await tablesOf(encodeFile({ attrs: [clock, faults], records: [record.comm({ pid: 100, comm: 'app' }, at(1n))] }));
-    expect(tables['processes.csv'].split('\n').slice(1)).toEqual(['100,"app",0,0,0,0,0,"cpu-clock",0.00,1', '']);
+    expect(tables['processes.csv'].split('\n').slice(1)).toEqual(['100,"app",0,0,18446744073709551615,0,0,"cpu-clock",0.00,1,0,0', '']);
     const withoutEvents: Profile = { ...buildProfile([]), events: [] };
     const text = await textOf((sink) => writeProcessesCsv([[{ ...process, pid: 1, comm: 'init' }]], withoutEvents, sink));
-    expect(text.split('\n').slice(1)).toEqual(['1,"init",0,0,0,0,0,"",0.00,1', '']);
+    expect(text.split('\n').slice(1)).toEqual(['1,"init",0,0,18446744073709551615,0,0,"",0.00,1,0,0', '']);
   });
 });
 

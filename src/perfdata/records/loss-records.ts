@@ -11,17 +11,24 @@ export const LOST_SAMPLES = new RecordLayout({ lost: 'u64' });
 export interface LostRecord {
   readonly id: bigint;
   readonly lost: number;
+  /** All 64 bits of it. */
+  readonly lostLo: number;
+  readonly lostHi: number;
 }
 
 export const LOST_FIXED_BYTES = LOST.minBytes;
 
 export function readLost(view: ByteView, at: number): LostRecord {
-  return { id: view.big(at + LOST.at.id), lost: view.u64(at + LOST.at.lost) };
+  return { id: view.big(at + LOST.at.id), ...lostWords(view, at + LOST.at.lost) };
 }
 
 export const LOST_SAMPLES_FIXED_BYTES = LOST_SAMPLES.minBytes;
 
 /** PERF_RECORD_LOST_SAMPLES: how many samples the hardware or the kernel dropped. */
-export function readLostSamples(view: ByteView, at: number): number {
-  return view.u64(at + LOST_SAMPLES.at.lost);
+export function readLostSamples(view: ByteView, at: number): Omit<LostRecord, 'id'> {
+  return lostWords(view, at + LOST_SAMPLES.at.lost);
+}
+
+function lostWords(view: ByteView, at: number): Omit<LostRecord, 'id'> {
+  return { lost: view.u64(at), lostLo: view.lo(at), lostHi: view.hi(at) };
 }

@@ -45,6 +45,16 @@ export interface MmapRecord {
   readonly isJitSymfile: boolean;
 }
 
+/** Where a map lies in memory, and where that part begins in the file, to the last of 64 bits: words, low and high. */
+export interface MappedRange {
+  readonly startLo: number;
+  readonly startHi: number;
+  readonly lengthLo: number;
+  readonly lengthHi: number;
+  readonly pageOffsetLo: number;
+  readonly pageOffsetHi: number;
+}
+
 const PROT_EXEC = 4;
 
 /** Bytes that the fixed fields of an MMAP or MMAP2 at `at` need, record header included; `end` is just behind its file name. */
@@ -53,7 +63,7 @@ export function mmapFixedBytes(view: ByteView, at: number, end: number, type: nu
 }
 
 /** Reads MMAP or MMAP2 at `at`; `end` is just behind its file name. Source: perf_event.h. */
-export function readMmap(view: ByteView, at: number, end: number, type: number, misc: number): MmapRecord {
+export function readMmap(view: ByteView, at: number, end: number, type: number, misc: number): MmapRecord & MappedRange {
   const layout = type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, end, misc) : MMAP;
   const hasBuildId = layout === MMAP2_BUILD_ID;
   const prot = layout === MMAP || layout === MMAP2_EARLY ? undefined : view.u32(at + MMAP2.at.prot);
@@ -65,6 +75,12 @@ export function readMmap(view: ByteView, at: number, end: number, type: number, 
     start: view.i64(at + MMAP.at.addr),
     length: view.u64(at + MMAP.at.len),
     pageOffset: view.i64(at + MMAP.at.pgoff),
+    startLo: view.lo(at + MMAP.at.addr),
+    startHi: view.hi(at + MMAP.at.addr),
+    lengthLo: view.lo(at + MMAP.at.len),
+    lengthHi: view.hi(at + MMAP.at.len),
+    pageOffsetLo: view.lo(at + MMAP.at.pgoff),
+    pageOffsetHi: view.hi(at + MMAP.at.pgoff),
     filename: view.text(at + layout.at.filename, end),
     fileIdentity,
     buildId: hasBuildId ? mmapBuildId(view.bytes.subarray(at + MMAP2_BUILD_ID.at.buildId), view.u8(at + MMAP2_BUILD_ID.at.buildIdSize)) : '',
@@ -125,6 +141,9 @@ export const KSYMBOL = new RecordLayout({ addr: 'u64', len: 'u32', ksymType: 'u1
 /** What of a KSYMBOL the kernel's map depends on. */
 export interface KsymbolRecord {
   readonly address: number;
+  /** All 64 bits of the address. */
+  readonly addressLo: number;
+  readonly addressHi: number;
   readonly length: number;
   readonly isUnregister: boolean;
   readonly name: string;
@@ -137,6 +156,8 @@ const PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER = 1;
 export function readKsymbol(view: ByteView, at: number, end: number): KsymbolRecord {
   return {
     address: view.i64(at + KSYMBOL.at.addr),
+    addressLo: view.lo(at + KSYMBOL.at.addr),
+    addressHi: view.hi(at + KSYMBOL.at.addr),
     length: view.u32(at + KSYMBOL.at.len),
     isUnregister: (view.u16(at + KSYMBOL.at.flags) & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) !== 0,
     name: view.text(at + KSYMBOL.at.name, end),

@@ -1,17 +1,17 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
 import * as abi from '../constants.ts';
 import { LOST_FIXED_BYTES, LOST_SAMPLES_FIXED_BYTES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
-import { KSYMBOL_FIXED_BYTES, type KsymbolRecord, type MmapRecord, mmapFixedBytes, readKsymbol, readMmap } from './mapping-records.ts';
+import { KSYMBOL_FIXED_BYTES, type KsymbolRecord, type MappedRange, type MmapRecord, mmapFixedBytes, readKsymbol, readMmap } from './mapping-records.ts';
 import { COMM_FIXED_BYTES, type CommRecord, type ForkRecord, forkLayoutOf, readComm, readFork } from './task-records.ts';
 
 /** A kernel record other than SAMPLE, decoded as far as anything depends on it. */
 export type SideBand =
-  | { readonly kind: 'mmap'; readonly type: number; readonly misc: number; readonly record: MmapRecord }
+  | { readonly kind: 'mmap'; readonly type: number; readonly misc: number; readonly record: MmapRecord & MappedRange }
   | { readonly kind: 'comm'; readonly type: number; readonly misc: number; readonly record: CommRecord }
   | { readonly kind: 'fork'; readonly type: number; readonly misc: number; readonly record: ForkRecord }
   | { readonly kind: 'exit'; readonly type: number; readonly misc: number; readonly record: ForkRecord }
   | { readonly kind: 'lost'; readonly type: number; readonly misc: number; readonly record: LostRecord }
-  | { readonly kind: 'lostSamples'; readonly type: number; readonly misc: number; readonly record: { readonly lost: number } }
+  | { readonly kind: 'lostSamples'; readonly type: number; readonly misc: number; readonly record: Omit<LostRecord, 'id'> }
   | { readonly kind: 'ksymbol'; readonly type: number; readonly misc: number; readonly record: KsymbolRecord }
   /** Framed and counted only. */
   | { readonly kind: 'other'; readonly type: number; readonly misc: number };
@@ -54,13 +54,13 @@ export function readSideBand(view: ByteView, at: number, end: number, type: numb
     case abi.PERF_RECORD_COMM:
       return { kind: 'comm', type, misc, record: readComm(view, at, end, misc) };
     case abi.PERF_RECORD_FORK:
-      return { kind: 'fork', type, misc, record: readFork(view, at, misc) };
+      return { kind: 'fork', type, misc, record: readFork(view, at, end, misc) };
     case abi.PERF_RECORD_EXIT:
-      return { kind: 'exit', type, misc, record: readFork(view, at, misc) };
+      return { kind: 'exit', type, misc, record: readFork(view, at, end, misc) };
     case abi.PERF_RECORD_LOST:
       return { kind: 'lost', type, misc, record: readLost(view, at) };
     case abi.PERF_RECORD_LOST_SAMPLES:
-      return { kind: 'lostSamples', type, misc, record: { lost: readLostSamples(view, at) } };
+      return { kind: 'lostSamples', type, misc, record: readLostSamples(view, at) };
     case abi.PERF_RECORD_KSYMBOL:
       return { kind: 'ksymbol', type, misc, record: readKsymbol(view, at, end) };
     default:

@@ -39,6 +39,9 @@ export interface ForkRecord {
   readonly ppid: number;
   readonly tid: number;
   readonly ptid: number;
+  /** Its own time, in nanoseconds, as two words; 0 where it has none. The sample_id behind it, where there is one, is a few nanoseconds later. */
+  readonly timeLo: number;
+  readonly timeHi: number;
   /** For FORK: written by perf itself for a process that was there before, whose maps follow: nothing to inherit. */
   readonly isSynthesized: boolean;
 }
@@ -48,12 +51,16 @@ export function forkLayoutOf(at: number, end: number): typeof FORK | typeof FORK
   return end - at === FORK_EARLY.minBytes ? FORK_EARLY : FORK;
 }
 
-export function readFork(view: ByteView, at: number, misc: number): ForkRecord {
+/** @param end just behind its fields */
+export function readFork(view: ByteView, at: number, end: number, misc: number): ForkRecord {
+  const hasTime = forkLayoutOf(at, end) === FORK;
   return {
     pid: view.i32(at + FORK.at.pid),
     ppid: view.i32(at + FORK.at.ppid),
     tid: view.i32(at + FORK.at.tid),
     ptid: view.i32(at + FORK.at.ptid),
+    timeLo: hasTime ? view.lo(at + FORK.at.time) : 0,
+    timeHi: hasTime ? view.hi(at + FORK.at.time) : 0,
     isSynthesized: (misc & PERF_RECORD_MISC_FORK_EXEC) !== 0,
   };
 }
