@@ -12,11 +12,20 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1) || path;
 }
 
+/** Stands for a name that is empty: formats that list or separate names have no place for one. */
+export const NAMELESS = '[unknown]';
+
+/** The name of a location's `nth` function; what to call a location without one ({@link unresolvedName}) where that is empty. */
+export function frameName(profile: Profile, location: number, nth: number): string {
+  const { functions, locations, strings } = profile;
+  return strings.get(functions.name(locations.lineFunction(location, nth))) || unresolvedName(profile, location);
+}
+
 /** What to call a location whose function is unknown: `0x4f2c1 (libfoo.so)`; the bare address outside all mappings. */
 export function unresolvedName(profile: Profile, location: number): string {
   const mapping = profile.locations.mapping(location);
   const address = `0x${hexAddress(profile.locations.addressLo(location), profile.locations.addressHi(location))}`;
-  return mapping < 0 ? address : `${address} (${baseName(profile.mappings[mapping].name)})`;
+  return mapping < 0 ? address : `${address} (${baseName(profile.mappings[mapping].name) || NAMELESS})`;
 }
 
 /** What the recording that a process belongs to is called: its label among merged ones, else the profile's input. */

@@ -155,6 +155,7 @@ export class EventList {
 
   /** Names the event that has this id, now or when its attr comes. Where there is one event alone, it is meant whatever the id: some recordings give none. */
   applyName(id: number, name: string): void {
+    if (name === '') return;
     const index = this.findById(id);
     const event = this.events[this.events.length === 1 ? 0 : index];
     if (event !== undefined) event.name = name;

@@ -1,5 +1,6 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
+import { NAMELESS } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { percent, quoted } from './csv-text.ts';
 import { TextWriter } from './text-writer.ts';
@@ -39,11 +40,11 @@ export async function writeResultsCsv(profile: Profile, sink: ByteSink): Promise
   out.put(`period,samples,filename,function,event,percent,tids,dso,build_id,line${inputs === undefined ? '' : ',input'}\n`);
   for (const { event, input, func, mapping, samples, period, threads } of sortedRows(profile)) {
     const filename = func < 0 ? '' : strings.get(functions.file(func));
-    const name = func < 0 ? UNRESOLVED : strings.get(functions.name(func));
+    const name = func < 0 ? '' : strings.get(functions.name(func));
     const line = func < 0 ? 0 : functions.startLine(func);
-    const dso = mapping < 0 ? '[unknown]' : mappings[mapping].name;
+    const dso = mapping < 0 ? NAMELESS : mappings[mapping].name || NAMELESS;
     const buildId = mapping < 0 ? '' : mappings[mapping].buildId;
-    out.put(`${wholeNumber(period)},${samples},${quoted(filename || UNRESOLVED)},${quoted(name)},`);
+    out.put(`${wholeNumber(period)},${samples},${quoted(filename || UNRESOLVED)},${quoted(name || UNRESOLVED)},`);
     out.put(`${quoted(events[event].name)},${percent(period, events[event].period)},${threads},`);
     out.put(`${quoted(dso)},${quoted(buildId)},${line > 0 ? line : ''}${inputs === undefined ? '' : `,${quoted(inputs[input].label)}`}\n`);
     if (out.isFull) await out.flush();

@@ -3,7 +3,7 @@ import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { StringTable } from '../intern/string-table.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
-import { inputLabel, unresolvedName } from '../profile/names.ts';
+import { inputLabel, NAMELESS, unresolvedName } from '../profile/names.ts';
 import type { Profile, ProfileTask } from '../profile/profile.ts';
 import { FoldedTree } from './folded-tree.ts';
 import { FrameTexts } from './frame-texts.ts';
@@ -32,7 +32,8 @@ export interface FoldedOptions {
  *   frames like others. Addresses are not part of a line, so lines are unique in their text.
  * - `;` in a name becomes `:`, a line break or tab a space, and a space of a comm `_`, as in stackcollapse-perf.pl.
  *   Names are otherwise whole: template arguments and parameters stay.
- * - An unresolved frame keeps address and DSO: `0x4f2c1 (libfoo.so)`. A sample without a stack is its comm alone.
+ * - An unresolved frame keeps address and DSO: `0x4f2c1 (libfoo.so)`; so does a function without a name. A thread without a name is
+ *   `[unknown]`. A sample without a stack is its comm alone.
  * - Sorted by comm, then by frame from the root (by UTF-16 units), so that the same profile gives the same bytes.
  *
  * @throws PerfconvError `no-samples` when the event has none
@@ -73,7 +74,7 @@ function inputOf(profile: Profile, { thread }: ProfileTask): string {
 }
 
 function commText(comm: string): string {
-  return comm.replaceAll(';', ':').replace(/[\s\x85]/g, '_');
+  return (comm || NAMELESS).replaceAll(';', ':').replace(/[\s\x85]/g, '_');
 }
 
 /** The lines of one event, added up and in order. */

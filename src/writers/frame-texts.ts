@@ -12,7 +12,7 @@ export class FrameTexts {
 
   /**
    * @param strings takes the texts
-   * @param textOf the text of one frame of a location; `name` is its function's name, undefined when unresolved
+   * @param textOf the text of one frame of a location; `name` is its function's name, undefined when unresolved or empty
    */
   constructor(profile: Profile, strings: StringTable, textOf: (location: number, name: string | undefined) => string) {
     const { locations, functions } = profile;
@@ -26,7 +26,7 @@ export class FrameTexts {
       const start = this.#start[location];
       if (lineCount === 0) this.#texts[start] = strings.intern(textOf(location, undefined));
       for (let nth = 0; nth < lineCount; nth++) {
-        const name = profile.strings.get(functions.name(locations.lineFunction(location, nth)));
+        const name = profile.strings.get(functions.name(locations.lineFunction(location, nth))) || undefined;
         this.#texts[start + nth] = strings.intern(textOf(location, name));
       }
     }

@@ -1,6 +1,6 @@
 import { grown } from '../intern/growable.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
-import { unresolvedName } from '../profile/names.ts';
+import { frameName, unresolvedName } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { isKernelCode } from './kernel-code.ts';
 
@@ -154,7 +154,7 @@ export class FrameTree {
     if (row === this.#frameOfRow.length) {
       const file = hasSource ? strings.get(source) : mapping < 0 ? '' : mappings[mapping].name;
       this.#frameOfRow.push(this.frames.length);
-      this.frames.push({ name: strings.get(functions.name(fn)), file, line: 0, isKernel: isKernelCode(this.#profile, location) });
+      this.frames.push({ name: frameName(this.#profile, location, nth), file, line: 0, isKernel: isKernelCode(this.#profile, location) });
     }
     const index = this.#frameOfRow[row];
     const line = functions.startLine(fn) || (locations.lineFile(location, nth) === 0 ? locations.lineNumber(location, nth) : 0);

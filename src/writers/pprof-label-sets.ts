@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { StringTable } from '../intern/string-table.ts';
-import { inputLabel } from '../profile/names.ts';
+import { inputLabel, NAMELESS } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { LABEL, SAMPLE } from './pprof-fields.ts';
 import { PPROF_LABELS, type PprofLabel } from './pprof-labels.ts';
@@ -54,7 +54,7 @@ export class LabelSets {
       else if (label === 'tid') this.#putNumber(label, thread.tid);
       else if (label === 'comm') this.#putText(label, comm);
       else if (label === 'input') this.#putText(label, inputLabel(this.#profile, this.#profile.processes[thread.process]));
-      else this.#putText(label, thread.name.startsWith(':') ? thread.name : `${thread.name} (${thread.tid})`);
+      else this.#putText(label, thread.name.startsWith(':') ? thread.name : `${thread.name || NAMELESS} (${thread.tid})`);
     }
     return this.#writer.finish();
   }

@@ -1,5 +1,6 @@
 import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { highWord } from '../addresses.ts';
+import { NAMELESS } from '../profile/names.ts';
 import { FUNCTION, LINE, LOCATION, MAPPING, PROFILE, VALUE_TYPE } from './pprof-fields.ts';
 import { addressBias, NONE, type PprofMapping, type PprofTables } from './pprof-tables.ts';
 
@@ -46,8 +47,7 @@ export function putMapping(writer: BinaryWriter, id: number, row: PprofMapping, 
   const isInFile = mapping.kind === 'file' || mapping.kind === 'vdso';
   writer.tag(PROFILE.mapping, WireType.LengthDelimited).fork();
   putNumber(writer, MAPPING.id, id);
-  putAddress(writer, MAPPING.memoryStart, mapping.start + bias);
-  putAddress(writer, MAPPING.memoryLimit, mapping.limit + bias);
+  putMemoryRange(writer, mapping.start + bias, mapping.limit + bias);
   if (isInFile) putAddress(writer, MAPPING.fileOffset, mapping.start);
   putNumber(writer, MAPPING.filename, strings.intern(mappingFileName(row)));
   putNumber(writer, MAPPING.buildId, strings.intern(mapping.buildId));
@@ -59,11 +59,25 @@ export function putMapping(writer: BinaryWriter, id: number, row: PprofMapping, 
 }
 
 /**
+ * A range of addresses as pprof has them, from 0 up: one that reaches to the end of all of them, or beyond, would begin
+ * again at 0 and end below its start. The last address can be no limit; the range ends just below it.
+ * @param start, limit signed doubles: a range that goes on from the upper half to the lower holds addresses of both
+ */
+function putMemoryRange(writer: BinaryWriter, start: number, limit: number): void {
+  const reachesEnd = start < 0 ? limit >= 0 : limit >= 2 ** 64;
+  putAddress(writer, MAPPING.memoryStart, reachesEnd && start < 0 && limit > 0 ? 0 : start);
+  putAddress(writer, MAPPING.memoryLimit, reachesEnd ? LAST_ADDRESS : limit);
+}
+
+/** 2^64 − 1. */
+const LAST_ADDRESS = -1;
+
+/**
  * The kernel goes by `[kernel.kallsyms]`, whatever it was read from: pprof takes a name in brackets for no binary, and
  * the ending `_text` for a kernel that it shall symbolize itself.
  */
 function mappingFileName({ mapping }: PprofMapping): string {
-  return mapping.kind === 'kernel' ? '[kernel.kallsyms]' : mapping.name;
+  return mapping.kind === 'kernel' ? '[kernel.kallsyms]' : mapping.name || NAMELESS;
 }
 
 /** @param index of a row of `tables.locations` @returns number of its lines */

@@ -1,6 +1,6 @@
 import { StringTable } from '../intern/string-table.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
-import { unresolvedName } from '../profile/names.ts';
+import { NAMELESS, unresolvedName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import { FunctionTable } from '../profile/tables.ts';
 
@@ -95,10 +95,11 @@ export class PprofTables {
   #internFunction(func: number, lineFile: number): number {
     const { functions, strings } = this.#profile;
     const text = (index: number) => this.strings.intern(strings.get(index));
-    if (lineFile !== 0) return this.functions.intern(text(functions.name(func)), text(functions.systemName(func)), text(lineFile), 0);
+    const name = this.strings.intern(strings.get(functions.name(func)) || NAMELESS);
+    if (lineFile !== 0) return this.functions.intern(name, text(functions.systemName(func)), text(lineFile), 0);
     const known = this.#functionIndex[func];
     if (known >= 0) return known;
-    const index = this.functions.intern(text(functions.name(func)), text(functions.systemName(func)), text(functions.file(func)), functions.startLine(func));
+    const index = this.functions.intern(name, text(functions.systemName(func)), text(functions.file(func)), functions.startLine(func));
     this.#functionIndex[func] = index;
     return index;
   }

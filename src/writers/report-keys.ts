@@ -1,7 +1,7 @@
 import { highWord } from '../addresses.ts';
 import { StringTable } from '../intern/string-table.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
-import { baseName, hexAddress, inputLabel, unresolvedName } from '../profile/names.ts';
+import { baseName, hexAddress, inputLabel, NAMELESS, unresolvedName } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { FrameTexts } from './frame-texts.ts';
 
@@ -21,8 +21,6 @@ export type ReportKey = 'function' | 'dso' | 'comm' | 'pid' | 'tid' | 'event' | 
 /** In the order in which the command line's help names them. */
 export const REPORT_KEYS: readonly ReportKey[] = ['function', 'dso', 'comm', 'pid', 'tid', 'event', 'input'];
 
-const UNKNOWN = '[unknown]';
-
 /** The texts of a report's columns, as indexes of a string table, by event, task and frame. */
 export class ReportTexts {
   readonly strings = new StringTable();
@@ -41,10 +39,10 @@ export class ReportTexts {
     this.#profile = profile;
     this.#keys = keys;
     const { strings } = this;
-    this.#unknown = strings.intern(UNKNOWN);
+    this.#unknown = strings.intern(NAMELESS);
     const hasDsoColumn = keys.includes('dso');
     this.frames = new FrameTexts(profile, strings, (location, name) => functionText(profile, location, name, hasDsoColumn));
-    this.#dsoOfMapping = new Uint32Array(profile.mappings.map(({ name }) => strings.intern(compatPerf ? perfShortName(name) : name)));
+    this.#dsoOfMapping = new Uint32Array(profile.mappings.map(({ name }) => strings.intern(compatPerf ? perfShortName(name || NAMELESS) : name || NAMELESS)));
     this.#symbolOfLocation = compatPerf ? symbolsOfLocations(profile) : new Uint32Array(profile.locations.size);
     this.#bySample = keys.map((key) => new Uint32Array(sampleTexts(profile, key).map((text) => strings.intern(text))));
   }
@@ -96,9 +94,9 @@ function sampleTexts(profile: Profile, key: ReportKey): string[] {
   const ofInput = (thread: number) => (inputs === undefined ? '' : ` (${inputOf(thread)})`);
   switch (key) {
     case 'event':
-      return events.map((event) => event.name);
+      return events.map((event) => event.name || NAMELESS);
     case 'comm':
-      return tasks.map((task) => task.comm);
+      return tasks.map((task) => task.comm || NAMELESS);
     case 'pid':
       return tasks.map((task) => {
         const { pid, name } = processes[threads[task.thread].process];
@@ -127,5 +125,5 @@ function functionText(profile: Profile, location: number, name: string | undefin
   if (hasDsoColumn) return name ?? `0x${hexAddress(locations.addressLo(location), locations.addressHi(location))}`;
   if (name === undefined) return unresolvedName(profile, location);
   const mapping = locations.mapping(location);
-  return mapping < 0 ? name : `${name} (${baseName(mappings[mapping].name)})`;
+  return mapping < 0 ? name : `${name} (${baseName(mappings[mapping].name) || NAMELESS})`;
 }

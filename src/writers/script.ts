@@ -1,7 +1,7 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { byteLength } from '../bytes/text.ts';
 import { PerfconvError } from '../errors.ts';
-import { baseName, hexAddress } from '../profile/names.ts';
+import { baseName, hexAddress, NAMELESS } from '../profile/names.ts';
 import type { Profile, ProfileEvent } from '../profile/profile.ts';
 import type { DetailName } from '../profile/sample-details.ts';
 import type { SampleTable } from '../profile/tables.ts';
@@ -211,7 +211,7 @@ class SamplePrinter {
     const func = locations.lineFunction(location, nth);
     const linkageName = functions.systemName(func);
     const name = linkageName === 0 ? undefined : this.#nameOf(strings.get(linkageName));
-    return name ?? strings.get(functions.name(func));
+    return (name ?? strings.get(functions.name(func))) || NAMELESS;
   }
 
   /** `%5lu.%06lu`, cut off, not rounded, as perf does. */

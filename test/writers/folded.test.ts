@@ -151,9 +151,9 @@ function expectedLines(profile: Profile, event: number): Map<string, number> {
         [CPUMODE_KERNEL, CPUMODE_GUEST_KERNEL].includes(locations.cpumode(location)) || (mapping >= 0 && ['kernel', 'module'].includes(mappings[mapping].kind));
       const names = Array.from({ length: locations.lineCount(location) }, (_, nth) => strings.get(functions.name(locations.lineFunction(location, nth))));
       if (names.length === 0) names.push(unresolvedName(profile, location));
-      frames.push(...names.map((name) => name.replaceAll(';', ':').replaceAll('\n', ' ') + (isKernel ? '_[k]' : '')));
+      frames.push(...names.map((name) => (name || unresolvedName(profile, location)).replaceAll(';', ':').replaceAll('\n', ' ') + (isKernel ? '_[k]' : '')));
     }
-    const comm = profile.tasks[totals.task(total)].comm.replaceAll(';', ':').replaceAll(' ', '_');
+    const comm = (profile.tasks[totals.task(total)].comm || '[unknown]').replaceAll(';', ':').replaceAll(' ', '_');
     const line = [comm, ...frames.reverse()].join(';');
     lines.set(line, (lines.get(line) ?? 0) + totals.period(total));
   }

@@ -153,6 +153,15 @@ describe('meta data', () => {
 });
 
 describe('mappings', () => {
+  test.each([
+    ['the end of all addresses', -(2 ** 31), 0, 0xffff_ffff_8000_0000n],
+    ['both halves of them', -(2 ** 31), 0x2000, 0n],
+    ['more than there are', 0x1000, 2 ** 64, 0x1000n],
+  ])('a kernel that reaches to %s ends behind its start', async (_where, start, limit, expected) => {
+    const profile = withMappings(buildProfile([{ timeNs: 0, stack: [{ name: 'f', dso: '[kernel.kallsyms]' }] }]), [{ start, limit }]);
+    expect((await pprofOf(profile)).mappings).toMatchObject([{ start: expected, limit: 0xffff_ffff_ffff_ffffn }]);
+  });
+
   test('the main binary is first, also without a sample in it; unused ones are left out', async () => {
     const built = buildProfile([
       {

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { BufferSink } from '../../src/bytes/byte-sink.ts';
+import { Diagnostics } from '../../src/diagnostics.ts';
+import type { Profile } from '../../src/profile/profile.ts';
+import { writeProfile } from '../../src/write-profile.ts';
+import { writeResultsCsv } from '../../src/writers/csv-results.ts';
+import { writeReport } from '../../src/writers/report.ts';
+import { buildProfile } from '../support/build-profile.ts';
+import { decode } from '../support/decode.ts';
+import { parseCsv } from '../support/parse-csv.ts';
+import { type AttrSpec, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
+import { readPprof } from '../support/read-pprof.ts';
+
+/** A thread, functions and a binary whose names are empty, beside some that have names. */
+const PROFILE: Profile = buildProfile([
+  { timeNs: 0, comm: '', stack: ['main', { name: '', address: 0x1234 }, { name: 'leaf', inlined: [{ name: '' }] }] },
+  { timeNs: 1, comm: 'app', stack: [{ name: '', dso: '' }] },
+  { timeNs: 2, comm: 'app', stack: [{ name: 'x', dso: '', unresolved: true }] },
+]);
+
+async function written(format: 'folded' | 'speedscope' | 'chrome' | 'script' | 'pprof', profile = PROFILE): Promise<BufferSink> {
+  const sink = new BufferSink();
+  await writeProfile(format, profile, sink, {}, new Diagnostics());
+  return sink;
+}
+
+async function textOf(write: (sink: BufferSink) => Promise<void>): Promise<string> {
+  const sink = new BufferSink();
+  await write(sink);
+  return sink.text();
+}
+
+describe('empty names', () => {
+  test('are no empty frames of folded stacks', async () => {
+    const text = (await written('folded')).text();
+    for (const line of text.trimEnd().split('\n')) expect(line.replace(/ \d+$/, '').split(';')).not.toContain('');
+    expect(text).toContain('[unknown];main;0x1234 (app);leaf;0x');
+    expect(text).toContain(' ([unknown]) ');
+  });
+
+  test('are no empty names of frames, tracks and profiles in speedscope and Chrome', async () => {
+    const speedscope = (await written('speedscope')).text();
+    expect(speedscope).not.toMatch(/"name":"\s*"/);
+    for (const { name } of JSON.parse(speedscope).profiles) expect(name).toMatch(/^(unknown|app) \(/);
+    const chrome = (await written('chrome')).text();
+    expect(chrome).not.toMatch(/"(name|functionName)":"\s*"/);
+  });
+
+  test('are no empty functions and mappings of pprof', async () => {
+    const { message } = readPprof((await written('pprof')).bytes());
+    expect(message.function.map(({ name }) => message.stringTable[Number(name)])).not.toContain('');
+    expect(message.mapping.map(({ filename }) => message.stringTable[Number(filename)])).not.toContain('');
+  });
+
+  test('are no empty cells of report and results.csv', async () => {
+    const report = await textOf((sink) => writeReport(PROFILE, sink, { sort: ['comm', 'dso', 'function', 'event'] }));
+    const rows = report.split('\n').filter((line) => /^ *\d/.test(line));
+    for (const row of rows) expect(row.trim().split(/ {2,}/)).toHaveLength(6);
+    expect(report).toContain('[unknown]');
+    for (const row of parseCsv(await textOf((sink) => writeResultsCsv(PROFILE, sink)))) expect([row.function, row.dso]).not.toContain('');
+  });
+
+  test('stand for nothing in perf-script text', async () => {
+    expect((await written('script')).text()).toMatch(/ \[unknown\]\+0x/);
+  });
+
+  test('name no event', async () => {
+    const attr: AttrSpec = { type: 1, config: 0n, period: 1n, ids: [5n], sampleType: ['identifier', 'ip', 'tid', 'time'], flags: ['sampleIdAll'] };
+    const unnaming = toolRecords.eventUpdate({ id: 5n, name: '' });
+    const { profile } = await decode(encodePipe({ attrs: [attr], records: [unnaming, record.sample({ ip: 1n, pid: 1, time: 1n })] }));
+    expect(profile.events.map(({ name }) => name)).toEqual(['cpu-clock']);
+  });
+});
