@@ -1,6 +1,7 @@
 import type { RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { type DsoSymbols, summarizeDsos } from './dso-symbols.ts';
+import { ExactSums } from './intern/exact-sums.ts';
 import type { DebugInfoUse } from './location-naming.ts';
 import { reportMissingSymbols } from './missing-symbols.ts';
 import { addPayloadTexts } from './payload-texts.ts';
@@ -204,8 +205,8 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
     ({ attr, name, isClock, isDummy, isOffCpuTime, layout }): ProfileEvent => ({
       name,
       unit: isClock || isOffCpuTime ? 'nanoseconds' : 'count',
-      samplePeriod: attr.samplePeriod,
-      sampleFreq: attr.sampleFreq,
+      samplePeriod: Number(attr.samplePeriod),
+      sampleFreq: Number(attr.sampleFreq),
       isTracepoint: attr.type === abi.PERF_TYPE_TRACEPOINT && !isOffCpuTime,
       isDummy,
       samples: 0,
@@ -218,10 +219,14 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
     }),
   );
   const { totals } = builder;
+  const periods = new ExactSums();
   for (let row = 0; row < totals.size; row++) {
-    const event = events[totals.event(row)];
-    event.samples += totals.samples(row);
-    event.period += totals.period(row);
+    events[totals.event(row)].samples += totals.samples(row);
+    periods.add(totals.event(row), totals.period(row), totals.periodRemainder(row));
+  }
+  for (const [index, event] of events.entries()) {
+    event.period = periods.value(index);
+    if (periods.remainder(index) !== 0) event.periodRemainder = periods.remainder(index);
   }
   return events;
 }

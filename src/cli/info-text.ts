@@ -126,6 +126,6 @@ function counted(number: number, one: string): string {
 }
 
 /** With commas between thousands. */
-function count(number: number): string {
-  return number.toLocaleString('en-US', { maximumFractionDigits: 0 });
+function count(number: number | string): string {
+  return BigInt(number).toLocaleString('en-US');
 }

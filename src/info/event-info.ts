@@ -3,6 +3,7 @@ import { branchSampleNames, readFormatNames, sampleTypeNames } from '../perfdata
 import { PERF_TYPE_BREAKPOINT } from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { SessionResult } from '../session/session.ts';
+import { type ExactInteger, exactInteger } from './exact-integer.ts';
 
 /**
  * What was asked of the kernel for an event: perf_event_attr field by field, names in camel case. As in `perf evlist -v`,
@@ -17,9 +18,9 @@ export interface AttrInfo {
   /** Hex, as the other masks and configs here. */
   readonly config: string;
   /** Events per sample; absent where a frequency was asked for. */
-  readonly samplePeriod?: number | undefined;
+  readonly samplePeriod?: ExactInteger | undefined;
   /** Samples per second; absent where a period was asked for. */
-  readonly sampleFreq?: number | undefined;
+  readonly sampleFreq?: ExactInteger | undefined;
   /** Names of PERF_SAMPLE_*: what samples carry. */
   readonly sampleType: readonly string[];
   /** Names of PERF_FORMAT_*. */
@@ -54,11 +55,11 @@ export interface AttrInfo {
 export interface EventInfo {
   readonly name: string;
   /** Ids of the kernel's events that were opened for it, one per CPU or thread; absent where the recording has none. */
-  readonly ids?: readonly number[] | undefined;
+  readonly ids?: readonly ExactInteger[] | undefined;
   readonly attr: AttrInfo;
   /** Samples, and the sum of their periods. */
   readonly samples: number;
-  readonly period: number;
+  readonly period: ExactInteger;
 }
 
 /** Events that were counted together. */
@@ -70,10 +71,15 @@ export interface GroupInfo {
 }
 
 /** @param totals samples and periods by event */
-export function eventInfos({ header, features, events }: SessionResult, totals: readonly { samples: number; period: number }[]): EventInfo[] {
+export function eventInfos(
+  { header, features, events }: SessionResult,
+  totals: readonly { samples: number; period: number; periodRemainder?: number }[],
+): EventInfo[] {
   return events.map(({ attr, name }, i) => {
-    const ids = header.attrs[i]?.ids ?? features.eventDesc?.[i]?.ids.map(Number) ?? [];
-    return { name, ids: ids.length > 0 ? ids : undefined, attr: attrInfo(attr, features), samples: totals[i].samples, period: totals[i].period };
+    const ids = header.attrs[i]?.ids ?? features.eventDesc?.[i]?.ids ?? [];
+    const { samples, period, periodRemainder = 0 } = totals[i];
+    const exactPeriod = exactInteger(BigInt(period) + BigInt(periodRemainder));
+    return { name, ids: ids.length > 0 ? ids.map(exactInteger) : undefined, attr: attrInfo(attr, features), samples, period: exactPeriod };
   });
 }
 
@@ -102,8 +108,8 @@ function attrInfo(attr: PerfEventAttr, { pmuMappings }: Features): AttrInfo {
     typeName: TYPE_NAMES[attr.type] ?? pmuMappings?.find(({ type }) => type === attr.type)?.name,
     sizeBytes: attr.sizeBytes,
     config: hex(attr.config),
-    samplePeriod: isFreq ? undefined : attr.samplePeriod,
-    sampleFreq: isFreq ? attr.sampleFreq : undefined,
+    samplePeriod: isFreq ? undefined : exactInteger(attr.samplePeriod),
+    sampleFreq: isFreq ? exactInteger(attr.sampleFreq) : undefined,
     sampleType: sampleTypeNames(attr.sampleType),
     readFormat: readFormatNames(attr.readFormat),
     flags: [...flags],

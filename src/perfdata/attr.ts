@@ -67,9 +67,9 @@ export interface PerfEventAttr {
   readonly sizeBytes: number;
   readonly config: bigint;
   /** Events per sample; 0 when `freq` is set (the two share one word). */
-  readonly samplePeriod: number;
+  readonly samplePeriod: bigint;
   /** Samples per second; 0 when `freq` is not set. */
-  readonly sampleFreq: number;
+  readonly sampleFreq: bigint;
   /** PERF_SAMPLE_* bits. */
   readonly sampleType: number;
   /** PERF_FORMAT_* bits. */
@@ -119,13 +119,13 @@ export function readAttr(view: ByteView, offset: number, sizeBytes: number, file
   AUX_ACTION_FIELDS.forEach((name, i) => {
     if (((u32At(116) >>> (view.littleEndian ? i : 31 - i)) & 1) === 1) flags.add(name);
   });
-  const periodOrFreq = view.u64(offset + 16);
+  const periodOrFreq = view.big(offset + 16);
   return {
     type: view.u32(offset),
     sizeBytes: ownSize,
     config: view.big(offset + 8),
-    samplePeriod: flags.has('freq') ? 0 : periodOrFreq,
-    sampleFreq: flags.has('freq') ? periodOrFreq : 0,
+    samplePeriod: flags.has('freq') ? 0n : periodOrFreq,
+    sampleFreq: flags.has('freq') ? periodOrFreq : 0n,
     sampleType: view.lo(offset + 24),
     readFormat: view.lo(offset + 32),
     flags,

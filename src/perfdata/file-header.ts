@@ -19,7 +19,7 @@ const MAX_EVENT_TYPES = 4096;
 /** An attr with the ids of the kernel events that were opened for it (one per CPU or thread). */
 export interface AttrWithIds {
   readonly attr: PerfEventAttr;
-  readonly ids: readonly number[];
+  readonly ids: readonly bigint[];
 }
 
 /** An entry of the event_types section, or a HEADER_EVENT_TYPE record: the name of the events with this config. */
@@ -216,10 +216,10 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
   return attrs;
 }
 
-/** Event ids from `at` up to `end`, as doubles: the kernel counts them up from 1. */
-export function readIds(view: ByteView, at: number, end: number): number[] {
-  const ids: number[] = [];
-  for (let offset = at; offset + 8 <= end; offset += 8) ids.push(view.u64(offset));
+/** Event ids from `at` up to `end`. */
+export function readIds(view: ByteView, at: number, end: number): bigint[] {
+  const ids: bigint[] = [];
+  for (let offset = at; offset + 8 <= end; offset += 8) ids.push(view.big(offset));
   return ids;
 }
 

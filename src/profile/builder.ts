@@ -60,7 +60,7 @@ export class ProfileBuilder {
   /** Adds to the period of a sample that was added before. @param total, row what the sample was added to, and what {@link sample} gave */
   addPeriod(total: number, row: number, period: number): void {
     this.totals.addPeriod(total, period);
-    if (this.samples !== undefined && row >= 0) this.samples.period[row] += period;
+    if (this.samples !== undefined && row >= 0) this.samples.addPeriod(row, period);
   }
 
   /** Moves the origin of the samples' times to the first sample, so that none is negative. */

@@ -1,4 +1,5 @@
 import type { Diagnostics } from '../diagnostics.ts';
+import { lostInSum } from '../intern/exact-sums.ts';
 import type { ProfileEvent } from './profile.ts';
 
 type GrowingEvent = { -readonly [K in keyof ProfileEvent]: ProfileEvent[K] };
@@ -50,6 +51,7 @@ function addTo(merged: GrowingEvent, event: ProfileEvent): void {
     merged.sampleFreq = event.sampleFreq;
   }
   merged.samples += event.samples;
+  merged.periodRemainder = (merged.periodRemainder ?? 0) + (event.periodRemainder ?? 0) + lostInSum(merged.period, event.period);
   merged.period += event.period;
   merged.isTracepoint &&= event.isTracepoint;
   merged.isDummy &&= event.isDummy;

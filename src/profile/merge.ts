@@ -54,7 +54,7 @@ export class ProfileMerger {
     const { totals } = profile;
     for (let row = 0; row < totals.size; row++) {
       const total = this.#totals.intern(eventOf[totals.event(row)], firstTask + totals.task(row), stackAt(totals.stack(row)));
-      this.#totals.addSums(total, totals.samples(row), totals.period(row));
+      this.#totals.addSums(total, totals.samples(row), totals.period(row), totals.periodRemainder(row));
     }
     this.#addSamples(profile.samples, eventOf, firstTask, stackAt);
     return label;
@@ -198,6 +198,7 @@ export class ProfileMerger {
     for (let row = 0; row < samples.size; row++) {
       // hot
       merged.add(timeNs[row], eventOf[event[row]], firstTask + task[row], cpu[row], stackAt(stack[row]), period[row], ipLo[row], ipHi[row]);
+      if (period[row] > Number.MAX_SAFE_INTEGER) merged.addPeriod(merged.size - 1, samples.periodRemainder(row));
     }
   }
 }

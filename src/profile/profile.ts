@@ -43,6 +43,8 @@ export interface ProfileEvent {
   samples: number;
   /** Sum of their periods. */
   period: number;
+  /** What that sum has more than its double: absent up to 2^53. */
+  periodRemainder?: number;
   /** Whether it counts what a number of the CPU's own stands for (`r1a8`), of which perf shows all that samples carry. */
   readonly isRawPmu?: boolean;
   /** Whether its payloads are what a BPF program put out. */

@@ -1,4 +1,5 @@
 import { addressOf } from '../addresses.ts';
+import { lostInSum, Remainders } from '../intern/exact-sums.ts';
 import { grown } from '../intern/growable.ts';
 import { KeyedPairs } from '../intern/keyed-pairs.ts';
 import { PairInterner } from '../intern/pair-interner.ts';
@@ -241,6 +242,8 @@ export class SampleTable {
   /** The sample's instruction pointer, low and high words; 0 where it carries none. */
   ipLo = new Uint32Array(4096);
   ipHi = new Uint32Array(4096);
+  /** Of periods beyond 2^53. */
+  readonly #periodRemainders = new Remainders();
   /** What samples carry beyond these columns; undefined unless it was asked for. */
   readonly details: SampleDetails | undefined;
   /** Row of the details, −1 for none; without elements where there are no details. */
@@ -270,6 +273,18 @@ export class SampleTable {
     if (this.details !== undefined) this.detail[row] = detail;
   }
 
+  /** Adds to a sample's period. */
+  addPeriod(row: number, period: number): void {
+    const before = this.period[row];
+    this.period[row] += period;
+    if (this.period[row] > Number.MAX_SAFE_INTEGER) this.#periodRemainders.add(row, lostInSum(before, period));
+  }
+
+  /** What a sample's period has more than its double; 0 up to 2^53. */
+  periodRemainder(row: number): number {
+    return this.#periodRemainders.at(row);
+  }
+
   #grow(length: number): void {
     this.timeNs = grown(this.timeNs, length);
     this.event = grown(this.event, length);
@@ -293,6 +308,8 @@ export class TotalTable {
   #keys = new Int32Array(8192);
   /** Per row its number of samples and its sum of periods, side by side: one cache line for each sample added. */
   #sums = new Float64Array(8192);
+  /** Of sums beyond 2^53. */
+  readonly #periodRemainders = new Remainders();
   #size = 0;
 
   get size(): number {
@@ -310,18 +327,23 @@ export class TotalTable {
   addTo(row: number, period: number): void {
     // hot
     this.#sums[row * 2]++;
-    this.#sums[row * 2 + 1] += period;
+    this.addPeriod(row, period);
   }
 
   /** Adds to the period of a row's samples. */
   addPeriod(row: number, period: number): void {
-    this.#sums[row * 2 + 1] += period;
+    // hot
+    const before = this.#sums[row * 2 + 1];
+    const sum = before + period;
+    this.#sums[row * 2 + 1] = sum;
+    if (sum > Number.MAX_SAFE_INTEGER) this.#periodRemainders.add(row, lostInSum(before, period));
   }
 
-  /** Adds several samples to a row. */
-  addSums(row: number, samples: number, period: number): void {
+  /** Adds several samples to a row. @param periodRemainder what the sum has more than its double */
+  addSums(row: number, samples: number, period: number, periodRemainder = 0): void {
     this.#sums[row * 2] += samples;
-    this.#sums[row * 2 + 1] += period;
+    this.addPeriod(row, period);
+    if (periodRemainder !== 0) this.addPeriod(row, periodRemainder);
   }
 
   /** Adds one sample to the row of its event, task and stack. */
@@ -350,6 +372,11 @@ export class TotalTable {
   /** Sum of the samples' periods, in the event's unit. */
   period(row: number): number {
     return this.#sums[row * 2 + 1];
+  }
+
+  /** What that sum has more than its double; 0 up to 2^53. */
+  periodRemainder(row: number): number {
+    return this.#periodRemainders.at(row);
   }
 
   #addRow(stack: number, kind: number): number {

@@ -14,6 +14,8 @@ export interface SessionEvent {
   readonly sampleId: SampleIdLayout;
   /** As perf prints it. */
   name: string;
+  /** The period of samples that do not tell theirs: what was asked for; one event each where that was a frequency. */
+  readonly fixedPeriod: number;
   readonly isClock: boolean;
   readonly isDummy: boolean;
   /** Whether a copy of the user stack was recorded with any of its samples. */
@@ -58,6 +60,7 @@ export class EventList {
       layout: new SampleLayout(attr),
       sampleId: compileSampleId(attr),
       name: ownName,
+      fixedPeriod: attr.samplePeriod > 0n ? Number(attr.samplePeriod) : 1,
       isClock: isClockEvent(attr),
       isDummy: isDummyEvent(attr),
       hasStackDumps: false,
@@ -68,25 +71,25 @@ export class EventList {
     if (sameConfig === undefined) this.#unnamed.set(attr.config, [{ event, ownName }]);
     else sameConfig.push({ event, ownName });
     this.#hasIds.push(ids.length > 0);
-    for (const id of ids) this.addId(id, index);
+    for (const id of ids) this.addId(Number(id), index);
     if (index === 0) this.#sampleIdOffset = sampleIdOffset(attr.sampleType);
     if (attr.type === abi.PERF_TYPE_TRACEPOINT && !this.#eventOfTracepoint.has(Number(attr.config))) this.#eventOfTracepoint.set(Number(attr.config), index);
     this.#applyWhatCameBefore(index, ids);
   }
 
   /** Names an event, and gives it ids, by the records of a pipe that came before its attr: a filter goes by names from the first sample on. */
-  #applyWhatCameBefore(index: number, ids: readonly number[]): void {
+  #applyWhatCameBefore(index: number, ids: readonly bigint[]): void {
     const { attr } = this.events[index];
     const typeName = this.#comingTypeNames.get(attr.config);
     if (typeName !== undefined) {
       this.#comingTypeNames.delete(attr.config);
       this.applyEventTypes([{ config: attr.config, name: typeName }]);
     }
-    const described = ids.length > 0 ? this.#descriptionOf.get(ids[0]) : undefined;
+    const described = ids.length > 0 ? this.#descriptionOf.get(Number(ids[0])) : undefined;
     const position = described ?? index;
     if (this.#placeOf(position) === index) this.#applyDescription(position);
     for (const id of ids) {
-      const name = this.#comingNames.get(id);
+      const name = this.#comingNames.get(Number(id));
       if (name !== undefined) this.events[index].name = name;
     }
   }

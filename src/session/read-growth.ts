@@ -1,4 +1,8 @@
 import type { Diagnostics } from '../diagnostics.ts';
+import { lostInSum } from '../intern/exact-sums.ts';
+
+/** What counters begin at. */
+const ZERO = { high: 0, low: 0 };
 
 /**
  * What a sample with PERF_SAMPLE_READ read: one value for each member of the group that it belongs to, or its own alone.
@@ -14,7 +18,9 @@ export interface ReadSample {
   readonly events: readonly number[];
   /** Of the kernel's events, which count each by itself (one per CPU or thread). */
   readonly ids: readonly number[];
-  readonly values: readonly number[];
+  /** The values as two words each: a counter may have run beyond what doubles hold. */
+  readonly highs: readonly number[];
+  readonly lows: readonly number[];
 }
 
 /**
@@ -26,7 +32,7 @@ export interface ReadSample {
  */
 export class ReadGrowth {
   /** By thread, −1 for no particular one, and id. */
-  readonly #lastValues = new Map<number, Map<number, number>>();
+  readonly #lastValues = new Map<number, Map<number, { high: number; low: number }>>();
   readonly #diagnostics: Diagnostics;
 
   constructor(diagnostics: Diagnostics) {
@@ -35,30 +41,40 @@ export class ReadGrowth {
 
   /**
    * Takes the values of the next sample in time, and calls `deliver` for each event that has moved.
-   * @param ownPeriod the period that the sample itself carries, if that is to count for its own event; −1 otherwise
+   * @param own the period that the sample itself carries, if that is to count for its own event, and what it has more than
+   * its double; −1 otherwise
    * @returns whether there was any
    */
-  take(read: ReadSample, ownPeriod: number, deliver: (event: number, period: number) => void): boolean {
-    let hasDelivered = ownPeriod >= 0;
-    if (hasDelivered) deliver(read.event, ownPeriod);
+  take(
+    read: ReadSample,
+    own: { readonly period: number; readonly remainder: number },
+    deliver: (event: number, period: number, periodRemainder: number) => void,
+  ): boolean {
+    const hasOwnPeriod = own.period >= 0;
+    let hasDelivered = hasOwnPeriod;
+    if (hasOwnPeriod) deliver(read.event, own.period, own.remainder);
     const lastValues = this.#lastValuesOf(read.thread);
+    const growthOf = (i: number): number => {
+      const { high, low } = lastValues.get(read.ids[i]) ?? ZERO;
+      return (read.highs[i] - high) * 0x1_0000_0000 + (read.lows[i] - low);
+    };
     // Another thread has the number now, and begins at 0.
-    if (read.thread >= 0 && read.values.some((value, i) => value < (lastValues.get(read.ids[i]) ?? 0))) lastValues.clear();
-    for (let i = 0; i < read.values.length; i++) {
-      const id = read.ids[i];
-      const growth = read.values[i] - (lastValues.get(id) ?? 0);
-      lastValues.set(id, read.values[i]);
+    if (read.thread >= 0 && read.ids.some((_, i) => growthOf(i) < 0)) lastValues.clear();
+    for (let i = 0; i < read.ids.length; i++) {
+      const { high, low } = lastValues.get(read.ids[i]) ?? ZERO;
+      const growth = growthOf(i);
+      lastValues.set(read.ids[i], { high: read.highs[i], low: read.lows[i] });
       if (growth < 0) {
         this.#diagnostics.add('count-decreased', 'loss', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', read.fileOffset);
       }
-      if (growth <= 0 || (ownPeriod >= 0 && read.events[i] === read.event)) continue;
+      if (growth <= 0 || (hasOwnPeriod && read.events[i] === read.event)) continue;
       hasDelivered = true;
-      deliver(read.events[i], growth);
+      deliver(read.events[i], growth, growth > Number.MAX_SAFE_INTEGER ? lostInSum((read.highs[i] - high) * 0x1_0000_0000, read.lows[i] - low) : 0);
     }
     return hasDelivered;
   }
 
-  #lastValuesOf(thread: number): Map<number, number> {
+  #lastValuesOf(thread: number): Map<number, { high: number; low: number }> {
     let values = this.#lastValues.get(thread);
     if (values === undefined) {
       values = new Map();

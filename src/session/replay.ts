@@ -10,6 +10,7 @@ import type { FrameResolver, FrameSink } from './frames.ts';
 import type { JitCode } from './jit-code.ts';
 import type { Kernels } from './kernels.ts';
 import type { Machine } from './machine.ts';
+import type { PeriodRemainders } from './period-remainders.ts';
 import { ReadGrowth, type ReadSample } from './read-growth.ts';
 import type { QueuedRow } from './record-queue.ts';
 import { NO_SAMPLE } from './sample-reader.ts';
@@ -39,8 +40,22 @@ export interface SessionSink extends FrameSink, PeriodSink {
  * group) is seen once.
  */
 export interface RecordObserver {
-  /** @param nr position in the file, from 0 */
-  sample(nr: number, timeNs: number, event: number, thread: number, pid: number, tid: number, period: number, ipLo: number, ipHi: number): void;
+  /**
+   * @param nr position in the file, from 0
+   * @param periodRemainder what the period has more than its double; 0 up to 2^53
+   */
+  sample(
+    nr: number,
+    timeNs: number,
+    event: number,
+    thread: number,
+    pid: number,
+    tid: number,
+    period: number,
+    ipLo: number,
+    ipHi: number,
+    periodRemainder: number,
+  ): void;
   /** @param pid, tid −1 where the record does not tell */
   sideBand(nr: number, timeNs: number, pid: number, tid: number, record: SideBand): void;
 }
@@ -55,6 +70,8 @@ export interface ReplayParts {
   readonly sink: SessionSink;
   readonly observer: RecordObserver | undefined;
   readonly offCpu: OffCpuTimes | undefined;
+  /** Of the records whose periods are their own. */
+  readonly periodRemainders: PeriodRemainders;
   /** Tells the filter what times count from, before it is first asked. @returns false as long as that is not known */
   readonly prepareFilter: () => boolean;
 }
@@ -76,6 +93,7 @@ export class Replay {
   readonly #sink: SessionSink;
   readonly #observer: RecordObserver | undefined;
   readonly #offCpu: OffCpuTimes | undefined;
+  readonly #periodRemainders: PeriodRemainders;
   readonly #prepareFilter: () => boolean;
   readonly #readGrowth: ReadGrowth;
   /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
@@ -101,6 +119,7 @@ export class Replay {
     this.#sink = parts.sink;
     this.#observer = parts.observer;
     this.#offCpu = parts.offCpu;
+    this.#periodRemainders = parts.periodRemainders;
     this.#prepareFilter = parts.prepareFilter;
     this.#readGrowth = new ReadGrowth(diagnostics);
   }
@@ -121,17 +140,18 @@ export class Replay {
   readonly deliver = (row: QueuedRow): void => {
     // hot
     if (row.timeNs >= this.#jitCode.nextTimeNs) this.#jitCode.applyUpTo(row.timeNs);
-    if (row.event >= 0) this.#deliverSample(row);
+    if (row.event >= 0) this.#deliverSample(row, this.#periodRemainders.isEmpty ? 0 : this.#periodRemainders.take(row.nr));
     else this.#deliverWaiting(row, -1 - row.event);
   };
 
-  #deliverSample(row: QueuedRow): void {
+  /** @param periodRemainder what the period has more than its double */
+  #deliverSample(row: QueuedRow, periodRemainder: number): void {
     // hot
     const tasks = this.#tasks;
     const threadIndex = tasks.thread(row.pid, row.tid);
     if (this.#observer !== undefined && row.nr !== this.#lastObservedNr) {
       this.#lastObservedNr = row.nr;
-      this.#observer.sample(row.nr, row.timeNs, row.event, threadIndex, row.pid, row.tid, row.period, row.ipLo, row.ipHi);
+      this.#observer.sample(row.nr, row.timeNs, row.event, threadIndex, row.pid, row.tid, row.period, row.ipLo, row.ipHi, periodRemainder);
     }
     if (row.chain === NO_SAMPLE) return;
     this.#sampleCount++;
@@ -155,6 +175,7 @@ export class Replay {
     const isOffCpuTime = this.#offCpu !== undefined && this.#events[row.event].isOffCpuTime;
     const sinkRow = this.#sink.sample(total, row.timeNs, row.cpu, isOffCpuTime ? 0 : row.period, row.ipLo, row.ipHi, row.detail);
     if (isOffCpuTime) this.#offCpu?.leave(row.tid, total, sinkRow, row.timeNs);
+    else if (periodRemainder !== 0) this.#sink.addPeriod(total, sinkRow, periodRemainder);
   }
 
   /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. */
@@ -187,13 +208,14 @@ export class Replay {
   }
 
   #deliverRead(row: QueuedRow, read: ReadSample): void {
-    const hasDelivered = this.#readGrowth.take(read, row.period, (event, period) => {
+    const own = { period: row.period, remainder: this.#periodRemainders.take(row.nr) };
+    const hasDelivered = this.#readGrowth.take(read, own, (event, period, remainder) => {
       row.event = event;
       row.period = period;
-      this.#deliverSample(row);
+      this.#deliverSample(row, remainder);
     });
     if (hasDelivered) return;
     Object.assign(row, { event: read.event, period: 0, chain: NO_SAMPLE });
-    this.#deliverSample(row);
+    this.#deliverSample(row, 0);
   }
 }

@@ -7,6 +7,7 @@ import { emptySampleOffsets, reportSurplus } from '../perfdata/sample-layout.ts'
 import { beginsWith, beginsWithAddress, type CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';
+import type { PeriodRemainders } from './period-remainders.ts';
 import type { ReadSample } from './read-growth.ts';
 import type { DetailReader } from './sample-details.ts';
 
@@ -86,17 +87,22 @@ export class SampleReader {
   readonly #diagnostics: Diagnostics;
   readonly #taker: SampleTaker;
   readonly #rules: SampleRules;
+  readonly #periodRemainders: PeriodRemainders;
   readonly #details: DetailReader | undefined;
   readonly #offsets = emptySampleOffsets();
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
 
-  /** @param details keeps details of samples; undefined: none are kept */
+  /**
+   * @param periodRemainders gets what doubles leave out of periods
+   * @param details keeps details of samples; undefined: none are kept
+   */
   constructor(
     events: EventList,
     chains: CallchainTable,
     clock: RecordingClock,
     diagnostics: Diagnostics,
     rules: SampleRules,
+    periodRemainders: PeriodRemainders,
     taker: SampleTaker,
     details: DetailReader | undefined,
   ) {
@@ -105,6 +111,7 @@ export class SampleReader {
     this.#clock = clock;
     this.#diagnostics = diagnostics;
     this.#rules = rules;
+    this.#periodRemainders = periodRemainders;
     this.#taker = taker;
     this.#details = details;
   }
@@ -121,7 +128,7 @@ export class SampleReader {
     const event = this.#eventOf(view, start, end, fileOffset);
     if (event < 0) return false;
     const sampled = this.#events.events[event];
-    const { layout, attr } = sampled;
+    const { layout } = sampled;
     const offsets = this.#offsets;
     offsets.callchain = -1;
     offsets.read = -1;
@@ -160,7 +167,8 @@ export class SampleReader {
       chain = this.#chains.internSingle(ipLo, ipHi, cpumode);
     }
     const atPeriod = layout.period >>> 2;
-    const period = layout.period < 0 ? periodOf(attr.samplePeriod) : words[hi + atPeriod] * 0x1_0000_0000 + words[lo + atPeriod];
+    const period = layout.period < 0 ? sampled.fixedPeriod : words[hi + atPeriod] * 0x1_0000_0000 + words[lo + atPeriod];
+    if (period > Number.MAX_SAFE_INTEGER) this.#notePeriod(nr, words[lo + atPeriod], words[hi + atPeriod], sampled);
     const detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, end, misc);
     if (offsets.read >= 0) {
       const ownPeriod = this.#rules.readKeepsPeriod ? period : -1;
@@ -193,12 +201,19 @@ export class SampleReader {
     return event;
   }
 
+  /** @param lo, hi of the sample's period; of no meaning where it carries none */
+  #notePeriod(nr: number, lo: number, hi: number, { attr, layout }: SessionEvent): void {
+    if (layout.period >= 0) this.#periodRemainders.note(nr, lo, hi);
+    else this.#periodRemainders.note(nr, Number(attr.samplePeriod & 0xffff_ffffn), Number(attr.samplePeriod >> 32n));
+  }
+
   /** The values of a READ field, of events that are known. */
   #readValues(sampled: SessionEvent, sampledEvent: number, tid: number, view: ByteView, fileOffset: number): ReadSample {
     const fields = readValuesOf(sampled.attr.readFormat, view, this.#offsets.read);
     const events: number[] = [];
     const ids: number[] = [];
-    const values: number[] = [];
+    const highs: number[] = [];
+    const lows: number[] = [];
     for (let i = 0; i < fields.count; i++) {
       const at = fields.first + i * fields.stride;
       // Ids count from 1; without them each event has but one value.
@@ -210,15 +225,11 @@ export class SampleReader {
       }
       events.push(event);
       ids.push(id);
-      values.push(view.u64(at));
+      highs.push(view.hi(at));
+      lows.push(view.lo(at));
     }
     // Where perf recorded CPUs, `inherit` may be set but has no effect.
     const thread = sampled.attr.flags.has('inherit') && ids.length > 0 && this.#events.isTaskId(ids[0]) ? tid : -1;
-    return { kind: 'read', event: sampledEvent, thread, fileOffset, events, ids, values };
+    return { kind: 'read', event: sampledEvent, thread, fileOffset, events, ids, highs, lows };
   }
-}
-
-/** The period of samples that do not tell theirs: what was asked for; one event each where that was a frequency. */
-function periodOf(samplePeriod: number): number {
-  return samplePeriod > 0 ? samplePeriod : 1;
 }

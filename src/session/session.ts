@@ -18,6 +18,7 @@ import { type FrameOptions, FrameResolver } from './frames.ts';
 import { JitCode } from './jit-code.ts';
 import { Machine } from './machine.ts';
 import { PartTimes } from './part-times.ts';
+import { PeriodRemainders } from './period-remainders.ts';
 import type { ReadSample } from './read-growth.ts';
 import { RecordCounts } from './record-counts.ts';
 import { type QueuedRow, RecordQueue, shownTime } from './record-queue.ts';
@@ -154,12 +155,14 @@ class Session implements RecordVisitor, SampleTaker {
     const metaInfo = header.features.simpleperf?.metaInfo;
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#embeddedSymbols, diagnostics);
     const sampleRules = { leaf, readKeepsPeriod: isSimpleperf && !options.compatPerf };
+    const periodRemainders = new PeriodRemainders();
     this.#samples = new SampleReader(
       this.#events,
       this.#chains,
       this.#clock,
       diagnostics,
       sampleRules,
+      periodRemainders,
       this,
       options.details && new DetailReader(options.details),
     );
@@ -174,7 +177,18 @@ class Session implements RecordVisitor, SampleTaker {
       return this.#clock.hasBase;
     };
     this.#replay = new Replay(
-      { machine: this.#machine, events, chains: this.#chains, frames, filter, sink, observer: options.observer, offCpu: this.#offCpu, prepareFilter },
+      {
+        machine: this.#machine,
+        events,
+        chains: this.#chains,
+        frames,
+        filter,
+        sink,
+        observer: options.observer,
+        offCpu: this.#offCpu,
+        periodRemainders,
+        prepareFilter,
+      },
       diagnostics,
     );
   }

@@ -1,3 +1,4 @@
+import { Remainders } from '../intern/exact-sums.ts';
 import { grown } from '../intern/growable.ts';
 import { StringTable } from '../intern/string-table.ts';
 import * as abi from '../perfdata/constants.ts';
@@ -11,7 +12,7 @@ import type { RecordObserver } from '../session/replay.ts';
  * `unknown` is a record whose type has no name, `none` one of which nothing more is kept.
  */
 export type RecordDetails =
-  | { readonly kind: 'sample'; readonly event: number; readonly period: number; readonly ipLo: number; readonly ipHi: number }
+  | { readonly kind: 'sample'; readonly event: number; readonly period: number; readonly periodRemainder: number; readonly ipLo: number; readonly ipHi: number }
   | ({ readonly kind: 'mmap'; readonly filename: string } & MappedRange)
   | { readonly kind: 'comm'; readonly comm: string }
   /** The time is the one that the record itself has, of the kernel; 0 before Linux 2.6.32. */
@@ -46,6 +47,8 @@ export class RecordLog implements RecordObserver {
   /** A sample's address, the time in a FORK or EXIT, how many were lost; else `lo` is an index into the ranges, `hi` one into the texts. */
   #lo = new Uint32Array(4096);
   #hi = new Uint32Array(4096);
+  /** Of periods beyond 2^53. */
+  readonly #periodRemainders = new Remainders();
   readonly #texts = new StringTable();
   /** Start, length and page offset of each map, low words first. */
   #ranges = new Uint32Array(RANGE_WORDS * 256);
@@ -91,7 +94,14 @@ export class RecordLog implements RecordObserver {
     const value = this.#value[row];
     switch (type) {
       case abi.PERF_RECORD_SAMPLE:
-        return { kind: 'sample', event: this.#eventOrType[row], period: value, ipLo: this.#lo[row], ipHi: this.#hi[row] };
+        return {
+          kind: 'sample',
+          event: this.#eventOrType[row],
+          period: value,
+          periodRemainder: this.#periodRemainders.at(row),
+          ipLo: this.#lo[row],
+          ipHi: this.#hi[row],
+        };
       case abi.PERF_RECORD_MMAP:
       case abi.PERF_RECORD_MMAP2: {
         const [startLo, startHi, lengthLo, lengthHi, pageOffsetLo, pageOffsetHi] = this.#range(row);
@@ -118,7 +128,19 @@ export class RecordLog implements RecordObserver {
     }
   }
 
-  sample(nr: number, timeNs: number, event: number, _thread: number, pid: number, tid: number, period: number, ipLo: number, ipHi: number): void {
+  sample(
+    nr: number,
+    timeNs: number,
+    event: number,
+    _thread: number,
+    pid: number,
+    tid: number,
+    period: number,
+    ipLo: number,
+    ipHi: number,
+    periodRemainder = 0,
+  ): void {
+    this.#periodRemainders.add(this.#size, periodRemainder);
     this.#add(nr, timeNs, event, pid, tid, period, ipLo, ipHi);
   }
 

@@ -58,7 +58,7 @@ export async function writeOverviewCsv(
 function infoText(details: RecordDetails): string {
   switch (details.kind) {
     case 'sample':
-      return `${decimal64(details.ipLo, details.ipHi)},${wholeNumber(details.period)},,`;
+      return `${decimal64(details.ipLo, details.ipHi)},${wholeNumber(details.period, details.periodRemainder)},,`;
     case 'mmap': {
       const start = decimal64(details.startLo, details.startHi);
       const length = decimal64(details.lengthLo, details.lengthHi);

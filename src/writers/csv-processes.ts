@@ -1,4 +1,5 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
+import { lostInSum } from '../intern/exact-sums.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import { percent, quoted } from './csv-text.ts';
@@ -14,7 +15,10 @@ const NO_EXIT = 0xffff_ffff_ffff_ffffn;
 interface Share {
   samples: number;
   period: number;
+  periodRemainder: number;
 }
+
+const NO_SHARE: Readonly<Share> = { samples: 0, period: 0, periodRemainder: 0 };
 
 /**
  * Writes readperf's processes.csv, a row for each process and event with samples: the rows of one event are readperf's
@@ -46,8 +50,8 @@ export async function writeProcessesCsv(processesOfInput: readonly (readonly Pro
       const ofProcess = process < 0 ? undefined : shares[first + process];
       for (const event of shown) {
         const { name = '', period: whole = 0 } = events[event] ?? {};
-        const { samples, period } = ofProcess?.[event] ?? { samples: 0, period: 0 };
-        out.put(`${pid},${quoted(comm)},${mmaps},${forkTime},${exitTime},${samples},${wholeNumber(period)},`);
+        const { samples, period, periodRemainder } = ofProcess?.[event] ?? NO_SHARE;
+        out.put(`${pid},${quoted(comm)},${mmaps},${forkTime},${exitTime},${samples},${wholeNumber(period, periodRemainder)},`);
         out.put(`${quoted(name)},${percent(period, whole)},${threads},${forks},${exits}${end}`);
       }
       if (out.isFull) await out.flush();
@@ -67,9 +71,10 @@ function addUp({ events, tasks, threads, totals }: Profile): Share[][] {
   const sharesOf: Share[][] = [];
   for (let row = 0; row < totals.size; row++) {
     const { process } = threads[tasks[totals.task(row)].thread];
-    sharesOf[process] ??= events.map(() => ({ samples: 0, period: 0 }));
+    sharesOf[process] ??= events.map(() => ({ ...NO_SHARE }));
     const share = sharesOf[process][totals.event(row)];
     share.samples += totals.samples(row);
+    share.periodRemainder += lostInSum(share.period, totals.period(row)) + totals.periodRemainder(row);
     share.period += totals.period(row);
   }
   return sharesOf;

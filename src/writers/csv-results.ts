@@ -1,4 +1,5 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
+import { lostInSum } from '../intern/exact-sums.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import { NAMELESS } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
@@ -19,6 +20,7 @@ interface ResultRow {
   readonly mapping: number;
   samples: number;
   period: number;
+  periodRemainder: number;
   /** Number of threads that have samples in it. */
   threads: number;
 }
@@ -38,13 +40,13 @@ export async function writeResultsCsv(profile: Profile, sink: ByteSink): Promise
   const { events, functions, inputs, mappings, strings } = profile;
   const out = new TextWriter(sink);
   out.put(`period,samples,filename,function,event,percent,tids,dso,build_id,line${inputs === undefined ? '' : ',input'}\n`);
-  for (const { event, input, func, mapping, samples, period, threads } of sortedRows(profile)) {
+  for (const { event, input, func, mapping, samples, period, periodRemainder, threads } of sortedRows(profile)) {
     const filename = func < 0 ? '' : strings.get(functions.file(func));
     const name = func < 0 ? '' : strings.get(functions.name(func));
     const line = func < 0 ? 0 : functions.startLine(func);
     const dso = mapping < 0 ? NAMELESS : mappings[mapping].name || NAMELESS;
     const buildId = mapping < 0 ? '' : mappings[mapping].buildId;
-    out.put(`${wholeNumber(period)},${samples},${quoted(filename || UNRESOLVED)},${quoted(name || UNRESOLVED)},`);
+    out.put(`${wholeNumber(period, periodRemainder)},${samples},${quoted(filename || UNRESOLVED)},${quoted(name || UNRESOLVED)},`);
     out.put(`${quoted(events[event].name)},${percent(period, events[event].period)},${threads},`);
     out.put(`${quoted(dso)},${quoted(buildId)},${line > 0 ? line : ''}${inputs === undefined ? '' : `,${quoted(inputs[input].label)}`}\n`);
     if (out.isFull) await out.flush();
@@ -72,10 +74,11 @@ function collectRows({ functions, locations, processes, stacks, tasks, threads, 
     const { input = 0 } = processes[threads[tasks[totals.task(total)].thread].process];
     const name = func < 0 ? -1 : names.intern(functions.name(func), functions.systemName(func));
     const key = keys.intern(event, name, mapping, input);
-    if (key === rows.length) rows.push({ event, input, func, mapping, samples: 0, period: 0, threads: 0 });
+    if (key === rows.length) rows.push({ event, input, func, mapping, samples: 0, period: 0, periodRemainder: 0, threads: 0 });
     const row = rows[key];
     if (func >= 0 && functions.file(row.func) === 0) row.func = func;
     row.samples += totals.samples(total);
+    row.periodRemainder += lostInSum(row.period, totals.period(total)) + totals.periodRemainder(total);
     row.period += totals.period(total);
     const known = rowThreads.size;
     if (rowThreads.intern(key, tasks[totals.task(total)].thread) === known) row.threads++;

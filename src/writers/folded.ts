@@ -1,6 +1,7 @@
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
+import { ExactSums } from '../intern/exact-sums.ts';
 import { StringTable } from '../intern/string-table.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import { inputLabel, NAMELESS, unresolvedName } from '../profile/names.ts';
@@ -83,19 +84,19 @@ class FoldedLines {
   readonly #tree: FoldedTree;
   /** Rows (comm as a string index, with the input before it where that was asked for; node). */
   readonly #rows: TupleInterner;
-  readonly #weights: Float64Array;
+  readonly #weights = new ExactSums();
 
   constructor(profile: Profile, event: number, { weight = 'period', byInput = false }: FoldedOptions, strings: StringTable, tree: FoldedTree) {
     const { tasks, totals } = profile;
     this.#strings = strings;
     this.#tree = tree;
     this.#rows = new TupleInterner(2, Math.max(16, totals.size));
-    this.#weights = new Float64Array(totals.size);
     const comms = new Uint32Array(tasks.map((task) => strings.intern(`${byInput ? `${commText(inputOf(profile, task))};` : ''}${commText(task.comm)}`)));
     for (let total = 0; total < totals.size; total++) {
       if (totals.event(total) !== event) continue;
       const row = this.#rows.intern(comms[totals.task(total)], tree.nodeOf(totals.stack(total)));
-      this.#weights[row] += weight === 'period' ? totals.period(total) : totals.samples(total);
+      if (weight === 'period') this.#weights.add(row, totals.period(total), totals.periodRemainder(total));
+      else this.#weights.add(row, totals.samples(total));
     }
   }
 
@@ -118,7 +119,8 @@ class FoldedLines {
       const comm = byRank[Math.floor(key / stride)];
       const nodePlace = key % stride;
       const node = nodePlace === 0 ? -1 : order[nodePlace - 1];
-      yield `${this.#stackText(comm, node)} ${wholeNumber(this.#weights[rows.find(comm, node)])}\n`;
+      const row = rows.find(comm, node);
+      yield `${this.#stackText(comm, node)} ${wholeNumber(this.#weights.value(row), this.#weights.remainder(row))}\n`;
     }
   }
 

@@ -5,7 +5,7 @@ import { FUNCTION, LINE, LOCATION, MAPPING, PROFILE, VALUE_TYPE } from './pprof-
 import { addressBias, NONE, type PprofMapping, type PprofTables } from './pprof-tables.ts';
 
 /** Largest integer that an int64 field and a double both hold. */
-export const MAX_INT64 = 2 ** 63 - 1024;
+const MAX_INT64 = 2 ** 63 - 1024;
 
 /** A count as a varint, without a BigInt where 32 bits are enough. A sum beyond int64 becomes the largest value. */
 export function putCount(writer: BinaryWriter, count: number): void {

@@ -2,9 +2,10 @@ import { WireType } from '@bufbuild/protobuf/wire';
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { grown } from '../intern/growable.ts';
 import { PROFILE, SAMPLE } from './pprof-fields.ts';
-import { MAX_INT64 } from './pprof-messages.ts';
 
 const FLUSH_AT_BYTES = 1 << 20;
+/** The largest number that a field of int64 holds. */
+const MAX_INT64 = 2n ** 63n - 1n;
 /** A varint of 64 bits. */
 const MAX_VARINT_BYTES = 10;
 
@@ -39,11 +40,15 @@ export class SampleBytes {
     return this.#length >= FLUSH_AT_BYTES;
   }
 
-  /** Adds an id or a count to the list at work. A count beyond int64 becomes the largest one. */
-  addToList(value: number): void {
+  /**
+   * Adds an id or a count to the list at work. A count beyond int64 becomes the largest one.
+   * @param remainder what the count has more than its double; 0 up to 2^53
+   */
+  addToList(value: number, remainder = 0): void {
     // hot
     if (this.#listLength + MAX_VARINT_BYTES > this.#list.length) this.#list = grown(this.#list, this.#listLength + MAX_VARINT_BYTES);
-    this.#listLength = putVarint(this.#list, this.#listLength, value);
+    const isWide = value > Number.MAX_SAFE_INTEGER;
+    this.#listLength = isWide ? putWideVarint(this.#list, this.#listLength, value, remainder) : putVarint(this.#list, this.#listLength, value);
   }
 
   /** The list at work was the sample's location ids; an empty one is no field. */
@@ -96,10 +101,20 @@ function tag(field: number): number {
   return (field << 3) | WireType.LengthDelimited;
 }
 
-/** Writes a whole number from 0 on as a varint at `at` and returns the place behind it. */
+/** As {@link putVarint}, a count beyond 2^53: `value` + `remainder`. */
+function putWideVarint(bytes: Uint8Array, at: number, value: number, remainder: number): number {
+  const exact = BigInt(value) + BigInt(remainder);
+  let rest = exact < MAX_INT64 ? exact : MAX_INT64;
+  let next = at;
+  for (; rest >= 0x80n; rest >>= 7n) bytes[next++] = Number(rest & 0x7fn) | 0x80;
+  bytes[next++] = Number(rest);
+  return next;
+}
+
+/** Writes a whole number from 0 to 2^53 as a varint at `at` and returns the place behind it. */
 function putVarint(bytes: Uint8Array, at: number, value: number): number {
   // hot
-  let rest = Math.min(value, MAX_INT64);
+  let rest = value;
   let next = at;
   while (rest >= 0x8000_0000) {
     bytes[next++] = (rest & 0x7f) | 0x80;

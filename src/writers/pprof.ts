@@ -2,6 +2,7 @@ import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { ByteSink } from '../bytes/byte-sink.ts';
 import { showRawBytes } from '../bytes/text.ts';
 import { PerfconvError } from '../errors.ts';
+import { lostInSum } from '../intern/exact-sums.ts';
 import type { Profile } from '../profile/profile.ts';
 import { PROFILE } from './pprof-fields.ts';
 import { LabelSets } from './pprof-label-sets.ts';
@@ -64,18 +65,24 @@ async function writeSamples(
   const { stacks, totals } = profile;
   const rows = new SampleRows(totals, labels);
   const values = new Float64Array(types.columns.length);
+  /** What rounding has taken from the values beyond 2^53. */
+  const remainders = new Float64Array(types.columns.length);
   const bytes = new SampleBytes(sink, pieces.take());
   for (let row = 0; row < rows.size; row++) {
     // hot
     for (let stack = rows.stack(row); stack >= 0; stack = stacks.parent(stack)) bytes.addToList(locationId[stacks.location(stack)]);
     bytes.endLocationIds();
     values.fill(0);
+    remainders.fill(0);
     for (let total = rows.firstTotal(row); total >= 0; total = rows.nextTotal(total)) {
       const column = types.countColumn[totals.event(total)];
       values[column] += totals.samples(total);
-      values[column + 1] += totals.period(total);
+      const before = values[column + 1];
+      const period = totals.period(total);
+      values[column + 1] = before + period;
+      if (values[column + 1] > Number.MAX_SAFE_INTEGER) remainders[column + 1] += lostInSum(before, period) + totals.periodRemainder(total);
     }
-    for (let column = 0; column < values.length; column++) bytes.addToList(values[column]);
+    for (let column = 0; column < values.length; column++) bytes.addToList(values[column], remainders[column]);
     bytes.endValues();
     bytes.endSample(labels.encoded(rows.labelSet(row)));
     if (bytes.isFull) await bytes.flush();

@@ -1,3 +1,4 @@
+import { ExactSums } from '../intern/exact-sums.ts';
 import { grown } from '../intern/growable.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import type { Profile } from '../profile/profile.ts';
@@ -10,6 +11,8 @@ export interface ReportRow {
   /** Of the samples that the row is about: with children, also those that only called or were called from there. */
   readonly samples: number;
   readonly period: number;
+  /** What the sum has more than its double; 0 up to 2^53. */
+  readonly periodRemainder: number;
   /** Of the samples that ended there, in the innermost function; equal to the above without children. */
   readonly selfSamples: number;
   readonly selfPeriod: number;
@@ -22,7 +25,9 @@ export class ReportRows {
   readonly #keyCount: number;
   /** A row's cells as a path from the first key to the last: rows (node before, text, symbol). */
   readonly #nodes = new TupleInterner(3, 1024);
-  /** By the path's last node: samples, period, self samples, self period. */
+  /** By the path's last node. */
+  readonly #periods = new ExactSums();
+  /** By the path's last node: samples, self samples, self period. */
   #sums = new Float64Array(4096);
   /** By the path's last node: the last total that was counted there, plus 1. */
   #countedTotal = new Uint32Array(1024);
@@ -42,8 +47,8 @@ export class ReportRows {
     const stack = totals.stack(total);
     const leaf = stack < 0 ? -1 : stacks.location(stack);
     const leafNode = this.#nodeOf(event, task, leaf, 0);
-    this.#sums[leafNode * 4 + 2] += totals.samples(total);
-    this.#sums[leafNode * 4 + 3] += totals.period(total);
+    this.#sums[leafNode * 3 + 1] += totals.samples(total);
+    this.#sums[leafNode * 3 + 2] += totals.period(total);
     this.#count(leafNode, total);
     if (!withChildren) return;
     for (let at = stack; at >= 0; at = stacks.parent(at)) {
@@ -56,8 +61,9 @@ export class ReportRows {
   #count(node: number, total: number): void {
     if (this.#countedTotal[node] === total + 1) return;
     this.#countedTotal[node] = total + 1;
-    this.#sums[node * 4] += this.#profile.totals.samples(total);
-    this.#sums[node * 4 + 1] += this.#profile.totals.period(total);
+    const { totals } = this.#profile;
+    this.#sums[node * 3] += totals.samples(total);
+    this.#periods.add(node, totals.period(total), totals.periodRemainder(total));
   }
 
   #nodeOf(event: number, task: number, location: number, nth: number): number {
@@ -67,7 +73,7 @@ export class ReportRows {
     }
     if (node >= this.#countedTotal.length) {
       this.#countedTotal = grown(this.#countedTotal, node + 1);
-      this.#sums = grown(this.#sums, this.#countedTotal.length * 4);
+      this.#sums = grown(this.#sums, this.#countedTotal.length * 3);
     }
     return node;
   }
@@ -78,8 +84,9 @@ export class ReportRows {
     for (let node = 0; node < this.#nodes.size; node++) {
       // Nodes on the way to a last key were never counted.
       if (node >= this.#countedTotal.length || this.#countedTotal[node] === 0) continue;
-      const [samples, period, selfSamples, selfPeriod] = this.#sums.subarray(node * 4, node * 4 + 4);
-      rows.push({ texts: this.#textsOf(node), samples, period, selfSamples, selfPeriod });
+      const [samples, selfSamples, selfPeriod] = this.#sums.subarray(node * 3, node * 3 + 3);
+      const [period, periodRemainder] = [this.#periods.value(node), this.#periods.remainder(node)];
+      rows.push({ texts: this.#textsOf(node), samples, period, periodRemainder, selfSamples, selfPeriod });
     }
     return rows;
   }

@@ -90,7 +90,7 @@ async function writeTable(
   out.put(`   per       period samples ${children ? '  self ' : ''}${columnsText(keys)}\n`);
   for (const row of shown) {
     const self = children ? `${percentText(selfWeightOf(row))} ` : '';
-    const numbers = `${percentText(weightOf(row))} ${wholeNumber(row.period).padStart(12)} ${String(row.samples).padStart(7)}`;
+    const numbers = `${percentText(weightOf(row))} ${wholeNumber(row.period, row.periodRemainder).padStart(12)} ${String(row.samples).padStart(7)}`;
     out.put(`${numbers} ${self}${columnsText(row.texts)}\n`);
     if (out.isFull) await out.flush();
   }
@@ -98,8 +98,8 @@ async function writeTable(
 }
 
 function headline(profile: Profile, index: number): string {
-  const { name, unit, samples, period } = profile.events[index];
-  return `# ${printable(name)}: ${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period)}${unit === 'nanoseconds' ? ' ns' : ''}\n`;
+  const { name, unit, samples, period, periodRemainder } = profile.events[index];
+  return `# ${printable(name)}: ${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period, periodRemainder)}${unit === 'nanoseconds' ? ' ns' : ''}\n`;
 }
 
 function compareTexts(a: readonly string[], b: readonly string[]): number {

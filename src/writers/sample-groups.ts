@@ -1,4 +1,5 @@
 import { ascendingOrder } from '../intern/ascending-order.ts';
+import { ExactSums } from '../intern/exact-sums.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import type { SampleTable } from '../profile/tables.ts';
 
@@ -12,8 +13,9 @@ export interface SampleGroup {
   readonly part: number;
   /** Rows of the sample table, in its order. */
   readonly rows: Uint32Array;
-  /** Sum of the samples' periods. */
+  /** Sum of the samples' periods, and what it has more than its double: 0 up to 2^53. */
   readonly period: number;
+  readonly periodRemainder: number;
 }
 
 /**
@@ -24,16 +26,13 @@ export function groupSamples(samples: SampleTable, subjectOf: (row: number) => n
   const groups = new TupleInterner(3, 256);
   const groupOfRow = new Uint32Array(samples.size);
   const counts: number[] = [];
-  const periods: number[] = [];
+  const periods = new ExactSums();
   for (let row = 0; row < samples.size; row++) {
     const group = groups.intern(samples.event[row], subjectOf(row), partOf(row));
-    if (group === counts.length) {
-      counts.push(0);
-      periods.push(0);
-    }
+    if (group === counts.length) counts.push(0);
     groupOfRow[row] = group;
     counts[group]++;
-    periods[group] += samples.period[row];
+    periods.add(group, samples.period[row], samples.periodRemainder(row));
   }
   const rows = new Uint32Array(samples.size);
   const starts: number[] = [];
@@ -49,7 +48,8 @@ export function groupSamples(samples: SampleTable, subjectOf: (row: number) => n
     subject: groups.words[group * 3 + 1] | 0,
     part: groups.words[group * 3 + 2] | 0,
     rows: rows.subarray(starts[group], starts[group] + count),
-    period: periods[group],
+    period: periods.value(group),
+    periodRemainder: periods.remainder(group),
   }));
 }
 

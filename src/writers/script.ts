@@ -9,6 +9,7 @@ import { DetailColumns } from './script-details.ts';
 import { DETAIL_OF_FIELD, type ScriptField, type ScriptFieldChoice, scriptFieldsOf } from './script-fields.ts';
 import { TextWriter } from './text-writer.ts';
 import { TimeOfDay } from './time-of-day.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from './script-fields.ts';
 
@@ -127,7 +128,7 @@ class SamplePrinter {
       line += `${this.#timeOfDay.text(samples.timeNs[row], this.#decimals)} `;
     }
     if (fields.has('time') && !Number.isNaN(samples.timeNs[row])) line += `${this.#time(samples.timeNs[row])}: `;
-    if (fields.has('period')) line += `${String(samples.period[row]).padStart(10)} `;
+    if (fields.has('period')) line += `${wholeNumber(samples.period[row], samples.periodRemainder(row)).padStart(10)} `;
     if (fields.has('event')) line += `${this.#paddedEvents[eventIndex]}: `;
     if (fields.has('trace') && detail >= 0) line += this.#payloadText(event, detail);
     if (this.#details !== undefined && detail >= 0) line += this.#details.beforeIp(detail, fields, event.hasWeightStruct ?? false);

@@ -6,6 +6,7 @@ import { type Frame, FrameTree } from './frame-tree.ts';
 import { JsonWriter } from './json-text.ts';
 import { groupSamples, type SampleGroup, sortByTime } from './sample-groups.ts';
 import { findTimelineEvent } from './timeline-event.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export interface SpeedscopeOptions {
   /** What makes a profile of its own, beside the event. */
@@ -140,7 +141,9 @@ async function writeProfile(
   const unit = options.weight === 'period' && event.unit === 'nanoseconds' ? 'nanoseconds' : 'none';
   out.put('{"type":"sampled","name":');
   out.quoted(groupName(profile, event, group, options.group));
-  out.put(`,"unit":"${unit}","startValue":0,"endValue":${totalWeight(group, options)},\n"samples":[`);
+  out.put(
+    `,"unit":"${unit}","startValue":0,"endValue":${options.weight === 'period' ? wholeNumber(group.period, group.periodRemainder) : group.rows.length},\n"samples":[`,
+  );
 
   const path: number[] = [];
   for (let i = 0; i < group.rows.length; i++) {
@@ -163,7 +166,8 @@ async function writeProfile(
     const weight = options.weight === 'period' ? samples.period[group.rows[i]] : 1;
     if (weight === 0) zeroWeights++;
     if (i > 0) out.char(COMMA);
-    out.number(weight);
+    if (weight <= Number.MAX_SAFE_INTEGER) out.number(weight);
+    else out.put(wholeNumber(weight, samples.periodRemainder(group.rows[i])));
     if (out.isFull) await out.flush();
   }
   out.put(']}');

@@ -61,7 +61,7 @@ describe.each(['little', 'big'] as const)('perf_event_attr, %s-endian', (byteOrd
       type: 9,
       sizeBytes,
       config: 0xfedc_ba98_7654_3210n,
-      samplePeriod: 100_003,
+      samplePeriod: 100_003n,
       sampleType: 0x1000001,
       readFormat: 0x14,
       flags: new Set(sizeBytes >= 120 ? [...flags, 'aux_start_paused', 'aux_resume'] : flags),

@@ -32,7 +32,7 @@ describe('RecordLog', () => {
     log.sample(5, 12.5, 2, 99, 100, 101, 250_000, 0xffff_fff0, 0xffff_ffff);
     expect(log.size).toBe(1);
     expect([log.nr(0), log.type(0), log.typeName(0), log.timeNs(0), log.pid(0), log.tid(0)]).toEqual([5, 9, 'SAMPLE', 12.5, 100, 101]);
-    expect(log.details(0)).toEqual({ kind: 'sample', event: 2, period: 250_000, ipLo: 0xffff_fff0, ipHi: 0xffff_ffff });
+    expect(log.details(0)).toEqual({ kind: 'sample', event: 2, period: 250_000, periodRemainder: 0, ipLo: 0xffff_fff0, ipHi: 0xffff_ffff });
   });
 
   const own: [string, SideBand, number, number, object][] = [

@@ -1,0 +1,167 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ExactSums } from '../src/intern/exact-sums.ts';
+import { parseCsv } from './support/parse-csv.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from './support/perf-encoder.ts';
+import { readPprof } from './support/read-pprof.ts';
+import { runMain } from './support/run-main.ts';
+
+// Numbers of 64 bits in every table and text, to the last digit: doubles have them up to 2^53 only.
+
+const ATTR: AttrSpec = {
+  name: 'cycles',
+  type: 4,
+  config: 1n,
+  period: 1n,
+  ids: [7n],
+  sampleType: ['identifier', 'ip', 'tid', 'time', 'period'],
+  flags: ['sampleIdAll'],
+};
+const ODD = 2n ** 53n + 1n;
+const LARGE = 2n ** 62n + 12_345_678_901n;
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'perfconv-exact-'));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const put = (name: string, attrs: readonly AttrSpec[], records: readonly RecordSpec[]): string => {
+  const path = join(dir, name);
+  writeFileSync(path, encodeFile({ attrs, records, features: { eventDesc: true } }));
+  return path;
+};
+
+const run = async (...args: string[]): Promise<string> => {
+  const { status, stdout, stderr } = await runMain(['-q', ...args]);
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+  return stdout.toString();
+};
+
+const sample = (period: bigint, time: bigint, ip = 0x40_0010n): RecordSpec => record.sample({ id: 7n, ip, pid: 100, time, period });
+const map = record.mmap2({ pid: 100, addr: 0x40_0000n, len: 0x2000n, filename: '/bin/app' }, { sampleId: { time: 1n } });
+
+/** What every format says of the sums of a recording's periods. */
+async function sumsOf(...inputs: string[]): Promise<Record<string, bigint>> {
+  const add = (numbers: Iterable<string | bigint>): bigint => [...numbers].reduce((sum: bigint, number) => sum + BigInt(number), 0n);
+  const tables = join(dir, 'tables');
+  const merged = join(dir, 'merged.pb');
+  await run(...inputs, '-t', 'csv', '-o', `${tables}/`);
+  await run(...inputs, '-o', merged);
+  await run(...inputs, '-t', 'folded', '-o', join(dir, 'all.folded'));
+  await run(...inputs, '-o', join(dir, 'all.speedscope.json'));
+  const speedscope = readFileSync(join(dir, 'all.speedscope.json'), 'utf8');
+  const periods = (table: string) => parseCsv(readFileSync(join(tables, `${table}.csv`), 'utf8')).map(({ period }) => period);
+  const report = await run('report', ...inputs);
+  const { samples } = readPprof(readFileSync(merged));
+  return {
+    results: add(periods('results')),
+    processes: add(periods('processes')),
+    folded: add([...readFileSync(join(dir, 'all.folded'), 'utf8').matchAll(/ (\d+)$/gm)].map(([, number]) => number)),
+    headline: add([...report.matchAll(/period (\d+)/g)].map(([, number]) => number)),
+    report: add([...report.matchAll(/^ *[\d.]+ +(\d+) /gm)].map(([, number]) => number)),
+    speedscopeEnds: add([...speedscope.matchAll(/"endValue":(\d+)/g)].map(([, number]) => number)),
+    speedscopeWeights: add([...speedscope.matchAll(/"weights":\[([\d,]+)\]/g)].flatMap(([, list]) => list.split(','))),
+    pprof: add(samples.map(({ values }) => values.get('cycles/count') ?? 0n)),
+  };
+}
+
+const everywhere = (sum: bigint) =>
+  Object.fromEntries(['results', 'processes', 'folded', 'headline', 'report', 'speedscopeEnds', 'speedscopeWeights', 'pprof'].map((key) => [key, sum]));
+
+describe('periods', () => {
+  test.each([
+    ['one', [ODD]],
+    ['that add up beyond 2^53', [2n ** 53n - 1n, 1n, 1n]],
+    ['that are odd and even', [ODD, ODD + 1n, 3n, ODD + 2n]],
+    ['of 2^62 and more', [LARGE, ODD]],
+  ])('%s: sums are exact in every format', async (_what, periods) => {
+    const input = put('sums.data', [ATTR], [map, ...periods.map((period, i) => sample(period, BigInt(i + 2), i % 2 === 0 ? 0x40_0010n : 0x40_0011n))]);
+    const sum = periods.reduce((all, period) => all + period);
+    expect(await sumsOf(input)).toEqual(everywhere(sum));
+    const [event] = JSON.parse(await run('info', '--json', input)).events;
+    expect(BigInt(event.period)).toBe(sum);
+    expect(await run('info', input)).toContain(`period ${sum.toLocaleString('en-US')}`);
+  });
+
+  test('of merged recordings add up exactly', async () => {
+    const inputs = [ODD, ODD + 2n, LARGE].map((period, i) => put(`merged-${i}.data`, [ATTR], [map, sample(period, 2n), sample(1n, 3n)]));
+    expect(await sumsOf(...inputs)).toEqual(everywhere(2n * ODD + 2n + LARGE + 3n));
+  });
+
+  test.each([ODD, 2n ** 63n + 1n, 2n ** 64n - 1n])('of single samples are exact in text: %d', async (period) => {
+    const input = put('single.data', [ATTR], [map, sample(period, 5n), sample(4n, 6n)]);
+    expect(await run(input, '-t', 'script', '-F', 'period', '-o', '-')).toMatch(new RegExp(`^ *${period} *\\n *4 *\\n$`));
+    expect(await run('dump', '--type', 'SAMPLE', input)).toContain(` period=${period}\n`);
+    await run(input, '-t', 'csv', '-o', `${join(dir, 'single')}/`);
+    expect(readFileSync(join(dir, 'single/overview.csv'), 'utf8')).toContain(`,4194320,${period},`);
+  });
+
+  test('that were asked for, and not carried by the samples', async () => {
+    const attr: AttrSpec = { ...ATTR, period: ODD, sampleType: ['identifier', 'ip', 'tid', 'time'] };
+    const input = put('fixed.data', [attr], [map, sample(0n, 2n), sample(0n, 3n)]);
+    expect(await sumsOf(input)).toEqual(everywhere(2n * ODD));
+    const [event] = JSON.parse(await run('info', '--json', input)).events;
+    expect([event.attr.samplePeriod, event.period]).toEqual([String(ODD), String(2n * ODD)]);
+    expect(await run('info', input)).toContain(`sample_period ${ODD}`);
+  });
+
+  test('that counters have grown by', async () => {
+    const attr: AttrSpec = { ...ATTR, sampleType: [...(ATTR.sampleType ?? []), 'read'], readFormat: ['id'] };
+    const start = 2n ** 60n + 1n;
+    const read = (value: bigint, time: bigint) => record.sample({ id: 7n, ip: 0x40_0010n, pid: 100, time, period: 1n, read: { values: [{ value, id: 7n }] } });
+    const input = put('read.data', [attr], [map, read(start, 2n), read(start + 3n, 3n), read(start + 3n + ODD, 4n)]);
+    expect(await run(input, '-t', 'script', '-F', 'period', '-o', '-')).toMatch(new RegExp(`^ *${start} *\\n *3 *\\n *${ODD} *\\n$`));
+    expect(await sumsOf(input)).toEqual(everywhere(start + 3n + ODD));
+  });
+});
+
+describe('addresses, lengths, offsets and counts', () => {
+  const attrs = [{ ...ATTR, ids: [7n, ODD] }];
+  const kernel = { addr: 0x1234_5678_9abc_def1n, len: 0xffff_ffff_9fff_ffffn, pgoff: 0x8765_4321_0fed_cba9n };
+
+  test('of maps, of symbols of the kernel, and of what was lost', async () => {
+    const records = [
+      record.mmap({ pid: -1, tid: 0, ...kernel, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel, sampleId: { time: 1n } }),
+      record.mmap2({ pid: 100, addr: kernel.pgoff, len: kernel.addr, pgoff: kernel.len, filename: '/bin/app' }, { sampleId: { time: 2n } }),
+      record.ksymbol({ addr: kernel.pgoff, len: 0xffff_ffff, name: 'bpf' }, { sampleId: { time: 3n } }),
+      record.lost({ lost: ODD }, { sampleId: { time: 4n } }),
+      sample(1n, 5n, kernel.addr),
+    ];
+    const input = put('maps.data', attrs, records);
+    await run(input, '-t', 'csv', '-o', `${join(dir, 'maps')}/`);
+    const rows = parseCsv(readFileSync(join(dir, 'maps/overview.csv'), 'utf8')).map((row) => [row.info, row.info2, row.info3, row.info4]);
+    expect(rows).toEqual([
+      ['[kernel.kallsyms]_text', ...[kernel.addr, kernel.len, kernel.pgoff].map(String)],
+      ['/bin/app', ...[kernel.pgoff, kernel.addr, kernel.len].map(String)],
+      ['bpf', String(kernel.pgoff), '4294967295', ''],
+      [String(ODD), '', '', ''],
+      [String(kernel.addr), '1', '', ''],
+    ]);
+    const dumped = await run('dump', '--json', input);
+    for (const number of [kernel.addr, kernel.len, kernel.pgoff]) expect(dumped).toContain(`"0x${number.toString(16)}"`);
+    expect(dumped).toContain(`"lost":"${ODD}"`);
+  });
+
+  test('of ids', async () => {
+    const input = put('ids.data', attrs, [sample(1n, 5n)]);
+    expect(JSON.parse(await run('info', '--json', input)).events[0].ids).toEqual([7, String(ODD)]);
+    expect(await run('info', input)).toContain(`7 ${ODD}`);
+  });
+});
+
+test('ExactSums has every digit, whatever the order', () => {
+  const numbers = fc.array(fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.bigInt({ min: 0n, max: 9n })), { minLength: 1, maxLength: 50 });
+  fc.assert(
+    fc.property(numbers, (list) => {
+      const sums = new ExactSums();
+      for (const number of list) sums.add(300, Number(number), Number(number - BigInt(Number(number))));
+      expect(BigInt(sums.value(300)) + BigInt(sums.remainder(300))).toBe(list.reduce((sum, number) => sum + number));
+      expect([sums.value(0), sums.remainder(0), sums.value(10_000)]).toEqual([0, 0, 0]);
+    }),
+  );
+});
