@@ -1,5 +1,6 @@
 import { type RecordingSource, recordingBytes } from './bytes/byte-source.ts';
 import type { Diagnostic, Diagnostics } from './diagnostics.ts';
+import type { ExactInteger } from './exact-integer.ts';
 import { withoutHome, withoutHomes } from './info/anonymous.ts';
 import { type EventInfo, eventInfos, type GroupInfo, groupInfos } from './info/event-info.ts';
 import { type MachineInfo, machineInfo } from './info/machine-info.ts';
@@ -45,9 +46,9 @@ export interface RecordingInfo extends MachineInfo {
     | { readonly version: number; readonly type: number; readonly level: number; readonly ratio: number; readonly mmapBytes: number }
     | undefined;
   /** Version of the layout of a recording that is a directory. */
-  readonly directoryVersion?: number | undefined;
+  readonly directoryVersion?: ExactInteger | undefined;
   /** Hardware trace (Intel PT, Arm CoreSight): pieces, and their bytes by the header's index. */
-  readonly auxtrace?: { readonly entries: number; readonly sizeBytes: number } | undefined;
+  readonly auxtrace?: { readonly entries: number; readonly sizeBytes: ExactInteger } | undefined;
   /** Whether the header says that samples carry branch stacks. */
   readonly hasBranchStacks: boolean;
   /** Whether it is a recording of `perf stat`. */

@@ -7,7 +7,7 @@ const src = fileURLToPath(new URL('../src', import.meta.url));
 
 /**
  * What each room may import: the arrows of the picture in the design, and no others. `root` are the files of src/
- * itself that put the rooms together (convert.ts, read-profile.ts …); addresses, errors, diagnostics and printable are leaves for all.
+ * itself that put the rooms together (convert.ts, read-profile.ts …); addresses, errors, exact integers, diagnostics and printable are leaves for all.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   leaf: [],
@@ -29,7 +29,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   proto: [],
 };
 
-const LEAVES = ['addresses.ts', 'errors.ts', 'diagnostics.ts', 'printable.ts'];
+const LEAVES = ['addresses.ts', 'errors.ts', 'exact-integer.ts', 'diagnostics.ts', 'printable.ts'];
 /** Rooms of what runs in Node only. */
 const NODE_ROOMS = ['host', 'cli'];
 

@@ -147,6 +147,16 @@ describe('addresses, lengths, offsets and counts', () => {
     expect(dumped).toContain(`"lost":"${ODD}"`);
   });
 
+  test('of memory and clocks', async () => {
+    const path = join(dir, 'machine.data');
+    const features = { totalMem: ODD, clockid: ODD, numaTopology: [{ node: 0, total: ODD, free: 7n, cpus: '0' }], dirFormat: ODD } as const;
+    writeFileSync(path, encodeFile({ attrs: [ATTR], records: [sample(1n, 5n)], features }));
+    const info = JSON.parse(await run('info', '--json', path));
+    expect([info.host.totalMemKib, info.clock.resolutionNs, info.numaNodes[0].memTotalKib, info.directoryVersion]).toEqual([ODD, ODD, ODD, ODD].map(String));
+    expect(info.numaNodes[0].memFreeKib).toBe(7);
+    expect(await run('info', path)).toContain(`resolution ${ODD} ns`);
+  });
+
   test('of ids', async () => {
     const input = put('ids.data', attrs, [sample(1n, 5n)]);
     expect(JSON.parse(await run('info', '--json', input)).events[0].ids).toEqual([7, String(ODD)]);

@@ -1,3 +1,4 @@
+import type { ExactInteger } from '../exact-integer.ts';
 import type { RecordingInfo } from '../recording-info.ts';
 import { type Fact, inlineList, list } from './info-layout.ts';
 
@@ -13,7 +14,7 @@ export function machineFacts(info: RecordingInfo, verbose: boolean): Fact[] {
     ['cpu', host.cpuDescription],
     ['cpuid', host.cpuid],
     ['cpus', host.cpusOnline === undefined ? undefined : `${host.cpusOnline} online of ${host.cpusAvailable}`],
-    ['memory', host.totalMemKib === undefined ? undefined : binary(host.totalMemKib * 1024)],
+    ['memory', host.totalMemKib === undefined ? undefined : binary(host.totalMemKib, 1024)],
     ['cache line', host.cacheLineBytes === undefined ? undefined : `${host.cacheLineBytes} bytes`],
     ['sockets', topology && cpuLists(topology.sockets, verbose)],
     ['dies', topology?.dies && cpuLists(topology.dies, verbose)],
@@ -22,7 +23,7 @@ export function machineFacts(info: RecordingInfo, verbose: boolean): Fact[] {
     ['caches', more(cacheTexts(info.caches, verbose))],
     [
       'numa nodes',
-      more((info.numaNodes ?? []).map((node) => `${node.node}: cpus ${node.cpus}, ${binary(node.memTotalKib * 1024)}, ${binary(node.memFreeKib * 1024)} free`)),
+      more((info.numaNodes ?? []).map((node) => `${node.node}: cpus ${node.cpus}, ${binary(node.memTotalKib, 1024)}, ${binary(node.memFreeKib, 1024)} free`)),
     ],
     [
       'memory blocks',
@@ -79,9 +80,9 @@ function domainTexts({ schedDomains }: RecordingInfo, verbose: boolean): string[
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** Bytes in the largest unit of 1024 that leaves at least one: `23.5 GiB`, `128 MiB`. */
-function binary(bytes: number): string {
-  let value = bytes;
+/** So many times so many bytes, in the largest unit of 1024 that leaves at least one: `23.5 GiB`, `128 MiB`. */
+function binary(count: ExactInteger, bytes = 1): string {
+  let value = Number(count) * bytes;
   let unit = 0;
   for (; value >= 1024 && unit < UNITS.length - 1; unit++) value /= 1024;
   return `${Number.isInteger(value) ? value : value.toFixed(1)} ${UNITS[unit]}`;

@@ -1,9 +1,9 @@
+import { type ExactInteger, exactInteger } from '../exact-integer.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { branchSampleNames, readFormatNames, sampleTypeNames } from '../perfdata/attr-names.ts';
 import { PERF_TYPE_BREAKPOINT } from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { SessionResult } from '../session/session.ts';
-import { type ExactInteger, exactInteger } from './exact-integer.ts';
 
 /**
  * What was asked of the kernel for an event: perf_event_attr field by field, names in camel case. As in `perf evlist -v`,

@@ -1,3 +1,4 @@
+import { type ExactInteger, exactInteger } from '../exact-integer.ts';
 import type { CacheLevel, CpuDomains, NumaNode } from '../perfdata/features/topology.ts';
 import type { Features } from '../perfdata/features.ts';
 
@@ -12,7 +13,7 @@ export interface HostInfo {
   readonly cpuid?: string | undefined;
   readonly cpusOnline?: number | undefined;
   readonly cpusAvailable?: number | undefined;
-  readonly totalMemKib?: number | undefined;
+  readonly totalMemKib?: ExactInteger | undefined;
   readonly cacheLineBytes?: number | undefined;
 }
 
@@ -29,9 +30,9 @@ export interface TopologyInfo {
 
 /** Physical memory, in blocks of one size. */
 export interface MemoryInfo {
-  readonly blockBytes: number;
+  readonly blockBytes: ExactInteger;
   /** `blocks` lists the numbers of the blocks. */
-  readonly nodes: readonly { readonly node: number; readonly sizeBytes: number; readonly blocks: string }[];
+  readonly nodes: readonly { readonly node: ExactInteger; readonly sizeBytes: ExactInteger; readonly blocks: string }[];
 }
 
 /** A performance monitoring unit, with what it says of itself. */
@@ -118,7 +119,10 @@ function topologyInfo({ cpuTopology }: Features): TopologyInfo | undefined {
 function memoryInfo({ memTopology }: Features): MemoryInfo | undefined {
   if (memTopology === undefined) return undefined;
   const { blockBytes, nodes } = memTopology;
-  return { blockBytes, nodes: nodes.map(({ node, blockCount, blocks }) => ({ node, sizeBytes: blockCount * blockBytes, blocks })) };
+  return {
+    blockBytes,
+    nodes: nodes.map(({ node, blockCount, blocks }) => ({ node, sizeBytes: exactInteger(BigInt(blockCount) * BigInt(blockBytes)), blocks })),
+  };
 }
 
 /** Four features tell of PMUs: their types, the caps of the one called `cpu`, those of the others, and whose CPUs they count. */

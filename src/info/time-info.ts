@@ -1,3 +1,4 @@
+import type { ExactInteger } from '../exact-integer.ts';
 import { clockName } from '../perfdata/attr-names.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { SessionEvent } from '../session/events.ts';
@@ -8,7 +9,7 @@ export interface ClockInfo {
   readonly clockid?: number | undefined;
   /** `monotonic`; `perf` is the kernel's own clock. */
   readonly name: string;
-  readonly resolutionNs?: number | undefined;
+  readonly resolutionNs?: ExactInteger | undefined;
   /** One moment by the wall clock (also as ISO 8601) and by this one. */
   readonly reference?: { readonly wallClockNs: string; readonly wallClock: string; readonly clockNs: string } | undefined;
 }

@@ -122,7 +122,7 @@ function topologyLines({ topology, numaNodes = [], caches = [], memory }: Record
     ...(caches.length > 0 ? ['# CPU cache info:'] : []),
     ...caches.map(({ level, type, size, cpus }) => `#  L${level} ${type.padEnd(15)} ${size.padStart(8)} [${cpus}]`),
     ...(memory === undefined ? [] : [`# memory nodes (nr ${memory.nodes.length}, block size 0x${memory.blockBytes.toString(16)}):`]),
-    ...(memory?.nodes ?? []).map(({ node, sizeBytes, blocks }) => `# ${String(node).padStart(4)} [${binary(sizeBytes)}]: ${blocks}`),
+    ...(memory?.nodes ?? []).map(({ node, sizeBytes, blocks }) => `# ${String(node).padStart(4)} [${binary(Number(sizeBytes))}]: ${blocks}`),
   ];
 }
 
@@ -162,7 +162,7 @@ function otherLines(info: RecordingInfo): string[] {
           `# time of last sample : ${micros(headerSampleTime.lastNs)}`,
           `# sample duration : ${(durationNs / 1e6).toFixed(3).padStart(10)} ms`,
         ]),
-    ...(clock.resolutionNs === undefined ? [] : [`# clockid frequency: ${clock.resolutionNs * 1000} MHz`]),
+    ...(clock.resolutionNs === undefined ? [] : [`# clockid frequency: ${Number(clock.resolutionNs) * 1000} MHz`]),
     ...(clock.reference === undefined ? [] : [`# clockid: ${clock.name} (${clock.clockid})`, referenceLine(info)]),
     ...(info.directoryVersion === undefined ? [] : [`# directory data version : ${info.directoryVersion}`]),
     ...(compression === undefined

@@ -1,3 +1,4 @@
+import type { ExactInteger } from '../../exact-integer.ts';
 import * as abi from '../constants.ts';
 import type { FeatureReaders } from './section-reader.ts';
 
@@ -6,7 +7,7 @@ export interface ClockFeatures {
   /** Times of the first and the last sample, in the recording's clock; both 0 where perf did not look at its samples. */
   sampleTime?: { readonly first: bigint; readonly last: bigint };
   /** Resolution of the clock that `perf record -k` names, in nanoseconds. */
-  clockidResolutionNs?: number;
+  clockidResolutionNs?: ExactInteger;
   /** One moment by two clocks: nanoseconds of the wall clock and of the clock that samples carry. */
   clockData?: { readonly clockid: number; readonly wallClockNs: bigint; readonly clockNs: bigint };
 }
@@ -17,7 +18,7 @@ export const CLOCK_READERS: FeatureReaders<ClockFeatures> = {
     features.sampleTime = { first: section.u64(), last: section.u64() };
   },
   [abi.HEADER_CLOCKID]: (features, section) => {
-    features.clockidResolutionNs = section.size();
+    features.clockidResolutionNs = section.exact();
   },
   [abi.HEADER_CLOCK_DATA]: (features, section) => {
     section.u32(); // version, 1

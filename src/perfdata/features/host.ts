@@ -1,3 +1,4 @@
+import type { ExactInteger } from '../../exact-integer.ts';
 import * as abi from '../constants.ts';
 import type { FeatureReaders } from './section-reader.ts';
 
@@ -16,7 +17,7 @@ export interface HostFeatures {
   /** On x86 vendor, family, model and stepping, with commas between. */
   cpuid?: string;
   /** Memory of the machine in KiB. */
-  totalMemKib?: number;
+  totalMemKib?: ExactInteger;
   /** perf's arguments, its own name first. */
   cmdline?: readonly string[];
   /** ELF's number of the machine (EM_X86_64 is 62) and its flags. */
@@ -49,7 +50,7 @@ export const HOST_READERS: FeatureReaders<HostFeatures> = {
     features.cpuid = section.string();
   },
   [abi.HEADER_TOTAL_MEM]: (features, section) => {
-    features.totalMemKib = section.size();
+    features.totalMemKib = section.exact();
   },
   [abi.HEADER_CMDLINE]: (features, section) => {
     const words: string[] = [];

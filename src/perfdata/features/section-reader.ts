@@ -1,4 +1,5 @@
 import { ByteView } from '../../bytes/byte-view.ts';
+import { type ExactInteger, exactInteger } from '../../exact-integer.ts';
 
 /**
  * Reads one feature into what is known so far. A reader of a list puts the list into `features` before it fills it: what
@@ -39,7 +40,12 @@ export class SectionReader {
     return this.view.big(this.#step(8));
   }
 
-  /** A u64 as a double: exact up to 2^53. For sizes and counts. */
+  /** A u64 to be shown. */
+  exact(): ExactInteger {
+    return exactInteger(this.u64());
+  }
+
+  /** A u64 as a double: exact up to 2^53. For sizes and counts of what follows. */
   size(): number {
     return this.view.u64(this.#step(8));
   }

@@ -1,12 +1,13 @@
+import { type ExactInteger, exactInteger } from '../../exact-integer.ts';
 import * as abi from '../constants.ts';
 import type { FeatureReaders } from './section-reader.ts';
 
 /** How the data lie in the recording. */
 export interface StorageFeatures {
   /** The hardware trace: pieces and their bytes, payload and record headers. */
-  auxtrace?: { readonly entries: number; readonly sizeBytes: number };
+  auxtrace?: { readonly entries: number; readonly sizeBytes: ExactInteger };
   /** Version of the layout of a recording that is a directory. */
-  dirFormatVersion?: number;
+  dirFormatVersion?: ExactInteger;
   /** PERF_RECORD_COMPRESSED: type 1 is zstd; `ratio` is that of the whole data, a whole number. */
   compressed?: { readonly version: number; readonly type: number; readonly level: number; readonly ratio: number; readonly mmapBytes: number };
 }
@@ -23,16 +24,16 @@ export const STORAGE_READERS: FeatureReaders<StorageFeatures> = {
     const hasCount = section.remaining % AUXTRACE_ENTRY_BYTES !== 0;
     const count = hasCount ? section.size() : section.remaining / AUXTRACE_ENTRY_BYTES;
     let entries = 0;
-    let sizeBytes = 0;
+    let sizeBytes = 0n;
     for (; entries < count && section.remaining >= AUXTRACE_ENTRY_BYTES; entries++) {
       section.u64();
-      sizeBytes += section.size();
+      sizeBytes += section.u64();
     }
-    features.auxtrace = { entries, sizeBytes };
+    features.auxtrace = { entries, sizeBytes: exactInteger(sizeBytes) };
     if (entries < count) throw new RangeError('index overruns section');
   },
   [abi.HEADER_DIR_FORMAT]: (features, section) => {
-    features.dirFormatVersion = section.size();
+    features.dirFormatVersion = section.exact();
   },
   [abi.HEADER_COMPRESSED]: (features, section) => {
     features.compressed = { version: section.u32(), type: section.u32(), level: section.u32(), ratio: section.u32(), mmapBytes: section.u32() };

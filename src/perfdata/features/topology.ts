@@ -1,3 +1,4 @@
+import type { ExactInteger } from '../../exact-integer.ts';
 import * as abi from '../constants.ts';
 import type { HostFeatures } from './host.ts';
 import type { FeatureReaders, SectionReader } from './section-reader.ts';
@@ -25,8 +26,8 @@ export interface CpuTopology {
 /** A node of a machine whose memory is not equally far from all CPUs. */
 export interface NumaNode {
   readonly node: number;
-  readonly memTotalKib: number;
-  readonly memFreeKib: number;
+  readonly memTotalKib: ExactInteger;
+  readonly memFreeKib: ExactInteger;
   readonly cpus: string;
 }
 
@@ -46,9 +47,9 @@ export interface CacheLevel {
 
 /** Which blocks of physical memory belong to which node. */
 export interface MemTopology {
-  readonly blockBytes: number;
+  readonly blockBytes: ExactInteger;
   /** `blocks` are the numbers of the blocks as a list, `blockCount` is how many they are. */
-  readonly nodes: readonly { readonly node: number; readonly blockCount: number; readonly blocks: string }[];
+  readonly nodes: readonly { readonly node: ExactInteger; readonly blockCount: number; readonly blocks: string }[];
 }
 
 /** Scheduling domains, per CPU. */
@@ -82,7 +83,7 @@ export const TOPOLOGY_READERS: FeatureReaders<KnownFeatures> = {
   [abi.HEADER_NUMA_TOPOLOGY]: (features, section) => {
     const nodes: NumaNode[] = [];
     features.numaTopology = nodes;
-    section.fill(nodes, section.u32(), () => ({ node: section.u32(), memTotalKib: section.size(), memFreeKib: section.size(), cpus: section.string() }));
+    section.fill(nodes, section.u32(), () => ({ node: section.u32(), memTotalKib: section.exact(), memFreeKib: section.exact(), cpus: section.string() }));
   },
   [abi.HEADER_CACHE]: (features, section) => {
     const levels: CacheLevel[] = [];
@@ -100,10 +101,10 @@ export const TOPOLOGY_READERS: FeatureReaders<KnownFeatures> = {
   },
   [abi.HEADER_MEM_TOPOLOGY]: (features, section) => {
     section.u64(); // version, 1
-    const nodes: { node: number; blockCount: number; blocks: string }[] = [];
-    features.memTopology = { blockBytes: section.size(), nodes };
+    const nodes: { node: ExactInteger; blockCount: number; blocks: string }[] = [];
+    features.memTopology = { blockBytes: section.exact(), nodes };
     section.fill(nodes, section.size(), () => {
-      const node = section.size();
+      const node = section.exact();
       section.u64(); // bits of the bitmap, which tells them again
       return { node, ...readBitmap(section) };
     });
