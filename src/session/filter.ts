@@ -72,11 +72,16 @@ export class CompiledFilter {
   /** Whether a sample is wanted; samples come in the order of time. One without a time passes only where no time was asked for. */
   takes(event: string, pid: number, tid: number, comm: string, cpu: number, timeNs: number): boolean {
     if (this.#times !== undefined && !this.#isInTime(timeNs)) return false;
-    if (this.#events !== undefined && !this.#events.has(event) && !this.#events.has(event.trim())) return false;
+    if (!this.takesEvent(event)) return false;
     if (this.#pids !== undefined && !this.#pids.has(pid)) return false;
     if (this.#tids !== undefined && !this.#tids.has(tid)) return false;
     if (this.#comms !== undefined && !this.#comms.has(comm) && !hasShownName(this.#comms, comm)) return false;
     return this.#cpus === undefined || this.#cpus.has(cpu);
+  }
+
+  /** Whether samples of an event of this name are wanted. */
+  takesEvent(name: string): boolean {
+    return this.#events === undefined || this.#events.has(name) || this.#events.has(name.trim());
   }
 
   #isInTime(timeNs: number): boolean {

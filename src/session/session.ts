@@ -1,5 +1,6 @@
 import { BufferSource, type RecordingSource } from '../bytes/byte-source.ts';
 import type { Diagnostics } from '../diagnostics.ts';
+import { PerfconvError } from '../errors.ts';
 import * as abi from '../perfdata/constants.ts';
 import { isSimpleperfRecording } from '../perfdata/features/simpleperf.ts';
 import { takeTracingData } from '../perfdata/features/tracing.ts';
@@ -72,7 +73,8 @@ export interface SessionResult {
 /**
  * Reads a recording from its first record to its last and plays it in time order (one without `sample_id_all` in that of the
  * file): who ran, what was mapped where, and for each sample the stack of places it was in.
- * @throws PerfconvError when the input is no recording or its header cannot be used
+ * @throws PerfconvError when the input is no recording or its header cannot be used; `unsupported` for filters that would need
+ * to know beforehand what a stream tells at its end
  */
 export async function runSession(source: RecordingSource, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics): Promise<SessionResult> {
   const header = await readHeader(source, diagnostics);
@@ -104,6 +106,7 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #observer: RecordObserver | undefined;
   readonly #clock = new RecordingClock();
   readonly #events: EventList;
+  readonly #filter: CompiledFilter;
   readonly #chains: CallchainTable;
   readonly #machine: Machine;
   readonly #replay: Replay;
@@ -171,6 +174,7 @@ class Session implements RecordVisitor, SampleTaker {
       for (const event of this.#events.events.slice(1)) event.isOffCpuTime = true;
     }
     const filter = new CompiledFilter(options.filter);
+    this.#filter = filter;
     const { events } = this.#events;
     const prepareFilter = (): boolean => {
       if (this.#clock.hasBase) filter.setBase(this.#clock.base, sampleTimes ?? notedSampleTimes(header.features));
@@ -238,8 +242,7 @@ class Session implements RecordVisitor, SampleTaker {
   finish(): SessionResult {
     this.#queue.finish(this.#replay.deliver);
     const { features } = this.#header;
-    // Features that stand behind the records of a file that was still being written. All others have named their events long ago.
-    if (this.#header.lateFeatures !== undefined && features.eventDesc !== undefined) this.#events.applyDescriptions(features.eventDesc);
+    if (this.#header.lateFeatures !== undefined) this.#nameEventsLate();
     // Not `this` in what is given out: the callchains would stay in memory with it.
     const { kernels } = this.#machine;
     const { dsos } = this.#machine.dsos;
@@ -277,6 +280,25 @@ class Session implements RecordVisitor, SampleTaker {
       kernelDsoAt: (address) => kernels.find(address),
       embeddedSymbols: this.#embeddedSymbols.symbolsOf(dsos, features.simpleperf?.files ?? []),
     };
+  }
+
+  /**
+   * Takes the names of events from the features that stand behind the records of a file which was still being written when
+   * it was begun; in all others they came before the first sample.
+   * @throws PerfconvError `unsupported` where a filter went by another name
+   */
+  #nameEventsLate(): void {
+    const { eventDesc } = this.#header.features;
+    if (eventDesc === undefined) return;
+    const names = this.#events.events.map(({ name }) => name);
+    this.#events.applyDescriptions(eventDesc);
+    for (const [index, { name }] of this.#events.events.entries()) {
+      if (this.#filter.takesEvent(names[index]) === this.#filter.takesEvent(name)) continue;
+      throw new PerfconvError(
+        'unsupported',
+        `--event of a recording that is read while perf writes it: it names its events at its end, and what was taken for ${names[index]} is ${name}; read it again now that it is whole`,
+      );
+    }
   }
 
   /** See {@link SampleTaker}; side band records come this way, too. */

@@ -272,7 +272,7 @@ describe('usage errors end with status 2', () => {
     [['report', '--limit', '0'], '--limit 0: expected at least 1'],
     [['report', '--sort', 'dso,sym'], '--sort sym: there is no such value; expected one of function, dso, comm, pid, tid, event, input'],
     [['--pid', '1,x'], '--pid x: expected a whole number'],
-    [['--pid', '-1'], '--pid -1: expected a whole number'],
+    [['--pid', '-2'], '--pid -2: expected a whole number'],
     [['--cpu', '3-1'], '--cpu 3-1: not a range'],
     [['--comm', 'a,,b'], '--comm has an empty entry'],
     [

@@ -53,6 +53,17 @@ describe('a recording that was followed to its end', () => {
     expect(diagnostics.list()).toMatchObject([{ code: 'features-unread', severity: 'warning', firstOffset: dataEnd }]);
   });
 
+  it('is filtered by the names that it gives its events at its end, or not at all', async () => {
+    const attrs: AttrSpec[] = [{ ...ATTRS[0], type: 4, config: 1n, name: 'my-event' }];
+    const bytes = encodeFile({ attrs, records, features: { eventDesc: true } });
+    const read = (...events: string[]) => readProfile(followed(bytes, 1000), { filter: { events } }, new Diagnostics());
+    for (const name of ['my-event', 'r1']) {
+      await expect(read(name)).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('what was taken for r1 is my-event') });
+    }
+    expect((await read('my-event', 'r1')).profile.events).toMatchObject([{ name: 'my-event', samples: COUNT }]);
+    expect((await read('another')).profile.totals.size).toBe(0);
+  });
+
   it('may end before perf does', async () => {
     const bytes = encodeFile({ attrs: ATTRS, records, unfinished: true });
     const diagnostics = new Diagnostics();

@@ -218,7 +218,8 @@ function readScalar(type: Scalar, view: ByteView, at: number): number | bigint {
     case 'u64':
       return view.big(at);
     case 'int64':
-      return view.i64(at);
+      // Not as an address, some of which are moved.
+      return Number(BigInt.asIntN(64, view.big(at)));
     case 'f64':
       return view.f64(at);
   }

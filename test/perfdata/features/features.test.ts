@@ -41,7 +41,11 @@ const CASES: { readonly [Name in FeatureName]?: { readonly value: FeatureSpec[Na
     value: ATTRS,
     expected: {
       eventDesc: [
-        { name: 'cycles:u', ids: [11n, 12n], attr: { type: 0, sampleFreq: 4000n, samplePeriod: 0n, sampleType: 7, flags: new Set(['exclude_kernel', 'freq']) } },
+        {
+          name: 'cycles:u',
+          ids: [11n, 12n],
+          attr: { type: 0, sampleFreq: 4000n, samplePeriod: 0n, sampleType: 7, flags: new Set(['exclude_kernel', 'freq']) },
+        },
         { name: 'faults', ids: [2n ** 40n], attr: { type: 1, config: 2n, samplePeriod: 1n, branchSampleType: 8 } },
       ],
     },
