@@ -1,4 +1,4 @@
-/** A whole number of up to 64 bits, or a sum of such: a number where JSON's readers take it exactly, up to 2^53, else decimal text. */
+/** A 64-bit number, or a sum of them, for JSON: a number up to 2^53, which every reader takes exactly, and decimal text beyond. */
 export type ExactInteger = number | string;
 
 export function exactInteger(value: bigint): ExactInteger {

@@ -1,7 +1,7 @@
 import { grown } from './growable.ts';
 
 /**
- * What rounding takes from a sum of two doubles: exactly, a + b is `(a + b) + lostInSum(a, b)`, whichever of the two is larger.
+ * The rounding error of a sum of two doubles: the exact sum is `(a + b) + lostInSum(a, b)`, whichever of the two is larger.
  * Source: Knuth, The Art of Computer Programming 2, 4.2.2, theorem B.
  */
 export function lostInSum(a: number, b: number): number {
@@ -10,7 +10,7 @@ export function lostInSum(a: number, b: number): number {
   return a - (sum - rounded) + (b - rounded);
 }
 
-/** A column of what numbers have more than their doubles: it takes up no room before there is any. */
+/** A column of remainders: exact values minus the doubles that stand for them. It takes no memory until there is one. */
 export class Remainders {
   #column = new Float64Array(0);
 
@@ -27,14 +27,14 @@ export class Remainders {
 }
 
 /**
- * A column of sums of whole numbers that has all their digits: doubles, and of those beyond 2^53, which are few, what
- * rounding has taken from them. The exact sum is {@link value} + {@link remainder}, each of them a whole number.
+ * A column of exact sums of whole numbers: doubles, and for the few sums beyond 2^53 the accumulated rounding error. The
+ * exact sum is {@link value} + {@link remainder}, both of them whole numbers.
  */
 export class ExactSums {
   #values = new Float64Array(256);
   readonly #remainders = new Remainders();
 
-  /** @param remainder what the number has that its double does not hold */
+  /** @param remainder the exact number minus `value` */
   add(index: number, value: number, remainder = 0): void {
     // hot
     if (index >= this.#values.length) this.#values = grown(this.#values, index + 1);

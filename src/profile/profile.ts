@@ -43,7 +43,7 @@ export interface ProfileEvent {
   samples: number;
   /** Sum of their periods. */
   period: number;
-  /** What that sum has more than its double: absent up to 2^53. */
+  /** The exact sum minus `period`: absent up to 2^53. */
   periodRemainder?: number;
   /** Whether it counts what a number of the CPU's own stands for (`r1a8`), of which perf shows all that samples carry. */
   readonly isRawPmu?: boolean;

@@ -280,7 +280,7 @@ export class SampleTable {
     if (this.period[row] > Number.MAX_SAFE_INTEGER) this.#periodRemainders.add(row, lostInSum(before, period));
   }
 
-  /** What a sample's period has more than its double; 0 up to 2^53. */
+  /** A sample's exact period minus its double; 0 up to 2^53. */
   periodRemainder(row: number): number {
     return this.#periodRemainders.at(row);
   }
@@ -339,7 +339,7 @@ export class TotalTable {
     if (sum > Number.MAX_SAFE_INTEGER) this.#periodRemainders.add(row, lostInSum(before, period));
   }
 
-  /** Adds several samples to a row. @param periodRemainder what the sum has more than its double */
+  /** Adds several samples to a row. @param periodRemainder the exact sum minus its double */
   addSums(row: number, samples: number, period: number, periodRemainder = 0): void {
     this.#sums[row * 2] += samples;
     this.addPeriod(row, period);
@@ -374,7 +374,7 @@ export class TotalTable {
     return this.#sums[row * 2 + 1];
   }
 
-  /** What that sum has more than its double; 0 up to 2^53. */
+  /** The exact sum minus its double; 0 up to 2^53. */
   periodRemainder(row: number): number {
     return this.#periodRemainders.at(row);
   }

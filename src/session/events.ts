@@ -14,7 +14,7 @@ export interface SessionEvent {
   readonly sampleId: SampleIdLayout;
   /** As perf prints it. */
   name: string;
-  /** The period of samples that do not tell theirs: what was asked for; one event each where that was a frequency. */
+  /** The period of samples that carry none: what was asked for; 1 where that was a frequency. */
   readonly fixedPeriod: number;
   readonly isClock: boolean;
   readonly isDummy: boolean;
@@ -74,11 +74,11 @@ export class EventList {
     for (const id of ids) this.addId(Number(id), index);
     if (index === 0) this.#sampleIdOffset = sampleIdOffset(attr.sampleType);
     if (attr.type === abi.PERF_TYPE_TRACEPOINT && !this.#eventOfTracepoint.has(Number(attr.config))) this.#eventOfTracepoint.set(Number(attr.config), index);
-    this.#applyWhatCameBefore(index, ids);
+    this.#applyEarlierDescriptions(index, ids);
   }
 
-  /** Names an event, and gives it ids, by the records of a pipe that came before its attr: a filter goes by names from the first sample on. */
-  #applyWhatCameBefore(index: number, ids: readonly bigint[]): void {
+  /** Applies the names and ids that came before an event's attr: filters need the names from the first sample on. */
+  #applyEarlierDescriptions(index: number, ids: readonly bigint[]): void {
     const { attr } = this.events[index];
     const typeName = this.#comingTypeNames.get(attr.config);
     if (typeName !== undefined) {
@@ -127,7 +127,7 @@ export class EventList {
     });
   }
 
-  /** Which event a description is of, be it there already or not. */
+  /** Index of the event that a description is about, which may not have come yet. */
   #placeOf(position: number): number {
     const [id] = this.#descriptions[position]?.ids ?? [];
     return (id === undefined ? undefined : this.#eventOf.get(Number(id))) ?? position;
@@ -144,7 +144,7 @@ export class EventList {
     for (const id of ids) this.addId(Number(id), index);
   }
 
-  /** Names events by their config, as old perf listed them; what describes an event further goes before. Of a config that no event has yet, the first one that has. */
+  /** Names events by their config, as old perf listed them; other descriptions take precedence. A config that no event has yet names the first one that comes with it. */
   applyEventTypes(types: readonly EventType[]): void {
     for (const { config, name } of types) {
       if (name === '') continue;
@@ -156,7 +156,7 @@ export class EventList {
     }
   }
 
-  /** Names the event that has this id, now or when its attr comes. Where there is one event alone, it is meant whatever the id: some recordings give none. */
+  /** Names the event with this id, now or when its attr comes. A single event is meant whatever the id: some recordings give none. */
   applyName(id: number, name: string): void {
     if (name === '') return;
     const index = this.findById(id);

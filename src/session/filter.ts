@@ -6,7 +6,7 @@ import { percentEnds, type TimeRange, type TimeSpan } from './time-ranges.ts';
 export interface SampleFilter {
   /** Event names as perf prints them; blanks around them may be left out. */
   readonly events?: readonly string[];
-  /** Signed or unsigned: −1 and 4294967295 both mean what belongs to no process, or no thread. */
+  /** Signed or unsigned: −1 and 4294967295 both stand for samples of no process, or no thread. */
   readonly pids?: readonly number[];
   readonly tids?: readonly number[];
   /** Thread names at the time of the sample; bytes that are no UTF-8 as in `decodeText`, as `\xff`, or as U+FFFD. */
@@ -106,7 +106,7 @@ export class CompiledFilter {
   }
 }
 
-/** An id as samples have it. A number that fits into no id stays as it is, and is none. */
+/** An id as samples have it. Numbers that are no ids stay as they are, and match nothing. */
 function signed32(id: number): number {
   return id >= 2 ** 31 && id < 2 ** 32 ? id - 2 ** 32 : id;
 }

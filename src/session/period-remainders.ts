@@ -1,4 +1,4 @@
-/** What doubles leave out of the periods of samples, by the records' positions in the file: of periods up to 2^53 nothing. */
+/** Exact periods of samples minus the doubles that stand for them, by the records' positions in the file. Up to 2^53 there is none. */
 export class PeriodRemainders {
   readonly #ofRecord = new Map<number, number>();
 
@@ -13,7 +13,7 @@ export class PeriodRemainders {
     if (remainder !== 0) this.#ofRecord.set(nr, remainder);
   }
 
-  /** What belongs to the record at position `nr`, which is not asked for again; 0 for most. */
+  /** Removes and returns the remainder of the record at position `nr`; 0 for most records. */
   take(nr: number): number {
     const remainder = this.#ofRecord.get(nr) ?? 0;
     if (remainder !== 0) this.#ofRecord.delete(nr);
@@ -21,7 +21,7 @@ export class PeriodRemainders {
   }
 }
 
-/** What an unsigned number of 64 bits, given as two words, has more than its double; negative where that is rounded up. */
+/** An unsigned 64-bit number, given as two words, minus the double nearest to it: negative where that was rounded up. */
 export function remainderOf(lo: number, hi: number): number {
   return Number(((BigInt(hi) << 32n) | BigInt(lo)) - BigInt(hi * 0x1_0000_0000 + lo));
 }

@@ -41,8 +41,8 @@ export class ReadGrowth {
 
   /**
    * Takes the values of the next sample in time, and calls `deliver` for each event that has moved.
-   * @param own the period that the sample itself carries, if that is to count for its own event, and what it has more than
-   * its double; −1 otherwise
+   * @param own the period that the sample itself carries, if that is to count for its own event, and the exact period minus
+   * that double; −1 otherwise
    * @returns whether there was any
    */
   take(

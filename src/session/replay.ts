@@ -42,7 +42,7 @@ export interface SessionSink extends FrameSink, PeriodSink {
 export interface RecordObserver {
   /**
    * @param nr position in the file, from 0
-   * @param periodRemainder what the period has more than its double; 0 up to 2^53
+   * @param periodRemainder the exact period minus its double; 0 up to 2^53
    */
   sample(
     nr: number,
@@ -144,7 +144,7 @@ export class Replay {
     else this.#deliverWaiting(row, -1 - row.event);
   };
 
-  /** @param periodRemainder what the period has more than its double */
+  /** @param periodRemainder the exact period minus its double */
   #deliverSample(row: QueuedRow, periodRemainder: number): void {
     // hot
     const tasks = this.#tasks;

@@ -73,8 +73,8 @@ export interface SessionResult {
 /**
  * Reads a recording from its first record to its last and plays it in time order (one without `sample_id_all` in that of the
  * file): who ran, what was mapped where, and for each sample the stack of places it was in.
- * @throws PerfconvError when the input is no recording or its header cannot be used; `unsupported` for filters that would need
- * to know beforehand what a stream tells at its end
+ * @throws PerfconvError when the input is no recording or its header cannot be used; `unsupported` for filters that need
+ * what a stream holds at its end
  */
 export async function runSession(source: RecordingSource, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics): Promise<SessionResult> {
   const header = await readHeader(source, diagnostics);
@@ -283,9 +283,9 @@ class Session implements RecordVisitor, SampleTaker {
   }
 
   /**
-   * Takes the names of events from the features that stand behind the records of a file which was still being written when
-   * it was begun; in all others they came before the first sample.
-   * @throws PerfconvError `unsupported` where a filter went by another name
+   * Names events by the features at the end of a file that was still being written when reading began; in all other
+   * recordings the names come before the first sample.
+   * @throws PerfconvError `unsupported` when a filter has used a name that turns out to be wrong
    */
   #nameEventsLate(): void {
     const { eventDesc } = this.#header.features;
@@ -296,7 +296,7 @@ class Session implements RecordVisitor, SampleTaker {
       if (this.#filter.takesEvent(names[index]) === this.#filter.takesEvent(name)) continue;
       throw new PerfconvError(
         'unsupported',
-        `--event of a recording that is read while perf writes it: it names its events at its end, and what was taken for ${names[index]} is ${name}; read it again now that it is whole`,
+        `--event does not work while perf is still writing the recording, which names its events only at its end: ${names[index]} is really ${name}; convert it again now that it is complete`,
       );
     }
   }

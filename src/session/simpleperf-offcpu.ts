@@ -42,7 +42,7 @@ export class OffCpuTimes {
 
   /**
    * A thread is seen on the CPU, or leaves it again.
-   * @param timeNs NaN where nobody knows when that was: it is then not known to be later than anything, and ends nothing
+   * @param timeNs NaN when that is unknown: such a sighting ends nothing, since it may be earlier than the switch
    */
   see(tid: number, timeNs: number): void {
     if (Number.isNaN(timeNs)) return;

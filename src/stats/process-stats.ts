@@ -2,7 +2,7 @@ import * as abi from '../perfdata/constants.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { RecordLog } from './record-log.ts';
 
-/** A process as readperf counts it: what a recording says of it from its fork on, or from when it is first heard of, until its number is another one's. */
+/** A process as readperf counts it: all records about it, from its fork (or its first record) until its pid is given to another process. */
 export interface ProcessStats {
   /** Index into the session's processes, and those of its profile; −1 for what belongs to none. */
   readonly process: number;
@@ -12,9 +12,9 @@ export interface ProcessStats {
   comm: string;
   /** Number of MMAP and MMAP2 records. */
   mmaps: number;
-  /** When it was forked, nanoseconds in the recording's clock; undefined when it was there before, and where the FORK has no time. */
+  /** When it was forked, nanoseconds in the recording's clock; undefined without a FORK, and when the FORK has no time. */
   forkTime: bigint | undefined;
-  /** When its main thread ended; undefined where no EXIT says so. */
+  /** When its main thread ended; undefined without an EXIT. */
   exitTime: bigint | undefined;
   /** Number of FORK records of its threads, the main one included: each stands where a thread began. */
   forks: number;
@@ -24,7 +24,7 @@ export interface ProcessStats {
   threads: number;
 }
 
-/** All processes that any record names, by ascending pid, those that had one pid in turn one after the other, −1 last. Filters of samples change nothing here. */
+/** All processes that any record names, by ascending pid, those that shared a pid in the order of their lives, −1 last. Sample filters do not matter here. */
 export function processStats(session: Pick<SessionResult, 'baseTime' | 'processes' | 'threads'>, log: RecordLog): ProcessStats[] {
   const counter = new ProcessCounter(session, log);
   for (let row = 0; row < log.size; row++) counter.count(row);
@@ -65,7 +65,7 @@ class ProcessCounter {
       case abi.PERF_RECORD_EXIT: {
         const stats = this.#statsOf(pid);
         stats.exits++;
-        // An event that was opened by itself tells of the same exit once more.
+        // With several events there may be several records of one exit.
         if (log.tid(row) === pid) stats.exitTime ??= this.#timeOf(row);
         break;
       }
@@ -85,7 +85,7 @@ class ProcessCounter {
     return process < 0 ? -1 : this.#session.processes[process].forkNr;
   }
 
-  /** When a FORK or EXIT was, as far as it says. */
+  /** The time of a FORK or EXIT; undefined when it has none. */
   #timeOf(row: number): bigint | undefined {
     const timeNs = this.#log.timeNs(row);
     if (!Number.isNaN(timeNs)) return this.#session.baseTime + BigInt(timeNs);

@@ -25,7 +25,7 @@ const NO_SHARE: Readonly<Share> = { samples: 0, period: 0, periodRemainder: 0 };
  * table. All but `samples`, `period` and `percent` is of the process, so that it says the same in each of its rows.
  *
  * - `fork`, `exit`: when it was forked, and when its main thread ended, nanoseconds in the recording's clock; 0 and
- *   18446744073709551615 where the recording does not tell
+ *   18446744073709551615 when the recording does not say
  * - `samples`, `period`: add up to the event's in `perf report`; `percent` is the period's part of that event
  * - `tids`: threads; `forks`, `exits`: FORK and EXIT records, of the main thread and the others
  *

@@ -42,7 +42,7 @@ export class SampleBytes {
 
   /**
    * Adds an id or a count to the list at work. A count beyond int64 becomes the largest one.
-   * @param remainder what the count has more than its double; 0 up to 2^53
+   * @param remainder the exact count minus `value`; 0 up to 2^53
    */
   addToList(value: number, remainder = 0): void {
     // hot
@@ -111,7 +111,7 @@ function putWideVarint(bytes: Uint8Array, at: number, value: number, remainder: 
   return next;
 }
 
-/** Writes a whole number from 0 to 2^53 as a varint at `at` and returns the place behind it. */
+/** Writes a whole number from 0 to 2^53 as a varint at `at` and returns where it ends. */
 function putVarint(bytes: Uint8Array, at: number, value: number): number {
   // hot
   let rest = value;

@@ -65,7 +65,7 @@ async function writeSamples(
   const { stacks, totals } = profile;
   const rows = new SampleRows(totals, labels);
   const values = new Float64Array(types.columns.length);
-  /** What rounding has taken from the values beyond 2^53. */
+  /** Exact values minus the doubles above: 0 up to 2^53. */
   const remainders = new Float64Array(types.columns.length);
   const bytes = new SampleBytes(sink, pieces.take());
   for (let row = 0; row < rows.size; row++) {

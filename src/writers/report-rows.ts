@@ -11,7 +11,7 @@ export interface ReportRow {
   /** Of the samples that the row is about: with children, also those that only called or were called from there. */
   readonly samples: number;
   readonly period: number;
-  /** What the sum has more than its double; 0 up to 2^53. */
+  /** The exact sum minus its double; 0 up to 2^53. */
   readonly periodRemainder: number;
   /** Of the samples that ended there, in the innermost function; equal to the above without children. */
   readonly selfSamples: number;

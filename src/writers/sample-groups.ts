@@ -13,7 +13,7 @@ export interface SampleGroup {
   readonly part: number;
   /** Rows of the sample table, in its order. */
   readonly rows: Uint32Array;
-  /** Sum of the samples' periods, and what it has more than its double: 0 up to 2^53. */
+  /** Sum of the samples' periods, and the exact sum minus that double: 0 up to 2^53. */
   readonly period: number;
   readonly periodRemainder: number;
 }

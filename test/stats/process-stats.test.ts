@@ -14,7 +14,7 @@ async function statsOf(...records: RecordSpec[]) {
 
 const at = (time: number, task = {}) => ({ sampleId: { time: BigInt(time), ...task } });
 
-test('counts the maps, and tells where the process and its threads begin and end, of the process that a record names', async () => {
+test('counts the maps, forks and exits of the process that a record names, and when it began and ended', async () => {
   const stats = await statsOf(
     record.comm({ pid: 100, comm: 'app', exec: true }, at(1)),
     record.mmap2({ pid: 100, addr: 0x1000n, len: 0x1000n, filename: '/bin/app' }, at(2)),
@@ -66,7 +66,7 @@ test('two processes that had one pid in turn are two', async () => {
   ]);
 });
 
-test('an exit that is told again for each event, and the end of another thread, do not move the end of a process', async () => {
+test('repeated exits, and exits of other threads, do not move the end of a process', async () => {
   const [stats] = await statsOf(
     record.fork({ pid: 50, ppid: 50, tid: 51, ptid: 50 }, at(2)),
     record.exit({ pid: 50, ppid: 50, tid: 51, ptid: 50 }, at(3)),
@@ -87,7 +87,7 @@ test('times are exact in 64 bits', async () => {
   expect(stats[1]).toMatchObject({ forkTime: boot + 2n, exitTime: boot + 79_680_289_557_761n });
 });
 
-test('where records carry no time behind their fields, that in them counts', async () => {
+test('without sample_id trailers, the times inside FORK and EXIT count', async () => {
   const log = new RecordLog();
   const attrs = [{ ...attr, flags: [] }];
   const own = 0x8000_0000_0000_0001n;

@@ -157,7 +157,7 @@ describe('mappings', () => {
     ['the end of all addresses', -(2 ** 31), 0, 0xffff_ffff_8000_0000n],
     ['both halves of them', -(2 ** 31), 0x2000, 0n],
     ['more than there are', 0x1000, 2 ** 64, 0x1000n],
-  ])('a kernel that reaches to %s ends behind its start', async (_where, start, limit, expected) => {
+  ])('a kernel that reaches to %s ends after its start', async (_where, start, limit, expected) => {
     const profile = withMappings(buildProfile([{ timeNs: 0, stack: [{ name: 'f', dso: '[kernel.kallsyms]' }] }]), [{ start, limit }]);
     expect((await pprofOf(profile)).mappings).toMatchObject([{ start: expected, limit: 0xffff_ffff_ffff_ffffn }]);
   });

@@ -89,11 +89,11 @@ unknown,0
 `,
 } as const;
 
-/** Where it does otherwise than perf, what perf does: see docs/readperf.md. Rows by pid, −1 last. */
+/** Our rows, which follow perf where readperf does not: see docs/readperf.md. By pid, −1 last. */
 const PROCESSES_AS_PERF = [
   // The vdso is a map, too.
   ['100', 'app', '2', '0', '18446744073709551615', '1', '250000'],
-  // A child has the name of its parent; what its threads fork is not it.
+  // A child has its parent's name, and the fork of one of its threads is not its own.
   ['200', 'app', '0', '9223372036854775818', '9223372036854775824', '2', '14'],
   ['200', 'app', '0', '9223372036854775828', '18446744073709551615', '1', '3'],
   ['300', 'child', '0', '9223372036854775830', '18446744073709551615', '1', '9007199254740993'],
@@ -119,18 +119,18 @@ describe('the tables of a recording beside those of readperf', () => {
     expect((await tables()).get('stat.csv')).toBe(OBSERVED['stat.csv']);
   });
 
-  test('overview.csv is the same, but for the event behind', async () => {
+  test('overview.csv is the same, apart from the added event column', async () => {
     const [, ...theirs] = parseCsvRows(OBSERVED['overview.csv']);
     const [, ...ours] = parseCsvRows((await tables()).get('overview.csv') ?? '');
     expect(ours.map((row) => row.slice(0, -1))).toEqual(theirs.map((row) => [...row, '', '', ''].slice(0, 9)));
   });
 
-  test('processes.csv has its columns, and its values but where they are not those of perf', async () => {
+  test('processes.csv has the same columns, and the same values except where perf decides otherwise', async () => {
     const [theirHeader, ...theirs] = parseCsvRows(OBSERVED['processes.csv']);
     const [header, ...ours] = parseCsvRows((await tables()).get('processes.csv') ?? '');
     expect(header.slice(0, 7)).toEqual(theirHeader);
     expect(ours.map((row) => row.slice(0, 7))).toEqual(PROCESSES_AS_PERF);
-    // Times, counts and sums are its own but for one fork.
+    // Exit times, samples and periods agree in every row.
     const byFork = (rows: readonly (readonly string[])[]) => rows.map((row) => [row[0], ...row.slice(4, 7)].join()).sort();
     expect(byFork(ours)).toEqual(byFork(theirs));
   });

@@ -39,7 +39,7 @@ export interface ForkRecord {
   readonly ppid: number;
   readonly tid: number;
   readonly ptid: number;
-  /** Its own time, in nanoseconds, as two words; 0 where it has none. The sample_id behind it, where there is one, is a few nanoseconds later. */
+  /** The record's own time field, in nanoseconds, as two words; 0 where it has none. The time in the sample_id trailer is a few nanoseconds later. */
   readonly timeLo: number;
   readonly timeHi: number;
   /** For FORK: written by perf itself for a process that was there before, whose maps follow: nothing to inherit. */
@@ -51,7 +51,7 @@ export function forkLayoutOf(at: number, end: number): typeof FORK | typeof FORK
   return end - at === FORK_EARLY.minBytes ? FORK_EARLY : FORK;
 }
 
-/** @param end just behind its fields */
+/** @param end where its fields end */
 export function readFork(view: ByteView, at: number, end: number, misc: number): ForkRecord {
   const hasTime = forkLayoutOf(at, end) === FORK;
   return {
