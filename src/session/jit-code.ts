@@ -7,9 +7,8 @@ import type { RecordingClock } from './clock.ts';
 import type { SessionEvent } from './events.ts';
 import type { TaskTable } from './tasks.ts';
 
-/** More processes that dump their code, and more code put into place, than any recording has: 2 GiB in all. What is put is kept by the page. */
+/** More processes that dump their code than any recording has. */
 const MAX_DUMPS = 1024;
-const MAX_CODE_BYTES = 2 ** 31;
 
 /** A process's dump, its code yet to be put into place from `next` on. */
 interface Timeline {
@@ -41,7 +40,6 @@ export class JitCode {
   readonly #diagnostics: Diagnostics;
   #timelines: Timeline[] = [];
   readonly #met = new Set<string>();
-  #codeBytes = 0;
 
   constructor(open: OpenJitDump | undefined, clock: RecordingClock, events: readonly SessionEvent[], tasks: TaskTable, diagnostics: Diagnostics) {
     this.#open = open;
@@ -99,11 +97,6 @@ export class JitCode {
   #put(pid: number, dso: number, { functions, placements }: JitDump, row: number): void {
     const start = placements.addresses[row];
     const { fileOffset, sizeBytes } = functions[placements.functions[row]];
-    this.#codeBytes += sizeBytes;
-    if (this.#codeBytes > MAX_CODE_BYTES) {
-      this.#diagnostics.add('jitdump-excess', 'warning', `jitdump files tell of more than ${MAX_CODE_BYTES} bytes of code: what is more is left out`);
-      return;
-    }
     this.#tasks.ownSpace(this.#tasks.process(pid)).putCode(start, start + sizeBytes, fileOffset - start, dso);
   }
 

@@ -48,7 +48,7 @@ export class TaskTable {
   readonly #keepsMapsAtExec: boolean;
   #lastThread = -1;
 
-  /** @param keepsMapsAtExec let a process's old maps shine through where the new program maps nothing, as perf 6.1 does */
+  /** @param keepsMapsAtExec let a process keep its maps where the new program maps nothing, as perf 6.1 does */
   constructor(keepsMapsAtExec: boolean) {
     this.#keepsMapsAtExec = keepsMapsAtExec;
   }
@@ -148,21 +148,22 @@ export class TaskTable {
     return record.pid === record.tid && isSpaceShared && space === this.processes[parent.process].space;
   }
 
-  /** A new program begins with no maps; the old ones are there behind it. */
+  /** A new program begins with no maps; those of the last one are there behind it. To perf 6.1 all old ones are: the new ones come over them. */
   #exec(process: SessionProcess): void {
+    if (this.#keepsMapsAtExec) return;
     const old = process.space;
     // Told again: see above.
-    if (old.size === 0 && old.fallback !== undefined) return;
+    if (old.isEmpty && old.fallback !== undefined) return;
     process.space = this.newSpace();
     process.isSpaceShared = false;
-    if (old.size === 0) return;
+    if (old.isEmpty) return;
     // Shared or not, the old space is nobody's to change any more but by its other owners, and they copy it first.
-    process.space.fallback = this.#keepsMapsAtExec || old.fallback === undefined ? old : withoutFallback(old);
+    process.space.fallback = old.fallback === undefined ? old : withoutFallback(old);
   }
 
   /** The process runs code of its new program: what was mapped before its exec is gone. */
   finishExec(processIndex: number): void {
-    if (!this.#keepsMapsAtExec) this.ownSpace(processIndex).fallback = undefined;
+    this.ownSpace(processIndex).fallback = undefined;
   }
 
   #setComm(thread: SessionThread, comm: string): void {

@@ -39,7 +39,7 @@ describe('AddressSpace', () => {
   it('agrees with a map of single addresses after any series of maps over maps', () => {
     fc.assert(
       fc.property(fc.array(stepArbitrary, { maxLength: 40 }), (steps) => {
-        const space = new AddressSpace(new GenerationCounter(), 1);
+        const space = new AddressSpace(new GenerationCounter());
         const owners = new Map<number, { dso: number; own: number }>();
         for (const step of steps) {
           apply(space, step);
@@ -55,7 +55,7 @@ describe('AddressSpace', () => {
     const space = new AddressSpace(new GenerationCounter());
     space.map(0x1000, 0x5000, 0x100 - 0x1000, 0);
     space.map(0x2000, 0x3000, 0, 1);
-    expect(space.size).toBe(3);
+    expect([space.rangeAt(0x1fff)?.end, space.rangeAt(0x2fff)?.end, space.rangeAt(0x3000)?.end]).toEqual([0x2000, 0x3000, 0x5000]);
     expect(0x4000 + space.deltaAt(space.find(0x4000))).toBe(0x3100);
   });
 
@@ -80,5 +80,40 @@ describe('AddressSpace', () => {
     expect(space.dsoAt(space.find(-1))).toBe(7);
     expect(space.find(-0x80000001)).toBe(-1);
     expect(space.find(0)).toBe(-1);
+  });
+
+  describe('with code of a JIT', () => {
+    const BASE = 0x7f00_0000_0000;
+    const look = (from: AddressSpace, address: number) => {
+      const at = from.find(address);
+      return at < 0 ? undefined : [from.dsoAt(at), from.deltaAt(at)];
+    };
+
+    it('finds it over maps, in a copy, too, and each change of it has a generation', () => {
+      const space = new AddressSpace(new GenerationCounter());
+      space.map(BASE, BASE + 0x2000, -BASE, 1);
+      const before = space.generation;
+      space.putCode(BASE + 0x100, BASE + 0x200, 5, 2);
+      expect(space.generation).not.toBe(before);
+      expect([BASE - 1, BASE + 0xff, BASE + 0x100, BASE + 0x1ff, BASE + 0x200].map((address) => look(space, address))).toEqual([
+        undefined,
+        [1, -BASE],
+        [2, 5],
+        [2, 5],
+        [1, -BASE],
+      ]);
+      const copy = space.clone();
+      space.removeCode(BASE, BASE + 0x1000);
+      expect(look(space, BASE + 0x100)).toEqual([1, -BASE]);
+      expect(look(copy, BASE + 0x100)).toEqual([2, 5]);
+    });
+
+    it('knows where a piece of it starts', () => {
+      const space = new AddressSpace(new GenerationCounter());
+      expect(space.startsCode(BASE)).toBe(false);
+      space.putCode(BASE, BASE + 0x3000, 5, 2);
+      space.putCode(BASE + 0x3000, BASE + 0x3010, 7, 2);
+      expect([-1, 0, 1, 0x1000, 0x3000, 0x3010].map((offset) => space.startsCode(BASE + offset))).toEqual([false, true, false, false, true, false]);
+    });
   });
 });

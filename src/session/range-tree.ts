@@ -1,0 +1,276 @@
+/** Ranges in a leaf, and children of a branch, at most. */
+const MAX_ENTRIES = 32;
+/** Columns of a node's numbers: those behind the first are a leaf's only. */
+const STARTS = MAX_ENTRIES;
+const DELTAS = 2 * MAX_ENTRIES;
+const DSOS = 3 * MAX_ENTRIES;
+const LEAF_NUMBERS = 4 * MAX_ENTRIES;
+
+/** A range of addresses that belongs to one DSO. */
+export interface DsoRange {
+  readonly start: number;
+  readonly end: number;
+  /** What to add to a run-time address for the DSO's own address. */
+  readonly delta: number;
+  readonly dso: number;
+}
+
+/** A part of a tree: a leaf of ranges, or a branch of further nodes, in both cases sorted and not empty (but for the root). */
+class RangeNode {
+  /** The tree that may change the node; all others copy it first. */
+  readonly owner: object | undefined;
+  /** Number of ranges or children. */
+  size = 0;
+  /** By column: the end of each range, or of the last range in each child; in a leaf also starts, deltas and DSOs. */
+  readonly numbers: Float64Array;
+  /** Undefined in a leaf. */
+  readonly children: RangeNode[] | undefined;
+
+  constructor(owner: object | undefined, children: RangeNode[] | undefined) {
+    this.owner = owner;
+    this.children = children;
+    this.numbers = new Float64Array(children === undefined ? LEAF_NUMBERS : MAX_ENTRIES);
+  }
+
+  /** Where its last range ends. */
+  get end(): number {
+    return this.numbers[this.size - 1];
+  }
+
+  copyFor(owner: object): RangeNode {
+    const copy = new RangeNode(owner, this.children?.slice());
+    copy.numbers.set(this.numbers);
+    copy.size = this.size;
+    return copy;
+  }
+
+  /** First entry that ends behind `address`; `size` when there is none. */
+  firstEndingAfter(address: number): number {
+    // hot
+    const { numbers } = this;
+    let low = 0;
+    let high = this.size;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (numbers[middle] > address) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+}
+
+const EMPTY = new RangeNode(undefined, undefined);
+
+/**
+ * Disjoint ranges of addresses, each of one DSO, sorted. Addresses are signed doubles.
+ *
+ * It is a B+ tree whose copies share their nodes, and copy those on the way to a range before they change it: copying takes no time,
+ * and what a copy takes in memory follows its own changes, not what it began with. A recording may hold a process of ten thousand maps that
+ * forks ten thousand times, each child mapping one file more. Nodes that nothing shares are changed in place.
+ */
+export class RangeTree {
+  #root = EMPTY;
+  /** Stands for this tree in the nodes that it alone has. */
+  #owner = {};
+  /** The leaf that {@link find} looked into last. */
+  #foundLeaf = EMPTY;
+
+  get isEmpty(): boolean {
+    return this.#root.size === 0;
+  }
+
+  /** All ranges in order of their addresses. For tests and explanations, not for loops. */
+  *[Symbol.iterator](): Generator<DsoRange> {
+    yield* rangesOf(this.#root);
+  }
+
+  /** A copy with a life of its own. */
+  clone(): RangeTree {
+    const copy = new RangeTree();
+    copy.#root = this.#root;
+    // From now on neither may change what both have.
+    this.#owner = {};
+    return copy;
+  }
+
+  /** What {@link dsoAt} and {@link deltaAt} take for the range that holds an address, −1 when none does. It is valid until the next change or search. */
+  find(address: number): number {
+    // hot
+    let node = this.#root;
+    let at = node.firstEndingAfter(address);
+    while (node.children !== undefined) {
+      if (at === node.size) return -1;
+      node = node.children[at];
+      at = node.firstEndingAfter(address);
+    }
+    this.#foundLeaf = node;
+    return at < node.size && node.numbers[STARTS + at] <= address ? at : -1;
+  }
+
+  /** DSO of the range that {@link find} found. */
+  dsoAt(index: number): number {
+    return this.#foundLeaf.numbers[DSOS + index];
+  }
+
+  /** Delta of the range that {@link find} found. */
+  deltaAt(index: number): number {
+    return this.#foundLeaf.numbers[DELTAS + index];
+  }
+
+  /** The range that holds an address; undefined when none does. */
+  rangeAt(address: number): DsoRange | undefined {
+    const at = this.find(address);
+    return at < 0 ? undefined : rangeOf(this.#foundLeaf, at);
+  }
+
+  /** Gives [start, end) to a DSO. What sticks out of the ranges there to the left and right stays. The range must not be empty. */
+  put(start: number, end: number, delta: number, dso: number): void {
+    this.remove(start, end);
+    const root = this.#own(this.#root);
+    const right = this.#insert(root, start, end, delta, dso);
+    this.#root = right === undefined ? root : this.#branchOf(root, right);
+  }
+
+  /** Makes [start, end) free. */
+  remove(start: number, end: number): void {
+    if (this.isEmpty) return;
+    const left = this.rangeAt(start);
+    if (left !== undefined && left.start < start && left.end > end) {
+      // What is left of it to the right becomes a range of its own.
+      this.#cut(start, left.end);
+      this.put(end, left.end, left.delta, left.dso);
+    } else {
+      this.#cut(start, end);
+    }
+  }
+
+  /** Makes [start, end) free, which lies in the middle of no range. */
+  #cut(start: number, end: number): void {
+    let root = this.#without(this.#root, start, end) ?? EMPTY;
+    while (root.children !== undefined && root.size === 1) [root] = root.children;
+    this.#root = root;
+  }
+
+  /** @returns the node, or its copy, without what lies in [start, end); undefined when nothing is left of it */
+  #without(node: RangeNode, start: number, end: number): RangeNode | undefined {
+    const own = this.#own(node);
+    if (own.children === undefined) cutLeaf(own, start, end);
+    else this.#cutBranch(own, own.children, start, end);
+    return own.size === 0 ? undefined : own;
+  }
+
+  #cutBranch(branch: RangeNode, children: RangeNode[], start: number, end: number): void {
+    const { numbers } = branch;
+    const first = branch.firstEndingAfter(start);
+    let kept = first;
+    let at = first;
+    for (let isDone = false; at < branch.size && !isDone; at++) {
+      isDone = numbers[at] >= end;
+      const isCovered = at > first && numbers[at] <= end;
+      const child = isCovered ? undefined : this.#without(children[at], start, end);
+      if (child === undefined) continue;
+      children[kept] = child;
+      numbers[kept++] = child.end;
+    }
+    children.splice(kept, at - kept);
+    numbers.copyWithin(kept, at, branch.size);
+    branch.size -= at - kept;
+  }
+
+  /**
+   * Adds a range where there is none.
+   * @param node one of this tree's own
+   * @returns its new neighbour to the right, which took half of what it held when that became too much
+   */
+  #insert(node: RangeNode, start: number, end: number, delta: number, dso: number): RangeNode | undefined {
+    const { children } = node;
+    if (children === undefined) {
+      const right = node.size === MAX_ENTRIES ? this.#splitLeaf(node) : undefined;
+      insertIntoLeaf(right !== undefined && start >= node.end ? right : node, start, end, delta, dso);
+      return right;
+    }
+    const at = Math.min(node.firstEndingAfter(start), node.size - 1);
+    children[at] = this.#own(children[at]);
+    const added = this.#insert(children[at], start, end, delta, dso);
+    node.numbers[at] = children[at].end;
+    if (added === undefined) return undefined;
+    const right = node.size === MAX_ENTRIES ? this.#splitBranch(node, children) : undefined;
+    if (right === undefined || at < node.size) insertChild(node, at + 1, added);
+    else insertChild(right, at + 1 - node.size, added);
+    return right;
+  }
+
+  #splitLeaf(leaf: RangeNode): RangeNode {
+    const right = new RangeNode(this.#owner, undefined);
+    const half = leaf.size >>> 1;
+    for (let column = 0; column < LEAF_NUMBERS; column += MAX_ENTRIES) {
+      right.numbers.set(leaf.numbers.subarray(column + half, column + leaf.size), column);
+    }
+    right.size = leaf.size - half;
+    leaf.size = half;
+    return right;
+  }
+
+  #splitBranch(branch: RangeNode, children: RangeNode[]): RangeNode {
+    const half = branch.size >>> 1;
+    const right = new RangeNode(this.#owner, children.splice(half));
+    right.numbers.set(branch.numbers.subarray(half, branch.size));
+    right.size = branch.size - half;
+    branch.size = half;
+    return right;
+  }
+
+  #branchOf(left: RangeNode, right: RangeNode): RangeNode {
+    const branch = new RangeNode(this.#owner, [left, right]);
+    branch.numbers[0] = left.end;
+    branch.numbers[1] = right.end;
+    branch.size = 2;
+    return branch;
+  }
+
+  /** A node that this tree may change: the node itself, or a copy. */
+  #own(node: RangeNode): RangeNode {
+    return node.owner === this.#owner ? node : node.copyFor(this.#owner);
+  }
+}
+
+function rangeOf({ numbers }: RangeNode, at: number): DsoRange {
+  return { start: numbers[STARTS + at], end: numbers[at], delta: numbers[DELTAS + at], dso: numbers[DSOS + at] };
+}
+
+function* rangesOf(node: RangeNode): Generator<DsoRange> {
+  for (let at = 0; at < node.size; at++) {
+    if (node.children === undefined) yield rangeOf(node, at);
+    else yield* rangesOf(node.children[at]);
+  }
+}
+
+function cutLeaf(leaf: RangeNode, start: number, end: number): void {
+  const { numbers } = leaf;
+  let first = leaf.firstEndingAfter(start);
+  if (first < leaf.size && numbers[STARTS + first] < start) numbers[first++] = start;
+  let last = first;
+  while (last < leaf.size && numbers[last] <= end) last++;
+  if (last < leaf.size && numbers[STARTS + last] < end) numbers[STARTS + last] = end;
+  if (last === first) return;
+  for (let column = 0; column < LEAF_NUMBERS; column += MAX_ENTRIES) numbers.copyWithin(column + first, column + last, column + leaf.size);
+  leaf.size -= last - first;
+}
+
+function insertIntoLeaf(leaf: RangeNode, start: number, end: number, delta: number, dso: number): void {
+  const { numbers } = leaf;
+  const at = leaf.firstEndingAfter(start);
+  for (let column = 0; column < LEAF_NUMBERS; column += MAX_ENTRIES) numbers.copyWithin(column + at + 1, column + at, column + leaf.size);
+  numbers[at] = end;
+  numbers[STARTS + at] = start;
+  numbers[DELTAS + at] = delta;
+  numbers[DSOS + at] = dso;
+  leaf.size++;
+}
+
+function insertChild(branch: RangeNode, at: number, child: RangeNode): void {
+  branch.children?.splice(at, 0, child);
+  branch.numbers.copyWithin(at + 1, at, branch.size);
+  branch.numbers[at] = child.end;
+  branch.size++;
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { AddressSpace } from '../../src/session/address-space.ts';
+import { TaskTable } from '../../src/session/tasks.ts';
+
+const fork = (pid: number, ppid: number) => ({ pid, ppid, tid: pid, ptid: ppid, isSynthesized: false });
+const exec = (pid: number) => ({ pid, tid: pid, comm: 'next', isExec: true });
+
+function heapBytes(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** How many spaces an address is looked up in at most. */
+function depthOf(space: AddressSpace | undefined): number {
+  return space === undefined ? 0 : 1 + depthOf(space.fallback);
+}
+
+describe('TaskTable', () => {
+  it('takes memory for the maps that children add to those of their parent, not for all of them', () => {
+    const tasks = new TaskTable(false);
+    const parent = tasks.ownSpace(tasks.process(1));
+    for (let i = 0; i < 10_000; i++) parent.map(i * 0x2000, i * 0x2000 + 0x1000, 0, 1);
+    const before = heapBytes();
+    for (let i = 0; i < 4000; i++) {
+      tasks.fork(fork(100 + i, 1));
+      tasks.ownSpace(tasks.process(100 + i)).map(i * 0x2000 + 0x1000, i * 0x2000 + 0x2000, 0, 2);
+    }
+    // With a copy of the parent's maps each: 1.1 GB.
+    expect(heapBytes() - before).toBeLessThan(150e6);
+    const last = tasks.processes[tasks.process(4099)].space;
+    const dsos = [0x0, 3999 * 0x2000 + 0x1000, 0x1000].map((address) => (last.find(address) < 0 ? -1 : last.dsoAt(last.find(address))));
+    expect(dsos).toEqual([1, 2, -1]);
+  });
+
+  it('takes memory for the JIT code that children add, not for all of it', () => {
+    const tasks = new TaskTable(false);
+    for (let i = 0; i < 10_000; i++) tasks.ownSpace(tasks.process(1)).putCode(i * 0x2000, i * 0x2000 + 0x800, 0, 1);
+    const before = heapBytes();
+    for (let i = 0; i < 4000; i++) {
+      tasks.fork(fork(100 + i, 1));
+      tasks.ownSpace(tasks.process(100 + i)).putCode(0x1000, 0x1100, 0, 2);
+    }
+    expect(heapBytes() - before).toBeLessThan(150e6);
+  });
+
+  it.each([true, false])('looks addresses up in one or two spaces, however often a process runs another program (maps kept: %s)', (keepsMapsAtExec) => {
+    const tasks = new TaskTable(keepsMapsAtExec);
+    const process = tasks.process(7);
+    for (let i = 1; i <= 100; i++) {
+      tasks.rename(exec(7));
+      tasks.ownSpace(process).map(i * 0x1000, i * 0x1000 + 0x1000, 0, i);
+      if (i % 3 === 0) tasks.fork(fork(100 + i, 7));
+    }
+    const { space } = tasks.processes[process];
+    expect(depthOf(space)).toBe(keepsMapsAtExec ? 1 : 2);
+    expect([1, 99, 100].map((i) => space.rangeAt(i * 0x1000)?.dso)).toEqual(keepsMapsAtExec ? [1, 99, 100] : [undefined, undefined, 100]);
+    tasks.finishExec(process);
+    expect(depthOf(tasks.processes[process].space)).toBe(1);
+  });
+});
