@@ -138,7 +138,13 @@ function mapFileOf({ codeStart, limit, bias }: Dso): string {
 
 /** simpleperf writes `name [module]` for a module's function that it found in kallsyms. */
 function withoutModule(symbols: FunctionTable): FunctionTable {
-  return { find: (address) => symbols.find(address), start: (index) => symbols.start(index), name: (index) => symbols.name(index).replace(/ \[[^\]]*\]$/, '') };
+  const nameOf = (index: number): string => {
+    const name = symbols.name(index);
+    if (!name.endsWith(']')) return name;
+    const open = name.indexOf(' [', name.lastIndexOf(']', name.length - 2) + 1);
+    return open < 0 ? name : name.slice(0, open);
+  };
+  return { find: (address) => symbols.find(address), start: (index) => symbols.start(index), name: nameOf };
 }
 
 function isKernelImage({ kind, name }: Dso): boolean {

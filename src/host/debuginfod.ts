@@ -52,7 +52,7 @@ export class DebuginfodClient {
     if (cached !== undefined) return { source: cached, places: [] };
     const places: (Answer & { readonly place: string })[] = [];
     for (const server of servers) {
-      const url = `${server.replace(/\/+$/, '')}/buildid/${buildId}/${kind}`;
+      const url = `${withoutTrailingSlashes(server)}/buildid/${buildId}/${kind}`;
       const answer = await this.#ask(server, url, buildId, kind);
       places.push({ place: url, ...answer });
       if (answer.outcome === 'fits') return { source: cache.open(buildId, kind), places };
@@ -190,4 +190,10 @@ class Patience {
       Math.min(delayMs, 0x7fff_ffff),
     );
   }
+}
+
+function withoutTrailingSlashes(url: string): string {
+  let end = url.length;
+  while (url[end - 1] === '/') end--;
+  return url.slice(0, end);
 }

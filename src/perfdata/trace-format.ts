@@ -108,8 +108,16 @@ function splitDeclaration(declaration: string): { type: string; name: string; le
       rest = rest.slice(0, open).trimEnd();
     }
   }
-  const nameAt = rest.search(/[A-Za-z_][A-Za-z_0-9]*$/);
+  const nameAt = startOfLastName(rest);
   return nameAt < 0 ? { type: rest, name: '', length } : { type: rest.slice(0, nameAt).trim(), name: rest.slice(nameAt), length };
+}
+
+/** Where the name that a text ends in starts; −1 for none. */
+function startOfLastName(text: string): number {
+  let wordAt = text.length;
+  while (wordAt > 0 && /\w/.test(text[wordAt - 1])) wordAt--;
+  const digits = text.slice(wordAt).search(/\D/);
+  return digits < 0 ? -1 : wordAt + digits;
 }
 
 const ELEMENT_SIZES: readonly (readonly [RegExp, number])[] = [

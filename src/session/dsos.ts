@@ -195,7 +195,7 @@ export function classifyGuestMap(filename: string): { name: string; isImage: boo
 export function classifyKernelMap(filename: string): { kind: DsoKind; name: string; referenceSymbol: string } {
   if (filename.startsWith(KERNEL_NAME)) return { kind: 'kernel', name: KERNEL_NAME, referenceSymbol: filename.slice(KERNEL_NAME.length) };
   if (filename.startsWith('[') || filename.startsWith('/')) {
-    const module = /([^/]+)\.ko(\.(gz|xz|zst))?$/.exec(filename)?.[1];
+    const module = /^(.+)\.ko(?:\.(?:gz|xz|zst))?$/s.exec(filename.slice(filename.lastIndexOf('/') + 1))?.[1];
     if (module !== undefined) return { kind: 'module', name: `[${module.replaceAll('-', '_')}]`, referenceSymbol: '' };
     if (filename.startsWith('/') || filename.startsWith('[kernel')) return { kind: 'kernel', name: filename, referenceSymbol: '' };
   }

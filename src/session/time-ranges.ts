@@ -36,8 +36,9 @@ export function parseTimeRanges(text: string): TimeRange[] {
     return parts.map((part) => parsePercent(part.trim(), parts.length === 1, text));
   }
   return text
-    .trim()
-    .replace(/\s*,\s*/g, ',')
+    .split(',')
+    .map((bound) => bound.trim())
+    .join(',')
     .split(/\s+/)
     .map((part) => parseSecondsRange(part, text));
 }

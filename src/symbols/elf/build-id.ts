@@ -31,7 +31,7 @@ function alignUp(value: number, align: number): number {
 
 /** Whether `buildId` says anything: recorders write zeros, or nothing, where they know none. */
 export function isKnownBuildId(buildId: string): boolean {
-  return /^[0-9a-f]*[1-9a-f][0-9a-f]*$/.test(buildId);
+  return /^[0-9a-f]+$/.test(buildId) && !/^0+$/.test(buildId);
 }
 
 /** Hex digits of the 20 bytes that a perf.data header, and PERF_RECORD_MMAP2, have for a build id. */

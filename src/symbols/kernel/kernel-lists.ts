@@ -70,7 +70,7 @@ export class KernelLists {
 
   /** Where the modules lay when a list was made: `modules`, a copy of `/proc/modules`, lies beside it in recordings and in perf's cache. */
   modulesOf(list: FittingList): Promise<KernelModules | undefined> {
-    const path = this.#places.modules ?? list.path.replace(/[^/]*$/, 'modules');
+    const path = this.#places.modules ?? `${list.path.slice(0, list.path.lastIndexOf('/') + 1)}modules`;
     let modules = this.#modules.get(path);
     if (modules === undefined) {
       modules = this.#readModules(path);
