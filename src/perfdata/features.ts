@@ -60,11 +60,11 @@ export function readFeature(features: Features, feature: number, bytes: Uint8Arr
     }
     return;
   }
+  const name = FEATURE_NAMES[feature] ?? `feature ${feature}`;
   try {
-    reader(features, new SectionReader(bytes, littleEndian, fileOffset));
+    reader(features, new SectionReader(bytes, littleEndian, fileOffset, name, diagnostics));
   } catch (error) {
     if (!isDamage(error)) throw error;
-    const name = FEATURE_NAMES[feature] ?? `feature ${feature}`;
     diagnostics.add('feature-damaged', 'warning', `the header's ${name} section is cut off or damaged; only what stands before that was used`, fileOffset);
   }
 }

@@ -7,9 +7,10 @@ import { takeTracingData } from '../perfdata/features/tracing.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import type { JitDump, OpenJitDump } from '../perfdata/jitdump.ts';
+import { COMM_LIMIT, type NameLimit, SIMPLEPERF_COMM_LIMIT } from '../perfdata/name-limits.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
 import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
-import { readSideBand, type SideBand } from '../perfdata/records/side-band.ts';
+import { readSideBand, type SideBand, withNamesInLimits } from '../perfdata/records/side-band.ts';
 import { CallchainTable } from './callchains.ts';
 import { RecordingClock } from './clock.ts';
 import type { Dso } from './dsos.ts';
@@ -116,6 +117,7 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #samples: SampleReader;
   readonly #userRecords: UserRecordReader;
   readonly #counts = new RecordCounts();
+  readonly #commLimit: NameLimit;
   readonly #embeddedSymbols = new EmbeddedSymbolStore();
   readonly #simpleperfRecords: SimpleperfRecordReader;
   readonly #offCpu: OffCpuTimes | undefined;
@@ -146,6 +148,7 @@ class Session implements RecordVisitor, SampleTaker {
     this.#observer = options.observer;
     this.#chains = new CallchainTable(recordBytes(source, header));
     const isSimpleperf = isSimpleperfRecording(header.features);
+    this.#commLimit = isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT;
     this.#events = eventsOf(header);
     // perf script does not read jitdump files.
     const openJitDump = options.compatPerf ? undefined : options.openJitDump;
@@ -380,7 +383,7 @@ class Session implements RecordVisitor, SampleTaker {
   /** Undefined, reported, for a record that is damaged. */
   #readSideBand({ view, offset, type, misc, fileOffset }: RecordCursor, fieldsEnd: number): SideBand | undefined {
     const record = fieldsEnd < offset + RECORD_HEADER_BYTES ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc);
-    if (typeof record !== 'string') return record;
+    if (typeof record !== 'string') return withNamesInLimits(record, this.#commLimit, fileOffset, this.#diagnostics);
     this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, fileOffset);
     return undefined;
   }

@@ -3,6 +3,7 @@ import { PERF_ATTR_SIZE_VER0, readAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import { type Features, readFeature } from '../perfdata/features.ts';
 import { readEventType, readIds } from '../perfdata/file-header.ts';
+import { EVENT_LIMIT, withinLimit } from '../perfdata/name-limits.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
 import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../perfdata/records/mapping-records.ts';
 import type { EventList } from './events.ts';
@@ -65,7 +66,7 @@ export class UserRecordReader {
       }
       case abi.PERF_RECORD_EVENT_UPDATE: {
         if (view.u64(at + 8) !== PERF_EVENT_UPDATE_NAME) return;
-        this.#events.applyName(view.u64(at + 16), view.text(at + 24, end));
+        this.#events.applyName(view.u64(at + 16), withinLimit(view.text(at + 24, end), EVENT_LIMIT, abi.recordTypeName(type), fileOffset, this.#diagnostics));
         return;
       }
       case abi.PERF_RECORD_HEADER_FEATURE: {

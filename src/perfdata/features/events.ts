@@ -1,5 +1,6 @@
 import { type PerfEventAttr, readAttr } from '../attr.ts';
 import * as abi from '../constants.ts';
+import { EVENT_LIMIT } from '../name-limits.ts';
 import type { FeatureReaders, SectionReader } from './section-reader.ts';
 
 /** One event of the EVENT_DESC feature. */
@@ -54,7 +55,8 @@ function readEventDescription(section: SectionReader, attrBytes: number): EventD
   const at = section.skip(attrBytes);
   const attr = readAttr(section.view, at, attrBytes, section.fileOffset + at);
   const idCount = section.u32();
-  const name = section.string();
+  const nameAt = section.at;
+  const name = section.limited(section.string(), EVENT_LIMIT, nameAt);
   const ids: bigint[] = [];
   section.fill(ids, idCount, () => section.u64());
   return { attr, name, ids };

@@ -1,5 +1,7 @@
 import { ByteView } from '../../bytes/byte-view.ts';
+import type { Diagnostics } from '../../diagnostics.ts';
 import { type ExactInteger, exactInteger } from '../../exact-integer.ts';
+import { type NameLimit, withinLimit } from '../name-limits.ts';
 
 /**
  * Reads one feature into what is known so far. A reader of a list puts the list into `features` before it fills it: what
@@ -17,10 +19,15 @@ export class SectionReader {
   readonly fileOffset: number;
   /** Offset of the next value. */
   at = 0;
+  readonly #feature: string;
+  readonly #diagnostics: Diagnostics;
 
-  constructor(bytes: Uint8Array, littleEndian: boolean, fileOffset: number) {
+  /** @param feature what messages call it */
+  constructor(bytes: Uint8Array, littleEndian: boolean, fileOffset: number, feature: string, diagnostics: Diagnostics) {
     this.view = new ByteView(bytes, littleEndian);
     this.fileOffset = fileOffset;
+    this.#feature = feature;
+    this.#diagnostics = diagnostics;
   }
 
   /** Bytes that are left. */
@@ -54,6 +61,11 @@ export class SectionReader {
   string(): string {
     const start = this.#step(this.u32());
     return this.view.text(start, this.at);
+  }
+
+  /** A name that stands at an offset; cut, which is reported, where it is longer than it can be. */
+  limited(name: string, limit: NameLimit, at: number): string {
+    return withinLimit(name, limit, this.#feature, this.fileOffset + at, this.#diagnostics);
   }
 
   /** Steps over `bytes` bytes and gives the offset of the first. */

@@ -1,9 +1,10 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
 import { PERF_TYPE_HARDWARE } from '../constants.ts';
+import { EVENT_LIMIT, type NameLimit } from '../name-limits.ts';
 import { ProtobufReader } from '../protobuf-reader.ts';
 import * as sp from '../simpleperf-constants.ts';
 import { readFile2Feature, readFileFeature, type SimpleperfFile } from '../simpleperf-files.ts';
-import type { FeatureReaders } from './section-reader.ts';
+import type { FeatureReaders, SectionReader } from './section-reader.ts';
 
 /** An event as simpleperf calls it: META_INFO's `event_type_info`. */
 export interface SimpleperfEventType {
@@ -45,7 +46,7 @@ export const SIMPLEPERF_READERS: FeatureReaders<SimpleperfFeatures> = {
   [sp.SP_FEATURE_META_INFO]: (features, section) => {
     const metaInfo = new Map<string, string>();
     sectionsOf(features).metaInfo = metaInfo;
-    readMetaInfo(section.view, metaInfo);
+    readMetaInfo(section, metaInfo);
   },
   [sp.SP_FEATURE_DEBUG_UNWIND]: (features, section) => readDebugUnwind(section.view, sectionsOf(features).debugUnwindFiles),
   [sp.SP_FEATURE_FILE2]: (features, section) => readFile2Feature(section.view, sectionsOf(features).files),
@@ -68,14 +69,23 @@ export function isSimpleperfRecording(features: RecordingFeatures): boolean {
   return /(^|[/\\])simpleperf[^/\\]*$/.test(features.cmdline?.[0] ?? '');
 }
 
+/** The key of the events' names. */
+const EVENT_TYPE_INFO = 'event_type_info';
+/** A line of it: a name, and two numbers of up to ten and twenty digits, with commas between them. */
+const EVENT_TYPE_LIMIT: NameLimit = { ...EVENT_LIMIT, kind: 'event type', bytes: EVENT_LIMIT.bytes + 32 };
+
 /** Pairs of key and value, each ended by NUL. */
-function readMetaInfo(section: ByteView, info: Map<string, string>): void {
-  const { bytes } = section;
+function readMetaInfo(section: SectionReader, info: Map<string, string>): void {
+  const { view } = section;
+  const { bytes } = view;
   for (let at = 0; at < bytes.length; ) {
     const keyEnd = bytes.indexOf(0, at);
     const valueEnd = keyEnd < 0 ? -1 : bytes.indexOf(0, keyEnd + 1);
     if (valueEnd < 0) throw new RangeError('text without an end');
-    info.set(section.text(at, keyEnd), section.text(keyEnd + 1, valueEnd));
+    const key = view.text(at, keyEnd);
+    const value = view.text(keyEnd + 1, valueEnd);
+    const lines = key === EVENT_TYPE_INFO ? value.split('\n').map((line) => section.limited(line, EVENT_TYPE_LIMIT, keyEnd + 1)) : [value];
+    info.set(key, lines.join('\n'));
     at = valueEnd + 1;
   }
 }
@@ -107,7 +117,7 @@ const GENERIC_EVENT_TYPES: readonly SimpleperfEventType[] = [
  * recordings without it, the generic events that have names of simpleperf's own; none in those that simpleperf did not write.
  */
 export function simpleperfEventTypes(features: RecordingFeatures): readonly SimpleperfEventType[] {
-  const info = features.simpleperf?.metaInfo.get('event_type_info');
+  const info = features.simpleperf?.metaInfo.get(EVENT_TYPE_INFO);
   if (info === undefined) return isSimpleperfRecording(features) ? GENERIC_EVENT_TYPES : [];
   const types: SimpleperfEventType[] = [];
   for (const line of info.split('\n')) {

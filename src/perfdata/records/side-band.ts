@@ -1,5 +1,7 @@
 import type { ByteView } from '../../bytes/byte-view.ts';
+import type { Diagnostics } from '../../diagnostics.ts';
 import * as abi from '../constants.ts';
+import { KERNEL_SYMBOL_LIMIT, type NameLimit, PATH_LIMIT, withinLimit } from '../name-limits.ts';
 import { LOST_FIXED_BYTES, LOST_SAMPLES_FIXED_BYTES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
 import { KSYMBOL_FIXED_BYTES, type KsymbolRecord, type MappedRange, type MmapRecord, mmapFixedBytes, readKsymbol, readMmap } from './mapping-records.ts';
 import { COMM_FIXED_BYTES, type CommRecord, type ForkRecord, forkLayoutOf, readComm, readFork } from './task-records.ts';
@@ -66,4 +68,22 @@ export function readSideBand(view: ByteView, at: number, end: number, type: numb
     default:
       return { kind: 'other', type, misc };
   }
+}
+
+/** The record with its name cut, which is reported, where that is longer than it can be. @param commLimit of the recorder's thread names */
+export function withNamesInLimits(sideBand: SideBand, commLimit: NameLimit, fileOffset: number, diagnostics: Diagnostics): SideBand {
+  const limited = (name: string, limit: NameLimit) => withinLimit(name, limit, abi.recordTypeName(sideBand.type), fileOffset, diagnostics);
+  if (sideBand.kind === 'mmap') {
+    const filename = limited(sideBand.record.filename, PATH_LIMIT);
+    return filename === sideBand.record.filename ? sideBand : { ...sideBand, record: { ...sideBand.record, filename } };
+  }
+  if (sideBand.kind === 'comm') {
+    const comm = limited(sideBand.record.comm, commLimit);
+    return comm === sideBand.record.comm ? sideBand : { ...sideBand, record: { ...sideBand.record, comm } };
+  }
+  if (sideBand.kind === 'ksymbol') {
+    const name = limited(sideBand.record.name, KERNEL_SYMBOL_LIMIT);
+    return name === sideBand.record.name ? sideBand : { ...sideBand, record: { ...sideBand.record, name } };
+  }
+  return sideBand;
 }
