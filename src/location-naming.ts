@@ -92,9 +92,13 @@ export class LocationNaming {
       addresses[count++] = byAddress[at];
     });
     firsts[count] = group.length;
+    // Addresses come in order, so that those of a symbol, whose name may be long, follow each other.
+    let lastSymbol = -1;
+    let linkageName: string | undefined;
     await lines.lookup(addresses.subarray(0, count), (index, frames) => {
       const symbol = table?.find(addresses[index]) ?? -1;
-      const linkageName = table !== undefined && symbol >= 0 ? table.name(symbol) : undefined;
+      if (symbol !== lastSymbol) linkageName = table !== undefined && symbol >= 0 ? table.name(symbol) : undefined;
+      lastSymbol = symbol;
       for (let i = firsts[index]; i < firsts[index + 1]; i++) {
         const location = group[order[i]];
         const offset = table !== undefined && symbol >= 0 ? this.#profile.locations.address(location) - table.start(symbol) : 0;

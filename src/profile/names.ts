@@ -21,11 +21,22 @@ export function frameName(profile: Profile, location: number, nth: number): stri
   return strings.get(functions.name(locations.lineFunction(location, nth))) || unresolvedName(profile, location);
 }
 
-/** What to call a location whose function is unknown: `0x4f2c1 (libfoo.so)`; the bare address outside all mappings. */
+/**
+ * What to call a location whose function is unknown: `0x4f2c1 (libfoo.so)`; the bare address outside all mappings. There may be a hundred
+ * thousand of them in a file with a long name: their names are made when they are written, not kept.
+ */
 export function unresolvedName(profile: Profile, location: number): string {
-  const mapping = profile.locations.mapping(location);
-  const address = `0x${hexAddress(profile.locations.addressLo(location), profile.locations.addressHi(location))}`;
-  return mapping < 0 ? address : `${address} (${baseName(profile.mappings[mapping].name) || NAMELESS})`;
+  return addressText(profile, location) + mappingText(profile, profile.locations.mapping(location));
+}
+
+/** The part of {@link unresolvedName} that is a location's own: `0x4f2c1`. */
+export function addressText({ locations }: Pick<Profile, 'locations'>, location: number): string {
+  return `0x${hexAddress(locations.addressLo(location), locations.addressHi(location))}`;
+}
+
+/** The part of {@link unresolvedName} that all locations of a mapping have: ` (libfoo.so)`; empty for mapping −1. */
+export function mappingText({ mappings }: Pick<Profile, 'mappings'>, mapping: number): string {
+  return mapping < 0 ? '' : ` (${baseName(mappings[mapping].name) || NAMELESS})`;
 }
 
 /** What the recording that a process belongs to is called: its label among merged ones, else the profile's input. */

@@ -1,3 +1,5 @@
+import { StringTable } from '../intern/string-table.ts';
+import { TupleInterner } from '../intern/tuple-interner.ts';
 import type { CommRecord, ForkRecord } from '../perfdata/records/task-records.ts';
 import { AddressSpace, GenerationCounter } from './address-space.ts';
 
@@ -44,7 +46,9 @@ export class TaskTable {
   readonly #generations = new GenerationCounter();
   readonly #processOf = new Map<number, number>();
   readonly #threadOf = new Map<number, number>();
-  readonly #taskOf = new Map<string, number>();
+  readonly #comms = new StringTable();
+  /** Rows (thread, comm), one for each task. */
+  readonly #taskRows = new TupleInterner(2, 64);
   readonly #keepsMapsAtExec: boolean;
   #lastThread = -1;
 
@@ -81,13 +85,8 @@ export class TaskTable {
     // hot
     const thread = this.threads[threadIndex];
     if (thread.task < 0) {
-      const key = `${threadIndex}\0${thread.comm}`;
-      let task = this.#taskOf.get(key);
-      if (task === undefined) {
-        task = this.tasks.push({ thread: threadIndex, comm: thread.comm }) - 1;
-        this.#taskOf.set(key, task);
-      }
-      thread.task = task;
+      thread.task = this.#taskRows.intern(threadIndex, this.#comms.intern(thread.comm));
+      if (thread.task === this.tasks.length) this.tasks.push({ thread: threadIndex, comm: thread.comm });
     }
     return thread.task;
   }

@@ -2,6 +2,7 @@ import { eventName, quotedForChrome } from './chrome-text.ts';
 import type { FrameTree } from './frame-tree.ts';
 import { decimalDigits, type JsonWriter, utf8 } from './json-text.ts';
 import type { StackSpans } from './stack-spans.ts';
+import { TextCache } from './text-cache.ts';
 
 const CLOSE_BRACE = 0x7d;
 const DUR = utf8(',"dur":');
@@ -10,7 +11,7 @@ const DUR = utf8(',"dur":');
 export class SpanEventWriter {
   readonly #tree: FrameTree;
   /** By frame: an event's bytes up to and with its category. */
-  readonly #frameText: (Uint8Array | undefined)[] = [];
+  readonly #frameText = new TextCache((frame) => this.#textOf(frame));
 
   constructor(tree: FrameTree) {
     this.#tree = tree;
@@ -22,7 +23,7 @@ export class SpanEventWriter {
     for (let bar = 0; bar < spans.size; bar++) {
       // hot
       const start = spans.startUs[bar];
-      out.bytes(this.#text(this.#tree.frame(spans.node[bar])));
+      out.bytes(this.#frameText.get(this.#tree.frame(spans.node[bar])));
       out.bytes(track);
       out.number(start);
       out.bytes(DUR);
@@ -37,18 +38,14 @@ export class SpanEventWriter {
     let bytes = spans.size * (trackText(pid, tid).length + DUR.length + 1);
     for (let bar = 0; bar < spans.size; bar++) {
       const start = spans.startUs[bar];
-      bytes += this.#text(this.#tree.frame(spans.node[bar])).length + decimalDigits(start) + decimalDigits(spans.endUs[bar] - start);
+      bytes += this.#frameText.get(this.#tree.frame(spans.node[bar])).length + decimalDigits(start) + decimalDigits(spans.endUs[bar] - start);
     }
     return bytes;
   }
 
-  #text(index: number): Uint8Array {
-    const known = this.#frameText[index];
-    if (known) return known;
-    const { name, isKernel } = this.#tree.frames[index];
-    const text = utf8(`,\n{"ph":"X","name":${quotedForChrome(eventName(name))},"cat":"${isKernel ? 'kernel' : 'user'}"`);
-    this.#frameText[index] = text;
-    return text;
+  #textOf(frame: number): Uint8Array {
+    const { name, isKernel } = this.#tree.frames[frame];
+    return utf8(`,\n{"ph":"X","name":${quotedForChrome(eventName(name))},"cat":"${isKernel ? 'kernel' : 'user'}"`);
   }
 }
 

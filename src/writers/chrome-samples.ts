@@ -2,6 +2,7 @@ import { quotedForChrome, sampledName } from './chrome-text.ts';
 import type { FrameTree } from './frame-tree.ts';
 import { type JsonWriter, utf8 } from './json-text.ts';
 import type { PlacedSamples } from './stack-timeline.ts';
+import { TextCache } from './text-cache.ts';
 
 /**
  * - `perfetto`: `PerfSamples` events, which Perfetto takes for the samples of a CPU profile and DevTools passes over
@@ -25,7 +26,7 @@ export class SampledProfileWriter {
   readonly #tree: FrameTree;
   readonly #kind: SampledKind;
   /** By frame: the bytes of a node behind its parent. */
-  readonly #frameText: (Uint8Array | undefined)[] = [];
+  readonly #callFrames = new TextCache((frame) => this.#callFrame(frame));
   readonly #scriptOfFile = new Map<string, number>();
   /** By node of the tree: its id in the current profile, when `#profileOfNode` is that profile. */
   readonly #idOfNode: Int32Array;
@@ -130,13 +131,11 @@ export class SampledProfileWriter {
       out.put(',"parent":');
       out.number(parent);
     }
-    out.bytes(this.#callFrame(this.#tree.frame(node)));
+    out.bytes(this.#callFrames.get(this.#tree.frame(node)));
   }
 
-  #callFrame(index: number): Uint8Array {
-    const known = this.#frameText[index];
-    if (known) return known;
-    const { name, file, line } = this.#tree.frames[index];
+  #callFrame(frame: number): Uint8Array {
+    const { name, file, line } = this.#tree.frames[frame];
     let script = this.#scriptOfFile.get(file);
     if (script === undefined) {
       script = this.#scriptOfFile.size + 1;
@@ -144,9 +143,7 @@ export class SampledProfileWriter {
     }
     // Absent numbers show as `:0:0` behind the file, null ones not at all. Observed: Chromium 156.
     const place = `"lineNumber":${line > 0 ? line - 1 : null},"columnNumber":null`;
-    const text = utf8(`,"callFrame":{"functionName":${quotedForChrome(sampledName(name))},"scriptId":${script},"url":${quotedForChrome(file)},${place}}}`);
-    this.#frameText[index] = text;
-    return text;
+    return utf8(`,"callFrame":{"functionName":${quotedForChrome(sampledName(name))},"scriptId":${script},"url":${quotedForChrome(file)},${place}}}`);
   }
 
   #numbers(values: readonly number[]): void {

@@ -4,10 +4,10 @@ import { PerfconvError } from '../errors.ts';
 import { ExactSums } from '../intern/exact-sums.ts';
 import { StringTable } from '../intern/string-table.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
-import { inputLabel, NAMELESS, unresolvedName } from '../profile/names.ts';
+import { inputLabel, mappingText, NAMELESS } from '../profile/names.ts';
 import type { Profile, ProfileTask } from '../profile/profile.ts';
 import { FoldedTree } from './folded-tree.ts';
-import { FrameTexts } from './frame-texts.ts';
+import { type FrameStyle, FrameTexts } from './frame-texts.ts';
 import { isKernelCode } from './kernel-code.ts';
 import { findMostSampledEvent } from './most-sampled-event.ts';
 import { TextWriter } from './text-writer.ts';
@@ -47,7 +47,7 @@ export async function writeFolded(profile: Profile, sink: ByteSink, options: Fol
   reportOtherEvents(profile, event, options.diagnostics);
 
   const strings = new StringTable();
-  const frames = new FrameTexts(profile, strings, (location, name) => frameText(profile, location, name));
+  const frames = new FrameTexts(profile, strings, foldedStyle(profile));
   const tree = new FoldedTree(profile.stacks, frames);
   const lines = new FoldedLines(profile, event, options, strings, tree);
   const out = new TextWriter(sink);
@@ -65,9 +65,12 @@ function reportOtherEvents(profile: Profile, event: number, diagnostics: Diagnos
   diagnostics?.add('folded-one-event', 'warning', `folded stacks hold one event, ${profile.events[event].name}; left out: ${names}`);
 }
 
-function frameText(profile: Profile, location: number, name: string | undefined): string {
-  const text = (name ?? unresolvedName(profile, location)).replaceAll(';', ':').replace(/[\t\n\v\f\r\x85\u2028\u2029]/g, ' ');
-  return isKernelCode(profile, location) ? `${text}_[k]` : text;
+function foldedStyle(profile: Profile): FrameStyle {
+  const textOf = (name: string, location: number) => {
+    const text = name.replaceAll(';', ':').replace(/[\t\n\v\f\r\x85\u2028\u2029]/g, ' ');
+    return isKernelCode(profile, location) ? `${text}_[k]` : text;
+  };
+  return { functionText: textOf, behindAddress: (location) => textOf(mappingText(profile, profile.locations.mapping(location)), location) };
 }
 
 function inputOf(profile: Profile, { thread }: ProfileTask): string {
@@ -132,9 +135,9 @@ class FoldedLines {
 
   /** Each string's rank in the order of the texts, and the string of each rank. */
   #rankStrings(): { ranks: Uint32Array; byRank: Uint32Array } {
-    const texts = Array.from({ length: this.#strings.size }, (_, index) => this.#strings.get(index));
-    const byRank = new Uint32Array(texts.keys()).sort((a, b) => (texts[a] < texts[b] ? -1 : 1));
-    const ranks = new Uint32Array(texts.length);
+    const strings = this.#strings;
+    const byRank = Uint32Array.from({ length: strings.size }, (_, index) => index).sort((a, b) => strings.compare(a, b));
+    const ranks = new Uint32Array(strings.size);
     byRank.forEach((index, rank) => {
       ranks[index] = rank;
     });

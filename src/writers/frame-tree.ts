@@ -34,7 +34,9 @@ export class FrameTree {
   readonly #cutStacks = new Set<number>();
   readonly #framesOfFunction = new TupleInterner(3, 1024);
   readonly #frameOfRow: number[] = [];
-  readonly #frameOfText = new Map<string, number>();
+  /** Unresolved ones: rows (address low, address high, first mapping of the name), and their frames. */
+  readonly #unresolvedRows = new TupleInterner(3, 1024);
+  readonly #frameOfUnresolved: number[] = [];
   /** By location: its frames, outermost caller first; undefined until asked for. */
   readonly #framesOfLocation: (readonly number[] | undefined)[] = [];
   /** By mapping: the first mapping of that name. */
@@ -85,7 +87,8 @@ export class FrameTree {
     const known = stack < 0 ? this.#noStackNode : this.#nodeOfStack[stack];
     if (known >= 0) return known;
     if (stack >= 0) return this.#build(stack);
-    this.#noStackNode = this.#add(-1, this.#frameOfName(NO_STACK_NAME, '', false));
+    const frame = this.frames.push({ name: NO_STACK_NAME, file: '', line: 0, isKernel: false }) - 1;
+    this.#noStackNode = this.#add(-1, frame);
     return this.#noStackNode;
   }
 
@@ -129,16 +132,7 @@ export class FrameTree {
     const { locations } = this.#profile;
     const count = locations.lineCount(location);
     const frames: number[] = [];
-    if (count === 0) {
-      const mapping = locations.mapping(location);
-      frames.push(
-        this.#frameOfName(
-          unresolvedName(this.#profile, location),
-          mapping < 0 ? '' : this.#profile.mappings[mapping].name,
-          isKernelCode(this.#profile, location),
-        ),
-      );
-    }
+    if (count === 0) frames.push(this.#frameOfAddress(location));
     for (let nth = count - 1; nth >= 0; nth--) frames.push(this.#frameOfLine(location, nth));
     this.#framesOfLocation[location] = frames;
     return frames;
@@ -163,12 +157,36 @@ export class FrameTree {
     return index;
   }
 
-  #frameOfName(name: string, file: string, isKernel: boolean): number {
-    const key = `${name}\0${file}`;
-    const known = this.#frameOfText.get(key);
-    if (known !== undefined) return known;
-    const index = this.frames.push({ name, file, line: 0, isKernel }) - 1;
-    this.#frameOfText.set(key, index);
-    return index;
+  #frameOfAddress(location: number): number {
+    const { locations } = this.#profile;
+    const mapping = locations.mapping(location);
+    const row = this.#unresolvedRows.intern(locations.addressLo(location), locations.addressHi(location), mapping < 0 ? -1 : this.#sameName[mapping]);
+    if (row === this.#frameOfUnresolved.length) this.#frameOfUnresolved.push(this.frames.push(new UnresolvedFrame(this.#profile, location)) - 1);
+    return this.#frameOfUnresolved[row];
+  }
+}
+
+/** An address of no known function. */
+class UnresolvedFrame implements Frame {
+  readonly #profile: Profile;
+  readonly #location: number;
+  line = 0;
+
+  constructor(profile: Profile, location: number) {
+    this.#profile = profile;
+    this.#location = location;
+  }
+
+  get name(): string {
+    return unresolvedName(this.#profile, this.#location);
+  }
+
+  get file(): string {
+    const mapping = this.#profile.locations.mapping(this.#location);
+    return mapping < 0 ? '' : this.#profile.mappings[mapping].name;
+  }
+
+  get isKernel(): boolean {
+    return isKernelCode(this.#profile, this.#location);
   }
 }

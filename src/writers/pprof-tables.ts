@@ -1,6 +1,6 @@
 import { StringTable } from '../intern/string-table.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
-import { NAMELESS, unresolvedName } from '../profile/names.ts';
+import { addressText, mappingText, NAMELESS } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import { FunctionTable } from '../profile/tables.ts';
 
@@ -42,6 +42,7 @@ export class PprofTables {
   readonly #profile: Profile;
   readonly #mappingIndex: Int32Array;
   readonly #functionIndex: Int32Array;
+  readonly #mappingTexts: string[] = [];
 
   constructor(profile: Profile) {
     this.#profile = profile;
@@ -75,7 +76,7 @@ export class PprofTables {
     const { locations } = this.#profile;
     const count = locations.lineCount(location);
     if (count === 0) {
-      const name = this.strings.intern(unresolvedName(this.#profile, location));
+      const name = this.strings.internJoined(addressText(this.#profile, location), this.#textOfMapping(locations.mapping(location)));
       return this.lines.intern(NONE, this.functions.intern(name));
     }
     let line = NONE;
@@ -89,6 +90,13 @@ export class PprofTables {
       if (count > 1) mapping.hasInlineFrames = true;
     }
     return line;
+  }
+
+  /** What stands behind addresses. */
+  #textOfMapping(mapping: number): string {
+    if (mapping < 0) return '';
+    this.#mappingTexts[mapping] ??= mappingText(this.#profile, mapping);
+    return this.#mappingTexts[mapping];
   }
 
   /** @param lineFile as in the profile's locations: lines have no file of their own here, so that code of another file is a function in that file */

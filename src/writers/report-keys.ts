@@ -1,9 +1,9 @@
 import { highWord } from '../addresses.ts';
 import { StringTable } from '../intern/string-table.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
-import { baseName, hexAddress, inputLabel, NAMELESS, unresolvedName } from '../profile/names.ts';
+import { baseName, inputLabel, mappingText, NAMELESS } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
-import { FrameTexts } from './frame-texts.ts';
+import { type FrameStyle, FrameTexts } from './frame-texts.ts';
 
 /**
  * What a report's rows can be told apart by.
@@ -41,7 +41,7 @@ export class ReportTexts {
     const { strings } = this;
     this.#unknown = strings.intern(NAMELESS);
     const hasDsoColumn = keys.includes('dso');
-    this.frames = new FrameTexts(profile, strings, (location, name) => functionText(profile, location, name, hasDsoColumn));
+    this.frames = new FrameTexts(profile, strings, reportStyle(profile, hasDsoColumn));
     this.#dsoOfMapping = new Uint32Array(profile.mappings.map(({ name }) => strings.intern(compatPerf ? perfShortName(name || NAMELESS) : name || NAMELESS)));
     this.#symbolOfLocation = compatPerf ? symbolsOfLocations(profile) : new Uint32Array(profile.locations.size);
     this.#bySample = keys.map((key) => new Uint32Array(sampleTexts(profile, key).map((text) => strings.intern(text))));
@@ -120,10 +120,7 @@ function named(id: number, name: string): string {
   return name === '' || name.startsWith(':') ? `${id}` : `${id}:${name}`;
 }
 
-function functionText(profile: Profile, location: number, name: string | undefined, hasDsoColumn: boolean): string {
-  const { locations, mappings } = profile;
-  if (hasDsoColumn) return name ?? `0x${hexAddress(locations.addressLo(location), locations.addressHi(location))}`;
-  if (name === undefined) return unresolvedName(profile, location);
-  const mapping = locations.mapping(location);
-  return mapping < 0 ? name : `${name} (${baseName(mappings[mapping].name) || NAMELESS})`;
+function reportStyle(profile: Profile, hasDsoColumn: boolean): FrameStyle {
+  const behindAddress = (location: number) => (hasDsoColumn ? '' : mappingText(profile, profile.locations.mapping(location)));
+  return { functionText: (name, location) => name + behindAddress(location), behindAddress };
 }

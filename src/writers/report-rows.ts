@@ -6,8 +6,8 @@ import type { ReportTexts } from './report-keys.ts';
 
 /** One row of a report's table. */
 export interface ReportRow {
-  /** One text per key. */
-  readonly texts: readonly string[];
+  /** One text per key, as an index of the report's strings. */
+  readonly texts: readonly number[];
   /** Of the samples that the row is about: with children, also those that only called or were called from there. */
   readonly samples: number;
   readonly period: number;
@@ -91,9 +91,9 @@ export class ReportRows {
     return rows;
   }
 
-  #textsOf(node: number): string[] {
-    const texts: string[] = [];
-    for (let at = node; at >= 0; at = this.#nodes.words[at * 3] | 0) texts.push(this.#texts.strings.get(this.#nodes.words[at * 3 + 1]));
+  #textsOf(node: number): number[] {
+    const texts: number[] = [];
+    for (let at = node; at >= 0; at = this.#nodes.words[at * 3] | 0) texts.push(this.#nodes.words[at * 3 + 1]);
     return texts.reverse();
   }
 }

@@ -73,16 +73,19 @@ async function writeTable(
   for (let total = 0; total < profile.totals.size; total++) {
     if (events.includes(profile.totals.event(total))) collected.add(total, children);
   }
-  const rows = collected.rows().sort((a, b) => weightOf(b) - weightOf(a) || compareTexts(a.texts, b.texts));
+  const rows = collected.rows().sort((a, b) => weightOf(b) - weightOf(a) || compareTexts(texts, a.texts, b.texts));
   const sum = rows.reduce((weight, row) => weight + selfWeightOf(row), 0);
   const percentText = (weight: number) => {
     const percent = sum === 0 ? 0 : (100 * weight) / sum;
     return paintPercent(percent.toFixed(2).padStart(6), percent);
   };
 
-  const shown = rows.slice(0, limit).map((row) => ({ ...row, texts: row.texts.map(printable) }));
+  const shown = rows.slice(0, limit);
+  const cellOf = (text: number) => printable(texts.strings.get(text));
+  // No text is shorter for being printable.
+  const widthOf = (text: number) => (texts.strings.length(text) < MAX_ALIGNED ? cellOf(text).length : MAX_ALIGNED);
   // There may be more rows than a call takes arguments.
-  const widestOf = (key: string, column: number) => shown.reduce((widest, row) => Math.max(widest, row.texts[column].length), key.length);
+  const widestOf = (key: string, column: number) => shown.reduce((widest, row) => Math.max(widest, widthOf(row.texts[column])), key.length);
   const widths = keys.map((key, column) => Math.min(MAX_ALIGNED, widestOf(key, column)));
   const columnsText = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(column < cells.length - 1 ? widths[column] : 0)).join('  ');
 
@@ -91,7 +94,7 @@ async function writeTable(
   for (const row of shown) {
     const self = children ? `${percentText(selfWeightOf(row))} ` : '';
     const numbers = `${percentText(weightOf(row))} ${wholeNumber(row.period, row.periodRemainder).padStart(12)} ${String(row.samples).padStart(7)}`;
-    out.put(`${numbers} ${self}${columnsText(row.texts)}\n`);
+    out.put(`${numbers} ${self}${columnsText(row.texts.map(cellOf))}\n`);
     if (out.isFull) await out.flush();
   }
   if (rows.length > shown.length) out.put(`# ${rows.length - shown.length} more\n`);
@@ -102,9 +105,9 @@ function headline(profile: Profile, index: number): string {
   return `# ${printable(name)}: ${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period, periodRemainder)}${unit === 'nanoseconds' ? ' ns' : ''}\n`;
 }
 
-function compareTexts(a: readonly string[], b: readonly string[]): number {
+function compareTexts({ strings }: ReportTexts, a: readonly number[], b: readonly number[]): number {
   for (let column = 0; column < a.length; column++) {
-    if (a[column] !== b[column]) return a[column] < b[column] ? -1 : 1;
+    if (a[column] !== b[column]) return strings.compare(a[column], b[column]);
   }
   return 0;
 }

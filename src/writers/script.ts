@@ -7,6 +7,7 @@ import type { DetailName } from '../profile/sample-details.ts';
 import type { SampleTable } from '../profile/tables.ts';
 import { DetailColumns } from './script-details.ts';
 import { DETAIL_OF_FIELD, type ScriptField, type ScriptFieldChoice, scriptFieldsOf } from './script-fields.ts';
+import { TextCache } from './text-cache.ts';
 import { TextWriter } from './text-writer.ts';
 import { TimeOfDay } from './time-of-day.ts';
 import { wholeNumber } from './whole-number.ts';
@@ -81,7 +82,7 @@ class SamplePrinter {
   readonly #paddedEvents: readonly string[];
   readonly #details: DetailColumns | undefined;
   readonly #nameOf: (linkageName: string) => string | undefined;
-  readonly #frames: (string | undefined)[] = [];
+  readonly #frames: TextCache<string>;
   /** The recording's time at time 0 of the samples, as seconds and nanoseconds. */
   readonly #startSeconds: number;
   readonly #startNanoseconds: number;
@@ -98,6 +99,9 @@ class SamplePrinter {
       const chosen = scriptFieldsOf(event, event.hasCallchain, fields);
       return wallClock ? withTimeOfDay(chosen) : chosen;
     });
+    // What is shown of a frame is the same for all events that have callchains, so a location always prints alike.
+    const frameFields = this.#fieldsOf[profile.events.findIndex(({ hasCallchain }) => hasCallchain)];
+    this.#frames = new TextCache((location) => this.#frameText(location, frameFields));
     this.#details = samples.details && new DetailColumns(samples.details);
     const { startTime, wallClockOffsetNs } = profile.meta;
     this.#timeOfDay = wallClockOffsetNs === undefined ? undefined : new TimeOfDay(startTime + wallClockOffsetNs);
@@ -134,7 +138,7 @@ class SamplePrinter {
     if (this.#details !== undefined && detail >= 0) line += this.#details.beforeIp(detail, fields, event.hasWeightStruct ?? false);
     out.put(line);
     if (fields.has('ip')) {
-      if (event.hasCallchain) this.#printCallchain(samples.stack[row], fields, out);
+      if (event.hasCallchain) this.#printCallchain(samples.stack[row], out);
       else this.#printSingle(row, fields, out);
     }
     const rest = this.#details === undefined || detail < 0 ? '' : this.#details.behindIp(detail, fields, event.isBpfOutput ?? false);
@@ -146,14 +150,12 @@ class SamplePrinter {
     return details === undefined || event.showPayload === undefined ? '' : event.showPayload(details.raw(detail));
   }
 
-  #printCallchain(stack: number, fields: ReadonlySet<ScriptField>, out: TextWriter): void {
+  #printCallchain(stack: number, out: TextWriter): void {
     out.put('\n');
     const { stacks } = this.#profile;
     for (let at = stack; at >= 0; at = stacks.parent(at)) {
       const location = stacks.location(at);
-      // The same set of fields holds for all events that have callchains, so a location always prints alike.
-      this.#frames[location] ??= this.#frameText(location, fields);
-      out.put(this.#frames[location]);
+      out.put(this.#frames.get(location));
     }
   }
 

@@ -92,6 +92,26 @@ describe('interners give equal things one index, in order of first appearance', 
     expect([tuples.size, pairs.size, tree.size]).toEqual([count, count, count]);
   });
 
+  it('strings in two parts, compared without being put together', () => {
+    // Short, of few characters, so that they begin and end alike.
+    const part = fc.string({ unit: fc.constantFrom('a', 'b', '\u{1f600}'), maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(part, part), { minLength: 2, maxLength: 20 }), (parts) => {
+        const table = new StringTable();
+        const indexes = parts.map(([head, tail]) => table.internJoined(head, tail));
+        parts.forEach(([head, tail], i) => {
+          expect(table.internJoined(head, tail)).toBe(indexes[i]);
+          expect(table.get(indexes[i])).toBe(head + tail);
+          expect(table.length(indexes[i])).toBe((head + tail).length);
+          const other = parts[0].join('');
+          expect(Math.sign(table.compare(indexes[i], indexes[0]))).toBe(head + tail === other ? 0 : head + tail < other ? -1 : 1);
+        });
+        expect(table.size).toBeLessThanOrEqual(parts.length + 1);
+        expect(table.internJoined('ab', '')).toBe(table.intern('ab'));
+      }),
+    );
+  });
+
   it('strings', () => {
     const table = new StringTable();
     expect(['', 'a', 'b', 'a', '__proto__', 'constructor', ''].map((text) => table.intern(text))).toEqual([0, 1, 2, 1, 3, 4, 0]);
