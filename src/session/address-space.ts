@@ -12,7 +12,8 @@ export class GenerationCounter {
 /**
  * Which DSO lies where. Addresses are signed doubles.
  * A new map over an old one takes its place; what sticks out of the old one to the left and right stays.
- * Over the maps lies code that a JIT put there, piece by piece: small pieces, perhaps a hundred thousand of them, in any order.
+ * Over the maps lies code that a JIT put there, piece by piece: small pieces, perhaps a hundred thousand of them, in any order. Under them lies what
+ * is known to be there though no record maps it.
  */
 export class AddressSpace {
   readonly #generations: GenerationCounter;
@@ -21,6 +22,7 @@ export class AddressSpace {
   #fallback: AddressSpace | undefined;
   #guest = -1;
   #code: RangeTree | undefined;
+  #unrecorded: RangeTree | undefined;
   /** Where {@link find} found something last. */
   #found = this.#maps;
 
@@ -57,9 +59,15 @@ export class AddressSpace {
     this.#generation = this.#generations.next();
   }
 
+  /** What lies where nothing is mapped. All processes that are given it share it; none changes it. */
+  set unrecorded(ranges: RangeTree) {
+    this.#unrecorded = ranges;
+    this.#generation = this.#generations.next();
+  }
+
   /** Whether nothing is mapped. */
   get isEmpty(): boolean {
-    return this.#maps.isEmpty;
+    return this.#maps.isEmpty && this.#unrecorded === undefined;
   }
 
   /** A copy with a life of its own (fork). It has the same generation until one of the two changes, and shares with the other what stays equal. */
@@ -70,6 +78,7 @@ export class AddressSpace {
     copy.#fallback = this.#fallback;
     copy.#guest = this.#guest;
     copy.#code = this.#code?.clone();
+    copy.#unrecorded = this.#unrecorded;
     copy.#generation = this.#generation;
     return copy;
   }
@@ -108,12 +117,21 @@ export class AddressSpace {
   /** Index of the range that holds an address, −1 when none does. It is valid until the next change or search. */
   find(address: number): number {
     // hot
+    return this.#code === undefined && this.#unrecorded === undefined ? this.#maps.find(address) : this.#findInLayers(address);
+  }
+
+  #findInLayers(address: number): number {
+    // hot
     if (this.#code !== undefined) {
+      this.#found = this.#code;
       const at = this.#code.find(address);
-      this.#found = at < 0 ? this.#maps : this.#code;
       if (at >= 0) return at;
     }
-    return this.#maps.find(address);
+    this.#found = this.#maps;
+    const at = this.#maps.find(address);
+    if (at >= 0 || this.#unrecorded === undefined) return at;
+    this.#found = this.#unrecorded;
+    return this.#unrecorded.find(address);
   }
 
   /** Whether a piece of a JIT's code starts at an address. */
@@ -133,6 +151,6 @@ export class AddressSpace {
 
   /** The range that holds an address, a JIT's code over it aside; undefined when none does. */
   rangeAt(address: number): DsoRange | undefined {
-    return this.#maps.rangeAt(address);
+    return this.#maps.rangeAt(address) ?? this.#unrecorded?.rangeAt(address);
   }
 }

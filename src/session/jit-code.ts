@@ -7,8 +7,9 @@ import type { RecordingClock } from './clock.ts';
 import type { SessionEvent } from './events.ts';
 import type { TaskTable } from './tasks.ts';
 
-/** More processes that dump their code than any recording has. */
+/** More processes that dump their code, and more pieces of code put into place, than any recording has; the latter take 200 MB. */
 const MAX_DUMPS = 1024;
+const MAX_PIECES = 2 ** 22;
 
 /** A process's dump, its code yet to be put into place from `next` on. */
 interface Timeline {
@@ -40,6 +41,7 @@ export class JitCode {
   readonly #diagnostics: Diagnostics;
   #timelines: Timeline[] = [];
   readonly #met = new Set<string>();
+  #pieces = 0;
 
   constructor(open: OpenJitDump | undefined, clock: RecordingClock, events: readonly SessionEvent[], tasks: TaskTable, diagnostics: Diagnostics) {
     this.#open = open;
@@ -95,6 +97,10 @@ export class JitCode {
   }
 
   #put(pid: number, dso: number, { functions, placements }: JitDump, row: number): void {
+    if (++this.#pieces > MAX_PIECES) {
+      this.#diagnostics.add('jitdump-excess', 'warning', `jitdump files put more than ${MAX_PIECES} pieces of code into place: what is more is left out`);
+      return;
+    }
     const start = placements.addresses[row];
     const { fileOffset, sizeBytes } = functions[placements.functions[row]];
     this.#tasks.ownSpace(this.#tasks.process(pid)).putCode(start, start + sizeBytes, fileOffset - start, dso);

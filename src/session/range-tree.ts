@@ -96,6 +96,13 @@ export class RangeTree {
   /** What {@link dsoAt} and {@link deltaAt} take for the range that holds an address, −1 when none does. It is valid until the next change or search. */
   find(address: number): number {
     // hot
+    const at = this.#seek(address);
+    return at >= 0 && this.#foundLeaf.numbers[STARTS + at] <= address ? at : -1;
+  }
+
+  /** Place in {@link #foundLeaf} of the first range that ends behind `address`; −1 when there is none. */
+  #seek(address: number): number {
+    // hot
     let node = this.#root;
     let at = node.firstEndingAfter(address);
     while (node.children !== undefined) {
@@ -104,7 +111,7 @@ export class RangeTree {
       at = node.firstEndingAfter(address);
     }
     this.#foundLeaf = node;
-    return at < node.size && node.numbers[STARTS + at] <= address ? at : -1;
+    return at < node.size ? at : -1;
   }
 
   /** DSO of the range that {@link find} found. */
@@ -133,12 +140,13 @@ export class RangeTree {
 
   /** Makes [start, end) free. */
   remove(start: number, end: number): void {
-    if (this.isEmpty) return;
-    const left = this.rangeAt(start);
-    if (left !== undefined && left.start < start && left.end > end) {
+    const at = this.#seek(start);
+    const first = at < 0 ? undefined : rangeOf(this.#foundLeaf, at);
+    if (first === undefined || first.start >= end) return;
+    if (first.start < start && first.end > end) {
       // What is left of it to the right becomes a range of its own.
-      this.#cut(start, left.end);
-      this.put(end, left.end, left.delta, left.dso);
+      this.#cut(start, first.end);
+      this.put(end, first.end, first.delta, first.dso);
     } else {
       this.#cut(start, end);
     }
@@ -185,7 +193,8 @@ export class RangeTree {
   #insert(node: RangeNode, start: number, end: number, delta: number, dso: number): RangeNode | undefined {
     const { children } = node;
     if (children === undefined) {
-      const right = node.size === MAX_ENTRIES ? this.#splitLeaf(node) : undefined;
+      // Ranges that come in order fill the leaves.
+      const right = node.size === MAX_ENTRIES ? this.#splitLeaf(node, start >= node.end ? MAX_ENTRIES : MAX_ENTRIES / 2) : undefined;
       insertIntoLeaf(right !== undefined && start >= node.end ? right : node, start, end, delta, dso);
       return right;
     }
@@ -200,14 +209,14 @@ export class RangeTree {
     return right;
   }
 
-  #splitLeaf(leaf: RangeNode): RangeNode {
+  /** @returns a leaf of what stands behind the first `kept` ranges */
+  #splitLeaf(leaf: RangeNode, kept: number): RangeNode {
     const right = new RangeNode(this.#owner, undefined);
-    const half = leaf.size >>> 1;
     for (let column = 0; column < LEAF_NUMBERS; column += MAX_ENTRIES) {
-      right.numbers.set(leaf.numbers.subarray(column + half, column + leaf.size), column);
+      right.numbers.set(leaf.numbers.subarray(column + kept, column + leaf.size), column);
     }
-    right.size = leaf.size - half;
-    leaf.size = half;
+    right.size = leaf.size - kept;
+    leaf.size = kept;
     return right;
   }
 

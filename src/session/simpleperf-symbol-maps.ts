@@ -1,6 +1,7 @@
 import { DSO_SYMBOL_MAP_FILE } from '../perfdata/simpleperf-constants.ts';
 import type { SimpleperfFile, SimpleperfSymbols } from '../perfdata/simpleperf-files.ts';
 import { classifyUserMap, type DsoTable } from './dsos.ts';
+import { RangeTree } from './range-tree.ts';
 import type { TaskTable } from './tasks.ts';
 
 const PAGE_BYTES = 4096;
@@ -11,42 +12,45 @@ const PAGE_BYTES = 4096;
  */
 export class SymbolMaps {
   readonly #tasks: TaskTable;
-  readonly #dsos: DsoTable;
-  readonly #symbolsOf = new Map<number, SimpleperfSymbols>();
+  /** By pid. */
+  readonly #maps = new Map<number, RangeTree>();
 
   constructor(files: readonly SimpleperfFile[], tasks: TaskTable, dsos: DsoTable) {
     this.#tasks = tasks;
-    this.#dsos = dsos;
     for (const { type, path, symbols } of files) {
       const pid = /^perf-(\d{1,9})\.map$/.exec(path)?.[1];
-      if (type === DSO_SYMBOL_MAP_FILE && pid !== undefined) this.#symbolsOf.set(Number(pid), symbols);
+      if (type === DSO_SYMBOL_MAP_FILE && pid !== undefined) this.#maps.set(Number(pid), mapsOf(Number(pid), symbols, dsos));
     }
-    for (const pid of this.#symbolsOf.keys()) this.apply(pid);
+    for (const pid of this.#maps.keys()) this.apply(pid);
   }
 
   /** Maps the code of a process that begins anew, by fork or exec, if there is any. */
   apply(pid: number): void {
-    const symbols = this.#symbolsOf.get(pid);
-    if (symbols === undefined) return;
-    const space = this.#tasks.ownSpace(this.#tasks.process(pid));
-    for (const { start, end } of pagesOf(symbols)) {
-      if (space.find(start) >= 0) continue;
-      const record = {
-        pid,
-        tid: pid,
-        start,
-        length: end - start,
-        pageOffset: start,
-        filename: '//anon',
-        fileIdentity: '',
-        buildId: '',
-        isExecutable: true,
-        isJitSymfile: false,
-      };
-      const { kind, name } = classifyUserMap(record);
-      space.map(start, end, 0, this.#dsos.internMapped(record, kind, name));
-    }
+    const maps = this.#maps.get(pid);
+    if (maps !== undefined) this.#tasks.ownSpace(this.#tasks.process(pid)).unrecorded = maps;
   }
+}
+
+/** What a process's symbols say to be mapped. */
+function mapsOf(pid: number, symbols: SimpleperfSymbols, dsos: DsoTable): RangeTree {
+  const maps = new RangeTree();
+  for (const { start, end } of pagesOf(symbols)) {
+    const record = {
+      pid,
+      tid: pid,
+      start,
+      length: end - start,
+      pageOffset: start,
+      filename: '//anon',
+      fileIdentity: '',
+      buildId: '',
+      isExecutable: true,
+      isJitSymfile: false,
+    };
+    const { kind, name } = classifyUserMap(record);
+    maps.put(start, end, 0, dsos.internMapped(record, kind, name));
+  }
+  return maps;
 }
 
 /** The ranges of pages that symbols lie in, ascending. */

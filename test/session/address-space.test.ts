@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AddressSpace, GenerationCounter } from '../../src/session/address-space.ts';
+import { RangeTree } from '../../src/session/range-tree.ts';
 
 type Step = { readonly op: 'map' | 'unmap'; readonly start: number; readonly length: number; readonly dso: number };
 
@@ -72,6 +73,26 @@ describe('AddressSpace', () => {
         if (after.some((step) => step.length > 0)) expect(child.generation).not.toBe(parent.generation);
       }),
     );
+  });
+
+  it('has what no record maps where nothing is mapped, in copies, too', () => {
+    const unrecorded = new RangeTree();
+    unrecorded.put(0x1000, 0x4000, 1, 1);
+    const space = new AddressSpace(new GenerationCounter());
+    expect(space.isEmpty).toBe(true);
+    const before = space.generation;
+    space.unrecorded = unrecorded;
+    expect([space.isEmpty, space.generation === before]).toEqual([false, false]);
+    space.map(0x2000, 0x3000, 2, 2);
+    space.putCode(0x3000, 0x3800, 3, 3);
+    for (const one of [space, space.clone()]) {
+      const found = [0x0, 0x1000, 0x2000, 0x3000, 0x3800, 0x4000].map((address) => {
+        const at = one.find(address);
+        return at < 0 ? undefined : [one.dsoAt(at), one.deltaAt(at)];
+      });
+      expect(found).toEqual([undefined, [1, 1], [2, 2], [3, 3], [1, 1], undefined]);
+    }
+    expect([...unrecorded]).toEqual([{ start: 0x1000, end: 0x4000, delta: 1, dso: 1 }]);
   });
 
   it('holds kernel addresses, which are negative', () => {
