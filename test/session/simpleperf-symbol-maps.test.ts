@@ -32,7 +32,7 @@ test('what the symbols of a process map takes memory once, however often the pro
   const maps = new SymbolMaps([file], tasks, new DsoTable());
   const before = heapBytes();
   for (let i = 0; i < 1000; i++) {
-    tasks.fork({ pid: 100, tid: 100, ppid: 7, ptid: 7, isSynthesized: false });
+    tasks.fork({ pid: 100, tid: 100, ppid: 7, ptid: 7, isSynthesized: false, timeLo: 0, timeHi: 0 }, 0);
     maps.apply(100);
     tasks.rename({ pid: 100, tid: 100, comm: `${i}`, isExec: false });
   }

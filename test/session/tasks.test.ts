@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AddressSpace } from '../../src/session/address-space.ts';
 import { TaskTable } from '../../src/session/tasks.ts';
 
-const fork = (pid: number, ppid: number) => ({ pid, ppid, tid: pid, ptid: ppid, isSynthesized: false });
+const fork = (pid: number, ppid: number) => ({ pid, ppid, tid: pid, ptid: ppid, isSynthesized: false, timeLo: 0, timeHi: 0 });
 const exec = (pid: number) => ({ pid, tid: pid, comm: 'next', isExec: true });
 
 function heapBytes(): number {
@@ -22,7 +22,7 @@ describe('TaskTable', () => {
     for (let i = 0; i < 10_000; i++) parent.map(i * 0x2000, i * 0x2000 + 0x1000, 0, 1);
     const before = heapBytes();
     for (let i = 0; i < 4000; i++) {
-      tasks.fork(fork(100 + i, 1));
+      tasks.fork(fork(100 + i, 1), 0);
       tasks.ownSpace(tasks.process(100 + i)).map(i * 0x2000 + 0x1000, i * 0x2000 + 0x2000, 0, 2);
     }
     // With a copy of the parent's maps each: 1.1 GB.
@@ -37,7 +37,7 @@ describe('TaskTable', () => {
     for (let i = 0; i < 10_000; i++) tasks.ownSpace(tasks.process(1)).putCode(i * 0x2000, i * 0x2000 + 0x800, 0, 1);
     const before = heapBytes();
     for (let i = 0; i < 4000; i++) {
-      tasks.fork(fork(100 + i, 1));
+      tasks.fork(fork(100 + i, 1), 0);
       tasks.ownSpace(tasks.process(100 + i)).putCode(0x1000, 0x1100, 0, 2);
     }
     expect(heapBytes() - before).toBeLessThan(150e6);
@@ -49,7 +49,7 @@ describe('TaskTable', () => {
     for (let i = 1; i <= 100; i++) {
       tasks.rename(exec(7));
       tasks.ownSpace(process).map(i * 0x1000, i * 0x1000 + 0x1000, 0, i);
-      if (i % 3 === 0) tasks.fork(fork(100 + i, 7));
+      if (i % 3 === 0) tasks.fork(fork(100 + i, 7), 0);
     }
     const { space } = tasks.processes[process];
     expect(depthOf(space)).toBe(keepsMapsAtExec ? 1 : 2);
