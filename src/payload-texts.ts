@@ -7,7 +7,7 @@ import type { Word } from './perfdata/trace-word.ts';
 import type { TracingData } from './perfdata/tracing-data.ts';
 import type { Profile } from './profile/profile.ts';
 import type { SessionResult } from './session/session.ts';
-import type { Symbolizer } from './symbols/symbolizer.ts';
+import type { RecordingSymbols } from './symbols/recording-symbols.ts';
 
 /** Print formats that name functions. Source: the kernel's documentation, printk-formats.rst. */
 const NAMES_FUNCTIONS = /%[-0-9]*p[sSfF]/;
@@ -19,7 +19,7 @@ const NAMES_FUNCTIONS = /%[-0-9]*p[sSfF]/;
 export async function addPayloadTexts(
   profile: Profile,
   session: SessionResult,
-  options: { readonly symbolizer: Symbolizer | undefined; readonly compatPerf: boolean },
+  options: { readonly symbols: RecordingSymbols | undefined; readonly compatPerf: boolean },
   diagnostics: Diagnostics,
 ): Promise<void> {
   const { tracingData } = session.features;
@@ -44,8 +44,8 @@ export async function addPayloadTexts(
     for (const payload of payloadsOf(profile, index)) collector.show(payload, id);
   });
   // perf 6.1 names no functions in the texts of a pipe's tracepoints.
-  if (options.symbolizer === undefined || addresses.size === 0 || (compatPerf && session.header.mode === 'pipe')) return;
-  await nameAddresses(addresses, names, session, options.symbolizer);
+  if (options.symbols === undefined || addresses.size === 0 || (compatPerf && session.header.mode === 'pipe')) return;
+  await nameAddresses(addresses, names, session, options.symbols);
 }
 
 /** Printers of payloads by their format, each compiled when it is first needed. */
@@ -96,7 +96,7 @@ async function nameAddresses(
   addresses: ReadonlySet<Word>,
   names: Map<Word, ReturnType<ResolveSymbol>>,
   session: SessionResult,
-  symbolizer: Symbolizer,
+  recordingSymbols: RecordingSymbols,
 ): Promise<void> {
   const byDso = new Map<number, Word[]>();
   for (const address of addresses) {
@@ -113,7 +113,7 @@ async function nameAddresses(
       for (const address of group) names.set(address, { name: dso.name, offset: signedNumber(address) - dso.start });
       continue;
     }
-    const code = await symbolizer.symbolsFor({
+    const code = await recordingSymbols.symbolsFor({
       name: dso.name,
       kind: dso.kind,
       buildId: dso.buildId,

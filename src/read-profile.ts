@@ -20,9 +20,10 @@ import type { LeafRule } from './session/sample-reader.ts';
 import { runSession, type SessionResult } from './session/session.ts';
 import { symbolizeLocations } from './symbolize.ts';
 import type { DemangleStyle } from './symbols/demangle/demangle.ts';
-import type { Symbolizer } from './symbols/symbolizer.ts';
+import type { RecordingContext, Symbolizer } from './symbols/symbolizer.ts';
 
-export interface ReadProfileOptions {
+/** The context of the recording is what `openFile` gives beside the bytes. Its `modifiedNs` also dates the profile where the recording itself does not. */
+export interface ReadProfileOptions extends RecordingContext {
   /** Which samples to take; all by default. */
   readonly filter?: SampleFilter;
   /** Keep every sample in time order, as speedscope, Chrome trace and script need it. False by default. */
@@ -53,8 +54,6 @@ export interface ReadProfileOptions {
   readonly openJitDump?: OpenJitDump;
   /** Sees every record in time order, filters or not. */
   readonly observer?: RecordObserver;
-  /** Unix time in nanoseconds of the recording's end, to count back from when the recording itself does not tell: the file's own time. */
-  readonly fallbackCaptureTimeNs?: bigint;
   /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
   readonly openZstd?: OpenZstdStream;
   /** Called once with what was found of the symbols of each binary, and where was looked for them; the most sampled first. */
@@ -112,10 +111,11 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
     diagnostics,
   );
   builder.rebaseTimes();
-  const profile = assemble(source.name, session, builder, options.fallbackCaptureTimeNs);
+  const profile = assemble(source.name, session, builder, options.modifiedNs);
   const { debugInfo = 'inlines', demangle = compatPerf ? 'no-params' : 'full' } = options;
+  const recordingSymbols = options.symbolizer?.forRecording(options);
   const searches = await symbolizeLocations(profile, session, {
-    symbolizer: options.symbolizer,
+    symbols: recordingSymbols,
     compatPerf,
     debugInfo,
     demangle,
@@ -123,14 +123,14 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const symbols = summarizeDsos(profile, searches, debugInfo !== 'none');
   if (options.symbolizer !== undefined) reportMissingSymbols(symbols, diagnostics);
   options.onSymbols?.(symbols);
-  if (details !== undefined) await addPayloadTexts(profile, session, { symbolizer: options.symbolizer, compatPerf }, diagnostics);
+  if (details !== undefined) await addPayloadTexts(profile, session, { symbols: recordingSymbols, compatPerf }, diagnostics);
   return { profile, session };
 }
 
-function assemble(inputName: string, session: SessionResult, builder: ProfileBuilder, fallbackCaptureTimeNs: bigint | undefined): Profile {
+function assemble(inputName: string, session: SessionResult, builder: ProfileBuilder, modifiedNs: bigint | undefined): Profile {
   const mappings = assembleMappings(session, builder);
   return {
-    meta: assembleMeta(inputName, session, builder, fallbackCaptureTimeNs),
+    meta: assembleMeta(inputName, session, builder, modifiedNs),
     strings: builder.strings,
     events: assembleEvents(session, builder),
     mappings,
@@ -162,13 +162,13 @@ function assembleMappings(session: SessionResult, { locations }: ProfileBuilder)
   );
 }
 
-function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder, fallbackCaptureTimeNs: bigint | undefined): ProfileMeta {
+function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder, modifiedNs: bigint | undefined): ProfileMeta {
   const { features, baseTime } = session;
   const hasTimes = Number.isFinite(builder.firstTimeNs);
   const durationNs = hasTimes ? builder.lastTimeNs - builder.firstTimeNs : 0;
   const startTime = hasTimes ? baseTime + BigInt(builder.firstTimeNs) : baseTime;
   const wallClockOffsetNs = wallClockOffset(features, session.events);
-  const endTimeNs = simpleperfEndTimeNs(features) ?? fallbackCaptureTimeNs;
+  const endTimeNs = simpleperfEndTimeNs(features) ?? modifiedNs;
   return {
     inputName: inputName.replace(/^.*[/\\]/s, ''),
     perfVersion: features.version ?? simpleperfVersion(features),

@@ -8,13 +8,13 @@ import type { Dso } from './session/dsos.ts';
 import type { SessionResult } from './session/session.ts';
 import type { CodeSymbols } from './symbols/code-symbols.ts';
 import { isGuestImage } from './symbols/kernel/kernel-identity.ts';
+import type { CodeObject, RecordingSymbols } from './symbols/recording-symbols.ts';
 import { SymbolSearch } from './symbols/search/search-log.ts';
-import type { CodeObject, Symbolizer } from './symbols/symbolizer.ts';
 
 /** How locations are named. */
 export interface NamingOptions extends LocationNamingOptions {
   /** Undefined: nothing but the recording itself is asked. */
-  readonly symbolizer: Symbolizer | undefined;
+  readonly symbols: RecordingSymbols | undefined;
   /** As perf 6.1 does, which does not know symbols that the recording itself holds, either. */
   readonly compatPerf: boolean;
 }
@@ -90,12 +90,12 @@ class MappingNaming {
   }
 
   async #byFiles(mapping: number, group: readonly number[]): Promise<void> {
-    const { symbolizer, debugInfo } = this.#options;
-    if (symbolizer === undefined) return;
+    const { symbols, debugInfo } = this.#options;
+    if (symbols === undefined) return;
     const search = new SymbolSearch();
     if (group.length > 0) this.searches.set(mapping, search);
     const object = codeObject(this.#session.dsos[mapping], this.#session);
-    const code = await symbolizer.symbolsFor(object, { lines: debugInfo !== 'none' && group.length > 0, search });
+    const code = await symbols.symbolsFor(object, { lines: debugInfo !== 'none' && group.length > 0, search });
     if (search.mappedBuildId !== undefined) this.#profile.mappings[mapping].buildId = search.mappedBuildId;
     if (code === undefined) return;
     try {

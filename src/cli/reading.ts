@@ -1,21 +1,20 @@
 import { existsSync } from 'node:fs';
 import { type RecordingSource, recordingBytes } from '../bytes/byte-source.ts';
 import { DEMANGLE_STYLES } from '../choices.ts';
-import { DEFAULT_DEBUG_DIRS, parseTimeRanges, type SampleFilter, type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../convert.ts';
+import { DEFAULT_DEBUG_DIRS, parseTimeRanges, type SampleFilter, type SymbolizerOptions } from '../convert.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
-import { jitDumpsOf } from '../host/jit-dumps.ts';
-import { nativeZstd } from '../host/native-zstd.ts';
 import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
 import { OpenedFiles } from '../host/opened-files.ts';
+import { pprofBinaryDirs } from '../host/pprof-dirs.ts';
 import { ProgressBar } from '../host/progress-bar.ts';
-import { NodeSymbolFiles } from '../host/symbol-files.ts';
+import { readingOptions, type SymbolPlaces } from '../host/reading-options.ts';
 import type { ReadProfileOptions } from '../read-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName } from './messages.ts';
 import { STANDARD_STREAM } from './outputs.ts';
 import { printMessage, redrawLine } from './standard-error.ts';
-import { planDebuginfod, pprofBinaryDirs } from './symbol-servers.ts';
+import { planDebuginfod } from './symbol-servers.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How mangled names are shown; `none`: as they are. */
@@ -27,9 +26,7 @@ export const DEFAULT_INPUT = 'perf.data';
 /** What options say of reading, checked before any input is opened. */
 export interface ReadingPlan {
   readonly filter: SampleFilter;
-  readonly symbolizer: SymbolizerOptions;
-  /** Where symbols are read from. */
-  readonly symbolFiles: SymbolFiles;
+  readonly symbols: SymbolPlaces & { readonly compatPerf: boolean };
   /** The files that were opened there. */
   readonly openedFiles: OpenedFiles;
   /** What is read from debug information. */
@@ -54,7 +51,7 @@ export function planReading(args: Arguments, terminal: Terminal, naming: Pick<Re
   const openedFiles = new OpenedFiles();
   return {
     filter: readFilter(args),
-    symbolizer: {
+    symbols: {
       debugDirs: [...args.texts('debug-dir'), ...DEFAULT_DEBUG_DIRS],
       binaryDirs: pprofBinaryDirs(terminal.env),
       compatPerf,
@@ -65,12 +62,13 @@ export function planReading(args: Arguments, terminal: Terminal, naming: Pick<Re
       ...(vmlinux !== undefined && { vmlinux }),
       ...(perfMapDir !== undefined && { perfMapDir }),
       guest: readGuest(args),
+      ...(debuginfod !== undefined && { debuginfod }),
+      openedFiles,
     },
+    openedFiles,
     // perf 6.1 shows inlined functions in callchains of debug information only.
     debugInfo: naming.debugInfo ?? (args.flag('no-inline') || compatPerf ? 'lines' : 'inlines'),
     demangle: readDemangle(args) ?? naming.demangle,
-    symbolFiles: new NodeSymbolFiles(debuginfod, openedFiles),
-    openedFiles,
     maxStack: args.count('max-stack'),
   };
 }
@@ -129,23 +127,13 @@ export async function withInput<T>(input: string, terminal: Terminal, diagnostic
 }
 
 /** The library's options for one input. */
-export function readOptions(plan: ReadingPlan, { modifiedNs, kcoreDir }: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
-  const openZstd = nativeZstd();
-  const symbolizerOptions = {
-    ...plan.symbolizer,
-    ...(kcoreDir !== undefined && { kcoreDir }),
-    ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }),
-  };
+export function readOptions(plan: ReadingPlan, input: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
   return {
+    ...readingOptions(input, diagnostics, plan.symbols),
     filter: plan.filter,
-    compatPerf: plan.symbolizer.compatPerf,
     debugInfo: plan.debugInfo,
     ...(plan.demangle && { demangle: plan.demangle }),
-    symbolizer: new Symbolizer(plan.symbolFiles, symbolizerOptions, diagnostics),
-    openJitDump: jitDumpsOf(plan.symbolizer, plan.openedFiles),
-    ...(openZstd && { openZstd }),
     ...(plan.maxStack !== undefined && { maxStack: plan.maxStack }),
-    ...(modifiedNs !== undefined && { fallbackCaptureTimeNs: modifiedNs }),
   };
 }
 

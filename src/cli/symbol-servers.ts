@@ -1,8 +1,6 @@
-import { delimiter, join } from 'node:path';
 import { PerfconvError } from '../errors.ts';
 import { DebuginfodClient } from '../host/debuginfod.ts';
 import { DebuginfodCache, debuginfodCacheDir } from '../host/debuginfod-cache.ts';
-import { homeDirectory } from '../host/home-directory.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName } from './messages.ts';
 import { printMessage, redrawLine } from './standard-error.ts';
@@ -42,13 +40,6 @@ export function planDebuginfod(args: Arguments, terminal: Terminal): DebuginfodC
     maxSizeBytes: positive(env.DEBUGINFOD_MAXSIZE) ?? DEFAULT_MAX_SIZE_BYTES,
     ...(!args.flag('quiet') && { onDownload: note }),
   });
-}
-
-/** Where pprof looks for binaries. Source: pprof's documentation, "Symbolization". */
-export function pprofBinaryDirs(env: Terminal['env']): string[] {
-  const dirs = (env.PPROF_BINARY_PATH ?? '').split(delimiter).filter((dir) => dir !== '');
-  const home = env.HOME || homeDirectory();
-  return dirs.length > 0 || home === '' ? dirs : [join(home, 'pprof', 'binaries')];
 }
 
 function serversOf(urls: string | undefined): string[] {

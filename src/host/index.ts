@@ -8,6 +8,7 @@ export { type OpenInput, openFile, openStandardInput } from './open-input.ts';
 export { OpenedFiles } from './opened-files.ts';
 export type { CommitOptions, InPlaceOutput } from './output-commit.ts';
 export { OutputStage } from './output-stage.ts';
+export { type NodeReadingOptions, readingOptions, type SymbolPlaces } from './reading-options.ts';
 export { type OutputStream, openStandardOutput } from './standard-output.ts';
 export { NodeSymbolFiles } from './symbol-files.ts';
 export { WritableSink } from './writable-sink.ts';

@@ -14,19 +14,23 @@ export interface SymbolizerOptions {
   readonly vmlinux?: string;
   /** A directory of JITs' lists of functions, `perf-PID.map`, and of their jitdump files, `jit-PID.dump`. */
   readonly perfMapDir?: string;
-  /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and `modules`. */
-  readonly kcoreDir?: string;
   /** Of the virtual machines that ran on the recording machine. */
   readonly guest?: GuestOptions;
   /** Name what perf 6.1 names, the same way, where a better name is known (PLT entries). */
   readonly compatPerf: boolean;
-  /** A time at which the recording had ended, nanoseconds since 1970: what was made later was not recorded. */
-  readonly recordedUntilNs?: bigint;
   /**
    * Choose among several names of one address as linkers know them, as perf does with `--no-demangle`; absent: by what they look like demangled,
    * as perf does else.
    */
   readonly linkageAliases?: boolean;
+}
+
+/** What is known of a recording beside its records. */
+export interface RecordingContext {
+  /** When its file was last written, nanoseconds since 1970: by then it had ended, and what was made later was not recorded. Undefined for a pipe. */
+  readonly modifiedNs?: bigint | undefined;
+  /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and `modules`; undefined where there is none. */
+  readonly kcoreDir?: string | undefined;
 }
 
 /** Files of a virtual machine's kernel. */

@@ -1,172 +1,38 @@
 import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
-import type { CodeSymbols, SourceLines } from './code-symbols.ts';
-import type { DebugInfoPlaces } from './debug-lines.ts';
-import type { ElfFile } from './elf/elf-file.ts';
-import { readElfSymbols } from './elf/elf-symbols.ts';
-import { readPerfMap } from './jit/perf-map-files.ts';
-import { isGuestImage } from './kernel/kernel-identity.ts';
-import { KernelSymbols } from './kernel/kernel-symbols.ts';
-import { findVdso } from './kernel/vdso.ts';
-import { MovedLines } from './moved-lines.ts';
-import type { SearchedDirectories } from './search/candidates.ts';
-import { CheckedFiles } from './search/checked-files.ts';
-import { MappedFiles } from './search/mapped-files.ts';
-import { findObjectFiles, type ObjectFiles } from './search/object-files.ts';
-import { SymbolSearch } from './search/search-log.ts';
+import type { CodeSymbols } from './code-symbols.ts';
+import { type CodeObject, type CodeQuestion, RecordingSymbols } from './recording-symbols.ts';
 import type { SymbolFiles } from './symbol-files.ts';
-import type { SymbolizerOptions } from './symbolizer-options.ts';
+import type { RecordingContext, SymbolizerOptions } from './symbolizer-options.ts';
 
+export type { CodeObject, CodeQuestion } from './recording-symbols.ts';
 export type { SymbolFiles } from './symbol-files.ts';
-export { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from './symbolizer-options.ts';
-
-/** Code that a recording has addresses of. */
-export interface CodeObject {
-  /** As recorded: a path, `[kernel.kallsyms]`, `[nf_tables]`, `bpf_prog_…`, `[vdso]`. */
-  readonly name: string;
-  readonly kind: 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
-  /** Lower-case hex; empty when unknown. */
-  readonly buildId: string;
-  /** Kernel only: name and run-time address of the symbol by which its relocation is told. */
-  readonly referenceSymbol?: string;
-  readonly referenceAddress?: number;
-  /** Kernel release of the recording machine; empty when unknown. */
-  readonly osRelease: string;
-  /** Modules only: where it was loaded from, `/lib/modules/…/nf_tables.ko`; absent when {@link name} says all. */
-  readonly longName?: string;
-  /** Modules only: run-time address at which its map begins; absent when unknown. */
-  readonly start?: number;
-  /** A process that mapped it, or that runs the virtual machine whose kernel it is; absent when unknown. */
-  readonly pid?: number;
-  /** Files only: its device and inode, `major:minor:inode` in decimal; absent when unknown. */
-  readonly fileIdentity?: string;
-  /** Files only: other files of the same name were recorded, and nothing tells which of them {@link buildId} is of. */
-  readonly sharesName?: boolean;
-  /** Where that process mapped it, as a name in `/proc/PID/map_files`: `7f0000001000-7f0000002000`; absent when unknown. */
-  readonly mapFile?: string;
-  /** For files the offset from which code was mapped; absent when unknown. */
-  readonly codeStart?: number;
-}
-
-/** Each has its own copy of a symbol list. No machine runs so many of one kernel; a damaged recording may say so. */
-const MAX_GUESTS = 64;
-
-/** What is wanted to be known of a DSO's code. */
-export interface CodeQuestion {
-  /** Whether debug information is looked for, too: inlined functions, files and lines. */
-  readonly lines: boolean;
-  /** Is told where was looked, and what was found. */
-  readonly search?: SymbolSearch;
-}
+export { DEFAULT_DEBUG_DIRS, type RecordingContext, type SymbolizerOptions } from './symbolizer-options.ts';
 
 /**
- * Finds the symbols of a recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of
- * virtual machines, code made at run time. What does
+ * Finds the symbols of code, of any number of recordings one after the other, or of none. What does
  * not fit or is damaged is reported, all as warnings, and never thrown: `build-id-mismatch`, `build-id-shared`, `file-changed`, `debug-link-mismatch`, `symbol-file-damaged`,
- * `debug-info-damaged`, `debug-info-incomplete`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a {@link SymbolSearch}.
+ * `debug-info-damaged`, `debug-info-incomplete`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a `SymbolSearch`.
  */
 export class Symbolizer {
   readonly #files: SymbolFiles;
   readonly #options: SymbolizerOptions;
   readonly #diagnostics: Diagnostics;
-  readonly #dirs: SearchedDirectories;
-  readonly #mappedFiles: MappedFiles;
-  readonly #kernel: KernelSymbols;
-  /** By the process that runs the virtual machine. */
-  readonly #guests = new Map<number, KernelSymbols>();
+  #withoutRecording: RecordingSymbols | undefined;
 
   constructor(files: SymbolFiles, options: SymbolizerOptions, diagnostics: Diagnostics) {
     this.#files = files;
     this.#options = options;
     this.#diagnostics = diagnostics;
-    const buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
-    this.#dirs = { ...options, ...(buildIdDir !== undefined && { buildIdDir }) };
-    this.#mappedFiles = new MappedFiles(files);
-    this.#kernel = new KernelSymbols(files, { ...options, ...this.#dirs }, (elf) => this.#openLines(elf), diagnostics);
   }
 
-  /**
-   * The symbols of one DSO, to be closed by the caller; undefined when there are none to be had. To be called once per DSO, for the
-   * kernel before its modules. Addresses to look up are file offsets for files and the vdso, run-time addresses for the kernel, its modules
-   * and memory that no file is mapped to.
-   */
-  async symbolsFor(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion = { lines: false }): Promise<CodeSymbols | undefined> {
-    const files = new CheckedFiles(this.#files, search, this.#diagnostics);
-    let symbols: CodeSymbols | undefined;
-    try {
-      symbols = await this.#open(object, lines, files);
-    } catch (error) {
-      if (!(error instanceof PerfconvError)) throw error;
-      this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
-    } finally {
-      if (symbols?.lines === undefined) await files.close();
-    }
-    return symbols?.lines === undefined ? symbols : { ...symbols, close: () => files.close() };
+  /** The symbols of one recording, which know nothing of any other: its kernel may be another one, and its processes' numbers other processes'. */
+  forRecording(recording: RecordingContext): RecordingSymbols {
+    return new RecordingSymbols(this.#files, this.#options, recording, this.#diagnostics);
   }
 
-  async #open(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
-    if (object.kind === 'anon') {
-      const table = await readPerfMap(object.name, this.#files, files, this.#options);
-      return table && { table, isPerfMap: true };
-    }
-    if (object.kind === 'kernel') return this.#kernel.kernel(object, wantsLines, files);
-    if (object.kind === 'module') return this.#kernel.module({ longName: object.name, ...object }, wantsLines, files);
-    if (object.kind === 'guest') return this.#guestSymbols(object, wantsLines, files);
-    return object.kind === 'vdso' ? this.#vdsoSymbols(files, object, wantsLines) : this.#fileSymbols(files, object, wantsLines);
-  }
-
-  async #guestSymbols(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
-    const { pid = 0, name } = object;
-    let guest = this.#guests.get(pid);
-    if (guest === undefined) {
-      if (this.#guests.size === MAX_GUESTS) {
-        this.#diagnostics.set('guest-kernels-excess', 'warning', `more than ${MAX_GUESTS} virtual machines ran: the kernels of the others are not named`);
-        return undefined;
-      }
-      const { debugDirs, compatPerf, guest: places } = this.#options;
-      const { buildIdDir } = this.#dirs;
-      guest = new KernelSymbols(
-        this.#files,
-        { ...places, debugDirs, compatPerf, ...(buildIdDir !== undefined && { buildIdDir }) },
-        (elf) => this.#openLines(elf),
-        this.#diagnostics,
-      );
-      this.#guests.set(pid, guest);
-    }
-    return isGuestImage(name) ? guest.kernel(object, wantsLines, files) : guest.module({ longName: name, ...object }, wantsLines, files);
-  }
-
-  async #fileSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
-    const { name: path, pid = -1, codeStart = Number.POSITIVE_INFINITY, sharesName = false } = object;
-    const { compatPerf, recordedUntilNs } = this.#options;
-    const how = { wantsLines, compatPerf, ...(recordedUntilNs !== undefined && { recordedUntilNs }), dirs: this.#dirs };
-    const found = await findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path, pid, codeStart, sharesName, ...how });
-    if (found === undefined) return undefined;
-    return this.#codeOf(found, path, files);
-  }
-
-  async #vdsoSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
-    const { name, buildId, osRelease } = object;
-    const found = await findVdso(files, this.#files, { name, buildId, osRelease, wantsLines, dirs: this.#dirs });
-    return found && this.#codeOf(found, name, files);
-  }
-
-  /** Loads what reads debug information when there is some: it is a quarter of the library, and most machines have none. */
-  async #openLines(elf: ElfFile, places?: DebugInfoPlaces): Promise<SourceLines> {
-    const { openDebugLines } = await import('./debug-lines.ts');
-    return openDebugLines(elf, this.#files, this.#diagnostics, places);
-  }
-
-  async #codeOf({ symbols, runtime, needsDynsym, debugInfo }: ObjectFiles, recordedPath: string, files: CheckedFiles): Promise<CodeSymbols | undefined> {
-    const { compatPerf, linkageAliases = false } = this.#options;
-    const paths = [debugInfo, runtime].flatMap((elf) => (elf === undefined ? [] : [elf.source.name]));
-    const table = symbols && (await readElfSymbols(symbols, runtime, { compatPerf, needsDynsym, linkageAliases }));
-    const lines = debugInfo && (await this.#openLines(debugInfo, { ...this.#dirs, paths, recordedPath, files }));
-    if (table === undefined && lines === undefined) return undefined;
-    return {
-      ...(table !== undefined && { table }),
-      // Debug files have the binary's addresses but not its offsets, which recordings have.
-      ...(lines !== undefined && { lines: new MovedLines(lines, (fileOffset) => runtime.svmaOf(fileOffset) ?? Number.NaN) }),
-    };
+  /** The symbols of one DSO of no recording in particular: see {@link RecordingSymbols.symbolsFor}. Modules are those of the kernel that was asked for last. */
+  symbolsFor(object: CodeObject, question?: CodeQuestion): Promise<CodeSymbols | undefined> {
+    this.#withoutRecording ??= this.forRecording({});
+    return this.#withoutRecording.symbolsFor(object, question);
   }
 }

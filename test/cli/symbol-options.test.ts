@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pprofBinaryDirs } from '../../src/cli/symbol-servers.ts';
+import { pprofBinaryDirs } from '../../src/host/pprof-dirs.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { encodeFile, record } from '../support/perf-encoder.ts';
 import { runMain } from '../support/run-main.ts';

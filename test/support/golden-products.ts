@@ -72,5 +72,5 @@ function sourceOf({ name, bytes }: GoldenInput): BufferSource {
 
 function readingOptions(compatPerf = false): ConvertOptions {
   const symbolizer = new Symbolizer(new FixtureSymbolFiles(), { ...FIXTURE_SYMBOLS, compatPerf }, new Diagnostics());
-  return { symbolizer, compatPerf, fallbackCaptureTimeNs: CAPTURE_TIME_NS };
+  return { symbolizer, compatPerf, modifiedNs: CAPTURE_TIME_NS };
 }

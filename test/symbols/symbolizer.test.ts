@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/diagnostics.ts';
-import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../src/symbols/symbolizer.ts';
+import { type CodeObject, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../../src/symbols/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../support/elf-builder.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 
@@ -31,8 +31,14 @@ function symbolizer(options: Partial<SymbolizerOptions> = {}): Symbolizer {
 }
 
 /** The name found at the start of `.text`. */
-async function nameOf(object: Partial<CodeObject>, options: Partial<SymbolizerOptions> = {}, address: number = TEXT.offset): Promise<string | undefined> {
-  const table = (await symbolizer(options).symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '', ...object }))?.table;
+async function nameOf(
+  object: Partial<CodeObject>,
+  options: Partial<SymbolizerOptions> = {},
+  address: number = TEXT.offset,
+  recording: RecordingContext = {},
+): Promise<string | undefined> {
+  const symbols = symbolizer(options).forRecording(recording);
+  const table = (await symbols.symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '', ...object }))?.table;
   expect(files.openCount).toBe(0);
   const index = table?.find(address) ?? -1;
   return index < 0 ? undefined : table!.name(index);
@@ -201,13 +207,13 @@ describe('the kernel', () => {
     files.content.set(LIVE, list('live'));
     files.content.set(CACHED, list('cached'));
     const kcoreDir = '/recordings/web.data/kcore_dir';
-    expect(await nameOf(kernel, { kcoreDir }, text + 0x100)).toBe('cached');
+    expect(await nameOf(kernel, {}, text + 0x100, { kcoreDir })).toBe('cached');
     files.content.set(`${kcoreDir}/kallsyms`, list('recorded'));
     files.content.set(`${kcoreDir}/kcore`, new Uint8Array(1));
-    expect(await nameOf(kernel, { kcoreDir }, text + 0x100)).toBe('recorded');
+    expect(await nameOf(kernel, {}, text + 0x100, { kcoreDir })).toBe('recorded');
     expect(files.asked).not.toContain(`${kcoreDir}/kcore`);
     files.content.set('/given', list('given'));
-    expect(await nameOf(kernel, { kcoreDir, kallsyms: '/given' }, text + 0x100)).toBe('given');
+    expect(await nameOf(kernel, { kallsyms: '/given' }, text + 0x100, { kcoreDir })).toBe('given');
   });
 
   it('has no names from a list larger than any kernel has', async () => {
@@ -219,7 +225,7 @@ describe('the kernel', () => {
       if (source !== undefined) Object.defineProperty(source, 'sizeBytes', { value: 2 ** 40 });
       return source;
     };
-    expect(await nameOf(kernel, { kcoreDir: '/huge' }, text + 0x100)).toBeUndefined();
+    expect(await nameOf(kernel, {}, text + 0x100, { kcoreDir: '/huge' })).toBeUndefined();
     expect(diagnostics.count('symbol-file-damaged')).toBe(1);
     expect(files.openCount).toBe(0);
   });
@@ -254,6 +260,19 @@ describe('the kernel', () => {
     expect(table.name(table.find(text + 0x100))).toBe('moved');
     expect(table.start(table.find(text + 0x180))).toBe(text + 0x100);
     expect(await symbols.symbolsFor(module)).toBeUndefined();
+  });
+
+  it('of another boot is moved by what its own reference symbol moved, and so are its modules', async () => {
+    files.content.set('/given', list('moved'));
+    const symbols = symbolizer({ kallsyms: '/given' });
+    for (const shift of [0, 0x1800_0000, 0x200_0000, 0x1800_0000]) {
+      const other = { ...kernel, referenceAddress: text + shift };
+      const table = (await symbols.symbolsFor(other))!.table!;
+      expect(table.start(table.find(other.referenceAddress + 0x180))).toBe(other.referenceAddress + 0x100);
+      // Modules lie where they lay then, which the list tells only of its own boot.
+      expect((await symbols.symbolsFor(module)) === undefined).toBe(shift !== 0);
+    }
+    expect(files.asked.filter((path) => path === '/given')).toHaveLength(1);
   });
 
   it('is not named by a list without the reference symbol', async () => {

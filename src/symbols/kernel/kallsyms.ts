@@ -34,6 +34,12 @@ interface KallsymsLines {
   readonly groups: Uint32Array;
 }
 
+/** The symbols of a group, each address moved by `shift`. */
+interface MovedTable {
+  readonly shift: number;
+  readonly table: SymbolTable | undefined;
+}
+
 /**
  * The kernel's own symbol list, `/proc/kallsyms` or a copy of it: one line per symbol, `address type name`, and for
  * code outside the kernel image a tab and `[module]`; a module's real name, or `[bpf]`, `[__builtin__ftrace]` and the like.
@@ -46,7 +52,8 @@ export class Kallsyms {
   readonly #bytes: Uint8Array;
   readonly #lines: KallsymsLines;
   readonly #groupIndexes: ReadonlyMap<string, number>;
-  readonly #tables = new Map<number, SymbolTable | undefined>();
+  /** By group, the table that was asked for last. */
+  readonly #tables = new Map<number, MovedTable>();
   #byGroup: { readonly rows: Uint32Array; readonly ends: Uint32Array } | undefined;
   #sizes: Float64Array | undefined;
   /** Functions whose addresses are zero: what the kernel shows to readers without privilege (kptr_restrict). They are left out. */
@@ -135,15 +142,12 @@ export class Kallsyms {
     return [...this.#groupIndexes.keys()].filter((name) => name !== '');
   }
 
-  /** The kernel image's symbols, each address moved by `shift`; undefined when there are none. Asked again, `shift` must be the same. */
+  /** The kernel image's symbols, each address moved by `shift`; undefined when there are none. */
   kernel(shift: number): SymbolTable | undefined {
     return this.#table('', shift);
   }
 
-  /**
-   * The symbols whose module column says `name`, each address moved by `shift`; undefined when there are none. `-` counts as `_`. Asked
-   * again, `shift` must be the same.
-   */
+  /** The symbols whose module column says `name`, each address moved by `shift`; undefined when there are none. `-` counts as `_`. */
   module(name: string, shift = 0): SymbolTable | undefined {
     return this.#table(canonicalModuleName(name), shift);
   }
@@ -170,13 +174,15 @@ export class Kallsyms {
   #table(name: string, shift: number): SymbolTable | undefined {
     const group = this.#groupIndexes.get(name);
     if (group === undefined) return undefined;
-    if (!this.#tables.has(group)) {
+    let moved = this.#tables.get(group);
+    if (moved?.shift !== shift) {
       this.#byGroup ??= rowsByGroup(this.#lines, this.#groupIndexes.size);
       this.#sizes ??= sizesOf(this.#lines);
       const { rows, ends } = this.#byGroup;
-      this.#tables.set(group, this.#build(rows.subarray(group === 0 ? 0 : ends[group - 1], ends[group]), this.#sizes, shift));
+      moved = { shift, table: this.#build(rows.subarray(group === 0 ? 0 : ends[group - 1], ends[group]), this.#sizes, shift) };
+      this.#tables.set(group, moved);
     }
-    return this.#tables.get(group);
+    return moved.table;
   }
 
   #build(rows: Uint32Array, sizes: Float64Array, shift: number): SymbolTable | undefined {

@@ -18,6 +18,11 @@ export interface RunningKernel {
   readonly buildId: string;
 }
 
+/** Whether two recordings, or two parts of one, were made under the same boot of the same kernel. */
+export function isSameBoot(a: RecordedKernel, b: RecordedKernel): boolean {
+  return a.buildId === b.buildId && a.osRelease === b.osRelease && a.referenceSymbol === b.referenceSymbol && a.referenceAddress === b.referenceAddress;
+}
+
 /** Whether a DSO is the image of a virtual machine's kernel, which perf names `[guest.kernel.kallsyms]` or `[guest.kernel.kallsyms.812]`. */
 export function isGuestImage(name: string): boolean {
   return name.startsWith('[guest.kernel.kallsyms');

@@ -10,7 +10,7 @@ import type { CheckedFiles } from '../search/checked-files.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import type { SymbolTable } from '../table/symbol-table.ts';
-import type { RecordedKernel } from './kernel-identity.ts';
+import { isSameBoot, type RecordedKernel } from './kernel-identity.ts';
 import { type FittingList, KernelLists } from './kernel-lists.ts';
 import { moduleNameOf } from './kernel-modules.ts';
 import { ModuleFiles, type RecordedModule } from './module-files.ts';
@@ -54,6 +54,7 @@ export class KernelSymbols {
   readonly #diagnostics: Diagnostics;
   readonly #lists: KernelLists;
   readonly #modules: ModuleFiles;
+  /** The one that was asked for last, and the lists that fit it. */
   #kernel: RecordedKernel | undefined;
   #ownList: Promise<FittingList | undefined> | undefined;
   #otherList: Promise<FittingList | undefined> | undefined;
@@ -67,9 +68,13 @@ export class KernelSymbols {
     this.#modules = new ModuleFiles(machine, places);
   }
 
-  /** The kernel image's symbols. The first kernel asked for decides which symbol list is used. `files` stay open while lines are asked for. */
+  /** The kernel image's symbols. It decides which symbol lists fit, for the modules that are asked for next. `files` stay open while lines are asked for. */
   async kernel(kernel: RecordedKernel, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
-    this.#kernel ??= kernel;
+    if (this.#kernel === undefined || !isSameBoot(this.#kernel, kernel)) {
+      this.#kernel = kernel;
+      this.#ownList = undefined;
+      this.#otherList = undefined;
+    }
     const own = tableOf(await this.#findOwnList(kernel, files.search), files.search);
     const vmlinux = own === undefined || wantsLines ? await findVmlinux(files, kernel, { vmlinux: undefined, ...this.#places }) : undefined;
     const table = own ?? (await this.#vmlinuxTable(vmlinux, files.search)) ?? tableOf(await this.#findOtherList(kernel, files.search), files.search);

@@ -5,7 +5,7 @@ import { ElfFile } from '../../../src/symbols/elf/elf-file.ts';
 import { fileCrc, readDebugLink } from '../../../src/symbols/search/debug-link.ts';
 import { SymbolSearch } from '../../../src/symbols/search/search-log.ts';
 import type { DebugFileKind, FetchedFile } from '../../../src/symbols/symbol-files.ts';
-import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../../src/symbols/symbolizer.ts';
+import { type CodeObject, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../../../src/symbols/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
 import { MadeFiles } from '../../support/made-symbol-files.ts';
 
@@ -43,10 +43,15 @@ beforeEach(() => {
 });
 
 /** The name found at the start of `.text`; what was looked at is in `search` then. */
-async function nameOf(object: Partial<CodeObject> = {}, options: Partial<SymbolizerOptions> = {}, lines = false): Promise<string | undefined> {
+async function nameOf(
+  object: Partial<CodeObject> = {},
+  options: Partial<SymbolizerOptions> = {},
+  lines = false,
+  recording: RecordingContext = {},
+): Promise<string | undefined> {
   search = new SymbolSearch();
   const symbolizer = new Symbolizer(files, { debugDirs: ['/usr/lib/debug'], compatPerf: false, ...options }, diagnostics);
-  const code = await symbolizer.symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '', ...object }, { lines, search });
+  const code = await symbolizer.forRecording(recording).symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '', ...object }, { lines, search });
   await code?.close?.();
   expect(files.openCount).toBe(0);
   const index = code?.table?.find(TEXT.offset) ?? -1;
@@ -158,9 +163,9 @@ describe('files of a binary that is not at its path', () => {
     files.stamp = async (path) => (path === PATH ? stamp : undefined);
     files.content.set(PATH, named('perhaps'));
     files.content.set(`/mnt${PATH}`, named('given'));
-    const doubts = async (object: Partial<CodeObject>, options: Partial<SymbolizerOptions> = {}): Promise<string> => {
+    const doubts = async (object: Partial<CodeObject>, options: Partial<SymbolizerOptions> = {}, recording: RecordingContext = {}): Promise<string> => {
       diagnostics = new Diagnostics();
-      expect(await nameOf({ buildId: '', ...object }, options)).toBe(options.symfs === undefined ? 'perhaps' : 'given');
+      expect(await nameOf({ buildId: '', ...object }, options, false, recording)).toBe(options.symfs === undefined ? 'perhaps' : 'given');
       const [found] = diagnostics.list();
       return found === undefined ? '' : `${found.severity} ${found.code}: ${found.message}`;
     };
@@ -168,8 +173,8 @@ describe('files of a binary that is not at its path', () => {
       `warning file-changed: ${PATH} may not be the file that was recorded: no build id was recorded, and it has another inode than that one`,
     );
     expect(outcomeOf(PATH)).toMatchObject({ outcome: 'fits', detail: expect.stringContaining('another inode') });
-    expect(await doubts({ fileIdentity: '254:1:4711' }, { recordedUntilNs: 999n })).toContain('it was changed after the recording was made');
-    expect(await doubts({ fileIdentity: '254:1:4711' }, { recordedUntilNs: 1_000n })).toBe('');
+    expect(await doubts({ fileIdentity: '254:1:4711' }, {}, { modifiedNs: 999n })).toContain('it was changed after the recording was made');
+    expect(await doubts({ fileIdentity: '254:1:4711' }, {}, { modifiedNs: 1_000n })).toBe('');
     // Of memory and of old recordings no inode is known.
     for (const fileIdentity of ['0:0:0', '']) expect(await doubts({ fileIdentity })).toBe('');
     expect(await doubts({ buildId: ID, fileIdentity: '254:1:4712' })).toBe('');

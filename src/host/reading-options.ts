@@ -1,0 +1,49 @@
+import type { Diagnostics } from '../diagnostics.ts';
+import type { OpenJitDump } from '../perfdata/jitdump.ts';
+import type { OpenZstdStream } from '../perfdata/zstd-stream.ts';
+
+import { DEFAULT_DEBUG_DIRS, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../symbols/symbolizer.ts';
+import type { DebuginfodClient } from './debuginfod.ts';
+import type { OpenInput } from './input.ts';
+import { jitDumpsOf } from './jit-dumps.ts';
+import { nativeZstd } from './native-zstd.ts';
+import type { OpenedFiles } from './opened-files.ts';
+import { pprofBinaryDirs } from './pprof-dirs.ts';
+import { NodeSymbolFiles } from './symbol-files.ts';
+
+/** What the options of the command line of the same names say; without any, it is as `perfconv FILE`. */
+export interface SymbolPlaces extends Partial<SymbolizerOptions> {
+  /** Servers to be asked for what is not on this machine; nobody is without it. */
+  readonly debuginfod?: DebuginfodClient;
+  /** Gets the files that are opened. */
+  readonly openedFiles?: OpenedFiles;
+}
+
+/** What `convert`, `readProfile` and the others of the library take of this machine, and of the input. */
+export interface NodeReadingOptions extends RecordingContext {
+  readonly symbolizer: Symbolizer;
+  readonly openJitDump: OpenJitDump;
+  /** Absent where this Node has no zstd: then the library's own is used. */
+  readonly openZstd?: OpenZstdStream;
+  readonly compatPerf: boolean;
+}
+
+/**
+ * The options with which the library reads an input as the command line does, which takes them from here: names from wherever this
+ * machine has them, those that were recorded with the input, and those that JITs left.
+ * @param diagnostics gets what is found wrong with symbol files
+ */
+export function readingOptions({ modifiedNs, kcoreDir }: OpenInput, diagnostics: Diagnostics, places: SymbolPlaces = {}): NodeReadingOptions {
+  const { debuginfod, openedFiles, ...named } = places;
+  const { compatPerf = false } = named;
+  const openZstd = nativeZstd();
+  const options = { debugDirs: DEFAULT_DEBUG_DIRS, binaryDirs: pprofBinaryDirs(process.env), ...named, compatPerf };
+  return {
+    modifiedNs,
+    kcoreDir,
+    symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles), options, diagnostics),
+    openJitDump: jitDumpsOf(options, openedFiles),
+    ...(openZstd && { openZstd }),
+    compatPerf,
+  };
+}
