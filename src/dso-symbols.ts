@@ -57,7 +57,7 @@ export function summarizeDsos(profile: Profile, searches: ReadonlyMap<number, Sy
       allSamples,
       locations: all[mapping],
       namedLocations: named[mapping],
-      lineLocations: hasLines ? withLine[mapping] : -1,
+      lineLocations: hasLines && searches.get(mapping)?.isWithoutLines !== true ? withLine[mapping] : -1,
       places: searches.get(mapping)?.places ?? [],
     }),
   );

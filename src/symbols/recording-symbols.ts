@@ -2,6 +2,7 @@ import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import type { CodeSymbols, SourceLines } from './code-symbols.ts';
 import type { DebugInfoPlaces } from './debug-lines.ts';
+import { webAssemblyRefusal } from './dwarf/wasm/availability.ts';
 import type { ElfFile } from './elf/elf-file.ts';
 import { readElfSymbols } from './elf/elf-symbols.ts';
 import { readPerfMap } from './jit/perf-map-files.ts';
@@ -94,7 +95,7 @@ export class RecordingSymbols {
     const files = new CheckedFiles(this.#files, search, this.#diagnostics);
     let symbols: CodeSymbols | undefined;
     try {
-      symbols = await this.#open(object, lines, files);
+      symbols = await this.#open(object, lines && this.#readsDebugInfo(object, search), files);
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
       this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
@@ -102,6 +103,16 @@ export class RecordingSymbols {
       if (symbols?.lines === undefined) await files.close();
     }
     return symbols?.lines === undefined ? symbols : { ...symbols, close: () => files.close() };
+  }
+
+  /** Whether this engine can read debug information, of which there is none for code made at run time. Where it cannot, the symbols still have names. */
+  #readsDebugInfo({ kind }: CodeObject, search: SymbolSearch): boolean {
+    const refusal = kind === 'anon' ? undefined : webAssemblyRefusal();
+    if (refusal === undefined) return true;
+    search.isWithoutLines = true;
+    const message = `this JavaScript engine runs no WebAssembly, without which debug information is not read: no files, lines and inlined functions (${refusal})`;
+    this.#diagnostics.set('debug-info-unread', 'warning', message);
+    return false;
   }
 
   async #open(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {

@@ -40,6 +40,8 @@ export interface SearchedPlace {
 export class SymbolSearch {
   /** Build id of the very file that was found mapped in its process, where that is surer than the recorded one; empty when it has none. */
   mappedBuildId: string | undefined;
+  /** Whether lines were asked for and yet not looked for, since this engine cannot read debug information. */
+  isWithoutLines = false;
   readonly #places: { -readonly [K in keyof SearchedPlace]: SearchedPlace[K] }[] = [];
 
   /** In the order in which they were looked at. */

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { PerfconvError } from '../../../src/errors.ts';
 import { CODE as ABBREVIATIONS } from '../../../src/symbols/dwarf/wasm/abbreviation-table-code.ts';
 import { CODE as SCAN } from '../../../src/symbols/dwarf/wasm/function-scan-code.ts';
+import { webAssemblyRefusal } from '../../../src/symbols/dwarf/wasm/availability.ts';
 import { instantiate, type WasmMemory } from '../../../src/symbols/dwarf/wasm/instantiate.ts';
 import { CODE as LINES } from '../../../src/symbols/dwarf/wasm/line-program-code.ts';
 
@@ -51,6 +52,28 @@ describe('memory of WebAssembly', () => {
       expect(() => instantiate(LINES, {})).toThrow(PerfconvError);
     } finally {
       vi.unstubAllGlobals();
+    }
+  });
+
+  it('is not there where the engine has no WebAssembly, or a page forbids it: that is a PerfconvError, and is known beforehand', () => {
+    expect(webAssemblyRefusal()).toBeUndefined();
+    const Module = class {
+      constructor() {
+        throw new Error('Wasm code generation disallowed by embedder');
+      }
+    };
+    for (const [stub, why] of [
+      [undefined, /WebAssembly|undefined/],
+      [{ Module }, /disallowed by embedder/],
+    ] as const) {
+      vi.stubGlobal('WebAssembly', stub);
+      try {
+        expect(webAssemblyRefusal()).toMatch(why);
+        // Code that was not compiled before.
+        expect(() => instantiate('AGFzbQEAAAA', {})).toThrow(PerfconvError);
+      } finally {
+        vi.unstubAllGlobals();
+      }
     }
   });
 });

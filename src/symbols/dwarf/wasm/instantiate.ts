@@ -27,7 +27,8 @@ const compiled = new Map<string, WasmModule>();
  * A new instance, with memory of its own.
  * @param code a CODE of this folder
  * @param imports the functions of assembly/host.ts that it needs beside `full`
- * @throws PerfconvError `unsupported` where there is no room for it: address space is limited, such as by `ulimit -v`
+ * @throws PerfconvError `unsupported` where the engine runs no WebAssembly (see `webAssemblyRefusal`), or has no room for it: address space is
+ * limited, such as by `ulimit -v`
  */
 export function instantiate<Exports>(code: string, imports: Readonly<Record<string, (...values: number[]) => number | undefined>>): Exports {
   let module = compiled.get(code);
@@ -52,5 +53,11 @@ function compile(code: string): WasmModule {
   const text = atob(code);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
-  return new WebAssembly.Module(bytes);
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (error) {
+    // A ReferenceError where there is none, a CompileError where a page forbids it.
+    const why = error instanceof Error ? error.message : String(error);
+    throw new PerfconvError('unsupported', `no WebAssembly, without which debug information is not read: ${why}`, {}, { cause: error });
+  }
 }
