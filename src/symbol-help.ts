@@ -63,7 +63,10 @@ function kernelHelp({ places }: DsoSymbols): string {
   return "give a copy of the recording machine's /proc/kallsyms, made as root, with --kallsyms FILE, or its --vmlinux FILE";
 }
 
-function codeAtRunTimeHelp({ name }: DsoSymbols): string {
+function codeAtRunTimeHelp({ name, places }: DsoSymbols): string {
+  const refused = places.find(({ outcome }) => outcome === 'refused')?.place;
+  if (refused !== undefined)
+    return `--perf-map-dir ${refused.slice(0, refused.lastIndexOf('/'))} believes what lies there, whoever wrote it: look at it before`;
   if (!/^\/tmp\/perf-\d+\.map$/.test(name)) return '';
   return `code made at run time has names when ${name} is kept: node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1`;
 }

@@ -94,7 +94,10 @@ class MappingNaming {
     if (symbols === undefined) return;
     const search = new SymbolSearch();
     if (group.length > 0) this.searches.set(mapping, search);
-    const object = codeObject(this.#session.dsos[mapping], this.#session);
+    const dso = this.#session.dsos[mapping];
+    const refused = dso.kind === 'anon' ? this.#session.refusedJitDumps.get(dso.name) : undefined;
+    if (refused !== undefined) search.note(refused.name, 'refused', refused.refusal);
+    const object = codeObject(dso, this.#session);
     const code = await symbols.symbolsFor(object, { lines: debugInfo !== 'none' && group.length > 0, search });
     if (search.mappedBuildId !== undefined) this.#profile.mappings[mapping].buildId = search.mappedBuildId;
     if (code === undefined) return;

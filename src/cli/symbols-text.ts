@@ -10,6 +10,7 @@ const LABELS: Readonly<Record<Exclude<Place['outcome'], 'fits'>, string>> = {
   damaged: 'not readable',
   'other-build-id': 'another file',
   'other-crc': 'another file',
+  refused: 'not believed',
   failed: 'no answer',
   skipped: 'not asked',
 };

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { jitDumpPid, type OpenJitDump } from '../perfdata/jitdump.ts';
+import type { Diagnostics } from '../diagnostics.ts';
+import { jitDumpPid, type OpenJitDump, type RefusedJitDump } from '../perfdata/jitdump.ts';
 import { namespacedPid } from '../symbols/jit/namespaced-pid.ts';
+import type { RecordingContext } from '../symbols/symbolizer-options.ts';
+import { openLeftFile } from './left-file.ts';
 import type { OpenedFiles } from './opened-files.ts';
-import { openRegularFileNow } from './regular-file.ts';
+import { blocking, sourceOf } from './regular-file.ts';
 
 /** Where jitdump files are looked for besides at their own paths. */
 export interface JitDumpDirectories {
@@ -13,10 +16,18 @@ export interface JitDumpDirectories {
 }
 
 /**
- * Opens jitdump files of this machine; while their process lives, also those that only it sees (a container's).
+ * Opens jitdump files of this machine; while their process lives, also those that only it sees (a container's). In the directories that are named
+ * whoever wrote them is believed, elsewhere see `openLeftFile`.
+ * @param recording tells until when the process that is meant was recorded
+ * @param diagnostics gets what is not sure of a file that is used (`jit-file-owner`)
  * @param opened gets the files that are opened
  */
-export function jitDumpsOf({ perfMapDir, symfs }: JitDumpDirectories, opened?: OpenedFiles): OpenJitDump {
+export function jitDumpsOf(
+  { perfMapDir, symfs }: JitDumpDirectories,
+  { modifiedNs }: RecordingContext = {},
+  diagnostics?: Diagnostics,
+  opened?: OpenedFiles,
+): OpenJitDump {
   return (path, pid) => {
     const name = path.slice(path.lastIndexOf('/') + 1);
     // Whatever a recording names, nothing else is opened.
@@ -25,12 +36,21 @@ export function jitDumpsOf({ perfMapDir, symfs }: JitDumpDirectories, opened?: O
     const own = `/proc/${pid}/root${path}`;
     // A process that goes by another number has a namespace of its own, and most often its own files.
     const isOwnFirst = Number(number) !== pid && isOwnNumber(pid, number);
-    const places = symfs !== undefined ? [symfs + path] : isOwnFirst ? [own, path] : [path, own];
-    for (const place of perfMapDir === undefined ? places : [`${perfMapDir}/${name}`, ...places]) {
-      const source = openRegularFileNow(place, opened);
-      if (source !== undefined) return source;
+    const named = [...(perfMapDir === undefined ? [] : [`${perfMapDir}/${name}`]), ...(symfs === undefined ? [] : [symfs + path])];
+    const found = symfs !== undefined ? [] : isOwnFirst ? [own, path] : [path, own];
+    const writer = { pid, recordedUntilNs: modifiedNs };
+    let refused: RefusedJitDump | undefined;
+    for (const place of [...named, ...found]) {
+      const left = openLeftFile(place, named.includes(place) ? undefined : writer);
+      if (left === undefined) continue;
+      const { descriptor, remark } = left;
+      if (descriptor === undefined) refused ??= { name: place, refusal: remark };
+      const source = descriptor === undefined ? undefined : blocking(sourceOf(place, descriptor, opened));
+      if (source === undefined) continue;
+      if (remark !== '') diagnostics?.add('jit-file-owner', 'info', `${place}: ${remark}`);
+      return source;
     }
-    return undefined;
+    return refused;
   };
 }
 

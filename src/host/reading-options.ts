@@ -42,7 +42,7 @@ export function readingOptions({ modifiedNs, kcoreDir }: OpenInput, diagnostics:
     modifiedNs,
     kcoreDir,
     symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles), options, diagnostics),
-    openJitDump: jitDumpsOf(options, openedFiles),
+    openJitDump: jitDumpsOf(options, { modifiedNs }, diagnostics, openedFiles),
     ...(openZstd && { openZstd }),
     compatPerf,
   };

@@ -18,7 +18,7 @@ const FIRST_MADE_SIZE_BYTES = 1 << 20;
  * @returns undefined: it does not exist, is not readable or not a regular file
  * @throws PerfconvError `io` where the process can open no more files
  */
-export function openRegularFile(path: string, opened?: OpenedFiles): ByteSource | undefined {
+export function openRegularFile(path: string, opened?: OpenedFiles): DescriptorSource | BufferSource | undefined {
   let descriptor: number;
   try {
     const place = systemPath(path);
@@ -28,6 +28,14 @@ export function openRegularFile(path: string, opened?: OpenedFiles): ByteSource 
     if (isOutOfDescriptors(error)) throw ioError(error, path);
     return undefined;
   }
+  return sourceOf(path, descriptor, opened);
+}
+
+/**
+ * What an open descriptor shows, if that is a regular file. The descriptor is closed with the source, or at once where there is none.
+ * @param opened notes it
+ */
+export function sourceOf(path: string, descriptor: number, opened?: OpenedFiles): DescriptorSource | BufferSource | undefined {
   try {
     const stat = fstatSync(descriptor, { bigint: true });
     if (stat.isFile()) opened?.add(path, stat);
@@ -42,11 +50,10 @@ export function openRegularFile(path: string, opened?: OpenedFiles): ByteSource 
   }
 }
 
-/** {@link openRegularFile} for a file that says how large it is, or is empty, to be read where nothing can be waited for. */
-export function openRegularFileNow(path: string, opened?: OpenedFiles): BlockingSource | undefined {
-  const source = openRegularFile(path, opened);
+/** A source to be read where nothing can be waited for; undefined for a file whose content was made while it was read. */
+export function blocking(source: DescriptorSource | BufferSource | undefined): BlockingSource | undefined {
   if (source === undefined || source instanceof DescriptorSource) return source;
-  return source.sizeBytes === 0 ? { name: path, sizeBytes: 0, readNow: () => 0, close: () => {} } : undefined;
+  return source.sizeBytes === 0 ? { name: source.name, sizeBytes: 0, readNow: () => 0, close: () => {} } : undefined;
 }
 
 /** All bytes of a file whose size is not told; undefined when there are more than any list of symbols has: some never end. */
@@ -66,7 +73,7 @@ function readMade(descriptor: number): Uint8Array | undefined {
 }
 
 /** Random access to an open file. Reads block: symbol files are local and their parts are read one after the other anyway. */
-class DescriptorSource implements ByteSource, BlockingSource {
+export class DescriptorSource implements ByteSource, BlockingSource {
   readonly name: string;
   readonly sizeBytes: number;
   #descriptor: number;

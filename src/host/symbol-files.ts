@@ -5,13 +5,14 @@ import type { ByteSource } from '../bytes/byte-source.ts';
 import { BufferSource } from '../bytes/byte-source.ts';
 import { ByteView } from '../bytes/byte-view.ts';
 import { findBuildId } from '../symbols/elf/build-id.ts';
-import type { Compression, FileStamp, SymbolFiles } from '../symbols/symbol-files.ts';
+import type { Compression, FileStamp, LeftFile, RecordedProcess, SymbolFiles } from '../symbols/symbol-files.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';
 import { homeDirectory } from './home-directory.ts';
 import { ioError, isOutOfDescriptors, systemCode } from './io-error.ts';
+import { openLeftFile } from './left-file.ts';
 import type { OpenedFiles } from './opened-files.ts';
-import { openRegularFile } from './regular-file.ts';
+import { openRegularFile, sourceOf } from './regular-file.ts';
 import { systemPath } from './system-path.ts';
 
 const KERNEL_NOTES = '/sys/kernel/notes';
@@ -39,6 +40,15 @@ export class NodeSymbolFiles implements SymbolFiles {
 
   async open(path: string): Promise<ByteSource | undefined> {
     return openRegularFile(path, this.#opened);
+  }
+
+  async openLeft(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined> {
+    const opened = openLeftFile(path, writer);
+    if (opened === undefined) return undefined;
+    const { descriptor, remark } = opened;
+    if (descriptor === undefined) return { source: undefined, remark };
+    const source = sourceOf(path, descriptor, this.#opened);
+    return source && { source, remark };
   }
 
   async isForbidden(path: string): Promise<boolean> {

@@ -91,9 +91,17 @@ export function jitDumpPid(name: string): string | undefined {
  * Opens the jitdump file that a process has mapped.
  * @param path as recorded; its name is one that {@link jitDumpPid} knows
  * @param pid of that process
- * @returns to be closed by the caller; undefined when it is not to be had
+ * @returns to be closed by the caller; why there is one that is not to be believed; undefined when it is not to be had
+ * @throws PerfconvError `io` when the system refuses to open any file
  */
-export type OpenJitDump = (path: string, pid: number) => BlockingSource | undefined;
+export type OpenJitDump = (path: string, pid: number) => BlockingSource | RefusedJitDump | undefined;
+
+/** A dump that is there and not believed. */
+export interface RefusedJitDump {
+  readonly name: string;
+  /** Why, in words. */
+  readonly refusal: string;
+}
 
 /** What a JIT dumped of its code, but for the code itself. */
 export interface JitDump {

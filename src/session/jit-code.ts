@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { CLOCK_MONOTONIC } from '../perfdata/attr-names.ts';
-import { type JitDump, jitDumpPid, type OpenJitDump, readJitDump } from '../perfdata/jitdump.ts';
+import { type JitDump, jitDumpPid, type OpenJitDump, type RefusedJitDump, readJitDump } from '../perfdata/jitdump.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
 import type { RecordingClock } from './clock.ts';
 import type { SessionEvent } from './events.ts';
@@ -34,6 +34,8 @@ export class JitCode {
   nextTimeNs = Number.POSITIVE_INFINITY;
   /** By DSO. */
   readonly dumps = new Map<number, JitDump>();
+  /** By the name that perf gives to the memory with the code, dumps that are not believed. */
+  readonly refused = new Map<string, RefusedJitDump>();
   readonly #open: OpenJitDump | undefined;
   readonly #clock: RecordingClock;
   readonly #events: readonly SessionEvent[];
@@ -115,9 +117,15 @@ export class JitCode {
   }
 
   #read({ filename, pid }: MmapRecord): JitDump | undefined {
+    const what = `code that process ${pid} made at run time has no names from it`;
     const source = this.#open?.(filename, pid);
     if (source === undefined) {
-      this.#diagnostics.add('jitdump-missing', 'warning', `${filename} is not on this machine: code that process ${pid} made at run time has no names from it`);
+      this.#diagnostics.add('jitdump-missing', 'warning', `${filename} is not on this machine: ${what}`);
+      return undefined;
+    }
+    if ('refusal' in source) {
+      this.refused.set(`/tmp/perf-${pid}.map`, source);
+      this.#diagnostics.add('jit-file-refused', 'warning', `${source.name} is not used: ${source.refusal}; ${what}`);
       return undefined;
     }
     try {

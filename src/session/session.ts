@@ -6,7 +6,7 @@ import { isSimpleperfRecording } from '../perfdata/features/simpleperf.ts';
 import { takeTracingData } from '../perfdata/features/tracing.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
-import type { JitDump, OpenJitDump } from '../perfdata/jitdump.ts';
+import type { JitDump, OpenJitDump, RefusedJitDump } from '../perfdata/jitdump.ts';
 import { COMM_LIMIT, type NameLimit, SIMPLEPERF_COMM_LIMIT } from '../perfdata/name-limits.ts';
 import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
 import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
@@ -67,6 +67,8 @@ export interface SessionResult {
   readonly kernelDsoAt: (address: number) => number;
   /** What JITs dumped of their code, by DSO. */
   readonly jitDumps: ReadonlyMap<number, JitDump>;
+  /** Jitdump files that are there and not believed, by the name of the DSO whose code they would name. */
+  readonly refusedJitDumps: ReadonlyMap<string, RefusedJitDump>;
   /** Symbols that the recording holds itself. */
   readonly embeddedSymbols: EmbeddedSymbols;
 }
@@ -280,6 +282,7 @@ class Session implements RecordVisitor, SampleTaker {
       baseTime: this.#clock.base,
       sampleCount: this.#replay.sampleCount,
       jitDumps: this.#machine.jitCode.dumps,
+      refusedJitDumps: this.#machine.jitCode.refused,
       kernelDsoAt: (address) => kernels.find(address),
       embeddedSymbols: this.#embeddedSymbols.symbolsOf(dsos, features.simpleperf?.files ?? []),
     };

@@ -5,7 +5,7 @@ import type { DebugInfoPlaces } from './debug-lines.ts';
 import { webAssemblyRefusal } from './dwarf/wasm/availability.ts';
 import type { ElfFile } from './elf/elf-file.ts';
 import { readElfSymbols } from './elf/elf-symbols.ts';
-import { readPerfMap } from './jit/perf-map-files.ts';
+import { PerfMapFiles } from './jit/perf-map-files.ts';
 import { isGuestImage } from './kernel/kernel-identity.ts';
 import { KernelSymbols } from './kernel/kernel-symbols.ts';
 import { findVdso } from './kernel/vdso.ts';
@@ -69,6 +69,7 @@ export class RecordingSymbols {
   readonly #diagnostics: Diagnostics;
   readonly #dirs: SearchedDirectories;
   readonly #mappedFiles: MappedFiles;
+  readonly #perfMaps: PerfMapFiles;
   readonly #kernel: KernelSymbols;
   /** By the process that runs the virtual machine. */
   readonly #guests = new Map<number, KernelSymbols>();
@@ -82,6 +83,7 @@ export class RecordingSymbols {
     const buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
     this.#dirs = { ...options, ...(buildIdDir !== undefined && { buildIdDir }) };
     this.#mappedFiles = new MappedFiles(files);
+    this.#perfMaps = new PerfMapFiles(files, options, recording, diagnostics);
     const { kcoreDir } = recording;
     const places = { ...options, ...this.#dirs, ...(kcoreDir !== undefined && { kcoreDir }) };
     this.#kernel = new KernelSymbols(files, places, (elf) => this.#openLines(elf), diagnostics);
@@ -117,7 +119,7 @@ export class RecordingSymbols {
 
   async #open(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     if (object.kind === 'anon') {
-      const table = await readPerfMap(object.name, this.#files, files, this.#options);
+      const table = await this.#perfMaps.read(object.name, files.search);
       return table && { table, isPerfMap: true };
     }
     if (object.kind === 'kernel') return this.#kernel.kernel(object, wantsLines, files);

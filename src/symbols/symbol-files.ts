@@ -21,6 +21,12 @@ export interface SymbolFiles extends Decompressor {
    * @throws PerfconvError `io` where this says nothing of the file: too many are open
    */
   open(path: string): Promise<ByteSource | undefined>;
+  /**
+   * Opens a file that a process left for whoever profiles it (a JIT's list of functions), where others may leave files, too.
+   * @param writer the process; undefined where whoever wrote it is believed
+   * @returns undefined as {@link open}. Absent where nobody knows whose a file is: then {@link open} does
+   */
+  openLeft?(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined>;
   /** Whether {@link open} did not open a file because this user may not read it, or not look there; absent where nobody knows. */
   isForbidden?(path: string): Promise<boolean>;
   /** What tells whether a file is still the one that was recorded; undefined when it does not exist, absent where nobody knows. */
@@ -33,6 +39,21 @@ export interface SymbolFiles extends Decompressor {
   defaultBuildIdDir(): string | undefined;
   /** Asks servers (debuginfod) for a file, by its build id alone; absent where none is to be asked. Never throws. */
   fetch?(buildId: string, kind: DebugFileKind): Promise<FetchedFile>;
+}
+
+/** A process as a recording knows it. */
+export interface RecordedProcess {
+  readonly pid: number;
+  /** A time at which the recording had ended, nanoseconds since 1970; undefined when unknown. */
+  readonly recordedUntilNs: bigint | undefined;
+}
+
+/** A file that a process left, or that somebody else may have left under its name. */
+export interface LeftFile {
+  /** To be closed by the caller; undefined where it is not believed. */
+  readonly source: ByteSource | undefined;
+  /** Why it is not believed, or what is not sure of it; empty where there is nothing to say. */
+  readonly remark: string;
 }
 
 /** What changes when a file is made anew. */

@@ -1,12 +1,12 @@
 import { readRange } from '../../bytes/byte-source.ts';
-import type { CheckedFiles } from '../search/checked-files.ts';
-import type { SymbolFiles } from '../symbol-files.ts';
+import type { Diagnostics } from '../../diagnostics.ts';
+import type { SymbolSearch } from '../search/search-log.ts';
+import type { LeftFile, RecordedProcess, SymbolFiles } from '../symbol-files.ts';
+import type { RecordingContext } from '../symbolizer-options.ts';
 import type { SymbolTable } from '../table/symbol-table.ts';
 import { namespacedPid } from './namespaced-pid.ts';
-import { parsePerfMap } from './perf-map.ts';
+import { readPerfMap } from './perf-map.ts';
 
-/** The longest maps known have some 100 MB. */
-const MAX_MAP_SIZE_BYTES = 1 << 30;
 const MAX_STATUS_SIZE_BYTES = 1 << 16;
 
 /** Where maps of JITs may lie. */
@@ -17,22 +17,68 @@ export interface PerfMapDirectories {
   readonly symfs?: string;
 }
 
-/**
- * The functions that a JIT listed in its `perf-PID.map`, by run-time address; undefined when there is no such list. While the process lives
- * and has a file system or a number of its own (a container), its map is looked for there.
- * @param name of the memory's DSO, as perf names it: `/tmp/perf-PID.map`
- */
-export async function readPerfMap(name: string, files: SymbolFiles, checked: CheckedFiles, directories: PerfMapDirectories): Promise<SymbolTable | undefined> {
-  const pid = /^\/tmp\/perf-(\d{1,10})\.map$/.exec(name)?.[1];
-  if (pid === undefined) return undefined;
-  const { perfMapDir, symfs } = directories;
-  const own = `perf-${pid}.map`;
-  const places = symfs === undefined ? [...(await namespacedPlaces(pid, files)), name, `/proc/${pid}/root${name}`] : [symfs + name];
-  for (const path of new Set([...(perfMapDir === undefined ? [] : [`${perfMapDir}/${own}`]), ...places])) {
-    const table = await readMapAt(path, files, checked);
-    if (table !== undefined) return table;
+/** Finds the lists of functions that JITs left, `perf-PID.map`, for one recording. */
+export class PerfMapFiles {
+  readonly #files: SymbolFiles;
+  readonly #directories: PerfMapDirectories;
+  readonly #recording: RecordingContext;
+  readonly #diagnostics: Diagnostics;
+
+  constructor(files: SymbolFiles, directories: PerfMapDirectories, recording: RecordingContext, diagnostics: Diagnostics) {
+    this.#files = files;
+    this.#directories = directories;
+    this.#recording = recording;
+    this.#diagnostics = diagnostics;
   }
-  return undefined;
+
+  /**
+   * The functions that a process's list has, by run-time address; undefined when there is no such list. While the process lives
+   * and has a file system or a number of its own (a container), its list is looked for there. In the directories that are named whoever wrote it is
+   * believed, elsewhere see `SymbolFiles.openLeft`.
+   * @param name of the memory's DSO, as perf names it: `/tmp/perf-PID.map`
+   */
+  async read(name: string, search: SymbolSearch): Promise<SymbolTable | undefined> {
+    const pid = /^\/tmp\/perf-(\d{1,10})\.map$/.exec(name)?.[1];
+    if (pid === undefined) return undefined;
+    const { perfMapDir, symfs } = this.#directories;
+    const named = [...(perfMapDir === undefined ? [] : [`${perfMapDir}/perf-${pid}.map`]), ...(symfs === undefined ? [] : [symfs + name])];
+    const found = symfs !== undefined ? [] : [...(await namespacedPlaces(pid, this.#files)), name, `/proc/${pid}/root${name}`];
+    const writer = { pid: Number(pid), recordedUntilNs: this.#recording.modifiedNs };
+    for (const path of new Set([...named, ...found])) {
+      const table = await this.#readAt(path, named.includes(path) ? undefined : writer, search);
+      if (table !== undefined) return table;
+    }
+    return undefined;
+  }
+
+  async #readAt(path: string, writer: RecordedProcess | undefined, search: SymbolSearch): Promise<SymbolTable | undefined> {
+    const { source, remark } = await this.#open(path, writer);
+    if (source === undefined) {
+      search.note(path, remark === '' ? 'absent' : 'refused', remark);
+      if (remark !== '') this.#diagnostics.add('jit-file-refused', 'warning', `${path} is not used: ${remark}`);
+      return undefined;
+    }
+    try {
+      const { table, damagedLines, leftOut } = await readPerfMap(source);
+      if (leftOut !== '') this.#diagnostics.add('perf-map-excess', 'warning', `${path}: ${leftOut}`);
+      if (table.size === 0) {
+        search.note(path, 'damaged', 'it lists no functions');
+        return undefined;
+      }
+      if (remark !== '') this.#diagnostics.add('jit-file-owner', 'info', `${path}: ${remark}`);
+      const damage = damagedLines === 0 ? '' : `${damagedLines} of its lines are not understood`;
+      search.note(path, 'fits', [remark, damage, leftOut].filter((text) => text !== '').join('; '));
+      search.use(path, 'symbols');
+      return table;
+    } finally {
+      await source.close();
+    }
+  }
+
+  async #open(path: string, writer: RecordedProcess | undefined): Promise<LeftFile> {
+    if (this.#files.openLeft === undefined) return { source: await this.#files.open(path), remark: '' };
+    return (await this.#files.openLeft(path, writer)) ?? { source: undefined, remark: '' };
+  }
 }
 
 /** In the namespace of its own, which a process has in a container, it goes by another number. */
@@ -45,30 +91,5 @@ async function namespacedPlaces(pid: string, files: SymbolFiles): Promise<string
     return own === undefined || own === pid ? [] : [`/proc/${pid}/root/tmp/perf-${own}.map`];
   } finally {
     await status.close();
-  }
-}
-
-async function readMapAt(path: string, files: SymbolFiles, { search }: CheckedFiles): Promise<SymbolTable | undefined> {
-  const source = await files.open(path);
-  if (source === undefined) {
-    search.note(path, 'absent');
-    return undefined;
-  }
-  try {
-    const sizeBytes = source.sizeBytes ?? 0;
-    if (sizeBytes > MAX_MAP_SIZE_BYTES) {
-      search.note(path, 'damaged', 'it is too large for a list of functions');
-      return undefined;
-    }
-    const { table, damagedLines } = parsePerfMap(await readRange(source, 0, sizeBytes));
-    if (table.size === 0) {
-      search.note(path, 'damaged', 'it lists no functions');
-      return undefined;
-    }
-    search.note(path, 'fits', damagedLines === 0 ? '' : `${damagedLines} of its lines are not understood`);
-    search.use(path, 'symbols');
-    return table;
-  } finally {
-    await source.close();
   }
 }

@@ -4,10 +4,11 @@
  * - `forbidden`: there may be one, but this user may not read it
  * - `damaged`: it is no ELF file, or one that cannot be read
  * - `other-build-id`, `other-crc`: it is another file than the one that was recorded, or belongs to another
+ * - `refused`: there is one, but it may be anybody's and is not believed
  * - `failed`: it could not be asked for (a server)
  * - `skipped`: nothing was looked at
  */
-export type PlaceOutcome = 'fits' | 'absent' | 'forbidden' | 'damaged' | 'other-build-id' | 'other-crc' | 'failed' | 'skipped';
+export type PlaceOutcome = 'fits' | 'absent' | 'forbidden' | 'damaged' | 'other-build-id' | 'other-crc' | 'refused' | 'failed' | 'skipped';
 
 /** What a file is used for: to tell addresses from places in it, names of functions, files and lines. */
 export type FileUse = 'addresses' | 'symbols' | 'lines';

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PerfconvError } from '../../../src/errors.ts';
 import { CODE as ABBREVIATIONS } from '../../../src/symbols/dwarf/wasm/abbreviation-table-code.ts';
-import { CODE as SCAN } from '../../../src/symbols/dwarf/wasm/function-scan-code.ts';
 import { webAssemblyRefusal } from '../../../src/symbols/dwarf/wasm/availability.ts';
+import { CODE as SCAN } from '../../../src/symbols/dwarf/wasm/function-scan-code.ts';
 import { instantiate, type WasmMemory } from '../../../src/symbols/dwarf/wasm/instantiate.ts';
 import { CODE as LINES } from '../../../src/symbols/dwarf/wasm/line-program-code.ts';
 
