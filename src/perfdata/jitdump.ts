@@ -30,9 +30,10 @@ const DEBUG_ENTRY = { codeAddr: 0, line: 8, discrim: 12, name: 16 } as const;
 
 /** Longer names, of functions and of files, are damage. */
 const MAX_NAME_BYTES = 1 << 16;
-/** The most records that are taken of one file, and the most lines: more than any process has functions. */
-const MAX_LOADS = 1 << 22;
-const MAX_LINES = 1 << 24;
+/** The most that is taken of one file: places of code, lines, and bytes of names. It is more than processes have functions, and some 300 MB of memory. */
+const MAX_LOADS = 1 << 20;
+const MAX_LINES = 1 << 22;
+const MAX_NAMES_BYTES = 1 << 26;
 
 /** The largest buffer that is written twice; most have 4 KB. */
 const MAX_REPEATED_BYTES = 1 << 16;
@@ -47,14 +48,16 @@ const V8_LINE_SHIFT = 64;
 /** Takes the place of a file's name that is the same as the one before: the byte 0xff, which is no UTF-8 (`decodeText`). */
 const SAME_FILE = '\udcff';
 
-/** A function that a JIT made: its code lies in the dump. The order is that of the file, so that file offsets ascend. */
-export interface JitFunction {
-  readonly name: string;
-  /** Where its code begins in the dump. */
-  readonly fileOffset: number;
-  readonly sizeBytes: number;
-  /** Its lines are those from here on, up to the next function's. */
-  readonly firstLine: number;
+/** The functions that a JIT made: columns, in the order of the file, so that file offsets ascend. */
+export interface JitFunctionColumns {
+  /** Where the code begins in the dump. */
+  readonly fileOffsets: readonly number[];
+  readonly sizesBytes: readonly number[];
+  /** A function's lines are those from here on, up to the next function's. */
+  readonly firstLines: readonly number[];
+  /** Where the name lies in {@link JitDump.names}. */
+  readonly nameOffsets: readonly number[];
+  readonly nameLengths: readonly number[];
 }
 
 /** When and where code came to be: columns with an element for each LOAD and MOVE, in the order of the file. */
@@ -109,7 +112,9 @@ export interface JitDump {
   readonly name: string;
   /** Whether times are those of an architecture's own counter. */
   readonly hasArchTimes: boolean;
-  readonly functions: readonly JitFunction[];
+  readonly functions: JitFunctionColumns;
+  /** The bytes of the functions' names, as they lie in the dump. */
+  readonly names: Uint8Array;
   readonly placements: JitPlacements;
   readonly lines: JitLineColumns;
   readonly files: readonly string[];
@@ -138,8 +143,8 @@ export function readJitDump(source: BlockingSource): JitDump | string {
   const reader = new JitDumpReader(window, source.sizeBytes, isV8);
   const hasArchTimes = (header.u32(HEADER.flags + (littleEndian ? 0 : 4)) & JITDUMP_FLAGS_ARCH_TIMESTAMP) !== 0;
   reader.readFrom(size);
-  const { functions, placements, lines, files, damagedRecords, damage } = reader;
-  return { name: source.name, hasArchTimes, functions, placements, lines, files, damagedRecords, damage };
+  const { functions, names, placements, lines, files, damagedRecords, damage } = reader;
+  return { name: source.name, hasArchTimes, functions, names, placements, lines, files, damagedRecords, damage };
 }
 
 /** Whether a dump is little-endian; undefined when it is none. */
@@ -150,14 +155,14 @@ function byteOrderOf(source: BlockingSource): boolean | undefined {
   return [0x4a, 0x69, 0x54, 0x44].every((byte, i) => magic.u8(i) === byte) ? false : undefined;
 }
 
-/** A function's lines come before its code: they wait here. */
-interface WaitingLines {
-  readonly codeAddr: number;
-  readonly rows: { offset: number; line: number; column: number; file: number }[];
-}
-
 class JitDumpReader {
-  readonly functions: JitFunction[] = [];
+  readonly functions = {
+    fileOffsets: [] as number[],
+    sizesBytes: [] as number[],
+    firstLines: [] as number[],
+    nameOffsets: [] as number[],
+    nameLengths: [] as number[],
+  };
   readonly placements = { timeLo: [] as number[], timeHi: [] as number[], addresses: [] as number[], functions: [] as number[] };
   readonly lines = { offsets: [] as number[], lines: [] as number[], columns: [] as number[], files: [] as number[] };
   readonly files: string[] = [];
@@ -167,10 +172,19 @@ class JitDumpReader {
   readonly #sizeBytes: number;
   readonly #isV8: boolean;
   readonly #fileIndexes = new Map<string, number>();
-  /** The last function of each code_index. */
+  /** The code_index of each function. */
+  readonly #codeIndexes: number[] = [];
+  /** The last function of each code_index, of the first {@link #indexedCount}: made when something is moved, which few JITs do. */
   readonly #byCodeIndex = new Map<number, number>();
-  #waiting: WaitingLines | undefined;
+  #indexedCount = 0;
+  #names = new Uint8Array(1 << 12);
+  #namesBytes = 0;
+  /** Address of the code whose lines wait: they come before it, and stand behind those of all functions. NaN when none do. */
+  #waitingAddr = Number.NaN;
+  /** Lines that are some function's. */
+  #linesEnd = 0;
   #lineCount = 0;
+  #fileNamesBytes = 0;
   #repeats = 0;
   #vainSearches = 0;
 
@@ -180,10 +194,19 @@ class JitDumpReader {
     this.#isV8 = isV8;
   }
 
+  get names(): Uint8Array {
+    return this.#names.subarray(0, this.#namesBytes);
+  }
+
   /** Reads the records from `position` to the end of the file. */
   readFrom(position: number): void {
     let at = position;
     while (at < this.#sizeBytes) {
+      const excess = this.#excess();
+      if (excess !== '') {
+        this.#noteDamage(excess, at);
+        break;
+      }
       const header = this.#window.at(at, RECORD_HEADER_BYTES);
       const isWhole = header.length === RECORD_HEADER_BYTES;
       const id = isWhole ? header.u32(RECORD.id) : JIT_CODE_CLOSE;
@@ -191,7 +214,6 @@ class JitDumpReader {
       let end = '';
       if (!isWhole || at + size > this.#sizeBytes) end = 'the last record is cut off';
       else if (size < RECORD_HEADER_BYTES) end = `a record says that it has ${size} bytes`;
-      else if (this.placements.functions.length >= MAX_LOADS) end = `only the first ${MAX_LOADS} functions are taken`;
       const complaint = end === '' ? this.#take(id, at, size) : end;
       const repeated = complaint !== undefined || id > JIT_CODE_UNWINDING_INFO ? this.#repeatedAt(at) : 0;
       if (repeated > 0) {
@@ -199,10 +221,17 @@ class JitDumpReader {
         continue;
       }
       if (complaint !== undefined) this.#noteDamage(complaint, at);
-      if (end !== '' || id === JIT_CODE_CLOSE) return;
+      if (end !== '' || id === JIT_CODE_CLOSE) break;
       if (complaint !== undefined) this.damagedRecords++;
       at += size;
     }
+    this.#dropWaitingLines();
+  }
+
+  /** What there is too much of already; empty when there is room. */
+  #excess(): string {
+    if (this.placements.functions.length >= MAX_LOADS) return `only the first ${MAX_LOADS} functions are taken`;
+    return this.#namesBytes + this.#fileNamesBytes >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are taken` : '';
   }
 
   /**
@@ -249,30 +278,52 @@ class JitDumpReader {
     const codeStart = LOAD.name + nameBytes + 1;
     const sizeBytes = record.u64(LOAD.codeSize);
     if (codeStart + sizeBytes > size) return `JIT_CODE_LOAD: code of ${sizeBytes} bytes overruns record of ${size} bytes`;
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
+    const hasLines = this.#waitingAddr === record.i64(LOAD.codeAddr);
+    if (!hasLines || sizeBytes === 0) this.#dropWaitingLines();
     if (sizeBytes === 0) return undefined;
     const codeAddr = record.i64(LOAD.codeAddr);
-    if (!isAddress(codeAddr, sizeBytes)) return 'JIT_CODE_LOAD: its code is at no address';
-    const index = this.functions.length;
-    this.functions.push({
-      name: record.text(LOAD.name, codeStart),
-      fileOffset: position + codeStart,
-      sizeBytes,
-      firstLine: this.lines.offsets.length,
-    });
+    if (!isAddress(codeAddr, sizeBytes)) {
+      this.#dropWaitingLines();
+      return 'JIT_CODE_LOAD: its code is at no address';
+    }
+    const { fileOffsets, sizesBytes, firstLines, nameOffsets, nameLengths } = this.functions;
+    const index = fileOffsets.length;
+    fileOffsets.push(position + codeStart);
+    sizesBytes.push(sizeBytes);
+    firstLines.push(this.#linesEnd);
+    nameOffsets.push(this.#namesBytes);
+    nameLengths.push(nameBytes);
+    this.#addName(record.bytes.subarray(LOAD.name, LOAD.name + nameBytes));
+    this.#codeIndexes.push(record.u64(LOAD.codeIndex));
     this.#place(record, codeAddr, index);
-    this.#byCodeIndex.set(record.u64(LOAD.codeIndex), index);
-    return waiting?.codeAddr === codeAddr ? this.#addLines(waiting, sizeBytes) : undefined;
+    return hasLines ? this.#takeWaitingLines(sizeBytes) : undefined;
+  }
+
+  #addName(bytes: Uint8Array): void {
+    const end = this.#namesBytes + bytes.length;
+    if (end > this.#names.length) {
+      const larger = new Uint8Array(Math.max(end, 2 * this.#names.length));
+      larger.set(this.names);
+      this.#names = larger;
+    }
+    this.#names.set(bytes, this.#namesBytes);
+    this.#namesBytes = end;
+  }
+
+  /** The last function of a code_index; undefined when none has it. */
+  #functionOf(codeIndex: number): number | undefined {
+    for (; this.#indexedCount < this.#codeIndexes.length; this.#indexedCount++)
+      this.#byCodeIndex.set(this.#codeIndexes[this.#indexedCount], this.#indexedCount);
+    return this.#byCodeIndex.get(codeIndex);
   }
 
   #move(position: number, size: number): string | undefined {
     const record = this.#window.at(position, MOVE_BYTES);
     if (size < MOVE_BYTES) return `JIT_CODE_MOVE of ${size} bytes`;
-    const moved = this.#byCodeIndex.get(record.u64(MOVE.codeIndex));
+    const moved = this.#functionOf(record.u64(MOVE.codeIndex));
     if (moved === undefined) return 'JIT_CODE_MOVE of code that was not loaded';
     const newCodeAddr = record.i64(MOVE.newCodeAddr);
-    if (!isAddress(newCodeAddr, this.functions[moved].sizeBytes)) return 'JIT_CODE_MOVE to no address';
+    if (!isAddress(newCodeAddr, this.functions.sizesBytes[moved])) return 'JIT_CODE_MOVE to no address';
     this.#place(record, newCodeAddr, moved);
     return undefined;
   }
@@ -290,8 +341,9 @@ class JitDumpReader {
     const record = this.#window.at(position, DEBUG_INFO.entries);
     const codeAddr = record.i64(DEBUG_INFO.codeAddr);
     const count = record.u64(DEBUG_INFO.nrEntry);
-    const waiting: WaitingLines = { codeAddr, rows: [] };
-    this.#waiting = waiting;
+    this.#dropWaitingLines();
+    this.#waitingAddr = codeAddr;
+    const { offsets, lines, columns, files } = this.lines;
     let at = DEBUG_INFO.entries;
     let file = -1;
     for (let i = 0; i < count; i++) {
@@ -301,40 +353,57 @@ class JitDumpReader {
       const nameEnd = entry.bytes.indexOf(0, DEBUG_ENTRY.name);
       if (nameEnd < 0) return 'JIT_CODE_DEBUG_INFO: the name of a file does not end';
       if (++this.#lineCount > MAX_LINES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_LINES} lines are taken`;
+      if (this.#fileNamesBytes >= MAX_NAMES_BYTES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_NAMES_BYTES} bytes of names are taken`;
       const name = entry.text(DEBUG_ENTRY.name, nameEnd);
       if (name !== SAME_FILE || file < 0) file = this.#internFile(name);
-      waiting.rows.push({
-        offset: entry.i64(DEBUG_ENTRY.codeAddr) - codeAddr - (this.#isV8 ? V8_LINE_SHIFT : 0),
-        line: entry.u32(DEBUG_ENTRY.line),
-        column: this.#isV8 ? entry.u32(DEBUG_ENTRY.discrim) : 0,
-        file,
-      });
+      offsets.push(entry.i64(DEBUG_ENTRY.codeAddr) - codeAddr - (this.#isV8 ? V8_LINE_SHIFT : 0));
+      lines.push(entry.u32(DEBUG_ENTRY.line));
+      columns.push(this.#isV8 ? entry.u32(DEBUG_ENTRY.discrim) : 0);
+      files.push(file);
       at += nameEnd + 1;
     }
     return undefined;
   }
 
   /**
-   * Lines of other places show that the entries were not read as they were written (Observed: Node 20 writes other names of files than it has
-   * counted, now and then): nothing of them is to be believed.
+   * Gives the lines that wait to the function that they are followed by, in the order of its code. Lines of other places show that the entries were
+   * not read as they were written (Observed: Node 20 writes other names of files than it has counted, now and then): nothing of them is to be believed.
    */
-  #addLines({ rows }: WaitingLines, sizeBytes: number): string | undefined {
+  #takeWaitingLines(sizeBytes: number): string | undefined {
     const { offsets, lines, columns, files } = this.lines;
-    if (rows.some(({ offset }) => !(offset >= 0 && offset <= sizeBytes))) return 'JIT_CODE_LOAD: the lines before it are not of its code';
-    rows.sort((a, b) => a.offset - b.offset);
-    for (const { offset, line, column, file } of rows) {
-      offsets.push(offset);
-      lines.push(line);
-      columns.push(column);
-      files.push(file);
+    const from = this.#linesEnd;
+    let isAscending = true;
+    for (let row = from; row < offsets.length; row++) {
+      const offset = offsets[row];
+      if (!(offset >= 0 && offset <= sizeBytes)) {
+        this.#dropWaitingLines();
+        return 'JIT_CODE_LOAD: the lines before it are not of its code';
+      }
+      if (row > from && offset < offsets[row - 1]) isAscending = false;
     }
+    if (!isAscending) {
+      const order = Uint32Array.from({ length: offsets.length - from }, (_, i) => from + i).sort((a, b) => offsets[a] - offsets[b] || a - b);
+      for (const column of [offsets, lines, columns, files]) {
+        const values = Array.from(order, (row) => column[row]);
+        for (let i = 0; i < values.length; i++) column[from + i] = values[i];
+      }
+    }
+    this.#linesEnd = offsets.length;
+    this.#waitingAddr = Number.NaN;
     return undefined;
+  }
+
+  #dropWaitingLines(): void {
+    const { offsets, lines, columns, files } = this.lines;
+    for (const column of [offsets, lines, columns, files]) column.length = this.#linesEnd;
+    this.#waitingAddr = Number.NaN;
   }
 
   #internFile(name: string): number {
     const known = this.#fileIndexes.get(name);
     if (known !== undefined) return known;
     this.#fileIndexes.set(name, this.files.length);
+    this.#fileNamesBytes += name.length;
     return this.files.push(name) - 1;
   }
 }

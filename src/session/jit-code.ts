@@ -10,6 +10,8 @@ import type { TaskTable } from './tasks.ts';
 /** More processes that dump their code, and more pieces of code put into place, than any recording has; the latter take 200 MB. */
 const MAX_DUMPS = 1024;
 const MAX_PIECES = 2 ** 22;
+/** What is kept of all dumps: beyond it none is begun. */
+const MAX_KEPT_BYTES = 2 ** 29;
 
 /** A process's dump, its code yet to be put into place from `next` on. */
 interface Timeline {
@@ -44,6 +46,7 @@ export class JitCode {
   #timelines: Timeline[] = [];
   readonly #met = new Set<string>();
   #pieces = 0;
+  #keptBytes = 0;
 
   constructor(open: OpenJitDump | undefined, clock: RecordingClock, events: readonly SessionEvent[], tasks: TaskTable, diagnostics: Diagnostics) {
     this.#open = open;
@@ -58,13 +61,14 @@ export class JitCode {
     if (this.#open === undefined || !record.isExecutable || !isJitDump(record.filename)) return;
     const key = `${record.pid} ${dso}`;
     if (this.#met.has(key)) return;
-    if (this.#met.size >= MAX_DUMPS) {
-      this.#diagnostics.add('jitdump-excess', 'warning', `only the jitdump files of the first ${MAX_DUMPS} processes are read`);
+    if (this.#met.size >= MAX_DUMPS || this.#keptBytes >= MAX_KEPT_BYTES) {
+      this.#diagnostics.add('jitdump-excess', 'warning', `only the jitdump files of the first ${this.#met.size} processes are read`);
       return;
     }
     this.#met.add(key);
     const dump = this.dumps.get(dso) ?? this.#read(record);
     if (dump === undefined) return;
+    if (!this.dumps.has(dso)) this.#keptBytes += keptBytes(dump);
     this.dumps.set(dso, dump);
     const { pid } = record;
     if (this.#hasSameClock(dump)) {
@@ -104,7 +108,8 @@ export class JitCode {
       return;
     }
     const start = placements.addresses[row];
-    const { fileOffset, sizeBytes } = functions[placements.functions[row]];
+    const index = placements.functions[row];
+    const [fileOffset, sizeBytes] = [functions.fileOffsets[index], functions.sizesBytes[index]];
     this.#tasks.ownSpace(this.#tasks.process(pid)).putCode(start, start + sizeBytes, fileOffset - start, dso);
   }
 
@@ -141,6 +146,12 @@ export class JitCode {
       source.close();
     }
   }
+}
+
+/** Memory that a dump takes: columns of numbers of eight bytes, and names. */
+function keptBytes({ functions, placements, lines, names }: JitDump): number {
+  const columns = [...Object.values(functions), ...Object.values(placements), ...Object.values(lines)];
+  return columns.reduce((sum, { length }) => sum + 8 * length, names.length);
 }
 
 function isJitDump(path: string): boolean {

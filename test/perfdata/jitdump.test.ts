@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { decodeText } from '../../src/bytes/text.ts';
 import { type JitDump, readJitDump } from '../../src/perfdata/jitdump.ts';
 import { blockingSource, encodeJitDump, type JitDumpSpec, type JitRecordSpec } from '../support/jitdump-encoder.ts';
 
@@ -9,8 +10,20 @@ function read(records: readonly JitRecordSpec[], more: Partial<JitDumpSpec> = {}
   return dump;
 }
 
+/** The functions by themselves. */
+function functionsOf({ functions: { fileOffsets, sizesBytes, firstLines, nameOffsets, nameLengths }, names }: JitDump) {
+  return fileOffsets.map((fileOffset, i) => ({
+    name: decodeText(names.subarray(nameOffsets[i], nameOffsets[i] + nameLengths[i])),
+    fileOffset,
+    sizeBytes: sizesBytes[i],
+    firstLine: firstLines[i],
+  }));
+}
+
 /** Each piece of code: when it came where, which it is. */
-function placements({ functions, placements: { timeLo, timeHi, addresses, functions: of } }: JitDump): string[] {
+function placements(dump: JitDump): string[] {
+  const { timeLo, timeHi, addresses, functions: of } = dump.placements;
+  const functions = functionsOf(dump);
   return addresses.map((address, i) => `${timeHi[i] * 2 ** 32 + timeLo[i]} ${address.toString(16)} ${functions[of[i]].name}`);
 }
 
@@ -25,7 +38,7 @@ describe('readJitDump', () => {
     const dump = read(records, { bigEndian, headerBytes: 48 });
     expect(placements(dump)).toEqual(['4294967297 7f0000001000 first', '4294967298 7f0000002000 LFoo;::bar()I']);
     const second = 48 + 56 + 6 + 16;
-    expect(dump.functions).toEqual([
+    expect(functionsOf(dump)).toEqual([
       { name: 'first', fileOffset: second - 16, sizeBytes: 16, firstLine: 0 },
       { name: 'LFoo;::bar()I', fileOffset: second + 56 + 14, sizeBytes: 5, firstLine: 0 },
     ]);
@@ -68,7 +81,7 @@ describe('readJitDump', () => {
       { load: 'h', at: 0x4000n, code: 16 },
     ]);
     expect(dump.lines).toEqual({ offsets: [0, 8, 12, 14, 0], lines: [11, 12, 5, 6, 2], columns: [0, 0, 0, 0, 0], files: [0, 0, 1, 1, 0] });
-    expect(dump.functions.map(({ firstLine }) => firstLine)).toEqual([0, 4, 4]);
+    expect(functionsOf(dump).map(({ firstLine }) => firstLine)).toEqual([0, 4, 4]);
     expect(dump.files).toEqual(['a.py', 'b.py', 'lost.py']);
   });
 
@@ -87,8 +100,9 @@ describe('readJitDump', () => {
     ];
     expect(read(lines(0x1010n))).toMatchObject({ lines: { lines: [1, 2, 3] }, damagedRecords: 0 });
     for (const outside of [0xfffn, 0x1011n, 0x58b0_f474_0000_0000n]) {
-      const { lines: columns, functions, damagedRecords, damage } = read(lines(outside));
-      expect([columns.lines, functions.map(({ firstLine }) => firstLine), damagedRecords]).toEqual([[3], [0, 0], 1]);
+      const dump = read(lines(outside));
+      const { lines: columns, damagedRecords, damage } = dump;
+      expect([columns.lines, functionsOf(dump).map(({ firstLine }) => firstLine), damagedRecords]).toEqual([[3], [0, 0], 1]);
       expect(damage).toMatch(/^JIT_CODE_LOAD: the lines before it are not of its code at 0x/);
     }
   });
@@ -109,7 +123,7 @@ describe('readJitDump', () => {
       { other: 3, body: new Uint8Array(0) },
       { load: 'behind', at: 0x2000n, code: 16 },
     ]);
-    expect(dump.functions.map(({ name }) => name)).toEqual(['f']);
+    expect(functionsOf(dump).map(({ name }) => name)).toEqual(['f']);
     expect(dump.damage).toBe('');
   });
 
@@ -118,7 +132,7 @@ describe('readJitDump', () => {
       { load: 'large', at: 0x1000n, code: 1 << 20 },
       { load: 'next', at: 0x20_0000n, code: 16 },
     ]);
-    expect(dump.functions.map(({ name, fileOffset }) => [name, fileOffset])).toEqual([
+    expect(functionsOf(dump).map(({ name, fileOffset }) => [name, fileOffset])).toEqual([
       ['large', 40 + 56 + 6],
       ['next', 40 + 56 + 6 + (1 << 20) + 56 + 5],
     ]);
@@ -137,7 +151,7 @@ describe('readJitDump', () => {
   ])('leaves out a damaged record: %s', (what, record) => {
     const dump = read([record, { load: 'next', at: 0x1000n, code: 16 }]);
     expect([dump.damagedRecords, dump.damage]).toEqual([1, `${what} at 0x28`]);
-    expect(dump.functions.map(({ name }) => name)).toEqual(['next']);
+    expect(functionsOf(dump).map(({ name }) => name)).toEqual(['next']);
   });
 
   it.each([
@@ -146,7 +160,7 @@ describe('readJitDump', () => {
     ['a record says that it has 15 bytes', Uint8Array.from({ length: 20 }, (_, i) => (i === 4 ? 15 : 0))],
   ])('stops where %s', (what, raw) => {
     const dump = read([{ load: 'f', at: 0x1000n, code: 16 }, { raw }]);
-    expect(dump.functions.map(({ name }) => name)).toEqual(['f']);
+    expect(functionsOf(dump).map(({ name }) => name)).toEqual(['f']);
     expect(dump.damage).toBe(`${what} at 0x72`);
   });
 
@@ -183,6 +197,18 @@ describe('readJitDump', () => {
     plain.fill(0, plain.length - 32);
     const dump = readJitDump(blockingSource(Buffer.concat([plain, new Uint8Array(100)])));
     expect(typeof dump === 'string' ? dump : dump.damage).toBe(`a record says that it has 0 bytes at 0x${plain.length.toString(16)}`);
+  });
+
+  it('takes no more names than any JIT has, and says so', () => {
+    const [header, record] = [40, 40 + 56 + 60_001 + 1];
+    const one = encodeJitDump({ records: [{ load: 'x'.repeat(60_000), at: 0x1000n, code: 1, index: 0n }] }).subarray(0, record);
+    const many = new Uint8Array(header + 1200 * (record - header));
+    many.set(one);
+    for (let at = record; at < many.length; at += record - header) many.set(one.subarray(header), at);
+    const dump = readJitDump(blockingSource(many));
+    if (typeof dump === 'string') throw new Error(dump);
+    expect(dump.names.length).toBeLessThan(2 ** 26 + 2 ** 16);
+    expect(dump.damage).toMatch(/^only the first 67108864 bytes of names are taken at 0x/);
   });
 
   it('says what is no jitdump', () => {
