@@ -51,7 +51,7 @@ export async function runConvert(args: Arguments, terminal: Terminal, version: s
     terminal,
   );
   checkConflicts(plans, args, terminal);
-  checkSymbolPaths(args);
+  checkSymbolPaths(args, terminal);
 
   let status = EXIT_DONE;
   for (const plan of plans) {

@@ -31,7 +31,7 @@ export async function runMergedConvert({ inputs, reading, writing, outputs }: Me
     terminal,
   );
   checkDistinct(inputs, terminal);
-  checkSymbolPaths(args);
+  checkSymbolPaths(args, terminal);
 
   const diagnostics = new Diagnostics();
   reportUnusedOptions(outputs, args, diagnostics);

@@ -34,7 +34,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   };
   checkPrinting(inputs, args, terminal);
   if (inputs.length > 1) checkDistinct(inputs, terminal);
-  checkSymbolPaths(args);
+  checkSymbolPaths(args, terminal);
   const diagnostics = new Diagnostics();
   const sink = standardOutput(terminal, true);
   if (inputs.length > 1) return reportMerged(inputs, plan, options, sink, args, terminal, diagnostics);

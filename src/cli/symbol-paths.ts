@@ -1,12 +1,19 @@
-import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { PerfconvError } from '../errors.ts';
-import { ioError } from '../host/io-error.ts';
+import { ioError, systemCode } from '../host/io-error.ts';
 import { systemPath } from '../host/system-path.ts';
 import type { Arguments } from './arguments.ts';
+import { summaryLines } from './messages.ts';
+import type { Terminal } from './terminal.ts';
 
-/** Options that name where symbols are. */
-const DIRECTORIES = ['symfs', 'debug-dir', 'buildid-dir', 'perf-map-dir'] as const;
-const FILES = ['kallsyms', 'vmlinux', 'guestkallsyms', 'guestmodules', 'guestvmlinux'] as const;
+/** Options that name where symbols are: directories that perf has an option for, too, those that it has none for, and files. */
+const PERF_DIRECTORIES = ['symfs', 'buildid-dir'] as const;
+const OWN_DIRECTORIES = ['debug-dir', 'perf-map-dir'] as const;
+const LISTS = ['kallsyms', 'guestkallsyms', 'guestmodules'] as const;
+const KERNELS = ['vmlinux', 'guestvmlinux'] as const;
+
+const ELF_MAGIC = '\x7fELF';
 
 /** A symbol file that an option names. */
 export interface NamedSymbolFile {
@@ -15,32 +22,89 @@ export interface NamedSymbolFile {
   readonly path: string;
 }
 
+/** The null device is none: whatever is written to it, it stays what it is. */
 export function namedSymbolFiles(args: Arguments): NamedSymbolFile[] {
-  return FILES.filter((name) => args.hasOption(name)).flatMap((name) => args.texts(name).map((path) => ({ label: `--${name} ${path}`, path })));
+  return [...LISTS, ...KERNELS].flatMap((name) => filesOf(args, name)).filter(({ path }) => !isNullDeviceAt(path));
+}
+
+function filesOf(args: Arguments, name: (typeof LISTS)[number] | (typeof KERNELS)[number]): NamedSymbolFile[] {
+  return args.hasOption(name) ? args.texts(name).map((path) => ({ label: `--${name} ${path}`, path })) : [];
 }
 
 /**
- * Makes sure that what the options name is there. Symbol files are otherwise looked for in many places, most of which
- * do not exist; but who names one wants it used.
+ * Makes sure that what the options name is there, and can be what it is named as. Symbol files are otherwise looked for in many places, most of which
+ * do not exist; but who names one wants it used. As with perf, the null device is a file without symbols, and a directory that is not there
+ * has none either, which is a warning: it may be a slip.
  * @throws PerfconvError `io`
  */
-export function checkSymbolPaths(args: Arguments): void {
-  for (const name of DIRECTORIES) {
-    for (const path of args.texts(name)) check(`--${name} ${path}`, path, (stats) => (stats.isDirectory() ? undefined : 'is not a directory'));
+export function checkSymbolPaths(args: Arguments, terminal: Terminal): void {
+  for (const name of PERF_DIRECTORIES) {
+    for (const path of args.texts(name))
+      checkDirectory(`--${name} ${path}`, path, (label) => warn(`${label}: no such directory: there are no symbols in it`, args, terminal));
   }
-  for (const { label, path } of namedSymbolFiles(args)) {
-    check(label, path, (stats) => (stats.isFile() ? undefined : stats.isDirectory() ? 'is a directory, not a file' : 'is not a regular file'));
+  for (const name of OWN_DIRECTORIES) for (const path of args.texts(name)) checkDirectory(`--${name} ${path}`, path);
+  for (const { label, path } of LISTS.flatMap((name) => filesOf(args, name))) checkFile(label, path);
+  for (const { label, path } of KERNELS.flatMap((name) => filesOf(args, name))) {
+    if (!checkFile(label, path) && !isElf(label, path)) throw new PerfconvError('io', 'is not an ELF file', { file: label });
   }
 }
 
-function check(label: string, path: string, complaintOf: (stats: Stats) => string | undefined): void {
-  let complaint: string | undefined;
+function warn(message: string, args: Arguments, { stderr }: Terminal): void {
+  if (args.flag('quiet')) return;
+  for (const line of summaryLines([{ code: 'symbol-path', severity: 'warning', message, count: 1, firstOffset: undefined }], false))
+    stderr.write(`perfconv: ${line}\n`);
+}
+
+/** @param onMissing for a directory that may be missing */
+function checkDirectory(label: string, path: string, onMissing?: (label: string) => void): void {
   try {
-    const place = systemPath(path);
-    complaint = complaintOf(statSync(place));
-    if (complaint === undefined) accessSync(place, constants.R_OK);
+    demand(label, statSync(systemPath(path)).isDirectory(), 'is not a directory');
+    accessSync(systemPath(path), constants.R_OK);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT' || onMissing === undefined) throw ioError(error, label);
+    onMissing(label);
+  }
+}
+
+/** @returns whether it is the null device, from which nothing is to be read */
+function checkFile(label: string, path: string): boolean {
+  try {
+    const stats = statSync(systemPath(path));
+    if (isNullDevice(stats)) return true;
+    demand(label, stats.isFile(), stats.isDirectory() ? 'is a directory, not a file' : 'is not a regular file');
+    accessSync(systemPath(path), constants.R_OK);
+    return false;
   } catch (error) {
     throw ioError(error, label);
   }
-  if (complaint !== undefined) throw new PerfconvError('io', complaint, { file: label });
+}
+
+function isNullDevice(stats: Stats): boolean {
+  return stats.isCharacterDevice() && stats.rdev === statSync(devNull).rdev;
+}
+
+function isNullDeviceAt(path: string): boolean {
+  try {
+    return isNullDevice(statSync(systemPath(path)));
+  } catch {
+    return false; // Looking whether it is there says what is wrong.
+  }
+}
+
+function isElf(label: string, path: string): boolean {
+  const start = Buffer.alloc(ELF_MAGIC.length);
+  try {
+    const descriptor = openSync(systemPath(path), 'r');
+    try {
+      return readSync(descriptor, start) === start.length && start.toString('latin1') === ELF_MAGIC;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw ioError(error, label);
+  }
+}
+
+function demand(label: string, isRight: boolean, complaint: string): void {
+  if (!isRight) throw new PerfconvError('io', complaint, { file: label });
 }

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -187,7 +187,8 @@ describe('errors are one line each', () => {
     const cases: [args: string[], message: string][] = [
       [['--kallsyms', at('missing')], `--kallsyms ${at('missing')}: no such file or directory`],
       [['--kallsyms', dir], `--kallsyms ${dir}: is a directory, not a file`],
-      [['--symfs', at('missing')], `--symfs ${at('missing')}: no such file or directory`],
+      [['--vmlinux', at('kallsyms')], `--vmlinux ${at('kallsyms')}: is not an ELF file`],
+      [['--guestvmlinux', at('kallsyms')], `--guestvmlinux ${at('kallsyms')}: is not an ELF file`],
       [['--symfs', input], `--symfs ${input}: is not a directory`],
       [['--debug-dir', dir, '--debug-dir', at('missing')], `--debug-dir ${at('missing')}: no such file or directory`],
       [['--buildid-dir', input], `--buildid-dir ${input}: is not a directory`],
@@ -195,6 +196,20 @@ describe('errors are one line each', () => {
     for (const [args, message] of cases) expect(await runMain([...command, ...args, input])).toMatchObject({ status: 1, stderr: `perfconv: ${message}\n` });
     expect(readdirSync(dir).sort()).toEqual(['kallsyms', 'perf.data']);
     expect((await runMain([...command, '--kallsyms', at('kallsyms'), '--symfs', dir, '--debug-dir', dir, '--buildid-dir', dir, input])).status).toBe(0);
+  });
+
+  test.each([[['-t', 'folded', '-o', '-']], [['report']]])('where perf takes a name for a place without symbols, so do we: %j', async (command) => {
+    const input = put('perf.data', fileRecording());
+    const { stdout } = await runMain([...command, input]);
+    for (const name of ['--kallsyms', '--vmlinux', '--guestkallsyms', '--guestmodules', '--guestvmlinux']) {
+      expect(await runMain([...command, name, devNull, input])).toMatchObject({ status: 0, stdout });
+    }
+    expect((await runMain(['--kallsyms', devNull, '-t', 'folded', '-o', devNull, input])).status).toBe(0);
+    for (const name of ['--symfs', '--buildid-dir']) {
+      const warning = `perfconv: warning: ${name} ${at('missing')}: no such directory: there are no symbols in it\n`;
+      expect(await runMain([...command, name, at('missing'), input])).toMatchObject({ status: 0, stdout, stderr: expect.stringContaining(warning) });
+      expect((await runMain([...command, '-q', name, at('missing'), input])).stderr).toBe('');
+    }
   });
 
   test('an output that cannot be written leaves nothing, and the others are not written either', async () => {
