@@ -2,9 +2,16 @@ import type { DsoSymbols } from './dso-symbols.ts';
 import { DELETED } from './symbols/search/candidates.ts';
 import type { SearchedPlace } from './symbols/search/search-log.ts';
 
+/** How distributions call their packages of debug symbols. */
+const DEBUG_PACKAGES = '…-dbgsym, …-dbg or …-debuginfo';
+
 /** What would give a DSO the names, or else the lines, that it lacks, in a few words; empty when nothing is missing or nothing helps. */
 export function symbolHelp(dso: DsoSymbols): string {
   const lacksNames = dso.namedLocations < dso.locations;
+  // Names and lines of another file are worse than none.
+  const doubted = dso.places.find(({ doubt }) => doubt === 'changed')?.place;
+  if (doubted !== undefined)
+    return `${doubted} may not be what was recorded: give the recorded file with --symfs DIR; with a build id (ld --build-id, perf record --buildid-mmap) it would be known`;
   if (!lacksNames && dso.lineLocations !== 0) return splitHelp(dso);
   switch (dso.kind) {
     case 'file':
@@ -30,27 +37,39 @@ function splitHelp({ places }: DsoSymbols): string {
   return `for all inlined functions: give the directory with ${name} as --debug-dir DIR, or BINARY.dwp, which llvm-dwp -e BINARY makes of all of them, beside the binary`;
 }
 
-function fileHelp({ name, places, buildId }: DsoSymbols, lacksNames: boolean): string {
+function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
+  const { places, buildId } = dso;
   const fitting = places.filter(({ outcome }) => outcome === 'fits');
-  const other = places.find(({ outcome }) => outcome === 'other-build-id');
   const fetch = buildId !== '' && !places.some(isServer) ? ', or --debuginfod URL' : '';
-  const hasSymtab = fitting.some(({ holds }) => holds.symbols === 'symtab');
-  if (fitting.length === 0 && other !== undefined) return `${other.place} is not what was recorded: give the recorded file with --symfs DIR${fetch}`;
-  const forbidden = places.find(({ outcome, place }) => outcome === 'forbidden' && place.endsWith(name) && !place.startsWith('/proc/'));
-  if (fitting.length === 0 && forbidden !== undefined) return `this user may not read ${forbidden.place}: convert it as one who may`;
-  if (fitting.length === 0 && buildId === '' && name.endsWith(DELETED)) {
-    const kept = name.slice(name.lastIndexOf('/') + 1, -DELETED.length);
-    return `it was deleted before perf could note its build id: give the file that ran as DIR/${kept} with --symfs DIR`;
-  }
-  if (fitting.length === 0) return `its file was not found: give the recorded files with --symfs DIR${fetch}`;
+  if (fitting.length === 0) return missingFileHelp(dso, fetch);
   const cut = fitting.find(({ holds }) => holds.isCut === true);
   if (cut !== undefined) return `${cut.place} is cut off: give the whole file with --symfs DIR${fetch}`;
   if (lacksNames && fitting.every(({ holds }) => holds.code === false)) {
     return `its debug file does not tell where its code lay in the binary: give that, too, with --symfs DIR${fetch}`;
   }
-  if (!lacksNames) return `for files and lines: compile with -g, or install its debug symbols (a package …-dbgsym, …-dbg or …-debuginfo)${fetch}`;
-  if (hasSymtab) return '';
-  return `it is stripped: install its debug symbols (a package …-dbgsym, …-dbg or …-debuginfo), or give them with --debug-dir DIR${fetch}`;
+  const isStripped = !fitting.some(({ holds }) => holds.symbols === 'symtab');
+  if (lacksNames && !isStripped) return '';
+  const install = `install its debug symbols (a package ${DEBUG_PACKAGES})`;
+  if (!isStripped) return `for files and lines: compile with -g, or ${install}${fetch}`;
+  return `${lacksNames ? '' : 'for files and lines: '}it is stripped: ${install}, give them with --debug-dir DIR, or the file as it was before with --symfs DIR${fetch}`;
+}
+
+/** @param fetch what servers could do, in words */
+function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string): string {
+  const isBinary = (place: string): boolean => place.endsWith(name) && !place.startsWith('/proc/');
+  const found = (wanted: SearchedPlace['outcome'], isMeant = (_: string): boolean => true): string | undefined =>
+    places.find(({ outcome, place }) => outcome === wanted && isMeant(place))?.place;
+  const other = found('other-build-id');
+  if (other !== undefined) return `${other} is not what was recorded: give the recorded file with --symfs DIR${fetch}`;
+  const forbidden = found('forbidden', isBinary);
+  if (forbidden !== undefined) return `this user may not read ${forbidden}: convert it as one who may`;
+  const damaged = found('damaged', isBinary);
+  if (damaged !== undefined) return `${damaged} is no binary that can be read: give the recorded file with --symfs DIR${fetch}`;
+  if (buildId === '' && name.endsWith(DELETED)) {
+    const kept = name.slice(name.lastIndexOf('/') + 1, -DELETED.length);
+    return `it was deleted before perf could note its build id: give the file that ran as DIR/${kept} with --symfs DIR`;
+  }
+  return `its file was not found: give the recorded files with --symfs DIR${fetch}`;
 }
 
 function isServer({ place }: SearchedPlace): boolean {

@@ -39,11 +39,12 @@ function dsoLines(dso: DsoSymbols, columns: number): string[] {
   if (buildId !== '') lines.push(`  build id ${buildId}`);
   if (places.length === 0) lines.push(`  ${namedLocations > 0 ? 'the recording itself has the names' : 'nothing to look for: this is no file'}`);
   let before = '';
-  for (const place of places) {
+  for (const found of places) {
+    const place = { ...found, uses: usesOf(found, dso) };
     const label = labelOf(place);
     lines.push(entry(label === before ? '' : label, place.place));
     before = label;
-    const detail = detailOf(place);
+    const detail = detailOf(place, found.uses);
     if (detail !== '') lines.push(...wrapped(detail, columns - LABEL_COLUMNS - 3).map((line) => entry('', line)));
   }
   const help = symbolHelp(dso);
@@ -70,14 +71,26 @@ function labelOf({ outcome, uses }: Place): string {
   return uses.length > 0 ? 'used' : 'of no use';
 }
 
-function detailOf({ outcome, detail, uses, holds }: Place): string {
+/** What came of what a place was taken for: symbols that are all elsewhere name nothing. */
+function usesOf({ uses }: Place, { namedLocations, lineLocations }: DsoSymbols): Place['uses'] {
+  if (namedLocations === 0) return [];
+  return lineLocations === 0 ? uses.filter((use) => use !== 'lines') : uses;
+}
+
+/** @param taken what it was taken for, of which {@link Place.uses} came to something */
+function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses']): string {
   if (outcome !== 'fits') return detail;
   const used = uses.length === 0 ? [] : [`for ${listed(uses.flatMap((use) => USES[use]))}`];
+  const vain = [
+    ...(taken.includes('symbols') && !uses.includes('symbols') ? ['it names none of the addresses'] : []),
+    ...(taken.includes('lines') && !uses.includes('lines') ? ['it tells no line of them'] : []),
+  ];
   const lacks = [
     ...(holds.symbols === 'none' ? ['no symbols'] : holds.symbols === 'dynsym' ? ['no symbols but those of dynamic linking (.dynsym)'] : []),
     ...(holds.debugInfo === false ? ['no debug information'] : []),
   ];
-  return [...used, ...(lacks.length > 0 ? [`it has ${listed(lacks)}`] : []), ...(detail === '' ? [] : [detail])].join('; ');
+  const vainText = vain.length > 0 ? [vain.join(', and ')] : [];
+  return [...used, ...vainText, ...(lacks.length > 0 ? [`it has ${listed(lacks)}`] : []), ...(detail === '' ? [] : [detail])].join('; ');
 }
 
 function listed(texts: readonly string[]): string {

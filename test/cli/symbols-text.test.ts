@@ -84,7 +84,8 @@ it('tells of each binary what was found where, in lines of 100 columns but for p
   no answer      https://d.example/buildid/${ID}/debuginfo
                  it answered with status 503
   what helps     it is stripped: install its debug symbols (a package …-dbgsym, …-dbg or
-                 …-debuginfo), or give them with --debug-dir DIR
+                 …-debuginfo), give them with --debug-dir DIR, or the file as it was before with
+                 --symfs DIR
 
 /tmp/perf-7.map
   no samples of its own, callers only; 1 address: none named, none with a line
@@ -98,4 +99,17 @@ base.apk
   the recording itself has the names
 `);
   expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
+});
+
+it('calls a file used for what came of it', () => {
+  const holds = { code: true, symbols: 'dynsym', debugInfo: true } as const;
+  const taken = place('/opt/app/server', 'fits', { holds, uses: ['addresses', 'symbols', 'lines'], detail: 'and more' });
+  const dso: DsoSymbols = { name: '/opt/app/server', kind: 'file', buildId: ID, samples: 1, unnamedSamples: 1, ...counts, places: [taken] };
+  const textOf = (found: Partial<DsoSymbols>): string => symbolsText([{ ...dso, ...found }], 300);
+  expect(textOf({ namedLocations: 0, lineLocations: 0 })).toContain(
+    '  of no use      /opt/app/server\n' +
+      '                 it names none of the addresses, and it tells no line of them; it has no symbols but those of dynamic linking (.dynsym); and more\n',
+  );
+  expect(textOf({ namedLocations: 3, lineLocations: 0 })).toContain('for addresses and functions; it tells no line of them; it has');
+  expect(textOf({ namedLocations: 3, lineLocations: 3 })).toContain('for addresses, functions, files and lines; it has');
 });

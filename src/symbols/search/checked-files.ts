@@ -33,10 +33,16 @@ export class CheckedFiles {
   async open(path: string, buildId: string, crc?: number): Promise<ElfFile | undefined> {
     if (this.#byPath.has(path)) return this.#byPath.get(path);
     const source = await this.#files.open(path);
-    if (source === undefined) this.search.note(path, (await this.#files.isForbidden?.(path)) ? 'forbidden' : 'absent');
+    if (source === undefined) await this.#noteUnopened(path);
     const elf = await this.check(source, buildId, crc);
     this.#byPath.set(path, elf);
     return elf;
+  }
+
+  async #noteUnopened(path: string): Promise<void> {
+    if (await this.#files.isForbidden?.(path)) this.search.note(path, 'forbidden');
+    else if ((await this.#files.stamp?.(path)) !== undefined) this.search.note(path, 'damaged', 'it is no regular file');
+    else this.search.note(path, 'absent');
   }
 
   /** {@link open} for a source that is open already. It is closed at once when it is not used, else by {@link close}. */
@@ -81,7 +87,7 @@ export class CheckedFiles {
 
   /** Reports that the files taken for one may be those of another that was recorded under the same path. */
   doubtShared(path: string, { source }: ElfFile): void {
-    this.search.tell(source.name, 'it may be another one: several files of this path were recorded, with one build id at most');
+    this.search.doubt(source.name, 'shared', 'it may be another one: several files of this path were recorded, with one build id at most');
     this.#diagnostics.add(
       'build-id-shared',
       'warning',
@@ -94,7 +100,7 @@ export class CheckedFiles {
    * @param why in words: `it has another inode`
    */
   doubtChanged({ source }: ElfFile, why: string): void {
-    this.search.tell(source.name, `it may be another file, for no build id was recorded, and ${why}`);
+    this.search.doubt(source.name, 'changed', `it may be another file, for no build id was recorded, and ${why}`);
     this.#diagnostics.add('file-changed', 'warning', `${source.name} may not be the file that was recorded: no build id was recorded, and ${why}`);
   }
 

@@ -25,6 +25,12 @@ export interface FileHoldings {
   readonly isCut?: boolean;
 }
 
+/**
+ * - `changed`: it was made anew since it was recorded, or is another machine's
+ * - `shared`: several files were recorded under its path
+ */
+export type FileDoubt = 'changed' | 'shared';
+
 /** A place where something was looked for, and what came of it. */
 export interface SearchedPlace {
   /** A path, a URL, or what it is: `.gnu_debugdata in /usr/bin/ls`. */
@@ -35,6 +41,8 @@ export interface SearchedPlace {
   readonly holds: FileHoldings;
   /** What it was used for; empty for what does not fit, and for what something else had already. */
   readonly uses: readonly FileUse[];
+  /** Why it may be another file than the one that was recorded, though nothing says that it is; absent where it is not in doubt. */
+  readonly doubt?: FileDoubt;
 }
 
 /** What was done to find the symbols of one DSO. */
@@ -59,6 +67,12 @@ export class SymbolSearch {
   tell(place: string, detail: string): void {
     const found = this.#places.find((known) => known.place === place);
     if (found !== undefined) found.detail = detail;
+  }
+
+  /** Notes that a place that fits may yet have another file, and why, in words. */
+  doubt(place: string, doubt: FileDoubt, detail: string): void {
+    const found = this.#places.find((known) => known.place === place);
+    if (found !== undefined) Object.assign(found, { doubt, detail });
   }
 
   /** Notes what a place is used for. One that was not noted before fits. */

@@ -172,13 +172,20 @@ describe('files of a binary that is not at its path', () => {
     expect(await doubts({ fileIdentity: '254:1:4712' })).toBe(
       `warning file-changed: ${PATH} may not be the file that was recorded: no build id was recorded, and it has another inode than that one`,
     );
-    expect(outcomeOf(PATH)).toMatchObject({ outcome: 'fits', detail: expect.stringContaining('another inode') });
+    expect(outcomeOf(PATH)).toMatchObject({ outcome: 'fits', doubt: 'changed', detail: expect.stringContaining('another inode') });
     expect(await doubts({ fileIdentity: '254:1:4711' }, {}, { modifiedNs: 999n })).toContain('it was changed after the recording was made');
     expect(await doubts({ fileIdentity: '254:1:4711' }, {}, { modifiedNs: 1_000n })).toBe('');
     // Of memory and of old recordings no inode is known.
     for (const fileIdentity of ['0:0:0', '']) expect(await doubts({ fileIdentity })).toBe('');
     expect(await doubts({ buildId: ID, fileIdentity: '254:1:4712' })).toBe('');
     expect(await doubts({ fileIdentity: '254:1:4712' }, { symfs: '/mnt' })).toBe('');
+  });
+
+  it('are no directories and the like: those are not said to be missing', async () => {
+    files.stamp = async (path) => (path === PATH ? { inode: '1', modifiedNs: 0n } : undefined);
+    expect(await nameOf()).toBeUndefined();
+    expect(outcomeOf(PATH)).toMatchObject({ outcome: 'damaged', detail: 'it is no regular file' });
+    expect(outcomeOf(`/home/u/.debug${BY_ID}/elf`)).toMatchObject({ outcome: 'absent' });
   });
 
   it('are in doubt where the build id may be that of another file of the path', async () => {
