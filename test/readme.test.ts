@@ -24,8 +24,9 @@ const rows = [...table.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| .*? \| (?:`([^`]+)`.
 
 /** What the table's examples take for granted. */
 const PRELUDE = `
-import { BufferSink, BufferSource, convert, demangle, Diagnostics, encodeText, FORMATS, mergeProfiles, outputFormatOf, parseTimeRanges, PerfconvError, ProfileMerger, readProfile, readRecords, readRecordingInfo, writeProfile, writeReport } from 'perfconv';
+import { BufferSink, BufferSource, convert, DEFAULT_DEBUG_DIRS, demangle, Diagnostics, encodeText, FORMATS, mergeProfiles, outputFormatOf, parseTimeRanges, PerfconvError, ProfileMerger, readProfile, readRecords, readRecordingInfo, Symbolizer, writeProfile, writeReport } from 'perfconv';
 import { demangle as demangleAlone } from 'perfconv/demangle';
+import { NodeSymbolFiles } from 'perfconv/node';
 import { readFileSync } from 'node:fs';
 import { deepEqual } from 'node:assert/strict';
 const bytes = readFileSync('perf.data');
