@@ -33,16 +33,10 @@ export class CheckedFiles {
   async open(path: string, buildId: string, crc?: number): Promise<ElfFile | undefined> {
     if (this.#byPath.has(path)) return this.#byPath.get(path);
     const source = await this.#files.open(path);
-    if (source === undefined) await this.#noteUnopened(path);
+    if (source === undefined) this.search.note(path, (await this.#files.isForbidden?.(path)) ? 'forbidden' : 'absent');
     const elf = await this.check(source, buildId, crc);
     this.#byPath.set(path, elf);
     return elf;
-  }
-
-  async #noteUnopened(path: string): Promise<void> {
-    if (await this.#files.isForbidden?.(path)) this.search.note(path, 'forbidden');
-    else if ((await this.#files.stamp?.(path)) !== undefined) this.search.note(path, 'damaged', 'it is no regular file');
-    else this.search.note(path, 'absent');
   }
 
   /** {@link open} for a source that is open already. It is closed at once when it is not used, else by {@link close}. */
@@ -71,6 +65,11 @@ export class CheckedFiles {
       else if (outcome !== 'fits') this.search.note(place, outcome, detail);
     }
     return this.check(source, buildId);
+  }
+
+  /** Says of a place where a file should be, and that was noted as absent, that something else is there: a directory, say. */
+  async noteOtherKind(path: string): Promise<void> {
+    if ((await this.#files.stamp?.(path)) !== undefined) this.search.correct(path, 'absent', 'damaged', 'it is no regular file');
   }
 
   /** Takes something over, to be closed by {@link close}. */

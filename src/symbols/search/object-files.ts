@@ -81,6 +81,8 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: 
   for (const place of binaryPlaces(wanted, wanted.dirs)) {
     if (parts.runtime !== undefined) break;
     const elf = await files.open(place, buildId);
+    // The cache of old versions of perf has files where newer ones have directories.
+    if (elf === undefined && place.endsWith(wanted.path)) await files.noteOtherKind(place);
     if (elf === undefined) continue;
     first ??= elf;
     parts.take(elf);

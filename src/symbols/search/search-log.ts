@@ -69,6 +69,12 @@ export class SymbolSearch {
     if (found !== undefined) found.detail = detail;
   }
 
+  /** Says something else of a place whose outcome was noted as `before`; nothing of others. */
+  correct(place: string, before: PlaceOutcome, outcome: PlaceOutcome, detail: string): void {
+    const found = this.#places.find((known) => known.place === place);
+    if (found?.outcome === before) Object.assign(found, { outcome, detail });
+  }
+
   /** Notes that a place that fits may yet have another file, and why, in words. */
   doubt(place: string, doubt: FileDoubt, detail: string): void {
     const found = this.#places.find((known) => known.place === place);
