@@ -77,7 +77,7 @@ export interface RecordingInfoOptions {
   /** Leaves out the host's name and the command line; home directories in paths become `~`. */
   readonly anonymous?: boolean;
   /** Unix time in nanoseconds at which the recording was last written, where it is a file. */
-  readonly modifiedNs?: bigint;
+  readonly modifiedNs?: bigint | undefined;
   /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
   readonly openZstd?: OpenZstdStream;
   /** Called now and then with the file position reached. */

@@ -49,6 +49,8 @@ function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
   }
   const isStripped = !fitting.some(({ holds }) => holds.symbols === 'symtab');
   if (lacksNames && !isStripped) return '';
+  // What has no line there has none: code of assembly, say.
+  if (!lacksNames && fitting.some(({ holds }) => holds.debugInfo === true)) return '';
   const install = `install its debug symbols (a package ${DEBUG_PACKAGES})`;
   if (!isStripped) return `for files and lines: compile with -g, or ${install}${fetch}`;
   return `${lacksNames ? '' : 'for files and lines: '}it is stripped: ${install}, give them with --debug-dir DIR, or the file as it was before with --symfs DIR${fetch}`;

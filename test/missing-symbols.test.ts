@@ -98,6 +98,11 @@ describe('what helps', () => {
       dso('/tmp/perf-7.map', 1, { kind: 'anon', places: [place('refused', { place: '/tmp/perf-7.map' })] }),
       '--perf-map-dir /tmp believes what lies there',
     ],
+    [
+      'nothing where there is debug information that has no line of the code',
+      dso('/bin/a', 1, { ...fits({ symbols: 'symtab', debugInfo: true }), ...NAMED }),
+      '',
+    ],
     ['debug information for lines', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED }), 'compile with -g'],
     ["the kernel's list", dso('[kernel.kallsyms]', 1, { kind: 'kernel' }), '--kallsyms FILE'],
     ['privilege', dso('[kernel.kallsyms]', 1, { kind: 'kernel', places: [place('damaged', { detail: 'kptr_restrict' })] }), 'run as root'],

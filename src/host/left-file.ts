@@ -78,9 +78,11 @@ function isOwn(user: number): boolean {
 }
 
 /** @param users of the process while it lives; undefined when it has ended */
-function judge({ uid, birthtimeNs }: BigIntStats, { pid, recordedUntilNs }: RecordedProcess, users: readonly number[] | undefined): Judgement {
+function judge({ uid, birthtimeNs, ctimeNs }: BigIntStats, { pid, recordedUntilNs }: RecordedProcess, users: readonly number[] | undefined): Judgement {
   if (users !== undefined) return users.includes(Number(uid)) ? BELIEVED : refusal(`it is of user ${uid}, and process ${pid} is of user ${users[0]}`);
-  if (recordedUntilNs !== undefined && birthtimeNs > recordedUntilNs) {
+  // Neither can be set by users. File systems that do not know when a file was made know when it was changed last.
+  const madeNs = birthtimeNs > 0n ? birthtimeNs : ctimeNs;
+  if (recordedUntilNs !== undefined && madeNs > recordedUntilNs) {
     return refusal(`user ${uid} made it after the recording, and nothing tells that process ${pid} was of that user`);
   }
   return { isRefused: false, remark: `it is of user ${uid}, and nothing tells that process ${pid}, which has ended, was of that user` };

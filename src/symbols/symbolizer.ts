@@ -10,8 +10,9 @@ export { DEFAULT_DEBUG_DIRS, type RecordingContext, type SymbolizerOptions } fro
 
 /**
  * Finds the symbols of code, of any number of recordings one after the other, or of none. What does
- * not fit or is damaged is reported, all as warnings, and never thrown: `build-id-mismatch`, `build-id-shared`, `file-changed`, `debug-link-mismatch`, `symbol-file-damaged`,
- * `debug-info-damaged`, `debug-info-incomplete`, `debug-info-unread`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`. What cannot be found is told by a `SymbolSearch`.
+ * not fit or is damaged is reported, as warnings, and never thrown: `build-id-mismatch`, `build-id-shared`, `file-changed`, `debug-link-mismatch`, `symbol-file-damaged`,
+ * `debug-info-damaged`, `debug-info-incomplete`, `debug-info-unread`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`,
+ * `jit-file-refused`, `perf-map-excess`; and `jit-file-owner`, a note. What cannot be found is told by a `SymbolSearch`.
  */
 export class Symbolizer {
   readonly #files: SymbolFiles;
