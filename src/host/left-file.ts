@@ -1,4 +1,4 @@
-import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import type { RecordedProcess } from '../symbols/symbol-files.ts';
 import { ioError, isOutOfDescriptors } from './io-error.ts';
 import { systemPath } from './system-path.ts';
@@ -15,6 +15,8 @@ const ROOT_USER = 0;
 /** O_NONBLOCK: a FIFO must not wait for a writer. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const NO_LINK = constants.O_NOFOLLOW ?? 0;
+/** O_PATH of Linux, which Node does not name: a directory that is gone through need not be readable. */
+const DIRECTORY = READ | (constants.O_DIRECTORY ?? 0) | (process.platform === 'linux' ? 0o10000000 : 0);
 const OWN_ROOT = /^\/proc\/(\d+)\/root\//;
 /** Of clocks that are read one after the other, and of `modifiedNs` of file systems that keep seconds. */
 const CLOCK_TOLERANCE_NS = 2_000_000_000n;
@@ -27,8 +29,8 @@ const TICK_NS = 10_000_000n;
  *
  * It is believed if it is this user's, root's, or the process's user's. Of a process that has ended nobody knows whose it was: then a file is believed
  * that was there when the recording ended, which is remarked, and none that was made later. No symbolic link is followed but those of root and this user,
- * and those of the user whose file they lead to, so that nobody has another one read what he could not read himself. Below `/proc/PID/root` none
- * is followed: an absolute one would lead out of it.
+ * and those of the user whose file they lead to, so that nobody has another one read what he could not read himself; in a directory that the user has named
+ * only the last name is judged. Below `/proc/PID/root` none is followed: an absolute one would lead out of it.
  *
  * @param writer undefined: whoever wrote it is believed, since the user has named the directory
  * @returns undefined: there is no such file, it is not readable, or no regular file
@@ -41,18 +43,19 @@ export function openLeftFile(path: string, writer: RecordedProcess | undefined):
   if (isBelowRoot && writer !== undefined && users === undefined) return undefined;
   let opened: OpenFile | undefined;
   try {
-    opened = isBelowRoot ? openBelowRoot(path) : openOf(systemPath(path), true);
+    opened = writer !== undefined && path.startsWith('/') && existsSync('/proc/self/fd') ? openStepwise(path, isBelowRoot) : openLast(systemPath(path), true);
   } catch (error) {
     if (isOutOfDescriptors(error)) throw ioError(error, path);
     return undefined;
   }
   if (opened === undefined) return undefined;
-  const { descriptor, linkOwner } = opened;
+  const { descriptor, linkOwners } = opened;
   const stats = fstatSync(descriptor, { bigint: true });
   const owner = Number(stats.uid);
+  const linkOwner = linkOwners.find((user) => user !== owner);
   const judgement =
-    linkOwner !== undefined && !isOwn(linkOwner) && linkOwner !== owner
-      ? refusal(`it is a symbolic link of user ${linkOwner} to a file of user ${owner}`)
+    linkOwner !== undefined
+      ? refusal(`a symbolic link of user ${linkOwner} leads to it, a file of user ${owner}`)
       : writer === undefined || isOwn(owner)
         ? BELIEVED
         : judge(stats, writer, users);
@@ -90,37 +93,44 @@ function judge({ uid, birthtimeNs, ctimeNs }: BigIntStats, { pid, recordedUntilN
 
 interface OpenFile {
   readonly descriptor: number;
-  /** Owner of the symbolic link that was followed; undefined where there was none. */
-  readonly linkOwner: number | undefined;
+  /** Owners of the symbolic links that were followed, but for root and this user. */
+  readonly linkOwners: readonly number[];
 }
 
-function openOf(place: string | Buffer, followsLink: boolean): OpenFile | undefined {
+/** @param isBelowRoot whether the path is one below `/proc/PID/root` */
+function openStepwise(path: string, isBelowRoot: boolean): OpenFile | undefined {
+  const root = isBelowRoot ? (OWN_ROOT.exec(path)?.[0] ?? '') : '/';
+  const names = path.slice(root.length).split('/');
+  const last = names.pop() ?? '';
+  const linkOwners: number[] = [];
+  let directory = openSync(root, DIRECTORY);
+  try {
+    for (const name of names) {
+      const place = systemPath(`/proc/self/fd/${directory}/${name}`);
+      const stats = lstatSync(place);
+      if (stats.isSymbolicLink() && isBelowRoot) return undefined;
+      if (stats.isSymbolicLink() && !isOwn(stats.uid)) linkOwners.push(stats.uid);
+      const next = openSync(place, stats.isSymbolicLink() ? DIRECTORY : DIRECTORY | NO_LINK);
+      closeSync(directory);
+      directory = next;
+    }
+    const opened = openLast(systemPath(`/proc/self/fd/${directory}/${last}`), !isBelowRoot);
+    return opened && { ...opened, linkOwners: [...linkOwners, ...opened.linkOwners] };
+  } finally {
+    closeSync(directory);
+  }
+}
+
+/** Judges the last name of a path alone. */
+function openLast(place: string | Buffer, followsLink: boolean): OpenFile | undefined {
   const stats = lstatSync(place);
   const isLink = stats.isSymbolicLink();
   // Opening a device may do something to it.
   if (isLink ? !followsLink || !statSync(place).isFile() : !stats.isFile()) return undefined;
   const descriptor = openSync(place, isLink ? READ : READ | NO_LINK);
-  if (fstatSync(descriptor).isFile()) return { descriptor, linkOwner: isLink ? stats.uid : undefined };
+  if (fstatSync(descriptor).isFile()) return { descriptor, linkOwners: isLink && !isOwn(stats.uid) ? [stats.uid] : [] };
   closeSync(descriptor);
   return undefined;
-}
-
-/** Goes down from a process's root directory, and follows no symbolic link on the way. */
-function openBelowRoot(path: string): OpenFile | undefined {
-  const root = OWN_ROOT.exec(path)?.[0] ?? '';
-  const names = path.slice(root.length).split('/');
-  const last = names.pop() ?? '';
-  let directory = openSync(root, READ);
-  try {
-    for (const name of names) {
-      const next = openSync(systemPath(`/proc/self/fd/${directory}/${name}`), READ | NO_LINK | (constants.O_DIRECTORY ?? 0));
-      closeSync(directory);
-      directory = next;
-    }
-    return openOf(systemPath(`/proc/self/fd/${directory}/${last}`), false);
-  } finally {
-    closeSync(directory);
-  }
 }
 
 /**

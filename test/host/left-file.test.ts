@@ -94,12 +94,24 @@ describe.skipIf(!isRoot)('a file that a process left', () => {
     const secret = fileOf(0, 'secret');
     chmodSync(secret, 0o600);
     for (const pid of [living.pid, ENDED, undefined]) {
-      expect(open(linkOf(USER, secret), pid)).toBe(`refused: it is a symbolic link of user ${USER} to a file of user 0`);
+      expect(open(linkOf(USER, secret), pid)).toBe(`refused: a symbolic link of user ${USER} leads to it, a file of user 0`);
       expect(open(linkOf(0, secret), pid)).toBe('of 0');
     }
     const own = fileOf(USER, 'own');
     expect(open(linkOf(USER, own), living.pid)).toBe(`of ${USER}`);
-    expect(open(linkOf(STRANGER, own), living.pid)).toBe(`refused: it is a symbolic link of user ${STRANGER} to a file of user ${USER}`);
+    expect(open(linkOf(STRANGER, own), living.pid)).toBe(`refused: a symbolic link of user ${STRANGER} leads to it, a file of user ${USER}`);
+  });
+
+  it('is not reached by way of such a link among its directories, unless the user has named them', () => {
+    const below = join(dir, 'kept');
+    made.push(below);
+    mkdirSync(below, { mode: 0o711 });
+    fileOf(0, 'kept/perf.map');
+    for (const pid of [living.pid, ENDED]) {
+      expect(open(join(linkOf(USER, below), 'perf.map'), pid)).toBe(`refused: a symbolic link of user ${USER} leads to it, a file of user 0`);
+      expect(open(join(linkOf(0, below), 'perf.map'), pid)).toBe('of 0');
+    }
+    expect(open(join(linkOf(USER, below), 'perf.map'), undefined)).toBe('of 0');
   });
 
   it('is reached by no symbolic link below the root directory of a process: it would lead out', () => {
