@@ -1,4 +1,5 @@
-import type { JitDump, JitLineColumns } from './perfdata/jitdump.ts';
+import type { JitDump } from './perfdata/jitdump.ts';
+import type { JitLineColumns } from './perfdata/jitdump-lines.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from './symbols/code-symbols.ts';
 import { RANK_GLOBAL, SymbolTableBuilder } from './symbols/table/symbol-table-builder.ts';
 

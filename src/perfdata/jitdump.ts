@@ -1,5 +1,6 @@
 import type { BlockingSource } from '../bytes/blocking-source.ts';
 import type { ByteView } from '../bytes/byte-view.ts';
+import { JitLineCollector, type JitLineColumns } from './jitdump-lines.ts';
 import { FileWindow } from './jitdump-window.ts';
 import { repeatedBytes } from './repeated-bytes.ts';
 
@@ -71,17 +72,6 @@ export interface JitPlacements {
   readonly functions: readonly number[];
 }
 
-/** Lines of all functions: columns, ascending by offset within a function. */
-export interface JitLineColumns {
-  /** Offset of the code from its function's start. */
-  readonly offsets: readonly number[];
-  readonly lines: readonly number[];
-  /** 0 where they are not told. */
-  readonly columns: readonly number[];
-  /** Index into {@link JitDump.files}. */
-  readonly files: readonly number[];
-}
-
 /**
  * The number, as text, of the process that writes a jitdump file of this name: `jit-PID.dump`, or `jit-TID-PID.dump` (JavaScriptCore; observed:
  * Bun 1.4). Undefined for other names.
@@ -143,8 +133,10 @@ export function readJitDump(source: BlockingSource): JitDump | string {
   const reader = new JitDumpReader(window, source.sizeBytes, isV8);
   const hasArchTimes = (header.u32(HEADER.flags + (littleEndian ? 0 : 4)) & JITDUMP_FLAGS_ARCH_TIMESTAMP) !== 0;
   reader.readFrom(size);
-  const { functions, names, placements, lines, files, damagedRecords, damage } = reader;
-  return { name: source.name, hasArchTimes, functions, names, placements, lines, files, damagedRecords, damage };
+  const { functions, names, placements, damagedRecords, damage } = reader;
+  const { offsets, lines, columns, files, fileNames } = reader.lines;
+  const found = { functions, names, placements, lines: { offsets, lines, columns, files }, files: fileNames };
+  return { name: source.name, hasArchTimes, ...found, damagedRecords, damage };
 }
 
 /** Whether a dump is little-endian; undefined when it is none. */
@@ -164,14 +156,12 @@ class JitDumpReader {
     nameLengths: [] as number[],
   };
   readonly placements = { timeLo: [] as number[], timeHi: [] as number[], addresses: [] as number[], functions: [] as number[] };
-  readonly lines = { offsets: [] as number[], lines: [] as number[], columns: [] as number[], files: [] as number[] };
-  readonly files: string[] = [];
+  readonly lines = new JitLineCollector();
   damagedRecords = 0;
   damage = '';
   readonly #window: FileWindow;
   readonly #sizeBytes: number;
   readonly #isV8: boolean;
-  readonly #fileIndexes = new Map<string, number>();
   /** The code_index of each function. */
   readonly #codeIndexes: number[] = [];
   /** The last function of each code_index, of the first {@link #indexedCount}: made when something is moved, which few JITs do. */
@@ -179,12 +169,7 @@ class JitDumpReader {
   #indexedCount = 0;
   #names = new Uint8Array(1 << 12);
   #namesBytes = 0;
-  /** Address of the code whose lines wait: they come before it, and stand behind those of all functions. NaN when none do. */
-  #waitingAddr = Number.NaN;
-  /** Lines that are some function's. */
-  #linesEnd = 0;
   #lineCount = 0;
-  #fileNamesBytes = 0;
   #repeats = 0;
   #vainSearches = 0;
 
@@ -225,13 +210,13 @@ class JitDumpReader {
       if (complaint !== undefined) this.damagedRecords++;
       at += size;
     }
-    this.#dropWaitingLines();
+    this.lines.drop();
   }
 
   /** What there is too much of already; empty when there is room. */
   #excess(): string {
     if (this.placements.functions.length >= MAX_LOADS) return `only the first ${MAX_LOADS} functions are taken`;
-    return this.#namesBytes + this.#fileNamesBytes >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are taken` : '';
+    return this.#namesBytes + this.lines.fileNamesLength >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are taken` : '';
   }
 
   /**
@@ -278,25 +263,22 @@ class JitDumpReader {
     const codeStart = LOAD.name + nameBytes + 1;
     const sizeBytes = record.u64(LOAD.codeSize);
     if (codeStart + sizeBytes > size) return `JIT_CODE_LOAD: code of ${sizeBytes} bytes overruns record of ${size} bytes`;
-    const hasLines = this.#waitingAddr === record.i64(LOAD.codeAddr);
-    if (!hasLines || sizeBytes === 0) this.#dropWaitingLines();
-    if (sizeBytes === 0) return undefined;
     const codeAddr = record.i64(LOAD.codeAddr);
-    if (!isAddress(codeAddr, sizeBytes)) {
-      this.#dropWaitingLines();
-      return 'JIT_CODE_LOAD: its code is at no address';
-    }
+    const isPlaced = isAddress(codeAddr, sizeBytes);
+    if (sizeBytes === 0 || !isPlaced) this.lines.drop();
+    if (sizeBytes === 0) return undefined;
+    if (!isPlaced) return 'JIT_CODE_LOAD: its code is at no address';
     const { fileOffsets, sizesBytes, firstLines, nameOffsets, nameLengths } = this.functions;
     const index = fileOffsets.length;
     fileOffsets.push(position + codeStart);
     sizesBytes.push(sizeBytes);
-    firstLines.push(this.#linesEnd);
+    firstLines.push(this.lines.end);
     nameOffsets.push(this.#namesBytes);
     nameLengths.push(nameBytes);
     this.#addName(record.bytes.subarray(LOAD.name, LOAD.name + nameBytes));
     this.#codeIndexes.push(record.u64(LOAD.codeIndex));
     this.#place(record, codeAddr, index);
-    return hasLines ? this.#takeWaitingLines(sizeBytes) : undefined;
+    return this.lines.take(codeAddr, sizeBytes) ? undefined : 'JIT_CODE_LOAD: the lines before it are not of its code';
   }
 
   #addName(bytes: Uint8Array): void {
@@ -341,9 +323,7 @@ class JitDumpReader {
     const record = this.#window.at(position, DEBUG_INFO.entries);
     const codeAddr = record.i64(DEBUG_INFO.codeAddr);
     const count = record.u64(DEBUG_INFO.nrEntry);
-    this.#dropWaitingLines();
-    this.#waitingAddr = codeAddr;
-    const { offsets, lines, columns, files } = this.lines;
+    this.lines.begin(codeAddr);
     let at = DEBUG_INFO.entries;
     let file = -1;
     for (let i = 0; i < count; i++) {
@@ -353,58 +333,14 @@ class JitDumpReader {
       const nameEnd = entry.bytes.indexOf(0, DEBUG_ENTRY.name);
       if (nameEnd < 0) return 'JIT_CODE_DEBUG_INFO: the name of a file does not end';
       if (++this.#lineCount > MAX_LINES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_LINES} lines are taken`;
-      if (this.#fileNamesBytes >= MAX_NAMES_BYTES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_NAMES_BYTES} bytes of names are taken`;
+      if (this.lines.fileNamesLength >= MAX_NAMES_BYTES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_NAMES_BYTES} bytes of names are taken`;
       const name = entry.text(DEBUG_ENTRY.name, nameEnd);
-      if (name !== SAME_FILE || file < 0) file = this.#internFile(name);
-      offsets.push(entry.i64(DEBUG_ENTRY.codeAddr) - codeAddr - (this.#isV8 ? V8_LINE_SHIFT : 0));
-      lines.push(entry.u32(DEBUG_ENTRY.line));
-      columns.push(this.#isV8 ? entry.u32(DEBUG_ENTRY.discrim) : 0);
-      files.push(file);
+      if (name !== SAME_FILE || file < 0) file = this.lines.internFile(name);
+      const offset = entry.i64(DEBUG_ENTRY.codeAddr) - codeAddr - (this.#isV8 ? V8_LINE_SHIFT : 0);
+      this.lines.add(offset, entry.u32(DEBUG_ENTRY.line), this.#isV8 ? entry.u32(DEBUG_ENTRY.discrim) : 0, file);
       at += nameEnd + 1;
     }
     return undefined;
-  }
-
-  /**
-   * Gives the lines that wait to the function that they are followed by, in the order of its code. Lines of other places show that the entries were
-   * not read as they were written (Observed: Node 20 writes other names of files than it has counted, now and then): nothing of them is to be believed.
-   */
-  #takeWaitingLines(sizeBytes: number): string | undefined {
-    const { offsets, lines, columns, files } = this.lines;
-    const from = this.#linesEnd;
-    let isAscending = true;
-    for (let row = from; row < offsets.length; row++) {
-      const offset = offsets[row];
-      if (!(offset >= 0 && offset <= sizeBytes)) {
-        this.#dropWaitingLines();
-        return 'JIT_CODE_LOAD: the lines before it are not of its code';
-      }
-      if (row > from && offset < offsets[row - 1]) isAscending = false;
-    }
-    if (!isAscending) {
-      const order = Uint32Array.from({ length: offsets.length - from }, (_, i) => from + i).sort((a, b) => offsets[a] - offsets[b] || a - b);
-      for (const column of [offsets, lines, columns, files]) {
-        const values = Array.from(order, (row) => column[row]);
-        for (let i = 0; i < values.length; i++) column[from + i] = values[i];
-      }
-    }
-    this.#linesEnd = offsets.length;
-    this.#waitingAddr = Number.NaN;
-    return undefined;
-  }
-
-  #dropWaitingLines(): void {
-    const { offsets, lines, columns, files } = this.lines;
-    for (const column of [offsets, lines, columns, files]) column.length = this.#linesEnd;
-    this.#waitingAddr = Number.NaN;
-  }
-
-  #internFile(name: string): number {
-    const known = this.#fileIndexes.get(name);
-    if (known !== undefined) return known;
-    this.#fileIndexes.set(name, this.files.length);
-    this.#fileNamesBytes += name.length;
-    return this.files.push(name) - 1;
   }
 }
 

@@ -1,0 +1,92 @@
+/** Lines of all functions: columns, ascending by offset within a function. */
+export interface JitLineColumns {
+  /** Offset of the code from its function's start. */
+  readonly offsets: readonly number[];
+  readonly lines: readonly number[];
+  /** 0 where they are not told. */
+  readonly columns: readonly number[];
+  /** Index into `JitDump.files`. */
+  readonly files: readonly number[];
+}
+
+/** Collects the lines of functions. They come before the code that they are of, and wait for it behind the lines of all functions. */
+export class JitLineCollector implements JitLineColumns {
+  readonly offsets: number[] = [];
+  readonly lines: number[] = [];
+  readonly columns: number[] = [];
+  readonly files: number[] = [];
+  /** Names of files, each once. */
+  readonly fileNames: string[] = [];
+  fileNamesLength = 0;
+  readonly #fileIndexes = new Map<string, number>();
+  /** Address of the code whose lines wait; NaN when none do. */
+  #waitingAddr = Number.NaN;
+  #end = 0;
+
+  /** Lines that are some function's. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Has the lines that are added next wait for the code at an address. Those that wait already are nobody's. */
+  begin(codeAddr: number): void {
+    this.drop();
+    this.#waitingAddr = codeAddr;
+  }
+
+  /** @param file an index of {@link internFile} */
+  add(offset: number, line: number, column: number, file: number): void {
+    this.offsets.push(offset);
+    this.lines.push(line);
+    this.columns.push(column);
+    this.files.push(file);
+  }
+
+  /**
+   * Gives the lines that wait to the function whose code comes next, in the order of its code. Lines of other places show that the entries were
+   * not read as they were written (Observed: Node 20 writes other names of files than it has counted, now and then): nothing of them is to be believed.
+   * @returns whether they are of its code, or there are none
+   */
+  take(codeAddr: number, sizeBytes: number): boolean {
+    const { offsets } = this;
+    const isMeant = this.#waitingAddr === codeAddr;
+    let isAscending = true;
+    let isInside = true;
+    for (let row = this.#end; isMeant && row < offsets.length; row++) {
+      if (!(offsets[row] >= 0 && offsets[row] <= sizeBytes)) isInside = false;
+      if (row > this.#end && offsets[row] < offsets[row - 1]) isAscending = false;
+    }
+    if (!isMeant || !isInside) {
+      this.drop();
+      return isInside;
+    }
+    if (!isAscending) this.#sort();
+    this.#end = offsets.length;
+    this.#waitingAddr = Number.NaN;
+    return true;
+  }
+
+  /** Throws away the lines that wait. */
+  drop(): void {
+    for (const column of [this.offsets, this.lines, this.columns, this.files]) column.length = this.#end;
+    this.#waitingAddr = Number.NaN;
+  }
+
+  internFile(name: string): number {
+    const known = this.#fileIndexes.get(name);
+    if (known !== undefined) return known;
+    this.#fileIndexes.set(name, this.fileNames.length);
+    this.fileNamesLength += name.length;
+    return this.fileNames.push(name) - 1;
+  }
+
+  #sort(): void {
+    const from = this.#end;
+    const { offsets } = this;
+    const order = Uint32Array.from({ length: offsets.length - from }, (_, i) => from + i).sort((a, b) => offsets[a] - offsets[b] || a - b);
+    for (const column of [offsets, this.lines, this.columns, this.files]) {
+      const values = Array.from(order, (row) => column[row]);
+      for (let i = 0; i < values.length; i++) column[from + i] = values[i];
+    }
+  }
+}
