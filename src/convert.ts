@@ -4,7 +4,7 @@ import type { Diagnostics } from './diagnostics.ts';
 import { PerfconvError } from './errors.ts';
 import type { StreamFormat } from './formats.ts';
 import { demangleSymbol } from './function-names.ts';
-import type { DebugInfoUse } from './location-naming.ts';
+import { type DebugInfoUse, defaultDebugInfo } from './location-naming.ts';
 import { HEADER_STAT, PERF_RECORD_STAT } from './perfdata/constants.ts';
 import type { Profile } from './profile/profile.ts';
 import { type EventKind, type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
@@ -66,7 +66,7 @@ export async function convert(
 /** Lines without inlined functions are read only for outputs that have a place for them. */
 export function neededDebugInfo(
   outputs: readonly Pick<ConvertOutput, 'format'>[],
-  { debugInfo = 'inlines', compatPerf = false, fields = [] }: Pick<ConvertOptions, 'debugInfo' | 'compatPerf' | 'fields'>,
+  { compatPerf = false, debugInfo = defaultDebugInfo(compatPerf), fields = [] }: Pick<ConvertOptions, 'debugInfo' | 'compatPerf' | 'fields'>,
 ): DebugInfoUse {
   if (debugInfo !== 'lines') return debugInfo;
   if (outputs.some(({ format }) => format !== 'script' && format !== 'folded')) return 'lines';

@@ -18,6 +18,11 @@ export type FunctionTable = Pick<SymbolTable, 'find' | 'name' | 'start'>;
  */
 export type DebugInfoUse = 'none' | 'lines' | 'inlines' | 'lines-like-perf';
 
+/** What is read where nothing is said: perf 6.1 shows inlined functions in callchains of debug information only. */
+export function defaultDebugInfo(compatPerf: boolean): DebugInfoUse {
+  return compatPerf ? 'lines' : 'inlines';
+}
+
 export interface LocationNamingOptions {
   readonly debugInfo: DebugInfoUse;
   /** How mangled names are shown; `none`: as they are. */

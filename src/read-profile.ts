@@ -2,7 +2,7 @@ import type { RecordingSource } from './bytes/byte-source.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { type DsoSymbols, summarizeDsos } from './dso-symbols.ts';
 import { ExactSums } from './intern/exact-sums.ts';
-import type { DebugInfoUse } from './location-naming.ts';
+import { type DebugInfoUse, defaultDebugInfo } from './location-naming.ts';
 import { reportMissingSymbols } from './missing-symbols.ts';
 import { addPayloadTexts } from './payload-texts.ts';
 import type { PerfEventAttr } from './perfdata/attr.ts';
@@ -43,7 +43,7 @@ export interface ReadProfileOptions extends RecordingContext {
   readonly offCpuTimes?: boolean;
   /** Names functions; without one, frames keep their addresses, but for those that the recording itself has names for (simpleperf). */
   readonly symbolizer?: Symbolizer;
-  /** What is read from debug information. Default: `inlines`. */
+  /** What is read from debug information. Default: `inlines`; `lines` with `compatPerf`, as perf does. */
   readonly debugInfo?: DebugInfoUse;
   /**
    * How mangled names (C++, Rust, Java, OCaml) are shown: as linkers know them (`none`), or in one of the styles of {@link demangle}. Default: `full`;
@@ -112,7 +112,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   );
   builder.rebaseTimes();
   const profile = assemble(source.name, session, builder, options.modifiedNs);
-  const { debugInfo = 'inlines', demangle = compatPerf ? 'no-params' : 'full' } = options;
+  const { debugInfo = defaultDebugInfo(compatPerf), demangle = compatPerf ? 'no-params' : 'full' } = options;
   const recordingSymbols = options.symbolizer?.forRecording(options);
   const searches = await symbolizeLocations(profile, session, {
     symbols: recordingSymbols,

@@ -29,8 +29,8 @@ export interface ReadingPlan {
   readonly symbols: SymbolPlaces & { readonly compatPerf: boolean };
   /** The files that were opened there. */
   readonly openedFiles: OpenedFiles;
-  /** What is read from debug information. */
-  readonly debugInfo: NonNullable<ReadProfileOptions['debugInfo']>;
+  /** What is read from debug information; undefined: what the library reads by default. */
+  readonly debugInfo: ReadProfileOptions['debugInfo'];
   /** undefined: each format's own. */
   readonly demangle: DemangleChoice | undefined;
   readonly maxStack: number | undefined;
@@ -66,8 +66,7 @@ export function planReading(args: Arguments, terminal: Terminal, naming: Pick<Re
       openedFiles,
     },
     openedFiles,
-    // perf 6.1 shows inlined functions in callchains of debug information only.
-    debugInfo: naming.debugInfo ?? (args.flag('no-inline') || compatPerf ? 'lines' : 'inlines'),
+    debugInfo: naming.debugInfo ?? (args.flag('no-inline') ? 'lines' : undefined),
     demangle: readDemangle(args) ?? naming.demangle,
     maxStack: args.count('max-stack'),
   };
@@ -131,7 +130,7 @@ export function readOptions(plan: ReadingPlan, input: OpenInput, diagnostics: Di
   return {
     ...readingOptions(input, diagnostics, plan.symbols),
     filter: plan.filter,
-    debugInfo: plan.debugInfo,
+    ...(plan.debugInfo && { debugInfo: plan.debugInfo }),
     ...(plan.demangle && { demangle: plan.demangle }),
     ...(plan.maxStack !== undefined && { maxStack: plan.maxStack }),
   };

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BufferSink } from '../../src/bytes/byte-sink.ts';
 import { convert } from '../../src/convert.ts';
@@ -36,7 +37,9 @@ beforeAll(() => {
     record.mmap2({ ...mmap2, addr: 0x40_0000n, filename: program, ino: 1n, maj: 1 }),
     record.mmap2({ ...mmap2, addr: 0x7e00_0000_0000n, filename: dump, ino: 5n }),
     record.mmap2({ ...mmap2, addr: JIT, filename: '//anon', prot: 7 }),
+    record.mmap2({ ...mmap2, addr: 0x50_0000n, filename: fileURLToPath(new URL('../../fixtures/debug/gcc5', import.meta.url)), ino: 2n, maj: 1 }),
     user(0x40_0000n + BigInt(TEXT.offset)),
+    user(0x50_09a0n),
     user(JIT + 0x104n),
     record.sample({ ip: KERNEL + 0x110n, pid: 12, tid: 12, time: 30n, callchain: [context.kernel, KERNEL + 0x110n] }, { misc: misc.kernel }),
   ];
@@ -57,7 +60,7 @@ test.each<Exclude<Format, 'csv'>>(['folded', 'script', 'speedscope', 'chrome'])(
   for (const name of ['recorded_list', 'compiled', 'main']) expect(sink.text()).toContain(name);
   // No build id was recorded of the program, which was made anew since: both doubt it.
   expect(stderr).toContain('may not be the file that was recorded');
-  expect(diagnostics.count('file-changed')).toBe(1);
+  expect(diagnostics.count('file-changed')).toBe(2);
 });
 
 test('places that are named take precedence, and the rest stays as it is', async () => {
@@ -69,4 +72,16 @@ test('places that are named take precedence, and the rest stays as it is', async
   await input.source.close();
   expect(sink.text()).toContain('given_list');
   expect(sink.text()).toContain('compiled');
+});
+
+test.each([false, true])('what is read from debug information by default is the same, too: --compat perf %s', async (compatPerf) => {
+  const diagnostics = new Diagnostics();
+  const input = await openFile(recording, diagnostics);
+  const sink = new BufferSink();
+  await convert(input.source, [{ format: 'folded', sink }], readingOptions(input, diagnostics, { compatPerf }), diagnostics);
+  await input.source.close();
+  const args = ['-t', 'folded', '-o', '-', ...(compatPerf ? ['--compat', 'perf'] : []), recording];
+  expect(sink.text()).toBe((await runMain(args, { env: { HOME: process.env.HOME ?? '' } })).stdout.toString());
+  // perf 6.1 shows no inlined functions here.
+  expect(sink.text().includes('outer::shared')).toBe(!compatPerf);
 });
