@@ -27,7 +27,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   const options = {
     sort: args.choices('sort', REPORT_KEYS) ?? (['function', 'dso'] as const),
     children: args.flag('children'),
-    compatPerf: plan.symbolizer.compatPerf,
+    compatPerf: plan.symbols.compatPerf,
     paintPercent: percentPainter(terminal),
     ...(limit !== undefined && { limit }),
     ...(weight && { weight }),
