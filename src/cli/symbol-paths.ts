@@ -5,6 +5,7 @@ import { ioError, systemCode } from '../host/io-error.ts';
 import { systemPath } from '../host/system-path.ts';
 import type { Arguments } from './arguments.ts';
 import { summaryLines } from './messages.ts';
+import { printMessage } from './standard-error.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Options that name where symbols are: directories that perf has an option for, too, those that it has none for, and files. */
@@ -49,10 +50,10 @@ export function checkSymbolPaths(args: Arguments, terminal: Terminal): void {
   }
 }
 
-function warn(message: string, args: Arguments, { stderr }: Terminal): void {
+function warn(message: string, args: Arguments, terminal: Terminal): void {
   if (args.flag('quiet')) return;
-  for (const line of summaryLines([{ code: 'symbol-path', severity: 'warning', message, count: 1, firstOffset: undefined }], false))
-    stderr.write(`perfconv: ${line}\n`);
+  const lines = summaryLines([{ code: 'symbol-path', severity: 'warning', message, count: 1, firstOffset: undefined }], false);
+  for (const line of lines) printMessage(terminal, `perfconv: ${line}`);
 }
 
 /** @param onMissing for a directory that may be missing */
