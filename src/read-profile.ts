@@ -15,6 +15,7 @@ import type { Mapping, Profile, ProfileEvent, ProfileMeta } from './profile/prof
 import { DETAIL_VALUES, type DetailName, SampleDetails } from './profile/sample-details.ts';
 import { wallClockOffset } from './session/clock.ts';
 import type { SampleFilter } from './session/filter.ts';
+import type { AvailableMemory } from './session/memory-budget.ts';
 import type { RecordObserver } from './session/replay.ts';
 import type { LeafRule } from './session/sample-reader.ts';
 import { runSession, type SessionResult } from './session/session.ts';
@@ -56,6 +57,8 @@ export interface ReadProfileOptions extends RecordingContext {
   readonly observer?: RecordObserver;
   /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
   readonly openZstd?: OpenZstdStream;
+  /** The memory that there is: what would need more of it is not read, and reported. By default, only what is out of proportion to the recording's size. */
+  readonly availableMemory?: AvailableMemory;
   /** Called once with what was found of the symbols of each binary, and where was looked for them; the most sampled first. */
   readonly onSymbols?: (symbols: readonly DsoSymbols[]) => void;
   /** Called now and then with the number of bytes read. */
@@ -103,6 +106,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
       ...(options.leaf && { leaf: options.leaf }),
       ...(details && { details: { sink: details, values: DETAIL_VALUES, wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) } }),
       ...(options.openJitDump && { openJitDump: options.openJitDump }),
+      ...(options.availableMemory && { availableMemory: options.availableMemory }),
       ...(options.observer && { observer: options.observer }),
       ...(options.openZstd && { openZstd: options.openZstd }),
       ...(options.onProgress && { onProgress: options.onProgress }),

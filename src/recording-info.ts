@@ -9,6 +9,7 @@ import { type ClockInfo, clockInfo, type TimeInfo, timeInfo, wallClockText } fro
 import { FEATURE_NAMES, recordTypeNameOf } from './perfdata/constants.ts';
 import type { OpenZstdStream } from './perfdata/zstd-stream.ts';
 import { type ReadProfileResult, readProfile } from './read-profile.ts';
+import type { AvailableMemory } from './session/memory-budget.ts';
 
 export type { AttrInfo, EventInfo, GroupInfo } from './info/event-info.ts';
 export type { BpfProgramInfo, HostInfo, MachineInfo, MemoryInfo, PmuInfo, TopologyInfo } from './info/machine-info.ts';
@@ -80,6 +81,8 @@ export interface RecordingInfoOptions {
   readonly modifiedNs?: bigint | undefined;
   /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
   readonly openZstd?: OpenZstdStream;
+  /** The memory that there is; see ReadProfileOptions. */
+  readonly availableMemory?: AvailableMemory;
   /** Called now and then with the file position reached. */
   readonly onProgress?: (position: number) => void;
 }
@@ -90,8 +93,9 @@ export interface RecordingInfoOptions {
  */
 export async function readRecordingInfo(source: RecordingSource, options: RecordingInfoOptions, diagnostics: Diagnostics): Promise<RecordingInfo> {
   const order = new SampleOrder();
-  const { onProgress, openZstd } = options;
-  const result = await readProfile(source, { observer: order, ...(onProgress && { onProgress }), ...(openZstd && { openZstd }) }, diagnostics);
+  const { availableMemory, onProgress, openZstd } = options;
+  const reading = { ...(availableMemory && { availableMemory }), ...(onProgress && { onProgress }), ...(openZstd && { openZstd }) };
+  const result = await readProfile(source, { observer: order, ...reading }, diagnostics);
   const info = sumUp(source, result, order.outOfOrder, options.modifiedNs, diagnostics);
   return options.anonymous ? anonymous(info) : info;
 }

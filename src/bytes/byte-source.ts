@@ -25,6 +25,11 @@ export interface RecordingSource extends ByteSource {
    * the directory's `data`. Closed with it.
    */
   readonly parts?: readonly ByteSource[];
+  /**
+   * Bytes that it takes where it is stored, if these are not its size: fewer where it is packed or has holes; of a packed stream, those read so far.
+   * A recording may need memory in proportion to them.
+   */
+  readonly storedBytes?: number | undefined;
 }
 
 /** Size of all files of a recording, in bytes; undefined for a stream whose end is not known yet. */

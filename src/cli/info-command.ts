@@ -1,6 +1,7 @@
 import pc from 'picocolors';
 import { showRawBytes } from '../bytes/text.ts';
 import { Diagnostics } from '../diagnostics.ts';
+import { availableMemory } from '../host/available-memory.ts';
 import { nativeZstd } from '../host/native-zstd.ts';
 import { type RecordingInfo, readRecordingInfo } from '../recording-info.ts';
 import type { Arguments } from './arguments.ts';
@@ -25,7 +26,13 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
         withProgress(source, args, terminal, (onProgress) =>
           readRecordingInfo(
             source,
-            { ...onProgress, anonymous: args.flag('anonymous'), ...(openZstd && { openZstd }), ...(modifiedNs !== undefined && { modifiedNs }) },
+            {
+              ...onProgress,
+              anonymous: args.flag('anonymous'),
+              availableMemory: availableMemory(),
+              ...(openZstd && { openZstd }),
+              ...(modifiedNs !== undefined && { modifiedNs }),
+            },
             diagnostics,
           ),
         ),

@@ -1,4 +1,4 @@
-import { close, fstat, open, read } from 'node:fs';
+import { type BigIntStats, close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { ioError } from './io-error.ts';
@@ -8,6 +8,9 @@ const openDescriptor = promisify(open);
 const closeDescriptor = promisify(close);
 const statDescriptor = promisify(fstat);
 
+/** The unit of st_blocks. Source: stat(3type). */
+const STAT_BLOCK_BYTES = 512;
+
 /**
  * A regular file, read at any position. A descriptor rather than a FileHandle, so that standard input can be one:
  * Node makes no FileHandle of a descriptor that is open already.
@@ -15,18 +18,24 @@ const statDescriptor = promisify(fstat);
 export class FileSource implements ByteSource {
   readonly name: string;
   readonly sizeBytes: number;
+  /** Bytes that it takes on the disk, where that is less than its size: a file can have holes. */
+  readonly storedBytes: number;
   /** When the file was last written, Unix time in nanoseconds. */
   readonly modifiedNs: bigint;
   readonly #descriptor: number;
   readonly #ownsDescriptor: boolean;
   #isOpen = true;
 
-  private constructor(descriptor: number, ownsDescriptor: boolean, name: string, sizeBytes: number, modifiedNs: bigint) {
+  private constructor(descriptor: number, ownsDescriptor: boolean, name: string, { size, blocks, mtimeNs }: BigIntStats) {
+    const sizeBytes = Number(size);
+    const blockBytes = Number(blocks) * STAT_BLOCK_BYTES;
     this.#descriptor = descriptor;
     this.#ownsDescriptor = ownsDescriptor;
     this.name = name;
     this.sizeBytes = sizeBytes;
-    this.modifiedNs = modifiedNs;
+    // Some file systems count no blocks.
+    this.storedBytes = blockBytes === 0 ? sizeBytes : Math.min(sizeBytes, blockBytes);
+    this.modifiedNs = mtimeNs;
   }
 
   /** @throws PerfconvError `io` */
@@ -43,8 +52,7 @@ export class FileSource implements ByteSource {
    * @param ownsDescriptor whether {@link close} closes it
    */
   static async fromDescriptor(descriptor: number, name: string, ownsDescriptor: boolean): Promise<FileSource> {
-    const stats = await statDescriptor(descriptor, { bigint: true });
-    return new FileSource(descriptor, ownsDescriptor, name, Number(stats.size), stats.mtimeNs);
+    return new FileSource(descriptor, ownsDescriptor, name, await statDescriptor(descriptor, { bigint: true }));
   }
 
   readAt(position: number, target: Uint8Array): Promise<number> {

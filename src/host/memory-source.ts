@@ -1,13 +1,18 @@
-import type { ByteSource } from '../bytes/byte-source.ts';
+import type { RecordingSource } from '../bytes/byte-source.ts';
 
 /** A stream that was read to its end and kept. */
-export class MemorySource implements ByteSource {
+export class MemorySource implements RecordingSource {
   readonly name: string;
   readonly sizeBytes: number;
+  readonly storedBytes: number | undefined;
   readonly #blocks: readonly Uint8Array[];
 
-  /** @param blocks of one size but the last: memory in one piece would end at the largest array and be copied as it grows */
-  constructor(name: string, blocks: readonly Uint8Array[]) {
+  /**
+   * @param blocks of one size but the last: memory in one piece would end at the largest array and be copied as it grows
+   * @param storedBytes see RecordingSource
+   */
+  constructor(name: string, blocks: readonly Uint8Array[], storedBytes?: number) {
+    this.storedBytes = storedBytes;
     this.name = name;
     this.#blocks = blocks;
     this.sizeBytes = blocks.reduce((sum, block) => sum + block.length, 0);

@@ -1,7 +1,7 @@
 import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { type ByteSource, readRange } from '../bytes/byte-source.ts';
+import { type ByteSource, type RecordingSource, readRange } from '../bytes/byte-source.ts';
 import type { Diagnostics } from '../diagnostics.ts';
 import { PerfconvError } from '../errors.ts';
 import { FORM_BYTES, findGrowingPrefix, isFileForm } from './file-form.ts';
@@ -88,7 +88,7 @@ async function closingOnFailure<T>(source: ByteSource, open: () => Promise<T>): 
 }
 
 /** What can be decoded as it comes stays a stream; anything else is kept. */
-async function asRecording(stream: StreamSource): Promise<ByteSource> {
+async function asRecording(stream: StreamSource): Promise<RecordingSource> {
   if (!isFileForm(await stream.peek(FORM_BYTES))) return stream;
   const prefixBytes = await findGrowingPrefix((sizeBytes) => stream.peek(sizeBytes));
   if (prefixBytes === undefined) return keepWhole(stream);
@@ -103,7 +103,17 @@ function unpacked(wrapping: Wrapping, packed: ByteSource, diagnostics: Diagnosti
     throw new PerfconvError('unsupported', `is packed by bzip2, which perfconv does not unpack: run ${unpackCommand(wrapping, name)}`, { file: name });
   }
   const onTrailing = (message: string): void => diagnostics?.add('unpack-trailing', 'warning', message);
-  return new StreamSource(reportingDamage(unwrap(wrapping, piecesOf(packed), onTrailing), name, diagnostics), name, () => packed.close());
+  let packedBytes = 0;
+  const count = (bytes: number): void => {
+    packedBytes += bytes;
+  };
+  const pieces = unwrap(wrapping, piecesOf(packed, count), onTrailing);
+  return new StreamSource(
+    reportingDamage(pieces, name, diagnostics),
+    name,
+    () => packed.close(),
+    () => packedBytes,
+  );
 }
 
 /** Ends where the damage begins, and says so; what is damaged from the beginning is refused. */
@@ -123,14 +133,18 @@ async function* reportingDamage(pieces: AsyncIterable<Uint8Array>, name: string,
 
 const PIECE_BYTES = 256 << 10;
 
-/** The bytes of a source from its beginning to its end. Each piece is gone when the next one is asked for. */
-async function* piecesOf(source: ByteSource): AsyncGenerator<Uint8Array> {
+/**
+ * The bytes of a source from its beginning to its end. Each piece is gone when the next one is asked for.
+ * @param count told of the bytes of each
+ */
+async function* piecesOf(source: ByteSource, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(PIECE_BYTES);
   for (let position = 0; ; ) {
-    const count = await source.readAt(position, buffer);
-    if (count === 0) return;
-    position += count;
-    yield buffer.subarray(0, count);
+    const filled = await source.readAt(position, buffer);
+    if (filled === 0) return;
+    position += filled;
+    count(filled);
+    yield buffer.subarray(0, filled);
   }
 }
 

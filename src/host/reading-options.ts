@@ -1,8 +1,9 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import type { OpenJitDump } from '../perfdata/jitdump.ts';
 import type { OpenZstdStream } from '../perfdata/zstd-stream.ts';
-
+import type { AvailableMemory } from '../session/memory-budget.ts';
 import { DEFAULT_DEBUG_DIRS, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../symbols/symbolizer.ts';
+import { availableMemory } from './available-memory.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import type { OpenInput } from './input.ts';
 import { jitDumpsOf } from './jit-dumps.ts';
@@ -25,6 +26,7 @@ export interface NodeReadingOptions extends RecordingContext {
   readonly openJitDump: OpenJitDump;
   /** Absent where this Node has no zstd: then the library's own is used. */
   readonly openZstd?: OpenZstdStream;
+  readonly availableMemory: AvailableMemory;
   readonly compatPerf: boolean;
 }
 
@@ -44,6 +46,7 @@ export function readingOptions({ modifiedNs, kcoreDir }: OpenInput, diagnostics:
     symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles), options, diagnostics),
     openJitDump: jitDumpsOf(options, { modifiedNs }, diagnostics, openedFiles),
     ...(openZstd && { openZstd }),
+    availableMemory: availableMemory(),
     compatPerf,
   };
 }

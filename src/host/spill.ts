@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ByteSource } from '../bytes/byte-source.ts';
+import type { ByteSource, RecordingSource } from '../bytes/byte-source.ts';
 import { ioError } from './io-error.ts';
 import { MemorySource } from './memory-source.ts';
 import { randomHex } from './random-hex.ts';
@@ -18,7 +18,7 @@ const COPY_BYTES = 1 << 20;
  * the source is closed or the program ends. The stream is closed.
  * @throws PerfconvError `io`
  */
-export async function keepWhole(stream: ByteSource, memoryBytes = MEMORY_BYTES, blockBytes = BLOCK_BYTES): Promise<ByteSource> {
+export async function keepWhole(stream: RecordingSource, memoryBytes = MEMORY_BYTES, blockBytes = BLOCK_BYTES): Promise<RecordingSource> {
   try {
     const blocks: Uint8Array[] = [];
     let sizeBytes = 0;
@@ -27,7 +27,7 @@ export async function keepWhole(stream: ByteSource, memoryBytes = MEMORY_BYTES, 
       const filled = await fill(stream, sizeBytes, block);
       if (filled > 0) blocks.push(block.subarray(0, filled));
       sizeBytes += filled;
-      if (filled < block.length) return new MemorySource(stream.name, blocks);
+      if (filled < block.length) return new MemorySource(stream.name, blocks, stream.storedBytes);
     }
     return await TemporaryFile.from(stream, blocks, sizeBytes);
   } finally {
@@ -47,8 +47,9 @@ async function fill(source: ByteSource, position: number, target: Uint8Array): P
 }
 
 /** A file that no one else sees, or at least no one for long. */
-class TemporaryFile implements ByteSource {
+class TemporaryFile implements RecordingSource {
   readonly name: string;
+  storedBytes: number | undefined;
   sizeBytes = 0;
   readonly #file: FileHandle;
   readonly #path: string;
@@ -72,7 +73,7 @@ class TemporaryFile implements ByteSource {
   }
 
   /** @param stream what comes behind `blocks`, from position `blocksBytes` on */
-  static async from(stream: ByteSource, blocks: readonly Uint8Array[], blocksBytes: number): Promise<TemporaryFile> {
+  static async from(stream: RecordingSource, blocks: readonly Uint8Array[], blocksBytes: number): Promise<TemporaryFile> {
     const path = join(tmpdir(), `perfconv-${randomHex(12)}`);
     let target: TemporaryFile | undefined;
     try {
@@ -81,10 +82,12 @@ class TemporaryFile implements ByteSource {
       const buffer = new Uint8Array(COPY_BYTES);
       for (let position = blocksBytes; ; ) {
         const count = await stream.readAt(position, buffer);
-        if (count === 0) return target;
+        if (count === 0) break;
         await target.#append(buffer.subarray(0, count));
         position += count;
       }
+      target.storedBytes = stream.storedBytes;
+      return target;
     } catch (error) {
       await target?.close();
       throw ioError(error, path);

@@ -1,4 +1,4 @@
-import type { ByteSource } from '../bytes/byte-source.ts';
+import type { RecordingSource } from '../bytes/byte-source.ts';
 import { PerfconvError } from '../errors.ts';
 import { ioError } from './io-error.ts';
 
@@ -6,9 +6,10 @@ import { ioError } from './io-error.ts';
  * Bytes that come once, in order: a pipe, as it is being written. It waits only while it has nothing at all, so that
  * what was recorded so far is decoded at once.
  */
-export class StreamSource implements ByteSource {
+export class StreamSource implements RecordingSource {
   readonly name: string;
   readonly sizeBytes = undefined;
+  readonly #countStoredBytes: (() => number) | undefined;
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #closeInput: () => unknown;
   /** Bytes that came and were not asked for yet. */
@@ -21,11 +22,18 @@ export class StreamSource implements ByteSource {
   /**
    * @param chunks a stream that gives Buffers (no encoding is set), or what was made of one
    * @param closeInput gives back what the chunks come from
+   * @param countStoredBytes of what is unpacked: how many packed bytes were read so far
    */
-  constructor(chunks: AsyncIterable<Uint8Array>, name: string, closeInput: () => unknown = () => {}) {
+  constructor(chunks: AsyncIterable<Uint8Array>, name: string, closeInput: () => unknown = () => {}, countStoredBytes?: () => number) {
+    this.#countStoredBytes = countStoredBytes;
     this.#chunks = chunks[Symbol.asyncIterator]();
     this.#closeInput = closeInput;
     this.name = name;
+  }
+
+  /** See RecordingSource. */
+  get storedBytes(): number | undefined {
+    return this.#countStoredBytes?.();
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {

@@ -41,6 +41,12 @@ export class RecordStream extends RecordCursor {
     this.#findings = diagnostics;
   }
 
+  /** Bytes behind the current record, as far as they are known to be there; undefined in a stream. */
+  get bytesLeft(): number | undefined {
+    const { sizeBytes } = this.#source;
+    return sizeBytes === undefined ? undefined : Math.max(0, Math.min(this.#end, sizeBytes) - this.position);
+  }
+
   /** Reads on. False when no whole record is left. */
   async fill(): Promise<boolean> {
     if (this.isAtFeatures) return false;

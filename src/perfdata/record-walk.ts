@@ -24,6 +24,12 @@ export interface RecordVisitor {
    * @returns the newest time seen in the part so far: the part that is furthest behind is read on
    */
   endPiece?(part: number, isLast: boolean): number;
+  /**
+   * Asked now and then whether the visitor can take no more: then the walk ends there, as if the recording did.
+   * @param readBytes how much was read of all parts
+   * @returns why, for the message; undefined to go on
+   */
+  whyFull?(readBytes: number): string | undefined;
 }
 
 export interface WalkOptions {
@@ -48,13 +54,13 @@ export async function walkRecords(
   options: WalkOptions,
   diagnostics: Diagnostics,
 ): Promise<void> {
-  let doneBytes = 0;
+  const stop = new WalkStop(visitor);
   const progress = (bytes: number): void => {
-    doneBytes += bytes;
-    options.onProgress?.(doneBytes);
+    stop.readBytes += bytes;
+    options.onProgress?.(stop.readBytes);
   };
   const walkOf = (file: ByteSource, start: number, end: number, chunkBytes?: number, name = ''): PartWalk =>
-    new PartWalk(new RecordStream(file, start, end, header.littleEndian, diagnostics, chunkBytes, name), visitor, options, diagnostics);
+    new PartWalk(new RecordStream(file, start, end, header.littleEndian, diagnostics, chunkBytes, name), visitor, stop, options, diagnostics);
   const main = walkOf(source, header.dataStart, header.dataEnd);
   if (header.mode === 'pipe') main.mayHaveLegacyHeaders = true;
   main.expectFeatures(header);
@@ -73,6 +79,7 @@ export async function walkRecords(
   } finally {
     for (const part of [main, ...parts]) part.close();
   }
+  for (const part of [main, ...parts]) part.reportStop();
 }
 
 /** Walks parts a piece at a time, always the one whose newest record is the oldest. */
@@ -92,13 +99,34 @@ async function walkSideBySide(
   }
 }
 
+/** Whether a walk ends before its end, because its visitor can take no more. */
+class WalkStop {
+  /** How much was read of all parts. */
+  readBytes = 0;
+  /** Why, once it has ended. */
+  reason: string | undefined;
+  readonly #visitor: RecordVisitor;
+
+  constructor(visitor: RecordVisitor) {
+    this.#visitor = visitor;
+  }
+
+  /** Asks the visitor. @returns whether the walk ends here */
+  ask(): boolean {
+    this.reason ??= this.#visitor.whyFull?.(this.readBytes);
+    return this.reason !== undefined;
+  }
+}
+
 /** One file's records, with what they carry. */
 class PartWalk {
   mayHaveLegacyHeaders = false;
   readonly #stream: RecordStream;
   readonly #visitor: RecordVisitor;
+  readonly #stop: WalkStop;
   readonly #options: WalkOptions;
   readonly #diagnostics: Diagnostics;
+  #isAtEnd = false;
   #compressed: CompressedRecords | undefined;
   /** How often bytes had been left out when the last compressed record came. */
   #gapsBeforeCompressed = 0;
@@ -106,9 +134,10 @@ class PartWalk {
   /** The records that simpleperf cut into pieces, joined again. */
   #joined: NestedRecords | undefined;
 
-  constructor(stream: RecordStream, visitor: RecordVisitor, options: WalkOptions, diagnostics: Diagnostics) {
+  constructor(stream: RecordStream, visitor: RecordVisitor, stop: WalkStop, options: WalkOptions, diagnostics: Diagnostics) {
     this.#stream = stream;
     this.#visitor = visitor;
+    this.#stop = stop;
     this.#options = options;
     this.#diagnostics = diagnostics;
     this.#splits = new SplitRecords(diagnostics);
@@ -125,7 +154,7 @@ class PartWalk {
   }
 
   async readLateFeatures({ lateFeatures }: RecordingHeader): Promise<void> {
-    if (lateFeatures === undefined) return;
+    if (lateFeatures === undefined || this.#stop.reason !== undefined) return;
     const { position, isAtFeatures, endsInFeatures } = this.#stream;
     if (endsInFeatures) return;
     const rest = isAtFeatures ? await this.#stream.takeRest() : undefined;
@@ -137,8 +166,19 @@ class PartWalk {
     while (await this.piece(progress));
   }
 
+  /** Says what is left out, if the walk was stopped before its end. */
+  reportStop(): void {
+    const { reason } = this.#stop;
+    if (reason === undefined || this.#isAtEnd) return;
+    const { position, bytesLeft } = this.#stream;
+    const message = `the recording was not read to its end: ${reason}`;
+    if (bytesLeft === undefined) this.#diagnostics.add('memory-limit', 'loss', message, position);
+    else this.#diagnostics.addBytes('memory-limit', 'loss', message, position, bytesLeft);
+  }
+
   /** Walks as far as one read goes. @returns false at the end */
   async piece(progress: (bytes: number) => void): Promise<boolean> {
+    if (this.#stop.ask()) return false;
     const stream = this.#stream;
     const visitor = this.#visitor;
     const before = stream.position;
@@ -148,13 +188,17 @@ class PartWalk {
         if (this.mayHaveLegacyHeaders) this.#decideDialect();
         visitor.visit(stream);
         // Not awaited without need: most of them carry nothing.
-        if (CARRIERS.has(stream.type)) await this.#unpack();
+        if (CARRIERS.has(stream.type)) {
+          await this.#unpack();
+          if (this.#stop.reason !== undefined) return false;
+        }
       } else {
         visitor.visit(stream);
       }
     }
     progress(stream.position - before);
     if (!hasRecords) {
+      this.#isAtEnd = true;
       this.#compressed?.end();
       this.#splits.finish();
     }
@@ -231,6 +275,8 @@ class PartWalk {
   }
 
   #visitNested(records: NestedRecords): void {
+    // A little compressed data can hold a great deal.
+    if (this.#stop.ask()) return;
     while (records.next()) {
       this.#visitor.visit(records);
       // Joined records hold no further ones: a hostile file could nest them without end.

@@ -2,6 +2,12 @@ import { StringTable } from '../intern/string-table.ts';
 import type { SampleDetails } from './sample-details.ts';
 import { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from './tables.ts';
 
+/** What a row takes in its columns and hash tables, and in the orders and trees that writers make of it. */
+const LOCATION_BYTES = 100;
+const STACK_BYTES = 60;
+const TOTAL_BYTES = 100;
+const SAMPLE_BYTES = 64;
+
 /**
  * Collects what a decoder yields into the tables of a profile. The decoder calls the methods in time order; what they
  * take and give are indexes.
@@ -23,6 +29,18 @@ export class ProfileBuilder {
    */
   constructor(keepSamples: boolean, details?: SampleDetails) {
     this.samples = keepSamples ? new SampleTable(details) : undefined;
+  }
+
+  /** Bytes that one more sample takes; 0 where samples are only added up. */
+  get bytesPerSample(): number {
+    return this.samples === undefined ? 0 : SAMPLE_BYTES;
+  }
+
+  /** Bytes that the tables take, as far as they grow with the recording. */
+  get heldBytes(): number {
+    const { locations, samples, stacks, totals } = this;
+    const tables = locations.size * LOCATION_BYTES + stacks.size * STACK_BYTES + totals.size * TOTAL_BYTES;
+    return tables + (samples === undefined ? 0 : samples.size * SAMPLE_BYTES + (samples.details?.heldBytes ?? 0));
   }
 
   /** See {@link LocationTable.intern}. */

@@ -12,6 +12,8 @@ export type DetailValue = (typeof DETAIL_VALUES)[number];
 export type DetailName = DetailValue | 'raw' | 'branchStack' | 'misc';
 
 const WORDS_PER_BRANCH = 5;
+/** Bytes of the columns that every row has. */
+const ROW_BYTES = 19;
 
 /**
  * Details of samples, row by row, as far as somebody asked for them. A row is begun with {@link begin}, and what is
@@ -36,6 +38,11 @@ export class SampleDetails {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Bytes that the columns take. */
+  get heldBytes(): number {
+    return this.#size * ROW_BYTES + this.#valueWords * 4 + this.#branchCount * WORDS_PER_BRANCH * 4 + this.#byteCount;
   }
 
   /** Begins a row. @param misc the record's misc field @returns the row's index */

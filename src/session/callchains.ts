@@ -42,6 +42,11 @@ export class CallchainTable {
     return this.#size;
   }
 
+  /** Bytes that the chains take, and the slots by which they are found. */
+  get heldBytes(): number {
+    return (this.#size === 0 ? 0 : this.#ends[this.#size - 1]) * 4 + this.#size * 5 + this.#slots.length * 4;
+  }
+
   /** Index in {@link words} of a chain's first word. */
   startOf(chain: number): number {
     return chain === 0 ? 0 : this.#ends[chain - 1];

@@ -1,5 +1,8 @@
 import { grown } from '../intern/growable.ts';
 
+/** What a record takes in the queue, its places in the order included. */
+export const QUEUED_ROW_BYTES = 64;
+
 /** One queued record: the columns of {@link RecordQueue} at one row. Filled over and over. */
 export interface QueuedRow {
   /** NaN where the record has no time that anything could be shown at. */
@@ -47,6 +50,11 @@ export class RecordQueue {
   #flushUpTo = Number.NEGATIVE_INFINITY;
   #deliveredUpTo = Number.NEGATIVE_INFINITY;
   #late = 0;
+
+  /** Number of records that wait. */
+  get size(): number {
+    return this.#size;
+  }
 
   /** Number of records that came after newer ones had been delivered: the writer did not keep its rounds. */
   get lateCount(): number {

@@ -39,6 +39,7 @@ export interface SampleTaker {
   /**
    * Takes a sample with READ, which stands for none, one or several: that depends on the one before it in time.
    * @param ownPeriod see {@link SampleRules.readKeepsPeriod}; −1 where the values tell the period
+   * @param recordBytes size of the record
    */
   takeReadSample(
     read: ReadSample,
@@ -52,6 +53,7 @@ export interface SampleTaker {
     ipLo: number,
     ipHi: number,
     detail: number,
+    recordBytes: number,
   ): void;
 }
 
@@ -173,7 +175,7 @@ export class SampleReader {
     if (offsets.read >= 0) {
       const ownPeriod = this.#rules.readKeepsPeriod ? period : -1;
       const read = this.#readValues(sampled, event, tid, view, fileOffset);
-      this.#taker.takeReadSample(read, timeNs, nr, pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail);
+      this.#taker.takeReadSample(read, timeNs, nr, pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail, size);
       return true;
     }
     this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail);

@@ -19,11 +19,12 @@ import { CompiledFilter, needsSampleTimes, type SampleFilter } from './filter.ts
 import { type FrameOptions, FrameResolver } from './frames.ts';
 import { JitCode } from './jit-code.ts';
 import { Machine } from './machine.ts';
+import { type AvailableMemory, MemoryBudget } from './memory-budget.ts';
 import { PartTimes } from './part-times.ts';
 import { PeriodRemainders } from './period-remainders.ts';
 import type { ReadSample } from './read-growth.ts';
 import { RecordCounts } from './record-counts.ts';
-import { type QueuedRow, RecordQueue, shownTime } from './record-queue.ts';
+import { QUEUED_ROW_BYTES, type QueuedRow, RecordQueue, shownTime } from './record-queue.ts';
 import { type RecordObserver, Replay, type SessionSink } from './replay.ts';
 import { type DetailOptions, DetailReader } from './sample-details.ts';
 import { type LeafRule, SampleReader, type SampleTaker } from './sample-reader.ts';
@@ -45,6 +46,8 @@ export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly leaf?: LeafRule;
   /** Opens jitdump files; without it they are not read. */
   readonly openJitDump?: OpenJitDump;
+  /** The memory that there is; without it, only what is out of proportion to the recording is not kept. */
+  readonly availableMemory?: AvailableMemory;
   /** Keep details of samples; by default none are kept. */
   readonly details?: DetailOptions;
 }
@@ -114,6 +117,8 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #machine: Machine;
   readonly #replay: Replay;
   readonly #queue = new RecordQueue();
+  readonly #sink: SessionSink;
+  readonly #budget: MemoryBudget;
   /** Of a directory's further files; undefined for a recording in one file. */
   readonly #partTimes: PartTimes | undefined;
   readonly #samples: SampleReader;
@@ -148,6 +153,8 @@ class Session implements RecordVisitor, SampleTaker {
     this.#partTimes = source.parts?.length ? new PartTimes(source.parts.length) : undefined;
     this.#diagnostics = diagnostics;
     this.#observer = options.observer;
+    this.#sink = sink;
+    this.#budget = new MemoryBudget(source, options.availableMemory);
     this.#chains = new CallchainTable(recordBytes(source, header));
     const isSimpleperf = isSimpleperfRecording(header.features);
     this.#commLimit = isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT;
@@ -242,6 +249,14 @@ class Session implements RecordVisitor, SampleTaker {
     if (times === undefined) return 0;
     this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#replay.deliver);
     return times.newestOf(part);
+  }
+
+  whyFull(readBytes: number): string | undefined {
+    // What waits will be kept, too.
+    const queued = this.#queue.size * (QUEUED_ROW_BYTES + this.#sink.bytesPerSample);
+    const observed = this.#nr * (this.#observer?.bytesPerRecord ?? 0);
+    const columnBytes = queued + observed + this.#chains.heldBytes + this.#replay.heldBytes + this.#sink.heldBytes;
+    return this.#budget.whyExceeded(columnBytes, this.#replay.heldObjectBytes + this.#machine.heldObjectBytes, readBytes);
   }
 
   finish(): SessionResult {
@@ -355,8 +370,9 @@ class Session implements RecordVisitor, SampleTaker {
     ipLo: number,
     ipHi: number,
     detail: number,
+    recordBytes: number,
   ): void {
-    this.takeSample(timeNs, nr, this.#replay.wait(read), pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail);
+    this.takeSample(timeNs, nr, this.#replay.wait(read, recordBytes), pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail);
   }
 
   #handleSideBand(cursor: RecordCursor): void {
@@ -380,7 +396,7 @@ class Session implements RecordVisitor, SampleTaker {
     const hasTid = trailer !== undefined && trailer.tid >= 0;
     const pid = hasTid ? view.i32(end - trailer.tid) : -1;
     const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
-    this.takeSample(timeNs, this.#nr, this.#replay.wait(record), pid, tid, -1, -1, 0, 0, 0, -1);
+    this.takeSample(timeNs, this.#nr, this.#replay.wait(record, size), pid, tid, -1, -1, 0, 0, 0, -1);
   }
 
   /** Undefined, reported, for a record that is damaged. */

@@ -35,6 +35,7 @@ export const UNKNOWN_RECORD = 'unknown';
  * where the file has them. Columns of 40 bytes a record; names are kept once, and maps in columns of their own.
  */
 export class RecordLog implements RecordObserver {
+  readonly bytesPerRecord = 40;
   #size = 0;
   #nr = new Uint32Array(4096);
   #timeNs = new Float64Array(4096);

@@ -1,0 +1,52 @@
+import { type RecordingSource, recordingBytes } from '../bytes/byte-source.ts';
+
+/** What the process that reads a recording may still take. */
+export interface AvailableMemory {
+  /** Bytes of memory in all. */
+  readonly bytes: number;
+  /** Bytes of JavaScript objects: engines give those a part of it only. */
+  readonly objectBytes: number;
+}
+
+/**
+ * How much memory a recording may ask for: so much in any case, and so many times the bytes that it is stored in. Every record that has to be kept
+ * takes some hundred bytes, and recordings shrink to a fifth or a twentieth when they are packed; what asks for more was made to fill the memory.
+ */
+const FREE_BYTES = 128 << 20;
+const MAX_RATIO = 32;
+/** What is left to the writers, which keep orders, trees and texts of what was read. */
+const SHARE_FOR_RECORDS = 0.6;
+
+const MIB = 2 ** 20;
+
+/** Decides how much of a recording can be kept: by its own size, and by the memory that there is. */
+export class MemoryBudget {
+  readonly #source: RecordingSource;
+  readonly #available: AvailableMemory;
+
+  /** @param available undefined where that is not known, as in a browser */
+  constructor(source: RecordingSource, available: AvailableMemory = { bytes: Number.POSITIVE_INFINITY, objectBytes: Number.POSITIVE_INFINITY }) {
+    this.#source = source;
+    this.#available = available;
+  }
+
+  /**
+   * @param columnBytes, objectBytes what is held, in typed arrays and in objects
+   * @param readBytes how much was read of the recording: of a pipe, all that is known of its size
+   * @returns undefined as long as more may be read; else why not
+   */
+  whyExceeded(columnBytes: number, objectBytes: number, readBytes: number): string | undefined {
+    const held = columnBytes + objectBytes;
+    const storedBytes = this.#source.storedBytes ?? recordingBytes(this.#source) ?? readBytes;
+    if (held > FREE_BYTES + MAX_RATIO * storedBytes) {
+      const hint = this.#source.storedBytes === undefined ? '' : '; if it is a recording of yours, unpack it first';
+      return `its records need more memory than ${FREE_BYTES / MIB} MiB and ${MAX_RATIO} times the ${storedBytes} bytes that it is stored in${hint}`;
+    }
+    const { bytes, objectBytes: bytesForObjects } = this.#available;
+    if (held > bytes * SHARE_FOR_RECORDS || objectBytes > bytesForObjects * SHARE_FOR_RECORDS) {
+      const limit = Math.floor(Math.min(bytes, bytesForObjects) / MIB);
+      return `its records need more of the ${limit} MiB of memory than they may take; pprof, folded and report need the least, and --time, --pid and --event leave samples out`;
+    }
+    return undefined;
+  }
+}
