@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { BlockingSource } from '../bytes/blocking-source.ts';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { BufferSource } from '../bytes/byte-source.ts';
@@ -10,6 +10,14 @@ import { systemPath } from './system-path.ts';
 /** Kernels with every symbol have lists of some 20 MB. */
 const MAX_MADE_SIZE_BYTES = 256 << 20;
 const FIRST_MADE_SIZE_BYTES = 1 << 20;
+/**
+ * A file may have holes: terabytes of zeros that are stored nowhere. It is taken to end where it would be so much, and so many times what is stored of it:
+ * no binary has such holes, and file systems that compress do not shrink one as much.
+ */
+const FREE_HOLE_BYTES = 64 << 20;
+const MAX_SIZE_TIMES_STORED = 64;
+/** The unit of st_blocks. Source: stat(3type). */
+const STAT_BLOCK_BYTES = 512;
 
 /**
  * Opens a file for reading, if it is a regular one: paths of a recording are not to be trusted. A device is not even opened, which
@@ -39,7 +47,7 @@ export function sourceOf(path: string, descriptor: number, opened?: OpenedFiles)
   try {
     const stat = fstatSync(descriptor, { bigint: true });
     if (stat.isFile()) opened?.add(path, stat);
-    if (stat.isFile() && stat.size > 0n) return new DescriptorSource(path, descriptor, Number(stat.size));
+    if (stat.isFile() && stat.size > 0n) return new DescriptorSource(path, descriptor, sizeWithoutHoles(stat));
     // Files of /proc and /sys say that they are empty; what they hold is made while it is read.
     const content = stat.isFile() ? readMade(descriptor) : undefined;
     closeSync(descriptor);
@@ -48,6 +56,12 @@ export function sourceOf(path: string, descriptor: number, opened?: OpenedFiles)
     closeSync(descriptor);
     return undefined;
   }
+}
+
+function sizeWithoutHoles({ size, blocks }: BigIntStats): number {
+  // Some file systems count no blocks.
+  if (blocks === 0n) return Number(size);
+  return Math.min(Number(size), FREE_HOLE_BYTES + Number(blocks) * STAT_BLOCK_BYTES * MAX_SIZE_TIMES_STORED);
 }
 
 /** A source to be read where nothing can be waited for; undefined for a file whose content was made while it was read. */

@@ -8,6 +8,8 @@ import { type Features, readFeature } from './features.ts';
 const SECTION_BYTES = 16;
 /** Where the header's feature bitmap lies. */
 const FEATURE_BITMAP_OFFSET = 72;
+/** What the sections of all features may have together; those of simpleperf list the symbols of libraries. A file's own size is no limit: it may have holes. */
+const MAX_SECTIONS_BYTES = 256 << 20;
 
 interface FeatureSection {
   readonly feature: number;
@@ -71,6 +73,10 @@ export async function readFeatureSections(
     // Sections that overlap each other would be read once for each feature.
     if (source.sizeBytes !== undefined && bytesSum > source.sizeBytes) {
       diagnostics.add('feature-damaged', 'warning', `the header's feature sections of ${bytesSum} bytes overrun the file: they were not used`, place);
+      return;
+    }
+    if (bytesSum > MAX_SECTIONS_BYTES) {
+      diagnostics.add('feature-damaged', 'warning', `the header's feature sections of ${bytesSum} bytes are larger than any: they were not used`, place);
       return;
     }
     // An offset behind the file's end leads nowhere: what tells of it is named instead.

@@ -15,6 +15,9 @@ const SECTION_BYTES = 16;
 /** struct perf_trace_event_type: config (u64) and name (64 bytes). */
 const EVENT_TYPE_BYTES = 72;
 const MAX_EVENT_TYPES = 4096;
+/** All tracepoints of a kernel are some 3,000 attrs; each has an id for every CPU or thread. A file's own size is no limit: it may have holes. */
+const MAX_ATTRS_BYTES = 16 << 20;
+const MAX_IDS_BYTES = 32 << 20;
 
 /** An attr with the ids of the kernel events that were opened for it (one per CPU or thread). */
 export interface AttrWithIds {
@@ -196,10 +199,11 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
   if (size === 0 || (source.sizeBytes !== undefined && start + size > source.sizeBytes)) {
     throw new PerfconvError('damaged', size === 0 ? 'the file holds no event attrs' : `attrs of ${size} bytes overrun the file`, place);
   }
+  if (size > MAX_ATTRS_BYTES) throw new PerfconvError('damaged', `attrs of ${size} bytes are more than there are events`, { ...place, offset: 32 });
   const bytes = await readRange(source, start, size);
   const view = new ByteView(bytes, header.littleEndian);
   const attrs: AttrWithIds[] = [];
-  let idBytesLeft = source.sizeBytes ?? Number.POSITIVE_INFINITY;
+  let idBytesLeft = Math.min(MAX_IDS_BYTES, source.sizeBytes ?? MAX_IDS_BYTES);
   for (let at = 0; at + stride <= bytes.length; at += stride) {
     const attr = readAttr(view, at, stride - SECTION_BYTES, start + at);
     const idsPlace = start + at + stride - SECTION_BYTES;
@@ -209,7 +213,13 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
     // Sections that overlap each other would be read once for each attr.
     const isRead = isInside && idsSize <= idBytesLeft;
     if (isRead) idBytesLeft -= idsSize;
-    else diagnostics.add('ids-damaged', 'warning', `the ids of attr ${attrs.length} overrun the file; the event has to do without them`, idsPlace);
+    else
+      diagnostics.add(
+        'ids-damaged',
+        'warning',
+        `the ids of attr ${attrs.length} overrun the file, or are too many; the event has to do without them`,
+        idsPlace,
+      );
     const idBytes = isRead ? await readRange(source, idsStart, idsSize) : new Uint8Array(0);
     attrs.push({ attr, ids: readIds(new ByteView(idBytes, header.littleEndian), 0, idBytes.length) });
   }

@@ -11,6 +11,8 @@ const MAX_RECORD_BYTES = 64 << 20;
 /** Payloads that are kept whole (TRACING_DATA) have some megabytes at most. */
 const MAX_PAYLOAD_BYTES = 64 << 20;
 const PAYLOAD_PIECE_BYTES = 1 << 20;
+/** So many zeros are searched for further records, and as many as there were other bytes. A disk that lost power leaves far fewer. */
+const SPARE_ZERO_BYTES = 64 << 20;
 /** A stream does not tell its size; no hardware trace has more in one piece. */
 const MAX_SKIPPED_BYTES = 2 ** 32;
 
@@ -51,6 +53,7 @@ export class RecordStream extends RecordCursor {
   async fill(): Promise<boolean> {
     if (this.isAtFeatures) return false;
     while (!this.isComplete) {
+      if (this.isSearching && this.zeroBytes > SPARE_ZERO_BYTES + (this.base - this.zeroBytes)) return this.#endInZeros();
       this.compact();
       this.#makeRoom();
       if ((await this.#read()) === 0) this.isComplete = true;
@@ -109,6 +112,15 @@ export class RecordStream extends RecordCursor {
     return this.takePayload(Math.min(MAX_PAYLOAD_BYTES, left), 'the last record');
   }
 
+  /** Takes all that is left for zeros: a file can have terabytes of them without any of them being stored. */
+  #endInZeros(): false {
+    const end = Math.min(this.#end, this.#source.sizeBytes ?? this.base + this.filled);
+    this.nextOffset = end - this.base;
+    this.isComplete = true;
+    this.#reportRemainder(end);
+    return false;
+  }
+
   #read(): Promise<number> | number {
     const { bytes } = this.view;
     const position = this.base + this.filled;
@@ -135,9 +147,9 @@ export class RecordStream extends RecordCursor {
     this.view = new ByteView(bytes, this.view.littleEndian);
   }
 
-  #reportRemainder(): void {
+  /** @param end how far the bytes reach */
+  #reportRemainder(end = this.base + this.filled): void {
     const rest = this.endSearch() ? 0 : this.filled - this.nextOffset;
-    const end = this.base + this.filled;
     const limit = Math.min(this.#end, this.#source.sizeBytes ?? Number.POSITIVE_INFINITY);
     const missing = Number.isFinite(this.#end) ? this.#end - end : 0;
     if (end > limit || this.position > limit) {

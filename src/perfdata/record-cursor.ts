@@ -49,6 +49,8 @@ export class RecordCursor {
   protected filled = 0;
   /** No bytes will come any more. */
   protected isComplete = false;
+  /** Zeros that searches stepped over. */
+  protected zeroBytes = 0;
 
   readonly #diagnostics: Diagnostics;
   /** Whether a search is on. */
@@ -84,6 +86,11 @@ export class RecordCursor {
   /** How many times bytes were left out so far: between two records there was something else if the number has grown. */
   get gapCount(): number {
     return this.#gaps;
+  }
+
+  /** Whether records are being searched for. */
+  protected get isSearching(): boolean {
+    return this.#isLost;
   }
 
   /** Position just behind the current record: how far the walk has come. */
@@ -228,7 +235,7 @@ export class RecordCursor {
       const message = 'the header features were not read: in a recording that is followed they come before what tells where they are';
       this.#diagnostics.add('features-unread', 'warning', message, this.base + this.#lostAt);
     } else {
-      this.#report(this.base + this.#lostAt, this.filled - this.#lostAt, 'to the end');
+      this.#report(this.base + this.#lostAt, Math.max(this.filled, this.nextOffset) - this.#lostAt, 'to the end');
     }
     this.#isLost = false;
     return true;
@@ -253,6 +260,13 @@ export class RecordCursor {
     const { view, filled } = this;
     let at = this.nextOffset;
     while (at + RECORD_HEADER_BYTES <= filled) {
+      const zeros = at < this.#lostAt ? 0 : this.#zerosFrom(at);
+      if (zeros > 0) {
+        this.zeroBytes += zeros;
+        this.#isText = false;
+        at += zeros;
+        continue;
+      }
       const verdict = at === this.#lostAt && this.#suspect >= 0 ? 'no' : this.#looksLikeRecords(at);
       if (verdict === 'no') {
         if (this.#isText && at > this.#lostAt) this.#isText = isPrintable(view.u8(at));
@@ -270,6 +284,19 @@ export class RecordCursor {
     }
     this.nextOffset = at;
     return false;
+  }
+
+  /**
+   * How many bytes from `at` on can be stepped over because they are zeros, in which no record begins. The last few are left: they may be
+   * the first bytes of a big-endian header. Holes of files are read as zeros: terabytes of them take no room.
+   */
+  #zerosFrom(at: number): number {
+    const { bytes } = this.view;
+    const { filled } = this;
+    let end = at;
+    // hot
+    while (end < filled && bytes[end] === 0) end++;
+    return Math.max(0, end - (RECORD_HEADER_BYTES - 1) - at);
   }
 
   /** Whether records follow each other from `at` on, or reach exactly to the end. */

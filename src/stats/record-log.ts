@@ -35,7 +35,8 @@ export const UNKNOWN_RECORD = 'unknown';
  * where the file has them. Columns of 40 bytes a record; names are kept once, and maps in columns of their own.
  */
 export class RecordLog implements RecordObserver {
-  readonly bytesPerRecord = 40;
+  /** The columns, and what the tables' writers need for their order. */
+  readonly bytesPerRecord = 56;
   #size = 0;
   #nr = new Uint32Array(4096);
   #timeNs = new Float64Array(4096);

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import { BufferSource, type RecordingSource } from '../../src/bytes/byte-source.ts';
+import { Diagnostics } from '../../src/diagnostics.ts';
+import { type ReadProfileOptions, readProfile } from '../../src/read-profile.ts';
+import { MemoryBudget } from '../../src/session/memory-budget.ts';
+import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record } from '../support/perf-encoder.ts';
+
+const MIB = 2 ** 20;
+const ATTR: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] };
+/** More than one read of the walk, which asks once before each. */
+const SAMPLES = 400_000;
+
+function sized(sizeBytes: number | undefined, storedBytes?: number): RecordingSource {
+  return { name: 'x', sizeBytes, storedBytes, readAt: async () => 0, close: async () => {} };
+}
+
+describe('what a recording may need in memory', () => {
+  it('is 128 MiB and 32 times what it is stored in', () => {
+    const allowed = (128 + 32 * 2) * MIB;
+    for (const source of [sized(2 * MIB), sized(1000 * MIB, 2 * MIB)]) {
+      const budget = new MemoryBudget(source);
+      expect(budget.whyExceeded(allowed - 10, 10, 0)).toBeUndefined();
+      expect(budget.whyExceeded(allowed, 10, 0)).toContain('2097152 bytes that it is stored in');
+    }
+  });
+
+  it('follows what was read of a pipe, whose size nobody knows', () => {
+    const budget = new MemoryBudget(sized(undefined));
+    expect(budget.whyExceeded(160 * MIB, 0, 1 * MIB)).toBeUndefined();
+    expect(budget.whyExceeded(160 * MIB + 1, 0, 1 * MIB)).toBeDefined();
+  });
+
+  it('is a part of the memory that there is, and of the heap for what is objects', () => {
+    const budget = new MemoryBudget(sized(1000 * MIB), { bytes: 1000 * MIB, objectBytes: 100 * MIB });
+    expect(budget.whyExceeded(590 * MIB, 5 * MIB, 0)).toBeUndefined();
+    expect(budget.whyExceeded(590 * MIB, 15 * MIB, 0)).toContain('MiB of memory');
+    expect(budget.whyExceeded(10 * MIB, 65 * MIB, 0)).toContain('MiB of memory');
+  });
+});
+
+describe('a recording that needs more', () => {
+  const samples = encodeRecords(() => record.sample({ ip: 0x400123n, pid: 100, time: 5n }));
+
+  it.each([
+    ['samples that wait for older ones', false],
+    ['samples that are kept', true],
+  ])('ends where that shows: %s', async (_, keepSamples) => {
+    const { profile, diagnostics } = await read(samples, { keepSamples, availableMemory: { bytes: 12 * MIB, objectBytes: 12 * MIB } });
+    const taken = profile.events[0].samples;
+    expect(taken).toBeGreaterThan(0);
+    expect(taken).toBeLessThan(SAMPLES);
+    expect(profile.samples?.size ?? taken).toBe(taken);
+    const [loss] = diagnostics.list().filter(({ code }) => code === 'memory-limit');
+    expect(loss).toMatchObject({ severity: 'loss', count: 1 });
+    expect(loss.bytes).toBe((SAMPLES - taken) * 32);
+    expect(loss.firstOffset).toBe(samples.length - (loss.bytes ?? 0));
+  });
+
+  it('ends so in a pipe, too, where it is not known how much follows', async () => {
+    const bytes = encodePipe({ attrs: [ATTR], records: Array.from({ length: 1000 }, () => record.sample({ ip: 1n, pid: 1, time: 5n })) });
+    const records = bytes.subarray(bytes.length - 32 * 1000);
+    let position = 0;
+    const endless: RecordingSource = {
+      name: '-',
+      sizeBytes: undefined,
+      readAt: async (at, target) => {
+        position = at;
+        if (at < bytes.length) {
+          const part = bytes.subarray(at, at + target.length);
+          target.set(part);
+          return part.length;
+        }
+        const part = records.subarray((at - bytes.length) % records.length).subarray(0, target.length);
+        target.set(part);
+        return part.length;
+      },
+      close: async () => {},
+    };
+    const diagnostics = new Diagnostics();
+    const { profile } = await readProfile(endless, { availableMemory: { bytes: 12 * MIB, objectBytes: 12 * MIB } }, diagnostics);
+    expect(profile.events[0].samples).toBeGreaterThan(10_000);
+    expect(position).toBeLessThan(64 * MIB);
+    expect(diagnostics.count('memory-limit')).toBe(1);
+  });
+
+  it('ends where records that are no samples wait for their turn', async () => {
+    const comms = encodeRecords(() => record.comm({ pid: 100, comm: 'app' }, { sampleId: { pid: 100, tid: 100, time: 5n } }));
+    const { session, diagnostics } = await read(comms, { availableMemory: { bytes: 1000 * MIB, objectBytes: 20 * MIB } });
+    expect(diagnostics.count('memory-limit')).toBe(1);
+    expect(session.counts.total).toBeLessThan(SAMPLES / 2);
+  });
+
+  it('is read whole where there is room', async () => {
+    const { profile, diagnostics } = await read(samples, { keepSamples: true });
+    expect(profile.samples?.size).toBe(SAMPLES);
+    expect(diagnostics.hasLoss).toBe(false);
+  });
+});
+
+/** A file of the same record many times over. */
+function encodeRecords(make: () => RecordSpec): Uint8Array {
+  const one = encodeFile({ attrs: [ATTR], records: [make()] });
+  const header = new DataView(one.buffer, one.byteOffset);
+  const dataStart = Number(header.getBigUint64(40, true));
+  const recordBytes = Number(header.getBigUint64(48, true));
+  const bytes = new Uint8Array(dataStart + recordBytes * SAMPLES);
+  bytes.set(one.subarray(0, dataStart + recordBytes));
+  for (let done = recordBytes; done < recordBytes * SAMPLES; done *= 2)
+    bytes.copyWithin(dataStart + done, dataStart, Math.min(dataStart + done, bytes.length - done));
+  const view = new DataView(bytes.buffer);
+  view.setBigUint64(48, BigInt(recordBytes * SAMPLES), true);
+  return bytes;
+}
+
+async function read(bytes: Uint8Array, options: ReadProfileOptions) {
+  const diagnostics = new Diagnostics();
+  return { ...(await readProfile(new BufferSource(bytes), options, diagnostics)), diagnostics };
+}
