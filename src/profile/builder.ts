@@ -5,7 +5,7 @@ import { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } fro
 /** What a row takes in its columns and hash tables, and in the orders and trees that writers make of it. */
 const LOCATION_BYTES = 100;
 const STACK_BYTES = 60;
-const TOTAL_BYTES = 100;
+const TOTAL_BYTES = 200;
 const SAMPLE_BYTES = 64;
 
 /**

@@ -80,12 +80,16 @@ export interface ReplayParts {
   readonly periodRemainders: PeriodRemainders;
   /** Tells the filter what times count from, before it is first asked. @returns false as long as that is not known */
   readonly prepareFilter: () => boolean;
+  /** Whether there is memory for more stacks and totals. Asked once for many of them. */
+  readonly hasRoom: () => boolean;
 }
 
 /** About what a decoded record takes as an object: by itself, and for each byte that it had (names, lists of values). Observed: Node 20. */
 const OBJECT_BYTES = 160;
 const OBJECT_BYTES_PER_BYTE = 2;
 const TUPLE_BYTES = 20;
+/** How many new totals there are between two questions whether there is room for more. */
+const TOTALS_PER_QUESTION = 1 << 14;
 
 /**
  * Plays the records of a recording in the order of time: lets each take effect on the machine, and gives each sample the
@@ -106,6 +110,7 @@ export class Replay {
   readonly #offCpu: OffCpuTimes | undefined;
   readonly #periodRemainders: PeriodRemainders;
   readonly #prepareFilter: () => boolean;
+  readonly #hasRoom: () => boolean;
   readonly #readGrowth: ReadGrowth;
   /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
   readonly #surroundings = new TupleInterner(3);
@@ -118,6 +123,10 @@ export class Replay {
   readonly #waitingBytes: number[] = [];
   #allWaitingBytes = 0;
   #sampleCount = 0;
+  /** Pairs that {@link #totals} did not have, and whether any further ones are left out. */
+  #newTotals = 0;
+  #isFull = false;
+  #leftOutCount = 0;
   #lastObservedNr = -1;
   #isFilterReady = false;
 
@@ -135,12 +144,18 @@ export class Replay {
     this.#offCpu = parts.offCpu;
     this.#periodRemainders = parts.periodRemainders;
     this.#prepareFilter = parts.prepareFilter;
+    this.#hasRoom = parts.hasRoom;
     this.#readGrowth = new ReadGrowth(diagnostics);
   }
 
   /** Samples so far, before filters, group members counted each. */
   get sampleCount(): number {
     return this.#sampleCount;
+  }
+
+  /** Samples that were left out because there was no room for their stacks. */
+  get leftOutCount(): number {
+    return this.#leftOutCount;
   }
 
   /** About what the objects take that wait for their turn. */
@@ -203,13 +218,17 @@ export class Replay {
       last.surroundings = this.#surroundings.intern(row.event, tasks.taskOf(threadIndex), space.generation);
     }
     const total = this.#totalOf(row.chain, last.surroundings, row.event, threadIndex, space);
+    if (total < 0) {
+      this.#leftOutCount++;
+      return;
+    }
     const isOffCpuTime = this.#offCpu !== undefined && this.#events[row.event].isOffCpuTime;
     const sinkRow = this.#sink.sample(total, row.timeNs, row.cpu, isOffCpuTime ? 0 : row.period, row.ipLo, row.ipHi, row.detail);
     if (isOffCpuTime) this.#offCpu?.leave(row.tid, total, sinkRow, row.timeNs);
     else if (periodRemainder !== 0) this.#sink.addPeriod(total, sinkRow, periodRemainder);
   }
 
-  /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. */
+  /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. −1: there is no room for it. */
   #totalOf(chain: number, surroundings: number, event: number, threadIndex: number, space: AddressSpace): number {
     // hot
     if (this.#kernels.generation !== this.#kernelGeneration) {
@@ -218,6 +237,8 @@ export class Replay {
     }
     const known = this.#totals.find(chain + 1, surroundings);
     if (known >= 0) return known;
+    if (++this.#newTotals % TOTALS_PER_QUESTION === 0) this.#isFull ||= !this.#hasRoom();
+    if (this.#isFull) return -1;
     const stack = chain < 0 ? -1 : this.#frames.stackOf(chain, space);
     const total = this.#sink.internTotal(event, this.#tasks.taskOf(threadIndex), stack);
     this.#totals.set(chain + 1, surroundings, total);

@@ -119,6 +119,10 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #queue = new RecordQueue();
   readonly #sink: SessionSink;
   readonly #budget: MemoryBudget;
+  /** How much was read when that was last asked. */
+  #readBytes = 0;
+  /** Why there is no room for further stacks. */
+  #whyNoRoom: string | undefined;
   /** Of a directory's further files; undefined for a recording in one file. */
   readonly #partTimes: PartTimes | undefined;
   readonly #samples: SampleReader;
@@ -192,6 +196,11 @@ class Session implements RecordVisitor, SampleTaker {
       if (this.#clock.hasBase) filter.setBase(this.#clock.base, sampleTimes ?? notedSampleTimes(header.features));
       return this.#clock.hasBase;
     };
+    // What is delivered is still in the queue, but its place is being taken.
+    const hasRoom = (): boolean => {
+      this.#whyNoRoom = this.#whyExceeded(this.#queue.size * QUEUED_ROW_BYTES);
+      return this.#whyNoRoom === undefined;
+    };
     this.#replay = new Replay(
       {
         machine: this.#machine,
@@ -204,6 +213,7 @@ class Session implements RecordVisitor, SampleTaker {
         offCpu: this.#offCpu,
         periodRemainders,
         prepareFilter,
+        hasRoom,
       },
       diagnostics,
     );
@@ -252,11 +262,16 @@ class Session implements RecordVisitor, SampleTaker {
   }
 
   whyFull(readBytes: number): string | undefined {
+    this.#readBytes = readBytes;
     // What waits will be kept, too.
-    const queued = this.#queue.size * (QUEUED_ROW_BYTES + this.#sink.bytesPerSample);
+    return this.#whyExceeded(this.#queue.size * (QUEUED_ROW_BYTES + this.#sink.bytesPerSample));
+  }
+
+  /** See {@link MemoryBudget.whyExceeded}. @param queuedBytes what the queue stands for */
+  #whyExceeded(queuedBytes: number): string | undefined {
     const observed = this.#nr * (this.#observer?.bytesPerRecord ?? 0);
-    const columnBytes = queued + observed + this.#chains.heldBytes + this.#replay.heldBytes + this.#sink.heldBytes;
-    return this.#budget.whyExceeded(columnBytes, this.#replay.heldObjectBytes + this.#machine.heldObjectBytes, readBytes);
+    const columnBytes = queuedBytes + observed + this.#chains.heldBytes + this.#replay.heldBytes + this.#sink.heldBytes;
+    return this.#budget.whyExceeded(columnBytes, this.#replay.heldObjectBytes + this.#machine.heldObjectBytes, this.#readBytes);
   }
 
   finish(): SessionResult {
@@ -281,6 +296,10 @@ class Session implements RecordVisitor, SampleTaker {
     if (this.#olderCount > 0) {
       const message = 'samples stand behind newer ones and stay there: they alone have times (no sample_id_all), and what they belong to stands before them';
       this.#diagnostics.add('file-order', 'info', message, undefined, this.#olderCount);
+    }
+    if (this.#replay.leftOutCount > 0) {
+      const message = `samples were left out whose stacks had not been met before: ${this.#whyNoRoom}`;
+      this.#diagnostics.add('memory-limit-stacks', 'loss', message, undefined, this.#replay.leftOutCount);
     }
     if (this.#queue.lateCount > 0) {
       this.#diagnostics.add('out-of-order', 'info', 'records came after newer ones of an earlier round had been handled', undefined, this.#queue.lateCount);

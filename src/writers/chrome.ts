@@ -48,6 +48,8 @@ const MAX_DEPTH = 2000;
 /** Generous guesses for `auto`, which need not be exact: a sample and a node of the samples for Perfetto. */
 const SAMPLE_BYTES = 12;
 const NODE_BYTES = 160;
+/** No bar is written in less: all keys, and the shortest name and numbers. */
+const MIN_BAR_BYTES = 68;
 
 /** Everything that the writing of one trace needs. */
 interface Trace {
@@ -114,7 +116,8 @@ function chooseStyle(trace: Trace, maxBytes: number): 'events' | 'profile' {
   let bytes = samples.size * SAMPLE_BYTES;
   for (const [index, track] of tracks.tracks.entries()) {
     const { placed, nodeAt } = layOut(trace, track);
-    spans.build(placed, nodeAt);
+    // Deep stacks that take turns have a bar for every frame of every sample: those are not even laid out.
+    if (!spans.build(placed, nodeAt, (maxBytes - bytes) / MIN_BAR_BYTES)) return 'profile';
     bytes += events.measure(spans, tracks.processes[track.process].pid, track.tid);
     for (let bar = 0; bar < spans.size; bar++) {
       const node = spans.node[bar];

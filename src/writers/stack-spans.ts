@@ -25,8 +25,13 @@ export class StackSpans {
     return this.#size;
   }
 
-  /** Replaces the bars by those of a track. @param nodeAt node of the frame tree, by position in `placed` */
-  build(placed: PlacedSamples, nodeAt: (position: number) => number): void {
+  /**
+   * Replaces the bars by those of a track.
+   * @param nodeAt node of the frame tree, by position in `placed`
+   * @param maxBars gives up beyond so many, which leaves the track half built
+   * @returns whether the track was built
+   */
+  build(placed: PlacedSamples, nodeAt: (position: number) => number, maxBars = Number.POSITIVE_INFINITY): boolean {
     // hot
     const { startUs, endUs } = placed;
     const open = this.#open;
@@ -39,6 +44,7 @@ export class StackSpans {
       const common = startUs[i] === lastEnd ? this.#commonDepth(lastNode, node) : 0;
       while (depth > common) this.endUs[open[--depth]] = lastEnd;
       const wanted = this.#tree.depth(node);
+      if (this.#size + wanted - common > maxBars) return false;
       this.#reserve(this.#size + wanted - common);
       let caller = node;
       for (let level = wanted - 1; level >= common; level--) {
@@ -54,6 +60,7 @@ export class StackSpans {
       lastEnd = endUs[i];
     }
     while (depth > 0) this.endUs[open[--depth]] = lastEnd;
+    return true;
   }
 
   #commonDepth(a: number, b: number): number {

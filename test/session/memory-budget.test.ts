@@ -90,6 +90,17 @@ describe('a recording that needs more', () => {
     expect(session.counts.total).toBeLessThan(SAMPLES / 2);
   });
 
+  it('has no stacks and totals beyond what there is room for', async () => {
+    let address = 0n;
+    const bytes = encodeFile({ attrs: [ATTR], records: Array.from({ length: 40_000 }, () => record.sample({ ip: ++address, pid: 100, time: 5n })) });
+    const { profile, diagnostics } = await read(bytes, { availableMemory: { bytes: 11 * MIB, objectBytes: 11 * MIB } });
+    const leftOut = diagnostics.count('memory-limit-stacks');
+    expect(leftOut).toBeGreaterThan(0);
+    expect(profile.totals.size).toBeGreaterThan(10_000);
+    expect(profile.events[0].samples + leftOut).toBe(40_000);
+    expect(diagnostics.hasLoss).toBe(true);
+  });
+
   it('is read whole where there is room', async () => {
     const { profile, diagnostics } = await read(samples, { keepSamples: true });
     expect(profile.samples?.size).toBe(SAMPLES);
