@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 
@@ -50,6 +50,11 @@ const imports = files.flatMap((file) => importsOf(textOf(file)).map((specifier):
 /** What a module's text imports: statically, for the types alone, by `export … from`, by `import()`. */
 function importsOf(text: string): string[] {
   return [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map((match) => match[1]);
+}
+
+/** The files that import one. */
+function importersOf(file: string): string[] {
+  return imports.filter((one) => one.specifier.startsWith('.') && join(dirname(one.file), one.specifier).split(sep).join('/') === file).map((one) => one.file);
 }
 
 function roomOf(file: string): string {
@@ -141,9 +146,14 @@ test('each of the terminal’s streams has one place that writes to it, and make
 
 describe('what a recording says', () => {
   test('starts no program and becomes no code', () => {
-    const runs = imports.filter(({ specifier }) => /^(node:)?(child_process|vm|worker_threads|cluster)$/.test(specifier)).map(({ file }) => file);
+    const runs = imports.filter(({ specifier }) => /^(node:)?(child_process|vm|cluster)$/.test(specifier)).map(({ file }) => file);
     const evaluates = files.filter((file) => /\beval\(|\bnew Function\(/.test(textOf(file)));
     expect([...runs, ...evaluates]).toEqual([]);
+    // The program itself runs in a thread; what it runs there stands in its own text.
+    const threads = files.filter((file) => /\bnew Worker\(/.test(textOf(file)));
+    expect(threads).toEqual(['host/work-thread.ts']);
+    expect(importersOf('host/work-thread.ts')).toEqual(['cli/entry.ts']);
+    expect(textOf('cli/entry.ts')).toContain("runInThread(new URL('./worker.js', import.meta.url)");
   });
 
   test('names no file that is written: only outputs are, a temporary file that has no name, and the hex digits of build ids in a cache', () => {

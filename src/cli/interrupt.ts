@@ -1,6 +1,5 @@
+import { endBySignal, listenToSignals } from '../host/signals.ts';
 import { removeUnfinished } from '../host/unfinished-files.ts';
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Runs `work`; a signal that ends the program in the meantime first lets `cleanUp` take back what was begun. The
@@ -18,12 +17,9 @@ export async function cleaningUpOnSignals<T>(cleanUp: () => void, work: () => Pr
     cleanUp();
     removeUnfinished();
     stopListening();
-    process.kill(process.pid, signal);
+    endBySignal(signal);
   };
-  const stopListening = (): void => {
-    for (const signal of SIGNALS) process.off(signal, onSignal);
-  };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  const stopListening = await listenToSignals(onSignal, spare !== undefined);
   try {
     return await work();
   } finally {

@@ -12,6 +12,7 @@ import { type CommitOptions, type InPlaceOutput, isWritableFile, OutputCommit, t
 import { targetOf } from './output-target.ts';
 import { absolutePath, systemPath } from './system-path.ts';
 import { temporaryPath } from './temporary-path.ts';
+import { forgetUnfinished, noteUnfinished } from './unfinished-files.ts';
 
 const openDescriptor = promisify(open);
 
@@ -67,6 +68,8 @@ export class OutputStage {
   async commit(): Promise<readonly InPlaceOutput[]> {
     for (const compressor of this.#compressors) await compressor.end();
     await this.#closeFiles();
+    // From here on, only the commit itself can take back what it has done.
+    for (const { temporary } of this.#staged) forgetUnfinished(temporary);
     this.#commit = new OutputCommit(this.#staged, this.#options);
     const inPlace = await this.#commit.run();
     this.#removeTemporaries();
@@ -77,7 +80,10 @@ export class OutputStage {
   async discard(): Promise<void> {
     for (const compressor of this.#compressors) await compressor.destroy();
     await this.#closeFiles().catch(() => {});
-    for (const { temporary } of this.#staged.splice(0)) await rm(systemPath(temporary), { recursive: true, force: true }).catch(() => {});
+    for (const { temporary } of this.#staged.splice(0)) {
+      await rm(systemPath(temporary), { recursive: true, force: true }).catch(() => {});
+      forgetUnfinished(temporary);
+    }
   }
 
   /** As {@link discard}, at once: for a process that a signal ends. In the middle of {@link commit}, outputs become what they were. */
@@ -106,6 +112,7 @@ export class OutputStage {
     const target = targetOf(path);
     const temporary = temporaryPath(dirname(target));
     this.#staged.push({ temporary, target, name: path, isDirectory: true, inPlace: undefined });
+    noteUnfinished(temporary);
     create(path, () => mkdirSync(systemPath(temporary)));
     return async (fileName) => {
       const name = join(path, fileName);
@@ -137,6 +144,7 @@ export class OutputStage {
    */
   #create(staged: StagedPath, existing: Stats | undefined): number {
     this.#staged.push(staged);
+    noteUnfinished(staged.temporary);
     try {
       // At once, not in a thread: a signal must find every file that was made. Until it has the mode of the other, it is for nobody else.
       const make = (): number => openSync(systemPath(staged.temporary), 'wx', existing === undefined ? 0o666 : 0o600);
@@ -148,6 +156,7 @@ export class OutputStage {
       return descriptor;
     } catch (error) {
       this.#staged.pop();
+      forgetUnfinished(staged.temporary);
       throw error;
     }
   }

@@ -1,15 +1,28 @@
 import { rmSync } from 'node:fs';
+import { tellSupervisor } from './signals.ts';
+import { systemPath } from './system-path.ts';
 
 const unfinished = new Set<string>();
 
-/** Notes a file that is being written, until what is returned is called: a signal in the meantime removes it. */
+/**
+ * Notes a file or directory that is about to be made: a signal removes it, until it is forgotten.
+ * @returns {@link forgetUnfinished} of it
+ */
 export function noteUnfinished(path: string): () => void {
   unfinished.add(path);
-  return () => unfinished.delete(path);
+  // Before it is made: this thread may never come to it again.
+  tellSupervisor({ kind: 'unfinished', path, isOver: false });
+  return () => forgetUnfinished(path);
 }
 
-/** Removes all files that are being written, at once: for a process that a signal ends. */
+/** Has a signal leave a file or directory that was noted: it is complete, or removed. */
+export function forgetUnfinished(path: string): void {
+  unfinished.delete(path);
+  tellSupervisor({ kind: 'unfinished', path, isOver: true });
+}
+
+/** Removes all that is being written, at once: for a process that a signal ends. */
 export function removeUnfinished(): void {
-  for (const path of unfinished) rmSync(path, { force: true });
+  for (const path of unfinished) rmSync(systemPath(path), { recursive: true, force: true });
   unfinished.clear();
 }

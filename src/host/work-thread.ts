@@ -1,0 +1,102 @@
+import { rmSync } from 'node:fs';
+import { SHARE_ENV, Worker } from 'node:worker_threads';
+import { systemPath } from './system-path.ts';
+import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** How long the working thread has to take back what it has begun. It does so at once, unless it is in the middle of a long loop. */
+const GRACE_MS = 500;
+
+/**
+ * Runs a module in a thread of its own, while this thread does nothing but hear signals. Node tells a thread of a signal only when it comes
+ * back to its event loop, and sorting, inflating or parsing can keep it from there for many seconds.
+ *
+ * A signal is passed on to the working thread, which takes back what it has begun. Where it does not answer soon, the files that it has noted
+ * are removed here. Either way the program ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
+ * @param args what the module finds behind the first two of `process.argv`
+ * @returns the status that it has reported
+ * @throws what the module has thrown at nobody; ERR_WORKER_OUT_OF_MEMORY where its heap was too small
+ */
+export function runInThread(module: URL, args: readonly string[]): Promise<number> {
+  const worker = new Worker(module, { argv: [...args], env: SHARE_ENV });
+  return new Promise((resolve, reject) => {
+    let status = 1;
+    const supervisor = new Supervisor((message) => worker.postMessage(message));
+    worker.on('message', (message: WorkMessage) => {
+      if (message.kind === 'done') status = message.status;
+      else supervisor.take(message);
+    });
+    worker.on('error', (error) => {
+      supervisor.removeUnfinished();
+      reject(error);
+    });
+    worker.on('exit', () => {
+      supervisor.stopListening();
+      resolve(status);
+    });
+  });
+}
+
+/** Hears signals on behalf of the working thread. */
+class Supervisor {
+  readonly #tellWork: (message: SupervisorMessage) => void;
+  readonly #unfinished = new Set<string>();
+  #sparesFirstInterrupt = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(tellWork: (message: SupervisorMessage) => void) {
+    this.#tellWork = tellWork;
+  }
+
+  take(message: Exclude<WorkMessage, { kind: 'done' }>): void {
+    switch (message.kind) {
+      case 'listen':
+        this.#sparesFirstInterrupt = message.sparesFirstInterrupt;
+        for (const signal of SIGNALS) process.on(signal, this.#onSignal);
+        this.#tellWork({ kind: 'listening' });
+        break;
+      case 'unlisten':
+        this.stopListening();
+        break;
+      case 'unfinished':
+        if (message.isOver) this.#unfinished.delete(message.path);
+        else this.#unfinished.add(message.path);
+        break;
+      case 'end-by':
+        this.#endBy(message.signal);
+        break;
+    }
+  }
+
+  stopListening(): void {
+    clearTimeout(this.#timer);
+    for (const signal of SIGNALS) process.off(signal, this.#onSignal);
+  }
+
+  removeUnfinished(): void {
+    for (const path of this.#unfinished) {
+      try {
+        rmSync(systemPath(path), { recursive: true, force: true });
+      } catch {
+        // The program ends all the same.
+      }
+    }
+  }
+
+  readonly #onSignal = (signal: NodeJS.Signals): void => {
+    this.#tellWork({ kind: 'signal', signal });
+    if (signal === 'SIGINT' && this.#sparesFirstInterrupt) {
+      this.#sparesFirstInterrupt = false;
+      return;
+    }
+    this.#timer ??= setTimeout(() => {
+      this.removeUnfinished();
+      this.#endBy(signal);
+    }, GRACE_MS);
+  };
+
+  #endBy(signal: NodeJS.Signals): void {
+    this.stopListening();
+    process.kill(process.pid, signal);
+  }
+}

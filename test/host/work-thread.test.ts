@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
+let dir: string;
+
+/** A program that supervises a thread, which writes a file and does as its argument says. */
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'perfconv-thread-'));
+  writeFileSync(
+    join(dir, 'entry.ts'),
+    `import { runInThread } from ${JSON.stringify(source('host/work-thread.ts'))};
+     process.exitCode = await runInThread(new URL('./work.mjs', import.meta.url), process.argv.slice(2)).catch((error) => (console.error(error.code), 77));`,
+  );
+  writeFileSync(
+    join(dir, 'work.ts'),
+    `import { parentPort } from 'node:worker_threads';
+     import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
+     import { cleaningUpOnSignals } from ${JSON.stringify(source('cli/interrupt.ts'))};
+     import { hearSignalsThrough, tellSupervisor } from ${JSON.stringify(source('host/signals.ts'))};
+     import { noteUnfinished } from ${JSON.stringify(source('host/unfinished-files.ts'))};
+     hearSignalsThrough(parentPort);
+     const how = process.argv[2];
+     const status = await cleaningUpOnSignals(() => writeSync(2, 'cleaned up'), async () => {
+       const isOver = noteUnfinished('unfinished');
+       mkdirSync('unfinished');
+       writeFileSync('unfinished/file', '');
+       if (how === 'over') { isOver(); writeSync(1, 'ready'); for (;;); }
+       writeSync(1, 'ready');
+       if (how === 'busy') for (;;);
+       if (how === 'wait') await new Promise((resolve) => setTimeout(resolve, 60_000));
+       if (how === 'heap') for (const all = []; ; ) all.push(new Array(1000).fill({}));
+       if (how === 'throw') throw new TypeError('thrown');
+       isOver();
+       return 3;
+     }, how === 'busy-pipe' ? () => {} : undefined);
+     tellSupervisor({ kind: 'done', status });`,
+  );
+  for (const name of ['entry', 'work']) {
+    await build({ input: join(dir, `${name}.ts`), external: [/^node:/], platform: 'node', output: { file: join(dir, `${name}.mjs`), format: 'esm' } });
+  }
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+async function run(how: string, signal?: NodeJS.Signals, flags: readonly string[] = []) {
+  const cwd = mkdtempSync(join(dir, 'cwd-'));
+  const child = spawn(process.execPath, [...flags, join(dir, 'entry.mjs'), how], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk));
+  if (signal !== undefined) {
+    await once(child.stdout, 'data');
+    child.kill(signal);
+  }
+  const [status, endedBy] = await once(child, 'close');
+  return { status, endedBy, stderr, left: readdirSync(cwd) };
+}
+
+describe.skipIf(process.platform === 'win32')('a thread that works under supervision', () => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('takes back what it has begun when %s comes, if it comes to its event loop', async (signal) => {
+    expect(await run('wait', signal)).toEqual({ status: null, endedBy: signal, stderr: 'cleaned up', left: [] });
+  });
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('never comes to its event loop: %s removes what it was writing, and ends the program', async (signal) => {
+    expect(await run('busy', signal)).toEqual({ status: null, endedBy: signal, stderr: '', left: [] });
+  });
+
+  test('keeps what it has finished', async () => {
+    expect(await run('over', 'SIGINT')).toMatchObject({ endedBy: 'SIGINT', left: ['unfinished'] });
+  });
+
+  test('ends with its own status', async () => {
+    expect(await run('end')).toEqual({ status: 3, endedBy: null, stderr: '', left: ['unfinished'] });
+  });
+
+  test('leaves nothing when it throws or has no memory left', async () => {
+    expect(await run('throw')).toMatchObject({ status: 77, left: [] });
+    expect(await run('heap', undefined, ['--max-old-space-size=40'])).toMatchObject({ status: 77, stderr: 'ERR_WORKER_OUT_OF_MEMORY\n', left: [] });
+  });
+});
