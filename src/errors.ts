@@ -8,9 +8,10 @@ import { printable } from './printable.ts';
  * - `damaged`: a structure that everything else hangs on (header, attr) is broken
  * - `io`: the operating system refused (missing file, permission, disk full)
  * - `no-samples`: the recording holds no sample, or none that the filters leave
+ * - `limit`: there is not enough memory
  * - `usage`: options that contradict each other
  */
-export type PerfconvErrorCode = 'not-perf-data' | 'unsupported' | 'damaged' | 'io' | 'no-samples' | 'usage';
+export type PerfconvErrorCode = 'not-perf-data' | 'unsupported' | 'damaged' | 'io' | 'no-samples' | 'limit' | 'usage';
 
 /** Where in the input an error was found. */
 export interface ErrorPlace {

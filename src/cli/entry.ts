@@ -6,16 +6,22 @@ import { EXIT_FAILED } from './terminal.ts';
 const SHORT_WORK = ['--version', '--get-completions', 'completion'];
 
 const args = withTheirBytes(process.argv.slice(2));
-if (SHORT_WORK.includes(args[0])) {
-  const { main } = await import('./main.ts');
-  process.exitCode = await main(args, process);
-} else {
-  process.exitCode = await runInThread(new URL('./worker.js', import.meta.url), args).catch((error: NodeJS.ErrnoException) => {
-    const isHeapFull = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    const text = isHeapFull
-      ? 'there is not enough memory; NODE_OPTIONS=--max-old-space-size=MiB gives more'
-      : `internal error, please report it: ${error.stack}`;
+process.exitCode = (SHORT_WORK.includes(args[0]) ? undefined : await runWorker()) ?? (await runHere());
+
+/** @returns undefined where no thread can be started */
+async function runWorker(): Promise<number | undefined> {
+  try {
+    return await runInThread(new URL('./worker.js', import.meta.url), args);
+  } catch (error) {
+    const { code, stack = String(error) } = error as NodeJS.ErrnoException;
+    const isHeapFull = code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const text = isHeapFull ? 'there is not enough memory; NODE_OPTIONS=--max-old-space-size=MiB gives more' : `internal error, please report it: ${stack}`;
     process.stderr.write(`perfconv: ${text}\n`);
     return EXIT_FAILED;
-  });
+  }
+}
+
+async function runHere(): Promise<number> {
+  const { main } = await import('./main.ts');
+  return main(args, process);
 }

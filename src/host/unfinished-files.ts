@@ -23,6 +23,12 @@ export function forgetUnfinished(path: string): void {
 
 /** Removes all that is being written, at once: for a process that a signal ends. */
 export function removeUnfinished(): void {
-  for (const path of unfinished) rmSync(systemPath(path), { recursive: true, force: true });
+  for (const path of unfinished) {
+    try {
+      rmSync(systemPath(path), { recursive: true, force: true });
+    } catch {
+      // The process ends all the same.
+    }
+  }
   unfinished.clear();
 }

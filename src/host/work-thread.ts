@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { systemPath } from './system-path.ts';
 import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
@@ -6,6 +6,8 @@ import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** How long the working thread has to take back what it has begun. It does so at once, unless it is in the middle of a long loop. */
 const GRACE_MS = 500;
+/** What a second heap sets aside at most, as far as is known; an engine that gets less ends the process. Observed: Node 20 needs between 1 and 3 GB. */
+const ADDRESS_SPACE_BYTES = 4 * 2 ** 30;
 
 /**
  * Runs a module in a thread of its own, while this thread does nothing but hear signals. Node tells a thread of a signal only when it comes
@@ -14,11 +16,12 @@ const GRACE_MS = 500;
  * A signal is passed on to the working thread, which takes back what it has begun. Where it does not answer soon, the files that it has noted
  * are removed here. Either way the program ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
  * @param args what the module finds behind the first two of `process.argv`
- * @returns the status that it has reported
+ * @returns the status that it has reported; undefined where this process may start no thread, and nothing was done
  * @throws what the module has thrown at nobody; ERR_WORKER_OUT_OF_MEMORY where its heap was too small
  */
-export function runInThread(module: URL, args: readonly string[]): Promise<number> {
-  const worker = new Worker(module, { argv: [...args], env: SHARE_ENV });
+export async function runInThread(module: URL, args: readonly string[]): Promise<number | undefined> {
+  const worker = startThread(module, args);
+  if (worker === undefined) return undefined;
   return new Promise((resolve, reject) => {
     let status = 1;
     const supervisor = new Supervisor((message) => worker.postMessage(message));
@@ -35,6 +38,27 @@ export function runInThread(module: URL, args: readonly string[]): Promise<numbe
       resolve(status);
     });
   });
+}
+
+function startThread(module: URL, args: readonly string[]): Worker | undefined {
+  if (!hasRoomForThread()) return undefined;
+  try {
+    return new Worker(module, { argv: [...args], env: SHARE_ENV });
+  } catch (error) {
+    // Under Node's permission model, without --allow-worker.
+    if ((error as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED') return undefined;
+    throw error;
+  }
+}
+
+/** Whether the address space is as large as two heaps may need (`ulimit -v`). Source: proc_pid_limits(5). */
+function hasRoomForThread(): boolean {
+  try {
+    const limit = /^Max address space +(\d+) /m.exec(readFileSync('/proc/self/limits', 'latin1'));
+    return limit === null || Number(limit[1]) >= ADDRESS_SPACE_BYTES;
+  } catch {
+    return true; // No Linux.
+  }
 }
 
 /** Hears signals on behalf of the working thread. */

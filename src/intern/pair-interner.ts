@@ -1,4 +1,4 @@
-import { grown } from './growable.ts';
+import { allocated, grown } from './growable.ts';
 
 const MAX_LOAD = 0.6;
 /** Words of a slot: the pair, the index, and one unused so that a slot never straddles cache lines. */
@@ -69,7 +69,7 @@ export class PairInterner {
 
   #rehash(): void {
     const mask = this.#mask * 2 + 1;
-    const slots = new Int32Array((mask + 1) * SLOT_WORDS).fill(-1);
+    const slots = allocated(Int32Array, (mask + 1) * SLOT_WORDS).fill(-1);
     for (let index = 0; index < this.#size; index++) {
       let slot = hashPair(this.first[index], this.second[index]) & mask;
       while (slots[slot * SLOT_WORDS + 2] >= 0) slot = (slot + 1) & mask;

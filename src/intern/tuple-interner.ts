@@ -1,3 +1,5 @@
+import { allocated, grown } from './growable.ts';
+
 /** Keeps a table below this share of its slots, so that probe sequences stay short. */
 const MAX_LOAD = 0.6;
 
@@ -77,9 +79,7 @@ export class TupleInterner {
     const index = this.#size++;
     const { arity } = this;
     if (this.#size * arity > this.words.length) {
-      const larger = new Uint32Array(this.words.length * 2);
-      larger.set(this.words);
-      this.words = larger;
+      this.words = grown(this.words, this.words.length + 1);
     }
     const at = index * arity;
     this.words[at] = a;
@@ -92,7 +92,7 @@ export class TupleInterner {
   }
 
   #rehash(): void {
-    const slots = new Int32Array(this.#slots.length * 2).fill(-1);
+    const slots = allocated(Int32Array, this.#slots.length * 2).fill(-1);
     const mask = slots.length - 1;
     const { arity, words } = this;
     for (let index = 0; index < this.#size; index++) {

@@ -1,5 +1,5 @@
 import type { ByteView } from '../bytes/byte-view.ts';
-import { grown } from '../intern/growable.ts';
+import { allocated, grown } from '../intern/growable.ts';
 import * as abi from '../perfdata/constants.ts';
 
 const MAX_LOAD = 0.6;
@@ -186,7 +186,7 @@ export class CallchainTable {
 
   #rehash(): void {
     const old = this.#slots;
-    const slots = new Int32Array(old.length * 2).fill(-1);
+    const slots = allocated(Int32Array, old.length * 2).fill(-1);
     this.#mask = this.#mask * 2 + 1;
     for (let from = 0; from < old.length; from += SLOT_WORDS) {
       if (old[from + 1] < 0) continue;

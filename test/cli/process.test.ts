@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ensureBuilt, startCli } from '../support/built-cli.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/perf-encoder.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
 const bin = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
@@ -66,6 +67,21 @@ describe.skipIf(process.platform === 'win32')('signals', () => {
     child.kill('SIGINT');
     expect(await ended()).toMatchObject({ status: null, signal: 'SIGINT', stderr: '' });
     expect(readdirSync(dir).sort()).toEqual(['perf.data', 'pipe']);
+  });
+
+  test('a signal in the middle of long work ends it soon, and nothing is left', async () => {
+    // Each sample has a stack of its own, and all of them wait for their turn: sorting and writing take a second or more.
+    const one = record.sample({ pid: 100, ip: 0x123n, time: 5n, callchain: Array.from({ length: 30 }, (_, i) => BigInt(0x1000 + i)) });
+    writeFileSync(join(dir, 'perf.data'), longRecording(one, 200_000));
+    const { child, ended } = startCli(['-q', '-o', 'new.folded', '-t', 'script', '-o', 'new.txt', 'perf.data'], dir);
+    while (readdirSync(dir).length < 3) await delay(5);
+    await delay(300);
+    const before = performance.now();
+    child.kill('SIGTERM');
+    expect(await ended()).toMatchObject({ status: null, signal: 'SIGTERM', stderr: '' });
+    expect(readdirSync(dir)).toEqual(['perf.data']);
+    // A second, on a machine that has something else to do.
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   test.each(['SIGTERM', 'SIGHUP'] as const)('%s in the middle leaves nothing, and the program ends by it', async (signal) => {
@@ -288,6 +304,25 @@ describe.skipIf(process.platform === 'win32')('what the system refuses is no err
     expect(run('perfconv report -q perf.data', { uid: 54321, gid: 54321 })).toMatchObject({ status: 0, stderr: '' });
   });
 });
+/** A file of so many samples, each with a leaf of its own. */
+function longRecording(sample: RecordSpec, count: number): Uint8Array {
+  const attr: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'callchain'], flags: ['sampleIdAll'] };
+  const one = encodeFile({ attrs: [attr], records: [sample] });
+  const header = new DataView(one.buffer, one.byteOffset);
+  const start = Number(header.getBigUint64(40, true));
+  const size = Number(header.getBigUint64(48, true));
+  const bytes = new Uint8Array(start + size * count);
+  bytes.set(one.subarray(0, start));
+  const view = new DataView(bytes.buffer);
+  view.setBigUint64(48, BigInt(size * count), true);
+  for (let i = 0; i < count; i++) {
+    bytes.set(one.subarray(start, start + size), start + i * size);
+    // The address of the sample, and the chain's first entry: behind header, ip, tid, time and the number of entries.
+    view.setBigUint64(start + i * size + 8, BigInt(i), true);
+    view.setBigUint64(start + i * size + 40, BigInt(i), true);
+  }
+  return bytes;
+}
 
 /** Waits until a process has our handlers. Node itself has one for SIGINT, but none for SIGHUP. Source: proc_pid_status(5), SigCgt. */
 async function listening(pid: number): Promise<void> {

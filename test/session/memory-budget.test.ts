@@ -3,7 +3,7 @@ import { BufferSource, type RecordingSource } from '../../src/bytes/byte-source.
 import { Diagnostics } from '../../src/diagnostics.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/read-profile.ts';
 import { MemoryBudget } from '../../src/session/memory-budget.ts';
-import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record } from '../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 
 const MIB = 2 ** 20;
 const ATTR: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] };
@@ -99,6 +99,22 @@ describe('a recording that needs more', () => {
     expect(profile.totals.size).toBeGreaterThan(10_000);
     expect(profile.events[0].samples + leftOut).toBe(40_000);
     expect(diagnostics.hasLoss).toBe(true);
+  });
+
+  it('ends inside compressed records, a few of which can hold everything', async () => {
+    const recordBytes = [...encodeRecord(record.sample({ ip: 1n, pid: 1, time: 5n }), [ATTR])];
+    const block = Array.from({ length: 1000 }, () => recordBytes).flat();
+    const header = (block.length << 3) >>> 0;
+    const blocks = Array.from({ length: 2 }, () => [header & 0xff, (header >> 8) & 0xff, (header >> 16) & 0xff, ...block]).flat();
+    const start = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
+    const rest = [...start, ...Array.from({ length: 50 }, () => blocks).flat()];
+    const cut: Uint8Array[] = [];
+    for (let at = 0; at < rest.length; at += 60_000) cut.push(Uint8Array.from(rest.slice(at, at + 60_000)));
+    const bytes = encodeFile({ attrs: [ATTR], records: cut.map((piece) => toolRecords.compressed(piece)) });
+    const { profile, diagnostics } = await read(bytes, { availableMemory: { bytes: 2 * MIB, objectBytes: 2 * MIB } });
+    expect(diagnostics.count('memory-limit')).toBe(1);
+    expect(profile.events[0].samples).toBeGreaterThan(0);
+    expect(profile.events[0].samples).toBeLessThan(50_000);
   });
 
   it('is read whole where there is room', async () => {
