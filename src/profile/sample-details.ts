@@ -40,9 +40,9 @@ export class SampleDetails {
     return this.#size;
   }
 
-  /** Bytes that the columns take. */
+  /** Bytes that the columns take. Those of variable length count twice: each is by far the largest one where there is much of it, and is copied as it grows. */
   get heldBytes(): number {
-    return this.#size * ROW_BYTES + this.#valueWords * 4 + this.#branchCount * WORDS_PER_BRANCH * 4 + this.#byteCount;
+    return this.#size * ROW_BYTES + 2 * (this.#valueWords * 4 + this.#branchCount * WORDS_PER_BRANCH * 4 + this.#byteCount);
   }
 
   /** Begins a row. @param misc the record's misc field @returns the row's index */
