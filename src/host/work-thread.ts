@@ -67,6 +67,8 @@ class Supervisor {
   readonly #unfinished = new Set<string>();
   #sparesFirstInterrupt = false;
   #timer: NodeJS.Timeout | undefined;
+  /** The signal that was passed on and has not been answered. */
+  #pending: NodeJS.Signals | undefined;
 
   constructor(tellWork: (message: SupervisorMessage) => void) {
     this.#tellWork = tellWork;
@@ -81,6 +83,8 @@ class Supervisor {
         break;
       case 'unlisten':
         this.stopListening();
+        // It came too late to interrupt that work, but there may be more.
+        if (this.#pending !== undefined) this.#endBy(this.#pending);
         break;
       case 'unfinished':
         if (message.isOver) this.#unfinished.delete(message.path);
@@ -113,6 +117,7 @@ class Supervisor {
       this.#sparesFirstInterrupt = false;
       return;
     }
+    this.#pending ??= signal;
     this.#timer ??= setTimeout(() => {
       this.removeUnfinished();
       this.#endBy(signal);

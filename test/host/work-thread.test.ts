@@ -34,12 +34,14 @@ beforeAll(async () => {
        if (how === 'over') { isOver(); writeSync(1, 'ready'); for (;;); }
        writeSync(1, 'ready');
        if (how === 'busy') for (;;);
+       if (how === 'late') for (const end = Date.now() + 250; Date.now() < end; );
        if (how === 'wait') await new Promise((resolve) => setTimeout(resolve, 60_000));
        if (how === 'heap') for (const all = []; ; ) all.push(new Array(1000).fill({}));
        if (how === 'throw') throw new TypeError('thrown');
        isOver();
        return 3;
      }, how === 'busy-pipe' ? () => {} : undefined);
+     if (how === 'late') await new Promise((resolve) => setTimeout(resolve, 60_000));
      tellSupervisor({ kind: 'done', status });`,
   );
   for (const name of ['entry', 'work']) {
@@ -68,6 +70,10 @@ describe.skipIf(process.platform === 'win32')('a thread that works under supervi
 
   test.each(['SIGINT', 'SIGTERM'] as const)('never comes to its event loop: %s removes what it was writing, and ends the program', async (signal) => {
     expect(await run('busy', signal)).toEqual({ status: null, endedBy: signal, stderr: '', left: [] });
+  });
+
+  test('is ended between two pieces of work by a signal that came at the end of the first', async () => {
+    expect(await run('late', 'SIGINT')).toMatchObject({ endedBy: 'SIGINT', left: ['unfinished'] });
   });
 
   test('keeps what it has finished', async () => {
