@@ -11,13 +11,13 @@ const ADDRESS_SPACE_BYTES = 4 * 2 ** 30;
 
 /**
  * Runs a module in a thread of its own, while this thread does nothing but hear signals. Node tells a thread of a signal only when it comes
- * back to its event loop, and sorting, inflating or parsing can keep it from there for many seconds.
+ * back to its event loop, and sorting, decompressing or parsing can keep it away for many seconds.
  *
  * A signal is passed on to the working thread, which takes back what it has begun. Where it does not answer soon, the files that it has noted
  * are removed here. Either way the program ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
  * @param args what the module finds behind the first two of `process.argv`
  * @returns the status that it has reported; undefined where this process may start no thread, and nothing was done
- * @throws what the module has thrown at nobody; ERR_WORKER_OUT_OF_MEMORY where its heap was too small
+ * @throws what the module did not catch; ERR_WORKER_OUT_OF_MEMORY where its heap was too small
  */
 export async function runInThread(module: URL, args: readonly string[]): Promise<number | undefined> {
   const worker = startThread(module, args);

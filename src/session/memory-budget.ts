@@ -1,20 +1,20 @@
 import { type RecordingSource, recordingBytes } from '../bytes/byte-source.ts';
 
-/** What the process that reads a recording may still take. */
+/** The memory that the process may use. */
 export interface AvailableMemory {
   /** Bytes of memory in all. */
   readonly bytes: number;
-  /** Bytes of JavaScript objects: engines give those a part of it only. */
+  /** The part of it that JavaScript objects may have: engines limit their heap. */
   readonly objectBytes: number;
 }
 
 /**
- * How much memory a recording may ask for: so much in any case, and so many times the bytes that it is stored in. Every record that has to be kept
- * takes some hundred bytes, and recordings shrink to a fifth or a twentieth when they are packed; what asks for more was made to fill the memory.
+ * How much memory a recording may need: so much in any case, and so many times the bytes that it is stored in. A record that has to be kept takes
+ * about a hundred bytes, and packing shrinks recordings to between a fifth and a twentieth; a file that needs more was made to exhaust the memory.
  */
 const FREE_BYTES = 128 << 20;
 const MAX_RATIO = 32;
-/** What is left to the writers, which keep orders, trees and texts of what was read. */
+/** The rest is for the writers, which sort what was read and build trees and texts from it. */
 const SHARE_FOR_RECORDS = 0.6;
 
 const MIB = 2 ** 20;

@@ -88,7 +88,7 @@ export interface ReplayParts {
 const OBJECT_BYTES = 160;
 const OBJECT_BYTES_PER_BYTE = 2;
 const TUPLE_BYTES = 20;
-/** How many new totals there are between two questions whether there is room for more. */
+/** After how many new totals the replay asks again whether there is room for more. */
 const TOTALS_PER_QUESTION = 1 << 14;
 
 /**

@@ -196,7 +196,7 @@ class Session implements RecordVisitor, SampleTaker {
       if (this.#clock.hasBase) filter.setBase(this.#clock.base, sampleTimes ?? notedSampleTimes(header.features));
       return this.#clock.hasBase;
     };
-    // What is delivered is still in the queue, but its place is being taken.
+    // The queue counts what it is delivering; those records need no further room in it, so only their rows are added here.
     const hasRoom = (): boolean => {
       this.#whyNoRoom = this.#whyExceeded(this.#queue.size * QUEUED_ROW_BYTES);
       return this.#whyNoRoom === undefined;
@@ -263,7 +263,7 @@ class Session implements RecordVisitor, SampleTaker {
 
   whyFull(readBytes: number): string | undefined {
     this.#readBytes = readBytes;
-    // What waits will be kept, too.
+    // Samples that wait will be kept as well.
     return this.#whyExceeded(this.#queue.size * (QUEUED_ROW_BYTES + this.#sink.bytesPerSample));
   }
 
