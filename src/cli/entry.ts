@@ -13,10 +13,14 @@ async function runWorker(): Promise<number | undefined> {
   try {
     return await runInThread(new URL('./worker.js', import.meta.url), args);
   } catch (error) {
-    const { code, stack = String(error) } = error as NodeJS.ErrnoException;
+    const { code, syscall, stack = String(error) } = error as NodeJS.ErrnoException;
+    // Too few descriptors for a second event loop may be enough without it.
+    if (code === 'ERR_WORKER_INIT_FAILED') return undefined;
+    if (syscall !== undefined) throw error;
     const isHeapFull = code === 'ERR_WORKER_OUT_OF_MEMORY';
     const text = isHeapFull ? 'there is not enough memory; NODE_OPTIONS=--max-old-space-size=MiB gives more' : `internal error, please report it: ${stack}`;
-    process.stderr.write(`perfconv: ${text}\n`);
+    const { printMessage } = await import('./standard-error.ts');
+    for (const line of `perfconv: ${text}`.split('\n')) printMessage(process, line);
     return EXIT_FAILED;
   }
 }

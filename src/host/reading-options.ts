@@ -1,7 +1,6 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import type { OpenJitDump } from '../perfdata/jitdump.ts';
 import type { OpenZstdStream } from '../perfdata/zstd-stream.ts';
-import type { AvailableMemory } from '../session/memory-budget.ts';
 import { DEFAULT_DEBUG_DIRS, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../symbols/symbolizer.ts';
 import { availableMemory } from './available-memory.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
@@ -26,7 +25,7 @@ export interface NodeReadingOptions extends RecordingContext {
   readonly openJitDump: OpenJitDump;
   /** Absent where this Node has no zstd: then the library's own is used. */
   readonly openZstd?: OpenZstdStream;
-  readonly availableMemory: AvailableMemory;
+  readonly availableMemory: ReturnType<typeof availableMemory>;
   readonly compatPerf: boolean;
 }
 

@@ -101,7 +101,7 @@ describe('a terminal gets no control character of a recording, and no line', () 
       [name],
       ['info', name],
       ['-o', name, file],
-      ['--symfs', name, file],
+      ['--vmlinux', name, file],
       ['--event', name, file],
       [`--${name}`],
       [`-t${name}`, file],
@@ -111,6 +111,8 @@ describe('a terminal gets no control character of a recording, and no line', () 
       expect(status).not.toBe(0);
       texts.push(stdout + stderr);
     }
+    texts.push((await onTerminal('--symfs', name, 'report', file)).stderr);
+    expect(texts.at(-1)).toContain('no such directory');
     texts.push((await onTerminal(file)).stderr);
     expect(texts.at(-1)).toContain('wrote');
     for (const text of texts) {
