@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
 const whyNot = whyNoRecording();
@@ -23,9 +23,13 @@ afterAll(() => removeTempDir(directory));
 
 function recordRun(name: string, args: readonly string[]): string {
   const file = join(directory, name);
-  const result = runTool('perf', ['record', '-q', '-e', 'cpu-clock', '-F', '1999', '-g', '-a', ...args, '-o', file, '--', 'sh', '-c', WORKLOAD]);
-  if (result.status !== 0) throw new Error(`perf record ${args.join(' ')}: ${lastLines(result.stderr)}`);
+  recordWithPerf(['-e', 'cpu-clock', '-F', '1999', '-g', '-a', ...args, '-o', file, '--', 'sh', '-c', WORKLOAD]);
   return file;
+}
+
+/** perf takes names of the vdso from its build-id cache alone, which these recordings leave as it is. */
+function withoutVdsoNames(text: string): string {
+  return text.replaceAll(/ \S+ \(\[vdso\]\)$/gm, ' ([vdso])');
 }
 
 async function scriptOf(input: string, options: Parameters<typeof runMain>[1] = {}): Promise<string> {
@@ -45,7 +49,9 @@ describe.skipIf(whyNot !== undefined)('one run in another form reads as perf rea
     const file = recordRun(`${name.replaceAll(/\W+/g, '-')}.data`, args);
     const expected = readWithPerf('script', file, ['--no-inline', '--no-demangle', '-F', FIELDS]);
     expect(expected.length).toBeGreaterThan(100_000);
-    expect((await scriptOf(file)) === expected).toBe(true);
+    const [theirs, ours] = [expected, await scriptOf(file)].map((text) => withoutVdsoNames(text).split('\n'));
+    expect(ours.length).toBe(theirs.length);
+    expect(ours.flatMap((line, i) => (line === theirs[i] ? [] : [[line, theirs[i]]])).slice(0, 3)).toEqual([]);
   });
 });
 

@@ -2,7 +2,17 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parsePerfScript } from '../support/perf-script-text.ts';
-import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import {
+  announceSkipped,
+  lastLines,
+  makeTempDir,
+  readWithPerf,
+  recordWithPerf,
+  removeTempDir,
+  runTool,
+  whyMissing,
+  whyNoRecording,
+} from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
 // Java writes a perf map when it ends, if it is asked to (JDK 17 and later).
@@ -38,8 +48,7 @@ describe.skipIf(whyNot !== undefined)('code of Java', () => {
 
   test('by the perf map that it leaves', async () => {
     const java = ['java', '-XX:+PreserveFramePointer', '-XX:+UnlockDiagnosticVMOptions', '-XX:+DumpPerfMapAtExit', '-XX:-UsePerfData', 'Work'];
-    const run = runTool('perf', ['record', '-q', '-e', 'cpu-clock:u', '-F', '1999', '-g', '-o', 'java.data', '--', ...java], { cwd: directory });
-    expect(run.status, lastLines(run.stderr)).toBe(0);
+    recordWithPerf(['-e', 'cpu-clock:u', '-F', '1999', '-g', '-o', 'java.data', '--', ...java], { cwd: directory });
     const file = join(directory, 'java.data');
     const perf = parsePerfScript(readWithPerf('script', file));
     const { status, stdout, stderr } = await runMain(['convert', '-t', 'script', '--compat', 'perf', '-o', '-', file]);

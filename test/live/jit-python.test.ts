@@ -1,8 +1,19 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.ts';
-import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import {
+  announceSkipped,
+  lastLines,
+  makeTempDir,
+  readWithPerf,
+  recordWithPerf,
+  removeJitFiles,
+  removeTempDir,
+  runTool,
+  whyMissing,
+  whyNoRecording,
+} from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
 // Python calls each function through a piece of code of its own, which a perf map (`-X perf`, from 3.12 on) or a jitdump file (`-X perf_jit`,
@@ -63,19 +74,14 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
   });
   afterAll(() => {
     removeTempDir(directory);
-    // Python takes no other place for them, and perf writes its files beside.
-    for (const name of readdirSync('/tmp')) {
-      const [, pid] = /^(?:perf|jit|jitted)-(\d+)(?:-\d+)?\.(?:map|dump|so)$/.exec(name) ?? [];
-      if (pid !== undefined && pids.has(pid)) rmSync(join('/tmp', name), { force: true });
-    }
+    removeJitFiles(pids);
   });
 
   /** Records the program with the interpreter's frames in its callchains. */
   function record(option: string, ...args: readonly string[]): string {
     const data = file(`${option}.data`);
-    const perf = ['record', '-q', '-e', 'cpu-clock:u', '-F', '1999', '-g', '-k', 'CLOCK_MONOTONIC', '-o', data, '--'];
-    const { status, stdout, stderr } = runTool('perf', [...perf, python, '-X', option, 'program.py', ...args], { cwd: directory });
-    if (status !== 0) throw new Error(`perf record: ${lastLines(stderr)}`);
+    const program = ['--', python, '-X', option, 'program.py', ...args];
+    const { stdout } = recordWithPerf(['-e', 'cpu-clock:u', '-F', '1999', '-g', '-k', 'CLOCK_MONOTONIC', '-o', data, ...program], { cwd: directory });
     for (const pid of stdout.trim().split('\n')) pids.add(pid);
     return data;
   }

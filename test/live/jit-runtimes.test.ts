@@ -1,8 +1,19 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.ts';
-import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import {
+  announceSkipped,
+  lastLines,
+  makeTempDir,
+  readWithPerf,
+  recordWithPerf,
+  removeJitFiles,
+  removeTempDir,
+  runTool,
+  whyMissing,
+  whyNoRecording,
+} from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
 // PHP's JIT writes a perf map and a jitdump file at once. So would Erlang's, of whose dump perf inject makes 15,000 files.
@@ -92,17 +103,13 @@ describe.each(RUNTIMES)('code of $name', ({ name, program, flags, probe, args, k
   });
   afterAll(() => {
     removeTempDir(directory);
-    for (const left of readdirSync('/tmp')) {
-      const pid = /^(?:perf|jit|jitted)-(\d+)(?:\.map|\.dump|-\d+\.so)$/.exec(left)?.[1];
-      if (pid !== undefined && pids.has(pid)) rmSync(`/tmp/${left}`, { force: true });
-    }
+    removeJitFiles(pids);
   });
 
   test.skipIf(why !== undefined)(`by its perf map${writesDump ? ', and by its jitdump' : ''}`, { timeout: 60_000 }, async () => {
     const data = file('recorded.data');
-    const record = ['record', '-q', '-e', 'cpu-clock:u', '-F', '1999', '-g', '-k', 'CLOCK_MONOTONIC', '-o', data, '--', program, ...flags, ...args];
-    const run = runTool('perf', record, { cwd: directory });
-    if (run.status !== 0) throw new Error(`perf record: ${lastLines(run.stderr)}`);
+    const command = [program, ...flags, ...args];
+    recordWithPerf(['-e', 'cpu-clock:u', '-F', '1999', '-g', '-k', 'CLOCK_MONOTONIC', '-o', data, '--', ...command], { cwd: directory });
     const plain = parsePerfScript(readWithPerf('script', data));
     for (const { frames } of plain) for (const { dso } of frames) pids.add(/^\/tmp\/perf-(\d+)\.map$/.exec(dso)?.[1] ?? '');
     expectAlike(besides(plain, await scriptOf('--compat', 'perf', data), /^\/tmp\/perf-\d+\.map$/), known);

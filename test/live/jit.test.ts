@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.ts';
-import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, lastLines, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
 // Code that Node makes at run time: its names are those that `perf script` shows, by a perf map; and by a jitdump file those that it shows of
@@ -34,8 +34,7 @@ describe.skipIf(whyNot !== undefined)('code of Node', () => {
 
   function record(nodeFlags: readonly string[], ...perfFlags: readonly string[]): string {
     const node = [process.execPath, ...nodeFlags, 'program.js'];
-    const run = runTool('perf', ['record', '-q', '-e', 'cpu-clock:u', '-F', '1999', '-g', ...perfFlags, '-o', 'node.data', '--', ...node], { cwd: directory });
-    if (run.status !== 0) throw new Error(`perf record: ${lastLines(run.stderr)}`);
+    recordWithPerf(['-e', 'cpu-clock:u', '-F', '1999', '-g', ...perfFlags, '-o', 'node.data', '--', ...node], { cwd: directory });
     return file('node.data');
   }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countWholeRecords } from '../support/count-records.ts';
 import { decode } from '../support/decode.ts';
-import { announceSkipped, makeTempDir, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, makeTempDir, recordArgs, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
 
 const whyNot = whyNoRecording();
 if (whyNot !== undefined) announceSkipped('recordings whose perf was killed', whyNot);
@@ -29,14 +29,10 @@ describe.skipIf(whyNot !== undefined)('perf record, killed with -9', () => {
     const events = args.some((arg) => arg === '-e') ? args : ['-e', 'cpu-clock', ...args];
     // Small buffers are written out often. The workload ends by itself.
     const workload = 'for i in $(seq 1 200); do cat /proc/self/status > /dev/null; done; sleep 1; for i in $(seq 1 200); do ls / > /dev/null; done';
-    const perf = spawn(
-      'perf',
-      ['record', '-q', '-N', '-m', '8', '-a', ...events, '-o', file, '--', 'sh', '-c', `while :; do ${workload}; done & sleep 20; kill $!`],
-      {
-        stdio: 'ignore',
-        detached: true,
-      },
-    );
+    const perf = spawn('perf', [...recordArgs, '-m', '8', '-a', ...events, '-o', file, '--', 'sh', '-c', `while :; do ${workload}; done & sleep 20; kill $!`], {
+      stdio: 'ignore',
+      detached: true,
+    });
     const exited = new Promise((resolve) => perf.once('exit', resolve));
     let size = 0;
     for (let tries = 0; tries < 100 && size < 100_000; tries++) {

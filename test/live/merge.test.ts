@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixtureFile, fixtureNames, fixtureSymbolArgs } from '../support/fixture-files.ts';
-import { announceSkipped, makeTempDir, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
 import { findPprof, noPprof, runPprof } from '../support/pprof-tool.ts';
 import { type ReadPprof, readPprof } from '../support/read-pprof.ts';
 import { runMain } from '../support/run-main.ts';
@@ -73,8 +73,7 @@ describe.skipIf(pprof === undefined)('a merged profile is what pprof merges', ()
     const inputs = ['one.data', 'two.data', 'three.data'].map((name, index) => {
       const file = join(dir, name);
       const loop = ['sh', '-c', `i=0; while [ $i -lt ${30_000 * (index + 1)} ]; do i=$((i+1)); done; ls -lR /usr/lib > /dev/null`];
-      const result = runTool('perf', ['record', '-q', ...events, '-o', file, ...loop]);
-      if (result.status !== 0) throw new Error(result.stderr);
+      recordWithPerf([...events, '-o', file, ...loop]);
       return file;
     });
     await compareWithPprof(inputs, options);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { announceSkipped, lastLines, makeTempDir, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
 const whyNot = whyNoRecording() ?? whyMissing('gcc');
@@ -31,8 +31,7 @@ describe.skipIf(whyNot !== undefined)('names that are not UTF-8', () => {
       renameSync(join(dir, 'program'), Buffer.concat([place, Buffer.from('/program')]));
     }
     const workload = '"$0/dir-$(printf \'\\377\')/program"; "$0/dir-$(printf \'\\376\')/program"';
-    const recorded = runTool('perf', ['record', '-q', '-e', 'cpu-clock', '-F', '1999', '-g', '-o', file, '--', 'sh', '-c', workload, dir]);
-    if (recorded.status !== 0) throw new Error(`perf record: ${lastLines(recorded.stderr)}`);
+    recordWithPerf(['-e', 'cpu-clock', '-F', '1999', '-g', '-o', file, '--', 'sh', '-c', workload, dir]);
   });
   afterAll(() => removeTempDir(dir));
 

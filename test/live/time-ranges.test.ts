@@ -6,7 +6,7 @@ import { openFile } from '../../src/host/open-input.ts';
 import { readProfile } from '../../src/read-profile.ts';
 import { parseTimeRanges } from '../../src/session/time-ranges.ts';
 import { denseRecording } from '../support/dense-recording.ts';
-import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, runTool, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
 
 const noPerf = whyNoPerf();
 if (noPerf !== undefined) announceSkipped('comparing --time with perf script', noPerf);
@@ -79,8 +79,7 @@ describe.skipIf(noRecording !== undefined)('as perf script takes them from a fre
   const loop = ['sh', '-c', 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'];
   const record = (name: string, ...args: string[]): string => {
     const file = join(dir, name);
-    const result = runTool('perf', ['record', '-q', '-e', 'cpu-clock,page-faults', '-F', '2000', ...args, '-o', file, ...loop]);
-    if (result.status !== 0) throw new Error(result.stderr);
+    recordWithPerf(['-e', 'cpu-clock,page-faults', '-F', '2000', ...args, '-o', file, ...loop]);
     return file;
   };
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
 const noRecording = whyNoRecording();
@@ -22,8 +22,7 @@ describe.skipIf(noRecording !== undefined)('the time of day is that of perf scri
   test.each(['CLOCK_MONOTONIC', 'CLOCK_REALTIME', 'CLOCK_BOOTTIME'])('%s', async (clock) => {
     const file = join(dir, `${clock}.data`);
     const loop = ['sh', '-c', 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'];
-    const result = runTool('perf', ['record', '-q', '-k', clock, '-e', 'cpu-clock,page-faults', '-F', '999', '--sample-cpu', '-o', file, ...loop]);
-    if (result.status !== 0) throw new Error(result.stderr);
+    recordWithPerf(['-k', clock, '-e', 'cpu-clock,page-faults', '-F', '999', '--sample-cpu', '-o', file, ...loop]);
     for (const zone of ['UTC', 'America/New_York']) {
       process.env.TZ = zone;
       for (const ns of [[], ['--ns']]) {

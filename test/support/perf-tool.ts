@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** What a program did. Text is UTF-8; bytes that are none become U+FFFD, in perf's output and in ours alike. */
 export interface ToolResult {
+  readonly pid: number;
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -30,7 +31,7 @@ export function runTool(program: string, args: readonly string[], options: ToolO
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   if (child.error) throw child.error;
-  return { status: child.status ?? 128, stdout: child.stdout, stderr: child.stderr };
+  return { pid: child.pid, status: child.status ?? 128, stdout: child.stdout, stderr: child.stderr };
 }
 
 /** Runs perf with `-f` behind the subcommand: it refuses files of other owners otherwise. @throws Error with perf's words on failure */
@@ -38,6 +39,16 @@ export function readWithPerf(subcommand: 'script' | 'report' | 'evlist' | 'build
   const result = runTool('perf', [subcommand, '-f', '-i', file, ...args]);
   if (result.status !== 0) throw new Error(`perf ${subcommand} ${args.join(' ')} on ${file}: status ${result.status}: ${lastLines(result.stderr)}`);
   return result.stdout;
+}
+
+/** The arguments with which every test records: quietly, and without copying each binary that was seen into the build-id cache. */
+export const recordArgs: readonly string[] = ['record', '-q', '-N'];
+
+/** Runs `perf record`. @returns what perf and the recorded program printed @throws Error with perf's words on failure */
+export function recordWithPerf(args: readonly string[], options: ToolOptions = {}): ToolResult {
+  const result = runTool('perf', [...recordArgs, ...args], options);
+  if (result.status !== 0) throw new Error(`perf record ${args.join(' ')}: status ${result.status}: ${lastLines(result.stderr)}`);
+  return result;
 }
 
 /** The last lines of what a program said on standard error, joined. */
@@ -54,6 +65,8 @@ export function lastLines(text: string, count = 3): string {
 export function whyMissing(program: string, args: readonly string[] = ['--version']): string | undefined {
   try {
     const result = runTool(program, args);
+    // A JIT that is asked whether it writes for perf does so.
+    removeJitFiles(new Set([String(result.pid)]));
     return result.status === 0 ? undefined : `${program} ${args.join(' ')} ended with status ${result.status}: ${lastLines(result.stderr)}`;
   } catch (error) {
     return `${program} does not start: ${error instanceof Error ? error.message : String(error)}`;
@@ -70,14 +83,26 @@ export function whyNoRecording(): string | undefined {
   const missing = whyNoPerf();
   if (missing !== undefined) return missing;
   return withTempDir((dir) => {
-    const result = runTool('perf', ['record', '-q', '-a', '-e', 'cpu-clock', '-o', join(dir, 'probe.data'), 'true']);
-    return result.status === 0 ? undefined : `perf record -a: ${lastLines(result.stderr)}`;
+    try {
+      recordWithPerf(['-a', '-e', 'cpu-clock', '-o', join(dir, 'probe.data'), 'true']);
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
   });
 }
 
 /** Says on standard error that tests are skipped and why, so that a green run is not taken for more than it is. */
 export function announceSkipped(what: string, why: string): void {
   process.stderr.write(`SKIPPED ${what}: ${why}\n`);
+}
+
+/** Removes what JITs of some processes wrote for perf, for which they take no place but /tmp, and what `perf inject --jit` put beside it. */
+export function removeJitFiles(pids: ReadonlySet<string>): void {
+  for (const name of readdirSync('/tmp')) {
+    const pid = /^(?:perf|jit|jitted)-(\d+)(?:\.map|\.dump|-\d+\.so)$/.exec(name)?.[1];
+    if (pid !== undefined && pids.has(pid)) rmSync(join('/tmp', name), { force: true });
+  }
 }
 
 export function makeTempDir(): string {

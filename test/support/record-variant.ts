@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, statSync } from 'node:fs';
-import { lastLines, whyMissing } from './perf-tool.ts';
+import { lastLines, recordArgs, whyMissing } from './perf-tool.ts';
 
 /** A way of recording. */
 export interface Variant {
@@ -26,8 +26,7 @@ export function recordVariant(variant: Variant, file: string, directory: string)
     if (missing !== undefined) return missing;
   }
   const output = variant.pipe ? openSync(file, 'w') : undefined;
-  // -N: the user's build-id cache stays as it is.
-  const child = spawnSync('perf', ['record', '-q', '-N', ...variant.record, '-o', variant.pipe ? '-' : file, '--', ...workload], {
+  const child = spawnSync('perf', [...recordArgs, ...variant.record, '-o', variant.pipe ? '-' : file, '--', ...workload], {
     cwd: directory,
     encoding: 'utf8',
     // What the workload prints is nobody's; a pipe recording must not be mixed with it.

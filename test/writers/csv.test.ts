@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,7 +16,7 @@ import { compareTables } from '../support/compare-tables.ts';
 import { decode } from '../support/decode.ts';
 import { parseCsv } from '../support/parse-csv.ts';
 import { type AttrSpec, encodeFile, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
-import { announceSkipped, lastLines, makeTempDir, readWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
 
 type Write = (sink: BufferSink) => Promise<void>;
 
@@ -247,11 +246,7 @@ describe.skipIf(whyNot !== undefined)('fresh recordings against perf', () => {
   ];
   test.each(ways)('%s', async (name, args) => {
     const file = join(directory, `${name.replaceAll(' ', '-')}.data`);
-    const recording = spawnSync('perf', ['record', '-q', ...args, '-o', file, '--', 'sh', '-c', program], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
-    expect(recording.status, lastLines(recording.stderr)).toBe(0);
+    recordWithPerf([...args, '-o', file, '--', 'sh', '-c', program]);
     const tables = await tablesOf(readFileSync(file), { compatPerf: true });
     const [stat, overview, processes, results] = ['stat', 'overview', 'processes', 'results'].map((table) => parseCsv(tables[`${table}.csv`]));
     expect(compareTables({ stat, overview, processes, results }, file)).toEqual([]);
