@@ -1,0 +1,165 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { ProfileSchema } from '../../src/proto/profile_pb.ts';
+import { type EventCount, type EventTotals, totalsOf } from './event-totals.ts';
+import { parseCsv } from './parse-csv.ts';
+
+// How many samples of which period an output has of each event, read by nothing but what the format says of itself. Each function throws where
+// the output is not well-formed.
+//
+// Some formats do not name an event as perf does: where `names` is asked for, it lists the events with samples, one name for each event.
+
+const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+/**
+ * Two columns for each event: how many samples, and the sum of their periods. The first event's have names that tools look for (`samples` and, for
+ * clocks, `cpu`); names that are taken go on as `NAME#2`.
+ */
+export function pprofTotals(bytes: Uint8Array, names: readonly string[]): EventTotals {
+  const message = fromBinary(ProfileSchema, bytes);
+  const types = message.sampleType.map(({ type }) => message.stringTable[Number(type)]);
+  if (types.length % 2 !== 0) throw new Error(`${types.length} sample types: expected pairs`);
+  const sums = types.map((_, column) => message.sample.reduce((sum, { value }) => sum + value[column], 0n));
+  const left = [...names];
+  const take = (type: string): string | undefined => {
+    const at = [type, type.replace(/#\d+$/, '')].map((name) => left.indexOf(name)).find((found) => found >= 0);
+    return at === undefined ? undefined : left.splice(at, 1)[0];
+  };
+  const events = types.map((type, column) => (column % 2 === 1 && column > 1 ? take(type) : undefined));
+  if (types.length > 0) events[1] = types[1] === 'cpu' && left.length === 1 ? left[0] : take(types[1]);
+  return totalsOf(
+    types.flatMap((type, column): EventCount[] => {
+      if (column % 2 === 0) return [];
+      const event = events[column];
+      if (event === undefined) throw new Error(`a column of no event: ${type}`);
+      return [[event, Number(sums[column - 1]), sums[column]]];
+    }),
+  );
+}
+
+interface SpeedscopeDocument {
+  readonly shared: { readonly frames: readonly unknown[] };
+  readonly profiles: readonly {
+    readonly name: string;
+    readonly endValue: number;
+    readonly samples: readonly (readonly number[])[];
+    readonly weights: readonly number[];
+  }[];
+}
+
+/** A profile for each event and thread (process, CPU …), whose name ends in the event's; an entry for each sample, also for one of period 0. */
+export function speedscopeTotals(bytes: Uint8Array, names: readonly string[]): EventTotals {
+  const { shared, profiles } = JSON.parse(decode(bytes)) as SpeedscopeDocument;
+  const byLength = [...names].sort((a, b) => b.length - a.length);
+  return totalsOf(
+    profiles.map(({ name, endValue, samples, weights }): EventCount => {
+      const event = byLength.find((one) => name.endsWith(` ${one}`));
+      if (event === undefined) throw new Error(`a profile of no event: ${name}`);
+      if (samples.length !== weights.length) throw new Error(`${name}: ${samples.length} samples have ${weights.length} weights`);
+      if (samples.some((stack) => stack.some((frame) => shared.frames[frame] === undefined))) throw new Error(`${name}: a sample refers to no frame`);
+      const period = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
+      if (BigInt(endValue) !== period) throw new Error(`${name}: ends at ${endValue}, its weights add up to ${period}`);
+      return [event, samples.length, period];
+    }),
+  );
+}
+
+interface TraceEvent {
+  readonly ph: string;
+  readonly name: string;
+  readonly ts?: number;
+  readonly dur?: number;
+  readonly args?: { readonly data?: { readonly cpuProfile?: { readonly samples?: readonly number[] } } };
+}
+
+/** The node that stands for no sample in the profiles that DevTools reads. */
+const IDLE_NODE = 2;
+
+/**
+ * How many samples a trace has in all of its tracks. Which event a track is of does not stand in it, and lengths are times rather than periods: a bar is
+ * several samples in a row with one stack, and a period of a counter is stretched until the next sample.
+ */
+export function chromeSamples(bytes: Uint8Array): number {
+  const { traceEvents } = JSON.parse(decode(bytes)) as { traceEvents: readonly TraceEvent[] };
+  let count = 0;
+  for (const { name, ts, dur, args } of traceEvents) {
+    for (const time of [ts, dur]) if (time !== undefined && !(time >= 0)) throw new Error(`${name}: not a time: ${time}`);
+    const samples = args?.data?.cpuProfile?.samples ?? [];
+    count += name === 'ProfileChunk' ? samples.filter((node) => node !== IDLE_NODE).length : samples.length;
+  }
+  return count;
+}
+
+/** The sum of the lines' weights. Lines do not say of which event, and how many samples, or what period, they are. */
+export function foldedWeight(bytes: Uint8Array): bigint {
+  const lines = decode(bytes).split('\n');
+  if (lines.pop() !== '') throw new Error('the last line does not end');
+  return lines.reduce((sum, line) => {
+    const weight = / (\d+)$/.exec(line)?.[1];
+    if (weight === undefined) throw new Error(`a line without a weight: ${JSON.stringify(line.slice(-80))}`);
+    return sum + BigInt(weight);
+  }, 0n);
+}
+
+/** processes.csv or results.csv, both of which have samples and periods by event. */
+export function tableTotals(bytes: Uint8Array): EventTotals {
+  const rows = parseCsv(decode(bytes));
+  return totalsOf(rows.map(({ event, samples, period }): EventCount => [event, Number(samples), BigInt(period)]));
+}
+
+/**
+ * The samples among the records of overview.csv: as they stand in the file, whatever filters say. One that was read with its group is one row, with the
+ * period of the group's first event.
+ */
+export function overviewTotals(bytes: Uint8Array): EventTotals {
+  const rows = parseCsv(decode(bytes)).filter(({ type }) => type === 'SAMPLE');
+  return totalsOf(rows.map(({ event, info2 }): EventCount => [event, 1, BigInt(info2)]));
+}
+
+/** How many records of a kind stat.csv counts. */
+export function statCount(bytes: Uint8Array, kind: string): number {
+  const row = parseCsv(decode(bytes)).find(({ record }) => record === kind);
+  return Number(row?.count ?? 0);
+}
+
+/** Text of `-F event,period`: one line for each sample. */
+export function scriptTotals(bytes: Uint8Array): EventTotals {
+  const lines = decode(bytes).split('\n').slice(0, -1);
+  return totalsOf(
+    lines.map((line): EventCount => {
+      const [, period, event] = /^ *(\d+) +(.*): $/.exec(line) ?? [];
+      if (event === undefined) throw new Error(`no event and period: ${JSON.stringify(line)}`);
+      return [event, 1, BigInt(period)];
+    }),
+  );
+}
+
+/** Tables of `perfconv report`: for each event a headline, and rows which must add up to it. */
+export function reportTotals(bytes: Uint8Array): EventTotals {
+  const counts: EventCount[] = [];
+  let rows = { samples: 0, period: 0n };
+  const check = (): void => {
+    const [event, samples, period] = counts.at(-1) ?? ['', 0, 0n];
+    if (rows.samples !== samples || rows.period !== period) {
+      throw new Error(`${event}: the rows have ${rows.samples} samples, period ${rows.period}; the headline ${samples}, ${period}`);
+    }
+    rows = { samples: 0, period: 0n };
+  };
+  for (const line of decode(bytes).split('\n')) {
+    const headline = /^# (.*): (\d+) samples?, period (\d+)(?: ns)?$/.exec(line);
+    const row = /^ *\d+\.\d\d +(\d+) +(\d+) /.exec(line);
+    if (headline !== null) {
+      check();
+      counts.push([headline[1], Number(headline[2]), BigInt(headline[3])]);
+    } else if (row !== null) {
+      rows = { samples: rows.samples + Number(row[2]), period: rows.period + BigInt(row[1]) };
+    }
+  }
+  check();
+  return totalsOf(counts);
+}
+
+/** The events of `perfconv info --json`. */
+export function infoTotals(json: string): EventTotals {
+  const { events } = JSON.parse(json) as { events: readonly { name: string; samples: number; period: number }[] };
+  return totalsOf(events.map(({ name, samples, period }): EventCount => [name, samples, BigInt(period)]));
+}
