@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FromChild, Progress, RunTask, Suspicion, ToChild, TryTask } from './messages.ts';
+import { allowedCpuMs, type FromChild, type Progress, type RunTask, type Suspicion, type ToChild, type TryTask } from './messages.ts';
 
 /** Time on the clock after which a child is believed to hang. Longer than any input may take, for the machine may have other things to do. */
 const HANG_MS = 15_000;
@@ -30,12 +30,14 @@ export class Child {
   /** Reads one input. @returns what went wrong; undefined when nothing did */
   async try(task: Omit<TryTask, 'type'>): Promise<string | undefined> {
     const started = Date.now();
+    const hangMs = Math.max(HANG_MS, 2 * allowedCpuMs(task.files, task.plan));
     const ending = await this.#do(
       { type: 'try', ...task },
       () => {},
       () => started,
+      hangMs,
     );
-    if (ending.how === 'hung') return `took more than ${HANG_MS / 1000} s and was stopped`;
+    if (ending.how === 'hung') return `took more than ${Math.round(hangMs / 1000)} s and was stopped`;
     if (ending.how === 'died') return `the process died: ${ending.why}`;
     return ending.message.type === 'tried' ? ending.message.what : undefined;
   }
@@ -78,7 +80,7 @@ export class Child {
   }
 
   /** Waits for the last message of a task. @param startedAt Unix time in milliseconds at which the current input began */
-  #do(task: ToChild, listen: (message: FromChild) => void, startedAt: () => number): Promise<Ending> {
+  #do(task: ToChild, listen: (message: FromChild) => void, startedAt: () => number, hangMs = HANG_MS): Promise<Ending> {
     this.#process ??= this.#start();
     const child = this.#process;
     return new Promise((resolve) => {
@@ -96,7 +98,7 @@ export class Child {
           cpuAtStart = cpuMsOf(child);
         }
         const waited = Date.now() - started;
-        if (waited > STUCK_MS || (waited > HANG_MS && !(cpuMsOf(child) - cpuAtStart < STARVED_CPU_MS))) end({ how: 'hung' });
+        if (waited > STUCK_MS || (waited > hangMs && !(cpuMsOf(child) - cpuAtStart < STARVED_CPU_MS))) end({ how: 'hung' });
       }, POLL_MS);
       child.on('message', (message: FromChild) => {
         listen(message);

@@ -1,6 +1,11 @@
 import { gzipSync } from 'node:zlib';
+import { controlNames } from '../test/support/control-names.ts';
 import { encodeFile, encodePipe, toolRecords } from '../test/support/perf-encoder.ts';
+import { forkingProcesses } from './forking-processes.ts';
 import { jitSeeds } from './jit-recording.ts';
+import { longNames } from './long-names.ts';
+import { oddTimes } from './odd-times.ts';
+import { packedBomb } from './packed-bombs.ts';
 import { ATTRS, RICH } from './rich-recording.ts';
 import { type Seed, type SeedKind, SINGLE_FILE } from './seed.ts';
 import { compressed, directory, hostile, LEAN, simpleperf, TRACEPOINT_SEEDS, tracepoints, trulyCompressed } from './special-recordings.ts';
@@ -41,5 +46,14 @@ export function encodedSeeds(): Seed[] {
     single('wrapped', 'gzip', new Uint8Array(gzipSync(encodeFile(LEAN)))),
     single('wrapped', 'zstd', rawZstdFrame(encodeFile(LEAN))),
     single('wrapped', 'zstd-pipe', rawZstdFrame(encodePipe(LEAN))),
+    { ...single('long-names', 'grown', encodeFile(LEAN)), grow: longNames },
+    { ...single('forks', 'grown', encodeFile(LEAN)), grow: forkingProcesses },
+    { ...single('bombs', 'grown', rawZstdFrame(encodeFile(LEAN))), grow: packedBomb },
+    { ...single('times', 'grown', encodeFile(LEAN)), grow: oddTimes },
+    single('times', 'simpleperf', encodeFile(simpleperf())),
+    single('terminals', 'file', encodeFile(controlNames())),
+    single('terminals', 'pipe', encodePipe(controlNames())),
+    { kind: 'outputs', name: 'threads', files: directory() },
+    single('outputs', 'file', encodeFile(LEAN)),
   ];
 }

@@ -26,6 +26,7 @@ export class UncheckedAllocation extends Error {
 }
 
 let sumBytes = 0;
+let extraBytes = 0;
 let firstUnchecked: UncheckedAllocation | undefined;
 let isWatching = false;
 
@@ -49,9 +50,10 @@ export function watchAllocations(): void {
   }
 }
 
-/** Begins the count of an input. */
-export function resetAllocations(): void {
+/** Begins the count of an input. @param unpackedBytes what it unpacks to, if that is much: so much more is not too large */
+export function resetAllocations(unpackedBytes = 0): void {
   sumBytes = 0;
+  extraBytes = unpackedBytes;
   firstUnchecked = undefined;
 }
 
@@ -62,7 +64,7 @@ export function uncheckedAllocation(): UncheckedAllocation | undefined {
 
 function count(bytes: number): void {
   sumBytes += bytes;
-  if (bytes <= MAX_ARRAY_BYTES && sumBytes <= MAX_SUM_BYTES) return;
+  if (bytes <= MAX_ARRAY_BYTES + extraBytes && sumBytes <= MAX_SUM_BYTES + 16 * extraBytes) return;
   // The sizes stay out of the message, so that findings of one place are one.
   firstUnchecked ??= new UncheckedAllocation(bytes > MAX_ARRAY_BYTES ? 'an array of more than 40 MiB' : 'arrays of more than 512 MiB in all');
   throw firstUnchecked;

@@ -62,7 +62,15 @@ export interface TryResult {
 
 export type FromChild = Progress | Suspicion | RunEnd | TryResult;
 
-/** Processor time that a command may take for each of its files, of a megabyte at most. */
-export const MAX_CPU_MS = 2000;
 /** Memory that a process may have had at its most, for one input or for many. */
 export const MAX_RESIDENT_BYTES = 512 << 20;
+
+const MAX_CPU_MS_PER_MEGABYTE = 2000;
+/** What is packed to little is unpacked at least so much faster than it may be read. */
+const UNPACKED_PER_READ = 32;
+
+/** Processor time that a command may take for each of its files. */
+export function allowedCpuMs(files: InputFiles, { unpackedBytes }: Plan): number {
+  const sizeBytes = [...files.values()].reduce((sum, bytes) => sum + bytes.length, 0);
+  return MAX_CPU_MS_PER_MEGABYTE * Math.max(1, sizeBytes / 2 ** 20, unpackedBytes / 2 ** 20 / UNPACKED_PER_READ);
+}

@@ -3,7 +3,7 @@ import { bombElf, ELF_MUTATIONS, enlargeElf } from './elf-mutations.ts';
 import { enlarge } from './enlarge.ts';
 import type { Random } from './random.ts';
 import { insertRecords, RECORD_MUTATIONS, spliceFiles } from './record-mutations.ts';
-import { hasRecords, type InputFiles, isDirectory, type Seed, SINGLE_FILE } from './seed.ts';
+import { type Grown, hasRecords, type InputFiles, isDirectory, type Seed, SINGLE_FILE } from './seed.ts';
 
 /** Larger than any seed; what grows beyond is cut off, so that one input costs milliseconds. */
 const MAX_FILE_BYTES = 96 << 10;
@@ -15,8 +15,26 @@ const LARGE_ONE_IN = 1000;
 const LARGE_SYMBOLS_ONE_IN = 60;
 const BOMB_ONE_IN = 120;
 
-/** Makes an input out of a seed. Depends on nothing but its arguments; the seed stays as it is. */
-export function mutate(seed: Seed, seeds: readonly Seed[], random: Random): InputFiles {
+/** Grown inputs are mostly smaller than they may be, by up to so many powers of two. */
+const MAX_SHRINKING = 8;
+/** One in so many is damaged as well. */
+const DAMAGED_ONE_IN = 4;
+
+/**
+ * Makes an input out of a seed. Depends on nothing but its arguments; the seed stays as it is.
+ * @param maxBytes of those that are grown
+ */
+export function makeInput(seed: Seed, seeds: readonly Seed[], random: Random, maxBytes: number): Grown {
+  if (seed.grow === undefined) return { files: mutate(seed, seeds, random) };
+  const grown = seed.grow(random, Math.max(1024, random.oneIn(3) ? maxBytes : maxBytes >> random.below(MAX_SHRINKING)));
+  if (!random.oneIn(DAMAGED_ONE_IN)) return grown;
+  const files = new Map(grown.files);
+  const name = random.pick([...files.keys()]);
+  files.set(name, mutateFile((files.get(name) ?? new Uint8Array()).slice(), seeds, random));
+  return { ...grown, files };
+}
+
+function mutate(seed: Seed, seeds: readonly Seed[], random: Random): InputFiles {
   if (seed.kind === 'symbols') return mutateSymbols(seed, random);
   const files = new Map(seed.files);
   if (isDirectory(files) && random.oneIn(8)) mutateDirectory(files, random);

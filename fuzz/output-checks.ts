@@ -19,9 +19,9 @@ function valueless(text: string): string | undefined {
   return found === null ? undefined : `the text holds ${JSON.stringify(text.slice(Math.max(0, found.index - 40), found.index + 40))}`;
 }
 
-/** What is wrong with text for a terminal: values that are none, characters that move the cursor or change its colours. */
+/** What is wrong with text for a terminal: values that are none, characters that move the cursor, change its colours or the direction of writing. */
 export function lineFault(text: string): string | undefined {
-  const found = /[\x00-\x09\x0b-\x1f\x7f-\x9f]/.exec(text);
+  const found = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/.exec(text);
   return found === null
     ? valueless(text)
     : `the text holds a control character: ${JSON.stringify(text.slice(Math.max(0, found.index - 40), found.index + 40))}`;
@@ -113,7 +113,7 @@ function folded(bytes: Uint8Array, profile: Profile): string | undefined {
 }
 
 function report(bytes: Uint8Array): string | undefined {
-  return valueless(decode(bytes));
+  return lineFault(decode(bytes));
 }
 
 /** One table. */

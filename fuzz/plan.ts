@@ -1,6 +1,8 @@
+import { type Command, commandFor } from './commands.ts';
 import { OUTPUTS, type Output } from './output-checks.ts';
 import type { Random } from './random.ts';
 import { type InputFiles, isDirectory, type SeedKind } from './seed.ts';
+import { type Group, groupFor } from './totals-check.ts';
 
 /** How an input is read, and what is made of it. */
 export interface Plan {
@@ -20,27 +22,47 @@ export interface Plan {
   readonly isMerged: boolean;
   /** `own`: what lies beside the recording. */
   readonly symbols: 'none' | 'no files' | 'elf' | 'own';
+  /** Give switches off the CPU their times. */
+  readonly hasOffCpuTimes: boolean;
+  /** Compare the totals of all formats, speedscope's in this group. */
+  readonly totals: Group | undefined;
+  /** Run this and look at what becomes of the files and the terminal, rather than at what the library gives. */
+  readonly command: Command | undefined;
+  /** What the input's records unpack to; 0 where it is not packed to much less. Time and memory may grow with it. */
+  readonly unpackedBytes: number;
 }
+
+/** Millions of records one by one take their time. */
+const OUTPUTS_OF_BOMBS = OUTPUTS.filter((output) => output !== 'records');
 
 const PIECE_BYTES = [1 << 20, 4096, 1000, 64, 13];
 
 /** The plan of one input: mostly from memory and for one output or none, since everything else costs more than reading does. */
-export function planOf(kind: SeedKind, random: Random): Plan {
+export function planOf(kind: SeedKind, random: Random, unpackedBytes = 0): Plan {
   return {
     way: wayOf(kind, random),
     pieceBytes: random.pick(PIECE_BYTES),
-    outputs: random.oneIn(2) ? [random.pick(OUTPUTS)] : [],
+    outputs: random.oneIn(2) || isLarge(kind) ? [random.pick(kind === 'bombs' ? OUTPUTS_OF_BOMBS : OUTPUTS)] : [],
     compatPerf: random.oneIn(5),
     weight: random.oneIn(3) ? 'samples' : 'period',
     hasFilter: random.oneIn(10),
     hasAllFields: random.oneIn(2),
-    isMerged: random.oneIn(16),
+    isMerged: random.oneIn(16) && kind !== 'bombs',
     symbols: random.oneIn(16) ? random.pick(['no files', 'elf']) : kind === 'jit' || kind === 'symbols' ? 'own' : 'none',
+    hasOffCpuTimes: random.oneIn(kind === 'times' || kind === 'simpleperf' ? 2 : 8),
+    totals: random.oneIn(isLarge(kind) ? 40 : 8) && kind !== 'bombs' ? groupFor(random) : undefined,
+    command: commandFor(kind, random),
+    unpackedBytes,
   };
 }
 
+/** Kinds of which one output is work enough, and what matters. */
+function isLarge(kind: SeedKind): boolean {
+  return kind === 'long-names' || kind === 'forks' || kind === 'bombs';
+}
+
 function wayOf(kind: SeedKind, random: Random): Plan['way'] {
-  if (kind === 'wrapped') return random.pick(['file', 'stream']);
+  if (kind === 'wrapped' || kind === 'bombs') return random.pick(['file', 'stream']);
   if (!random.oneIn(12)) return 'memory';
   return kind === 'directory' ? 'file' : random.pick(['file', 'stream']);
 }
@@ -58,11 +80,15 @@ export function thoroughPlans(files: InputFiles): Plan[] {
     hasAllFields: false,
     isMerged: false,
     symbols: 'none',
+    hasOffCpuTimes: false,
+    totals: 'thread',
+    command: undefined,
+    unpackedBytes: 0,
   };
   return [
     ...ways.map((way): Plan => ({ ...plain, way })),
     { ...plain, compatPerf: true, weight: 'samples', symbols: 'elf' },
-    { ...plain, hasFilter: true, hasAllFields: true, isMerged: true, symbols: 'no files' },
+    { ...plain, hasFilter: true, hasAllFields: true, isMerged: true, symbols: 'no files', hasOffCpuTimes: true },
     { ...plain, symbols: 'own' },
   ];
 }

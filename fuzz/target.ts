@@ -6,6 +6,7 @@ import { infoText } from '../src/cli/info-text.ts';
 import { dump } from '../src/dump.ts';
 import { openFile, openStream } from '../src/host/open-input.ts';
 import {
+  BufferSink,
   BufferSource,
   type ConvertOptions,
   convert,
@@ -25,6 +26,7 @@ import {
 } from '../src/index.ts';
 import { SCRIPT_FIELDS, scriptDetailsOf } from '../src/writers/script-fields.ts';
 import { CommandTimes } from './command-times.ts';
+import { type Command, commandFault } from './commands.ts';
 import { demanglingFault } from './demangle-check.ts';
 import { pollution, resetAllocations, uncheckedAllocation } from './guards.ts';
 import { type FileContent, NotedSymbolFiles, SYMFS } from './noted-symbol-files.ts';
@@ -33,6 +35,7 @@ import { OutputSink } from './output-sink.ts';
 import type { Plan } from './plan.ts';
 import { projectRoot } from './project-root.ts';
 import { type InputFiles, isDirectory, SINGLE_FILE } from './seed.ts';
+import { totalsFault } from './totals-check.ts';
 
 /** Something that must not be, in words that name it: the error's stack, or what is wrong with an output. */
 export class Wrong extends Error {
@@ -66,7 +69,7 @@ export class Target {
   }
 
   async run(files: InputFiles, plan: Plan): Promise<Outcome> {
-    resetAllocations();
+    resetAllocations(plan.unpackedBytes);
     const work: Work = { times: new CommandTimes(), unread: 0 };
     let samples = -1;
     let failure: Error | undefined;
@@ -85,6 +88,7 @@ export class Target {
   }
 
   async #read(files: InputFiles, plan: Plan, work: Work): Promise<number> {
+    if (plan.command !== undefined) return this.#runCommand(files, plan.command, work);
     const diagnostics = new Diagnostics();
     const content = this.#contentOf(files, plan);
     const symbolFiles = new NotedSymbolFiles(content);
@@ -99,9 +103,30 @@ export class Target {
       else if (output === 'records') await this.#withSource(files, plan, (source) => checkRecords(source, plan, result, work));
       else await checkOutput(output, result.profile, plan, work, diagnostics);
     }
+    if (plan.totals !== undefined) await this.#checkTotals(files, plan, options, result);
     if (plan.isMerged) await checkMerged(result.profile, plan, work);
     if (plan.way === 'stream') await this.#compareWays(files, plan, options, result);
     return result.session.sampleCount;
+  }
+
+  /** @returns 0: what it reads is its own affair */
+  async #runCommand(files: InputFiles, command: Command, { times }: Work): Promise<number> {
+    const wrong = await times.whole(() => commandFault(command, files, join(this.#directory, 'command')));
+    if (wrong !== undefined) throw new Wrong(wrong);
+    return 0;
+  }
+
+  async #checkTotals(files: InputFiles, plan: Plan, options: ConvertOptions, { profile }: ReadProfileResult): Promise<void> {
+    if (plan.totals === undefined) return;
+    const tables = new Map<string, BufferSink>();
+    const openTable = async (name: string): Promise<BufferSink> => {
+      const sink = new BufferSink();
+      if (name === 'processes.csv' || name === 'results.csv') tables.set(name, sink);
+      return sink;
+    };
+    await this.#withSource(files, plan, (source) => convert(source, [{ format: 'csv', openTable }], options, new Diagnostics()));
+    const wrong = await totalsFault(profile, plan.totals, new Map([...tables].map(([name, sink]) => [name, sink.bytes()])));
+    if (wrong !== undefined) throw new Wrong(`totals differ: ${wrong}`);
   }
 
   /** Every file is the same ELF file; or each what lies beside the recording under its name. */
@@ -173,6 +198,7 @@ function optionsOf(plan: Plan, content: FileContent, symbolFiles: NotedSymbolFil
   return {
     compatPerf,
     weight,
+    offCpuTimes: plan.hasOffCpuTimes,
     ...(plan.symbols !== 'none' && { symbolizer, openJitDump: (path) => blockingSourceOf(content(path), path) }),
     ...(plan.hasFilter && { filter: { cpus: [0], times: [{ kind: 'clock', from: 3_000n, to: 5_000_000n }] } }),
   };

@@ -21,3 +21,44 @@ export function runZstdFrame(byte: number, count: number): Uint8Array {
   const header = (count << 3) | 2 | 1;
   return Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x30, header & 0xff, (header >> 8) & 0xff, header >> 16, byte);
 }
+
+/** Shorter ones have codes of their own. */
+const MIN_MATCH_BYTES = 131;
+const MAX_MATCH_BYTES = 100_000;
+/** Bytes of a block that is nothing but a match. */
+const MATCH_BLOCK_BYTES = 15;
+
+/**
+ * A frame that holds a content so many times: once as it is, the rest as matches of it, each in a block of its own. Source: RFC 8878, 3.1.1.3.
+ * @param maxRatio how much of the result a byte of it stands for at most, roughly
+ */
+export function repeatingZstdFrame(content: Uint8Array, copies: number, maxRatio: number): Uint8Array {
+  // Window descriptor 0x38: 128 KB.
+  const parts = [Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38), rawZstdBlock(content, copies === 1)];
+  const perBlock = Math.max(1, Math.floor(Math.min(MAX_MATCH_BYTES, maxRatio * MATCH_BLOCK_BYTES) / content.length));
+  for (let left = copies - 1; left > 0; left -= perBlock) {
+    const count = Math.min(left, perBlock);
+    const sizeBytes = count * content.length;
+    const isLast = left === count;
+    parts.push(sizeBytes < MIN_MATCH_BYTES ? rawZstdBlock(Buffer.alloc(sizeBytes, content), isLast) : matchBlock(content.length, sizeBytes, isLast));
+  }
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+/** No literals and one sequence, its codes in RLE mode: `matchBytes` (at least {@link MIN_MATCH_BYTES}) from `distance` before. */
+function matchBlock(distance: number, matchBytes: number, isLast: boolean): Uint8Array {
+  // Offset_Value is the distance + 3, of which the code is the highest bit and the others follow.
+  const offsetBits = Math.floor(Math.log2(distance + 3));
+  const matchBits = Math.floor(Math.log2(matchBytes - 3));
+  // Read from its end: a 1 that ends it, the offset's bits, the match length's.
+  let stream = 1n;
+  stream = (stream << BigInt(offsetBits)) | BigInt(distance + 3 - 2 ** offsetBits);
+  stream = (stream << BigInt(matchBits)) | BigInt(matchBytes - 3 - 2 ** matchBits);
+  const bits: number[] = [];
+  for (let rest = stream; rest > 0n; rest >>= 8n) bits.push(Number(rest & 0xffn));
+  const LITERALS_NONE = 0x00;
+  const MODES_RLE = 0x54;
+  const body = [LITERALS_NONE, 1, MODES_RLE, 0, offsetBits, matchBits + 36, ...bits];
+  const header = (body.length << 3) | (2 << 1) | (isLast ? 1 : 0);
+  return Uint8Array.of(header & 0xff, (header >> 8) & 0xff, header >> 16, ...body);
+}

@@ -1,0 +1,120 @@
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FORMATS } from '../src/index.ts';
+import { runMain } from '../test/support/run-main.ts';
+import { lineFault } from './output-checks.ts';
+import type { Random } from './random.ts';
+import { type InputFiles, isDirectory, type SeedKind, SINGLE_FILE } from './seed.ts';
+
+/** A command line over an input. In its words {@link INPUT} and {@link FOLDER} stand for paths. */
+export interface Command {
+  readonly words: readonly string[];
+  /** Whether its standard output and standard error are terminals. */
+  readonly isTerminal: boolean;
+}
+
+/** The recording. */
+const INPUT = '{input}';
+/** The directory that holds it: with `link`, a symbolic link to it, and for each of its files `hard-NAME`, a hard link. */
+const FOLDER = '{folder}';
+
+/** What prints names, or messages that hold some. */
+const TERMINAL_COMMANDS: readonly (readonly string[])[] = [
+  ['report', INPUT],
+  ['report', '--children', '--sort', 'comm,dso,function', INPUT],
+  ['report', '--sort', 'event,comm', INPUT],
+  ['report', '--event', 'none', INPUT],
+  ['report', '--explain-symbols', INPUT],
+  ['info', INPUT],
+  ['info', '--verbose', INPUT],
+  ['dump', INPUT],
+  ['convert', INPUT, '-t', 'script', '-o', '-'],
+  ['convert', INPUT, '-t', 'folded', '-o', '-'],
+];
+
+/** Outputs that are an input or lie in it, by whatever name, and others. */
+const OUTPUT_PATHS = [
+  INPUT,
+  `${INPUT}/`,
+  `${INPUT}/data`,
+  `${INPUT}/data.0`,
+  `${INPUT}/data.1`,
+  `${INPUT}/./data`,
+  `${INPUT}/new`,
+  `${FOLDER}/link`,
+  `${FOLDER}/link/data`,
+  `${FOLDER}/hard-data`,
+  `${FOLDER}/hard-data.0`,
+  `${FOLDER}/hard-${SINGLE_FILE}`,
+  `${FOLDER}/new`,
+  `${FOLDER}/new/`,
+  `${FOLDER}/none/new`,
+  FOLDER,
+];
+
+/** The command for an input of a kind; undefined where the library is looked at instead. */
+export function commandFor(kind: SeedKind, random: Random): Command | undefined {
+  if (kind === 'terminals') return { words: random.pick(TERMINAL_COMMANDS), isTerminal: true };
+  if (kind !== 'outputs') return random.oneIn(100) ? { words: random.pick(TERMINAL_COMMANDS), isTerminal: true } : undefined;
+  const outputs = Array.from({ length: random.oneIn(3) ? 2 : 1 }, () => ['-o', random.pick(OUTPUT_PATHS)]);
+  const more = random.oneIn(4) ? ['--kallsyms', random.pick([`${INPUT}/data`, `${FOLDER}/hard-data`, `${FOLDER}/link`])] : [];
+  return {
+    words: ['convert', random.pick([INPUT, `${INPUT}/`, `${FOLDER}/link`]), '-t', random.pick(FORMATS), ...outputs.flat(), ...more],
+    isTerminal: random.oneIn(2),
+  };
+}
+
+/** Runs a command in a directory of its own, which is made and removed. @returns what it did that no command may; undefined when nothing */
+export async function commandFault({ words, isTerminal }: Command, files: InputFiles, folder: string): Promise<string | undefined> {
+  const input = join(folder, isDirectory(files) ? 'perf.data.d' : SINGLE_FILE);
+  mkdirSync(folder);
+  try {
+    const pathOf = store(files, folder, input);
+    const root = join(folder, 'root');
+    mkdirSync(root);
+    const before = listOf(folder);
+    const shown = words.join(' ');
+    const args = words.map((word) => word.replaceAll(INPUT, input).replaceAll(FOLDER, folder));
+    const symbols = ['report', 'convert'].includes(words[0]) ? ['--symfs', root] : [];
+    const { status, stdout, stderr } = await runMain([...args, ...symbols, '--no-progress'], { isTTY: isTerminal, env: { NO_COLOR: '1' } });
+    if (stderr.includes('internal error')) return `${stderr.slice(stderr.indexOf('internal error'))}\n${shown}`;
+    const lost = [...files].find(([name, bytes]) => !isAsBefore(pathOf(name), bytes));
+    if (lost !== undefined) return `the input "${lost[0]}" is not what it was\n${shown}`;
+    const after = listOf(folder);
+    const isFailure = status === 1 || status === 2;
+    if (isFailure && after.join() !== before.join())
+      return `a command failed and left files\n${shown}: ${after.filter((name) => !before.includes(name)).join()}`;
+    if (!isTerminal) return undefined;
+    // Frames of a callchain are indented by a tab.
+    const text = `${stdout.toString().replaceAll('\n\t', '\n')}\n${stderr}`;
+    const wrong = lineFault(text);
+    return wrong && `${words[0]} on a terminal: ${wrong}\n${shown}`;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes an input, and links to it. @returns where each of its files is */
+function store(files: InputFiles, folder: string, input: string): (name: string) => string {
+  const pathOf = (name: string): string => (isDirectory(files) ? join(input, name) : input);
+  if (isDirectory(files)) mkdirSync(input);
+  for (const [name, bytes] of files) {
+    if (!isDirectory(files) && name !== SINGLE_FILE) continue;
+    writeFileSync(pathOf(name), bytes);
+    linkSync(pathOf(name), join(folder, `hard-${name}`));
+  }
+  symlinkSync(input, join(folder, 'link'));
+  return pathOf;
+}
+
+function isAsBefore(path: string, bytes: Uint8Array): boolean {
+  try {
+    return Buffer.compare(readFileSync(path), bytes) === 0;
+  } catch {
+    return false;
+  }
+}
+
+function listOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+}

@@ -1,0 +1,56 @@
+import { BufferSink, Diagnostics, type Profile, writeProfile, writeReport } from '../src/index.ts';
+import { type EventCount, type EventTotals, totalsOf, totalsText } from '../test/support/event-totals.ts';
+import { chromeSamples, foldedWeight, pprofTotals, reportTotals, scriptTotals, speedscopeTotals, tableTotals } from '../test/support/output-totals.ts';
+import type { Random } from './random.ts';
+
+// Every format has all samples of a profile, with their periods: also where the recording is damaged.
+
+const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;
+export type Group = (typeof GROUPS)[number];
+
+/** Sums of more lose digits, which ones depends on the order. */
+const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
+/** Outputs of recordings with names of a megabyte are not made for this. */
+const MAX_SAMPLES = 20_000;
+
+export function groupFor(random: Random): Group {
+  return random.pick(GROUPS);
+}
+
+/** What formats disagree about; undefined when they do not. @param tables processes.csv and results.csv */
+export async function totalsFault(profile: Profile, group: Group, tables: ReadonlyMap<string, Uint8Array>): Promise<string | undefined> {
+  const odd = profile.events.find(({ period, samples }) => !Number.isFinite(period) || !Number.isInteger(samples));
+  if (odd !== undefined) return `an event has ${odd.samples} samples of period ${odd.period}`;
+  const expected = totalsOf(profile.events.map(({ name, samples, period }): EventCount => [name, samples, BigInt(period)]));
+  const total = [...expected.values()].reduce((sum, { samples }) => sum + samples, 0);
+  if (total === 0 || total > MAX_SAMPLES) return undefined;
+  const isExact = [...expected.values()].every(({ period }) => period <= MAX_EXACT);
+  // Others are shown with escapes, or end lines.
+  const isPlain = profile.events.every(({ name }) => /^[\w:.,=-]+$/.test(name));
+  const names = isPlain ? profile.events.filter(({ samples }) => samples > 0).map(({ name }) => name) : undefined;
+  const shown = (totals: EventTotals): string => {
+    const lines = isPlain ? totals : totalsOf([...totals.values()].map(({ samples, period }): EventCount => ['all', samples, period]));
+    return totalsText(isExact ? lines : totalsOf([...lines].map(([event, { samples }]): EventCount => [event, samples, 0n]))).join('; ');
+  };
+  const found: [output: string, totals: EventTotals][] = [...tables].map(([name, bytes]) => [name, tableTotals(bytes)]);
+  found.push(['report', reportTotals(await bytesOf((sink) => writeReport(profile, sink)))]);
+  found.push(['pprof', pprofTotals(await bytesAs(profile, 'pprof'), names)]);
+  found.push([`speedscope --group ${group}`, speedscopeTotals(await bytesAs(profile, 'speedscope', { group }), names)]);
+  if (isPlain) found.push(['script', scriptTotals(await bytesAs(profile, 'script', { fields: ['event', 'period'] }))]);
+  for (const [output, totals] of found) if (shown(totals) !== shown(expected)) return `${output} has ${shown(totals)}; the profile ${shown(expected)}`;
+  const inTrace = chromeSamples(await bytesAs(profile, 'chrome', { chromeStyle: group === 'all' ? 'profile' : 'events' }));
+  if (inTrace !== total) return `chrome has ${inTrace} samples, the profile ${total}`;
+  const inStacks = foldedWeight(await bytesAs(profile, 'folded'));
+  const periods = profile.events.filter(({ samples }) => samples > 0).map(({ period }) => BigInt(period));
+  return isExact && !periods.includes(inStacks) ? `folded has a period of ${inStacks}, the events ${periods.join(', ')}` : undefined;
+}
+
+async function bytesOf(write: (sink: BufferSink) => Promise<void>): Promise<Uint8Array> {
+  const sink = new BufferSink();
+  await write(sink);
+  return sink.bytes();
+}
+
+function bytesAs(profile: Profile, format: Parameters<typeof writeProfile>[0], options: Parameters<typeof writeProfile>[3] = {}): Promise<Uint8Array> {
+  return bytesOf((sink) => writeProfile(format, profile, sink, options, new Diagnostics()));
+}
