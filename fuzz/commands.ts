@@ -69,7 +69,7 @@ export async function commandFault({ words, isTerminal }: Command, files: InputF
   const input = join(folder, isDirectory(files) ? 'perf.data.d' : SINGLE_FILE);
   mkdirSync(folder);
   try {
-    const pathOf = store(files, folder, input);
+    const stored = store(files, folder, input);
     const root = join(folder, 'root');
     mkdirSync(root);
     const before = listOf(folder);
@@ -78,8 +78,8 @@ export async function commandFault({ words, isTerminal }: Command, files: InputF
     const symbols = ['report', 'convert'].includes(words[0]) ? ['--symfs', root] : [];
     const { status, stdout, stderr } = await runMain([...args, ...symbols, '--no-progress'], { isTTY: isTerminal, env: { NO_COLOR: '1' } });
     if (stderr.includes('internal error')) return `${stderr.slice(stderr.indexOf('internal error'))}\n${shown}`;
-    const lost = [...files].find(([name, bytes]) => !isAsBefore(pathOf(name), bytes));
-    if (lost !== undefined) return `the input "${lost[0]}" is not what it was\n${shown}`;
+    const lost = stored.find(({ path, bytes }) => !isAsBefore(path, bytes));
+    if (lost !== undefined) return `the input "${lost.path.slice(folder.length)}" is not what it was\n${shown}`;
     const after = listOf(folder);
     const isFailure = status === 1 || status === 2;
     if (isFailure && after.join() !== before.join())
@@ -94,17 +94,19 @@ export async function commandFault({ words, isTerminal }: Command, files: InputF
   }
 }
 
-/** Writes an input, and links to it. @returns where each of its files is */
-function store(files: InputFiles, folder: string, input: string): (name: string) => string {
-  const pathOf = (name: string): string => (isDirectory(files) ? join(input, name) : input);
+/** Writes the files of a recording, and links to them. */
+function store(files: InputFiles, folder: string, input: string): { readonly path: string; readonly bytes: Uint8Array }[] {
   if (isDirectory(files)) mkdirSync(input);
-  for (const [name, bytes] of files) {
-    if (!isDirectory(files) && name !== SINGLE_FILE) continue;
-    writeFileSync(pathOf(name), bytes);
-    linkSync(pathOf(name), join(folder, `hard-${name}`));
+  const stored = [...files].flatMap(([name, bytes]) => {
+    if (isDirectory(files)) return [{ name, path: join(input, name), bytes }];
+    return name === SINGLE_FILE ? [{ name, path: input, bytes }] : [];
+  });
+  for (const { name, path, bytes } of stored) {
+    writeFileSync(path, bytes);
+    linkSync(path, join(folder, `hard-${name}`));
   }
   symlinkSync(input, join(folder, 'link'));
-  return pathOf;
+  return stored;
 }
 
 function isAsBefore(path: string, bytes: Uint8Array): boolean {

@@ -131,7 +131,7 @@ export function scriptTotals(bytes: Uint8Array): EventTotals {
   const lines = decode(bytes).split('\n').slice(0, -1);
   return totalsOf(
     lines.map((line): EventCount => {
-      const [, period, event] = /^ *(\d+) +(.*): $/.exec(line) ?? [];
+      const [, period, event] = /^ *(\d+) +(.*): $/s.exec(line) ?? [];
       if (event === undefined) throw new Error(`no event and period: ${JSON.stringify(line)}`);
       return [event, 1, BigInt(period)];
     }),
@@ -150,7 +150,8 @@ export function reportTotals(bytes: Uint8Array): EventTotals {
     rows = { samples: 0, period: 0n };
   };
   for (const line of decode(bytes).split('\n')) {
-    const headline = /^# (.*): (\d+) samples?, period (\d+)(?: ns)?$/.exec(line);
+    // A name may hold the line ends of Unicode.
+    const headline = /^# (.*): (\d+) samples?, period (\d+)(?: ns)?$/s.exec(line);
     const row = /^ *\d+\.\d\d +(\d+) +(\d+) /.exec(line);
     if (headline !== null) {
       check();
