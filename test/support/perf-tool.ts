@@ -78,13 +78,16 @@ export function whyNoPerf(): string | undefined {
   return whyMissing('perf');
 }
 
-/** Why perf cannot record other processes and the kernel here (not installed, not permitted); undefined when it can. */
-export function whyNoRecording(): string | undefined {
+/**
+ * Why perf cannot record here (not installed, not permitted, no such event); undefined when it can.
+ * @param what what is to be recorded: other processes and the kernel by default
+ */
+export function whyNoRecording(what: readonly string[] = ['-a', '-e', 'cpu-clock']): string | undefined {
   const missing = whyNoPerf();
   if (missing !== undefined) return missing;
   return withTempDir((dir) => {
     try {
-      recordWithPerf(['-a', '-e', 'cpu-clock', '-o', join(dir, 'probe.data'), 'true']);
+      recordWithPerf([...what, '-o', join(dir, 'probe.data'), 'true']);
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
