@@ -15,7 +15,10 @@ export interface Command {
 
 /** The recording. */
 const INPUT = '{input}';
-/** The directory that holds it: with `link`, a symbolic link to it, and for each of its files `hard-NAME`, a hard link. */
+/**
+ * The directory that holds it: with `link`, a symbolic link to it, for each of its files `hard-NAME`, a hard link, and `tables.csv`, in which the first
+ * table cannot be written since a directory has its name.
+ */
 const FOLDER = '{folder}';
 
 /** What prints names, or messages that hold some. */
@@ -47,6 +50,9 @@ const OUTPUT_PATHS = [
   `${FOLDER}/hard-data.0`,
   `${FOLDER}/hard-${SINGLE_FILE}`,
   `${FOLDER}/new`,
+  `${FOLDER}/new.pb.gz`,
+  `${FOLDER}/tables.csv`,
+  `${FOLDER}/tables.csv/`,
   `${FOLDER}/new/`,
   `${FOLDER}/none/new`,
   FOLDER,
@@ -76,7 +82,9 @@ export async function commandFault({ words, isTerminal }: Command, files: InputF
     const shown = words.join(' ');
     const args = words.map((word) => word.replaceAll(INPUT, input).replaceAll(FOLDER, folder));
     const symbols = ['report', 'convert'].includes(words[0]) ? ['--symfs', root] : [];
-    const { status, stdout, stderr } = await runMain([...args, ...symbols, '--no-progress'], { isTTY: isTerminal, env: { NO_COLOR: '1' } });
+    const { status, stdout, stderr: messages } = await runMain([...args, ...symbols, '--no-progress'], { isTTY: isTerminal, env: { NO_COLOR: '1' } });
+    // The folder has another name each time, and findings of one cause are to have one text.
+    const stderr = messages.replaceAll(folder, FOLDER);
     if (stderr.includes('internal error')) return `${stderr.slice(stderr.indexOf('internal error'))}\n${shown}`;
     const lost = stored.find(({ path, bytes }) => !isAsBefore(path, bytes));
     if (lost !== undefined) return `the input "${lost.path.slice(folder.length)}" is not what it was\n${shown}`;
@@ -106,6 +114,7 @@ function store(files: InputFiles, folder: string, input: string): { readonly pat
     linkSync(path, join(folder, `hard-${name}`));
   }
   symlinkSync(input, join(folder, 'link'));
+  mkdirSync(join(folder, 'tables.csv/stat.csv'), { recursive: true });
   return stored;
 }
 
