@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { helpText } from '../../src/cli/help.ts';
 import { COMMANDS } from '../../src/cli/options.ts';
 import { ensureBuilt } from '../support/built-cli.ts';
 import { type AttrSpec, encodeFile, encodePipe, type FileSpec, record, toolRecords } from '../support/perf-encoder.ts';
-import { announceSkipped, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, recordWithPerf, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
 
 // Every example of the help, as it stands there: in a shell, in a directory that has the files that it names.
 
@@ -143,16 +143,8 @@ describe.skipIf(whyNoShell !== undefined)('does what it says', () => {
 
   test.skipIf(whyNoPerf !== undefined).each(all.filter(isComparison))('$command', async ({ command }) => {
     rmSync(join(tools, 'perf'), { force: true });
-    const env = { ...process.env, HOME: join(dir, 'home') };
-    execFileSync(
-      'perf',
-      ['record', '-N', '-q', '-e', 'cpu-clock', '-F', '2000', '-g', '-o', 'web.data', '--', process.execPath, '-e', 'JSON.stringify(Array(1e6).fill({}))'],
-      {
-        cwd: dir,
-        env,
-        stdio: 'ignore',
-      },
-    );
+    const program = [process.execPath, '-e', 'JSON.stringify(Array(1e6).fill({}))'];
+    recordWithPerf(['-e', 'cpu-clock', '-F', '2000', '-g', '-o', 'web.data', '--', ...program], { cwd: dir });
     const { stdout, stderr } = await run(command);
     expect(stderr).not.toContain('error');
     // With -N perf keeps no copy of the vdso, and has no names for it.
