@@ -49,8 +49,9 @@ describe.skipIf(whyNot !== undefined)('names that are not UTF-8', () => {
     for (const byte of ['ff', 'fe']) expect(stderr).toMatch(new RegExp(`^  used +/.*/dir-\\\\x${byte}/program$`, 'm'));
     const text = readFileSync(folded, 'latin1');
     for (const name of ['work_ff', 'work_fe']) expect(text).toContain(`;${name} `);
-    const { stdout } = await runMain(['report', file, '--sort', 'dso,function', '--limit', '2']);
-    const rows = stdout.toString().match(/\/dir-.*/g);
+    // On a busy machine the kernel may have more samples than they.
+    const { stdout } = await runMain(['report', file, '--sort', 'dso,function']);
+    const rows = stdout.toString().match(/\/dir-.* work_.*/g);
     expect(rows?.sort()).toEqual([expect.stringMatching(/^\/dir-\\xfe\/program +work_fe$/), expect.stringMatching(/^\/dir-\\xff\/program +work_ff$/)]);
   });
 });
