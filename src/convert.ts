@@ -6,6 +6,7 @@ import type { StreamFormat } from './formats.ts';
 import { demangleSymbol } from './function-names.ts';
 import { type DebugInfoUse, defaultDebugInfo } from './location-naming.ts';
 import { HEADER_STAT, PERF_RECORD_STAT } from './perfdata/constants.ts';
+import { printable } from './printable.ts';
 import type { Profile } from './profile/profile.ts';
 import { type EventKind, type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
 import type { SampleFilter } from './session/filter.ts';
@@ -20,7 +21,12 @@ export { DEFAULT_DEBUG_DIRS, type SymbolFiles, Symbolizer, type SymbolizerOption
 
 /** One thing to make of a recording: bytes for a sink, or CSV tables for sinks that are opened by file name. */
 export type ConvertOutput =
-  | { readonly format: StreamFormat; readonly sink: ByteSink }
+  | {
+      readonly format: StreamFormat;
+      readonly sink: ByteSink;
+      /** Whether the bytes are shown as they come: then no name in perf-script text can make a line or a column of its own. */
+      readonly isTerminal?: boolean;
+    }
   | { readonly format: 'csv'; readonly openTable: (fileName: string) => Promise<ByteSink> };
 
 /** How to read the recording, and how to write what it holds. */
@@ -57,8 +63,12 @@ export async function convert(
   // perf script prints names without parameters: who reads its text expects no others.
   const writing: WriteOptions = options.demangle === undefined ? { scriptName: (name) => demangleSymbol(name, 'no-params'), ...options } : options;
   for (const output of outputs) {
-    if (output.format !== 'csv') await writeProfile(output.format, result.profile, output.sink, writing, diagnostics);
-    else if (log !== undefined) await writeTables(result, log, await safeTables(output.openTable, options));
+    if (output.format === 'csv') {
+      if (log !== undefined) await writeTables(result, log, await safeTables(output.openTable, options));
+    } else {
+      const forTerminal = output.isTerminal ? { scriptText: printable } : {};
+      await writeProfile(output.format, result.profile, output.sink, { ...writing, ...forTerminal }, diagnostics);
+    }
   }
   return result;
 }

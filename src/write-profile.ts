@@ -26,6 +26,8 @@ export interface WriteOptions {
   readonly fields?: readonly ScriptFieldChoice[];
   /** script: what to print for a linkage name in place of the function's name; undefined for the latter, which is the default. */
   readonly scriptName?: (linkageName: string) => string | undefined;
+  /** script: how to show names and payloads of the recording; as recorded by default. */
+  readonly scriptText?: (text: string) => string;
   /** script: nine decimals of seconds. */
   readonly ns?: boolean;
   /**
@@ -74,10 +76,11 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
   script: async () => {
     const { missingScriptFields, writeScript } = await import('./writers/script.ts');
-    return async (profile, sink, { fields, ns = false, wallClock = false, scriptName }, diagnostics) => {
+    return async (profile, sink, { fields, ns = false, wallClock = false, scriptName, scriptText }, diagnostics) => {
       const missing = missingScriptFields(profile, fields ?? []);
       if (missing.length > 0) diagnostics.add('script-fields-missing', 'warning', `the samples carry no ${missing.join(', ')}: left out of the text`);
-      await writeScript(profile, sink, { ...(fields && { fields }), ns, wallClock, ...(scriptName && { nameOf: scriptName }) });
+      const names = { ...(scriptName && { nameOf: scriptName }), ...(scriptText && { shown: scriptText }) };
+      await writeScript(profile, sink, { ...(fields && { fields }), ns, wallClock, ...names });
     };
   },
   folded: async () => {

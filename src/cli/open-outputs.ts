@@ -29,7 +29,7 @@ export async function withOutputs(
     } else if (path === STANDARD_STREAM) {
       const stdout = standardOutput(terminal);
       if (gzip) compressor = new GzipSink(stdout);
-      outputs.push({ format, sink: compressor ?? stdout });
+      outputs.push({ format, sink: compressor ?? stdout, isTerminal: terminal.stdout.isTTY ?? false });
     } else {
       outputs.push({ format, sink: await stage.openFile(path, gzip) });
     }

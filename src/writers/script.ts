@@ -23,6 +23,8 @@ export interface ScriptOptions {
   readonly wallClock?: boolean;
   /** What to print for a linkage name in place of the function's name; undefined for the latter, which is the default. */
   readonly nameOf?: (linkageName: string) => string | undefined;
+  /** How to show what the recording holds as text: names and payloads. As it is by default, line breaks included, as perf script prints it. */
+  readonly shown?: (text: string) => string;
 }
 
 /**
@@ -78,10 +80,12 @@ class SamplePrinter {
   readonly #decimals: 6 | 9;
   readonly #fieldsOf: readonly ReadonlySet<ScriptField>[];
   /** By task. */
+  readonly #comms: readonly string[];
   readonly #paddedComms: readonly string[];
   readonly #paddedEvents: readonly string[];
   readonly #details: DetailColumns | undefined;
   readonly #nameOf: (linkageName: string) => string | undefined;
+  readonly #shown: (text: string) => string;
   readonly #frames: TextCache<string>;
   /** The recording's time at time 0 of the samples, as seconds and nanoseconds. */
   readonly #startSeconds: number;
@@ -90,8 +94,10 @@ class SamplePrinter {
   /** undefined where the recording does not tell. */
   readonly #timeOfDay: TimeOfDay | undefined;
 
-  constructor(profile: Profile, samples: SampleTable, { fields, ns = false, wallClock = false, nameOf = () => undefined }: ScriptOptions) {
+  constructor(profile: Profile, samples: SampleTable, options: ScriptOptions) {
+    const { fields, ns = false, wallClock = false, nameOf = () => undefined, shown = (text) => text } = options;
     this.#nameOf = nameOf;
+    this.#shown = shown;
     this.#profile = profile;
     this.#samples = samples;
     this.#decimals = ns ? 9 : 6;
@@ -105,9 +111,11 @@ class SamplePrinter {
     this.#details = samples.details && new DetailColumns(samples.details);
     const { startTime, wallClockOffsetNs } = profile.meta;
     this.#timeOfDay = wallClockOffsetNs === undefined ? undefined : new TimeOfDay(startTime + wallClockOffsetNs);
-    this.#paddedComms = profile.tasks.map((task) => padBytes(task.comm, COMM_WIDTH));
-    const eventWidth = profile.events.reduce((widest, event) => Math.max(widest, byteLength(event.name)), 0);
-    this.#paddedEvents = profile.events.map((event) => padBytes(event.name, eventWidth));
+    this.#comms = profile.tasks.map((task) => shown(task.comm));
+    this.#paddedComms = this.#comms.map((comm) => padBytes(comm, COMM_WIDTH));
+    const eventNames = profile.events.map((event) => shown(event.name));
+    const eventWidth = eventNames.reduce((widest, name) => Math.max(widest, byteLength(name)), 0);
+    this.#paddedEvents = eventNames.map((name) => padBytes(name, eventWidth));
     this.#startSeconds = Number(profile.meta.startTime / 1_000_000_000n);
     this.#startNanoseconds = Number(profile.meta.startTime % 1_000_000_000n);
   }
@@ -121,7 +129,7 @@ class SamplePrinter {
     const task = this.#profile.tasks[samples.task[row]];
     const thread = this.#profile.threads[task.thread];
     let line = '';
-    if (fields.has('comm')) line += event.hasCallchain && fields.has('ip') ? `${task.comm} ` : `${this.#paddedComms[samples.task[row]]} `;
+    if (fields.has('comm')) line += event.hasCallchain && fields.has('ip') ? `${this.#comms[samples.task[row]]} ` : `${this.#paddedComms[samples.task[row]]} `;
     if (fields.has('pid') && fields.has('tid')) line += `${String(thread.pid).padStart(5)}/${String(thread.tid).padEnd(5)} `;
     else if (fields.has('pid')) line += `${String(thread.pid).padStart(5)} `;
     else if (fields.has('tid')) line += `${String(thread.tid).padStart(5)} `;
@@ -147,7 +155,7 @@ class SamplePrinter {
 
   #payloadText(event: ProfileEvent, detail: number): string {
     const details = this.#samples.details;
-    return details === undefined || event.showPayload === undefined ? '' : event.showPayload(details.raw(detail));
+    return details === undefined || event.showPayload === undefined ? '' : this.#shown(event.showPayload(details.raw(detail)));
   }
 
   #printCallchain(stack: number, out: TextWriter): void {
@@ -185,7 +193,7 @@ class SamplePrinter {
     let text = outermost < 0 ? (fields.has('sym') ? ' [unknown]' : '') : this.#symbol(location, outermost, fields);
     if (fields.has('dso')) {
       const mapping = locations.mapping(location);
-      text += ` (${mapping < 0 ? '[unknown]' : mappings[mapping].name})`;
+      text += ` (${mapping < 0 ? '[unknown]' : this.#shown(mappings[mapping].name)})`;
     }
     return text + this.#sourceLine(location, outermost, fields);
   }
@@ -202,11 +210,11 @@ class SamplePrinter {
     if (!fields.has('srcline')) return '';
     const { functions, locations, mappings, strings } = this.#profile;
     const source = nth < 0 ? 0 : locations.lineFile(location, nth) || functions.file(locations.lineFunction(location, nth));
-    const file = baseName(strings.get(source));
+    const file = this.#shown(baseName(strings.get(source)));
     if (file !== '' && locations.lineNumber(location, nth) > 0) return `\n  ${file}:${locations.lineNumber(location, nth)}`;
     const mapping = locations.mapping(location);
     if (mapping < 0) return '';
-    return `\n  ${baseName(mappings[mapping].name)}[${hexAddress(locations.addressLo(location), locations.addressHi(location))}]`;
+    return `\n  ${this.#shown(baseName(mappings[mapping].name))}[${hexAddress(locations.addressLo(location), locations.addressHi(location))}]`;
   }
 
   #functionName(location: number, nth: number): string {
@@ -214,7 +222,7 @@ class SamplePrinter {
     const func = locations.lineFunction(location, nth);
     const linkageName = functions.systemName(func);
     const name = linkageName === 0 ? undefined : this.#nameOf(strings.get(linkageName));
-    return (name ?? strings.get(functions.name(func))) || NAMELESS;
+    return this.#shown((name ?? strings.get(functions.name(func))) || NAMELESS);
   }
 
   /** `%5lu.%06lu`, cut off, not rounded, as perf does. */
