@@ -133,6 +133,9 @@ function openLast(place: string | Buffer, followsLink: boolean): OpenFile | unde
   return undefined;
 }
 
+/** Where `starttime` is among the fields that follow the process's name. Source: proc_pid_stat(5). */
+const START_TIME_AFTER_NAME = 19;
+
 /**
  * The users of a process, its real one first; undefined when it has ended, or when the number is of one that was started after the recording.
  * Source: proc(5).
@@ -140,7 +143,9 @@ function openLast(place: string | Buffer, followsLink: boolean): OpenFile | unde
 function livingUsers({ pid, recordedUntilNs }: RecordedProcess): number[] | undefined {
   try {
     const users = /^Uid:\s+(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-    const startTicks = /\) (?:\S+ ){19}(\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1];
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // What follows the name, in which anything may be.
+    const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ').at(START_TIME_AFTER_NAME);
     const bootSeconds = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1];
     if (users === undefined || startTicks === undefined || bootSeconds === undefined) return undefined;
     const startedNs = BigInt(bootSeconds) * 1_000_000_000n + BigInt(startTicks) * TICK_NS;
