@@ -37,7 +37,8 @@ const put = (name: string, attrs: readonly AttrSpec[], records: readonly RecordS
 
 const run = async (...args: string[]): Promise<string> => {
   const { status, stdout, stderr } = await runMain(['-q', ...args]);
-  expect(stderr).toBe('');
+  // One of the recordings holds a LOST record.
+  expect(stderr.replace(/^perfconv: data lost: perf could not keep up .*\n/, '')).toBe('');
   expect(status).toBe(0);
   return stdout.toString();
 };

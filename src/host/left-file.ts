@@ -145,7 +145,10 @@ function livingUsers({ pid, recordedUntilNs }: RecordedProcess): number[] | unde
     const users = /^Uid:\s+(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // What follows the name, in which anything may be.
-    const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ').at(START_TIME_AFTER_NAME);
+    const startTicks = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .at(START_TIME_AFTER_NAME);
     const bootSeconds = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1];
     if (users === undefined || startTicks === undefined || bootSeconds === undefined) return undefined;
     const startedNs = BigInt(bootSeconds) * 1_000_000_000n + BigInt(startTicks) * TICK_NS;
