@@ -46,7 +46,7 @@ function fieldsOf(line: string, shape: RegExp): RegExpExecArray {
 }
 
 function rowText(event: string, one: bigint | string, other: bigint | string, dso: string, symbol: string): string {
-  return [event, one, other, dso, withoutZeros(symbol)].join(' | ');
+  return [event, one, other, dso, withoutZeros(withoutOffset(symbol))].join(' | ');
 }
 
 function differences(perf: readonly string[], perfconv: readonly string[]): string[] {
@@ -64,6 +64,11 @@ function countsOf(rows: readonly string[]): Map<string, number> {
 
 function isAddress(symbol: string): boolean {
   return /^(?:0x[0-9a-f]+|[0-9a-f]{16})$/.test(symbol);
+}
+
+/** perf prints the offset where a symbol is data, to which a callchain by frame pointers can lead. */
+function withoutOffset(symbol: string): string {
+  return symbol.replace(/\+0x[0-9a-f]+$/, '');
 }
 
 /** perf writes addresses with 16 digits, and those of no file without 0x where they are 0. */
