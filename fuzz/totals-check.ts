@@ -1,6 +1,7 @@
-import { BufferSink, Diagnostics, type Profile, writeProfile, writeReport } from '../src/index.ts';
+import { type ByteSink, Diagnostics, type Profile, writeProfile, writeReport } from '../src/index.ts';
 import { type EventCount, type EventTotals, totalsOf, totalsText } from '../test/support/event-totals.ts';
 import { chromeSamples, foldedWeight, pprofTotals, reportTotals, scriptTotals, speedscopeTotals, tableTotals } from '../test/support/output-totals.ts';
+import { OutputSink } from './output-sink.ts';
 import type { Random } from './random.ts';
 
 // Every format has all samples of a profile, with their periods: also where the recording is damaged.
@@ -17,7 +18,7 @@ export function groupFor(random: Random): Group {
   return random.pick(GROUPS);
 }
 
-/** What formats disagree about; undefined when they do not. @param tables processes.csv and results.csv */
+/** What formats disagree about, of those whose outputs can be held; undefined when they do not. @param tables processes.csv and results.csv */
 export async function totalsFault(profile: Profile, group: Group, tables: ReadonlyMap<string, Uint8Array>): Promise<string | undefined> {
   const odd = profile.events.find(({ period, samples }) => !Number.isFinite(period) || !Number.isInteger(samples));
   if (odd !== undefined) return `an event has ${odd.samples} samples of period ${odd.period}`;
@@ -32,25 +33,37 @@ export async function totalsFault(profile: Profile, group: Group, tables: Readon
     const lines = isPlain ? totals : totalsOf([...totals.values()].map(({ samples, period }): EventCount => ['all', samples, period]));
     return totalsText(isExact ? lines : totalsOf([...lines].map(([event, { samples }]): EventCount => [event, samples, 0n]))).join('; ');
   };
-  const found: [output: string, totals: EventTotals][] = [...tables].map(([name, bytes]) => [name, tableTotals(bytes)]);
-  found.push(['report', reportTotals(await bytesOf((sink) => writeReport(profile, sink)))]);
-  found.push(['pprof', pprofTotals(await bytesAs(profile, 'pprof'), names)]);
-  found.push([`speedscope --group ${group}`, speedscopeTotals(await bytesAs(profile, 'speedscope', { group }), names)]);
-  if (isPlain) found.push(['script', scriptTotals(await bytesAs(profile, 'script', { fields: ['event', 'period'] }))]);
-  for (const [output, totals] of found) if (shown(totals) !== shown(expected)) return `${output} has ${shown(totals)}; the profile ${shown(expected)}`;
-  const inTrace = chromeSamples(await bytesAs(profile, 'chrome', { chromeStyle: group === 'all' ? 'profile' : 'events' }));
+  const found: [output: string, totals: EventTotals | undefined][] = [...tables].map(([name, bytes]) => [name, tableTotals(bytes)]);
+  found.push(['report', read(await bytesOf((sink) => writeReport(profile, sink)), reportTotals)]);
+  found.push(['pprof', read(await bytesAs(profile, 'pprof'), (bytes) => pprofTotals(bytes, names))]);
+  found.push([`speedscope --group ${group}`, read(await bytesAs(profile, 'speedscope', { group }), (bytes) => speedscopeTotals(bytes, names))]);
+  if (isPlain) found.push(['script', read(await bytesAs(profile, 'script', { fields: ['event', 'period'] }), scriptTotals)]);
+  for (const [output, totals] of found) {
+    if (totals !== undefined && shown(totals) !== shown(expected)) return `${output} has ${shown(totals)}; the profile ${shown(expected)}`;
+  }
+  const inTrace = read(await bytesAs(profile, 'chrome', { chromeStyle: group === 'all' ? 'profile' : 'events' }), chromeSamples) ?? total;
   if (inTrace !== total) return `chrome has ${inTrace} samples, the profile ${total}`;
-  const inStacks = foldedWeight(await bytesAs(profile, 'folded'));
+  const inStacks = read(await bytesAs(profile, 'folded'), foldedWeight);
   const periods = profile.events.filter(({ samples }) => samples > 0).map(({ period }) => BigInt(period));
-  return isExact && !periods.includes(inStacks) ? `folded has a period of ${inStacks}, the events ${periods.join(', ')}` : undefined;
+  if (inStacks === undefined || !isExact || periods.includes(inStacks)) return undefined;
+  return `folded has a period of ${inStacks}, the events ${periods.join(', ')}`;
 }
 
-async function bytesOf(write: (sink: BufferSink) => Promise<void>): Promise<Uint8Array> {
-  const sink = new BufferSink();
+/** @param bytes undefined for an output that is too large to be held */
+function read<Result>(bytes: Uint8Array | undefined, readBytes: (bytes: Uint8Array) => Result): Result | undefined {
+  return bytes && readBytes(bytes);
+}
+
+async function bytesOf(write: (sink: ByteSink) => Promise<void>): Promise<Uint8Array | undefined> {
+  const sink = new OutputSink();
   await write(sink);
   return sink.bytes();
 }
 
-function bytesAs(profile: Profile, format: Parameters<typeof writeProfile>[0], options: Parameters<typeof writeProfile>[3] = {}): Promise<Uint8Array> {
+function bytesAs(
+  profile: Profile,
+  format: Parameters<typeof writeProfile>[0],
+  options: Parameters<typeof writeProfile>[3] = {},
+): Promise<Uint8Array | undefined> {
   return bytesOf((sink) => writeProfile(format, profile, sink, options, new Diagnostics()));
 }
