@@ -39,10 +39,14 @@ export async function listenToSignals(onSignal: (signal: NodeJS.Signals) => void
   };
 }
 
-/** Ends the program by a signal, as if nobody had heard it. */
+/** Ends the program by a signal, as if nobody had heard it. Nothing more is done in this thread, which may have been about to make further files. */
 export function endBySignal(signal: NodeJS.Signals): void {
-  if (supervisor === undefined) process.kill(process.pid, signal);
-  else tellSupervisor({ kind: 'end-by', signal });
+  if (supervisor === undefined) {
+    process.kill(process.pid, signal);
+  } else {
+    tellSupervisor({ kind: 'end-by', signal });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  }
 }
 
 /** Tells the supervising thread, where there is one. */

@@ -1,4 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { systemPath } from './system-path.ts';
 import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
@@ -6,6 +7,8 @@ import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** How long the working thread has to take back what it has begun. It does so at once, unless it is in the middle of a long loop. */
 const GRACE_MS = 500;
+/** How long it has to stop after that. It does so at once, unless the system holds it. */
+const STOP_MS = 200;
 /** What a second heap sets aside at most, as far as is known; an engine that gets less ends the process. Observed: Node 20 needs between 1 and 3 GB. */
 const ADDRESS_SPACE_BYTES = 4 * 2 ** 30;
 
@@ -24,7 +27,7 @@ export async function runInThread(module: URL, args: readonly string[]): Promise
   if (worker === undefined) return undefined;
   return new Promise((resolve, reject) => {
     let status = 1;
-    const supervisor = new Supervisor((message) => worker.postMessage(message));
+    const supervisor = new Supervisor(worker);
     worker.on('message', (message: WorkMessage) => {
       if (message.kind === 'done') status = message.status;
       else supervisor.take(message);
@@ -63,15 +66,15 @@ function hasRoomForThread(): boolean {
 
 /** Hears signals on behalf of the working thread. */
 class Supervisor {
-  readonly #tellWork: (message: SupervisorMessage) => void;
+  readonly #worker: Worker;
   readonly #unfinished = new Set<string>();
   #sparesFirstInterrupt = false;
   #timer: NodeJS.Timeout | undefined;
   /** The signal that was passed on and has not been answered. */
   #pending: NodeJS.Signals | undefined;
 
-  constructor(tellWork: (message: SupervisorMessage) => void) {
-    this.#tellWork = tellWork;
+  constructor(worker: Worker) {
+    this.#worker = worker;
   }
 
   take(message: Exclude<WorkMessage, { kind: 'done' }>): void {
@@ -118,11 +121,19 @@ class Supervisor {
       return;
     }
     this.#pending ??= signal;
-    this.#timer ??= setTimeout(() => {
-      this.removeUnfinished();
-      this.#endBy(signal);
-    }, GRACE_MS);
+    this.#timer ??= setTimeout(() => this.#stopWork(signal), GRACE_MS);
   };
+
+  /** Ends the program although the working thread has not answered. That thread is stopped first: it would go on making files. */
+  async #stopWork(signal: NodeJS.Signals): Promise<void> {
+    await Promise.race([this.#worker.terminate(), delay(STOP_MS)]);
+    this.removeUnfinished();
+    this.#endBy(signal);
+  }
+
+  #tellWork(message: SupervisorMessage): void {
+    this.#worker.postMessage(message);
+  }
 
   #endBy(signal: NodeJS.Signals): void {
     this.stopListening();

@@ -36,6 +36,7 @@ beforeAll(async () => {
        if (how === 'busy') for (;;);
        if (how === 'late') for (const end = Date.now() + 250; Date.now() < end; );
        if (how === 'wait') await new Promise((resolve) => setTimeout(resolve, 60_000));
+       for (let i = 0; how === 'more'; i++) { noteUnfinished('more' + i); writeFileSync('more' + i, ''); await new Promise((resolve) => setImmediate(resolve)); }
        if (how === 'heap') for (const all = []; ; ) all.push(new Array(1000).fill({}));
        if (how === 'throw') throw new TypeError('thrown');
        isOver();
@@ -74,6 +75,10 @@ describe.skipIf(process.platform === 'win32')('a thread that works under supervi
 
   test('is ended between two pieces of work by a signal that came at the end of the first', async () => {
     expect(await run('late', 'SIGINT')).toMatchObject({ endedBy: 'SIGINT', left: ['unfinished'] });
+  });
+
+  test('begins nothing more when it has taken back what it has begun', async () => {
+    expect(await run('more', 'SIGTERM')).toEqual({ status: null, endedBy: 'SIGTERM', stderr: 'cleaned up', left: [] });
   });
 
   test('keeps what it has finished', async () => {
