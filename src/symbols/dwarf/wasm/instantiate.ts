@@ -24,6 +24,12 @@ export interface WasmGlobal {
 const compiled = new Map<string, WasmModule>();
 
 /**
+ * Why there was no room for an instance once. None is asked for again: the engine has collected all garbage by then, in vain, which would take it
+ * some 50 ms for each of thousands of units.
+ */
+let noRoom: PerfconvError | undefined;
+
+/**
  * A new instance, with memory of its own.
  * @param code a CODE of this folder
  * @param imports the functions of assembly/host.ts that it needs beside `full`
@@ -31,6 +37,7 @@ const compiled = new Map<string, WasmModule>();
  * limited, such as by `ulimit -v`
  */
 export function instantiate<Exports>(code: string, imports: Readonly<Record<string, (...values: number[]) => number | undefined>>): Exports {
+  if (noRoom !== undefined) throw noRoom;
   let module = compiled.get(code);
   if (module === undefined) {
     module = compile(code);
@@ -41,7 +48,8 @@ export function instantiate<Exports>(code: string, imports: Readonly<Record<stri
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     // Engines set aside ten gigabytes of addresses for each, so that they need not check each place.
-    throw new PerfconvError('unsupported', `no room for WebAssembly, without which debug information is not read: ${error.message}`, {}, { cause: error });
+    noRoom = new PerfconvError('unsupported', `no room for WebAssembly, without which debug information is not read: ${error.message}`, {}, { cause: error });
+    throw noRoom;
   }
 }
 
