@@ -1,4 +1,4 @@
-import { type DsoRange, RangeTree } from './range-tree.ts';
+import { type DsoRange, NodeMemory, RangeTree } from './range-tree.ts';
 
 /** Gives every state of every address space a number of its own, 1, 2, 3 …, so that results can be cached by it. */
 export class GenerationCounter {
@@ -17,16 +17,21 @@ export class GenerationCounter {
  */
 export class AddressSpace {
   readonly #generations: GenerationCounter;
+  readonly #memory: NodeMemory;
   #generation: number;
-  #maps = new RangeTree();
+  #maps: RangeTree;
   #fallback: AddressSpace | undefined;
   #guest = -1;
   #code: RangeTree | undefined;
   #unrecorded: RangeTree | undefined;
   /** Where {@link find} found something last. */
-  #found = this.#maps;
+  #found: RangeTree;
 
-  constructor(generations: GenerationCounter) {
+  /** @param memory where what it takes is counted, with that of others */
+  constructor(generations: GenerationCounter, memory = new NodeMemory()) {
+    this.#memory = memory;
+    this.#maps = new RangeTree(memory);
+    this.#found = this.#maps;
     this.#generations = generations;
     this.#generation = generations.next();
   }
@@ -72,7 +77,7 @@ export class AddressSpace {
 
   /** A copy with a life of its own (fork). It has the same generation until one of the two changes, and shares with the other what stays equal. */
   clone(): AddressSpace {
-    const copy = new AddressSpace(this.#generations);
+    const copy = new AddressSpace(this.#generations, this.#memory);
     copy.#maps = this.#maps.clone();
     copy.#found = copy.#maps;
     copy.#fallback = this.#fallback;
@@ -95,7 +100,7 @@ export class AddressSpace {
   /** Puts a JIT's code into [start, end), over what is mapped there. */
   putCode(start: number, end: number, delta: number, dso: number): void {
     if (!(end > start)) return;
-    this.#code ??= new RangeTree();
+    this.#code ??= new RangeTree(this.#memory);
     this.#code.put(start, end, delta, dso);
     this.#generation = this.#generations.next();
   }

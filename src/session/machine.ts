@@ -15,6 +15,11 @@ const PROCESS_BYTES = 600;
 const TASK_BYTES = 300;
 const DSO_BYTES = 600;
 
+/** Whether a record says anything of what runs, or of what is mapped. */
+export function changesMachine({ kind }: SideBand): boolean {
+  return kind === 'mmap' || kind === 'comm' || kind === 'fork' || kind === 'ksymbol';
+}
+
 /** The recorded machine at the moment that was replayed to: which threads there are, and what is mapped where. */
 export class Machine {
   readonly tasks: TaskTable;

@@ -9,7 +9,7 @@ import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver, FrameSink } from './frames.ts';
 import type { JitCode } from './jit-code.ts';
 import type { Kernels } from './kernels.ts';
-import type { Machine } from './machine.ts';
+import { changesMachine, type Machine } from './machine.ts';
 import type { PeriodRemainders } from './period-remainders.ts';
 import { ReadGrowth, type ReadSample } from './read-growth.ts';
 import type { QueuedRow } from './record-queue.ts';
@@ -80,7 +80,7 @@ export interface ReplayParts {
   readonly periodRemainders: PeriodRemainders;
   /** Tells the filter what times count from, before it is first asked. @returns false as long as that is not known */
   readonly prepareFilter: () => boolean;
-  /** Whether there is memory for more stacks and totals. Asked once for many of them. */
+  /** Whether there is memory for more stacks, totals, tasks and maps. Asked now and then. */
   readonly hasRoom: () => boolean;
 }
 
@@ -88,8 +88,8 @@ export interface ReplayParts {
 const OBJECT_BYTES = 160;
 const OBJECT_BYTES_PER_BYTE = 2;
 const TUPLE_BYTES = 20;
-/** After how many new totals the replay asks again whether there is room for more. */
-const TOTALS_PER_QUESTION = 1 << 14;
+/** After how many records the replay asks again whether there is room for more. A power of two. */
+const RECORDS_PER_QUESTION = 1 << 14;
 
 /**
  * Plays the records of a recording in the order of time: lets each take effect on the machine, and gives each sample the
@@ -123,9 +123,11 @@ export class Replay {
   readonly #waitingBytes: number[] = [];
   #allWaitingBytes = 0;
   #sampleCount = 0;
-  /** Pairs that {@link #totals} did not have, and whether any further ones are left out. */
-  #newTotals = 0;
+  #deliveredCount = 0;
+  /** Whether there is no room: samples are left out whose threads or stacks have not been met. */
   #isFull = false;
+  /** Whether, besides, a record was left out that said what ran or was mapped from then on: so all samples are. */
+  #isLost = false;
   #leftOutCount = 0;
   #lastObservedNr = -1;
   #isFilterReady = false;
@@ -153,7 +155,7 @@ export class Replay {
     return this.#sampleCount;
   }
 
-  /** Samples that were left out because there was no room for their stacks. */
+  /** Samples that were left out because there was no room. */
   get leftOutCount(): number {
     return this.#leftOutCount;
   }
@@ -163,9 +165,9 @@ export class Replay {
     return this.#allWaitingBytes;
   }
 
-  /** Bytes of the tables by which totals are found. */
+  /** Bytes of the tables by which totals are found, and of what is mapped. */
   get heldBytes(): number {
-    return this.#surroundings.size * TUPLE_BYTES;
+    return this.#surroundings.size * TUPLE_BYTES + this.#tasks.mapBytes;
   }
 
   /**
@@ -185,6 +187,7 @@ export class Replay {
   /** Plays the next record. */
   readonly deliver = (row: QueuedRow): void => {
     // hot
+    if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#hasRoom();
     if (row.timeNs >= this.#jitCode.nextTimeNs) this.#jitCode.applyUpTo(row.timeNs);
     if (row.event >= 0) this.#deliverSample(row, this.#periodRemainders.isEmpty ? 0 : this.#periodRemainders.take(row.nr));
     else this.#deliverWaiting(row, -1 - row.event);
@@ -194,6 +197,10 @@ export class Replay {
   #deliverSample(row: QueuedRow, periodRemainder: number): void {
     // hot
     const tasks = this.#tasks;
+    if (this.#isFull && (this.#isLost || !tasks.has(row.pid, row.tid))) {
+      this.#leaveOut(row);
+      return;
+    }
     const threadIndex = tasks.thread(row.pid, row.tid);
     if (this.#observer !== undefined && row.nr !== this.#lastObservedNr) {
       this.#lastObservedNr = row.nr;
@@ -237,7 +244,6 @@ export class Replay {
     }
     const known = this.#totals.find(chain + 1, surroundings);
     if (known >= 0) return known;
-    if (++this.#newTotals % TOTALS_PER_QUESTION === 0) this.#isFull ||= !this.#hasRoom();
     if (this.#isFull) return -1;
     const stack = chain < 0 ? -1 : this.#frames.stackOf(chain, space);
     const total = this.#sink.internTotal(event, this.#tasks.taskOf(threadIndex), stack);
@@ -257,7 +263,14 @@ export class Replay {
     }
     this.#observer?.sideBand(row.nr, row.timeNs, row.pid, row.tid, record);
     if (this.#offCpu !== undefined && isSwitchIn(record)) this.#offCpu.see(row.tid, row.timeNs);
-    this.#machine.apply(record, row.nr);
+    if (this.#isFull) this.#isLost ||= changesMachine(record);
+    else this.#machine.apply(record, row.nr);
+  }
+
+  #leaveOut(row: QueuedRow): void {
+    if (row.chain === NO_SAMPLE) return;
+    this.#sampleCount++;
+    this.#leftOutCount++;
   }
 
   #deliverRead(row: QueuedRow, read: ReadSample): void {

@@ -121,7 +121,7 @@ class Session implements RecordVisitor, SampleTaker {
   readonly #budget: MemoryBudget;
   /** How much was read when that was last asked. */
   #readBytes = 0;
-  /** Why there is no room for further stacks. */
+  /** Why there is no room for further stacks and threads. */
   #whyNoRoom: string | undefined;
   /** Of a directory's further files; undefined for a recording in one file. */
   readonly #partTimes: PartTimes | undefined;
@@ -298,7 +298,7 @@ class Session implements RecordVisitor, SampleTaker {
       this.#diagnostics.add('file-order', 'info', message, undefined, this.#olderCount);
     }
     if (this.#replay.leftOutCount > 0) {
-      const message = `samples were left out whose stacks had not been met before: ${this.#whyNoRoom}`;
+      const message = `samples were left out whose stacks or threads there was no room for: ${this.#whyNoRoom}`;
       this.#diagnostics.add('memory-limit-stacks', 'loss', message, undefined, this.#replay.leftOutCount);
     }
     if (this.#queue.lateCount > 0) {

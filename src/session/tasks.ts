@@ -2,6 +2,7 @@ import { StringTable } from '../intern/string-table.ts';
 import { TupleInterner } from '../intern/tuple-interner.ts';
 import type { CommRecord, ForkRecord } from '../perfdata/records/task-records.ts';
 import { AddressSpace, GenerationCounter } from './address-space.ts';
+import { NodeMemory } from './range-tree.ts';
 
 /** A process over its life. */
 export interface SessionProcess {
@@ -44,6 +45,7 @@ export class TaskTable {
   readonly threads: SessionThread[] = [];
   readonly tasks: SessionTask[] = [];
   readonly #generations = new GenerationCounter();
+  readonly #mapMemory = new NodeMemory();
   readonly #processOf = new Map<number, number>();
   readonly #threadOf = new Map<number, number>();
   readonly #comms = new StringTable();
@@ -59,7 +61,18 @@ export class TaskTable {
 
   /** A new, empty address space whose generations fit those of the processes. */
   newSpace(): AddressSpace {
-    return new AddressSpace(this.#generations);
+    return new AddressSpace(this.#generations, this.#mapMemory);
+  }
+
+  /** Bytes that the maps of all processes take. */
+  get mapBytes(): number {
+    return this.#mapMemory.bytes;
+  }
+
+  /** Whether a thread was heard of that has `tid` now, in process `pid`. */
+  has(pid: number, tid: number): boolean {
+    const known = this.#threadOf.get(tid);
+    return known !== undefined && this.threads[known].pid === pid;
   }
 
   /** Index of the process that has `pid` now. */

@@ -101,6 +101,23 @@ describe('a recording that needs more', () => {
     expect(diagnostics.hasLoss).toBe(true);
   });
 
+  it('has no processes and maps beyond what there is room for, and no samples by which maps were left out', async () => {
+    const children = 60_000;
+    const at = (pid: number) => ({ sampleId: { pid, tid: pid, time: 5n } });
+    const mapped = (pid: number) => record.mmap({ pid, tid: pid, addr: 0x40_0000n, len: 0x1000n, filename: '/app' }, at(pid));
+    const records = [mapped(100), record.sample({ ip: 0x40_0100n, pid: 100, time: 5n })];
+    for (let pid = 101; pid <= 100 + children; pid++) {
+      records.push(record.fork({ pid, ppid: 100, tid: pid, ptid: 100, time: 5n }, at(100)), mapped(pid));
+    }
+    records.push(record.sample({ ip: 0x40_0100n, pid: 100, time: 5n }), record.sample({ ip: 0x40_0100n, pid: 100 + children, time: 5n }));
+    const { profile, session, diagnostics } = await read(encodeFile({ attrs: [ATTR], records }), {
+      availableMemory: { bytes: 80 * MIB, objectBytes: 1000 * MIB },
+    });
+    expect(session.processes.length).toBeLessThan(children / 2);
+    expect(profile.events[0].samples).toBe(1);
+    expect(diagnostics.list().map(({ code, count }) => ({ code, count }))).toContainEqual({ code: 'memory-limit-stacks', count: 2 });
+  });
+
   it('ends inside compressed records, a few of which can hold everything', async () => {
     const recordBytes = [...encodeRecord(record.sample({ ip: 1n, pid: 1, time: 5n }), [ATTR])];
     const block = Array.from({ length: 1000 }, () => recordBytes).flat();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RangeTree } from '../../src/session/range-tree.ts';
+import { NodeMemory, RangeTree } from '../../src/session/range-tree.ts';
 
 /** Addresses that the model knows: some leaves full of ranges. */
 const SPAN = 600;
@@ -72,16 +72,18 @@ describe('RangeTree', () => {
     ['descending', (i: number) => 20_000 - i],
     ['in no order', (i: number) => (i * 7919) % 20_011],
   ])('holds many ranges that come %s, and is empty when they are gone', (_, placeOf) => {
-    const tree = new RangeTree();
+    const memory = new NodeMemory();
+    const tree = new RangeTree(memory);
     for (let i = 0; i < 20_000; i++) tree.put(placeOf(i) * 16, placeOf(i) * 16 + 8, 1, i);
     for (let i = 0; i < 20_000; i++) {
       if (tree.dsoAt(tree.find(placeOf(i) * 16 + 7)) !== i || tree.find(placeOf(i) * 16 + 8) >= 0) expect(i).toBe('found');
     }
     expect([...tree]).toHaveLength(20_000);
+    expect(memory.bytes).toBeGreaterThan(20_000 * 32);
     tree.remove(17, 2 ** 52);
     expect([...tree].at(-1)).toMatchObject({ start: 16, end: 17 });
     tree.remove(-1, 2 ** 52);
-    expect([tree.isEmpty, tree.find(0)]).toEqual([true, -1]);
+    expect([tree.isEmpty, tree.find(0), memory.bytes]).toEqual([true, -1, 0]);
   });
 
   it('takes memory for what differs in copies, not for what they share', () => {
