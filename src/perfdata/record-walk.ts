@@ -178,11 +178,12 @@ class PartWalk {
 
   /** Walks as far as one read goes. @returns false at the end */
   async piece(progress: (bytes: number) => void): Promise<boolean> {
-    if (this.#stop.ask()) return false;
     const stream = this.#stream;
     const visitor = this.#visitor;
     const before = stream.position;
     const hasRecords = await stream.fill();
+    // At the end nothing would be left out.
+    if (hasRecords && this.#stop.ask()) return false;
     while (stream.next()) {
       if (stream.type >= abi.PERF_RECORD_USER_TYPE_START) {
         if (this.mayHaveLegacyHeaders) this.#decideDialect();

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { BufferSource, type RecordingSource } from '../../src/bytes/byte-source.ts';
 import { Diagnostics } from '../../src/diagnostics.ts';
+import { readHeader } from '../../src/perfdata/file-header.ts';
+import { walkRecords } from '../../src/perfdata/record-walk.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/read-profile.ts';
 import { MemoryBudget } from '../../src/session/memory-budget.ts';
 import { type AttrSpec, encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
@@ -116,6 +118,15 @@ describe('a recording that needs more', () => {
     expect(session.processes.length).toBeLessThan(children / 2);
     expect(profile.events[0].samples).toBe(1);
     expect(diagnostics.list().map(({ code, count }) => ({ code, count }))).toContainEqual({ code: 'memory-limit-stacks', count: 2 });
+  });
+
+  it('lost nothing when it had been read to its end by then', async () => {
+    const source = new BufferSource(encodeFile({ attrs: [ATTR], records: Array.from({ length: 10 }, () => record.sample({ ip: 1n, pid: 1, time: 5n })) }));
+    const diagnostics = new Diagnostics();
+    let count = 0;
+    const visitor = { visit: () => void count++, visitTracingData: () => {}, whyFull: () => (count === 10 ? 'full' : undefined) };
+    await walkRecords(source, await readHeader(source, diagnostics), visitor, {}, diagnostics);
+    expect([count, diagnostics.hasLoss]).toEqual([10, false]);
   });
 
   it('ends inside compressed records, a few of which can hold everything', async () => {
