@@ -25,7 +25,8 @@ export function withoutFormulas(openTable: (fileName: string) => Promise<ByteSin
 
 /**
  * CSV (RFC 4180) on its way to a sink, with an apostrophe before each text that begins with `=`, `+`, `-`, `@`, a tab or a line break. It
- * looks at bytes, so that it holds for every column of every table; numbers in them have no sign. A semicolon, a tab or a line break in a text begins a cell,
+ * looks at bytes, so that it holds for every column of every table. The one number with a sign, the pid −1 of what is of no process, begins its row, and
+ * no text of a recording does without quotes. A semicolon, a tab or a line break in a text begins a cell,
  * too: where decimals have a comma, spreadsheets split lines at semicolons and know no quotes in the middle.
  */
 class FormulaGuard implements ByteSink {
@@ -34,6 +35,8 @@ class FormulaGuard implements ByteSink {
   #isQuoted = false;
   /** Whether the next byte may be a cell's first. */
   #isStart = true;
+  /** Whether it may be a row's first, without quotes. */
+  #isRowStart = true;
 
   constructor(target: ByteSink) {
     this.#target = target;
@@ -50,9 +53,11 @@ class FormulaGuard implements ByteSink {
         this.#isQuoted = !this.#isQuoted;
       } else {
         const isBreak = byte === TAB || byte === LINE_FEED || byte === CARRIAGE_RETURN;
-        if (this.#isStart && (isFormula(byte) || (isBreak && this.#isQuoted))) buffer[length++] = APOSTROPHE;
+        const isNumber = this.#isRowStart && byte === MINUS;
+        if (this.#isStart && !isNumber && (isFormula(byte) || (isBreak && this.#isQuoted))) buffer[length++] = APOSTROPHE;
         this.#isStart = isBreak || byte === SEMICOLON || (byte === COMMA && !this.#isQuoted) || (byte === SPACE && this.#isStart);
       }
+      this.#isRowStart = byte === LINE_FEED && !this.#isQuoted;
       buffer[length++] = byte;
     }
     return this.#target.write(buffer.subarray(0, length));

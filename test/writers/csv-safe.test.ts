@@ -35,6 +35,11 @@ test.each([
   expect(row).toEqual({ a: safe, b: '7', c: safe });
 });
 
+test.each([[1], [1 << 20]])('the pid of what is of no process stays a number, in pieces of %i bytes', async (pieceBytes) => {
+  const numbers = 'pid,comm\n7,"a"\n-1,":-1"\n';
+  expect(await guarded(`${numbers}-1,"a\n-1"\n`, pieceBytes)).toBe(`${numbers}-1,"a\n'-1"\n`);
+});
+
 test('texts are otherwise what they were, in pieces of any size, and no cell begins a formula', () => {
   const text = fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '"', ',', ';', '\n', '\r', '\t', ' ', 'a', 'ü', '＝') });
   return fc.assert(
