@@ -1,8 +1,11 @@
 import type { Diagnostics } from '../diagnostics.ts';
 import { lostInSum } from '../intern/exact-sums.ts';
 
-/** What counters begin at. */
-const ZERO = { high: 0, low: 0 };
+/** What a counter was when it was read last, as two words. */
+interface LastValue {
+  high: number;
+  low: number;
+}
 
 /**
  * What a sample with PERF_SAMPLE_READ read: one value for each member of the group that it belongs to, or its own alone.
@@ -32,7 +35,7 @@ export interface ReadSample {
  */
 export class ReadGrowth {
   /** By thread, −1 for no particular one, and id. */
-  readonly #lastValues = new Map<number, Map<number, { high: number; low: number }>>();
+  readonly #lastValues = new Map<number, Map<number, LastValue>>();
   readonly #diagnostics: Diagnostics;
 
   constructor(diagnostics: Diagnostics) {
@@ -54,27 +57,26 @@ export class ReadGrowth {
     let hasDelivered = hasOwnPeriod;
     if (hasOwnPeriod) deliver(read.event, own.period, own.remainder);
     const lastValues = this.#lastValuesOf(read.thread);
-    const growthOf = (i: number): number => {
-      const { high, low } = lastValues.get(read.ids[i]) ?? ZERO;
-      return (read.highs[i] - high) * 0x1_0000_0000 + (read.lows[i] - low);
-    };
     // Another thread has the number now, and begins at 0.
-    if (read.thread >= 0 && read.ids.some((_, i) => growthOf(i) < 0)) lastValues.clear();
+    if (read.thread >= 0 && hasDecreased(read, lastValues)) lastValues.clear();
     for (let i = 0; i < read.ids.length; i++) {
-      const { high, low } = lastValues.get(read.ids[i]) ?? ZERO;
-      const growth = growthOf(i);
-      lastValues.set(read.ids[i], { high: read.highs[i], low: read.lows[i] });
+      const last = lastValueOf(lastValues, read.ids[i]);
+      const highGrowth = (read.highs[i] - last.high) * 0x1_0000_0000;
+      const lowGrowth = read.lows[i] - last.low;
+      const growth = highGrowth + lowGrowth;
+      last.high = read.highs[i];
+      last.low = read.lows[i];
       if (growth < 0) {
         this.#diagnostics.add('count-decreased', 'loss', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', read.fileOffset);
       }
       if (growth <= 0 || (hasOwnPeriod && read.events[i] === read.event)) continue;
       hasDelivered = true;
-      deliver(read.events[i], growth, growth > Number.MAX_SAFE_INTEGER ? lostInSum((read.highs[i] - high) * 0x1_0000_0000, read.lows[i] - low) : 0);
+      deliver(read.events[i], growth, growth > Number.MAX_SAFE_INTEGER ? lostInSum(highGrowth, lowGrowth) : 0);
     }
     return hasDelivered;
   }
 
-  #lastValuesOf(thread: number): Map<number, { high: number; low: number }> {
+  #lastValuesOf(thread: number): Map<number, LastValue> {
     let values = this.#lastValues.get(thread);
     if (values === undefined) {
       values = new Map();
@@ -82,4 +84,22 @@ export class ReadGrowth {
     }
     return values;
   }
+}
+
+/** Whether any of the values is lower than it was. */
+function hasDecreased({ ids, highs, lows }: ReadSample, lastValues: ReadonlyMap<number, LastValue>): boolean {
+  return ids.some((id, i) => {
+    const last = lastValues.get(id);
+    return last !== undefined && (highs[i] < last.high || (highs[i] === last.high && lows[i] < last.low));
+  });
+}
+
+/** 0 for a counter that is read for the first time. */
+function lastValueOf(lastValues: Map<number, LastValue>, id: number): LastValue {
+  let value = lastValues.get(id);
+  if (value === undefined) {
+    value = { high: 0, low: 0 };
+    lastValues.set(id, value);
+  }
+  return value;
 }
