@@ -30,7 +30,7 @@ const TICK_NS = 10_000_000n;
  * It is believed if it is this user's, root's, or the process's user's. Of a process that has ended nobody knows whose it was: then a file is believed
  * that was there when the recording ended, which is remarked, and none that was made later. No symbolic link is followed but those of root and this user,
  * and those of the user whose file they lead to, so that nobody has another one read what he could not read himself; in a directory that the user has named
- * only the last name is judged. Below `/proc/PID/root` none is followed: an absolute one would lead out of it.
+ * only the last name is judged. Below `/proc/PID/root` none is followed: an absolute one would lead out of it, as `..` would.
  *
  * @param writer undefined: whoever wrote it is believed, since the user has named the directory
  * @returns undefined: there is no such file, it is not readable, or no regular file
@@ -108,7 +108,7 @@ function openStepwise(path: string, isBelowRoot: boolean): OpenFile | undefined 
     for (const name of names) {
       const place = systemPath(`/proc/self/fd/${directory}/${name}`);
       const stats = lstatSync(place);
-      if (stats.isSymbolicLink() && isBelowRoot) return undefined;
+      if (isBelowRoot && (stats.isSymbolicLink() || name === '..')) return undefined;
       if (stats.isSymbolicLink() && !isOwn(stats.uid)) linkOwners.push(stats.uid);
       const next = openSync(place, stats.isSymbolicLink() ? DIRECTORY : DIRECTORY | NO_LINK);
       closeSync(directory);

@@ -123,6 +123,7 @@ describe.skipIf(!isRoot)('a file that a process left', () => {
     expect(open(`${root}${below}/perf.map`, living.pid)).toBe(`of ${USER}`);
     expect(open(`${root}${linkOf(0, below)}/perf.map`, living.pid)).toBe('nothing');
     expect(open(`${root}${linkOf(0, join(below, 'perf.map'))}`, living.pid)).toBe('nothing');
+    expect(open(`${root}${below}/../below/perf.map`, living.pid)).toBe('nothing');
   });
 
   it('is a regular file', () => {
