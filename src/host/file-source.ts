@@ -2,14 +2,12 @@ import { type BigIntStats, close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ByteSource } from '../bytes/byte-source.ts';
 import { ioError } from './io-error.ts';
+import { storedBytesOf } from './stored-bytes.ts';
 import { systemPath } from './system-path.ts';
 
 const openDescriptor = promisify(open);
 const closeDescriptor = promisify(close);
 const statDescriptor = promisify(fstat);
-
-/** The unit of st_blocks. Source: stat(3type). */
-const STAT_BLOCK_BYTES = 512;
 
 /**
  * A regular file, read at any position. A descriptor rather than a FileHandle, so that standard input can be one:
@@ -26,16 +24,13 @@ export class FileSource implements ByteSource {
   readonly #ownsDescriptor: boolean;
   #isOpen = true;
 
-  private constructor(descriptor: number, ownsDescriptor: boolean, name: string, { size, blocks, mtimeNs }: BigIntStats) {
-    const sizeBytes = Number(size);
-    const blockBytes = Number(blocks) * STAT_BLOCK_BYTES;
+  private constructor(descriptor: number, ownsDescriptor: boolean, name: string, stats: BigIntStats) {
     this.#descriptor = descriptor;
     this.#ownsDescriptor = ownsDescriptor;
     this.name = name;
-    this.sizeBytes = sizeBytes;
-    // Some file systems count no blocks.
-    this.storedBytes = blockBytes === 0 ? sizeBytes : Math.min(sizeBytes, blockBytes);
-    this.modifiedNs = mtimeNs;
+    this.sizeBytes = Number(stats.size);
+    this.storedBytes = storedBytesOf(stats);
+    this.modifiedNs = stats.mtimeNs;
   }
 
   /** @throws PerfconvError `io` */

@@ -5,6 +5,7 @@ import { BufferSource } from '../bytes/byte-source.ts';
 import { PerfconvError } from '../errors.ts';
 import { ioError, isOutOfDescriptors } from './io-error.ts';
 import type { OpenedFiles } from './opened-files.ts';
+import { storedBytesOf } from './stored-bytes.ts';
 import { systemPath } from './system-path.ts';
 
 /** Kernels with every symbol have lists of some 20 MB. */
@@ -16,8 +17,6 @@ const FIRST_MADE_SIZE_BYTES = 1 << 20;
  */
 const FREE_HOLE_BYTES = 64 << 20;
 const MAX_SIZE_TIMES_STORED = 64;
-/** The unit of st_blocks. Source: stat(3type). */
-const STAT_BLOCK_BYTES = 512;
 
 /**
  * Opens a file for reading, if it is a regular one: paths of a recording are not to be trusted. A device is not even opened, which
@@ -58,10 +57,8 @@ export function sourceOf(path: string, descriptor: number, opened?: OpenedFiles)
   }
 }
 
-function sizeWithoutHoles({ size, blocks }: BigIntStats): number {
-  // Some file systems count no blocks.
-  if (blocks === 0n) return Number(size);
-  return Math.min(Number(size), FREE_HOLE_BYTES + Number(blocks) * STAT_BLOCK_BYTES * MAX_SIZE_TIMES_STORED);
+function sizeWithoutHoles(stats: BigIntStats): number {
+  return Math.min(Number(stats.size), FREE_HOLE_BYTES + storedBytesOf(stats) * MAX_SIZE_TIMES_STORED);
 }
 
 /** A source to be read where nothing can be waited for; undefined for a file whose content was made while it was read. */
