@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Those that end a program from outside, and let it take back first what it has begun. */
+export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 let supervisor: MessagePort | undefined;
 

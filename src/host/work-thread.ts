@@ -1,10 +1,10 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
+import { SIGNALS } from './signals.ts';
 import { systemPath } from './system-path.ts';
 import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** How long the working thread has to take back what it has begun. It does so at once, unless it is in the middle of a long loop. */
 const GRACE_MS = 500;
 /** How long it has to stop after that. It does so at once, unless the system holds it. */
@@ -20,13 +20,14 @@ const ADDRESS_SPACE_BYTES = 4 * 2 ** 30;
  * are removed here. Either way the program ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
  * @param args what the module finds behind the first two of `process.argv`
  * @returns the status that it has reported; undefined where this process may start no thread, and nothing was done
- * @throws what the module did not catch; ERR_WORKER_OUT_OF_MEMORY where its heap was too small
+ * @throws what the module did not catch; ERR_WORKER_OUT_OF_MEMORY where its heap was too small; when it ended and reported nothing: it waits for
+ * what never comes
  */
 export async function runInThread(module: URL, args: readonly string[]): Promise<number | undefined> {
   const worker = startThread(module, args);
   if (worker === undefined) return undefined;
   return new Promise((resolve, reject) => {
-    let status = 1;
+    let status: number | undefined;
     const supervisor = new Supervisor(worker);
     worker.on('message', (message: WorkMessage) => {
       if (message.kind === 'done') status = message.status;
@@ -38,7 +39,13 @@ export async function runInThread(module: URL, args: readonly string[]): Promise
     });
     worker.on('exit', () => {
       supervisor.stopListening();
-      resolve(status);
+      if (status !== undefined) {
+        resolve(status);
+        return;
+      }
+      supervisor.removeUnfinished();
+      // Without effect where an error came before.
+      if (!supervisor.endByPending()) reject(new Error('the work ended without a result'));
     });
   });
 }
@@ -87,7 +94,7 @@ class Supervisor {
       case 'unlisten':
         this.stopListening();
         // It came too late to interrupt that work, but there may be more.
-        if (this.#pending !== undefined) this.#endBy(this.#pending);
+        this.endByPending();
         break;
       case 'unfinished':
         if (message.isOver) this.#unfinished.delete(message.path);
@@ -97,6 +104,13 @@ class Supervisor {
         this.#endBy(message.signal);
         break;
     }
+  }
+
+  /** Ends the program by the signal that was passed on, if there is one. @returns whether there is */
+  endByPending(): boolean {
+    if (this.#pending === undefined) return false;
+    this.#endBy(this.#pending);
+    return true;
   }
 
   stopListening(): void {

@@ -38,6 +38,7 @@ beforeAll(async () => {
        if (how === 'wait') await new Promise((resolve) => setTimeout(resolve, 60_000));
        for (let i = 0; how === 'more'; i++) { noteUnfinished('more' + i); writeFileSync('more' + i, ''); await new Promise((resolve) => setImmediate(resolve)); }
        if (how === 'heap') for (const all = []; ; ) all.push(new Array(1000).fill({}));
+       if (how === 'stall') await new Promise(() => {});
        if (how === 'throw') throw new TypeError('thrown');
        isOver();
        return 3;
@@ -87,6 +88,10 @@ describe.skipIf(process.platform === 'win32')('a thread that works under supervi
 
   test('ends with its own status', async () => {
     expect(await run('end')).toEqual({ status: 3, endedBy: null, stderr: '', left: ['unfinished'] });
+  });
+
+  test('leaves nothing, and has failed, when it waits for what never comes', async () => {
+    expect(await run('stall')).toMatchObject({ status: 77, left: [] });
   });
 
   test('leaves nothing when it throws or has no memory left', async () => {
