@@ -99,6 +99,7 @@ function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
     return 'the recording holds counts of perf stat, not samples';
   }
   if (session.sampleCount === 0) return 'the recording holds no samples';
+  if (Object.values(filter).every((wanted) => wanted === undefined)) return `there was no room for any of the ${session.sampleCount} samples in the recording`;
   const unknown = unknownEvents(session.events, filter);
   const hint = unknown.length > 0 ? `: ${unknownEventsText(unknown, session.events)}` : '';
   return `no sample passes the filters, of ${session.sampleCount} in the recording${hint}`;
