@@ -1,3 +1,6 @@
+/** About what an entry of a map takes. Observed: Node 20. */
+const ENTRY_BYTES = 64;
+
 /** Exact periods of samples minus the doubles that stand for them, by the records' positions in the file. Up to 2^53 there is none. */
 export class PeriodRemainders {
   readonly #ofRecord = new Map<number, number>();
@@ -5,6 +8,11 @@ export class PeriodRemainders {
   /** Whether there is none. */
   get isEmpty(): boolean {
     return this.#ofRecord.size === 0;
+  }
+
+  /** About what the remainders of waiting records take. */
+  get heldObjectBytes(): number {
+    return this.#ofRecord.size * ENTRY_BYTES;
   }
 
   /** Notes a period of 64 bits, given as two words, of the record at position `nr`. */

@@ -160,9 +160,9 @@ export class Replay {
     return this.#leftOutCount;
   }
 
-  /** About what the objects take that wait for their turn. */
+  /** About what the objects take that wait for their turn, and the last values of counters. */
   get heldObjectBytes(): number {
-    return this.#allWaitingBytes;
+    return this.#allWaitingBytes + this.#periodRemainders.heldObjectBytes + this.#readGrowth.heldObjectBytes;
   }
 
   /** Bytes of the tables by which totals are found, and of what is mapped. */

@@ -92,6 +92,13 @@ describe('a recording that needs more', () => {
     expect(session.counts.total).toBeLessThan(SAMPLES / 2);
   });
 
+  it('ends where periods that doubles do not hold wait for their turn', async () => {
+    const attr: AttrSpec = { ...ATTR, sampleType: ['ip', 'tid', 'time', 'period'] };
+    const periods = encodeRecords(() => record.sample({ ip: 1n, pid: 100, time: 5n, period: 2n ** 53n + 1n }), attr);
+    const { diagnostics } = await read(periods, { availableMemory: { bytes: 1000 * MIB, objectBytes: 20 * MIB } });
+    expect(diagnostics.count('memory-limit')).toBe(1);
+  });
+
   it('has no stacks and totals beyond what there is room for', async () => {
     let address = 0n;
     const bytes = encodeFile({ attrs: [ATTR], records: Array.from({ length: 40_000 }, () => record.sample({ ip: ++address, pid: 100, time: 5n })) });
@@ -153,8 +160,8 @@ describe('a recording that needs more', () => {
 });
 
 /** A file of the same record many times over. */
-function encodeRecords(make: () => RecordSpec): Uint8Array {
-  const one = encodeFile({ attrs: [ATTR], records: [make()] });
+function encodeRecords(make: () => RecordSpec, attr = ATTR): Uint8Array {
+  const one = encodeFile({ attrs: [attr], records: [make()] });
   const header = new DataView(one.buffer, one.byteOffset);
   const dataStart = Number(header.getBigUint64(40, true));
   const recordBytes = Number(header.getBigUint64(48, true));
