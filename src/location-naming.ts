@@ -18,7 +18,7 @@ export type FunctionTable = Pick<SymbolTable, 'find' | 'name' | 'start'>;
  */
 export type DebugInfoUse = 'none' | 'lines' | 'inlines' | 'lines-like-perf';
 
-/** What is read where nothing is said: perf 6.1 shows inlined functions in callchains of debug information only. */
+/** What is read by default: perf 6.1 shows inlined functions in callchains of debug information only. */
 export function defaultDebugInfo(compatPerf: boolean): DebugInfoUse {
   return compatPerf ? 'lines' : 'inlines';
 }

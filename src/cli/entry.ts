@@ -2,7 +2,7 @@ import { withTheirBytes } from '../host/system-path.ts';
 import { runInThread } from '../host/work-thread.ts';
 import { EXIT_FAILED } from './terminal.ts';
 
-/** What is done sooner than a thread is started. */
+/** What takes less time than starting a thread. */
 const SHORT_WORK = ['--version', '--get-completions', 'completion'];
 
 const args = withTheirBytes(process.argv.slice(2));

@@ -11,7 +11,7 @@ export function printMessage({ stderr }: Pick<Terminal, 'stderr'>, line: string)
   stderr.write(`${printable(line)}\n`);
 }
 
-/** Puts a text in place of the line that the cursor of a terminal is in, and leaves the cursor behind it. */
+/** Puts a text in place of the line that the cursor of a terminal is in, and leaves the cursor after it. */
 export function redrawLine({ stderr }: Pick<Terminal, 'stderr'>, text: string): void {
   stderr.write(CLEAR_LINE + printable(text));
 }

@@ -81,7 +81,7 @@ function usesOf({ uses }: Place, { namedLocations, lineLocations }: DsoSymbols):
 function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses']): string {
   if (outcome !== 'fits') return detail;
   const used = uses.length === 0 ? [] : [`for ${listed(uses.flatMap((use) => USES[use]))}`];
-  const vain = [
+  const unused = [
     ...(taken.includes('symbols') && !uses.includes('symbols') ? ['it names none of the addresses'] : []),
     ...(taken.includes('lines') && !uses.includes('lines') ? ['it tells no line of them'] : []),
   ];
@@ -89,8 +89,8 @@ function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses'])
     ...(holds.symbols === 'none' ? ['no symbols'] : holds.symbols === 'dynsym' ? ['no symbols but those of dynamic linking (.dynsym)'] : []),
     ...(holds.debugInfo === false ? ['no debug information'] : []),
   ];
-  const vainText = vain.length > 0 ? [vain.join(', and ')] : [];
-  return [...used, ...vainText, ...(lacks.length > 0 ? [`it has ${listed(lacks)}`] : []), ...(detail === '' ? [] : [detail])].join('; ');
+  const unusedText = unused.length > 0 ? [unused.join(', and ')] : [];
+  return [...used, ...unusedText, ...(lacks.length > 0 ? [`it has ${listed(lacks)}`] : []), ...(detail === '' ? [] : [detail])].join('; ');
 }
 
 function listed(texts: readonly string[]): string {

@@ -18,10 +18,9 @@ const ADDRESS_SPACE_BYTES = 4 * 2 ** 30;
  *
  * A signal is passed on to the working thread, which takes back what it has begun. Where it does not answer soon, the files that it has noted
  * are removed here. Either way the program ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
- * @param args what the module finds behind the first two of `process.argv`
+ * @param args what the module finds after the first two of `process.argv`
  * @returns the status that it has reported; undefined where this process may start no thread, and nothing was done
- * @throws what the module did not catch; ERR_WORKER_OUT_OF_MEMORY where its heap was too small; when it ended and reported nothing: it waits for
- * what never comes
+ * @throws what the module did not catch; ERR_WORKER_OUT_OF_MEMORY where its heap was too small; an error when it ended without reporting one
  */
 export async function runInThread(module: URL, args: readonly string[]): Promise<number | undefined> {
   const worker = startThread(module, args);

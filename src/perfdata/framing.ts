@@ -43,7 +43,7 @@ export class RecordStream extends RecordCursor {
     this.#findings = diagnostics;
   }
 
-  /** Bytes behind the current record, as far as they are known to be there; undefined in a stream. */
+  /** Bytes after the current record, as far as they are known to be there; undefined in a stream. */
   get bytesLeft(): number | undefined {
     const { sizeBytes } = this.#source;
     return sizeBytes === undefined ? undefined : Math.max(0, Math.min(this.#end, sizeBytes) - this.position);

@@ -9,7 +9,7 @@ export interface JitLineColumns {
   readonly files: readonly number[];
 }
 
-/** Collects the lines of functions. They come before the code that they are of, and wait for it behind the lines of all functions. */
+/** Collects the lines of functions. They come before the code that they are of, and wait for it after the lines of all functions. */
 export class JitLineCollector implements JitLineColumns {
   readonly offsets: number[] = [];
   readonly lines: number[] = [];

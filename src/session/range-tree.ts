@@ -1,6 +1,6 @@
 /** Ranges in a leaf, and children of a branch, at most. */
 const MAX_ENTRIES = 32;
-/** Columns of a node's numbers: those behind the first are a leaf's only. */
+/** Columns of a node's numbers: those after the first are a leaf's only. */
 const STARTS = MAX_ENTRIES;
 const DELTAS = 2 * MAX_ENTRIES;
 const DSOS = 3 * MAX_ENTRIES;
@@ -52,7 +52,7 @@ class RangeNode {
     return copy;
   }
 
-  /** First entry that ends behind `address`; `size` when there is none. */
+  /** First entry that ends after `address`; `size` when there is none. */
   firstEndingAfter(address: number): number {
     // hot
     const { numbers } = this;
@@ -114,7 +114,7 @@ export class RangeTree {
     return at >= 0 && this.#foundLeaf.numbers[STARTS + at] <= address ? at : -1;
   }
 
-  /** Place in {@link #foundLeaf} of the first range that ends behind `address`; −1 when there is none. */
+  /** Place in {@link #foundLeaf} of the first range that ends after `address`; −1 when there is none. */
   #seek(address: number): number {
     // hot
     let node = this.#root;
@@ -230,7 +230,7 @@ export class RangeTree {
     return right;
   }
 
-  /** @returns a leaf of what stands behind the first `kept` ranges */
+  /** @returns a leaf of what stands after the first `kept` ranges */
   #splitLeaf(leaf: RangeNode, kept: number): RangeNode {
     const right = this.#counted(new RangeNode(this.#owner, undefined));
     for (let column = 0; column < LEAF_NUMBERS; column += MAX_ENTRIES) {

@@ -7,7 +7,7 @@ import type { Profile } from '../profile/profile.ts';
 export interface FrameStyle {
   /** The text of a function at a location. */
   functionText(name: string, location: number): string;
-  /** What stands behind the address of a location whose function is unknown. */
+  /** What stands after the address of a location whose function is unknown. */
   behindAddress(location: number): string;
 }
 
@@ -56,7 +56,7 @@ class TextMaker {
   /** Rows (function's name, mapping, cpumode), and their texts. */
   readonly #functionRows = new TupleInterner(3);
   readonly #functionTexts: number[] = [];
-  /** Rows (mapping, cpumode), and what stands behind addresses there. */
+  /** Rows (mapping, cpumode), and what stands after addresses there. */
   readonly #mappingRows = new TupleInterner(2, 16);
   readonly #behindAddress: string[] = [];
 

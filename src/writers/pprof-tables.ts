@@ -92,7 +92,7 @@ export class PprofTables {
     return line;
   }
 
-  /** What stands behind addresses. */
+  /** What stands after addresses. */
   #textOfMapping(mapping: number): string {
     if (mapping < 0) return '';
     this.#mappingTexts[mapping] ??= mappingText(this.#profile, mapping);
