@@ -127,6 +127,16 @@ describe('a recording that needs more', () => {
     expect(diagnostics.list().map(({ code, count }) => ({ code, count }))).toContainEqual({ code: 'memory-limit-stacks', count: 2 });
   });
 
+  it('has no threads beyond what there is room for', async () => {
+    const count = 60_000;
+    const records = Array.from({ length: count }, (_, i) => record.sample({ ip: 1n, pid: i + 1, tid: i + 1, time: 5n }));
+    const { profile, session, diagnostics } = await read(encodeFile({ attrs: [ATTR], records }), {
+      availableMemory: { bytes: 1000 * MIB, objectBytes: 20 * MIB },
+    });
+    expect(session.threads.length).toBeLessThan(count / 2);
+    expect(profile.events[0].samples + diagnostics.count('memory-limit-stacks')).toBe(count);
+  });
+
   it('lost nothing when it had been read to its end by then', async () => {
     const source = new BufferSource(encodeFile({ attrs: [ATTR], records: Array.from({ length: 10 }, () => record.sample({ ip: 1n, pid: 1, time: 5n })) }));
     const diagnostics = new Diagnostics();
