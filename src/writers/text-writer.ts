@@ -3,6 +3,8 @@ import { encodeText, hasRawBytes } from '../bytes/text.ts';
 
 const FLUSH_AT_BYTES = 1 << 20;
 const HEADROOM_BYTES = 1 << 16;
+/** Longer text is encoded in parts, so that room is made for what it takes and not for three times as much. */
+const MAX_PART_LENGTH = 1 << 16;
 
 const encoder = new TextEncoder();
 
@@ -22,6 +24,18 @@ export class TextWriter {
 
   /** Writes text as it stands. */
   put(text: string): void {
+    if (text.length <= MAX_PART_LENGTH) {
+      this.#putPart(text);
+      return;
+    }
+    for (let start = 0; start < text.length; ) {
+      const end = partEnd(text, start + MAX_PART_LENGTH);
+      this.#putPart(text.slice(start, end));
+      start = end;
+    }
+  }
+
+  #putPart(text: string): void {
     // UTF-8 needs at most three bytes for each UTF-16 unit.
     this.reserve(text.length * 3);
     const { written } = encoder.encodeInto(text, this.buffer.subarray(this.length));
@@ -54,4 +68,10 @@ export class TextWriter {
     larger.set(this.buffer.subarray(0, this.length));
     this.buffer = larger;
   }
+}
+
+/** The index up to which text can be cut off: `end`, but not between the two halves of a character. */
+function partEnd(text: string, end: number): number {
+  const isHighSurrogate = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
+  return isHighSurrogate ? end + 1 : end;
 }
