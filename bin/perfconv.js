@@ -4,6 +4,7 @@ try {
 } catch (error) {
   // The system did not let its files be read, for example because too many are open. All other errors are reported in there.
   if (error?.syscall === undefined) throw error;
-  process.stderr.write(`perfconv: ${error.message}\n`);
+  const isOutOfDescriptors = error.code === 'EMFILE' || error.code === 'ENFILE';
+  process.stderr.write(`perfconv: ${isOutOfDescriptors ? 'too many open files' : error.message}\n`);
   process.exitCode = 1;
 }

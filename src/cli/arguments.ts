@@ -113,7 +113,8 @@ export class Arguments {
   }
 
   #wholeNumber(name: string, text: string): number {
-    if (!/^\d{1,10}$/.test(text)) throw new PerfconvError('usage', `${this.#label(name)} ${text}: expected a whole number`);
+    if (!/^\d+$/.test(text)) throw new PerfconvError('usage', `${this.#label(name)} ${text}: expected a whole number`);
+    if (text.length > 10) throw new PerfconvError('usage', `${this.#label(name)} ${text}: the number is too large`);
     return Number(text);
   }
 
