@@ -8,8 +8,14 @@ const MAX_KEPT_BYTES = 32 << 20;
  * a megabyte, one to a frame, rightly make outputs of any size. Of those only the size is known.
  */
 export class OutputSink implements ByteSink {
+  readonly #maxBytes: number;
   #pieces: Buffer[] = [];
   #sizeBytes = 0;
+
+  /** @param maxBytes what is held at most: less where several outputs are read at once */
+  constructor(maxBytes = MAX_KEPT_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
 
   async write(bytes: Uint8Array): Promise<void> {
     this.#sizeBytes += bytes.length;
@@ -19,7 +25,7 @@ export class OutputSink implements ByteSink {
 
   /** Whether the output is larger than what is held. */
   get isTooLarge(): boolean {
-    return this.#sizeBytes > MAX_KEPT_BYTES;
+    return this.#sizeBytes > this.#maxBytes;
   }
 
   /** The output; undefined when it {@link isTooLarge}. */

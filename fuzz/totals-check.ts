@@ -13,6 +13,7 @@ export type Group = (typeof GROUPS)[number];
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 /** Outputs of recordings with names of a megabyte are not made for this. */
 const MAX_SAMPLES = 20_000;
+const MAX_OUTPUT_BYTES = 8 << 20;
 
 export function groupFor(random: Random): Group {
   return random.pick(GROUPS);
@@ -55,7 +56,7 @@ function read<Result>(bytes: Uint8Array | undefined, readBytes: (bytes: Uint8Arr
 }
 
 async function bytesOf(write: (sink: ByteSink) => Promise<void>): Promise<Uint8Array | undefined> {
-  const sink = new OutputSink();
+  const sink = new OutputSink(MAX_OUTPUT_BYTES);
   await write(sink);
   return sink.bytes();
 }
