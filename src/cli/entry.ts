@@ -14,8 +14,6 @@ async function runWorker(): Promise<number | undefined> {
     return await runInThread(new URL('./worker.js', import.meta.url), args);
   } catch (error) {
     const { code, syscall, stack = String(error) } = error as NodeJS.ErrnoException;
-    // Too few descriptors for a second event loop may be enough without it.
-    if (code === 'ERR_WORKER_INIT_FAILED') return undefined;
     if (syscall !== undefined) throw error;
     const isHeapFull = code === 'ERR_WORKER_OUT_OF_MEMORY';
     const text = isHeapFull ? 'there is not enough memory; NODE_OPTIONS=--max-old-space-size=MiB gives more' : `internal error, please report it: ${stack}`;

@@ -5,4 +5,5 @@ import { main } from './main.ts';
 
 // The program itself; see entry.ts.
 if (parentPort !== null) hearSignalsThrough(parentPort);
+tellSupervisor({ kind: 'started' });
 tellSupervisor({ kind: 'done', status: await main(process.argv.slice(2), new StandardStreams()) });

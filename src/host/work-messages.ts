@@ -1,5 +1,7 @@
 /** From the thread that works to the one that supervises it. */
 export type WorkMessage =
+  /** The module is loaded. */
+  | { readonly kind: 'started' }
   /** Signals are to be heard, and passed on. @param sparesFirstInterrupt whether the first SIGINT ends nothing */
   | { readonly kind: 'listen'; readonly sparesFirstInterrupt: boolean }
   /** Signals end the program at once again. */

@@ -19,20 +19,24 @@ const ADDRESS_SPACE_BYTES = 4 * 2 ** 30;
  * A signal is passed on to the working thread, which takes back what it has begun. Where it does not answer soon, the files that it has noted
  * are removed here. Either way the program ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
  * @param args what the module finds after the first two of `process.argv`
- * @returns the status that it has reported; undefined where this process may start no thread, and nothing was done
+ * @returns the status that it has reported; undefined where no thread could be started, and nothing was done
  * @throws what the module did not catch; ERR_WORKER_OUT_OF_MEMORY where its heap was too small; an error when it ended without reporting one
  */
 export async function runInThread(module: URL, args: readonly string[]): Promise<number | undefined> {
   const worker = startThread(module, args);
   if (worker === undefined) return undefined;
   return new Promise((resolve, reject) => {
+    let hasStarted = false;
     let status: number | undefined;
     const supervisor = new Supervisor(worker);
     worker.on('message', (message: WorkMessage) => {
+      hasStarted = true;
       if (message.kind === 'done') status = message.status;
-      else supervisor.take(message);
+      else if (message.kind !== 'started') supervisor.take(message);
     });
     worker.on('error', (error) => {
+      // There may be too few descriptors for a second event loop, but enough for one.
+      if (!hasStarted) resolve(undefined);
       supervisor.removeUnfinished();
       reject(error);
     });
@@ -83,7 +87,7 @@ class Supervisor {
     this.#worker = worker;
   }
 
-  take(message: Exclude<WorkMessage, { kind: 'done' }>): void {
+  take(message: Exclude<WorkMessage, { kind: 'started' | 'done' }>): void {
     switch (message.kind) {
       case 'listen':
         this.#sparesFirstInterrupt = message.sparesFirstInterrupt;

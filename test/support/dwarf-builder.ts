@@ -238,7 +238,7 @@ export class DwarfBuilder {
     const dies = new ByteFields(this.littleEndian);
     const dieStart = start + lengthSize + header.length;
     let code = plan.firstCode ?? 1;
-    const write = (die: DiePlan): void => {
+    const begin = (die: DiePlan): void => {
       if (die.label) die.label.offset = dieStart + dies.length;
       abbrev.uleb(code, die.tag).bytes(die.children === undefined ? 0 : 1);
       dies.uleb(code++);
@@ -250,11 +250,21 @@ export class DwarfBuilder {
         this.#value(dies, actual, value, start, version, isDraft);
       }
       abbrev.bytes(0, 0);
-      for (const child of die.children ?? []) write(child);
-      if (die.children !== undefined) dies.bytes(0);
-      if (die.end) die.end.offset = dieStart + dies.length;
     };
-    write(plan.root);
+    // Without recursion: DIEs may be nested deeper than a stack of calls.
+    const open: { readonly die: DiePlan; next: number }[] = [{ die: plan.root, next: 0 }];
+    begin(plan.root);
+    for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+      const child = last.die.children?.[last.next++];
+      if (child !== undefined) {
+        begin(child);
+        open.push({ die: child, next: 0 });
+        continue;
+      }
+      if (last.die.children !== undefined) dies.bytes(0);
+      if (last.die.end) last.die.end.offset = dieStart + dies.length;
+      open.pop();
+    }
     abbrev.bytes(0);
     const unit = new ByteFields(this.littleEndian);
     return this.length(unit, header.length + dies.length + (plan.lengthLie ?? 0))
