@@ -1,4 +1,4 @@
-/** Reads abbreviation tables (DWARF 5, 7.5.3), and works out what a pass over DIEs needs of each row: see src/symbols/dwarf/abbreviation-layout.ts. */
+/** Reads abbreviation tables (DWARF 5, 7.5.3), and works out what a pass over DIEs needs of each row: see src/dwarf/abbreviation-layout.ts. */
 
 import {
   ATTRIBUTE_COUNT,
@@ -35,7 +35,7 @@ import {
   SKIP_STARTS,
   SKIPS,
   TAGS,
-} from '../src/symbols/dwarf/abbreviation-layout';
+} from '../src/dwarf/abbreviation-layout';
 import {
   DW_AT_high_pc,
   DW_AT_low_pc,
@@ -57,7 +57,7 @@ import {
   DW_TAG_subprogram,
   DW_TAG_subroutine_type,
   DW_TAG_union_type,
-} from '../src/symbols/dwarf/dwarf-constants';
+} from '../src/dwarf/dwarf-constants';
 import { formSize } from './host';
 import { allocate, grown } from './memory';
 

@@ -9,9 +9,9 @@ import asc from 'assemblyscript/asc';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Modules that are compiled by themselves, and where each is put. */
 const MODULES = {
-  'assembly/abbreviation-table.ts': 'src/symbols/dwarf/wasm/abbreviation-table-code.ts',
-  'assembly/line-program.ts': 'src/symbols/dwarf/wasm/line-program-code.ts',
-  'assembly/function-scan.ts': 'src/symbols/dwarf/wasm/function-scan-code.ts',
+  'assembly/abbreviation-table.ts': 'src/dwarf/wasm/abbreviation-table-code.ts',
+  'assembly/line-program.ts': 'src/dwarf/wasm/line-program-code.ts',
+  'assembly/function-scan.ts': 'src/dwarf/wasm/function-scan-code.ts',
 };
 
 /** The text of the module of src/ that holds the compiled one. @throws Error with what the compiler says */

@@ -1,4 +1,4 @@
-/** What makes a unit unreadable. The same numbers as in src/symbols/dwarf/unit-machine.ts, which has the words. */
+/** What makes a unit unreadable. The same numbers as in src/dwarf/unit-machine.ts, which has the words. */
 export const OVERRUNS_UNIT: i32 = 0;
 export const NO_ABBREVIATION: i32 = 1;
 export const UNKNOWN_FORM: i32 = 2;

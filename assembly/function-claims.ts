@@ -1,4 +1,4 @@
-/** Which function of a unit holds which of the wanted addresses: see src/symbols/dwarf/function-claims.ts. */
+/** Which function of a unit holds which of the wanted addresses: see src/dwarf/function-claims.ts. */
 
 import { TOO_MANY_CLAIMS } from './damage';
 import { damaged } from './host';

@@ -10,7 +10,7 @@ import {
   DW_FORM_addrx4,
   DW_FORM_GNU_addr_index,
   DW_FORM_sec_offset,
-} from '../src/symbols/dwarf/dwarf-constants';
+} from '../src/dwarf/dwarf-constants';
 import { attributeStarts, formSizes, forms, highPcSizes, highPcs, implicit, lowPcs, names, rangeLists } from './abbreviations';
 import { toAddress } from './addresses';
 import { readU32, readU64 } from './bytes';

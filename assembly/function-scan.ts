@@ -1,9 +1,9 @@
 /**
- * One pass over the DIEs of a unit that finds the functions at wanted addresses, for src/symbols/dwarf/function-scan.ts, which says
+ * One pass over the DIEs of a unit that finds the functions at wanted addresses, for src/dwarf/function-scan.ts, which says
  * what comes of it.
  */
 
-import { HAS_CHILDREN, IS_CODELESS, IS_FUNCTION, IS_INLINED, IS_SUBPROGRAM, IS_UNREADABLE } from '../src/symbols/dwarf/abbreviation-layout';
+import { HAS_CHILDREN, IS_CODELESS, IS_FUNCTION, IS_INLINED, IS_SUBPROGRAM, IS_UNREADABLE } from '../src/dwarf/abbreviation-layout';
 import { codeCount, flags, leafSizes, rowOf, rows, siblingBacks, sizes, skipStarts, skips } from './abbreviations';
 import { readU32 } from './bytes';
 import { NO_ABBREVIATION, OVERRUNS_UNIT, UNKNOWN_FORM } from './damage';
@@ -31,7 +31,7 @@ export {
   starts as rangeStarts,
 } from './unit-addresses';
 
-/** See src/symbols/dwarf/function-scan.ts. */
+/** See src/dwarf/function-scan.ts. */
 const SCAN_CODE: i32 = 0;
 const SCAN_FUNCTIONS: i32 = 1;
 

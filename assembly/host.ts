@@ -1,6 +1,6 @@
 /** Functions of the TypeScript that an instance belongs to: it gives them at its making. */
 
-/** `addressOf` of src/addresses.ts. */
+/** `addressOf` of src/base/addresses.ts. */
 export declare function addressOf(high: u32, low: u32): f64;
 
 /** Throws the error for what `damage.ts` numbers, through all that runs here. */

@@ -1,5 +1,5 @@
 /**
- * Runs line number programs (DWARF 5, 6.2) into columns of rows, for src/symbols/dwarf/line-program.ts, which says what they hold.
+ * Runs line number programs (DWARF 5, 6.2) into columns of rows, for src/dwarf/line-program.ts, which says what they hold.
  * What hardly any program has is left to the caller: run() stops there, and goes on when called again.
  */
 
@@ -14,7 +14,7 @@ import {
   DW_LNS_fixed_advance_pc,
   DW_LNS_set_column,
   DW_LNS_set_file,
-} from '../src/symbols/dwarf/line-constants';
+} from '../src/dwarf/line-constants';
 import { toAddress } from './addresses';
 import { readU8, readU16, readU32, readU64, setByteOrder } from './bytes';
 import { allocate, grown } from './memory';

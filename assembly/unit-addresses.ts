@@ -14,7 +14,7 @@ import {
   DW_RLE_start_length,
   DW_RLE_startx_endx,
   DW_RLE_startx_length,
-} from '../src/symbols/dwarf/dwarf-constants';
+} from '../src/dwarf/dwarf-constants';
 import { toAddress } from './addresses';
 import { readU8, readU32, readU64, setByteOrder } from './bytes';
 import { ENDLESS_RANGES } from './damage';
@@ -105,7 +105,7 @@ export function setWindow(number: i32, start: f64, length: f64, sectionSize: f64
   window.sectionSize = sectionSize;
 }
 
-/** Begins a unit. @param bases what `AddressBases` of src/symbols/dwarf/unit-addresses.ts has */
+/** Begins a unit. @param bases what `AddressBases` of src/dwarf/unit-addresses.ts has */
 export function setUnit(
   dwarfVersion: u32,
   addresses: u32,

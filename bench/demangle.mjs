@@ -15,7 +15,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-const BUILT = fileURLToPath(new URL('../dist/symbols/demangle/demangle.js', import.meta.url));
+const BUILT = fileURLToPath(new URL('../dist/demangle.js', import.meta.url));
 const MANGLED = /^(_Z|_R|___Z|_GLOBAL_[._$][DI]_)/;
 const CHUNK = 200;
 

@@ -1,8 +1,8 @@
 import { bench, describe } from 'vitest';
 import { CPUMODE_USER } from '../src/profile/tables.ts';
-import { writeFolded } from '../src/writers/folded.ts';
-import { writePprof } from '../src/writers/pprof.ts';
-import { writeReport } from '../src/writers/report.ts';
+import { writeFolded } from '../src/writers/folded/folded.ts';
+import { writePprof } from '../src/writers/pprof/pprof.ts';
+import { writeReport } from '../src/writers/report/report.ts';
 import { buildProfile } from '../test/support/build-profile.ts';
 
 const STACKS = 500_000;

@@ -1,5 +1,5 @@
-import { decodeText } from '../src/bytes/text.ts';
-import { type DemangleStyle, demangle } from '../src/symbols/demangle/demangle.ts';
+import { decodeText } from '../src/base/text.ts';
+import { type DemangleStyle, demangle } from '../src/demangle/demangle.ts';
 
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
 const MAX_NAMES = 100;

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { infoText } from '../src/cli/info-text.ts';
-import { dump } from '../src/dump.ts';
 import { openFile, openStream } from '../src/host/open-input.ts';
 import {
   BufferSource,
@@ -23,7 +22,8 @@ import {
   writeProfile,
   writeReport,
 } from '../src/index.ts';
-import { SCRIPT_FIELDS, scriptDetailsOf } from '../src/writers/script-fields.ts';
+import { dump } from '../src/records/dump.ts';
+import { SCRIPT_FIELDS, scriptDetailsOf } from '../src/writers/script/fields.ts';
 import { CommandTimes } from './command-times.ts';
 import { type Command, commandFault } from './commands.ts';
 import { demanglingFault } from './demangle-check.ts';

@@ -51,18 +51,18 @@ describe('what is built', () => {
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  test.each(['index.js', 'symbols.js', 'symbols/demangle/demangle.js', 'proto/profile_pb.js'])('runs in browsers: %s', (entry) => {
+  test.each(['index.js', 'symbols.js', 'demangle.js', 'proto/profile_pb.js'])('runs in browsers: %s', (entry) => {
     const loaded = [...loadedWith(entry, true)];
     expect(loaded.filter((name) => name.startsWith('node:'))).toEqual([]);
     expect(loaded.some((name) => name.endsWith('.js'))).toBe(true);
   });
 
   test('loads the demangler alone', () => {
-    expect([...loadedWith('symbols/demangle/demangle.js', true)]).toEqual(['symbols/demangle/demangle.js', 'chunks/demangle.js', 'chunks/text.js']);
+    expect([...loadedWith('demangle.js', true)]).toEqual(['demangle.js', 'chunks/demangle.js', 'chunks/text.js']);
   });
 
   test('loads symbols without what reads and writes recordings', () => {
-    const loaded = [...loadedWith('symbols.js', true), ...loadedWith('host/index.js')];
+    const loaded = [...loadedWith('symbols.js', true), ...loadedWith('node.js')];
     expect(loaded).toContain('chunks/symbolizer.js');
     expect(loadedWith('index.js')).toContain('chunks/convert.js');
     expect(loaded).not.toContain('chunks/convert.js');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { dump } from '../src/dump.ts';
+import { demangle } from '../src/demangle/demangle.ts';
 import { BufferSink, BufferSource, convert, Diagnostics, encodeText, readProfile, readRecordingInfo, type StreamFormat, writeReport } from '../src/index.ts';
-import { demangle } from '../src/symbols/demangle/demangle.ts';
-import { SymbolTable } from '../src/symbols/table/symbol-table.ts';
+import { dump } from '../src/records/dump.ts';
+import { SymbolTable } from '../src/symbol-table/symbol-table.ts';
 import { encodeFile, record } from './support/perf-encoder.ts';
 import { readPprof } from './support/read-pprof.ts';
 import { runMain } from './support/run-main.ts';

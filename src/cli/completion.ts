@@ -1,4 +1,4 @@
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { commandFirst, firstWordIndex } from './command-first.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { COMMANDS, CONVERT, type CommandSpec, type OptionSpec } from './options.ts';

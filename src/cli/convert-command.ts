@@ -1,13 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
-import { convert } from '../convert.ts';
-import { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
-import { FORMATS, FORMATS_TO_COME, type Format } from '../formats.ts';
+import { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { ioError } from '../host/io-error.ts';
 import type { OpenInput } from '../host/open-input.ts';
 import { OutputStage } from '../host/output-stage.ts';
 import { systemPath } from '../host/system-path.ts';
-import type { WriteOptions } from '../write-profile.ts';
+import { convert } from '../pipeline/convert.ts';
+import { FORMATS, FORMATS_TO_COME, type Format } from '../pipeline/formats.ts';
+import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { explainingSymbols } from './explanation.ts';

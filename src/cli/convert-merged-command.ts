@@ -1,8 +1,8 @@
-import { MergedConversion } from '../convert-merged.ts';
-import { Diagnostics } from '../diagnostics.ts';
+import { Diagnostics } from '../base/diagnostics.ts';
 import { OutputStage } from '../host/output-stage.ts';
-import { requireMergeable } from '../merge-recordings.ts';
-import type { WriteOptions } from '../write-profile.ts';
+import { MergedConversion } from '../pipeline/convert-merged.ts';
+import { requireMergeable } from '../pipeline/merge-recordings.ts';
+import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { mergeInputs } from './merging.ts';
 import { checkTerminal, commitOutputs, withOutputs } from './open-outputs.ts';

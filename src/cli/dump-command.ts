@@ -1,7 +1,7 @@
-import { RECORD_TYPES } from '../choices.ts';
-import { Diagnostics } from '../diagnostics.ts';
-import { dump } from '../dump.ts';
+import { Diagnostics } from '../base/diagnostics.ts';
 import { nativeZstd } from '../host/native-zstd.ts';
+import { RECORD_TYPES } from '../pipeline/choices.ts';
+import { dump } from '../records/dump.ts';
 import type { Arguments } from './arguments.ts';
 import { reportingFailures } from './failures.ts';
 import { reportingFindings } from './findings.ts';

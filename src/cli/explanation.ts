@@ -1,5 +1,5 @@
-import type { DsoSymbols } from '../dso-symbols.ts';
-import type { ReadProfileOptions } from '../read-profile.ts';
+import type { DsoSymbols } from '../naming/dso-symbols.ts';
+import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { printMessage } from './standard-error.ts';
 import { symbolsText } from './symbols-text.ts';

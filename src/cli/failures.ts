@@ -1,4 +1,4 @@
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { refusalOf } from '../host/io-error.ts';
 import { errorText } from './messages.ts';
 import { printMessage } from './standard-error.ts';

@@ -1,5 +1,5 @@
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName, errorText, lossLines, summaryLines } from './messages.ts';
 import { printMessage } from './standard-error.ts';

@@ -1,4 +1,4 @@
-import type { EventInfo } from '../recording-info.ts';
+import type { EventInfo } from '../info/recording-info.ts';
 import { inlineList, wrapped } from './info-layout.ts';
 
 const INDENT = '    ';

@@ -1,9 +1,9 @@
 import pc from 'picocolors';
-import { showRawBytes } from '../bytes/text.ts';
-import { Diagnostics } from '../diagnostics.ts';
+import { Diagnostics } from '../base/diagnostics.ts';
+import { showRawBytes } from '../base/text.ts';
 import { availableMemory } from '../host/available-memory.ts';
 import { nativeZstd } from '../host/native-zstd.ts';
-import { type RecordingInfo, readRecordingInfo } from '../recording-info.ts';
+import { type RecordingInfo, readRecordingInfo } from '../info/recording-info.ts';
 import type { Arguments } from './arguments.ts';
 import { reportingFailures } from './failures.ts';
 import { infoText } from './info-text.ts';

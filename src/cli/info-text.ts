@@ -1,5 +1,5 @@
-import { printable } from '../printable.ts';
-import type { EventInfo, RecordingInfo } from '../recording-info.ts';
+import { printable } from '../base/printable.ts';
+import type { EventInfo, RecordingInfo } from '../info/recording-info.ts';
 import { attrLines } from './info-attr-text.ts';
 import { type Fact, facts, list, wrapped } from './info-layout.ts';
 import { machineFacts } from './info-machine-text.ts';

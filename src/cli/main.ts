@@ -1,4 +1,4 @@
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { reportingFailures } from './failures.ts';
 import { printMessage } from './standard-error.ts';
 import { standardOutput } from './standard-output.ts';

@@ -1,7 +1,7 @@
-import { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
 import type { OpenInput } from '../host/open-input.ts';
-import type { MergeReadOptions } from '../merge-recordings.ts';
+import type { MergeReadOptions } from '../pipeline/merge-recordings.ts';
 import type { Arguments } from './arguments.ts';
 import { explainingSymbols } from './explanation.ts';
 import { reportingFailures } from './failures.ts';

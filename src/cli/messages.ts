@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
-import { printable } from '../printable.ts';
+import type { Diagnostic } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { printable } from '../base/printable.ts';
 
 /** One line that says why a command failed. */
 export function errorText(error: unknown, input?: string): string {

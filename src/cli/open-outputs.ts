@@ -1,8 +1,8 @@
-import { CSV_TABLE_NAMES } from '../choices.ts';
-import type { ConvertOutput } from '../convert.ts';
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { GzipSink } from '../host/gzip-sink.ts';
 import type { OutputStage } from '../host/output-stage.ts';
+import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
+import type { ConvertOutput } from '../pipeline/convert.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName } from './messages.ts';
 import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';

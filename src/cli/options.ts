@@ -1,5 +1,5 @@
-import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, RECORD_TYPES, REPORT_KEYS, SCRIPT_FIELDS, WEIGHTS } from '../choices.ts';
-import { FORMATS } from '../formats.ts';
+import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, RECORD_TYPES, REPORT_KEYS, SCRIPT_FIELDS, WEIGHTS } from '../pipeline/choices.ts';
+import { FORMATS } from '../pipeline/formats.ts';
 
 /** One option: what the parser, the help and the shell's completion know of it. */
 export interface OptionSpec {

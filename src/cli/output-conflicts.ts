@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { CSV_TABLE_NAMES } from '../choices.ts';
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { identityOf } from '../host/output-target.ts';
+import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
 import type { Arguments } from './arguments.ts';
 import { FilesRead, inputIdentity, redirectedIdentity } from './files-read.ts';
 import { displayName } from './messages.ts';

@@ -1,5 +1,5 @@
-import { PerfconvError } from '../errors.ts';
-import { defaultOutputName, FORMATS_TO_COME, type Format, isGzipped, type OutputFormat, outputFormatOf } from '../formats.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { defaultOutputName, FORMATS_TO_COME, type Format, isGzipped, type OutputFormat, outputFormatOf } from '../pipeline/formats.ts';
 
 /** Standard input or standard output, as a path. */
 export const STANDARD_STREAM = '-';

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { Arguments, type GivenOptions } from './arguments.ts';
 import { commandFirst } from './command-first.ts';
 import { didYouMean } from './did-you-mean.ts';

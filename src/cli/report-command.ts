@@ -1,8 +1,8 @@
 import pc from 'picocolors';
-import type { ByteSink } from '../bytes/byte-sink.ts';
-import { REPORT_KEYS, WEIGHTS } from '../choices.ts';
-import { Diagnostics } from '../diagnostics.ts';
-import { REPORT_NAMING, type ReportOptions, report, reportLeaf, writeReport } from '../report.ts';
+import type { ByteSink } from '../base/byte-sink.ts';
+import { Diagnostics } from '../base/diagnostics.ts';
+import { REPORT_KEYS, WEIGHTS } from '../pipeline/choices.ts';
+import { REPORT_NAMING, type ReportOptions, report, reportLeaf, writeReport } from '../pipeline/report.ts';
 import type { Arguments } from './arguments.ts';
 import { explainingSymbols } from './explanation.ts';
 import { reportingFailures } from './failures.ts';
@@ -63,7 +63,7 @@ async function reportMerged(
   terminal: Terminal,
   diagnostics: Diagnostics,
 ): Promise<number> {
-  const [{ mergeInputs }, { RecordingMerger }] = await Promise.all([import('./merging.ts'), import('../merge-recordings.ts')]);
+  const [{ mergeInputs }, { RecordingMerger }] = await Promise.all([import('./merging.ts'), import('../pipeline/merge-recordings.ts')]);
   const merger = new RecordingMerger(plan.filter, false, diagnostics);
   return mergeInputs(
     inputs,

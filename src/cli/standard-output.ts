@@ -1,5 +1,5 @@
-import type { ByteSink } from '../bytes/byte-sink.ts';
-import { PerfconvError } from '../errors.ts';
+import type { ByteSink } from '../base/byte-sink.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { systemCode } from '../host/io-error.ts';
 import { openStandardOutput } from '../host/standard-output.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { ioError, systemCode } from '../host/io-error.ts';
 import { systemPath } from '../host/system-path.ts';
 import type { Arguments } from './arguments.ts';

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { DebuginfodClient } from '../host/debuginfod.ts';
 import { DebuginfodCache, debuginfodCacheDir } from '../host/debuginfod-cache.ts';
 import type { Arguments } from './arguments.ts';

@@ -1,6 +1,6 @@
-import type { DsoSymbols } from '../dso-symbols.ts';
-import { printable } from '../printable.ts';
-import { symbolHelp } from '../symbol-help.ts';
+import { printable } from '../base/printable.ts';
+import type { DsoSymbols } from '../naming/dso-symbols.ts';
+import { symbolHelp } from '../naming/symbol-help.ts';
 
 type Place = DsoSymbols['places'][number];
 

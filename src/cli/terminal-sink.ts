@@ -1,6 +1,6 @@
-import type { ByteSink } from '../bytes/byte-sink.ts';
-import { decodeText } from '../bytes/text.ts';
-import { printableLines } from '../printable.ts';
+import type { ByteSink } from '../base/byte-sink.ts';
+import { printableLines } from '../base/printable.ts';
+import { decodeText } from '../base/text.ts';
 
 /** The colours that `report` and `info` use. Source: ECMA-48, 8.3.117, SGR: bold, normal; red, green, default. */
 const COLOURS = /(\x1b\[(?:1|22|31|32|39)m)/;

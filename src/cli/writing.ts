@@ -1,8 +1,8 @@
-import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELDS, type ScriptFieldChoice, WEIGHTS } from '../choices.ts';
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
-import type { Format } from '../formats.ts';
-import type { WriteOptions } from '../write-profile.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELDS, type ScriptFieldChoice, WEIGHTS } from '../pipeline/choices.ts';
+import type { Format } from '../pipeline/formats.ts';
+import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import type { PlannedOutput } from './outputs.ts';
 

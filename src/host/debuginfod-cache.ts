@@ -1,8 +1,8 @@
 import { existsSync, openSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ByteSource } from '../bytes/byte-source.ts';
-import type { DebugFileKind } from '../symbols/symbol-files.ts';
+import type { ByteSource } from '../base/byte-source.ts';
+import type { DebugFileKind } from '../symbolizer/symbol-files.ts';
 import { FileSink } from './file-sink.ts';
 import { homeDirectory } from './home-directory.ts';
 import { ioError } from './io-error.ts';

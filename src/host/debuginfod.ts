@@ -1,9 +1,9 @@
-import type { ByteSource } from '../bytes/byte-source.ts';
-import { PerfconvError } from '../errors.ts';
-import { isKnownBuildId, sameBuildId } from '../symbols/elf/build-id.ts';
-import { ElfFile } from '../symbols/elf/elf-file.ts';
-import type { PlaceOutcome } from '../symbols/search/search-log.ts';
-import type { DebugFileKind, FetchedFile } from '../symbols/symbol-files.ts';
+import type { ByteSource } from '../base/byte-source.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { isKnownBuildId, sameBuildId } from '../elf/build-id.ts';
+import { ElfFile } from '../elf/elf-file.ts';
+import type { PlaceOutcome } from '../symbolizer/search/search-log.ts';
+import type { DebugFileKind, FetchedFile } from '../symbolizer/symbol-files.ts';
 import type { CacheEntry, DebuginfodCache } from './debuginfod-cache.ts';
 import { ioError } from './io-error.ts';
 

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { inflate, type ZlibOptions } from 'node:zlib';
-import { PerfconvError } from '../errors.ts';
-import type { Compression } from '../symbols/symbol-files.ts';
+import type { Compression } from '../base/decompressor.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { GzipUnpacker } from './unwrap-deflate.ts';
 import type { Unpacker } from './unwrap-unpacker.ts';
 import { unwrapXz } from './unwrap-xz.ts';
@@ -16,7 +16,7 @@ const STEP_SIZE_BYTES = 1 << 20;
 /** zlib counts no further. */
 const MAX_OUTPUT_SIZE_BYTES = 0x7fff_ffff;
 
-/** {@link import('../symbols/symbol-files.ts').Decompressor} of Node. */
+/** {@link import('../base/decompressor.ts').Decompressor} of Node. */
 export async function decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
   switch (compression) {
     case 'zlib':

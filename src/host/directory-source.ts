@@ -1,4 +1,4 @@
-import type { ByteSource, RecordingSource } from '../bytes/byte-source.ts';
+import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
 
 /** A directory recording: the file `data`, with the others as its parts. */
 export class DirectorySource implements RecordingSource {

@@ -1,6 +1,6 @@
 import { type BigIntStats, close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
-import type { ByteSource } from '../bytes/byte-source.ts';
+import type { ByteSource } from '../base/byte-source.ts';
 import { ioError } from './io-error.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { systemPath } from './system-path.ts';

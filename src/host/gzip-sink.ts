@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { TransformOptions } from 'node:stream';
 import { createGzip, type Gzip, type ZlibOptions } from 'node:zlib';
-import type { ByteSink } from '../bytes/byte-sink.ts';
+import type { ByteSink } from '../base/byte-sink.ts';
 
 /**
  * Level 1 takes a third of the default's time and gives some 12 % more bytes (measured on a pprof profile of 96 MB): zlib

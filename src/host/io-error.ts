@@ -1,4 +1,4 @@
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 
 /** What the operating system's refusals mean, in the words that users know. */
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 import type { Transform } from 'node:stream';
-import { PerfconvError } from '../errors.ts';
-import { ZstdBlockDecoder } from '../perfdata/zstd-block.ts';
-import { COMPRESSED_BLOCK, MAX_BLOCK_BYTES, ZstdFrames, zstdError } from '../perfdata/zstd-frames.ts';
-import type { ZstdStream } from '../perfdata/zstd-stream.ts';
-import { ZstdWindow } from '../perfdata/zstd-window.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { ZstdBlockDecoder } from '../zstd/block.ts';
+import { COMPRESSED_BLOCK, MAX_BLOCK_BYTES, ZstdFrames, zstdError } from '../zstd/frames.ts';
+import type { ZstdStream } from '../zstd/stream.ts';
+import { ZstdWindow } from '../zstd/window.ts';
 import { ZlibPump } from './zlib-pump.ts';
 
 /** Of node:zlib. */

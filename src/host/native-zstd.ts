@@ -1,5 +1,5 @@
 import * as zlib from 'node:zlib';
-import type { OpenZstdStream } from '../perfdata/zstd-stream.ts';
+import type { OpenZstdStream } from '../zstd/stream.ts';
 import type { CreateZstdDecompress } from './native-zstd-stream.ts';
 
 /** What node:zlib has from Node 22.15 and 23.8 on. */

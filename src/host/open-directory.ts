@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { DirectorySource } from './directory-source.ts';
 import { FileSource } from './file-source.ts';
 import type { OpenInput } from './input.ts';

@@ -1,9 +1,9 @@
 import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { type ByteSource, type RecordingSource, readRange } from '../bytes/byte-source.ts';
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import { type ByteSource, type RecordingSource, readRange } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { FORM_BYTES, findGrowingPrefix, isFileForm } from './file-form.ts';
 import { FileSource } from './file-source.ts';
 import type { OpenInput } from './input.ts';

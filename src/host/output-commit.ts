@@ -1,6 +1,6 @@
 import { accessSync, type BigIntStats, constants, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { ioError, reasonOf, systemCode } from './io-error.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { statsIdentity } from './output-target.ts';

@@ -1,7 +1,7 @@
-import type { Diagnostics } from '../diagnostics.ts';
-import type { OpenJitDump } from '../perfdata/jitdump.ts';
-import type { OpenZstdStream } from '../perfdata/zstd-stream.ts';
-import { DEFAULT_DEBUG_DIRS, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../symbols/symbolizer.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import type { OpenJitDump } from '../jitdump/jitdump.ts';
+import { DEFAULT_DEBUG_DIRS, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../symbolizer/symbolizer.ts';
+import type { OpenZstdStream } from '../zstd/stream.ts';
 import { availableMemory } from './available-memory.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import type { OpenInput } from './input.ts';

@@ -1,8 +1,8 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import type { BlockingSource } from '../bytes/blocking-source.ts';
-import type { ByteSource } from '../bytes/byte-source.ts';
-import { BufferSource } from '../bytes/byte-source.ts';
-import { PerfconvError } from '../errors.ts';
+import type { BlockingSource } from '../base/blocking-source.ts';
+import type { ByteSource } from '../base/byte-source.ts';
+import { BufferSource } from '../base/byte-source.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { ioError, isOutOfDescriptors } from './io-error.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { storedBytesOf } from './stored-bytes.ts';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ByteSource, RecordingSource } from '../bytes/byte-source.ts';
+import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
 import { ioError } from './io-error.ts';
 import { MemorySource } from './memory-source.ts';
 import { randomHex } from './random-hex.ts';

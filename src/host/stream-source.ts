@@ -1,5 +1,5 @@
-import type { RecordingSource } from '../bytes/byte-source.ts';
-import { PerfconvError } from '../errors.ts';
+import type { RecordingSource } from '../base/byte-source.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { ioError } from './io-error.ts';
 
 /**

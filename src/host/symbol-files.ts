@@ -1,11 +1,12 @@
 import { accessSync, type BigIntStats, closeSync, constants, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import type { ByteSource } from '../bytes/byte-source.ts';
-import { BufferSource } from '../bytes/byte-source.ts';
-import { ByteView } from '../bytes/byte-view.ts';
-import { findBuildId } from '../symbols/elf/build-id.ts';
-import type { Compression, FileStamp, LeftFile, RecordedProcess, SymbolFiles } from '../symbols/symbol-files.ts';
+import type { ByteSource } from '../base/byte-source.ts';
+import { BufferSource } from '../base/byte-source.ts';
+import { ByteView } from '../base/byte-view.ts';
+import type { Compression } from '../base/decompressor.ts';
+import { findBuildId } from '../elf/build-id.ts';
+import type { FileStamp, LeftFile, RecordedProcess, SymbolFiles } from '../symbolizer/symbol-files.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';
 import { homeDirectory } from './home-directory.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { decodeText, encodeText, hasRawBytes, readAsUtf8 } from '../bytes/text.ts';
+import { decodeText, encodeText, hasRawBytes, readAsUtf8 } from '../base/text.ts';
 
 /** What Node puts in the place of bytes that are no UTF-8. */
 const LOST = '\ufffd';

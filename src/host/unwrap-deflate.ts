@@ -1,5 +1,5 @@
 import { createInflate, createInflateRaw } from 'node:zlib';
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { crc32 } from './crc32.ts';
 import type { Unpacker } from './unwrap-unpacker.ts';
 import { ZlibPump } from './zlib-pump.ts';

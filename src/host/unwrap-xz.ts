@@ -1,4 +1,4 @@
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { XzStreamEnds } from './unwrap-xz-ends.ts';
 
 /** What the decoder's codes mean. Source: xz.h of XZ Embedded, enum xz_ret. */

@@ -1,5 +1,5 @@
-import { PerfconvError } from '../errors.ts';
-import { openZstdStream } from '../perfdata/zstd-open.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { openZstdStream } from '../zstd/open.ts';
 import { nativeZstd } from './native-zstd.ts';
 import type { Unpacker } from './unwrap-unpacker.ts';
 

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { GzipUnpacker, ZlibUnpacker } from './unwrap-deflate.ts';
 import type { Unpacker } from './unwrap-unpacker.ts';
 import { unwrapXz } from './unwrap-xz.ts';

@@ -1,4 +1,4 @@
-import type { ByteView } from '../bytes/byte-view.ts';
+import type { ByteView } from '../base/byte-view.ts';
 
 /** Size of struct perf_branch_entry: from, to, flags. Counters stand in a list of their own behind all entries. */
 export const BRANCH_ENTRY_BYTES = 24;

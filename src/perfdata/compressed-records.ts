@@ -1,7 +1,7 @@
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import type { OpenZstdStream, ZstdStream } from '../zstd/stream.ts';
 import { NestedRecords } from './nested-records.ts';
-import type { OpenZstdStream, ZstdStream } from './zstd-stream.ts';
 
 /**
  * How much a stream may decompress to: so much in any case, and so many times what was put in. Recordings shrink to a third

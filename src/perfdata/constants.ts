@@ -4,7 +4,7 @@
  * tool's description of its file format (records from 64 on, header features).
  */
 
-import { SP_FEATURE_NAMES, SP_FEATURE_START, simpleperfRecordNameOf } from './simpleperf-constants.ts';
+import { SIMPLEPERF_TYPE_END, SIMPLEPERF_TYPE_START, SP_FEATURE_NAMES, SP_FEATURE_START, simpleperfRecordNameOf } from '../simpleperf/constants.ts';
 
 export const PERF_RECORD_MMAP = 1;
 export const PERF_RECORD_LOST = 2;
@@ -71,9 +71,6 @@ export function featureOfLegacyHeader(type: number): number {
   return type - LEGACY_HEADER_OFFSET - LEGACY_HEADER_HOSTNAME + HEADER_HOSTNAME;
 }
 
-/** Types from here on are simpleperf's own; their headers have a size of 32 bits. */
-export const SIMPLEPERF_TYPE_START = 32768;
-const SIMPLEPERF_TYPE_END = SIMPLEPERF_TYPE_START + 256;
 const TYPE_END = 256;
 
 /** Whether a number may be a record's type, now or in a later perf: anything else is damage. */

@@ -1,6 +1,6 @@
-import { type ByteSource, readRange } from '../bytes/byte-source.ts';
-import { ByteView } from '../bytes/byte-view.ts';
-import type { Diagnostics } from '../diagnostics.ts';
+import { type ByteSource, readRange } from '../base/byte-source.ts';
+import { ByteView } from '../base/byte-view.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
 import { HEADER_FEAT_BITS, HEADER_HOSTNAME } from './constants.ts';
 import { type Features, readFeature } from './features.ts';
 

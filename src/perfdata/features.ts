@@ -1,5 +1,7 @@
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { type FeatureReaders, SectionReader } from '../base/section-reader.ts';
+import { SIMPLEPERF_READERS, type SimpleperfFeatures } from '../simpleperf/features.ts';
 import { FEATURE_NAMES } from './constants.ts';
 import { BPF_READERS, type BpfFeatures } from './features/bpf.ts';
 import { BUILD_ID_READERS, type BuildIdFeatures } from './features/build-ids.ts';
@@ -7,8 +9,6 @@ import { CLOCK_READERS, type ClockFeatures } from './features/clocks.ts';
 import { EVENT_READERS, type EventFeatures } from './features/events.ts';
 import { HOST_READERS, type HostFeatures } from './features/host.ts';
 import { PMU_READERS, type PmuFeatures } from './features/pmus.ts';
-import { type FeatureReaders, SectionReader } from './features/section-reader.ts';
-import { SIMPLEPERF_READERS, type SimpleperfFeatures } from './features/simpleperf.ts';
 import { STORAGE_READERS, type StorageFeatures } from './features/storage.ts';
 import { TOPOLOGY_READERS, type TopologyFeatures } from './features/topology.ts';
 import { TRACING_READERS, type TracingFeatures } from './features/tracing.ts';

@@ -1,7 +1,7 @@
-import { type ByteSource, readRange } from '../bytes/byte-source.ts';
-import { ByteView } from '../bytes/byte-view.ts';
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import { type ByteSource, readRange } from '../base/byte-source.ts';
+import { ByteView } from '../base/byte-view.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { type PerfEventAttr, readAttr } from './attr.ts';
 import { isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections, unreadFeatureTable } from './feature-table.ts';
 import type { Features } from './features.ts';

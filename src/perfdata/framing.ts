@@ -1,7 +1,8 @@
-import type { ByteSource } from '../bytes/byte-source.ts';
-import { ByteView } from '../bytes/byte-view.ts';
-import type { Diagnostics } from '../diagnostics.ts';
-import { RECORD_HEADER_BYTES, RecordCursor } from './record-cursor.ts';
+import type { ByteSource } from '../base/byte-source.ts';
+import { ByteView } from '../base/byte-view.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import { RecordCursor } from './record-cursor.ts';
 
 const CHUNK_BYTES = 4 << 20;
 /** A record of perf's has at most 65,535 bytes: two of them always fit. */

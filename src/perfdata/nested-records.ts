@@ -1,5 +1,5 @@
-import { ByteView } from '../bytes/byte-view.ts';
-import type { Diagnostics } from '../diagnostics.ts';
+import { ByteView } from '../base/byte-view.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
 import { RecordCursor } from './record-cursor.ts';
 
 /** Room for what is left of one record and for a piece of decompressed data. */

@@ -1,9 +1,9 @@
-import type { ByteView } from '../bytes/byte-view.ts';
-import type { Diagnostics } from '../diagnostics.ts';
-import { isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName, SIMPLEPERF_TYPE_START } from './constants.ts';
-import { looksLikeRecord, RECORD_HEADER_BYTES } from './record-plausibility.ts';
-
-export { RECORD_HEADER_BYTES };
+import type { ByteView } from '../base/byte-view.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
+import { isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName } from './constants.ts';
+import { looksLikeRecord } from './record-plausibility.ts';
 
 /** So many records one behind the other, each of a known type, are taken for records again after damage. */
 const RECORDS_THAT_CONVINCE = 3;

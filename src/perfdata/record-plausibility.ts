@@ -1,8 +1,8 @@
-import type { ByteView } from '../bytes/byte-view.ts';
+import type { ByteView } from '../base/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import * as abi from './constants.ts';
 
-/** struct perf_event_header: type, misc, size. */
-export const RECORD_HEADER_BYTES = 8;
 /** Bits of misc that no kernel sets in a record; perf's own records have none at all but for build ids. */
 const UNUSED_MISC_BITS = 0x0ff8;
 const LAST_CPUMODE = 5;
@@ -22,7 +22,7 @@ export function looksLikeRecord(view: ByteView, at: number): boolean {
   if (type < abi.PERF_RECORD_USER_TYPE_START) {
     return size >= KERNEL_RECORD_BYTES[type] && size % 8 === 0 && (misc & UNUSED_MISC_BITS) === 0 && (misc & abi.PERF_RECORD_MISC_CPUMODE_MASK) <= LAST_CPUMODE;
   }
-  if (type >= abi.SIMPLEPERF_TYPE_START) return misc * 0x1_0000 + size >= RECORD_HEADER_BYTES;
+  if (type >= SIMPLEPERF_TYPE_START) return misc * 0x1_0000 + size >= RECORD_HEADER_BYTES;
   if (misc !== 0 && type !== abi.PERF_RECORD_HEADER_BUILD_ID) return false;
   return type === abi.PERF_RECORD_FINISHED_ROUND ? size === RECORD_HEADER_BYTES : size >= RECORD_HEADER_BYTES;
 }

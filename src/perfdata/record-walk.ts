@@ -1,15 +1,16 @@
-import type { ByteSource, RecordingSource } from '../bytes/byte-source.ts';
-import type { Diagnostics } from '../diagnostics.ts';
+import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import { SIMPLEPERF_TYPE_START, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../simpleperf/constants.ts';
+import { SplitRecords } from '../simpleperf/split-records.ts';
+import { openZstdStream } from '../zstd/open.ts';
+import type { OpenZstdStream } from '../zstd/stream.ts';
 import { CompressedRecords } from './compressed-records.ts';
 import * as abi from './constants.ts';
 import type { RecordingHeader } from './file-header.ts';
 import { RecordStream } from './framing.ts';
 import { NestedRecords } from './nested-records.ts';
-import { RECORD_HEADER_BYTES, type RecordCursor } from './record-cursor.ts';
-import { SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from './simpleperf-constants.ts';
-import { SplitRecords } from './simpleperf-split.ts';
-import { openZstdStream } from './zstd-open.ts';
-import type { OpenZstdStream } from './zstd-stream.ts';
+import type { RecordCursor } from './record-cursor.ts';
 
 /** Sees the records of a recording one after the other, those inside compressed data behind the record that carries them. */
 export interface RecordVisitor {
@@ -281,7 +282,7 @@ class PartWalk {
     while (records.next()) {
       this.#visitor.visit(records);
       // Joined records hold no further ones: a hostile file could nest them without end.
-      if (records.type >= abi.SIMPLEPERF_TYPE_START && records !== this.#joined) this.#unpackSimpleperf(records);
+      if (records.type >= SIMPLEPERF_TYPE_START && records !== this.#joined) this.#unpackSimpleperf(records);
     }
   }
 }

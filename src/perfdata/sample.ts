@@ -1,8 +1,8 @@
-import type { ByteView } from '../bytes/byte-view.ts';
+import type { ByteView } from '../base/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { BRANCH_ENTRY_BYTES, type BranchFlags, readBranchFlags } from './branch-stack.ts';
 import * as abi from './constants.ts';
 import { type ReadFormatValues, readFormatValues } from './read-format.ts';
-import { RECORD_HEADER_BYTES } from './record-cursor.ts';
 import { emptySampleOffsets, type SampleFieldName, type SampleLayout, type SampleOffsets } from './sample-layout.ts';
 
 /**

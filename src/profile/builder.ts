@@ -1,4 +1,4 @@
-import { StringTable } from '../intern/string-table.ts';
+import { StringTable } from '../base/string-table.ts';
 import type { SampleDetails } from './sample-details.ts';
 import { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from './tables.ts';
 

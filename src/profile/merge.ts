@@ -1,6 +1,6 @@
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
-import { StringTable } from '../intern/string-table.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { StringTable } from '../base/string-table.ts';
 import { EventMatcher } from './merge-events.ts';
 import { mergeMeta } from './merge-meta.ts';
 import type { Mapping, Profile, ProfileInput, ProfileProcess, ProfileTask, ProfileThread } from './profile.ts';

@@ -1,4 +1,4 @@
-import type { StringTable } from '../intern/string-table.ts';
+import type { StringTable } from '../base/string-table.ts';
 import type { DetailName } from './sample-details.ts';
 import type { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from './tables.ts';
 

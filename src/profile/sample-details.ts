@@ -1,4 +1,4 @@
-import { grown } from '../intern/growable.ts';
+import { grown } from '../base/growable.ts';
 
 /**
  * What a sample can carry beyond the columns that every format needs: 64-bit values of perf_event.h, by the names of

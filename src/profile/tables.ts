@@ -1,10 +1,10 @@
-import { addressOf } from '../addresses.ts';
-import { lostInSum, Remainders } from '../intern/exact-sums.ts';
-import { grown } from '../intern/growable.ts';
-import { KeyedPairs } from '../intern/keyed-pairs.ts';
-import { PairInterner } from '../intern/pair-interner.ts';
-import { TreeInterner } from '../intern/tree-interner.ts';
-import { TupleInterner } from '../intern/tuple-interner.ts';
+import { addressOf } from '../base/addresses.ts';
+import { lostInSum, Remainders } from '../base/exact-sums.ts';
+import { grown } from '../base/growable.ts';
+import { KeyedPairs } from '../base/keyed-pairs.ts';
+import { PairInterner } from '../base/pair-interner.ts';
+import { TreeInterner } from '../base/tree-interner.ts';
+import { TupleInterner } from '../base/tuple-interner.ts';
 import type { SampleDetails } from './sample-details.ts';
 
 /**

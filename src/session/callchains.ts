@@ -1,5 +1,5 @@
-import type { ByteView } from '../bytes/byte-view.ts';
-import { allocated, grown } from '../intern/growable.ts';
+import type { ByteView } from '../base/byte-view.ts';
+import { allocated, grown } from '../base/growable.ts';
 import * as abi from '../perfdata/constants.ts';
 
 const MAX_LOAD = 0.6;

@@ -1,11 +1,11 @@
-import type { ByteView } from '../bytes/byte-view.ts';
+import type { ByteView } from '../base/byte-view.ts';
 import { isClockEvent, isDummyEvent, type PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
-import { type SimpleperfEventType, simpleperfEventTypes } from '../perfdata/features/simpleperf.ts';
 import type { EventDescription } from '../perfdata/features.ts';
 import type { AttrWithIds, EventType, RecordingHeader } from '../perfdata/file-header.ts';
 import { compileSampleId, type SampleIdLayout } from '../perfdata/sample-id.ts';
 import { emptySampleOffsets, SampleLayout } from '../perfdata/sample-layout.ts';
+import { type SimpleperfEventType, simpleperfEventTypes } from '../simpleperf/features.ts';
 
 /** One event of the recording, ready to decode its samples. */
 export interface SessionEvent {

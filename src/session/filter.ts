@@ -1,5 +1,5 @@
-import { hasRawBytes, readAsUtf8, showRawBytes } from '../bytes/text.ts';
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { hasRawBytes, readAsUtf8, showRawBytes } from '../base/text.ts';
 import { percentEnds, type TimeRange, type TimeSpan } from './time-ranges.ts';
 
 /** Which samples to take. A list that is undefined lets everything pass. */

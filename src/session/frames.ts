@@ -1,7 +1,7 @@
-import { addressOf, highWord } from '../addresses.ts';
-import type { Diagnostics } from '../diagnostics.ts';
-import { grown } from '../intern/growable.ts';
-import { ANY_VARIANT, KeyedPairs } from '../intern/keyed-pairs.ts';
+import { addressOf, highWord } from '../base/addresses.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { grown } from '../base/growable.ts';
+import { ANY_VARIANT, KeyedPairs } from '../base/keyed-pairs.ts';
 import {
   PERF_CONTEXT_USER_DEFERRED,
   PERF_RECORD_MISC_CPUMODE_UNKNOWN,

@@ -1,7 +1,7 @@
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { type JitDump, jitDumpPid, type OpenJitDump, type RefusedJitDump, readJitDump } from '../jitdump/jitdump.ts';
 import { CLOCK_MONOTONIC } from '../perfdata/attr-names.ts';
-import { type JitDump, jitDumpPid, type OpenJitDump, type RefusedJitDump, readJitDump } from '../perfdata/jitdump.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
 import type { RecordingClock } from './clock.ts';
 import type { SessionEvent } from './events.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../diagnostics.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';

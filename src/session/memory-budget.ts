@@ -1,4 +1,4 @@
-import { type RecordingSource, recordingBytes } from '../bytes/byte-source.ts';
+import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
 
 /** The memory that the process may use. */
 export interface AvailableMemory {

@@ -1,5 +1,5 @@
-import type { Diagnostics } from '../diagnostics.ts';
-import { lostInSum } from '../intern/exact-sums.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { lostInSum } from '../base/exact-sums.ts';
 
 /** About what the last value of a counter takes. Observed: Node 20. */
 const VALUE_BYTES = 128;

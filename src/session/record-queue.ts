@@ -1,4 +1,4 @@
-import { grown } from '../intern/growable.ts';
+import { grown } from '../base/growable.ts';
 
 /** What a record takes in the queue, its places in the order included. */
 export const QUEUED_ROW_BYTES = 64;

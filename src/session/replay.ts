@@ -1,7 +1,8 @@
-import type { Diagnostics } from '../diagnostics.ts';
-import { KeyedPairs } from '../intern/keyed-pairs.ts';
-import { TupleInterner } from '../intern/tuple-interner.ts';
-import type { SideBand } from '../perfdata/records/side-band.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { KeyedPairs } from '../base/keyed-pairs.ts';
+import { TupleInterner } from '../base/tuple-interner.ts';
+import { isSwitchIn, type SideBand } from '../perfdata/records/side-band.ts';
+import type { OffCpuTimes, PeriodSink } from '../simpleperf/off-cpu-times.ts';
 import type { AddressSpace } from './address-space.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { SessionEvent } from './events.ts';
@@ -14,7 +15,6 @@ import type { PeriodRemainders } from './period-remainders.ts';
 import { ReadGrowth, type ReadSample } from './read-growth.ts';
 import type { QueuedRow } from './record-queue.ts';
 import { NO_SAMPLE } from './sample-reader.ts';
-import { isSwitchIn, type OffCpuTimes, type PeriodSink } from './simpleperf-offcpu.ts';
 import type { TaskTable } from './tasks.ts';
 
 /** Where a session's samples and frames go, in time order. */

@@ -1,4 +1,4 @@
-import type { ByteView } from '../bytes/byte-view.ts';
+import type { ByteView } from '../base/byte-view.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { BRANCH_ENTRY_BYTES, branchFlagsLo } from '../perfdata/branch-stack.ts';
 import { emptySampleOffsets, type SampleFieldName } from '../perfdata/sample-layout.ts';

@@ -1,8 +1,8 @@
-import type { ByteView } from '../bytes/byte-view.ts';
-import type { Diagnostics } from '../diagnostics.ts';
+import type { ByteView } from '../base/byte-view.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import * as abi from '../perfdata/constants.ts';
 import { readValuesOf } from '../perfdata/read-format.ts';
-import { RECORD_HEADER_BYTES } from '../perfdata/record-cursor.ts';
 import { emptySampleOffsets, reportSurplus } from '../perfdata/sample-layout.ts';
 import { beginsWith, beginsWithAddress, type CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';

@@ -1,16 +1,19 @@
-import { BufferSource, type RecordingSource } from '../bytes/byte-source.ts';
-import type { Diagnostics } from '../diagnostics.ts';
-import { PerfconvError } from '../errors.ts';
+import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { COMM_LIMIT, type NameLimit, SIMPLEPERF_COMM_LIMIT } from '../base/name-limits.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import type { JitDump, OpenJitDump, RefusedJitDump } from '../jitdump/jitdump.ts';
 import * as abi from '../perfdata/constants.ts';
-import { isSimpleperfRecording } from '../perfdata/features/simpleperf.ts';
 import { takeTracingData } from '../perfdata/features/tracing.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
-import type { JitDump, OpenJitDump, RefusedJitDump } from '../perfdata/jitdump.ts';
-import { COMM_LIMIT, type NameLimit, SIMPLEPERF_COMM_LIMIT } from '../perfdata/name-limits.ts';
-import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
+import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
 import { readSideBand, type SideBand, withNamesInLimits } from '../perfdata/records/side-band.ts';
+import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
+import { isSimpleperfRecording } from '../simpleperf/features.ts';
+import { isOffCpuRecording, OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import { CallchainTable } from './callchains.ts';
 import { RecordingClock } from './clock.ts';
 import type { Dso } from './dsos.ts';
@@ -28,7 +31,6 @@ import { QUEUED_ROW_BYTES, type QueuedRow, RecordQueue, shownTime } from './reco
 import { type RecordObserver, Replay, type SessionSink } from './replay.ts';
 import { type DetailOptions, DetailReader } from './sample-details.ts';
 import { type LeafRule, SampleReader, type SampleTaker } from './sample-reader.ts';
-import { isOffCpuRecording, OffCpuTimes } from './simpleperf-offcpu.ts';
 import { SimpleperfRecordReader } from './simpleperf-records.ts';
 import { EmbeddedSymbolStore, type EmbeddedSymbols } from './simpleperf-symbols.ts';
 import type { SessionProcess, SessionTask, SessionThread, TaskTable } from './tasks.ts';
@@ -233,7 +235,7 @@ class Session implements RecordVisitor, SampleTaker {
       if (this.#partTimes === undefined) this.#queue.finishRound(this.#replay.deliver);
     } else if (type >= abi.PERF_RECORD_USER_TYPE_START) {
       this.#observeUndecoded(type, record.misc);
-      if (type >= abi.SIMPLEPERF_TYPE_START) this.#simpleperfRecords.read(record);
+      if (type >= SIMPLEPERF_TYPE_START) this.#simpleperfRecords.read(record);
       else this.#userRecords.read(record);
     } else {
       this.#handleSideBand(record);

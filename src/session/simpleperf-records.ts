@@ -1,9 +1,9 @@
-import { addressOfBig } from '../addresses.ts';
-import type { Diagnostics } from '../diagnostics.ts';
+import { addressOfBig } from '../base/addresses.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
 import { recordTypeName } from '../perfdata/constants.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
-import { SP_EVENT_ID, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../perfdata/simpleperf-constants.ts';
-import { readSimpleperfRecord } from '../perfdata/simpleperf-records.ts';
+import { SP_EVENT_ID, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../simpleperf/constants.ts';
+import { readSimpleperfRecord } from '../simpleperf/records.ts';
 import type { EventList } from './events.ts';
 import type { EmbeddedSymbolStore } from './simpleperf-symbols.ts';
 

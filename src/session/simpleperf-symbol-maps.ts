@@ -1,5 +1,5 @@
-import { DSO_SYMBOL_MAP_FILE } from '../perfdata/simpleperf-constants.ts';
-import type { SimpleperfFile, SimpleperfSymbols } from '../perfdata/simpleperf-files.ts';
+import { DSO_SYMBOL_MAP_FILE } from '../simpleperf/constants.ts';
+import type { SimpleperfFile, SimpleperfSymbols } from '../simpleperf/files.ts';
 import { classifyUserMap, type DsoTable } from './dsos.ts';
 import { RangeTree } from './range-tree.ts';
 import type { TaskTable } from './tasks.ts';

@@ -1,7 +1,7 @@
-import { encodeText } from '../bytes/text.ts';
-import { grown } from '../intern/growable.ts';
-import { DSO_DEX_FILE, DSO_ELF_FILE, DSO_KERNEL, DSO_KERNEL_MODULE, DSO_SYMBOL_MAP_FILE } from '../perfdata/simpleperf-constants.ts';
-import type { SimpleperfFile, SimpleperfSymbols } from '../perfdata/simpleperf-files.ts';
+import { grown } from '../base/growable.ts';
+import { encodeText } from '../base/text.ts';
+import { DSO_DEX_FILE, DSO_ELF_FILE, DSO_KERNEL, DSO_KERNEL_MODULE, DSO_SYMBOL_MAP_FILE } from '../simpleperf/constants.ts';
+import type { SimpleperfFile, SimpleperfSymbols } from '../simpleperf/files.ts';
 import type { Dso } from './dsos.ts';
 
 /** Symbols that the recording holds for one of its DSOs. */

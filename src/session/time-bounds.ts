@@ -1,10 +1,12 @@
-import type { RecordingSource } from '../bytes/byte-source.ts';
-import { Diagnostics } from '../diagnostics.ts';
+import type { RecordingSource } from '../base/byte-source.ts';
+import { Diagnostics } from '../base/diagnostics.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
-import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
+import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
+import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { RecordingClock } from './clock.ts';
 import { type EventList, eventsOf } from './events.ts';
 import { takeEventIds } from './simpleperf-records.ts';
@@ -52,7 +54,7 @@ class SampleTimeScan implements RecordVisitor {
   visit(record: RecordCursor): void {
     const { view, offset, size, type } = record;
     if (type !== abi.PERF_RECORD_SAMPLE) {
-      if (type >= abi.SIMPLEPERF_TYPE_START) takeEventIds(record, this.#events);
+      if (type >= SIMPLEPERF_TYPE_START) takeEventIds(record, this.#events);
       else if (type >= abi.PERF_RECORD_USER_TYPE_START) this.#userRecords.read(record);
       return;
     }

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 
 /**
  * A span of time. Absolute ends are nanoseconds in the recording's clock, ends since the first sample nanoseconds from

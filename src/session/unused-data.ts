@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../diagnostics.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';
 import type { SessionEvent } from './events.ts';

@@ -1,10 +1,11 @@
-import type { Diagnostics } from '../diagnostics.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { EVENT_LIMIT, withinLimit } from '../base/name-limits.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { PERF_ATTR_SIZE_VER0, readAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import { type Features, readFeature } from '../perfdata/features.ts';
 import { readEventType, readIds } from '../perfdata/file-header.ts';
-import { EVENT_LIMIT, withinLimit } from '../perfdata/name-limits.ts';
-import { RECORD_HEADER_BYTES, type RecordCursor } from '../perfdata/record-cursor.ts';
+import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../perfdata/records/mapping-records.ts';
 import type { EventList } from './events.ts';
 

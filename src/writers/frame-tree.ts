@@ -1,5 +1,5 @@
-import { grown } from '../intern/growable.ts';
-import { TupleInterner } from '../intern/tuple-interner.ts';
+import { grown } from '../base/growable.ts';
+import { TupleInterner } from '../base/tuple-interner.ts';
 import { frameName, unresolvedName } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { isKernelCode } from './kernel-code.ts';

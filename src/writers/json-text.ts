@@ -1,5 +1,5 @@
-import { showRawBytes } from '../bytes/text.ts';
-import { TextWriter } from './text-writer.ts';
+import { showRawBytes } from '../base/text.ts';
+import { TextWriter } from '../base/text-writer.ts';
 
 const DIGIT_ZERO = 48;
 const MINUS = 45;

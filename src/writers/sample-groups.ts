@@ -1,6 +1,6 @@
-import { ascendingOrder } from '../intern/ascending-order.ts';
-import { ExactSums } from '../intern/exact-sums.ts';
-import { TupleInterner } from '../intern/tuple-interner.ts';
+import { ascendingOrder } from '../base/ascending-order.ts';
+import { ExactSums } from '../base/exact-sums.ts';
+import { TupleInterner } from '../base/tuple-interner.ts';
 import type { SampleTable } from '../profile/tables.ts';
 
 /** The samples of one event that belong together. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { PerfconvError } from '../../src/base/errors.ts';
 import type { Arguments } from '../../src/cli/arguments.ts';
 import { commandFirst } from '../../src/cli/command-first.ts';
 import { CONVERT, INFO } from '../../src/cli/options.ts';
 import { parseCommandLine } from '../../src/cli/parse.ts';
-import { PerfconvError } from '../../src/errors.ts';
 
 function argumentsOf(...words: string[]): Arguments {
   const request = parseCommandLine(words);

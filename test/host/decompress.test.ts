@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { PerfconvError } from '../../src/errors.ts';
+import type { Compression } from '../../src/base/decompressor.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
 import { decompress } from '../../src/host/decompress.ts';
-import type { Compression } from '../../src/symbols/symbol-files.ts';
 
 const TEXT = Buffer.from('debug information '.repeat(1000));
 /** A frame of one block of 17 same bytes: magic, single segment with a size of one byte, last RLE block. Source: RFC 8878. */

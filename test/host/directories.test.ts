@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { recordingBytes } from '../../src/bytes/byte-source.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
+import { recordingBytes } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { openFile } from '../../src/host/open-input.ts';
-import { readProfile } from '../../src/read-profile.ts';
+import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { fileRecording } from '../support/cli-recordings.ts';
 import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 import { runMain } from '../support/run-main.ts';

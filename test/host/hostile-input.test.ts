@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Diagnostics } from '../../src/diagnostics.ts';
-import { PerfconvError } from '../../src/errors.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
 import { type OpenInput, openFile, openStream } from '../../src/host/open-input.ts';
-import { type ReadProfileResult, readProfile } from '../../src/read-profile.ts';
+import { type ReadProfileResult, readProfile } from '../../src/pipeline/read-profile.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 

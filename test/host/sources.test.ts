@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ByteSource, readRange } from '../../src/bytes/byte-source.ts';
+import { type ByteSource, readRange } from '../../src/base/byte-source.ts';
 import { FileSource } from '../../src/host/file-source.ts';
 import { MemorySource } from '../../src/host/memory-source.ts';
 import { openFile, openStandardInput, openStream } from '../../src/host/open-input.ts';

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:f
 import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readRange } from '../../src/bytes/byte-source.ts';
-import { decodeText } from '../../src/bytes/text.ts';
+import { readRange } from '../../src/base/byte-source.ts';
+import { decodeText } from '../../src/base/text.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
+import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
 import { NodeSymbolFiles, stampOf } from '../../src/host/symbol-files.ts';
-import { ElfFile } from '../../src/symbols/elf/elf-file.ts';
-import { readElfSymbols } from '../../src/symbols/elf/elf-symbols.ts';
 
 const isLinux = process.platform === 'linux';
 if (!isLinux) console.warn('SKIPPED: vdso and running kernel, because this is not Linux');

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../src/bytes/byte-sink.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
-import { writeProfile } from '../../src/write-profile.ts';
-import type { ScriptField } from '../../src/writers/script.ts';
+import { BufferSink } from '../../src/base/byte-sink.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { writeProfile } from '../../src/pipeline/write-profile.ts';
+import type { ScriptField } from '../../src/writers/script/script.ts';
 import { decode } from '../support/decode.ts';
 import { announceSkipped, runTool, whyNoPerf } from '../support/perf-tool.ts';
 

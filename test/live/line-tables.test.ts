@@ -5,11 +5,11 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDebugSections } from '../../src/dwarf/elf-debug-sections.ts';
+import { LineTableReader } from '../../src/dwarf/line-table.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
+import { relocatableLayout } from '../../src/elf/relocatable-layout.ts';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
-import { openDebugSections } from '../../src/symbols/dwarf/elf-debug-sections.ts';
-import { LineTableReader } from '../../src/symbols/dwarf/line-table.ts';
-import { ElfFile } from '../../src/symbols/elf/elf-file.ts';
-import { relocatableLayout } from '../../src/symbols/elf/relocatable-layout.ts';
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 

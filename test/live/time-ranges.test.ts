@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Diagnostics } from '../../src/diagnostics.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { openFile } from '../../src/host/open-input.ts';
-import { readProfile } from '../../src/read-profile.ts';
+import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { parseTimeRanges } from '../../src/session/time-ranges.ts';
 import { denseRecording } from '../support/dense-recording.ts';
 import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';

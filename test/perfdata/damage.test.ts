@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BufferSource, Diagnostics, readRecords } from '../../src/index.ts';
-import { SP_SPLIT } from '../../src/perfdata/simpleperf-constants.ts';
+import { SP_SPLIT } from '../../src/simpleperf/constants.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { RecordingSource } from '../../src/bytes/byte-source.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
-import { PerfconvError } from '../../src/errors.ts';
-import { readProfile } from '../../src/read-profile.ts';
+import type { RecordingSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
+import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { type AttrSpec, type ByteOrder, encodeFile, record } from '../support/perf-encoder.ts';
 
 const TIB = 2 ** 40;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ByteSource } from '../../src/bytes/byte-source.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
-import { readProfile } from '../../src/read-profile.ts';
+import type { ByteSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
 
 const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];

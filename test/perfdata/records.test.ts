@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/bytes/byte-view.ts';
+import { ByteView } from '../../src/base/byte-view.ts';
 import { readAttr } from '../../src/perfdata/attr.ts';
 import { PERF_RECORD_NAMES, type PerfRecord, readRecord } from '../../src/perfdata/records/perf-record.ts';
 import { readSideBand } from '../../src/perfdata/records/side-band.ts';

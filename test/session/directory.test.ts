@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource, type ByteSource, type RecordingSource } from '../../src/bytes/byte-source.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
-import { readProfile } from '../../src/read-profile.ts';
+import { BufferSource, type ByteSource, type RecordingSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 
 const ATTRS: AttrSpec[] = [

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource, type RecordingSource } from '../../src/bytes/byte-source.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
+import { BufferSource, type RecordingSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { readHeader } from '../../src/perfdata/file-header.ts';
 import { walkRecords } from '../../src/perfdata/record-walk.ts';
-import { type ReadProfileOptions, readProfile } from '../../src/read-profile.ts';
+import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
 import { MemoryBudget } from '../../src/session/memory-budget.ts';
 import { type AttrSpec, encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 

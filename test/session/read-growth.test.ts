@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Diagnostics } from '../../src/diagnostics.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { ReadGrowth } from '../../src/session/read-growth.ts';
 
 test('what last values take follows the number of threads and counters', () => {

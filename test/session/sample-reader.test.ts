@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/bytes/byte-source.ts';
-import { ByteView } from '../../src/bytes/byte-view.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { ByteView } from '../../src/base/byte-view.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { branchFlagsLo } from '../../src/perfdata/branch-stack.ts';
-import { readRecords } from '../../src/read-records.ts';
+import { readRecords } from '../../src/records/read-records.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, branchHwIndex, encodeFile, encodeRecord, type RecordSpec, record, type SampleFields } from '../support/perf-encoder.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/diagnostics.ts';
-import { type SymbolFiles, Symbolizer } from '../../src/symbols/symbolizer.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { type SymbolFiles, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { decode, type PlainFrame } from '../support/decode.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { DSO_SYMBOL_MAP_FILE } from '../../src/perfdata/simpleperf-constants.ts';
-import type { SimpleperfFile } from '../../src/perfdata/simpleperf-files.ts';
 import { DsoTable } from '../../src/session/dsos.ts';
 import { SymbolMaps } from '../../src/session/simpleperf-symbol-maps.ts';
 import { TaskTable } from '../../src/session/tasks.ts';
+import { DSO_SYMBOL_MAP_FILE } from '../../src/simpleperf/constants.ts';
+import type { SimpleperfFile } from '../../src/simpleperf/files.ts';
 
 const SYMBOLS = 10_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/diagnostics.ts';
-import type { ReadProfileOptions } from '../../src/read-profile.ts';
-import { type SymbolFiles, Symbolizer } from '../../src/symbols/symbolizer.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
+import { type SymbolFiles, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { context, dsoType, misc, record, type SimpleperfFileSpec, simpleperfFeatures, simpleperfRecords, splitRecord } from '../support/perf-encoder.ts';
 import { CLOCK, comm, decodeRecording, kernelMap, LIB, libMap, META, namesOf, sampleAt } from '../support/simpleperf-recordings.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSource, type ByteSource, type RecordingSource } from '../../src/bytes/byte-source.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
-import { PerfconvError } from '../../src/errors.ts';
-import { readProfile } from '../../src/read-profile.ts';
+import { BufferSource, type ByteSource, type RecordingSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
+import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { parseTimeRanges } from '../../src/session/time-ranges.ts';
 import { denseRecording, FIRST_NS } from '../support/dense-recording.ts';
 import { type AttrSpec, encodeFile, record, simpleperfRecords } from '../support/perf-encoder.ts';

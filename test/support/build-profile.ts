@@ -1,4 +1,4 @@
-import { StringTable } from '../../src/intern/string-table.ts';
+import { StringTable } from '../../src/base/string-table.ts';
 import type { Mapping, Profile, ProfileEvent, ProfileMeta, ProfileProcess, ProfileTask, ProfileThread } from '../../src/profile/profile.ts';
 import { CPUMODE_KERNEL, CPUMODE_USER, FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from '../../src/profile/tables.ts';
 

@@ -1,4 +1,4 @@
-import { Diagnostics } from '../../src/diagnostics.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { type Features, readFeature } from '../../src/perfdata/features.ts';
 import type { LegacyHeaderRecord, PerfRecord, SampleRecord } from '../../src/perfdata/records/perf-record.ts';
 import type { SampleId } from '../../src/perfdata/sample-id.ts';

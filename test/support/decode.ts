@@ -1,6 +1,6 @@
-import { BufferSource } from '../../src/bytes/byte-source.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
-import { type ReadProfileOptions, type ReadProfileResult, readProfile } from '../../src/read-profile.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { type ReadProfileOptions, type ReadProfileResult, readProfile } from '../../src/pipeline/read-profile.ts';
 
 /** A decoded frame in plain values. */
 export interface PlainFrame {

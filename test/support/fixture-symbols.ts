@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ByteSource } from '../../src/bytes/byte-source.ts';
-import { BufferSource } from '../../src/bytes/byte-source.ts';
+import type { ByteSource } from '../../src/base/byte-source.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
 import { decompress } from '../../src/host/decompress.ts';
-import type { SymbolFiles, SymbolizerOptions } from '../../src/symbols/symbolizer.ts';
+import type { SymbolFiles, SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
 

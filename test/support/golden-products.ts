@@ -1,12 +1,12 @@
-import { BufferSink } from '../../src/bytes/byte-sink.ts';
-import { BufferSource } from '../../src/bytes/byte-source.ts';
-import type { ConvertOptions } from '../../src/convert.ts';
-import { convert } from '../../src/convert.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
-import type { StreamFormat } from '../../src/formats.ts';
-import { report } from '../../src/report.ts';
-import { Symbolizer } from '../../src/symbols/symbolizer.ts';
-import type { WriteOptions } from '../../src/write-profile.ts';
+import { BufferSink } from '../../src/base/byte-sink.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import type { ConvertOptions } from '../../src/pipeline/convert.ts';
+import { convert } from '../../src/pipeline/convert.ts';
+import type { StreamFormat } from '../../src/pipeline/formats.ts';
+import { report } from '../../src/pipeline/report.ts';
+import type { WriteOptions } from '../../src/pipeline/write-profile.ts';
+import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from './fixture-symbols.ts';
 import { pprofText } from './pprof-text.ts';
 

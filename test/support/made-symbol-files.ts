@@ -1,6 +1,6 @@
-import { BufferSource, type ByteSource } from '../../src/bytes/byte-source.ts';
+import { BufferSource, type ByteSource } from '../../src/base/byte-source.ts';
 import { decompress } from '../../src/host/decompress.ts';
-import type { SymbolFiles } from '../../src/symbols/symbolizer.ts';
+import type { SymbolFiles } from '../../src/symbolizer/symbolizer.ts';
 
 /** A machine made of byte arrays; says which files were opened and left open. */
 export class MadeFiles implements SymbolFiles {

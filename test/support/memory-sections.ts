@@ -1,5 +1,5 @@
-import { ByteView } from '../../src/bytes/byte-view.ts';
-import type { DebugSectionName, DebugSections } from '../../src/symbols/dwarf/debug-sections.ts';
+import { ByteView } from '../../src/base/byte-view.ts';
+import type { DebugSectionName, DebugSections } from '../../src/dwarf/debug-sections.ts';
 
 /** Debug sections in memory; `reads` tells how often one was read. */
 export function memorySections(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { StringTable } from '../../src/intern/string-table.ts';
+import { StringTable } from '../../src/base/string-table.ts';
 import type { Mapping, MappingKind, Profile, ProfileEvent } from '../../src/profile/profile.ts';
 import {
   CPUMODE_GUEST_KERNEL,

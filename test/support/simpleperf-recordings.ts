@@ -1,4 +1,4 @@
-import type { ReadProfileOptions } from '../../src/read-profile.ts';
+import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
 import { type Decoded, decode } from './decode.ts';
 import { type AttrSpec, encodeFile, type ForeignFeature, misc, type RecordSpec, record, simpleperfFeatures } from './perf-encoder.ts';
 

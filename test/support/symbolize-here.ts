@@ -1,10 +1,10 @@
 import type { Frame } from '../../bench/symbols/source-frames.mjs';
-import { addressOfBig } from '../../src/addresses.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
+import { addressOfBig } from '../../src/base/addresses.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
-import type { SourceFrame } from '../../src/symbols/code-symbols.ts';
-import { ElfFile } from '../../src/symbols/elf/elf-file.ts';
-import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbols/symbolizer.ts';
+import type { SourceFrame } from '../../src/symbol-table/code-symbols.ts';
+import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 
 const NOTHING: readonly SourceFrame[] = [{ function: undefined, file: '', line: 0, column: 0 }];
 

@@ -20,7 +20,7 @@ export interface ShownThread {
 }
 
 /**
- * The panel's tracks by the thread and event that their names tell (src/writers/chrome-tracks.ts says how).
+ * The panel's tracks by the thread and event that their names tell (src/writers/chrome/tracks.ts says how).
  * @param timelineEvent the event whose tracks do not name it
  * @param otherEvents names of the others
  * @throws Error for a name that tells none

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BufferSink } from '../../src/bytes/byte-sink.ts';
+import { BufferSink } from '../../src/base/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
-import { writeChrome } from '../../src/writers/chrome.ts';
-import { DEVTOOLS_RESERVED_NAMES } from '../../src/writers/devtools-reserved-names.ts';
+import { writeChrome } from '../../src/writers/chrome/chrome.ts';
+import { DEVTOOLS_RESERVED_NAMES } from '../../src/writers/chrome/devtools-reserved-names.ts';
 import { buildProfile } from '../support/build-profile.ts';
 import { hasNoChromium, loadInDevTools } from '../support/chromium.ts';
 import { busySystem, database } from '../support/viewer-profiles.ts';

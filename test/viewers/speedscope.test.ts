@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSink } from '../../src/bytes/byte-sink.ts';
+import { BufferSink } from '../../src/base/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
-import { writeSpeedscope } from '../../src/writers/speedscope.ts';
+import { writeSpeedscope } from '../../src/writers/speedscope/speedscope.ts';
 import { buildProfile } from '../support/build-profile.ts';
 import { hasNoChromium, loadInSpeedscope } from '../support/chromium.ts';
 import { busySystem, database } from '../support/viewer-profiles.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../src/bytes/byte-sink.ts';
-import { Diagnostics } from '../../src/diagnostics.ts';
+import { BufferSink } from '../../src/base/byte-sink.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { writeProfile } from '../../src/pipeline/write-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
-import { writeProfile } from '../../src/write-profile.ts';
-import { writeResultsCsv } from '../../src/writers/csv-results.ts';
-import { writeReport } from '../../src/writers/report.ts';
+import { writeResultsCsv } from '../../src/writers/csv/results.ts';
+import { writeReport } from '../../src/writers/report/report.ts';
 import { buildProfile } from '../support/build-profile.ts';
 import { decode } from '../support/decode.ts';
 import { parseCsv } from '../support/parse-csv.ts';

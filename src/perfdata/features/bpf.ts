@@ -1,7 +1,7 @@
-import { type ByteView, hexOf } from '../../bytes/byte-view.ts';
+import { type ByteView, hexOf } from '../../base/byte-view.ts';
+import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
 import { readBtfString, readFunctionNames } from './btf.ts';
-import type { FeatureReaders, SectionReader } from './section-reader.ts';
 
 /** A piece of machine code that a BPF program was compiled to. */
 export interface BpfFunction {

@@ -1,7 +1,7 @@
-import { ByteView } from '../../bytes/byte-view.ts';
+import { ByteView } from '../../base/byte-view.ts';
+import type { FeatureReaders } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
 import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../records/mapping-records.ts';
-import type { FeatureReaders } from './section-reader.ts';
 
 /** Which builds the sampled files were. */
 export interface BuildIdFeatures {

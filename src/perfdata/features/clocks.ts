@@ -1,6 +1,6 @@
-import type { ExactInteger } from '../../exact-integer.ts';
+import type { ExactInteger } from '../../base/exact-integer.ts';
+import type { FeatureReaders } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
-import type { FeatureReaders } from './section-reader.ts';
 
 /** By which clock the samples' times count, and from when to when. */
 export interface ClockFeatures {

@@ -1,7 +1,7 @@
+import { EVENT_LIMIT } from '../../base/name-limits.ts';
+import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts';
 import { type PerfEventAttr, readAttr } from '../attr.ts';
 import * as abi from '../constants.ts';
-import { EVENT_LIMIT } from '../name-limits.ts';
-import type { FeatureReaders, SectionReader } from './section-reader.ts';
 
 /** One event of the EVENT_DESC feature. */
 export interface EventDescription {

@@ -1,5 +1,5 @@
+import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
-import type { FeatureReaders, SectionReader } from './section-reader.ts';
 
 /** What a PMU says of itself: `branches` is `32`. */
 export interface PmuCapability {

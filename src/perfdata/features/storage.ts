@@ -1,6 +1,6 @@
-import { type ExactInteger, exactInteger } from '../../exact-integer.ts';
+import { type ExactInteger, exactInteger } from '../../base/exact-integer.ts';
+import type { FeatureReaders } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
-import type { FeatureReaders } from './section-reader.ts';
 
 /** How the data lie in the recording. */
 export interface StorageFeatures {

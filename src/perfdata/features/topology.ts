@@ -1,7 +1,7 @@
-import type { ExactInteger } from '../../exact-integer.ts';
+import type { ExactInteger } from '../../base/exact-integer.ts';
+import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
 import type { HostFeatures } from './host.ts';
-import type { FeatureReaders, SectionReader } from './section-reader.ts';
 
 /** Where a CPU sits; −1 where the machine did not tell. */
 export interface CpuPlace {

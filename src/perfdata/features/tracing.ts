@@ -1,8 +1,8 @@
-import type { Diagnostics } from '../../diagnostics.ts';
-import { PerfconvError } from '../../errors.ts';
+import type { Diagnostics } from '../../base/diagnostics.ts';
+import { PerfconvError } from '../../base/errors.ts';
+import type { FeatureReaders } from '../../base/section-reader.ts';
+import { readTracingData, type TracingData } from '../../tracing/tracing-data.ts';
 import * as abi from '../constants.ts';
-import { readTracingData, type TracingData } from '../tracing-data.ts';
-import type { FeatureReaders } from './section-reader.ts';
 
 /** What the payloads of tracepoints mean. */
 export interface TracingFeatures {

@@ -1,7 +1,7 @@
-import type { ByteView } from '../../bytes/byte-view.ts';
+import type { ByteView } from '../../base/byte-view.ts';
+import { bytes, fieldsOverrun, list, RecordLayout, text, type ValuesIn } from '../../base/record-layout.ts';
 import * as abi from '../constants.ts';
 import { type ReadFormatValues, readFormatSize, readFormatValues } from '../read-format.ts';
-import { bytes, fieldsOverrun, list, RecordLayout, text, type ValuesIn } from './layout.ts';
 import { LOST, LOST_SAMPLES } from './loss-records.ts';
 import { KSYMBOL, MMAP, type MMAP2, type MMAP2_BUILD_ID, type MMAP2_EARLY, mmap2LayoutOf, mmapBuildId } from './mapping-records.ts';
 import { COMM, type FORK, type FORK_EARLY, forkLayoutOf } from './task-records.ts';

@@ -1,7 +1,7 @@
-import { type ByteView, hexOf } from '../../bytes/byte-view.ts';
+import { type ByteView, hexOf } from '../../base/byte-view.ts';
+import { bytes, padding, RecordLayout, text } from '../../base/record-layout.ts';
+import { PROT_JIT_SYMFILE_MAP } from '../../simpleperf/constants.ts';
 import { PERF_RECORD_MISC_BUILD_ID_SIZE, PERF_RECORD_MISC_MMAP_BUILD_ID, PERF_RECORD_MISC_MMAP_DATA, PERF_RECORD_MMAP2 } from '../constants.ts';
-import { PROT_JIT_SYMFILE_MAP } from '../simpleperf-constants.ts';
-import { bytes, padding, RecordLayout, text } from './layout.ts';
 
 /** What all three begin with. `addr` and `len` are where the file lies in memory, `pgoff` where that part begins in the file. */
 const MAPPED_RANGE = { pid: 'i32', tid: 'i32', addr: 'u64', len: 'u64', pgoff: 'u64' } as const;

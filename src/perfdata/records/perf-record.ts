@@ -1,11 +1,11 @@
-import type { ByteView } from '../../bytes/byte-view.ts';
+import type { ByteView } from '../../base/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../../base/record-layout.ts';
+import { simpleperfRecordNameOf } from '../../simpleperf/constants.ts';
+import { readSimpleperfRecord, type SimpleperfRecord as SimpleperfContent } from '../../simpleperf/records.ts';
 import type { PerfEventAttr } from '../attr.ts';
 import * as abi from '../constants.ts';
-import { RECORD_HEADER_BYTES } from '../record-cursor.ts';
 import type { Sample } from '../sample.ts';
 import type { SampleId } from '../sample-id.ts';
-import { simpleperfRecordNameOf } from '../simpleperf-constants.ts';
-import { readSimpleperfRecord, type SimpleperfRecord as SimpleperfContent } from '../simpleperf-records.ts';
 import { KERNEL_RECORDS, type RecordKind } from './kernel-records.ts';
 import { TOOL_RECORDS } from './tool-records.ts';
 

@@ -1,7 +1,7 @@
-import type { ByteView } from '../../bytes/byte-view.ts';
-import type { Diagnostics } from '../../diagnostics.ts';
+import type { ByteView } from '../../base/byte-view.ts';
+import type { Diagnostics } from '../../base/diagnostics.ts';
+import { KERNEL_SYMBOL_LIMIT, type NameLimit, PATH_LIMIT, withinLimit } from '../../base/name-limits.ts';
 import * as abi from '../constants.ts';
-import { KERNEL_SYMBOL_LIMIT, type NameLimit, PATH_LIMIT, withinLimit } from '../name-limits.ts';
 import { LOST_FIXED_BYTES, LOST_SAMPLES_FIXED_BYTES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
 import { KSYMBOL_FIXED_BYTES, type KsymbolRecord, type MappedRange, type MmapRecord, mmapFixedBytes, readKsymbol, readMmap } from './mapping-records.ts';
 import { COMM_FIXED_BYTES, type CommRecord, type ForkRecord, forkLayoutOf, readComm, readFork } from './task-records.ts';
@@ -86,4 +86,10 @@ export function withNamesInLimits(sideBand: SideBand, commLimit: NameLimit, file
     return name === sideBand.record.name ? sideBand : { ...sideBand, record: { ...sideBand.record, name } };
   }
   return sideBand;
+}
+
+/** Whether a record says that its thread runs again. */
+export function isSwitchIn(record: SideBand): boolean {
+  if (record.kind !== 'other' || (record.type !== abi.PERF_RECORD_SWITCH && record.type !== abi.PERF_RECORD_SWITCH_CPU_WIDE)) return false;
+  return (record.misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0;
 }

@@ -1,10 +1,9 @@
-import type { ByteView } from '../../bytes/byte-view.ts';
+import type { ByteView } from '../../base/byte-view.ts';
+import { bytes, fieldsOverrun, list, padding, RECORD_HEADER_BYTES, RecordLayout, rest, text, type ValuesIn } from '../../base/record-layout.ts';
 import { PERF_ATTR_SIZE_VER0, type PerfEventAttr, readAttr } from '../attr.ts';
 import * as abi from '../constants.ts';
-import { RECORD_HEADER_BYTES } from '../record-cursor.ts';
 import { type CpuMap, readCpuMap } from './cpu-map.ts';
 import { type FieldsReader, mapped, plain, type RecordKind } from './kernel-records.ts';
-import { bytes, fieldsOverrun, list, padding, RecordLayout, rest, text, type ValuesIn } from './layout.ts';
 import { BUILD_ID_FIXED_BYTES, readBuildId } from './mapping-records.ts';
 
 // The records that the perf tool writes itself, in the order of their numbers. Source: the perf tool's description of its

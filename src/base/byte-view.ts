@@ -1,0 +1,95 @@
+import { addressOf } from './addresses.ts';
+import { decodeText } from './text.ts';
+
+const IS_LITTLE_ENDIAN_MACHINE = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
+
+/**
+ * Bytes with a byte order. Reads are by absolute byte offset, need no alignment and throw RangeError outside the view:
+ * whoever reads a structure checks its length once before.
+ */
+export class ByteView {
+  readonly bytes: Uint8Array;
+  readonly littleEndian: boolean;
+  /**
+   * The same bytes as 32-bit words, for loops that read many: word i is at byte 4 i. Undefined where words of this
+   * machine are not the view's (another byte order) or the bytes do not lie on a word boundary.
+   */
+  readonly words: Uint32Array | undefined;
+  readonly #data: DataView;
+
+  constructor(bytes: Uint8Array, littleEndian: boolean) {
+    this.bytes = bytes;
+    this.littleEndian = littleEndian;
+    this.#data = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const fits = littleEndian === IS_LITTLE_ENDIAN_MACHINE && bytes.byteOffset % 4 === 0;
+    this.words = fits ? new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2) : undefined;
+  }
+
+  get length(): number {
+    return this.bytes.length;
+  }
+
+  u8(offset: number): number {
+    return this.#data.getUint8(offset);
+  }
+
+  u16(offset: number): number {
+    return this.#data.getUint16(offset, this.littleEndian);
+  }
+
+  u32(offset: number): number {
+    return this.#data.getUint32(offset, this.littleEndian);
+  }
+
+  i32(offset: number): number {
+    return this.#data.getInt32(offset, this.littleEndian);
+  }
+
+  /** Low 32 bits of a 64-bit word. */
+  lo(offset: number): number {
+    return this.#data.getUint32(this.littleEndian ? offset : offset + 4, this.littleEndian);
+  }
+
+  /** High 32 bits of a 64-bit word. */
+  hi(offset: number): number {
+    return this.#data.getUint32(this.littleEndian ? offset + 4 : offset, this.littleEndian);
+  }
+
+  /** An unsigned 64-bit word as a double: exact up to 2^53. */
+  u64(offset: number): number {
+    return this.hi(offset) * 0x1_0000_0000 + this.lo(offset);
+  }
+
+  /** A 64-bit word as a signed double: exact within ±2^52, and as an address ({@link addressOf}) wherever kernels lie. */
+  i64(offset: number): number {
+    return addressOf(this.hi(offset), this.lo(offset));
+  }
+
+  /** A 64-bit word, exactly. Not for hot paths. */
+  big(offset: number): bigint {
+    return this.#data.getBigUint64(offset, this.littleEndian);
+  }
+
+  /** An IEEE 754 double. */
+  f64(offset: number): number {
+    return this.#data.getFloat64(offset, this.littleEndian);
+  }
+
+  /** Text ({@link decodeText}) from `offset` up to a NUL byte or `end`. */
+  text(offset: number, end: number): string {
+    const nul = this.bytes.subarray(offset, end).indexOf(0);
+    return decodeText(this.bytes.subarray(offset, nul < 0 ? end : offset + nul));
+  }
+}
+
+/** The 32-bit words of a view, word i from byte 4 i; a copy where {@link ByteView.words} has none. */
+export function wordsOf(view: ByteView): Uint32Array {
+  return view.words ?? Uint32Array.from({ length: view.length >>> 2 }, (_, i) => view.u32(4 * i));
+}
+
+/** Bytes as lower-case hex. */
+export function hexOf(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0');
+  return text;
+}

@@ -1,0 +1,29 @@
+import { decodeText } from '../base/text.ts';
+
+/** Characters below it, and DELETE, no compiler writes; they would break a text. */
+const FIRST_PRINTABLE = 0x20;
+const DELETE = 0x7f;
+
+/**
+ * Demangles `camlModule__name_123`, as ocamlopt names functions: `Module.name_123`. Operators have their characters as `$` and two hex
+ * digits. The number stays: it tells functions of one name apart. Observed: perf 6.1, which takes all for OCaml that starts with `caml`
+ * and a capital; c++filt does not know such names.
+ * @returns undefined when it is no such name
+ */
+export function demangleOcaml(name: string): string | undefined {
+  if (!name.startsWith('caml') || !isCapital(name.charCodeAt(4))) return undefined;
+  const path = name.slice(4).replaceAll('__', '.');
+  return path.includes('$') ? path.replaceAll(/(?:\$[0-9a-fA-F]{2})+/g, decodeBytes) : path;
+}
+
+function isCapital(code: number): boolean {
+  return code >= 0x41 && code <= 0x5a;
+}
+
+/** Decodes `$2b$2b`: bytes, UTF-8 as OCaml 5.3 has it in identifiers. */
+function decodeBytes(escaped: string): string {
+  const bytes = new Uint8Array(escaped.length / 3);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(escaped.slice(3 * i + 1, 3 * i + 3), 16);
+  if (bytes.some((byte) => byte < FIRST_PRINTABLE || byte === DELETE)) return escaped;
+  return decodeText(bytes);
+}

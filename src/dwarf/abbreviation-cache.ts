@@ -1,0 +1,91 @@
+import { PerfconvError } from '../base/errors.ts';
+import { AbbreviationParser, type Abbreviations } from './abbreviations.ts';
+import type { DebugSections } from './debug-sections.ts';
+import type { UnitFormat } from './forms.ts';
+import { SectionWindow } from './section-window.ts';
+
+/** Abbreviations and attributes of the tables that are kept: some ten megabytes, forty when there are no attributes. */
+const MAX_KEPT_ENTRIES = 1 << 19;
+/** Larger than most tables. */
+const TABLE_SIZE_BYTES = 1 << 14;
+/** Tables are read again when they were not kept. Hostile files can make each unit start a table somewhere else in a large one. */
+const MAX_TIMES_PARSED = 8;
+const SPARE_BYTES = 1 << 22;
+
+/** One for all files: nothing of a table stays in it. */
+const parser = new AbbreviationParser();
+
+/** The abbreviation tables of one file, by where they start; the last used ones are kept. */
+export class AbbreviationCache {
+  readonly #window: SectionWindow;
+  readonly #tables = new Map<number, Abbreviations>();
+  /** The last {@link headOfTable}. */
+  #head: { readonly key: number; readonly code: number; readonly table: Abbreviations } | undefined;
+  #keptEntries = 0;
+  #budgetBytes = 0;
+
+  constructor(sections: DebugSections) {
+    this.#window = new SectionWindow(sections, 'abbrev');
+    this.renewBudget();
+  }
+
+  /** Lets each table be read a number of times again. */
+  renewBudget(): void {
+    this.#window.renewBudget();
+    this.#budgetBytes = MAX_TIMES_PARSED * this.#window.section.sizeBytes + SPARE_BYTES;
+  }
+
+  /** The table at `offset` for units of a format. @throws PerfconvError `damaged` when it cannot be read */
+  async table(offset: number, format: UnitFormat): Promise<Abbreviations> {
+    const key = keyOf(offset, format);
+    let table = this.#tables.get(key);
+    // The last used one is the last of the map.
+    if (table !== undefined) this.#tables.delete(key);
+    else {
+      table = await this.#parse(offset, format, 0);
+      this.#keptEntries += entriesOf(table);
+      this.#dropOldest();
+    }
+    this.#tables.set(key, table);
+    return table;
+  }
+
+  /** The table at `offset` up to the abbreviation of `code`, which is mostly the first one. Units that share a table ask for the same one in a row. */
+  async headOfTable(offset: number, format: UnitFormat, code: number): Promise<Abbreviations> {
+    const key = keyOf(offset, format);
+    if (this.#head?.key !== key || this.#head.code !== code) this.#head = { key, code, table: await this.#parse(offset, format, code) };
+    return this.#head.table;
+  }
+
+  async #parse(offset: number, format: UnitFormat, onlyCode: number): Promise<Abbreviations> {
+    const { section } = this.#window;
+    if (!(offset < section.sizeBytes)) throw new PerfconvError('damaged', 'no table there', { record: '.debug_abbrev', offset });
+    for (let size = TABLE_SIZE_BYTES; ; size *= 4) {
+      if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'tables without end', { record: '.debug_abbrev', offset });
+      const view = await this.#window.read(offset, size);
+      // Tables that cannot be read are paid for, too.
+      this.#budgetBytes -= view.length;
+      const parsed = parser.parse(view, format, offset + view.length >= section.sizeBytes, onlyCode);
+      if (parsed === undefined) continue;
+      this.#budgetBytes += view.length - parsed.sizeBytes;
+      return parsed.table;
+    }
+  }
+
+  #dropOldest(): void {
+    for (const [key, table] of this.#tables) {
+      if (this.#keptEntries <= MAX_KEPT_ENTRIES) return;
+      this.#tables.delete(key);
+      this.#keptEntries -= entriesOf(table);
+    }
+  }
+}
+
+/** One for each table in each format: the sizes of forms are worked out beforehand. */
+function keyOf(offset: number, format: UnitFormat): number {
+  return offset * 8 + (format.version <= 2 ? 4 : 0) + (format.addressSize === 8 ? 2 : 0) + (format.offsetSize === 8 ? 1 : 0);
+}
+
+function entriesOf({ tags, names }: Abbreviations): number {
+  return tags.length + names.length;
+}

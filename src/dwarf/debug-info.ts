@@ -1,0 +1,216 @@
+import { PerfconvError } from '../base/errors.ts';
+import type { SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
+import { AddressClaims } from './address-claims.ts';
+import type { DebugSections } from './debug-sections.ts';
+import { DwarfFile, type Unit, type UnitBytes } from './dwarf-file.ts';
+import { FoundFrames } from './found-frames.ts';
+import type { LineTable } from './line-table.ts';
+import { ReusedMemory } from './reused-memory.ts';
+import { SourceFunctions } from './source-functions.ts';
+import { SplitFile, type SplitUnit } from './split-unit.ts';
+import { UnitFrames } from './unit-frames.ts';
+import { type OwnRanges, readAranges, readOwnRanges, UnitRanges } from './unit-ranges.ts';
+
+/** The file in which the rest of a unit is. */
+export interface SplitRequest {
+  /** DW_AT_dwo_name: a path, mostly relative to {@link compDir}. */
+  readonly dwoName: string;
+  /** Empty when unknown. */
+  readonly compDir: string;
+  /** 16 hex digits; empty when unknown. */
+  readonly dwoId: string;
+}
+
+/** What else belongs to the debug sections of a file. */
+export interface DebugInfoOptions {
+  /** The file that `.gnu_debugaltlink` or `.debug_sup` names: what dwz took out of several. */
+  readonly supplementary?: DebugSections;
+  /** Opens a `.dwo` file, or its part of a `.dwp` file; undefined when there is none. Without it, split units have lines alone. */
+  readonly openSplit?: (request: SplitRequest) => Promise<DebugSections | undefined>;
+}
+
+/** Something that could not be read, and is left out. */
+export interface DebugInfoProblem {
+  readonly file: string;
+  /** Of a unit, or of what it refers to, in `.debug_info`. */
+  readonly offset: number;
+  readonly what: string;
+}
+
+/** More problems than this are not of interest, but for the last one: it may tell that the rest was given up. */
+const MAX_PROBLEMS = 100;
+/** How many units without ranges are asked for each address, and beyond that for all together. Compilers that make such units are rare. */
+const MAX_VISITS_PER_ADDRESS = 256;
+const SPARE_VISITS = 1 << 22;
+const NO_RANGES: OwnRanges = { ranges: new UnitRanges(), unbounded: [] };
+
+/**
+ * Functions, files and lines at svmas, from DWARF 2 to 5. Units are read when addresses in them are asked for, each in one pass, and
+ * are dropped then; what remains is the functions found.
+ *
+ * Frames are those of `llvm-symbolizer --inlines`: of functions that overlap the last described one counts.
+ */
+export class DebugInfo implements SourceLines {
+  readonly #main: DwarfFile;
+  readonly #openSplit: DebugInfoOptions['openSplit'];
+  readonly #functions: SourceFunctions;
+  readonly #problems: DebugInfoProblem[] = [];
+  #aranges: UnitRanges | undefined;
+  #ownRanges: OwnRanges | undefined;
+  /** Fulfilled when the last look-up is over. */
+  #last: Promise<unknown> = Promise.resolve();
+  /** Where one file holds several units, they are asked for one after the other. */
+  #lastSplit: SplitFile | undefined;
+
+  private constructor(sections: DebugSections, { supplementary, openSplit }: DebugInfoOptions) {
+    this.#main = new DwarfFile(sections, supplementary && new DwarfFile(supplementary));
+    this.#openSplit = openSplit;
+    this.#functions = new SourceFunctions((error, file, offset) => this.#note(error, file, offset));
+  }
+
+  /** Nothing is read yet. @param sections stay open as long as anything is looked up */
+  static async open(sections: DebugSections, options: DebugInfoOptions = {}): Promise<DebugInfo> {
+    return new DebugInfo(sections, options);
+  }
+
+  /** What could not be read so far: of more than a hundred, the first ones and the last. */
+  get problems(): readonly DebugInfoProblem[] {
+    return this.#problems;
+  }
+
+  /** One look-up waits for the other: they search units in the same place. */
+  lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
+    const done = this.#last.then(() => this.#lookup(addresses, visit));
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  async #lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
+    const found = new FoundFrames(addresses);
+    this.#main.renewBudget();
+    this.#main.supplementary?.renewBudget();
+    this.#aranges ??= await this.#attempt(() => readAranges(this.#main), new UnitRanges());
+    await this.#lookupClaimed(this.#aranges, found);
+    if (found.open().length > 0) {
+      const known = this.#aranges.units();
+      this.#ownRanges ??= await this.#attempt(() => readOwnRanges(this.#main, known, (error, file, offset) => this.#note(error, file, offset)), NO_RANGES);
+      await this.#lookupClaimed(this.#ownRanges.ranges, found);
+      await this.#lookupUnbounded(this.#ownRanges.unbounded, found);
+    }
+    await this.#functions.finish();
+    found.visit(visit);
+  }
+
+  async #lookupClaimed(ranges: UnitRanges, found: FoundFrames): Promise<void> {
+    const claims = new AddressClaims(found.addresses);
+    ranges.claim(claims);
+    const units = [...claims.byUnit()];
+    // One for the unit that is searched, one for that which is read.
+    const memories = [new ReusedMemory(), new ReusedMemory()];
+    let next = units.length > 0 ? this.#readAhead(units[0][0], memories[0]) : undefined;
+    for (const [i, [unit, indexes]] of units.entries()) {
+      const bytes = next;
+      next = i + 1 < units.length ? this.#readAhead(units[i + 1][0], memories[(i + 1) % 2]) : undefined;
+      const open = indexes.filter((index) => !found.hasFunction(index));
+      if (open.length > 0) await this.#lookupUnit(unit, open, found, true, bytes);
+      // Its memory is for the unit after the next.
+      else await bytes?.catch(() => {});
+    }
+  }
+
+  /** Asks units that do not say where their code lies, one after the other: each costs time for every address that is still open. */
+  async #lookupUnbounded(units: readonly number[], found: FoundFrames): Promise<void> {
+    let visitsLeft = found.addresses.length * MAX_VISITS_PER_ADDRESS + SPARE_VISITS;
+    for (const unit of units) {
+      const open = found.open();
+      if (open.length === 0) return;
+      visitsLeft -= open.length;
+      if (visitsLeft < 0) return this.#addProblem(this.#main, unit, `too many of the ${units.length} units that do not say where their code lies`);
+      await this.#lookupUnit(unit, open, found, false);
+    }
+  }
+
+  /** Reads a unit's bytes while others are searched. */
+  #readAhead(offset: number, memory: ReusedMemory): Promise<UnitBytes> {
+    const bytes = this.#main.readUnit(offset, memory);
+    // Whoever awaits it learns of damage; nobody may.
+    bytes.catch(() => {});
+    return bytes;
+  }
+
+  /**
+   * @param offset where the unit starts
+   * @param indexes of the addresses to look for
+   * @param ownsAll whether the unit says that it holds them: then a line is an answer even without a function
+   * @param bytes of the unit, if they are being read already
+   */
+  async #lookupUnit(offset: number, indexes: readonly number[], found: FoundFrames, ownsAll: boolean, bytes = this.#main.readUnit(offset)): Promise<void> {
+    try {
+      const unit = await this.#main.unitOf(await bytes);
+      const rows = await this.#attempt(() => this.#rowsOf(unit), undefined, offset);
+      const split = unit.root.dwoName && (await this.#attempt(() => this.#openSplitUnit(unit), undefined, offset));
+      // Without its own table, a split unit names files of the skeleton's.
+      const files = split && ((await this.#attempt(() => split.unit.file.lineTable(split.unit), undefined, offset)) ?? rows);
+      const frames = new UnitFrames(split?.unit ?? unit, rows, split ? files : rows, this.#functions);
+      const wanted = found.addressesAt(indexes);
+      const places = split?.addresses ?? (await this.#main.addressesOf(unit));
+      await this.#attempt(() => frames.find(wanted, places), undefined, offset);
+      for (let i = 0; i < indexes.length; i++) {
+        try {
+          if (ownsAll || frames.hasFunction(i)) found.set(indexes[i], frames.at(i, wanted[i], found.room));
+        } catch (error) {
+          this.#note(error, this.#main, offset);
+        }
+      }
+      const { cutCount } = frames;
+      if (cutCount > 0) {
+        const places = cutCount === 1 ? '1 address' : `${cutCount} addresses`;
+        this.#addProblem(this.#main, offset, `the functions inlined at ${places} are left out: too many are nested in one another`);
+      }
+      // The file is mostly dropped then: what it has to tell is told now.
+      if (split) await this.#functions.finish(split.unit.file);
+    } catch (error) {
+      this.#note(error, this.#main, offset);
+    }
+  }
+
+  async #rowsOf(unit: Unit): Promise<LineTable | undefined> {
+    const table = await this.#main.lineTable(unit);
+    // Read now: what is wrong with them is wrong with them alone.
+    void table?.rows;
+    return table;
+  }
+
+  /** @returns undefined when the file with the rest of the unit is not there */
+  async #openSplitUnit(skeleton: Unit): Promise<SplitUnit | undefined> {
+    const { dwoName, compDir, dwoId } = skeleton.root;
+    const request = { dwoName: await this.#main.text(dwoName, skeleton), compDir: await this.#main.text(compDir, skeleton), dwoId };
+    const sections = await this.#openSplit?.(request);
+    if (sections !== undefined) {
+      if (this.#lastSplit?.sections !== sections) this.#lastSplit = new SplitFile(sections);
+      return this.#lastSplit.unitOf(skeleton);
+    }
+    // Who opens files knows which ones are not there.
+    if (this.#openSplit === undefined) this.#addProblem(this.#main, skeleton.header.offset, `${request.dwoName} is not looked for`);
+    return undefined;
+  }
+
+  async #attempt<T>(read: () => Promise<T>, otherwise: T, offset = 0): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      this.#note(error, this.#main, offset);
+      return otherwise;
+    }
+  }
+
+  /** Keeps what damage a part has; errors that are not about the data are thrown on. */
+  #note(error: unknown, file: DwarfFile, offset: number): void {
+    if (!(error instanceof PerfconvError)) throw error;
+    this.#addProblem(file, offset, error.message);
+  }
+
+  #addProblem(file: DwarfFile, offset: number, what: string): void {
+    this.#problems[Math.min(this.#problems.length, MAX_PROBLEMS - 1)] = { file: file.sections.name, offset, what };
+  }
+}

@@ -1,0 +1,210 @@
+import { readRange } from '../base/byte-source.ts';
+import { ByteView } from '../base/byte-view.ts';
+import type { Decompressor } from '../base/decompressor.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
+import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
+import { relocatableLayout } from '../elf/relocatable-layout.ts';
+import { decompressSection, maxDecompressedSize, type SectionCompression, sectionCompression } from './compressed-section.ts';
+import { DEBUG_SECTION_NAMES, type DebugSection, type DebugSectionName, type DebugSections } from './debug-sections.ts';
+import { DebugRelocations } from './relocations.ts';
+import type { ReusedMemory } from './reused-memory.ts';
+
+/** More than this at once is asked for by damaged files only, and is more than JavaScript surely gives. */
+const MAX_READ_SIZE_BYTES = 1 << 30;
+/** Of one name: object files have one `.debug_types` for each type. */
+const MAX_PARTS = 1 << 16;
+
+/** One section header of a debug section; object files may have several of one name. */
+interface Part {
+  readonly index: number;
+  readonly header: ElfSection;
+  readonly compression: SectionCompression | undefined;
+  /** When decompressed. */
+  readonly sizeBytes: number;
+}
+
+/**
+ * The debug sections of an ELF file. Nothing of them is read yet but how they are compressed. Sections of one name count as one,
+ * one behind the other. Those of a relocatable file are relocated to the addresses of {@link relocatableLayout}.
+ * @param elf stays open as long as the sections are read
+ * @param kind `dwo`: the split sections, `.debug_info.dwo` and so on, which may stand beside others in one file
+ */
+export async function openDebugSections(elf: ElfFile, machine: Decompressor, kind: 'main' | 'dwo' = 'main'): Promise<DebugSections> {
+  const parts = await findParts(elf, kind);
+  const layout = relocatableLayout(elf);
+  const bases = layout === undefined ? undefined : Float64Array.from(layout.bases);
+  const sections = new Map<DebugSectionName, DebugSection>();
+  for (const ofName of parts.values()) {
+    let offset = 0;
+    for (const { index, sizeBytes } of ofName) {
+      if (bases !== undefined) bases[index] = offset;
+      offset += sizeBytes;
+    }
+  }
+  const relocations = bases && new DebugRelocations(elf, bases);
+  const budget = new UnpackBudget(elf);
+  for (const [name, ofName] of parts) {
+    const [{ header, compression }] = ofName;
+    const isPlain = ofName.length === 1 && compression === undefined && relocations === undefined;
+    sections.set(name, isPlain ? new FileSection(elf, header) : new LoadedSection(elf, ofName, machine, relocations, budget));
+  }
+  return new ElfDebugSections(elf, sections);
+}
+
+/** Whether a file has debug information of its own. */
+export function hasDebugInfo(elf: ElfFile): boolean {
+  return elf.sections.some(({ name, sizeBytes }) => debugSectionName(name, 'main') === 'info' && sizeBytes > 0);
+}
+
+/** The section headers of each name. */
+async function findParts(elf: ElfFile, kind: 'main' | 'dwo'): Promise<ReadonlyMap<DebugSectionName, readonly Part[]>> {
+  const parts = new Map<DebugSectionName, Part[]>();
+  const { sizeBytes: fileSize = Number.POSITIVE_INFINITY } = elf.source;
+  let taken = 0;
+  for (const [index, header] of elf.sections.entries()) {
+    const name = debugSectionName(header.name, kind);
+    if (name === undefined || header.type === SHT_NOBITS) continue;
+    const ofName = parts.get(name) ?? [];
+    // Parts do not share bytes: of a file that says so, no more than its size is taken.
+    taken += header.sizeBytes;
+    if (ofName.length > 0 && (taken > fileSize || ofName.length === MAX_PARTS)) continue;
+    const compression = await sectionCompression(elf, header);
+    ofName.push({ index, header, compression, sizeBytes: compression?.sizeBytes ?? sizeInFile(elf, header) });
+    parts.set(name, ofName);
+  }
+  return parts;
+}
+
+const NAMES: ReadonlySet<string> = new Set(DEBUG_SECTION_NAMES);
+
+/** What a section is here; undefined for one that is not read. */
+function debugSectionName(name: string, kind: 'main' | 'dwo'): DebugSectionName | undefined {
+  const [, bare, dwo] = /^\.z?debug_([a-z_]+)(\.dwo)?$/.exec(name) ?? [];
+  // Indexes of packages are not named so, though all that they tell of is.
+  const isKind = (dwo !== undefined) === (kind === 'dwo') || bare === 'cu_index' || bare === 'tu_index';
+  return isKind && NAMES.has(bare) ? (bare as DebugSectionName) : undefined;
+}
+
+function sizeInFile(elf: ElfFile, { offset, sizeBytes }: Pick<ElfSection, 'offset' | 'sizeBytes'>): number {
+  // A header may say anything.
+  const { sizeBytes: fileSize = Number.POSITIVE_INFINITY } = elf.source;
+  return Math.max(0, Math.min(sizeBytes, fileSize - offset));
+}
+
+class ElfDebugSections implements DebugSections {
+  readonly name: string;
+  readonly littleEndian: boolean;
+  readonly addressSize: 4 | 8;
+  readonly hasCodeAtZero: boolean;
+  readonly #sections: ReadonlyMap<DebugSectionName, DebugSection>;
+  readonly #none: DebugSection;
+
+  constructor(elf: ElfFile, sections: ReadonlyMap<DebugSectionName, DebugSection>) {
+    this.name = elf.source.name;
+    this.littleEndian = elf.littleEndian;
+    this.addressSize = elf.classBits === 64 ? 8 : 4;
+    this.hasCodeAtZero = elf.sections.some(isCodeAtZero);
+    this.#sections = sections;
+    this.#none = new FileSection(elf, { offset: 0, sizeBytes: 0 });
+  }
+
+  section(name: DebugSectionName): DebugSection {
+    return this.#sections.get(name) ?? this.#none;
+  }
+}
+
+function isCodeAtZero({ flags, addr }: ElfSection): boolean {
+  return (flags & SHF_ALLOC) !== 0 && (flags & SHF_EXECINSTR) !== 0 && addr === 0;
+}
+
+/** A part of a file, read where it is asked for. */
+class FileSection implements DebugSection {
+  readonly sizeBytes: number;
+  readonly #elf: ElfFile;
+  readonly #fileOffset: number;
+
+  constructor(elf: ElfFile, section: Pick<ElfSection, 'offset' | 'sizeBytes'>) {
+    this.#elf = elf;
+    this.#fileOffset = section.offset;
+    this.sizeBytes = sizeInFile(elf, section);
+  }
+
+  async read(offset: number, sizeBytes: number, memory?: ReusedMemory): Promise<ByteView> {
+    const size = Math.max(0, Math.min(sizeBytes, this.sizeBytes - offset));
+    const { source, littleEndian } = this.#elf;
+    if (size > MAX_READ_SIZE_BYTES) throw new PerfconvError('damaged', `${size} bytes of debug information at once`, { file: source.name, offset });
+    return new ByteView(size === 0 ? new Uint8Array() : await readRange(source, this.#fileOffset + offset, size, memory?.take(size)), littleEndian);
+  }
+}
+
+/**
+ * How much the sections of a file may take in memory together. Each may unpack to some times its size, but very many may not, nor may all
+ * of them be the same bytes.
+ */
+class UnpackBudget {
+  readonly #name: string;
+  readonly #fileSize: number;
+  #taken = 0;
+
+  constructor({ source, sections }: ElfFile) {
+    this.#name = source.name;
+    this.#fileSize = source.sizeBytes ?? sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  }
+
+  /** @throws PerfconvError `damaged` when they are too many */
+  take(sizeBytes: number, record: string): void {
+    this.#taken += sizeBytes;
+    if (this.#taken <= maxDecompressedSize(this.#fileSize)) return;
+    throw new PerfconvError('damaged', `${this.#taken} bytes of debug information out of ${this.#fileSize}`, { file: this.#name, record });
+  }
+}
+
+/** A section that has to be made first, and then is kept: decompressed, relocated, put together. */
+class LoadedSection implements DebugSection {
+  readonly sizeBytes: number;
+  readonly #elf: ElfFile;
+  readonly #parts: readonly Part[];
+  readonly #machine: Decompressor;
+  readonly #relocations: DebugRelocations | undefined;
+  readonly #budget: UnpackBudget;
+  #bytes: Promise<Uint8Array> | undefined;
+
+  constructor(elf: ElfFile, parts: readonly Part[], machine: Decompressor, relocations: DebugRelocations | undefined, budget: UnpackBudget) {
+    this.#budget = budget;
+    this.#elf = elf;
+    this.#parts = parts;
+    this.#machine = machine;
+    this.#relocations = relocations;
+    this.sizeBytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0);
+  }
+
+  async read(offset: number, sizeBytes: number): Promise<ByteView> {
+    this.#bytes ??= this.#load();
+    const bytes = await this.#bytes;
+    const end = Math.max(offset, Math.min(offset + sizeBytes, bytes.length));
+    return new ByteView(offset < bytes.length ? bytes.subarray(offset, end) : new Uint8Array(), this.#elf.littleEndian);
+  }
+
+  async #load(): Promise<Uint8Array> {
+    const loaded: Uint8Array[] = [];
+    this.#budget.take(this.sizeBytes, this.#parts[0].header.name);
+    for (const { index, header, compression } of this.#parts) {
+      const bytes =
+        compression === undefined ? (await this.#elf.readSection(header)).bytes : await decompressSection(this.#elf, header, compression, this.#machine);
+      await this.#relocations?.apply(index, bytes);
+      loaded.push(bytes);
+    }
+    return loaded.length === 1 ? loaded[0] : concatenated(loaded);
+  }
+}
+
+function concatenated(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,74 @@
+import type { ByteView } from '../base/byte-view.ts';
+import type { Abbreviations } from './abbreviations.ts';
+import type { UnitFormat } from './forms.ts';
+import type { FunctionClaims } from './function-claims.ts';
+import type { UnitAddresses } from './unit-addresses.ts';
+import type { UnitMachine } from './unit-machine.ts';
+
+/** How much of a unit a scan goes over. Functions without wanted addresses, abstract instances and types are left out. */
+export const SCAN_CODE = 0;
+/** All functions, with the types in them, which may be local classes with code of their own; no other types. */
+export const SCAN_FUNCTIONS = 1;
+/** All, as gcc's Fortran and C may have functions in one another. */
+export const SCAN_ALL = 2;
+export type ScanScope = typeof SCAN_CODE | typeof SCAN_FUNCTIONS | typeof SCAN_ALL;
+
+/** What a scan goes over. Offsets are within `view`, which holds a whole unit. */
+export interface ScannedUnit {
+  readonly view: ByteView;
+  readonly format: UnitFormat;
+  readonly abbreviations: Abbreviations;
+  readonly addresses: UnitAddresses;
+  /** Where the unit's own DIE stands. */
+  readonly dieAt: number;
+}
+
+/**
+ * One pass over the DIEs of a unit that finds the functions at wanted addresses, inlined ones too.
+ * Of several functions at an address the last one counts, and of an inlined one its parents: as llvm-symbolizer has it.
+ */
+export class FunctionScan {
+  readonly #unit: ScannedUnit;
+  readonly #machine: UnitMachine;
+  readonly #wanted: Float64Array;
+  #isOver = false;
+
+  /** @param wanted ascending */
+  constructor(unit: ScannedUnit, wanted: Float64Array, scope: ScanScope) {
+    const { view, format, abbreviations, addresses, dieAt } = unit;
+    this.#unit = unit;
+    this.#wanted = wanted;
+    this.#machine = addresses.machine;
+    this.#machine.setScan(view.bytes, abbreviations, wanted);
+    // Strict DWARF 2 cannot say that code lies in several pieces: of a function in two sections, and of one that is inlined in pieces,
+    // gcc tells the extent of one piece. What is inlined in the others stands under it nonetheless, and a function's other section has
+    // a second DIE somewhere behind it, named `__second_sect_of_…`.
+    const isPartial = format.version === 2 && !abbreviations.hasRanges;
+    this.#machine.exports.begin(dieAt, scope, isPartial);
+  }
+
+  /** Scans to the end. @throws PerfconvError `damaged` when the unit's DIEs cannot be followed; what was found before stays */
+  async run(): Promise<void> {
+    const { addresses } = this.#unit;
+    while (!addresses.use(() => this.#machine.scan())) await addresses.load();
+    this.#isOver = true;
+  }
+
+  /** What it has found so far. */
+  found(): FunctionClaims {
+    const { memory, innermost, dies, parents, endsBefore, functionCount, open, openCount, hasSkipped } = this.#machine.exports;
+    const { buffer } = memory;
+    const { length } = this.#wanted;
+    const count = functionCount.value;
+    const ends = new Float64Array(buffer, endsBefore.value, length).slice();
+    for (let i = 1; i < length; i++) if (ends[i] < ends[i - 1]) ends[i] = ends[i - 1];
+    return {
+      innermost: new Int32Array(buffer, innermost.value, length).slice(),
+      dies: new Uint32Array(buffer, dies.value, count).slice(),
+      parents: new Int32Array(buffer, parents.value, count).slice(),
+      endsBefore: ends,
+      unfinished: new Int32Array(buffer, open.value, this.#isOver ? 0 : openCount.value).slice(),
+      hasSkipped: hasSkipped.value !== 0,
+    };
+  }
+}

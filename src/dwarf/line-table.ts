@@ -1,0 +1,151 @@
+import type { ByteView } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { upperBound } from './bounds.ts';
+import type { DebugSections } from './debug-sections.ts';
+import { LineFiles, type LineTableUnit } from './line-files.ts';
+import { type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';
+import { LineProgramRunner, type LineRows } from './line-program.ts';
+import { LineStrings } from './line-strings.ts';
+
+export type { LineTableUnit } from './line-files.ts';
+
+/** Tables do not share bytes, but for damaged lengths. How many times a section's size all tables together may have. */
+const MAX_SHARING = 4;
+const FREE_SHARED_BYTES = 1 << 20;
+/** How many times each table is read and run in one look-up, on average; and how much in any case, for files with little of it. */
+const MAX_TIMES_READ = 16;
+const FREE_READ_BYTES = 4 << 20;
+
+/** How many sequences are looked at for one address, where they overlap. Compilers' do not. */
+const MAX_OVERLAPPING_SEQUENCES = 16;
+
+/** Reads the line tables of one file. */
+export class LineTableReader {
+  readonly #sections: DebugSections;
+  readonly #strings: LineStrings;
+  readonly #runner: LineProgramRunner;
+  readonly #budget: LineBudget;
+  /** Offsets of the tables read so far, and the sum of their sizes. */
+  readonly #known = new Set<number>();
+  #knownBytes = 0;
+
+  /**
+   * @param sections a file's; or a `.dwo` file's, whose tables have files and no rows
+   * @param supplementary the file that {@link sections} shares strings with; absent where there is none
+   */
+  constructor(sections: DebugSections, supplementary?: DebugSections) {
+    this.#sections = sections;
+    this.#strings = new LineStrings(sections, supplementary);
+    this.#runner = new LineProgramRunner(sections.hasCodeAtZero);
+    this.#budget = new LineBudget(sections);
+  }
+
+  /** Lets tables be read and run a number of times again. */
+  renewBudget(): void {
+    this.#budget.renew();
+  }
+
+  /**
+   * Reads the table at `offset` of `.debug_line`: its header at once, its rows when they are asked for.
+   * @throws PerfconvError when there is no table that can be read
+   */
+  async read(offset: number, unit: LineTableUnit): Promise<LineTable> {
+    const section = this.#sections.section('line');
+    const size = lineUnitSize(await section.read(offset, 12));
+    const place = { file: this.#sections.name, offset };
+    if (!this.#known.has(offset)) {
+      this.#knownBytes += Math.max(0, Math.min(size, section.sizeBytes - offset));
+      if (this.#knownBytes > MAX_SHARING * section.sizeBytes + FREE_SHARED_BYTES) throw new PerfconvError('damaged', 'line tables lie in one another', place);
+      this.#known.add(offset);
+    }
+    // The size is not trusted: no more is read than there is.
+    const view = await section.read(offset, size);
+    this.#budget.spend(view.length);
+    const header = readLineHeader(view, place);
+    return new LineTable(view, header, new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit), this.#runner, this.#budget);
+  }
+}
+
+/** How many bytes of tables may be read, and of programs run: units that take turns with large tables have them read and run again each time. */
+class LineBudget {
+  readonly #file: string;
+  readonly #allBytes: number;
+  #bytesLeft: number;
+
+  constructor(sections: DebugSections) {
+    this.#file = sections.name;
+    this.#allBytes = MAX_TIMES_READ * sections.section('line').sizeBytes + FREE_READ_BYTES;
+    this.#bytesLeft = this.#allBytes;
+  }
+
+  renew(): void {
+    this.#bytesLeft = this.#allBytes;
+  }
+
+  spend(bytes: number): void {
+    this.#bytesLeft -= bytes;
+    if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'line tables are read over and over', { file: this.#file, record: '.debug_line' });
+  }
+}
+
+/** A line table (DWARF 5, 6.2): which line of which file each instruction was made from. */
+export class LineTable {
+  /** DWARF version of the table, which need not be the unit's. */
+  readonly version: number;
+  readonly #unit: ByteView;
+  readonly #header: LineHeader;
+  readonly #files: LineFiles;
+  readonly #runner: LineProgramRunner;
+  readonly #budget: LineBudget;
+  #rows: LineRows | undefined;
+
+  /** Made by {@link LineTableReader}. */
+  constructor(unit: ByteView, header: LineHeader, files: LineFiles, runner: LineProgramRunner, budget: LineBudget) {
+    this.#budget = budget;
+    this.version = header.version;
+    this.#unit = unit;
+    this.#header = header;
+    this.#files = files;
+    this.#runner = runner;
+  }
+
+  /** Of the whole table, as it stands in the file. */
+  get sizeBytes(): number {
+    return this.#unit.length;
+  }
+
+  /** All rows; read when they are asked for, and again when those of another table were meanwhile. @throws PerfconvError `damaged` when that was far too often */
+  get rows(): LineRows {
+    if (!this.#runner.holds(this.#rows)) {
+      this.#budget.spend(this.#unit.length);
+      this.#rows = this.#runner.run(this.#unit, this.#header);
+    }
+    return this.#rows;
+  }
+
+  /**
+   * The row of an address: the last one that is not behind it, in a sequence that holds it.
+   * @returns an index of {@link rows}, −1 when no sequence holds the address
+   */
+  find(svma: number): number {
+    const { addresses, sequences } = this.rows;
+    const { starts, ends, firstRows, endRows } = sequences;
+    const first = upperBound(ends, svma, 0, ends.length);
+    const last = Math.min(ends.length, first + MAX_OVERLAPPING_SEQUENCES);
+    for (let i = first; i < last; i++) {
+      if (starts[i] <= svma) return upperBound(addresses, svma, firstRows[i], endRows[i]) - 1;
+    }
+    return -1;
+  }
+
+  /**
+   * A file by its index as rows, DW_AT_decl_file and DW_AT_call_file of the table's version have it: joined with its directory
+   * and the unit's, `.` and `..` resolved. Up to version 4, index 0 is the unit's own name.
+   * @returns empty when there is no such file; the same string each time
+   */
+  file(index: number): string {
+    // A program may define files, too.
+    if (index >= this.#files.size && this.#rows === undefined) void this.rows;
+    return this.#files.path(index);
+  }
+}

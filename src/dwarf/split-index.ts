@@ -1,0 +1,124 @@
+import { PerfconvError } from '../base/errors.ts';
+import type { DebugSection, DebugSectionName, DebugSections } from './debug-sections.ts';
+import { readDwoId } from './unit-header.ts';
+
+/** Identifiers of sections in an index: version 2 (GNU, "DebugFissionDWP") and DWARF 5, 7.3.5.3. Version 2 has others behind the fifth. */
+const DW_SECT_INFO = 1;
+const DW_SECT_ABBREV = 3;
+const DW_SECT_LINE = 4;
+const DW_SECT_STR_OFFSETS = 6;
+const DW_SECT_RNGLISTS = 8;
+
+const HEADER_SIZE_BYTES = 16;
+/** A part of a section has four bytes for its offset; more units than this are in no package. */
+const MAX_SLOTS = 1 << 24;
+
+/** A part of a section. */
+interface Contribution {
+  readonly offset: number;
+  readonly sizeBytes: number;
+}
+
+type Contributions = ReadonlyMap<DebugSectionName, Contribution>;
+
+/** Which parts of a package's sections belong to which unit: `.debug_cu_index`. */
+export class SplitIndex {
+  readonly #sections: DebugSections;
+  readonly #rowOf: ReadonlyMap<string, number>;
+  readonly #contributions: (row: number) => Contributions;
+
+  private constructor(sections: DebugSections, rowOf: ReadonlyMap<string, number>, contributions: (row: number) => Contributions) {
+    this.#sections = sections;
+    this.#rowOf = rowOf;
+    this.#contributions = contributions;
+  }
+
+  /**
+   * Reads the index of a package's compile units.
+   * @param sections of kind `dwo`
+   * @throws PerfconvError `damaged`, `unsupported` for a version that is not known
+   */
+  static async read(sections: DebugSections): Promise<SplitIndex> {
+    const problem = (code: 'damaged' | 'unsupported', what: string): PerfconvError =>
+      new PerfconvError(code, what, { file: sections.name, record: '.debug_cu_index' });
+    const section = sections.section('cu_index');
+    const view = await section.read(0, section.sizeBytes);
+    if (view.length < HEADER_SIZE_BYTES) throw problem('damaged', `${view.length} bytes are no index`);
+    // The version has four bytes in version 2, and two in DWARF 5.
+    const version = view.u32(0) === 2 ? 2 : view.u16(0);
+    if (version !== 2 && version !== 5) throw problem('unsupported', `version ${version}`);
+    const [columns, rows, slots] = [view.u32(4), view.u32(8), view.u32(12)];
+    const indexesAt = HEADER_SIZE_BYTES + 8 * slots;
+    const columnsAt = indexesAt + 4 * slots;
+    const offsetsAt = columnsAt + 4 * columns;
+    const sizesAt = offsetsAt + 4 * rows * columns;
+    if (slots > MAX_SLOTS || sizesAt + 4 * rows * columns > view.length) {
+      throw problem('damaged', `${rows} units of ${columns} sections in ${slots} slots overrun ${view.length} bytes`);
+    }
+    const rowOf = new Map<string, number>();
+    for (let slot = 0; slot < slots; slot++) {
+      const row = view.u32(indexesAt + 4 * slot);
+      // Rows are counted from 1: 0 is an empty slot.
+      if (row > 0 && row <= rows) rowOf.set(readDwoId(view, HEADER_SIZE_BYTES + 8 * slot), row - 1);
+    }
+    return new SplitIndex(sections, rowOf, (row) => {
+      const parts = new Map<DebugSectionName, Contribution>();
+      for (let column = 0; column < columns; column++) {
+        const name = sectionName(view.u32(columnsAt + 4 * column), version);
+        const at = 4 * (row * columns + column);
+        if (name !== undefined) parts.set(name, { offset: view.u32(offsetsAt + at), sizeBytes: view.u32(sizesAt + at) });
+      }
+      return parts;
+    });
+  }
+
+  /** The sections of the unit with that id, undefined when the package has none. */
+  unit(dwoId: string): DebugSections | undefined {
+    const row = this.#rowOf.get(dwoId);
+    return row === undefined ? undefined : new UnitSections(this.#sections, this.#contributions(row));
+  }
+}
+
+function sectionName(id: number, version: 2 | 5): DebugSectionName | undefined {
+  switch (id) {
+    case DW_SECT_INFO:
+      return 'info';
+    case DW_SECT_ABBREV:
+      return 'abbrev';
+    case DW_SECT_LINE:
+      return 'line';
+    case DW_SECT_STR_OFFSETS:
+      return 'str_offsets';
+    case DW_SECT_RNGLISTS:
+      return version === 5 ? 'rnglists' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Of each section, the part that belongs to one unit. Strings belong to all. */
+class UnitSections implements DebugSections {
+  readonly name: string;
+  readonly littleEndian: boolean;
+  readonly addressSize: 4 | 8;
+  readonly hasCodeAtZero: boolean;
+  readonly #all: DebugSections;
+  readonly #parts: Contributions;
+
+  constructor(all: DebugSections, parts: Contributions) {
+    this.name = all.name;
+    this.littleEndian = all.littleEndian;
+    this.addressSize = all.addressSize;
+    this.hasCodeAtZero = all.hasCodeAtZero;
+    this.#all = all;
+    this.#parts = parts;
+  }
+
+  section(name: DebugSectionName): DebugSection {
+    const whole = this.#all.section(name);
+    if (name === 'str' || name === 'line_str') return whole;
+    const { offset, sizeBytes } = this.#parts.get(name) ?? { offset: 0, sizeBytes: 0 };
+    const available = Math.max(0, Math.min(sizeBytes, whole.sizeBytes - offset));
+    return { sizeBytes: available, read: (at, size) => whole.read(offset + at, Math.max(0, Math.min(size, available - at))) };
+  }
+}

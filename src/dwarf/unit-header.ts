@@ -1,0 +1,90 @@
+import type { ByteView } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { DW_UT_compile, DW_UT_skeleton, DW_UT_split_compile, DW_UT_split_type, DW_UT_type } from './dwarf-constants.ts';
+import type { UnitFormat } from './forms.ts';
+
+/** The largest header: DWARF 5, 64-bit format, a type unit. */
+export const MAX_UNIT_HEADER_SIZE_BYTES = 40;
+const LENGTH_64 = 0xffff_ffff;
+const FIRST_RESERVED_LENGTH = 0xffff_fff0;
+
+/** A unit's header (DWARF 5, 7.5.1). Offsets are the section's. */
+export interface UnitHeader extends UnitFormat {
+  /** Where the unit starts. */
+  readonly offset: number;
+  /** Where its first DIE stands. */
+  readonly dieOffset: number;
+  /** Where the unit ends; never behind the section's end. */
+  readonly end: number;
+  /** Whether the unit says that it ends behind the section's end. */
+  readonly isCut: boolean;
+  readonly abbrevOffset: number;
+  /** DW_UT_…; before DWARF 5 always DW_UT_compile. */
+  readonly unitType: number;
+  /** The id that joins skeleton and split unit, 16 hex digits; empty when the header has none. */
+  readonly dwoId: string;
+}
+
+/**
+ * Size of the unit's length field and what it says: the bytes behind it.
+ * @param at the unit's first byte, of which the view holds at least 12 or all there are
+ */
+export function readUnitLength(view: ByteView, at: number): { lengthSize: 4 | 12; length: number } | undefined {
+  if (at + 4 > view.length) return undefined;
+  const length = view.u32(at);
+  if (length < FIRST_RESERVED_LENGTH) return { lengthSize: 4, length };
+  if (length !== LENGTH_64 || at + 12 > view.length) return undefined;
+  return { lengthSize: 12, length: view.u64(at + 4) };
+}
+
+/**
+ * @param view holds at `at` the unit's first MAX_UNIT_HEADER_SIZE_BYTES bytes, or all up to the section's end
+ * @param offset of the unit in a section of `sectionSize` bytes
+ * @throws PerfconvError `damaged`
+ */
+export function readUnitHeader(view: ByteView, at: number, offset: number, sectionSize: number): UnitHeader {
+  const damaged = (what: string): PerfconvError => new PerfconvError('damaged', what, { record: 'unit', offset });
+  const unitLength = readUnitLength(view, at);
+  if (unitLength === undefined) throw damaged('no length that is one');
+  const { lengthSize, length } = unitLength;
+  const offsetSize = lengthSize === 4 ? 4 : 8;
+  const end = Math.min(offset + lengthSize + length, sectionSize);
+  const isCut = offset + lengthSize + length > sectionSize;
+  let next = at + lengthSize;
+  const available = Math.min(view.length - at, end - offset);
+  // Version, abbreviation offset and address size stand in all versions.
+  if (available < lengthSize + 3 + offsetSize) throw damaged(`header cut after ${available} bytes`);
+  const version = view.u16(next);
+  next += 2;
+  if (version < 2 || version > 5) throw damaged(`DWARF version ${version}`);
+  const readOffset = (): number => {
+    next += offsetSize;
+    return offsetSize === 8 ? view.u64(next - 8) : view.u32(next - 4);
+  };
+  let unitType = DW_UT_compile;
+  let abbrevOffset: number;
+  let addressSize: number;
+  let dwoId = '';
+  if (version >= 5) {
+    unitType = view.u8(next++);
+    addressSize = view.u8(next++);
+    const isType = unitType === DW_UT_type || unitType === DW_UT_split_type;
+    const hasId = unitType === DW_UT_skeleton || unitType === DW_UT_split_compile;
+    if (available < next - at + offsetSize + (isType ? 8 + offsetSize : hasId ? 8 : 0)) throw damaged(`header cut after ${available} bytes`);
+    abbrevOffset = readOffset();
+    if (hasId) {
+      dwoId = readDwoId(view, next);
+      next += 8;
+    } else if (isType) next += 8 + offsetSize;
+  } else {
+    abbrevOffset = readOffset();
+    addressSize = view.u8(next++);
+  }
+  if (addressSize !== 4 && addressSize !== 8) throw damaged(`addresses of ${addressSize} bytes`);
+  return { offset, dieOffset: offset + next - at, end, isCut, version, addressSize, offsetSize, abbrevOffset, unitType, dwoId };
+}
+
+/** The 64-bit id of a split unit, as 16 hex digits. */
+export function readDwoId(view: ByteView, at: number): string {
+  return view.hi(at).toString(16).padStart(8, '0') + view.lo(at).toString(16).padStart(8, '0');
+}

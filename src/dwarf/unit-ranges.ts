@@ -1,0 +1,139 @@
+import { PerfconvError } from '../base/errors.ts';
+import { grown } from '../base/growable.ts';
+import { IS_FUNCTION } from './abbreviation-layout.ts';
+import type { AddressClaims } from './address-claims.ts';
+import { DW_TAG_compile_unit, DW_TAG_skeleton_unit, DW_UT_compile, DW_UT_skeleton } from './dwarf-constants.ts';
+import type { DwarfFile } from './dwarf-file.ts';
+import { isAddressForm } from './forms.ts';
+import { SectionWindow } from './section-window.ts';
+import type { OnDamage } from './source-functions.ts';
+import { isLiveRange } from './unit-addresses.ts';
+import { readUnitLength } from './unit-header.ts';
+
+/** Which unit of a file says that it holds which addresses; units are told by where they start. */
+export class UnitRanges {
+  #units = new Float64Array(256);
+  #starts = new Float64Array(256);
+  #ends = new Float64Array(256);
+  #count = 0;
+
+  add(unit: number, start: number, end: number): void {
+    const i = this.#count++;
+    if (i >= this.#units.length) {
+      this.#units = grown(this.#units, i + 1);
+      this.#starts = grown(this.#starts, i + 1);
+      this.#ends = grown(this.#ends, i + 1);
+    }
+    this.#units[i] = unit;
+    this.#starts[i] = start;
+    this.#ends[i] = end;
+  }
+
+  /** Claims addresses for all units. */
+  claim(claims: AddressClaims): void {
+    for (let i = 0; i < this.#count; i++) claims.claim(this.#units[i], this.#starts[i], this.#ends[i]);
+  }
+
+  /** Where the units start that have a range. */
+  units(): Set<number> {
+    return new Set(this.#units.subarray(0, this.#count));
+  }
+}
+
+/** Of 64-bit DWARF. */
+const MAX_ARANGES_HEADER_SIZE_BYTES = 24;
+
+/** Reads `.debug_aranges` (DWARF 5, 6.1.2), as far as it is whole. */
+export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
+  const ranges = new UnitRanges();
+  const window = new SectionWindow(file.sections, 'aranges');
+  const { sizeBytes } = window.section;
+  for (let offset = 0; offset + 12 <= sizeBytes; ) {
+    const headSize = Math.min(MAX_ARANGES_HEADER_SIZE_BYTES, sizeBytes - offset);
+    if (!window.covers(offset, headSize)) await window.load(offset, headSize);
+    const head = window.view;
+    const headAt = offset - window.start;
+    const unitLength = readUnitLength(head, headAt);
+    if (unitLength === undefined) break;
+    const { lengthSize, length } = unitLength;
+    const offsetSize = lengthSize === 4 ? 4 : 8;
+    const end = offset + lengthSize + length;
+    const headerSize = lengthSize + 2 + offsetSize + 2;
+    // Sets too short for a header are padding, of which there may be megabytes.
+    if (length >= headerSize - lengthSize && headSize >= headerSize) {
+      const version = head.u16(headAt + lengthSize);
+      const unit = offsetSize === 8 ? head.u64(headAt + lengthSize + 2) : head.u32(headAt + lengthSize + 2);
+      const addressSize = head.u8(headAt + lengthSize + 2 + offsetSize);
+      const segmentSize = head.u8(headAt + lengthSize + 3 + offsetSize);
+      if (version === 2 && segmentSize === 0 && (addressSize === 4 || addressSize === 8)) {
+        const pairSize = 2 * addressSize;
+        for (let at = offset + Math.ceil(headerSize / pairSize) * pairSize; at + pairSize <= Math.min(end, sizeBytes); at += pairSize) {
+          if (!window.covers(at, pairSize)) await window.load(at, pairSize);
+          const { view } = window;
+          const place = at - window.start;
+          const start = addressSize === 8 ? view.i64(place) : view.u32(place);
+          const size = addressSize === 8 ? view.u64(place + 8) : view.u32(place + 4);
+          // Two zeros end a set, but linkers zero the addresses of code that they threw away: the length tells.
+          if (isLiveRange(start, start + size, addressSize, file.sections.hasCodeAtZero)) ranges.add(unit, start, start + size);
+        }
+      }
+    }
+    offset = end;
+  }
+  return ranges;
+}
+
+/** The ranges of units, from their own DIEs. */
+export interface OwnRanges {
+  readonly ranges: UnitRanges;
+  /** Units with functions that do not say where their code lies, by where they start. */
+  readonly unbounded: readonly number[];
+}
+
+/** So many damaged units are a hostile file's, or one of a kind that cannot be read at all: each costs an error. */
+const MAX_DAMAGED_UNITS = 10_000;
+
+/** Reads the ranges of all units that are not in `known`. */
+export async function readOwnRanges(file: DwarfFile, known: ReadonlySet<number>, onDamage: OnDamage): Promise<OwnRanges> {
+  const ranges = new UnitRanges();
+  const unbounded: number[] = [];
+  let damaged = 0;
+  for (let i = 0; ; i++) {
+    const start = await file.units.start(i);
+    if (start < 0) break;
+    if (known.has(start)) continue;
+    try {
+      if (!(await readRangesOf(file, start, ranges))) unbounded.push(start);
+    } catch (error) {
+      onDamage(error, file, start);
+      if (++damaged < MAX_DAMAGED_UNITS) continue;
+      onDamage(new PerfconvError('damaged', `so are ${damaged} units before this one: the rest is not looked at`, { record: '.debug_info' }), file, start);
+      break;
+    }
+  }
+  return { ranges, unbounded };
+}
+
+/** @returns whether the unit's ranges are all told */
+async function readRangesOf(file: DwarfFile, start: number, ranges: UnitRanges): Promise<boolean> {
+  const header = await file.units.headerAt(start);
+  if (header.unitType !== DW_UT_compile && header.unitType !== DW_UT_skeleton) return true;
+  const { root } = await file.headOfUnit(header);
+  if (root.tag !== DW_TAG_compile_unit && root.tag !== DW_TAG_skeleton_unit) return true;
+  const unit = { file, header, root };
+  const addresses = await file.addressesOf(unit);
+  if (root.ranges !== undefined) {
+    const listed = await addresses.ranges(root.ranges.form, root.ranges.value);
+    for (let i = 0; i < listed.length; i += 2) ranges.add(start, listed[i], listed[i + 1]);
+    return true;
+  }
+  if (root.lowPc !== undefined && root.highPc !== undefined) {
+    const { form, value } = root.highPc;
+    const low = await addresses.addressOf(root.lowPc.form, root.lowPc.value);
+    const high = isAddressForm(form) ? await addresses.addressOf(form, value) : low + value;
+    if (addresses.isLive(low, high)) ranges.add(start, low, high);
+    return true;
+  }
+  const { flags } = await file.abbreviations.table(header.abbrevOffset, header);
+  return !flags.some((flag) => (flag & IS_FUNCTION) !== 0);
+}

@@ -1,0 +1,166 @@
+import type { ByteView } from '../base/byte-view.ts';
+import { EM_386, EM_AARCH64, EM_ARM, EM_RISCV, EM_S390, EM_X86_64 } from './elf-constants.ts';
+import type { ElfFile, ElfSection } from './elf-file.ts';
+
+/** A stub of the procedure linkage table: it jumps to what the dynamic linker has put into a slot of the GOT. */
+export interface PltStub {
+  /** File offset. */
+  readonly start: number;
+  readonly sizeBytes: number;
+  /** Address (svma) of the slot. */
+  readonly slot: number;
+}
+
+/** A stub in a section's bytes; it reaches to the next one. */
+interface FoundStub {
+  readonly at: number;
+  readonly slot: number;
+}
+
+/** A section with stubs. */
+interface StubCode {
+  readonly view: ByteView;
+  /** Address (svma) of its first byte. */
+  readonly addr: number;
+  /** Bytes of an entry as the section header has it; may be 0 or wrong. */
+  readonly entsize: number;
+  /** Address to which `_GLOBAL_OFFSET_TABLE_` points. */
+  readonly got: number;
+}
+
+/** `.iplt`, for functions that are chosen when the program starts, is LLVM's alone. */
+const STUB_SECTIONS = ['.plt', '.plt.sec', '.plt.got', '.iplt'];
+const READERS: Readonly<Record<number, (code: StubCode) => FoundStub[]>> = {
+  [EM_386]: (code) => readX86Stubs(code, i386Slot),
+  [EM_X86_64]: (code) => readX86Stubs(code, amd64Slot),
+  [EM_ARM]: readArmStubs,
+  [EM_AARCH64]: readAarch64Stubs,
+  [EM_RISCV]: readRiscvStubs,
+  [EM_S390]: readS390Stubs,
+};
+
+/** All stubs of a file, as far as they are of a form that GNU ld or LLVM's linker makes; empty for machines that are not known here. */
+export async function readPltStubs(elf: ElfFile): Promise<PltStub[]> {
+  const read = READERS[elf.machine];
+  if (read === undefined) return [];
+  const got = (elf.section('.got.plt') ?? elf.section('.got'))?.addr ?? 0;
+  const stubs: PltStub[] = [];
+  for (const name of STUB_SECTIONS) {
+    const section = elf.section(name);
+    if (section === undefined) continue;
+    const view = await elf.readSection(section);
+    const found = read({ view, addr: section.addr, entsize: section.entsize, got });
+    for (const stub of placed(found, section, view.length)) stubs.push(stub);
+  }
+  return stubs;
+}
+
+function placed(found: readonly FoundStub[], section: ElfSection, sizeBytes: number): PltStub[] {
+  return found.map(({ at, slot }, i) => ({ start: section.offset + at, sizeBytes: (found[i + 1]?.at ?? sizeBytes) - at, slot }));
+}
+
+/** From a `jmp *…` at `at` to the slot that it reads; undefined where none is. */
+type X86Slot = (code: StubCode, at: number) => number | undefined;
+
+/** One jump in each 16 bytes; in 8 bytes in a `.plt.got` without endbr. */
+function readX86Stubs(code: StubCode, slotOf: X86Slot): FoundStub[] {
+  const sizeBytes = code.entsize === 8 ? 8 : 16;
+  const found: FoundStub[] = [];
+  for (let at = 0; at + sizeBytes <= code.view.length; at += sizeBytes) {
+    let slot: number | undefined;
+    for (let jump = at; slot === undefined && jump + 6 <= at + sizeBytes; jump++) slot = slotOf(code, jump);
+    if (slot !== undefined) found.push({ at, slot });
+  }
+  return found;
+}
+
+/** `jmp *disp32(%rip)`; or `mov disp32(%rip),%r11` where LLVM's linker keeps the jump from being predicted (-z retpolineplt). */
+function amd64Slot({ view, addr }: StubCode, at: number): number | undefined {
+  if (view.u8(at) === 0xff && view.u8(at + 1) === 0x25) return addr + at + 6 + view.i32(at + 2);
+  const isLoad = view.u8(at) === 0x4c && view.u8(at + 1) === 0x8b && view.u8(at + 2) === 0x1d;
+  return isLoad && at + 7 <= view.length ? addr + at + 7 + view.i32(at + 3) : undefined;
+}
+
+/**
+ * `jmp *address`, or in code for any address `jmp *disp32(%ebx)`: there the register holds the GOT's. With -z retpolineplt LLVM's linker has
+ * `push %eax`, then `mov address,%eax` or `mov disp32(%ebx),%eax`.
+ */
+function i386Slot({ view, got }: StubCode, at: number): number | undefined {
+  const first = view.u8(at);
+  const second = view.u8(at + 1);
+  if (first === 0xff && second === 0x25) return view.u32(at + 2);
+  if (first === 0xff && second === 0xa3) return got + view.i32(at + 2);
+  if (first !== 0x50) return undefined;
+  if (second === 0xa1) return view.u32(at + 2);
+  return second === 0x8b && view.u8(at + 2) === 0x83 && at + 7 <= view.length ? got + view.i32(at + 3) : undefined;
+}
+
+const AARCH64_BTI_C = 0xd503245f;
+
+/** `adrp x16, page; ldr x17, [x16, #offset]`, maybe behind `bti c`; what follows depends on pointer authentication. */
+function readAarch64Stubs({ view, addr }: StubCode): FoundStub[] {
+  const found: FoundStub[] = [];
+  for (let at = 0; at + 8 <= view.length; at += 4) {
+    const adrp = view.u32(at);
+    const ldr = view.u32(at + 4);
+    if ((adrp & 0x9f00001f) >>> 0 !== 0x90000010 || (ldr & 0xffc003ff) >>> 0 !== 0xf9400211) continue;
+    const pages = ((((adrp >>> 5) & 0x7ffff) << 13) >> 11) | ((adrp >>> 29) & 3); // 21 bits, signed
+    const slot = addr + at - ((addr + at) % 4096) + pages * 4096 + ((ldr >>> 10) & 0xfff) * 8;
+    found.push({ at: at >= 4 && view.u32(at - 4) === AARCH64_BTI_C ? at - 4 : at, slot });
+  }
+  return found;
+}
+
+const THUMB_BX_PC_NOP = 0x46c04778;
+
+/** `add ip, pc, #a; add ip, ip, #b; …; ldr pc, [ip, #c]!`, maybe behind `bx pc; nop`, by which Thumb code comes. */
+function readArmStubs({ view, addr }: StubCode): FoundStub[] {
+  const found: FoundStub[] = [];
+  for (let at = 0; at + 4 <= view.length; at += 4) {
+    const first = view.u32(at);
+    if ((first & 0xfffff000) >>> 0 !== 0xe28fc000) continue;
+    let slot = addr + at + 8 + armImmediate(first);
+    let next = at + 4;
+    for (; next + 4 <= view.length && (view.u32(next) & 0xfffff000) >>> 0 === 0xe28cc000; next += 4) slot += armImmediate(view.u32(next));
+    if (next + 4 > view.length || (view.u32(next) & 0xfffff000) >>> 0 !== 0xe5bcf000) continue;
+    slot += view.u32(next) & 0xfff;
+    found.push({ at: at >= 4 && view.u32(at - 4) === THUMB_BX_PC_NOP ? at - 4 : at, slot: slot % 0x1_0000_0000 });
+    at = next;
+  }
+  return found;
+}
+
+/** Eight bits rotated to the right by twice the four above them. */
+function armImmediate(instruction: number): number {
+  const by = ((instruction >>> 8) & 0xf) * 2;
+  const byte = instruction & 0xff;
+  return ((byte >>> by) | (by === 0 ? 0 : byte << (32 - by))) >>> 0;
+}
+
+/** `lpad 0`, of Zicfilp; without it `auipc x0, 0`, which does nothing. */
+const RISCV_LPAD = 0x00000017;
+
+/** `auipc t3, hi; l[wd] t3, lo(t3)`. */
+function readRiscvStubs({ view, addr }: StubCode): FoundStub[] {
+  const found: FoundStub[] = [];
+  for (let at = 0; at + 8 <= view.length; at += 4) {
+    const auipc = view.u32(at);
+    const load = view.u32(at + 4);
+    const loads = load & 0xfffff;
+    if ((auipc & 0xfff) !== 0xe17 || (loads !== 0xe3e03 && loads !== 0xe2e03)) continue;
+    const slot = addr + at + ((auipc & 0xfffff000) | 0) + (load >> 20);
+    found.push({ at: at >= 4 && view.u32(at - 4) === RISCV_LPAD ? at - 4 : at, slot });
+  }
+  return found;
+}
+
+const S390_ENTRY_SIZE_BYTES = 32;
+
+/** `larl %r1, slot` at the beginning of each 32 bytes. */
+function readS390Stubs({ view, addr }: StubCode): FoundStub[] {
+  const found: FoundStub[] = [];
+  for (let at = 0; at + S390_ENTRY_SIZE_BYTES <= view.length; at += S390_ENTRY_SIZE_BYTES) {
+    if (view.u8(at) === 0xc0 && view.u8(at + 1) === 0x10) found.push({ at, slot: addr + at + view.i32(at + 2) * 2 });
+  }
+  return found;
+}

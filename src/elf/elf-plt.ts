@@ -1,0 +1,195 @@
+import type { ByteView } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { grown } from '../base/growable.ts';
+import { EM_AARCH64, EM_ARM, SHT_DYNSYM, SHT_REL, SHT_RELA } from './elf-constants.ts';
+import type { ElfFile, ElfSection } from './elf-file.ts';
+import { type PltStub, readPltStubs } from './elf-plt-stubs.ts';
+
+/** A stub of the procedure linkage table. `start` is a file offset. */
+export interface PltEntry {
+  readonly start: number;
+  readonly sizeBytes: number;
+  /** Where its name lies in {@link PltEntries.names}, in bytes. */
+  readonly nameOffset: number;
+  readonly nameLength: number;
+}
+
+/** The stubs of a file, and the bytes of all their names. */
+export interface PltEntries {
+  readonly entries: readonly PltEntry[];
+  readonly names: Uint8Array;
+  /** File offset from which on perf finds no symbol up to the next one's start; undefined where there is no such place. */
+  readonly hiddenFrom: number | undefined;
+}
+
+/** Sizes of `.plt`'s lazy-binding header and of one entry, in bytes, as perf 6.1 has them; of other machines both are the section's entry size. */
+const PERF_LAYOUTS: Readonly<Record<number, { readonly header: number; readonly entry: number }>> = {
+  [EM_ARM]: { header: 20, entry: 12 },
+  [EM_AARCH64]: { header: 32, entry: 16 },
+};
+const RELOCATION_SECTIONS = ['.rela.plt', '.rel.plt', '.rela.dyn', '.rel.dyn'];
+/** Longer names than this are cut: names of a hostile file may overlap each other. */
+const MAX_NAME_SIZE_BYTES = 4096;
+/** How many times the size of `.dynstr` all names together may have, and how much in any case. */
+const MAX_SHARING = 16;
+const FREE_NAME_BYTES = 1 << 20;
+
+/** What is added to the name of the function that is called, `@plt`. */
+const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
+
+/**
+ * The stubs through which a file calls other files' functions, named `function@plt`; none when they cannot be told. Each jumps through
+ * a slot of the GOT, and the relocation of that slot has the name.
+ *
+ * Observed: perf 6.1 goes by order alone, the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that `.dynsym` names,
+ * and it knows neither `.plt.sec` nor `.plt.got`. With `compatPerf` so are they named here. Of LLVM's linker, which leaves the entry size 0,
+ * perf has all entries at the beginning of `.plt`, empty: they keep it from finding the symbol before, which may have no end (but for files with a
+ * handful of entries, whose order in perf's tree of symbols may be another one).
+ */
+export async function readPltEntries(elf: ElfFile, compatPerf: boolean): Promise<PltEntries> {
+  const named = new NamedStubs();
+  await (compatPerf ? nameByOrder(elf, named) : nameBySlot(elf, named));
+  return named;
+}
+
+async function nameByOrder(elf: ElfFile, named: NamedStubs): Promise<void> {
+  const plt = elf.section('.plt');
+  const relocated = elf.section('.rela.plt') ?? elf.section('.rel.plt');
+  const functions = plt && relocated && (await CalledFunctions.read(elf));
+  const relocations = functions && (await Relocations.read(elf, relocated, functions));
+  if (!plt || !relocations) return;
+  const { header, entry } = PERF_LAYOUTS[elf.machine] ?? { header: plt.entsize, entry: plt.entsize };
+  if (entry === 0 && relocations.count > 0) named.hiddenFrom = plt.offset;
+  for (let i = 0; i < relocations.count && entry > 0; i++) {
+    const at = header + i * entry;
+    if (at + entry > plt.sizeBytes) break;
+    functions.find(relocations.symbol(i));
+    named.add(plt.offset + at, entry, functions);
+  }
+}
+
+async function nameBySlot(elf: ElfFile, named: NamedStubs): Promise<void> {
+  const stubs = new Map<number, PltStub[]>();
+  for (const stub of await readPltStubs(elf)) {
+    const known = stubs.get(stub.slot);
+    if (known) known.push(stub);
+    else stubs.set(stub.slot, [stub]);
+  }
+  const functions = stubs.size === 0 ? undefined : await CalledFunctions.read(elf);
+  if (functions === undefined) return;
+  for (const sectionName of RELOCATION_SECTIONS) {
+    const relocations = await Relocations.read(elf, elf.section(sectionName), functions);
+    if (!relocations) continue;
+    // hot
+    for (let i = 0; i < relocations.count; i++) {
+      const slot = relocations.slot(i);
+      const own = stubs.get(slot);
+      if (!own || !functions.find(relocations.symbol(i))) continue;
+      for (const { start, sizeBytes } of own) named.add(start, sizeBytes, functions);
+      // Each stub has one name, however often a damaged file relocates its slot.
+      stubs.delete(slot);
+    }
+  }
+}
+
+/** Stubs that have got their names, all names one behind the other. */
+class NamedStubs implements PltEntries {
+  readonly entries: PltEntry[] = [];
+  names = new Uint8Array();
+  hiddenFrom: number | undefined;
+  #namesSizeBytes = 0;
+
+  /** @param functions that found the one which the stub calls */
+  add(start: number, sizeBytes: number, { names, nameStart, nameEnd }: CalledFunctions): void {
+    const nameOffset = this.#namesSizeBytes;
+    const suffixAt = nameOffset + nameEnd - nameStart;
+    this.#namesSizeBytes = suffixAt + SUFFIX.length;
+    this.names = grown(this.names, this.#namesSizeBytes);
+    this.names.set(names.subarray(nameStart, nameEnd), nameOffset);
+    this.names.set(SUFFIX, suffixAt);
+    this.entries.push({ start, sizeBytes, nameOffset, nameLength: this.#namesSizeBytes - nameOffset });
+  }
+}
+
+/** The symbols of `.dynsym`: the functions that stubs call. */
+class CalledFunctions {
+  /** Index of the section `.dynsym`. */
+  readonly section: number;
+  readonly names: Uint8Array;
+  /** Where in {@link names} that of the function lies that was found last; empty when it has none. */
+  nameStart = 0;
+  nameEnd = 0;
+  readonly #symbols: ByteView;
+  readonly #symbolSizeBytes: number;
+  #nameBytesLeft: number;
+
+  private constructor(section: number, symbols: ByteView, symbolSizeBytes: number, names: Uint8Array) {
+    this.section = section;
+    this.names = names;
+    this.#symbols = symbols;
+    this.#symbolSizeBytes = symbolSizeBytes;
+    this.#nameBytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
+  }
+
+  /** Undefined when the file has none. */
+  static async read(elf: ElfFile): Promise<CalledFunctions | undefined> {
+    const section = elf.sections.findIndex(({ type }) => type === SHT_DYNSYM);
+    const strings = elf.sections[elf.sections[section]?.link];
+    if (strings === undefined) return undefined;
+    const { bytes } = await elf.readSection(strings);
+    return new CalledFunctions(section, await elf.readSection(elf.sections[section]), elf.classBits === 64 ? 24 : 16, bytes);
+  }
+
+  /**
+   * Finds a function's name.
+   * @returns whether it has one
+   * @throws PerfconvError `damaged` when very many slots have the same long name
+   */
+  find(symbol: number): boolean {
+    const { names } = this;
+    const symbolAt = symbol * this.#symbolSizeBytes;
+    const start = symbol === 0 || symbolAt + 4 > this.#symbols.length ? names.length : this.#symbols.u32(symbolAt);
+    const nul = start < names.length ? names.indexOf(0, start) : start;
+    const sizeBytes = (nul < 0 ? names.length : nul) - start;
+    this.#nameBytesLeft -= sizeBytes;
+    if (this.#nameBytesLeft < 0) throw new PerfconvError('damaged', 'names of its symbols overlap', { record: 'PLT' });
+    this.nameStart = start;
+    this.nameEnd = start + Math.min(sizeBytes, MAX_NAME_SIZE_BYTES);
+    return sizeBytes > 0;
+  }
+}
+
+/** The relocations of one section against `.dynsym`. */
+class Relocations {
+  readonly #rows: ByteView;
+  readonly #is64: boolean;
+  readonly #rowSizeBytes: number;
+
+  private constructor(is64: boolean, hasAddend: boolean, rows: ByteView) {
+    this.#is64 = is64;
+    this.#rowSizeBytes = (is64 ? 8 : 4) * (hasAddend ? 3 : 2);
+    this.#rows = rows;
+  }
+
+  /** Undefined when the section is absent, holds no relocations, or they are not against `.dynsym`. */
+  static async read(elf: ElfFile, section: ElfSection | undefined, { section: dynsym }: CalledFunctions): Promise<Relocations | undefined> {
+    if (section === undefined || (section.type !== SHT_RELA && section.type !== SHT_REL) || section.link !== dynsym) return undefined;
+    return new Relocations(elf.classBits === 64, section.type === SHT_RELA, await elf.readSection(section));
+  }
+
+  get count(): number {
+    return Math.floor(this.#rows.length / this.#rowSizeBytes);
+  }
+
+  /** The address that the dynamic linker fills in. */
+  slot(index: number): number {
+    const at = index * this.#rowSizeBytes;
+    return this.#is64 ? this.#rows.i64(at) : this.#rows.u32(at);
+  }
+
+  /** Index of the symbol that the slot is to hold; 0 for a relocation without one. */
+  symbol(index: number): number {
+    const at = index * this.#rowSizeBytes;
+    return this.#is64 ? this.#rows.hi(at + 8) : this.#rows.u32(at + 4) >>> 8; // r_info
+  }
+}

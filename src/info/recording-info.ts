@@ -1,0 +1,170 @@
+import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
+import type { Diagnostic, Diagnostics } from '../base/diagnostics.ts';
+import type { ExactInteger } from '../base/exact-integer.ts';
+import { FEATURE_NAMES, recordTypeNameOf } from '../perfdata/constants.ts';
+import { type ReadProfileResult, readProfile } from '../pipeline/read-profile.ts';
+import type { AvailableMemory } from '../session/memory-budget.ts';
+import type { OpenZstdStream } from '../zstd/stream.ts';
+import { withoutHome, withoutHomes } from './anonymous.ts';
+import { type EventInfo, eventInfos, type GroupInfo, groupInfos } from './event-info.ts';
+import { type MachineInfo, machineInfo } from './machine-info.ts';
+import { SampleOrder } from './sample-order.ts';
+import { type ClockInfo, clockInfo, type TimeInfo, timeInfo, wallClockText } from './time-info.ts';
+
+export type { AttrInfo, EventInfo, GroupInfo } from './event-info.ts';
+export type { BpfProgramInfo, HostInfo, MachineInfo, MemoryInfo, PmuInfo, TopologyInfo } from './machine-info.ts';
+export type { ClockInfo, TimeInfo } from './time-info.ts';
+
+/**
+ * What `perfconv info` tells: plain values, ready for JSON, whose schema is published as `perfconv/info.schema.json`.
+ * What the recording does not say is absent.
+ */
+export interface RecordingInfo extends MachineInfo {
+  /** Grows when a field changes its meaning or goes away; new fields may come without. */
+  readonly schemaVersion: 1;
+  readonly input: string;
+  /** Absent for a stream. */
+  readonly sizeBytes?: number | undefined;
+  /** When the file was last written, ISO 8601; absent for a stream. */
+  readonly modifiedTime?: string | undefined;
+  readonly mode: 'file' | 'pipe';
+  /** 1: PERFFILE, of perf before Linux 3.2; 2: PERFILE2. */
+  readonly headerVersion: 1 | 2;
+  readonly byteOrder: 'little' | 'big';
+  /** Where the records begin. */
+  readonly dataOffset: number;
+  /** Bytes of records; absent where only the end of the input tells. */
+  readonly dataSizeBytes?: number | undefined;
+  readonly perfVersion?: string | undefined;
+  readonly commandLine?: readonly string[] | undefined;
+  readonly clock: ClockInfo;
+  /** Absent where samples carry no time. */
+  readonly time?: TimeInfo | undefined;
+  /** First and last sample as perf noted them in the header, nanoseconds as decimal text; `0` where it did not look. */
+  readonly headerSampleTime?: { readonly firstNs: string; readonly lastNs: string } | undefined;
+  /** Compressed records: 1 is zstd; `ratio` is that of all data. */
+  readonly compression?:
+    | { readonly version: number; readonly type: number; readonly level: number; readonly ratio: number; readonly mmapBytes: number }
+    | undefined;
+  /** Version of the layout of a recording that is a directory. */
+  readonly directoryVersion?: ExactInteger | undefined;
+  /** Hardware trace (Intel PT, Arm CoreSight): pieces, and their bytes by the header's index. */
+  readonly auxtrace?: { readonly entries: number; readonly sizeBytes: ExactInteger } | undefined;
+  /** Whether the header says that samples carry branch stacks. */
+  readonly hasBranchStacks: boolean;
+  /** Whether it is a recording of `perf stat`. */
+  readonly isStat: boolean;
+  /** What simpleperf notes of itself, its device and the app, in its own words. */
+  readonly simpleperf?: readonly { readonly name: string; readonly value: string }[] | undefined;
+  /** Names of the header features that the recording has. */
+  readonly features: readonly string[];
+  readonly events: readonly EventInfo[];
+  readonly groups?: readonly GroupInfo[] | undefined;
+  /** Number of records by type, as `perf report --stats` calls the types. */
+  readonly records: Readonly<Record<string, number>>;
+  readonly recordCount: number;
+  readonly sampleCount: number;
+  /** Samples that stand in the file before an older one. */
+  readonly samplesOutOfOrder: number;
+  readonly processCount: number;
+  readonly threadCount: number;
+  /** Files with the builds that they were. */
+  readonly buildIds: readonly { readonly file: string; readonly buildId: string }[];
+  /** What is damaged or missing. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface RecordingInfoOptions {
+  /** Leaves out the host's name and the command line; home directories in paths become `~`. */
+  readonly anonymous?: boolean;
+  /** Unix time in nanoseconds at which the recording was last written, where it is a file. */
+  readonly modifiedNs?: bigint | undefined;
+  /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
+  readonly openZstd?: OpenZstdStream;
+  /** The memory that there is; see ReadProfileOptions. */
+  readonly availableMemory?: AvailableMemory;
+  /** Called now and then with the file position reached. */
+  readonly onProgress?: (position: number) => void;
+}
+
+/**
+ * Reads a recording from its first record to its last and sums it up.
+ * @throws PerfconvError when the input is no recording, or too damaged to begin with
+ */
+export async function readRecordingInfo(source: RecordingSource, options: RecordingInfoOptions, diagnostics: Diagnostics): Promise<RecordingInfo> {
+  const order = new SampleOrder();
+  const { availableMemory, onProgress, openZstd } = options;
+  const reading = { ...(availableMemory && { availableMemory }), ...(onProgress && { onProgress }), ...(openZstd && { openZstd }) };
+  const result = await readProfile(source, { observer: order, ...reading }, diagnostics);
+  const info = sumUp(source, result, order.outOfOrder, options.modifiedNs, diagnostics);
+  return options.anonymous ? anonymous(info) : info;
+}
+
+function sumUp(
+  source: RecordingSource,
+  { profile, session }: ReadProfileResult,
+  samplesOutOfOrder: number,
+  modifiedNs: bigint | undefined,
+  diagnostics: Diagnostics,
+): RecordingInfo {
+  const { header, features, counts } = session;
+  const { meta } = profile;
+  const clock = clockInfo(features, session.events);
+  const hasTimes = profile.totals.size > 0 && session.events.some(({ layout }) => layout.time >= 0);
+  const dataSizeBytes = header.dataEnd - header.dataStart;
+  return {
+    schemaVersion: 1,
+    input: source.name,
+    sizeBytes: recordingBytes(source),
+    modifiedTime: modifiedNs === undefined ? undefined : wallClockText(modifiedNs),
+    mode: header.mode,
+    headerVersion: header.version,
+    byteOrder: header.littleEndian ? 'little' : 'big',
+    dataOffset: header.dataStart,
+    dataSizeBytes: Number.isFinite(dataSizeBytes) ? dataSizeBytes : undefined,
+    perfVersion: features.version,
+    commandLine: features.cmdline,
+    ...machineInfo(features),
+    clock,
+    time: hasTimes ? timeInfo(meta.startTime, meta.durationNs, features, meta.wallClockOffsetNs, modifiedNs) : undefined,
+    headerSampleTime: features.sampleTime && { firstNs: String(features.sampleTime.first), lastNs: String(features.sampleTime.last) },
+    compression: features.compressed,
+    directoryVersion: features.dirFormatVersion,
+    auxtrace: features.auxtrace,
+    hasBranchStacks: features.hasBranchStack ?? false,
+    isStat: features.isStat ?? false,
+    simpleperf: features.simpleperf && [...features.simpleperf.metaInfo].map(([name, value]) => ({ name, value })),
+    features: [...features.present].sort((a, b) => a - b).map((bit) => FEATURE_NAMES[bit] ?? `feature ${bit}`),
+    events: eventInfos(session, profile.events),
+    groups: groupInfos(features, session.events),
+    records: Object.fromEntries(counts.entries().map(([type, count]) => [recordTypeNameOf(type) ?? `type ${type}`, count])),
+    recordCount: counts.total,
+    sampleCount: session.sampleCount,
+    samplesOutOfOrder,
+    processCount: session.processes.length,
+    threadCount: session.threads.length,
+    buildIds: buildIds(session),
+    diagnostics: diagnostics.list(),
+  };
+}
+
+/** Those of the header, and those that came with maps or as records. */
+function buildIds({ features, dsos }: ReadProfileResult['session']): RecordingInfo['buildIds'] {
+  const inHeader = (features.buildIds ?? []).filter(({ buildId }) => buildId !== '').map(({ filename, buildId }) => ({ file: filename, buildId }));
+  const known = new Set(inHeader.map(({ file }) => file));
+  const mapped = dsos.filter(({ name, buildId }) => buildId !== '' && !known.has(name)).map(({ name, buildId }) => ({ file: name, buildId }));
+  return [...inHeader, ...mapped];
+}
+
+/** The same without what names people: host, command line, home directories. */
+function anonymous(info: RecordingInfo): RecordingInfo {
+  return {
+    ...info,
+    input: withoutHome(info.input),
+    host: { ...info.host, name: undefined },
+    commandLine: undefined,
+    simpleperf: info.simpleperf?.map(({ name, value }) => ({ name, value: withoutHomes(value) })),
+    buildIds: info.buildIds.map(({ file, buildId }) => ({ file: withoutHome(file), buildId })),
+    diagnostics: info.diagnostics.map((finding) => ({ ...finding, message: withoutHomes(finding.message) })),
+  };
+}

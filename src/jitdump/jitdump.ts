@@ -1,0 +1,350 @@
+import type { BlockingSource } from '../base/blocking-source.ts';
+import type { ByteView } from '../base/byte-view.ts';
+import { JitLineCollector, type JitLineColumns } from './lines.ts';
+import { repeatedBytes } from './repeated-bytes.ts';
+import { FileWindow } from './window.ts';
+
+// Names and layouts: jitdump-specification.txt, version 2.
+
+/** `JiTD`, in the byte order of the machine that wrote it. */
+const MAGIC = 0x4a695444;
+const HEADER_BYTES = 40;
+/** Times are those of an architecture's own counter, not of CLOCK_MONOTONIC. */
+const JITDUMP_FLAGS_ARCH_TIMESTAMP = 1;
+
+const JIT_CODE_LOAD = 0;
+const JIT_CODE_MOVE = 1;
+const JIT_CODE_DEBUG_INFO = 2;
+const JIT_CODE_CLOSE = 3;
+const JIT_CODE_UNWINDING_INFO = 4;
+
+/** Offsets in the header. */
+const HEADER = { magic: 0, version: 4, totalSize: 8, elfMach: 12, pad1: 16, pid: 20, timestamp: 24, flags: 32 } as const;
+/** Offsets in a record, its own header included. */
+const RECORD = { id: 0, totalSize: 4, timestamp: 8 } as const;
+const RECORD_HEADER_BYTES = 16;
+const LOAD = { pid: 16, tid: 20, vma: 24, codeAddr: 32, codeSize: 40, codeIndex: 48, name: 56 } as const;
+const MOVE = { pid: 16, tid: 20, vma: 24, oldCodeAddr: 32, newCodeAddr: 40, codeSize: 48, codeIndex: 56 } as const;
+const MOVE_BYTES = 64;
+const DEBUG_INFO = { codeAddr: 16, nrEntry: 24, entries: 32 } as const;
+const DEBUG_ENTRY = { codeAddr: 0, line: 8, discrim: 12, name: 16 } as const;
+
+/** Longer names, of functions and of files, are damage. */
+const MAX_NAME_BYTES = 1 << 16;
+/** The most that is taken of one file: places of code, lines, and bytes of names. It is more than processes have functions, and some 300 MB of memory. */
+const MAX_LOADS = 1 << 20;
+const MAX_LINES = 1 << 22;
+const MAX_NAMES_BYTES = 1 << 26;
+
+/** The largest buffer that is written twice; most have 4 KB. */
+const MAX_REPEATED_BYTES = 1 << 16;
+/** How often one is passed over, and how often looked for in vain: not without end in damaged files. */
+const MAX_REPEATS = 1 << 10;
+const MAX_VAIN_SEARCHES = 16;
+
+/** V8 writes this where others write 0. Its lines count from 64 bytes before the code (the header of an ELF file that is made of it), and tell columns. */
+const V8_PAD1 = 0xdeadbeef;
+const V8_LINE_SHIFT = 64;
+
+/** Takes the place of a file's name that is the same as the one before: the byte 0xff, which is no UTF-8 (`decodeText`). */
+const SAME_FILE = '\udcff';
+
+/** The functions that a JIT made: columns, in the order of the file, so that file offsets ascend. */
+export interface JitFunctionColumns {
+  /** Where the code begins in the dump. */
+  readonly fileOffsets: readonly number[];
+  readonly sizesBytes: readonly number[];
+  /** A function's lines are those from here on, up to the next function's. */
+  readonly firstLines: readonly number[];
+  /** Where the name lies in {@link JitDump.names}. */
+  readonly nameOffsets: readonly number[];
+  readonly nameLengths: readonly number[];
+}
+
+/** When and where code came to be: columns with an element for each LOAD and MOVE, in the order of the file. */
+export interface JitPlacements {
+  /** CLOCK_MONOTONIC in nanoseconds, as two words. */
+  readonly timeLo: readonly number[];
+  readonly timeHi: readonly number[];
+  /** Run-time address; with the function's size within 2^53. */
+  readonly addresses: readonly number[];
+  /** Index into {@link JitDump.functions}. */
+  readonly functions: readonly number[];
+}
+
+/**
+ * The number, as text, of the process that writes a jitdump file of this name: `jit-PID.dump`, or `jit-TID-PID.dump` (JavaScriptCore; observed:
+ * Bun 1.4). Undefined for other names.
+ */
+export function jitDumpPid(name: string): string | undefined {
+  return /^jit-(?:\d{1,10}-)?(\d{1,10})\.dump$/.exec(name)?.[1];
+}
+
+/**
+ * Opens the jitdump file that a process has mapped.
+ * @param path as recorded; its name is one that {@link jitDumpPid} knows
+ * @param pid of that process
+ * @returns to be closed by the caller; why there is one that is not to be believed; undefined when it is not to be had
+ * @throws PerfconvError `io` when the system refuses to open any file
+ */
+export type OpenJitDump = (path: string, pid: number) => BlockingSource | RefusedJitDump | undefined;
+
+/** A dump that is there and not believed. */
+export interface RefusedJitDump {
+  readonly name: string;
+  /** Why, in words. */
+  readonly refusal: string;
+}
+
+/** What a JIT dumped of its code, but for the code itself. */
+export interface JitDump {
+  /** What it was read from. */
+  readonly name: string;
+  /** Whether times are those of an architecture's own counter. */
+  readonly hasArchTimes: boolean;
+  readonly functions: JitFunctionColumns;
+  /** The bytes of the functions' names, as they lie in the dump. */
+  readonly names: Uint8Array;
+  readonly placements: JitPlacements;
+  readonly lines: JitLineColumns;
+  readonly files: readonly string[];
+  /** Records that make no sense, and were left out. */
+  readonly damagedRecords: number;
+  /** What is wrong with the first of them, or with what follows the last record; empty when nothing is. */
+  readonly damage: string;
+}
+
+/**
+ * Reads a jitdump file (`jit-PID.dump`), all but the code. A file that is cut off, or still written to, is read as far as it goes.
+ * @returns a text that says what is wrong when it is no jitdump
+ * @throws PerfconvError `io`
+ */
+export function readJitDump(source: BlockingSource): JitDump | string {
+  // Observed: CPython's, of a child that it forks and that ends by os._exit.
+  if (source.sizeBytes === 0) return 'it is empty';
+  const littleEndian = byteOrderOf(source);
+  if (littleEndian === undefined) return 'it is no jitdump file: it does not begin with JiTD';
+  const window = new FileWindow(source, littleEndian);
+  const header = window.at(0, HEADER_BYTES);
+  if (header.length < HEADER_BYTES) return `its header of ${HEADER_BYTES} bytes is cut off`;
+  const size = header.u32(HEADER.totalSize);
+  if (size < HEADER_BYTES) return `its header says that it has ${size} bytes`;
+  const isV8 = header.u32(HEADER.pad1) === V8_PAD1;
+  const reader = new JitDumpReader(window, source.sizeBytes, isV8);
+  const hasArchTimes = (header.u32(HEADER.flags + (littleEndian ? 0 : 4)) & JITDUMP_FLAGS_ARCH_TIMESTAMP) !== 0;
+  reader.readFrom(size);
+  const { functions, names, placements, damagedRecords, damage } = reader;
+  const { offsets, lines, columns, files, fileNames } = reader.lines;
+  const found = { functions, names, placements, lines: { offsets, lines, columns, files }, files: fileNames };
+  return { name: source.name, hasArchTimes, ...found, damagedRecords, damage };
+}
+
+/** Whether a dump is little-endian; undefined when it is none. */
+function byteOrderOf(source: BlockingSource): boolean | undefined {
+  const magic = new FileWindow(source, true).at(HEADER.magic, 4);
+  if (magic.length < 4) return undefined;
+  if (magic.u32(0) === MAGIC) return true;
+  return [0x4a, 0x69, 0x54, 0x44].every((byte, i) => magic.u8(i) === byte) ? false : undefined;
+}
+
+class JitDumpReader {
+  readonly functions = {
+    fileOffsets: [] as number[],
+    sizesBytes: [] as number[],
+    firstLines: [] as number[],
+    nameOffsets: [] as number[],
+    nameLengths: [] as number[],
+  };
+  readonly placements = { timeLo: [] as number[], timeHi: [] as number[], addresses: [] as number[], functions: [] as number[] };
+  readonly lines = new JitLineCollector();
+  damagedRecords = 0;
+  damage = '';
+  readonly #window: FileWindow;
+  readonly #sizeBytes: number;
+  readonly #isV8: boolean;
+  /** The code_index of each function. */
+  readonly #codeIndexes: number[] = [];
+  /** The last function of each code_index, of the first {@link #indexedCount}: made when something is moved, which few JITs do. */
+  readonly #byCodeIndex = new Map<number, number>();
+  #indexedCount = 0;
+  #names = new Uint8Array(1 << 12);
+  #namesBytes = 0;
+  #lineCount = 0;
+  #repeats = 0;
+  #vainSearches = 0;
+
+  constructor(window: FileWindow, sizeBytes: number, isV8: boolean) {
+    this.#window = window;
+    this.#sizeBytes = sizeBytes;
+    this.#isV8 = isV8;
+  }
+
+  get names(): Uint8Array {
+    return this.#names.subarray(0, this.#namesBytes);
+  }
+
+  /** Reads the records from `position` to the end of the file. */
+  readFrom(position: number): void {
+    let at = position;
+    while (at < this.#sizeBytes) {
+      const excess = this.#excess();
+      if (excess !== '') {
+        this.#noteDamage(excess, at);
+        break;
+      }
+      const header = this.#window.at(at, RECORD_HEADER_BYTES);
+      const isWhole = header.length === RECORD_HEADER_BYTES;
+      const id = isWhole ? header.u32(RECORD.id) : JIT_CODE_CLOSE;
+      const size = isWhole ? header.u32(RECORD.totalSize) : 0;
+      let end = '';
+      if (!isWhole || at + size > this.#sizeBytes) end = 'the last record is cut off';
+      else if (size < RECORD_HEADER_BYTES) end = `a record says that it has ${size} bytes`;
+      const complaint = end === '' ? this.#take(id, at, size) : end;
+      const repeated = complaint !== undefined || id > JIT_CODE_UNWINDING_INFO ? this.#repeatedAt(at) : 0;
+      if (repeated > 0) {
+        at += repeated;
+        continue;
+      }
+      if (complaint !== undefined) this.#noteDamage(complaint, at);
+      if (end !== '' || id === JIT_CODE_CLOSE) break;
+      if (complaint !== undefined) this.damagedRecords++;
+      at += size;
+    }
+    this.lines.drop();
+  }
+
+  /** What there is too much of already; empty when there is room. */
+  #excess(): string {
+    if (this.placements.functions.length >= MAX_LOADS) return `only the first ${MAX_LOADS} functions are taken`;
+    return this.#namesBytes + this.lines.fileNamesLength >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are taken` : '';
+  }
+
+  /**
+   * How many bytes at `position` were written already, just before it: then what follows them is next. Observed: CPython 3.13 and 3.14. A child
+   * that it forks writes out what its parent has not written yet, out of the buffer that it has a copy of; and so does the parent later.
+   */
+  #repeatedAt(position: number): number {
+    if (this.#repeats >= MAX_REPEATS || this.#vainSearches >= MAX_VAIN_SEARCHES) return 0;
+    const from = Math.max(0, position - MAX_REPEATED_BYTES);
+    const { bytes } = this.#window.at(from, position - from + MAX_REPEATED_BYTES);
+    const after = bytes.subarray(position - from);
+    const repeated = repeatedBytes(bytes.subarray(0, position - from), after);
+    // Fewer may be the same by chance, and zeros are what was never written.
+    const isFound = repeated >= RECORD_HEADER_BYTES && after.subarray(0, repeated).some((byte) => byte !== 0);
+    if (isFound) this.#repeats++;
+    else this.#vainSearches++;
+    return isFound ? repeated : 0;
+  }
+
+  #noteDamage(what: string, position: number): void {
+    if (this.damage === '') this.damage = `${what} at 0x${position.toString(16)}`;
+  }
+
+  /** @returns what is wrong with a record; undefined when nothing is */
+  #take(id: number, position: number, size: number): string | undefined {
+    switch (id) {
+      case JIT_CODE_LOAD:
+        return this.#load(position, size);
+      case JIT_CODE_MOVE:
+        return this.#move(position, size);
+      case JIT_CODE_DEBUG_INFO:
+        return this.#debugInfo(position, size);
+      default:
+        // JIT_CODE_UNWINDING_INFO, and what may come to be defined, names nothing.
+        return undefined;
+    }
+  }
+
+  #load(position: number, size: number): string | undefined {
+    const record = this.#window.at(position, Math.min(size, LOAD.name + MAX_NAME_BYTES));
+    if (record.length <= LOAD.name) return `JIT_CODE_LOAD of ${size} bytes has no name`;
+    const nameBytes = record.bytes.indexOf(0, LOAD.name) - LOAD.name;
+    if (nameBytes < 0) return 'JIT_CODE_LOAD: its name does not end';
+    const codeStart = LOAD.name + nameBytes + 1;
+    const sizeBytes = record.u64(LOAD.codeSize);
+    if (codeStart + sizeBytes > size) return `JIT_CODE_LOAD: code of ${sizeBytes} bytes overruns record of ${size} bytes`;
+    const codeAddr = record.i64(LOAD.codeAddr);
+    const isPlaced = isAddress(codeAddr, sizeBytes);
+    if (sizeBytes === 0 || !isPlaced) this.lines.drop();
+    if (sizeBytes === 0) return undefined;
+    if (!isPlaced) return 'JIT_CODE_LOAD: its code is at no address';
+    const { fileOffsets, sizesBytes, firstLines, nameOffsets, nameLengths } = this.functions;
+    const index = fileOffsets.length;
+    fileOffsets.push(position + codeStart);
+    sizesBytes.push(sizeBytes);
+    firstLines.push(this.lines.end);
+    nameOffsets.push(this.#namesBytes);
+    nameLengths.push(nameBytes);
+    this.#addName(record.bytes.subarray(LOAD.name, LOAD.name + nameBytes));
+    this.#codeIndexes.push(record.u64(LOAD.codeIndex));
+    this.#place(record, codeAddr, index);
+    return this.lines.take(codeAddr, sizeBytes) ? undefined : 'JIT_CODE_LOAD: the lines before it are not of its code';
+  }
+
+  #addName(bytes: Uint8Array): void {
+    const end = this.#namesBytes + bytes.length;
+    if (end > this.#names.length) {
+      const larger = new Uint8Array(Math.max(end, 2 * this.#names.length));
+      larger.set(this.names);
+      this.#names = larger;
+    }
+    this.#names.set(bytes, this.#namesBytes);
+    this.#namesBytes = end;
+  }
+
+  /** The last function of a code_index; undefined when none has it. */
+  #functionOf(codeIndex: number): number | undefined {
+    for (; this.#indexedCount < this.#codeIndexes.length; this.#indexedCount++)
+      this.#byCodeIndex.set(this.#codeIndexes[this.#indexedCount], this.#indexedCount);
+    return this.#byCodeIndex.get(codeIndex);
+  }
+
+  #move(position: number, size: number): string | undefined {
+    const record = this.#window.at(position, MOVE_BYTES);
+    if (size < MOVE_BYTES) return `JIT_CODE_MOVE of ${size} bytes`;
+    const moved = this.#functionOf(record.u64(MOVE.codeIndex));
+    if (moved === undefined) return 'JIT_CODE_MOVE of code that was not loaded';
+    const newCodeAddr = record.i64(MOVE.newCodeAddr);
+    if (!isAddress(newCodeAddr, this.functions.sizesBytes[moved])) return 'JIT_CODE_MOVE to no address';
+    this.#place(record, newCodeAddr, moved);
+    return undefined;
+  }
+
+  #place(record: ByteView, address: number, index: number): void {
+    const { timeLo, timeHi, addresses, functions } = this.placements;
+    timeLo.push(record.lo(RECORD.timestamp));
+    timeHi.push(record.hi(RECORD.timestamp));
+    addresses.push(address);
+    functions.push(index);
+  }
+
+  #debugInfo(position: number, size: number): string | undefined {
+    if (size < DEBUG_INFO.entries) return `JIT_CODE_DEBUG_INFO of ${size} bytes`;
+    const record = this.#window.at(position, DEBUG_INFO.entries);
+    const codeAddr = record.i64(DEBUG_INFO.codeAddr);
+    const count = record.u64(DEBUG_INFO.nrEntry);
+    this.lines.begin(codeAddr);
+    let at = DEBUG_INFO.entries;
+    let file = -1;
+    for (let i = 0; i < count; i++) {
+      const room = size - at;
+      if (room <= DEBUG_ENTRY.name) return `JIT_CODE_DEBUG_INFO: ${count} entries overrun record of ${size} bytes`;
+      const entry = this.#window.at(position + at, Math.min(room, DEBUG_ENTRY.name + MAX_NAME_BYTES));
+      const nameEnd = entry.bytes.indexOf(0, DEBUG_ENTRY.name);
+      if (nameEnd < 0) return 'JIT_CODE_DEBUG_INFO: the name of a file does not end';
+      if (++this.#lineCount > MAX_LINES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_LINES} lines are taken`;
+      if (this.lines.fileNamesLength >= MAX_NAMES_BYTES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_NAMES_BYTES} bytes of names are taken`;
+      const name = entry.text(DEBUG_ENTRY.name, nameEnd);
+      if (name !== SAME_FILE || file < 0) file = this.lines.internFile(name);
+      const offset = entry.i64(DEBUG_ENTRY.codeAddr) - codeAddr - (this.#isV8 ? V8_LINE_SHIFT : 0);
+      this.lines.add(offset, entry.u32(DEBUG_ENTRY.line), this.#isV8 ? entry.u32(DEBUG_ENTRY.discrim) : 0, file);
+      at += nameEnd + 1;
+    }
+    return undefined;
+  }
+}
+
+/** Beyond what a double holds there is no code of a process. */
+function isAddress(start: number, sizeBytes: number): boolean {
+  return Number.isSafeInteger(start) && Number.isSafeInteger(start + sizeBytes);
+}

@@ -1,0 +1,108 @@
+import { addressOfBig } from '../base/addresses.ts';
+import { ascendingOrder } from '../base/ascending-order.ts';
+import { encodeText } from '../base/text.ts';
+import type { BpfLines, BpfProgram } from '../perfdata/features/bpf.ts';
+import type { Dso } from '../session/dsos.ts';
+import type { CodeSymbols, SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
+import { SymbolTable } from '../symbol-table/symbol-table.ts';
+
+/** Programs that are remembered of one place: a recording has a few at most, one after the other. */
+const MAX_PROGRAMS_AT_PLACE = 16;
+
+/**
+ * What a recording itself tells of code that came to the kernel at run time, all of which is one function: its name, and for BPF programs
+ * that were compiled with them their lines.
+ */
+export class RunTimeKernelCode {
+  /** Functions with lines, by address and size. */
+  readonly #functions = new Map<string, { readonly name: string | undefined; readonly lines: SortedLines }[]>();
+
+  /** @param programs what the recording tells of BPF programs */
+  constructor(programs: readonly BpfProgram[]) {
+    for (const { lines, functions } of programs) {
+      if (lines === undefined) continue;
+      const sorted = new SortedLines(lines);
+      for (const { address, sizeBytes, name } of functions) {
+        const place = placeKey(addressOfBig(address), sizeBytes);
+        const there = this.#functions.get(place);
+        if (there === undefined) this.#functions.set(place, [{ name, lines: sorted }]);
+        else if (there.length < MAX_PROGRAMS_AT_PLACE) there.push({ name, lines: sorted });
+      }
+    }
+  }
+
+  /** What is known of a DSO that is one function. */
+  codeOf(dso: Dso): CodeSymbols {
+    const { name, start, limit } = dso;
+    // Programs come and go at the same addresses: where the name of the function is known, it must be that.
+    const there = this.#functions.get(placeKey(start, limit - start));
+    const own = there?.find((one) => one.name === undefined || name.endsWith(`_${one.name}`));
+    return { table: oneFunctionTable(dso), ...(own !== undefined && { lines: new FunctionLines(own.lines, start) }) };
+  }
+}
+
+function placeKey(start: number, sizeBytes: number): string {
+  return `${start} ${sizeBytes}`;
+}
+
+function oneFunctionTable({ name, start, limit }: Dso): SymbolTable {
+  const names = encodeText(name);
+  return new SymbolTable({
+    starts: Float64Array.of(start),
+    ends: Float64Array.of(limit),
+    nameOffsets: Uint32Array.of(0),
+    nameLengths: Uint32Array.of(names.length),
+    names,
+  });
+}
+
+/** The lines of a program and of what it calls, sorted when they are first asked for. */
+class SortedLines {
+  readonly lines: BpfLines;
+  #rows: Uint32Array | undefined;
+
+  constructor(lines: BpfLines) {
+    this.lines = lines;
+  }
+
+  /** Their rows, ascending by address. */
+  get rows(): Uint32Array {
+    const { addresses } = this.lines;
+    this.#rows ??= ascendingOrder(addresses);
+    return this.#rows;
+  }
+
+  /** Index into {@link rows} of the first that begins behind `address`. */
+  firstBehind(address: number): number {
+    const { rows } = this;
+    let low = 0;
+    let high = rows.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.lines.addresses[rows[middle]] <= address) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** The lines of one function. The compiler inlined what it inlined without telling. */
+class FunctionLines implements SourceLines {
+  readonly #sorted: SortedLines;
+  readonly #start: number;
+
+  /** @param start the function's address: lines before it are another's */
+  constructor(sorted: SortedLines, start: number) {
+    this.#sorted = sorted;
+    this.#start = start;
+  }
+
+  async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
+    const { addresses: starts, lines, columns, fileNameOffsets, fileNames } = this.#sorted.lines;
+    addresses.forEach((address, index) => {
+      const row = this.#sorted.rows[this.#sorted.firstBehind(address) - 1];
+      if (row === undefined || starts[row] < this.#start) return;
+      visit(index, [{ function: undefined, file: fileNames.get(fileNameOffsets[row]) ?? '', line: lines[row], column: columns[row] }]);
+    });
+  }
+}

@@ -1,0 +1,46 @@
+import type { JitDump } from '../jitdump/jitdump.ts';
+import type { JitLineColumns } from '../jitdump/lines.ts';
+import type { CodeSymbols, SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
+import { RANK_GLOBAL, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
+
+/** The functions and lines of a jitdump file, by where their code lies in it. */
+export function jitDumpSymbols(dump: JitDump): CodeSymbols {
+  const { fileOffsets, sizesBytes, nameOffsets, nameLengths } = dump.functions;
+  const builder = new SymbolTableBuilder(fileOffsets.length);
+  for (let i = 0; i < fileOffsets.length; i++) builder.add(fileOffsets[i], sizesBytes[i], nameOffsets[i], nameLengths[i], RANK_GLOBAL);
+  return { table: builder.build(dump.names), ...(dump.lines.offsets.length > 0 && { lines: new JitLines(dump) }) };
+}
+
+/** Lines as a JIT has told them: none of what it inlined. */
+class JitLines implements SourceLines {
+  readonly #dump: JitDump;
+
+  constructor(dump: JitDump) {
+    this.#dump = dump;
+  }
+
+  async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
+    const { functions, lines, files } = this.#dump;
+    const { fileOffsets, sizesBytes, firstLines } = functions;
+    let at = 0;
+    addresses.forEach((address, index) => {
+      while (at + 1 < fileOffsets.length && fileOffsets[at + 1] <= address) at++;
+      if (!(address >= fileOffsets[at] && address < fileOffsets[at] + sizesBytes[at])) return;
+      const end = firstLines[at + 1] ?? lines.offsets.length;
+      const row = lastUpTo(lines, firstLines[at], end, address - fileOffsets[at]);
+      if (row >= 0) visit(index, [{ function: undefined, file: files[lines.files[row]], line: lines.lines[row], column: lines.columns[row] }]);
+    });
+  }
+}
+
+/** The last of the rows [start, end) whose offset is not above `offset`; −1 when there is none. */
+function lastUpTo({ offsets }: JitLineColumns, start: number, end: number, offset: number): number {
+  let low = start;
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (offsets[middle] <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low > start ? low - 1 : -1;
+}

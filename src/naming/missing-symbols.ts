@@ -1,0 +1,49 @@
+import type { Diagnostics } from '../base/diagnostics.ts';
+import type { DsoSymbols } from './dso-symbols.ts';
+import { symbolHelp } from './symbol-help.ts';
+
+/** How many names a warning gives. */
+const SHOWN_NAMES = 3;
+/** From which share of all samples on it is worth a warning that a DSO whose symbols were found has code that they do not cover. */
+const NOTABLE_SHARE = 0.01;
+
+/**
+ * Reports the DSOs that no symbols were found for (`no-symbols`) or too few (`few-symbols`): one warning each, that names those with the most
+ * unnamed samples and says what would help the first of them, and a note with all names where a warning has no room for them.
+ */
+export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: Diagnostics): void {
+  const unnamed = dsos.filter(isExpectedToHaveNames).sort((a, b) => b.unnamedSamples - a.unnamedSamples);
+  const none = unnamed.filter((dso) => !hasSymbols(dso));
+  const few = unnamed.filter((dso) => hasSymbols(dso) && dso.unnamedSamples > 0 && dso.unnamedSamples >= NOTABLE_SHARE * dso.allSamples);
+  if (none.length > 0) {
+    diagnostics.set('no-symbols', 'warning', `no symbols found for ${listed(none)}${help(none)}`);
+    if (none.length > SHOWN_NAMES) diagnostics.set('no-symbols-names', 'info', `no symbols found for: ${none.map(({ name }) => name).join(', ')}`);
+  }
+  if (few.length > 0) diagnostics.set('few-symbols', 'warning', `symbols do not cover all code of ${listed(few)}${help(few)}`);
+}
+
+function hasSymbols({ namedLocations, places }: DsoSymbols): boolean {
+  return namedLocations > 0 || places.some(({ uses }) => uses.includes('symbols'));
+}
+
+/** Memory that holds no code, and code of other systems, is not named by anyone. */
+function isExpectedToHaveNames({ kind, unnamedSamples, name }: DsoSymbols): boolean {
+  return kind !== 'anon' || (unnamedSamples > 0 && /^\/tmp\/perf-\d+\.map$/.test(name));
+}
+
+function listed(dsos: readonly DsoSymbols[]): string {
+  const others = dsos.length - SHOWN_NAMES;
+  const names = dsos.slice(0, SHOWN_NAMES).map((dso, i) => `${dso.name} (${share(dso, i === 0)})`);
+  return `${names.join(', ')}${others > 0 ? ` and ${others} ${others === 1 ? 'other' : 'others'}` : ''}`;
+}
+
+function share({ unnamedSamples, allSamples }: DsoSymbols, isFirst: boolean): string {
+  if (unnamedSamples === 0) return 'callers only';
+  const percent = (100 * unnamedSamples) / allSamples;
+  return `${percent < 0.1 ? '< 0.1' : percent.toFixed(1)} %${isFirst ? ' of the samples' : ''}`;
+}
+
+function help([first]: readonly DsoSymbols[]): string {
+  const text = symbolHelp(first);
+  return text === '' ? '' : `; for ${first.name.replace(/^.*\//, '')}: ${text}`;
+}

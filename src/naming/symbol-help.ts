@@ -1,0 +1,93 @@
+import { DELETED } from '../symbolizer/search/candidates.ts';
+import type { SearchedPlace } from '../symbolizer/search/search-log.ts';
+import type { DsoSymbols } from './dso-symbols.ts';
+
+/** How distributions call their packages of debug symbols. */
+const DEBUG_PACKAGES = '…-dbgsym, …-dbg or …-debuginfo';
+
+/** What would give a DSO the names, or else the lines, that it lacks, in a few words; empty when nothing is missing or nothing helps. */
+export function symbolHelp(dso: DsoSymbols): string {
+  const lacksNames = dso.namedLocations < dso.locations;
+  // Names and lines of another file are worse than none.
+  const doubted = dso.places.find(({ doubt }) => doubt === 'changed')?.place;
+  if (doubted !== undefined)
+    return `${doubted} may not be what was recorded: give the recorded file with --symfs DIR; with a build id (ld --build-id, perf record --buildid-mmap) it would be known`;
+  if (!lacksNames && dso.lineLocations !== 0) return splitHelp(dso);
+  switch (dso.kind) {
+    case 'file':
+      return fileHelp(dso, lacksNames);
+    case 'kernel':
+      return lacksNames ? kernelHelp(dso) : "--vmlinux FILE tells files and lines: the vmlinux of the kernel's debug package";
+    case 'module':
+      return lacksNames ? kernelHelp(dso) : '';
+    case 'vdso':
+      return lacksNames ? "convert it where it was recorded, or give that machine's build-id cache with --buildid-dir DIR" : '';
+    case 'anon':
+      return lacksNames ? codeAtRunTimeHelp(dso) : '';
+    case 'guest':
+      return lacksNames ? "give a copy of the virtual machine's /proc/kallsyms, made as root there, with --guestkallsyms FILE, or its --guestvmlinux FILE" : '';
+  }
+}
+
+/** What gives a binary the rest of its debug information, which gcc and clang write to `.dwo` files; empty when nothing of it is missing. */
+function splitHelp({ places }: DsoSymbols): string {
+  const missing = places.find(({ place, outcome }) => (outcome === 'absent' || outcome === 'forbidden') && place.endsWith('.dwo'));
+  if (missing === undefined) return '';
+  const name = missing.place.slice(missing.place.lastIndexOf('/') + 1);
+  return `for all inlined functions: give the directory with ${name} as --debug-dir DIR, or BINARY.dwp, which llvm-dwp -e BINARY makes of all of them, beside the binary`;
+}
+
+function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
+  const { places, buildId } = dso;
+  const fitting = places.filter(({ outcome }) => outcome === 'fits');
+  const fetch = buildId !== '' && !places.some(isServer) ? ', or --debuginfod URL' : '';
+  if (fitting.length === 0) return missingFileHelp(dso, fetch);
+  const cut = fitting.find(({ holds }) => holds.isCut === true);
+  if (cut !== undefined) return `${cut.place} is cut off: give the whole file with --symfs DIR${fetch}`;
+  if (lacksNames && fitting.every(({ holds }) => holds.code === false)) {
+    return `its debug file does not tell where its code lay in the binary: give that, too, with --symfs DIR${fetch}`;
+  }
+  const isStripped = !fitting.some(({ holds }) => holds.symbols === 'symtab');
+  if (lacksNames && !isStripped) return '';
+  // What has no line there has none: code of assembly, say.
+  if (!lacksNames && fitting.some(({ holds }) => holds.debugInfo === true)) return '';
+  const install = `install its debug symbols (a package ${DEBUG_PACKAGES})`;
+  if (!isStripped) return `for files and lines: compile with -g, or ${install}${fetch}`;
+  return `${lacksNames ? '' : 'for files and lines: '}it is stripped: ${install}, give them with --debug-dir DIR, or the file as it was before with --symfs DIR${fetch}`;
+}
+
+/** @param fetch what servers could do, in words */
+function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string): string {
+  const isBinary = (place: string): boolean => place.endsWith(name) && !place.startsWith('/proc/');
+  const found = (wanted: SearchedPlace['outcome'], isMeant = (_: string): boolean => true): string | undefined =>
+    places.find(({ outcome, place }) => outcome === wanted && isMeant(place))?.place;
+  const other = found('other-build-id');
+  if (other !== undefined) return `${other} is not what was recorded: give the recorded file with --symfs DIR${fetch}`;
+  const forbidden = found('forbidden', isBinary);
+  if (forbidden !== undefined) return `this user may not read ${forbidden}: convert it as one who may`;
+  const damaged = found('damaged', isBinary);
+  if (damaged !== undefined) return `${damaged} is no binary that can be read: give the recorded file with --symfs DIR${fetch}`;
+  if (buildId === '' && name.endsWith(DELETED)) {
+    const kept = name.slice(name.lastIndexOf('/') + 1, -DELETED.length);
+    return `it was deleted before perf could note its build id: give the file that ran as DIR/${kept} with --symfs DIR`;
+  }
+  return `its file was not found: give the recorded files with --symfs DIR${fetch}`;
+}
+
+function isServer({ place }: SearchedPlace): boolean {
+  return /^https?:/.test(place);
+}
+
+function kernelHelp({ places }: DsoSymbols): string {
+  const isHidden = places.some(({ outcome, detail }) => outcome === 'damaged' && detail.includes('kptr_restrict'));
+  if (isHidden) return 'run as root, or with kernel.kptr_restrict=0; or give a copy of /proc/kallsyms, made as root, with --kallsyms FILE';
+  return "give a copy of the recording machine's /proc/kallsyms, made as root, with --kallsyms FILE, or its --vmlinux FILE";
+}
+
+function codeAtRunTimeHelp({ name, places }: DsoSymbols): string {
+  const refused = places.find(({ outcome }) => outcome === 'refused')?.place;
+  if (refused !== undefined)
+    return `--perf-map-dir ${refused.slice(0, refused.lastIndexOf('/'))} believes what lies there, whoever wrote it: look at it before`;
+  if (!/^\/tmp\/perf-\d+\.map$/.test(name)) return '';
+  return `code made at run time has names when ${name} is kept: node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1`;
+}

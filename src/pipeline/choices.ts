@@ -1,0 +1,70 @@
+/**
+ * The values that options take, for whoever reads them from text: a command line, a form. Each list stands where it is
+ * used, in its writer; nothing here decodes a recording or looks up symbols.
+ */
+
+import type { DemangleStyle } from '../demangle/demangle.ts';
+import type { PerfRecord } from '../perfdata/records/perf-record.ts';
+
+export { CSV_TABLE_NAMES } from '../writers/csv/table-names.ts';
+export { PPROF_LABELS, type PprofLabel } from '../writers/pprof/labels.ts';
+export { REPORT_KEYS, type ReportKey } from '../writers/report/keys.ts';
+export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from '../writers/script/fields.ts';
+
+export const WEIGHTS = ['period', 'samples'] as const;
+export const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;
+export const CHROME_STYLES = ['auto', 'events', 'profile'] as const;
+export const DEMANGLE_STYLES = ['full', 'no-params', 'simple'] as const satisfies readonly DemangleStyle[];
+
+/** Types of records, as `perfconv dump` shows them; written down here so that no layout need be loaded for a command's help. */
+export const RECORD_TYPES = [
+  'MMAP',
+  'LOST',
+  'COMM',
+  'EXIT',
+  'THROTTLE',
+  'UNTHROTTLE',
+  'FORK',
+  'READ',
+  'SAMPLE',
+  'MMAP2',
+  'AUX',
+  'ITRACE_START',
+  'LOST_SAMPLES',
+  'SWITCH',
+  'SWITCH_CPU_WIDE',
+  'NAMESPACES',
+  'KSYMBOL',
+  'BPF_EVENT',
+  'CGROUP',
+  'TEXT_POKE',
+  'AUX_OUTPUT_HW_ID',
+  'CALLCHAIN_DEFERRED',
+  'HEADER_ATTR',
+  'HEADER_EVENT_TYPE',
+  'HEADER_TRACING_DATA',
+  'HEADER_BUILD_ID',
+  'FINISHED_ROUND',
+  'ID_INDEX',
+  'AUXTRACE_INFO',
+  'AUXTRACE',
+  'AUXTRACE_ERROR',
+  'THREAD_MAP',
+  'CPU_MAP',
+  'STAT_CONFIG',
+  'STAT',
+  'STAT_ROUND',
+  'EVENT_UPDATE',
+  'TIME_CONV',
+  'HEADER_FEATURE',
+  'COMPRESSED',
+  'FINISHED_INIT',
+  'COMPRESSED2',
+  'BPF_METADATA',
+  'SCHEDSTAT_CPU',
+  'SCHEDSTAT_DOMAIN',
+  'LEGACY_HEADER',
+  'SIMPLEPERF',
+  'UNKNOWN',
+  'DAMAGED',
+] as const satisfies readonly PerfRecord['type'][];

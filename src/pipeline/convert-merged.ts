@@ -1,0 +1,107 @@
+import type { ByteSink } from '../base/byte-sink.ts';
+import type { RecordingSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Profile } from '../profile/profile.ts';
+import type { SampleFilter } from '../session/filter.ts';
+import { RecordCounts } from '../session/record-counts.ts';
+import type { ProcessStats } from '../stats/process-stats.ts';
+import { RecordLog } from '../stats/record-log.ts';
+import { withoutFormulas } from '../writers/csv/safe.ts';
+import { type ConvertOutput, neededDebugInfo } from './convert.ts';
+import { type MergedInput, type MergeReadOptions, RecordingMerger, requireMergeable } from './merge-recordings.ts';
+import type { ReadProfileResult } from './read-profile.ts';
+import { needsSamples, type WriteOptions, writeProfile } from './write-profile.ts';
+
+/** Converts several recordings into one output, or into one in each of several formats. */
+export class MergedConversion {
+  readonly #outputs: readonly ConvertOutput[];
+  readonly #options: WriteOptions;
+  readonly #diagnostics: Diagnostics;
+  readonly #merger: RecordingMerger;
+  readonly #tables: MergedTables[];
+  #unwritten: { readonly result: MergedInput; readonly log: RecordLog } | undefined;
+
+  /**
+   * @param diagnostics of the result; each recording has its own
+   * @throws PerfconvError `usage` for formats that show samples by a clock
+   */
+  constructor(outputs: readonly ConvertOutput[], options: WriteOptions & { readonly filter?: SampleFilter }, diagnostics: Diagnostics) {
+    requireMergeable(outputs.map(({ format }) => format));
+    this.#outputs = outputs;
+    this.#options = options;
+    this.#diagnostics = diagnostics;
+    const keepSamples = outputs.some(({ format }) => format !== 'csv' && needsSamples(format));
+    this.#merger = new RecordingMerger(options.filter ?? {}, keepSamples, diagnostics);
+    this.#tables = outputs.flatMap((output) =>
+      output.format === 'csv' ? [new MergedTables(options.csvSafe ? withoutFormulas(output.openTable) : output.openTable)] : [],
+    );
+  }
+
+  /** Reads one more recording; see {@link RecordingMerger.add}. What a sink throws does not come from here. */
+  async add(source: RecordingSource, label: string, options: MergeReadOptions, diagnostics: Diagnostics): Promise<void> {
+    const log = this.#tables.length > 0 ? new RecordLog() : undefined;
+    const result = await this.#merger.add(
+      source,
+      label,
+      { ...options, debugInfo: neededDebugInfo(this.#outputs, { ...options, ...this.#options }), ...(log && { observer: log }) },
+      diagnostics,
+    );
+    if (log !== undefined) this.#unwritten = { result, log };
+  }
+
+  /** To be called after each {@link add}: writes what is not kept until the end, the single records of CSV. */
+  async writeRecords(): Promise<void> {
+    const unwritten = this.#unwritten;
+    this.#unwritten = undefined;
+    if (unwritten === undefined) return;
+    const { result, log } = unwritten;
+    for (const tables of this.#tables) await tables.add(result, log, result.label);
+  }
+
+  /**
+   * Writes the outputs, one after the other, in the order given.
+   * @throws PerfconvError `usage` when no recording was read; `no-samples` (CSV is written all the same); whatever a sink throws
+   */
+  async finish(): Promise<Profile> {
+    const profile = this.#merger.finish();
+    if (this.#outputs.some(({ format }) => format !== 'csv')) this.#merger.requireSamples(profile);
+    for (const output of this.#outputs) if (output.format !== 'csv') await writeProfile(output.format, profile, output.sink, this.#options, this.#diagnostics);
+    for (const tables of this.#tables) await tables.finish(profile);
+    return profile;
+  }
+}
+
+/** readperf's tables of several recordings: counts add up, rows have a last column that names the recording. */
+class MergedTables {
+  readonly #openTable: (fileName: string) => Promise<ByteSink>;
+  #overview: ByteSink | undefined;
+  readonly #counts = new RecordCounts();
+  readonly #processes: (readonly ProcessStats[])[] = [];
+
+  constructor(openTable: (fileName: string) => Promise<ByteSink>) {
+    this.#openTable = openTable;
+  }
+
+  /** Writes the recording's records at once: they are most of what it takes in memory. */
+  async add({ profile, session }: ReadProfileResult, log: RecordLog, label: string): Promise<void> {
+    const [{ recordingStats }, { writeOverviewCsv }] = await Promise.all([import('../stats/recording-stats.ts'), import('../writers/csv/overview.ts')]);
+    const stats = recordingStats(session, log);
+    const isFirst = this.#overview === undefined;
+    this.#overview ??= await this.#openTable('overview.csv');
+    await writeOverviewCsv(stats, profile.events, this.#overview, { label, isFirst });
+    this.#counts.addAll(session.counts);
+    this.#processes.push(stats.processes);
+  }
+
+  async finish(profile: Profile): Promise<void> {
+    const [{ recordKinds }, { writeStatCsv }, { writeProcessesCsv }, { writeResultsCsv }] = await Promise.all([
+      import('../stats/record-kinds.ts'),
+      import('../writers/csv/stat.ts'),
+      import('../writers/csv/processes.ts'),
+      import('../writers/csv/results.ts'),
+    ]);
+    await writeStatCsv(recordKinds(this.#counts), await this.#openTable('stat.csv'));
+    await writeProcessesCsv(this.#processes, profile, await this.#openTable('processes.csv'));
+    await writeResultsCsv(profile, await this.#openTable('results.csv'));
+  }
+}

@@ -1,0 +1,80 @@
+import type { RecordingSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { ProfileMerger } from '../profile/merge.ts';
+import type { Profile } from '../profile/profile.ts';
+import type { SampleFilter } from '../session/filter.ts';
+import { reportUnknownEvents, requireSamples } from './convert.ts';
+import type { Format } from './formats.ts';
+import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
+
+/** What reading one of several recordings can be told: what all must have alike is given once, for all. */
+export type MergeReadOptions = Omit<ReadProfileOptions, 'filter' | 'keepSamples' | 'offCpuTimes'>;
+
+/** A recording by itself, and what it is called among the others. */
+export interface MergedInput extends ReadProfileResult {
+  readonly label: string;
+}
+
+/** Formats that show samples by a clock, which recordings have each for itself. */
+const CLOCK_FORMATS: readonly Format[] = ['chrome', 'script'];
+
+/** Reads recordings one after the other into one profile; only one is in memory beside it. */
+export class RecordingMerger {
+  readonly #filter: SampleFilter;
+  readonly #keepSamples: boolean;
+  readonly #diagnostics: Diagnostics;
+  readonly #merger: ProfileMerger;
+  #sampleCount = 0;
+
+  /** @param diagnostics of the result; each recording has its own */
+  constructor(filter: SampleFilter, keepSamples: boolean, diagnostics: Diagnostics) {
+    this.#filter = filter;
+    this.#keepSamples = keepSamples;
+    this.#diagnostics = diagnostics;
+    this.#merger = new ProfileMerger(diagnostics);
+  }
+
+  /**
+   * Reads a recording and names its functions. One without samples adds nothing, which is said.
+   * @returns the recording by itself, and what it is called in the result
+   * @throws PerfconvError when the input is no recording, or too damaged to begin with; the others are not touched
+   */
+  async add(source: RecordingSource, wantedLabel: string, options: MergeReadOptions, diagnostics: Diagnostics): Promise<MergedInput> {
+    const result = await readProfile(source, { ...options, filter: this.#filter, offCpuTimes: true, keepSamples: this.#keepSamples }, diagnostics);
+    this.#sampleCount += result.session.sampleCount;
+    try {
+      requireSamples(result, this.#filter);
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      diagnostics.add('merge-empty', 'warning', `adds no samples: ${error.message}`);
+    }
+    return { ...result, label: this.#merger.add(result.profile, wantedLabel) };
+  }
+
+  /** The profile of all recordings. It may have no samples: see {@link requireSamples}. */
+  finish(): Profile {
+    const profile = this.#merger.finish();
+    reportUnknownEvents(profile, this.#filter, this.#diagnostics);
+    return profile;
+  }
+
+  /** @throws PerfconvError `no-samples` when no recording has any, or the filters leave none */
+  requireSamples({ totals }: Profile): void {
+    if (totals.size > 0) return;
+    throw new PerfconvError(
+      'no-samples',
+      this.#sampleCount === 0 ? 'none of the recordings holds samples' : `no sample passes the filters, of ${this.#sampleCount} in the recordings`,
+    );
+  }
+}
+
+/** @throws PerfconvError `usage` when one of the formats cannot hold several recordings */
+export function requireMergeable(formats: readonly Format[]): void {
+  const refused = formats.filter((format) => CLOCK_FORMATS.includes(format));
+  if (refused.length === 0) return;
+  throw new PerfconvError(
+    'usage',
+    `several recordings cannot be merged into ${refused.join(' and ')}, which shows samples by a clock, and each recording has its own: leave -o out to convert each by itself`,
+  );
+}

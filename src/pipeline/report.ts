@@ -1,0 +1,30 @@
+import type { ByteSink } from '../base/byte-sink.ts';
+import type { ByteSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { type ReportOptions, writeReport } from '../writers/report/report.ts';
+import { reportUnknownEvents, requireSamples } from './convert.ts';
+import { type ReadProfileOptions, readProfile } from './read-profile.ts';
+
+export { type ReportOptions, writeReport } from '../writers/report/report.ts';
+
+/**
+ * A report counts by the functions that symbols name, as perf report does, and shows them as it does: rows are read on a terminal, where
+ * parameters would leave no room.
+ */
+export const REPORT_NAMING: Pick<ReadProfileOptions, 'debugInfo' | 'demangle'> = { debugInfo: 'none', demangle: 'no-params' };
+
+/** perf report counts a sample where its own address is, whatever its callchain says: with `compatPerf` a report does the same. */
+export function reportLeaf(compatPerf = false): Pick<ReadProfileOptions, 'leaf'> {
+  return compatPerf ? { leaf: 'ip' } : {};
+}
+
+/**
+ * Reads a recording and writes its function statistics as text.
+ * @throws PerfconvError when the input is no recording or too damaged; `no-samples`; whatever the sink throws
+ */
+export async function report(source: ByteSource, sink: ByteSink, options: ReadProfileOptions & ReportOptions, diagnostics: Diagnostics): Promise<void> {
+  const result = await readProfile(source, { offCpuTimes: true, ...REPORT_NAMING, ...reportLeaf(options.compatPerf), ...options }, diagnostics);
+  requireSamples(result, options.filter);
+  reportUnknownEvents(result.profile, options.filter, diagnostics);
+  await writeReport(result.profile, sink, options);
+}

@@ -1,0 +1,168 @@
+import type { ByteSink } from '../base/byte-sink.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import type { Profile } from '../profile/profile.ts';
+import type { ChromeOptions } from '../writers/chrome/chrome.ts';
+import type { PprofLabel } from '../writers/pprof/pprof.ts';
+import type { ScriptFieldChoice } from '../writers/script/fields.ts';
+import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
+import type { StreamFormat } from './formats.ts';
+
+/** What the formats can be told; each takes what concerns it. */
+export interface WriteOptions {
+  /** What numbers add up: periods (the default), or samples counted 1 each. */
+  readonly weight?: 'period' | 'samples';
+  /** folded, speedscope: tell merged recordings apart also where they would add up: by a root frame, by profiles of their own. Default: no. */
+  readonly byInput?: boolean;
+  /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input. */
+  readonly labels?: readonly PprofLabel[];
+  /** speedscope: what makes a profile of its own. Default: each thread. */
+  readonly group?: SpeedscopeOptions['group'];
+  /** Chrome: bars or sampled profiles. Default: by size. */
+  readonly chromeStyle?: ChromeOptions['style'];
+  /** CSV: put an apostrophe before texts that spreadsheets take for formulas. Default: no, tables have the names as recorded. */
+  readonly csvSafe?: boolean;
+  /** script: which fields; perf's choice by default. */
+  readonly fields?: readonly ScriptFieldChoice[];
+  /** script: what to print for a linkage name in place of the function's name; undefined for the latter, which is the default. */
+  readonly scriptName?: (linkageName: string) => string | undefined;
+  /** script: how to show names and payloads of the recording; as recorded by default. */
+  readonly scriptText?: (text: string) => string;
+  /** script: nine decimals of seconds. */
+  readonly ns?: boolean;
+  /**
+   * Times of the wall clock, which the recording must tell: script: the time of day in place of the recording's clock; chrome:
+   * `wallClockAtTs1Ns` in `otherData`; speedscope, which has no place for it: in the document's name. Default: no.
+   */
+  readonly wallClock?: boolean;
+  /** Who wrote it, for formats that keep that. Default: `perfconv`. */
+  readonly exporter?: string;
+}
+
+type Write = (profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics) => Promise<void>;
+
+const DEFAULT_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm'];
+const DEFAULT_EXPORTER = 'perfconv';
+/** The longest text that V8 holds is 24 characters shorter, and DevTools reads a trace as one text. Source: V8, String::kMaxLength. */
+const MAX_DEVTOOLS_BYTES = 512 << 20;
+
+/** Loaded when they are needed: a conversion mostly needs one of them. */
+const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
+  pprof: async () => {
+    const { writePprof } = await import('../writers/pprof/pprof.ts');
+    return (profile, sink, { labels = profile.inputs === undefined ? DEFAULT_LABELS : [...DEFAULT_LABELS, 'input'], weight = 'period' }) =>
+      writePprof(profile, sink, { labels, weight });
+  },
+  speedscope: async () => {
+    const { writeSpeedscope } = await import('../writers/speedscope/speedscope.ts');
+    return async (profile, sink, { group = 'thread', weight = 'period', exporter = DEFAULT_EXPORTER, byInput = false, wallClock = false }, diagnostics) => {
+      const options = { group, weight, byInput, name: wallClock ? await nameWithStart(profile) : profile.meta.inputName, exporter };
+      const { zeroWeightSamples, shieldedNames } = await writeSpeedscope(profile, sink, options);
+      if (zeroWeightSamples > 0) {
+        diagnostics.add('zero-weight', 'info', 'samples have a period of 0: speedscope does not show them', undefined, zeroWeightSamples);
+      }
+      if (shieldedNames) {
+        diagnostics.add('shielded-names', 'info', 'mangled names start with a blank: their number would crash the demangler in the page of speedscope');
+      }
+    };
+  },
+  chrome: async () => {
+    const { writeChrome } = await import('../writers/chrome/chrome.ts');
+    return async (profile, sink, { chromeStyle = 'auto', exporter = DEFAULT_EXPORTER, wallClock = false }, diagnostics) => {
+      const counted = new CountingSink(sink);
+      const result = await writeChrome(profile, counted, { style: chromeStyle, name: profile.meta.inputName, exporter, wallClock });
+      reportChrome(result, counted.sizeBytes, chromeStyle, diagnostics);
+    };
+  },
+  script: async () => {
+    const { missingScriptFields, writeScript } = await import('../writers/script/script.ts');
+    return async (profile, sink, { fields, ns = false, wallClock = false, scriptName, scriptText }, diagnostics) => {
+      const missing = missingScriptFields(profile, fields ?? []);
+      if (missing.length > 0) diagnostics.add('script-fields-missing', 'warning', `the samples carry no ${missing.join(', ')}: left out of the text`);
+      const names = { ...(scriptName && { nameOf: scriptName }), ...(scriptText && { shown: scriptText }) };
+      await writeScript(profile, sink, { ...(fields && { fields }), ns, wallClock, ...names });
+    };
+  },
+  folded: async () => {
+    const { writeFolded } = await import('../writers/folded/folded.ts');
+    return (profile, sink, { weight = 'period', byInput = false }, diagnostics) => writeFolded(profile, sink, { weight, byInput, diagnostics });
+  },
+};
+
+/** Formats that have a place for the wall clock. */
+const WALL_CLOCK_FORMATS: readonly StreamFormat[] = ['script', 'chrome', 'speedscope'];
+
+/** `web.data 2026-11-21 11:44:12.473786` */
+async function nameWithStart({ meta }: Profile): Promise<string> {
+  const { TimeOfDay } = await import('../writers/time-of-day.ts');
+  return `${meta.inputName} ${new TimeOfDay(meta.startTime + (meta.wallClockOffsetNs ?? 0n)).text(0, 6)}`;
+}
+
+/** Whether a format shows samples one by one, so that the profile must have kept them. */
+export function needsSamples(format: StreamFormat): boolean {
+  return format === 'speedscope' || format === 'chrome' || format === 'script';
+}
+
+/**
+ * Writes a profile in one of the formats. The bytes are not compressed.
+ * @throws PerfconvError `no-samples`; `unsupported` when the wall clock is asked for and not known; `usage` when there is no such format, or it needs samples that the profile did not keep; whatever the sink throws
+ */
+export async function writeProfile(format: StreamFormat, profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics): Promise<void> {
+  // Not every caller has a compiler that looks at the name.
+  if (!Object.hasOwn(WRITERS, format)) throw new PerfconvError('usage', `writeProfile writes no ${format}, but ${Object.keys(WRITERS).join(', ')}`);
+  if (options.wallClock && profile.meta.wallClockOffsetNs === undefined && WALL_CLOCK_FORMATS.includes(format)) {
+    throw new PerfconvError(
+      'unsupported',
+      `the recording does not tell the wall clock's time: perf notes it when it records with -k, such as -k CLOCK_MONOTONIC`,
+    );
+  }
+  const write = await WRITERS[format]();
+  await write(profile, sink, options, diagnostics);
+}
+
+/** Counts what goes through to another sink. */
+class CountingSink implements ByteSink {
+  sizeBytes = 0;
+  readonly #target: ByteSink;
+
+  constructor(target: ByteSink) {
+    this.#target = target;
+  }
+
+  write(chunk: Uint8Array): Promise<void> {
+    this.sizeBytes += chunk.length;
+    return this.#target.write(chunk);
+  }
+}
+
+type ChromeResult = Awaited<ReturnType<typeof import('../writers/chrome/chrome.ts').writeChrome>>;
+
+function reportChrome(result: ChromeResult, sizeBytes: number, asked: ChromeOptions['style'], diagnostics: Diagnostics): void {
+  const { style, untimedSamples, cutSamples, clippedNs } = result;
+  if (sizeBytes > MAX_DEVTOOLS_BYTES) {
+    const hint = style === 'events' ? 'make it smaller with --chrome-style profile, --time or --event' : 'make it smaller with --time or --event';
+    diagnostics.add('chrome-too-large', 'warning', `the trace has ${Math.ceil(sizeBytes / 1e6)} MB, and DevTools opens none above 512 MiB: ${hint}`);
+  }
+  if (asked === 'auto' && style === 'profile') {
+    diagnostics.add(
+      'chrome-compact',
+      'info',
+      'the trace is written as sampled profiles (--chrome-style profile), since one of bars would be too large to open',
+    );
+  }
+  if (untimedSamples > 0) {
+    diagnostics.add('chrome-untimed', 'warning', 'samples carry no time: in the trace they follow one another without gaps', undefined, untimedSamples);
+  }
+  if (cutSamples > 0) {
+    diagnostics.add(
+      'chrome-deep-stacks',
+      'loss',
+      'stacks are deeper than the viewers bear: frames before the leaf were left out of the trace',
+      undefined,
+      cutSamples,
+    );
+  }
+  if (clippedNs > 0) {
+    diagnostics.add('chrome-clipped', 'warning', `${(clippedNs / 1e6).toFixed(3)} ms of clock events found no room on their track of the trace`);
+  }
+}

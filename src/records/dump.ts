@@ -1,0 +1,31 @@
+import type { ByteSink } from '../base/byte-sink.ts';
+import type { RecordingSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { TextWriter } from '../base/text-writer.ts';
+import type { PerfRecord } from '../perfdata/records/perf-record.ts';
+import { type ReadRecordsOptions, readRecords } from './read-records.ts';
+import { recordJson, recordText } from './record-text.ts';
+
+export interface DumpOptions extends ReadRecordsOptions {
+  /** One JSON object per line instead of text for people. False by default. */
+  readonly json?: boolean;
+  /** Only records of these types; all by default. */
+  readonly types?: readonly PerfRecord['type'][];
+}
+
+/**
+ * Writes a recording's records, one line each, in the order of the file.
+ * @throws PerfconvError when the input is no recording or cannot be read; whatever the sink throws
+ */
+export async function dump(source: RecordingSource, sink: ByteSink, options: DumpOptions, diagnostics: Diagnostics): Promise<void> {
+  const { json = false, types, ...readOptions } = options;
+  const wanted = types && new Set<string>(types);
+  const lineOf = json ? recordJson : recordText;
+  const out = new TextWriter(sink);
+  for await (const record of readRecords(source, diagnostics, readOptions)) {
+    if (wanted !== undefined && !wanted.has(record.type)) continue;
+    out.put(`${lineOf(record)}\n`);
+    if (out.isFull) await out.flush();
+  }
+  await out.flush();
+}

@@ -1,0 +1,264 @@
+import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import * as abi from '../perfdata/constants.ts';
+import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
+import { readFormatSize, readFormatValues } from '../perfdata/read-format.ts';
+import type { RecordCursor } from '../perfdata/record-cursor.ts';
+import { type RecordVisitor, walkRecords } from '../perfdata/record-walk.ts';
+import { damaged, type PerfRecord, type RecordedEvent, type RecordPlace, readRecord } from '../perfdata/records/perf-record.ts';
+import { readSample } from '../perfdata/sample.ts';
+import { readSampleId } from '../perfdata/sample-id.ts';
+import { reportSurplus } from '../perfdata/sample-layout.ts';
+import { type EventList, eventsOf } from '../session/events.ts';
+import { UserRecordReader } from '../session/user-records.ts';
+import { openZstdStream } from '../zstd/open.ts';
+import type { OpenZstdStream } from '../zstd/stream.ts';
+
+export interface ReadRecordsOptions {
+  /** Opens the decompressor of COMPRESSED records; without it perfconv's own is used. */
+  readonly openZstd?: OpenZstdStream;
+  /** Called now and then with the number of bytes read. */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+/**
+ * Reads a recording's records one after the other, as they lie in the file: all fields, 64-bit numbers as bigints. No order
+ * of time, no processes, no symbols: for those there is {@link readProfile}. A record whose fields do not fit into it comes
+ * as one of type DAMAGED; what is missing between records goes to `diagnostics`. Records inside compressed data come behind
+ * the record that holds them.
+ *
+ * ```ts
+ * for await (const record of readRecords(source, diagnostics)) if (record.type === 'COMM') console.log(record.comm);
+ * ```
+ * @throws PerfconvError when the input is no recording, its header cannot be used, or it cannot be read
+ */
+export async function* readRecords(
+  source: RecordingSource,
+  diagnostics: Diagnostics,
+  options: ReadRecordsOptions = {},
+): AsyncGenerator<PerfRecord, void, void> {
+  const header = await readHeader(source, diagnostics);
+  const visitor = new RecordCollector(header, diagnostics);
+  const turns = new Turns(() => visitor.hasRecords);
+  const { onProgress, openZstd = openZstdStream } = options;
+  const walkOptions = { ...(onProgress && { onProgress }), openZstd: turns.guardZstd(openZstd) };
+  const walk = walkRecords(turns.guardSource(source), header, visitor, walkOptions, diagnostics).finally(() => turns.endWalk());
+  // Its failure is told below; until then nobody waits for it.
+  walk.catch(() => {});
+  try {
+    for (let isWalking = true; isWalking; ) {
+      isWalking = await turns.waitForRecords();
+      for (const record of visitor.take()) yield record;
+      turns.continueWalk();
+    }
+    await walk;
+  } finally {
+    turns.stopWalk();
+  }
+}
+
+/** Records that tell of the events; in pipe mode nothing else does. */
+const TELLING_TYPES: ReadonlySet<number> = new Set([
+  abi.PERF_RECORD_HEADER_ATTR,
+  abi.PERF_RECORD_HEADER_EVENT_TYPE,
+  abi.PERF_RECORD_EVENT_UPDATE,
+  abi.PERF_RECORD_HEADER_FEATURE,
+]);
+
+/** Offset of what `read()` gave in PERF_RECORD_READ: pid and tid stand before it. */
+const READ_VALUES = RECORD_HEADER_BYTES + 8;
+
+/** The bits of read_format that tell how values lie. */
+const KNOWN_READ_FORMAT =
+  abi.PERF_FORMAT_TOTAL_TIME_ENABLED | abi.PERF_FORMAT_TOTAL_TIME_RUNNING | abi.PERF_FORMAT_ID | abi.PERF_FORMAT_GROUP | abi.PERF_FORMAT_LOST;
+
+/** Makes plain values of the records that a walk finds. */
+class RecordCollector implements RecordVisitor {
+  readonly #events: EventList;
+  readonly #userRecords: UserRecordReader;
+  readonly #diagnostics: Diagnostics;
+  readonly #recordedEvents: RecordedEvent[] = [];
+  readonly #readFormats = new Set<number>();
+  /** How many of the events are among `#readFormats`. */
+  #eventsSeen = 0;
+  #records: PerfRecord[] = [];
+
+  constructor(header: RecordingHeader, diagnostics: Diagnostics) {
+    this.#diagnostics = diagnostics;
+    this.#events = eventsOf(header);
+    this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
+  }
+
+  get hasRecords(): boolean {
+    return this.#records.length > 0;
+  }
+
+  /** The records found since the last call. */
+  take(): readonly PerfRecord[] {
+    const records = this.#records;
+    this.#records = [];
+    return records;
+  }
+
+  visit(cursor: RecordCursor): void {
+    const { view, offset: at, size, type, misc, fileOffset } = cursor;
+    const place = { view, at, size, type, misc, fileOffset };
+    const record = type === abi.PERF_RECORD_SAMPLE ? this.#readSample(place) : this.#readOther(place);
+    if (record.type === 'DAMAGED') this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record.problem}`, fileOffset);
+    else if (TELLING_TYPES.has(type)) this.#userRecords.read(cursor);
+    else if (record.type === 'SIMPLEPERF' && record.content.type === 'eventId') this.#events.addIds(record.content.ids);
+    this.#records.push(record);
+  }
+
+  visitTracingData(): void {}
+
+  #readSample(place: RecordPlace): PerfRecord {
+    const { view, at, size, misc, fileOffset } = place;
+    const index = this.#events.findForSample(view, at + RECORD_HEADER_BYTES, at + size);
+    if (index < 0) return damaged(place, this.#events.events.length === 0 ? 'it comes before any event attr' : 'its id belongs to no event');
+    const sample = readSample(view, at, at + size, this.#events.events[index].layout, misc);
+    if (typeof sample === 'string') return damaged(place, sample);
+    if (sample.surplusBytes !== undefined) reportSurplus(this.#diagnostics, sample.surplusBytes, fileOffset);
+    return { type: 'SAMPLE', offset: fileOffset, size, misc, event: this.#eventAt(index), ...sample };
+  }
+
+  #readOther(place: RecordPlace): PerfRecord {
+    const { view, at, size, type } = place;
+    if (type >= abi.PERF_RECORD_USER_TYPE_START) return readRecord(place, 0, 0);
+    const end = at + size;
+    const trailer = this.#events.trailerOf(view, at + RECORD_HEADER_BYTES, end);
+    if (trailer === undefined || trailer.sizeBytes === 0) return readRecord(place, 0, this.#readFormatOf(place, end, undefined));
+    if (at + RECORD_HEADER_BYTES + trailer.sizeBytes > end) return readRecord(place, trailer.sizeBytes, 0);
+    const sampleId = readSampleId(view, end, trailer);
+    return readRecord(place, trailer.sizeBytes, this.#readFormatOf(place, end - trailer.sizeBytes, sampleId.id), sampleId);
+  }
+
+  /**
+   * The read_format that a READ is written in; 0 for all other records. It is that of the event with this id; where there is
+   * no id, of the first one whose values would fill the record, and best of one whose id stands in them.
+   * @param end just behind the record's own fields
+   */
+  #readFormatOf({ view, at, type }: RecordPlace, end: number, id: bigint | undefined): number {
+    if (type !== abi.PERF_RECORD_READ) return 0;
+    const { events } = this.#events;
+    const known = id === undefined ? -1 : this.#events.findById(Number(id));
+    if (known >= 0) return events[known]?.attr.readFormat ?? 0;
+    const start = at + READ_VALUES;
+    if (start + 8 > end) return 0;
+    const fitting = [...this.#distinctReadFormats()].filter((readFormat) => start + readFormatSize(readFormat, view, start) === end);
+    const isOwn = (readFormat: number): boolean => {
+      const own = readFormatValues(readFormat, view, start).values[0]?.id;
+      const event = own === undefined ? undefined : events[this.#events.findById(Number(own))];
+      return event !== undefined && (event.attr.readFormat & KNOWN_READ_FORMAT) === readFormat;
+    };
+    return fitting.find(isOwn) ?? fitting[0] ?? events[0]?.attr.readFormat ?? 0;
+  }
+
+  /** The events' read_formats, each once, in the order of the events: few, however many events there are. */
+  #distinctReadFormats(): ReadonlySet<number> {
+    const { events } = this.#events;
+    for (; this.#eventsSeen < events.length; this.#eventsSeen++) this.#readFormats.add(events[this.#eventsSeen].attr.readFormat & KNOWN_READ_FORMAT);
+    return this.#readFormats;
+  }
+
+  /** The same object for all samples of an event, as long as nothing new is told of it. */
+  #eventAt(index: number): RecordedEvent {
+    const { name, attr } = this.#events.events[index];
+    const known = this.#recordedEvents[index];
+    if (known?.name === name) return known;
+    const event = { index, name, attr };
+    this.#recordedEvents[index] = event;
+    return event;
+  }
+}
+
+/** At most so many bytes are read at once: plain values take up many times the room of the record they come from. */
+const READ_BYTES = 256 << 10;
+
+/** Thrown into a walk whose reader has had enough. */
+class Stopped extends Error {}
+
+/**
+ * The walk pushes records, their reader pulls them: they take turns. Before the walk reads on it waits until all that it
+ * has found was taken, so that no more is held than one read or one compressed record gives.
+ */
+class Turns {
+  readonly #hasRecords: () => boolean;
+  #isEnded = false;
+  #isStopped = false;
+  #wakeReader: (() => void) | undefined;
+  #wakeWalk: (() => void) | undefined;
+
+  constructor(hasRecords: () => boolean) {
+    this.#hasRecords = hasRecords;
+  }
+
+  /** The walk's source: reading from it waits for the walk's turn. */
+  guardSource(source: RecordingSource): RecordingSource {
+    const guard = (one: ByteSource): ByteSource => ({
+      name: one.name,
+      get sizeBytes() {
+        return one.sizeBytes;
+      },
+      readAt: async (position, target) => {
+        await this.#giveReaderItsTurn();
+        return one.readAt(position, target.subarray(0, READ_BYTES));
+      },
+      close: () => one.close(),
+    });
+    return source.parts === undefined ? guard(source) : Object.assign(guard(source), { parts: source.parts.map(guard) });
+  }
+
+  /** The walk's decompressor: the same for what it is to decompress. */
+  guardZstd(open: OpenZstdStream): OpenZstdStream {
+    return async () => {
+      const stream = await open();
+      return {
+        push: async (bytes, take) => {
+          await this.#giveReaderItsTurn();
+          return stream.push(bytes, take);
+        },
+        get isAtFrameEnd() {
+          return stream.isAtFrameEnd;
+        },
+        close: () => stream.close(),
+      };
+    };
+  }
+
+  /** @returns false when the walk has ended: what it found last can still be taken */
+  async waitForRecords(): Promise<boolean> {
+    if (!this.#isEnded && this.#wakeWalk === undefined) {
+      await new Promise<void>((resolve) => {
+        this.#wakeReader = resolve;
+      });
+    }
+    return !this.#isEnded;
+  }
+
+  continueWalk(): void {
+    this.#wakeWalk?.();
+    this.#wakeWalk = undefined;
+  }
+
+  stopWalk(): void {
+    this.#isStopped = true;
+    this.continueWalk();
+  }
+
+  endWalk(): void {
+    this.#isEnded = true;
+    this.#wakeReader?.();
+  }
+
+  async #giveReaderItsTurn(): Promise<void> {
+    if (this.#hasRecords()) {
+      await new Promise<void>((resolve) => {
+        this.#wakeWalk = resolve;
+        this.#wakeReader?.();
+      });
+    }
+    if (this.#isStopped) throw new Stopped();
+  }
+}

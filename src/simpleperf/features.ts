@@ -1,0 +1,131 @@
+import type { ByteView } from '../base/byte-view.ts';
+import { EVENT_LIMIT, type NameLimit } from '../base/name-limits.ts';
+import type { FeatureReaders, SectionReader } from '../base/section-reader.ts';
+import * as sp from './constants.ts';
+import { readFile2Feature, readFileFeature, type SimpleperfFile } from './files.ts';
+import { ProtobufReader } from './protobuf-reader.ts';
+
+/** An event as simpleperf calls it: META_INFO's `event_type_info`. */
+export interface SimpleperfEventType {
+  readonly name: string;
+  /** perf_event_attr.type and .config. */
+  readonly type: number;
+  readonly config: bigint;
+}
+
+/** A binary inside the recording. */
+export interface DebugUnwindFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
+/** What the feature sections of simpleperf alone say. */
+export interface SimpleperfSections {
+  /** META_INFO as it stands there: `simpleperf_version`, `clockid`, `app_package_name`, `trace_offcpu` … Empty without one. */
+  metaInfo: ReadonlyMap<string, string>;
+  /** The binaries of FILE or FILE2, with their symbols. */
+  readonly files: SimpleperfFile[];
+  /** Binaries that DEBUG_UNWIND_FILE holds, in its order: what was needed to unwind a stack again. */
+  readonly debugUnwindFiles: DebugUnwindFile[];
+  /** INIT_MAP: records of maps and names that were there before the first one of the data section; undefined without it. */
+  initMap: Uint8Array | undefined;
+}
+
+/** Absent where simpleperf did not write the recording, or an old one. */
+export interface SimpleperfFeatures {
+  simpleperf?: SimpleperfSections;
+}
+
+/**
+ * Source: simpleperf's record_file_format.h. The sections without a reader are known by their name only: DEBUG_UNWIND_FILE
+ * holds whole binaries, ETM_BRANCH_LIST a decoded trace.
+ */
+export const SIMPLEPERF_READERS: FeatureReaders<SimpleperfFeatures> = {
+  [sp.SP_FEATURE_FILE]: (features, section) => readFileFeature(section.view, sectionsOf(features).files),
+  [sp.SP_FEATURE_META_INFO]: (features, section) => {
+    const metaInfo = new Map<string, string>();
+    sectionsOf(features).metaInfo = metaInfo;
+    readMetaInfo(section, metaInfo);
+  },
+  [sp.SP_FEATURE_DEBUG_UNWIND]: (features, section) => readDebugUnwind(section.view, sectionsOf(features).debugUnwindFiles),
+  [sp.SP_FEATURE_FILE2]: (features, section) => readFile2Feature(section.view, sectionsOf(features).files),
+  [sp.SP_FEATURE_INIT_MAP]: (features, section) => {
+    sectionsOf(features).initMap = section.view.bytes;
+  },
+};
+
+function sectionsOf(features: SimpleperfFeatures): SimpleperfSections {
+  features.simpleperf ??= { metaInfo: new Map(), files: [], debugUnwindFiles: [], initMap: undefined };
+  return features.simpleperf;
+}
+
+/** What tells simpleperf's recordings from others, and what names their events. */
+type RecordingFeatures = SimpleperfFeatures & { readonly present: ReadonlySet<number>; readonly cmdline?: readonly string[] };
+
+/** Whether simpleperf wrote the recording: it has features of its own, or its command line says so, in recordings of before 2017. */
+export function isSimpleperfRecording(features: RecordingFeatures): boolean {
+  for (const bit of features.present) if (bit >= sp.SP_FEATURE_START) return true;
+  return /(^|[/\\])simpleperf[^/\\]*$/.test(features.cmdline?.[0] ?? '');
+}
+
+/** The key of the events' names. */
+const EVENT_TYPE_INFO = 'event_type_info';
+/** A line of it: a name, and two numbers of up to ten and twenty digits, with commas between them. */
+const EVENT_TYPE_LIMIT: NameLimit = { ...EVENT_LIMIT, kind: 'event type', bytes: EVENT_LIMIT.bytes + 32 };
+
+/** Pairs of key and value, each ended by NUL. */
+function readMetaInfo(section: SectionReader, info: Map<string, string>): void {
+  const { view } = section;
+  const { bytes } = view;
+  for (let at = 0; at < bytes.length; ) {
+    const keyEnd = bytes.indexOf(0, at);
+    const valueEnd = keyEnd < 0 ? -1 : bytes.indexOf(0, keyEnd + 1);
+    if (valueEnd < 0) throw new RangeError('text without an end');
+    const key = view.text(at, keyEnd);
+    const value = view.text(keyEnd + 1, valueEnd);
+    const lines = key === EVENT_TYPE_INFO ? value.split('\n').map((line) => section.limited(line, EVENT_TYPE_LIMIT, keyEnd + 1)) : [value];
+    info.set(key, lines.join('\n'));
+    at = valueEnd + 1;
+  }
+}
+
+/** DebugUnwindFeature of record_file.proto: files (1), each with path (1) and size (2). */
+function readDebugUnwind(section: ByteView, files: DebugUnwindFile[]): void {
+  const { bytes } = section;
+  const message = new ProtobufReader(bytes, 0, bytes.length);
+  while (message.next()) {
+    if (message.field !== 1 || !message.isBytes) continue;
+    const file = { path: '', sizeBytes: 0 };
+    const fields = new ProtobufReader(bytes, message.start, message.end);
+    while (fields.next()) {
+      if (fields.field === 1 && fields.isBytes) file.path = section.text(fields.start, fields.end);
+      else if (fields.field === 2) file.sizeBytes = fields.u64;
+    }
+    files.push(file);
+  }
+}
+
+/** perf_event_attr.type of the generic events of perf_event.h. */
+const PERF_TYPE_HARDWARE = 0;
+
+/** Generic events that simpleperf calls otherwise than perf does. */
+const GENERIC_EVENT_TYPES: readonly SimpleperfEventType[] = [
+  { name: 'cpu-cycles', type: PERF_TYPE_HARDWARE, config: 0n },
+  { name: 'branch-instructions', type: PERF_TYPE_HARDWARE, config: 4n },
+];
+
+/**
+ * The events of META_INFO's `event_type_info`: a line each, `name,type,config`. A line of another form is left out. In
+ * recordings without it, the generic events that have names of simpleperf's own; none in those that simpleperf did not write.
+ */
+export function simpleperfEventTypes(features: RecordingFeatures): readonly SimpleperfEventType[] {
+  const info = features.simpleperf?.metaInfo.get(EVENT_TYPE_INFO);
+  if (info === undefined) return isSimpleperfRecording(features) ? GENERIC_EVENT_TYPES : [];
+  const types: SimpleperfEventType[] = [];
+  for (const line of info.split('\n')) {
+    // A PMU's event may have commas in its name.
+    const match = /^(.+),(\d{1,10}),(\d{1,20})$/.exec(line);
+    if (match !== null) types.push({ name: match[1], type: Number(match[2]), config: BigInt(match[3]) });
+  }
+  return types;
+}

@@ -1,0 +1,189 @@
+import type { ByteView } from '../base/byte-view.ts';
+import { DSO_DEX_FILE, DSO_ELF_FILE, DSO_KERNEL_MODULE, DSO_UNKNOWN_FILE } from './constants.ts';
+import { ProtobufReader } from './protobuf-reader.ts';
+
+/** Symbols as columns, in the order of the file. */
+export interface SimpleperfSymbols {
+  /** First address of each, as a signed double; what it is an address of depends on the file's type. */
+  readonly starts: readonly number[];
+  /** 0 where unknown. */
+  readonly sizes: readonly number[];
+  /** Where each name lies in `names`, in bytes; UTF-8, mangled. */
+  readonly nameOffsets: readonly number[];
+  readonly nameLengths: readonly number[];
+  readonly names: Uint8Array;
+}
+
+/** A binary that samples lie in, with those of its symbols that they hit: recorded where the program ran. */
+export interface SimpleperfFile {
+  /** As MMAP records name it. */
+  readonly path: string;
+  /** DSO_*. */
+  readonly type: number;
+  /** Virtual address at which the first executable segment begins. */
+  readonly minVaddr: number;
+  /** Where that is in the file (in a module's memory, for a module); −1 where the recording does not tell. */
+  readonly offsetOfMinVaddr: number;
+  readonly symbols: SimpleperfSymbols;
+  /** Where dex files begin in a file that holds some. */
+  readonly dexFileOffsets: readonly number[];
+}
+
+/** Collects the columns of {@link SimpleperfSymbols}. */
+class SymbolList implements SimpleperfSymbols {
+  readonly starts: number[] = [];
+  readonly sizes: number[] = [];
+  readonly nameOffsets: number[] = [];
+  readonly nameLengths: number[] = [];
+  readonly names: Uint8Array;
+
+  constructor(names: Uint8Array) {
+    this.names = names;
+  }
+
+  add(start: number, size: number, nameStart: number, nameEnd: number): void {
+    if (nameEnd === nameStart) return;
+    this.starts.push(start);
+    this.sizes.push(size);
+    this.nameOffsets.push(nameStart);
+    this.nameLengths.push(nameEnd - nameStart);
+  }
+}
+
+/** u64 −1: an offset that is not known. */
+const UNKNOWN_OFFSET = 2 ** 64;
+
+/**
+ * Reads the FILE feature into `files`: structs one behind the other, each behind a u32 with its size. What was read
+ * before a damaged one stays.
+ * @throws RangeError where the section is damaged
+ */
+export function readFileFeature(view: ByteView, files: SimpleperfFile[]): void {
+  eachSized(view, (start, end) => files.push(readFileStruct(view, start, end)));
+}
+
+/**
+ * Reads the FILE2 feature, in which each struct is a protobuf message.
+ * @throws RangeError where the section is damaged
+ */
+export function readFile2Feature(view: ByteView, files: SimpleperfFile[]): void {
+  eachSized(view, (start, end) => files.push(readFileMessage(view, start, end)));
+}
+
+function eachSized(view: ByteView, read: (start: number, end: number) => void): void {
+  for (let at = 0; at < view.length; ) {
+    const start = at + 4;
+    const end = start + view.u32(at);
+    if (end > view.length) throw new RangeError('file overruns section');
+    read(start, end);
+    at = end;
+  }
+}
+
+/** Fixed bytes of a symbol and of the list of them: u64 address, u32 length, and a name's NUL. */
+const SYMBOL_MIN_BYTES = 13;
+
+/** Path, u32 type, u64 min_vaddr, u32 symbol count, symbols; dex files' offsets; u64 offset of min_vaddr, where there is one. */
+function readFileStruct(view: ByteView, start: number, end: number): SimpleperfFile {
+  let at = start;
+  const need = (bytes: number): void => {
+    if (bytes > end - at) throw new RangeError('field overruns file');
+  };
+  const nameEnd = (): number => {
+    const nul = view.bytes.indexOf(0, at);
+    if (nul < 0 || nul >= end) throw new RangeError('text without an end');
+    return nul;
+  };
+  const pathEnd = nameEnd();
+  const path = view.text(at, pathEnd);
+  at = pathEnd + 1;
+  need(16);
+  const type = view.u32(at);
+  const minVaddr = view.i64(at + 4);
+  const symbolCount = view.u32(at + 12);
+  at += 16;
+  if (type > DSO_UNKNOWN_FILE) throw new RangeError(`file type ${type}`);
+  need(symbolCount * SYMBOL_MIN_BYTES);
+  const symbols = new SymbolList(view.bytes);
+  for (let i = 0; i < symbolCount; i++) {
+    need(SYMBOL_MIN_BYTES);
+    const address = view.i64(at);
+    const size = view.u32(at + 8);
+    at += 12;
+    const symbolEnd = nameEnd();
+    symbols.add(address, size, at, symbolEnd);
+    at = symbolEnd + 1;
+  }
+  const dexFileOffsets: number[] = [];
+  if (type === DSO_DEX_FILE) {
+    need(4);
+    const count = view.u32(at);
+    at += 4;
+    need(count * 8);
+    for (let i = 0; i < count; i++, at += 8) dexFileOffsets.push(view.u64(at));
+  }
+  // Added in 2018: older recordings end before it.
+  const hasOffset = (type === DSO_ELF_FILE || type === DSO_KERNEL_MODULE) && end - at >= 8;
+  const offset = hasOffset ? view.u64(at) : UNKNOWN_OFFSET;
+  return { path, type, minVaddr, offsetOfMinVaddr: offset < UNKNOWN_OFFSET ? offset : -1, symbols, dexFileOffsets };
+}
+
+/** FileFeature of record_file.proto: 1 path, 2 type, 3 min_vaddr, 4 symbols, and by type 5 dex_file, 6 elf_file, 7 kernel_module. */
+function readFileMessage(view: ByteView, start: number, end: number): SimpleperfFile {
+  const { bytes } = view;
+  let path = '';
+  let type = 0;
+  let minVaddr = 0;
+  let offset = UNKNOWN_OFFSET;
+  const symbols = new SymbolList(bytes);
+  const dexFileOffsets: number[] = [];
+  const message = new ProtobufReader(bytes, start, end);
+  while (message.next()) {
+    switch (message.field) {
+      case 1:
+        if (message.isBytes) path = view.text(message.start, message.end);
+        break;
+      case 2:
+        type = message.u64;
+        break;
+      case 3:
+        minVaddr = message.i64;
+        break;
+      case 4:
+        if (message.isBytes) readSymbolMessage(bytes, message.start, message.end, symbols);
+        break;
+      case 5:
+        if (message.isBytes) for (const one of numbersOf(bytes, message.start, message.end)) dexFileOffsets.push(one);
+        break;
+      case 6:
+      case 7:
+        // proto3 leaves a zero out.
+        if (message.isBytes) offset = numbersOf(bytes, message.start, message.end).at(-1) ?? 0;
+        break;
+    }
+  }
+  return { path, type, minVaddr, offsetOfMinVaddr: offset < UNKNOWN_OFFSET ? offset : -1, symbols, dexFileOffsets };
+}
+
+/** Symbol: 1 vaddr, 2 len, 3 name. */
+function readSymbolMessage(bytes: Uint8Array, start: number, end: number, symbols: SymbolList): void {
+  const message = new ProtobufReader(bytes, start, end);
+  let address = 0;
+  let size = 0;
+  let nameStart = 0;
+  let nameEnd = 0;
+  while (message.next()) {
+    if (message.field === 1) address = message.i64;
+    else if (message.field === 2) size = message.lo;
+    else if (message.field === 3 && message.isBytes) [nameStart, nameEnd] = [message.start, message.end];
+  }
+  symbols.add(address, size, nameStart, nameEnd);
+}
+
+/** The numbers of a message's field 1, the only one that these messages have. */
+function numbersOf(bytes: Uint8Array, start: number, end: number): number[] {
+  const message = new ProtobufReader(bytes, start, end);
+  const numbers: number[] = [];
+  while (message.next()) if (message.field === 1) for (const one of message.numbers()) numbers.push(one);
+  return numbers;
+}

@@ -1,0 +1,204 @@
+import { ascendingOrder } from '../base/ascending-order.ts';
+import { grown } from '../base/growable.ts';
+import { lastSymbolSize } from './last-symbol.ts';
+import { SymbolTable } from './symbol-table.ts';
+
+/** How strongly an alias claims an address: perf takes a non-weak name first, then a global one. */
+export type SymbolRank = 0 | 1 | 2;
+export const RANK_WEAK: SymbolRank = 0;
+export const RANK_LOCAL: SymbolRank = 1;
+export const RANK_GLOBAL: SymbolRank = 2;
+
+const UNDERSCORE = 0x5f;
+/** What mangled names of Java (`Ljava/lang/Object;`) and OCaml (`camlList__`) begin with: L and c. Others have an underscore. */
+const JAVA_START = 0x4c;
+const OCAML_START = 0x63;
+/** C and D. */
+const CONSTRUCTOR = 0x43;
+const DESTRUCTOR = 0x44;
+/** Among how many names of one address is chosen by what they look like demangled; Node's binary has up to 130. Where there are more, as after identical code folding, the first are looked at. */
+const MAX_ALIASES = 256;
+
+/**
+ * Collects symbols in the order of their file and makes a {@link SymbolTable} of them: of each address the name that perf would choose.
+ *
+ * Observed: perf 6.1 first gives each symbol of size 0 an end, the start of the next symbol in (address, file) order
+ * if that differs from its own, and only then chooses among the names of one address: the one with a size,
+ * the non-weak, the global, the one with fewer leading underscores, the longer, the earlier in the file; the last three of them
+ * of names demangled, if it shows them so: that is left to the table, of which few names are asked for. Which of two
+ * symbols perf finds where they overlap with different starts follows from the shape of its tree, and is not repeated here.
+ * A label without a size inside a function that has one is a place in that function (V8's builtins are full of them).
+ */
+export class SymbolTableBuilder {
+  #starts: Float64Array;
+  #sizes: Float64Array;
+  #nameOffsets: Uint32Array;
+  #nameLengths: Uint32Array;
+  #ranks: Uint8Array;
+  #count = 0;
+  /** Ascending. */
+  #unsizedEnds: Float64Array = new Float64Array();
+
+  /** `capacity`: symbols to make room for at first; never taken from an unchecked count. */
+  constructor(capacity = 1024) {
+    this.#starts = new Float64Array(capacity);
+    this.#sizes = new Float64Array(capacity);
+    this.#nameOffsets = new Uint32Array(capacity);
+    this.#nameLengths = new Uint32Array(capacity);
+    this.#ranks = new Uint8Array(capacity);
+  }
+
+  /** Number of symbols added. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds a symbol. `sizeBytes` 0 means unknown; the name's place is in the bytes later given to {@link build}. */
+  add(start: number, sizeBytes: number, nameOffset: number, nameLength: number, rank: SymbolRank): void {
+    const index = this.#count++;
+    if (index === this.#starts.length) {
+      this.#starts = grown(this.#starts, index + 1);
+      this.#sizes = grown(this.#sizes, index + 1);
+      this.#nameOffsets = grown(this.#nameOffsets, index + 1);
+      this.#nameLengths = grown(this.#nameLengths, index + 1);
+      this.#ranks = grown(this.#ranks, index + 1);
+    }
+    this.#starts[index] = start;
+    this.#sizes[index] = sizeBytes;
+    this.#nameOffsets[index] = nameOffset;
+    this.#nameLengths[index] = nameLength;
+    this.#ranks[index] = rank;
+  }
+
+  /** Adds the symbols of another builder, whose names begin at `namesAt` in the bytes given to {@link build}. */
+  addAll(other: SymbolTableBuilder, namesAt: number): void {
+    for (let i = 0; i < other.#count; i++) {
+      this.add(other.#starts[i], other.#sizes[i], other.#nameOffsets[i] + namesAt, other.#nameLengths[i], other.#ranks[i] as SymbolRank);
+    }
+  }
+
+  /** Sets where symbols of unknown size end even if no other symbol starts there. @param ends ascending */
+  endUnsized(ends: Float64Array): void {
+    this.#unsizedEnds = ends;
+  }
+
+  /**
+   * The table of all symbols added so far, each moved by `shift`.
+   * @param names the bytes that hold their names
+   * @param demangles whether is chosen among demangled names; perf does not demangle those of kernels
+   */
+  build(names: Uint8Array, shift = 0, demangles = false): SymbolTable {
+    const count = this.#count;
+    const keys = this.#starts;
+    const sizes = this.#sizes;
+    const order = ascendingOrder(keys.subarray(0, count));
+    const starts = new Float64Array(count);
+    const ends = new Float64Array(count);
+    const nameOffsets = new Uint32Array(count);
+    const nameLengths = new Uint32Array(count);
+    const aliases = new Map<number, number[]>();
+    let kept = 0;
+    /** Where the farthest reaching symbol of known size ends, of those that start before. */
+    let coveredUpTo = Number.NEGATIVE_INFINITY;
+    const unsizedEnds = this.#unsizedEnds;
+    let nextEnd = 0;
+    // hot
+    for (let i = 0; i < count; ) {
+      const start = keys[order[i]];
+      let best = -1;
+      let bestSize = 0;
+      let knownSize = 0;
+      const from = i;
+      while (nextEnd < unsizedEnds.length && unsizedEnds[nextEnd] <= start) nextEnd++;
+      const unsizedRoom = nextEnd < unsizedEnds.length ? unsizedEnds[nextEnd] - start : Number.POSITIVE_INFINITY;
+      for (; i < count && keys[order[i]] === start; i++) {
+        const row = order[i];
+        const ownSize = sizes[row];
+        if (ownSize > knownSize) knownSize = ownSize;
+        const size = ownSize || Math.min(unsizedRoom, i + 1 < count ? keys[order[i + 1]] - start : lastSymbolSize(start));
+        if (best >= 0 && !this.#isBetter(row, size, best, bestSize, names)) continue;
+        best = row;
+        bestSize = size;
+      }
+      if (knownSize === 0 && start < coveredUpTo) continue;
+      coveredUpTo = Math.max(coveredUpTo, start + knownSize);
+      starts[kept] = start + shift;
+      ends[kept] = start + bestSize + shift;
+      nameOffsets[kept] = this.#nameOffsets[best];
+      nameLengths[kept] = this.#nameLengths[best];
+      if (demangles && i - from > 1) {
+        const tied = this.#tied(order, from, i, best, names);
+        if (tied !== undefined) aliases.set(kept, tied);
+      }
+      kept++;
+    }
+    return new SymbolTable({
+      starts: starts.subarray(0, kept),
+      ends: ends.subarray(0, kept),
+      nameOffsets: nameOffsets.subarray(0, kept),
+      nameLengths: nameLengths.subarray(0, kept),
+      names,
+      ...(aliases.size > 0 && { aliases }),
+    });
+  }
+
+  /**
+   * The names of one address that are as good as the best, as {@link SymbolColumns.aliases} has them; undefined where what they look like demangled
+   * makes no difference.
+   */
+  #tied(order: Uint32Array, from: number, end: number, best: number, names: Uint8Array): number[] | undefined {
+    const last = Math.min(end, from + MAX_ALIASES);
+    let isMangled = false;
+    let differ = false;
+    // hot: constructors and destructors have two or three names each
+    for (let i = from; i < last; i++) {
+      if (!this.#isTied(order[i], best, i === end - 1)) continue;
+      isMangled ||= mayBeMangled(names[this.#nameOffsets[order[i]]]);
+      differ ||= order[i] !== best && !this.#areVariants(order[i], best, names);
+    }
+    if (!isMangled || !differ) return undefined;
+    const tied: number[] = [];
+    for (let i = from; i < last; i++) if (this.#isTied(order[i], best, i === end - 1)) tied.push(this.#nameOffsets[order[i]], this.#nameLengths[order[i]]);
+    return tied;
+  }
+
+  /** Whether nothing but names tells two symbols of one address apart. The last of the address has the size that it is given. */
+  #isTied(row: number, best: number, isLast: boolean): boolean {
+    return this.#ranks[row] === this.#ranks[best] && (this.#sizes[row] > 0 || isLast);
+  }
+
+  /** Whether two names differ by the number of a constructor's or destructor's kind alone, which is not shown (Itanium C++ ABI, 5.1.4.3). */
+  #areVariants(a: number, b: number, names: Uint8Array): boolean {
+    const length = this.#nameLengths[a];
+    if (length !== this.#nameLengths[b]) return false;
+    const atA = this.#nameOffsets[a];
+    const atB = this.#nameOffsets[b];
+    let differences = 0;
+    for (let i = 0; i < length; i++) {
+      if (names[atA + i] === names[atB + i]) continue;
+      const before = names[atA + i - 1];
+      if (i === 0 || ++differences > 1 || (before !== CONSTRUCTOR && before !== DESTRUCTOR)) return false;
+    }
+    return true;
+  }
+
+  #isBetter(a: number, sizeA: number, b: number, sizeB: number, names: Uint8Array): boolean {
+    if (sizeA > 0 !== sizeB > 0) return sizeA > 0;
+    if (this.#ranks[a] !== this.#ranks[b]) return this.#ranks[a] > this.#ranks[b];
+    const underscores = this.#leadingUnderscores(a, names) - this.#leadingUnderscores(b, names);
+    if (underscores !== 0) return underscores < 0;
+    return this.#nameLengths[a] > this.#nameLengths[b];
+  }
+
+  #leadingUnderscores(symbol: number, names: Uint8Array): number {
+    const from = this.#nameOffsets[symbol];
+    let count = 0;
+    while (count < this.#nameLengths[symbol] && names[from + count] === UNDERSCORE) count++;
+    return count;
+  }
+}
+
+/** @param first of a name's characters */
+function mayBeMangled(first: number): boolean {
+  return first === UNDERSCORE || first === JAVA_START || first === OCAML_START;
+}

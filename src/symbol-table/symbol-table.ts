@@ -1,0 +1,105 @@
+import { decodeText } from '../base/text.ts';
+import { AliasChoice } from './best-alias.ts';
+
+/** Names of templates come to tens of kilobytes; what is longer is cut. */
+const MAX_NAME_SIZE_BYTES = 1 << 16;
+
+/** The columns of a {@link SymbolTable}, one element per symbol, sorted by `starts`. */
+export interface SymbolColumns {
+  /** First address of each, ascending, no two the same. */
+  readonly starts: Float64Array;
+  /** First address behind each. */
+  readonly ends: Float64Array;
+  /** Where the name lies in `names`, in bytes. */
+  readonly nameOffsets: Uint32Array;
+  readonly nameLengths: Uint32Array;
+  /** The bytes that hold the names, as they lay in the file. */
+  readonly names: Uint8Array;
+  /** By index the names among which is to be chosen by what they look like demangled: pairs of offset and length, in the order of the file. */
+  readonly aliases?: ReadonlyMap<number, readonly number[]>;
+}
+
+/**
+ * The symbols of one DSO by address. Names stay undecoded bytes until one is asked for.
+ *
+ * Addresses are doubles in perf's address space of the DSO: byte offsets in the file for what user processes map, run-time
+ * addresses (signed, so negative) for the kernel.
+ */
+export class SymbolTable {
+  readonly #columns: SymbolColumns;
+  /** For each symbol the nearest one before it that ends later, or −1; undefined when no two symbols overlap. */
+  readonly #enclosing: Int32Array | undefined;
+  /** The last name that was asked for: mostly the next address is in the same function. */
+  #named = -1;
+  #lastName = '';
+  readonly #aliasChoice = new AliasChoice();
+
+  constructor(columns: SymbolColumns) {
+    this.#columns = columns;
+    this.#enclosing = enclosingSymbols(columns.ends, columns.starts);
+  }
+
+  /** Number of symbols. */
+  get size(): number {
+    return this.#columns.starts.length;
+  }
+
+  /** Index of the symbol that covers `address`, of several the one with the nearest start; −1 when none does. */
+  find(address: number): number {
+    const { starts, ends } = this.#columns;
+    let low = 0;
+    let high = starts.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (starts[middle] <= address) low = middle + 1;
+      else high = middle;
+    }
+    let index = low - 1;
+    if (this.#enclosing === undefined) return index >= 0 && address < ends[index] ? index : -1;
+    while (index >= 0 && address >= ends[index]) index = this.#enclosing[index];
+    return index;
+  }
+
+  /** First address of symbol `index`. */
+  start(index: number): number {
+    return this.#columns.starts[index];
+  }
+
+  /** First address behind symbol `index`. */
+  end(index: number): number {
+    return this.#columns.ends[index];
+  }
+
+  /** Name of symbol `index`, as it stands in the file (mangled). */
+  name(index: number): string {
+    if (index === this.#named) return this.#lastName;
+    const { nameOffsets, nameLengths, aliases } = this.#columns;
+    const tied = aliases?.get(index);
+    this.#lastName = tied === undefined ? this.#text(nameOffsets[index], nameLengths[index]) : this.#best(tied);
+    this.#named = index;
+    return this.#lastName;
+  }
+
+  #best(tied: readonly number[]): string {
+    const names: string[] = [];
+    for (let i = 0; i < tied.length; i += 2) names.push(this.#text(tied[i], tied[i + 1]));
+    return this.#aliasChoice.best(names);
+  }
+
+  #text(offset: number, length: number): string {
+    return decodeText(this.#columns.names.subarray(offset, offset + Math.min(length, MAX_NAME_SIZE_BYTES)));
+  }
+}
+
+function enclosingSymbols(ends: Float64Array, starts: Float64Array): Int32Array | undefined {
+  let overlaps = false;
+  for (let i = 1; i < ends.length && !overlaps; i++) overlaps = ends[i - 1] > starts[i];
+  if (!overlaps) return undefined;
+  const enclosing = new Int32Array(ends.length);
+  for (let i = 0; i < ends.length; i++) {
+    let outer = i - 1;
+    while (outer >= 0 && ends[outer] <= ends[i]) outer = enclosing[outer];
+    enclosing[i] = outer;
+  }
+  return enclosing;
+}

@@ -1,0 +1,47 @@
+import type { SplitRequest } from '../../dwarf/debug-info.ts';
+import { isAbsolutePath, joinSourcePath } from '../../dwarf/line-path.ts';
+import { isStoredPath } from '../search/candidates.ts';
+
+/** Where the rest of split units is looked for. */
+export interface SplitDirectories {
+  /** Where the file with the units lies on this machine, and the binary where that is another. */
+  readonly paths: readonly string[];
+  /** The binary's path on the recording machine. */
+  readonly recordedPath: string;
+  readonly symfs?: string;
+  readonly debugDirs: readonly string[];
+}
+
+/**
+ * The places that may hold a unit's `.dwo` file: where the compiler wrote it, under `symfs` first; in the binary's directory, by its
+ * whole name and without directories; under the debug directories.
+ */
+export function dwoPlaces({ dwoName, compDir }: SplitRequest, { paths, symfs, debugDirs }: SplitDirectories): string[] {
+  const written = joinSourcePath(compDir, dwoName);
+  const baseName = written.slice(written.lastIndexOf('/') + 1);
+  if (baseName === '' || baseName === '..') return [];
+  const writtenPaths = isStoredPath(written) ? [written] : [];
+  const name = joinSourcePath(dwoName);
+  const names = isAbsolutePath(name) || name.startsWith('..') ? [baseName] : [name, baseName];
+  return distinct([
+    ...writtenPaths.flatMap((path) => (symfs === undefined ? [path] : [symfs + path, path])),
+    ...paths.flatMap((path) => names.map((beside) => `${directoryOf(path)}/${beside}`)),
+    ...debugDirs.flatMap((dir) => [...writtenPaths.map((path) => dir + path), `${dir}/${baseName}`]),
+  ]);
+}
+
+/** The places that may hold a binary's package, `.dwp`: beside it, also when only its debug file was found, and under the debug directories. */
+export function dwpPlaces({ paths, recordedPath, symfs, debugDirs }: SplitDirectories): string[] {
+  const recorded = isStoredPath(recordedPath) ? [...(symfs === undefined ? [] : [symfs + recordedPath]), recordedPath] : [];
+  const files = [...paths, ...recorded, ...(recorded.length === 0 ? [] : debugDirs.map((dir) => dir + recordedPath))];
+  return distinct(files.flatMap((path) => [`${path}.dwp`, ...(path.endsWith('.debug') ? [`${path.slice(0, -'.debug'.length)}.dwp`] : [])]));
+}
+
+function distinct(places: readonly string[]): string[] {
+  return [...new Set(places)];
+}
+
+function directoryOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash < 0 ? '.' : path.slice(0, slash);
+}

@@ -1,0 +1,198 @@
+import type { ByteSource } from '../../base/byte-source.ts';
+import { BufferSource, readRange } from '../../base/byte-source.ts';
+import { PerfconvError } from '../../base/errors.ts';
+import type { SplitRequest } from '../../dwarf/debug-info.ts';
+import type { DebugSections } from '../../dwarf/debug-sections.ts';
+import { DwarfFile } from '../../dwarf/dwarf-file.ts';
+import { openDebugSections } from '../../dwarf/elf-debug-sections.ts';
+import { SplitIndex } from '../../dwarf/split-index.ts';
+import { ElfFile } from '../../elf/elf-file.ts';
+import type { SymbolSearch } from '../search/search-log.ts';
+import type { SymbolFiles } from '../symbol-files.ts';
+import { SplitNotes } from './split-notes.ts';
+import { dwoPlaces, dwpPlaces, type SplitDirectories } from './split-places.ts';
+
+/** Files up to this size are read as a whole and closed: a binary may have thousands of them. */
+const MAX_BUFFERED_SIZE_BYTES = 64 << 20;
+/** A `.dwo` file has one unit, with link-time optimisation some, and those of its types. */
+const MAX_UNITS = 1 << 16;
+/** When so many units' files are missing, and so many more for each that was found, there are no others. */
+const MAX_MISSING = 256;
+const MAX_MISSING_PER_FOUND = 16;
+/** How much of files is read again that other units had read before: each `.dwo` file is of units that stand together. */
+const MAX_REREAD_SIZE_BYTES = 32 << 20;
+/** Failures that are kept for whoever asks. */
+const MAX_PROBLEMS = 20;
+
+type SplitMachine = Pick<SymbolFiles, 'open' | 'decompress' | 'isForbidden'>;
+
+/** A `.dwo` file. */
+interface SplitFile {
+  readonly place: string;
+  readonly sections: DebugSections;
+  readonly ids: ReadonlySet<string>;
+}
+
+/** A `.dwp` file. */
+interface Package {
+  readonly place: string;
+  readonly index: SplitIndex;
+}
+
+/** Finds the other halves of split units (DWARF 5, 7.3.2; before, GNU's DebugFission), and checks their ids. */
+export class SplitUnits {
+  readonly #machine: SplitMachine;
+  readonly #dirs: SplitDirectories;
+  readonly #opened: ByteSource[] = [];
+  readonly #problems: string[] = [];
+  readonly #notes: SplitNotes;
+  #index: Promise<Package | undefined> | undefined;
+  /** The last `.dwo` file: where it holds several units, they are asked for one after the other. */
+  #last: SplitFile | undefined;
+  /** All `.dwo` files that were opened, and how much may still be read of them again. */
+  readonly #known = new Set<string>();
+  #bytesLeft = MAX_REREAD_SIZE_BYTES;
+  #foundCount = 0;
+  #missingCount = 0;
+  #firstMissing = '';
+
+  /** @param search takes note of where files were looked for */
+  constructor(machine: SplitMachine, dirs: SplitDirectories, search?: SymbolSearch) {
+    this.#machine = machine;
+    this.#dirs = dirs;
+    this.#notes = new SplitNotes(search);
+  }
+
+  /** How many units were asked for in vain, and the file that the first one named. */
+  get missing(): { readonly count: number; readonly firstName: string } {
+    return { count: this.#missingCount, firstName: this.#firstMissing };
+  }
+
+  /** Files that were found and cannot be used, and why: the first twenty. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /**
+   * Finds a unit: in the binary's package, else in the file that it names. Fits as `openSplit` of `DebugInfoOptions`.
+   * @returns sections in which the unit with that id is: of a package, the unit's parts alone, of a `.dwo` file all. undefined when no
+   * file that was found has it
+   */
+  readonly openSplit = async (request: SplitRequest): Promise<DebugSections | undefined> => {
+    const found = request.dwoId === '' ? undefined : await this.#package();
+    const packed = found?.index.unit(request.dwoId);
+    if (found !== undefined && packed !== undefined) {
+      this.#notes.packageUsed(found.place);
+      return packed;
+    }
+    const places = this.#missingCount < MAX_MISSING + MAX_MISSING_PER_FOUND * this.#foundCount ? dwoPlaces(request, this.#dirs) : [];
+    for (const place of places) {
+      const sections = await this.#unitIn(place, request.dwoId);
+      if (sections === undefined) continue;
+      this.#foundCount++;
+      this.#notes.found(place);
+      return sections;
+    }
+    this.#notes.missing(this.#notes.wantsMissing ? await this.#askWhy(places) : []);
+    if (this.#missingCount++ === 0) this.#firstMissing = request.dwoName;
+    return undefined;
+  };
+
+  /** Closes the files that are open. */
+  async close(): Promise<void> {
+    for (const source of this.#opened) await source.close();
+  }
+
+  async #askWhy(places: readonly string[]): Promise<{ place: string; isForbidden: boolean }[]> {
+    return Promise.all(places.map(async (place) => ({ place, isForbidden: await this.#isForbidden(place) })));
+  }
+
+  async #isForbidden(place: string): Promise<boolean> {
+    return (await this.#machine.isForbidden?.(place)) ?? false;
+  }
+
+  #package(): Promise<Package | undefined> {
+    this.#index ??= this.#openPackage();
+    return this.#index;
+  }
+
+  async #openPackage(): Promise<Package | undefined> {
+    for (const place of dwpPlaces(this.#dirs)) {
+      const index = await this.#reading(place, async () => {
+        const sections = await this.#open(place, false);
+        if (sections === undefined) this.#notes.packageMissing(place, await this.#isForbidden(place));
+        return sections && (await SplitIndex.read(sections));
+      });
+      if (index === undefined) continue;
+      this.#notes.package(place);
+      return { place, index };
+    }
+    return undefined;
+  }
+
+  async #unitIn(place: string, dwoId: string): Promise<DebugSections | undefined> {
+    return this.#reading(place, async () => {
+      if (this.#last?.place !== place) {
+        const sections = await this.#open(place, this.#known.has(place));
+        if (sections === undefined) return undefined;
+        this.#known.add(place);
+        this.#last = { place, sections, ids: await readIds(sections) };
+      }
+      const { sections, ids } = this.#last!;
+      // Any unit will do where the id is unknown.
+      if (ids.has(dwoId) || (dwoId === '' && ids.size > 0)) return sections;
+      this.#complain(place, 'other-build-id', `it is of another build: no unit has the id ${dwoId}`);
+      return undefined;
+    });
+  }
+
+  /** @param isAgain whether the file was read before */
+  async #open(place: string, isAgain: boolean): Promise<DebugSections | undefined> {
+    const source = await this.#machine.open(place);
+    if (source === undefined) return undefined;
+    let kept: ByteSource | undefined;
+    try {
+      const { sizeBytes } = source;
+      if (isAgain) this.#bytesLeft -= sizeBytes ?? MAX_BUFFERED_SIZE_BYTES;
+      if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'it is read over and over', { file: place });
+      kept = sizeBytes !== undefined && sizeBytes <= MAX_BUFFERED_SIZE_BYTES ? new BufferSource(await readRange(source, 0, sizeBytes), source.name) : source;
+      if (kept === source) this.#opened.push(source);
+      return await openDebugSections(await ElfFile.open(kept), this.#machine, 'dwo');
+    } finally {
+      if (kept !== source) await source.close();
+    }
+  }
+
+  /** What `read` gives; undefined, and a problem more, when it cannot read. */
+  async #reading<T>(place: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      const { message } = error;
+      this.#complain(place, 'damaged', message.startsWith(place) ? message.slice(place.length).replace(/^[: ]+/, '') : message);
+      return undefined;
+    }
+  }
+
+  #complain(place: string, outcome: 'damaged' | 'other-build-id', what: string): void {
+    if (this.#problems.length >= MAX_PROBLEMS) return;
+    this.#problems.push(`${place}: ${what}`);
+    this.#notes.useless(place, outcome, what);
+  }
+}
+
+/** The ids of a file's split units. */
+async function readIds(sections: DebugSections): Promise<ReadonlySet<string>> {
+  const file = new DwarfFile(sections);
+  const ids = new Set<string>();
+  for (let i = 0; i < MAX_UNITS; i++) {
+    const start = await file.units.start(i);
+    if (start < 0) break;
+    const header = await file.units.headerAt(start);
+    // Before DWARF 5 the id is one of the attributes.
+    const id = header.version >= 5 ? header.dwoId : (await file.headOfUnit(header)).root.dwoId;
+    if (id !== '') ids.add(id);
+  }
+  return ids;
+}

@@ -1,0 +1,242 @@
+import { ascendingOrder } from '../../base/ascending-order.ts';
+import { grown } from '../../base/growable.ts';
+import { HexNumber } from '../../base/hex-digits.ts';
+import { lastSymbolSize } from '../../symbol-table/last-symbol.ts';
+import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
+import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../../symbol-table/symbol-table-builder.ts';
+import { canonicalModuleName } from './kernel-modules.ts';
+
+const NEWLINE = 0x0a;
+const TAB = 0x09;
+const SPACE = 0x20;
+const DOLLAR = 0x24;
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+const UPPER_W = 0x57;
+const LOWER_T = 0x74;
+const LOWER_W = 0x77;
+const LOWER_CASE_BIT = 0x20;
+
+/** The types that perf takes, either case: text, weak, data, BSS. Observed: perf 6.1. */
+const KEPT_TYPES = new Set(['t', 'w', 'd', 'b'].map((letter) => letter.charCodeAt(0)));
+const LATIN1 = new TextDecoder('latin1');
+/** The kernel image among the groups of symbols. */
+const IMAGE = 0;
+
+/** The lines of a list that are kept, in its order. */
+interface KallsymsLines {
+  readonly count: number;
+  readonly starts: Float64Array;
+  readonly nameOffsets: Uint32Array;
+  readonly nameLengths: Uint32Array;
+  readonly ranks: Uint8Array;
+  /** Index into the names of groups. */
+  readonly groups: Uint32Array;
+}
+
+/** The symbols of a group, each address moved by `shift`. */
+interface MovedTable {
+  readonly shift: number;
+  readonly table: SymbolTable | undefined;
+}
+
+/**
+ * The kernel's own symbol list, `/proc/kallsyms` or a copy of it: one line per symbol, `address type name`, and for
+ * code outside the kernel image a tab and `[module]`; a module's real name, or `[bpf]`, `[__builtin__ftrace]` and the like.
+ * A `System.map` is of the same form. Addresses are run-time addresses, as signed doubles.
+ *
+ * A symbol runs to the next one in the order of addresses, whatever that belongs to; the kernel image's last one before a module's
+ * runs to the end of its page and one page more. Observed: perf 6.1.
+ */
+export class Kallsyms {
+  readonly #bytes: Uint8Array;
+  readonly #lines: KallsymsLines;
+  readonly #groupIndexes: ReadonlyMap<string, number>;
+  /** By group, the table that was asked for last. */
+  readonly #tables = new Map<number, MovedTable>();
+  #byGroup: { readonly rows: Uint32Array; readonly ends: Uint32Array } | undefined;
+  #sizes: Float64Array | undefined;
+  /** Functions whose addresses are zero: what the kernel shows to readers without privilege (kptr_restrict). They are left out. */
+  readonly hiddenCount: number;
+  /** Whether no address is shown at all. */
+  readonly isHidden: boolean;
+
+  private constructor(bytes: Uint8Array, lines: KallsymsLines, groupIndexes: ReadonlyMap<string, number>, hiddenCount: number, isHidden: boolean) {
+    this.#bytes = bytes;
+    this.#lines = lines;
+    this.#groupIndexes = groupIndexes;
+    this.hiddenCount = hiddenCount;
+    this.isHidden = isHidden;
+  }
+
+  /** Reads the whole list. `bytes` is kept. Lines that are not of the form are skipped. */
+  static parse(bytes: Uint8Array): Kallsyms {
+    const groupIndexes = new Map([['', IMAGE]]);
+    const capacity = Math.min(bytes.length >>> 5, 1 << 20) + 1;
+    let starts = new Float64Array(capacity);
+    let nameOffsets = new Uint32Array(capacity);
+    let nameLengths = new Uint32Array(capacity);
+    let ranks = new Uint8Array(capacity);
+    let groups = new Uint32Array(capacity);
+    let count = 0;
+    let module = new Uint8Array();
+    let moduleGroup = IMAGE;
+    let hasSymbols = false;
+    let isHidden = true;
+    let hiddenCount = 0;
+    const end = bytes.length;
+    const address = new HexNumber();
+    // hot
+    for (let at = 0; at < end; ) {
+      at = address.read(bytes, at);
+      const isZero = (address.hi | address.lo) === 0;
+      const type = bytes[at + 1];
+      const nameAt = at + 3;
+      const isLine = address.digits > 0 && nameAt < end && bytes[at] === SPACE && bytes[at + 2] === SPACE;
+      let nameEnd = nameAt;
+      if (isLine) while (nameEnd < end && bytes[nameEnd] > SPACE) nameEnd++;
+      let lineEnd = isLine ? nameEnd : at;
+      while (lineEnd < end && bytes[lineEnd] !== NEWLINE) lineEnd++;
+      at = lineEnd + 1;
+      if (!isLine || nameEnd === nameAt) continue;
+      hasSymbols = true;
+      if (!isZero) isHidden = false;
+      const lowerType = type | LOWER_CASE_BIT;
+      // Arm's mapping symbols start with a dollar; perf keeps none that do.
+      if (!KEPT_TYPES.has(lowerType) || bytes[nameAt] === DOLLAR) continue;
+      if (isZero) {
+        // Data may be at 0: variables that each CPU has for itself are counted from there.
+        if (lowerType === LOWER_T || lowerType === LOWER_W) hiddenCount++;
+        continue;
+      }
+
+      let group = IMAGE;
+      let open = nameEnd;
+      while (open < lineEnd && (bytes[open] === TAB || bytes[open] === SPACE)) open++;
+      if (bytes[open] === OPEN && bytes[lineEnd - 1] === CLOSE) {
+        if (!equals(bytes, open + 1, lineEnd - 1, module)) {
+          module = bytes.slice(open + 1, lineEnd - 1);
+          moduleGroup = groupOf(groupIndexes, LATIN1.decode(module));
+        }
+        group = moduleGroup;
+      }
+      if (count === starts.length) {
+        starts = grown(starts, count + 1);
+        nameOffsets = grown(nameOffsets, count + 1);
+        nameLengths = grown(nameLengths, count + 1);
+        ranks = grown(ranks, count + 1);
+        groups = grown(groups, count + 1);
+      }
+      starts[count] = address.signed;
+      nameOffsets[count] = nameAt;
+      nameLengths[count] = nameEnd - nameAt;
+      ranks[count] = type === UPPER_W ? RANK_WEAK : type & LOWER_CASE_BIT ? RANK_LOCAL : RANK_GLOBAL;
+      groups[count] = group;
+      count++;
+    }
+    return new Kallsyms(bytes, { count, starts, nameOffsets, nameLengths, ranks, groups }, groupIndexes, hiddenCount, hasSymbols && isHidden);
+  }
+
+  /** Names in the module column, without brackets. */
+  get modules(): string[] {
+    return [...this.#groupIndexes.keys()].filter((name) => name !== '');
+  }
+
+  /** The kernel image's symbols, each address moved by `shift`; undefined when there are none. */
+  kernel(shift: number): SymbolTable | undefined {
+    return this.#table('', shift);
+  }
+
+  /** The symbols whose module column says `name`, each address moved by `shift`; undefined when there are none. `-` counts as `_`. */
+  module(name: string, shift = 0): SymbolTable | undefined {
+    return this.#table(canonicalModuleName(name), shift);
+  }
+
+  /** Run-time address of the first kernel symbol called `name`, whatever its type; undefined when there is none. */
+  addressOf(name: string): number | undefined {
+    const needle = new TextEncoder().encode(name);
+    const bytes = this.#bytes;
+    let space = -1;
+    for (let from = 0; from < bytes.length; ) {
+      const newline = bytes.indexOf(NEWLINE, from);
+      const end = newline < 0 ? bytes.length : newline;
+      // The next one may be lines away, and is looked for once.
+      if (space < from) space = bytes.indexOf(SPACE, from);
+      if (space < 0) return undefined;
+      const nameAt = space + 3;
+      const nameEnd = nameAt + needle.length;
+      if (nameEnd <= end && equals(bytes, nameAt, nameEnd, needle) && (nameEnd === end || bytes[nameEnd] <= SPACE)) return addressAt(bytes, from);
+      from = end + 1;
+    }
+    return undefined;
+  }
+
+  #table(name: string, shift: number): SymbolTable | undefined {
+    const group = this.#groupIndexes.get(name);
+    if (group === undefined) return undefined;
+    let moved = this.#tables.get(group);
+    if (moved?.shift !== shift) {
+      this.#byGroup ??= rowsByGroup(this.#lines, this.#groupIndexes.size);
+      this.#sizes ??= sizesOf(this.#lines);
+      const { rows, ends } = this.#byGroup;
+      moved = { shift, table: this.#build(rows.subarray(group === 0 ? 0 : ends[group - 1], ends[group]), this.#sizes, shift) };
+      this.#tables.set(group, moved);
+    }
+    return moved.table;
+  }
+
+  #build(rows: Uint32Array, sizes: Float64Array, shift: number): SymbolTable | undefined {
+    if (rows.length === 0) return undefined;
+    const { starts, nameOffsets, nameLengths, ranks } = this.#lines;
+    const builder = new SymbolTableBuilder(rows.length);
+    for (const row of rows) builder.add(starts[row], sizes[row], nameOffsets[row], nameLengths[row], ranks[row] as SymbolRank);
+    return builder.build(this.#bytes, shift);
+  }
+}
+
+/** Rows of all groups one after the other, each group's in the order of the list, and where each group's end. */
+function rowsByGroup({ count, groups }: KallsymsLines, groupCount: number): { rows: Uint32Array; ends: Uint32Array } {
+  const ends = new Uint32Array(groupCount);
+  for (let row = 0; row < count; row++) ends[groups[row]]++;
+  for (let group = 1; group < groupCount; group++) ends[group] += ends[group - 1];
+  const rows = new Uint32Array(count);
+  const free = ends.slice();
+  for (let row = count - 1; row >= 0; row--) rows[--free[groups[row]]] = row;
+  return { rows, ends };
+}
+
+/** How far each symbol reaches, which only the whole list tells; 0 for one that shares its address with the next, and for the last of all. */
+function sizesOf({ count, starts, groups }: KallsymsLines): Float64Array {
+  const sizes = new Float64Array(count);
+  const order = ascendingOrder(starts.subarray(0, count));
+  for (let i = 0; i + 1 < count; i++) {
+    const [row, next] = [order[i], order[i + 1]];
+    // The lower half, where variables that each CPU has for itself are counted from 0, comes before the upper half, not behind it.
+    const isLast = starts[row] < 0 && starts[next] >= 0;
+    const isImageEnd = groups[row] === IMAGE && groups[next] !== IMAGE;
+    sizes[row] = isLast || isImageEnd ? lastSymbolSize(starts[row]) : starts[next] - starts[row];
+  }
+  return sizes;
+}
+
+function groupOf(groupIndexes: Map<string, number>, name: string): number {
+  const key = canonicalModuleName(name);
+  let group = groupIndexes.get(key);
+  if (group === undefined) {
+    group = groupIndexes.size;
+    groupIndexes.set(key, group);
+  }
+  return group;
+}
+
+function equals(bytes: Uint8Array, from: number, to: number, other: Uint8Array): boolean {
+  if (to - from !== other.length || to > bytes.length) return false;
+  for (let i = 0; i < other.length; i++) if (bytes[from + i] !== other[i]) return false;
+  return true;
+}
+
+function addressAt(bytes: Uint8Array, from: number): number {
+  const address = new HexNumber();
+  address.read(bytes, from);
+  return address.signed;
+}

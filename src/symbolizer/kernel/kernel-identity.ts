@@ -1,0 +1,63 @@
+import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
+
+/** The kernel that was recorded. */
+export interface RecordedKernel {
+  /** Lower-case hex; empty when unknown. */
+  readonly buildId: string;
+  /** Release as `uname -r` prints it; empty when unknown. */
+  readonly osRelease: string;
+  /** A symbol whose run-time address was recorded, `_text` or `_stext`, and that address; absent when none was. */
+  readonly referenceSymbol?: string;
+  readonly referenceAddress?: number;
+}
+
+/** The kernel that runs now. */
+export interface RunningKernel {
+  readonly osRelease: string;
+  /** Lower-case hex; empty when unknown. */
+  readonly buildId: string;
+}
+
+/** Whether two recordings, or two parts of one, were made under the same boot of the same kernel. */
+export function isSameBoot(a: RecordedKernel, b: RecordedKernel): boolean {
+  return a.buildId === b.buildId && a.osRelease === b.osRelease && a.referenceSymbol === b.referenceSymbol && a.referenceAddress === b.referenceAddress;
+}
+
+/** Whether a DSO is the image of a virtual machine's kernel, which perf names `[guest.kernel.kallsyms]` or `[guest.kernel.kallsyms.812]`. */
+export function isGuestImage(name: string): boolean {
+  return name.startsWith('[guest.kernel.kallsyms');
+}
+
+/** Whether the recording was made under the kernel that runs now. */
+export function isSameKernel(recorded: RecordedKernel, running: RunningKernel | undefined): boolean {
+  return running !== undefined && differenceOf(recorded, running) === '';
+}
+
+/**
+ * Why the running kernel is not the recorded one, in words; empty when it is. Build ids decide where both are known; a release may be
+ * of several builds, but is better than nothing.
+ */
+export function differenceOf(recorded: RecordedKernel, running: RunningKernel): string {
+  if (recorded.osRelease !== '' && recorded.osRelease !== running.osRelease)
+    return `it is Linux ${running.osRelease}, the recording is of ${recorded.osRelease}`;
+  if (isKnownBuildId(recorded.buildId) && isKnownBuildId(running.buildId)) {
+    return sameBuildId(recorded.buildId, running.buildId) ? '' : `its build id is ${running.buildId}, the recording has ${recorded.buildId}`;
+  }
+  return recorded.osRelease === '' ? 'the recording tells neither a release nor a build id that could be compared' : '';
+}
+
+/** Whether a release can be part of a path. A recording may hold anything. */
+export function isPlainRelease(osRelease: string): boolean {
+  return /^[\w.+~-]+$/.test(osRelease) && !/^\.+$/.test(osRelease);
+}
+
+/**
+ * What to add to a symbol's address in a symbol list or a vmlinux to have the recorded one: another boot of the same kernel may lie elsewhere
+ * (KASLR). 0 where the recording tells no address; undefined where there is no such symbol: it is another kernel.
+ * @param addressOf the address of a symbol there
+ */
+export function shiftOf({ referenceSymbol, referenceAddress }: RecordedKernel, addressOf: (name: string) => number | undefined): number | undefined {
+  if (referenceSymbol === undefined || referenceAddress === undefined) return 0;
+  const address = addressOf(referenceSymbol);
+  return address === undefined ? undefined : referenceAddress - address;
+}

@@ -1,0 +1,146 @@
+import { readRange } from '../../base/byte-source.ts';
+import type { Diagnostics } from '../../base/diagnostics.ts';
+import { PerfconvError } from '../../base/errors.ts';
+import { buildIdCacheFiles } from '../search/candidates.ts';
+import type { SymbolSearch } from '../search/search-log.ts';
+import type { SymbolFiles } from '../symbol-files.ts';
+import { Kallsyms } from './kallsyms.ts';
+import { differenceOf, type RecordedKernel, shiftOf } from './kernel-identity.ts';
+import { KernelModules } from './kernel-modules.ts';
+
+/** A symbol list that fits the recorded kernel. */
+export interface FittingList {
+  readonly path: string;
+  readonly kallsyms: Kallsyms;
+  /** What to add to its addresses; not 0 where it is of another boot. */
+  readonly shift: number;
+}
+
+/** Where symbol lists may lie. */
+export interface ListPlaces {
+  /** The one to use, and no other. */
+  readonly kallsyms: string | undefined;
+  /** A directory that was recorded with the samples and holds the kernel's `kallsyms`. */
+  readonly kcoreDir: string | undefined;
+  /** The list of modules to use, and no other. */
+  readonly modules: string | undefined;
+  readonly buildIdDir: string | undefined;
+}
+
+const LIVE_KALLSYMS = '/proc/kallsyms';
+/** Kernels with every symbol have lists of some 20 MB. One that comes with a recording may be anything. */
+const MAX_LIST_SIZE_BYTES = 256 << 20;
+
+/** The kernel's symbol lists: `/proc/kallsyms` and copies of it. */
+export class KernelLists {
+  readonly #files: SymbolFiles;
+  readonly #places: ListPlaces;
+  readonly #diagnostics: Diagnostics;
+  /** Each list is read once, by path. */
+  readonly #lists = new Map<string, Promise<Kallsyms | undefined>>();
+  readonly #modules = new Map<string, Promise<KernelModules | undefined>>();
+
+  constructor(files: SymbolFiles, places: ListPlaces, diagnostics: Diagnostics) {
+    this.#files = files;
+    this.#places = places;
+    this.#diagnostics = diagnostics;
+  }
+
+  /** The list that was named, or that came with the recording, if it fits. */
+  async findOwn(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
+    const { kallsyms, kcoreDir } = this.#places;
+    // The recording's own list is the right one. Its kcore is code without names and is not opened.
+    const path = kallsyms ?? (kcoreDir === undefined ? undefined : `${kcoreDir}/kallsyms`);
+    return path === undefined ? undefined : this.#fitting(path, kernel, search);
+  }
+
+  /** Where no list was named, the first other one that fits: the build-id cache's, else the running kernel's if that is the recorded one. */
+  async findOther(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
+    if (this.#places.kallsyms !== undefined) return undefined;
+    for (const path of buildIdCacheFiles(this.#places.buildIdDir, kernel.buildId, ['kallsyms'])) {
+      const cached = await this.#fitting(path, kernel, search);
+      if (cached !== undefined) return cached;
+    }
+    const running = await this.#files.runningKernel();
+    const difference = running === undefined ? 'this is no Linux' : differenceOf(kernel, running);
+    if (difference === '') return this.#fitting(LIVE_KALLSYMS, kernel, search);
+    search.note(LIVE_KALLSYMS, 'skipped', difference);
+    return undefined;
+  }
+
+  /** Where the modules lay when a list was made: `modules`, a copy of `/proc/modules`, lies beside it in recordings and in perf's cache. */
+  modulesOf(list: FittingList): Promise<KernelModules | undefined> {
+    const path = this.#places.modules ?? `${list.path.slice(0, list.path.lastIndexOf('/') + 1)}modules`;
+    let modules = this.#modules.get(path);
+    if (modules === undefined) {
+      modules = this.#readModules(path);
+      this.#modules.set(path, modules);
+    }
+    return modules;
+  }
+
+  async #readModules(path: string): Promise<KernelModules | undefined> {
+    try {
+      const bytes = await this.#readFile(path);
+      return bytes && KernelModules.parse(bytes);
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
+      return undefined;
+    }
+  }
+
+  async #fitting(path: string, kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
+    let list = this.#lists.get(path);
+    if (list === undefined) {
+      list = this.#read(path, search);
+      this.#lists.set(path, list);
+    }
+    const kallsyms = await list;
+    if (kallsyms === undefined) return undefined;
+    const shift = shiftOf(kernel, (name) => kallsyms.addressOf(name));
+    if (shift !== undefined) return { path, kallsyms, shift };
+    const why = `it has no symbol ${kernel.referenceSymbol}`;
+    search.note(path, 'other-build-id', why);
+    this.#diagnostics.add('kallsyms-mismatch', 'warning', `${path} is not of the recorded kernel: ${why}`);
+    return undefined;
+  }
+
+  /** Undefined when there is no such file or it hides its addresses. */
+  async #read(path: string, search: SymbolSearch): Promise<Kallsyms | undefined> {
+    try {
+      const bytes = await this.#readFile(path);
+      if (bytes === undefined) {
+        search.note(path, 'absent');
+        return undefined;
+      }
+      const kallsyms = Kallsyms.parse(bytes);
+      this.#reportHidden(path, kallsyms, search);
+      return kallsyms.isHidden ? undefined : kallsyms;
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      search.note(path, 'damaged', error.message);
+      this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
+      return undefined;
+    }
+  }
+
+  #reportHidden(path: string, { isHidden, hiddenCount }: Kallsyms, search: SymbolSearch): void {
+    if (!isHidden && hiddenCount === 0) return;
+    const what = isHidden ? 'shows no addresses' : `shows no addresses of ${hiddenCount} functions`;
+    this.#diagnostics.add('kallsyms-hidden', 'warning', `${path} ${what} without privilege (kptr_restrict)`);
+    if (isHidden) search.note(path, 'damaged', `it ${what} without privilege (kptr_restrict)`);
+  }
+
+  async #readFile(path: string): Promise<Uint8Array | undefined> {
+    const source = await this.#files.open(path);
+    if (source === undefined) return undefined;
+    try {
+      const sizeBytes = source.sizeBytes ?? 0;
+      if (sizeBytes > MAX_LIST_SIZE_BYTES) throw new PerfconvError('unsupported', `a symbol list of ${sizeBytes} bytes`, { file: path });
+      return await readRange(source, 0, sizeBytes);
+    } finally {
+      await source.close();
+    }
+  }
+}

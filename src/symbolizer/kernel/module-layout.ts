@@ -1,0 +1,112 @@
+import { EM_386, EM_X86_64, SHF_ALLOC, SHF_EXECINSTR } from '../../elf/elf-constants.ts';
+import type { ElfFile, ElfSection } from '../../elf/elf-file.ts';
+import { readElfSymbolsAt } from '../../elf/elf-symbols.ts';
+import { relocatableLayout } from '../../elf/relocatable-layout.ts';
+import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
+
+/** A section of code of a module. */
+interface CodeSection {
+  readonly index: number;
+  readonly section: ElfSection;
+  /** Where {@link relocatableLayout} has it, and so debug information. */
+  readonly svma: number;
+}
+
+/** A section whose run-time address is known. */
+interface PlacedSection extends CodeSection {
+  readonly start: number;
+}
+
+/** A module has a dozen sections of code; each address is looked for in all. */
+const MAX_CODE_SECTIONS = 64;
+
+/** Where the sections of a module's code lie in memory. What is not known to be anywhere is left out. */
+export class ModuleLayout {
+  readonly #elf: ElfFile;
+  readonly #placed: readonly PlacedSection[];
+
+  private constructor(elf: ElfFile, placed: readonly PlacedSection[]) {
+    this.#elf = elf;
+    this.#placed = placed;
+  }
+
+  /**
+   * The layout as the kernel makes it, see {@link relocatableLayout}; code that is needed only while the module starts is elsewhere, and one
+   * does not know where. On other machines than x86 the kernel makes room for stubs of its own: only `.text` is believed to be at the
+   * start, as perf believes. Empty for a file that is no module.
+   *
+   * @param start run-time address of the module's code: of its map, or as `/proc/modules` tells
+   * @param compatPerf as perf 6.1 has it (observed): `.text` alone
+   */
+  static ofStart(elf: ElfFile, start: number, compatPerf: boolean): ModuleLayout {
+    const code = codeSections(elf);
+    const text = code.find(({ section }) => section.name === '.text');
+    const isLaidOutPlainly = elf.machine === EM_X86_64 || elf.machine === EM_386;
+    if (compatPerf || !isLaidOutPlainly) return new ModuleLayout(elf, text === undefined ? [] : [{ ...text, start }]);
+    const kept = code.filter(({ section }) => !section.name.startsWith('.init'));
+    return new ModuleLayout(
+      elf,
+      kept.map((row) => ({ ...row, start: start + row.svma })),
+    );
+  }
+
+  /** The layout as the kernel's own symbol list tells it: each section lies where a function of it lies. */
+  static async ofList(elf: ElfFile, listed: SymbolTable): Promise<ModuleLayout> {
+    const addresses = addressesByName(listed);
+    const code = new Map(codeSections(elf).map((row) => [row.index, row]));
+    const own = await readElfSymbolsAt(elf, (value, sectionIndex) => (code.has(sectionIndex) ? sectionIndex * SECTION_STRIDE + value : Number.NaN), false);
+    const placed = new Map<number, PlacedSection>();
+    for (const [name, place] of own === undefined ? [] : addressesByName(own)) {
+      const row = code.get(Math.floor(place / SECTION_STRIDE));
+      const address = addresses.get(name);
+      if (row === undefined || placed.has(row.index) || address === undefined || Number.isNaN(address)) continue;
+      placed.set(row.index, { ...row, start: address - (place % SECTION_STRIDE) });
+    }
+    return new ModuleLayout(elf, [...placed.values()]);
+  }
+
+  /** Whether no section's place is known. */
+  get isEmpty(): boolean {
+    return this.#placed.length === 0;
+  }
+
+  /** The file's functions at run-time addresses; undefined when there are none. */
+  readSymbols(compatPerf: boolean): Promise<SymbolTable | undefined> {
+    const placed = new Map(this.#placed.map((row) => [row.index, row]));
+    const toAddress = (value: number, sectionIndex: number): number => {
+      const row = placed.get(sectionIndex);
+      return row !== undefined && value >= 0 && value < row.section.sizeBytes ? row.start + value : Number.NaN;
+    };
+    return readElfSymbolsAt(this.#elf, toAddress, compatPerf);
+  }
+
+  /** Where debug information has the code at a run-time address; NaN when it is not known to be this module's. */
+  svmaOf(address: number): number {
+    const placed = this.#placed.find(({ start, section }) => address >= start && address < start + section.sizeBytes);
+    return placed === undefined ? Number.NaN : placed.svma + address - placed.start;
+  }
+}
+
+/** Sections and offsets in them are put into one number. No section of a module is larger. */
+const SECTION_STRIDE = 2 ** 36;
+
+function codeSections(elf: ElfFile): CodeSection[] {
+  const layout = relocatableLayout(elf);
+  if (layout === undefined) return [];
+  const rows = elf.sections.flatMap((section, index) => (isCode(section) && layout.bases[index] >= 0 ? [{ index, section, svma: layout.bases[index] }] : []));
+  return rows.slice(0, MAX_CODE_SECTIONS);
+}
+
+function isCode({ flags, sizeBytes }: ElfSection): boolean {
+  return (flags & SHF_ALLOC) !== 0 && (flags & SHF_EXECINSTR) !== 0 && sizeBytes > 0 && sizeBytes < SECTION_STRIDE;
+}
+
+/** Addresses by name; NaN for a name that several have. */
+function addressesByName(table: SymbolTable): Map<string, number> {
+  const addresses = new Map<string, number>();
+  for (let i = 0; i < table.size; i++) {
+    const name = table.name(i);
+    addresses.set(name, addresses.has(name) ? Number.NaN : table.start(i));
+  }
+  return addresses;
+}

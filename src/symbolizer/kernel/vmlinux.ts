@@ -1,0 +1,82 @@
+import { isKnownBuildId } from '../../elf/build-id.ts';
+import type { ElfFile } from '../../elf/elf-file.ts';
+import { findSymbolValue, readElfSymbolsAt } from '../../elf/elf-symbols.ts';
+import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
+import { buildIdCacheFiles, debugFilesById } from '../search/candidates.ts';
+import type { CheckedFiles } from '../search/checked-files.ts';
+import type { SymbolizerOptions } from '../symbolizer-options.ts';
+import { isPlainRelease, type RecordedKernel, shiftOf } from './kernel-identity.ts';
+
+/** The kernel's image with its symbols, as it was linked. */
+export interface Vmlinux {
+  readonly elf: ElfFile;
+  /** Run-time address minus address in the file (KASLR). */
+  readonly shift: number;
+}
+
+/** Where to look for a vmlinux. */
+export type VmlinuxPlaces = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'buildIdDir'> & {
+  /** The one to use, and no other. */
+  readonly vmlinux: string | undefined;
+};
+
+/** Variables that each CPU has for itself: their addresses are counted from 0 and mean no place in memory. */
+const PER_CPU_SECTION = '.data..percpu';
+
+/**
+ * The vmlinux of a recorded kernel: of the build id that was recorded; where that is unknown, one that lies where only the
+ * vmlinux of that release does.
+ */
+export async function findVmlinux(files: CheckedFiles, kernel: RecordedKernel, places: VmlinuxPlaces): Promise<Vmlinux | undefined> {
+  for (const path of places.vmlinux === undefined ? vmlinuxPlaces(kernel, places) : [places.vmlinux]) {
+    const elf = await files.open(path, kernel.buildId);
+    if (elf === undefined) continue;
+    const shift = kernel.referenceSymbol === undefined ? 0 : await shiftIn(elf, kernel);
+    if (shift !== undefined) return { elf, shift };
+    files.search.note(`${path} (relocation)`, 'damaged', `it has no symbol ${kernel.referenceSymbol}`);
+  }
+  return undefined;
+}
+
+/** The symbols of a vmlinux at run-time addresses; undefined when it has none. Ends of sections are no symbols. */
+export async function readVmlinuxSymbols({ elf, shift }: Vmlinux, compatPerf: boolean): Promise<SymbolTable | undefined> {
+  const bounds = elf.sections.map(({ name, addr, sizeBytes }) => (name === PER_CPU_SECTION ? undefined : { from: addr, to: addr + sizeBytes }));
+  const toAddress = (value: number, sectionIndex: number): number => {
+    const section = bounds[sectionIndex];
+    return section !== undefined && value >= section.from && value < section.to ? value + shift : Number.NaN;
+  };
+  return readElfSymbolsAt(elf, toAddress, compatPerf);
+}
+
+async function shiftIn(elf: ElfFile, kernel: RecordedKernel): Promise<number | undefined> {
+  const value = await findSymbolValue(elf, kernel.referenceSymbol ?? '');
+  return shiftOf(kernel, () => value);
+}
+
+/**
+ * The places in the order in which perf 6.1 tries them (observed), then those where distributions' debug packages have it by build id. Names
+ * that tell no release are believed only with a build id.
+ */
+function vmlinuxPlaces(kernel: RecordedKernel, { symfs, debugDirs, buildIdDir }: VmlinuxPlaces): string[] {
+  const { buildId, osRelease } = kernel;
+  const isKnown = isKnownBuildId(buildId);
+  const released = isPlainRelease(osRelease)
+    ? [
+        `/boot/vmlinux-${osRelease}`,
+        ...debugDirs.map((dir) => `${dir}/boot/vmlinux-${osRelease}`),
+        `/lib/modules/${osRelease}/build/vmlinux`,
+        `/lib/modules/${osRelease}/vmlinux`,
+        ...debugDirs.map((dir) => `${dir}/lib/modules/${osRelease}/vmlinux`),
+        ...debugDirs.map((dir) => `${dir}/usr/lib/modules/${osRelease}/vmlinux`),
+        ...debugDirs.map((dir) => `${dir}/boot/vmlinux-${osRelease}.debug`),
+      ]
+    : [];
+  const paths = [...(isKnown ? ['/boot/vmlinux'] : []), ...released, ...debugFilesById(debugDirs, buildId)];
+  return [
+    ...buildIdCacheFiles(buildIdDir, buildId, ['elf', 'vmlinux', 'debug', '']),
+    ...(symfs === undefined ? [] : [...(isKnown ? [`${symfs}/vmlinux`] : []), ...paths.map((path) => symfs + path)]),
+    ...(isKnown ? ['vmlinux'] : []),
+    // Without a build id this machine's file of the same name is another machine's, where there is a tree of that machine's files.
+    ...(symfs === undefined || isKnown ? paths : []),
+  ];
+}

@@ -1,0 +1,214 @@
+import { isKnownBuildId } from '../../elf/build-id.ts';
+import type { SymbolizerOptions } from '../symbolizer-options.ts';
+
+/** A file as a recording knows it. */
+export interface RecordedFile {
+  /** Absolute, as on the recording machine. */
+  readonly path: string;
+  /** Lower-case hex; empty when unknown. */
+  readonly buildId: string;
+  /** A process that mapped it; −1 when unknown. */
+  readonly pid: number;
+  /** `major:minor:inode`, decimal; empty or absent when unknown. */
+  readonly fileIdentity?: string;
+  /** Where that process mapped its code, as a name in `/proc/PID/map_files`; empty when unknown. */
+  readonly mapFile?: string;
+}
+
+/** Where to look, as the options and this machine say. */
+export type SearchedDirectories = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'binaryDirs' | 'buildIdDir'>;
+
+/** The inode, as text, of a file of which {@link RecordedFile.fileIdentity} is known; undefined otherwise: memory that is no file's has inode 0. */
+export function inodeOf(fileIdentity: string): string | undefined {
+  return /^\d+:\d+:([1-9]\d*)$/.exec(fileIdentity)?.[1];
+}
+
+/** What the kernel puts behind the name of a file that is gone. Source: proc(5), `/proc/pid/maps`. */
+export const DELETED = ' (deleted)';
+
+/**
+ * The places that may hold the binary itself, the most trusted first: its own path, the build-id cache, `symfs` without directories
+ * (as perf also looks), pprof's directories, and the process while it lives: its root directory, which a container has for its own, then
+ * what it was started from and what it has mapped, which may be deleted. Nothing outside of `symfs` stands in for a file whose build id
+ * is not known when there is a `symfs`: it would be another machine's.
+ */
+export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
+  const { buildId, pid, mapFile = '' } = file;
+  const isKnown = isKnownBuildId(buildId);
+  const places = pathsUnderRoots(file, dirs, pathsOf(file));
+  return [
+    ...places.filter((place) => !place.startsWith('/proc/')),
+    ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', '']),
+    ...flatPlaces(file, dirs, ['']),
+    ...pprofPlaces(file, dirs),
+    ...places.filter((place) => place.startsWith('/proc/')),
+    ...(isKnown && pid > 0 ? [`/proc/${pid}/exe`, ...(mapFile === '' ? [] : [`/proc/${pid}/map_files/${mapFile}`])] : []),
+  ];
+}
+
+/**
+ * The places that may hold a separate debug file: where a debug link may point to, debug directories by build id and by path,
+ * the build-id cache, and the binary's other places. Source of the first: gdb's documentation, "Separate Debug Files".
+ *
+ * @param linked the places to which a debug link points
+ */
+export function debugFilePlaces(file: RecordedFile, linked: readonly string[], dirs: SearchedDirectories): string[] {
+  const { buildId } = file;
+  const paths = pathsOf(file);
+  return [
+    ...linked,
+    ...buildIdDebugFiles(file, dirs),
+    ...pathsUnderRoots(
+      file,
+      dirs,
+      dirs.debugDirs.flatMap((dir) => paths.flatMap((path) => [`${dir}${path}.debug`, `${dir}${path}`])),
+    ),
+    ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['debug', 'elf', '']),
+    ...pathsUnderRoots(
+      file,
+      dirs,
+      paths.map((path) => `${directoryOf(path)}/.debug/${baseName(path)}`),
+    ),
+    ...flatPlaces(file, dirs, ['', '.debug']),
+    ...pprofPlaces(file, dirs),
+  ];
+}
+
+/**
+ * The places to which a debug link points: beside the binary, in `.debug` there, under the debug directories. The binary's directory is
+ * that of its recorded path, and where it was found.
+ * @param debugLink name of the file that `.gnu_debuglink` asks for
+ * @param foundAt where the binary was found
+ */
+export function debugLinkPlaces(file: RecordedFile, debugLink: string, foundAt: string, dirs: SearchedDirectories): string[] {
+  const directory = directoryOf(withoutDeleted(file.path));
+  const beside = (at: string): string[] => [`${at}/${debugLink}`, `${at}/.debug/${debugLink}`];
+  const recorded = pathsUnderRoots(file, dirs, [...beside(directory), ...dirs.debugDirs.map((dir) => `${dir}${directory}/${debugLink}`)]);
+  return [...new Set([...recorded, ...beside(directoryOf(foundAt))])];
+}
+
+/**
+ * The places for binary and debug file in the order in which perf tries them (observed: perf 6.1): the debug link's file, the build-id cache,
+ * debug files by path and by build id, the path itself.
+ */
+export function perfPlaces(file: RecordedFile, linked: readonly string[], dirs: SearchedDirectories): string[] {
+  const { path, buildId } = file;
+  const here = { ...file, pid: -1 };
+  return [
+    ...linked,
+    ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', 'debug']),
+    ...pathsUnderRoots(
+      here,
+      dirs,
+      dirs.debugDirs.flatMap((dir) => [`${dir}${path}.debug`, `${dir}${path}`]),
+    ),
+    ...buildIdDebugFiles(here, dirs),
+    ...pathsUnderRoots(here, dirs, [path, `${directoryOf(path)}/.debug/${baseName(path)}`]),
+  ];
+}
+
+/**
+ * The paths of a build id's entries in perf's build-id cache; empty when either is unknown. In the cache of old perf versions the build id
+ * itself is a link to the file: entry ''.
+ */
+export function buildIdCacheFiles(buildIdDir: string | undefined, buildId: string, entries: readonly string[]): string[] {
+  if (buildIdDir === undefined || !isKnownBuildId(buildId)) return [];
+  return entries.map((entry) => (entry === '' ? buildIdPath(buildIdDir, buildId) : `${buildIdPath(buildIdDir, buildId)}/${entry}`));
+}
+
+/**
+ * Whether a recorded path may be looked for: it is absolute, and no file that the kernel makes up, of which some never end and some
+ * do something when they are read.
+ */
+export function isStoredPath(path: string): boolean {
+  if (!path.startsWith('/') || path.startsWith('//')) return false;
+  const names: string[] = [];
+  for (const name of path.split('/')) {
+    if (name === '..') names.pop();
+    else if (name !== '' && name !== '.') names.push(name);
+  }
+  return names.length > 0 && names[0] !== 'proc' && names[0] !== 'sys';
+}
+
+/** The separate debug files of a build id in debug directories; none where it is unknown. */
+export function debugFilesById(debugDirs: readonly string[], buildId: string): string[] {
+  return isKnownBuildId(buildId) ? debugDirs.map((dir) => `${buildIdPath(dir, buildId)}.debug`) : [];
+}
+
+/**
+ * Directories that may stand for the recording machine's root directory: `symfs`, and this machine's own, but not where there is a `symfs` and
+ * no build id is known: a file of this machine would be another one.
+ */
+export function rootsFor(buildId: string, symfs: string | undefined): string[] {
+  return [...(symfs === undefined ? [] : [symfs]), ...(symfs === undefined || isKnownBuildId(buildId) ? [''] : [])];
+}
+
+/** {@link rootsFor}, and that of the process that mapped a file. */
+function rootsOf({ buildId, pid }: RecordedFile, { symfs }: SearchedDirectories): string[] {
+  // The number may be another process's by now: only the build id tells.
+  return [...rootsFor(buildId, symfs), ...(isKnownBuildId(buildId) && pid > 0 ? [`/proc/${pid}/root`] : [])];
+}
+
+/** Places that the recorded path leads to. One that would lead out of a root directory is looked for on this machine only. */
+function pathsUnderRoots(file: RecordedFile, dirs: SearchedDirectories, places: readonly string[]): string[] {
+  if (!isStoredPath(file.path)) return [];
+  const roots = staysBelowRoot(file.path) ? rootsOf(file, dirs) : rootsOf(file, dirs).filter((root) => root === '');
+  return underRoots(roots, places);
+}
+
+function buildIdDebugFiles(file: RecordedFile, dirs: SearchedDirectories): string[] {
+  return underRoots(rootsOf(file, dirs), debugFilesById(dirs.debugDirs, file.buildId));
+}
+
+/** The file's name right under `symfs`, as perf also looks, with each of the endings. */
+function flatPlaces({ path }: RecordedFile, { symfs }: SearchedDirectories, endings: readonly string[]): string[] {
+  const name = baseName(withoutDeleted(path));
+  return symfs === undefined || name === '' || !isStoredPath(path) || !staysBelowRoot(path) ? [] : endings.map((ending) => `${symfs}/${name}${ending}`);
+}
+
+/** As `$PPROF_BINARY_PATH` is searched. Source: pprof's documentation, "Symbolization". */
+function pprofPlaces({ path, buildId }: RecordedFile, { binaryDirs = [] }: SearchedDirectories): string[] {
+  const name = baseName(withoutDeleted(path));
+  if (name === '' || !isStoredPath(path) || !staysBelowRoot(path)) return [];
+  const isKnown = isKnownBuildId(buildId);
+  return binaryDirs.flatMap((dir) => [
+    ...(isKnown ? [`${dir}/${buildId}/${name}`, `${dir}/${buildId.slice(0, 2)}/${buildId.slice(2)}.debug`] : []),
+    `${dir}${withoutDeleted(path)}`,
+    `${dir}/${name}`,
+  ]);
+}
+
+function underRoots(roots: readonly string[], places: readonly string[]): string[] {
+  return roots.flatMap((root) => places.map((place) => root + place));
+}
+
+/** Whether a path put behind a directory's name is below that directory. The kernel writes no others; a file may hold anything. */
+function staysBelowRoot(path: string): boolean {
+  return path.startsWith('/') && !path.split(/[/\\]/).includes('..');
+}
+
+/**
+ * The paths at which a file may lie: as recorded (a name may end like this, and whoever keeps a deleted file may keep it so, as perf looks for
+ * it), and without what the kernel appends to the names of deleted files, where the build id can tell whether another has come into its place.
+ */
+function pathsOf({ path, buildId }: RecordedFile): string[] {
+  return path.endsWith(DELETED) && isKnownBuildId(buildId) ? [withoutDeleted(path), path] : [path];
+}
+
+function withoutDeleted(path: string): string {
+  return path.endsWith(DELETED) ? path.slice(0, -DELETED.length) : path;
+}
+
+function directoryOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+}
+
+/** Empty where the path ends in no name of a file. */
+function baseName(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return name === '.' || name === '..' || name.includes('\\') ? '' : name;
+}
+
+function buildIdPath(dir: string, buildId: string): string {
+  return `${dir}/.build-id/${buildId.slice(0, 2)}/${buildId.slice(2)}`;
+}

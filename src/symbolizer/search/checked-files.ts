@@ -1,0 +1,153 @@
+import type { ByteSource } from '../../base/byte-source.ts';
+import type { Diagnostics } from '../../base/diagnostics.ts';
+import { PerfconvError } from '../../base/errors.ts';
+import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
+import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
+import { ElfFile } from '../../elf/elf-file.ts';
+import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
+import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
+import { fileCrc } from './debug-link.ts';
+import type { FileHoldings, SymbolSearch } from './search-log.ts';
+
+const CUT = 'it is cut off: its section headers lie behind its end';
+
+/** Opens files for one DSO and checks that they belong to it; notes what came of it, and closes at the end what it opened. */
+export class CheckedFiles {
+  readonly search: SymbolSearch;
+  readonly #files: SymbolFiles;
+  readonly #diagnostics: Diagnostics;
+  readonly #byPath = new Map<string, ElfFile | undefined>();
+  readonly #used: Pick<ByteSource, 'close'>[] = [];
+
+  constructor(files: SymbolFiles, search: SymbolSearch, diagnostics: Diagnostics) {
+    this.#files = files;
+    this.search = search;
+    this.#diagnostics = diagnostics;
+  }
+
+  /**
+   * The ELF file at `path` if it has that build id, or any file where `buildId` is unknown; undefined otherwise.
+   * @param crc of the whole file, as a debug link has it. It is compared only where build ids cannot tell, since that takes
+   * reading all of a file that may have gigabytes; two files with the same build id were made by the same link.
+   */
+  async open(path: string, buildId: string, crc?: number): Promise<ElfFile | undefined> {
+    if (this.#byPath.has(path)) return this.#byPath.get(path);
+    const source = await this.#files.open(path);
+    if (source === undefined) this.search.note(path, (await this.#files.isForbidden?.(path)) ? 'forbidden' : 'absent');
+    const elf = await this.check(source, buildId, crc);
+    this.#byPath.set(path, elf);
+    return elf;
+  }
+
+  /** {@link open} for a source that is open already. It is closed at once when it is not used, else by {@link close}. */
+  async check(source: ByteSource | undefined, buildId: string, crc?: number): Promise<ElfFile | undefined> {
+    if (source === undefined) return undefined;
+    const elf = await this.#read(source);
+    if (elf !== undefined && (await this.#belongs(elf, buildId, crc))) {
+      if (elf.isCut) this.#diagnostics.add('symbol-file-damaged', 'warning', `${source.name}: ${CUT}`);
+      this.search.note(source.name, 'fits', elf.isCut ? CUT : '', holdingsOf(elf));
+      this.keep(source);
+      return elf;
+    }
+    await source.close();
+    return undefined;
+  }
+
+  /**
+   * Asks servers for the file of a build id, if there are any to be asked.
+   * @param machine knows them
+   */
+  async fetch(machine: SymbolFiles, buildId: string, kind: DebugFileKind): Promise<ElfFile | undefined> {
+    if (machine.fetch === undefined) return undefined;
+    const { source, places } = await machine.fetch(buildId, kind);
+    for (const { place, outcome, detail } of places) {
+      if (outcome === 'failed') this.#noteFailure(place, detail);
+      else if (outcome !== 'fits') this.search.note(place, outcome, detail);
+    }
+    return this.check(source, buildId);
+  }
+
+  /** Says of a place where a file should be, and that was noted as absent, that something else is there: a directory, say. */
+  async noteOtherKind(path: string): Promise<void> {
+    if ((await this.#files.stamp?.(path)) !== undefined) this.search.correct(path, 'absent', 'damaged', 'it is no regular file');
+  }
+
+  /** Takes something over, to be closed by {@link close}. */
+  keep(opened: Pick<ByteSource, 'close'>): void {
+    this.#used.push(opened);
+  }
+
+  /** Notes that what lies at a place cannot be read. */
+  noteDamage(place: string, { message }: PerfconvError): void {
+    const isNamed = message.startsWith(place);
+    this.search.note(place, 'damaged', isNamed ? message.slice(place.length).replace(/^[: ]+/, '') : message);
+    this.#diagnostics.add('symbol-file-damaged', 'warning', isNamed ? message : `${place}: ${message}`);
+  }
+
+  /** Reports that the files taken for one may be those of another that was recorded under the same path. */
+  doubtShared(path: string, { source }: ElfFile): void {
+    this.search.doubt(source.name, 'shared', 'it may be another one: several files of this path were recorded, with one build id at most');
+    this.#diagnostics.add(
+      'build-id-shared',
+      'warning',
+      `several files were recorded as ${path}, and perf noted one build id at most: its names may be those of another one; perf record --buildid-mmap tells them apart`,
+    );
+  }
+
+  /**
+   * Reports that a file that is believed by its path was made anew since it was recorded.
+   * @param why in words: `it has another inode`
+   */
+  doubtChanged({ source }: ElfFile, why: string): void {
+    this.search.doubt(source.name, 'changed', `it may be another file, for no build id was recorded, and ${why}`);
+    this.#diagnostics.add('file-changed', 'warning', `${source.name} may not be the file that was recorded: no build id was recorded, and ${why}`);
+  }
+
+  #noteFailure(url: string, reason: string): void {
+    this.search.note(url, 'failed', reason);
+    this.#diagnostics.add('debuginfod-failed', 'warning', `${url}: ${reason}`);
+  }
+
+  /** Closes all files. */
+  async close(): Promise<void> {
+    for (const source of this.#used) await source.close();
+  }
+
+  async #belongs(elf: ElfFile, buildId: string, crc: number | undefined): Promise<boolean> {
+    const { source } = elf;
+    const own = await elf.buildId();
+    const isKnown = isKnownBuildId(buildId);
+    if (isKnown && own !== undefined && sameBuildId(own, buildId)) return true;
+    if (crc !== undefined && (own === undefined || !isKnown)) {
+      if ((await fileCrc(source)) === crc) return true;
+      this.search.note(source.name, 'other-crc', 'its CRC is not the one in .gnu_debuglink');
+      this.#diagnostics.add('debug-link-mismatch', 'warning', `${source.name} is not the debug file that .gnu_debuglink asks for: its CRC is another`);
+      return false;
+    }
+    // A file without an id may be anything that was put in the place of the recorded one.
+    if (!isKnown) return true;
+    const what = own === undefined ? 'it has no build id' : `its build id is ${own}`;
+    this.search.note(source.name, 'other-build-id', what);
+    this.#diagnostics.add('build-id-mismatch', 'warning', `${source.name} is not the file that was recorded: ${what}, the recording has ${buildId}`);
+    return false;
+  }
+
+  async #read(source: ByteSource): Promise<ElfFile | undefined> {
+    try {
+      return await ElfFile.open(source);
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      this.noteDamage(source.name, error);
+      return undefined;
+    }
+  }
+}
+
+function holdingsOf(elf: ElfFile): FileHoldings {
+  return {
+    code: elf.hasCode,
+    symbols: hasSymtab(elf) ? 'symtab' : hasDynsym(elf) ? 'dynsym' : 'none',
+    debugInfo: hasDebugInfo(elf),
+    isCut: elf.isCut,
+  };
+}

@@ -1,0 +1,44 @@
+import type { ByteSource } from '../../base/byte-source.ts';
+import { crc32 } from '../../base/crc32.ts';
+import type { ElfFile } from '../../elf/elf-file.ts';
+
+/** What `.gnu_debuglink` says of the separate debug file. */
+export interface DebugLink {
+  /** Its name, without a directory. */
+  readonly fileName: string;
+  /** CRC-32 of all of its bytes. */
+  readonly crc: number;
+}
+
+/** No file system has longer names; then the CRC. */
+const MAX_SECTION_SIZE_BYTES = 256 + 8;
+const PIECE_SIZE_BYTES = 1 << 20;
+
+/**
+ * Reads `.gnu_debuglink`: a name that ends with NUL, zeros up to a multiple of four, a CRC in the file's byte order.
+ * Source: gdb's documentation, "Separate Debug Files".
+ * @returns undefined when there is none, or none that names a file in a directory
+ */
+export async function readDebugLink(elf: ElfFile): Promise<DebugLink | undefined> {
+  const section = elf.section('.gnu_debuglink');
+  if (section === undefined) return undefined;
+  const view = await elf.readSection({ ...section, sizeBytes: Math.min(section.sizeBytes, MAX_SECTION_SIZE_BYTES) });
+  const nameEnd = view.bytes.indexOf(0);
+  if (nameEnd <= 0) return undefined;
+  const fileName = view.text(0, nameEnd);
+  const crcAt = Math.ceil((nameEnd + 1) / 4) * 4;
+  if (/[/\\]/.test(fileName) || fileName === '.' || fileName === '..' || crcAt + 4 > view.length) return undefined;
+  return { fileName, crc: view.u32(crcAt) };
+}
+
+/** The CRC-32 of a whole file, as a debug link has it. */
+export async function fileCrc(source: ByteSource): Promise<number> {
+  const piece = new Uint8Array(PIECE_SIZE_BYTES);
+  let crc = 0;
+  for (let position = 0; ; ) {
+    const count = await source.readAt(position, piece);
+    if (count === 0) return crc;
+    crc = crc32(piece.subarray(0, count), crc);
+    position += count;
+  }
+}

@@ -1,0 +1,60 @@
+import { readRange } from '../../base/byte-source.ts';
+import type { SymbolFiles } from '../symbol-files.ts';
+import { inodeOf } from './candidates.ts';
+
+/** The longest lists known have some 65,530 maps (`vm.max_map_count`), of at most a path's length each; what lies behind is not looked at. */
+const MAX_MAPS_SIZE_BYTES = 64 << 20;
+
+/**
+ * Where living processes show files that they have mapped, whatever has become of the files' paths: they may be deleted, replaced or in a container.
+ * Which file one is tell device and inode, which no other file has as long as it is mapped.
+ * Source: proc(5), `/proc/pid/maps`, `/proc/pid/exe`, and `/proc/pid/map_files`, which only root may open.
+ */
+export class MappedFiles {
+  readonly #machine: SymbolFiles;
+  /** By process, the first range of each file: a process's list is read once, for it may be long, and have many of the files that are looked for. */
+  readonly #ranges = new Map<number, ReadonlyMap<string, string>>();
+
+  constructor(machine: SymbolFiles) {
+    this.#machine = machine;
+  }
+
+  /**
+   * The places of a file.
+   * @param fileIdentity `major:minor:inode`, decimal, as records of its maps have it
+   * @returns none when the process is gone, or has no such map
+   */
+  async places(pid: number, fileIdentity: string): Promise<string[]> {
+    const inode = inodeOf(fileIdentity);
+    const range = pid <= 0 || inode === undefined ? undefined : (await this.#rangesOf(pid)).get(fileIdentity);
+    if (range === undefined) return [];
+    const executable = `/proc/${pid}/exe`;
+    const isExecutable = (await this.#machine.stamp?.(executable))?.inode === inode;
+    return [...(isExecutable ? [executable] : []), `/proc/${pid}/map_files/${range}`];
+  }
+
+  async #rangesOf(pid: number): Promise<ReadonlyMap<string, string>> {
+    let ranges = this.#ranges.get(pid);
+    if (ranges === undefined) {
+      ranges = await readRanges(this.#machine, pid);
+      this.#ranges.set(pid, ranges);
+    }
+    return ranges;
+  }
+}
+
+async function readRanges(machine: SymbolFiles, pid: number): Promise<ReadonlyMap<string, string>> {
+  const ranges = new Map<string, string>();
+  const maps = await machine.open(`/proc/${pid}/maps`);
+  if (maps === undefined) return ranges;
+  try {
+    const text = new TextDecoder('latin1').decode(await readRange(maps, 0, MAX_MAPS_SIZE_BYTES));
+    for (const [, range, major, minor, inode] of text.matchAll(/^([0-9a-f]+-[0-9a-f]+) \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) /gm)) {
+      const fileIdentity = `${Number.parseInt(major, 16)}:${Number.parseInt(minor, 16)}:${inode}`;
+      if (!ranges.has(fileIdentity)) ranges.set(fileIdentity, range);
+    }
+    return ranges;
+  } finally {
+    await maps.close();
+  }
+}

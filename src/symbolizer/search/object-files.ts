@@ -1,0 +1,232 @@
+import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
+import { isKnownBuildId } from '../../elf/build-id.ts';
+import type { ElfFile } from '../../elf/elf-file.ts';
+import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
+import { withCodeAt } from '../../elf/segment-offsets.ts';
+import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
+import {
+  binaryPlaces,
+  debugFilePlaces,
+  debugLinkPlaces,
+  inodeOf,
+  isStoredPath,
+  perfPlaces,
+  type RecordedFile,
+  type SearchedDirectories,
+} from './candidates.ts';
+import type { CheckedFiles } from './checked-files.ts';
+import { readDebugLink } from './debug-link.ts';
+import type { MappedFiles } from './mapped-files.ts';
+import { openMiniDebugInfo } from './mini-debug-info.ts';
+
+/** The files found for one DSO. One file may play all parts. */
+export interface ObjectFiles {
+  /** The file that was mapped: its program headers translate addresses, its PLT can be named. Else a debug file, with what is known of it. */
+  readonly runtime: ElfFile;
+  /** The file whose symbol table is used: the first with a `.symtab`, else the one that was mapped; undefined when there are none. */
+  readonly symbols: ElfFile | undefined;
+  /** Whether {@link symbols} lacks those of the binary's `.dynsym` (`.gnu_debugdata`). */
+  readonly needsDynsym: boolean;
+  /** The file with debug information; undefined when there is none or it was not asked for. */
+  readonly debugInfo: ElfFile | undefined;
+}
+
+/** What is looked for, and where. */
+export interface ObjectFileSearch extends RecordedFile {
+  /** File offset at which code was mapped first; Infinity when unknown. */
+  readonly codeStart: number;
+  /** Whether other files of the same path were recorded, so that the build id may be that of one of them. */
+  readonly sharesName: boolean;
+  readonly wantsLines: boolean;
+  /** A time at which the recording had ended, nanoseconds since 1970; absent when unknown. */
+  readonly recordedUntilNs?: bigint;
+  /** In the order in which perf 6.1 looks, and only where it looks. */
+  readonly compatPerf: boolean;
+  readonly dirs: SearchedDirectories;
+}
+
+/**
+ * Looks for the files of a DSO. Without a recorded build id the file at the recorded path is believed, and its debug files must
+ * match it; with `symfs` and no build id, this machine's own file of that path is not: it is another machine's path. What the process still
+ * has mapped is believed before either: it is the very file.
+ *
+ * The binary's own `.symtab` and debug information are taken before those of a debug file, a debug file's `.symtab` before
+ * `.gnu_debugdata`, which has less, and `.dynsym` where there is nothing else.
+ * @returns undefined when no file was found that is of any use
+ */
+export async function findObjectFiles(
+  files: CheckedFiles,
+  machine: SymbolFiles,
+  mappedFiles: MappedFiles,
+  search: ObjectFileSearch,
+): Promise<ObjectFiles | undefined> {
+  const wanted = { ...search, pid: await livingPid(machine, search.pid) };
+  if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is no path of a stored file');
+  return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, machine, mappedFiles, wanted);
+}
+
+/** −1 where the process has ended: then it has no files to show. */
+async function livingPid(machine: SymbolFiles, pid: number): Promise<number> {
+  const source = pid > 0 ? await machine.open(`/proc/${pid}/comm`) : undefined;
+  await source?.close();
+  return source === undefined ? -1 : pid;
+}
+
+async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+  const parts = new Parts(wanted.wantsLines);
+  const mapped = await openMapped(files, mappedFiles, wanted);
+  const buildId = mapped === undefined ? wanted.buildId : await checkedId('', mapped);
+  if (mapped !== undefined) parts.take(mapped);
+  let first = mapped;
+  for (const place of binaryPlaces(wanted, wanted.dirs)) {
+    if (parts.runtime !== undefined) break;
+    const elf = await files.open(place, buildId);
+    // The cache of old versions of perf has files where newer ones have directories.
+    if (elf === undefined && place.endsWith(wanted.path)) await files.noteOtherKind(place);
+    if (elf === undefined) continue;
+    first ??= elf;
+    parts.take(elf);
+    if (place === wanted.path && !isKnownBuildId(wanted.buildId)) await checkStamp(files, machine, wanted, elf);
+  }
+  const file = { ...wanted, buildId: await checkedId(buildId, first) };
+  if (!parts.isComplete) await takeDebugFiles(files, file, parts);
+  if (!parts.isComplete) await takeServed(files, machine, file, parts);
+  if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, machine, files);
+  const found = parts.finish(files, wanted.codeStart);
+  if (found !== undefined && mapped === undefined && wanted.sharesName) files.doubtShared(wanted.path, found.runtime);
+  return found;
+}
+
+/**
+ * The binary as the process that mapped it still has it, where the build id cannot tell which one that is: perf notes none of files that it
+ * cannot open or that no sample's leaf lies in, and one alone of those that have the same path in several containers.
+ */
+async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ElfFile | undefined> {
+  const { buildId, sharesName, pid, fileIdentity = '', dirs } = wanted;
+  // With `symfs` it is another machine's process.
+  if ((isKnownBuildId(buildId) && !sharesName) || dirs.symfs !== undefined) return undefined;
+  for (const place of await mappedFiles.places(pid, fileIdentity)) {
+    const elf = await files.open(place, '');
+    if (elf === undefined) continue;
+    files.search.mappedBuildId = (await elf.buildId()) ?? '';
+    return elf;
+  }
+  return undefined;
+}
+
+/**
+ * Doubts a file at the recorded path that no build id vouches for, where it was made anew since, or is another machine's: then it has another inode,
+ * or, since file systems give the numbers of removed files to new ones, a later time.
+ */
+async function checkStamp(
+  files: CheckedFiles,
+  machine: SymbolFiles,
+  { path, fileIdentity = '', recordedUntilNs }: ObjectFileSearch,
+  elf: ElfFile,
+): Promise<void> {
+  const stamp = await machine.stamp?.(path);
+  if (stamp === undefined) return;
+  const inode = inodeOf(fileIdentity);
+  if (inode !== undefined && inode !== stamp.inode) files.doubtChanged(elf, 'it has another inode than that one');
+  else if (recordedUntilNs !== undefined && stamp.modifiedNs > recordedUntilNs) files.doubtChanged(elf, 'it was changed after the recording was made');
+}
+
+async function takeDebugFiles(files: CheckedFiles, file: ObjectFileSearch, parts: Parts): Promise<void> {
+  const link = await linkOf(parts.runtime, file);
+  for (const place of debugFilePlaces(file, link.places, file.dirs)) {
+    if (parts.isComplete) return;
+    const elf = await files.open(place, file.buildId, crcAt(place, link));
+    if (elf !== undefined) parts.take(elf);
+  }
+}
+
+/** A debug link, and the places to which it points. */
+interface PlacedLink {
+  readonly crc: number;
+  readonly places: readonly string[];
+}
+
+async function linkOf(binary: ElfFile | undefined, file: ObjectFileSearch): Promise<PlacedLink> {
+  const link = binary && (await readDebugLink(binary));
+  if (binary === undefined || link === undefined) return { crc: 0, places: [] };
+  return { crc: link.crc, places: debugLinkPlaces(file, link.fileName, binary.source.name, file.dirs) };
+}
+
+/** The CRC that a file at `place` must have where no build id tells; undefined for one to which no debug link points. */
+function crcAt(place: string, { crc, places }: PlacedLink): number | undefined {
+  return places.includes(place) ? crc : undefined;
+}
+
+/** Asks servers, for what was not found on this machine only. */
+async function takeServed(files: CheckedFiles, machine: SymbolFiles, { buildId }: ObjectFileSearch, parts: Parts): Promise<void> {
+  if (!isKnownBuildId(buildId)) return;
+  const kinds: DebugFileKind[] = ['debuginfo', 'executable'];
+  for (const kind of kinds) {
+    if (kind === 'executable' ? parts.runtime !== undefined : parts.isNamed) continue;
+    const elf = await files.fetch(machine, buildId, kind);
+    if (elf !== undefined) parts.take(elf);
+  }
+}
+
+async function findAsPerf(files: CheckedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+  let mapped: ElfFile | undefined;
+  for (const place of binaryPlaces({ ...wanted, pid: -1 }, { debugDirs: [], ...(wanted.dirs.symfs !== undefined && { symfs: wanted.dirs.symfs }) })) {
+    mapped ??= await files.open(place, wanted.buildId);
+  }
+  const file = { ...wanted, buildId: await checkedId(wanted.buildId, mapped) };
+  const link = await linkOf(mapped, { ...file, pid: -1 });
+  const parts = new Parts(wanted.wantsLines);
+  for (const place of perfPlaces(file, link.places, wanted.dirs)) {
+    if (parts.isComplete) break;
+    const elf = await files.open(place, file.buildId, crcAt(place, link));
+    if (elf !== undefined) parts.take(elf);
+  }
+  return parts.finish(files, wanted.codeStart);
+}
+
+/** The build id that debug files must have. */
+async function checkedId(buildId: string, binary: ElfFile | undefined): Promise<string> {
+  return isKnownBuildId(buildId) ? buildId : ((await binary?.buildId()) ?? '');
+}
+
+/** Which file plays which part, as files are found one after the other. */
+class Parts {
+  runtime: ElfFile | undefined;
+  symbols: ElfFile | undefined;
+  debugInfo: ElfFile | undefined;
+  mini: ElfFile | undefined;
+  readonly #wantsLines: boolean;
+  #firstDebugFile: ElfFile | undefined;
+
+  constructor(wantsLines: boolean) {
+    this.#wantsLines = wantsLines;
+  }
+
+  /** Whether there is all that a debug file could have. */
+  get isNamed(): boolean {
+    return this.symbols !== undefined && (this.debugInfo !== undefined || !this.#wantsLines);
+  }
+
+  get isComplete(): boolean {
+    return this.runtime !== undefined && this.isNamed;
+  }
+
+  take(elf: ElfFile): void {
+    if (elf.hasCode) this.runtime ??= elf;
+    else this.#firstDebugFile ??= elf;
+    if (hasSymtab(elf)) this.symbols ??= elf;
+    if (this.#wantsLines && hasDebugInfo(elf)) this.debugInfo ??= elf;
+  }
+
+  finish({ search }: CheckedFiles, codeStart: number): ObjectFiles | undefined {
+    const runtime = this.runtime ?? (this.#firstDebugFile && withCodeAt(this.#firstDebugFile, codeStart));
+    if (runtime === undefined) return undefined;
+    const symbols = this.symbols ?? this.mini ?? (hasDynsym(runtime) ? runtime : undefined);
+    const { debugInfo } = this;
+    if (symbols === undefined && debugInfo === undefined) return undefined;
+    search.use(runtime.source.name, 'addresses');
+    if (symbols !== undefined) search.use(symbols.source.name, 'symbols');
+    if (debugInfo !== undefined) search.use(debugInfo.source.name, 'lines');
+    return { runtime, symbols, needsDynsym: symbols !== undefined && symbols === this.mini, debugInfo };
+  }
+}

@@ -1,0 +1,152 @@
+import { ByteView } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { parseTraceFormat, type TraceFormat } from './format.ts';
+import { type Word, wordOfHalves } from './word.ts';
+
+/** What the kernel said about its tracepoints when a recording was made. */
+export interface TracingData {
+  /** `0.6` and the like. */
+  readonly version: string;
+  readonly littleEndian: boolean;
+  /** Size of the recording machine's `long` in bytes: 4 or 8. */
+  readonly longSize: number;
+  readonly pageSize: number;
+  /** By `common_type`, which is the `config` of a tracepoint's attr. */
+  readonly formats: ReadonlyMap<number, TraceFormat>;
+  /** Strings of the kernel that payloads hold addresses of. */
+  readonly printkFormats: ReadonlyMap<Word, string>;
+  /** Names of threads by tid. */
+  readonly cmdlines: ReadonlyMap<number, string>;
+  /** What was missing, as the end of a sentence; undefined when nothing was. */
+  readonly problem: string | undefined;
+}
+
+const MAGIC = [0x17, 0x08, 0x44, 0x74, 0x72, 0x61, 0x63, 0x69, 0x6e, 0x67];
+
+/** Linux has some 2,500. */
+const MAX_FORMATS = 100_000;
+
+/**
+ * Reads the TRACING_DATA feature, or the payload of a PERF_RECORD_HEADER_TRACING_DATA: formats of tracepoints and what
+ * else their texts need. Bytes that end too early give what was there before, and {@link TracingData.problem}.
+ *
+ * Source: trace-cmd.dat(5), which perf's section is the beginning of.
+ * @throws PerfconvError `damaged` when the bytes do not begin as the section does
+ */
+export function readTracingData(bytes: Uint8Array): TracingData {
+  if (bytes.length < MAGIC.length || MAGIC.some((byte, i) => bytes[i] !== byte)) {
+    throw new PerfconvError('damaged', 'no tracing data: it does not begin with its magic', { record: 'TRACING_DATA' });
+  }
+  const versionEnd = bytes.indexOf(0, MAGIC.length);
+  if (versionEnd < 0 || versionEnd + 7 > bytes.length) throw new PerfconvError('damaged', 'tracing data ends in its header', { record: 'TRACING_DATA' });
+  const version = new ByteView(bytes, true).text(MAGIC.length, versionEnd);
+  const littleEndian = bytes[versionEnd + 1] === 0;
+  const view = new ByteView(bytes, littleEndian);
+  const longSize = bytes[versionEnd + 2] === 4 ? 4 : 8;
+  const pageSize = view.u32(versionEnd + 3);
+  const formats = new Map<number, TraceFormat>();
+  const printkFormats = new Map<Word, string>();
+  const cmdlines = new Map<number, string>();
+  let problem: string | undefined;
+  try {
+    readSections(new Sections(view, versionEnd + 7), version, formats, printkFormats, cmdlines);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    problem = error.message;
+  }
+  return { version, littleEndian, longSize, pageSize, formats, printkFormats, cmdlines, problem };
+}
+
+/** Reads the sections in their order into the maps. @throws RangeError with the end of a sentence where one does not fit */
+function readSections(
+  sections: Sections,
+  version: string,
+  formats: Map<number, TraceFormat>,
+  printkFormats: Map<Word, string>,
+  cmdlines: Map<number, string>,
+): void {
+  const add = (system: string, text: string): void => {
+    const format = parseTraceFormat(system, text);
+    if (format === undefined) return;
+    if (formats.size >= MAX_FORMATS) throw new RangeError(`it has more than ${MAX_FORMATS} formats`);
+    formats.set(format.id, format);
+  };
+  sections.expectName('header_page');
+  sections.sized(8);
+  sections.expectName('header_event');
+  sections.sized(8);
+  for (let count = sections.u32(); count > 0; count--) add('ftrace', sections.sized(8));
+  for (let systems = sections.u32(); systems > 0; systems--) {
+    const system = sections.name();
+    for (let count = sections.u32(); count > 0; count--) add(system, sections.sized(8));
+  }
+  if (sections.isAtEnd) return;
+  sections.sized(4); // kallsyms: perf writes none
+  if (sections.isAtEnd) return;
+  readPrintkFormats(sections.sized(4), printkFormats);
+  if (Number.parseFloat(version) < 0.6 || sections.isAtEnd) return;
+  for (const line of sections.sized(8).split('\n')) {
+    const match = /^(\d{1,10}) (.*)$/.exec(line);
+    if (match !== null) cmdlines.set(Number(match[1]), match[2]);
+  }
+}
+
+/** Lines of `0xffffffff82000000 : "text"`. */
+function readPrintkFormats(text: string, printkFormats: Map<Word, string>): void {
+  for (const line of text.split('\n')) {
+    const match = /^(?:0x)?([0-9a-f]{1,16})\s*:\s*"(.*)"\s*$/i.exec(line);
+    if (match === null) continue;
+    const digits = match[1].padStart(16, '0');
+    const address = wordOfHalves(Number.parseInt(digits.slice(8), 16), Number.parseInt(digits.slice(0, 8), 16));
+    printkFormats.set(address, match[2].replace(/\\n$/, '').replaceAll('\\"', '"'));
+  }
+}
+
+/** The sections one behind the other. Every read checks first that it is there. */
+class Sections {
+  readonly #view: ByteView;
+  #at: number;
+
+  constructor(view: ByteView, at: number) {
+    this.#view = view;
+    this.#at = at;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#view.length;
+  }
+
+  u32(): number {
+    this.#need(4);
+    this.#at += 4;
+    return this.#view.u32(this.#at - 4);
+  }
+
+  /** A size of 4 or 8 bytes and so many bytes of text. */
+  sized(sizeBytes: 4 | 8): string {
+    this.#need(sizeBytes);
+    const length = sizeBytes === 4 ? this.#view.u32(this.#at) : this.#view.u64(this.#at);
+    this.#at += sizeBytes;
+    this.#need(length);
+    this.#at += length;
+    return this.#view.text(this.#at - length, this.#at);
+  }
+
+  /** Text that a NUL ends. */
+  name(): string {
+    const end = this.#view.bytes.indexOf(0, this.#at);
+    if (end < 0) throw new RangeError('a name does not end');
+    const text = this.#view.text(this.#at, end);
+    this.#at = end + 1;
+    return text;
+  }
+
+  expectName(expected: string): void {
+    const name = this.name();
+    if (name !== expected) throw new RangeError(`${expected} is missing`);
+  }
+
+  #need(bytes: number): void {
+    if (bytes > this.#view.length - this.#at) throw new RangeError('it ends in the middle of a section');
+  }
+}

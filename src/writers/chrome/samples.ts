@@ -1,0 +1,155 @@
+import type { FrameTree } from '../frame-tree.ts';
+import { type JsonWriter, utf8 } from '../json-text.ts';
+import { TextCache } from '../text-cache.ts';
+import type { PlacedSamples } from './stack-timeline.ts';
+import { quotedForChrome, sampledName } from './text.ts';
+
+/**
+ * - `perfetto`: `PerfSamples` events, which Perfetto takes for the samples of a CPU profile and DevTools passes over
+ * - `devtools`: `Profile` events, from which DevTools makes its flame chart, with `(root)` and `(idle)` nodes
+ */
+export type SampledKind = 'perfetto' | 'devtools';
+
+/** A chunk's samples are handed to a function as its arguments by DevTools: 130,000 overflow its stack. */
+const CHUNK_SAMPLES = 20_000;
+const COMMA = 0x2c;
+const ROOT_ID = 1;
+const IDLE_ID = 2;
+const NAMES = { perfetto: ['PerfSamples', 'PerfSamplesChunk', 'perf'], devtools: ['Profile', 'ProfileChunk', 'disabled-by-default-v8.cpu_profiler'] } as const;
+
+/**
+ * Writes the samples of tracks as V8's sampled profiles inside of a trace: one `P` event that opens the profile, then
+ * chunks with the call tree's nodes as they are first needed, the samples and the time between them.
+ */
+export class SampledProfileWriter {
+  readonly #out: JsonWriter;
+  readonly #tree: FrameTree;
+  readonly #kind: SampledKind;
+  /** By frame: the bytes of a node behind its parent. */
+  readonly #callFrames = new TextCache((frame) => this.#callFrame(frame));
+  readonly #scriptOfFile = new Map<string, number>();
+  /** By node of the tree: its id in the current profile, when `#profileOfNode` is that profile. */
+  readonly #idOfNode: Int32Array;
+  readonly #profileOfNode: Int32Array;
+  #profile = 0;
+  #nextId = 1;
+  #wroteNode = false;
+  readonly #pending: number[] = [];
+
+  /** @param tree complete: every node that will be asked for is built */
+  constructor(out: JsonWriter, tree: FrameTree, kind: SampledKind) {
+    this.#idOfNode = new Int32Array(tree.size);
+    this.#profileOfNode = new Int32Array(tree.size);
+    this.#out = out;
+    this.#tree = tree;
+    this.#kind = kind;
+  }
+
+  /**
+   * Writes one track. Each event is preceded by a comma and a line end.
+   * @param pid and `tid` those of the track; a profile id that is unique in the file is made here
+   * @param nodeAt node of the frame tree, by position in `placed`
+   */
+  async write(pid: number, tid: number, placed: PlacedSamples, nodeAt: (position: number) => number): Promise<void> {
+    const out = this.#out;
+    const [name, chunkName, cat] = NAMES[this.#kind];
+    const id = `0x${(++this.#profile).toString(16)}`;
+    const { startUs, endUs } = placed;
+    const common = `"cat":"${cat}","id":"${id}","pid":${pid},"tid":${tid}`;
+    const first = startUs[0];
+    out.put(`,\n{"ph":"P","name":"${name}",${common},"ts":${first},"args":{"data":{"startTime":${first}}}}`);
+    this.#nextId = 1;
+
+    let position = 0;
+    let lastUs = first;
+    const isDevTools = this.#kind === 'devtools';
+    const samples: number[] = [];
+    const deltas: number[] = [];
+    while (position < startUs.length) {
+      samples.length = 0;
+      deltas.length = 0;
+      out.put(`,\n{"ph":"P","name":"${chunkName}",${common},"ts":${lastUs},"args":{"data":{"cpuProfile":{"nodes":[`);
+      this.#wroteNode = false;
+      if (isDevTools && this.#nextId === 1) this.#writeRootNodes();
+      // hot
+      while (position < startUs.length && samples.length < CHUNK_SAMPLES - 1) {
+        samples.push(this.#nodeId(nodeAt(position)));
+        deltas.push(startUs[position] - lastUs);
+        lastUs = startUs[position];
+        if (isDevTools && (position + 1 === startUs.length || startUs[position + 1] > endUs[position])) {
+          samples.push(IDLE_ID);
+          deltas.push(endUs[position] - lastUs);
+          lastUs = endUs[position];
+        }
+        position++;
+        if (out.isFull) await out.flush();
+      }
+      out.put('],"samples":[');
+      this.#numbers(samples);
+      out.put(']},"timeDeltas":[');
+      this.#numbers(deltas);
+      out.put(position === startUs.length ? `],"endTime":${endUs[position - 1]}}}}` : ']}}}');
+      if (out.isFull) await out.flush();
+    }
+  }
+
+  /** Id of a node in the current profile, which is written with its callers when it is new. */
+  #nodeId(node: number): number {
+    const pending = this.#pending;
+    let count = 0;
+    let known = node;
+    while (known >= 0 && this.#profileOfNode[known] !== this.#profile) {
+      pending[count++] = known;
+      known = this.#tree.parent(known);
+    }
+    let id = known >= 0 ? this.#idOfNode[known] : this.#kind === 'devtools' ? ROOT_ID : 0;
+    while (count > 0) {
+      const fresh = pending[--count];
+      const parent = id;
+      id = this.#nextId++;
+      this.#idOfNode[fresh] = id;
+      this.#profileOfNode[fresh] = this.#profile;
+      this.#writeNode(id, parent, fresh);
+    }
+    return id;
+  }
+
+  #writeRootNodes(): void {
+    this.#out.put(
+      `{"id":${ROOT_ID},"callFrame":{"functionName":"(root)","scriptId":0,"url":""}},{"id":${IDLE_ID},"parent":${ROOT_ID},"callFrame":{"functionName":"(idle)","scriptId":0,"url":""}}`,
+    );
+    this.#nextId = IDLE_ID + 1;
+    this.#wroteNode = true;
+  }
+
+  #writeNode(id: number, parent: number, node: number): void {
+    const out = this.#out;
+    out.put(this.#wroteNode ? ',{"id":' : '{"id":');
+    this.#wroteNode = true;
+    out.number(id);
+    if (parent > 0) {
+      out.put(',"parent":');
+      out.number(parent);
+    }
+    out.bytes(this.#callFrames.get(this.#tree.frame(node)));
+  }
+
+  #callFrame(frame: number): Uint8Array {
+    const { name, file, line } = this.#tree.frames[frame];
+    let script = this.#scriptOfFile.get(file);
+    if (script === undefined) {
+      script = this.#scriptOfFile.size + 1;
+      this.#scriptOfFile.set(file, script);
+    }
+    // Absent numbers show as `:0:0` behind the file, null ones not at all. Observed: Chromium 156.
+    const place = `"lineNumber":${line > 0 ? line - 1 : null},"columnNumber":null`;
+    return utf8(`,"callFrame":{"functionName":${quotedForChrome(sampledName(name))},"scriptId":${script},"url":${quotedForChrome(file)},${place}}}`);
+  }
+
+  #numbers(values: readonly number[]): void {
+    for (let i = 0; i < values.length; i++) {
+      if (i > 0) this.#out.char(COMMA);
+      this.#out.number(values[i]);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type { ByteSink } from '../../base/byte-sink.ts';
+import type { Profile } from '../../profile/profile.ts';
+import type { RecordingStats } from '../../stats/recording-stats.ts';
+import { writeOverviewCsv } from './overview.ts';
+import { writeProcessesCsv } from './processes.ts';
+import { writeResultsCsv } from './results.ts';
+import { writeStatCsv } from './stat.ts';
+import type { CsvTableName } from './table-names.ts';
+
+/** What readperf's tables are made of. */
+export interface CsvInput {
+  readonly profile: Profile;
+  readonly stats: RecordingStats;
+}
+
+/** One of readperf's tables. */
+export interface CsvTable {
+  readonly fileName: CsvTableName;
+  readonly write: (input: CsvInput, sink: ByteSink) => Promise<void>;
+}
+
+/** readperf's four tables: its header and columns first, in its order, then our own. */
+export const CSV_TABLES: readonly CsvTable[] = [
+  { fileName: 'stat.csv', write: ({ stats }, sink) => writeStatCsv(stats.kinds, sink) },
+  { fileName: 'overview.csv', write: ({ profile, stats }, sink) => writeOverviewCsv(stats, profile.events, sink) },
+  { fileName: 'processes.csv', write: ({ profile, stats }, sink) => writeProcessesCsv([stats.processes], profile, sink) },
+  { fileName: 'results.csv', write: ({ profile }, sink) => writeResultsCsv(profile, sink) },
+];

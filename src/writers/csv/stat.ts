@@ -1,0 +1,12 @@
+import type { ByteSink } from '../../base/byte-sink.ts';
+import { TextWriter } from '../../base/text-writer.ts';
+import type { RecordKind } from '../../stats/record-kinds.ts';
+import { quotedWhereNeeded } from './text.ts';
+
+/** Writes readperf's stat.csv: how many records of each kind the recording holds, as `perf report --stats` counts them. */
+export async function writeStatCsv(kinds: readonly RecordKind[], sink: ByteSink): Promise<void> {
+  const out = new TextWriter(sink);
+  out.put('record,count\n');
+  for (const { record, count } of kinds) out.put(`${quotedWhereNeeded(record)},${count}\n`);
+  await out.flush();
+}

@@ -1,0 +1,146 @@
+import type { ByteSink } from '../../base/byte-sink.ts';
+import type { Diagnostics } from '../../base/diagnostics.ts';
+import { PerfconvError } from '../../base/errors.ts';
+import { ExactSums } from '../../base/exact-sums.ts';
+import { StringTable } from '../../base/string-table.ts';
+import { TextWriter } from '../../base/text-writer.ts';
+import { TupleInterner } from '../../base/tuple-interner.ts';
+import { inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
+import type { Profile, ProfileTask } from '../../profile/profile.ts';
+import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
+import { isKernelCode } from '../kernel-code.ts';
+import { findMostSampledEvent } from '../most-sampled-event.ts';
+import { wholeNumber } from '../whole-number.ts';
+import { FoldedTree } from './tree.ts';
+
+export interface FoldedOptions {
+  /** Index of the event to write. Default: the one with the most samples (see {@link findMostSampledEvent}). */
+  readonly event?: number;
+  /** What a line's number adds up. Default: periods. */
+  readonly weight?: 'period' | 'samples';
+  /** Whether the recording that a stack is from becomes its root frame, to tell merged ones apart. Default: no, their totals add up. */
+  readonly byInput?: boolean;
+  /** Told which events were left out (`folded-one-event`). */
+  readonly diagnostics?: Diagnostics;
+}
+
+/**
+ * Writes folded stacks: `comm;main;…;leaf weight`, one line per distinct stack, root first. What flamegraph.pl,
+ * inferno-flamegraph and speedscope read.
+ *
+ * - One event only, as stackcollapse-perf.pl and inferno-collapse-perf do it: weights of different events do not add up.
+ * - Frames of the kernel and its modules end in `_[k]`, as with `stackcollapse-perf.pl --kernel`. Inlined functions are
+ *   frames like others. Addresses are not part of a line, so lines are unique in their text.
+ * - `;` in a name becomes `:`, a line break or tab a space, and a space of a comm `_`, as in stackcollapse-perf.pl.
+ *   Names are otherwise whole: template arguments and parameters stay.
+ * - An unresolved frame keeps address and DSO: `0x4f2c1 (libfoo.so)`; so does a function without a name. A thread without a name is
+ *   `[unknown]`. A sample without a stack is its comm alone.
+ * - Sorted by comm, then by frame from the root (by UTF-16 units), so that the same profile gives the same bytes.
+ *
+ * @throws PerfconvError `no-samples` when the event has none
+ */
+export async function writeFolded(profile: Profile, sink: ByteSink, options: FoldedOptions = {}): Promise<void> {
+  const event = options.event ?? findMostSampledEvent(profile);
+  if (profile.events[event] === undefined || profile.events[event].samples === 0) {
+    throw new PerfconvError('no-samples', 'no samples to write as folded stacks');
+  }
+  reportOtherEvents(profile, event, options.diagnostics);
+
+  const strings = new StringTable();
+  const frames = new FrameTexts(profile, strings, foldedStyle(profile));
+  const tree = new FoldedTree(profile.stacks, frames);
+  const lines = new FoldedLines(profile, event, options, strings, tree);
+  const out = new TextWriter(sink);
+  for (const line of lines) {
+    out.put(line);
+    if (out.isFull) await out.flush();
+  }
+  await out.flush();
+}
+
+function reportOtherEvents(profile: Profile, event: number, diagnostics: Diagnostics | undefined): void {
+  const others = profile.events.filter((other, index) => index !== event && other.samples > 0);
+  if (others.length === 0) return;
+  const names = others.map((other) => other.name).join(', ');
+  diagnostics?.add('folded-one-event', 'warning', `folded stacks hold one event, ${profile.events[event].name}; left out: ${names}`);
+}
+
+function foldedStyle(profile: Profile): FrameStyle {
+  const textOf = (name: string, location: number) => {
+    const text = name.replaceAll(';', ':').replace(/[\t\n\v\f\r\x85\u2028\u2029]/g, ' ');
+    return isKernelCode(profile, location) ? `${text}_[k]` : text;
+  };
+  return { functionText: textOf, behindAddress: (location) => textOf(mappingText(profile, profile.locations.mapping(location)), location) };
+}
+
+function inputOf(profile: Profile, { thread }: ProfileTask): string {
+  return inputLabel(profile, profile.processes[profile.threads[thread].process]);
+}
+
+function commText(comm: string): string {
+  return (comm || NAMELESS).replaceAll(';', ':').replace(/[\s\x85]/g, '_');
+}
+
+/** The lines of one event, added up and in order. */
+class FoldedLines {
+  readonly #strings: StringTable;
+  readonly #tree: FoldedTree;
+  /** Rows (comm as a string index, with the input before it where that was asked for; node). */
+  readonly #rows: TupleInterner;
+  readonly #weights = new ExactSums();
+
+  constructor(profile: Profile, event: number, { weight = 'period', byInput = false }: FoldedOptions, strings: StringTable, tree: FoldedTree) {
+    const { tasks, totals } = profile;
+    this.#strings = strings;
+    this.#tree = tree;
+    this.#rows = new TupleInterner(2, Math.max(16, totals.size));
+    const comms = new Uint32Array(tasks.map((task) => strings.intern(`${byInput ? `${commText(inputOf(profile, task))};` : ''}${commText(task.comm)}`)));
+    for (let total = 0; total < totals.size; total++) {
+      if (totals.event(total) !== event) continue;
+      const row = this.#rows.intern(comms[totals.task(total)], tree.nodeOf(totals.stack(total)));
+      if (weight === 'period') this.#weights.add(row, totals.period(total), totals.periodRemainder(total));
+      else this.#weights.add(row, totals.samples(total));
+    }
+  }
+
+  *[Symbol.iterator](): Generator<string> {
+    const rows = this.#rows;
+    const { ranks, byRank } = this.#rankStrings();
+    const order = this.#tree.inOrder(ranks);
+    const place = new Uint32Array(order.length);
+    order.forEach((node, index) => {
+      place[node] = index + 1;
+    });
+    // One number per row that sorts as (comm, stack) does, exact below 2^53: texts times stacks.
+    const stride = order.length + 1;
+    const keys = new Float64Array(rows.size);
+    for (let row = 0; row < rows.size; row++) {
+      const node = rows.words[row * 2 + 1] | 0;
+      keys[row] = ranks[rows.words[row * 2]] * stride + (node < 0 ? 0 : place[node]);
+    }
+    for (const key of keys.sort()) {
+      const comm = byRank[Math.floor(key / stride)];
+      const nodePlace = key % stride;
+      const node = nodePlace === 0 ? -1 : order[nodePlace - 1];
+      const row = rows.find(comm, node);
+      yield `${this.#stackText(comm, node)} ${wholeNumber(this.#weights.value(row), this.#weights.remainder(row))}\n`;
+    }
+  }
+
+  #stackText(comm: number, node: number): string {
+    let text = '';
+    for (let at = node; at >= 0; at = this.#tree.parent(at)) text = `;${this.#strings.get(this.#tree.text(at))}${text}`;
+    return this.#strings.get(comm) + text;
+  }
+
+  /** Each string's rank in the order of the texts, and the string of each rank. */
+  #rankStrings(): { ranks: Uint32Array; byRank: Uint32Array } {
+    const strings = this.#strings;
+    const byRank = Uint32Array.from({ length: strings.size }, (_, index) => index).sort((a, b) => strings.compare(a, b));
+    const ranks = new Uint32Array(strings.size);
+    byRank.forEach((index, rank) => {
+      ranks[index] = rank;
+    });
+    return { ranks, byRank };
+  }
+}

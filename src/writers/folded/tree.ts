@@ -1,0 +1,84 @@
+import { TupleInterner } from '../../base/tuple-interner.ts';
+import type { StackTable } from '../../profile/tables.ts';
+import type { FrameTexts } from '../frame-texts.ts';
+
+/**
+ * Stacks told apart by the texts of their frames alone, as a tree: stacks that differ only in addresses fall together.
+ * Node −1 is the empty stack; a parent's index is smaller than its children's.
+ */
+export class FoldedTree {
+  /** Rows (caller's node, text). */
+  readonly #nodes: TupleInterner;
+  readonly #nodeOfStack: Int32Array;
+
+  constructor(stacks: StackTable, frames: FrameTexts) {
+    this.#nodes = new TupleInterner(2, Math.max(16, stacks.size));
+    this.#nodeOfStack = new Int32Array(stacks.size);
+    for (let stack = 0; stack < stacks.size; stack++) {
+      // hot
+      const parent = stacks.parent(stack);
+      let node = parent < 0 ? -1 : this.#nodeOfStack[parent];
+      const location = stacks.location(stack);
+      for (let nth = frames.count(location) - 1; nth >= 0; nth--) node = this.#nodes.intern(node, frames.text(location, nth));
+      this.#nodeOfStack[stack] = node;
+    }
+  }
+
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  /** The node of a profile's stack; −1 for stack −1. */
+  nodeOf(stack: number): number {
+    return stack < 0 ? -1 : this.#nodeOfStack[stack];
+  }
+
+  /** The caller's node, −1 at the root. */
+  parent(node: number): number {
+    return this.#nodes.words[node * 2] | 0;
+  }
+
+  /** String index of the node's frame. */
+  text(node: number): number {
+    return this.#nodes.words[node * 2 + 1];
+  }
+
+  /**
+   * All nodes, callers before callees, and the callees of one caller by the rank of their texts.
+   * @param rank of each string index in the wanted order
+   */
+  inOrder(rank: Uint32Array): Uint32Array {
+    const size = this.size;
+    const firstChild = new Int32Array(size + 1).fill(-1);
+    const nextSibling = new Int32Array(size).fill(-1);
+    // Children pushed in falling rank end up in rising order, for all callers at once.
+    for (const node of this.#byFallingRank(rank)) {
+      const parent = this.parent(node) + 1;
+      nextSibling[node] = firstChild[parent];
+      firstChild[parent] = node;
+    }
+    const order = new Uint32Array(size);
+    let length = 0;
+    let node = firstChild[0];
+    while (node >= 0) {
+      order[length++] = node;
+      if (firstChild[node + 1] >= 0) {
+        node = firstChild[node + 1];
+        continue;
+      }
+      while (node >= 0 && nextSibling[node] < 0) node = this.parent(node);
+      if (node >= 0) node = nextSibling[node];
+    }
+    return order;
+  }
+
+  /** Counting sort: ranks are dense. */
+  #byFallingRank(rank: Uint32Array): Uint32Array {
+    const start = new Uint32Array(rank.length + 1);
+    for (let node = 0; node < this.size; node++) start[rank.length - 1 - rank[this.text(node)] + 1]++;
+    for (let slot = 0; slot < rank.length; slot++) start[slot + 1] += start[slot];
+    const sorted = new Uint32Array(this.size);
+    for (let node = 0; node < this.size; node++) sorted[start[rank.length - 1 - rank[this.text(node)]]++] = node;
+    return sorted;
+  }
+}

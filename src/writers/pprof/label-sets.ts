@@ -1,0 +1,81 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+import type { StringTable } from '../../base/string-table.ts';
+import { inputLabel, NAMELESS } from '../../profile/names.ts';
+import type { Profile } from '../../profile/profile.ts';
+import { LABEL, SAMPLE } from './fields.ts';
+import { PPROF_LABELS, type PprofLabel } from './labels.ts';
+
+/** Different bytes give different texts, in a third of the time that it takes to write them as numbers. */
+const ONE_CHARACTER_PER_BYTE = new TextDecoder('latin1');
+
+/** The distinct sets of label values, each encoded once as the `label` fields of a Sample. */
+export class LabelSets {
+  readonly #profile: Profile;
+  readonly #labels: readonly PprofLabel[];
+  readonly #strings: StringTable;
+  readonly #setOfTask: Int32Array;
+  readonly #setOfBytes = new Map<string, number>();
+  readonly #encoded: Uint8Array[] = [];
+  readonly #writer = new BinaryWriter();
+
+  /** @param strings the string table of the pprof profile, which takes the labels' texts */
+  constructor(profile: Profile, labels: readonly PprofLabel[], strings: StringTable) {
+    this.#profile = profile;
+    this.#labels = PPROF_LABELS.filter((label) => labels.includes(label));
+    this.#strings = strings;
+    this.#setOfTask = new Int32Array(profile.tasks.length).fill(-1);
+  }
+
+  /** Index of the label set of a task; tasks that differ in no chosen label share one. */
+  ofTask(task: number): number {
+    const known = this.#setOfTask[task];
+    if (known >= 0) return known;
+    const bytes = this.#encode(task);
+    const key = ONE_CHARACTER_PER_BYTE.decode(bytes);
+    let set = this.#setOfBytes.get(key);
+    if (set === undefined) {
+      set = this.#encoded.push(bytes) - 1;
+      this.#setOfBytes.set(key, set);
+    }
+    this.#setOfTask[task] = set;
+    return set;
+  }
+
+  /** The `label` fields of a Sample, ready to be copied into it; empty without labels. */
+  encoded(set: number): Uint8Array {
+    return this.#encoded[set];
+  }
+
+  #encode(task: number): Uint8Array {
+    const { thread: threadIndex, comm } = this.#profile.tasks[task];
+    const thread = this.#profile.threads[threadIndex];
+    for (const label of this.#labels) {
+      if (label === 'pid') this.#putNumber(label, thread.pid);
+      else if (label === 'tid') this.#putNumber(label, thread.tid);
+      else if (label === 'comm') this.#putText(label, comm);
+      else if (label === 'input') this.#putText(label, inputLabel(this.#profile, this.#profile.processes[thread.process]));
+      else this.#putText(label, thread.name.startsWith(':') ? thread.name : `${thread.name || NAMELESS} (${thread.tid})`);
+    }
+    return this.#writer.finish();
+  }
+
+  /** −1, an id that the recording does not tell, makes no label. */
+  #putNumber(key: string, value: number): void {
+    if (value < 0) return;
+    const writer = this.#writer.tag(SAMPLE.label, WireType.LengthDelimited).fork();
+    writer.tag(LABEL.key, WireType.Varint).uint32(this.#strings.intern(key));
+    writer.tag(LABEL.num, WireType.Varint).uint32(value);
+    // pprof drops a numeric label of value 0 (the idle task's pid) unless it has a unit; the key is the unit that pprof
+    // itself takes where none is given.
+    writer.tag(LABEL.numUnit, WireType.Varint).uint32(this.#strings.intern(key));
+    writer.join();
+  }
+
+  #putText(key: string, text: string): void {
+    if (text === '') return;
+    const writer = this.#writer.tag(SAMPLE.label, WireType.LengthDelimited).fork();
+    writer.tag(LABEL.key, WireType.Varint).uint32(this.#strings.intern(key));
+    writer.tag(LABEL.str, WireType.Varint).uint32(this.#strings.intern(text));
+    writer.join();
+  }
+}

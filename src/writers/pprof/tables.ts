@@ -1,0 +1,152 @@
+import { StringTable } from '../../base/string-table.ts';
+import { TupleInterner } from '../../base/tuple-interner.ts';
+import { addressText, mappingText, NAMELESS } from '../../profile/names.ts';
+import type { Mapping, Profile } from '../../profile/profile.ts';
+import { FunctionTable } from '../../profile/tables.ts';
+
+/** No mapping, no further line. */
+export const NONE = 0xffff_ffff;
+
+/** A mapping as pprof sees it; its id is its place in the list plus 1. */
+export interface PprofMapping {
+  readonly mapping: Mapping;
+  /** What of its locations is known (profile.proto, has_functions …): pprof symbolizes again where nothing is. */
+  hasFunctions: boolean;
+  hasFilenames: boolean;
+  hasLineNumbers: boolean;
+  hasInlineFrames: boolean;
+}
+
+/**
+ * The part of a profile's tables that its samples reach, as pprof wants it: addresses of the process, calls instead of
+ * return addresses, and each row once. Ids are indexes plus 1, since 0 means none.
+ *
+ * - Addresses: in files and the vdso those of the first process that mapped it (address + bias), else as they are.
+ *   A return address becomes the address before it, which lies in the call (profile.proto allows the middle of an
+ *   instruction) and so in the right function and line.
+ * - An unresolved location has a function of the name that other formats show, `0x4f2c1 (libfoo.so)`. Without one pprof
+ *   shows `[libfoo.so]` for all addresses of a file together and `<unknown>` where there is no mapping (observed:
+ *   pprof of September 2026). Such functions do not count for has_functions, so pprof still symbolizes such a
+ *   mapping where it finds the binary.
+ */
+export class PprofTables {
+  readonly strings = new StringTable();
+  readonly mappings: PprofMapping[] = [];
+  readonly functions = new FunctionTable();
+  /** Rows (address low, address high, index into `mappings` or NONE, index into `lines` or NONE). */
+  readonly locations = new TupleInterner(4);
+  /** Rows (line of the caller it was inlined into or NONE, function, line number, column): a location's lines, linked leaf first. */
+  readonly lines = new TupleInterner(4);
+  /** For each location of the profile its id here; 0 when no sample reaches it. */
+  readonly locationId: Uint32Array;
+  readonly #profile: Profile;
+  readonly #mappingIndex: Int32Array;
+  readonly #functionIndex: Int32Array;
+  readonly #mappingTexts: string[] = [];
+
+  constructor(profile: Profile) {
+    this.#profile = profile;
+    this.#mappingIndex = new Int32Array(profile.mappings.length).fill(-1);
+    this.#functionIndex = new Int32Array(profile.functions.size).fill(-1);
+    this.locationId = new Uint32Array(profile.locations.size);
+    // profile.proto: mapping[0] is the main binary. It is there even if no sample fell into it, or pprof would name the
+    // profile after a library.
+    if (profile.mainMapping >= 0) this.#internMapping(profile.mainMapping);
+    const isUsed = findUsedLocations(profile);
+    for (let location = 0; location < isUsed.length; location++) {
+      if (isUsed[location] === 1) this.locationId[location] = this.#internLocation(location) + 1;
+    }
+  }
+
+  #internLocation(location: number): number {
+    const { locations } = this.#profile;
+    const mapping = locations.mapping(location);
+    const index = mapping < 0 ? -1 : this.#internMapping(mapping);
+    const bias = index < 0 ? 0 : addressBias(this.mappings[index].mapping);
+    let lo = locations.addressLo(location);
+    let hi = locations.addressHi(location);
+    // A chain that ends in the null address has nothing before it.
+    const back = locations.isReturnAddress(location) && (lo !== 0 || hi !== 0) ? 1 : 0;
+    lo += (bias >>> 0) - back;
+    hi += Math.floor(bias / 0x1_0000_0000) + Math.floor(lo / 0x1_0000_0000);
+    return this.locations.intern(lo >>> 0, hi >>> 0, index, this.#internLines(location, this.mappings[index]));
+  }
+
+  #internLines(location: number, mapping: PprofMapping | undefined): number {
+    const { locations } = this.#profile;
+    const count = locations.lineCount(location);
+    if (count === 0) {
+      const name = this.strings.internJoined(addressText(this.#profile, location), this.#textOfMapping(locations.mapping(location)));
+      return this.lines.intern(NONE, this.functions.intern(name));
+    }
+    let line = NONE;
+    for (let nth = count - 1; nth >= 0; nth--) {
+      const func = this.#internFunction(locations.lineFunction(location, nth), locations.lineFile(location, nth));
+      line = this.lines.intern(line, func, locations.lineNumber(location, nth), locations.lineColumn(location, nth));
+      if (mapping === undefined) continue;
+      mapping.hasFunctions = true;
+      if (this.functions.file(func) !== 0) mapping.hasFilenames = true;
+      if (locations.lineNumber(location, nth) !== 0) mapping.hasLineNumbers = true;
+      if (count > 1) mapping.hasInlineFrames = true;
+    }
+    return line;
+  }
+
+  /** What stands after addresses. */
+  #textOfMapping(mapping: number): string {
+    if (mapping < 0) return '';
+    this.#mappingTexts[mapping] ??= mappingText(this.#profile, mapping);
+    return this.#mappingTexts[mapping];
+  }
+
+  /** @param lineFile as in the profile's locations: lines have no file of their own here, so that code of another file is a function in that file */
+  #internFunction(func: number, lineFile: number): number {
+    const { functions, strings } = this.#profile;
+    const text = (index: number) => this.strings.intern(strings.get(index));
+    const name = this.strings.intern(strings.get(functions.name(func)) || NAMELESS);
+    if (lineFile !== 0) return this.functions.intern(name, text(functions.systemName(func)), text(lineFile), 0);
+    const known = this.#functionIndex[func];
+    if (known >= 0) return known;
+    const index = this.functions.intern(name, text(functions.systemName(func)), text(functions.file(func)), functions.startLine(func));
+    this.#functionIndex[func] = index;
+    return index;
+  }
+
+  #internMapping(mapping: number): number {
+    const known = this.#mappingIndex[mapping];
+    if (known >= 0) return known;
+    const index = this.mappings.push({
+      mapping: this.#profile.mappings[mapping],
+      hasFunctions: false,
+      hasFilenames: false,
+      hasLineNumbers: false,
+      hasInlineFrames: false,
+    });
+    this.#mappingIndex[mapping] = index - 1;
+    return index - 1;
+  }
+}
+
+/** What to add to a mapping's addresses to get those of a process that mapped it. */
+export function addressBias(mapping: Mapping): number {
+  return mapping.kind === 'file' || mapping.kind === 'vdso' ? mapping.bias : 0;
+}
+
+/** A 1 for each location that some sample's stack holds. */
+function findUsedLocations(profile: Profile): Uint8Array {
+  const { totals, stacks, locations } = profile;
+  const isUsedStack = new Uint8Array(stacks.size);
+  for (let row = 0; row < totals.size; row++) {
+    const stack = totals.stack(row);
+    if (stack >= 0) isUsedStack[stack] = 1;
+  }
+  const isUsed = new Uint8Array(locations.size);
+  // Parents have smaller indexes, so that one walk from the end reaches them all.
+  for (let stack = stacks.size - 1; stack >= 0; stack--) {
+    if (isUsedStack[stack] === 0) continue;
+    isUsed[stacks.location(stack)] = 1;
+    const parent = stacks.parent(stack);
+    if (parent >= 0) isUsedStack[parent] = 1;
+  }
+  return isUsed;
+}

@@ -1,0 +1,120 @@
+import { hexAddress } from '../../profile/names.ts';
+import type { SampleDetails } from '../../profile/sample-details.ts';
+import { dataSourceText } from './data-source.ts';
+import type { ScriptField } from './fields.ts';
+
+/** Widths of numbers. Observed: perf 6.1. */
+const NUMBER_WIDTH = 16;
+
+/**
+ * Columns that come from details of samples, as perf script prints them.
+ * Source of the formats: observed, perf 6.1.
+ */
+export class DetailColumns {
+  readonly #details: SampleDetails;
+  /** perf pads what it says of a data source to the longest so far. */
+  #longestSource = 0;
+
+  constructor(details: SampleDetails) {
+    this.#details = details;
+  }
+
+  /** The record's cpumode: K, U, H of the host, G, g of a guest. */
+  misc(row: number): string {
+    const mode = this.#details.misc(row) & 7;
+    const letters = `${mode & 1 ? 'K' : ''}${mode & 2 ? 'U' : ''}${(mode & 3) === 3 ? 'H' : ''}${mode & 4 ? 'G' : ''}${(mode & 5) === 5 ? 'g' : ''}`;
+    return `${letters.padEnd(5)} `;
+  }
+
+  /** What stands between the event and the address. @param hasWeightStruct whether the weight is three */
+  beforeIp(row: number, fields: ReadonlySet<ScriptField>, hasWeightStruct: boolean): string {
+    const details = this.#details;
+    let text = '';
+    if (fields.has('addr') && details.has(row, 'addr')) text += hexAddress(details.lo(row, 'addr'), details.hi(row, 'addr')).padStart(NUMBER_WIDTH);
+    if (fields.has('data_src') && details.has(row, 'dataSrc')) text += this.#dataSource(row);
+    if (details.has(row, 'weight')) {
+      const lo = details.lo(row, 'weight');
+      const hi = details.hi(row, 'weight');
+      const weight = hasWeightStruct ? String(lo) : String((BigInt(hi) << 32n) | BigInt(lo));
+      if (fields.has('weight')) text += weight.padStart(NUMBER_WIDTH);
+      if (fields.has('ins_lat') && hasWeightStruct) text += String(hi & 0xffff).padStart(NUMBER_WIDTH);
+    }
+    return text;
+  }
+
+  /** What stands behind the address or the callchain. */
+  behindIp(row: number, fields: ReadonlySet<ScriptField>, isBpfOutput: boolean): string {
+    const details = this.#details;
+    let text = '';
+    if (fields.has('brstack')) for (let nth = 0; nth < details.branchCount(row); nth++) text += this.#branch(row, nth);
+    if (fields.has('bpf-output') && isBpfOutput) text += bpfOutputText(details.raw(row));
+    if (fields.has('phys_addr') && details.has(row, 'physAddr')) {
+      text += hexAddress(details.lo(row, 'physAddr'), details.hi(row, 'physAddr')).padStart(NUMBER_WIDTH);
+    }
+    for (const [field, value] of [
+      ['data_page_size', 'dataPageSize'],
+      ['code_page_size', 'codePageSize'],
+    ] as const) {
+      if (fields.has(field) && details.has(row, value)) text += ` ${pageSizeText(details.hi(row, value) * 2 ** 32 + details.lo(row, value))}`;
+    }
+    return text;
+  }
+
+  #dataSource(row: number): string {
+    const lo = this.#details.lo(row, 'dataSrc');
+    const hi = this.#details.hi(row, 'dataSrc');
+    const text = dataSourceText(lo, hi);
+    this.#longestSource = Math.max(this.#longestSource, text.length);
+    return `${hexAddress(lo, hi).padStart(NUMBER_WIDTH)} ${text.padEnd(this.#longestSource)}`;
+  }
+
+  /** ` 0xfrom/0xto/P/X/A/cycles/TYPE `: predicted or not, in a transaction, aborted. */
+  #branch(row: number, nth: number): string {
+    const word = (i: number): number => this.#details.branchWord(row, nth, i);
+    const flags = word(4);
+    const prediction = flags & 2 ? 'P' : flags & 1 ? 'M' : '-';
+    const cycles = (flags >>> 4) & 0xffff;
+    return ` 0x${hexAddress(word(0), word(1))}/0x${hexAddress(word(2), word(3))}/${prediction}/${flags & 4 ? 'X' : '-'}/${flags & 8 ? 'A' : '-'}/${cycles}/${branchType(flags)} `;
+  }
+}
+
+/** Source: perf_event.h, PERF_BR_*. */
+const BRANCH_TYPES = ['', 'COND', 'UNCOND', 'IND', 'CALL', 'IND_CALL', 'RET', 'SYSCALL', 'SYSRET', 'COND_CALL', 'COND_RET', 'ERET', 'IRQ', 'SERROR', 'NO_TX'];
+/** Type 15 says that a further field tells. Source: perf_event.h, PERF_BR_NEW_*. */
+const NEW_BRANCH_TYPES = ['FAULT_ALGN', 'FAULT_DATA', 'FAULT_INST', 'ARCH_1', 'ARCH_2', 'ARCH_3', 'ARCH_4', 'ARCH_5'];
+
+function branchType(flags: number): string {
+  return BRANCH_TYPES[(flags >>> 20) & 15] ?? NEW_BRANCH_TYPES[(flags >>> 26) & 15] ?? '(null)';
+}
+
+const PAGE_UNITS = ['B', 'K', 'M', 'G', 'T', 'P'];
+
+function pageSizeText(bytes: number): string {
+  if (bytes === 0) return 'N/A';
+  let size = bytes;
+  let unit = 0;
+  for (; size > 1024 && unit < PAGE_UNITS.length - 1; unit++) size = Math.floor(size / 1024);
+  return `${size}${PAGE_UNITS[unit]}`;
+}
+
+const BPF_BYTES_PER_LINE = 8;
+
+/** Bytes that a BPF program put out, in lines of eight; as text, too, where they are one that a NUL ends. */
+function bpfOutputText(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '';
+  let text = '\n';
+  for (let at = 0; at < bytes.length; at += BPF_BYTES_PER_LINE) {
+    const line = Array.from(bytes.subarray(at, at + BPF_BYTES_PER_LINE));
+    const hex = line.map((byte) => ` ${byte.toString(16).padStart(2, '0')}`).join('');
+    const characters = line.map((byte) => (isPrintable(byte) ? String.fromCharCode(byte) : '.')).join('');
+    const label = at === 0 ? 'BPF output:' : '';
+    text += `${label.padStart(17)} ${at.toString(16).padStart(4, '0')}:${hex.padEnd(BPF_BYTES_PER_LINE * 3)}  ${characters.padEnd(BPF_BYTES_PER_LINE)}\n`;
+  }
+  const nul = bytes.indexOf(0);
+  const isText = nul >= 0 && bytes.subarray(0, nul).every(isPrintable) && bytes.subarray(nul).every((byte) => byte === 0);
+  return isText ? `${text}${'BPF string:'.padStart(17)} "${new TextDecoder().decode(bytes.subarray(0, nul))}"\n` : text;
+}
+
+function isPrintable(byte: number): boolean {
+  return byte >= 0x20 && byte < 0x7f;
+}

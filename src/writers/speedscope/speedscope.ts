@@ -1,0 +1,209 @@
+import type { ByteSink } from '../../base/byte-sink.ts';
+import { PerfconvError } from '../../base/errors.ts';
+import type { Profile, ProfileEvent } from '../../profile/profile.ts';
+import type { SampleTable } from '../../profile/tables.ts';
+import { type Frame, FrameTree } from '../frame-tree.ts';
+import { JsonWriter } from '../json-text.ts';
+import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
+import { findTimelineEvent } from '../timeline-event.ts';
+import { wholeNumber } from '../whole-number.ts';
+
+export interface SpeedscopeOptions {
+  /** What makes a profile of its own, beside the event. */
+  readonly group: 'thread' | 'process' | 'cpu' | 'all';
+  /** `period`: what perf counts, nanoseconds for clocks. `samples`: 1 each. */
+  readonly weight: 'period' | 'samples';
+  /** Whether threads of different recordings are kept apart also in the group `all`. Default: no. */
+  readonly byInput?: boolean;
+  /** The document's name, shown in the window's title. */
+  readonly name: string;
+  /** Who wrote it: `perfconv@1.0.0`. */
+  readonly exporter: string;
+}
+
+export interface SpeedscopeResult {
+  /** How many profiles the document holds. */
+  readonly profiles: number;
+  /** Samples of weight 0: they are in the file, but speedscope leaves them out of its views. */
+  readonly zeroWeightSamples: number;
+  /** Whether mangled names got a blank in front to keep them from the demangler in the page. */
+  readonly shieldedNames: boolean;
+}
+
+/** Names that speedscope's page demangles after loading. */
+const DEMANGLED_BY_PAGE = /^(_Z|__Z|_R)/;
+/** The demangler runs out of memory, and the page then never opens, at some 50,000 characters of names. Observed: speedscope 1.25. */
+const MAX_MANGLED_CHARS = 16_000;
+
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+
+/**
+ * Writes speedscope's own format (https://www.speedscope.app/file-format-schema.json): one `sampled` profile per event
+ * and group, busiest first, each with one entry per sample in time order. The profile shown at first is the busiest
+ * one of the event that {@link findTimelineEvent} finds.
+ *
+ * The horizontal axis is weight, not the clock on the wall: no idle entries stand for the time in which a thread did
+ * not run, since speedscope would count them into the profile's total; so each total is the sum that perf reports.
+ * `file` is the source file where it is known, else the DSO, by which speedscope then chooses the colour.
+ *
+ * @throws PerfconvError `usage` when the profile was made without its single samples, or whatever the sink throws
+ */
+export async function writeSpeedscope(profile: Profile, sink: ByteSink, options: SpeedscopeOptions): Promise<SpeedscopeResult> {
+  const { samples } = profile;
+  if (!samples) throw new PerfconvError('usage', 'speedscope needs every sample, and the profile holds only totals');
+  const groups = sortedGroups(profile, samples, options);
+  const tree = new FrameTree(profile);
+  for (let row = 0; row < samples.size; row++) tree.nodeOf(samples.stack[row]);
+
+  const out = new JsonWriter(sink);
+  out.put('{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":');
+  out.quoted(options.exporter);
+  out.put(',"name":');
+  out.quoted(options.name);
+  out.put(`,"activeProfileIndex":${activeIndex(profile, groups)},\n"shared":{"frames":[`);
+  const shieldedNames = hasTooManyMangled(tree.frames);
+  await writeFrames(out, tree.frames, shieldedNames);
+  out.put('\n]},\n"profiles":[');
+  let zeroWeightSamples = 0;
+  for (const [index, group] of groups.entries()) {
+    out.put(index === 0 ? '\n' : ',\n');
+    zeroWeightSamples += await writeProfile(out, profile, samples, tree, group, options);
+  }
+  out.put('\n]}\n');
+  await out.flush();
+  return { profiles: groups.length, zeroWeightSamples, shieldedNames };
+}
+
+/** Groups by event in the recording's order, then by weight, the busiest first. */
+function sortedGroups(profile: Profile, samples: SampleTable, options: SpeedscopeOptions): SampleGroup[] {
+  const { tasks, threads } = profile;
+  const subjectOf = {
+    thread: (row: number) => tasks[samples.task[row]].thread,
+    process: (row: number) => threads[tasks[samples.task[row]].thread].process,
+    cpu: (row: number) => samples.cpu[row],
+    all: () => 0,
+  }[options.group];
+  const weight = (group: SampleGroup) => totalWeight(group, options);
+  const { processes } = profile;
+  const inputOf = (row: number) => processes[threads[tasks[samples.task[row]].thread].process].input ?? 0;
+  // CPU 0 of two recordings may be two CPUs; threads and processes know their recording.
+  const isByInput = profile.inputs !== undefined && (options.group === 'cpu' || (options.group === 'all' && options.byInput === true));
+  const groups = groupSamples(samples, subjectOf, isByInput ? inputOf : () => -1);
+  // Each recording's times are its own.
+  if (profile.inputs === undefined) sortByTime(groups, samples);
+  return groups.sort((a, b) => a.event - b.event || weight(b) - weight(a));
+}
+
+function totalWeight(group: SampleGroup, options: SpeedscopeOptions): number {
+  return options.weight === 'period' ? group.period : group.rows.length;
+}
+
+/** The first, and so the busiest, group of the event shown first. */
+function activeIndex(profile: Profile, groups: readonly SampleGroup[]): number {
+  const primary = findTimelineEvent(profile);
+  return Math.max(
+    0,
+    groups.findIndex((group) => group.event === primary),
+  );
+}
+
+function hasTooManyMangled(frames: readonly Frame[]): boolean {
+  let chars = 0;
+  for (const { name } of frames) if (DEMANGLED_BY_PAGE.test(name)) chars += name.length;
+  return chars > MAX_MANGLED_CHARS;
+}
+
+async function writeFrames(out: JsonWriter, frames: readonly Frame[], shieldNames: boolean): Promise<void> {
+  for (const [index, frame] of frames.entries()) {
+    out.put(`${index === 0 ? '\n' : ',\n'}{"name":`);
+    out.quoted(shieldNames && DEMANGLED_BY_PAGE.test(frame.name) ? ` ${frame.name}` : frame.name);
+    if (frame.file !== '') {
+      out.put(',"file":');
+      out.quoted(frame.file);
+    }
+    if (frame.line > 0) out.put(`,"line":${frame.line}`);
+    out.put('}');
+    if (out.isFull) await out.flush();
+  }
+}
+
+async function writeProfile(
+  out: JsonWriter,
+  profile: Profile,
+  samples: SampleTable,
+  tree: FrameTree,
+  group: SampleGroup,
+  options: SpeedscopeOptions,
+): Promise<number> {
+  const event = profile.events[group.event];
+  const unit = options.weight === 'period' && event.unit === 'nanoseconds' ? 'nanoseconds' : 'none';
+  out.put('{"type":"sampled","name":');
+  out.quoted(groupName(profile, event, group, options.group));
+  out.put(
+    `,"unit":"${unit}","startValue":0,"endValue":${options.weight === 'period' ? wholeNumber(group.period, group.periodRemainder) : group.rows.length},\n"samples":[`,
+  );
+
+  const path: number[] = [];
+  for (let i = 0; i < group.rows.length; i++) {
+    // hot
+    if (i > 0) out.char(COMMA);
+    out.char(OPEN_BRACKET);
+    let depth = 0;
+    for (let node = tree.nodeOf(samples.stack[group.rows[i]]); node >= 0; node = tree.parent(node)) path[depth++] = tree.frame(node);
+    for (let at = depth - 1; at >= 0; at--) {
+      out.number(path[at]);
+      if (at > 0) out.char(COMMA);
+    }
+    out.char(CLOSE_BRACKET);
+    if (out.isFull) await out.flush();
+  }
+
+  out.put('],\n"weights":[');
+  let zeroWeights = 0;
+  for (let i = 0; i < group.rows.length; i++) {
+    const weight = options.weight === 'period' ? samples.period[group.rows[i]] : 1;
+    if (weight === 0) zeroWeights++;
+    if (i > 0) out.char(COMMA);
+    if (weight <= Number.MAX_SAFE_INTEGER) out.number(weight);
+    else out.put(wholeNumber(weight, samples.periodRemainder(group.rows[i])));
+    if (out.isFull) await out.flush();
+  }
+  out.put(']}');
+  return zeroWeights;
+}
+
+/** Of merged recordings with the input in front: `a.data: nginx (100) cycles`. */
+function groupName(profile: Profile, event: ProfileEvent, { subject, part }: SampleGroup, kind: SpeedscopeOptions['group']): string {
+  const { inputs, processes, threads } = profile;
+  switch (kind) {
+    case 'thread':
+      return `${inputPrefix(inputs, processes[threads[subject].process].input)}${threadName(profile, subject)} ${event.name}`;
+    case 'process':
+      return `${inputPrefix(inputs, processes[subject].input)}${numbered(processes[subject].name, processes[subject].pid)} ${event.name}`;
+    case 'cpu':
+      return `${inputPrefix(inputs, part)}${subject < 0 ? 'unknown CPU' : `CPU ${subject}`} ${event.name}`;
+    case 'all':
+      return `${inputPrefix(inputs, part)}all threads ${event.name}`;
+  }
+}
+
+/** @param input −1 for all of them */
+function inputPrefix(inputs: Profile['inputs'], input = 0): string {
+  const label = inputs?.[input]?.label;
+  return label === undefined ? '' : `${label}: `;
+}
+
+/** `nginx (100) / worker (101)`; `nginx (100)` alone for a main thread that bears the name of its process. */
+function threadName(profile: Profile, index: number): string {
+  const thread = profile.threads[index];
+  const process = profile.processes[thread.process];
+  const processName = numbered(process.name || thread.name, thread.pid);
+  const name = numbered(thread.name, thread.tid);
+  return name === processName ? name : `${processName} / ${name}`;
+}
+
+function numbered(name: string, number: number): string {
+  return `${name || 'unknown'} (${number})`;
+}

@@ -1,0 +1,181 @@
+import { PerfconvError } from '../base/errors.ts';
+
+/** Source: RFC 8878, 3.1.1 and 3.1.2; every skippable frame's magic differs in its last four bits only. */
+const FRAME_MAGIC = 0xfd2fb528;
+const SKIPPABLE_MAGIC = 0x184d2a50;
+const SKIPPABLE_MASK = 0xfffffff0;
+const SKIPPABLE_HEADER_BYTES = 8;
+const CHECKSUM_BYTES = 4;
+const BLOCK_HEADER_BYTES = 3;
+
+/** A block holds no more than this, nor more than its frame's window. Source: RFC 8878, 3.1.1.2.4. */
+export const MAX_BLOCK_BYTES = 128 << 10;
+
+/**
+ * As far as matches may reach back: what `perf record -z22`, perf's highest level, asks for, and the most that zstd
+ * itself grants unless told otherwise.
+ */
+const MAX_WINDOW_BYTES = 128 << 20;
+
+export const RAW_BLOCK = 0;
+export const RLE_BLOCK = 1;
+export const COMPRESSED_BLOCK = 2;
+
+/** What is thrown where damage is found: nothing more can be had of the stream. */
+export function zstdError(what: string): PerfconvError {
+  return new PerfconvError('damaged', `the zstd stream cannot be read: ${what}`);
+}
+
+/**
+ * Cuts a zstd stream into its parts: frame headers, blocks, checksums. What comes may be cut anywhere; a part is given when
+ * it is whole. Frames may follow one another; skippable ones are left out.
+ *
+ * ```ts
+ * frames.push(bytes);
+ * while (frames.next()) look(frames.part, frames.bytes);
+ * ```
+ */
+export class ZstdFrames {
+  /** What {@link bytes} are. */
+  part: 'frame' | 'block' | 'checksum' = 'frame';
+  /** The part as it stands in the stream, until the next {@link push}. */
+  bytes = new Uint8Array(0);
+  /** Of the current frame. */
+  windowBytes = 0;
+  maxBlockBytes = 0;
+  /** Size of what the current frame holds; −1 where it does not tell. */
+  contentBytes = -1;
+  hasChecksum = false;
+  /** Of the current block. For one of repeated bytes {@link blockBytes} is the size of what it stands for. */
+  blockType = RAW_BLOCK;
+  blockBytes = 0;
+  isLastBlock = false;
+
+  #buffer = new Uint8Array(MAX_BLOCK_BYTES);
+  #start = 0;
+  #end = 0;
+  /** Bytes of a skippable frame that are still to come. */
+  #toSkip = 0;
+  #expects: 'frame' | 'block' | 'checksum' = 'frame';
+
+  /** Adds bytes that come next. */
+  push(bytes: Uint8Array): void {
+    const rest = this.#end - this.#start;
+    if (this.#end + bytes.length > this.#buffer.length) {
+      const needed = rest + bytes.length;
+      const target = needed > this.#buffer.length ? new Uint8Array(Math.max(needed, this.#buffer.length * 2)) : this.#buffer;
+      target.set(this.#buffer.subarray(this.#start, this.#end));
+      this.#buffer = target;
+      this.#start = 0;
+      this.#end = rest;
+    }
+    this.#buffer.set(bytes, this.#end);
+    this.#end += bytes.length;
+  }
+
+  /** Whether the stream could end here: not inside a frame. */
+  get isAtFrameEnd(): boolean {
+    return this.#expects === 'frame' && this.#start === this.#end && this.#toSkip === 0;
+  }
+
+  /**
+   * Steps to the next whole part. False when more must be pushed first.
+   * @throws PerfconvError `damaged`, also when a frame asks for a dictionary or for a window above 128 MiB
+   */
+  next(): boolean {
+    if (this.#expects === 'block') return this.#nextBlock();
+    if (this.#expects === 'checksum') {
+      if (this.#end - this.#start < CHECKSUM_BYTES) return false;
+      this.#expects = 'frame';
+      return this.#give('checksum', CHECKSUM_BYTES);
+    }
+    while (this.#toSkip > 0 || this.#isSkippable()) {
+      if (this.#toSkip === 0) this.#toSkip = SKIPPABLE_HEADER_BYTES + this.#u32(4);
+      const count = Math.min(this.#toSkip, this.#end - this.#start);
+      this.#start += count;
+      this.#toSkip -= count;
+      if (this.#toSkip > 0) return false;
+    }
+    return this.#nextFrame();
+  }
+
+  #isSkippable(): boolean {
+    if (this.#end - this.#start < SKIPPABLE_HEADER_BYTES) return false;
+    return (this.#u32(0) & SKIPPABLE_MASK) === SKIPPABLE_MAGIC;
+  }
+
+  /** Frame_Header: magic, descriptor, then a window descriptor, a dictionary id and a content size, each where the descriptor says so. */
+  #nextFrame(): boolean {
+    const available = this.#end - this.#start;
+    if (available < 4) return false;
+    const magic = this.#u32(0);
+    if (magic !== FRAME_MAGIC) {
+      if ((magic & SKIPPABLE_MASK) === SKIPPABLE_MAGIC) return false;
+      throw zstdError('a frame does not start with its magic');
+    }
+    if (available < 5) return false;
+    const descriptor = this.#buffer[this.#start + 4];
+    const isSingleSegment = (descriptor & 0x20) !== 0;
+    if ((descriptor & 0x08) !== 0) throw zstdError('a reserved bit of a frame header is set');
+    const windowAt = 5;
+    const dictionaryAt = windowAt + (isSingleSegment ? 0 : 1);
+    const dictionaryBytes = [0, 1, 2, 4][descriptor & 3];
+    const contentAt = dictionaryAt + dictionaryBytes;
+    const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >> 6];
+    const headerBytes = contentAt + contentSizeBytes;
+    if (available < headerBytes) return false;
+
+    const dictionary = this.#uint(dictionaryAt, dictionaryBytes);
+    // Sizes of two bytes count from 256 on.
+    this.contentBytes = contentSizeBytes === 0 ? -1 : this.#uint(contentAt, contentSizeBytes) + (contentSizeBytes === 2 ? 256 : 0);
+    this.windowBytes = isSingleSegment ? this.contentBytes : windowBytesOf(this.#buffer[this.#start + windowAt]);
+    this.hasChecksum = (descriptor & 0x04) !== 0;
+    if (dictionary !== 0) throw zstdError(`it was compressed with a dictionary (${dictionary}), which is not at hand`);
+    if (this.windowBytes > MAX_WINDOW_BYTES) {
+      throw zstdError(`it reaches ${this.windowBytes} bytes back, and at most ${MAX_WINDOW_BYTES} are kept`);
+    }
+    this.maxBlockBytes = Math.min(this.windowBytes, MAX_BLOCK_BYTES);
+    this.#expects = 'block';
+    return this.#give('frame', headerBytes);
+  }
+
+  #nextBlock(): boolean {
+    const available = this.#end - this.#start;
+    if (available < BLOCK_HEADER_BYTES) return false;
+    const header = this.#uint(0, BLOCK_HEADER_BYTES);
+    this.isLastBlock = (header & 1) !== 0;
+    this.blockType = (header >> 1) & 3;
+    this.blockBytes = header >> 3;
+    if (this.blockType > COMPRESSED_BLOCK) throw zstdError('a block is of a reserved type');
+    if (this.blockType === COMPRESSED_BLOCK && this.blockBytes === 0) throw zstdError('an empty block');
+    if (this.blockBytes > this.maxBlockBytes) throw zstdError(`a block of ${this.blockBytes} bytes is larger than ${this.maxBlockBytes}`);
+    const partBytes = BLOCK_HEADER_BYTES + (this.blockType === RLE_BLOCK ? 1 : this.blockBytes);
+    if (available < partBytes) return false;
+    if (this.isLastBlock) this.#expects = this.hasChecksum ? 'checksum' : 'frame';
+    return this.#give('block', partBytes);
+  }
+
+  #give(part: 'frame' | 'block' | 'checksum', sizeBytes: number): true {
+    this.part = part;
+    this.bytes = this.#buffer.subarray(this.#start, this.#start + sizeBytes);
+    this.#start += sizeBytes;
+    return true;
+  }
+
+  #u32(at: number): number {
+    return this.#uint(at, 4);
+  }
+
+  /** A little-endian number; one of eight bytes loses precision above 2^53, where it is too large anyway. */
+  #uint(at: number, sizeBytes: number): number {
+    let value = 0;
+    for (let i = sizeBytes - 1; i >= 0; i--) value = value * 256 + this.#buffer[this.#start + at + i];
+    return value;
+  }
+}
+
+/** Window_Descriptor: five bits of exponent, three of mantissa. */
+function windowBytesOf(descriptor: number): number {
+  const base = 2 ** (10 + (descriptor >> 3));
+  return base + (base / 8) * (descriptor & 7);
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { type NameLimit, withinLimit } from '../../src/base/name-limits.ts';
+import { decodeText, encodeText } from '../../src/base/text.ts';
+
+const LIMIT: NameLimit = { code: 'long-name', kind: 'name', bytes: 10 };
+
+function limited(name: string): { name: string; findings: string[] } {
+  const diagnostics = new Diagnostics();
+  const cut = withinLimit(name, LIMIT, 'RECORD', 0x20, diagnostics);
+  return { name: cut, findings: diagnostics.list().map(({ code, severity, message, firstOffset }) => `${code} ${severity} ${firstOffset}: ${message}`) };
+}
+
+describe('a name', () => {
+  it.each(['', '0123456789', '\u00e9\u00e9\u00e9\u00e9\u00e9', '\ud83d\ude00\ud83d\ude0012', decodeText(new Uint8Array(10).fill(0xff))])(
+    'of as many bytes as it can have stays as it is: %j',
+    (name) => {
+      expect(limited(name)).toEqual({ name, findings: [] });
+    },
+  );
+
+  it('that is longer is cut, which is counted', () => {
+    expect(limited('0123456789a')).toEqual({ name: '0123456789', findings: ['long-name loss 32: RECORD: name of 11 bytes is cut: it can have 10 at most'] });
+  });
+
+  it.each([
+    ['a\u00e9\u00e9\u00e9\u00e9\u00e9', 'a\u00e9\u00e9\u00e9\u00e9'],
+    ['12345678\ud83d\ude00', '12345678'],
+    ['\u2028\u2028\u2028\u2028', '\u2028\u2028\u2028'],
+  ])('is not cut in the middle of a character: %j', (name, cut) => {
+    expect(limited(name).name).toBe(cut);
+  });
+
+  it('of bytes that are no UTF-8 keeps those that fit', () => {
+    const bytes = new Uint8Array(12).fill(0x80);
+    expect(encodeText(limited(decodeText(bytes)).name)).toEqual(bytes.subarray(0, 10));
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { BufferSource, type ByteSource } from '../../src/base/byte-source.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
+import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
+import { readDebugLink } from '../../src/symbolizer/search/debug-link.ts';
+import { buildElf, DATA, type ElfPlan, type PlannedSymbol, TEXT } from '../support/elf-builder.ts';
+
+const KINDS = [
+  { classBits: 32, littleEndian: true },
+  { classBits: 32, littleEndian: false },
+  { classBits: 64, littleEndian: true },
+  { classBits: 64, littleEndian: false },
+] as const;
+const BUILD_ID = '0123456789abcdef0123456789abcdef01234567';
+
+function open(bytes: Uint8Array): Promise<ElfFile> {
+  return ElfFile.open(new BufferSource(bytes, 'made.elf'));
+}
+
+async function names(plan: Partial<ElfPlan>, symbols: readonly PlannedSymbol[], compatPerf = true): Promise<string[]> {
+  const elf = await open(buildElf({ classBits: 64, littleEndian: true, ...plan, symbols }));
+  const table = await readElfSymbols(elf, elf, { compatPerf });
+  return Array.from({ length: table?.size ?? 0 }, (_, i) => table!.name(i));
+}
+
+describe.each(KINDS)('an ELF$classBits file, little-endian $littleEndian', (kind) => {
+  const symbols = [
+    { name: 'first', value: TEXT.vaddr + 0x10, sizeBytes: 0x20 },
+    { name: 'counter', value: DATA.vaddr + 8, sizeBytes: 4, type: 1, section: 2 },
+  ];
+
+  it('has headers, sections and segments', async () => {
+    const elf = await open(buildElf({ ...kind, symbols }));
+    expect(elf).toMatchObject({ ...kind, machine: 62 });
+    expect(elf.sections.map(({ name }) => name)).toEqual(['', '.text', '.data', '.init', '.symtab', '.strtab', '.shstrtab']);
+    expect(elf.section('.data')).toMatchObject({ addr: DATA.vaddr, offset: DATA.offset, sizeBytes: DATA.sizeBytes });
+    expect(elf.segments).toMatchObject([
+      { type: 1, flags: 5, vaddr: TEXT.vaddr, offset: TEXT.offset, filesz: TEXT.sizeBytes },
+      { type: 1, flags: 6, vaddr: DATA.vaddr, offset: DATA.offset, memsz: DATA.sizeBytes },
+    ]);
+    expect(elf.hasCode).toBe(true);
+  });
+
+  it('has symbols at file offsets', async () => {
+    const elf = await open(buildElf({ ...kind, symbols }));
+    const table = (await readElfSymbols(elf, elf, { compatPerf: true }))!;
+    expect(table.find(TEXT.offset + 0xf)).toBe(-1);
+    const first = table.find(TEXT.offset + 0x2f);
+    expect([table.name(first), table.start(first), table.end(first)]).toEqual(['first', TEXT.offset + 0x10, TEXT.offset + 0x30]);
+    expect(table.name(table.find(DATA.offset + 11))).toBe('counter');
+    expect(table.find(DATA.offset + 12)).toBe(-1);
+  });
+
+  it('has a build id, by section or by segment', async () => {
+    expect(await (await open(buildElf({ ...kind, buildId: BUILD_ID }))).buildId()).toBe(BUILD_ID);
+    const bySegment = await open(buildElf({ ...kind, buildId: 'abcdef0123', withoutNoteSection: true }));
+    expect(bySegment.section('.note.gnu.build-id')).toBeUndefined();
+    expect(await bySegment.buildId()).toBe('abcdef0123');
+    expect(await (await open(buildElf(kind))).buildId()).toBeUndefined();
+  });
+
+  it('reads symbols of a debug file through the program headers of the binary', async () => {
+    const runtime = await open(buildElf(kind));
+    const debug = await open(buildElf({ ...kind, symbols, isDebugFile: true }));
+    expect(debug.hasCode).toBe(false);
+    const table = (await readElfSymbols(debug, runtime, { compatPerf: true }))!;
+    expect(table.name(table.find(TEXT.offset + 0x10))).toBe('first');
+  });
+
+  it('throws only PerfconvError, wherever it is cut', { timeout: 120_000 }, async () => {
+    const whole = buildElf({ ...kind, symbols, dynamicSymbols: symbols, buildId: BUILD_ID, debugLink: 'made.debug' });
+    for (let length = 0; length < whole.length; length += length < 0x200 || length > DATA.offset + DATA.sizeBytes ? 1 : 61) {
+      await expectSafe(whole.subarray(0, length));
+    }
+  });
+
+  it('throws only PerfconvError and allocates nothing wild, whatever word is broken', { timeout: 120_000 }, async () => {
+    const whole = buildElf({ ...kind, symbols, dynamicSymbols: symbols, buildId: BUILD_ID, debugLink: 'made.debug' });
+    const places = [...Array(0x100).keys(), ...Array.from({ length: whole.length - DATA.offset - DATA.sizeBytes }, (_, i) => DATA.offset + DATA.sizeBytes + i)];
+    for (const place of places) {
+      for (const byte of [0x00, 0x7f, 0xff]) {
+        const broken = Buffer.from(whole);
+        broken[place] = byte;
+        await expectSafe(broken);
+      }
+    }
+  });
+});
+
+/** Reads everything there is to read; checks that no read asks for more than the file has. */
+async function expectSafe(bytes: Uint8Array): Promise<void> {
+  const inner = new BufferSource(bytes, 'broken.elf');
+  const source: ByteSource = {
+    name: inner.name,
+    sizeBytes: bytes.length,
+    readAt: (position, target) => {
+      expect(target.length).toBeLessThanOrEqual(bytes.length);
+      return inner.readAt(position, target);
+    },
+    close: () => inner.close(),
+  };
+  try {
+    const elf = await ElfFile.open(source);
+    await elf.buildId();
+    await readDebugLink(elf);
+    for (const compatPerf of [true, false]) {
+      const table = await readElfSymbols(elf, elf, { compatPerf });
+      for (let i = 0; i < (table?.size ?? 0); i++) table!.name(i);
+    }
+  } catch (error) {
+    expect(error).toBeInstanceOf(PerfconvError);
+  }
+}
+
+describe('what counts as a symbol (observed: perf 6.1)', () => {
+  const at = (value: number, name: string, more: Partial<PlannedSymbol> = {}): PlannedSymbol => ({ name, value: TEXT.vaddr + value, sizeBytes: 8, ...more });
+
+  it('takes functions, indirect functions and data, no files, sections or thread-local data', async () => {
+    const list = [0, 1, 2, 3, 4, 5, 6, 10].map((type, i) => at(i * 16, `type${type}`, { type, section: type === 0 ? 3 : 1 }));
+    expect(await names({}, list)).toEqual(['type1', 'type2', 'type10']);
+  });
+
+  it('takes labels in sections of text and data only, and visible ones', async () => {
+    const label = { type: 0, sizeBytes: 0 };
+    const list = [
+      at(0, 'text', { ...label, section: 1 }),
+      at(16, 'init', { ...label, section: 3 }),
+      at(32, 'internal', { ...label, visibility: 1 }),
+      at(48, 'hidden', { ...label, visibility: 2 }),
+      at(64, 'protected', { ...label, visibility: 3 }),
+      at(80, 'hiddenFunction', { visibility: 2 }),
+    ];
+    expect(await names({}, list)).toEqual(['text', 'protected', 'hiddenFunction']);
+  });
+
+  it('takes no undefined, absolute or common symbols, and none without a name', async () => {
+    const list = [
+      at(0, 'undefined', { section: 0 }),
+      at(16, 'absolute', { section: 0xfff1 }),
+      at(32, 'common', { section: 0xfff2 }),
+      at(48, ''),
+      at(64, 'kept'),
+    ];
+    expect(await names({}, list)).toEqual(['kept']);
+  });
+
+  it('skips mapping symbols on Arm, and on RISC-V when it need not be like perf', async () => {
+    const list = [at(0, '$x', { type: 0 }), at(16, '$d.12', { type: 0 }), at(32, '$data', { type: 0 }), at(48, '$', { type: 0 })];
+    expect(await names({ machine: 183 }, list)).toEqual(['$data', '$']);
+    for (const machine of [62, 243]) expect(await names({ machine }, list)).toEqual(['$x', '$d.12', '$data', '$']);
+    expect(await names({ machine: 243 }, list, false)).toEqual(['$data', '$']);
+  });
+
+  it('clears the Thumb bit of 32-bit Arm functions', async () => {
+    const elf = await open(buildElf({ classBits: 32, littleEndian: true, machine: 40, symbols: [at(0x21, 'thumb')] }));
+    const table = (await readElfSymbols(elf, elf, { compatPerf: true }))!;
+    expect(table.start(0)).toBe(TEXT.offset + 0x20);
+  });
+
+  it('uses .dynsym only when there is no .symtab', async () => {
+    const dynamicSymbols = [at(0, 'dynamic')];
+    expect(await names({ dynamicSymbols }, [at(16, 'static')])).toEqual(['static']);
+    const stripped = await open(buildElf({ classBits: 64, littleEndian: true, dynamicSymbols }));
+    expect((await readElfSymbols(stripped, stripped, { compatPerf: true }))?.name(0)).toBe('dynamic');
+  });
+
+  it('places a symbol outside all segments by its section', async () => {
+    const elf = await open(buildElf({ classBits: 64, littleEndian: true, symbols: [at(TEXT.sizeBytes + 16, 'beyond')] }));
+    expect((await readElfSymbols(elf, elf, { compatPerf: true }))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes + 16);
+  });
+
+  it('places a label right behind a segment there, also when a debug file has it', async () => {
+    const runtime = await open(buildElf({ classBits: 64, littleEndian: true }));
+    const symbols = [at(TEXT.sizeBytes, '_etext', { type: 0, sizeBytes: 0 })];
+    const debug = await open(buildElf({ classBits: 64, littleEndian: true, symbols, isDebugFile: true }));
+    expect((await readElfSymbols(debug, runtime, { compatPerf: true }))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes);
+  });
+
+  it('gives up on a string table whose names overlap beyond reason', async () => {
+    const long = 'x'.repeat(2_000_000);
+    const bytes = buildElf({ classBits: 64, littleEndian: true, symbols: [at(0, long), ...Array.from({ length: 60 }, (_, i) => at(16 * i, `s${i}`))] });
+    const elf = await open(bytes);
+    const symtab = elf.section('.symtab')!;
+    for (let i = 1; i <= 60; i++) bytes.writeUInt32LE(1 + i, symtab.offset + 24 * i);
+    await expect(readElfSymbols(elf, elf, { compatPerf: true })).rejects.toThrow(PerfconvError);
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { LocationNaming, type LocationNamingOptions } from '../../src/naming/location-naming.ts';
+import type { CodeSymbols, SourceFrame } from '../../src/symbol-table/code-symbols.ts';
+import { RANK_GLOBAL, SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
+import { buildProfile } from '../support/build-profile.ts';
+
+const INNER = { name: 'inner', linkageName: '_Z5innerv', file: '/src/inner.h', startLine: 2 };
+const OUTER = { name: 'outer', linkageName: '_Z5outerv', file: '/src/outer.cc', startLine: 10 };
+const FRAMES: readonly SourceFrame[] = [
+  { function: INNER, file: '/src/inner.h', line: 3, column: 7 },
+  { function: OUTER, file: '/src/outer.cc', line: 12, column: 1 },
+];
+const PLAIN: LocationNamingOptions = { debugInfo: 'inlines', demangle: 'full', compatPerf: false };
+
+/** Symbols of 0x100 bytes each from 0x1000 on. */
+function tableOf(...names: string[]): CodeSymbols['table'] {
+  const builder = new SymbolTableBuilder();
+  const text = new TextEncoder();
+  let at = 0;
+  names.forEach((name, i) => {
+    builder.add(0x1000 + i * 0x100, 0x100, at, name.length, RANK_GLOBAL);
+    at += name.length;
+  });
+  return builder.build(text.encode(names.join('')));
+}
+
+/** Frames at some addresses, and which addresses were asked for. */
+function linesOf(frames: Readonly<Record<number, readonly SourceFrame[]>>): { lines: CodeSymbols['lines']; asked: number[] } {
+  const asked: number[] = [];
+  return {
+    asked,
+    lines: {
+      lookup: async (addresses, visit) => {
+        asked.push(...addresses);
+        addresses.forEach((address, index) => {
+          if (frames[address] !== undefined) visit(index, frames[address]);
+        });
+      },
+    },
+  };
+}
+
+/** What is known of a leaf at 0x1010, called from the instruction before 0x1120; root last. */
+async function named(code: CodeSymbols, options: Partial<LocationNamingOptions> = {}): Promise<string[][]> {
+  const profile = buildProfile([
+    {
+      timeNs: 0,
+      stack: [
+        { name: 'a', address: 0x1120, unresolved: true },
+        { name: 'b', address: 0x1010, unresolved: true },
+      ],
+    },
+  ]);
+  const { functions, locations, strings } = profile;
+  await new LocationNaming(profile, { ...PLAIN, ...options }).byCode([0, 1], code);
+  return [1, 0].map((location) =>
+    Array.from({ length: locations.lineCount(location) }, (_, nth) => {
+      const func = locations.lineFunction(location, nth);
+      const text = (index: number) => strings.get(index);
+      const lineFile = locations.lineFile(location, nth);
+      const place = `${text(functions.file(func))}${lineFile === 0 ? '' : `>${text(lineFile)}`}:${locations.lineNumber(location, nth)}:${locations.lineColumn(location, nth)}`;
+      return `${text(functions.name(func))}|${text(functions.systemName(func))}|${functions.startLine(func)}|${place}|+${locations.symbolOffset(location)}`;
+    }),
+  );
+}
+
+describe('naming locations', () => {
+  it('takes the outermost name from the symbol table, all else from debug information', async () => {
+    const { lines, asked } = linesOf({ 4112: FRAMES, 4383: [FRAMES[1]] });
+    expect(await named({ table: tableOf('_Z5aliasv', 'plain')!, lines: lines! })).toEqual([
+      ['inner()|_Z5innerv|2|/src/inner.h:3:7|+16', 'alias()|_Z5aliasv|10|/src/outer.cc:12:1|+16'],
+      ['plain||10|/src/outer.cc:12:1|+32'],
+    ]);
+    expect(asked).toEqual([0x1010, 0x111f]);
+  });
+
+  it('takes the name of debug information where there is no symbol, and the symbol where there is no more', async () => {
+    const { lines } = linesOf({ 4383: [{ ...FRAMES[0], function: { ...INNER, linkageName: '' } }] });
+    expect(await named({ lines: lines! })).toEqual([[], ['inner||2|/src/inner.h:3:7|+0']]);
+    expect(await named({ table: tableOf('_Z5aliasv')!, lines: lines! })).toEqual([['alias()|_Z5aliasv|0|:0:0|+16'], ['inner||2|/src/inner.h:3:7|+0']]);
+  });
+
+  it('gives a function the file of its declaration, and a line its own where that is another', async () => {
+    const { lines } = linesOf({ 4112: [{ ...FRAMES[1], file: '/src/part.def' }], 4383: [{ function: OUTER, file: '', line: 0, column: 0 }] });
+    expect(await named({ lines: lines! })).toEqual([
+      ['outer()|_Z5outerv|10|/src/outer.cc>/src/part.def:12:1|+0'],
+      ['outer()|_Z5outerv|10|/src/outer.cc:0:0|+0'],
+    ]);
+  });
+
+  it('keeps the first line of a function whose declaration has no file', async () => {
+    const { lines } = linesOf({ 4112: [{ ...FRAMES[1], function: { ...OUTER, file: '' } }] });
+    expect((await named({ lines: lines! }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc:12:1|+0']);
+  });
+
+  it('leaves a line of an unknown function without symbol unresolved', async () => {
+    const { lines } = linesOf({ 4112: [{ function: undefined, file: '/src/x.S', line: 5, column: 0 }] });
+    expect(await named({ lines: lines! })).toEqual([[], []]);
+    expect(await named({ table: tableOf('memcpy')!, lines: lines! })).toEqual([['memcpy||0|/src/x.S:5:0|+16'], []]);
+  });
+
+  it('gives a function without description the file of the first of its lines', async () => {
+    const at = (file: string): SourceFrame[] => [{ function: undefined, file, line: 5, column: 0 }];
+    const { lines } = linesOf({ 4112: at('/src/copy.S'), 4383: at('/src/macros.h') });
+    const builder = new SymbolTableBuilder();
+    builder.add(0x1000, 0x200, 0, 6, RANK_GLOBAL);
+    const table = builder.build(new TextEncoder().encode('memcpy'));
+    expect(await named({ table, lines: lines! })).toEqual([['memcpy||0|/src/copy.S:5:0|+16'], ['memcpy||0|/src/copy.S>/src/macros.h:5:0|+288']]);
+  });
+
+  it('leaves a function whole where some of its code has no line', async () => {
+    const { lines } = linesOf({ 4112: [FRAMES[1]] });
+    const builder = new SymbolTableBuilder();
+    builder.add(0x1000, 0x200, 0, 9, RANK_GLOBAL);
+    const table = builder.build(new TextEncoder().encode('_Z5outerv'));
+    expect(await named({ table, lines: lines! })).toEqual([['outer()|_Z5outerv|10|/src/outer.cc:12:1|+16'], ['outer()|_Z5outerv|10|/src/outer.cc:0:0|+288']]);
+  });
+
+  it('demangles what JITs list themselves, but not as perf', async () => {
+    const code: CodeSymbols = { table: tableOf('_Z5innerv', 'outer')!, isPerfMap: true };
+    const names = async (options: Partial<LocationNamingOptions>) => (await named(code, options)).map(([line]) => line.split('|')[0]);
+    expect(await names({})).toEqual(['inner()', 'outer']);
+    expect(await names({ demangle: 'no-params', compatPerf: true })).toEqual(['_Z5innerv', 'outer']);
+    expect((await named({ ...code, isPerfMap: false }, { compatPerf: true }))[0][0].split('|')[0]).toBe('inner()');
+  });
+
+  it('takes a caller at the start of a function that a JIT lists for that function, elsewhere for the one before it', async () => {
+    const builder = new SymbolTableBuilder();
+    builder.add(0x1000, 0x120, 0, 5, RANK_GLOBAL);
+    builder.add(0x1120, 0x10, 5, 5, RANK_GLOBAL);
+    const table = builder.build(new TextEncoder().encode('firstafter'));
+    const names = async (isPerfMap: boolean) => (await named({ table, isPerfMap })).map(([line]) => line);
+    expect(await names(true)).toEqual(['first||0|:0:0|+16', 'after||0|:0:0|+0']);
+    expect(await names(false)).toEqual(['first||0|:0:0|+16', 'first||0|:0:0|+288']);
+  });
+
+  it('demangles what stands before @plt or a version', async () => {
+    const { lines } = linesOf({});
+    expect(await named({ table: tableOf('_Znwm@plt', '_ZdlPv@@GLIBCXX_3.4')!, lines: lines! }, { demangle: 'no-params' })).toEqual([
+      ['operator new@plt|_Znwm@plt|0|:0:0|+16'],
+      ['operator delete@@GLIBCXX_3.4|_ZdlPv@@GLIBCXX_3.4|0|:0:0|+32'],
+    ]);
+    expect((await named({ table: tableOf('_Znwm@plt')!, lines: lines! }))[0]).toEqual(['operator new(unsigned long)@plt|_Znwm@plt|0|:0:0|+16']);
+    expect((await named({ table: tableOf('_Znwm@plt')!, lines: lines! }, { demangle: 'none' }))[0]).toEqual(['_Znwm@plt||0|:0:0|+16']);
+  });
+
+  it('without inlined functions keeps the outermost, with the line of the call in it', async () => {
+    const { lines } = linesOf({ 4112: FRAMES });
+    expect((await named({ lines: lines! }, { debugInfo: 'lines' }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc:12:1|+0']);
+    expect((await named({ lines: lines! }, { debugInfo: 'lines-like-perf' }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc>/src/inner.h:3:7|+0']);
+  });
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import type { DsoSymbols } from '../../src/naming/dso-symbols.ts';
+import { reportMissingSymbols } from '../../src/naming/missing-symbols.ts';
+import { symbolHelp } from '../../src/naming/symbol-help.ts';
+import type { SearchedPlace } from '../../src/symbolizer/search/search-log.ts';
+
+function place(outcome: SearchedPlace['outcome'], more: Partial<SearchedPlace> = {}): SearchedPlace {
+  return { place: '/opt/app/server', outcome, detail: '', holds: {}, uses: [], ...more };
+}
+
+/** A file without names. */
+function dso(name: string, unnamedSamples: number, more: Partial<DsoSymbols> = {}): DsoSymbols {
+  const places = [place('absent', { place: name })];
+  return {
+    name,
+    kind: 'file',
+    buildId: '',
+    samples: unnamedSamples,
+    unnamedSamples,
+    allSamples: 1000,
+    locations: 4,
+    namedLocations: 0,
+    lineLocations: 0,
+    places,
+    ...more,
+  };
+}
+
+function reported(...dsos: DsoSymbols[]): Record<string, string> {
+  const diagnostics = new Diagnostics();
+  reportMissingSymbols(dsos, diagnostics);
+  return Object.fromEntries(diagnostics.list().map(({ code, severity, message }) => [`${severity} ${code}`, message]));
+}
+
+describe('missing symbols', () => {
+  it('are told of those binaries with the most samples, and what helps the first', () => {
+    const dsos = [dso('/lib/little.so', 3), dso('/lib/none.so', 0), dso('/opt/app/server', 612), dso('/lib/tiny.so', 0.5), dso('/lib/some.so', 40)];
+    expect(reported(...dsos)).toEqual({
+      'warning no-symbols':
+        'no symbols found for /opt/app/server (61.2 % of the samples), /lib/some.so (4.0 %), /lib/little.so (0.3 %) and 2 others; ' +
+        'for server: its file was not found: give the recorded files with --symfs DIR',
+      'info no-symbols-names': 'no symbols found for: /opt/app/server, /lib/some.so, /lib/little.so, /lib/tiny.so, /lib/none.so',
+    });
+    expect(reported(dso('/lib/none.so', 0))['warning no-symbols']).toContain('/lib/none.so (callers only); ');
+    expect(reported(dso('/lib/tiny.so', 0.5))['warning no-symbols']).toContain('(< 0.1 % of the samples)');
+  });
+
+  it('are told of a binary whose symbols do not cover a notable share', () => {
+    const stripped = { places: [place('fits', { holds: { code: true, symbols: 'dynsym' }, uses: ['addresses', 'symbols'] })] };
+    const message = reported(dso('/opt/app/server', 100, stripped))['warning few-symbols'];
+    expect(message).toMatch(
+      /^symbols do not cover all code of \/opt\/app\/server \(10\.0 % of the samples\); for server: it is stripped: install its debug symbols/,
+    );
+    expect(reported(dso('/opt/app/server', 9, stripped), dso('/opt/app/caller', 0, stripped))).toEqual({});
+  });
+
+  it('are not expected of memory that is no code', () => {
+    expect(reported(dso('//anon', 10, { kind: 'anon' }), dso('/tmp/perf-7.map', 0, { kind: 'anon' }))).toEqual({});
+    expect(reported(dso('/tmp/perf-7.map', 10, { kind: 'anon' }))['warning no-symbols']).toContain('node --perf-basic-prof');
+  });
+});
+
+describe('what helps', () => {
+  const fits = (holds: SearchedPlace['holds']): Partial<DsoSymbols> => ({ places: [place('fits', { holds })] });
+  const NAMED = { namedLocations: 4, lineLocations: 0 };
+  const LINES = { namedLocations: 4, lineLocations: 4 };
+
+  it.each<[string, DsoSymbols, string]>([
+    ['nothing where all is there', dso('/bin/a', 1, LINES), ''],
+    ['nothing where lines are not looked for', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED, lineLocations: -1 }), ''],
+    [
+      'another file',
+      dso('/bin/a', 1, { places: [place('other-build-id')] }),
+      '/opt/app/server is not what was recorded: give the recorded file with --symfs DIR',
+    ],
+    ['a deleted file under its name', dso('/opt/app/server (deleted)', 1, {}), 'give the file that ran as DIR/server with --symfs DIR'],
+    ['a server, where the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
+    ['debug symbols of a stripped file', dso('/bin/a', 1, fits({ symbols: 'none' })), '--debug-dir DIR'],
+    ['the whole file', dso('/bin/a', 1, fits({ symbols: 'none', isCut: true })), '/opt/app/server is cut off: give the whole file'],
+    ['the binary beside its debug file', dso('/bin/a', 1, fits({ code: false, symbols: 'symtab' })), 'does not tell where its code lay'],
+    ['the file before it was stripped', dso('/bin/a', 1, fits({ symbols: 'dynsym' })), 'or the file as it was before with --symfs DIR'],
+    ['debug symbols for the lines of a stripped file', dso('/bin/a', 1, { ...fits({ symbols: 'dynsym' }), ...NAMED }), 'for files and lines: it is stripped'],
+    [
+      'the recorded file for one that was made anew, whatever else it lacks',
+      dso('/bin/a', 1, { places: [place('fits', { holds: { symbols: 'symtab' }, doubt: 'changed' })], ...NAMED }),
+      '/opt/app/server may not be what was recorded: give the recorded file with --symfs DIR',
+    ],
+    ['the same where all is named', dso('/bin/a', 1, { places: [place('fits', { doubt: 'changed' })], ...LINES }), 'may not be what was recorded'],
+    [
+      'the recorded file for one that is none',
+      dso('/opt/app/server', 1, { places: [place('damaged')] }),
+      '/opt/app/server is no binary that can be read: give the recorded file with --symfs DIR',
+    ],
+    ['the file, where only a debug file is damaged', dso('/bin/a', 1, { places: [place('damaged')] }), 'its file was not found'],
+    [
+      'to name the directory of a map that was not believed',
+      dso('/tmp/perf-7.map', 1, { kind: 'anon', places: [place('refused', { place: '/tmp/perf-7.map' })] }),
+      '--perf-map-dir /tmp believes what lies there',
+    ],
+    [
+      'nothing where there is debug information that has no line of the code',
+      dso('/bin/a', 1, { ...fits({ symbols: 'symtab', debugInfo: true }), ...NAMED }),
+      '',
+    ],
+    ['debug information for lines', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED }), 'compile with -g'],
+    ["the kernel's list", dso('[kernel.kallsyms]', 1, { kind: 'kernel' }), '--kallsyms FILE'],
+    ['privilege', dso('[kernel.kallsyms]', 1, { kind: 'kernel', places: [place('damaged', { detail: 'kptr_restrict' })] }), 'run as root'],
+    ['a vmlinux for lines', dso('[kernel.kallsyms]', 1, { kind: 'kernel', ...NAMED }), '--vmlinux FILE'],
+    ["the recording machine's cache", dso('[vdso]', 1, { kind: 'vdso' }), '--buildid-dir DIR'],
+  ])('is %s', (_, missing, help) => {
+    if (help === '') expect(symbolHelp(missing)).toBe('');
+    else expect(symbolHelp(missing)).toContain(help);
+  });
+
+  it('is permission where a file lies at the recorded path that may not be read', () => {
+    const forbidden = place('forbidden', { place: '/mnt/opt/app/server' });
+    expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }))).toBe('this user may not read /mnt/opt/app/server: convert it as one who may');
+    const ofCache = place('forbidden', { place: '/home/u/.debug/.build-id/aa/1111/elf' });
+    const ofProcess = place('forbidden', { place: '/proc/7/root/opt/app/server' });
+    expect(symbolHelp(dso('/opt/app/server', 1, { places: [ofCache, ofProcess] }))).toContain('its file was not found');
+  });
+
+  it('is no server where one was asked', () => {
+    expect(
+      symbolHelp(dso('/bin/a', 1, { buildId: 'ab', places: [place('absent', { place: 'https://debuginfod.example/buildid/ab/debuginfo' })] })),
+    ).not.toContain('debuginfod');
+  });
+});

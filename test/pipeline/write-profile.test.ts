@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { BufferSink } from '../../src/base/byte-sink.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { FORMATS } from '../../src/pipeline/formats.ts';
+import { type WriteOptions, writeProfile } from '../../src/pipeline/write-profile.ts';
+import { buildProfile } from '../support/build-profile.ts';
+
+const forgetful = { async write(): Promise<void> {} };
+
+async function findings(format: 'speedscope' | 'chrome', names: readonly string[], options: WriteOptions = {}): Promise<Diagnostics> {
+  const profile = buildProfile(names.map((name, i) => ({ timeNs: i * 1_000_000, stack: ['main', name] })));
+  const diagnostics = new Diagnostics();
+  await writeProfile(format, profile, forgetful, options, diagnostics);
+  return diagnostics;
+}
+
+test('every format but csv, which is no stream, is written', async () => {
+  for (const format of FORMATS) {
+    const sink = new BufferSink();
+    const written = writeProfile(format as 'pprof', buildProfile([{ timeNs: 0, stack: ['main'] }]), sink, {}, new Diagnostics());
+    if (format === 'csv') await expect(written).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('writes no csv, but pprof') });
+    else expect(await written.then(() => sink.bytes().length)).toBeGreaterThan(0);
+  }
+  const unknown = writeProfile('toString' as 'pprof', buildProfile([]), new BufferSink(), {}, new Diagnostics());
+  await expect(unknown).rejects.toMatchObject({ name: 'PerfconvError', code: 'usage' });
+});
+
+describe('findings', () => {
+  test('speedscope: names that were kept from the demangler in its page', async () => {
+    expect((await findings('speedscope', ['_Z4work'])).count('shielded-names')).toBe(0);
+    const many = Array.from({ length: 2000 }, (_, i) => `_ZN4work${String(i).padStart(5, '0')}Ev`);
+    expect((await findings('speedscope', many)).list().find(({ code }) => code === 'shielded-names')).toMatchObject({ severity: 'info', count: 1 });
+  });
+
+  test('chrome: a trace that DevTools does not open', async () => {
+    expect((await findings('chrome', ['work'], { chromeStyle: 'events' })).count('chrome-too-large')).toBe(0);
+    // Two names in turn: each sample is a bar of its own, with a megabyte of name.
+    const names = ['a', 'b'].map((letter) => letter.repeat(1 << 20));
+    const diagnostics = await findings(
+      'chrome',
+      Array.from({ length: 520 }, (_, i) => names[i % 2]),
+      { chromeStyle: 'events' },
+    );
+    expect(diagnostics.list().find(({ code }) => code === 'chrome-too-large')).toMatchObject({
+      severity: 'warning',
+      message: expect.stringMatching(/the trace has \d{3,4} MB, .*--chrome-style profile/),
+    });
+  });
+});

@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
+
+interface Row {
+  readonly name: string;
+  readonly start: number;
+  readonly size: number;
+  readonly rank?: SymbolRank;
+}
+
+function built(rows: readonly Row[], demangles = true, unsizedEnds: readonly number[] = []) {
+  const builder = new SymbolTableBuilder(1);
+  let names = '';
+  for (const { name, start, size, rank } of rows) {
+    builder.add(start, size, names.length, name.length, rank ?? RANK_GLOBAL);
+    names += name;
+  }
+  builder.endUnsized(Float64Array.from(unsizedEnds));
+  return builder.build(new TextEncoder().encode(names), 0, demangles);
+}
+
+function nameAt(table: ReturnType<typeof built>, address: number): string | undefined {
+  const index = table.find(address);
+  return index < 0 ? undefined : table.name(index);
+}
+
+/** What the table should hold, ascending, by the rules as they are written down: first the ends, then the best of each start. */
+function naiveSymbols(list: readonly Required<Row>[]): { name: string; start: number; end: number }[] {
+  const ordered = [...list].sort((a, b) => a.start - b.start).map((entry, i, all) => ({ ...entry, size: entry.size || naiveSize(entry.start, all[i + 1]) }));
+  // A start without any symbol of known size is a label where a symbol of known size reaches over it.
+  const isLabel = (start: number): boolean =>
+    list.every((entry) => entry.start !== start || entry.size === 0) && list.some((entry) => entry.start < start && start < entry.start + entry.size);
+  const starts = [...new Set(ordered.map(({ start }) => start))].filter((start) => !isLabel(start));
+  return starts.map((start) => {
+    const aliases = ordered.filter((entry) => entry.start === start);
+    const claims = ({ size, rank, name }: Required<Row>): number[] => [Math.sign(size), rank, -/^_*/.exec(name)![0].length, name.length];
+    const [best] = aliases.sort(
+      (a, b) =>
+        claims(b)
+          .map((claim, i) => claim - claims(a)[i])
+          .find((difference) => difference !== 0) ?? 0,
+    );
+    return { name: best.name, start, end: start + best.size };
+  });
+}
+
+function naiveSize(start: number, next: Row | undefined): number {
+  return next ? next.start - start : Math.ceil(start / 4096) * 4096 + 4096 - start;
+}
+
+const row = fc.record({
+  start: fc.oneof(fc.integer({ min: -300, max: 300 }), fc.integer({ min: 0, max: 8 })),
+  size: fc.integer({ min: 0, max: 60 }),
+  name: fc.stringMatching(/^_{0,2}[a-c]{1,3}$/),
+  rank: fc.constantFrom(RANK_WEAK, RANK_LOCAL, RANK_GLOBAL),
+});
+const rows = fc.array(row, { maxLength: 40 });
+
+describe('SymbolTable', () => {
+  it('cuts names off that no compiler makes', () => {
+    const name = (index: number): number => table.name(index).length;
+    const table = built([
+      { name: 'f', start: 0, size: 10 },
+      { name: 'g'.repeat(1 << 20), start: 10, size: 10 },
+      { name: 'h'.repeat(50_000), start: 20, size: 10 },
+    ]);
+    expect([name(0), name(1), name(1), name(2), name(0)]).toEqual([1, 1 << 16, 1 << 16, 50_000, 1]);
+  });
+
+  it('finds nothing in an empty table', () => {
+    expect(built([]).find(0)).toBe(-1);
+  });
+
+  it('finds the best name of the nearest start whose symbol covers an address', () => {
+    fc.assert(
+      fc.property(rows, (list) => {
+        const table = built(list);
+        const naive = naiveSymbols(list);
+        for (let address = -310; address < 4700; address += address < 400 ? 1 : 97) {
+          expect(nameAt(table, address)).toBe(naive.findLast(({ start, end }) => start <= address && address < end)?.name);
+        }
+      }),
+    );
+  });
+
+  it('finds the outer symbol again behind an inner one', () => {
+    const table = built([
+      { name: 'outer', start: 0x10, size: 0x30 },
+      { name: 'inner', start: 0x20, size: 0x8 },
+      { name: 'next', start: 0x38, size: 0x10 },
+    ]);
+    expect([0xf, 0x10, 0x20, 0x27, 0x28, 0x37, 0x38, 0x47, 0x48].map((address) => nameAt(table, address))).toEqual([
+      undefined,
+      'outer',
+      'inner',
+      'inner',
+      'outer',
+      'outer',
+      'next',
+      'next',
+      undefined,
+    ]);
+  });
+
+  it('keeps exactly one symbol of each start address, ascending', () => {
+    fc.assert(
+      fc.property(rows, (list) => {
+        const table = built(list);
+        const starts = Array.from({ length: table.size }, (_, i) => table.start(i));
+        expect(starts).toEqual(naiveSymbols(list).map(({ start }) => start));
+      }),
+    );
+  });
+
+  it('sorts addresses too far apart to be packed', () => {
+    const table = built([
+      { name: 'high', start: 2 ** 52, size: 4 },
+      { name: 'low', start: -(2 ** 52), size: 4 },
+      { name: 'mid', start: 7, size: 4 },
+    ]);
+    expect([0, 1, 2].map((i) => table.name(i))).toEqual(['low', 'mid', 'high']);
+    expect(nameAt(table, 2 ** 52 + 3)).toBe('high');
+  });
+
+  it('ends a symbol of unknown size with what it stands in', () => {
+    const rows = [
+      { name: 'a', start: 0x10, size: 0 },
+      { name: 'b', start: 0x30, size: 0x40 },
+      { name: 'c', start: 0x80, size: 0 },
+      { name: 'd', start: 0x90, size: 0 },
+      { name: 'e', start: 0xa0, size: 0 },
+    ];
+    const table = built(rows, true, [0x8, 0x20, 0x40, 0x90, 0xa8]);
+    expect([0x1f, 0x20, 0x6f, 0x8f, 0x9f, 0xa7, 0xa8].map((address) => nameAt(table, address))).toEqual(['a', undefined, 'b', 'c', 'd', 'e', undefined]);
+  });
+
+  it('lets a symbol of unknown size run to the next, the last one past the end of its page', () => {
+    const table = built([
+      { name: 'a', start: 0x100, size: 0 },
+      { name: 'b', start: 0x200, size: 0 },
+    ]);
+    expect(nameAt(table, 0x1ff)).toBe('a');
+    expect(nameAt(table, 0x1fff)).toBe('b');
+    expect(nameAt(table, 0x2000)).toBeUndefined();
+  });
+});
+
+describe('aliases (observed: perf 6.1)', () => {
+  const chosen = (...names: (Omit<Row, 'start' | 'size'> & { size?: number })[]): string | undefined =>
+    nameAt(built([...names.map((entry) => ({ size: 16, start: 0x10, ...entry })), { name: 'next', start: 0x20, size: 8 }]), 0x10);
+
+  it('prefers a name with a size', () => expect(chosen({ name: 'unsized', size: 0 }, { name: 's', rank: RANK_LOCAL })).toBe('s'));
+  it('gives the last of them its size before choosing', () => expect(chosen({ name: 's', rank: RANK_LOCAL }, { name: 'g', size: 0 })).toBe('g'));
+  it('prefers a local name to a weak one', () => expect(chosen({ name: 'weak', rank: RANK_WEAK }, { name: 'l', rank: RANK_LOCAL })).toBe('l'));
+  it('prefers a global name to a local one', () => expect(chosen({ name: 'local', rank: RANK_LOCAL }, { name: 'g' })).toBe('g'));
+  it('prefers fewer leading underscores', () => expect(chosen({ name: '__longer' }, { name: '_short' })).toBe('_short'));
+  it('prefers the longer name', () => expect(chosen({ name: 'ab' }, { name: 'abc' })).toBe('abc'));
+  it('prefers the earlier name', () => expect(chosen({ name: 'ba' }, { name: 'ab' })).toBe('ba'));
+
+  describe('that are mangled', () => {
+    // `f(int, int, int)`, shown as `f`; `longer`; `_under`.
+    const [F, LONGER, UNDER] = ['_Z1fiii', '_Z6longer', '_Z6_under'];
+
+    it('are compared as perf shows them', () => {
+      expect(chosen({ name: '_Z6longerv' }, { name: '_Z1fiiiiiiiiii' })).toBe('_Z6longerv');
+      expect(chosen({ name: F }, { name: 'plain' })).toBe('plain');
+      expect(chosen({ name: 'c' }, { name: '_Z6longerv' })).toBe('_Z6longerv');
+      expect(chosen({ name: `${UNDER}v` }, { name: F })).toBe(F);
+      expect(chosen({ name: '_ZN1AC1Ev' }, { name: '_ZN1AC2Ev' })).toBe('_ZN1AC1Ev');
+      expect(chosen({ name: '_ZN1AC2Ev' }, { name: '_ZN1AC1Ev' }, { name: '_ZN6longerC1Ev' })).toBe('_ZN6longerC1Ev');
+    });
+
+    it('may be those of OCaml and Java', () => {
+      expect(chosen({ name: 'camlA__f$2b$2b' }, { name: 'camlA__fold_1' })).toBe('camlA__fold_1');
+      expect(chosen({ name: 'camlA__f_1' }, { name: 'plain_name' })).toBe('plain_name');
+      expect(chosen({ name: 'a_plain_name_of_22_char' }, { name: 'LFoo;bar(ZZZ)V' })).toBe('LFoo;bar(ZZZ)V');
+    });
+
+    it('come after what else tells names apart', () => {
+      expect(chosen({ name: `${LONGER}v`, rank: RANK_LOCAL }, { name: F })).toBe(F);
+      expect(chosen({ name: `${LONGER}v`, size: 0 }, { name: F })).toBe(F);
+      expect(chosen({ name: `${LONGER}v`, size: 0 }, { name: F, size: 0 })).toBe(F);
+    });
+
+    it('of a hostile file are not all demangled', () => {
+      // Template arguments that nothing ends.
+      const bomb = (i: number): string => `_Z${i + 10}${'a'.repeat(i + 10)}${'I'.repeat(500)}`;
+      const rows = Array.from({ length: 3000 }, (_, i) => ({ name: bomb(i % 250), start: 0x10 * Math.floor(i / 250), size: 16 }));
+      const table = built([...rows, { name: '_Z6longerv', start: 0x1000, size: 16 }, { name: 'fff', start: 0x1000, size: 16 }]);
+      for (let start = 0; start < 12; start++) expect(nameAt(table, 0x10 * start)).toBe(bomb(249));
+      // Then names are compared as linkers know them.
+      expect(nameAt(table, 0x1000)).toBe('fff');
+    });
+
+    it('are compared as linkers know them where they are shown so', () => {
+      const names = [{ name: '_Z6longerv' }, { name: '_Z1fiiiiiiiiii' }].map((entry) => ({ start: 0x10, size: 16, ...entry }));
+      expect(nameAt(built(names, false), 0x10)).toBe('_Z1fiiiiiiiiii');
+    });
+  });
+});

@@ -1,0 +1,175 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import type { RecordedKernel } from '../../../src/symbolizer/kernel/kernel-identity.ts';
+import { type KernelPlaces, KernelSymbols, type MappedModule } from '../../../src/symbolizer/kernel/kernel-symbols.ts';
+import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
+import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
+import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
+import { MadeFiles } from '../../support/made-symbol-files.ts';
+
+const ID = 'cc33333333333333333333333333333333333333';
+const OTHER_ID = 'bb22222222222222222222222222222222222222';
+const RUN_TIME_TEXT = -0x7f000000;
+const KERNEL: RecordedKernel = { buildId: ID, osRelease: '6.1.0', referenceSymbol: '_text', referenceAddress: RUN_TIME_TEXT };
+const LIVE = '/proc/kallsyms';
+const RELEASED = '/usr/lib/debug/boot/vmlinux-6.1.0';
+
+let files: MadeFiles;
+let diagnostics: Diagnostics;
+let search: SymbolSearch;
+beforeEach(() => {
+  files = new MadeFiles();
+  diagnostics = new Diagnostics();
+  search = new SymbolSearch();
+});
+
+/** A vmlinux with `_text` at its start, and that function behind it. */
+function vmlinux(name: string, more: Partial<ElfPlan> = {}): Buffer {
+  const symbols = [
+    { name: '_text', value: TEXT.vaddr, type: 0, sizeBytes: 0 },
+    { name, value: TEXT.vaddr + 0x100, sizeBytes: 0x40 },
+    { name: '_etext', value: TEXT.vaddr + TEXT.sizeBytes, type: 0 },
+  ];
+  return buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols, ...more });
+}
+
+function list(name: string, text = 'ffffffff81000000', module = 'ffffffffc0000000'): Uint8Array {
+  return new TextEncoder().encode(`${text} T _text\n${text.slice(0, -3)}100 t ${name}\n${module} t nft_init\t[nf_tables]\n`);
+}
+
+const symbolsOf = (places: Partial<KernelPlaces>): KernelSymbols =>
+  new KernelSymbols(files, { debugDirs: ['/usr/lib/debug'], buildIdDir: '/home/u/.debug', compatPerf: false, ...places }, async () => undefined, diagnostics);
+
+async function asked<T>(ask: (checked: CheckedFiles) => Promise<T>): Promise<T> {
+  const checked = new CheckedFiles(files, search, diagnostics);
+  const answer = await ask(checked);
+  await checked.close();
+  expect(files.openCount).toBe(0);
+  return answer;
+}
+
+async function nameOf(kernel: RecordedKernel, places: Partial<KernelPlaces> = {}, address = RUN_TIME_TEXT + 0x100): Promise<string | undefined> {
+  const table = (await asked((checked) => symbolsOf(places).kernel(kernel, false, checked)))?.table;
+  const index = table?.find(address) ?? -1;
+  return index < 0 ? undefined : table!.name(index);
+}
+
+const outcomeAt = (path: string) => search.places.find(({ place }) => place === path);
+
+describe('a vmlinux', () => {
+  it.each([
+    '/home/u/.debug/.build-id/cc/33333333333333333333333333333333333333/elf',
+    '/home/u/.debug/.build-id/cc/33333333333333333333333333333333333333/vmlinux',
+    'vmlinux',
+    '/boot/vmlinux',
+    '/boot/vmlinux-6.1.0',
+    RELEASED,
+    '/lib/modules/6.1.0/build/vmlinux',
+    '/usr/lib/debug/lib/modules/6.1.0/vmlinux',
+    '/usr/lib/debug/boot/vmlinux-6.1.0.debug',
+    '/usr/lib/debug/.build-id/cc/33333333333333333333333333333333333333.debug',
+  ])('at %s names the kernel before any list of this machine', async (place) => {
+    files.kernel = { osRelease: '6.1.0', buildId: ID };
+    files.content.set(LIVE, list('live'));
+    files.content.set(place, vmlinux('linked', { isDebugFile: place.endsWith('.debug') }));
+    expect(await nameOf(KERNEL)).toBe('linked');
+    expect(outcomeAt(place)).toMatchObject({ outcome: 'fits', uses: ['symbols'] });
+  });
+
+  it('is moved to where the kernel ran, and its ends of sections are no functions', async () => {
+    files.content.set(RELEASED, vmlinux('linked'));
+    expect(await nameOf(KERNEL, {}, RUN_TIME_TEXT)).toBe('_text');
+    expect(await nameOf(KERNEL, {}, RUN_TIME_TEXT + 0xff)).toBe('_text');
+    expect(await nameOf(KERNEL, {}, RUN_TIME_TEXT + 0x13f)).toBe('linked');
+    expect(await nameOf(KERNEL, {}, RUN_TIME_TEXT + TEXT.sizeBytes)).toBeUndefined();
+    expect(await nameOf({ ...KERNEL, referenceAddress: RUN_TIME_TEXT + 0x1a000000 }, {}, RUN_TIME_TEXT + 0x1a000100)).toBe('linked');
+  });
+
+  it('of another build is refused, and said; the list stands in', async () => {
+    files.kernel = { osRelease: '6.1.0', buildId: ID };
+    files.content.set(LIVE, list('live'));
+    files.content.set(RELEASED, vmlinux('wrong', { buildId: OTHER_ID }));
+    expect(await nameOf(KERNEL)).toBe('live');
+    expect(outcomeAt(RELEASED)).toMatchObject({ outcome: 'other-build-id', uses: [] });
+    expect(await nameOf(KERNEL, { vmlinux: RELEASED })).toBe('live');
+    expect(diagnostics.count('build-id-mismatch')).toBe(2);
+  });
+
+  it('is believed without a build id only where its path tells the release', async () => {
+    const unknown = { ...KERNEL, buildId: '' };
+    files.content.set('vmlinux', vmlinux('here'));
+    files.content.set('/boot/vmlinux', vmlinux('booted'));
+    expect(await nameOf(unknown)).toBeUndefined();
+    expect(await nameOf(unknown, { vmlinux: 'vmlinux' })).toBe('here');
+    files.content.set('/boot/vmlinux-6.1.0', vmlinux('released'));
+    expect(await nameOf(unknown)).toBe('released');
+    // With a tree of another machine's files, this machine's are not that machine's.
+    expect(await nameOf(unknown, { symfs: '/mnt/target' })).toBeUndefined();
+    files.content.set('/mnt/target/boot/vmlinux-6.1.0', vmlinux('target'));
+    expect(await nameOf(unknown, { symfs: '/mnt/target' })).toBe('target');
+  });
+
+  it('that lacks the recorded symbol is of another kernel', async () => {
+    files.content.set(RELEASED, vmlinux('linked'));
+    expect(await nameOf({ ...KERNEL, referenceSymbol: '_other' })).toBeUndefined();
+    expect(search.places.map(({ detail }) => detail)).toContain('it has no symbol _other');
+  });
+
+  it('comes after a list that was named or recorded', async () => {
+    files.content.set(RELEASED, vmlinux('linked'));
+    files.content.set('/given', list('given'));
+    files.content.set('/recording/kcore_dir/kallsyms', list('recorded'));
+    expect(await nameOf(KERNEL, { kallsyms: '/given', vmlinux: RELEASED })).toBe('given');
+    expect(await nameOf(KERNEL, { kcoreDir: '/recording/kcore_dir' })).toBe('recorded');
+    expect(await nameOf(KERNEL, { kallsyms: '/missing' })).toBe('linked');
+  });
+
+  it('is looked for by no release that is a path', async () => {
+    for (const osRelease of ['../../etc', 'a/b', '..', '']) await nameOf({ ...KERNEL, osRelease });
+    expect(files.asked.filter((path) => /etc|a\/b|\.\./.test(path))).toEqual([]);
+  });
+});
+
+describe('symbol lists', () => {
+  it.each([
+    [{ osRelease: '6.1.0', buildId: OTHER_ID }, `its build id is ${OTHER_ID}, the recording has ${ID}`],
+    [{ osRelease: '5.10.0', buildId: ID }, 'it is Linux 5.10.0, the recording is of 6.1.0'],
+    [undefined, 'this is no Linux'],
+  ])('of the running kernel %o are of another one: why is told', async (kernel, why) => {
+    files.kernel = kernel;
+    files.content.set(LIVE, list('live'));
+    expect(await nameOf(KERNEL)).toBeUndefined();
+    expect(outcomeAt(LIVE)).toMatchObject({ outcome: 'skipped', detail: why });
+    expect(files.asked).not.toContain(LIVE);
+  });
+
+  it('that hide some addresses name the others, and that is said once', async () => {
+    files.content.set('/given', new TextEncoder().encode(`0000000000000000 t hidden\n${new TextDecoder().decode(list('given'))}`));
+    const symbols = symbolsOf({ kallsyms: '/given' });
+    await asked((checked) => symbols.kernel(KERNEL, false, checked));
+    await asked((checked) => symbols.module({ name: '[nf_tables]', longName: '[nf_tables]', buildId: '', osRelease: '6.1.0' }, false, checked));
+    expect(await nameOf(KERNEL, {}, RUN_TIME_TEXT + 0x100)).toBeUndefined();
+    expect(diagnostics.list()).toMatchObject([{ code: 'kallsyms-hidden', count: 1, message: expect.stringContaining('no addresses of 1 functions') }]);
+  });
+});
+
+describe('modules of another boot', () => {
+  const module: MappedModule = { name: '[nf_tables]', longName: '[nf_tables]', buildId: '', osRelease: '6.1.0', start: -0x3f000000 };
+  const nameIn = async (places: Partial<KernelPlaces>, address: number): Promise<string | undefined> => {
+    const symbols = symbolsOf(places);
+    await asked((checked) => symbols.kernel({ ...KERNEL, referenceAddress: RUN_TIME_TEXT + 0x1000000 }, false, checked));
+    const table = (await asked((checked) => symbols.module(module, false, checked)))?.table;
+    const index = table?.find(address) ?? -1;
+    return index < 0 ? undefined : table!.name(index);
+  };
+
+  it('are named where the list of modules tells where they lay', async () => {
+    files.content.set('/copy/kallsyms', list('given', 'ffffffff81000000', 'ffffffffc0000040'));
+    expect(await nameIn({ kallsyms: '/copy/kallsyms' }, -0x3f000000 + 0x44)).toBeUndefined();
+    files.content.set('/copy/modules', new TextEncoder().encode('nf_tables 311296 0 - Live 0xffffffffc0000000 (E)\n'));
+    expect(await nameIn({ kallsyms: '/copy/kallsyms' }, -0x3f000000 + 0x44)).toBe('nft_init');
+    expect(await nameIn({ kallsyms: '/copy/kallsyms' }, -0x40000000 + 0x44)).toBeUndefined();
+    files.content.set('/copy/modules', new TextEncoder().encode('nf_tables 311296 0 - Live 0x0000000000000000\n'));
+    expect(await nameIn({ kallsyms: '/copy/kallsyms' }, -0x3f000000 + 0x44)).toBeUndefined();
+  });
+});

@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { readElfSymbols } from '../../../src/elf/elf-symbols.ts';
+import { findVdso, type VdsoSearch } from '../../../src/symbolizer/kernel/vdso.ts';
+import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
+import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
+import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
+import { MadeFiles } from '../../support/made-symbol-files.ts';
+
+const ID = 'aa11111111111111111111111111111111111111';
+const OTHER_ID = 'bb22222222222222222222222222222222222222';
+const INSTALLED = '/lib/modules/6.1.0/vdso/vdso64.so';
+
+let files: MadeFiles;
+beforeEach(() => {
+  files = new MadeFiles();
+});
+
+function vdso(name: string, more: Partial<ElfPlan> = {}): Buffer {
+  return buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols: [{ name, value: TEXT.vaddr, sizeBytes: 64 }], ...more });
+}
+
+async function nameOf(wanted: Partial<VdsoSearch>): Promise<string | undefined> {
+  const checked = new CheckedFiles(files, new SymbolSearch(), new Diagnostics());
+  const dirs = { debugDirs: ['/usr/lib/debug'], buildIdDir: '/home/u/.debug' };
+  const found = await findVdso(checked, files, { name: '[vdso]', buildId: ID, osRelease: '6.1.0', wantsLines: false, dirs, ...wanted });
+  const table = found?.symbols && (await readElfSymbols(found.symbols, found.runtime, { compatPerf: false }));
+  await checked.close();
+  expect(files.openCount).toBe(0);
+  return table?.name(table.find(TEXT.offset));
+}
+
+describe('the vdso', () => {
+  it.each([
+    '/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111/vdso',
+    INSTALLED,
+    '/lib/modules/6.1.0/vdso/vdso.so',
+    `/usr/lib/debug${INSTALLED}`,
+    `/usr/lib/debug${INSTALLED}.debug`,
+    '/usr/lib/debug/.build-id/aa/11111111111111111111111111111111111111.debug',
+  ])('is found by its build id at %s', async (place) => {
+    files.content.set(place, vdso('found'));
+    expect(await nameOf({})).toBe('found');
+    files.content.set(place, vdso('wrong', { buildId: OTHER_ID }));
+    expect(await nameOf({})).toBeUndefined();
+  });
+
+  it("of a kernel whose build id is unknown is that release's", async () => {
+    files.content.set(INSTALLED, vdso('found'));
+    expect(await nameOf({ buildId: '' })).toBe('found');
+    expect(await nameOf({ buildId: '', osRelease: '6.2.0' })).toBeUndefined();
+    expect(await nameOf({ buildId: '', osRelease: '' })).toBeUndefined();
+    expect(await nameOf({ buildId: '', dirs: { debugDirs: [], symfs: '/mnt' } })).toBeUndefined();
+    files.content.set(`/mnt${INSTALLED}`, vdso('target'));
+    expect(await nameOf({ buildId: '', dirs: { debugDirs: [], symfs: '/mnt' } })).toBe('target');
+  });
+
+  it('of 32-bit programs is never the one of this process', async () => {
+    files.vdso = vdso('own');
+    files.kernel = { osRelease: '6.1.0', buildId: '' };
+    expect(await nameOf({ name: '[vdso32]', buildId: '' })).toBeUndefined();
+    files.content.set('/lib/modules/6.1.0/vdso/vdso32.so', vdso('compatible'));
+    expect(await nameOf({ name: '[vdso32]', buildId: '' })).toBe('compatible');
+    files.vdso = vdso('own', { buildId: OTHER_ID });
+    expect(await nameOf({ name: '[vdso]' })).toBe('compatible');
+  });
+
+  it('in memory has the names of a file that has more of them', async () => {
+    files.vdso = buildElf({ classBits: 64, littleEndian: true, buildId: ID, dynamicSymbols: [{ name: '__vdso_time', value: TEXT.vaddr, sizeBytes: 64 }] });
+    expect(await nameOf({})).toBe('__vdso_time');
+    files.content.set(`/usr/lib/debug${INSTALLED}`, vdso('local_one'));
+    expect(await nameOf({})).toBe('local_one');
+  });
+});

@@ -1,0 +1,380 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { BufferSource } from '../../../src/base/byte-source.ts';
+import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { ElfFile } from '../../../src/elf/elf-file.ts';
+import { fileCrc, readDebugLink } from '../../../src/symbolizer/search/debug-link.ts';
+import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
+import type { DebugFileKind, FetchedFile } from '../../../src/symbolizer/symbol-files.ts';
+import { type CodeObject, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
+import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
+import { MadeFiles } from '../../support/made-symbol-files.ts';
+
+const ID = 'aa11111111111111111111111111111111111111';
+const OTHER_ID = 'bb22222222222222222222222222222222222222';
+const BY_ID = '/.build-id/aa/11111111111111111111111111111111111111';
+const PATH = '/opt/app/bin/server';
+
+/** A file with one symbol at the start of its code. */
+const named = (symbol: string, more: Partial<ElfPlan> = {}): Buffer =>
+  buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols: [{ name: symbol, value: TEXT.vaddr, sizeBytes: 64 }], ...more });
+const stripped = (more: Partial<ElfPlan> = {}): Buffer => buildElf({ classBits: 64, littleEndian: true, buildId: ID, ...more });
+
+/** A machine that asks a server, too. */
+class ServedFiles extends MadeFiles {
+  readonly served = new Map<DebugFileKind, Buffer>();
+  readonly fetched: string[] = [];
+  failure = '';
+
+  async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
+    this.fetched.push(kind);
+    const place = `https://server/buildid/${buildId}/${kind}`;
+    const bytes = this.served.get(kind);
+    if (bytes !== undefined) return { source: new BufferSource(bytes, `/cache/${kind}`), places: [] };
+    return { source: undefined, places: [{ place, outcome: this.failure === '' ? 'absent' : 'failed', detail: this.failure }] };
+  }
+}
+
+let files: ServedFiles;
+let diagnostics: Diagnostics;
+let search: SymbolSearch;
+beforeEach(() => {
+  files = new ServedFiles();
+  diagnostics = new Diagnostics();
+});
+
+/** The name found at the start of `.text`; what was looked at is in `search` then. */
+async function nameOf(
+  object: Partial<CodeObject> = {},
+  options: Partial<SymbolizerOptions> = {},
+  lines = false,
+  recording: RecordingContext = {},
+): Promise<string | undefined> {
+  search = new SymbolSearch();
+  const symbolizer = new Symbolizer(files, { debugDirs: ['/usr/lib/debug'], compatPerf: false, ...options }, diagnostics);
+  const code = await symbolizer.forRecording(recording).symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '', ...object }, { lines, search });
+  await code?.close?.();
+  expect(files.openCount).toBe(0);
+  const index = code?.table?.find(TEXT.offset) ?? -1;
+  return index < 0 ? undefined : code!.table!.name(index);
+}
+
+const outcomeOf = (place: string) => search.places.find((one) => one.place === place);
+
+describe('files of a binary that is not at its path', () => {
+  it.each<[string, string, Partial<CodeObject>, Partial<SymbolizerOptions>]>([
+    ['the build-id cache', `/home/u/.debug${BY_ID}/elf`, {}, {}],
+    ["old perf's cache, where the id is a link to the file", `/home/u/.debug${BY_ID}`, {}, {}],
+    ['symfs without directories', '/sys/server', {}, { symfs: '/sys' }],
+    ["pprof's directories by id", `/pprof/${ID}/server`, {}, { binaryDirs: ['/pprof'] }],
+    ["pprof's directories by path", `/pprof${PATH}`, { buildId: '' }, { binaryDirs: ['/none', '/pprof'] }],
+    ["pprof's directories by name", '/pprof/server', { buildId: '' }, { binaryDirs: ['/pprof'] }],
+    ['what a process was started from', '/proc/7/exe', { pid: 7 }, {}],
+    ["a process's root directory", `/proc/7/root${PATH}`, { pid: 7 }, {}],
+    ['where it was before it was deleted', PATH, { name: `${PATH} (deleted)` }, {}],
+    ['a path that was kept under its recorded name', `/sys${PATH} (deleted)`, { name: `${PATH} (deleted)`, buildId: '' }, { symfs: '/sys' }],
+    ['a path that ends as those of deleted files do', `${PATH} (deleted)`, { name: `${PATH} (deleted)` }, {}],
+    ['a cache, for a path that is none', `/home/u/.debug${BY_ID}/elf`, { name: '/memfd:jit (deleted)' }, {}],
+  ])('come from %s', async (_, place, object, options) => {
+    files.content.set('/proc/7/comm', Buffer.from('server'));
+    files.content.set(place, named('found'));
+    expect(await nameOf(object, options)).toBe('found');
+    expect(outcomeOf(place)).toMatchObject({ outcome: 'fits', uses: ['addresses', 'symbols'] });
+  });
+
+  it('come from no process that is not the recorded one', async () => {
+    for (const place of ['/proc/7/exe', `/proc/7/root${PATH}`]) files.content.set(place, named('found'));
+    expect(await nameOf({ pid: 7 })).toBeUndefined();
+    files.content.set('/proc/7/comm', Buffer.from('server'));
+    expect(await nameOf({ pid: 7, buildId: '' })).toBeUndefined();
+    expect(await nameOf({ pid: 7, buildId: OTHER_ID })).toBeUndefined();
+    expect(await nameOf({ pid: 7 }, { compatPerf: true })).toBeUndefined();
+  });
+
+  describe('that a process has mapped', () => {
+    const MAPPED = { pid: 7, fileIdentity: '254:1:4711' };
+    const MAP_FILE = '/proc/7/map_files/55d0c0401000-55d0c0402000';
+    beforeEach(() => {
+      const line = (range: string, inode: number): string => `${range} r-xp 00001000 fe:01 ${inode}      ${PATH} (deleted)\n`;
+      files.content.set('/proc/7/comm', Buffer.from('server'));
+      files.content.set('/proc/7/maps', Buffer.from(line('55d0c0101000-55d0c0102000', 471) + line('55d0c0401000-55d0c0402000', 4711)));
+      files.content.set(MAP_FILE, named('mapped'));
+      files.content.set(PATH, named('other', { buildId: OTHER_ID }));
+    });
+
+    it('are known by device and inode where no build id tells, or one that is shared', async () => {
+      expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('mapped');
+      expect(await nameOf({ ...MAPPED, buildId: '', name: `${PATH} (deleted)` })).toBe('mapped');
+      expect(await nameOf({ ...MAPPED, buildId: OTHER_ID, sharesName: true })).toBe('mapped');
+      expect(diagnostics.list()).toEqual([]);
+      expect(await nameOf({ ...MAPPED, buildId: OTHER_ID })).toBe('other');
+    });
+
+    it('are what the process was started from, which not only root may open', async () => {
+      files.content.delete(MAP_FILE);
+      files.content.set('/proc/7/exe', named('started'));
+      const startedFrom = (inode: string) => async (path: string) => (path === '/proc/7/exe' ? { inode, modifiedNs: 0n } : undefined);
+      files.stamp = startedFrom('4711');
+      expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('started');
+      files.stamp = startedFrom('4712');
+      expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('other');
+    });
+
+    it('are looked for in a list that is read once for all files of the process', async () => {
+      const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf: false }, diagnostics);
+      for (const fileIdentity of ['254:1:4711', '254:1:471', '254:1:47']) {
+        await symbolizer.symbolsFor({ name: PATH, kind: 'file', buildId: '', osRelease: '', pid: 7, fileIdentity });
+      }
+      expect(files.asked.filter((path) => path === '/proc/7/maps')).toHaveLength(1);
+    });
+
+    it('have debug files of their own build id', async () => {
+      files.content.set(MAP_FILE, stripped());
+      files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('debug'));
+      expect(await nameOf({ ...MAPPED, buildId: OTHER_ID, sharesName: true })).toBe('debug');
+    });
+
+    it('are no others', async () => {
+      for (const fileIdentity of ['254:1:47', '254:0:4711', '0:0:0', '']) expect(await nameOf({ pid: 7, fileIdentity, buildId: '' })).toBe('other');
+      expect(await nameOf({ ...MAPPED, buildId: '' }, { symfs: '/mnt' })).toBeUndefined();
+      expect(await nameOf({ ...MAPPED, buildId: '' }, { compatPerf: true })).toBe('other');
+      files.content.delete('/proc/7/comm');
+      expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('other');
+    });
+  });
+
+  it('that are cut off are used as far as they go, and that is said', async () => {
+    const whole = named('whole', { withoutNoteSection: true });
+    const sectionHeadersAt = Number(whole.readBigUInt64LE(40)); // e_shoff
+    const cut = 'it is cut off: its section headers lie behind its end';
+    for (const sizeBytes of [sectionHeadersAt, sectionHeadersAt + 64]) {
+      diagnostics = new Diagnostics();
+      files.content.clear();
+      files.content.set(PATH, whole.subarray(0, sizeBytes));
+      expect(await nameOf()).toBeUndefined();
+      expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: `${PATH}: ${cut}` }]);
+      files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('debug'));
+      expect(await nameOf()).toBe('debug');
+      expect(outcomeOf(PATH)).toMatchObject({ outcome: 'fits', detail: cut, holds: { isCut: true, code: true }, uses: ['addresses'] });
+    }
+  });
+
+  it('are in doubt at the recorded path where they were made anew, and no build id was recorded', async () => {
+    const stamp = { inode: '4711', modifiedNs: 1_000n };
+    files.stamp = async (path) => (path === PATH ? stamp : undefined);
+    files.content.set(PATH, named('perhaps'));
+    files.content.set(`/mnt${PATH}`, named('given'));
+    const doubts = async (object: Partial<CodeObject>, options: Partial<SymbolizerOptions> = {}, recording: RecordingContext = {}): Promise<string> => {
+      diagnostics = new Diagnostics();
+      expect(await nameOf({ buildId: '', ...object }, options, false, recording)).toBe(options.symfs === undefined ? 'perhaps' : 'given');
+      const [found] = diagnostics.list();
+      return found === undefined ? '' : `${found.severity} ${found.code}: ${found.message}`;
+    };
+    expect(await doubts({ fileIdentity: '254:1:4712' })).toBe(
+      `warning file-changed: ${PATH} may not be the file that was recorded: no build id was recorded, and it has another inode than that one`,
+    );
+    expect(outcomeOf(PATH)).toMatchObject({ outcome: 'fits', doubt: 'changed', detail: expect.stringContaining('another inode') });
+    expect(await doubts({ fileIdentity: '254:1:4711' }, {}, { modifiedNs: 999n })).toContain('it was changed after the recording was made');
+    expect(await doubts({ fileIdentity: '254:1:4711' }, {}, { modifiedNs: 1_000n })).toBe('');
+    // Of memory and of old recordings no inode is known.
+    for (const fileIdentity of ['0:0:0', '']) expect(await doubts({ fileIdentity })).toBe('');
+    expect(await doubts({ buildId: ID, fileIdentity: '254:1:4712' })).toBe('');
+    expect(await doubts({ fileIdentity: '254:1:4712' }, { symfs: '/mnt' })).toBe('');
+  });
+
+  it('are no directories and the like: those are not said to be missing', async () => {
+    files.stamp = async (path) => (path === PATH ? { inode: '1', modifiedNs: 0n } : undefined);
+    expect(await nameOf()).toBeUndefined();
+    expect(outcomeOf(PATH)).toMatchObject({ outcome: 'damaged', detail: 'it is no regular file' });
+    expect(outcomeOf(`/home/u/.debug${BY_ID}/elf`)).toMatchObject({ outcome: 'absent' });
+  });
+
+  it('are in doubt where the build id may be that of another file of the path', async () => {
+    files.content.set(PATH, named('perhaps'));
+    expect(await nameOf({ sharesName: true })).toBe('perhaps');
+    expect(diagnostics.list()).toMatchObject([{ code: 'build-id-shared', severity: 'warning', message: expect.stringContaining(PATH) }]);
+    files.content.clear();
+    diagnostics = new Diagnostics();
+    expect(await nameOf({ sharesName: true })).toBeUndefined();
+    expect(diagnostics.list()).toEqual([]);
+  });
+
+  it('that was deleted are no other ones', async () => {
+    for (const place of [PATH, `/usr/lib/debug${PATH}.debug`, `/opt/app/bin/.debug/server`]) files.content.set(place, named('new'));
+    expect(await nameOf({ name: `${PATH} (deleted)`, buildId: '' })).toBeUndefined();
+  });
+
+  it.each(['/proc/self/mem', '/opt/../proc/kcore', '/sys/kernel/debug/tracing/trace_pipe', 'server', '', '//anon', '../server'])(
+    'are not looked for at %j, which is no path of a file',
+    async (name) => {
+      files.content.set('/opt/app/bin/server', named('other'));
+      await nameOf({ name });
+      await nameOf({ name, buildId: '' }, { symfs: '/sys', binaryDirs: ['/pprof'] });
+      expect(files.asked.filter((path) => !path.includes(BY_ID))).toEqual([]);
+      expect(search.places).toMatchObject([{ place: name, outcome: 'skipped' }]);
+    },
+  );
+});
+
+describe('debug files', () => {
+  it.each<[string, Partial<ElfPlan>, string | undefined]>([
+    ['is the one that was linked, by its CRC', {}, 'fromDebug'],
+    ['is another one', { dynamicSymbols: [{ name: 'more', value: TEXT.vaddr }] }, undefined],
+  ])('that a debug link leads to, without build ids: %s', async (_, more, name) => {
+    const built = { classBits: 64, littleEndian: true, isDebugFile: true, symbols: [{ name: 'fromDebug', value: TEXT.vaddr, sizeBytes: 64 }] } as const;
+    const right = buildElf(built);
+    const debugLinkCrc = await fileCrc(new BufferSource(right));
+    files.content.set(PATH, buildElf({ classBits: 64, littleEndian: true, debugLink: 'server.dbg', debugLinkCrc }));
+    files.content.set('/opt/app/bin/server.dbg', buildElf({ ...built, ...more }));
+    expect(await nameOf({ buildId: '' })).toBe(name);
+    expect(outcomeOf('/opt/app/bin/server.dbg')?.outcome).toBe(name === undefined ? 'other-crc' : 'fits');
+    expect(diagnostics.list().map(({ code }) => code)).toEqual(name === undefined ? ['debug-link-mismatch'] : []);
+  });
+
+  it('without the binary are read at the offsets from which its code was mapped', async () => {
+    files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('fromDebug', { isDebugFile: true, keepsSegments: true }));
+    expect(await nameOf()).toBeUndefined();
+    expect(outcomeOf(`/usr/lib/debug${BY_ID}.debug`)).toMatchObject({ outcome: 'fits', uses: [] });
+    expect(await nameOf({ codeStart: TEXT.offset })).toBe('fromDebug');
+  });
+
+  it('of which none has .symtab leave .gnu_debugdata, together with .dynsym', async () => {
+    const mini = named('local', { isDebugFile: true });
+    Object.assign(files, { decompress: async (compression: string, bytes: Uint8Array) => (compression === 'xz' ? Buffer.from(bytes).reverse() : bytes) });
+    const plan = {
+      moreSections: [{ name: '.gnu_debugdata', content: Buffer.from(mini).reverse() }],
+      dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr + 64, sizeBytes: 64 }],
+    };
+    files.content.set(PATH, stripped(plan));
+    expect(await nameOf()).toBe('local');
+    expect(outcomeOf(`.gnu_debugdata in ${PATH}`)).toMatchObject({ uses: ['symbols'] });
+    const table = (await new Symbolizer(files, { debugDirs: [], compatPerf: false }, diagnostics).symbolsFor({
+      name: PATH,
+      kind: 'file',
+      buildId: ID,
+      osRelease: '',
+    }))!.table!;
+    expect(table.name(table.find(TEXT.offset + 64))).toBe('exported');
+    files.content.set('/opt/app/bin/.debug/server', named('fromDebug', { isDebugFile: true }));
+    expect(await nameOf()).toBe('fromDebug');
+    expect(await nameOf({}, { compatPerf: true, debugDirs: [] })).toBe('fromDebug');
+  });
+
+  it('say when .gnu_debugdata is damaged', async () => {
+    files.content.set(PATH, stripped({ moreSections: [{ name: '.gnu_debugdata', content: Buffer.from('no xz') }] }));
+    expect(await nameOf()).toBeUndefined();
+    expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: expect.stringContaining(`.gnu_debugdata in ${PATH}: `) }]);
+  });
+});
+
+it('a file that may not be read is not said to be missing', async () => {
+  Object.assign(files, { isForbidden: async (path: string) => path === PATH });
+  expect(await nameOf()).toBeUndefined();
+  expect(outcomeOf(PATH)?.outcome).toBe('forbidden');
+  expect(outcomeOf(`/home/u/.debug${BY_ID}/elf`)?.outcome).toBe('absent');
+});
+
+it('a debug link points beside the binary where that was found', async () => {
+  files.content.set('/pprof/server', stripped({ debugLink: 'server.dbg' }));
+  for (const place of ['/pprof/server.dbg', '/pprof/.debug/server.dbg']) {
+    files.content.set(place, named('linked', { isDebugFile: true }));
+    expect(await nameOf({}, { binaryDirs: ['/pprof'] })).toBe('linked');
+    files.content.delete(place);
+  }
+});
+
+it('no byte of a binary or its debug file that is broken throws anything, or leaves a file open', { timeout: 120_000 }, async () => {
+  const altlink = Buffer.concat([Buffer.from('/usr/lib/debug/.dwz/common\0'), Buffer.from(OTHER_ID, 'hex')]);
+  const debugFile = named('fromDebug', {
+    isDebugFile: true,
+    keepsSegments: true,
+    moreSections: [
+      { name: '.debug_info', content: Buffer.from('1d0000000500010800000000', 'hex') },
+      { name: '.gnu_debugaltlink', content: altlink },
+    ],
+  });
+  const binary = stripped({
+    debugLink: 'server.dbg',
+    debugLinkCrc: await fileCrc(new BufferSource(debugFile)),
+    dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr }],
+    moreSections: [{ name: '.gnu_debugdata', content: Buffer.from('fd377a585a000004', 'hex') }],
+  });
+  // Behind the code, of which nothing is read.
+  const places = [...Array(0x100).keys(), ...Array.from({ length: binary.length - 0x2400 }, (_, i) => 0x2400 + i)];
+  for (const place of places) {
+    for (const value of [0x00, 0x7f, 0xff]) {
+      const brokenBinary = Buffer.from(binary);
+      brokenBinary[place] = value;
+      files.content.set(PATH, brokenBinary);
+      files.content.set('/opt/app/bin/server.dbg', debugFile);
+      await nameOf({ buildId: '' }, {}, true);
+      if (place >= debugFile.length) continue;
+      const brokenDebugFile = Buffer.from(debugFile);
+      brokenDebugFile[place] = value;
+      files.content.set('/opt/app/bin/server.dbg', brokenDebugFile);
+      files.content.set(PATH, binary);
+      await nameOf({ codeStart: TEXT.offset }, {}, true);
+    }
+  }
+});
+
+describe('servers', () => {
+  it('are asked for what is not on this machine, and for nothing else', async () => {
+    files.content.set(PATH, named('here'));
+    expect(await nameOf()).toBe('here');
+    expect(files.fetched).toEqual([]);
+    expect(await nameOf({}, {}, true)).toBe('here');
+    expect(files.fetched).toEqual(['debuginfo']);
+    files.content.set(PATH, stripped());
+    files.served.set('debuginfo', named('served', { isDebugFile: true }));
+    expect(await nameOf()).toBe('served');
+    expect(files.fetched).toEqual(['debuginfo', 'debuginfo']);
+    files.content.clear();
+    files.served.set('executable', stripped());
+    expect(await nameOf()).toBe('served');
+    expect(files.fetched.slice(2)).toEqual(['debuginfo', 'executable']);
+  });
+
+  it('are not asked without a build id, or to be like perf', async () => {
+    expect(await nameOf({ buildId: '' })).toBeUndefined();
+    expect(await nameOf({ buildId: '0'.repeat(40) })).toBeUndefined();
+    expect(await nameOf({}, { compatPerf: true })).toBeUndefined();
+    expect(files.fetched).toEqual([]);
+  });
+
+  it('that send another file, or fail, are told of', async () => {
+    files.served.set('debuginfo', named('other', { buildId: OTHER_ID }));
+    files.failure = 'it answered with status 503';
+    expect(await nameOf()).toBeUndefined();
+    expect(outcomeOf('/cache/debuginfo')).toMatchObject({ outcome: 'other-build-id' });
+    expect(outcomeOf(`https://server/buildid/${ID}/executable`)).toMatchObject({ outcome: 'failed', detail: 'it answered with status 503' });
+    expect(diagnostics.list().map(({ code }) => code)).toEqual(['build-id-mismatch', 'debuginfod-failed']);
+  });
+});
+
+describe('a debug link', () => {
+  const linkOf = async (plan: Partial<ElfPlan>) => readDebugLink(await ElfFile.open(new BufferSource(stripped(plan))));
+
+  it.each([true, false])('has a name and a CRC (little endian: %s)', async (littleEndian) => {
+    for (const debugLink of ['a', 'abc', 'abcd', 'server.debug']) {
+      expect(await linkOf({ littleEndian, debugLink, debugLinkCrc: 0x12345678 })).toEqual({ fileName: debugLink, crc: 0x12345678 });
+    }
+  });
+
+  it('leads to no other directory', async () => {
+    for (const debugLink of ['', '.', '..', '../a', '/etc/a', '..\\a']) expect(await linkOf({ debugLink })).toBeUndefined();
+    expect(await linkOf({})).toBeUndefined();
+  });
+
+  it('is cut off without its CRC', async () => {
+    expect(await linkOf({ moreSections: [{ name: '.gnu_debuglink', content: Buffer.from('server.debug') }] })).toBeUndefined();
+    expect(await linkOf({ moreSections: [{ name: '.gnu_debuglink', content: Buffer.from('server.debug\0\0\0\0') }] })).toBeUndefined();
+  });
+
+  it('has the CRC-32 of every size of file', async () => {
+    const crcOf = (text: string) => fileCrc(new BufferSource(Buffer.from(text)));
+    expect(await crcOf('')).toBe(0);
+    // The check value of the CRC catalogue.
+    expect(await crcOf('123456789')).toBe(0xcbf43926);
+    expect(await crcOf('1234')).toBe(0x9be3e0a3);
+  });
+});

@@ -1,0 +1,304 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { type CodeObject, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
+import { buildElf, type ElfPlan, TEXT } from '../support/elf-builder.ts';
+import { MadeFiles } from '../support/made-symbol-files.ts';
+
+const ID = 'aa11111111111111111111111111111111111111';
+const OTHER_ID = 'bb22222222222222222222222222222222222222';
+const KERNEL_ID = 'cc33333333333333333333333333333333333333';
+const PATH = '/opt/app/bin/server';
+
+function elf(symbol: string, more: Partial<ElfPlan> = {}): Buffer {
+  return elfWithoutId(symbol, { buildId: ID, ...more });
+}
+
+function elfWithoutId(symbol: string, more: Partial<ElfPlan> = {}): Buffer {
+  return buildElf({ classBits: 64, littleEndian: true, symbols: [{ name: symbol, value: TEXT.vaddr, sizeBytes: 64 }], ...more });
+}
+
+const stripped = (more: Partial<ElfPlan> = {}): Buffer => buildElf({ classBits: 64, littleEndian: true, buildId: ID, ...more });
+
+let files: MadeFiles;
+let diagnostics: Diagnostics;
+beforeEach(() => {
+  files = new MadeFiles();
+  diagnostics = new Diagnostics();
+});
+
+function symbolizer(options: Partial<SymbolizerOptions> = {}): Symbolizer {
+  return new Symbolizer(files, { debugDirs: ['/usr/lib/debug'], compatPerf: false, ...options }, diagnostics);
+}
+
+/** The name found at the start of `.text`. */
+async function nameOf(
+  object: Partial<CodeObject>,
+  options: Partial<SymbolizerOptions> = {},
+  address: number = TEXT.offset,
+  recording: RecordingContext = {},
+): Promise<string | undefined> {
+  const symbols = symbolizer(options).forRecording(recording);
+  const table = (await symbols.symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '', ...object }))?.table;
+  expect(files.openCount).toBe(0);
+  const index = table?.find(address) ?? -1;
+  return index < 0 ? undefined : table!.name(index);
+}
+
+describe('files', () => {
+  it('takes the file at the recorded path', async () => {
+    files.content.set(PATH, elf('fromPath'));
+    expect(await nameOf({})).toBe('fromPath');
+    expect(await nameOf({ buildId: '' })).toBe('fromPath');
+    expect(diagnostics.list()).toEqual([]);
+  });
+
+  it('takes a shorter id as padded with zeros', async () => {
+    files.content.set(PATH, elf('fromPath', { buildId: 'aa11111111111111' }));
+    expect(await nameOf({ buildId: `aa11111111111111${'0'.repeat(24)}` })).toBe('fromPath');
+  });
+
+  it('refuses a file with another build id, and says which', async () => {
+    files.content.set(PATH, elf('wrong', { buildId: OTHER_ID }));
+    expect(await nameOf({})).toBeUndefined();
+    expect(diagnostics.list()).toMatchObject([{ code: 'build-id-mismatch', severity: 'warning', message: expect.stringContaining(PATH), count: 1 }]);
+  });
+
+  it('refuses a file without a build id where the recording knows one, and says so', async () => {
+    files.content.set(PATH, elfWithoutId('replaced'));
+    expect(await nameOf({})).toBeUndefined();
+    expect(diagnostics.list()[0]).toMatchObject({
+      code: 'build-id-mismatch',
+      message: `${PATH} is not the file that was recorded: it has no build id, the recording has ${ID}`,
+    });
+    // Where nothing is known of the recorded file there is nothing to check.
+    expect(await nameOf({ buildId: '' })).toBe('replaced');
+    expect(await nameOf({ buildId: '0'.repeat(40) })).toBe('replaced');
+  });
+
+  it('refuses a debug file without a build id beside a binary that has one', async () => {
+    files.content.set(PATH, elf('fromPath'));
+    files.content.set('/usr/lib/debug/opt/app/bin/server', elfWithoutId('stray', { isDebugFile: true }));
+    expect(await nameOf({})).toBe('fromPath');
+    expect(await nameOf({ buildId: '' })).toBe('fromPath');
+  });
+
+  it.each([
+    ['the build-id cache', '/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111/elf'],
+    ['the debug file in the build-id cache', '/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111/debug'],
+    ['a debug file by path', '/usr/lib/debug/opt/app/bin/server.debug'],
+    ['a debug file of the same name', '/usr/lib/debug/opt/app/bin/server'],
+    ['a debug file by build id', '/usr/lib/debug/.build-id/aa/11111111111111111111111111111111111111.debug'],
+    ['a debug file beside it, by its debug link', '/opt/app/bin/server.dbg'],
+    ['a debug file in .debug, by its debug link', '/opt/app/bin/.debug/server.dbg'],
+    ['a debug file under the debug directory, by its debug link', '/usr/lib/debug/opt/app/bin/server.dbg'],
+  ])('takes the symbols of %s where the binary has none; as perf also where it has', async (_, place) => {
+    files.content.set(PATH, elf('fromPath', { debugLink: 'server.dbg' }));
+    files.content.set(place, elf('preferred', { isDebugFile: true }));
+    expect(await nameOf({})).toBe('fromPath');
+    expect(await nameOf({}, { compatPerf: true })).toBe('preferred');
+    expect(await nameOf({ buildId: '' }, { compatPerf: true })).toBe('preferred');
+    files.content.set(PATH, stripped({ debugLink: 'server.dbg' }));
+    expect(await nameOf({})).toBe('preferred');
+    expect(await nameOf({ buildId: '' })).toBe('preferred');
+    files.content.set(place, elf('preferred', { isDebugFile: true, buildId: OTHER_ID }));
+    expect(await nameOf({})).toBeUndefined();
+    expect(await nameOf({ buildId: '' })).toBeUndefined();
+    files.content.set(PATH, elf('fromPath', { debugLink: 'server.dbg' }));
+    expect(await nameOf({}, { compatPerf: true })).toBe('fromPath');
+    expect(await nameOf({ buildId: '' }, { compatPerf: true })).toBe('fromPath');
+  });
+
+  it('takes the symbols of a debug file when the binary has none', async () => {
+    files.content.set(PATH, stripped());
+    files.content.set('/opt/app/bin/.debug/server', elf('fromDebug', { isDebugFile: true }));
+    expect(await nameOf({})).toBe('fromDebug');
+  });
+
+  it('finds a binary in the build-id cache when the path is gone', async () => {
+    files.content.set('/cache/.build-id/aa/11111111111111111111111111111111111111/elf', elf('cached'));
+    expect(await nameOf({}, { buildIdDir: '/cache' })).toBe('cached');
+  });
+
+  it('looks under symfs first, and at this machine only with a build id to check', async () => {
+    files.content.set(PATH, elf('fromHere'));
+    expect(await nameOf({}, { symfs: '/sysroot' })).toBe('fromHere');
+    expect(await nameOf({ buildId: '' }, { symfs: '/sysroot' })).toBeUndefined();
+    files.content.set(`/sysroot${PATH}`, elf('fromSymfs'));
+    expect(await nameOf({ buildId: '' }, { symfs: '/sysroot' })).toBe('fromSymfs');
+    expect(await nameOf({}, { symfs: '/sysroot' })).toBe('fromSymfs');
+  });
+
+  it.each(['/../etc/server', '/opt/../../etc/server', '/..', '../etc/server', '__proto__', 'server', '', '/opt/..\\..\\server'])(
+    'does not leave symfs for a file that a recording calls %j',
+    async (name) => {
+      const asked: string[] = [];
+      files.open = async (path) => {
+        asked.push(path);
+        return undefined;
+      };
+      await nameOf({ name }, { symfs: '/sysroot' });
+      await nameOf({ name, buildId: '' }, { symfs: '/sysroot' });
+      // By build id it is looked for there, whatever it is called.
+      expect(asked.filter((path) => path.startsWith('/sysroot') && !path.startsWith('/sysroot/usr/lib/debug/.build-id/aa/'))).toEqual([]);
+    },
+  );
+
+  it('reports a damaged file and goes on', async () => {
+    files.content.set('/usr/lib/debug/opt/app/bin/server', elf('cut').subarray(0, 20));
+    files.content.set('/opt/app/bin/.debug/server', elf('fromDebug', { isDebugFile: true }));
+    files.content.set(PATH, stripped());
+    expect(await nameOf({})).toBe('fromDebug');
+    expect(diagnostics.count('symbol-file-damaged')).toBe(1);
+  });
+
+  it('asks for no path made of a build id that is none', async () => {
+    await nameOf({ buildId: '../../etc' });
+    await nameOf({ buildId: '0000000000000000' });
+    expect(files.asked.filter((path) => path.includes('.build-id'))).toEqual([]);
+  });
+
+  it('is silent about anonymous memory', async () => {
+    expect(await nameOf({ kind: 'anon', name: '//anon' })).toBeUndefined();
+    expect(diagnostics.list()).toEqual([]);
+    expect(files.asked).toEqual([]);
+  });
+});
+
+describe('the vdso', () => {
+  const vdso = { name: '[vdso]', kind: 'vdso' } as const;
+
+  it('comes from the build-id cache', async () => {
+    files.content.set('/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111/vdso', elf('__vdso_time'));
+    expect(await nameOf(vdso)).toBe('__vdso_time');
+  });
+
+  it('is that of this process only when it is the same', async () => {
+    files.vdso = elf('__vdso_own');
+    expect(await nameOf(vdso)).toBe('__vdso_own');
+    files.vdso = elf('__vdso_own', { buildId: OTHER_ID });
+    expect(await nameOf(vdso)).toBeUndefined();
+    files.kernel = { osRelease: '6.1.0', buildId: '' };
+    expect(await nameOf({ ...vdso, buildId: '', osRelease: '6.1.0' })).toBe('__vdso_own');
+    expect(await nameOf({ ...vdso, buildId: '', osRelease: '5.10.0' })).toBeUndefined();
+    expect(await nameOf({ ...vdso, buildId: '' })).toBeUndefined();
+  });
+});
+
+describe('the kernel', () => {
+  const text = -0x7f000000;
+  const kernel = {
+    name: '[kernel.kallsyms]',
+    kind: 'kernel',
+    buildId: KERNEL_ID,
+    osRelease: '6.1.0',
+    referenceSymbol: '_text',
+    referenceAddress: text,
+  } as const;
+  const module = { name: '[nf_tables]', kind: 'module', buildId: '', osRelease: '6.1.0' } as const;
+  const list = (name: string, base = 'ffffffff81000000'): Uint8Array =>
+    new TextEncoder().encode(
+      `${base} T _text\n${base.slice(0, -3)}100 t ${name}\nffffffffc0000000 t nft_init\t[nf_tables]\nffffffffc0008000 t bpf_prog_1_x\t[bpf]\n`,
+    );
+  const CACHED = '/home/u/.debug/.build-id/cc/33333333333333333333333333333333333333/kallsyms';
+  const LIVE = '/proc/kallsyms';
+
+  it("has its names from the recording's own list before those of this machine", async () => {
+    files.kernel = { osRelease: '6.1.0', buildId: KERNEL_ID };
+    files.content.set(LIVE, list('live'));
+    files.content.set(CACHED, list('cached'));
+    const kcoreDir = '/recordings/web.data/kcore_dir';
+    expect(await nameOf(kernel, {}, text + 0x100, { kcoreDir })).toBe('cached');
+    files.content.set(`${kcoreDir}/kallsyms`, list('recorded'));
+    files.content.set(`${kcoreDir}/kcore`, new Uint8Array(1));
+    expect(await nameOf(kernel, {}, text + 0x100, { kcoreDir })).toBe('recorded');
+    expect(files.asked).not.toContain(`${kcoreDir}/kcore`);
+    files.content.set('/given', list('given'));
+    expect(await nameOf(kernel, { kallsyms: '/given' }, text + 0x100, { kcoreDir })).toBe('given');
+  });
+
+  it('has no names from a list larger than any kernel has', async () => {
+    const symbols = list('recorded');
+    files.content.set('/huge/kallsyms', symbols);
+    const open = files.open.bind(files);
+    files.open = async (path) => {
+      const source = await open(path);
+      if (source !== undefined) Object.defineProperty(source, 'sizeBytes', { value: 2 ** 40 });
+      return source;
+    };
+    expect(await nameOf(kernel, {}, text + 0x100, { kcoreDir: '/huge' })).toBeUndefined();
+    expect(diagnostics.count('symbol-file-damaged')).toBe(1);
+    expect(files.openCount).toBe(0);
+  });
+
+  it('has its names from the file given, else the build-id cache, else the running kernel', async () => {
+    files.kernel = { osRelease: '6.1.0', buildId: KERNEL_ID };
+    files.content.set(LIVE, list('live'));
+    expect(await nameOf(kernel, {}, text + 0x100)).toBe('live');
+    files.content.set(CACHED, list('cached'));
+    expect(await nameOf(kernel, {}, text + 0x100)).toBe('cached');
+    files.content.set('/given', list('given'));
+    expect(await nameOf(kernel, { kallsyms: '/given' }, text + 0x100)).toBe('given');
+    expect(await nameOf(kernel, { kallsyms: '/missing' }, text + 0x100)).toBeUndefined();
+    expect(diagnostics.list()).toEqual([]);
+  });
+
+  it('is the running one by build id, or by release when an id is unknown', async () => {
+    files.content.set(LIVE, list('live'));
+    files.kernel = { osRelease: '6.1.0', buildId: OTHER_ID };
+    expect(await nameOf(kernel, {}, text + 0x100)).toBeUndefined();
+    expect(await nameOf({ ...kernel, buildId: '' }, {}, text + 0x100)).toBe('live');
+    expect(await nameOf({ ...kernel, buildId: '', osRelease: '5.10.0' }, {}, text + 0x100)).toBeUndefined();
+    expect(await nameOf({ ...kernel, buildId: '', osRelease: '' }, {}, text + 0x100)).toBeUndefined();
+    files.kernel = undefined;
+    expect(await nameOf(kernel, {}, text + 0x100)).toBeUndefined();
+  });
+
+  it('is moved by what the reference symbol moved, and then modules are not named', async () => {
+    files.content.set('/given', list('moved', 'ffffffff9a000000'));
+    const symbols = symbolizer({ kallsyms: '/given' });
+    const table = (await symbols.symbolsFor(kernel))!.table!;
+    expect(table.name(table.find(text + 0x100))).toBe('moved');
+    expect(table.start(table.find(text + 0x180))).toBe(text + 0x100);
+    expect(await symbols.symbolsFor(module)).toBeUndefined();
+  });
+
+  it('of another boot is moved by what its own reference symbol moved, and so are its modules', async () => {
+    files.content.set('/given', list('moved'));
+    const symbols = symbolizer({ kallsyms: '/given' });
+    for (const shift of [0, 0x1800_0000, 0x200_0000, 0x1800_0000]) {
+      const other = { ...kernel, referenceAddress: text + shift };
+      const table = (await symbols.symbolsFor(other))!.table!;
+      expect(table.start(table.find(other.referenceAddress + 0x180))).toBe(other.referenceAddress + 0x100);
+      // Modules lie where they lay then, which the list tells only of its own boot.
+      expect((await symbols.symbolsFor(module)) === undefined).toBe(shift !== 0);
+    }
+    expect(files.asked.filter((path) => path === '/given')).toHaveLength(1);
+  });
+
+  it('is not named by a list without the reference symbol', async () => {
+    files.content.set('/given', list('other'));
+    expect(await nameOf({ ...kernel, referenceSymbol: '_other' }, { kallsyms: '/given' }, text + 0x100)).toBeUndefined();
+    expect(diagnostics.count('kallsyms-mismatch')).toBe(1);
+  });
+
+  it('reports a list without addresses instead of using it', async () => {
+    files.content.set('/given', new TextEncoder().encode('0000000000000000 T _text\n0000000000000000 t do_one\n'));
+    expect(await nameOf(kernel, { kallsyms: '/given' }, text + 0x100)).toBeUndefined();
+    expect(diagnostics.list().map(({ code }) => code)).toEqual(['kallsyms-hidden']);
+  });
+
+  it('has modules and generated code by name, from one reading of the list', async () => {
+    files.content.set('/given', list('given'));
+    const symbols = symbolizer({ kallsyms: '/given' });
+    expect(await symbols.symbolsFor({ ...module, name: '[nf_tables]' })).toBeDefined();
+    await symbols.symbolsFor(kernel);
+    for (const name of ['[nf_tables]', '/lib/modules/6.1.0/kernel/net/netfilter/nf-tables.ko.xz']) {
+      const table = (await symbols.symbolsFor({ ...module, name }))!.table!;
+      expect(table.name(table.find(-0x40000000 + 8))).toBe('nft_init');
+    }
+    const bpf = (await symbols.symbolsFor({ ...module, name: 'bpf_prog_1_x' }))!.table!;
+    expect(bpf.name(bpf.find(-0x40000000 + 0x8000))).toBe('bpf_prog_1_x');
+    expect(await symbols.symbolsFor({ ...module, name: '[xfs]' })).toBeUndefined();
+    expect(files.asked.filter((path) => path === '/given')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,388 @@
+import { describe, expect, it } from 'vitest';
+import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { PerfconvError } from '../../../src/base/errors.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
+import { type ChromeOptions, type ChromeResult, writeChrome } from '../../../src/writers/chrome/chrome.ts';
+import { DEVTOOLS_RESERVED_NAMES } from '../../../src/writers/chrome/devtools-reserved-names.ts';
+import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
+
+interface Node {
+  id: number;
+  parent?: number;
+  callFrame: { functionName: string; scriptId: number; url: string; lineNumber: number | null };
+}
+
+interface TraceEvent {
+  ph: string;
+  name: string;
+  cat: string;
+  pid: number;
+  tid: number;
+  ts: number;
+  dur?: number;
+  id?: string;
+  args?: {
+    name?: string;
+    data?: {
+      startTime?: number;
+      endTime?: number;
+      timeDeltas?: number[];
+      cpuProfile?: { nodes: Node[]; samples: number[] };
+      frames?: { url: string; processId: number; isOutermostMainFrame: boolean; isInPrimaryMainFrame: boolean }[];
+    };
+  };
+}
+
+interface Trace {
+  readonly text: string;
+  readonly result: ChromeResult;
+  readonly events: TraceEvent[];
+}
+
+async function convert(profile: Profile, style: ChromeOptions['style'] = 'events', more: Partial<ChromeOptions> = {}): Promise<Trace> {
+  const sink = new BufferSink();
+  const result = await writeChrome(profile, sink, { style, name: 'perf.data', exporter: 'perfconv@test', ...more });
+  const text = sink.text();
+  return { text, result, events: JSON.parse(text).traceEvents };
+}
+
+const bars = (trace: Trace) => trace.events.filter(({ ph }) => ph === 'X');
+const named = (trace: Trace, name: string) => trace.events.filter((event) => event.name === name);
+const labels = (trace: Trace, kind: 'process_name' | 'thread_name') => named(trace, kind).map(({ pid, tid, args }) => [pid, tid, args?.name]);
+
+/** Two processes, three threads, two events, gaps, kernel frames and inlined ones; times that are no whole microseconds. */
+function mixed(count = 200): SampleSpec[] {
+  const kernel = { name: 'vfs_read', dso: '[kernel.kallsyms]' };
+  const source = { name: 'scan', file: '/src/scan.c', line: 42, inlined: [{ name: 'next', file: '/src/next.h', line: 7 }] };
+  return Array.from({ length: count }, (_, i): SampleSpec[] => {
+    const timeNs = i * 1_000_333 + (i % 50 === 0 ? 0 : 777) + Math.floor(i / 40) * 30_000_000;
+    return [
+      { timeNs, pid: 100, comm: 'postgres', stack: ['main', i % 7 < 4 ? 'execute' : 'sort', source] },
+      { timeNs: timeNs + 111, pid: 100, tid: 101, process: 'postgres', comm: 'walwriter', stack: ['start', kernel] },
+      { timeNs: timeNs + 222, pid: 200, comm: 'nginx', stack: ['main', 'loop'] },
+      { timeNs: timeNs + 333, pid: 100, comm: 'postgres', event: 'page-faults', period: 1, stack: ['main', 'fault'] },
+    ];
+  }).flat();
+}
+
+const BOTH = ['events', 'profile'] as const;
+
+describe('writeChrome', () => {
+  describe.each(BOTH)('style %s', (style) => {
+    it('rule 1: times and lengths are whole microseconds from 1 on', async () => {
+      const { events } = await convert(buildProfile(mixed().map((sample) => ({ ...sample, timeNs: sample.timeNs + 77_123_456_789 }))), style);
+      for (const event of events) {
+        expect(Number.isInteger(event.ts) && event.ts >= 1).toBe(true);
+        if (event.dur !== undefined) expect(Number.isInteger(event.dur) && event.dur >= 1).toBe(true);
+        for (const delta of event.args?.data?.timeDeltas ?? []) expect(Number.isInteger(delta) && delta >= 0).toBe(true);
+      }
+      const first = events.filter(({ ph }) => ph === 'X' || ph === 'P').map(({ ts }) => ts);
+      expect(Math.min(...first)).toBe(1);
+    });
+
+    it('rule 2: no B and E events; rule 6: instants are I; neither C nor async ones', async () => {
+      const { events } = await convert(buildProfile(mixed()), style);
+      expect([...new Set(events.map(({ ph }) => ph))].sort()).toEqual(style === 'events' ? ['M', 'P', 'X'] : ['I', 'M', 'P']);
+    });
+
+    it('rule 3: every event has a name and a category, and no X has args', async () => {
+      const { events } = await convert(buildProfile([{ timeNs: 0, stack: ['', 'main'] }]), style);
+      for (const event of events) {
+        expect(event.name).not.toBe('');
+        expect(event.cat).not.toBe('');
+        if (event.ph === 'X') expect(event.args).toBeUndefined();
+      }
+    });
+
+    it('rule 4: the word that diverts the load never appears, yet reads back as it was', async () => {
+      const word = 'enhancedTraceVersion';
+      const { text, events } = await convert(
+        buildProfile([{ timeNs: 0, comm: word, stack: [{ name: word, file: `/src/${word}.c`, dso: `/${word}` }] }], { meta: { commandLine: [word] } }),
+        style,
+        { name: word },
+      );
+      expect(text).not.toContain(word);
+      expect(JSON.stringify(events)).toContain(`"${word}"`);
+    });
+
+    it('rule 7: tracks are told apart by name and number', async () => {
+      const samples: SampleSpec[] = [
+        ...mixed(4),
+        { timeNs: 5, pid: -1, tid: -1, comm: ':-1', process: '', stack: ['lost'] },
+        { timeNs: 6, pid: 0, comm: 'swapper', cpu: 0, stack: ['idle'] },
+        { timeNs: 7, pid: 0, comm: 'swapper', cpu: 1, stack: ['idle'] },
+      ];
+      const trace = await convert(buildProfile(samples), style);
+      for (const { pid, tid } of trace.events) expect(pid > 0 && tid > 0).toBe(true);
+      const threads = labels(trace, 'thread_name');
+      expect(new Set(threads.map(([, tid]) => tid)).size).toBe(threads.length);
+      expect(new Set(threads.map(([, , label]) => label)).size).toBe(threads.length);
+      const processes = labels(trace, 'process_name').map(([, , label]) => label);
+      expect(processes.sort()).toEqual([':-1 [pid -1]', 'nginx', 'postgres', 'swapper [pid 0]']);
+      for (const label of processes) expect(threads.map((thread) => thread[2])).not.toContain(label);
+    });
+
+    it('rule 8: a thread without samples for a while shows a gap', async () => {
+      const trace = await convert(
+        buildProfile([
+          { timeNs: 0, stack: ['main'] },
+          { timeNs: 500e6, stack: ['main'] },
+        ]),
+        style,
+      );
+      const spans = style === 'events' ? bars(trace).map(({ ts, dur }) => [ts, ts + dur!]) : busyIntervals(trace);
+      expect(spans).toEqual([
+        [1, 1001],
+        [500_001, 501_001],
+      ]);
+    });
+
+    it('rule 9: sampled profiles come in chunks of at most 20,000, callers before callees, with ids of their own', async () => {
+      const many = Array.from({ length: 50_000 }, (_, i) => ({ timeNs: i * 3_000_000, stack: ['main', `f${i % 11}`] }));
+      const trace = await convert(buildProfile([...mixed(3), ...many.map((sample) => ({ ...sample, pid: 300 }))]), style);
+      const openers = trace.events.filter(({ ph, args }) => ph === 'P' && args?.data?.startTime !== undefined);
+      expect(new Set(openers.map(({ id }) => id)).size).toBe(openers.length);
+      expect(openers.length).toBe(5);
+      for (const opener of openers) {
+        expect(opener.args?.data?.startTime).toBe(opener.ts);
+        const chunks = trace.events.filter(({ ph, id, args }) => ph === 'P' && id === opener.id && args?.data?.cpuProfile);
+        const known = new Set<number>();
+        for (const { pid, tid, args } of chunks) {
+          expect([pid, tid]).toEqual([opener.pid, opener.tid]);
+          const { nodes, samples } = args!.data!.cpuProfile!;
+          expect(samples.length).toBeLessThanOrEqual(20_000);
+          expect(args!.data!.timeDeltas!.length).toBe(samples.length);
+          for (const node of nodes) {
+            expect(node.parent === undefined || known.has(node.parent)).toBe(true);
+            expect(known.has(node.id)).toBe(false);
+            known.add(node.id);
+          }
+          expect(samples.every((sample) => known.has(sample))).toBe(true);
+        }
+      }
+    });
+
+    it('rule 10: depth stays below 2,000, and the leaf is kept', async () => {
+      const deep = Array.from({ length: 3000 }, (_, i) => `f${i}`);
+      const trace = await convert(buildProfile([{ timeNs: 0, stack: deep }]), style);
+      expect(trace.result.cutSamples).toBe(1);
+      const names = style === 'events' ? bars(trace).map(({ name }) => name) : nodesOf(trace).map(({ callFrame }) => callFrame.functionName);
+      const frames = names.filter((name) => /^f\d+$/.test(name));
+      expect(frames.length).toBe(2000);
+      expect(frames.slice(0, 2)).toEqual(['f0', 'f1']);
+      expect(frames.at(-1)).toBe('f2999');
+      expect((await convert(buildProfile(mixed(2)), style)).result.cutSamples).toBe(0);
+    });
+
+    it('draws as much time per thread as its periods say', async () => {
+      const profile = buildProfile(mixed());
+      const trace = await convert(profile, style);
+      const spans =
+        style === 'events'
+          ? bars(trace)
+              .filter(({ name, tid }) => name === 'start' && tid === 101)
+              .map(({ ts, dur }) => [ts, ts + dur!])
+          : busyIntervals(trace, 101);
+      const drawnUs = spans.reduce((sum, [start, end]) => sum + end - start, 0);
+      // Rounding to microseconds may move either end of a run of samples.
+      expect(Math.abs(drawnUs - 200 * 1000)).toBeLessThanOrEqual(10);
+      expect(trace.result.clippedNs).toBe(0);
+    });
+
+    it('numbers samples without time one behind the other and says how many', async () => {
+      const trace = await convert(
+        buildProfile(
+          ['a', 'b', 'b'].map((leaf) => ({ timeNs: Number.NaN, stack: ['main', leaf] })),
+          { meta: { durationNs: 0 } },
+        ),
+        style,
+      );
+      expect(trace.result.untimedSamples).toBe(3);
+      if (style === 'events')
+        expect(bars(trace).map(({ name, ts, dur }) => [name, ts, dur])).toEqual([
+          ['main', 1, 3000],
+          ['a', 1, 1000],
+          ['b', 1001, 2000],
+        ]);
+      else expect(busyIntervals(trace)).toEqual([[1, 3001]]);
+    });
+
+    it('escapes any text', async () => {
+      const text = 'a"b\\c\nd\0 日本🦀 \ud800';
+      const trace = await convert(buildProfile([{ timeNs: 0, comm: text, stack: [text] }]), style);
+      const names = style === 'events' ? bars(trace).map(({ name }) => name) : nodesOf(trace).map(({ callFrame }) => callFrame.functionName);
+      expect(names).toContain(text);
+    });
+
+    it('keeps the thread on one track, under its last name, when it was renamed', async () => {
+      const profile = buildProfile([
+        { timeNs: 0, comm: 'sh', stack: ['main'] },
+        { timeNs: 1e6, comm: 'ls', stack: ['main'] },
+      ]);
+      (profile.threads[0] as { name: string }).name = 'ls';
+      (profile.processes[0] as { name: string }).name = 'ls';
+      const trace = await convert(profile, style);
+      expect(trace.result.tracks).toBe(1);
+      if (style === 'events') expect(labels(trace, 'thread_name')).toEqual([[100, 100, 'ls [main]']]);
+    });
+  });
+
+  it('rule 2: callers come before callees; rule 6: bars of a thread nest or are disjoint', async () => {
+    const trace = await convert(buildProfile(mixed()));
+    const open = new Map<number, number[][]>();
+    for (const { tid, ts, dur } of bars(trace)) {
+      const stack = open.get(tid) ?? [];
+      open.set(tid, stack);
+      while (stack.length > 0 && stack.at(-1)![1] <= ts) stack.pop();
+      const [start, end] = stack.at(-1) ?? [0, Number.POSITIVE_INFINITY];
+      expect(ts >= start && ts + dur! <= end).toBe(true);
+      stack.push([ts, ts + dur!]);
+    }
+    expect(open.size).toBe(4);
+  });
+
+  it("rule 4: a function named like one of DevTools' events gets parentheses", async () => {
+    expect([...DEVTOOLS_RESERVED_NAMES]).toEqual(expect.arrayContaining(['Paint', 'TimerFire', 'ParseHTML', 'Profile', 'ProfileChunk', 'thread_name']));
+    const names = [...DEVTOOLS_RESERVED_NAMES].slice(0, 30);
+    const trace = await convert(buildProfile([{ timeNs: 0, stack: [...names, 'Paint', 'Painter'] }]));
+    const seen = bars(trace).map(({ name }) => name);
+    expect(seen.filter((name) => DEVTOOLS_RESERVED_NAMES.has(name))).toEqual([]);
+    expect(seen.slice(-2)).toEqual(['Paint()', 'Painter']);
+  });
+
+  it('rule 5: even a single instantaneous sample makes a trace with a length', async () => {
+    const single = buildProfile([{ timeNs: 5e9, period: 0, event: 'page-faults', stack: ['main'] }]);
+    expect(bars(await convert(single)).map(({ ts, dur }) => [ts, dur])).toEqual([[1, 1]]);
+    const instants = (await convert(single, 'profile')).events.filter(({ ph }) => ph === 'I').map(({ ts }) => ts);
+    expect(Math.max(...instants) - Math.min(...instants)).toBeGreaterThanOrEqual(1);
+  });
+
+  it('rule 7: threads of one name, which may be that of their process, are told apart', async () => {
+    const threads = [100, 101, 102, 103].map((tid): SampleSpec => ({ timeNs: tid, pid: 100, tid, process: 'th', comm: 'th', stack: ['run'] }));
+    const others: SampleSpec[] = [
+      { timeNs: 200, pid: 100, tid: 104, process: 'th', comm: 'io', stack: ['run'] },
+      { timeNs: 201, pid: 200, tid: 201, process: 'th', comm: 'th', stack: ['run'] },
+      { timeNs: 202, pid: 300, tid: 301, process: 'app', comm: 'th', stack: ['run'] },
+    ];
+    const trace = await convert(buildProfile([...threads, ...others]));
+    expect(labels(trace, 'thread_name')).toEqual([
+      [100, 100, 'th [main]'],
+      [100, 101, 'th [tid 101]'],
+      [100, 102, 'th [tid 102]'],
+      [100, 103, 'th [tid 103]'],
+      [100, 104, 'io'],
+      [200, 201, 'th [tid 201]'],
+      [300, 301, 'th'],
+    ]);
+  });
+
+  it('puts further events on tracks of their own, beside the thread', async () => {
+    const trace = await convert(buildProfile(mixed(10)));
+    expect(labels(trace, 'thread_name')).toEqual([
+      [100, 100, 'postgres [main]'],
+      [100, 101, 'walwriter'],
+      [200, 200, 'nginx [main]'],
+      [100, 201, 'postgres [main] page-faults [tid 100]'],
+    ]);
+    const faults = bars(trace).filter(({ tid, name }) => tid === 201 && name === 'fault');
+    expect(faults.map(({ ts, dur }) => [ts, dur])).toEqual([[1, expect.closeTo(10_000, -2)]]);
+  });
+
+  it('gives a pid that was used again a number of its own', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, pid: 7, comm: 'first', stack: ['main'] },
+      { timeNs: 1e6, pid: 8, comm: 'second', stack: ['main'] },
+    ]);
+    Object.assign(profile.processes[1], { pid: 7 });
+    Object.assign(profile.threads[1], { pid: 7, tid: 7 });
+    const trace = await convert(profile);
+    expect(labels(trace, 'process_name')).toEqual([
+      [7, 7, 'first'],
+      [8, 8, 'second [pid 7]'],
+    ]);
+    expect(labels(trace, 'thread_name')[1]).toEqual([8, 9, 'second [main] [tid 7]']);
+  });
+
+  it('marks kernel frames by category', async () => {
+    const trace = await convert(buildProfile([{ timeNs: 0, stack: ['main', { name: 'vfs_read', dso: '[kernel.kallsyms]' }] }]));
+    expect(bars(trace).map(({ name, cat }) => [name, cat])).toEqual([
+      ['main', 'user'],
+      ['vfs_read', 'kernel'],
+    ]);
+  });
+
+  it('carries the samples for Perfetto under names that DevTools passes over', async () => {
+    const trace = await convert(buildProfile(mixed(5)));
+    expect(named(trace, 'Profile')).toEqual([]);
+    const samples = named(trace, 'PerfSamplesChunk').reduce((sum, { args }) => sum + args!.data!.cpuProfile!.samples.length, 0);
+    expect(samples).toBe(20);
+    expect(named(trace, 'PerfSamples').length).toBe(4);
+  });
+
+  it('names a page per process for the sampled style, and one main thread, never the idle one', async () => {
+    const idle = Array.from({ length: 500 }, (_, i): SampleSpec => ({ timeNs: i * 1e6, pid: 0, comm: 'swapper', stack: ['idle'] }));
+    const trace = await convert(buildProfile([...idle, ...mixed(5)]), 'profile');
+    const frames = named(trace, 'TracingStartedInBrowser')[0].args!.data!.frames!;
+    expect(frames.map(({ processId }) => processId).sort()).toEqual(
+      labels(trace, 'process_name')
+        .map(([pid]) => pid)
+        .sort(),
+    );
+    for (const { url } of frames) expect(() => new URL(url)).not.toThrow();
+    expect(frames.filter(({ isInPrimaryMainFrame }) => isInPrimaryMainFrame).map(({ url }) => url)).toEqual(['perf://postgres/100']);
+    expect(labels(trace, 'thread_name').filter(([, , label]) => label === 'CrRendererMain')).toEqual([[100, 100, 'CrRendererMain']]);
+  });
+
+  it('gives file and 0-based line in the sampled style, and a script per file', async () => {
+    const nodes = nodesOf(await convert(buildProfile(mixed(1)), 'profile'));
+    const scan = nodes.find(({ callFrame }) => callFrame.functionName === 'scan')!.callFrame;
+    expect([scan.url, scan.lineNumber]).toEqual(['/src/scan.c', 41]);
+    const main = nodes.find(({ callFrame }) => callFrame.functionName === 'main')!.callFrame;
+    expect([main.url, main.lineNumber]).toEqual(['/bin/app', null]);
+    expect(main.scriptId).not.toBe(scan.scriptId);
+    expect(Math.min(main.scriptId, scan.scriptId)).toBeGreaterThan(0);
+  });
+
+  it("keeps a function named like V8's meta frames from being taken for one", async () => {
+    const nodes = nodesOf(await convert(buildProfile([{ timeNs: 0, stack: ['(idle)', '(program)'] }]), 'profile'));
+    expect(nodes.map(({ callFrame }) => callFrame.functionName)).toEqual(['(root)', '(idle)', '(idle)()', '(program)()']);
+  });
+
+  it('changes to the sampled style by itself exactly when the other would grow too large', async () => {
+    const profile = buildProfile(mixed());
+    const { text } = await convert(profile, 'events');
+    expect((await convert(profile, 'auto')).result.style).toBe('events');
+    // The measure errs on the large side, by less than half.
+    expect((await convert(profile, 'auto', { maxEventsBytes: text.length * 1.5 })).result.style).toBe('events');
+    expect((await convert(profile, 'auto', { maxEventsBytes: text.length - 1 })).result.style).toBe('profile');
+  });
+
+  it('refuses a profile without samples', async () => {
+    await expect(convert(buildProfile([]))).rejects.toThrow(PerfconvError);
+    await expect(convert({ ...buildProfile(mixed(1)), samples: undefined })).rejects.toThrow('needs every sample');
+  });
+});
+
+function nodesOf(trace: Trace): Node[] {
+  return trace.events.flatMap(({ args }) => args?.data?.cpuProfile?.nodes ?? []);
+}
+
+/** When a sampled track was in anything but `(idle)`, as DevTools reads it: a sample lasts until the next. */
+function busyIntervals(trace: Trace, tid = trace.events.find(({ name }) => name === 'Profile')!.tid): number[][] {
+  const opener = trace.events.find((event) => event.name === 'Profile' && event.tid === tid)!;
+  const chunks = trace.events.filter(({ name, id }) => name === 'ProfileChunk' && id === opener.id).map(({ args }) => args!.data!);
+  const idle = chunks[0].cpuProfile!.nodes.find(({ callFrame }) => callFrame.functionName === '(idle)')!.id;
+  let us = opener.ts;
+  let since = -1;
+  const intervals: number[][] = [];
+  for (const { cpuProfile, timeDeltas } of chunks) {
+    for (const [index, node] of cpuProfile!.samples.entries()) {
+      us += timeDeltas![index];
+      if (node === idle && since >= 0) {
+        intervals.push([since, us]);
+        since = -1;
+      } else if (node !== idle && since < 0) since = us;
+    }
+  }
+  return intervals;
+}

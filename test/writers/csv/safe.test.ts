@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { withoutFormulas } from '../../../src/writers/csv/safe.ts';
+import { quoted, quotedWhereNeeded } from '../../../src/writers/csv/text.ts';
+import { parseCsv } from '../../support/parse-csv.ts';
+
+/** What becomes of CSV that is written in pieces of so many bytes. */
+async function guarded(csv: string, pieceBytes = 1 << 20): Promise<string> {
+  const target = new BufferSink();
+  const sink = await withoutFormulas(async () => target)('table.csv');
+  const bytes = new TextEncoder().encode(csv);
+  for (let at = 0; at < bytes.length; at += pieceBytes) await sink.write(bytes.subarray(at, at + pieceBytes));
+  return target.text();
+}
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\t=1', "'\t'=1"],
+  ['\r\n=1', "'\r'\n'=1"],
+  [' =1', " '=1"],
+  ['＝1', "'＝1"],
+  ['a;=1', "a;'=1"],
+  ['a;@b;c', "a;'@b;c"],
+  ['"=1', '"=1'],
+  ['a=1,-b', 'a=1,-b'],
+  ['operator-', 'operator-'],
+  ["'=1", "'=1"],
+  ['', ''],
+])('%j becomes %j', async (text, safe) => {
+  const [row] = parseCsv(await guarded(`a,b,c\n${quoted(text)},7,${quotedWhereNeeded(text)}\n`));
+  expect(row).toEqual({ a: safe, b: '7', c: safe });
+});
+
+test.each([[1], [1 << 20]])('the pid of what is of no process stays a number, in pieces of %i bytes', async (pieceBytes) => {
+  const numbers = 'pid,comm\n7,"a"\n-1,":-1"\n';
+  expect(await guarded(`${numbers}-1,"a\n-1"\n`, pieceBytes)).toBe(`${numbers}-1,"a\n'-1"\n`);
+});
+
+test('texts are otherwise what they were, in pieces of any size, and no cell begins a formula', () => {
+  const text = fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '"', ',', ';', '\n', '\r', '\t', ' ', 'a', 'ü', '＝') });
+  return fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(text, text), { minLength: 1 }), fc.integer({ min: 1, max: 9 }), async (rows, pieceBytes) => {
+      const csv = `a,b\n${rows.map(([a, b]) => `${quoted(a)},${quotedWhereNeeded(b)}\n`).join('')}`;
+      const safe = await guarded(csv, pieceBytes);
+      expect(safe.replaceAll("'", '')).toBe(csv);
+      for (const cell of parseCsv(safe).flatMap((row) => Object.values(row))) expect(cell).not.toMatch(/^\s*[=+\-@＝]|[;\t\r\n] *[=+\-@＝]/);
+    }),
+  );
+});

@@ -1,0 +1,484 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BufferSink } from '../../../src/base/byte-sink.ts';
+import type { PerfconvError } from '../../../src/base/errors.ts';
+import { unresolvedName } from '../../../src/profile/names.ts';
+import type { Mapping, Profile } from '../../../src/profile/profile.ts';
+import { CPUMODE_USER } from '../../../src/profile/tables.ts';
+import { type PprofOptions, writePprof } from '../../../src/writers/pprof/pprof.ts';
+import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
+import { randomProfile } from '../../support/random-profile.ts';
+import { type ReadPprof, type ReadSample, readPprof } from '../../support/read-pprof.ts';
+
+async function pprofBytes(profile: Profile, options: PprofOptions = { labels: [] }): Promise<Uint8Array> {
+  const sink = new BufferSink();
+  await writePprof(profile, sink, options);
+  return sink.bytes();
+}
+
+async function pprofOf(profile: Profile, options?: PprofOptions): Promise<ReadPprof> {
+  return readPprof(await pprofBytes(profile, options));
+}
+
+/** Stack of function names, leaf first, and non-zero values, for short expectations. */
+function brief(sample: ReadSample): string {
+  const names = sample.locations.flatMap((location) => location.frames.map((frame) => frame.split('|')[0]));
+  const values = [...sample.values].filter(([, value]) => value !== 0n).map(([type, value]) => `${type}=${value}`);
+  return `${names.join(' < ')}: ${values.join(' ')}`;
+}
+
+function withMappings(profile: Profile, mappings: readonly Partial<Mapping>[], mainMapping = profile.mainMapping): Profile {
+  return { ...profile, mainMapping, mappings: profile.mappings.map((mapping, index) => ({ ...mapping, ...mappings[index] })) };
+}
+
+const ONE: SampleSpec[] = [{ timeNs: 0, stack: ['main', 'leaf'] }];
+
+describe('sample types', () => {
+  test('a clock event is samples/count and cpu/nanoseconds', async () => {
+    const pprof = await pprofOf(buildProfile([...ONE, { timeNs: 1, period: 2_000_000, stack: ['main', 'leaf'] }]));
+    expect(pprof.types).toEqual(['samples/count', 'cpu/nanoseconds']);
+    expect(pprof.defaultType).toBe('cpu');
+    expect(pprof.samples.map(brief)).toEqual(['leaf < main: samples/count=2 cpu/nanoseconds=3000000']);
+  });
+
+  test('any other event keeps its name and counts', async () => {
+    const pprof = await pprofOf(buildProfile([{ timeNs: 0, event: 'cycles:u', period: 12_345, stack: ['main'] }]));
+    expect(pprof.types).toEqual(['samples/count', 'cycles:u/count']);
+    expect(pprof.defaultType).toBe('cycles:u');
+    expect(pprof.periodType).toBe('cycles:u/count');
+  });
+
+  test('the event with most samples comes first under the plain names; the first of several; dummy and empty events never', async () => {
+    const profile = buildProfile([
+      ...[0, 0, 0].map((timeNs) => ({ timeNs, event: 'dummy:u', period: 1, stack: ['d'] })),
+      { timeNs: 0, event: 'page-faults', period: 3, stack: ['a'] },
+      { timeNs: 1, event: 'cpu-clock:u', stack: ['a'] },
+      { timeNs: 2, event: 'cpu-clock:u', stack: ['b'] },
+      { timeNs: 3, event: 'task-clock', stack: ['b'] },
+      { timeNs: 4, event: 'task-clock', stack: ['b'] },
+    ]);
+    const events = profile.events.map((event) => ({
+      ...event,
+      isDummy: event.name === 'dummy:u',
+      unit: event.name.includes('clock') ? ('nanoseconds' as const) : event.unit,
+    }));
+    const pprof = await pprofOf({ ...profile, events: [...events, { ...events[1], name: 'instructions', samples: 0, period: 0 }] });
+    expect(pprof.types).toEqual([
+      'samples/count',
+      'cpu/nanoseconds',
+      'dummy:u_samples/count',
+      'dummy:u/count',
+      'page-faults_samples/count',
+      'page-faults/count',
+      'task-clock_samples/count',
+      'task-clock/nanoseconds',
+    ]);
+    expect(pprof.defaultType).toBe('cpu');
+    // One row per stack, with the columns of every event.
+    expect(pprof.samples.map(brief)).toEqual([
+      'd: dummy:u_samples/count=3 dummy:u/count=3',
+      'a: samples/count=1 cpu/nanoseconds=1000000 page-faults_samples/count=1 page-faults/count=3',
+      'b: samples/count=1 cpu/nanoseconds=1000000 task-clock_samples/count=2 task-clock/nanoseconds=2000000',
+    ]);
+  });
+
+  test('the dummy event is primary only when it is all there is', async () => {
+    const profile = buildProfile([{ timeNs: 0, event: 'dummy', period: 1, stack: ['a'] }]);
+    const pprof = await pprofOf({ ...profile, events: profile.events.map((event) => ({ ...event, isDummy: true })) });
+    expect(pprof.types).toEqual(['samples/count', 'dummy/count']);
+  });
+
+  test('events of one name get names of their own, and no event takes a column that is there', async () => {
+    const profile = buildProfile(
+      ['cpu-clock', 'cycles', 'other', 'cpu', 'samples'].flatMap((event, nth) =>
+        Array.from({ length: nth === 0 ? 2 : 1 }, () => ({ timeNs: nth, event, period: 1, stack: ['a'] })),
+      ),
+    );
+    const pprof = await pprofOf({ ...profile, events: profile.events.map((event) => (event.name === 'other' ? { ...event, name: 'cycles' } : event)) });
+    expect(pprof.types.map((type) => type.split('/')[0])).toEqual([
+      'samples',
+      'cpu',
+      'cycles_samples',
+      'cycles',
+      'cycles#2_samples',
+      'cycles#2',
+      'cpu#2_samples',
+      'cpu#2',
+      'samples#2_samples',
+      'samples#2',
+    ]);
+  });
+
+  test('weight chooses the default', async () => {
+    const pprof = await pprofOf(buildProfile(ONE), { labels: [], weight: 'samples' });
+    expect(pprof.defaultType).toBe('samples');
+    expect(pprof.periodType).toBe('cpu/nanoseconds');
+  });
+
+  test('no samples is an error', async () => {
+    await expect(pprofBytes(buildProfile([]))).rejects.toThrow(expect.objectContaining({ name: 'PerfconvError', code: 'no-samples' }) as PerfconvError);
+  });
+});
+
+describe('meta data', () => {
+  test('time, duration, comments', async () => {
+    const { message, comments } = await pprofOf(buildProfile([...ONE, { timeNs: 2.5e9, stack: ['main'] }]));
+    expect(message.timeNanos).toBe(1_700_000_000_000_000_000n);
+    expect(message.durationNanos).toBe(2_500_000_000n);
+    expect(comments).toEqual(['perf version: 6.1', 'command line: perf record -g ./app']);
+  });
+
+  test('what is unknown is left out', async () => {
+    const { message, comments } = await pprofOf(buildProfile(ONE, { meta: { captureTimeNs: undefined, perfVersion: '', commandLine: [] } }));
+    expect([message.timeNanos, message.durationNanos]).toEqual([0n, 0n]);
+    expect(comments).toEqual([]);
+  });
+
+  test.each([-(1n << 63n) - 1n, 1n << 63n, -13261647112034281704n])('a time of %i, which no int64 holds, is left out', async (captureTimeNs) => {
+    const { message } = await pprofOf(buildProfile(ONE, { meta: { captureTimeNs } }));
+    expect(message.timeNanos).toBe(0n);
+  });
+
+  test.each([
+    ['a clock by frequency', 'cpu-clock', 0, 4000, 250_000n],
+    ['a clock by an odd frequency', 'cpu-clock', 0, 999, 1_001_001n],
+    ['a clock by period', 'cpu-clock', 500_000, 0, 500_000n],
+    ['a counter by period', 'cycles', 100_003, 0, 100_003n],
+    ['a counter by frequency varies', 'cycles', 0, 4000, 0n],
+  ])('period of %s', async (_, event, samplePeriod, sampleFreq, expected) => {
+    const profile = buildProfile([{ timeNs: 0, event, stack: ['a'] }]);
+    const { message } = await pprofOf({ ...profile, events: [{ ...profile.events[0], samplePeriod, sampleFreq }] });
+    expect(message.period).toBe(expected);
+  });
+});
+
+describe('mappings', () => {
+  test.each([
+    ['the end of all addresses', -(2 ** 31), 0, 0xffff_ffff_8000_0000n],
+    ['both halves of them', -(2 ** 31), 0x2000, 0n],
+    ['more than there are', 0x1000, 2 ** 64, 0x1000n],
+  ])('a kernel that reaches to %s ends after its start', async (_where, start, limit, expected) => {
+    const profile = withMappings(buildProfile([{ timeNs: 0, stack: [{ name: 'f', dso: '[kernel.kallsyms]' }] }]), [{ start, limit }]);
+    expect((await pprofOf(profile)).mappings).toMatchObject([{ start: expected, limit: 0xffff_ffff_ffff_ffffn }]);
+  });
+
+  test('the main binary is first, also without a sample in it; unused ones are left out', async () => {
+    const built = buildProfile([
+      {
+        timeNs: 0,
+        stack: [
+          { name: 'k', dso: '[kernel.kallsyms]' },
+          { name: 'f', dso: '/lib/libc.so.6' },
+        ],
+      },
+    ]);
+    const unused = { ...built.mappings[1], name: '/bin/main' };
+    const profile = { ...built, mappings: [...built.mappings, { ...unused, name: '/bin/never' }, unused], mainMapping: 3 };
+    expect((await pprofOf(profile)).mappings.map((mapping) => mapping.name)).toEqual(['/bin/main', '[kernel.kallsyms]', '/lib/libc.so.6']);
+    expect((await pprofOf({ ...profile, mainMapping: -1 })).mappings.map((mapping) => mapping.name)).toEqual(['[kernel.kallsyms]', '/lib/libc.so.6']);
+  });
+
+  test('addresses are those of the process: address − start + offset is the place in the file', async () => {
+    const profile = withMappings(buildProfile([{ timeNs: 0, stack: [{ name: 'f', address: 0x1234 }] }]), [
+      { bias: 0x5555_5555_4000, start: 0x1000, limit: 0x3000, buildId: 'abcd' },
+    ]);
+    const { mappings, samples } = await pprofOf(profile);
+    expect(mappings).toEqual([{ name: '/bin/app', buildId: 'abcd', start: 0x5555_5555_5000n, limit: 0x5555_5555_7000n, offset: 0x1000n, flags: 'functions' }]);
+    const { address } = samples[0].locations[0];
+    expect(address).toBe(0x5555_5555_5234n);
+    expect(address - mappings[0].start + mappings[0].offset).toBe(0x1234n);
+  });
+
+  test('kernel addresses are unsigned and as they are, under one name', async () => {
+    const built = buildProfile([{ timeNs: 0, stack: [{ name: 'idle', dso: '[kernel.kallsyms]', address: -0x7eff_ff00 }] }]);
+    const profile = withMappings(built, [{ name: '/usr/lib/debug/vmlinux', start: -0x7f00_0000, limit: -0x7e00_0000 }]);
+    const { mappings, samples } = await pprofOf(profile);
+    expect(samples[0].locations[0].address).toBe(0xffff_ffff_8100_0100n);
+    expect(mappings).toEqual([
+      { name: '[kernel.kallsyms]', buildId: '', start: 0xffff_ffff_8100_0000n, limit: 0xffff_ffff_8200_0000n, offset: 0n, flags: 'functions' },
+    ]);
+  });
+
+  test.each([
+    ['vdso', 0x10n, 0x4010n],
+    ['anon', 0n, 0x10n],
+    ['module', 0n, 0x10n],
+  ] as const)('a %s mapping', async (kind, offset, start) => {
+    const profile = withMappings(buildProfile([{ timeNs: 0, stack: [{ name: 'f', address: 0x20 }] }]), [
+      { kind, name: `[${kind}]`, bias: 0x4000, start: 0x10, limit: 0x1000 },
+    ]);
+    expect((await pprofOf(profile)).mappings[0]).toMatchObject({ offset, start });
+  });
+
+  test('flags tell what is known', async () => {
+    const { mappings } = await pprofOf(
+      buildProfile([
+        {
+          timeNs: 0,
+          stack: [
+            { name: 'f', dso: '/all', file: '/a.c', line: 3, inlined: [{ name: 'g' }] },
+            { name: 'f', dso: '/file', file: '/a.c' },
+            { name: 'f', dso: '/line', line: 3 },
+            { name: 'f', dso: '/none', unresolved: true },
+          ],
+        },
+      ]),
+    );
+    expect(mappings.map(({ name, flags }) => `${name} ${flags}`)).toEqual([
+      '/all functions,filenames,lines,inlines',
+      '/file functions,filenames',
+      '/line functions,lines',
+      '/none ',
+    ]);
+  });
+});
+
+describe('locations', () => {
+  test('inlined functions come leaf first, with files and lines', async () => {
+    const frame = { name: 'outer', file: '/a.c', line: 10, inlined: [{ name: 'inner', file: '/b.h', line: 3 }, { name: 'middle' }] };
+    const { samples } = await pprofOf(buildProfile([{ timeNs: 0, stack: [frame] }]));
+    expect(samples[0].locations[0].frames).toEqual(['inner||/b.h:0|3:0', 'middle||:0|0:0', 'outer||/a.c:0|10:0']);
+  });
+
+  test('a line of another file than its function makes it a function in that file', async () => {
+    const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'hot', file: '/hot.c', line: 12 }] }]);
+    const { locations, strings } = profile;
+    locations.setLines(0, [{ function: locations.lineFunction(0, 0), line: 7, column: 0, file: strings.intern('/part.def') }], 4);
+    const { samples } = await pprofOf(profile);
+    expect(samples[0].locations[0].frames).toEqual(['hot||/part.def:0|7:0']);
+  });
+
+  test('a return address is the call before it; locations that then are the same become one', async () => {
+    // f runs at 0x1fff, and calls something that returns to 0x2000: the same place.
+    const profile = buildProfile([
+      { timeNs: 0, stack: [{ name: 'f', address: 0x1fff }] },
+      {
+        timeNs: 1,
+        stack: [
+          { name: 'f', address: 0x2000 },
+          { name: 'leaf', address: 0x3000 },
+        ],
+      },
+    ]);
+    expect(profile.locations.size).toBe(3);
+    const { message, samples } = await pprofOf(profile);
+    expect(message.location).toHaveLength(2);
+    expect(samples[1].locations.map((location) => location.address)).toEqual([0x403000n, 0x401fffn]);
+    expect(samples[0].locations[0]).toBe(samples[1].locations[1]);
+  });
+
+  test('locations of one address but other functions stay apart', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, stack: [{ name: 'f', address: 0x1fff }] },
+      {
+        timeNs: 1,
+        stack: [
+          { name: 'before', address: 0x2000 },
+          { name: 'leaf', address: 0x3000 },
+        ],
+      },
+    ]);
+    expect((await pprofOf(profile)).message.location).toHaveLength(3);
+  });
+
+  test('unmapped addresses of all 64 bits', async () => {
+    const profile = buildProfile([]);
+    const words = [
+      [0, 0, true, 0n],
+      [0, 1, true, 0xffff_ffffn],
+      [0xffff_ffff, 0xffff_ffff, false, 0xffff_ffff_ffff_ffffn],
+      [0, 0x8000_0000, true, 0x7fff_ffff_ffff_ffffn],
+      [0xffff_f123, 0xdead_beef, false, 0xdead_beef_ffff_f123n],
+    ] as const;
+    const event = { ...buildProfile(ONE).events[0], samples: words.length };
+    for (const [lo, hi, isReturn] of words) {
+      profile.totals.add(0, 0, profile.stacks.intern(-1, profile.locations.intern(-1, lo, hi, CPUMODE_USER, isReturn)), 1);
+    }
+    const { samples } = await pprofOf({ ...profile, events: [event], ...threadsOf(buildProfile(ONE)) });
+    expect(samples.map((sample) => sample.locations[0].address)).toEqual(words.map((word) => word[3]));
+    expect(samples.every((sample) => sample.locations[0].mapping === '')).toBe(true);
+    expect(brief(samples[4])).toMatch(/^0xdeadbeeffffff123: /);
+  });
+
+  test('an unresolved frame has its address and file for a name', async () => {
+    const { samples } = await pprofOf(buildProfile([{ timeNs: 0, stack: [{ name: '', dso: '/lib/libfoo.so.1', unresolved: true, address: 0x4f2c1 }] }]));
+    expect(brief(samples[0])).toMatch(/^0x4f2c1 \(libfoo\.so\.1\): /);
+  });
+
+  test('functions carry the linkage name, file and first line', async () => {
+    const profile = buildProfile(ONE);
+    const { strings, functions, locations } = profile;
+    const func = functions.intern(strings.intern('ns::f(int)'), strings.intern('_ZN2ns1fEi'), strings.intern('/f.cc'), 40);
+    locations.setLines(profile.stacks.location(1), [{ function: func, line: 42, column: 7, file: 0 }], 0);
+    expect((await pprofOf(profile)).samples[0].locations[0].frames).toEqual(['ns::f(int)|_ZN2ns1fEi|/f.cc:40|42:7']);
+  });
+});
+
+function threadsOf({ processes, threads, tasks }: Profile): Pick<Profile, 'processes' | 'threads' | 'tasks'> {
+  return { processes, threads, tasks };
+}
+
+describe('labels', () => {
+  const samples: SampleSpec[] = [
+    { timeNs: 0, pid: 0, tid: 0, comm: 'swapper', stack: ['main'] },
+    { timeNs: 1, pid: 100, tid: 101, comm: 'worker', stack: ['main'] },
+    { timeNs: 2, pid: 100, tid: 102, comm: 'worker', stack: ['main'] },
+    { timeNs: 3, pid: -1, tid: -1, comm: ':-1', stack: ['main'] },
+  ];
+  const labelsOf = async (labels: PprofOptions['labels']) => {
+    const pprof = await pprofOf(buildProfile(samples), { labels });
+    return pprof.samples.map((sample) => `${[...sample.labels].map(([key, value]) => `${key}=${value}`).join()} ${sample.values.get('samples/count')}`);
+  };
+
+  test('all, in a fixed order; an unknown id makes none', async () => {
+    expect(await labelsOf(['thread', 'comm', 'tid', 'pid'])).toEqual([
+      'pid=0,tid=0,comm=swapper,thread=swapper (0) 1',
+      'pid=100,tid=101,comm=worker,thread=worker (101) 1',
+      'pid=100,tid=102,comm=worker,thread=worker (102) 1',
+      'comm=:-1,thread=:-1 1',
+    ]);
+  });
+
+  test('samples that differ in no label are one row', async () => {
+    expect(await labelsOf(['comm'])).toEqual(['comm=swapper 1', 'comm=worker 2', 'comm=:-1 1']);
+    expect(await labelsOf(['pid'])).toEqual(['pid=0 1', 'pid=100 2', ' 1']);
+    expect(await labelsOf([])).toEqual([' 4']);
+  });
+
+  test('numbers have a unit, or pprof would drop pid 0', async () => {
+    const { message } = await pprofOf(buildProfile(samples.slice(0, 1)), { labels: ['pid'] });
+    const [label] = message.sample[0].label;
+    expect([label.num, message.stringTable[Number(label.numUnit)]]).toEqual([0n, 'pid']);
+  });
+});
+
+describe('values and size', () => {
+  test.each([0, 1, 127, 128, 0xffff_ffff, 2 ** 32, 2 ** 45 + 1, Number.MAX_SAFE_INTEGER])('a period of %d is exact', async (period) => {
+    const { samples } = await pprofOf(buildProfile([{ timeNs: 0, period, stack: ['a'] }]));
+    expect(samples[0].values.get('cpu/nanoseconds')).toBe(BigInt(period));
+  });
+
+  test('a sum beyond int64 becomes the largest value', async () => {
+    const { samples } = await pprofOf(buildProfile([{ timeNs: 0, period: 2 ** 64, stack: ['a'] }]));
+    expect(samples[0].values.get('cpu/nanoseconds')).toBe(2n ** 63n - 1n);
+  });
+
+  test('a sample without a stack is kept', async () => {
+    expect((await pprofOf(buildProfile([{ timeNs: 0, stack: [] }]))).samples.map(brief)).toEqual([': samples/count=1 cpu/nanoseconds=1000000']);
+  });
+
+  test('goes out in pieces of about a megabyte', async () => {
+    const profile = buildProfile(ONE);
+    const locations = Array.from({ length: 20_000 }, (_, nth) => profile.locations.intern(0, 0x2000 + nth, 0, CPUMODE_USER, false));
+    for (let nth = 0; nth < 150_000; nth++) {
+      let stack = -1;
+      for (let depth = 0; depth < 12; depth++) stack = profile.stacks.intern(stack, locations[(nth * 7919 + depth * depth * nth) % locations.length]);
+      profile.totals.add(0, 0, stack, nth);
+    }
+    const sizes: number[] = [];
+    await writePprof(profile, { write: async (chunk) => void sizes.push(chunk.length) }, { labels: ['pid'] });
+    expect(sizes.length).toBeGreaterThan(2);
+    expect(Math.max(...sizes)).toBeLessThan(1.5 * 2 ** 20);
+    expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(2 ** 18);
+  });
+});
+
+/** What a profile holds, read off its tables in the plainest way: lines to compare with those of {@link written}. */
+function expectedRows(profile: Profile): string[] {
+  const { stacks, totals } = profile;
+  const rows = new Map<string, number[]>();
+  for (let total = 0; total < totals.size; total++) {
+    const frames: string[] = [];
+    for (let stack = totals.stack(total); stack >= 0; stack = stacks.parent(stack)) frames.push(locationText(profile, stacks.location(stack)));
+    const { thread, comm } = profile.tasks[totals.task(total)];
+    const { pid, tid } = profile.threads[thread];
+    const labels = [pid < 0 ? '' : `pid=${pid}`, tid < 0 ? '' : `tid=${tid}`, comm === '' ? '' : `comm=${comm}`].filter((text) => text !== '');
+    const key = [...frames, ...labels].join('\n');
+    const values: number[] = rows.get(key) ?? new Array<number>(profile.events.length * 2).fill(0);
+    values[totals.event(total) * 2] += totals.samples(total);
+    values[totals.event(total) * 2 + 1] += totals.period(total);
+    rows.set(key, values);
+  }
+  return [...rows].map(([key, values]) => `${key}\n${values.join()}`).sort();
+}
+
+function locationText(profile: Profile, location: number): string {
+  const { locations, functions, mappings, strings } = profile;
+  const mapping = locations.mapping(location);
+  let address = (BigInt(locations.addressHi(location)) << 32n) | BigInt(locations.addressLo(location));
+  if (mapping >= 0 && ['file', 'vdso'].includes(mappings[mapping].kind)) address += BigInt(mappings[mapping].bias);
+  if (locations.isReturnAddress(location) && address !== 0n) address -= 1n;
+  const frames = Array.from({ length: locations.lineCount(location) }, (_, nth) => {
+    const func = locations.lineFunction(location, nth);
+    const [name, systemName, file] = [functions.name(func), functions.systemName(func), functions.file(func)].map((index) => strings.get(index));
+    return `${name}|${systemName}|${file}:${functions.startLine(func)}|${locations.lineNumber(location, nth)}:${locations.lineColumn(location, nth)}`;
+  });
+  if (frames.length === 0) frames.push(`${unresolvedName(profile, location)}||:0|0:0`);
+  return `${mapping < 0 ? '' : mappings[mapping].name} ${BigInt.asUintN(64, address)} ${frames.join(' ')}`;
+}
+
+/** @param columns for each event the index of its count column, −1 for none */
+function written(pprof: ReadPprof, columns: readonly number[]): string[] {
+  const rows = new Map<string, bigint[]>();
+  pprof.message.sample.forEach(({ value }, row) => {
+    const { locations, labels } = pprof.samples[row];
+    const frames = locations.map((location) => `${location.mapping} ${location.address} ${location.frames.join(' ')}`);
+    const key = [...frames, ...[...labels].map(([name, text]) => `${name}=${text}`)].join('\n');
+    const values = columns.flatMap((column) => (column < 0 ? [0n, 0n] : [value[column], value[column + 1]]));
+    // Stacks that differ only in return flag or cpumode are rows of their own, though they read the same.
+    rows.set(
+      key,
+      values.map((count, index) => count + (rows.get(key)?.[index] ?? 0n)),
+    );
+  });
+  return [...rows].map(([key, values]) => `${key}\n${values.join()}`).sort();
+}
+
+/** Number of distinct (stack, pid, tid, comm), which are the rows to write. */
+function rowCount({ totals, tasks, threads }: Profile): number {
+  const keys = Array.from({ length: totals.size }, (_, total) => {
+    const { thread, comm } = tasks[totals.task(total)];
+    return `${totals.stack(total)} ${threads[thread].pid} ${threads[thread].tid} ${comm}`;
+  });
+  return new Set(keys).size;
+}
+
+/** Where each event's columns must be: the primary's first, then the others in order. */
+function columnsOf({ events }: Profile): number[] {
+  const present = [...events.keys()].filter((index) => events[index].samples > 0);
+  present.sort((a, b) => Number(events[a].isDummy) - Number(events[b].isDummy) || events[b].samples - events[a].samples || a - b);
+  const order = [present[0], ...present.slice(1).sort((a, b) => a - b)];
+  return events.map((_, index) => (order.includes(index) ? order.indexOf(index) * 2 : -1));
+}
+
+describe('any profile', () => {
+  test('is written whole, and the same each time', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomProfile, async (profile) => {
+        const options: PprofOptions = { labels: ['pid', 'tid', 'comm'] };
+        const bytes = await pprofBytes(profile, options);
+        const pprof = readPprof(bytes);
+        expect(written(pprof, columnsOf(profile))).toEqual(expectedRows(profile));
+        expect(pprof.samples).toHaveLength(rowCount(profile));
+        expect(new Set(pprof.types.map((type) => type.split('/')[0])).size).toBe(pprof.types.length);
+        if (profile.mainMapping >= 0) expect(pprof.mappings[0].name).toBe(profile.mappings[profile.mainMapping].name);
+        expect(await pprofBytes(profile, options)).toEqual(bytes);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test.each<PprofOptions['labels']>([[], ['comm'], ['pid', 'thread']])('keeps every total with labels %s %s', async (...labels) => {
+    await fc.assert(
+      fc.asyncProperty(randomProfile, async (profile) => {
+        const { message } = await pprofOf(profile, { labels });
+        columnsOf(profile).forEach((column, event) => {
+          if (column < 0) return;
+          const sum = (index: number) => message.sample.reduce((total, sample) => total + sample.value[index], 0n);
+          expect([sum(column), sum(column + 1)]).toEqual([BigInt(profile.events[event].samples), BigInt(profile.events[event].period)]);
+        });
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BufferSink } from '../../../src/base/byte-sink.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
+import { REPORT_KEYS, type ReportKey, type ReportOptions, writeReport } from '../../../src/writers/report/report.ts';
+import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
+import { randomProfile } from '../../support/random-profile.ts';
+
+async function reportOf(profile: Profile, options?: ReportOptions): Promise<string> {
+  const sink = new BufferSink();
+  await writeReport(profile, sink, options);
+  return sink.text();
+}
+
+const SAMPLES: SampleSpec[] = [
+  { timeNs: 0, stack: ['main', 'compute'] },
+  { timeNs: 1, stack: ['main', 'compute'] },
+  { timeNs: 2, tid: 101, comm: 'worker', period: 3_000_000, stack: ['start', { name: 'memcpy', dso: '/usr/lib/libc.so.6' }] },
+  { timeNs: 3, pid: 7, comm: 'other', period: 500_000, stack: [{ name: 'schedule', dso: '[kernel.kallsyms]' }] },
+  { timeNs: 4, event: 'page-faults', period: 7, stack: ['main'] },
+];
+
+describe('tables', () => {
+  test('one per event, in readperf’s columns, by falling period', async () => {
+    expect(await reportOf(buildProfile(SAMPLES))).toBe(
+      [
+        '# cpu-clock: 4 samples, period 5500000 ns',
+        '   per       period samples function',
+        ' 54.55      3000000       1 memcpy (libc.so.6)',
+        ' 36.36      2000000       2 compute (app)',
+        '  9.09       500000       1 schedule ([kernel.kallsyms])',
+        '',
+        '# page-faults: 1 sample, period 7',
+        '   per       period samples function',
+        '100.00            7       1 main (app)',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('equal periods go by name; what needs more room is not cut', async () => {
+    const long = `ns::${'very_long_'.repeat(30)}name<int>`;
+    const report = await reportOf(buildProfile(['b', long, 'a'].map((name, timeNs) => ({ timeNs, period: 1e13, stack: [name] }))));
+    expect(report.split('\n').slice(2, -1)).toEqual([
+      ' 33.33 10000000000000       1 a (app)',
+      ' 33.33 10000000000000       1 b (app)',
+      ` 33.33 10000000000000       1 ${long} (app)`,
+    ]);
+  });
+
+  test('there may be more rows than a function takes arguments', async () => {
+    const [samples, depth] = [100, 2000];
+    const stackOf = (sample: number) => Array.from({ length: depth }, (_, frame) => `f${sample * depth + frame}`);
+    const report = await reportOf(buildProfile(Array.from({ length: samples }, (_, timeNs) => ({ timeNs, stack: stackOf(timeNs) }))), { children: true });
+    expect(report.split('\n').length).toBe(samples * depth + 3);
+  });
+
+  test('limit says how many are left out', async () => {
+    const report = await reportOf(buildProfile(SAMPLES), { limit: 1 });
+    expect(report.split('\n').slice(1, 4)).toEqual(['   per       period samples function', ' 54.55      3000000       1 memcpy (libc.so.6)', '# 2 more']);
+    expect(report).not.toContain('compute');
+    expect(await reportOf(buildProfile(SAMPLES), { limit: 3 })).not.toContain('more');
+  });
+
+  test('weight by samples', async () => {
+    const report = await reportOf(buildProfile(SAMPLES), { weight: 'samples', limit: 2 });
+    expect(report.split('\n').slice(2, 4)).toEqual([' 50.00      2000000       2 compute (app)', ' 25.00      3000000       1 memcpy (libc.so.6)']);
+  });
+
+  test('inlined, unresolved and missing frames', async () => {
+    const report = await reportOf(
+      buildProfile([
+        { timeNs: 0, period: 3, stack: [{ name: 'outer', inlined: [{ name: 'inner' }] }] },
+        { timeNs: 1, period: 2, stack: [{ name: '', dso: '/lib/libfoo.so', unresolved: true, address: 0x4f2c1 }] },
+        { timeNs: 2, period: 1, stack: [] },
+      ]),
+    );
+    expect(report.split('\n').slice(2, -1)).toEqual([
+      ' 50.00            3       1 inner (app)',
+      ' 33.33            2       1 0x4f2c1 (libfoo.so)',
+      ' 16.67            1       1 [unknown]',
+    ]);
+  });
+
+  test('functions of one name are one row; as perf report has it, one for each symbol', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, period: 3, stack: [{ name: 'init', address: 0x1000 }] },
+      { timeNs: 1, period: 2, stack: [{ name: 'init', address: 0x2000, line: 1 }] },
+      { timeNs: 2, period: 1, stack: [{ name: 'start', dso: '/tmp/perf-12.map', address: 0x3000 }] },
+    ]);
+    const rowsOf = async (compatPerf: boolean) => (await reportOf(profile, { compatPerf, sort: ['function', 'dso'] })).split('\n').slice(2, -1);
+    expect(await rowsOf(false)).toEqual([' 83.33            5       2 init      /bin/app', ' 16.67            1       1 start     /tmp/perf-12.map']);
+    expect(await rowsOf(true)).toEqual([
+      ' 50.00            3       1 init      app',
+      ' 33.33            2       1 init      app',
+      ' 16.67            1       1 start     [JIT] tid 12',
+    ]);
+  });
+
+  test('periods of 0 make no NaN', async () => {
+    expect(await reportOf(buildProfile([{ timeNs: 0, period: 0, stack: ['a'] }]))).toContain('  0.00            0       1 a (app)\n');
+  });
+
+  test('percentages can be painted', async () => {
+    const report = await reportOf(buildProfile(SAMPLES.slice(0, 1)), { paintPercent: (text, percent) => `<${text}|${percent}>` });
+    expect(report).toContain('\n<100.00|100>      1000000       1 compute (app)\n');
+  });
+
+  test('errors', async () => {
+    await expect(reportOf(buildProfile([]))).rejects.toMatchObject({ name: 'PerfconvError', code: 'no-samples' });
+    await expect(reportOf(buildProfile(SAMPLES), { sort: [] })).rejects.toMatchObject({ name: 'PerfconvError', code: 'usage' });
+  });
+});
+
+describe('sort keys', () => {
+  const rowsOf = async (sort: readonly ReportKey[]) => (await reportOf(buildProfile(SAMPLES.slice(0, 4)), { sort })).split('\n').slice(1, -1);
+
+  test('dso', async () => {
+    expect(await rowsOf(['dso'])).toEqual([
+      '   per       period samples dso',
+      ' 54.55      3000000       1 /usr/lib/libc.so.6',
+      ' 36.36      2000000       2 /bin/app',
+      '  9.09       500000       1 [kernel.kallsyms]',
+    ]);
+  });
+
+  test('comm, pid, tid', async () => {
+    expect(await rowsOf(['comm'])).toEqual([
+      '   per       period samples comm',
+      ' 54.55      3000000       1 worker',
+      ' 36.36      2000000       2 app',
+      '  9.09       500000       1 other',
+    ]);
+    expect(await rowsOf(['pid'])).toEqual(['   per       period samples pid', ' 90.91      5000000       3 100:app', '  9.09       500000       1 7:other']);
+    expect((await rowsOf(['tid']))[1]).toBe(' 54.55      3000000       1 101:worker');
+  });
+
+  test('the number alone of what has no name', async () => {
+    const gone = buildProfile([{ timeNs: 0, pid: -1, tid: -1, process: '', comm: ':-1', stack: ['main'] }]);
+    expect((await reportOf(gone, { sort: ['pid', 'tid', 'comm'] })).split('\n')[2]).toBe('100.00      1000000       1 -1   -1   :-1');
+  });
+
+  test('several make aligned columns; the function leaves its DSO to the column', async () => {
+    expect(await rowsOf(['comm', 'function', 'dso'])).toEqual([
+      '   per       period samples comm    function  dso',
+      ' 54.55      3000000       1 worker  memcpy    /usr/lib/libc.so.6',
+      ' 36.36      2000000       2 app     compute   /bin/app',
+      '  9.09       500000       1 other   schedule  [kernel.kallsyms]',
+    ]);
+  });
+
+  test('event puts all events into one table, by samples', async () => {
+    expect((await reportOf(buildProfile(SAMPLES), { sort: ['event'] })).split('\n')).toEqual([
+      '# cpu-clock: 4 samples, period 5500000 ns',
+      '# page-faults: 1 sample, period 7',
+      '   per       period samples event',
+      ' 80.00      5500000       4 cpu-clock',
+      ' 20.00            7       1 page-faults',
+      '',
+    ]);
+  });
+
+  test('a key given twice counts once', async () => {
+    expect(await rowsOf(['dso', 'dso'])).toEqual(await rowsOf(['dso']));
+  });
+});
+
+describe('children', () => {
+  test('callers have the time of what they call, with their own beside it; recursion counts once', async () => {
+    const report = await reportOf(
+      buildProfile([
+        { timeNs: 0, period: 3, stack: ['main', 'fib', 'fib', 'fib'] },
+        { timeNs: 1, period: 1, stack: ['main', 'fib', { name: 'outer', inlined: [{ name: 'fib' }] }, 'leaf'] },
+      ]),
+      { children: true },
+    );
+    expect(report.split('\n').slice(1, -1)).toEqual([
+      '   per       period samples   self function',
+      '100.00            4       2  75.00 fib (app)',
+      '100.00            4       2   0.00 main (app)',
+      ' 25.00            1       1  25.00 leaf (app)',
+      ' 25.00            1       1   0.00 outer (app)',
+    ]);
+  });
+
+  test('by dso', async () => {
+    const report = await reportOf(buildProfile(SAMPLES.slice(2, 3)), { children: true, sort: ['dso'] });
+    expect(report.split('\n').slice(2, -1)).toEqual(['100.00      3000000       1   0.00 /bin/app', '100.00      3000000       1 100.00 /usr/lib/libc.so.6']);
+  });
+});
+
+/** `[period, samples]` of each row of each table. */
+function numbersOf(report: string): [number, number][][] {
+  return report.split('\n\n').map((table) =>
+    table
+      .split('\n')
+      .filter((line) => /^ *\d+\.\d\d +\d/.test(line))
+      .map((line) => line.trim().split(/ +/))
+      .map((cells): [number, number] => [Number(cells[1]), Number(cells[2])]),
+  );
+}
+
+test('any profile, any keys: rows add up to what the events hold; children never below', async () => {
+  const keys = fc.uniqueArray(fc.constantFrom(...REPORT_KEYS), { minLength: 1 });
+  await fc.assert(
+    fc.asyncProperty(randomProfile, keys, async (profile, sort) => {
+      const events = profile.events.filter((event) => event.samples > 0);
+      const report = await reportOf(profile, { sort });
+      const tables = numbersOf(report);
+      const sum = (rows: readonly (readonly [number, number])[]) => rows.reduce(([a, b], [period, samples]) => [a + period, b + samples], [0, 0]);
+      const held = events.map((event): [number, number] => [event.period, event.samples]);
+      expect(tables.map(sum)).toEqual(sort.includes('event') ? [sum(held)] : held);
+      const withChildren = numbersOf(await reportOf(profile, { sort, children: true }));
+      withChildren.forEach((rows, index) => {
+        expect(rows.length).toBeGreaterThanOrEqual(tables[index].length);
+        for (const [, samples] of rows) expect(samples).toBeLessThanOrEqual(sort.includes('event') ? sum(held)[1] : held[index][1]);
+      });
+      expect(await reportOf(profile, { sort })).toBe(report);
+    }),
+    { numRuns: 150 },
+  );
+});

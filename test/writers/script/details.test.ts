@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSource } from '../../../src/base/byte-source.ts';
+import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { convert } from '../../../src/pipeline/convert.ts';
+import type { ScriptFieldChoice } from '../../../src/writers/script/fields.ts';
+import {
+  type AttrSpec,
+  type ByteOrder,
+  encodeFile,
+  encodeTracingData,
+  eventType,
+  record,
+  type SampleFields,
+  type TraceFieldSpec,
+} from '../../support/perf-encoder.ts';
+
+// What is expected here is what perf 6.1 printed for the same records.
+
+const MEMORY: AttrSpec['sampleType'] = [
+  'identifier',
+  'ip',
+  'tid',
+  'time',
+  'addr',
+  'cpu',
+  'period',
+  'weight',
+  'dataSrc',
+  'physAddr',
+  'dataPageSize',
+  'codePageSize',
+];
+
+const memorySample: SampleFields = {
+  ip: 0x401234n,
+  pid: 4242,
+  tid: 4243,
+  time: 5_123_456_789n,
+  cpu: 3,
+  period: 1_000_003n,
+  addr: 0x7f0012345678n,
+  weight: 77n,
+  dataSrc: 0x68100142n,
+  physAddr: 0x123456000n,
+  dataPageSize: 4096n,
+  codePageSize: 2n << 20n,
+};
+
+async function script(bytes: Uint8Array, fields?: readonly ScriptFieldChoice[], diagnostics = new Diagnostics()): Promise<string> {
+  const sink = new BufferSink();
+  await convert(new BufferSource(bytes), [{ format: 'script', sink }], { compatPerf: true, ...(fields && { fields }) }, diagnostics);
+  return new TextDecoder().decode(sink.bytes());
+}
+
+const rawPmu = (sample: SampleFields, byteOrder: ByteOrder = 'little', extra: AttrSpec['sampleType'] = []): Uint8Array => {
+  const attrs: AttrSpec[] = [{ name: 'r0', type: eventType.raw, ids: [7n], sampleType: [...MEMORY, ...extra] }];
+  return encodeFile({ byteOrder, attrs, records: [record.sample({ ...sample })], features: { eventDesc: true } });
+};
+
+describe.each(['little', 'big'] as const)('details of samples, %s endian', (byteOrder) => {
+  it('stand behind the event and behind the address of raw events', async () => {
+    expect(await script(rawPmu(memorySample, byteOrder))).toBe(
+      '           :4243  4243 [003]     5.123456:    1000003 r0:     7f0012345678        68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A              77           401234 [unknown] ([unknown])       123456000 4K 2M\n',
+    );
+  });
+
+  it('can be chosen, added and left out', async () => {
+    const bytes = rawPmu(memorySample, byteOrder);
+    expect(await script(bytes, ['addr', 'ip'])).toBe('    7f0012345678           401234\n');
+    expect(await script(bytes, ['event', 'weight'])).toBe('r0:               77\n');
+    expect(await script(bytes, ['-addr', '-data_src', '-weight', '-phys_addr', '-data_page_size', '-code_page_size', '+misc'])).toBe(
+      '           :4243  4243 [003] U         5.123456:    1000003 r0:            401234 [unknown] ([unknown])\n',
+    );
+  });
+
+  it('show branches with what is known of them', async () => {
+    const entries = [
+      { from: 0x401000n, to: 0x402000n, mispred: true },
+      { from: 0x401100n, to: 0x402100n, predicted: true, inTx: true, cycles: 65535 },
+      { from: 0xffffffff81000000n, to: 0x402200n, abort: true, cycles: 7, type: 3 },
+      { from: 1n, to: 2n, type: 15, newType: 2 },
+    ];
+    expect(await script(rawPmu({ ...memorySample, branchStack: { entries } }, byteOrder, ['branchStack']), ['brstack'])).toBe(
+      ' 0x401000/0x402000/M/-/-/0/  0x401100/0x402100/P/X/-/65535/  0xffffffff81000000/0x402200/-/-/A/7/IND  0x1/0x2/-/-/-/0/FAULT_INST \n',
+    );
+  });
+});
+
+describe('script', () => {
+  it('pads a data source to the longest so far', async () => {
+    const attrs: AttrSpec[] = [{ name: 'r0', type: eventType.raw, ids: [7n], sampleType: MEMORY }];
+    const records = [0x68100142n, 0x1e05080021n, 0x101a00000000n].map((dataSrc) => record.sample({ ...memorySample, dataSrc }));
+    expect((await script(encodeFile({ attrs, records, features: { eventDesc: true } }), ['data_src'])).split('\n')).toEqual([
+      '        68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A',
+      '      1e05080021 |OP N/A|LVL N/A or N/A|SNP N/A|TLB N/A|LCK N/A|BLK  N/A      ',
+      '    101a00000000 |OP No|LVL node, same socket RAM|SNP N/A|TLB N/A|LCK No|BLK  N/A',
+      '',
+    ]);
+  });
+
+  it('shows the bytes that BPF programs put out', async () => {
+    const attrs: AttrSpec[] = [
+      { name: 'bpf-output', type: eventType.software, config: 10n, ids: [7n], sampleType: ['identifier', 'ip', 'tid', 'time', 'raw'] },
+    ];
+    const records = [record.sample({ ...memorySample, raw: Uint8Array.from([...Buffer.from('hello bpf output\0'), 1, 2, 3]) })];
+    expect(await script(encodeFile({ attrs, records, features: { eventDesc: true } }), ['+tid', '-period'])).toBe(
+      `           :4243  4243     5.123456: bpf-output:            401234 [unknown] ([unknown])
+      BPF output: 0000: 68 65 6c 6c 6f 20 62 70  hello bp
+                  0008: 66 20 6f 75 74 70 75 74  f output
+                  0010: 00 01 02 03              ....    
+
+`,
+    );
+  });
+
+  it('tells of fields that no sample carries', async () => {
+    const diagnostics = new Diagnostics();
+    expect(await script(rawPmu(memorySample), ['comm', 'brstack', 'trace', 'addr'], diagnostics)).toBe('           :4243     7f0012345678\n');
+    expect(diagnostics.list()).toMatchObject([{ code: 'script-fields-missing', message: expect.stringContaining('brstack, trace') }]);
+  });
+
+  it('refuses to choose fields and to add some at once', async () => {
+    await expect(script(rawPmu(memorySample), ['comm', '+addr'])).rejects.toMatchObject({ code: 'usage' });
+  });
+});
+
+describe('tracepoints', () => {
+  const fields: readonly TraceFieldSpec[] = [
+    { declaration: 'pid_t pid', offset: 8, size: 4, signed: true },
+    { declaration: 'char comm[4]', offset: 12, size: 4 },
+  ];
+  const tracingData = encodeTracingData({
+    systems: [{ name: 'sched', formats: [{ name: 'wake', id: 300, fields, printFmt: '"comm=%s pid=%d", REC->comm, REC->pid' }] }],
+  });
+  const payload = Uint8Array.from([44, 1, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 97, 98, 0, 0]);
+  const attrs: AttrSpec[] = [
+    { name: 'sched:wake', type: eventType.tracepoint, config: 300n, ids: [7n], sampleType: ['identifier', 'ip', 'tid', 'time', 'raw'] },
+  ];
+  const records = [record.sample({ ...memorySample, raw: payload })];
+
+  it('show their payload as text', async () => {
+    expect(await script(encodeFile({ attrs, records, features: { eventDesc: true, tracingData } }))).toBe(
+      '           :4243  4243     5.123456: sched:wake: comm=ab pid=5\n',
+    );
+  });
+
+  it('show nothing where the recording does not say what is in it, and that is told', async () => {
+    const diagnostics = new Diagnostics();
+    expect(await script(encodeFile({ attrs, records, features: { eventDesc: true } }), undefined, diagnostics)).toBe(
+      '           :4243  4243     5.123456: sched:wake: \n',
+    );
+    expect(diagnostics.count('no-tracing-data')).toBe(1);
+  });
+
+  it('are damaged tracing data’s least loss', async () => {
+    const diagnostics = new Diagnostics();
+    const damaged = tracingData.slice(0, tracingData.length - 30);
+    await script(encodeFile({ attrs, records, features: { eventDesc: true, tracingData: damaged } }), undefined, diagnostics);
+    expect(diagnostics.count('feature-damaged')).toBe(1);
+  });
+});

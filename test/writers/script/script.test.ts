@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import { BufferSink } from '../../../src/base/byte-sink.ts';
+import type { ScriptFieldChoice } from '../../../src/writers/script/fields.ts';
+import { writeScript } from '../../../src/writers/script/script.ts';
+import { buildProfile } from '../../support/build-profile.ts';
+
+async function scriptOf(fields: readonly ScriptFieldChoice[] | undefined, nameOf?: (linkageName: string) => string | undefined): Promise<string[]> {
+  const hot = { name: 'hot', dso: '/bin/app', file: '/src/hot.c', line: 12, address: 0x1234 };
+  const profile = buildProfile([
+    {
+      timeNs: 0,
+      stack: [
+        { name: 'main', address: 0x2000 },
+        { ...hot, inlined: [{ name: 'inner', file: '/src/inner.h', line: 3 }, { name: 'middle' }] },
+      ],
+    },
+    { timeNs: 1, stack: [{ name: 'gone', dso: '/lib/libx.so', address: 0x4f2c1, unresolved: true }] },
+  ]);
+  const sink = new BufferSink();
+  await writeScript(profile, sink, { ...(fields && { fields }), ...(nameOf && { nameOf }) });
+  return sink.text().split('\n');
+}
+
+it('inlined functions have lines of their own, with the offset of the function that they are part of', async () => {
+  expect((await scriptOf(undefined)).slice(1, 6)).toEqual([
+    '\t            1234 inner+0x4 (inlined)',
+    '\t            1234 middle+0x4 (inlined)',
+    '\t            1234 hot+0x4 (/bin/app)',
+    '\t            2000 main+0x4 (/bin/app)',
+    '',
+  ]);
+});
+
+it('source lines stand on lines of their own, as perf prints them', async () => {
+  const lines = await scriptOf(['comm', 'ip', 'sym', 'dso', 'srcline']);
+  expect(lines).toEqual([
+    'app ',
+    '\t            1234 inner',
+    '  inner.h:3 (inlined)',
+    '\t            1234 middle',
+    '  app[1234] (inlined)',
+    '\t            1234 hot (/bin/app)',
+    '  hot.c:12',
+    '\t            2000 main (/bin/app)',
+    '  app[2000]',
+    '',
+    'app ',
+    '\t           4f2c1 [unknown] (/lib/libx.so)',
+    '  libx.so[4f2c1]',
+    '',
+    '',
+  ]);
+  expect((await scriptOf(['ip', 'srcline']))[2]).toBe('  inner.h:3 (inlined)');
+});
+
+it("a source line names the file that it is in, be it another than the function's", async () => {
+  const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'hot', file: '/src/hot.c', line: 12, address: 0x1234 }] }]);
+  profile.locations.setLines(0, [{ function: profile.locations.lineFunction(0, 0), line: 7, column: 0, file: profile.strings.intern('/src/part.def') }], 4);
+  const sink = new BufferSink();
+  await writeScript(profile, sink, { fields: ['ip', 'srcline'] });
+  expect(sink.text().split('\n')[2]).toBe('  part.def:7');
+});
+
+it('a recording may have more events than a function takes arguments', async () => {
+  const profile = buildProfile([{ timeNs: 0, stack: ['main'] }]);
+  const events = new Array<(typeof profile.events)[number]>(200_000).fill(profile.events[0]);
+  const sink = new BufferSink();
+  await writeScript({ ...profile, events }, sink);
+  expect(sink.text()).toContain(`${events[0].name}: `);
+});

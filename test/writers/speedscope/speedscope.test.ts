@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { BufferSink, type ByteSink } from '../../../src/base/byte-sink.ts';
+import { PerfconvError } from '../../../src/base/errors.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
+import { type SpeedscopeOptions, writeSpeedscope } from '../../../src/writers/speedscope/speedscope.ts';
+import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
+
+interface Document {
+  name: string;
+  exporter: string;
+  activeProfileIndex: number;
+  shared: { frames: { name: string; file?: string; line?: number }[] };
+  profiles: { type: string; name: string; unit: string; startValue: number; endValue: number; samples: number[][]; weights: number[] }[];
+}
+
+const DEFAULTS: SpeedscopeOptions = { group: 'thread', weight: 'period', name: 'perf.data', exporter: 'perfconv@test' };
+
+async function convert(profile: Profile, options: Partial<SpeedscopeOptions> = {}): Promise<Document> {
+  const sink = new BufferSink();
+  await writeSpeedscope(profile, sink, { ...DEFAULTS, ...options });
+  return JSON.parse(sink.text());
+}
+
+/** Stacks by name, root first. */
+function stacksOf(document: Document, index: number): string[] {
+  return document.profiles[index].samples.map((stack) => stack.map((frame) => document.shared.frames[frame].name).join(';'));
+}
+
+const TWO_THREADS: SampleSpec[] = [
+  { timeNs: 0, pid: 100, comm: 'nginx', stack: ['main', 'loop'] },
+  { timeNs: 10, pid: 100, tid: 101, process: 'nginx', comm: 'worker', period: 5_000_000, cpu: 3, stack: ['start', 'work'] },
+  { timeNs: 20, pid: 100, comm: 'nginx', stack: ['main', 'poll'] },
+  { timeNs: 30, pid: 100, comm: 'nginx', event: 'page-faults', period: 7, stack: ['main', 'poll'] },
+  { timeNs: 40, pid: 200, comm: 'bash', stack: ['main'] },
+];
+
+describe('writeSpeedscope', () => {
+  it('writes a sampled profile per event and thread, busiest first, root first and in time order', async () => {
+    const document = await convert(buildProfile(TWO_THREADS));
+    expect(document.profiles.map(({ name, unit, endValue }) => [name, unit, endValue])).toEqual([
+      ['nginx (100) / worker (101) cpu-clock', 'nanoseconds', 5_000_000],
+      ['nginx (100) cpu-clock', 'nanoseconds', 2_000_000],
+      ['bash (200) cpu-clock', 'nanoseconds', 1_000_000],
+      ['nginx (100) page-faults', 'none', 7],
+    ]);
+    expect(document.activeProfileIndex).toBe(0);
+    expect(stacksOf(document, 1)).toEqual(['main;loop', 'main;poll']);
+    expect(document.profiles.every((profile) => profile.type === 'sampled' && profile.startValue === 0)).toBe(true);
+    expect([document.name, document.exporter]).toEqual(['perf.data', 'perfconv@test']);
+  });
+
+  it('adds up to the periods of each event, however it is grouped', async () => {
+    const profile = buildProfile(TWO_THREADS);
+    for (const group of ['thread', 'process', 'cpu', 'all'] as const) {
+      const document = await convert(profile, { group });
+      for (const [index, event] of profile.events.entries()) {
+        const own = document.profiles.filter(({ name }) => name.endsWith(` ${event.name}`));
+        expect(own.flatMap(({ weights }) => weights).reduce((a, b) => a + b, 0)).toBe(profile.events[index].period);
+        expect(own.reduce((sum, { endValue }) => sum + endValue, 0)).toBe(event.period);
+      }
+    }
+  });
+
+  it('names groups after what they hold', async () => {
+    const names = async (group: SpeedscopeOptions['group']) => (await convert(buildProfile(TWO_THREADS), { group })).profiles.map(({ name }) => name);
+    expect(await names('process')).toEqual(['nginx (100) cpu-clock', 'bash (200) cpu-clock', 'nginx (100) page-faults']);
+    expect(await names('cpu')).toEqual(['CPU 3 cpu-clock', 'CPU 0 cpu-clock', 'CPU 0 page-faults']);
+    expect(await names('all')).toEqual(['all threads cpu-clock', 'all threads page-faults']);
+    expect((await convert(buildProfile([{ timeNs: 0, cpu: -1, stack: ['main'] }]), { group: 'cpu' })).profiles[0].name).toBe('unknown CPU cpu-clock');
+  });
+
+  it('counts samples on demand, without a unit of time', async () => {
+    const document = await convert(buildProfile(TWO_THREADS), { weight: 'samples' });
+    expect(document.profiles.map(({ unit, weights }) => [unit, weights])).toEqual([
+      ['none', [1, 1]],
+      ['none', [1]],
+      ['none', [1]],
+      ['none', [1]],
+    ]);
+  });
+
+  it('shows the busiest thread of the clock first, even when another event comes before it', async () => {
+    const document = await convert(
+      buildProfile([
+        { timeNs: 0, event: 'page-faults', period: 1e9, stack: ['main'] },
+        { timeNs: 1, pid: 1, stack: ['main'] },
+        { timeNs: 2, pid: 2, period: 2e6, stack: ['main'] },
+      ]),
+    );
+    expect(document.profiles[document.activeProfileIndex].name).toBe('app (2) cpu-clock');
+  });
+
+  it('makes one frame of all addresses and lines of a function, with its lowest line', async () => {
+    const at = (line: number) => ({ name: 'work', file: '/src/a.c', line });
+    const document = await convert(
+      buildProfile([
+        { timeNs: 0, stack: ['main', at(30)] },
+        { timeNs: 1, stack: ['main', at(20)] },
+        { timeNs: 2, stack: ['main', { name: 'work', file: '/src/b.c', line: 1 }] },
+      ]),
+    );
+    expect(document.shared.frames).toEqual([
+      { name: 'main', file: '/bin/app' },
+      { name: 'work', file: '/src/a.c', line: 20 },
+      { name: 'work', file: '/src/b.c', line: 1 },
+    ]);
+  });
+
+  it('tells functions of one name by their DSO where no source file is known', async () => {
+    const document = await convert(
+      buildProfile([
+        {
+          timeNs: 0,
+          stack: [
+            { name: 'read', dso: '/lib/a.so' },
+            { name: 'read', dso: '[kernel.kallsyms]' },
+          ],
+        },
+      ]),
+    );
+    expect(document.shared.frames).toEqual([
+      { name: 'read', file: '/lib/a.so' },
+      { name: 'read', file: '[kernel.kallsyms]' },
+    ]);
+  });
+
+  it('takes two mappings of one name, such as two builds of a library, for one file', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, stack: [{ name: 'read', dso: '/lib/a.so' }] },
+      { timeNs: 1, stack: [{ name: 'read', dso: '/lib/b.so' }] },
+    ]);
+    Object.assign(profile.mappings[1], { name: '/lib/a.so' });
+    expect((await convert(profile)).shared.frames).toEqual([{ name: 'read', file: '/lib/a.so' }]);
+  });
+
+  it('expands inlined calls, the outermost caller first', async () => {
+    const document = await convert(
+      buildProfile([
+        {
+          timeNs: 0,
+          stack: [
+            'main',
+            {
+              name: 'owner',
+              file: '/o.c',
+              line: 9,
+              inlined: [
+                { name: 'inner', file: '/i.h', line: 1 },
+                { name: 'middle', file: '/m.h', line: 5 },
+              ],
+            },
+          ],
+        },
+      ]),
+    );
+    expect(stacksOf(document, 0)).toEqual(['main;owner;middle;inner']);
+  });
+
+  it('keeps unresolved frames apart by address, and samples without a stack from being idle time', async () => {
+    const unknown = (address: number) => ({ name: 'unused', dso: '/lib/libfoo.so', unresolved: true, address });
+    const document = await convert(
+      buildProfile([
+        { timeNs: 0, stack: [unknown(0x4f2c1)] },
+        { timeNs: 1, stack: [unknown(0x4f2c2)] },
+        { timeNs: 2, stack: [] },
+      ]),
+    );
+    expect(stacksOf(document, 0)).toEqual(['0x4f2c1 (libfoo.so)', '0x4f2c2 (libfoo.so)', '(no stack)']);
+    expect(document.shared.frames[0].file).toBe('/lib/libfoo.so');
+  });
+
+  it('keeps and counts samples of weight 0', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, period: 0, stack: ['main'] },
+      { timeNs: 1, period: 3, stack: ['main'] },
+    ]);
+    const sink = new BufferSink();
+    const result = await writeSpeedscope(profile, sink, DEFAULTS);
+    expect(result).toEqual({ profiles: 1, zeroWeightSamples: 1, shieldedNames: false });
+    expect(JSON.parse(sink.text()).profiles[0].weights).toEqual([0, 3]);
+  });
+
+  it('writes any text and any number as JSON', async () => {
+    const names = ['quote " and \\', 'line\nend\ttab\0nul', 'ünï → 日本 🦀', 'half \ud800 pair', '</script>'];
+    const document = await convert(buildProfile([{ timeNs: 0, comm: names[0], period: 2 ** 40 + 1, stack: names }]));
+    expect(document.shared.frames.map(({ name }) => name)).toEqual(names);
+    expect(document.profiles[0].weights).toEqual([2 ** 40 + 1]);
+    expect(document.profiles[0].name).toBe(`${names[0]} (100) cpu-clock`);
+  });
+
+  it('shields mangled names from the demangler in the page only when they are too many for it', async () => {
+    const withNames = (count: number) => buildProfile(Array.from({ length: count }, (_, i) => ({ timeNs: i, stack: [`_ZN7project9component${i}E`] })));
+    expect((await convert(withNames(10))).shared.frames[3].name).toBe('_ZN7project9component3E');
+    expect((await convert(withNames(1000))).shared.frames[3].name).toBe(' _ZN7project9component3E');
+  });
+
+  it('writes in pieces of about a megabyte', async () => {
+    const deep = Array.from({ length: 60 }, (_, i) => `function_${i}`);
+    const profile = buildProfile(Array.from({ length: 20_000 }, (_, i) => ({ timeNs: i, stack: deep })));
+    const sizes: number[] = [];
+    const sink: ByteSink = { write: async (chunk) => void sizes.push(chunk.length) };
+    await writeSpeedscope(profile, sink, DEFAULTS);
+    expect(sizes.length).toBeGreaterThan(3);
+    expect(Math.max(...sizes)).toBeLessThan(1.1 * 2 ** 20);
+  });
+
+  it('writes a document without profiles when there are no samples, and refuses a profile of totals only', async () => {
+    expect((await convert(buildProfile([]))).profiles).toEqual([]);
+    const totalsOnly = { ...buildProfile(TWO_THREADS), samples: undefined };
+    await expect(writeSpeedscope(totalsOnly, new BufferSink(), DEFAULTS)).rejects.toThrow(PerfconvError);
+  });
+});

@@ -1,0 +1,263 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { Decompress } from 'fzstd';
+import { describe, expect, test } from 'vitest';
+import { PerfconvError } from '../../src/base/errors.ts';
+import { nativeZstd } from '../../src/host/native-zstd.ts';
+import { openZstdStream } from '../../src/zstd/open.ts';
+import type { OpenZstdStream } from '../../src/zstd/stream.ts';
+import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
+import { skewedBytes, wordyText, zstdParts } from '../support/zstd-streams.ts';
+
+/** Made by zstd 1.5.4 from what stands beside them: `zstd LEVEL -c < content`. */
+const VECTORS: readonly (readonly [name: string, content: Uint8Array])[] = [
+  ['empty', new Uint8Array(0)],
+  ['small', wordyText(30, 4)],
+  ['words-1', wordyText(20_000)],
+  ['words-3-no-check', wordyText(60_000, 2)],
+  ['words-19-ultra', wordyText(40_000, 3)],
+  ['skewed-5', skewedBytes(9000)],
+];
+const native = nativeZstd();
+if (native === undefined) announceSkipped("zlib's zstd", `Node ${process.version} has none`);
+const DECODERS: readonly (readonly [name: string, open: OpenZstdStream])[] = [['our decoder', openZstdStream], ...(native ? [['zlib', native] as const] : [])];
+
+interface Outcome {
+  readonly bytes: Uint8Array;
+  /** Bytes that each push gave. */
+  readonly counts: readonly number[];
+  readonly error: unknown;
+  readonly isAtFrameEnd: boolean;
+}
+
+async function decompress(open: OpenZstdStream, bytes: Uint8Array, cuts: readonly number[] = []): Promise<Outcome> {
+  const stream = await open();
+  const pieces: Uint8Array[] = [];
+  const counts: number[] = [];
+  let error: unknown;
+  let from = 0;
+  for (const to of [...cuts, bytes.length]) {
+    let count = 0;
+    // What is pushed may be overwritten afterwards.
+    const pushed = bytes.slice(from, to);
+    try {
+      await stream.push(pushed, (piece) => {
+        expect(piece.length).toBeGreaterThan(0);
+        expect(piece.length).toBeLessThanOrEqual(128 << 10);
+        count += piece.length;
+        pieces.push(piece.slice());
+      });
+    } catch (thrown) {
+      error ??= thrown;
+    }
+    pushed.fill(0xff);
+    counts.push(count);
+    from = to;
+  }
+  const { isAtFrameEnd } = stream;
+  stream.close();
+  stream.close();
+  return { bytes: Buffer.concat(pieces), counts, error, isAtFrameEnd };
+}
+
+function vector(name: string): Uint8Array {
+  return new Uint8Array(readFileSync(fileURLToPath(new URL(`zstd/${name}.zst`, import.meta.url))));
+}
+
+function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+describe.each(DECODERS)('%s', (_, open) => {
+  test.each(VECTORS)('decompresses %s, cut anywhere', async (name, content) => {
+    const compressed = vector(name);
+    const whole = await decompress(open, compressed);
+    expect(whole.error).toBeUndefined();
+    expect(equal(whole.bytes, content)).toBe(true);
+    expect(whole.isAtFrameEnd).toBe(true);
+    const cutsOf = fc.array(fc.nat(compressed.length), { maxLength: 12 }).map((cuts) => cuts.sort((a, b) => a - b));
+    await fc.assert(
+      fc.asyncProperty(cutsOf, async (cuts) => {
+        const outcome = await decompress(open, compressed, cuts);
+        return outcome.error === undefined && equal(outcome.bytes, content);
+      }),
+      { numRuns: 20, seed: 1 },
+    );
+    const oneByOne = await decompress(open, compressed.subarray(0, 2000), [...compressed.subarray(0, 2000).keys()]);
+    expect(oneByOne.error).toBeUndefined();
+    expect(equal(oneByOne.bytes, content.subarray(0, oneByOne.bytes.length))).toBe(true);
+  });
+
+  test('gives each block as soon as it is whole, of a frame that never ends', async () => {
+    const first = zstdParts.raw([1, 2, 3]);
+    const second = zstdParts.rle(9, 5);
+    const bytes = joined(zstdParts.header(17), first, second);
+    const headerEnd = bytes.length - first.length - second.length;
+    const outcome = await decompress(open, bytes, [headerEnd, headerEnd + first.length - 1, headerEnd + first.length]);
+    expect(outcome.counts).toEqual([0, 0, 3, 5]);
+    expect([...outcome.bytes]).toEqual([1, 2, 3, 9, 9, 9, 9, 9]);
+    expect(outcome.isAtFrameEnd).toBe(false);
+  });
+
+  test('goes on from frame to frame and leaves skippable ones out', async () => {
+    const skippable = zstdParts.skippable([1, 2, 3, 4, 5]);
+    const bytes = joined(skippable, vector('small'), vector('empty'), skippable, skippable, vector('words-1'), vector('small'));
+    const expected = joined(VECTORS[1][1], VECTORS[2][1], VECTORS[1][1]);
+    for (const cuts of [[], [...bytes.keys()].filter((at) => at < 300), [3, 11, 12, 17, 60, 61, 62, 70]]) {
+      const outcome = await decompress(open, bytes, cuts);
+      expect(outcome.error).toBeUndefined();
+      expect(equal(outcome.bytes, expected)).toBe(true);
+      expect(outcome.isAtFrameEnd).toBe(true);
+    }
+    expect((await decompress(open, skippable.subarray(0, 9))).isAtFrameEnd).toBe(false);
+  });
+
+  test('lets a stream that grows by the factor 30,000 flow through', async () => {
+    const stream = await open();
+    await stream.push(zstdParts.header(17), () => {});
+    const block = zstdParts.rle(0, 128 << 10);
+    const blocks = joined(...Array.from({ length: 2000 }, () => block));
+    let total = 0;
+    await stream.push(blocks, (piece) => {
+      expect(piece.length).toBeLessThanOrEqual(128 << 10);
+      total += piece.length;
+    });
+    expect(total).toBe(2000 * (128 << 10));
+    stream.close();
+  });
+
+  test.each([
+    ['another magic', Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)],
+    ['a reserved bit', zstdParts.header(17, { reserved: true })],
+    ['a dictionary', zstdParts.header(17, { dictionary: 7 })],
+    ['a window of 256 MiB', zstdParts.header(28)],
+    ['a reserved block type', joined(zstdParts.header(17), zstdParts.reserved())],
+    ['a block larger than its window', joined(zstdParts.header(10), zstdParts.rle(0, 1025))],
+    ['an empty block', joined(zstdParts.header(17), zstdParts.compressed([]))],
+    ['literals that overrun their block', joined(zstdParts.header(17), zstdParts.compressed([0xf8, 1, 2]))],
+    ['literals that overrun the window', joined(zstdParts.header(10), zstdParts.compressed([0x0d | 0xf0, 0xff, 0xff, 0, 0]))],
+    ['a Huffman table that is not there', joined(zstdParts.header(17), zstdParts.compressed([0x13, 0x40, 0, 0x80, 0]))],
+    ['a match before the beginning', joined(zstdParts.header(17), zstdParts.compressed([0, 1, 0x54, 0, 4, 0, 0x80]))],
+    ['tables of a block before, in the first', joined(zstdParts.header(17), zstdParts.compressed([0, 1, 0xfc, 1]))],
+    // fzstd takes minutes over this one.
+    ['98,047 sequences of 65,539 bytes', joined(zstdParts.header(17), zstdParts.compressed([0, 255, 255, 255, 0x54, 0, 0, 52, 1]))],
+  ])('refuses %s, and keeps what came before', async (_name, bytes) => {
+    const before = vector('small');
+    for (const cuts of [[], [...bytes.keys()].map((at) => before.length + at)]) {
+      const outcome = await decompress(open, joined(before, bytes), cuts);
+      expect(outcome.error).toMatchObject({ name: 'PerfconvError', code: 'damaged' });
+      expect(equal(outcome.bytes, VECTORS[1][1])).toBe(true);
+    }
+  });
+
+  test('stays broken', async () => {
+    const stream = await open();
+    const bad = joined(zstdParts.header(17), zstdParts.reserved());
+    await expect(stream.push(bad, () => {})).rejects.toBeInstanceOf(PerfconvError);
+    await expect(stream.push(vector('small'), () => {})).rejects.toBeInstanceOf(PerfconvError);
+    stream.close();
+  });
+
+  test('passes on what the taker throws, and is done with then', async () => {
+    const stream = await open();
+    const failure = new Error('no more');
+    const push = stream.push(vector('small'), () => {
+      throw failure;
+    });
+    await expect(push).rejects.toBe(failure);
+    await expect(stream.push(vector('small'), () => {})).rejects.toBe(failure);
+    stream.close();
+  });
+
+  test('damage under a checksum never passes', async () => {
+    for (const name of ['words-1', 'skewed-5', 'small']) {
+      const compressed = vector(name);
+      const content = VECTORS.find(([known]) => known === name)?.[1] ?? new Uint8Array(0);
+      await fc.assert(
+        fc.asyncProperty(fc.nat(compressed.length - 1), fc.nat(7), async (at, bit) => {
+          const damaged = compressed.slice();
+          damaged[at] ^= 1 << bit;
+          const outcome = await decompress(open, damaged);
+          if (outcome.error !== undefined) return outcome.error instanceof PerfconvError && outcome.error.code === 'damaged';
+          // The window may be written larger than it need be; a skippable or unfinished frame says nothing.
+          return !outcome.isAtFrameEnd || outcome.bytes.length === 0 || equal(outcome.bytes, content);
+        }),
+        { numRuns: 150, seed: 2 },
+      );
+    }
+  });
+
+  test('damage without a checksum leaves the blocks before it as they were', async () => {
+    const head = joined(zstdParts.header(17), zstdParts.raw([1, 2, 3]), zstdParts.rle(4, 100_000));
+    const compressed = vector('words-3-no-check');
+    const blocks = compressed.subarray(compressed.length - 15_700);
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 200 }), async (noise) => {
+        const outcome = await decompress(open, joined(head, noise, blocks));
+        return equal(outcome.bytes.subarray(0, 100_003), joined(Uint8Array.of(1, 2, 3), new Uint8Array(100_000).fill(4)));
+      }),
+      { numRuns: 100, seed: 3 },
+    );
+  });
+});
+
+test('our decoder gives what fzstd gives', () => {
+  for (const [name, content] of VECTORS) {
+    const pieces: Uint8Array[] = [];
+    const stream = new Decompress((piece) => pieces.push(piece));
+    stream.push(vector(name));
+    expect(equal(Buffer.concat(pieces), content), name).toBe(true);
+  }
+});
+
+describe.skipIf(native === undefined)('zlib and our decoder', () => {
+  test('give the same bytes at each push and fail at the same damage', async () => {
+    for (const [name] of VECTORS) {
+      const compressed = joined(vector('words-1'), vector(name));
+      await fc.assert(
+        fc.asyncProperty(fc.nat(compressed.length - 1), fc.nat(8), fc.array(fc.nat(compressed.length), { maxLength: 8 }), async (at, bit, cuts) => {
+          const damaged = compressed.slice();
+          if (bit < 8) damaged[at] ^= 1 << bit;
+          cuts.sort((a, b) => a - b);
+          const ours = await decompress(openZstdStream, damaged, cuts);
+          const zlibs = await decompress(native ?? openZstdStream, damaged, cuts);
+          return equal(ours.bytes, zlibs.bytes) && `${ours.counts}` === `${zlibs.counts}` && (ours.error === undefined) === (zlibs.error === undefined);
+        }),
+        { numRuns: 60, seed: 4 },
+      );
+    }
+  });
+});
+
+const whyNoZstd = whyMissing('zstd');
+if (whyNoZstd !== undefined) announceSkipped('what the zstd program compresses', whyNoZstd);
+
+describe.skipIf(whyNoZstd !== undefined)('what the zstd program compresses', () => {
+  const fixtures = ['threads.data', 'pipe.data', 'kallsyms'].map((name) => readFileSync(fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))));
+  // Repeated far apart, so that matches reach across a window of several megabytes.
+  const content = joined(...fixtures, wordyText(3_000_000, 9), skewedBytes(300_000), ...fixtures, wordyText(3_000_000, 9), ...fixtures);
+  test.each(['-1', '-3', '-9 --no-check', '-15', '--ultra -22', '--fast=5', '--long=27 -4'])(
+    'at %s',
+    async (level) => {
+      const options = level.split(' ');
+      const compressed = new Uint8Array(execFileSync('zstd', [...options, '-c', '-q'], { input: content, maxBuffer: 1 << 28 }));
+      for (const [name, open] of DECODERS) {
+        const outcome = await decompress(
+          open,
+          compressed,
+          [65_528, 131_056, 200_000].filter((cut) => cut < compressed.length),
+        );
+        expect(outcome.error, name).toBeUndefined();
+        expect(equal(outcome.bytes, content), name).toBe(true);
+        expect(outcome.isAtFrameEnd, name).toBe(true);
+      }
+    },
+    60_000,
+  );
+});
