@@ -3,23 +3,23 @@ import { COMMANDS, CONVERT, type CommandSpec, type OptionSpec } from './options.
 
 const MAX_HELP_COLUMNS = 120;
 
-const EPILOGUE = `INPUT is a perf.data file or directory, packed or not, or - for standard input; default perf.data.
-Exit status: 0 done (warnings allowed), 1 failed, 2 wrong usage, 3 data was lost and --strict was given.`;
+const EPILOGUE = `INPUT is a perf.data file or directory, compressed or not, or - for standard input. Default: perf.data.
+Exit status: 0 success (possibly with warnings), 1 failure, 2 wrong usage, 3 data was lost and --strict was given.`;
 
-/** What every command has. */
+/** Options that every command has. */
 const COMMON: readonly OptionSpec[] = [
-  { name: 'help', alias: 'h', section: 'Running:', text: 'Print this help; with a command, that of the command' },
-  { name: 'version', section: 'Running:', text: 'Print the version' },
+  { name: 'help', alias: 'h', section: 'General:', text: 'Print this help, or that of the given command' },
+  { name: 'version', section: 'General:', text: 'Print the version' },
 ];
 
 /**
- * The help of a command, or the program's own. yargs lays the options out; it does not read the command line: to load it takes longer
- * than everything else that is loaded for a conversion.
- * @param columns of the terminal
+ * The help of a command, or of the whole program. yargs only lays the options out. It does not parse the command line: loading it takes
+ * longer than loading everything else that a conversion needs.
+ * @param columns the width of the terminal
  */
 export function helpText(named: CommandSpec | undefined, columns = 80): string {
   const { usage, text, options, examples } = named ?? CONVERT;
-  const about = named === undefined ? 'Converts Linux perf.data recordings into profiles that viewers open.' : `${text}.`;
+  const about = named === undefined ? 'Convert Linux perf.data recordings to profiles that viewers open.' : `${text}.`;
   const parser = yargs([])
     .scriptName('perfconv')
     .usage(`Usage: ${usage}\n\n${about}`)
@@ -31,7 +31,7 @@ export function helpText(named: CommandSpec | undefined, columns = 80): string {
     .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false });
   if (named === undefined) for (const command of COMMANDS) parser.command(command.name, command.text);
   for (const { name, alias, value, section, text: describe } of [...options, ...COMMON]) {
-    // Without a type, or yargs would say `[string]` of it; what its value is called is a part of its name.
+    // No type is given, or yargs would add `[string]`. The value's name is a part of the option's name.
     parser.option(value === undefined ? name : `${name} ${value}`, { describe, group: section, ...(alias !== undefined && { alias }) });
   }
   let table = '';
@@ -42,7 +42,7 @@ export function helpText(named: CommandSpec | undefined, columns = 80): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** What it does above the command, which is not broken into lines: it is there to be copied. */
+/** The description, then the command, which is never wrapped so that it can be copied. */
 function exampleText([command, text]: CommandSpec['examples'][number]): string {
   return `  # ${text}\n  ${command}`;
 }

@@ -1,27 +1,27 @@
 import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, RECORD_TYPES, REPORT_KEYS, SCRIPT_FIELDS, WEIGHTS } from '../pipeline/choices.ts';
 import { FORMATS } from '../pipeline/formats.ts';
 
-/** One option: what the parser, the help and the shell's completion know of it. */
+/** One option, as the parser, the help and shell completion see it. */
 export interface OptionSpec {
   readonly name: string;
   readonly alias?: string;
-  /** What its value is called in the help; absent for a flag. */
+  /** The name of its value in the help; absent for a flag. */
   readonly value?: string;
-  /** The values to choose from; with `isList`, several of them with commas between. */
+  /** The values to choose from; with `isList`, a comma-separated list of them. */
   readonly choices?: readonly string[];
   readonly isList?: boolean;
-  /** May be given several times. */
+  /** Whether it may be given more than once. */
   readonly isRepeatable?: boolean;
-  /** Heading in the help. */
+  /** Its heading in the help. */
   readonly section: string;
   readonly text: string;
 }
 
 const OUTPUT = 'Output:';
-const SAMPLES = 'Which samples:';
+const SAMPLES = 'Filters:';
 const SYMBOLS = 'Symbols:';
 const STACKS = 'Stacks and weights:';
-const RUNNING = 'Running:';
+const RUNNING = 'General:';
 
 const CONVERT_ONLY: readonly OptionSpec[] = [
   {
@@ -30,7 +30,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'FORMAT',
     choices: FORMATS,
     section: OUTPUT,
-    text: `${FORMATS.join(', ')}. Default: what the output's name tells (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .csv or a directory, .txt, .folded; a further .gz compresses), else pprof. With several outputs: for those whose name tells none`,
+    text: `${FORMATS.join(', ')}. Default: chosen by the output's name (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .csv or a directory, .txt, .folded; add .gz to compress), else pprof. With several outputs, applies to those whose name does not decide`,
   },
   {
     name: 'output',
@@ -38,7 +38,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'OUTPUT',
     isRepeatable: true,
     section: OUTPUT,
-    text: "File, directory (csv) or - for standard output. Give several to make several formats in one pass. Several inputs become one profile (pprof, speedscope, folded, csv). Default: the input's name with the format's ending; standard output when the input is -",
+    text: "Write to this file, directory (csv) or - for standard output. Repeat it to write several formats in one pass. With several inputs, merge them into one profile (pprof, speedscope, folded, csv). Default: the input's name with the format's extension; standard output when the input is -",
   },
   {
     name: 'labels',
@@ -46,20 +46,26 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     choices: [...PPROF_LABELS, 'none'],
     isList: true,
     section: OUTPUT,
-    text: `pprof: what samples are labelled with: ${PPROF_LABELS.join(', ')}, or none. Default: pid,tid,comm; of merged inputs also input`,
+    text: `pprof: label samples with any of ${PPROF_LABELS.join(', ')}, or none. Default: pid,tid,comm, and input for merged inputs`,
   },
   {
     name: 'by-input',
     section: OUTPUT,
-    text: 'Merged inputs that would add up stay apart: folded: the input is the root frame; speedscope: one profile for each also with --group all',
+    text: 'Keep merged inputs apart. folded: make the input the root frame; speedscope: write one profile per input even with --group all',
   },
-  { name: 'group', value: 'GROUP', choices: GROUPS, section: OUTPUT, text: `speedscope: one profile for each ${GROUPS.join(', ')}. Default: thread` },
+  {
+    name: 'group',
+    value: 'GROUP',
+    choices: GROUPS,
+    section: OUTPUT,
+    text: `speedscope: split into profiles by ${GROUPS.join(', ')} (all: no split). Default: thread`,
+  },
   {
     name: 'chrome-style',
     value: 'STYLE',
     choices: CHROME_STYLES,
     section: OUTPUT,
-    text: 'chrome: events (bars, also for Perfetto), profile (compact, with file and line in DevTools), or auto. Default: auto, which takes events up to 400 MB',
+    text: 'chrome: events (bars, for DevTools and Perfetto), profile (compact, with file and line in DevTools), or auto. Default: auto, which picks events up to 400 MB and profile above',
   },
   {
     name: 'fields',
@@ -68,18 +74,18 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     choices: SCRIPT_FIELDS,
     isList: true,
     section: OUTPUT,
-    text: `script: which of ${SCRIPT_FIELDS.join(', ')}; or +FIELD and -FIELD (-F=-FIELD), to add to the default or leave out of it. Default: as perf script`,
+    text: `script: print these fields: ${SCRIPT_FIELDS.join(', ')}. +FIELD adds to the default, -FIELD (written -F=-FIELD) removes from it. Default: the fields of perf script`,
   },
   {
     name: 'csv-safe',
     section: OUTPUT,
-    text: "csv: an apostrophe before texts that begin with =, +, - or @, which spreadsheets would compute. Default: names as recorded, as in readperf's tables, for programs (docs/untrusted-names.md)",
+    text: 'csv: put an apostrophe before text that a spreadsheet would run as a formula (it begins with =, +, - or @). Default: names as recorded (docs/untrusted-names.md)',
   },
-  { name: 'ns', section: OUTPUT, text: 'script: times with nine decimals' },
+  { name: 'ns', section: OUTPUT, text: 'script: print times with nine decimals' },
   {
     name: 'wall-clock',
     section: OUTPUT,
-    text: "When it was by the wall clock, for recordings made with perf record -k: script: the time of day in place of the recording's clock (perf's -F tod); speedscope: in the name; chrome: in otherData",
+    text: "Show wall-clock time, for recordings made with perf record -k. script: the time of day instead of the recording's clock (perf's -F tod); speedscope: in the name; chrome: in otherData",
   },
 ];
 
@@ -90,13 +96,13 @@ const REPORT_ONLY: readonly OptionSpec[] = [
     choices: REPORT_KEYS,
     isList: true,
     section: OUTPUT,
-    text: `Columns that tell rows apart: ${REPORT_KEYS.join(', ')}. Default: function,dso`,
+    text: `Group samples by these columns: ${REPORT_KEYS.join(', ')}. Default: function,dso`,
   },
-  { name: 'limit', value: 'N', section: OUTPUT, text: 'Rows per event at most' },
+  { name: 'limit', value: 'N', section: OUTPUT, text: 'Print at most N rows per event' },
   {
     name: 'children',
     section: OUTPUT,
-    text: 'Count a function also in the samples of what it called (inclusive time). What is called the same is one row; with --compat perf, each symbol is one',
+    text: 'Count a function in the samples of its callees, too (inclusive time). Functions of the same name share a row; with --compat perf, each symbol has its own',
   },
 ];
 
@@ -107,57 +113,57 @@ const FILTERS: readonly OptionSpec[] = [
     isRepeatable: true,
     isList: true,
     section: SAMPLES,
-    text: 'Only these events, named as perf names them (perfconv info lists them)',
+    text: 'Only these events, by the names that perf gives them (perfconv info lists them)',
   },
-  { name: 'pid', value: 'PIDS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these processes; -1 for samples of none' },
-  { name: 'tid', value: 'TIDS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these threads; -1 for samples of none' },
-  { name: 'comm', value: 'NAMES', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only threads of these names' },
-  { name: 'cpu', value: 'CPUS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these CPUs, such as 0,2-3; -1 for samples that carry none' },
+  { name: 'pid', value: 'PIDS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these processes; -1 selects samples without one' },
+  { name: 'tid', value: 'TIDS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these threads; -1 selects samples without one' },
+  { name: 'comm', value: 'NAMES', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only threads with these names' },
+  { name: 'cpu', value: 'CPUS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these CPUs, such as 0,2-3; -1 selects samples without one' },
   {
     name: 'time',
     value: 'RANGES',
     section: SAMPLES,
-    text: "Only this span: seconds of the recording's clock as perf script prints it (12.5,13; either end may be left out; several with blanks between), seconds since the first sample (+1,+2.5), or per cent (10%-20%; 10%/2 is the second tenth; several with commas between)",
+    text: "Only these time ranges: seconds on the recording's clock, as perf script prints them (12.5,13; either end is optional; separate ranges with spaces), seconds since the first sample (+1,+2.5), or percentages (10%-20%; 10%/2 is the second tenth; separate ranges with commas)",
   },
 ];
 
 const SYMBOL_SOURCES: readonly OptionSpec[] = [
-  { name: 'symfs', value: 'DIR', section: SYMBOLS, text: "Look for binaries under DIR, where the recording machine's files lie with their own paths" },
-  { name: 'debug-dir', value: 'DIR', isRepeatable: true, section: SYMBOLS, text: 'Look for separate debug files here, too. Default: /usr/lib/debug' },
-  { name: 'buildid-dir', value: 'DIR', section: SYMBOLS, text: "perf's build-id cache. Default: ~/.debug" },
-  { name: 'kallsyms', value: 'FILE', section: SYMBOLS, text: "The recording machine's /proc/kallsyms. Default: this machine's, if the kernel is the same" },
+  { name: 'symfs', value: 'DIR', section: SYMBOLS, text: "Look for binaries under DIR, which holds the recorded machine's files under their original paths" },
+  { name: 'debug-dir', value: 'DIR', isRepeatable: true, section: SYMBOLS, text: 'Look for separate debug files in DIR as well as in /usr/lib/debug' },
+  { name: 'buildid-dir', value: 'DIR', section: SYMBOLS, text: "Use this build-id cache of perf's. Default: ~/.debug" },
+  { name: 'kallsyms', value: 'FILE', section: SYMBOLS, text: "The recorded machine's /proc/kallsyms. Default: this machine's, if it runs the recorded kernel" },
   {
     name: 'vmlinux',
     value: 'FILE',
     section: SYMBOLS,
-    text: "The recording machine's vmlinux, also for files and lines. Default: the one of its build id in the usual places",
+    text: "The recorded machine's vmlinux, for names, files and lines of the kernel. Default: the one with the recorded build id, in the usual places",
   },
   { name: 'guestkallsyms', value: 'FILE', section: SYMBOLS, text: "perf kvm: the virtual machine's /proc/kallsyms" },
-  { name: 'guestmodules', value: 'FILE', section: SYMBOLS, text: "perf kvm: the virtual machine's /proc/modules, where --guestkallsyms is of another boot" },
+  { name: 'guestmodules', value: 'FILE', section: SYMBOLS, text: "perf kvm: the virtual machine's /proc/modules, if --guestkallsyms is from another boot" },
   { name: 'guestvmlinux', value: 'FILE', section: SYMBOLS, text: "perf kvm: the virtual machine's vmlinux" },
   {
     name: 'debuginfod',
     value: 'URL',
     isRepeatable: true,
     section: SYMBOLS,
-    text: 'Ask this debuginfod server for binaries and debug files that are not on this machine, by their build ids; env: the servers of DEBUGINFOD_URLS. Default: none is asked',
+    text: 'Fetch binaries and debug files missing from this machine from a debuginfod server, by build id; env stands for the servers in DEBUGINFOD_URLS. Default: no server is asked',
   },
-  { name: 'explain-symbols', section: SYMBOLS, text: 'Say for each binary where symbols were looked for, what was found, and what would help' },
+  { name: 'explain-symbols', section: SYMBOLS, text: 'Report for each binary where symbols were looked for, what was found, and what would help' },
   {
     name: 'perf-map-dir',
     value: 'DIR',
     section: SYMBOLS,
-    text: "Names of code made at run time: JITs' perf-PID.map and jit-PID.dump files that were kept. Default: where the JITs put them (/tmp, and the path of the dump)",
+    text: "Look for perf-PID.map and jit-PID.dump files, which name JIT-compiled code, in DIR. Default: where JITs write them (/tmp, or the dump's recorded path)",
   },
-  { name: 'no-inline', section: SYMBOLS, text: 'Do not show inlined functions (report never does: it counts by symbol)' },
+  { name: 'no-inline', section: SYMBOLS, text: 'Leave out inlined functions (report always does: it counts by symbol)' },
   {
     name: 'demangle-style',
     value: 'STYLE',
     choices: DEMANGLE_STYLES,
     section: SYMBOLS,
-    text: 'Names of C++, Rust, Java and OCaml: full (as c++filt), no-params (as perf: without parameters) or simple (as pprof: without template arguments, too). Default: full; for script and report, and with --compat perf, no-params',
+    text: 'How much of C++, Rust, Java and OCaml names to show: full (like c++filt), no-params (like perf: no parameters) or simple (like pprof: no template arguments either). Default: full; no-params for script and report, and with --compat perf',
   },
-  { name: 'no-demangle', section: SYMBOLS, text: 'Show names of C++, Rust, Java and OCaml as linkers know them' },
+  { name: 'no-demangle', section: SYMBOLS, text: 'Show C++, Rust, Java and OCaml names as the linker sees them' },
 ];
 
 const STACK_OPTIONS: readonly OptionSpec[] = [
@@ -166,41 +172,41 @@ const STACK_OPTIONS: readonly OptionSpec[] = [
     value: 'WEIGHT',
     choices: WEIGHTS,
     section: STACKS,
-    text: 'What counts: period (time for clocks, occurrences for other events) or samples. Default: period',
+    text: 'Weigh samples by their period (time for clocks, occurrences for other events), or count samples. Default: period',
   },
-  { name: 'max-stack', value: 'N', section: STACKS, text: 'Frames per stack at most, from the leaf' },
+  { name: 'max-stack', value: 'N', section: STACKS, text: 'Keep at most N frames per stack, from the leaf' },
   {
     name: 'compat',
     value: 'perf',
     choices: ['perf'],
     section: STACKS,
-    text: 'Do as perf 6.1 does, to compare the two: name frames and cut stacks as perf script; report: count by symbols and by the addresses of samples, as perf report (docs/comparing-with-perf.md)',
+    text: 'Match perf 6.1, for comparing the two: name frames and cut stacks like perf script; report: count by symbol and by sampled address, like perf report (docs/comparing-with-perf.md)',
   },
 ];
 
 const RUN_OPTIONS: readonly OptionSpec[] = [
-  { name: 'strict', section: RUNNING, text: 'End with status 3 when data of the recording was lost' },
-  { name: 'quiet', alias: 'q', section: RUNNING, text: 'Print errors only, and in one line that data was lost' },
-  { name: 'verbose', alias: 'v', section: RUNNING, text: 'Print notes besides warnings' },
-  { name: 'no-progress', section: RUNNING, text: 'No progress bar (there is none where standard error is no terminal)' },
+  { name: 'strict', section: RUNNING, text: 'Exit with status 3 if data was lost' },
+  { name: 'quiet', alias: 'q', section: RUNNING, text: 'Print only errors, and one line if data was lost' },
+  { name: 'verbose', alias: 'v', section: RUNNING, text: 'Print notes as well as warnings' },
+  { name: 'no-progress', section: RUNNING, text: 'Do not show a progress bar (there is none anyway unless standard error is a terminal)' },
 ];
 
 const INFO_ONLY: readonly OptionSpec[] = [
-  { name: 'json', section: OUTPUT, text: 'As JSON (docs/info-json.md and schema/info.schema.json tell its fields)' },
+  { name: 'json', section: OUTPUT, text: 'Print JSON (its fields are in docs/info-json.md and schema/info.schema.json)' },
   {
     name: 'anonymous',
     section: OUTPUT,
-    text: "Leave out the host's name and the command line, and write ~ for home directories in paths; names of events, binaries and BPF programs stay",
+    text: 'Leave out the host name and the command line, and write ~ for home directories in paths; names of events, binaries and BPF programs stay',
   },
 ];
 
 /** A command of the program. */
 export interface CommandSpec {
   readonly name: string;
-  /** How it is called, for the help. */
+  /** Its usage line in the help. */
   readonly usage: string;
   readonly text: string;
-  /** Whether it takes more than one input. */
+  /** Whether it accepts more than one input. */
   readonly takesSeveral?: boolean;
   readonly options: readonly OptionSpec[];
   readonly examples: readonly (readonly [command: string, text: string])[];
@@ -209,7 +215,7 @@ export interface CommandSpec {
 export const CONVERT: CommandSpec = {
   name: 'convert',
   usage: 'perfconv [convert] [INPUT…] [-t FORMAT] [-o OUTPUT]',
-  text: 'Convert recordings (the default command): each by itself, or with -o all into one profile',
+  text: 'Convert recordings (the default command): one by one, or merged into one profile with -o',
   takesSeveral: true,
   options: [...CONVERT_ONLY, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
   examples: [
@@ -218,42 +224,42 @@ export const CONVERT: CommandSpec = {
     ['perfconv -t folded -o - web.data | flamegraph.pl > web.svg', 'a flame graph'],
     ['perf record -g -o - ./app | perfconv -t folded -', 'straight from perf'],
     ['perfconv -t csv -o tables/ web.data', "readperf's four tables"],
-    ['perfconv -t csv --csv-safe -o tables/ web.data', 'the same for a spreadsheet, of a recording that somebody else made'],
-    ['perfconv -t script -F comm,tid,time,event,ip,sym --ns -o - web.data', 'perf-script text'],
+    ['perfconv -t csv --csv-safe -o tables/ web.data', 'the same, safe to open in a spreadsheet'],
+    ['perfconv -t script -F comm,tid,time,event,ip,sym --ns -o - web.data', 'the text of perf script'],
     ['perfconv -t script --wall-clock -o - web.data', 'the same with the time of day (perf record -k CLOCK_MONOTONIC)'],
-    ['perfconv --event cycles --pid 812,813 --cpu 0-3 --time 12.5,13 web.data', 'a part of the recording'],
+    ['perfconv --event cycles --pid 812,813 --cpu 0-3 --time 12.5,13 web.data', 'part of the recording'],
     ['perfconv --time 10%/2,50%-60% web.data', 'the second tenth of the time, and the sixth'],
-    ['perfconv -o all.pb.gz monday.data tuesday.data', 'several recordings in one profile'],
-    ['perfconv -t folded --by-input -o all.folded monday.data tuesday.data', 'the same, with the recording as root frame'],
+    ['perfconv -o all.pb.gz monday.data tuesday.data', 'several recordings merged into one profile'],
+    ['perfconv -t folded --by-input -o all.folded monday.data tuesday.data', 'the same, with the recording as the root frame'],
     ['perfconv --comm nginx --tid 813 --labels comm --weight samples web.data', 'one thread, labelled by its name'],
     ['perfconv --group process -o web.speedscope.json web.data', 'one profile per process'],
-    ['perfconv --chrome-style profile -o web.trace.json.gz web.data', 'compact trace, compressed'],
-    ['perfconv --symfs /mnt/target --kallsyms target.kallsyms web.data', "another machine's recording"],
+    ['perfconv --chrome-style profile -o web.trace.json.gz web.data', 'a compact trace, compressed'],
+    ['perfconv --symfs /mnt/target --kallsyms target.kallsyms web.data', 'a recording from another machine'],
     ['perfconv --vmlinux vmlinux-6.1.0 web.data', 'kernel functions with files and lines'],
-    ['perfconv --guestkallsyms guest.kallsyms --guestmodules guest.modules --guestvmlinux vmlinux perf.data.guest', 'what perf kvm has recorded'],
+    ['perfconv --guestkallsyms guest.kallsyms --guestmodules guest.modules --guestvmlinux vmlinux perf.data.guest', 'a recording by perf kvm'],
     ['perfconv --debug-dir /opt/debug --buildid-dir ~/.debug web.data', 'symbols from elsewhere'],
-    ['perfconv -o cpu.pb.gz --demangle-style simple web.data', 'std::vector::push_back for std::vector<int, …>::push_back(int&&)'],
+    ['perfconv -o cpu.pb.gz --demangle-style simple web.data', 'std::vector::push_back instead of std::vector<int, …>::push_back(int&&)'],
     ['perfconv --debuginfod https://debuginfod.debian.net --explain-symbols web.data', 'symbols from a server, and where each was found'],
-    ['perfconv --perf-map-dir maps/ node.data', 'code made at run time, by maps that were kept'],
+    ['perfconv --perf-map-dir maps/ node.data', 'JIT-compiled code, named by the map files in maps/'],
     ['diff <(perf script -i web.data) <(perfconv -t script --compat perf -o - web.data)', 'the same lines as perf script (docs/comparing-with-perf.md)'],
-    ['perfconv --no-inline --no-demangle --max-stack 64 -o web.folded web.data', "symbols as linkers know them, and no more than 64 of a stack's"],
-    ['perfconv --strict --quiet --no-progress web.data || echo $?', 'in a script (-v instead of -q tells more)'],
+    ['perfconv --no-inline --no-demangle --max-stack 64 -o web.folded web.data', 'raw symbol names, no inlined functions, at most 64 frames per stack'],
+    ['perfconv --strict --quiet --no-progress web.data || echo $?', 'for scripts'],
   ],
 };
 
 export const REPORT: CommandSpec = {
   name: 'report',
   usage: 'perfconv report [INPUT…]',
-  text: 'Print function statistics; several inputs add up',
+  text: 'Print a table of the hottest functions; several inputs are added up',
   takesSeveral: true,
   options: [...REPORT_ONLY, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
   examples: [
-    ['perfconv report', 'functions of perf.data, by weight'],
+    ['perfconv report', 'the hottest functions of perf.data'],
     ['perfconv report --sort comm,dso --limit 20 web.data', 'the 20 heaviest pairs of thread name and binary'],
     ['perfconv report --children --weight samples web.data', 'inclusive time, counted in samples'],
     ['perfconv report --compat perf --children web.data', 'the rows of perf report --children'],
     ['perfconv report --sort input,function monday.data tuesday.data', 'two recordings side by side'],
-    ['perfconv report --event cycles --pid 812 --time 12.5, web.data', 'a part of the recording'],
+    ['perfconv report --event cycles --pid 812 --time 12.5, web.data', 'part of the recording'],
     ['perfconv report --symfs /mnt/target --debug-dir /opt/debug web.data', 'symbols from elsewhere'],
   ],
 };
@@ -261,11 +267,11 @@ export const REPORT: CommandSpec = {
 export const INFO: CommandSpec = {
   name: 'info',
   usage: 'perfconv info [INPUT] [--json]',
-  text: 'Print what a recording holds: header, events, record counts, what is damaged or missing',
-  options: [...INFO_ONLY, ...RUN_OPTIONS.map((option) => (option.name === 'verbose' ? { ...option, text: 'Print long lists whole' } : option))],
+  text: 'Print what a recording holds: header, events, record counts, damage and gaps',
+  options: [...INFO_ONLY, ...RUN_OPTIONS.map((option) => (option.name === 'verbose' ? { ...option, text: 'Print long lists in full' } : option))],
   examples: [
-    ['perfconv info web.data', 'what can be known at a glance'],
-    ['perfconv info -v web.data', 'every list whole'],
+    ['perfconv info web.data', 'an overview'],
+    ['perfconv info -v web.data', 'with every list in full'],
     ['perfconv info --json web.data | jq .events', 'for programs'],
     ['perfconv info --anonymous web.data > report.txt', 'for a bug report'],
   ],
@@ -274,12 +280,12 @@ export const INFO: CommandSpec = {
 export const DUMP: CommandSpec = {
   name: 'dump',
   usage: 'perfconv dump [INPUT] [--type TYPES] [--json]',
-  text: 'Print the records of a recording, one line each, in the order of the file',
+  text: 'Print the records of a recording, one per line, in file order',
   options: [
     {
       name: 'json',
       section: OUTPUT,
-      text: 'One JSON object per line: 64-bit numbers as strings (addresses and bits in hex with 0x, others in decimal), bytes as hex digits',
+      text: 'Print one JSON object per line: 64-bit numbers are strings (addresses and bit masks in hex with 0x, the rest in decimal), bytes are hex digits',
     },
     {
       name: 'type',
@@ -287,13 +293,13 @@ export const DUMP: CommandSpec = {
       choices: RECORD_TYPES,
       isList: true,
       section: OUTPUT,
-      text: 'Only records of these types, named as in perf_event.h: SAMPLE, MMAP2, COMM, …; DAMAGED for those whose fields do not fit',
+      text: 'Only records of these types, named as in perf_event.h: SAMPLE, MMAP2, COMM, …; DAMAGED selects those that cannot be decoded',
     },
     ...RUN_OPTIONS,
   ],
   examples: [
     ['perfconv dump web.data | less', 'every record'],
-    ['perfconv dump --type COMM,FORK,EXIT web.data', 'the life of processes'],
+    ['perfconv dump --type COMM,FORK,EXIT web.data', 'when processes start and end'],
     ["perfconv dump --json --type SAMPLE web.data | jq -r '.event.name' | sort | uniq -c", 'for programs'],
   ],
 };
@@ -312,5 +318,5 @@ export const COMPLETION: CommandSpec = {
 
 export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, INFO, DUMP, COMPLETION];
 
-/** Commands that a later version will have. */
+/** Commands planned for a later version. */
 export const COMMANDS_TO_COME: readonly string[] = ['view'];

@@ -39,7 +39,7 @@ describe('help', () => {
 
   test('without a command: the commands and the options of convert', async () => {
     const text = (await runMain(['--help'])).stdout.toString();
-    for (const word of ['perfconv report', 'perfconv info', 'perfconv completion', '--symfs', 'Exit status: 0 done']) expect(text).toContain(word);
+    for (const word of ['perfconv report', 'perfconv info', 'perfconv completion', '--symfs', 'Exit status: 0 success']) expect(text).toContain(word);
   });
 
   test('--version is that of the package', async () => {
