@@ -1,104 +1,156 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import * as perfconv from '../src/index.ts';
-import { ensureBuilt } from './support/built-cli.ts';
+import { COMMANDS } from '../src/cli/options.ts';
+import { parseCommandLine } from '../src/cli/parse.ts';
+import { type Call, callsOf, commandsOf } from './support/doc-commands.ts';
+import { exampleRecording } from './support/example-recording.ts';
+import { encodeFile, encodePipe } from './support/perf-encoder.ts';
+import { runMain } from './support/run-main.ts';
+
+// The README and the pages under docs/: their commands run, the output that they show is real, their links lead somewhere.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const symbolsPage = readFileSync(join(root, 'docs/symbols.md'), 'utf8');
-const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+const read = (page: string): string => readFileSync(join(root, page), 'utf8');
+const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+const PAGES = ['README.md', ...docs.map((name) => `docs/${name}`)];
+const LINKING_PAGES = [...PAGES, 'CHANGELOG.md', 'CONTRIBUTING.md'];
 
-/** One row of the table of exports: the names, and the code of its example, unless that is the example above the table. */
-interface Row {
-  readonly names: readonly string[];
-  readonly code: string | undefined;
-}
+const COMMAND_LINES = PAGES.flatMap((page) => commandsOf(read(page)).map((shown) => ({ page, ...shown })));
+const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(read('package.json')).scripts;
 
-const table = /^\| export \|[\s\S]*?\n\n/m.exec(readme)?.[0] ?? '';
-const rows = [...table.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| .*? \| (?:`([^`]+)`.*|above) \|$/gm)].map(
-  ([, names, code]): Row => ({ names: [...names.matchAll(/\w+/g)].map(([name]) => name), code }),
-);
+/** Programs of others that pages may show. Nothing of them is started here. */
+const OTHERS = new Set(['diff', 'flamegraph.pl', 'go', 'jq', 'node', 'npm', 'perf', 'source', 'tail']);
 
-/** What the table's examples take for granted. */
-const PRELUDE = `
-import { BufferSink, BufferSource, convert, DEFAULT_DEBUG_DIRS, demangle, Diagnostics, encodeText, FORMATS, mergeProfiles, outputFormatOf, parseTimeRanges, PerfconvError, ProfileMerger, readProfile, readRecords, readRecordingInfo, Symbolizer, writeProfile, writeReport } from 'perfconv';
-import { demangle as demangleAlone } from 'perfconv/demangle';
-import { NodeSymbolFiles } from 'perfconv/node';
-import { readFileSync } from 'node:fs';
-import { deepEqual } from 'node:assert/strict';
-const bytes = readFileSync('perf.data');
-const source = new BufferSource(bytes, 'perf.data');
-const diagnostics = new Diagnostics();
-const sink = new BufferSink();
-const result = await convert(source, [{ format: 'speedscope', sink }], {}, diagnostics);
-const { profile } = result;
-`;
+/** Options that the pages explain and that are not perfconv's. */
+const FOREIGN_OPTIONS: readonly string[] = [
+  ...['add-counter', 'no-unwind', 'trace-offcpu'], // simpleperf
+  ...['buildid-mmap', 'call-graph', 'header-only', 'jit', 'kcore', 'no-children', 'off-cpu', 'show-mmap-events', 'show-task-events', 'stats', 'threads'], // perf
+  ...['allow-worker', 'disable-wasm-trap-handler', 'interpreted-frames-native-stack', 'jitless', 'perf-basic-prof', 'perf-prof', 'use-largepages'], // Node
+  ...['profile', 'v8-flags'], // Wasmtime, Deno
+  ...['seconds', 'time'], // the fuzzer, benchmarks
+];
 
-/** An example as a statement of its own; what its comment says is what it gives. */
-function statement({ code = '' }: Row): string {
-  const [expression, value] = code.split(' // ');
-  if (value !== undefined) return `deepEqual(${expression}, ${value});`;
-  return `{ ${code.startsWith('catch') ? `try { throw new PerfconvError('usage', 'x'); } ${code}` : `${code};`} }`;
-}
-
-/** Runs compiled text as a user's program, in a folder that sees this package under its own name. */
-let dir: string;
-beforeAll(() => {
-  ensureBuilt();
-  dir = mkdtempSync(join(root, 'test', '.readme-'));
-  copyFileSync(join(root, 'fixtures/threads.data'), join(dir, 'perf.data'));
-});
-afterAll(() => {
-  rmSync(dir, { recursive: true, force: true });
+test('the README has at most 150 lines', () => {
+  expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
 });
 
-function checkAndRun(name: string, text: string): string {
-  writeFileSync(join(dir, `${name}.mts`), text);
-  writeFileSync(
-    join(dir, 'tsconfig.json'),
-    JSON.stringify({
-      compilerOptions: { target: 'es2022', module: 'nodenext', strict: true, exactOptionalPropertyTypes: true, types: ['node'], outDir: 'out' },
-      files: [`${name}.mts`],
-    }),
-  );
-  try {
-    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'], { cwd: dir, encoding: 'utf8' });
-    return execFileSync(process.execPath, [`out/${name}.mjs`], { cwd: dir, encoding: 'utf8', stdio: 'pipe' });
-  } catch (error) {
-    // What the compiler says stands on its standard output.
-    if (error instanceof Error && 'stdout' in error) throw new Error(`${error.message}\n${error.stdout}`, { cause: error });
-    throw error;
+test('every page of docs/ is linked from the README', () => {
+  const linked = linksOf(read('README.md')).map(({ path }) => path);
+  expect(docs.filter((name) => !linked.includes(`docs/${name}`))).toEqual([]);
+});
+
+describe('a command', () => {
+  let dir: string;
+  const before = process.cwd();
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'perfconv-docs-'));
+    fillWorkingDirectory(dir);
+    process.chdir(dir);
+  });
+  afterAll(() => {
+    process.chdir(before);
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  test.each(COMMAND_LINES)('of $page runs: $command', async ({ command, output }) => {
+    let printed = '';
+    for (const call of callsOf(command)) printed = await run(call, printed);
+    if (output === undefined) return;
+    const lines = printed === '' ? [] : printed.trimEnd().split('\n');
+    const isWhole = output.at(-1) !== '…';
+    expect(isWhole ? lines : lines.slice(0, output.length - 1)).toEqual(isWhole ? output : output.slice(0, -1));
+  });
+
+  test.each(PAGES)('in the text of %s has options that exist', (page) => {
+    for (const [, code] of withoutBlocks(read(page)).matchAll(/`((?:npx )?perfconv [^`]+)`/g)) {
+      for (const { program, args } of callsOf(code)) if (program === 'perfconv') expect(() => parseCommandLine(args)).not.toThrow();
+    }
+  });
+
+  /** Runs a program of a command line, and gives what it prints. */
+  async function run({ program, args, isPiped }: Call, piped: string): Promise<string> {
+    if (program === 'perfconv') return runPerfconv(args, isPiped);
+    if (program === 'grep') return lines(piped, (line) => line.includes(args[0]));
+    if (program === 'head') return lines(args.length > 2 ? readFileSync(args[2], 'utf8') : piped, (_, index) => index < Number(args[1]));
+    if (program === 'npm') expect(args[0] === 'install' || SCRIPTS[args[0] === 'run' ? args[1] : args[0]]).toBeTruthy();
+    else if (program === 'node') expect(existsSync(join(root, args[0]))).toBe(true);
+    else if (program.includes('/')) expect(existsSync(join(root, program))).toBe(true);
+    else expect([...OTHERS]).toContain(program);
+    return '';
   }
-}
 
-describe('the README', () => {
-  test('lists every export of the library, and none besides', () => {
-    expect(rows.flatMap(({ names }) => names).sort()).toEqual(Object.keys(perfconv).sort());
-  });
+  async function runPerfconv(words: readonly string[], isPiped: boolean): Promise<string> {
+    const request = parseCommandLine(words);
+    // Nothing is asked of the network.
+    if (words.includes('--debuginfod')) return '';
+    const args = words.map((word) => word.replace(/^\/(?=mnt\/)/, `${dir}/`));
+    const result = await runMain(args, { ...(isPiped && { stdin: encodePipe(exampleRecording()) }), env: { HOME: join(dir, 'home') } });
+    expect(request).not.toBe('version');
+    expect(result).toMatchObject({ status: 0, stderr: expect.not.stringMatching(/data lost|changes nothing|error/) });
+    return result.stdout.toString();
+  }
+});
 
-  test('has an example that type-checks and runs', () => {
-    expect(example).toContain("from 'perfconv/node'");
-    const printed = checkAndRun('example', example);
-    expect(printed).toContain('cpu-clock: 436 samples, 218000000 nanoseconds');
-  });
-
-  test('leads to an example of symbols without a recording that type-checks and runs', () => {
-    const [, text] = /```ts\n([\s\S]*?)```/.exec(symbolsPage) ?? [];
-    mkdirSync(join(dir, 'binaries/opt/app'), { recursive: true });
-    copyFileSync(join(root, 'fixtures/debug/gcc5'), join(dir, 'binaries/opt/app/server'));
-    expect(
-      checkAndRun('symbols', text ?? '')
-        .trimEnd()
-        .split('\n'),
-    ).toEqual(['0 outer::Ring<int, 4>::push(int) /src/outer.h:20', '0 outer::shared(int, int) /src/outer.h:32', '1 second /src/second.cc:9']);
-  });
-
-  test('has examples in its table that type-check and run', () => {
-    const code = rows.filter((row) => row.code !== undefined).map(statement);
-    expect(code.length).toBeGreaterThanOrEqual(7);
-    checkAndRun('table', `${PRELUDE}${code.join('\n')}\ndeepEqual(demangleAlone('_Z1fi'), 'f(int)');\nconsole.log(FORMATS.length);\n`);
+describe('every relative link leads to a file and a heading', () => {
+  test.each(LINKING_PAGES)('%s', (page) => {
+    const broken = linksOf(read(page)).filter(({ path, anchor }) => {
+      const target = join(root, dirname(page), path === '' ? page.slice(page.lastIndexOf('/') + 1) : path);
+      if (!existsSync(target)) return true;
+      return anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor);
+    });
+    expect(broken).toEqual([]);
   });
 });
+
+test('every option that the pages name is one of perfconv, of perf or of another program', () => {
+  const known = new Set(['help', 'version', ...COMMANDS.flatMap(({ options }) => options.map(({ name }) => name)), ...FOREIGN_OPTIONS]);
+  const named = PAGES.flatMap((page) =>
+    [...withoutBlocks(read(page)).matchAll(/`[^`\n]+`/g)].flatMap(([code]) => [...code.matchAll(/(?<![\w-])--([a-z][\w-]*)(?!…)\b/g)]),
+  );
+  expect([...new Set(named.map(([, name]) => name))].filter((name) => !known.has(name))).toEqual([]);
+});
+
+interface Link {
+  /** Empty where the link stays on its page. */
+  readonly path: string;
+  readonly anchor: string | undefined;
+}
+
+function linksOf(markdown: string): Link[] {
+  const targets = [...withoutBlocks(markdown).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target);
+  return targets.filter((target) => !/^[a-z]+:/.test(target)).map((target) => ({ path: target.replace(/#.*/, ''), anchor: /#(.*)/.exec(target)?.[1] }));
+}
+
+/** The anchors that GitHub gives to headings. */
+function anchorsOf(markdown: string): string[] {
+  return [...withoutBlocks(markdown).matchAll(/^#+ (.*)$/gm)].map(([, text]) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/\s/g, '-'),
+  );
+}
+
+function withoutBlocks(markdown: string): string {
+  return markdown.replaceAll(/^```[\s\S]*?^```$/gm, '');
+}
+
+function lines(text: string, isWanted: (line: string, index: number) => boolean): string {
+  return text.trimEnd().split('\n').filter(isWanted).join('\n');
+}
+
+/** The files that commands of the pages name. */
+function fillWorkingDirectory(dir: string): void {
+  const bytes = encodeFile(exampleRecording());
+  symlinkSync(join(root, 'fixtures'), join(dir, 'fixtures'), 'junction');
+  for (const name of ['home', 'mnt/target', 'threads.data']) mkdirSync(join(dir, name), { recursive: true });
+  for (const name of ['perf.data', 'web.data', 'monday.data', 'tuesday.data', 'perf.data.guest', 'threads.data/data']) writeFileSync(join(dir, name), bytes);
+  writeFileSync(join(dir, 'web.data.gz'), gzipSync(bytes));
+  const kernel = 'ffffffff81000000 T _text\nffffffff81000010 T start_kernel\n';
+  for (const name of ['target.kallsyms', 'guest.kallsyms']) writeFileSync(join(dir, name), kernel);
+  writeFileSync(join(dir, 'guest.modules'), 'kvm 1048576 0 - Live 0xffffffffc0000000\n');
+}

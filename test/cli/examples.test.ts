@@ -9,7 +9,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { helpText } from '../../src/cli/help.ts';
 import { COMMANDS } from '../../src/cli/options.ts';
 import { ensureBuilt } from '../support/built-cli.ts';
-import { type AttrSpec, encodeFile, encodePipe, type FileSpec, record, toolRecords } from '../support/perf-encoder.ts';
+import { exampleRecording } from '../support/example-recording.ts';
+import { encodeFile, encodePipe } from '../support/perf-encoder.ts';
 import { announceSkipped, recordWithPerf, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
 
 // Every example of the help, as it stands there: in a shell, in a directory that has the files that it names.
@@ -35,38 +36,6 @@ test('every command has some', () => {
   expect(all.filter(isComparison)).toHaveLength(1);
 });
 
-const SAMPLE_TYPE = ['ip', 'tid', 'time', 'cpu', 'period', 'identifier', 'callchain'] as const;
-const CYCLES: AttrSpec = { name: 'cycles', period: 1_000_000n, ids: [7n], sampleType: SAMPLE_TYPE, flags: ['sampleIdAll', 'useClockid'], clockid: 1 };
-const CLOCK: AttrSpec = { ...CYCLES, name: 'cpu-clock', ids: [8n] };
-
-/** What the examples ask for: processes 812 and 813, threads called nginx, four CPUs, samples from 12.4 to 13.1 seconds. */
-function recording(): FileSpec {
-  const timeOf = (nr: number): bigint => 12_400_000_000n + BigInt(nr) * 10_000_000n;
-  const samples = Array.from({ length: 70 }, (_, nr) => {
-    const callchain = [0x400123n + BigInt(nr % 7), 0x400200n];
-    const pid = 812 + (nr % 2);
-    return record.sample(
-      { id: nr % 3 === 0 ? 8n : 7n, ip: callchain[0], pid, time: timeOf(nr), cpu: nr % 4, period: 1_000_000n, callchain },
-      { attr: nr % 3 === 0 ? 1 : 0 },
-    );
-  });
-  const starts = [812, 813].flatMap((pid) => [
-    record.comm({ pid, comm: 'nginx', exec: true }, { sampleId: { time: 12_300_000_000n } }),
-    record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: '/usr/bin/nginx' }, { sampleId: { time: 12_300_000_001n } }),
-  ]);
-  return {
-    attrs: [CYCLES, CLOCK],
-    records: [...starts, ...samples, toolRecords.finishedRound()],
-    features: {
-      eventDesc: true,
-      osRelease: '6.1.0',
-      sampleTime: { first: timeOf(0), last: timeOf(69) },
-      clockid: 1n,
-      clockData: { clockid: 1, wallClockNs: 1_767_545_218_014_657_000n, clockidTimeNs: 5_000_000_000n },
-    },
-  };
-}
-
 /** Programs that stand in for ones that may not be there, as shell scripts. */
 const STAND_INS: Readonly<Record<string, string>> = {
   perf: 'cat "$RECORDED"',
@@ -86,7 +55,7 @@ describe.skipIf(whyNoShell !== undefined)('does what it says', () => {
   beforeAll(async () => {
     ensureBuilt();
     tools = mkdtempSync(join(tmpdir(), 'perfconv-examples-'));
-    writeFileSync(join(tools, 'recorded.pipe'), encodePipe(recording()));
+    writeFileSync(join(tools, 'recorded.pipe'), encodePipe(exampleRecording()));
     program('perfconv', `exec ${quoted(process.execPath)} ${quoted(join(root, 'bin/perfconv.js'))} "$@"`);
     server = createServer((_, response) => response.writeHead(404).end());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -98,7 +67,7 @@ describe.skipIf(whyNoShell !== undefined)('does what it says', () => {
 
   beforeEach(() => {
     dir = mkdtempSync(join(tools, 'run-'));
-    const bytes = encodeFile(recording());
+    const bytes = encodeFile(exampleRecording());
     for (const name of ['perf.data', 'web.data', 'monday.data', 'tuesday.data', 'node.data', 'perf.data.guest']) writeFileSync(join(dir, name), bytes);
     for (const name of ['maps', 'home/.debug', 'mnt/target', 'opt/debug']) mkdirSync(join(dir, name), { recursive: true });
     for (const name of ['target.kallsyms', 'guest.kallsyms']) writeFileSync(join(dir, name), 'ffffffff81000000 T _text\nffffffff81000010 T start_kernel\n');
