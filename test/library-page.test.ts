@@ -7,22 +7,22 @@ import * as perfconv from '../src/index.ts';
 import { ensureBuilt } from './support/built-cli.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
 const symbolsPage = readFileSync(join(root, 'docs/symbols.md'), 'utf8');
-const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+const example = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
 
-/** One row of the table of exports: the names, and the code of its example, unless that is the example above the table. */
+/** One row of the table of exports: the names, and the code of the example, unless that is the one above the table. */
 interface Row {
   readonly names: readonly string[];
   readonly code: string | undefined;
 }
 
-const table = /^\| export \|[\s\S]*?\n\n/m.exec(readme)?.[0] ?? '';
+const table = /^\| Name \|[\s\S]*?\n(?:\n|$)/m.exec(page)?.[0] ?? '';
 const rows = [...table.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| .*? \| (?:`([^`]+)`.*|above) \|$/gm)].map(
   ([, names, code]): Row => ({ names: [...names.matchAll(/\w+/g)].map(([name]) => name), code }),
 );
 
-/** What the table's examples take for granted. */
+/** What the table's examples assume. */
 const PRELUDE = `
 import { BufferSink, BufferSource, convert, DEFAULT_DEBUG_DIRS, demangle, Diagnostics, encodeText, FORMATS, mergeProfiles, outputFormatOf, parseTimeRanges, PerfconvError, ProfileMerger, readProfile, readRecords, readRecordingInfo, Symbolizer, writeProfile, writeReport } from 'perfconv';
 import { demangle as demangleAlone } from 'perfconv/demangle';
@@ -37,14 +37,14 @@ const result = await convert(source, [{ format: 'speedscope', sink }], {}, diagn
 const { profile } = result;
 `;
 
-/** An example as a statement of its own; what its comment says is what it gives. */
+/** An example as a statement of its own. Its comment, if any, is the value that it must have. */
 function statement({ code = '' }: Row): string {
   const [expression, value] = code.split(' // ');
   if (value !== undefined) return `deepEqual(${expression}, ${value});`;
   return `{ ${code.startsWith('catch') ? `try { throw new PerfconvError('usage', 'x'); } ${code}` : `${code};`} }`;
 }
 
-/** Runs compiled text as a user's program, in a folder that sees this package under its own name. */
+/** A folder in which programs see this package under its own name. */
 let dir: string;
 beforeAll(() => {
   ensureBuilt();
@@ -68,13 +68,13 @@ function checkAndRun(name: string, text: string): string {
     execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'], { cwd: dir, encoding: 'utf8' });
     return execFileSync(process.execPath, [`out/${name}.mjs`], { cwd: dir, encoding: 'utf8', stdio: 'pipe' });
   } catch (error) {
-    // What the compiler says stands on its standard output.
+    // The compiler reports on its standard output.
     if (error instanceof Error && 'stdout' in error) throw new Error(`${error.message}\n${error.stdout}`, { cause: error });
     throw error;
   }
 }
 
-describe('the README', () => {
+describe('the page about the library', () => {
   test('lists every export of the library, and none besides', () => {
     expect(rows.flatMap(({ names }) => names).sort()).toEqual(Object.keys(perfconv).sort());
   });
@@ -85,7 +85,7 @@ describe('the README', () => {
     expect(printed).toContain('cpu-clock: 436 samples, 218000000 nanoseconds');
   });
 
-  test('leads to an example of symbols without a recording that type-checks and runs', () => {
+  test('links to an example of symbols without a recording that type-checks and runs', () => {
     const [, text] = /```ts\n([\s\S]*?)```/.exec(symbolsPage) ?? [];
     mkdirSync(join(dir, 'binaries/opt/app'), { recursive: true });
     copyFileSync(join(root, 'fixtures/debug/gcc5'), join(dir, 'binaries/opt/app/server'));
