@@ -33,7 +33,7 @@ export interface ReadProfileOptions extends RecordingContext {
   readonly keepDetails?: (event: EventKind) => ReadonlySet<DetailName>;
   /** Frames per stack at most, counted from the leaf. All by default; 127 with `compatPerf`, as perf does. */
   readonly maxStack?: number;
-  /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see the README. False by default. */
+  /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see docs/comparing-with-perf.md. False by default. */
   readonly compatPerf?: boolean;
   /** What the leaf of a stack is. Default: `callchain-or-ip`; `callchain` with `compatPerf`, as perf script prints stacks. */
   readonly leaf?: LeafRule;

@@ -165,7 +165,7 @@ describe.skipIf(whyNoOracle !== undefined)('pprof profiles of recordings', () =>
   });
 });
 
-/** The columns that perf's events come to (README, pprof), with what perf report says that they sum to. */
+/** The columns that perf's events come to (docs/formats.md, pprof), with what perf report says that they sum to. */
 function columnsOf(events: readonly ReportEvent[]): { readonly primary: string; readonly types: ReadonlyMap<string, bigint> } {
   const types = new Map<string, bigint>();
   for (const event of events) {
