@@ -1,13 +1,36 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+
+/** Tests that are not hermetic, or take long: each kind has a folder below test/, and runs when `--project` names it. All others are hermetic. */
+const KINDS = ['slow', 'live', 'viewers'] as const;
+/** `vitest run` alone runs the hermetic tests. A file of another kind runs without `--project`, too, when its path is given. */
+const choosesOthers = process.argv.slice(2).some((argument) => /^--project\b|^(?:\.\/)?test\//.test(argument));
+
+// Nothing takes so long unless it hangs, however busy the machine is.
+const timeouts = { testTimeout: 300_000, hookTimeout: 300_000 };
+// Node reads certificates that are named here at each start: longer than the rest of it takes, in each of a thousand processes.
+const env = { NODE_EXTRA_CA_CERTS: '' };
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: './test/support/private-home.ts',
     reporters: ['default', './test/support/closing-line-reporter.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    // Node reads certificates that are named here at each start: longer than the rest of it takes, in each of a thousand processes.
-    env: { NODE_EXTRA_CA_CERTS: '' },
+    projects: [
+      {
+        test: {
+          name: 'hermetic',
+          include: ['test/**/*.test.ts'],
+          exclude: KINDS.map((kind) => `test/${kind}/**`),
+          ...timeouts,
+          // Programs are not found by their names on any machine, so that a test that needs one fails on all of them.
+          env: { ...env, PATH: '/nonexistent', PERFCONV_CORPUS: '' },
+          maxWorkers: availableParallelism(),
+        },
+      },
+      // One kind after the other.
+      ...(choosesOthers ? KINDS : []).map((kind, index) => ({
+        test: { name: kind, include: [`test/${kind}/**/*.test.ts`], ...timeouts, env, sequence: { groupOrder: index + 1 } },
+      })),
+    ],
   },
 });

@@ -12,8 +12,9 @@ const TOOLCHAINS: Readonly<Record<string, string>> = { RUSTUP_HOME: '.rustup', C
  * @returns what removes the directory at the end of the run
  */
 export default function usePrivateHome(): () => void {
+  const usersHome = ownHome();
   for (const [variable, directory] of Object.entries(TOOLCHAINS)) {
-    const path = join(homedir(), directory);
+    const path = join(usersHome, directory);
     if (process.env[variable] === undefined && existsSync(path)) process.env[variable] = path;
   }
   const home = mkdtempSync(join(tmpdir(), 'perfconv-home-'));
@@ -21,4 +22,13 @@ export default function usePrivateHome(): () => void {
   // These would lead back to the user's own.
   for (const variable of ['XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'DEBUGINFOD_CACHE_PATH', 'PPROF_BINARY_PATH']) delete process.env[variable];
   return () => rmSync(home, { recursive: true, force: true });
+}
+
+/** The user's home directory; one that does not exist for a user without. */
+function ownHome(): string {
+  try {
+    return homedir();
+  } catch {
+    return '/nonexistent';
+  }
 }
