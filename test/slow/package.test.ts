@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import packageJson from '../package.json' with { type: 'json' };
-import { ensureBuilt } from './support/built-cli.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { ensureBuilt } from '../support/built-cli.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(root, 'dist');
 const entries = Object.values(packageJson.exports).filter((one) => typeof one === 'object');
 

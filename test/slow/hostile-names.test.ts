@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ensureBuilt } from './support/built-cli.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from './support/perf-encoder.ts';
+import { ensureBuilt } from '../support/built-cli.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/perf-encoder.ts';
 
 /** Recordings of few megabytes that took gigabytes of memory, or minutes, for the names and maps in them. */
 
-const CLI = fileURLToPath(new URL('../bin/perfconv.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
 const CLOCK: AttrSpec = { name: 'cpu-clock', type: 1, period: 1_000_000n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };
 /** Has Node say at its end how much memory it has taken at most. */
 const TELLS_MEMORY = `data:text/javascript,process.on('exit',()=>process.stderr.write('\\npeak '+process.resourceUsage().maxRSS*1024))`;

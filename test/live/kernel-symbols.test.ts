@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../../src/base/diagnostics.ts';
-import { NodeSymbolFiles } from '../../../src/host/symbol-files.ts';
-import type { CodeSymbols } from '../../../src/symbol-table/code-symbols.ts';
-import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
-import { askPerf, hasPerf, runs } from '../../support/perf-oracle.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import type { CodeSymbols } from '../../src/symbol-table/code-symbols.ts';
+import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
+import { askPerf, hasPerf, runs } from '../support/perf-oracle.ts';
 
 const canBuild = runs('gcc', ['--version']) && process.arch === 'x64';
 const hasAddr2line = runs('addr2line', ['--version']);

@@ -1,15 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { anyPollution, watchAllocations } from '../fuzz/guards.ts';
-import { thoroughPlans } from '../fuzz/plan.ts';
-import { readInput } from '../fuzz/seeds.ts';
-import { Target } from '../fuzz/target.ts';
+import { anyPollution, watchAllocations } from '../../fuzz/guards.ts';
+import { thoroughPlans } from '../../fuzz/plan.ts';
+import { readInput } from '../../fuzz/seeds.ts';
+import { Target } from '../../fuzz/target.ts';
 
 // What the fuzzer found once: each of these made the library throw something else than a PerfconvError, hang, ask for memory
 // by an unchecked length, or write nonsense. See fixtures/fuzz/README.md for what each one is.
 
-const folder = new URL('../fixtures/fuzz/', import.meta.url);
+const folder = new URL('../../fixtures/fuzz/', import.meta.url);
 const findings = readdirSync(folder).filter((name) => name.endsWith('.data'));
 
 let target: Target;

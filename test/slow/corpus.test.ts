@@ -2,14 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../src/base/byte-source.ts';
-import { Diagnostics } from '../src/base/diagnostics.ts';
-import { PerfconvError } from '../src/base/errors.ts';
-import type { PerfRecord } from '../src/perfdata/records/perf-record.ts';
-import { readRecords } from '../src/records/read-records.ts';
-import { lineOf, nameOf, withSortedTrailer } from './support/corpus-lines.ts';
-import { decode } from './support/decode.ts';
-import { announceSkipped } from './support/perf-tool.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
+import type { PerfRecord } from '../../src/perfdata/records/perf-record.ts';
+import { readRecords } from '../../src/records/read-records.ts';
+import { lineOf, nameOf, withSortedTrailer } from '../support/corpus-lines.ts';
+import { decode } from '../support/decode.ts';
+import { announceSkipped } from '../support/perf-tool.ts';
 
 /**
  * Recordings that other projects published, with what an independent decoder made of them. They are not part of this

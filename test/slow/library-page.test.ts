@@ -3,10 +3,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import * as perfconv from '../src/index.ts';
-import { ensureBuilt } from './support/built-cli.ts';
+import * as perfconv from '../../src/index.ts';
+import { ensureBuilt } from '../support/built-cli.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
 const symbolsPage = readFileSync(join(root, 'docs/symbols.md'), 'utf8');
 const example = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
