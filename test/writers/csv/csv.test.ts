@@ -1,22 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../../src/base/byte-sink.ts';
-import type { ReadProfileOptions } from '../../../src/pipeline/read-profile.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { RecordLog } from '../../../src/stats/record-log.ts';
-import { recordingStats } from '../../../src/stats/recording-stats.ts';
-import { CSV_TABLES } from '../../../src/writers/csv/csv.ts';
 import { writeOverviewCsv } from '../../../src/writers/csv/overview.ts';
 import { writeProcessesCsv } from '../../../src/writers/csv/processes.ts';
 import { writeResultsCsv } from '../../../src/writers/csv/results.ts';
 import { writeStatCsv } from '../../../src/writers/csv/stat.ts';
 import { buildProfile } from '../../support/build-profile.ts';
-import { compareTables } from '../../support/compare-tables.ts';
-import { decode } from '../../support/decode.ts';
+import { csvTextsOf } from '../../support/csv-texts.ts';
 import { parseCsv } from '../../support/parse-csv.ts';
 import { type AttrSpec, encodeFile, type RecordSpec, record, toolRecords } from '../../support/perf-encoder.ts';
-import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoRecording } from '../../support/perf-tool.ts';
 
 type Write = (sink: BufferSink) => Promise<void>;
 
@@ -24,16 +17,6 @@ async function textOf(write: Write): Promise<string> {
   const sink = new BufferSink();
   await write(sink);
   return sink.text();
-}
-
-/** The four tables of a recording as texts, by file name. */
-async function tablesOf(bytes: Uint8Array, options: ReadProfileOptions = {}): Promise<Record<string, string>> {
-  const log = new RecordLog();
-  const { profile, session } = await decode(bytes, { ...options, keepSamples: false, observer: log });
-  const stats = recordingStats(session, log);
-  const tables: Record<string, string> = {};
-  for (const { fileName, write } of CSV_TABLES) tables[fileName] = await textOf((sink) => write({ profile, stats }, sink));
-  return tables;
 }
 
 const sampleType = ['ip', 'tid', 'time', 'id', 'period'] as const;
@@ -68,7 +51,7 @@ describe('overview.csv', () => {
   ];
 
   test('has every record in time order, each with what its type tells', async () => {
-    const { 'overview.csv': text } = await tablesOf(encodeFile({ attrs: [clock, faults], records }));
+    const { 'overview.csv': text } = await csvTextsOf(encodeFile({ attrs: [clock, faults], records }));
     expect(text.split('\n')).toEqual([
       'nr,type,pid,tid,time,info,info2,info3,info4,event',
       '0,MMAP,4294967295,0,0,[kernel.kallsyms]_text,18446744071578845184,4096,18446744071578845184,',
@@ -88,8 +71,8 @@ describe('overview.csv', () => {
 
   test('shows all records whatever is filtered', async () => {
     const bytes = encodeFile({ attrs: [clock, faults], records });
-    const all = await tablesOf(bytes);
-    const filtered = await tablesOf(bytes, { filter: { pids: [200] } });
+    const all = await csvTextsOf(bytes);
+    const filtered = await csvTextsOf(bytes, { filter: { pids: [200] } });
     expect(filtered['overview.csv']).toBe(all['overview.csv']);
     expect(filtered['stat.csv']).toBe(all['stat.csv']);
     expect(parseCsv(filtered['results.csv']).map(({ period, event }) => [period, event])).toEqual([['1', 'page-faults']]);
@@ -120,7 +103,7 @@ describe('overview.csv', () => {
         { value: second, id: 8n },
       ],
     });
-    const tables = await tablesOf(
+    const tables = await csvTextsOf(
       encodeFile({
         attrs,
         records: [
@@ -168,7 +151,7 @@ describe('processes.csv', () => {
   });
 
   test('tells the processes of a recording without samples', async () => {
-    const tables = await tablesOf(encodeFile({ attrs: [clock, faults], records: [record.comm({ pid: 100, comm: 'app' }, at(1n))] }));
+    const tables = await csvTextsOf(encodeFile({ attrs: [clock, faults], records: [record.comm({ pid: 100, comm: 'app' }, at(1n))] }));
     expect(tables['processes.csv'].split('\n').slice(1)).toEqual(['100,"app",0,0,18446744073709551615,0,0,"cpu-clock",0.00,1,0,0', '']);
     const withoutEvents: Profile = { ...buildProfile([]), events: [] };
     const text = await textOf((sink) => writeProcessesCsv([[{ ...process, pid: 1, comm: 'init' }]], withoutEvents, sink));
@@ -223,44 +206,5 @@ describe('results.csv', () => {
     ]);
     const rows = parseCsv(await textOf((sink) => writeResultsCsv(profile, sink)));
     expect(rows.map((row) => row.function)).toEqual(['m', 'z', 'a']);
-  });
-});
-
-const whyNot = whyNoRecording();
-if (whyNot !== undefined) announceSkipped('the CSV tables of fresh recordings against perf', whyNot);
-
-describe.skipIf(whyNot !== undefined)('fresh recordings against perf', () => {
-  const program = 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; for j in 1 2 3; do ls / | cat; done; (i=0; while [ $i -lt 9000 ]; do i=$((i+1)); done)';
-  let directory = '';
-  beforeAll(() => {
-    directory = makeTempDir();
-  });
-  afterAll(() => removeTempDir(directory));
-
-  const ways: [string, string[]][] = [
-    ['callchains', ['-e', 'cpu-clock', '-F', '2000', '-g']],
-    ['the whole system', ['-e', 'cpu-clock', '-F', '2000', '-g', '-a']],
-    ['three events', ['-e', 'cpu-clock,page-faults,context-switches', '-F', '2000']],
-    ['a group', ['-e', '{cpu-clock,page-faults,context-switches}:S', '-F', '2000']],
-    ['switch events', ['-e', 'cpu-clock', '-F', '2000', '--switch-events']],
-  ];
-  test.each(ways)('%s', async (name, args) => {
-    const file = join(directory, `${name.replaceAll(' ', '-')}.data`);
-    recordWithPerf([...args, '-o', file, '--', 'sh', '-c', program]);
-    const tables = await tablesOf(readFileSync(file), { compatPerf: true });
-    const [stat, overview, processes, results] = ['stat', 'overview', 'processes', 'results'].map((table) => parseCsv(tables[`${table}.csv`]));
-    expect(compareTables({ stat, overview, processes, results }, file)).toEqual([]);
-
-    const rows = overview.filter(({ type }) => type === 'SAMPLE').map(({ pid, tid, time, info }) => `${pid}/${tid} ${time} ${info}`);
-    const lines = readWithPerf('script', file, ['-G', '--ns', '-F', 'pid,tid,time,ip']).split('\n');
-    // Samples of a thread that is gone have −1, which readperf prints as it stands in the record.
-    const unsigned = (id: string): bigint => BigInt.asUintN(32, BigInt(id));
-    const samples = lines.flatMap((line) => {
-      const fields = /^\s*(-?\d+)\/(-?\d+)\s+(\d+)\.(\d{9}):\s+([0-9a-f]+)\s*$/.exec(line);
-      return fields === null ? [] : [`${unsigned(fields[1])}/${unsigned(fields[2])} ${BigInt(fields[3] + fields[4])} ${BigInt(`0x${fields[5]}`)}`];
-    });
-    // perf prints a sample that stands for a group once per member.
-    expect(rows).toEqual(name === 'a group' ? samples.filter((sample, i) => sample !== samples[i - 1]) : samples);
-    expect(rows.length).toBeGreaterThan(0);
   });
 });

@@ -1,0 +1,127 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
+import { type PltEntry, readPltEntries } from '../../src/elf/elf-plt.ts';
+import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
+import type { SymbolTable } from '../../src/symbol-table/symbol-table.ts';
+import { askPerf, hasPerf, runs } from '../support/perf-oracle.ts';
+import { announceSkipped } from '../support/perf-tool.ts';
+
+/** The entries of a file's PLT as objdump has them, by address and function. */
+function pltOfObjdump(program: string, path: string): [number, string][] {
+  const text = execFileSync(program, ['-d', '--no-show-raw-insn', path], { encoding: 'utf8' });
+  // objdump adds the version in some targets.
+  return [...text.matchAll(/^([0-9a-f]+) <([^@>]+)(?:@@?[^>]*)?@plt>:$/gm)].map(([, svma, called]) => [Number.parseInt(svma, 16), `${called}@plt`]);
+}
+
+/** What the table calls file offsets. */
+function namesIn(table: SymbolTable | undefined, offsets: readonly number[]): (string | undefined)[] {
+  return offsets.map((offset) => {
+    const index = table?.find(offset) ?? -1;
+    return index < 0 ? undefined : table!.name(index);
+  });
+}
+
+const SOURCE = `
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) { int (*volatile taken)(const char *) = puts; taken("x"); printf("%d %d", argc, rand()); if (argc > 5) abort(); write(1, "a", getpid()); exit(strlen(argv[0]) > 3); }
+`;
+const FORMS: readonly (readonly [string, readonly string[]])[] = [
+  ['aarch64-linux-gnu', ['-fPIE', '-pie']],
+  ['aarch64-linux-gnu', ['-mbranch-protection=standard', '-Wl,-z,force-bti']],
+  ['arm-linux-gnueabihf', ['-fPIC', '-shared']],
+  ['arm-linux-gnueabihf', ['-mthumb', '-Wl,--long-plt']],
+  ['i686-linux-gnu', ['-fno-pie', '-no-pie']],
+  ['i686-linux-gnu', ['-fPIE', '-pie', '-Wl,-z,now']],
+  ['i686-linux-gnu', ['-fcf-protection=full', '-Wl,-z,ibtplt']],
+  ['riscv64-linux-gnu', ['-fPIE', '-pie']],
+  ['s390x-linux-gnu', ['-fPIC', '-shared']],
+];
+
+describe('PLTs of other machines, beside their objdump and perf', () => {
+  let dir: string;
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'plt-'));
+    writeFileSync(join(dir, 'source.c'), SOURCE);
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  for (const [target, args] of FORMS) {
+    const canBuild = runs(`${target}-gcc`, ['-E', '-include', 'stdio.h', '-x', 'c', '/dev/null']) && runs(`${target}-objdump`, ['--version']);
+    const name = `${target} ${args.join(' ')}`;
+    if (!canBuild) announceSkipped(`the PLT of ${name}`, 'there is no compiler with a libc for it');
+    it.skipIf(!canBuild)(name, async () => {
+      const path = join(dir, name.replaceAll(/\W/g, ''));
+      // Labels of the start files lie over the PLT, as perf has it.
+      execFileSync(`${target}-gcc`, ['-O1', '-w', '-s', ...args, '-o', path, join(dir, 'source.c')], { stdio: 'ignore' });
+      const elf = await ElfFile.open(new BufferSource(readFileSync(path)));
+      const expected = pltOfObjdump(`${target}-objdump`, path);
+      const { entries: found, names: namesOfStubs } = await readPltEntries(elf, false);
+      const entries = [...found].sort((a, b) => a.start - b.start);
+      const nameOf = ({ nameOffset, nameLength }: PltEntry): string => Buffer.from(namesOfStubs).toString('latin1', nameOffset, nameOffset + nameLength);
+      expect(entries.length).toBeGreaterThanOrEqual(7);
+      expect(entries.map(nameOf)).toEqual(expected.map(([, called]) => called));
+      expect(entries.map(({ start }) => start)).toEqual(expected.map(([svma]) => elf.fileOffsetOf(svma)));
+
+      if (!hasPerf) return;
+      const table = await readElfSymbols(elf, elf, { compatPerf: true });
+      const plt = elf.section('.plt')!;
+      const offsets = Array.from({ length: plt.sizeBytes / 4 }, (_, i) => plt.offset + i * 4);
+      const base = 0x1_0000_0000n;
+      const names = askPerf(
+        [{ path, start: base, sizeBytes: BigInt(readFileSync(path).length + 4095) & ~4095n, pgoff: 0n }],
+        offsets.map((offset) => base + BigInt(offset)),
+      );
+      expect(namesIn(table, offsets)).toEqual(names.map((oracle) => oracle.name));
+    });
+  }
+});
+
+describe("PLTs of LLVM's linker, whose section header has no entry size", () => {
+  let dir: string;
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'plt-'));
+    writeFileSync(join(dir, 'source.c'), SOURCE);
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  const canBuild = process.arch === 'x64' && runs('gcc', ['--version']) && runs('ld.lld', ['--version']) && runs('objdump', ['--version']);
+  if (!canBuild) announceSkipped("the PLT of LLVM's linker", 'there is no gcc, ld.lld or objdump for x86-64');
+  it.skipIf(!canBuild).each([
+    ['for any address', ['-fPIE', '-pie']],
+    ['for a fixed address', ['-fno-pie', '-no-pie']],
+    ['without lazy binding', ['-Wl,-z,now']],
+  ])('%s', async (_, args) => {
+    const path = join(dir, args.join('').replaceAll(/\W/g, ''));
+    execFileSync('gcc', ['-O1', '-w', '-fuse-ld=lld', ...args, '-o', path, join(dir, 'source.c')], { stdio: 'ignore' });
+    const elf = await ElfFile.open(new BufferSource(readFileSync(path)));
+    const plt = elf.section('.plt')!;
+    expect(plt.entsize).toBe(0);
+    const expected = pltOfObjdump('objdump', path);
+    const starts = expected.map(([svma]) => elf.fileOffsetOf(svma)!);
+    // `_fini` before it has no size: it ends with its section.
+    expect(namesIn(await readElfSymbols(elf, elf, { compatPerf: false }), [plt.offset, ...starts])).toEqual([
+      undefined,
+      ...expected.map(([, called]) => called),
+    ]);
+    const asPerf = namesIn(await readElfSymbols(elf, elf, { compatPerf: true }), starts);
+    expect(asPerf).toEqual(starts.map(() => undefined));
+
+    // Of so few entries at a fixed address perf's tree of symbols lies so that it comes upon `_fini` first, which has no end.
+    if (!hasPerf || args.includes('-no-pie')) return;
+    const base = 0x1_0000_0000n;
+    const map = { path, start: base, sizeBytes: BigInt(readFileSync(path).length + 4095) & ~4095n, pgoff: 0n };
+    const names = askPerf(
+      [map],
+      starts.map((start) => base + BigInt(start)),
+    );
+    expect(asPerf).toEqual(names.map(({ name }) => name));
+  });
+});
