@@ -185,11 +185,6 @@ describe('inputs that cannot be read', () => {
     expect((await runMain([stat, empty, '-o', `${at('tables')}/`])).status).toBe(0);
     expect(text('tables/stat.csv')).toContain('SAMPLE,0\n');
   });
-
-  test.skipIf(process.platform !== 'linux')("a full disk is no input's fault: the work ends at once", async () => {
-    const { status, stderr } = await runMain([a, b, '-q', '-t', 'folded', '-o', '/dev/full']);
-    expect([status, stderr]).toEqual([1, 'perfconv: /dev/full: no space left on device\n']);
-  });
 });
 
 describe('report', () => {

@@ -1,4 +1,3 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ByteSource, readRange } from '../../src/base/byte-source.ts';
 import { FileSource } from '../../src/host/file-source.ts';
 import { MemorySource } from '../../src/host/memory-source.ts';
-import { openFile, openStandardInput, openStream } from '../../src/host/open-input.ts';
+import { openStandardInput, openStream } from '../../src/host/open-input.ts';
 import { keepWhole } from '../../src/host/spill.ts';
 import { StreamSource } from '../../src/host/stream-source.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
@@ -147,16 +146,5 @@ describe('opening', () => {
     await source.close();
     // It is not ours to close.
     closeSync(fd);
-  });
-
-  test.skipIf(process.platform === 'win32')('a pipe that has a name', async () => {
-    const path = join(dir, 'fifo');
-    const recording = join(dir, 'recording');
-    execFileSync('mkfifo', [path]);
-    writeFileSync(recording, pipeRecording());
-    spawn('sh', ['-c', 'exec cat "$0" > "$1"', recording, path]);
-    const { source } = await openFile(path);
-    expect(await readRange(source, 0, 8)).toEqual(new TextEncoder().encode('PERFILE2'));
-    await source.close();
   });
 });
