@@ -1,38 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, test } from 'vitest';
-import { BufferSource, Diagnostics, PerfconvError, type RecordingInfo, readRecordingInfo } from '../../src/index.ts';
 import { EVERYTHING } from '../support/every-feature.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
+import { expectDescribed, isDescribed, isValid, jsonOf, schema } from '../support/info-schema.ts';
 import { encodeFile, encodePipe, type FileSpec, record } from '../support/perf-encoder.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const schema = JSON.parse(readFileSync(join(root, 'schema/info.schema.json'), 'utf8'));
-
-/** The published schema lets new fields come; here each is to be described. */
-function closed(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(closed);
-  if (typeof node !== 'object' || node === null) return node;
-  const copy = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, closed(value)]));
-  return 'properties' in copy && 'type' in copy ? { additionalProperties: false, ...copy } : copy;
-}
-
-const isValid = new Ajv2020({ allErrors: true, strict: true }).compile(schema);
-const isDescribed = new Ajv2020({ allErrors: true, strict: true }).compile({ ...(closed(schema) as object), $id: 'urn:perfconv:info:closed' });
-
-async function jsonOf(bytes: Uint8Array, anonymous = false): Promise<RecordingInfo> {
-  const source = new BufferSource(bytes, '/home/jane/perf.data');
-  return JSON.parse(JSON.stringify(await readRecordingInfo(source, { anonymous, modifiedNs: 1_767_545_300_000_000_001n }, new Diagnostics())));
-}
-
-function expectDescribed(info: RecordingInfo): void {
-  isDescribed(info);
-  expect(isDescribed.errors ?? []).toEqual([]);
-  expect(isValid(info)).toBe(true);
-}
 
 /** Names of all fields below a schema. */
 function fieldNames(node: unknown): string[] {
@@ -80,17 +55,6 @@ describe('the schema', () => {
 test('docs/info-json.md names every field', () => {
   const text = readFileSync(join(root, 'docs/info-json.md'), 'utf8');
   expect(fieldNames(schema).filter((name) => !new RegExp(`\\b${name}\\b`).test(text) && !/^config[23]$/.test(name))).toEqual([]);
-});
-
-const corpus = process.env.PERFCONV_CORPUS;
-const hasCorpus = corpus !== undefined && existsSync(corpus);
-if (!hasCorpus) announceSkipped('the schema of `perfconv info` on the corpus of published recordings', '$PERFCONV_CORPUS is not set');
-
-describe.skipIf(!hasCorpus)('the schema, published recordings', () => {
-  it.each(hasCorpus ? readdirSync(join(corpus, 'files')).sort() : ['all of them'])('%s', async (name) => {
-    const info = await jsonOf(readFileSync(join(corpus ?? '', 'files', name))).catch((error: unknown) => error);
-    if (!(info instanceof PerfconvError)) expectDescribed(info as RecordingInfo);
-  });
 });
 
 describe('what is told', () => {

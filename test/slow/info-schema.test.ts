@@ -1,0 +1,17 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'vitest';
+import { PerfconvError, type RecordingInfo } from '../../src/index.ts';
+import { expectDescribed, jsonOf } from '../support/info-schema.ts';
+import { announceSkipped } from '../support/perf-tool.ts';
+
+const corpus = process.env.PERFCONV_CORPUS;
+const hasCorpus = corpus !== undefined && existsSync(corpus);
+if (!hasCorpus) announceSkipped('the schema of `perfconv info` on the corpus of published recordings', '$PERFCONV_CORPUS is not set');
+
+describe.skipIf(!hasCorpus)('the schema, published recordings', () => {
+  it.each(hasCorpus ? readdirSync(join(corpus, 'files')).sort() : ['all of them'])('%s', async (name) => {
+    const info = await jsonOf(readFileSync(join(corpus ?? '', 'files', name))).catch((error: unknown) => error);
+    if (!(info instanceof PerfconvError)) expectDescribed(info as RecordingInfo);
+  });
+});
