@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ensureBuilt, startCli } from '../support/built-cli.ts';
+import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/perf-encoder.ts';
+
+const folded = 'app;0x200 (app);0x123 (app) 2000000\n';
+
+let dir: string;
+beforeAll(ensureBuilt);
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'perfconv-process-'));
+});
+afterEach(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+describe.skipIf(process.platform === 'win32')('signals', () => {
+  const interrupted = 'perfconv: interrupted: going on to the end of standard input; once more gives up\n';
+
+  test.skipIf(process.platform !== 'linux').each([
+    ['-o', 'new.folded', '-'],
+    ['report', '-'],
+    ['info', '-'],
+  ])('the first Ctrl-C while a pipe is read lets it be read to its end: %s', async (...args) => {
+    const { child, ended } = startCli(['--no-progress', ...args], dir, false);
+    const recording = pipeRecording(5000);
+    child.stdin.write(recording.subarray(0, recording.length / 2));
+    // It listens once it has been started: info and report write nothing that would tell.
+    let stdout = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk));
+    await listening(child.pid!);
+    child.kill('SIGINT');
+    await once(child.stderr, 'data');
+    child.stdin.end(recording.subarray(recording.length / 2));
+    const { status, stderr } = await ended();
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.stringContaining(interrupted) });
+    if (args[0] === '-o') expect(readFileSync(join(dir, 'new.folded'), 'utf8')).toMatch(/^app;.* \d+\n$/);
+    else expect(stdout).toMatch(/cpu-clock: 3,?334 samples/);
+  });
+
+  test.skipIf(process.platform !== 'linux')('a second Ctrl-C gives up', async () => {
+    const { child, ended } = startCli(['-o', 'new.pb.gz', '-'], dir);
+    child.stdin.write(pipeRecording(5000).subarray(0, 1000));
+    await listening(child.pid!);
+    child.kill('SIGINT');
+    await once(child.stderr, 'data');
+    child.kill('SIGINT');
+    expect(await ended()).toMatchObject({ status: null, signal: 'SIGINT', stderr: interrupted });
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  test('a signal in the middle of long work ends it, and nothing is left', async () => {
+    // Each sample has a stack of its own, and all of them wait for their turn: sorting and writing take a second or more.
+    const one = record.sample({ pid: 100, ip: 0x123n, time: 5n, callchain: Array.from({ length: 30 }, (_, i) => BigInt(0x1000 + i)) });
+    writeFileSync(join(dir, 'perf.data'), longRecording(one, 200_000));
+    const { child, ended } = startCli(['-q', '-o', 'new.folded', '-t', 'script', '-o', 'new.txt', 'perf.data'], dir);
+    while (readdirSync(dir).length < 3) await delay(5);
+    await delay(300);
+    child.kill('SIGTERM');
+    expect(await ended()).toMatchObject({ status: null, signal: 'SIGTERM', stderr: '' });
+    expect(readdirSync(dir)).toEqual(['perf.data']);
+  });
+
+  test.each(['SIGTERM', 'SIGHUP'] as const)('%s in the middle leaves nothing, and the program ends by it', async (signal) => {
+    writeFileSync(join(dir, 'out.folded'), 'old');
+    const { child, ended } = startCli(['-o', 'new.pb.gz', '-o', 'out.folded', '-o', 'tables.csv', '-'], dir);
+    const recording = pipeRecording(5000);
+    child.stdin.write(recording.subarray(0, recording.length / 2));
+    // The outputs are opened before the first record is read, and the other half never comes.
+    while (readdirSync(dir).length < 4) await delay(10);
+    child.kill(signal);
+    expect(await ended()).toMatchObject({ status: null, signal, stderr: '' });
+    expect(readdirSync(dir)).toEqual(['out.folded']);
+    expect(readFileSync(join(dir, 'out.folded'), 'utf8')).toBe('old');
+  });
+});
+
+describe('a reader that goes away', () => {
+  test.each([
+    [['-q', '-t', 'script', '-o', '-', 'perf.data']],
+    [['-q', '-t', 'pprof', '-o', '-', 'perf.data']],
+    [['report', '-q', 'perf.data']],
+    [['info', 'perf.data']],
+    [['--help']],
+  ])('ends %j quietly', async (args) => {
+    writeFileSync(join(dir, 'perf.data'), fileRecording(args.includes('script') ? 20_000 : 3));
+    const { child, ended } = startCli(args, dir, false);
+    if (args.includes('script')) await once(child.stdout, 'data');
+    child.stdout.destroy();
+    expect(await ended()).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  test('does not keep the other outputs from being written', async () => {
+    writeFileSync(join(dir, 'perf.data'), fileRecording(20_000));
+    const { child, ended } = startCli(['-t', 'script', '-o', '-', '-o', 'a.folded', 'perf.data'], dir, false);
+    child.stdout.destroy();
+    expect(await ended()).toMatchObject({ status: 0, stderr: expect.not.stringContaining('error') });
+    expect(readdirSync(dir).sort()).toEqual(['a.folded', 'perf.data']);
+    expect(readFileSync(join(dir, 'a.folded'), 'utf8')).toMatch(/^app;.* \d+\n$/);
+  });
+});
+
+describe('standard input', () => {
+  test('a pipe that is written as we read', async () => {
+    const { child, ended } = startCli(['-q', '-t', 'folded', '-'], dir);
+    for (const part of chunks(pipeRecording(), 50)) {
+      child.stdin.write(part);
+      await delay(1);
+    }
+    child.stdin.end();
+    expect(await ended()).toMatchObject({ status: 0, stdout: folded });
+  });
+
+  test('a writer that stays is not waited for when the input is refused', async () => {
+    const { child, ended } = startCli(['-t', 'folded', '-'], dir);
+    child.stdin.write('this is no recording, and there is more to come');
+    expect(await ended()).toMatchObject({ status: 1, stderr: expect.stringMatching(/^perfconv: standard input: not a perf.data file: it is text/) });
+  });
+});
+
+test('statuses come through: 0, 1, 2, 3', async () => {
+  writeFileSync(join(dir, 'perf.data'), fileRecording());
+  writeFileSync(join(dir, 'cut.data'), pipeRecording().subarray(0, -20));
+  const statusOf = async (...args: string[]): Promise<number | null> => (await startCli(args, dir).ended()).status;
+  expect(await statusOf('info', 'perf.data')).toBe(0);
+  expect(await statusOf('nosuch.data')).toBe(1);
+  expect(await statusOf('--nosuch')).toBe(2);
+  expect(await statusOf('--strict', '-q', '-t', 'folded', '-o', '-', 'cut.data')).toBe(3);
+});
+
+/** A file of so many samples, each with a leaf of its own. */
+function longRecording(sample: RecordSpec, count: number): Uint8Array {
+  const attr: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'callchain'], flags: ['sampleIdAll'] };
+  const one = encodeFile({ attrs: [attr], records: [sample] });
+  const header = new DataView(one.buffer, one.byteOffset);
+  const start = Number(header.getBigUint64(40, true));
+  const size = Number(header.getBigUint64(48, true));
+  const bytes = new Uint8Array(start + size * count);
+  bytes.set(one.subarray(0, start));
+  const view = new DataView(bytes.buffer);
+  view.setBigUint64(48, BigInt(size * count), true);
+  for (let i = 0; i < count; i++) {
+    bytes.set(one.subarray(start, start + size), start + i * size);
+    // The address of the sample, and the chain's first entry: behind header, ip, tid, time and the number of entries.
+    view.setBigUint64(start + i * size + 8, BigInt(i), true);
+    view.setBigUint64(start + i * size + 40, BigInt(i), true);
+  }
+  return bytes;
+}
+
+/** Waits until a process has our handlers. Node itself has one for SIGINT, but none for SIGHUP. Source: proc_pid_status(5), SigCgt. */
+async function listening(pid: number): Promise<void> {
+  const isListening = (): boolean => {
+    const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
+    return (BigInt(`0x${mask}`) & 1n) !== 0n;
+  };
+  while (!isListening()) await delay(10);
+}
+
+function* chunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+test.each([[[]], [['report']], [['info']], [['dump']]])('where no input is given and there is no perf.data, what can be given is said: %j', async (args) => {
+  const { ended } = startCli(args, dir);
+  expect(await ended()).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: 'perfconv: perf.data: no such file or directory; name a recording, or - for standard input (perfconv --help tells more)\n',
+  });
+});
