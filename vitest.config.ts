@@ -29,7 +29,14 @@ export default defineConfig({
       },
       // One kind after the other.
       ...(choosesOthers ? KINDS : []).map((kind, index) => ({
-        test: { name: kind, include: [`test/${kind}/**/*.test.ts`], ...timeouts, env, sequence: { groupOrder: index + 1 } },
+        test: {
+          name: kind,
+          include: [`test/${kind}/**/*.test.ts`],
+          ...timeouts,
+          env,
+          setupFiles: kind === 'slow' ? [] : ['./test/support/live-setup.ts'],
+          sequence: { groupOrder: index + 1 },
+        },
       })),
     ],
   },

@@ -194,7 +194,7 @@ describe.each(['g++', 'clang++'])('what %s makes of the standard library', (comp
   ];
   const without = firstMissing(['llvm-symbolizer', compiler]);
   if (without !== undefined) announceSkipped(`comparison of ${compiler}'s debug information of the standard library`, `${without} is not installed`);
-  it.skipIf(without !== undefined).each(variants)('%s: every address as with llvm-symbolizer', { timeout: 120_000 }, async (name, ...flags) => {
+  it.skipIf(without !== undefined).each(variants)('%s: every address as with llvm-symbolizer', async (name, ...flags) => {
     const folder = sourceFolder(`library ${compiler} ${name}`.replaceAll(/[^\w]+/g, '-'), standardLibrary);
     try {
       run(compiler, [...flags, 'main.cc', 'other.cc', '-o', 'program'], folder);

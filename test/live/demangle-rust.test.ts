@@ -26,7 +26,7 @@ const demangled = library === undefined ? undefined : names(library, '--demangle
 if (!mangled || !demangled) announceSkipped('Rust names compared with nm', library ? 'nm fails' : 'there is no rustc');
 
 describe.skipIf(!mangled || !demangled)("the compiler's own names", () => {
-  it('are shown as libiberty shows them', { timeout: 60_000 }, () => {
+  it('are shown as libiberty shows them', () => {
     const differing: string[] = [];
     let count = 0;
     mangled?.forEach((name, i) => {

@@ -45,7 +45,7 @@ describe.skipIf(whyNot !== undefined)('one run in another form reads as perf rea
     ['compressed', ['-z']],
     ['compressed at the highest level', ['-z22']],
     ['in one file', []],
-  ] as const)('%s', { timeout: 120_000 }, async (name, args) => {
+  ] as const)('%s', async (name, args) => {
     const file = recordRun(`${name.replaceAll(/\W+/g, '-')}.data`, args);
     const expected = readWithPerf('script', file, ['--no-inline', '--no-demangle', '-F', FIELDS]);
     expect(expected.length).toBeGreaterThan(100_000);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRange } from '../../src/base/byte-source.ts';
 import { decodeText } from '../../src/base/text.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
+import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
 const isLinux = process.platform === 'linux';

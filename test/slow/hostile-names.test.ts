@@ -36,7 +36,7 @@ async function run(attr: AttrSpec, records: readonly RecordSpec[], ...args: stri
   writeFileSync(path, encodeFile({ attrs: [attr], records, features: { eventDesc: true } }));
   const [command, ...rest] = args;
   const whole = ['--import', TELLS_MEMORY, CLI, command, path, ...rest];
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, whole, { timeout: 50_000, maxBuffer: 2 ** 28 });
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, whole, { maxBuffer: 2 ** 28 });
   return { stdoutBytes: stdout.length, stderr, peakBytes: Number(/\npeak (\d+)$/.exec(stderr)?.[1]) };
 }
 

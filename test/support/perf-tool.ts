@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { noteRead, noteRecorded, outputOf, removeUnlessKept } from './kept-recordings.ts';
 
 /** What a program did. Text is UTF-8; bytes that are none become U+FFFD, in perf's output and in ours alike. */
 export interface ToolResult {
@@ -31,7 +32,16 @@ export function runTool(program: string, args: readonly string[], options: ToolO
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   if (child.error) throw child.error;
+  if (program === 'perf') noteRun(args, options.cwd);
   return { pid: child.pid, status: child.status ?? 128, stdout: child.stdout, stderr: child.stderr };
+}
+
+/** Notes which recording a run of perf has made or read. */
+function noteRun(args: readonly string[], cwd: string | undefined): void {
+  const input = args[args.indexOf('-i') + 1];
+  const output = args[0] === 'record' ? outputOf(args) : undefined;
+  if (output !== undefined) noteRecorded(output, ['perf', ...args], cwd);
+  else if (args.includes('-i') && input !== undefined) noteRead(input, cwd);
 }
 
 /** Runs perf with `-f` behind the subcommand: it refuses files of other owners otherwise. @throws Error with perf's words on failure */
@@ -112,8 +122,9 @@ export function makeTempDir(): string {
   return mkdtempSync(join(tmpdir(), 'perfconv-'));
 }
 
+/** Removes a directory of {@link makeTempDir}, but for the programs of recordings that are kept because a comparison failed. */
 export function removeTempDir(dir: string): void {
-  rmSync(dir, { recursive: true, force: true });
+  removeUnlessKept(dir);
 }
 
 function withTempDir<T>(use: (dir: string) => T): T {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, statSync } from 'node:fs';
+import { noteRecorded } from './kept-recordings.ts';
 import { lastLines, recordArgs, whyMissing } from './perf-tool.ts';
 
 /** A way of recording. */
@@ -34,6 +35,7 @@ export function recordVariant(variant: Variant, file: string, directory: string)
   });
   if (output !== undefined) closeSync(output);
   if (child.error) return child.error.message;
+  noteRecorded(file, ['perf', ...recordArgs, ...variant.record, '-o', file, '--', ...workload], directory);
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return child.status === 0 && size > 0 ? undefined : `perf record ${variant.record.join(' ')}: ${lastLines(child.stderr)}`;
 }

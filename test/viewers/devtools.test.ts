@@ -16,7 +16,7 @@ async function convert(profile: Profile, style: 'events' | 'profile'): Promise<U
 
 const STYLES = ['events', 'profile'] as const;
 
-describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevTools Performance panel', { timeout: 180_000 }, () => {
+describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevTools Performance panel', () => {
   it('shows X events as a flame chart per thread, below its process', async () => {
     const view = await loadInDevTools(await convert(buildProfile(database()), 'events'), { bottomUpOf: () => true });
     expect(view.problems).toEqual([]);

@@ -50,7 +50,7 @@ const recordings: readonly Recording[] = [
   { name: 'events.data', symbols: fixtureSymbolArgs, isNamedAlike: isShippedDso },
 ];
 
-describe.skipIf(isSkipped)('recordings in the viewers', { timeout: 180_000 }, () => {
+describe.skipIf(isSkipped)('recordings in the viewers', () => {
   let directory = '';
   beforeAll(() => {
     ensureBuilt();

@@ -12,7 +12,7 @@ async function convert(profile: Profile): Promise<Uint8Array> {
   return sink.bytes();
 }
 
-describe.skipIf(hasNoChromium('speedscope, the real application'))('speedscope', { timeout: 180_000 }, () => {
+describe.skipIf(hasNoChromium('speedscope, the real application'))('speedscope', () => {
   it('shows threads, totals, functions and places as they were recorded', async () => {
     const profile = buildProfile(database());
     const view = await loadInSpeedscope(await convert(profile));
