@@ -1,0 +1,49 @@
+import { expect } from 'vitest';
+import type { OpenZstdStream } from '../../src/zstd/stream.ts';
+
+export interface Outcome {
+  readonly bytes: Uint8Array;
+  /** Bytes that each push gave. */
+  readonly counts: readonly number[];
+  readonly error: unknown;
+  readonly isAtFrameEnd: boolean;
+}
+
+/** Pushes bytes in pieces that end at the cuts and at their end. */
+export async function decompress(open: OpenZstdStream, bytes: Uint8Array, cuts: readonly number[] = []): Promise<Outcome> {
+  const stream = await open();
+  const pieces: Uint8Array[] = [];
+  const counts: number[] = [];
+  let error: unknown;
+  let from = 0;
+  for (const to of [...cuts, bytes.length]) {
+    let count = 0;
+    // What is pushed may be overwritten afterwards.
+    const pushed = bytes.slice(from, to);
+    try {
+      await stream.push(pushed, (piece) => {
+        expect(piece.length).toBeGreaterThan(0);
+        expect(piece.length).toBeLessThanOrEqual(128 << 10);
+        count += piece.length;
+        pieces.push(piece.slice());
+      });
+    } catch (thrown) {
+      error ??= thrown;
+    }
+    pushed.fill(0xff);
+    counts.push(count);
+    from = to;
+  }
+  const { isAtFrameEnd } = stream;
+  stream.close();
+  stream.close();
+  return { bytes: Buffer.concat(pieces), counts, error, isAtFrameEnd };
+}
+
+export function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+export function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
