@@ -1,14 +1,14 @@
 import type { JitDump } from '../jitdump/jitdump.ts';
 import type { JitLineColumns } from '../jitdump/lines.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
-import { RANK_GLOBAL, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
+import { SymbolTable } from '../symbol-table/symbol-table.ts';
+import { columnsOfListed } from '../symbol-table/symbol-table-builder.ts';
 
 /** The functions and lines of a jitdump file, by where their code lies in it. */
 export function jitDumpSymbols(dump: JitDump): CodeSymbols {
   const { fileOffsets, sizesBytes, nameOffsets, nameLengths } = dump.functions;
-  const builder = new SymbolTableBuilder(fileOffsets.length);
-  for (let i = 0; i < fileOffsets.length; i++) builder.add(fileOffsets[i], sizesBytes[i], nameOffsets[i], nameLengths[i], RANK_GLOBAL);
-  return { table: builder.build(dump.names), ...(dump.lines.offsets.length > 0 && { lines: new JitLines(dump) }) };
+  const table = new SymbolTable(columnsOfListed({ starts: fileOffsets, sizes: sizesBytes, nameOffsets, nameLengths, names: dump.names }));
+  return { table, ...(dump.lines.offsets.length > 0 && { lines: new JitLines(dump) }) };
 }
 
 /** Lines as a JIT has told them: none of what it inlined. */

@@ -1,7 +1,6 @@
 import { ascendingOrder } from '../base/ascending-order.ts';
 import { grown } from '../base/growable.ts';
-import { lastSymbolSize } from './last-symbol.ts';
-import { SymbolTable } from './symbol-table.ts';
+import { type SymbolColumns, SymbolTable } from './symbol-table.ts';
 
 /** How strongly an alias claims an address: perf takes a non-weak name first, then a global one. */
 export type SymbolRank = 0 | 1 | 2;
@@ -18,6 +17,34 @@ const CONSTRUCTOR = 0x43;
 const DESTRUCTOR = 0x44;
 /** Among how many names of one address is chosen by what they look like demangled; Node's binary has up to 130. Where there are more, as after identical code folding, the first are looked at. */
 const MAX_ALIASES = 256;
+
+const PAGE_SIZE_BYTES = 4096;
+
+/**
+ * How many bytes a symbol of unknown size has behind which no other one ends it: up to the end of its page, and one page more.
+ * Observed: perf 6.1.
+ */
+export function lastSymbolSize(start: number): number {
+  return Math.ceil(start / PAGE_SIZE_BYTES) * PAGE_SIZE_BYTES + PAGE_SIZE_BYTES - start;
+}
+
+/** Symbols as recorders and JITs list them, in the order of their file; an element of each column for each symbol. */
+export interface ListedSymbols {
+  readonly starts: ArrayLike<number>;
+  /** In bytes; 0 where it is unknown. */
+  readonly sizes: ArrayLike<number>;
+  /** Where the name lies in {@link names}, in bytes. */
+  readonly nameOffsets: ArrayLike<number>;
+  readonly nameLengths: ArrayLike<number>;
+  readonly names: Uint8Array;
+}
+
+/** The columns of a table of listed symbols: nothing but their names tells aliases apart. @param shift what is added to their addresses */
+export function columnsOfListed({ starts, sizes, nameOffsets, nameLengths, names }: ListedSymbols, shift = 0): SymbolColumns {
+  const builder = new SymbolTableBuilder(starts.length);
+  for (let i = 0; i < starts.length; i++) builder.add(starts[i], sizes[i], nameOffsets[i], nameLengths[i], RANK_GLOBAL);
+  return builder.columns(names, shift);
+}
 
 /**
  * Collects symbols in the order of their file and makes a {@link SymbolTable} of them: of each address the name that perf would choose.
@@ -88,6 +115,11 @@ export class SymbolTableBuilder {
    * @param demangles whether is chosen among demangled names; perf does not demangle those of kernels
    */
   build(names: Uint8Array, shift = 0, demangles = false): SymbolTable {
+    return new SymbolTable(this.columns(names, shift, demangles));
+  }
+
+  /** The columns of the table that {@link build} makes. */
+  columns(names: Uint8Array, shift = 0, demangles = false): SymbolColumns {
     const count = this.#count;
     const keys = this.#starts;
     const sizes = this.#sizes;
@@ -132,14 +164,14 @@ export class SymbolTableBuilder {
       }
       kept++;
     }
-    return new SymbolTable({
+    return {
       starts: starts.subarray(0, kept),
       ends: ends.subarray(0, kept),
       nameOffsets: nameOffsets.subarray(0, kept),
       nameLengths: nameLengths.subarray(0, kept),
       names,
       ...(aliases.size > 0 && { aliases }),
-    });
+    };
   }
 
   /**

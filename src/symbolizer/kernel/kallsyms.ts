@@ -1,9 +1,8 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import { grown } from '../../base/growable.ts';
 import { HexNumber } from '../../base/hex-digits.ts';
-import { lastSymbolSize } from '../../symbol-table/last-symbol.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
-import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../../symbol-table/symbol-table-builder.ts';
+import { lastSymbolSize, RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../../symbol-table/symbol-table-builder.ts';
 import { canonicalModuleName } from './kernel-modules.ts';
 
 const NEWLINE = 0x0a;
