@@ -1,15 +1,14 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
-import type { ElfFile } from '../elf/elf-file.ts';
 import { readElfSymbols } from '../elf/elf-symbols.ts';
-import type { CodeSymbols, SourceLines } from '../symbol-table/code-symbols.ts';
-import type { DebugInfoPlaces } from './debug/debug-lines.ts';
+import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
+import type { CodeObject, CodeQuestion } from './code-object.ts';
+import { openLines } from './debug/open-lines.ts';
 import { PerfMapFiles } from './jit/perf-map-files.ts';
 import { isGuestImage } from './kernel/kernel-identity.ts';
 import { KernelSymbols } from './kernel/kernel-symbols.ts';
 import { findVdso } from './kernel/vdso.ts';
-import { MovedLines } from './moved-lines.ts';
 import type { SearchedDirectories } from './search/candidates.ts';
 import { CheckedFiles } from './search/checked-files.ts';
 import { MappedFiles } from './search/mapped-files.ts';
@@ -18,44 +17,8 @@ import { SymbolSearch } from './search/search-log.ts';
 import type { SymbolFiles } from './symbol-files.ts';
 import type { RecordingContext, SymbolizerOptions } from './symbolizer-options.ts';
 
-/** Code that a recording has addresses of. */
-export interface CodeObject {
-  /** As recorded: a path, `[kernel.kallsyms]`, `[nf_tables]`, `bpf_prog_…`, `[vdso]`. */
-  readonly name: string;
-  readonly kind: 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
-  /** Lower-case hex; empty when unknown. */
-  readonly buildId: string;
-  /** Kernel only: name and run-time address of the symbol by which its relocation is told. */
-  readonly referenceSymbol?: string;
-  readonly referenceAddress?: number;
-  /** Kernel release of the recording machine; empty when unknown. */
-  readonly osRelease: string;
-  /** Modules only: where it was loaded from, `/lib/modules/…/nf_tables.ko`; absent when {@link name} says all. */
-  readonly longName?: string;
-  /** Modules only: run-time address at which its map begins; absent when unknown. */
-  readonly start?: number;
-  /** A process that mapped it, or that runs the virtual machine whose kernel it is; absent when unknown. */
-  readonly pid?: number;
-  /** Files only: its device and inode, `major:minor:inode` in decimal; absent when unknown. */
-  readonly fileIdentity?: string;
-  /** Files only: other files of the same name were recorded, and nothing tells which of them {@link buildId} is of. */
-  readonly sharesName?: boolean;
-  /** Where that process mapped it, as a name in `/proc/PID/map_files`: `7f0000001000-7f0000002000`; absent when unknown. */
-  readonly mapFile?: string;
-  /** For files the offset from which code was mapped; absent when unknown. */
-  readonly codeStart?: number;
-}
-
 /** Each has its own copy of a symbol list. No machine runs so many of one kernel; a damaged recording may say so. */
 const MAX_GUESTS = 64;
-
-/** What is wanted to be known of a DSO's code. */
-export interface CodeQuestion {
-  /** Whether debug information is looked for, too: inlined functions, files and lines. */
-  readonly lines: boolean;
-  /** Is told where was looked, and what was found. */
-  readonly search?: SymbolSearch;
-}
 
 /**
  * The symbols of one recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of virtual machines, code
@@ -86,7 +49,7 @@ export class RecordingSymbols {
     this.#perfMaps = new PerfMapFiles(files, options, recording, diagnostics);
     const { kcoreDir } = recording;
     const places = { ...options, ...this.#dirs, ...(kcoreDir !== undefined && { kcoreDir }) };
-    this.#kernel = new KernelSymbols(files, places, (elf) => this.#openLines(elf), diagnostics);
+    this.#kernel = new KernelSymbols(files, places, diagnostics);
   }
 
   /**
@@ -118,69 +81,66 @@ export class RecordingSymbols {
   }
 
   async #open(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
-    if (object.kind === 'anon') {
-      const table = await this.#perfMaps.read(object.name, files.search);
-      return table && { table, isPerfMap: true };
-    }
-    if (object.kind === 'kernel') return this.#kernel.kernel(object, wantsLines, files);
-    if (object.kind === 'module') return this.#kernel.module({ longName: object.name, ...object }, wantsLines, files);
-    if (object.kind === 'guest') return this.#guestSymbols(object, wantsLines, files);
-    return object.kind === 'vdso' ? this.#vdsoSymbols(files, object, wantsLines) : this.#fileSymbols(files, object, wantsLines);
-  }
-
-  async #guestSymbols(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
-    const { pid = 0, name } = object;
-    let guest = this.#guests.get(pid);
-    if (guest === undefined) {
-      if (this.#guests.size === MAX_GUESTS) {
-        this.#diagnostics.set('guest-kernels-excess', 'warning', `more than ${MAX_GUESTS} virtual machines ran: the kernels of the others are not named`);
-        return undefined;
+    switch (object.kind) {
+      case 'kernel':
+        return this.#kernel.kernel(object, wantsLines, files);
+      case 'module':
+        return this.#kernel.module(object, wantsLines, files);
+      case 'guest': {
+        const guest = this.#guestKernel(object.pid ?? 0);
+        return isGuestImage(object.name) ? guest?.kernel(object, wantsLines, files) : guest?.module(object, wantsLines, files);
       }
-      const { debugDirs, compatPerf, guest: places } = this.#options;
-      const { buildIdDir } = this.#dirs;
-      guest = new KernelSymbols(
-        this.#files,
-        { ...places, debugDirs, compatPerf, ...(buildIdDir !== undefined && { buildIdDir }) },
-        (elf) => this.#openLines(elf),
-        this.#diagnostics,
-      );
-      this.#guests.set(pid, guest);
+      case 'vdso':
+        return this.#vdsoSymbols(object, wantsLines, files);
+      case 'file':
+        return this.#fileSymbols(object, wantsLines, files);
+      case 'anon': {
+        const table = await this.#perfMaps.read(object.name, files.search);
+        return table && { table, isPerfMap: true };
+      }
     }
-    return isGuestImage(name) ? guest.kernel(object, wantsLines, files) : guest.module({ longName: name, ...object }, wantsLines, files);
   }
 
-  async #fileSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
+  /** The kernel of the virtual machine that a process runs; undefined when there are too many of them. */
+  #guestKernel(pid: number): KernelSymbols | undefined {
+    let guest = this.#guests.get(pid);
+    if (guest !== undefined) return guest;
+    if (this.#guests.size === MAX_GUESTS) {
+      this.#diagnostics.set('guest-kernels-excess', 'warning', `more than ${MAX_GUESTS} virtual machines ran: the kernels of the others are not named`);
+      return undefined;
+    }
+    const { debugDirs, compatPerf, guest: places } = this.#options;
+    const { buildIdDir } = this.#dirs;
+    guest = new KernelSymbols(this.#files, { ...places, debugDirs, compatPerf, ...(buildIdDir !== undefined && { buildIdDir }) }, this.#diagnostics);
+    this.#guests.set(pid, guest);
+    return guest;
+  }
+
+  async #fileSymbols(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const { name: path, pid = -1, codeStart = Number.POSITIVE_INFINITY, sharesName = false } = object;
     const { compatPerf } = this.#options;
     const { modifiedNs } = this.#recording;
     const how = { wantsLines, compatPerf, ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }), dirs: this.#dirs };
     const found = await findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path, pid, codeStart, sharesName, ...how });
     if (found === undefined) return undefined;
-    return this.#codeOf(found, path, files);
+    return this.#symbolsOf(found, path, files);
   }
 
-  async #vdsoSymbols(files: CheckedFiles, object: CodeObject, wantsLines: boolean): Promise<CodeSymbols | undefined> {
+  async #vdsoSymbols(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const { name, buildId, osRelease } = object;
     const found = await findVdso(files, this.#files, { name, buildId, osRelease, wantsLines, dirs: this.#dirs });
-    return found && this.#codeOf(found, name, files);
+    return found && this.#symbolsOf(found, name, files);
   }
 
-  /** Loads what reads debug information when there is some: it is a quarter of the library, and most machines have none. */
-  async #openLines(elf: ElfFile, places?: DebugInfoPlaces): Promise<SourceLines> {
-    const { openDebugLines } = await import('./debug/debug-lines.ts');
-    return openDebugLines(elf, this.#files, this.#diagnostics, places);
-  }
-
-  async #codeOf({ symbols, runtime, needsDynsym, debugInfo }: ObjectFiles, recordedPath: string, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+  /** The symbols of the files that were found for a DSO. */
+  async #symbolsOf({ symbols, runtime, needsDynsym, debugInfo }: ObjectFiles, recordedPath: string, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const { compatPerf, linkageAliases = false } = this.#options;
-    const paths = [debugInfo, runtime].flatMap((elf) => (elf === undefined ? [] : [elf.source.name]));
     const table = symbols && (await readElfSymbols(symbols, runtime, { compatPerf, needsDynsym, linkageAliases }));
-    const lines = debugInfo && (await this.#openLines(debugInfo, { ...this.#dirs, paths, recordedPath, files }));
-    if (table === undefined && lines === undefined) return undefined;
-    return {
-      ...(table !== undefined && { table }),
-      // Debug files have the binary's addresses but not its offsets, which recordings have.
-      ...(lines !== undefined && { lines: new MovedLines(lines, (fileOffset) => runtime.svmaOf(fileOffset) ?? Number.NaN) }),
-    };
+    if (debugInfo === undefined) return table && { table };
+    const paths = [debugInfo.source.name, runtime.source.name];
+    // Debug files have the binary's addresses but not its offsets, which recordings have.
+    const toSvma = (fileOffset: number): number => runtime.svmaOf(fileOffset) ?? Number.NaN;
+    const lines = await openLines({ elf: debugInfo, toSvma, places: { ...this.#dirs, paths, recordedPath, files } }, this.#files, this.#diagnostics);
+    return { ...(table !== undefined && { table }), lines };
   }
 }

@@ -1,10 +1,11 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
-import { type CodeObject, type CodeQuestion, RecordingSymbols } from './recording-symbols.ts';
+import type { CodeObject, CodeQuestion } from './code-object.ts';
+import { RecordingSymbols } from './recording-symbols.ts';
 import type { SymbolFiles } from './symbol-files.ts';
 import type { RecordingContext, SymbolizerOptions } from './symbolizer-options.ts';
 
-export type { CodeObject, CodeQuestion } from './recording-symbols.ts';
+export type { CodeObject, CodeQuestion } from './code-object.ts';
 export type { SymbolFiles } from './symbol-files.ts';
 export { DEFAULT_DEBUG_DIRS, type RecordingContext, type SymbolizerOptions } from './symbolizer-options.ts';
 

@@ -4,6 +4,7 @@ import { openDebugSections } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import type { SourceFrame, SourceLines } from '../../symbol-table/code-symbols.ts';
+import { DistinctAddresses } from '../../symbol-table/distinct-addresses.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import type { SplitDirectories } from './split-places.ts';
@@ -15,15 +16,23 @@ export interface DebugInfoPlaces extends SplitDirectories {
   readonly files: CheckedFiles;
 }
 
+/** A debug file, and how it is asked. */
+export interface DebugFile {
+  /** Stays open as long as lines are asked for. */
+  readonly elf: ElfFile;
+  /** From a DSO's address to the one that debug information has for it; NaN where there is none. */
+  readonly toSvma: (address: number) => number;
+  /** Without them debug information is read of this file alone. */
+  readonly places?: DebugInfoPlaces;
+}
+
 /**
- * The lines that the debug information of a file tells, by svma. What of it cannot be read, and files of it that cannot be found, are
- * reported (`debug-info-damaged`, `debug-info-incomplete`, warnings).
- * @param elf stays open as long as lines are asked for
- * @param places without them debug information is read of this file alone
+ * Functions, files and lines at a DSO's addresses, from the debug information of a file. What of it cannot be read, and files of it that cannot be
+ * found, are reported (`debug-info-damaged`, `debug-info-incomplete`, warnings).
  */
-export async function openDebugLines(elf: ElfFile, machine: SymbolFiles, diagnostics: Diagnostics, places?: DebugInfoPlaces): Promise<SourceLines> {
+export async function openDebugLines({ elf, toSvma, places }: DebugFile, machine: SymbolFiles, diagnostics: Diagnostics): Promise<SourceLines> {
   const sections = await openDebugSections(elf, machine);
-  if (places === undefined) return new ReportedLines(await DebugInfo.open(sections), undefined, diagnostics);
+  if (places === undefined) return new DebugLines(await DebugInfo.open(sections), toSvma, undefined, diagnostics);
   const shared = await findSupplementary(elf, machine, places, diagnostics);
   const split = new SplitUnits(machine, places, places.files.search);
   places.files.keep(split);
@@ -31,7 +40,7 @@ export async function openDebugLines(elf: ElfFile, machine: SymbolFiles, diagnos
     openSplit: split.openSplit,
     ...(shared !== undefined && { supplementary: await openDebugSections(shared, machine) }),
   });
-  return new ReportedLines(info, split, diagnostics);
+  return new DebugLines(info, toSvma, split, diagnostics);
 }
 
 /** The file that dwz moved to what several debug files have alike. */
@@ -46,23 +55,40 @@ async function findSupplementary(elf: ElfFile, machine: SymbolFiles, places: Deb
   return found;
 }
 
-/** Reports what could not be read, once. */
-class ReportedLines implements SourceLines {
-  readonly #info: DebugInfo;
-  readonly #split: SplitUnits | undefined;
+/** Asks debug information by the addresses of a DSO, and reports what of it could not be read, once. */
+export class DebugLines implements SourceLines {
+  readonly #info: Pick<DebugInfo, 'lookup' | 'problems'>;
+  readonly #toSvma: (address: number) => number;
+  readonly #split: Pick<SplitUnits, 'problems' | 'missing'> | undefined;
   readonly #diagnostics: Diagnostics;
   #reportedProblems = 0;
   #reportedSplitProblems = 0;
   #reportedMissing = 0;
 
-  constructor(info: DebugInfo, split: SplitUnits | undefined, diagnostics: Diagnostics) {
+  /** @param toSvma see {@link DebugFile} */
+  constructor(
+    info: Pick<DebugInfo, 'lookup' | 'problems'>,
+    toSvma: (address: number) => number,
+    split: Pick<SplitUnits, 'problems' | 'missing'> | undefined,
+    diagnostics: Diagnostics,
+  ) {
     this.#info = info;
+    this.#toSvma = toSvma;
     this.#split = split;
     this.#diagnostics = diagnostics;
   }
 
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
-    await this.#info.lookup(addresses, visit);
+    // Two addresses may be one place, and places need not be in the order of addresses.
+    const { addresses: svmas, order, firsts } = new DistinctAddresses(addresses.map(this.#toSvma));
+    await this.#info.lookup(svmas, (index, frames) => {
+      for (let nth = firsts[index]; nth < firsts[index + 1]; nth++) visit(order[nth], frames);
+    });
+    this.#reportProblems();
+    this.#reportMissing();
+  }
+
+  #reportProblems(): void {
     const { problems } = this.#info;
     for (const { file, offset, what } of problems.slice(this.#reportedProblems)) {
       this.#warn(what.startsWith(file) ? what : `${file} .debug_info at 0x${offset.toString(16)}: ${what}`);
@@ -71,7 +97,6 @@ class ReportedLines implements SourceLines {
     const ofSplit = this.#split?.problems ?? [];
     for (const message of ofSplit.slice(this.#reportedSplitProblems)) this.#warn(message);
     this.#reportedSplitProblems = ofSplit.length;
-    this.#reportMissing();
   }
 
   #warn(message: string): void {

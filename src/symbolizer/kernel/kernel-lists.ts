@@ -5,7 +5,7 @@ import { buildIdCacheFiles } from '../search/candidates.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import { Kallsyms } from './kallsyms.ts';
-import { differenceOf, type RecordedKernel, shiftOf } from './kernel-identity.ts';
+import { differenceOf, isSameBoot, type RecordedKernel, shiftOf } from './kernel-identity.ts';
 import { KernelModules } from './kernel-modules.ts';
 
 /** A symbol list that fits the recorded kernel. */
@@ -31,6 +31,13 @@ const LIVE_KALLSYMS = '/proc/kallsyms';
 /** Kernels with every symbol have lists of some 20 MB. One that comes with a recording may be anything. */
 const MAX_LIST_SIZE_BYTES = 256 << 20;
 
+/** The lists that fit one kernel, as far as they were looked for. */
+interface ListsOfKernel {
+  readonly kernel: RecordedKernel;
+  own?: Promise<FittingList | undefined>;
+  other?: Promise<FittingList | undefined>;
+}
+
 /** The kernel's symbol lists: `/proc/kallsyms` and copies of it. */
 export class KernelLists {
   readonly #files: SymbolFiles;
@@ -39,6 +46,8 @@ export class KernelLists {
   /** Each list is read once, by path. */
   readonly #lists = new Map<string, Promise<Kallsyms | undefined>>();
   readonly #modules = new Map<string, Promise<KernelModules | undefined>>();
+  /** Of the kernel that was asked about last: what is wrong with its lists is reported once. */
+  #last: ListsOfKernel | undefined;
 
   constructor(files: SymbolFiles, places: ListPlaces, diagnostics: Diagnostics) {
     this.#files = files;
@@ -46,16 +55,36 @@ export class KernelLists {
     this.#diagnostics = diagnostics;
   }
 
-  /** The list that was named, or that came with the recording, if it fits. */
-  async findOwn(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
+  /** The list that was named, or that came with the recording, if it fits. @param search is told of places that were not looked at before */
+  own(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
+    const lists = this.#listsOf(kernel);
+    lists.own ??= this.#findOwn(kernel, search);
+    return lists.own;
+  }
+
+  /**
+   * Where no list was named, the first other one that fits: the build-id cache's, else the running kernel's if that is the recorded one.
+   * @param search see {@link own}
+   */
+  other(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
+    const lists = this.#listsOf(kernel);
+    lists.other ??= this.#findOther(kernel, search);
+    return lists.other;
+  }
+
+  #listsOf(kernel: RecordedKernel): ListsOfKernel {
+    if (this.#last === undefined || !isSameBoot(this.#last.kernel, kernel)) this.#last = { kernel };
+    return this.#last;
+  }
+
+  async #findOwn(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
     const { kallsyms, kcoreDir } = this.#places;
     // The recording's own list is the right one. Its kcore is code without names and is not opened.
     const path = kallsyms ?? (kcoreDir === undefined ? undefined : `${kcoreDir}/kallsyms`);
     return path === undefined ? undefined : this.#fitting(path, kernel, search);
   }
 
-  /** Where no list was named, the first other one that fits: the build-id cache's, else the running kernel's if that is the recorded one. */
-  async findOther(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
+  async #findOther(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
     if (this.#places.kallsyms !== undefined) return undefined;
     for (const path of buildIdCacheFiles(this.#places.buildIdDir, kernel.buildId, ['kallsyms'])) {
       const cached = await this.#fitting(path, kernel, search);

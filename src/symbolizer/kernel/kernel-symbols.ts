@@ -6,20 +6,23 @@ import type { ElfFile } from '../../elf/elf-file.ts';
 import { hasSymtab } from '../../elf/elf-symbols.ts';
 import type { CodeSymbols, SourceLines } from '../../symbol-table/code-symbols.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
-import { MovedLines } from '../moved-lines.ts';
+import { openLines } from '../debug/open-lines.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
-import { isSameBoot, type RecordedKernel } from './kernel-identity.ts';
+import type { RecordedKernel } from './kernel-identity.ts';
 import { type FittingList, KernelLists } from './kernel-lists.ts';
 import { moduleNameOf } from './kernel-modules.ts';
 import { ModuleFiles, type RecordedModule } from './module-files.ts';
 import { ModuleLayout } from './module-layout.ts';
 import { findVmlinux, readVmlinuxSymbols, type Vmlinux, type VmlinuxPlaces } from './vmlinux.ts';
 
-/** A module, and where its code lies: its run-time address; absent when unknown. */
+/** A module, where its code lies, and the kernel that loaded it. */
 export interface MappedModule extends RecordedModule {
+  /** Run-time address; absent when unknown. */
   readonly start?: number;
+  /** Absent when unknown: then it is the one that was asked for last. */
+  readonly kernel?: Omit<RecordedKernel, 'osRelease'>;
 }
 
 /** Where the symbols of one kernel are looked for; what is absent was not named. */
@@ -30,9 +33,6 @@ export interface KernelPlaces extends Omit<VmlinuxPlaces, 'vmlinux'> {
   readonly vmlinux?: string;
   readonly compatPerf: boolean;
 }
-
-/** Opens the debug information of a file, to be asked by svmas; undefined when it has none that can be used. */
-export type OpenLines = (elf: ElfFile) => Promise<SourceLines | undefined>;
 
 /** Names under which BPF code and the kernel's other generated code is recorded (PERF_RECORD_KSYMBOL), and their kallsyms column. */
 const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
@@ -49,63 +49,47 @@ const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
  * from the list if that is of the recorded boot, since it has them where they were; else from their files.
  */
 export class KernelSymbols {
+  readonly #machine: SymbolFiles;
   readonly #places: KernelPlaces;
-  readonly #openLines: OpenLines;
   readonly #diagnostics: Diagnostics;
   readonly #lists: KernelLists;
   readonly #modules: ModuleFiles;
-  /** The one that was asked for last, and the lists that fit it. */
+  /** The one that was asked for last: modules that do not say whose they are belong to it. */
   #kernel: RecordedKernel | undefined;
-  #ownList: Promise<FittingList | undefined> | undefined;
-  #otherList: Promise<FittingList | undefined> | undefined;
 
-  constructor(machine: SymbolFiles, places: KernelPlaces, openLines: OpenLines, diagnostics: Diagnostics) {
+  constructor(machine: SymbolFiles, places: KernelPlaces, diagnostics: Diagnostics) {
+    this.#machine = machine;
     this.#places = places;
-    this.#openLines = openLines;
     this.#diagnostics = diagnostics;
     const { kallsyms, kcoreDir, modules, buildIdDir } = places;
     this.#lists = new KernelLists(machine, { kallsyms, kcoreDir, modules, buildIdDir }, diagnostics);
     this.#modules = new ModuleFiles(machine, places);
   }
 
-  /** The kernel image's symbols. It decides which symbol lists fit, for the modules that are asked for next. `files` stay open while lines are asked for. */
+  /** The kernel image's symbols. `files` stay open while lines are asked for. */
   async kernel(kernel: RecordedKernel, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
-    if (this.#kernel === undefined || !isSameBoot(this.#kernel, kernel)) {
-      this.#kernel = kernel;
-      this.#ownList = undefined;
-      this.#otherList = undefined;
-    }
-    const own = tableOf(await this.#findOwnList(kernel, files.search), files.search);
+    const { search } = files;
+    this.#kernel = kernel;
+    const own = tableOf(await this.#lists.own(kernel, search), search);
     const vmlinux = own === undefined || wantsLines ? await findVmlinux(files, kernel, { vmlinux: undefined, ...this.#places }) : undefined;
-    const table = own ?? (await this.#vmlinuxTable(vmlinux, files.search)) ?? tableOf(await this.#findOtherList(kernel, files.search), files.search);
-    const lines = wantsLines && vmlinux !== undefined ? await this.#vmlinuxLines(vmlinux, files.search) : undefined;
+    const table = own ?? (await this.#vmlinuxTable(vmlinux, search)) ?? tableOf(await this.#lists.other(kernel, search), search);
+    const lines = wantsLines && vmlinux !== undefined ? await this.#vmlinuxLines(vmlinux, search) : undefined;
     return codeSymbols(table, lines);
   }
 
   /**
-   * The symbols of a module, `[name]` or a path `…/name.ko`, or of code generated at run time, `bpf_prog_…`. Before the kernel itself was
-   * asked for, only its release can tell which symbol list fits.
+   * The symbols of a module, `[name]` or a path `…/name.ko`, or of code generated at run time, `bpf_prog_…`. Of a module whose kernel is not
+   * known only the release can tell which symbol list fits.
    */
   async module(module: MappedModule, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const column = GENERATED_CODE.find(([pattern]) => pattern.test(module.name))?.[1] ?? moduleNameOf(module.name);
-    const kernel = this.#kernel ?? { buildId: '', osRelease: module.osRelease };
-    const list = (await this.#findOwnList(kernel, files.search)) ?? (await this.#findOtherList(kernel, files.search));
+    const { osRelease, kernel = this.#kernel ?? { buildId: '' } } = module;
+    const loader = { osRelease, ...kernel };
+    const list = (await this.#lists.own(loader, files.search)) ?? (await this.#lists.other(loader, files.search));
     const listed = list && (await this.#listedModule(list, column, module.start));
     if (list !== undefined && listed !== undefined) files.search.use(list.path, 'symbols');
     if (column === 'bpf' || column.startsWith('__builtin__') || (listed !== undefined && !wantsLines)) return codeSymbols(listed, undefined);
     return this.#withFiles(module, listed, wantsLines, files);
-  }
-
-  #findOwnList(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
-    if (this.#kernel === undefined) return this.#lists.findOwn(kernel, search);
-    this.#ownList ??= this.#lists.findOwn(kernel, search);
-    return this.#ownList;
-  }
-
-  #findOtherList(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
-    if (this.#kernel === undefined) return this.#lists.findOther(kernel, search);
-    this.#otherList ??= this.#lists.findOther(kernel, search);
-    return this.#otherList;
   }
 
   /** Modules of another boot lie elsewhere, each moved differently: then where they lay must be known. */
@@ -123,10 +107,9 @@ export class KernelSymbols {
   }
 
   async #vmlinuxLines({ elf, shift }: Vmlinux, search: SymbolSearch): Promise<SourceLines | undefined> {
-    const lines = hasDebugInfo(elf) ? await this.#guarded(() => this.#openLines(elf)) : undefined;
-    if (lines === undefined) return undefined;
-    search.use(elf.source.name, 'lines');
-    return shift === 0 ? lines : new MovedLines(lines, (address) => address - shift);
+    const lines = hasDebugInfo(elf) ? await this.#linesOf(elf, (address) => address - shift) : undefined;
+    if (lines !== undefined) search.use(elf.source.name, 'lines');
+    return lines;
   }
 
   async #withFiles(module: MappedModule, listed: SymbolTable | undefined, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
@@ -140,7 +123,7 @@ export class KernelSymbols {
         table = await this.#guarded(() => layout.readSymbols(this.#places.compatPerf));
         if (table !== undefined) files.search.use(elf.source.name, 'symbols');
       }
-      if (wantsLines && lines === undefined && hasDebugInfo(elf)) lines = await this.#guarded(() => this.#moduleLines(elf, layout));
+      if (wantsLines && lines === undefined && hasDebugInfo(elf)) lines = await this.#linesOf(elf, (address) => layout.svmaOf(address));
       if (lines !== undefined) files.search.use(elf.source.name, 'lines');
       if (table !== undefined && (lines !== undefined || !wantsLines)) break;
     }
@@ -152,9 +135,8 @@ export class KernelSymbols {
     return start === undefined ? undefined : ModuleLayout.ofStart(elf, start, this.#places.compatPerf);
   }
 
-  async #moduleLines(elf: ElfFile, layout: ModuleLayout): Promise<SourceLines | undefined> {
-    const lines = await this.#openLines(elf);
-    return lines && new MovedLines(lines, (address) => layout.svmaOf(address));
+  #linesOf(elf: ElfFile, toSvma: (address: number) => number): Promise<SourceLines | undefined> {
+    return this.#guarded(() => openLines({ elf, toSvma }, this.#machine, this.#diagnostics));
   }
 
   /** Undefined where a file is damaged: that is reported, and the next one may do. */

@@ -15,8 +15,8 @@ import { isModulePath, moduleNameOf } from './kernel-modules.ts';
 export interface RecordedModule {
   /** `[nf_tables]` or a path. */
   readonly name: string;
-  /** Where it was loaded from, `/lib/modules/…/nf_tables.ko.xz`, or the same as `name`. */
-  readonly longName: string;
+  /** Where it was loaded from, `/lib/modules/…/nf_tables.ko.xz`; absent when `name` says all. */
+  readonly longName?: string;
   /** Lower-case hex; empty when unknown. */
   readonly buildId: string;
   /** Release of the kernel; empty when unknown. */
@@ -74,7 +74,7 @@ export class ModuleFiles {
     }
   }
 
-  async *#paths({ name, longName, buildId, osRelease }: RecordedModule): AsyncGenerator<string> {
+  async *#paths({ name, longName = name, buildId, osRelease }: RecordedModule): AsyncGenerator<string> {
     const { symfs, debugDirs, buildIdDir } = this.#places;
     const roots = rootsFor(buildId, symfs);
     const own = isModulePath(longName) && isStoredPath(longName) && !longName.split('/').includes('..') ? [longName] : [];

@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
-import type { SourceFrame, SourceLines } from '../../src/symbol-table/code-symbols.ts';
-import { MovedLines } from '../../src/symbolizer/moved-lines.ts';
+import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import type { SourceFrame } from '../../../src/symbol-table/code-symbols.ts';
+import { DebugLines } from '../../../src/symbolizer/debug/debug-lines.ts';
 
 /** Tells of each address but 300 a frame with the address as its line, and keeps what it is asked. */
-class AskedLines implements SourceLines {
+class AskedInfo {
   asked: number[] = [];
+  readonly problems = [{ file: '/bin/a', offset: 16, what: 'a unit is damaged' }];
 
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
     this.asked.push(...addresses);
@@ -22,15 +24,22 @@ it('asks for each svma once, in ascending order, and tells all addresses that ar
     [50, 500],
     [60, 200],
   ]);
-  const lines = new AskedLines();
+  const info = new AskedInfo();
   const found: [number, number][] = [];
-  const moved = new MovedLines(lines, (address) => svmaOf.get(address) ?? Number.NaN);
-  await moved.lookup(Float64Array.of(10, 20, 30, 40, 50, 60), (index, [{ line }]) => found.push([index, line]));
-  expect(lines.asked).toEqual([100, 200, 300, 500]);
+  const lines = new DebugLines(info, (address) => svmaOf.get(address) ?? Number.NaN, undefined, new Diagnostics());
+  await lines.lookup(Float64Array.of(10, 20, 30, 40, 50, 60), (index, [{ line }]) => found.push([index, line]));
+  expect(info.asked).toEqual([100, 200, 300, 500]);
   expect(found.sort(([a], [b]) => a - b)).toEqual([
     [0, 500],
     [1, 100],
     [4, 500],
     [5, 200],
   ]);
+});
+
+it('reports each problem once, however often it is asked', async () => {
+  const diagnostics = new Diagnostics();
+  const lines = new DebugLines(new AskedInfo(), (address) => address, undefined, diagnostics);
+  for (let i = 0; i < 2; i++) await lines.lookup(Float64Array.of(10), () => {});
+  expect(diagnostics.list()).toMatchObject([{ code: 'debug-info-damaged', count: 1, message: '/bin/a .debug_info at 0x10: a unit is damaged' }]);
 });

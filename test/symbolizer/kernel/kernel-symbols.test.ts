@@ -38,7 +38,7 @@ function list(name: string, text = 'ffffffff81000000', module = 'ffffffffc000000
 }
 
 const symbolsOf = (places: Partial<KernelPlaces>): KernelSymbols =>
-  new KernelSymbols(files, { debugDirs: ['/usr/lib/debug'], buildIdDir: '/home/u/.debug', compatPerf: false, ...places }, async () => undefined, diagnostics);
+  new KernelSymbols(files, { debugDirs: ['/usr/lib/debug'], buildIdDir: '/home/u/.debug', compatPerf: false, ...places }, diagnostics);
 
 async function asked<T>(ask: (checked: CheckedFiles) => Promise<T>): Promise<T> {
   const checked = new CheckedFiles(files, search, diagnostics);
