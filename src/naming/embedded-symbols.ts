@@ -1,13 +1,13 @@
 import type { SessionResult } from '../session/session.ts';
 import type { EmbeddedTable } from '../session/simpleperf-symbols.ts';
-import type { SymbolTable } from '../symbol-table/symbol-table.ts';
-import { RANK_GLOBAL, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
+import { type SymbolColumns, SymbolTable } from '../symbol-table/symbol-table.ts';
+import { columnsOfListed } from '../symbol-table/symbol-table-builder.ts';
 import { Kallsyms } from '../symbolizer/kernel/kallsyms.ts';
 
 /** Symbols that the recording holds itself, made into tables when they are asked for. */
 export class EmbeddedSymbolTables {
   readonly #session: SessionResult;
-  readonly #built = new Map<EmbeddedTable, SymbolTable>();
+  readonly #built = new Map<EmbeddedTable, SymbolColumns>();
   #kallsyms: Kallsyms | undefined;
 
   constructor(session: SessionResult) {
@@ -15,27 +15,38 @@ export class EmbeddedSymbolTables {
   }
 
   /** The tables that may name addresses of a DSO, the best first. */
-  tablesOf(dso: number): SymbolTable[] {
+  *tablesOf(dso: number): Generator<SymbolTable, void, undefined> {
     const { embeddedSymbols, dsos } = this.#session;
-    const tables = embeddedSymbols.tables[dso].map((table) => this.#build(table));
     const { kind, name } = dsos[dso];
-    if (embeddedSymbols.kallsyms === undefined || (kind !== 'kernel' && kind !== 'module')) return tables;
+    for (const embedded of embeddedSymbols.tables[dso]) {
+      const columns = this.#build(embedded);
+      yield kind === 'module' ? new ModuleSymbolTable(columns) : new SymbolTable(columns);
+    }
+    if (embeddedSymbols.kallsyms === undefined || (kind !== 'kernel' && kind !== 'module')) return;
     this.#kallsyms ??= Kallsyms.parse(embeddedSymbols.kallsyms);
-    if (this.#kallsyms.isHidden) return tables;
+    if (this.#kallsyms.isHidden) return;
     // The list and the samples are of the same boot: nothing was relocated between the two.
     const listed = kind === 'kernel' ? this.#kallsyms.kernel(0) : this.#kallsyms.module(name.replace(/^\[|\]$/g, ''));
-    return listed === undefined ? tables : [...tables, listed];
+    if (listed !== undefined) yield listed;
   }
 
-  #build(table: EmbeddedTable): SymbolTable {
-    let built = this.#built.get(table);
+  /** A table may be several DSOs': the kernel's has the functions of modules, too. */
+  #build(embedded: EmbeddedTable): SymbolColumns {
+    let built = this.#built.get(embedded);
     if (built === undefined) {
-      const { starts, sizes, nameOffsets, nameLengths, names } = table.symbols;
-      const builder = new SymbolTableBuilder(starts.length);
-      for (let i = 0; i < starts.length; i++) builder.add(starts[i], sizes[i], nameOffsets[i], nameLengths[i], RANK_GLOBAL);
-      built = builder.build(names, table.shift);
-      this.#built.set(table, built);
+      built = columnsOfListed(embedded.symbols, embedded.shift);
+      this.#built.set(embedded, built);
     }
     return built;
+  }
+}
+
+/** simpleperf writes `name [module]` for a module's function that it found in kallsyms. The module is the DSO's name already. */
+class ModuleSymbolTable extends SymbolTable {
+  override name(index: number): string {
+    const name = super.name(index);
+    if (!name.endsWith(']')) return name;
+    const open = name.indexOf(' [', name.lastIndexOf(']', name.length - 2) + 1);
+    return open < 0 ? name : name.slice(0, open);
   }
 }

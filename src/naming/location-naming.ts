@@ -1,13 +1,10 @@
-import { ascendingOrder } from '../base/ascending-order.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { LocationLine } from '../profile/tables.ts';
-import type { CodeSymbols, SourceFrame, SourceFunction } from '../symbol-table/code-symbols.ts';
+import type { CodeSymbols, SourceFrame, SourceFunction, SourceLines } from '../symbol-table/code-symbols.ts';
+import { DistinctAddresses } from '../symbol-table/distinct-addresses.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
 import { FunctionNames } from './function-names.ts';
-
-/** What a symbol table offers, as far as it is needed here. */
-export type FunctionTable = Pick<SymbolTable, 'find' | 'name' | 'start'>;
 
 /**
  * What is read from debug information:
@@ -39,7 +36,7 @@ export class LocationNaming {
   readonly #listedNames: FunctionNames;
   /** By linkage name, of a DSO's functions that no description gives a file. */
   readonly #fileOf = new Map<string, string>();
-  readonly #takesLines: boolean;
+  readonly #readsLines: boolean;
   readonly #showsInlines: boolean;
   readonly #takesInnermostLine: boolean;
 
@@ -47,90 +44,79 @@ export class LocationNaming {
     this.#profile = profile;
     this.#names = new FunctionNames(profile.strings, demangle);
     this.#listedNames = compatPerf ? new FunctionNames(profile.strings, 'none') : this.#names;
-    this.#takesLines = debugInfo !== 'none';
+    this.#readsLines = debugInfo !== 'none';
     this.#showsInlines = debugInfo === 'inlines';
     this.#takesInnermostLine = debugInfo === 'lines-like-perf';
   }
 
-  /** Names what the symbols cover, without files and lines. @returns the locations that they do not */
-  bySymbols(group: readonly number[], symbols: FunctionTable, isPerfMap = false): number[] {
+  /**
+   * Names locations by what is known of their DSO's code: the outermost function is the symbol's, whose name linkers and perf
+   * know it by; its file and line, and what was inlined into it, come from debug information.
+   * @param group the locations, all of one DSO
+   * @returns those that no symbol covers
+   */
+  async byCode(group: readonly number[], { table, lines, isPerfMap = false }: CodeSymbols): Promise<readonly number[]> {
+    const symbols = this.#findSymbols(group, table, isPerfMap);
+    if (table !== undefined) this.#nameBySymbols(group, symbols, table, isPerfMap ? this.#listedNames : this.#names);
+    if (lines !== undefined && this.#readsLines) await this.#nameByLines(group, symbols, table, lines);
+    return group.filter((_, i) => symbols[i] < 0);
+  }
+
+  /** The symbol of each location, looked up here alone; −1 where none covers it. */
+  #findSymbols(group: readonly number[], table: SymbolTable | undefined, isPerfMap: boolean): Int32Array {
+    const symbols = new Int32Array(group.length).fill(-1);
+    if (table === undefined) return symbols;
+    for (let i = 0; i < group.length; i++) symbols[i] = isPerfMap ? this.#findListed(group[i], table) : table.find(this.#codeAddress(group[i]));
+    return symbols;
+  }
+
+  /** A JIT that puts a function's start on the stack has it run next: no call comes before it. */
+  #findListed(location: number, table: SymbolTable): number {
+    const address = this.#profile.locations.address(location);
+    const symbol = table.find(address);
+    return symbol >= 0 && table.start(symbol) === address ? symbol : table.find(this.#codeAddress(location));
+  }
+
+  /** Gives each location the function of its symbol, without file and line. */
+  #nameBySymbols(group: readonly number[], symbols: Int32Array, table: SymbolTable, names: FunctionNames): void {
     const { locations, functions } = this.#profile;
     const linesOfSymbol = new Map<number, readonly LocationLine[]>();
-    const left: number[] = [];
-    for (const location of group) {
-      const symbol = isPerfMap ? this.#findListed(location, symbols) : symbols.find(this.#codeAddress(location));
-      if (symbol < 0) {
-        left.push(location);
-        continue;
-      }
+    for (let i = 0; i < group.length; i++) {
+      const symbol = symbols[i];
+      if (symbol < 0) continue;
       let lines = linesOfSymbol.get(symbol);
       if (lines === undefined) {
-        const { name, systemName } = (isPerfMap ? this.#listedNames : this.#names).of(symbols.name(symbol));
+        const { name, systemName } = names.of(table.name(symbol));
         lines = [withoutLine(functions.intern(name, systemName))];
         linesOfSymbol.set(symbol, lines);
       }
-      locations.setLines(location, lines, locations.address(location) - symbols.start(symbol));
+      locations.setLines(group[i], lines, locations.address(group[i]) - table.start(symbol));
     }
-    return left;
   }
 
-  /**
-   * Names locations by all that is known of their DSO's code: the outermost function is the symbol's, whose name linkers and perf
-   * know it by; its file and line, and what was inlined into it, come from debug information.
-   */
-  async byCode(group: readonly number[], { table, lines, isPerfMap }: CodeSymbols): Promise<void> {
-    if (table !== undefined) this.bySymbols(group, table, isPerfMap);
-    if (lines === undefined || !this.#takesLines) return;
+  /** Gives the locations that debug information knows its functions, files and lines. */
+  async #nameByLines(group: readonly number[], symbols: Int32Array, table: SymbolTable | undefined, lines: SourceLines): Promise<void> {
+    const { locations } = this.#profile;
     this.#fileOf.clear();
-    /** The functions that own code, by their symbols. */
-    const owners = new Map<number, number>();
-    const hasLines = new Set<number>();
-    const byAddress = Float64Array.from(group, (location) => this.#codeAddress(location));
-    const order = ascendingOrder(byAddress);
-    const addresses = new Float64Array(group.length);
-    /** For each address its first location, as an index into `order`. */
-    const firsts = new Uint32Array(group.length + 1);
-    let count = 0;
-    order.forEach((at, i) => {
-      if (count > 0 && addresses[count - 1] === byAddress[at]) return;
-      firsts[count] = i;
-      addresses[count++] = byAddress[at];
-    });
-    firsts[count] = group.length;
-    // Addresses come in order, so that those of a symbol, whose name may be long, follow each other.
-    let lastSymbol = -1;
-    let linkageName: string | undefined;
-    await lines.lookup(addresses.subarray(0, count), (index, frames) => {
-      const symbol = table?.find(addresses[index]) ?? -1;
-      if (symbol !== lastSymbol) linkageName = table !== undefined && symbol >= 0 ? table.name(symbol) : undefined;
-      lastSymbol = symbol;
-      for (let i = firsts[index]; i < firsts[index + 1]; i++) {
-        const location = group[order[i]];
-        const offset = table !== undefined && symbol >= 0 ? this.#profile.locations.address(location) - table.start(symbol) : 0;
-        const owner = this.#setFrames(location, frames, linkageName, offset);
+    /** By symbol the function that debug information knows it by. */
+    const functionOf = new Map<number, number>();
+    const isNamed = new Uint8Array(group.length);
+    const { addresses, order, firsts } = new DistinctAddresses(Float64Array.from(group, (location) => this.#codeAddress(location)));
+    await lines.lookup(addresses, (index, frames) => {
+      const symbol = symbols[order[firsts[index]]];
+      const linkageName = symbol < 0 ? undefined : table?.name(symbol);
+      for (let nth = firsts[index]; nth < firsts[index + 1]; nth++) {
+        const location = group[order[nth]];
+        const owner = this.#setFrames(location, frames, linkageName, symbol < 0 ? 0 : locations.symbolOffset(location));
         if (symbol < 0 || owner < 0) continue;
-        hasLines.add(location);
-        if (!owners.has(symbol)) owners.set(symbol, owner);
+        isNamed[order[nth]] = 1;
+        if (!functionOf.has(symbol)) functionOf.set(symbol, owner);
       }
     });
-    if (table !== undefined && hasLines.size < group.length) this.#shareOwners(group, table, owners, hasLines);
-  }
-
-  /** A JIT that puts a function's start on the stack has it run next: no call stands before it. */
-  #findListed(location: number, symbols: FunctionTable): number {
-    const address = this.#profile.locations.address(location);
-    const symbol = symbols.find(address);
-    return symbol >= 0 && symbols.start(symbol) === address ? symbol : symbols.find(this.#codeAddress(location));
-  }
-
-  /** Where no line is known in a function that has lines elsewhere, it is still the same function. */
-  #shareOwners(group: readonly number[], table: FunctionTable, owners: ReadonlyMap<number, number>, hasLines: ReadonlySet<number>): void {
-    const { locations } = this.#profile;
-    for (const location of group) {
-      if (hasLines.has(location)) continue;
-      const symbol = table.find(this.#codeAddress(location));
-      const owner = symbol < 0 ? undefined : owners.get(symbol);
-      if (owner !== undefined) locations.setLines(location, [withoutLine(owner)], locations.symbolOffset(location));
+    // Where no line is known in a function that has lines elsewhere, it is still the same function.
+    for (let i = 0; i < group.length; i++) {
+      const owner = isNamed[i] === 1 ? undefined : functionOf.get(symbols[i]);
+      if (owner !== undefined) locations.setLines(group[i], [withoutLine(owner)], locations.symbolOffset(group[i]));
     }
   }
 

@@ -3,49 +3,94 @@ import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SessionResult } from '../session/session.ts';
-import type { RecordingSymbols } from '../symbolizer/recording-symbols.ts';
+import type { SymbolTable } from '../symbol-table/symbol-table.ts';
 import type { TraceFormat } from '../tracing/format.ts';
 import { compileTracePrinter, type ResolveSymbol, type TracePrinter, type TracePrinterOptions } from '../tracing/printer.ts';
 import type { TracingData } from '../tracing/tracing-data.ts';
 import type { Word } from '../tracing/word.ts';
 
+/** A function, and how far behind its start an address is. */
+type SymbolAtAddress = NonNullable<ReturnType<ResolveSymbol>>;
+
 /** Print formats that name functions. Source: the kernel's documentation, printk-formats.rst. */
 const NAMES_FUNCTIONS = /%[-0-9]*p[sSfF]/;
 
 /**
- * Gives tracepoints the function that shows their payloads as text, if the recording says what is in them. The kernel
- * functions that payloads hold addresses of are looked up beforehand: whoever shows them waits for nothing.
+ * The payloads of a recording's tracepoints as text. The kernel functions that payloads hold addresses of are found beforehand, and named with
+ * the locations of their DSOs: whoever shows payloads waits for nothing.
  */
-export async function addPayloadTexts(
-  profile: Profile,
-  session: SessionResult,
-  options: { readonly symbols: RecordingSymbols | undefined; readonly compatPerf: boolean },
-  diagnostics: Diagnostics,
-): Promise<void> {
-  const { tracingData } = session.features;
-  const { compatPerf } = options;
-  const addresses = new Set<Word>();
-  const names = new Map<Word, ReturnType<ResolveSymbol>>();
-  const collect = (address: Word): undefined => {
-    addresses.add(address);
-    return undefined;
-  };
-  const collector = tracingData && new PayloadPrinters(tracingData, { compatPerf, resolve: collect }, (format) => NAMES_FUNCTIONS.test(format.printFmt));
-  const printers = tracingData && new PayloadPrinters(tracingData, { compatPerf, resolve: (address) => names.get(address) });
-  session.events.forEach(({ attr, name }, index) => {
-    const event = profile.events[index];
-    if (!event.isTracepoint || event.samples === 0) return;
-    const id = Number(attr.config);
-    if (tracingData?.formats.has(id) !== true || printers === undefined || collector === undefined) {
-      diagnostics.add('no-tracing-data', 'warning', `${name}: the recording does not say what its payloads mean: they are not shown`);
-      return;
+export class PayloadTexts {
+  readonly #profile: Profile;
+  readonly #session: SessionResult;
+  readonly #printers: PayloadPrinters | undefined;
+  readonly #names = new Map<Word, SymbolAtAddress>();
+  /** By DSO the addresses in it that have no names yet. */
+  readonly #unnamed = new Map<number, Word[]>();
+
+  /** @param compatPerf as perf 6.1 shows them, which names no functions in the texts of a pipe's tracepoints */
+  constructor(profile: Profile, session: SessionResult, compatPerf: boolean) {
+    const { tracingData } = session.features;
+    this.#profile = profile;
+    this.#session = session;
+    this.#printers = tracingData && new PayloadPrinters(tracingData, { compatPerf, resolve: (address) => this.#names.get(address) });
+    if (tracingData !== undefined && !(compatPerf && session.header.mode === 'pipe')) this.#collectAddresses(tracingData, compatPerf);
+  }
+
+  /** Whether payloads hold addresses in a DSO that have no names yet. */
+  wants(dso: number): boolean {
+    return this.#unnamed.has(dso);
+  }
+
+  /** Names what the table of a DSO's symbols covers. */
+  nameBy(dso: number, table: SymbolTable): void {
+    const left: Word[] = [];
+    for (const address of this.#unnamed.get(dso) ?? []) {
+      const at = signedNumber(address);
+      const symbol = table.find(at);
+      if (symbol >= 0) this.#names.set(address, { name: table.name(symbol), offset: at - table.start(symbol) });
+      else left.push(address);
     }
-    event.showPayload = (payload) => printers.show(payload, id);
-    for (const payload of payloadsOf(profile, index)) collector.show(payload, id);
-  });
-  // perf 6.1 names no functions in the texts of a pipe's tracepoints.
-  if (options.symbols === undefined || addresses.size === 0 || (compatPerf && session.header.mode === 'pipe')) return;
-  await nameAddresses(addresses, names, session, options.symbols);
+    if (left.length > 0) this.#unnamed.set(dso, left);
+    else this.#unnamed.delete(dso);
+  }
+
+  /** Gives tracepoints the function that shows their payloads as text, if the recording says what is in them. */
+  addToEvents(diagnostics: Diagnostics): void {
+    this.#session.events.forEach(({ name }, index) => {
+      const event = this.#profile.events[index];
+      if (!event.isTracepoint || event.samples === 0) return;
+      const id = this.#formatOf(index);
+      const printers = this.#printers;
+      if (id !== undefined && printers !== undefined) event.showPayload = (payload) => printers.show(payload, id);
+      else diagnostics.add('no-tracing-data', 'warning', `${name}: the recording does not say what its payloads mean: they are not shown`);
+    });
+  }
+
+  /** The id of a tracepoint's format; undefined where the recording does not describe it. */
+  #formatOf(event: number): number | undefined {
+    const id = Number(this.#session.events[event].attr.config);
+    return this.#session.features.tracingData?.formats.has(id) === true ? id : undefined;
+  }
+
+  /** Finds the addresses that texts would name: shows all payloads whose formats name functions, to nobody. */
+  #collectAddresses(tracingData: TracingData, compatPerf: boolean): void {
+    const addresses = new Set<Word>();
+    const collect = (address: Word): undefined => {
+      addresses.add(address);
+      return undefined;
+    };
+    const collector = new PayloadPrinters(tracingData, { compatPerf, resolve: collect }, ({ printFmt }) => NAMES_FUNCTIONS.test(printFmt));
+    for (const [index, { isTracepoint }] of this.#profile.events.entries()) {
+      const id = isTracepoint ? this.#formatOf(index) : undefined;
+      if (id !== undefined) for (const payload of payloadsOf(this.#profile, index)) collector.show(payload, id);
+    }
+    for (const address of addresses) {
+      const dso = this.#session.kernelDsoAt(signedNumber(address));
+      const group = this.#unnamed.get(dso);
+      if (group !== undefined) group.push(address);
+      else if (dso >= 0) this.#unnamed.set(dso, [address]);
+    }
+  }
 }
 
 /** Printers of payloads by their format, each compiled when it is first needed. */
@@ -88,44 +133,6 @@ function* payloadsOf({ samples }: Profile, event: number): Generator<Uint8Array>
   const { details, detail } = samples;
   for (let row = 0; row < samples.size; row++) {
     if (samples.event[row] === event && detail[row] >= 0) yield details.raw(detail[row]);
-  }
-}
-
-/** Fills `names` with the kernel functions at `addresses`. */
-async function nameAddresses(
-  addresses: ReadonlySet<Word>,
-  names: Map<Word, ReturnType<ResolveSymbol>>,
-  session: SessionResult,
-  recordingSymbols: RecordingSymbols,
-): Promise<void> {
-  const byDso = new Map<number, Word[]>();
-  for (const address of addresses) {
-    const dso = session.kernelDsoAt(signedNumber(address));
-    if (dso < 0) continue;
-    const group = byDso.get(dso);
-    if (group === undefined) byDso.set(dso, [address]);
-    else group.push(address);
-  }
-  const kernelsFirst = [...byDso].sort(([a], [b]) => Number(session.dsos[b].kind === 'kernel') - Number(session.dsos[a].kind === 'kernel'));
-  for (const [index, group] of kernelsFirst) {
-    const dso = session.dsos[index];
-    if (dso.isOneFunction) {
-      for (const address of group) names.set(address, { name: dso.name, offset: signedNumber(address) - dso.start });
-      continue;
-    }
-    const code = await recordingSymbols.symbolsFor({
-      name: dso.name,
-      kind: dso.kind,
-      buildId: dso.buildId,
-      osRelease: session.features.osrelease ?? '',
-      ...(dso.referenceSymbol !== '' && { referenceSymbol: dso.referenceSymbol, referenceAddress: dso.referenceAddress }),
-    });
-    const symbols = code?.table;
-    if (symbols === undefined) continue;
-    for (const address of group) {
-      const symbol = symbols.find(signedNumber(address));
-      if (symbol >= 0) names.set(address, { name: symbols.name(symbol), offset: signedNumber(address) - symbols.start(symbol) });
-    }
   }
 }
 

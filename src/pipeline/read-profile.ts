@@ -6,7 +6,7 @@ import type { OpenJitDump } from '../jitdump/jitdump.ts';
 import { type DsoSymbols, summarizeDsos } from '../naming/dso-symbols.ts';
 import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.ts';
 import { reportMissingSymbols } from '../naming/missing-symbols.ts';
-import { addPayloadTexts } from '../naming/payload-texts.ts';
+import { PayloadTexts } from '../naming/payload-texts.ts';
 import { symbolizeLocations } from '../naming/symbolize.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
@@ -117,17 +117,13 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   builder.rebaseTimes();
   const profile = assemble(source.name, session, builder, options.modifiedNs);
   const { debugInfo = defaultDebugInfo(compatPerf), demangle = compatPerf ? 'no-params' : 'full' } = options;
-  const recordingSymbols = options.symbolizer?.forRecording(options);
-  const searches = await symbolizeLocations(profile, session, {
-    symbols: recordingSymbols,
-    compatPerf,
-    debugInfo,
-    demangle,
-  });
+  const payloads = details && new PayloadTexts(profile, session, compatPerf);
+  const naming = { symbols: options.symbolizer?.forRecording(options), compatPerf, debugInfo, demangle };
+  const searches = await symbolizeLocations(profile, session, naming, payloads);
   const symbols = summarizeDsos(profile, searches, debugInfo !== 'none');
   if (options.symbolizer !== undefined) reportMissingSymbols(symbols, diagnostics);
   options.onSymbols?.(symbols);
-  if (details !== undefined) await addPayloadTexts(profile, session, { symbols: recordingSymbols, compatPerf }, diagnostics);
+  payloads?.addToEvents(diagnostics);
   return { profile, session };
 }
 
