@@ -1,7 +1,7 @@
 import { PerfconvError } from '../base/errors.ts';
-import { commandFirst, firstWordIndex } from './command-first.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { COMMANDS, CONVERT, type CommandSpec, type OptionSpec } from './options.ts';
+import { COMMANDS, COMMON_OPTIONS, CONVERT, type OptionSpec } from './options.ts';
+import { type ParsedLine, takeApart } from './parse.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -61,22 +61,25 @@ export function completions(words: readonly string[]): string[] {
   const joined = joinedValue(words);
   const typed = joined?.typed ?? words.at(-1) ?? '';
   const before = words.slice(0, -1);
-  const [first] = commandFirst(before);
-  const command = COMMANDS.find(({ name }) => name === first);
-  const { options } = command ?? CONVERT;
+  const line = takeApart(before);
+  const { options } = line.command ?? CONVERT;
   const valued = optionOf(joined?.option ?? before.at(-1) ?? '', options);
   if (valued?.value !== undefined) return beginning(typed, valuesOf(valued, typed)).map((value) => (joined?.prefix ?? '') + value);
   if (joined !== undefined || before.includes('--')) return [];
-  if (typed.startsWith('-')) return beginning(typed, [...options.map(({ name }) => `--${name}`), '--help', '--version']);
-  return beginning(typed, wordsBehind(before, command));
+  if (typed.startsWith('-'))
+    return beginning(
+      typed,
+      [...options, ...COMMON_OPTIONS].map(({ name }) => `--${name}`),
+    );
+  return beginning(typed, wordsAfter(line));
 }
 
-/** What can stand where no option does: a command, unless there is a word already. */
-function wordsBehind(before: readonly string[], command: CommandSpec | undefined): readonly string[] {
+/** What can come next where no option does: a command, unless there is a word already. */
+function wordsAfter({ command, words }: ParsedLine): readonly string[] {
   if (command?.name === 'completion') return SHELLS;
-  const at = firstWordIndex(before);
-  if (at < 0) return COMMAND_WORDS;
-  return before[at] === HELP ? COMMANDS.map(({ name }) => name) : [];
+  if (command !== undefined || words.length > 1) return [];
+  if (words.length === 0) return COMMAND_WORDS;
+  return words[0] === HELP ? COMMANDS.map(({ name }) => name) : [];
 }
 
 /**

@@ -1,20 +1,14 @@
 import yargs from 'yargs';
-import { COMMANDS, CONVERT, type CommandSpec, type OptionSpec } from './options.ts';
+import { COMMANDS, COMMON_OPTIONS, CONVERT, type CommandSpec } from './options.ts';
 
 const MAX_HELP_COLUMNS = 120;
 
 const EPILOGUE = `INPUT is a perf.data file or directory, compressed or not, or - for standard input. Default: perf.data.
 Exit status: 0 success (possibly with warnings), 1 failure, 2 wrong usage, 3 data was lost and --strict was given.`;
 
-/** Options that every command has. */
-const COMMON: readonly OptionSpec[] = [
-  { name: 'help', alias: 'h', section: 'General:', text: 'Print this help, or that of the given command' },
-  { name: 'version', section: 'General:', text: 'Print the version' },
-];
-
 /**
- * The help of a command, or of the whole program. yargs only lays the options out. It does not parse the command line: loading it takes
- * longer than loading everything else that a conversion needs.
+ * The help of a command, or of the whole program. yargs lays the options out. The command line itself is parsed by yargs' parser alone
+ * (parse.ts): loading the whole of yargs takes longer than loading everything else that a conversion needs.
  * @param columns the width of the terminal
  */
 export function helpText(named: CommandSpec | undefined, columns = 80): string {
@@ -30,7 +24,7 @@ export function helpText(named: CommandSpec | undefined, columns = 80): string {
     .help(false)
     .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false });
   if (named === undefined) for (const command of COMMANDS) parser.command(command.name, command.text);
-  for (const { name, alias, value, section, text: describe } of [...options, ...COMMON]) {
+  for (const { name, alias, value, section, text: describe } of [...options, ...COMMON_OPTIONS]) {
     // No type is given, or yargs would add `[string]`. The value's name is a part of the option's name.
     parser.option(value === undefined ? name : `${name} ${value}`, { describe, group: section, ...(alias !== undefined && { alias }) });
   }

@@ -200,6 +200,12 @@ const INFO_ONLY: readonly OptionSpec[] = [
   },
 ];
 
+/** Options that every command has. */
+export const COMMON_OPTIONS: readonly OptionSpec[] = [
+  { name: 'help', alias: 'h', section: RUNNING, text: 'Print this help, or that of the given command' },
+  { name: 'version', section: RUNNING, text: 'Print the version' },
+];
+
 /** A command of the program. */
 export interface CommandSpec {
   readonly name: string;

@@ -1,35 +1,94 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import parser from 'yargs-parser';
 import { PerfconvError } from '../base/errors.ts';
-import { Arguments, type GivenOptions } from './arguments.ts';
-import { commandFirst } from './command-first.ts';
+import { Arguments } from './arguments.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { COMMANDS, COMMANDS_TO_COME, CONVERT, type CommandSpec } from './options.ts';
+import { COMMANDS, COMMANDS_TO_COME, COMMON_OPTIONS, CONVERT, type CommandSpec, type OptionSpec } from './options.ts';
 
 /** What the command line asks for: a command to run, the help of one (undefined: the program's own), or the version. */
 export type Request = { readonly command: CommandSpec; readonly args: Arguments } | { readonly helpOf: CommandSpec | undefined } | 'version';
 
-/** A piece of the command line, as Node tells them apart. */
-type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
-type OptionToken = Extract<Token, { readonly kind: 'option' }>;
+/** The command line, taken apart. */
+export interface ParsedLine {
+  /** The command that is named, which may come after options: `-v info web.data`; undefined where none is. */
+  readonly command: CommandSpec | undefined;
+  /** What is neither that, an option nor an option's value, up to `--`. */
+  readonly words: readonly string[];
+  /** What comes after `--`: inputs, whatever they look like. */
+  readonly literalWords: readonly string[];
+  /** By the names of options, as often as each was given: its value, or true for a flag. */
+  readonly given: ReadonlyMap<string, readonly (string | true)[]>;
+}
+
+/**
+ * The options of all commands by name: which command is meant is known only when words have been told from values. Options of one name differ
+ * between commands only in what they are said to do.
+ */
+const OPTIONS: ReadonlyMap<string, OptionSpec> = new Map(
+  [...COMMON_OPTIONS, ...COMMANDS.flatMap(({ options }) => options)].map((option): [string, OptionSpec] => [option.name, option]),
+);
+const LETTERS: ReadonlyMap<string, OptionSpec> = new Map(
+  [...OPTIONS.values()].flatMap((option) => (option.alias === undefined ? [] : [[option.alias, option]])),
+);
+const FLAGS = [...OPTIONS.values()].filter(({ value }) => value === undefined);
+const VALUED = [...OPTIONS.values()].filter(({ value }) => value !== undefined);
+
+/** The parser is told not to guess: a value is the text that was given, and an option is what the table has. */
+const PARSER_OPTIONS: parser.Options = {
+  alias: Object.fromEntries([...LETTERS].map(([letter, { name }]) => [name, letter])),
+  boolean: FLAGS.map(({ name }) => name),
+  string: VALUED.map(({ name }) => name),
+  narg: Object.fromEntries([...OPTIONS.values()].map(({ name, value }) => [name, value === undefined ? 0 : 1])),
+  configuration: {
+    'boolean-negation': false,
+    'camel-case-expansion': false,
+    'dot-notation': false,
+    'parse-numbers': false,
+    'parse-positional-numbers': false,
+    'populate--': true,
+  },
+};
+
+/** Takes the command line apart; what is wrong with it is for {@link parseCommandLine} to say. */
+export function takeApart(line: readonly string[]): ParsedLine {
+  const optionWords = wordsBeforeDashes(line);
+  const argv = parser([...optionWords.map(withEqualsSign), ...line.slice(optionWords.length)], PARSER_OPTIONS);
+  const words = argv._.map(String);
+  const command = COMMANDS.find(({ name }) => name === words[0]);
+  return {
+    command,
+    words: command === undefined ? words : words.slice(1),
+    literalWords: (argv['--'] ?? []).map(String),
+    given: new Map([...OPTIONS.keys()].flatMap((name) => (argv[name] === undefined ? [] : [[name, [argv[name]].flat()]]))),
+  };
+}
+
+function wordsBeforeDashes(line: readonly string[]): readonly string[] {
+  return line.includes('--') ? line.slice(0, line.indexOf('--')) : line;
+}
+
+/** Flags and an option in one word with its value, `-qFip`, as the parser has it: `-qF=ip`. It would read five options otherwise. */
+function withEqualsSign(word: string): string {
+  if (!/^-[^-]/.test(word)) return word;
+  for (let end = 2; end < word.length; end++) {
+    const option = LETTERS.get(word[end - 1]);
+    if (option === undefined) return word;
+    if (option.value !== undefined) return word[end] === '=' ? word : `${word.slice(0, end)}=${word.slice(end)}`;
+  }
+  return word;
+}
 
 /**
  * Reads the command line. Nothing is run or printed here.
  * @throws PerfconvError `usage`
  */
-export function parseCommandLine(words: readonly string[]): Request {
-  const args = commandFirst(words);
-  const named = COMMANDS.find(({ name }) => name === args[0]);
+export function parseCommandLine(line: readonly string[]): Request {
+  const { command: named, words, literalWords, given } = takeApart(line);
   const command = named ?? CONVERT;
-  const behind = named === undefined ? args : args.slice(1);
-  const tokens = tokensOf(behind, command);
-  const options = tokens.filter((token) => token.kind === 'option');
-  const inputs = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
-  const [firstWord] = tokens.filter(({ kind }) => kind !== 'option');
-  const isHelpWord = firstWord?.kind === 'positional' && firstWord.value === 'help';
-  if (isHelpWord) return { helpOf: named ?? commandOf(inputs[1]) };
-  if (options.some(({ name }) => name === 'help')) return { helpOf: named };
-  if (options.some(({ name }) => name === 'version')) return 'version';
-  const given = givenOptions(options, behind, command);
+  if (words[0] === 'help') return { helpOf: named ?? commandOf(words[1]) };
+  if (given.has('help')) return { helpOf: named };
+  if (given.has('version')) return 'version';
+  checkOptions(line, words, command);
+  const inputs = [...words, ...literalWords];
   if (COMMANDS_TO_COME.includes(inputs[0])) throw new PerfconvError('usage', `the command ${inputs[0]} is not there yet`);
   if (inputs.includes('')) throw new PerfconvError('usage', 'a word is empty where an input is named');
   if (!command.takesSeveral && inputs.length > 1) throw new PerfconvError('usage', tooManyText(command, inputs.length));
@@ -49,50 +108,42 @@ function tooManyText({ name, usage }: CommandSpec, count: number): string {
   return `perfconv ${name} takes one ${what}, and here are ${count}: ${usage}`;
 }
 
-/** Node only takes the words apart: its own errors would not say what was meant instead. */
-function tokensOf(args: readonly string[], command: CommandSpec): readonly Token[] {
-  const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } };
-  for (const { name, alias, value } of command.options) {
-    options[name] = { type: value === undefined ? 'boolean' : 'string', multiple: true, ...(alias !== undefined && { short: alias }) };
+/**
+ * Checks the options in the order given. Every word that begins as an option does is one: values that do are joined to their option, `-F=-srcline`.
+ * @param words what the parser made no option of: also `-5` and `---`
+ * @throws PerfconvError `usage` for an option that the command does not have, that lacks its value, or that takes none
+ */
+function checkOptions(line: readonly string[], words: readonly string[], command: CommandSpec): void {
+  const isKnown = (option: OptionSpec | undefined): option is OptionSpec => [...COMMON_OPTIONS, ...command.options].some(({ name }) => name === option?.name);
+  for (const [index, word] of wordsBeforeDashes(line).entries()) {
+    if (!/^-\D/.test(word)) continue;
+    const [names, value] = withEqualsSign(word).split('=', 2);
+    const isLong = names.startsWith('--');
+    for (const given of isLong ? [names] : [...names.slice(1)].map((letter) => `-${letter}`)) {
+      const option = isLong ? OPTIONS.get(given.slice(2)) : LETTERS.get(given.slice(1));
+      if (!isKnown(option)) throw new PerfconvError('usage', noOptionText(given, command));
+      if (option.value === undefined && value !== undefined && names.endsWith(given.slice(1)))
+        throw new PerfconvError('usage', `${word}: this option takes no value`);
+      if (option.value !== undefined && value === undefined) requireValue(given, line[index + 1]);
+    }
   }
-  return parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true }).tokens;
+  const unread = words.find((word) => word.startsWith('-') && word !== '-');
+  if (unread !== undefined) throw new PerfconvError('usage', noOptionText(unread, command));
 }
 
-/** @throws PerfconvError `usage` for an option that the command does not have, that lacks its value, or that takes none */
-function givenOptions(tokens: readonly OptionToken[], args: readonly string[], command: CommandSpec): GivenOptions {
-  const given = new Map<string, (string | true)[]>();
-  for (const token of tokens) {
-    // Of -q=1 Node makes -q, -= and -1.
-    if (token.rawName === '-=') throw new PerfconvError('usage', `${args[token.index]}: this option takes no value`);
-    const option = command.options.find(({ name }) => name === token.name);
-    if (option === undefined) throw new PerfconvError('usage', noOptionText(token, command));
-    const values = given.get(option.name) ?? [];
-    given.set(option.name, values);
-    if (option.value !== undefined) values.push(optionValue(token));
-    else if (token.inlineValue) throw new PerfconvError('usage', `${args[token.index]}: this option takes no value`);
-    else values.push(true);
-  }
-  return given;
+function requireValue(given: string, next: string | undefined): void {
+  if (next === undefined) throw new PerfconvError('usage', `${given} needs a value`);
+  if (/^-\D/.test(next)) throw new PerfconvError('usage', `${given} needs a value; if ${next} is meant: ${given}=${next}`);
 }
 
-function noOptionText({ name, rawName }: OptionToken, command: CommandSpec): string {
-  const others = COMMANDS.filter(({ options }) => options.some((option) => (rawName.startsWith('--') ? option.name === name : rawName === `-${option.alias}`)));
+function noOptionText(given: string, command: CommandSpec): string {
+  const others = COMMANDS.filter(({ options }) => options.some(({ name, alias }) => given === `--${name}` || (alias !== undefined && given === `-${alias}`)));
   if (others.length > 0) {
     const names = others.map((other) => other.name).join(' and ');
-    return `the command ${command.name} has no option ${rawName}; ${names} ${others.length > 1 ? 'have' : 'has'} it`;
+    return `the command ${command.name} has no option ${given}; ${names} ${others.length > 1 ? 'have' : 'has'} it`;
   }
   // As perf has it.
-  if (rawName === '-i' || rawName === '--input') return `there is no option ${rawName}: an input stands by itself, as in ${command.usage}`;
-  const long = command.options.map((option) => `--${option.name}`);
-  return `there is no option ${rawName}${didYouMean(rawName, [...long, '--help', '--version'])}`;
-}
-
-/**
- * What was given to an option: `--time=1,2`, `--time 1,2`, `-F=ip`, `-F ip`, `-Fip`. A word that looks like an option is none unless
- * it is joined to it: `-F=-srcline`.
- */
-function optionValue({ rawName, value, inlineValue }: OptionToken): string {
-  if (value === undefined) throw new PerfconvError('usage', `${rawName} needs a value`);
-  if (!inlineValue && /^-\D/.test(value)) throw new PerfconvError('usage', `${rawName} needs a value; if ${value} is meant: ${rawName}=${value}`);
-  return inlineValue && !rawName.startsWith('--') ? value.replace(/^=/, '') : value;
+  if (given === '-i' || given === '--input') return `there is no option ${given}: an input stands by itself, as in ${command.usage}`;
+  const long = [...command.options, ...COMMON_OPTIONS].map(({ name }) => `--${name}`);
+  return `there is no option ${given}${didYouMean(given, long)}`;
 }

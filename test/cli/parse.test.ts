@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { PerfconvError } from '../../src/base/errors.ts';
 import type { Arguments } from '../../src/cli/arguments.ts';
-import { commandFirst } from '../../src/cli/command-first.ts';
-import { CONVERT, INFO } from '../../src/cli/options.ts';
-import { parseCommandLine } from '../../src/cli/parse.ts';
+import { COMMANDS, CONVERT, INFO } from '../../src/cli/options.ts';
+import { parseCommandLine, takeApart } from '../../src/cli/parse.ts';
 
 function argumentsOf(...words: string[]): Arguments {
   const request = parseCommandLine(words);
@@ -46,9 +45,23 @@ describe('values of options', () => {
     expect(argumentsOf('-o', 'a', '--output=b', 'in', '-o=c').texts('output')).toEqual(['a', 'b', 'c']);
   });
 
+  test.each([['"quoted"'], ["'quoted'"], ['a=b'], ['=a'], ['./a.b=c'], ['007'], ['1e3'], ['two\nlines'], ['true'], [' ']])(
+    'are read as they are: %j',
+    (value) => {
+      for (const words of [[`--output=${value}`], ['--output', value], [`-o=${value}`], ['-o', value], ['-qo', value]]) {
+        expect(argumentsOf(...words).texts('output')).toEqual([value]);
+      }
+      if (!value.startsWith('=')) expect(argumentsOf(`-o${value}`, `-qo${value}`).texts('output')).toEqual([value, value]);
+      expect(argumentsOf(value).inputs).toEqual([value]);
+    },
+  );
+
   test('are missing at the end, and when they are empty', () => {
     expect(refusalOf('web.data', '--symfs')).toBe('--symfs needs a value');
-    expect(() => argumentsOf('--symfs=').text('symfs')).toThrow('--symfs needs a value');
+    for (const words of [['--symfs='], ['-F='], ['--symfs', '']]) {
+      const args = argumentsOf(...words);
+      expect(() => [args.text('symfs'), args.text('fields')]).toThrow('needs a value');
+    }
   });
 });
 
@@ -56,6 +69,12 @@ describe('flags', () => {
   test('may be joined, and given twice', () => {
     const args = argumentsOf('-qv', '-q');
     expect([args.flag('quiet'), args.flag('verbose'), args.flag('strict')]).toEqual([true, true, false]);
+  });
+
+  test('leave alone the word after them', () => {
+    const args = argumentsOf('-q', 'true', '--strict', 'false');
+    expect(args.inputs).toEqual(['true', 'false']);
+    expect([args.flag('quiet'), args.flag('strict')]).toEqual([true, true]);
   });
 
   test('take no value', () => {
@@ -71,6 +90,17 @@ test('options that a command does not have are refused, and what was meant is na
   expect(refusalOf('-i', 'web.data')).toBe('there is no option -i: an input stands by itself, as in perfconv [convert] [INPUT…] [-t FORMAT] [-o OUTPUT]');
   expect(refusalOf('--no-quiet')).toMatch(/^there is no option --no-quiet/);
   expect(refusalOf('--__proto__=x')).toMatch(/^there is no option --__proto__/);
+  expect(refusalOf('--o', 'x')).toMatch(/^there is no option --o/);
+  for (const [word, option] of [
+    ['-q5', '-5'],
+    ['-q-', '--'],
+    ['-q.x', '-.'],
+    ['-5', '-5'],
+    ['---', '---'],
+    ['--output.x', '--output.x'],
+  ]) {
+    expect(refusalOf(word, 'web.data')).toContain(`there is no option ${option}`);
+  }
 });
 
 test('options of other commands are refused with the commands that have them', () => {
@@ -100,7 +130,7 @@ test('help and version are asked for whatever else is given', () => {
   expect(parseCommandLine(['info', '--version'])).toBe('version');
 });
 
-describe('a command behind options', () => {
+describe('a command after options', () => {
   test.each([
     [['-v', 'info', 'web.data']],
     [['-qv', 'info', 'web.data']],
@@ -110,11 +140,20 @@ describe('a command behind options', () => {
     [['--output', 'out', 'info', 'web.data']],
     [['--output=out', 'info', 'web.data']],
   ])('%j', (words) => {
-    expect(commandFirst(words)).toEqual(['info', ...words.filter((word) => word !== 'info')]);
+    expect(takeApart(words)).toMatchObject({ command: INFO, words: ['web.data'] });
   });
 
   test('is none where its name is the value of an option', () => {
-    expect(commandFirst(['-qo', 'info', 'web.data'])).toEqual(['-qo', 'info', 'web.data']);
-    expect(commandFirst(['-F', 'info'])).toEqual(['-F', 'info']);
+    expect(takeApart(['-qo', 'info', 'web.data'])).toMatchObject({ command: undefined, words: ['web.data'] });
+    expect(takeApart(['-F', 'info'])).toMatchObject({ command: undefined, words: [] });
   });
+});
+
+test('options of one name are alike in all commands, for which the words are told apart once', () => {
+  const kinds = new Map<string, string>();
+  for (const { name, alias, value } of COMMANDS.flatMap(({ options }) => options)) {
+    const kind = `${alias ?? ''} ${value === undefined ? 'flag' : 'valued'}`;
+    expect([name, kinds.get(name) ?? kind]).toEqual([name, kind]);
+    kinds.set(name, kind);
+  }
 });
