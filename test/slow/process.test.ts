@@ -1,12 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ensureBuilt, startCli } from '../support/built-cli.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/perf-encoder.ts';
+
+const bin = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
 
 const folded = 'app;0x200 (app);0x123 (app) 2000000\n';
 
@@ -121,6 +125,12 @@ describe('standard input', () => {
     child.stdin.write('this is no recording, and there is more to come');
     expect(await ended()).toMatchObject({ status: 1, stderr: expect.stringMatching(/^perfconv: standard input: not a perf.data file: it is text/) });
   });
+});
+
+test('a Node that is too old is named', () => {
+  const older = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } })`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', older, bin, '--version'], { encoding: 'utf8' });
+  expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: '', stderr: 'perfconv: Node 20.19 or newer is needed; this is Node 18.20.4\n' });
 });
 
 test('statuses come through: 0, 1, 2, 3', async () => {
