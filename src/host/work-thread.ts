@@ -19,16 +19,17 @@ const ADDRESS_SPACE_BYTES = 4 * 2 ** 30;
  * A signal is passed on to the working thread, which takes back what it has begun. Where it does not answer soon, the files that it has noted
  * are removed here. Either way the program ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
  * @param args what the module finds after the first two of `process.argv`
+ * @param graceMs how long the thread has to take back what it has begun
  * @returns the status that it has reported; undefined where no thread could be started, and nothing was done
  * @throws what the module did not catch; ERR_WORKER_OUT_OF_MEMORY where its heap was too small; an error when it ended without reporting one
  */
-export async function runInThread(module: URL, args: readonly string[]): Promise<number | undefined> {
+export async function runInThread(module: URL, args: readonly string[], graceMs = GRACE_MS): Promise<number | undefined> {
   const worker = startThread(module, args);
   if (worker === undefined) return undefined;
   return new Promise((resolve, reject) => {
     let hasStarted = false;
     let status: number | undefined;
-    const supervisor = new Supervisor(worker);
+    const supervisor = new Supervisor(worker, graceMs);
     worker.on('message', (message: WorkMessage) => {
       hasStarted = true;
       if (message.kind === 'done') status = message.status;
@@ -77,14 +78,16 @@ function hasRoomForThread(): boolean {
 /** Hears signals on behalf of the working thread. */
 class Supervisor {
   readonly #worker: Worker;
+  readonly #graceMs: number;
   readonly #unfinished = new Set<string>();
   #sparesFirstInterrupt = false;
   #timer: NodeJS.Timeout | undefined;
   /** The signal that was passed on and has not been answered. */
   #pending: NodeJS.Signals | undefined;
 
-  constructor(worker: Worker) {
+  constructor(worker: Worker, graceMs: number) {
     this.#worker = worker;
+    this.#graceMs = graceMs;
   }
 
   take(message: Exclude<WorkMessage, { kind: 'started' | 'done' }>): void {
@@ -138,7 +141,7 @@ class Supervisor {
       return;
     }
     this.#pending ??= signal;
-    this.#timer ??= setTimeout(() => this.#stopWork(signal), GRACE_MS);
+    this.#timer ??= setTimeout(() => this.#stopWork(signal), this.#graceMs);
   };
 
   /** Ends the program although the working thread has not answered. That thread is stopped first: it would go on making files. */

@@ -163,7 +163,8 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
 export async function expectNoControls(path: string, emptyRoot: string): Promise<void> {
   const options = ['--symfs', emptyRoot, '--no-progress'];
   const script = ['convert', ...options, '-t', 'script', '-o', '-', path];
-  for (const command of [['report', ...options, path], ['info', path], ['info', '--verbose', path], ['dump', path], script]) {
+  const inspecting = [['info'], ['info', '--verbose'], ['dump']].map((words) => [...words, '--no-progress', path]);
+  for (const command of [['report', ...options, path], ...inspecting, script]) {
     const { stdout, stderr } = await runMain(command, { isTTY: true, env: { NO_COLOR: '1' } });
     // Frames of a callchain are indented by a tab.
     const text = command === script ? stdout.toString().replaceAll('\n\t', '\n') : stdout.toString();
