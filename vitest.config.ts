@@ -19,6 +19,8 @@ export default defineConfig({
       {
         test: {
           name: 'hermetic',
+          // One process for many files: most of them take less time than loading what they test.
+          isolate: false,
           include: ['test/**/*.test.ts'],
           exclude: KINDS.map((kind) => `test/${kind}/**`),
           ...timeouts,

@@ -58,7 +58,7 @@ function mayBeRefused(name: string): boolean {
 describe.skipIf(whyNot !== undefined)('published recordings, perf script against perfconv', () => {
   const names = isThere ? readdirSync(join(corpus, 'files')).sort() : ['all of them'];
 
-  test.each(names)('%s', async (name) => {
+  test.each(names)('%s: its samples come in the order in which perf delivers them', async (name) => {
     const file = join(corpus, 'files', name);
     const perf = perfScript(file);
     if (perf === undefined) return expect(mayBeRefused(name), 'perf refuses what it should open').toBe(true);

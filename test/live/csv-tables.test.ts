@@ -9,7 +9,7 @@ import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempD
 const whyNot = whyNoRecording();
 if (whyNot !== undefined) announceSkipped('the CSV tables of fresh recordings against perf', whyNot);
 
-describe.skipIf(whyNot !== undefined)('fresh recordings against perf', () => {
+describe.skipIf(whyNot !== undefined)('the CSV tables of a fresh recording', () => {
   const program = 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; for j in 1 2 3; do ls / | cat; done; (i=0; while [ $i -lt 9000 ]; do i=$((i+1)); done)';
   let directory = '';
   beforeAll(() => {
@@ -24,7 +24,7 @@ describe.skipIf(whyNot !== undefined)('fresh recordings against perf', () => {
     ['a group', ['-e', '{cpu-clock,page-faults,context-switches}:S', '-F', '2000']],
     ['switch events', ['-e', 'cpu-clock', '-F', '2000', '--switch-events']],
   ];
-  test.each(ways)('%s', async (name, args) => {
+  test.each(ways)('agree with perf: %s', async (name, args) => {
     const file = join(directory, `${name.replaceAll(' ', '-')}.data`);
     recordWithPerf([...args, '-o', file, '--', 'sh', '-c', program]);
     const tables = await csvTextsOf(readFileSync(file), { compatPerf: true });

@@ -31,7 +31,7 @@ function examplesOf(help: string): Example[] {
 const all = COMMANDS.flatMap((command) => examplesOf(helpText(command)));
 const isComparison = ({ command }: Example): boolean => command.startsWith('diff <(perf script');
 
-test('every command has some', () => {
+test('every command has examples in its help', () => {
   for (const command of COMMANDS) expect(examplesOf(helpText(command))).toHaveLength(command.examples.length);
   expect(all.filter(isComparison)).toHaveLength(1);
 });
@@ -47,7 +47,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
 const whyNoShell = process.platform === 'win32' ? 'the examples are for a POSIX shell' : whyMissing('bash');
 if (whyNoShell !== undefined) announceSkipped('the examples of the help', whyNoShell);
 
-describe.skipIf(whyNoShell !== undefined)('does what it says', () => {
+describe.skipIf(whyNoShell !== undefined)('an example of the help does what it says', () => {
   let tools: string;
   let dir: string;
   let server: Server;

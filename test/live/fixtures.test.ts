@@ -38,13 +38,13 @@ describe.skipIf(whyNot !== undefined)('fixtures, perf script against perfconv', 
       expect(ours.filter((frame) => frame.symbol === '[unknown]')).toEqual([]);
     });
 
-    test.skipIf(whyNoComparison !== undefined)('the script text by default', () => {
+    test.skipIf(whyNoComparison !== undefined)('the script text by default is that of perf', () => {
       const { perf, perfconv } = scriptsOf(file, fixtureSymbolArgs);
       const comparison = compareScripts(withoutForeignNames(perf), withoutForeignNames(perfconv));
       if (!isAcceptable(comparison, 1)) expect.fail(describeComparison(comparison));
     });
 
-    test.skipIf(whyNoComparison !== undefined)('the CSV tables', () => {
+    test.skipIf(whyNoComparison !== undefined)('the CSV tables sum up to what perf reports', () => {
       mkdirSync(join(directory, 'tables'), { recursive: true });
       expect(compareTables(csvTablesOf(file, join(directory, 'tables', name)), file)).toEqual([]);
     });

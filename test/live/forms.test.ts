@@ -38,7 +38,7 @@ async function scriptOf(input: string, options: Parameters<typeof runMain>[1] = 
   return stdout.toString();
 }
 
-describe.skipIf(whyNot !== undefined)('one run in another form reads as perf reads it', () => {
+describe.skipIf(whyNot !== undefined)('a recording in another form reads as perf reads it', () => {
   test.each([
     ['a directory of threads', ['--threads']],
     ['a directory of threads, compressed', ['--threads', '-z']],
@@ -55,7 +55,7 @@ describe.skipIf(whyNot !== undefined)('one run in another form reads as perf rea
   });
 });
 
-describe.skipIf(whyNot !== undefined)('one recording, packed and on a pipe', () => {
+describe.skipIf(whyNot !== undefined)('one recording', () => {
   let file = '';
   let expected = '';
   beforeAll(async () => {
@@ -63,20 +63,20 @@ describe.skipIf(whyNot !== undefined)('one recording, packed and on a pipe', () 
     expected = await scriptOf(file);
   });
 
-  test('on a pipe', async () => {
+  test('reads the same on a pipe', async () => {
     expect((await scriptOf('-', { stdin: createReadStream(file) })) === expected).toBe(true);
   });
 
-  test('packed by gzip, on a pipe', async () => {
+  test('reads the same packed by gzip, on a pipe', async () => {
     expect((await scriptOf('-', { stdin: createReadStream(file).pipe(createGzip()) })) === expected).toBe(true);
   });
 
-  test.skipIf(whyNoXz !== undefined)('packed by xz', async () => {
+  test.skipIf(whyNoXz !== undefined)('reads the same packed by xz', async () => {
     runTool('xz', ['-k', '-1', file]);
     expect((await scriptOf(`${file}.xz`)) === expected).toBe(true);
   });
 
-  test.skipIf(whyNoZstd !== undefined)('packed by zstd', async () => {
+  test.skipIf(whyNoZstd !== undefined)('reads the same packed by zstd', async () => {
     runTool('zstd', ['-q', '-19', file]);
     expect((await scriptOf(`${file}.zst`)) === expected).toBe(true);
   });

@@ -119,26 +119,26 @@ const corpus = process.env.PERFCONV_CORPUS;
 const hasCorpus = corpus !== undefined && existsSync(corpus);
 if (!hasCorpus) announceSkipped('`perfconv info` on the corpus of published recordings', '$PERFCONV_CORPUS is not set');
 
-describe.skipIf(whyNot !== undefined)('fixtures', () => {
-  it.each(fixtureNames)('%s: header', (name) => compareHeader(fixtureFile(name), name));
-  it.each(fixtureNames)('%s: attrs', (name) => compareEvents(fixtureFile(name)));
-  it.each(fixtureNames)('%s: records', (name) => compareRecords(fixtureFile(name)));
+describe.skipIf(whyNot !== undefined)('`perfconv info` on a fixture', () => {
+  it.each(fixtureNames)('%s: has the header that perf shows', (name) => compareHeader(fixtureFile(name), name));
+  it.each(fixtureNames)('%s: has the attrs that perf shows', (name) => compareEvents(fixtureFile(name)));
+  it.each(fixtureNames)('%s: has as many records of each type as perf counts', (name) => compareRecords(fixtureFile(name)));
 });
 
-describe.skipIf(whyNot !== undefined || !hasCorpus)('published recordings', () => {
+describe.skipIf(whyNot !== undefined || !hasCorpus)('`perfconv info` on a published recording', () => {
   const names = hasCorpus ? readdirSync(join(corpus, 'files')).sort() : ['all of them'];
   const files = names.map((name) => [name, join(corpus ?? '', 'files', name)] as const);
 
-  it.each(files)('%s: header', async (name, file) => compareHeader(file, name));
+  it.each(files)('%s: has the header that perf shows', async (name, file) => compareHeader(file, name));
 
-  it.each(files)('%s: attrs', async (name, file) => {
+  it.each(files)('%s: has the attrs that perf shows', async (name, file) => {
     if (DIFFERENT_ATTRS.some((each) => each.file.test(name))) return;
     await compareEvents(file).catch((error: unknown) => {
       if (!(error instanceof PerfconvError)) throw error;
     });
   });
 
-  it.each(files)('%s: records', async (name, file) => {
+  it.each(files)('%s: has as many records of each type as perf counts', async (name, file) => {
     // perf stops at the first, whose records it does not know, and decodes the trace of the second instead of counting.
     if (/^cros__|intel_pt/.test(name)) return;
     await compareRecords(file);
@@ -148,7 +148,7 @@ describe.skipIf(whyNot !== undefined || !hasCorpus)('published recordings', () =
 const whyNotRecorded = whyNot ?? whyNoRecording();
 if (whyNotRecorded !== undefined) announceSkipped('`perfconv info` on fresh recordings', whyNotRecorded);
 
-describe.skipIf(whyNotRecorded !== undefined)('fresh recordings', () => {
+describe.skipIf(whyNotRecorded !== undefined)('`perfconv info` on a fresh recording', () => {
   const dir = makeTempDir();
   afterAll(() => removeTempDir(dir));
 
@@ -160,13 +160,13 @@ describe.skipIf(whyNotRecorded !== undefined)('fresh recordings', () => {
     ['all kinds of fields', ['-d', '--phys-data', '-W', '--user-regs=ip,sp', '--intr-regs=ip', '--switch-events', '--all-cgroups', '-e', 'cpu-clock']],
     ['dwarf', ['--call-graph', 'dwarf,4096', '-e', 'cpu-clock']],
     ['words that need quotes', ['-e', 'cpu-clock', '--', 'sh', '-c', 'echo \'a  b\' "c" > /dev/null']],
-  ])('%s', compareFresh);
+  ])('is what perf shows: %s', compareFresh);
 
   // Virtual machines may have none, and others may use all of them.
   const breakpoint = ['-e', 'mem:0x1000:rw'];
   const whyNoBreakpoint = whyNotRecorded ?? whyNoRecording(breakpoint);
   if (whyNotRecorded === undefined && whyNoBreakpoint !== undefined) announceSkipped('`perfconv info` on a breakpoint', whyNoBreakpoint);
-  test.skipIf(whyNoBreakpoint !== undefined)('a breakpoint', () => compareFresh('a breakpoint', breakpoint));
+  test.skipIf(whyNoBreakpoint !== undefined)('is what perf shows: a breakpoint', () => compareFresh('a breakpoint', breakpoint));
 
   async function compareFresh(name: string, args: readonly string[]): Promise<void> {
     const file = join(dir, `${name}.data`);

@@ -20,7 +20,7 @@ import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
 
 const source = fileURLToPath(new URL('../../fixtures/src/inlines.cc', import.meta.url));
 const whyNot = whyNoRecording() ?? whyMissing('g++') ?? whyMissing('addr2line') ?? whyNoPerfconv();
-if (whyNot !== undefined) announceSkipped('inlined functions, beside perf script', whyNot);
+if (whyNot !== undefined) announceSkipped('inlined functions', whyNot);
 
 /** The frames at the sampled user address of each sample, as printed, innermost first. */
 function leafFrames(text: string): string[][] {
@@ -41,7 +41,7 @@ function repeatsFunction(frames: string[]): boolean {
   return names.some((name, i) => i > 0 && name === names[i - 1]);
 }
 
-describe.skipIf(whyNot !== undefined)('inlined functions, beside perf script', () => {
+describe.skipIf(whyNot !== undefined)('inlined functions', () => {
   let directory = '';
   beforeAll(() => {
     directory = makeTempDir();
@@ -53,7 +53,7 @@ describe.skipIf(whyNot !== undefined)('inlined functions, beside perf script', (
     ['DWARF 5', '-gdwarf-5'],
     ['DWARF 4', '-gdwarf-4'],
     ['compressed DWARF', '-gz'],
-  ])('%s', (_, flag) => {
+  ])('stand in the text as in that of perf: %s', (_, flag) => {
     const run = (program: string, ...args: string[]): void => {
       const { status, stderr } = runTool(program, args, { cwd: directory });
       if (status !== 0) throw new Error(`${program}: ${lastLines(stderr)}`);

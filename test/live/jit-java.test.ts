@@ -46,7 +46,7 @@ describe.skipIf(whyNot !== undefined)('code of Java', () => {
     for (const path of maps) rmSync(path, { force: true });
   });
 
-  test('by the perf map that it leaves', async () => {
+  test('is named by the perf map that it leaves', async () => {
     const java = ['java', '-XX:+PreserveFramePointer', '-XX:+UnlockDiagnosticVMOptions', '-XX:+DumpPerfMapAtExit', '-XX:-UsePerfData', 'Work'];
     recordWithPerf(['-e', 'cpu-clock:u', '-F', '1999', '-g', '-o', 'java.data', '--', ...java], { cwd: directory });
     const file = join(directory, 'java.data');

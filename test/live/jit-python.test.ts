@@ -117,7 +117,7 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
     for (const name of ['leaf', 'Shape.area', 'Shape.edge', 'Shape.parts', 'later.<locals>.made_later']) expect(calls.get(name), name).toBeGreaterThan(30);
   }
 
-  test('by perf maps, of a process and of its child', async () => {
+  test('is named by perf maps, of a process and of its child', async () => {
     const data = record('perf', 'fork');
     const perf = parsePerfScript(readWithPerf('script', data));
     const own = await scriptOf('--compat', 'perf', data);
@@ -128,7 +128,7 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
     expect(new Set(dsos).size).toBe(2);
   });
 
-  test('by a jitdump', async () => {
+  test('is named by a jitdump', async () => {
     const data = record('perf_jit');
     const inject = runTool('perf', ['inject', '--jit', '-i', data, '-o', file('injected.data')], { cwd: directory });
     if (inject.status !== 0) throw new Error(`perf inject: ${lastLines(inject.stderr)}`);
@@ -139,7 +139,7 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
   });
 
   // A child writes a part of its parent's dump a second time; perf has no names for what follows.
-  test('by jitdumps, of a process and of its child', async () => {
+  test('is named by jitdumps, of a process and of its child', async () => {
     const own = await scriptOf(record('perf_jit', 'fork'));
     expectCalls(own);
     const frames = own.flatMap((sample) => sample.frames);

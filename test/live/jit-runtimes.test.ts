@@ -106,7 +106,7 @@ describe.each(RUNTIMES)('code of $name', ({ name, program, flags, probe, args, k
     removeJitFiles(pids);
   });
 
-  test.skipIf(why !== undefined)(`by its perf map${writesDump ? ', and by its jitdump' : ''}`, async () => {
+  test.skipIf(why !== undefined)(`is named by its perf map${writesDump ? ', and by its jitdump' : ''}`, async () => {
     const data = file('recorded.data');
     const command = [program, ...flags, ...args];
     recordWithPerf(['-e', 'cpu-clock:u', '-F', '1999', '-g', '-k', 'CLOCK_MONOTONIC', '-o', data, '--', ...command], { cwd: directory });

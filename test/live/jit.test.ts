@@ -60,7 +60,7 @@ describe.skipIf(whyNot !== undefined)('code of Node', () => {
     expect(named.some(([perf]) => perf.includes('fib'))).toBe(true);
   }
 
-  test.each([[[]], [['--interpreted-frames-native-stack']]])('by a perf map: --perf-basic-prof %s', async (flags) => {
+  test.each([[[]], [['--interpreted-frames-native-stack']]])('is named by a perf map: --perf-basic-prof %s', async (flags) => {
     const data = record(['--perf-basic-prof', ...flags]);
     const perf = parsePerfScript(readWithPerf('script', data));
     for (const sample of perf) for (const { dso } of sample.frames) if (/^\/tmp\/perf-\d+\.map$/.test(dso) && !maps.includes(dso)) maps.push(dso);
@@ -68,7 +68,7 @@ describe.skipIf(whyNot !== undefined)('code of Node', () => {
     expectAlike(besides(perf, await scriptOf('--compat', 'perf', data), /^\/tmp\/perf-\d+\.map$/), 0.01);
   });
 
-  test.each([[[]], [['--interpreted-frames-native-stack']]])('by a jitdump: --perf-prof %s', async (flags) => {
+  test.each([[[]], [['--interpreted-frames-native-stack']]])('is named by a jitdump: --perf-prof %s', async (flags) => {
     const data = record(['--perf-prof', ...flags], '-k', 'CLOCK_MONOTONIC');
     const inject = runTool('perf', ['inject', '--jit', '-i', data, '-o', file('injected.data')], { cwd: directory });
     if (inject.status !== 0) throw new Error(`perf inject: ${lastLines(inject.stderr)}`);
@@ -78,7 +78,7 @@ describe.skipIf(whyNot !== undefined)('code of Node', () => {
     expect(own.flatMap(({ frames }) => frames).filter(({ dso }) => /\/jit-\d+\.dump$/.test(dso)).length).toBeGreaterThan(100);
   });
 
-  test('by a jitdump, though the recording has another clock', async () => {
+  test('is named by a jitdump, though the recording has another clock', async () => {
     const frames = (await scriptOf(record(['--perf-prof']))).flatMap((sample) => sample.frames).filter(({ dso }) => /\/jit-\d+\.dump$/.test(dso));
     expect(frames.length).toBeGreaterThan(100);
     expect(frames.some(({ symbol }) => symbol.includes('fib'))).toBe(true);

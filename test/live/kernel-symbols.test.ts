@@ -9,12 +9,13 @@ import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import type { CodeSymbols } from '../../src/symbol-table/code-symbols.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 import { askPerf, hasPerf, runs } from '../support/perf-oracle.ts';
+import { announceSkipped } from '../support/perf-tool.ts';
 
 const canBuild = runs('gcc', ['--version']) && process.arch === 'x64';
 const hasAddr2line = runs('addr2line', ['--version']);
-if (!canBuild) console.warn('SKIPPED: kernels and modules of our own, because there is no gcc for x86-64');
-if (!hasPerf) console.warn('SKIPPED: comparison of kernels of our own with perf, because perf does not run here');
-if (!hasAddr2line) console.warn('SKIPPED: lines of kernels of our own, because addr2line is not installed');
+if (!canBuild) announceSkipped('kernels and modules of our own', 'there is no gcc for x86-64');
+if (!hasPerf) announceSkipped('comparison of kernels of our own with perf', 'perf does not run here');
+if (!hasAddr2line) announceSkipped('lines of kernels of our own', 'addr2line is not installed');
 
 const LINKED_TEXT = 0xffff_ffff_8100_0000n;
 const SHIFT = 0x1a00_0000n;
@@ -197,7 +198,7 @@ describe.skipIf(!canBuild)('a kernel of our own', () => {
     if (how === 'plain') writeFileSync(path, readFileSync(moduleFile()));
     else if (how === 'gzip') writeFileSync(path, gzipSync(readFileSync(moduleFile())));
     else if (!runs(how, ['--version'])) {
-      console.warn(`SKIPPED: a module packed by ${how}, because it is not installed`);
+      announceSkipped(`a module packed by ${how}`, 'it is not installed');
       return;
     } else writeFileSync(path, execFileSync(how, ['-c', moduleFile()], { maxBuffer: 1 << 26 }));
     writeFileSync(`${root}/lib/modules/${RELEASE}/modules.dep`, `${path.slice(path.indexOf('updates'))}:\n`);

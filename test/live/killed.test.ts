@@ -29,13 +29,17 @@ describe.skipIf(whyNot !== undefined)('perf record, killed with -9', () => {
     const events = args.some((arg) => arg === '-e') ? args : ['-e', 'cpu-clock', ...args];
     // Small buffers are written out often. The workload ends by itself.
     const workload = 'for i in $(seq 1 200); do cat /proc/self/status > /dev/null; done; sleep 1; for i in $(seq 1 200); do ls / > /dev/null; done';
-    const perf = spawn('perf', [...recordArgs, '-m', '8', '-a', ...events, '-o', file, '--', 'sh', '-c', `while :; do ${workload}; done & sleep 20; kill $!`], {
-      stdio: 'ignore',
-      detached: true,
-    });
+    const perf = spawn(
+      'perf',
+      [...recordArgs, '-m', '8', '-a', ...events, '-o', file, '--', 'sh', '-c', `while :; do ${workload}; done & sleep 240; kill $!`],
+      {
+        stdio: 'ignore',
+        detached: true,
+      },
+    );
     const exited = new Promise((resolve) => perf.once('exit', resolve));
     let size = 0;
-    for (let tries = 0; tries < 100 && size < 100_000; tries++) {
+    while (size < 100_000 && perf.exitCode === null) {
       await sleep(100);
       size = readIfThere(file).length;
     }

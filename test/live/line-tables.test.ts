@@ -118,7 +118,7 @@ const formats = [['-gdwarf-2'], ['-gdwarf-3'], ['-gdwarf-4'], ['-gdwarf-5'], ['-
 
 describe.skipIf(!hasDump || !hasGcc)('line tables of gcc', () => {
   it.each([...formats, ['-g', '-gz=zlib-gnu'], ['-gdwarf-4', '-ffunction-sections', '-Wl,--gc-sections']].map((flags) => [flags.join(' '), flags] as const))(
-    '%s',
+    'have the rows that llvm-dwarfdump prints: %s',
     async (_, flags) => {
       expect(await expectTables(build('g++', flags))).toBeGreaterThan(100);
     },
@@ -126,13 +126,13 @@ describe.skipIf(!hasDump || !hasGcc)('line tables of gcc', () => {
 });
 
 describe.skipIf(!hasDump || !hasClang)('line tables of clang', () => {
-  it.each(formats.map((flags) => [flags.join(' '), flags] as const))('%s', async (_, flags) => {
+  it.each(formats.map((flags) => [flags.join(' '), flags] as const))('have the rows that llvm-dwarfdump prints: %s', async (_, flags) => {
     expect(await expectTables(build('clang++', flags))).toBeGreaterThan(100);
   });
 
   // No library of those machines is needed for this file.
   it.each(['aarch64', 'aarch64_be', 'armv7', 'i386', 'mips', 'powerpc64', 'powerpc64le', 'riscv32', 'riscv64', 's390x'])(
-    'object file of %s',
+    'have the rows that llvm-dwarfdump prints, in an object file of %s',
     async (machine) => {
       const path = join(directory, `${machine}.o`);
       execFileSync('clang', ['-w', `--target=${machine}-linux-gnu`, '-g', '-O2', '-c', '-o', path, join(sources, 'second.cc'), '-nostdinc', '-nostdinc++'], {
@@ -151,13 +151,9 @@ describe.skipIf(!hasDump)('line tables of installed debug files', () => {
   } catch {
     announceSkipped('comparison of line tables of installed debug files', `there is no ${root}`);
   }
-  it.skipIf(found.length === 0)(
-    'of the C library and others',
-    async () => {
-      let rowCount = 0;
-      for (const name of found.sort().slice(0, 40)) rowCount += await expectTables(join(root, name));
-      expect(rowCount).toBeGreaterThan(0);
-    },
-    240_000,
-  );
+  it.skipIf(found.length === 0)('have the rows that llvm-dwarfdump prints: the C library and others', async () => {
+    let rowCount = 0;
+    for (const name of found.sort().slice(0, 40)) rowCount += await expectTables(join(root, name));
+    expect(rowCount).toBeGreaterThan(0);
+  });
 });

@@ -59,7 +59,7 @@ async function compareWithPprof(inputs: readonly string[], options: readonly str
 describe.skipIf(pprof === undefined)('a merged profile is what pprof merges', () => {
   const clocks = fixtureNames.filter((name) => ['plain', 'pipe', 'threads', 'tree'].some((wanted) => name.startsWith(wanted)));
 
-  test('shipped fixtures', async () => {
+  test('of fixtures', async () => {
     expect(clocks.length).toBe(4);
     // pprof keeps only the columns that all profiles have; a merged profile has all events.
     await compareWithPprof(clocks.map(fixtureFile), ['--labels', 'pid,comm', '--event', 'cpu-clock', ...fixtureSymbolArgs]);
@@ -69,7 +69,7 @@ describe.skipIf(pprof === undefined)('a merged profile is what pprof merges', ()
     ['-g', ['-e', 'cpu-clock', '-F', '2000', '-g'], ['--labels', 'none']],
     // Page faults are few: the event with the most samples, whose columns have names of their own, is the same in all recordings.
     ['two events', ['-e', 'cpu-clock/freq=2000/,page-faults/period=100/', '-g'], ['--labels', 'comm']],
-  ])('fresh recordings: %s', async (_name, events, options) => {
+  ])('of fresh recordings: %s', async (_name, events, options) => {
     const inputs = ['one.data', 'two.data', 'three.data'].map((name, index) => {
       const file = join(dir, name);
       const loop = ['sh', '-c', `i=0; while [ $i -lt ${30_000 * (index + 1)} ]; do i=$((i+1)); done; ls -lR /usr/lib > /dev/null`];

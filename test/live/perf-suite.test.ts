@@ -19,7 +19,7 @@ const whyNoComparison = whyNoPerfconv();
 if (whyNot !== undefined) announceSkipped('the differential suite against perf', whyNot);
 else if (whyNoComparison !== undefined) announceSkipped('the comparisons of the differential suite', whyNoComparison);
 
-describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against perfconv', () => {
+describe.skipIf(whyNot !== undefined)('a fresh recording', () => {
   let directory = '';
 
   beforeAll(() => {
@@ -46,7 +46,7 @@ describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against per
       expect(samples.length).toBeGreaterThan(0);
     });
 
-    test.skipIf(whyNoComparison !== undefined)('the script text by default, with demangled names', ({ skip }) => {
+    test.skipIf(whyNoComparison !== undefined)('the script text by default, with demangled names, is that of perf', ({ skip }) => {
       if (problem !== undefined) skip(problem);
       const { perf, perfconv } = scriptsOf(file, [], []);
       const comparison = compareScripts(perf, perfconv);
@@ -55,21 +55,21 @@ describe.skipIf(whyNot !== undefined)('fresh recordings, perf script against per
       if (comparison.frameDifferences > 0) process.stderr.write(`${variant.name}: ${describeComparison(comparison)}\n`);
     });
 
-    test.skipIf(whyNoComparison !== undefined)('the script text with process ids and nanoseconds', ({ skip }) => {
+    test.skipIf(whyNoComparison !== undefined)('the script text with process ids and nanoseconds is that of perf', ({ skip }) => {
       if (problem !== undefined) skip(problem);
       const { perf, perfconv } = scriptsOf(file, ['--ns', '-F', 'comm,pid,tid,time,event,period,ip,sym,symoff,dso']);
       const comparison = compareScripts(perf, perfconv);
       if (!isAcceptable(comparison)) expect.fail(describeComparison(comparison));
     });
 
-    test.skipIf(whyNoComparison !== undefined)('the rows of perf report', ({ skip }) => {
+    test.skipIf(whyNoComparison !== undefined)('the rows of the report are those of perf', ({ skip }) => {
       if (problem !== undefined) skip(problem);
       expect(compareReports(file)).toEqual([]);
       // Without callchains perf has no children, and of a pipe it shows none.
       if (variant.record.includes('-g') && variant.pipe !== true) expect(compareChildren(file)).toEqual([]);
     });
 
-    test.skipIf(whyNoComparison !== undefined)('the CSV tables against perf report', ({ skip }) => {
+    test.skipIf(whyNoComparison !== undefined)('the CSV tables sum up to what perf reports', ({ skip }) => {
       if (problem !== undefined) skip(problem);
       const tables = join(directory, 'tables', variant.name.replaceAll(/[^\w]+/g, '_'));
       mkdirSync(join(directory, 'tables'), { recursive: true });

@@ -45,7 +45,7 @@ const FORMS: readonly (readonly [string, readonly string[]])[] = [
   ['s390x-linux-gnu', ['-fPIC', '-shared']],
 ];
 
-describe('PLTs of other machines, beside their objdump and perf', () => {
+describe('the PLT of another machine', () => {
   let dir: string;
   beforeAll(() => {
     dir = mkdtempSync(join(tmpdir(), 'plt-'));
@@ -57,7 +57,7 @@ describe('PLTs of other machines, beside their objdump and perf', () => {
     const canBuild = runs(`${target}-gcc`, ['-E', '-include', 'stdio.h', '-x', 'c', '/dev/null']) && runs(`${target}-objdump`, ['--version']);
     const name = `${target} ${args.join(' ')}`;
     if (!canBuild) announceSkipped(`the PLT of ${name}`, 'there is no compiler with a libc for it');
-    it.skipIf(!canBuild)(name, async () => {
+    it.skipIf(!canBuild)(`has the entries that objdump prints: ${name}`, async () => {
       const path = join(dir, name.replaceAll(/\W/g, ''));
       // Labels of the start files lie over the PLT, as perf has it.
       execFileSync(`${target}-gcc`, ['-O1', '-w', '-s', ...args, '-o', path, join(dir, 'source.c')], { stdio: 'ignore' });
@@ -84,7 +84,7 @@ describe('PLTs of other machines, beside their objdump and perf', () => {
   }
 });
 
-describe("PLTs of LLVM's linker, whose section header has no entry size", () => {
+describe("the PLT of LLVM's linker, whose section header has no entry size,", () => {
   let dir: string;
   beforeAll(() => {
     dir = mkdtempSync(join(tmpdir(), 'plt-'));
@@ -98,7 +98,7 @@ describe("PLTs of LLVM's linker, whose section header has no entry size", () => 
     ['for any address', ['-fPIE', '-pie']],
     ['for a fixed address', ['-fno-pie', '-no-pie']],
     ['without lazy binding', ['-Wl,-z,now']],
-  ])('%s', async (_, args) => {
+  ])('has the entries that objdump prints: %s', async (_, args) => {
     const path = join(dir, args.join('').replaceAll(/\W/g, ''));
     execFileSync('gcc', ['-O1', '-w', '-fuse-ld=lld', ...args, '-o', path, join(dir, 'source.c')], { stdio: 'ignore' });
     const elf = await ElfFile.open(new BufferSource(readFileSync(path)));

@@ -16,7 +16,7 @@ const IN_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty
 const whyNot = process.platform === 'win32' ? 'Windows has no pseudo-terminals of this kind' : whyMissing('python3');
 if (whyNot !== undefined) announceSkipped('the program on a terminal', whyNot);
 
-describe.skipIf(whyNot !== undefined)('on a terminal', () => {
+describe.skipIf(whyNot !== undefined)('the program on a terminal', () => {
   let dir: string;
   let file: string;
 
@@ -47,13 +47,13 @@ describe.skipIf(whyNot !== undefined)('on a terminal', () => {
     return stdout.replaceAll('\r\n', '\n');
   };
 
-  test.each([['report'], ['info'], ['dump'], ['-t', 'script', '-o', '-'], ['-t', 'folded', '-o', '-']])('no escape of the recording: %s', (...args) => {
+  test.each([['report'], ['info'], ['dump'], ['-t', 'script', '-o', '-'], ['-t', 'folded', '-o', '-']])('prints no escape of the recording: %s', (...args) => {
     const shown = run(...args);
     expect(shown).toMatch(/\\(?:x|u00)1b\[2J/);
     expect(shown).not.toMatch(/\x1b\[2J|\u202e/);
   });
 
-  test('colours of ours remain', () => {
+  test('prints its own colours', () => {
     expect(run('info')).toContain('\x1b[1mRecording\x1b[22m\n');
     expect(run('report')).toContain('\x1b[31m100.00\x1b[39m');
   });

@@ -75,7 +75,7 @@ describe.skipIf(whyNoShell !== undefined)('standard output', () => {
     expect(launch('sh', ['-c', '"$0" "$@"; exit $?', process.execPath, bin, ...args]).status).toBe(0);
   });
 
-  test.skipIf(!existsSync('/dev/full')).each(commands.map((args) => [args]))('a full device, with %j', (args) => {
+  test.skipIf(!existsSync('/dev/full')).each(commands.map((args) => [args]))('a full device is a failure, with %j', (args) => {
     expect(shell('"$NODE" "$@" > /dev/full', args)).toMatchObject({ status: 1, stderr: 'perfconv: standard output: no space left on device\n' });
   });
 
@@ -95,7 +95,7 @@ describe.skipIf(whyNoShell !== undefined)('standard output', () => {
   });
 });
 
-test.skipIf(whyNoShell !== undefined)('a file in file form, redirected and piped', () => {
+test.skipIf(whyNoShell !== undefined)('a file on standard input is read, redirected or piped', () => {
   writeFileSync(join(dir, 'perf.data'), fileRecording());
   for (const command of [
     '"$0" "$1" -q -t folded - < perf.data',
@@ -119,7 +119,7 @@ describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error o
   const isForNobody = spawnSync(process.execPath, [bin, '--version'], { cwd: '/', env: {}, ...nobody }).status === 0;
   if (!isForNobody) announceSkipped('runs of a user without rights', 'nobody may not read this checkout');
 
-  test('too many open files, wherever that shows', () => {
+  test('too many open files are reported, wherever that shows', () => {
     writeFileSync(join(dir, 'perf.data'), fileRecording());
     let refused = 0;
     // Below that Node itself does not start, above it there are enough.
@@ -137,7 +137,7 @@ describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error o
     expect(refused).toBeGreaterThan(3);
   });
 
-  test.skipIf(!isForNobody)('an output in a directory that may not be entered', () => {
+  test.skipIf(!isForNobody)('an output in a directory that may not be entered is refused with the reason', () => {
     chmodSync(dir, 0o755);
     writeFileSync(join(dir, 'perf.data'), fileRecording());
     mkdirSync(join(dir, 'closed'), { mode: 0 });
@@ -147,7 +147,7 @@ describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error o
     chmodSync(join(dir, 'closed'), 0o755);
   });
 
-  test.skipIf(!isForNobody)('a file that may be written in a directory that may not', () => {
+  test.skipIf(!isForNobody)('a file that may be written in a directory that may not is written in place', () => {
     chmodSync(dir, 0o755);
     writeFileSync(join(dir, 'perf.data'), fileRecording());
     mkdirSync(join(dir, 'fixed'));
@@ -168,7 +168,7 @@ describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error o
   const canMount = spawnSync('unshare', ['-m', 'true']).status === 0;
   if (!canMount) announceSkipped('outputs that are mounted', 'mounting needs root');
 
-  test.skipIf(!canMount)('a file that is mounted, and a directory that is a file system of its own', () => {
+  test.skipIf(!canMount)('a file that is mounted, and a directory that is a file system of its own, are written', () => {
     writeFileSync(join(dir, 'perf.data'), fileRecording());
     mkdirSync(join(dir, 'volume'));
     for (const name of ['source', 'mounted.folded']) writeFileSync(join(dir, name), 'old, and longer than what comes: '.repeat(10));
@@ -233,13 +233,13 @@ describe.skipIf(process.platform !== 'linux')('paths that are not UTF-8', () => 
     writeFileSync(Buffer.concat([place, Buffer.from('/perf.data')]), fileRecording());
   });
 
-  test('the working directory', () => {
+  test('may be the working directory', () => {
     expect(run('cd "$raw" && perfconv -q -t folded && perfconv -q -t csv -o tables')).toMatchObject({ status: 0, stderr: '' });
     expect(filesIn(place)).toEqual(['perf.data', 'perf.folded', 'tables']);
     expect(readFileSync(Buffer.concat([place, Buffer.from('/perf.folded')]), 'utf8')).toBe(folded);
   });
 
-  test('inputs, outputs, and links to them', () => {
+  test('may be inputs, outputs, and links to them', () => {
     expect(run('perfconv -q -o "$raw/$raw.folded" "$raw/perf.data" && ln -s "$raw/to.pb" link.pb && perfconv -q -o link.pb "$raw/perf.data"')).toMatchObject({
       status: 0,
       stderr: '',
@@ -250,13 +250,13 @@ describe.skipIf(process.platform !== 'linux')('paths that are not UTF-8', () => 
     expect(run('perfconv -o "$raw/none/x.pb" "$raw/perf.data"').stderr).toBe('perfconv: d\\xff/none/x.pb: there is no directory d\\xff/none\n');
   });
 
-  test('nothing is left where an output fails', () => {
+  test('have nothing left behind where an output fails', () => {
     writeFileSync(join(dir, 'bad.data'), fileRecording().subarray(0, 100));
     expect(run('perfconv -q -o "$raw/x.pb" -o "$raw/x.folded" bad.data').status).toBe(1);
     expect(filesIn(place)).toEqual(['perf.data']);
   });
 
-  test('names of what is asked for', () => {
+  test('are no exception: filters take such names, too', () => {
     const named = Buffer.from(Buffer.from(fileRecording()).toString('latin1').replaceAll('app\0', 'a\xffp\0'), 'latin1');
     writeFileSync(join(dir, 'named.data'), named);
     expect(run(`perfconv -q -t folded -o - --comm "$(printf 'a\\377p')" named.data`)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^a\xffp;/) });

@@ -12,12 +12,13 @@ import type { SymbolTable } from '../../src/symbol-table/symbol-table.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { askPerf, hasPerf, type OracleName, runs } from '../support/perf-oracle.ts';
+import { announceSkipped } from '../support/perf-tool.ts';
 
 const hasGcc = runs('gcc', ['--version']);
 const hasKallsyms = existsSync('/proc/kallsyms') && /^0*[1-9a-f]/m.test(readFileSync('/proc/kallsyms', 'latin1').slice(0, 4096));
-if (!hasPerf) console.warn('SKIPPED: comparison of symbols with perf, because perf does not run here');
-if (!hasGcc) console.warn('SKIPPED: comparison of symbols on binaries of our own, because gcc is not installed');
-if (!hasKallsyms) console.warn('SKIPPED: comparison of kernel symbols, because /proc/kallsyms shows no addresses');
+if (!hasPerf) announceSkipped('comparison of symbols with perf', 'perf does not run here');
+if (!hasGcc) announceSkipped('comparison of symbols on binaries of our own', 'gcc is not installed');
+if (!hasKallsyms) announceSkipped('comparison of kernel symbols', '/proc/kallsyms shows no addresses');
 
 const BASE = 0x100_0000_0000n;
 
@@ -115,23 +116,23 @@ const installed = [
   ...['libc.so.6', 'libm.so.6', 'ld-linux-x86-64.so.2', 'libstdc++.so.6', 'libcrypto.so.3'].map((name) => `/usr/lib/x86_64-linux-gnu/${name}`),
 ].filter((path) => existsSync(path));
 
-describe.skipIf(!hasPerf)('names and offsets, beside perf', () => {
-  it.each(installed)('%s', async (path) => {
+describe.skipIf(!hasPerf)('names and offsets', () => {
+  it.each(installed)('are those of perf: %s', async (path) => {
     const { differing, asked } = await compareFile(realpathSync(path));
     expect(asked).toBeGreaterThan(9000);
     expectLikePerf(differing, asked * ALLOWED_SHARE);
   });
 });
 
-describe.skipIf(!hasPerf)('demangled names, of which perf chooses one, beside perf', () => {
-  it.each(installed.filter((path) => /node$|libstdc/.test(path)))('%s', async (path) => {
+describe.skipIf(!hasPerf)('demangled names of one address', () => {
+  it.each(installed.filter((path) => /node$|libstdc/.test(path)))('are chosen as by perf: %s', async (path) => {
     const { differing, asked } = await compareFile(realpathSync(path), { isDemangled: true });
     expectLikePerf(differing, asked * ALLOWED_SHARE);
   });
 });
 
-describe.skipIf(!hasPerf)('random tables of aliases, beside perf', () => {
-  it.each([1, 2, 3, 4, 5, 6])('number %d', async (seed) => {
+describe.skipIf(!hasPerf)('random tables of aliases', () => {
+  it.each([1, 2, 3, 4, 5, 6])('are resolved as by perf: number %d', async (seed) => {
     const random = randomNumbers(seed);
     const upTo = (limit: number): number => Math.floor(random() * limit);
     const symbols = Array.from({ length: 400 }, (_, i) => ({
@@ -167,7 +168,7 @@ __asm__(".text\\nlabel_in_text: .fill 32,1,0x90\\n.type sized,@function\\nsized:
 int main(int argc, char **argv) { int (*volatile taken)(const char *) = puts; taken("x"); printf("%d %d", visible_one(argc), rand()); exit(0); }
 `;
 
-describe.skipIf(!hasPerf || !hasGcc)('binaries of our own, beside perf', () => {
+describe.skipIf(!hasPerf || !hasGcc)('binaries of our own', () => {
   let dir: string;
   const at = (name: string): string => join(dir, name);
   const compile = (name: string, ...args: string[]): string => {
@@ -190,7 +191,7 @@ describe.skipIf(!hasPerf || !hasGcc)('binaries of our own, beside perf', () => {
     ['a shared library bound at once', ['-shared', '-fPIC', '-Wl,-z,now']],
     ['a PIE with .plt.sec', ['-fcf-protection=full', '-Wl,-z,ibtplt']],
     ['segments that are not page by page', ['-Wl,-z,noseparate-code', '-Wl,-z,max-page-size=65536']],
-  ])('%s', async (name, args) => {
+  ])('have the names that perf has: %s', async (name, args) => {
     const { differing, asked } = await compareFile(compile(name.replaceAll(' ', '-'), ...args));
     expect(asked).toBeGreaterThan(9000);
     expectLikePerf(differing);
@@ -219,13 +220,13 @@ describe.skipIf(!hasPerf || !hasGcc)('binaries of our own, beside perf', () => {
   });
 });
 
-describe.skipIf(!hasPerf || !hasKallsyms)('the running kernel, beside perf', () => {
+describe.skipIf(!hasPerf || !hasKallsyms)('the running kernel', () => {
   const text = (): number => {
     const [line] = /^[0-9a-f]+ T _text$/m.exec(readFileSync('/proc/kallsyms', 'latin1')) ?? [];
     return Number(BigInt.asIntN(64, BigInt(`0x${line?.split(' ')[0]}`)));
   };
 
-  it.each([0, 0x1a00_0000])('moved by %d bytes', async (moved) => {
+  it.each([0, 0x1a00_0000])('has the names that perf has, moved by %d bytes', async (moved) => {
     const dir = mkdtempSync(join(tmpdir(), 'kallsyms-'));
     try {
       const copy = join(dir, 'kallsyms');

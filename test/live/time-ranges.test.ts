@@ -48,7 +48,7 @@ function isTooShort(from: number, to: number, totalNs: number): boolean {
   return from < to && (first === end || (to < 100 && end === totalNs));
 }
 
-describe.skipIf(noPerf !== undefined)('as perf script takes them', () => {
+describe.skipIf(noPerf !== undefined)('ranges of time are those of perf script', () => {
   test.each([1, 2, 6, 8, 51, 101, 1001, 1004])('per cent of %i samples, one at each nanosecond', async (count) => {
     const file = join(dir, `dense-${count}.data`);
     writeFileSync(file, denseRecording(count));
@@ -75,7 +75,7 @@ describe.skipIf(noPerf !== undefined)('as perf script takes them', () => {
   });
 });
 
-describe.skipIf(noRecording !== undefined)('as perf script takes them from a fresh recording', () => {
+describe.skipIf(noRecording !== undefined)('ranges of time are those of perf script on a fresh recording', () => {
   const loop = ['sh', '-c', 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'];
   const record = (name: string, ...args: string[]): string => {
     const file = join(dir, name);

@@ -98,7 +98,7 @@ describe.skipIf(!isThere)('published recordings', () => {
     expect(names).toContain(NOT_A_RECORDING);
   });
 
-  it.each(recordings)('%s: every record with all its fields, in the order of the file', async (name) => {
+  it.each(recordings)('%s: every record is read with all its fields, in the order of the file', async (name) => {
     const { records, littleEndian, diagnostics } = await recordsOf(name);
     const hasOffsets = !TWIN.test(name) && !records.some(({ type }) => type === 'COMPRESSED' || type === 'COMPRESSED2');
     const shown = (line: string): string => (hasOffsets ? line : withoutOffset(line));
@@ -108,14 +108,14 @@ describe.skipIf(!isThere)('published recordings', () => {
     expect(losses.map(({ code, count }) => [code, count])).toEqual(name === EXTRA_BYTE ? [['truncated', 1]] : []);
   });
 
-  it.each(recordings.filter((name) => !TWIN.test(name)))('%s: how many records of each type', async (name) => {
+  it.each(recordings.filter((name) => !TWIN.test(name)))('%s: as many records of each type are read as it has', async (name) => {
     const { records } = await recordsOf(name);
     const counts: Record<string, number> = {};
     for (const record of records) counts[nameOf(record)] = (counts[nameOf(record)] ?? 0) + 1;
     expect(counts).toEqual(recordCounts(name));
   });
 
-  it.each(recordings)('%s: every sample in the profile', async (name) => {
+  it.each(recordings)('%s: every sample is in the profile', async (name) => {
     const { samples, profile, session } = await decode(readFileSync(join(corpus, 'files', name)));
     const table = profile.samples;
     if (table === undefined) throw new Error('no samples kept');

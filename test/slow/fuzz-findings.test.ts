@@ -21,11 +21,11 @@ afterAll(() => {
   target.close();
 });
 
-it('are there', () => {
+it('findings of the fuzzer are there', () => {
   expect(findings.length).toBeGreaterThan(0);
 });
 
-it.each(findings)('%s', async (name) => {
+it.each(findings)('%s, a finding of the fuzzer, gives samples or a typed error, and sound outputs', async (name) => {
   const files = readInput(fileURLToPath(new URL(name, folder)));
   for (const plan of thoroughPlans(files)) {
     const { failure } = await target.run(files, plan);

@@ -9,8 +9,8 @@ const corpus = process.env.PERFCONV_CORPUS;
 const hasCorpus = corpus !== undefined && existsSync(corpus);
 if (!hasCorpus) announceSkipped('the schema of `perfconv info` on the corpus of published recordings', '$PERFCONV_CORPUS is not set');
 
-describe.skipIf(!hasCorpus)('the schema, published recordings', () => {
-  it.each(hasCorpus ? readdirSync(join(corpus, 'files')).sort() : ['all of them'])('%s', async (name) => {
+describe.skipIf(!hasCorpus)('the schema of `perfconv info`', () => {
+  it.each(hasCorpus ? readdirSync(join(corpus, 'files')).sort() : ['all of them'])('describes the published recording %s', async (name) => {
     const info = await jsonOf(readFileSync(join(corpus ?? '', 'files', name))).catch((error: unknown) => error);
     if (!(info instanceof PerfconvError)) expectDescribed(info as RecordingInfo);
   });

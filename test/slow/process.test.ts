@@ -110,7 +110,7 @@ describe('a reader that goes away', () => {
 });
 
 describe('standard input', () => {
-  test('a pipe that is written as we read', async () => {
+  test('is read while it is written', async () => {
     const { child, ended } = startCli(['-q', '-t', 'folded', '-'], dir);
     for (const part of chunks(pipeRecording(), 50)) {
       child.stdin.write(part);
@@ -120,7 +120,7 @@ describe('standard input', () => {
     expect(await ended()).toMatchObject({ status: 0, stdout: folded });
   });
 
-  test('a writer that stays is not waited for when the input is refused', async () => {
+  test('is not waited for when it is refused', async () => {
     const { child, ended } = startCli(['-t', 'folded', '-'], dir);
     child.stdin.write('this is no recording, and there is more to come');
     expect(await ended()).toMatchObject({ status: 1, stderr: expect.stringMatching(/^perfconv: standard input: not a perf.data file: it is text/) });

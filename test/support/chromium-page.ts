@@ -6,7 +6,7 @@ import { type BrowserContext, chromium, type Page } from 'playwright-core';
 export interface ViewerOptions {
   /** Where to put a picture of the page, as PNG. */
   readonly screenshot?: string;
-  /** How long the viewer may take to load the file; two minutes when absent. */
+  /** How long the viewer may take for each step, even on a busy machine; three minutes when absent. */
   readonly timeoutMs?: number;
 }
 
@@ -18,7 +18,7 @@ export interface Viewer {
   readonly problems: string[];
 }
 
-const DEFAULT_TIMEOUT_MS = 120_000;
+const DEFAULT_TIMEOUT_MS = 180_000;
 /** What headless Chromium says about itself, whatever it shows. */
 const NOISE = /GL Driver Message|Autofocus processing|Error with Feature-Policy|Unrecognized feature|Permissions-Policy/;
 
@@ -48,9 +48,11 @@ export async function withChromium<T>(options: ViewerOptions, use: (viewer: View
     context = await chromium.launchPersistentContext(join(folder, 'user-data'), {
       executablePath,
       headless: true,
+      timeout: timeoutMs,
       viewport: { width: 1600, height: 1200 },
       args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     });
+    context.setDefaultTimeout(timeoutMs);
     const page = context.pages()[0] ?? (await context.newPage());
     const viewer: Viewer = { page, folder, problems: watchProblems(page) };
     const hang = new Promise<never>((_, reject) => {
@@ -85,6 +87,17 @@ export function inputFile(viewer: Viewer, input: string | Uint8Array, name: stri
   const path = join(viewer.folder, name);
   writeFileSync(path, input);
   return path;
+}
+
+/**
+ * Waits until the page has done what it has put off for so long at most: in its own time, of which it has less on a busy machine, until it has painted
+ * and has nothing to do.
+ */
+export async function waitUntilSettled(page: Page, delayMs: number): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => {
+    const painted = () => requestAnimationFrame(() => requestAnimationFrame(() => requestIdleCallback(resolve)));
+    setTimeout(painted, ${delayMs});
+  })`);
 }
 
 /**

@@ -1,5 +1,4 @@
-import type { Page } from 'playwright-core';
-import { inputFile, type ViewerOptions, waitUntil, withChromium } from './chromium-page.ts';
+import { inputFile, type Viewer, type ViewerOptions, waitUntil, waitUntilSettled, withChromium } from './chromium-page.ts';
 
 /** A row of the Bottom-up table. */
 export interface TreeRow {
@@ -58,6 +57,8 @@ const PREPARE = `(async () => {
   eachElement(document, (element) => { if (element.tagName === 'INPUT' && element.type === 'file' && /cpuprofile/.test(element.accept)) element.id = 'perfconv-input'; });
 })()`;
 
+const HAS_TRACKS = `globalThis.panel.getFlameChart().getMainDataProvider().timelineData()?.groups?.length > 0`;
+
 const READ_TRACKS = `(async () => {
   globalThis.eachElement(document, (element) => { if (element.tagName === 'DIALOG' && element.open) element.close(); });
   const provider = globalThis.panel.getFlameChart().getMainDataProvider();
@@ -115,7 +116,7 @@ export async function loadInDevTools(
   return await withChromium(options, async (viewer, timeoutMs) => {
     const { page, problems } = viewer;
     await page.goto('devtools://devtools/bundled/devtools_app.html?panel=timeline');
-    await page.waitForSelector('input[type=file]', { state: 'attached', timeout: 30_000 });
+    await page.waitForSelector('input[type=file]', { state: 'attached' });
     await page.evaluate(PREPARE);
     await page
       .locator('#perfconv-input')
@@ -123,23 +124,29 @@ export async function loadInDevTools(
     await waitUntil(viewer, 'globalThis.isLoaded || globalThis.messages.length > 0', timeoutMs);
     const messages = await page.evaluate<string[]>('globalThis.messages');
     if (messages.length > 0) throw new Error(`DevTools refuses the trace: ${messages.join('; ')}`);
-    await page.waitForTimeout(1000); // it paints with a delay, and only then has its tracks
+    // It paints with a delay, and only then has its tracks.
+    await waitUntil(viewer, HAS_TRACKS, timeoutMs);
+    await waitUntilSettled(page, 1000);
     const { tracks, isGeneric } = await page.evaluate<{ tracks: DevToolsTrack[]; isGeneric: boolean }>(READ_TRACKS);
     await page.evaluate(SHOW_ALL);
-    await page.locator('#tab-bottom-up').first().click({ timeout: 10_000 });
+    await waitUntilSettled(page, 0);
+    await page.locator('#tab-bottom-up').first().click();
     const filled: DevToolsTrack[] = [];
     for (const [index, track] of tracks.entries()) {
       const isWanted = track.entries > 0 && options.bottomUpOf?.(track.name, index);
-      filled.push(isWanted ? { ...track, bottomUp: await readBottomUp(page, index) } : track);
+      filled.push(isWanted ? { ...track, bottomUp: await readBottomUp(viewer, index, timeoutMs) } : track);
     }
     if (options.screenshot !== undefined) await page.screenshot({ path: options.screenshot });
     return { tracks: filled, isGeneric, problems: [...problems] };
   });
 }
 
-async function readBottomUp(page: Page, index: number): Promise<TreeRow[]> {
+async function readBottomUp(viewer: Viewer, index: number, timeoutMs: number): Promise<TreeRow[]> {
+  const { page } = viewer;
   await page.evaluate(selectTrack(index));
-  await page.waitForTimeout(700); // the table is filled with a delay
+  // The table is filled with a delay.
+  await waitUntilSettled(page, 700);
+  await waitUntil(viewer, `(${READ_GRID}).length > 0`, timeoutMs);
   const rows = await page.evaluate<string[][]>(READ_GRID);
   return rows.filter((cells) => cells.length >= 3).map(([self, total, activity]) => ({ activity, selfMs: milliseconds(self), totalMs: milliseconds(total) }));
 }

@@ -29,7 +29,7 @@ import { encodeFile, encodePipe, record } from '../support/perf-encoder.ts';
 const attr = { sampleType: ['ip', 'callchain', 'raw'], ids: [1n] } as const;
 const sample = record.sample({ ip: 1n, callchain: [2n, 3n], raw: new Uint8Array(4) });
 
-describe('inputs', () => {
+describe("the fuzzer's inputs", () => {
   it('are the same for the same number and index, whatever came before', () => {
     const trials = (indexes: readonly number[]) => {
       const campaign = new Campaign(7, encodedSeeds(), SEED_KINDS, 16 << 10);
@@ -70,7 +70,7 @@ describe('inputs', () => {
   });
 });
 
-describe('inputs that are grown', () => {
+describe("the fuzzer's inputs that are grown", () => {
   const grown = encodedSeeds().filter(({ grow }) => grow !== undefined);
 
   it.each(grown)('$kind: the same from the same numbers, about as large as wanted, and read', async ({ kind, grow }) => {
@@ -103,7 +103,7 @@ describe('inputs that are grown', () => {
   });
 });
 
-describe('commands', () => {
+describe("the fuzzer's commands", () => {
   const files = new Map([[SINGLE_FILE, encodeFile({ attrs: [attr], records: [sample] })]]);
   const faultOf = async (words: readonly string[], isTerminal = false): Promise<string | undefined> => {
     const parent = mkdtempSync(join(tmpdir(), 'perfconv-fuzz-test-'));
@@ -204,7 +204,7 @@ it.each(symbolSeeds())('all code of $name is named before anything is mutated', 
   expect(named / locations.size).toBeGreaterThan(0.7);
 });
 
-describe('findings', () => {
+describe("the fuzzer's findings", () => {
   it('of one cause have one signature', () => {
     const at = (line: number): string => `\n    at readX (/a/src/x.ts:${line}:1)\n    at async readY (/a/src/y.ts:1:1)`;
     expect(signatureOf(`RangeError: offset 17 "a"${at(5)}`)).toBe(signatureOf(`RangeError: offset 4096 "b"${at(6)}`));
@@ -241,7 +241,7 @@ it('names that are keys of every object come out as data', async () => {
   }
 });
 
-describe('outputs', () => {
+describe("the fuzzer's outputs", () => {
   it('are held as they were written', async () => {
     const sink = new OutputSink();
     await sink.write(Uint8Array.of(1, 2));

@@ -3,14 +3,14 @@ import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, it } from 'vitest';
-import { CountingRegExp } from './support/counting-regexp.ts';
+import { CountingRegExp } from '../support/counting-regexp.ts';
 
 /**
  * Names of files, functions, events and threads come from whoever wrote the recording, and may be of 64 KB and more. An expression that looks
  * at them from each of their characters anew takes minutes for a megabyte, in which the program hears no signal. So no expression in src/ may
  * take more than a number of steps that is proportional to the text, whatever that is.
  */
-const SRC = fileURLToPath(new URL('../src', import.meta.url));
+const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 
 /** Characters of the shorter of two hostile texts, and repetitions in it at least; the other has twice as many. */
 const LENGTH = 60;
