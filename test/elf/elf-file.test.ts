@@ -5,6 +5,7 @@ import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
 import { readDebugLink } from '../../src/symbolizer/search/debug-link.ts';
 import { buildElf, DATA, type ElfPlan, type PlannedSymbol, TEXT } from '../support/elf-builder.ts';
+import { spread, stride } from '../support/thoroughness.ts';
 
 const KINDS = [
   { classBits: 32, littleEndian: true },
@@ -70,7 +71,7 @@ describe.each(KINDS)('an ELF$classBits file, little-endian $littleEndian', (kind
 
   it('throws only PerfconvError, wherever it is cut', async () => {
     const whole = buildElf({ ...kind, symbols, dynamicSymbols: symbols, buildId: BUILD_ID, debugLink: 'made.debug' });
-    for (let length = 0; length < whole.length; length += length < 0x200 || length > DATA.offset + DATA.sizeBytes ? 1 : 61) {
+    for (let length = 0; length < whole.length; length += length < 0x200 || length > DATA.offset + DATA.sizeBytes ? stride(7) : 61) {
       await expectSafe(whole.subarray(0, length));
     }
   });
@@ -78,7 +79,7 @@ describe.each(KINDS)('an ELF$classBits file, little-endian $littleEndian', (kind
   it('throws only PerfconvError and allocates nothing wild, whatever word is broken', async () => {
     const whole = buildElf({ ...kind, symbols, dynamicSymbols: symbols, buildId: BUILD_ID, debugLink: 'made.debug' });
     const places = [...Array(0x100).keys(), ...Array.from({ length: whole.length - DATA.offset - DATA.sizeBytes }, (_, i) => DATA.offset + DATA.sizeBytes + i)];
-    for (const place of places) {
+    for (const place of spread(places, 7)) {
       for (const byte of [0x00, 0x7f, 0xff]) {
         const broken = Buffer.from(whole);
         broken[place] = byte;

@@ -49,7 +49,7 @@ describe('tables', () => {
   });
 
   test('there may be more rows than a function takes arguments', async () => {
-    const [samples, depth] = [100, 2000];
+    const [samples, depth] = [70, 2000];
     const stackOf = (sample: number) => Array.from({ length: depth }, (_, frame) => `f${sample * depth + frame}`);
     const report = await reportOf(buildProfile(Array.from({ length: samples }, (_, timeNs) => ({ timeNs, stack: stackOf(timeNs) }))), { children: true });
     expect(report.split('\n').length).toBe(samples * depth + 3);
