@@ -1,6 +1,8 @@
+import { BufferSource } from '../../base/byte-source.ts';
+import { PerfconvError } from '../../base/errors.ts';
 import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
-import type { ElfFile } from '../../elf/elf-file.ts';
+import { ElfFile } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { withCodeAt } from '../../elf/segment-offsets.ts';
 import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
@@ -17,7 +19,10 @@ import {
 import type { CheckedFiles } from './checked-files.ts';
 import { readDebugLink } from './debug-link.ts';
 import type { MappedFiles } from './mapped-files.ts';
-import { openMiniDebugInfo } from './mini-debug-info.ts';
+
+const MINI_DEBUG_INFO = '.gnu_debugdata';
+/** Symbols of the largest programs are some ten megabytes. */
+const MAX_UNPACKED_SIZE_BYTES = 256 << 20;
 
 /** The files found for one DSO. One file may play all parts. */
 export interface ObjectFiles {
@@ -155,6 +160,29 @@ async function linkOf(binary: ElfFile | undefined, file: ObjectFileSearch): Prom
 /** The CRC that a file at `place` must have where no build id tells; undefined for one to which no debug link points. */
 function crcAt(place: string, { crc, places }: PlacedLink): number | undefined {
   return places.includes(place) ? crc : undefined;
+}
+
+/**
+ * The ELF file that `.gnu_debugdata` holds, packed by xz: symbols of the functions that `.dynsym` lacks, and nothing else.
+ * Source: gdb's documentation, "MiniDebugInfo".
+ * @returns undefined when there is none or it cannot be read
+ */
+async function openMiniDebugInfo(binary: ElfFile, machine: SymbolFiles, files: CheckedFiles): Promise<ElfFile | undefined> {
+  const section = binary.section(MINI_DEBUG_INFO);
+  if (section === undefined) return undefined;
+  const place = `${MINI_DEBUG_INFO} in ${binary.source.name}`;
+  try {
+    const { bytes } = await binary.readSection(section);
+    const unpacked = await machine.decompress('xz', bytes, MAX_UNPACKED_SIZE_BYTES);
+    const elf = await ElfFile.open(new BufferSource(unpacked, place));
+    const symbols = hasSymtab(elf) ? 'symtab' : 'none';
+    files.search.note(place, 'fits', '', { symbols });
+    return symbols === 'symtab' ? elf : undefined;
+  } catch (error) {
+    if (!(error instanceof PerfconvError)) throw error;
+    files.noteDamage(place, error);
+    return undefined;
+  }
 }
 
 /** Asks servers, for what was not found on this machine only. */
