@@ -123,6 +123,7 @@ export class SymbolTableBuilder {
     const count = this.#count;
     const keys = this.#starts;
     const sizes = this.#sizes;
+    const unsizedEnds = this.#unsizedEnds;
     const order = ascendingOrder(keys.subarray(0, count));
     const starts = new Float64Array(count);
     const ends = new Float64Array(count);
@@ -132,34 +133,26 @@ export class SymbolTableBuilder {
     let kept = 0;
     /** Where the farthest reaching symbol of known size ends, of those that start before. */
     let coveredUpTo = Number.NEGATIVE_INFINITY;
-    const unsizedEnds = this.#unsizedEnds;
     let nextEnd = 0;
-    // hot
-    for (let i = 0; i < count; ) {
-      const start = keys[order[i]];
-      let best = -1;
-      let bestSize = 0;
-      let knownSize = 0;
-      const from = i;
-      while (nextEnd < unsizedEnds.length && unsizedEnds[nextEnd] <= start) nextEnd++;
-      const unsizedRoom = nextEnd < unsizedEnds.length ? unsizedEnds[nextEnd] - start : Number.POSITIVE_INFINITY;
-      for (; i < count && keys[order[i]] === start; i++) {
-        const row = order[i];
-        const ownSize = sizes[row];
-        if (ownSize > knownSize) knownSize = ownSize;
-        const size = ownSize || Math.min(unsizedRoom, i + 1 < count ? keys[order[i + 1]] - start : lastSymbolSize(start));
-        if (best >= 0 && !this.#isBetter(row, size, best, bestSize, names)) continue;
-        best = row;
-        bestSize = size;
-      }
+    // hot: those of one address at a time
+    for (let from = 0, to = 0; from < count; from = to) {
+      const start = keys[order[from]];
+      to = from + 1;
+      while (to < count && keys[order[to]] === start) to++;
+      const isAlone = to - from === 1;
+      const knownSize = isAlone ? sizes[order[from]] : this.#largestSize(order, from, to);
       if (knownSize === 0 && start < coveredUpTo) continue;
       coveredUpTo = Math.max(coveredUpTo, start + knownSize);
+      while (nextEnd < unsizedEnds.length && unsizedEnds[nextEnd] <= start) nextEnd++;
+      const untilEnd = nextEnd < unsizedEnds.length ? unsizedEnds[nextEnd] - start : Number.POSITIVE_INFINITY;
+      const unsizedSize = Math.min(untilEnd, to < count ? keys[order[to]] - start : lastSymbolSize(start));
+      const best = isAlone ? order[from] : this.#bestOf(order, from, to, unsizedSize, names);
       starts[kept] = start + shift;
-      ends[kept] = start + bestSize + shift;
+      ends[kept] = start + (isAlone ? sizes[best] || unsizedSize : this.#sizeOf(best, order[to - 1], unsizedSize)) + shift;
       nameOffsets[kept] = this.#nameOffsets[best];
       nameLengths[kept] = this.#nameLengths[best];
-      if (demangles && i - from > 1) {
-        const tied = this.#tied(order, from, i, best, names);
+      if (demangles && !isAlone) {
+        const tied = this.#tied(order, from, to, best, names);
         if (tied !== undefined) aliases.set(kept, tied);
       }
       kept++;
@@ -172,6 +165,28 @@ export class SymbolTableBuilder {
       names,
       ...(aliases.size > 0 && { aliases }),
     };
+  }
+
+  #largestSize(order: Uint32Array, from: number, to: number): number {
+    // hot
+    let largest = 0;
+    for (let i = from; i < to; i++) if (this.#sizes[order[i]] > largest) largest = this.#sizes[order[i]];
+    return largest;
+  }
+
+  /** The row whose name perf would choose of those in [from, to) of `order`, which have one address. @param unsizedSize see {@link #sizeOf} */
+  #bestOf(order: Uint32Array, from: number, to: number, unsizedSize: number, names: Uint8Array): number {
+    const last = order[to - 1];
+    let best = order[from];
+    for (let i = from + 1; i < to; i++) {
+      if (this.#isBetter(order[i], this.#sizeOf(order[i], last, unsizedSize), best, this.#sizeOf(best, last, unsizedSize), names)) best = order[i];
+    }
+    return best;
+  }
+
+  /** A symbol's size. Of those of one address that have none the last has `unsizedSize`, up to the next address, and the others reach up to it. */
+  #sizeOf(row: number, last: number, unsizedSize: number): number {
+    return this.#sizes[row] || (row === last ? unsizedSize : 0);
   }
 
   /**
