@@ -22,15 +22,97 @@ const LATIN1 = new TextDecoder('latin1');
 /** The kernel image among the groups of symbols. */
 const IMAGE = 0;
 
-/** The lines of a list that are kept, in its order. */
-interface KallsymsLines {
-  readonly count: number;
-  readonly starts: Float64Array;
-  readonly nameOffsets: Uint32Array;
-  readonly nameLengths: Uint32Array;
-  readonly ranks: Uint8Array;
-  /** Index into the names of groups. */
-  readonly groups: Uint32Array;
+/** Reads the lines of a list, and keeps those that may name code, in its order. */
+class KallsymsLines {
+  count = 0;
+  starts: Float64Array;
+  nameOffsets: Uint32Array;
+  nameLengths: Uint32Array;
+  ranks: Uint8Array;
+  /** Values of {@link groupIndexes}. */
+  groups: Uint32Array;
+  /** By what the module column says; empty for the kernel image. */
+  readonly groupIndexes = new Map([['', IMAGE]]);
+  /** Functions whose address is zero. */
+  hiddenCount = 0;
+  hasSymbols = false;
+  /** Whether any address is not zero. */
+  showsAddresses = false;
+  readonly #bytes: Uint8Array;
+  readonly #address = new HexNumber();
+  /** The module column of the last line that has one, and its group: mostly the next line has the same. */
+  #module = new Uint8Array();
+  #moduleGroup = IMAGE;
+
+  constructor(bytes: Uint8Array) {
+    const capacity = Math.min(bytes.length >>> 5, 1 << 20) + 1;
+    this.starts = new Float64Array(capacity);
+    this.nameOffsets = new Uint32Array(capacity);
+    this.nameLengths = new Uint32Array(capacity);
+    this.ranks = new Uint8Array(capacity);
+    this.groups = new Uint32Array(capacity);
+    this.#bytes = bytes;
+    // hot
+    for (let at = 0; at < bytes.length; ) at = this.#readLine(at);
+  }
+
+  /** Reads the line at `from`. Lines that are not of the form are skipped. @returns where the next one begins */
+  #readLine(from: number): number {
+    const bytes = this.#bytes;
+    const end = bytes.length;
+    const at = this.#address.read(bytes, from);
+    const nameAt = at + 3;
+    const isSymbol = this.#address.digits > 0 && nameAt < end && bytes[at] === SPACE && bytes[at + 2] === SPACE;
+    let nameEnd = nameAt;
+    if (isSymbol) while (nameEnd < end && bytes[nameEnd] > SPACE) nameEnd++;
+    let lineEnd = isSymbol ? nameEnd : at;
+    while (lineEnd < end && bytes[lineEnd] !== NEWLINE) lineEnd++;
+    if (isSymbol && nameEnd > nameAt) this.#meet(bytes[at + 1], nameAt, nameEnd, lineEnd);
+    return lineEnd + 1;
+  }
+
+  /** Keeps a symbol whose address was read, if it may name code. */
+  #meet(type: number, nameAt: number, nameEnd: number, lineEnd: number): void {
+    const { hi, lo, signed } = this.#address;
+    const isZero = (hi | lo) === 0;
+    this.hasSymbols = true;
+    if (!isZero) this.showsAddresses = true;
+    const lowerType = type | LOWER_CASE_BIT;
+    // Arm's mapping symbols start with a dollar; perf keeps none that do.
+    if (!KEPT_TYPES.has(lowerType) || this.#bytes[nameAt] === DOLLAR) return;
+    if (!isZero) this.#add(signed, type, nameAt, nameEnd, this.#groupAt(nameEnd, lineEnd));
+    // Data may be at 0: variables that each CPU has for itself are counted from there.
+    else if (lowerType === LOWER_T || lowerType === LOWER_W) this.hiddenCount++;
+  }
+
+  /** The group of the line whose module column is between `nameEnd` and `lineEnd`, if it has one. */
+  #groupAt(nameEnd: number, lineEnd: number): number {
+    const bytes = this.#bytes;
+    let open = nameEnd;
+    while (open < lineEnd && (bytes[open] === TAB || bytes[open] === SPACE)) open++;
+    if (bytes[open] !== OPEN || bytes[lineEnd - 1] !== CLOSE) return IMAGE;
+    if (!equals(bytes, open + 1, lineEnd - 1, this.#module)) {
+      this.#module = bytes.slice(open + 1, lineEnd - 1);
+      this.#moduleGroup = groupOf(this.groupIndexes, LATIN1.decode(this.#module));
+    }
+    return this.#moduleGroup;
+  }
+
+  #add(start: number, type: number, nameAt: number, nameEnd: number, group: number): void {
+    const index = this.count++;
+    if (index === this.starts.length) {
+      this.starts = grown(this.starts, this.count);
+      this.nameOffsets = grown(this.nameOffsets, this.count);
+      this.nameLengths = grown(this.nameLengths, this.count);
+      this.ranks = grown(this.ranks, this.count);
+      this.groups = grown(this.groups, this.count);
+    }
+    this.starts[index] = start;
+    this.nameOffsets[index] = nameAt;
+    this.nameLengths[index] = nameEnd - nameAt;
+    this.ranks[index] = type === UPPER_W ? RANK_WEAK : type & LOWER_CASE_BIT ? RANK_LOCAL : RANK_GLOBAL;
+    this.groups[index] = group;
+  }
 }
 
 /** The symbols of a group, each address moved by `shift`. */
@@ -50,95 +132,34 @@ interface MovedTable {
 export class Kallsyms {
   readonly #bytes: Uint8Array;
   readonly #lines: KallsymsLines;
-  readonly #groupIndexes: ReadonlyMap<string, number>;
   /** By group, the table that was asked for last. */
   readonly #tables = new Map<number, MovedTable>();
   #byGroup: { readonly rows: Uint32Array; readonly ends: Uint32Array } | undefined;
   #sizes: Float64Array | undefined;
-  /** Functions whose addresses are zero: what the kernel shows to readers without privilege (kptr_restrict). They are left out. */
-  readonly hiddenCount: number;
-  /** Whether no address is shown at all. */
-  readonly isHidden: boolean;
-
-  private constructor(bytes: Uint8Array, lines: KallsymsLines, groupIndexes: ReadonlyMap<string, number>, hiddenCount: number, isHidden: boolean) {
-    this.#bytes = bytes;
-    this.#lines = lines;
-    this.#groupIndexes = groupIndexes;
-    this.hiddenCount = hiddenCount;
-    this.isHidden = isHidden;
-  }
 
   /** Reads the whole list. `bytes` is kept. Lines that are not of the form are skipped. */
   static parse(bytes: Uint8Array): Kallsyms {
-    const groupIndexes = new Map([['', IMAGE]]);
-    const capacity = Math.min(bytes.length >>> 5, 1 << 20) + 1;
-    let starts = new Float64Array(capacity);
-    let nameOffsets = new Uint32Array(capacity);
-    let nameLengths = new Uint32Array(capacity);
-    let ranks = new Uint8Array(capacity);
-    let groups = new Uint32Array(capacity);
-    let count = 0;
-    let module = new Uint8Array();
-    let moduleGroup = IMAGE;
-    let hasSymbols = false;
-    let isHidden = true;
-    let hiddenCount = 0;
-    const end = bytes.length;
-    const address = new HexNumber();
-    // hot
-    for (let at = 0; at < end; ) {
-      at = address.read(bytes, at);
-      const isZero = (address.hi | address.lo) === 0;
-      const type = bytes[at + 1];
-      const nameAt = at + 3;
-      const isLine = address.digits > 0 && nameAt < end && bytes[at] === SPACE && bytes[at + 2] === SPACE;
-      let nameEnd = nameAt;
-      if (isLine) while (nameEnd < end && bytes[nameEnd] > SPACE) nameEnd++;
-      let lineEnd = isLine ? nameEnd : at;
-      while (lineEnd < end && bytes[lineEnd] !== NEWLINE) lineEnd++;
-      at = lineEnd + 1;
-      if (!isLine || nameEnd === nameAt) continue;
-      hasSymbols = true;
-      if (!isZero) isHidden = false;
-      const lowerType = type | LOWER_CASE_BIT;
-      // Arm's mapping symbols start with a dollar; perf keeps none that do.
-      if (!KEPT_TYPES.has(lowerType) || bytes[nameAt] === DOLLAR) continue;
-      if (isZero) {
-        // Data may be at 0: variables that each CPU has for itself are counted from there.
-        if (lowerType === LOWER_T || lowerType === LOWER_W) hiddenCount++;
-        continue;
-      }
+    return new Kallsyms(bytes, new KallsymsLines(bytes));
+  }
 
-      let group = IMAGE;
-      let open = nameEnd;
-      while (open < lineEnd && (bytes[open] === TAB || bytes[open] === SPACE)) open++;
-      if (bytes[open] === OPEN && bytes[lineEnd - 1] === CLOSE) {
-        if (!equals(bytes, open + 1, lineEnd - 1, module)) {
-          module = bytes.slice(open + 1, lineEnd - 1);
-          moduleGroup = groupOf(groupIndexes, LATIN1.decode(module));
-        }
-        group = moduleGroup;
-      }
-      if (count === starts.length) {
-        starts = grown(starts, count + 1);
-        nameOffsets = grown(nameOffsets, count + 1);
-        nameLengths = grown(nameLengths, count + 1);
-        ranks = grown(ranks, count + 1);
-        groups = grown(groups, count + 1);
-      }
-      starts[count] = address.signed;
-      nameOffsets[count] = nameAt;
-      nameLengths[count] = nameEnd - nameAt;
-      ranks[count] = type === UPPER_W ? RANK_WEAK : type & LOWER_CASE_BIT ? RANK_LOCAL : RANK_GLOBAL;
-      groups[count] = group;
-      count++;
-    }
-    return new Kallsyms(bytes, { count, starts, nameOffsets, nameLengths, ranks, groups }, groupIndexes, hiddenCount, hasSymbols && isHidden);
+  private constructor(bytes: Uint8Array, lines: KallsymsLines) {
+    this.#bytes = bytes;
+    this.#lines = lines;
+  }
+
+  /** Functions whose addresses are zero: what the kernel shows to readers without privilege (kptr_restrict). They are left out. */
+  get hiddenCount(): number {
+    return this.#lines.hiddenCount;
+  }
+
+  /** Whether no address is shown at all. */
+  get isHidden(): boolean {
+    return this.#lines.hasSymbols && !this.#lines.showsAddresses;
   }
 
   /** Names in the module column, without brackets. */
   get modules(): string[] {
-    return [...this.#groupIndexes.keys()].filter((name) => name !== '');
+    return [...this.#lines.groupIndexes.keys()].filter((name) => name !== '');
   }
 
   /** The kernel image's symbols, each address moved by `shift`; undefined when there are none. */
@@ -171,11 +192,11 @@ export class Kallsyms {
   }
 
   #table(name: string, shift: number): SymbolTable | undefined {
-    const group = this.#groupIndexes.get(name);
+    const group = this.#lines.groupIndexes.get(name);
     if (group === undefined) return undefined;
     let moved = this.#tables.get(group);
     if (moved?.shift !== shift) {
-      this.#byGroup ??= rowsByGroup(this.#lines, this.#groupIndexes.size);
+      this.#byGroup ??= rowsByGroup(this.#lines, this.#lines.groupIndexes.size);
       this.#sizes ??= sizesOf(this.#lines);
       const { rows, ends } = this.#byGroup;
       moved = { shift, table: this.#build(rows.subarray(group === 0 ? 0 : ends[group - 1], ends[group]), this.#sizes, shift) };
