@@ -1,4 +1,4 @@
-/** Names and values of the System V ABI (gABI, "Object Files") and its processor supplements. */
+/** Names, values and layouts of the System V ABI (gABI, "Object Files") and its processor supplements. */
 export const ELFCLASS32 = 1;
 export const ELFCLASS64 = 2;
 export const ELFDATA2LSB = 1;
@@ -52,3 +52,20 @@ export const ELFCOMPRESS_ZLIB = 1;
 export const ELFCOMPRESS_ZSTD = 2;
 
 export const NT_GNU_BUILD_ID = 3;
+
+/** Where an entry of a symbol table has its fields, in bytes. */
+export interface SymbolLayout {
+  readonly st_name: number;
+  /** `st_info`, `st_other` and `st_shndx` follow each other in one word. */
+  readonly st_info: number;
+  readonly st_shndx: number;
+  readonly st_value: number;
+  readonly st_size: number;
+  readonly sizeBytes: number;
+}
+
+/** Elf32_Sym and Elf64_Sym. Source: gABI, "Symbol Table". */
+export const SYMBOL_LAYOUTS: Readonly<Record<32 | 64, SymbolLayout>> = {
+  32: { st_name: 0, st_value: 4, st_size: 8, st_info: 12, st_shndx: 14, sizeBytes: 16 },
+  64: { st_name: 0, st_info: 4, st_shndx: 6, st_value: 8, st_size: 16, sizeBytes: 24 },
+};

@@ -1,7 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { grown } from '../base/growable.ts';
-import { EM_AARCH64, EM_ARM, SHT_DYNSYM, SHT_REL, SHT_RELA } from './elf-constants.ts';
+import { EM_AARCH64, EM_ARM, SHT_DYNSYM, SHT_REL, SHT_RELA, SYMBOL_LAYOUTS } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { type PltStub, readPltStubs } from './elf-plt-stubs.ts';
 
@@ -137,7 +137,7 @@ class CalledFunctions {
     const strings = elf.sections[elf.sections[section]?.link];
     if (strings === undefined) return undefined;
     const { bytes } = await elf.readSection(strings);
-    return new CalledFunctions(section, await elf.readSection(elf.sections[section]), elf.classBits === 64 ? 24 : 16, bytes);
+    return new CalledFunctions(section, await elf.readSection(elf.sections[section]), SYMBOL_LAYOUTS[elf.classBits].sizeBytes, bytes);
   }
 
   /**

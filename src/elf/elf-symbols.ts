@@ -2,7 +2,7 @@ import { addressOf } from '../base/addresses.ts';
 import { type ByteView, wordsOf } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
-import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
+import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
 import {
   EM_AARCH64,
   EM_ARM,
@@ -21,6 +21,7 @@ import {
   STT_OBJECT,
   STV_DEFAULT,
   STV_PROTECTED,
+  SYMBOL_LAYOUTS,
 } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { readPltEntries } from './elf-plt.ts';
@@ -28,6 +29,10 @@ import { FunctionDescriptors } from './function-descriptors.ts';
 
 const DOLLAR = 0x24;
 const DOT = 0x2e;
+
+/** How many times the size of a string table all names together may have, and how much in any case. */
+const MAX_SHARING = 16;
+const FREE_NAME_BYTES = 1 << 20;
 
 /** Whether the file has the full symbol table, which `strip` removes. */
 export function hasSymtab(elf: ElfFile): boolean {
@@ -107,11 +112,10 @@ export async function findSymbolValue(elf: ElfFile, name: string): Promise<numbe
   const table = await elf.readSection(section);
   const { bytes: names } = await elf.readSection(strings);
   const wanted = new TextEncoder().encode(`${name}\0`);
-  const is64 = elf.classBits === 64;
-  for (let at = 0; at + (is64 ? 24 : 16) <= table.length; at += is64 ? 24 : 16) {
-    const nameOffset = table.u32(at);
-    if (table.u16(at + (is64 ? 6 : 14)) === SHN_UNDEF || !startsWith(names, nameOffset, wanted)) continue;
-    return is64 ? table.i64(at + 8) : table.u32(at + 4);
+  const layout = SYMBOL_LAYOUTS[elf.classBits];
+  for (let at = 0; at + layout.sizeBytes <= table.length; at += layout.sizeBytes) {
+    if (table.u16(at + layout.st_shndx) === SHN_UNDEF || !startsWith(names, table.u32(at + layout.st_name), wanted)) continue;
+    return elf.classBits === 64 ? table.i64(at + layout.st_value) : table.u32(at + layout.st_value);
   }
   return undefined;
 }
@@ -153,26 +157,19 @@ function collectSymbols(
   skipsMapping: boolean,
   descriptors: FunctionDescriptors | undefined,
 ): SymbolTableBuilder {
-  const is64 = symbols.classBits === 64;
+  const { classBits, machine } = symbols;
   const { littleEndian } = table;
   const words = wordsOf(table);
-  const entryWords = is64 ? 6 : 4;
-  const count = Math.floor(words.length / entryWords);
+  const entry = wordLayoutOf(classBits, littleEndian);
+  const count = Math.floor(words.length / entry.words);
   const builder = new SymbolTableBuilder(count);
-  const isArm = symbols.machine === EM_ARM;
   const holdsLabels = symbols.sections.map(({ name }) => name.includes('text') || name.includes('data'));
-  const infoAt = is64 ? 1 : 3; // st_info, st_other, st_shndx
-  const valueAt = is64 ? 2 : 1;
-  const sizeAt = is64 ? 4 : 2;
-  const lowAt = littleEndian ? 0 : 1;
-  const highAt = 1 - lowAt;
-  const maxScannedBytes = 16 * names.length + (1 << 20);
-  let scannedBytes = 0;
+  const nameLengths = new NameLengths(names, symbols.source.name);
   // hot
-  for (let at = 0; at < count * entryWords; at += entryWords) {
+  for (let at = 0; at < count * entry.words; at += entry.words) {
     const nameOffset = words[at];
     if (nameOffset === 0 || nameOffset >= names.length) continue;
-    const word = words[at + infoAt];
+    const word = words[at + entry.info];
     const sectionIndex = littleEndian ? word >>> 16 : word & 0xffff;
     if (sectionIndex === SHN_UNDEF || (sectionIndex >= SHN_LORESERVE && sectionIndex !== SHN_XINDEX)) continue;
     const info = littleEndian ? word & 0xff : word >>> 24;
@@ -181,24 +178,55 @@ function collectSymbols(
       const visibility = (littleEndian ? word >>> 8 : word >>> 16) & 3;
       if (!holdsLabels[sectionIndex] || (visibility !== STV_DEFAULT && visibility !== STV_PROTECTED)) continue;
     } else if (type !== STT_FUNC && type !== STT_OBJECT && type !== STT_GNU_IFUNC) continue;
-    const nameEnd = names.indexOf(0, nameOffset);
-    if (nameEnd === nameOffset) continue;
-    const nameLength = (nameEnd < 0 ? names.length : nameEnd) - nameOffset;
-    // Names of one table may share ends. Only a hostile file has so many long shared ones that reading them would not end.
-    scannedBytes += nameLength;
-    if (scannedBytes > maxScannedBytes) throw new PerfconvError('damaged', 'symbol names overlap', { file: symbols.source.name, record: 'ELF symbol table' });
-    if (skipsMapping && names[nameOffset] === DOLLAR && isMappingSymbol(names, nameOffset, nameLength)) continue;
-    let value = is64 ? addressOf(words[at + valueAt + highAt], words[at + valueAt + lowAt]) : words[at + valueAt];
+    const nameLength = nameLengths.at(nameOffset);
+    if (nameLength === 0 || (skipsMapping && names[nameOffset] === DOLLAR && isMappingSymbol(names, nameOffset, nameLength))) continue;
+    let value = classBits === 64 ? addressOf(words[at + entry.valueHigh], words[at + entry.value]) : words[at + entry.value];
     // The lowest bit of an Arm function's address says that it is Thumb code.
-    if (isArm && type === STT_FUNC && value % 2 === 1) value--;
+    if (machine === EM_ARM && type === STT_FUNC && value % 2 === 1) value--;
     if (descriptors !== undefined) value = descriptors.codeOf(value);
-    const sizeBytes = is64 ? words[at + sizeAt + highAt] * 0x1_0000_0000 + words[at + sizeAt + lowAt] : words[at + sizeAt];
-    const binding = info >>> 4;
-    const rank = binding === STB_GLOBAL ? RANK_GLOBAL : binding === STB_WEAK ? RANK_WEAK : RANK_LOCAL;
     const address = toAddress(value, sectionIndex);
-    if (!Number.isNaN(address)) builder.add(address, sizeBytes, nameOffset, nameLength, rank);
+    if (Number.isNaN(address)) continue;
+    const sizeBytes = classBits === 64 ? words[at + entry.sizeHigh] * 0x1_0000_0000 + words[at + entry.size] : words[at + entry.size];
+    builder.add(address, sizeBytes, nameOffset, nameLength, rankOf(info >>> 4));
   }
   return builder;
+}
+
+/** Where an entry has its fields, in 32-bit words; `High` is the upper half of a 64-bit one. */
+function wordLayoutOf(classBits: 32 | 64, littleEndian: boolean) {
+  const { st_info, st_value, st_size, sizeBytes } = SYMBOL_LAYOUTS[classBits];
+  const low = classBits === 64 && !littleEndian ? 1 : 0;
+  const [info, value, size] = [st_info / 4, st_value / 4, st_size / 4];
+  return { words: sizeBytes / 4, info, value: value + low, valueHigh: value + 1 - low, size: size + low, sizeHigh: size + 1 - low };
+}
+
+function rankOf(binding: number): SymbolRank {
+  if (binding === STB_GLOBAL) return RANK_GLOBAL;
+  return binding === STB_WEAK ? RANK_WEAK : RANK_LOCAL;
+}
+
+/** Measures names in a string table. They may share their ends; only a hostile file has so many long shared ones that reading them would not end. */
+class NameLengths {
+  readonly #names: Uint8Array;
+  readonly #file: string;
+  #bytesLeft: number;
+
+  /** @param file with that table */
+  constructor(names: Uint8Array, file: string) {
+    this.#names = names;
+    this.#file = file;
+    this.#bytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
+  }
+
+  /** @throws PerfconvError `damaged` when names overlap beyond reason */
+  at(offset: number): number {
+    // hot
+    const end = this.#names.indexOf(0, offset);
+    const length = (end < 0 ? this.#names.length : end) - offset;
+    this.#bytesLeft -= length;
+    if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'symbol names overlap', { file: this.#file, record: 'ELF symbol table' });
+    return length;
+  }
 }
 
 /** perf 6.1 skips them on Arm but not on RISC-V (observed). */
