@@ -61,8 +61,8 @@ function namedText(named: number, all: number): string {
 }
 
 /** Empty where lines were not looked for. */
-function lineText(withLine: number, all: number): string {
-  if (withLine < 0) return '';
+function lineText(withLine: number | undefined, all: number): string {
+  if (withLine === undefined) return '';
   return `, ${withLine === 0 ? 'none' : withLine === all ? 'all' : withLine} with a line`;
 }
 

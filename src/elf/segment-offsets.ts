@@ -8,13 +8,13 @@ const PAGE_SIZE_BYTES = 4096;
  * A debug file with the offsets that its segments have in the binary, for where that is not at hand. Tools that make debug files keep
  * addresses, but not all of them offsets (observed: elfutils 0.188 does; objcopy of binutils 2.40 and LLVM 14 do not, and their segments are
  * shorter in the file than in memory). Then the recording tells where the code was mapped from, if it is one segment.
- * @param codeStart file offset from which code was mapped, as recorded; Infinity when unknown
+ * @param codeStart file offset from which code was mapped, as recorded; undefined when unknown
  * @returns undefined where nobody knows the offsets
  */
-export function withCodeAt(debugFile: ElfFile, codeStart: number): ElfFile | undefined {
+export function withCodeAt(debugFile: ElfFile, codeStart: number | undefined): ElfFile | undefined {
   const code = debugFile.segments.filter(({ type, flags }) => type === PT_LOAD && (flags & PF_X) !== 0);
   if (code.length > 0 && code.every(({ filesz, memsz }) => filesz === memsz)) return debugFile;
-  if (code.length !== 1 || !Number.isFinite(codeStart)) return undefined;
+  if (code.length !== 1 || codeStart === undefined) return undefined;
   const bias = biasOf(code[0], codeStart);
   return debugFile.withSegments(
     debugFile.segments.map((segment) => (segment.type === PT_LOAD ? { ...segment, offset: segment.vaddr - bias, filesz: segment.memsz } : segment)),

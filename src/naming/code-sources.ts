@@ -87,7 +87,7 @@ function codeObject(dso: Dso, { features }: SessionResult, kernel: Dso | undefin
     osRelease: kind === 'guest' ? '' : (features.osrelease ?? ''),
     ...(kind === 'module' && { longName, start }),
     ...(kind === 'guest' && { pid, start }),
-    ...(kind === 'file' && { pid, codeStart, mapFile: mapFileOf(dso), fileIdentity, sharesName }),
+    ...(kind === 'file' && { pid, fileIdentity, sharesName, ...(Number.isFinite(codeStart) && { codeStart, mapFile: mapFileOf(dso) }) }),
     ...referenceOf(dso),
     ...(kernel !== undefined && { kernel: { buildId: kernel.buildId, ...referenceOf(kernel) } }),
   };
@@ -109,5 +109,5 @@ export function isKernelImage({ kind, name }: Dso): boolean {
 
 /** What is at hand of a map is where its code began, and where the last one of its maps ended: mostly that is the same one. */
 function mapFileOf({ codeStart, limit, bias }: Dso): string {
-  return Number.isFinite(codeStart) ? `${(codeStart + bias).toString(16)}-${(limit + bias).toString(16)}` : '';
+  return `${(codeStart + bias).toString(16)}-${(limit + bias).toString(16)}`;
 }

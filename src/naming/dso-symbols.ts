@@ -13,10 +13,10 @@ export interface DsoSymbols {
   readonly unnamedSamples: number;
   /** Samples in the whole profile. */
   readonly allSamples: number;
-  /** Addresses of it in the profile: all, those with a function, those with a line; −1 where lines were not looked for. */
+  /** Addresses of it in the profile: all, those with a function, those with a line; undefined where lines were not looked for. */
   readonly locations: number;
   readonly namedLocations: number;
-  readonly lineLocations: number;
+  readonly lineLocations: number | undefined;
   /** Where was looked for its symbols, in that order; empty where the recording has them, and for what has no files. */
   readonly places: readonly SearchedPlace[];
 }
@@ -57,7 +57,7 @@ export function summarizeDsos(profile: Profile, searches: ReadonlyMap<number, Sy
       allSamples,
       locations: all[mapping],
       namedLocations: named[mapping],
-      lineLocations: hasLines && searches.get(mapping)?.isWithoutLines !== true ? withLine[mapping] : -1,
+      lineLocations: hasLines && searches.get(mapping)?.isWithoutLines !== true ? withLine[mapping] : undefined,
       places: searches.get(mapping)?.places ?? [],
     }),
   );

@@ -117,13 +117,11 @@ export class RecordingSymbols {
   }
 
   async #fileSymbols(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
-    const { name: path, pid = -1, codeStart = Number.POSITIVE_INFINITY, sharesName = false } = object;
     const { compatPerf } = this.#options;
     const { modifiedNs } = this.#recording;
     const how = { wantsLines, compatPerf, ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }), dirs: this.#dirs };
-    const found = await findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path, pid, codeStart, sharesName, ...how });
-    if (found === undefined) return undefined;
-    return this.#symbolsOf(found, path, files);
+    const found = await findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path: object.name, ...how });
+    return found && this.#symbolsOf(found, object.name, files);
   }
 
   async #vdsoSymbols(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {

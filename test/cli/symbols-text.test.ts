@@ -16,7 +16,7 @@ const counts = { allSamples: 1000, locations: 40, namedLocations: 12, lineLocati
 
 it('tells nothing of lines that were not looked for', () => {
   const text = symbolsText([
-    { name: '/bin/a', kind: 'file', buildId: '', samples: 1, unnamedSamples: 0, ...counts, namedLocations: 40, lineLocations: -1, places: [] },
+    { name: '/bin/a', kind: 'file', buildId: '', samples: 1, unnamedSamples: 0, ...counts, namedLocations: 40, lineLocations: undefined, places: [] },
   ]);
   expect(text).toContain('40 addresses: all named\n');
   expect(text).not.toMatch(/line|helps/);

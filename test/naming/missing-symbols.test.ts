@@ -68,7 +68,7 @@ describe('what helps', () => {
 
   it.each<[string, DsoSymbols, string]>([
     ['nothing where all is there', dso('/bin/a', 1, LINES), ''],
-    ['nothing where lines are not looked for', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED, lineLocations: -1 }), ''],
+    ['nothing where lines are not looked for', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED, lineLocations: undefined }), ''],
     [
       'another file',
       dso('/bin/a', 1, { places: [place('other-build-id')] }),

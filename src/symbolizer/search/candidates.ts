@@ -7,16 +7,22 @@ export interface RecordedFile {
   readonly path: string;
   /** Lower-case hex; empty when unknown. */
   readonly buildId: string;
-  /** A process that mapped it; −1 when unknown. */
-  readonly pid: number;
+  /** A process that mapped it and still lives; absent when none is known. */
+  readonly pid?: number;
   /** `major:minor:inode`, decimal; empty or absent when unknown. */
   readonly fileIdentity?: string;
-  /** Where that process mapped its code, as a name in `/proc/PID/map_files`; empty when unknown. */
+  /** Where that process mapped its code, as a name in `/proc/PID/map_files`; absent when unknown. */
   readonly mapFile?: string;
 }
 
 /** Where to look, as the options and this machine say. */
 export type SearchedDirectories = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'binaryDirs' | 'buildIdDir'>;
+
+/** A file, as if its process had ended: perf does not look into processes. */
+export function withoutProcess<T extends RecordedFile>(file: T): Omit<T, 'pid'> {
+  const { pid: _, ...rest } = file;
+  return rest;
+}
 
 /** The inode, as text, of a file of which {@link RecordedFile.fileIdentity} is known; undefined otherwise: memory that is no file's has inode 0. */
 export function inodeOf(fileIdentity: string): string | undefined {
@@ -33,7 +39,7 @@ export const DELETED = ' (deleted)';
  * is not known when there is a `symfs`: it would be another machine's.
  */
 export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
-  const { buildId, pid, mapFile = '' } = file;
+  const { buildId, pid, mapFile } = file;
   const isKnown = isKnownBuildId(buildId);
   const places = pathsUnderRoots(file, dirs, pathsOf(file));
   return [
@@ -42,7 +48,7 @@ export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): str
     ...flatPlaces(file, dirs, ['']),
     ...pprofPlaces(file, dirs),
     ...places.filter((place) => place.startsWith('/proc/')),
-    ...(isKnown && pid > 0 ? [`/proc/${pid}/exe`, ...(mapFile === '' ? [] : [`/proc/${pid}/map_files/${mapFile}`])] : []),
+    ...(isKnown && pid !== undefined ? [`/proc/${pid}/exe`, ...(mapFile === undefined ? [] : [`/proc/${pid}/map_files/${mapFile}`])] : []),
   ];
 }
 
@@ -93,7 +99,7 @@ export function debugLinkPlaces(file: RecordedFile, debugLink: string, foundAt: 
  */
 export function perfPlaces(file: RecordedFile, linked: readonly string[], dirs: SearchedDirectories): string[] {
   const { path, buildId } = file;
-  const here = { ...file, pid: -1 };
+  const here = withoutProcess(file);
   return [
     ...linked,
     ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', 'debug']),
@@ -146,7 +152,7 @@ export function rootsFor(buildId: string, symfs: string | undefined): string[] {
 /** {@link rootsFor}, and that of the process that mapped a file. */
 function rootsOf({ buildId, pid }: RecordedFile, { symfs }: SearchedDirectories): string[] {
   // The number may be another process's by now: only the build id tells.
-  return [...rootsFor(buildId, symfs), ...(isKnownBuildId(buildId) && pid > 0 ? [`/proc/${pid}/root`] : [])];
+  return [...rootsFor(buildId, symfs), ...(isKnownBuildId(buildId) && pid !== undefined ? [`/proc/${pid}/root`] : [])];
 }
 
 /** Places that the recorded path leads to. One that would lead out of a root directory is looked for on this machine only. */

@@ -21,12 +21,13 @@ export class MappedFiles {
 
   /**
    * The places of a file.
-   * @param fileIdentity `major:minor:inode`, decimal, as records of its maps have it
+   * @param pid of a process that lives; undefined when none is known
+   * @param fileIdentity `major:minor:inode`, decimal, as records of its maps have it; empty when unknown
    * @returns none when the process is gone, or has no such map
    */
-  async places(pid: number, fileIdentity: string): Promise<string[]> {
+  async places(pid: number | undefined, fileIdentity = ''): Promise<string[]> {
     const inode = inodeOf(fileIdentity);
-    const range = pid <= 0 || inode === undefined ? undefined : (await this.#rangesOf(pid)).get(fileIdentity);
+    const range = pid === undefined || inode === undefined ? undefined : (await this.#rangesOf(pid)).get(fileIdentity);
     if (range === undefined) return [];
     const executable = `/proc/${pid}/exe`;
     const isExecutable = (await this.#machine.stamp?.(executable))?.inode === inode;

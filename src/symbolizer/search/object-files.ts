@@ -15,6 +15,7 @@ import {
   perfPlaces,
   type RecordedFile,
   type SearchedDirectories,
+  withoutProcess,
 } from './candidates.ts';
 import type { CheckedFiles } from './checked-files.ts';
 import { readDebugLink } from './debug-link.ts';
@@ -38,10 +39,10 @@ export interface ObjectFiles {
 
 /** What is looked for, and where. */
 export interface ObjectFileSearch extends RecordedFile {
-  /** File offset at which code was mapped first; Infinity when unknown. */
-  readonly codeStart: number;
+  /** File offset at which code was mapped first; absent when unknown. */
+  readonly codeStart?: number;
   /** Whether other files of the same path were recorded, so that the build id may be that of one of them. */
-  readonly sharesName: boolean;
+  readonly sharesName?: boolean;
   readonly wantsLines: boolean;
   /** A time at which the recording had ended, nanoseconds since 1970; absent when unknown. */
   readonly recordedUntilNs?: bigint;
@@ -65,16 +66,16 @@ export async function findObjectFiles(
   mappedFiles: MappedFiles,
   search: ObjectFileSearch,
 ): Promise<ObjectFiles | undefined> {
-  const wanted = { ...search, pid: await livingPid(machine, search.pid) };
+  const wanted = (await isAlive(machine, search.pid)) ? search : withoutProcess(search);
   if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is no path of a stored file');
   return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, machine, mappedFiles, wanted);
 }
 
-/** −1 where the process has ended: then it has no files to show. */
-async function livingPid(machine: SymbolFiles, pid: number): Promise<number> {
+/** Whether a process lives. One that has ended has no files to show. */
+async function isAlive(machine: SymbolFiles, pid = 0): Promise<boolean> {
   const source = pid > 0 ? await machine.open(`/proc/${pid}/comm`) : undefined;
   await source?.close();
-  return source === undefined ? -1 : pid;
+  return source !== undefined;
 }
 
 async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
@@ -98,7 +99,7 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: 
   if (!parts.isComplete) await takeServed(files, machine, file, parts);
   if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, machine, files);
   const found = parts.finish(files, wanted.codeStart);
-  if (found !== undefined && mapped === undefined && wanted.sharesName) files.doubtShared(wanted.path, found.runtime);
+  if (found !== undefined && mapped === undefined && wanted.sharesName === true) files.doubtShared(wanted.path, found.runtime);
   return found;
 }
 
@@ -107,7 +108,7 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: 
  * cannot open or that no sample's leaf lies in, and one alone of those that have the same path in several containers.
  */
 async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ElfFile | undefined> {
-  const { buildId, sharesName, pid, fileIdentity = '', dirs } = wanted;
+  const { buildId, sharesName = false, pid, fileIdentity, dirs } = wanted;
   // With `symfs` it is another machine's process.
   if ((isKnownBuildId(buildId) && !sharesName) || dirs.symfs !== undefined) return undefined;
   for (const place of await mappedFiles.places(pid, fileIdentity)) {
@@ -198,11 +199,11 @@ async function takeServed(files: CheckedFiles, machine: SymbolFiles, { buildId }
 
 async function findAsPerf(files: CheckedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
   let mapped: ElfFile | undefined;
-  for (const place of binaryPlaces({ ...wanted, pid: -1 }, { debugDirs: [], ...(wanted.dirs.symfs !== undefined && { symfs: wanted.dirs.symfs }) })) {
+  for (const place of binaryPlaces(withoutProcess(wanted), { debugDirs: [], ...(wanted.dirs.symfs !== undefined && { symfs: wanted.dirs.symfs }) })) {
     mapped ??= await files.open(place, wanted.buildId);
   }
   const file = { ...wanted, buildId: await checkedId(wanted.buildId, mapped) };
-  const link = await linkOf(mapped, { ...file, pid: -1 });
+  const link = await linkOf(mapped, withoutProcess(file));
   const parts = new Parts(wanted.wantsLines);
   for (const place of perfPlaces(file, link.places, wanted.dirs)) {
     if (parts.isComplete) break;
@@ -246,7 +247,7 @@ class Parts {
     if (this.#wantsLines && hasDebugInfo(elf)) this.debugInfo ??= elf;
   }
 
-  finish({ search }: CheckedFiles, codeStart: number): ObjectFiles | undefined {
+  finish({ search }: CheckedFiles, codeStart: number | undefined): ObjectFiles | undefined {
     const runtime = this.runtime ?? (this.#firstDebugFile && withCodeAt(this.#firstDebugFile, codeStart));
     if (runtime === undefined) return undefined;
     const symbols = this.symbols ?? this.mini ?? (hasDynsym(runtime) ? runtime : undefined);
