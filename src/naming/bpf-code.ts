@@ -6,18 +6,18 @@ import type { Dso } from '../session/dsos.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
 import { SymbolTable } from '../symbol-table/symbol-table.ts';
 
-/** Programs that are remembered of one place: a recording has a few at most, one after the other. */
+/** How many programs are remembered for one place. A recording has a few at most, one after the other. */
 const MAX_PROGRAMS_AT_PLACE = 16;
 
 /**
- * What a recording itself tells of code that came to the kernel at run time, all of which is one function: its name, and for BPF programs
- * that were compiled with them their lines.
+ * What a recording itself says about code that was loaded into the kernel at run time. Each piece is one function: it has a name and,
+ * for BPF programs that were compiled with them, lines.
  */
 export class RunTimeKernelCode {
   /** Functions with lines, by address and size. */
   readonly #functions = new Map<string, { readonly name: string | undefined; readonly lines: SortedLines }[]>();
 
-  /** @param programs what the recording tells of BPF programs */
+  /** @param programs what the recording says about BPF programs */
   constructor(programs: readonly BpfProgram[]) {
     for (const { lines, functions } of programs) {
       if (lines === undefined) continue;
@@ -31,10 +31,10 @@ export class RunTimeKernelCode {
     }
   }
 
-  /** What is known of a DSO that is one function. */
+  /** What is known about a DSO that is a single function. */
   codeOf(dso: Dso): CodeSymbols {
     const { name, start, limit } = dso;
-    // Programs come and go at the same addresses: where the name of the function is known, it must be that.
+    // Programs come and go at the same addresses: where the name of the function is known, it must match.
     const there = this.#functions.get(placeKey(start, limit - start));
     const own = there?.find((one) => one.name === undefined || name.endsWith(`_${one.name}`));
     return { table: oneFunctionTable(dso), ...(own !== undefined && { lines: new FunctionLines(own.lines, start) }) };
@@ -72,8 +72,8 @@ class SortedLines {
     return this.#rows;
   }
 
-  /** Index into {@link rows} of the first that begins behind `address`. */
-  firstBehind(address: number): number {
+  /** Index into {@link rows} of the first row that begins after `address`. */
+  firstAfter(address: number): number {
     const { rows } = this;
     let low = 0;
     let high = rows.length;
@@ -86,12 +86,12 @@ class SortedLines {
   }
 }
 
-/** The lines of one function. The compiler inlined what it inlined without telling. */
+/** The lines of one function. What the compiler inlined is not recorded. */
 class FunctionLines implements SourceLines {
   readonly #sorted: SortedLines;
   readonly #start: number;
 
-  /** @param start the function's address: lines before it are another's */
+  /** @param start the function's address: lines before it belong to another function */
   constructor(sorted: SortedLines, start: number) {
     this.#sorted = sorted;
     this.#start = start;
@@ -100,7 +100,7 @@ class FunctionLines implements SourceLines {
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
     const { addresses: starts, lines, columns, fileNameOffsets, fileNames } = this.#sorted.lines;
     addresses.forEach((address, index) => {
-      const row = this.#sorted.rows[this.#sorted.firstBehind(address) - 1];
+      const row = this.#sorted.rows[this.#sorted.firstAfter(address) - 1];
       if (row === undefined || starts[row] < this.#start) return;
       visit(index, [{ function: undefined, file: fileNames.get(fileNameOffsets[row]) ?? '', line: lines[row], column: columns[row] }]);
     });

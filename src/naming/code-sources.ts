@@ -8,21 +8,21 @@ import { RunTimeKernelCode } from './bpf-code.ts';
 import { EmbeddedSymbolTables } from './embedded-symbols.ts';
 import { jitDumpSymbols } from './jit-symbols.ts';
 
-/** Whom a recording's code is asked about. */
+/** Which sources a recording's code is looked up in. */
 export interface CodeSourceOptions {
-  /** Undefined: nothing but the recording itself is asked. */
+  /** Files; undefined: only the recording itself is asked. */
   readonly symbols: RecordingSymbols | undefined;
-  /** As perf 6.1 does, which does not know symbols that the recording itself holds. */
+  /** As perf 6.1, which ignores symbols that the recording itself holds. */
   readonly compatPerf: boolean;
 }
 
-/** What knows the code of a recording's DSOs: whoever wants names of it asks here. */
+/** All sources that know a recording's code. Whatever needs names asks here. */
 export class CodeSources {
   readonly #session: SessionResult;
   readonly #options: CodeSourceOptions;
   readonly #embedded: EmbeddedSymbolTables;
   readonly #runTimeCode: RunTimeKernelCode;
-  /** By the process that runs it; −1 for the machine's own. */
+  /** By the process that runs the virtual machine; −1 for the machine's own kernel. */
   readonly #kernels = new Map<number, Dso>();
 
   constructor(session: SessionResult, options: CodeSourceOptions) {
@@ -34,12 +34,12 @@ export class CodeSources {
   }
 
   /**
-   * What knows a DSO's code, each to be asked for the addresses that those before it left. Files are opened when it is their turn, and closed when
-   * the next one is asked for or the walk ends.
+   * Yields the sources that know a DSO's code, the best first. Each is asked only for the addresses that the ones before it left.
+   * Files are opened when it is their turn, and closed when the walk goes on or ends.
    *
-   * What the recording itself holds comes first: it was read from the very files that ran, while those of the same names
-   * here are often others (an Android device's), and it has what the recording machine alone could know (JIT code, Java
-   * methods). Files are asked for the addresses that are left, since the device's own binaries may be stripped of their symbols.
+   * What the recording itself holds comes first. It was read from the very files that ran, while files of the same names on this
+   * machine are often different (the recording may be an Android device's), and it has what only the recording machine could know
+   * (JIT code, Java methods). Files come last, for what the recording's own symbols do not cover.
    */
   async *of(index: number, question: Required<CodeQuestion>): AsyncGenerator<CodeSymbols, void, undefined> {
     const dso = this.#session.dsos[index];
@@ -69,21 +69,21 @@ export class CodeSources {
     }
   }
 
-  /** The kernel that a module belongs to; undefined for what is no module, and where no record tells the kernel. */
+  /** The kernel that a module belongs to; undefined for a DSO that is no module, and where no kernel was recorded. */
   #kernelOf(dso: Dso): Dso | undefined {
     const isModule = dso.kind === 'module' || (dso.kind === 'guest' && !isGuestImage(dso.name));
     return isModule ? this.#kernels.get(ownerOf(dso)) : undefined;
   }
 }
 
-/** @param kernel of a module */
+/** How files are asked about a DSO. @param kernel the one that a module belongs to */
 function codeObject(dso: Dso, { features }: SessionResult, kernel: Dso | undefined): CodeObject {
   const { name, longName, kind, buildId, fileIdentity, sharesName, start, codeStart, pid } = dso;
   return {
     name,
     kind,
     buildId,
-    // What a virtual machine runs is not recorded.
+    // The release that a virtual machine runs is not recorded.
     osRelease: kind === 'guest' ? '' : (features.osrelease ?? ''),
     ...(kind === 'module' && { longName, start }),
     ...(kind === 'guest' && { pid, start }),
@@ -93,7 +93,7 @@ function codeObject(dso: Dso, { features }: SessionResult, kernel: Dso | undefin
   };
 }
 
-/** The process that runs the kernel which a DSO is or belongs to; −1 for the machine's own. */
+/** The process that runs the virtual machine to which a DSO belongs; −1 for the machine itself. */
 function ownerOf({ kind, pid }: Dso): number {
   return kind === 'guest' ? pid : -1;
 }
@@ -102,12 +102,12 @@ function referenceOf({ referenceSymbol, referenceAddress }: Dso): Pick<CodeObjec
   return referenceSymbol === '' ? {} : { referenceSymbol, referenceAddress };
 }
 
-/** Whether a DSO is a kernel itself, the machine's or a virtual machine's, and no module of one. */
+/** Whether a DSO is the image of a kernel, the machine's or a virtual machine's, and not a module. */
 export function isKernelImage({ kind, name }: Dso): boolean {
   return kind === 'kernel' || (kind === 'guest' && isGuestImage(name));
 }
 
-/** What is at hand of a map is where its code began, and where the last one of its maps ended: mostly that is the same one. */
+/** Known are the start of a file's code and the end of its last map, which are mostly of the same map. */
 function mapFileOf({ codeStart, limit, bias }: Dso): string {
   return `${(codeStart + bias).toString(16)}-${(limit + bias).toString(16)}`;
 }

@@ -1,28 +1,28 @@
 import type { MappingKind, Profile } from '../profile/profile.ts';
 import type { SearchedPlace, SymbolSearch } from '../symbolizer/search/search-log.ts';
 
-/** What is known of the names of one DSO's code, and why not more. */
+/** How much of one DSO's code has names, and why not more. */
 export interface DsoSymbols {
   /** As recorded. */
   readonly name: string;
   readonly kind: MappingKind;
   /** Lower-case hex; empty when unknown. */
   readonly buildId: string;
-  /** Samples whose leaf lies in it, of all events, and those of them whose leaf has no name. */
+  /** Samples of all events whose leaf is in the DSO, and how many of those leaves have no name. */
   readonly samples: number;
   readonly unnamedSamples: number;
   /** Samples in the whole profile. */
   readonly allSamples: number;
-  /** Addresses of it in the profile: all, those with a function, those with a line; undefined where lines were not looked for. */
+  /** The DSO's addresses in the profile: all, those with a function, those with a line (undefined where lines were not looked for). */
   readonly locations: number;
   readonly namedLocations: number;
   readonly lineLocations: number | undefined;
-  /** Where was looked for its symbols, in that order; empty where the recording has them, and for what has no files. */
+  /** Where its symbols were looked for, in that order; empty where the recording itself has them, and for DSOs without files. */
   readonly places: readonly SearchedPlace[];
 }
 
 /**
- * Sums up what is known of each DSO that has addresses in the profile, those with the most samples first.
+ * Counts what has names and lines in each DSO that has addresses in the profile. The DSOs with the most samples come first.
  * @param searches by mapping
  * @param hasLines whether files and lines were looked for
  */

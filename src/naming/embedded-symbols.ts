@@ -4,7 +4,7 @@ import { type SymbolColumns, SymbolTable } from '../symbol-table/symbol-table.ts
 import { columnsOfListed } from '../symbol-table/symbol-table-builder.ts';
 import { Kallsyms } from '../symbolizer/kernel/kallsyms.ts';
 
-/** Symbols that the recording holds itself, made into tables when they are asked for. */
+/** The symbols that the recording itself holds, as tables, each built when it is first asked for. */
 export class EmbeddedSymbolTables {
   readonly #session: SessionResult;
   readonly #built = new Map<EmbeddedTable, SymbolColumns>();
@@ -25,12 +25,12 @@ export class EmbeddedSymbolTables {
     if (embeddedSymbols.kallsyms === undefined || (kind !== 'kernel' && kind !== 'module')) return;
     this.#kallsyms ??= Kallsyms.parse(embeddedSymbols.kallsyms);
     if (this.#kallsyms.isHidden) return;
-    // The list and the samples are of the same boot: nothing was relocated between the two.
+    // The list and the samples are of the same boot: nothing was relocated in between.
     const listed = kind === 'kernel' ? this.#kallsyms.kernel(0) : this.#kallsyms.module(name.replace(/^\[|\]$/g, ''));
     if (listed !== undefined) yield listed;
   }
 
-  /** A table may be several DSOs': the kernel's has the functions of modules, too. */
+  /** Several DSOs may share a table: the kernel's also has the functions of modules. */
   #build(embedded: EmbeddedTable): SymbolColumns {
     let built = this.#built.get(embedded);
     if (built === undefined) {
@@ -41,7 +41,7 @@ export class EmbeddedSymbolTables {
   }
 }
 
-/** simpleperf writes `name [module]` for a module's function that it found in kallsyms. The module is the DSO's name already. */
+/** simpleperf writes `name [module]` for a module's function that it found in kallsyms. The DSO already has the module's name. */
 class ModuleSymbolTable extends SymbolTable {
   override name(index: number): string {
     const name = super.name(index);

@@ -1,15 +1,15 @@
 import type { StringTable } from '../base/string-table.ts';
 import { type DemangleStyle, demangle } from '../demangle/demangle.ts';
 
-/** A name to show, and the linkage name where that is another: string indexes. */
+/** A name to show, and the linkage name where it differs (else 0); both are string indexes. */
 export interface FunctionName {
   readonly name: number;
   readonly systemName: number;
 }
 
 /**
- * The name to show for a symbol's, which may have more behind the mangled name: `@plt`, a version (`@@GLIBCXX_3.4`). That stays.
- * @returns undefined for what is no mangled name
+ * Demangles a symbol's name. What follows the mangled name, `@plt` or a version (`@@GLIBCXX_3.4`), is kept.
+ * @returns undefined for a name that is not mangled
  */
 export function demangleSymbol(symbol: string, style: DemangleStyle): string | undefined {
   const at = symbol.indexOf('@');
@@ -18,7 +18,7 @@ export function demangleSymbol(symbol: string, style: DemangleStyle): string | u
   return shown === undefined ? undefined : shown + symbol.slice(at);
 }
 
-/** Makes names to show of names as linkers know them, each once. */
+/** Turns linkage names into names to show, each name once. */
 export class FunctionNames {
   readonly #strings: StringTable;
   readonly #style: DemangleStyle | 'none';
@@ -29,7 +29,7 @@ export class FunctionNames {
     this.#style = style;
   }
 
-  /** @param linkageName as the symbol table or debug information has it */
+  /** @param linkageName as it is in the symbol table or debug information */
   of(linkageName: string): FunctionName {
     let known = this.#known.get(linkageName);
     if (known === undefined) {

@@ -4,14 +4,14 @@ import type { CodeSymbols, SourceFrame, SourceLines } from '../symbol-table/code
 import { SymbolTable } from '../symbol-table/symbol-table.ts';
 import { columnsOfListed } from '../symbol-table/symbol-table-builder.ts';
 
-/** The functions and lines of a jitdump file, by where their code lies in it. */
+/** The functions and lines of a jitdump file, by the offset of their code in the file. */
 export function jitDumpSymbols(dump: JitDump): CodeSymbols {
   const { fileOffsets, sizesBytes, nameOffsets, nameLengths } = dump.functions;
   const table = new SymbolTable(columnsOfListed({ starts: fileOffsets, sizes: sizesBytes, nameOffsets, nameLengths, names: dump.names }));
   return { table, ...(dump.lines.offsets.length > 0 && { lines: new JitLines(dump) }) };
 }
 
-/** Lines as a JIT has told them: none of what it inlined. */
+/** Lines as the JIT wrote them. JITs do not say what they inlined. */
 class JitLines implements SourceLines {
   readonly #dump: JitDump;
 
@@ -33,7 +33,7 @@ class JitLines implements SourceLines {
   }
 }
 
-/** The last of the rows [start, end) whose offset is not above `offset`; −1 when there is none. */
+/** The last of the rows [start, end) whose offset is at most `offset`; −1 when there is none. */
 function lastUpTo({ offsets }: JitLineColumns, start: number, end: number, offset: number): number {
   let low = start;
   let high = end;

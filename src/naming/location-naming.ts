@@ -10,31 +10,31 @@ import { FunctionNames } from './function-names.ts';
  * What is read from debug information:
  * - `none`: nothing
  * - `lines`: file and line of the functions that symbols name
- * - `inlines`: the functions inlined into them, too
- * - `lines-like-perf`: without inlined functions, but with the line of the innermost of them, as perf 6.1 prints it (observed)
+ * - `inlines`: also the functions inlined into them
+ * - `lines-like-perf`: no inlined functions, but the line of the innermost one, as perf 6.1 prints it (observed)
  */
 export type DebugInfoUse = 'none' | 'lines' | 'inlines' | 'lines-like-perf';
 
-/** What is read by default: perf 6.1 shows inlined functions in callchains of debug information only. */
+/** What is read by default. perf 6.1 shows inlined functions only in callchains that it unwinds by debug information. */
 export function defaultDebugInfo(compatPerf: boolean): DebugInfoUse {
   return compatPerf ? 'lines' : 'inlines';
 }
 
 export interface LocationNamingOptions {
   readonly debugInfo: DebugInfoUse;
-  /** How mangled names are shown; `none`: as they are. */
+  /** How mangled names are shown; `none`: they stay mangled. */
   readonly demangle: DemangleStyle | 'none';
-  /** As perf 6.1 does, which does not demangle what JITs list themselves. */
+  /** As perf 6.1, which does not demangle the names in perf maps of JITs. */
   readonly compatPerf: boolean;
 }
 
-/** Writes functions, files and lines into a profile's locations. */
+/** Gives the locations of a profile their functions, files and lines. */
 export class LocationNaming {
   readonly #profile: Profile;
   readonly #names: FunctionNames;
-  /** Of what JITs list themselves. */
+  /** Names from perf maps of JITs. */
   readonly #listedNames: FunctionNames;
-  /** By linkage name, of a DSO's functions that no description gives a file. */
+  /** By linkage name: the files of functions in this DSO whose description names no file. */
   readonly #fileOf = new Map<string, string>();
   readonly #readsLines: boolean;
   readonly #showsInlines: boolean;
@@ -50,8 +50,8 @@ export class LocationNaming {
   }
 
   /**
-   * Names locations by what is known of their DSO's code: the outermost function is the symbol's, whose name linkers and perf
-   * know it by; its file and line, and what was inlined into it, come from debug information.
+   * Names locations by one source of their DSO's code. The name of the outermost function is the symbol's, which linkers and perf
+   * show; its file and line, and the functions inlined into it, come from debug information.
    * @param group the locations, all of one DSO
    * @returns those that no symbol covers
    */
@@ -62,7 +62,7 @@ export class LocationNaming {
     return group.filter((_, i) => symbols[i] < 0);
   }
 
-  /** The symbol of each location, looked up here alone; −1 where none covers it. */
+  /** Looks up the symbol of each location. Nothing else does. @returns −1 for a location that no symbol covers */
   #findSymbols(group: readonly number[], table: SymbolTable | undefined, isPerfMap: boolean): Int32Array {
     const symbols = new Int32Array(group.length).fill(-1);
     if (table === undefined) return symbols;
@@ -70,7 +70,7 @@ export class LocationNaming {
     return symbols;
   }
 
-  /** A JIT that puts a function's start on the stack has it run next: no call comes before it. */
+  /** Where a return address is the start of a JIT's function, that function runs next: there is no call before it. */
   #findListed(location: number, table: SymbolTable): number {
     const address = this.#profile.locations.address(location);
     const symbol = table.find(address);
@@ -94,11 +94,11 @@ export class LocationNaming {
     }
   }
 
-  /** Gives the locations that debug information knows its functions, files and lines. */
+  /** Gives functions, files and lines to the locations that debug information knows. */
   async #nameByLines(group: readonly number[], symbols: Int32Array, table: SymbolTable | undefined, lines: SourceLines): Promise<void> {
     const { locations } = this.#profile;
     this.#fileOf.clear();
-    /** By symbol the function that debug information knows it by. */
+    /** By symbol: the function that debug information describes there. */
     const functionOf = new Map<number, number>();
     const isNamed = new Uint8Array(group.length);
     const { addresses, order, firsts } = new DistinctAddresses(Float64Array.from(group, (location) => this.#codeAddress(location)));
@@ -113,7 +113,7 @@ export class LocationNaming {
         if (!functionOf.has(symbol)) functionOf.set(symbol, owner);
       }
     });
-    // Where no line is known in a function that has lines elsewhere, it is still the same function.
+    // A location without a line is still in the function that has lines elsewhere.
     for (let i = 0; i < group.length; i++) {
       const owner = isNamed[i] === 1 ? undefined : functionOf.get(symbols[i]);
       if (owner !== undefined) locations.setLines(group[i], [withoutLine(owner)], locations.symbolOffset(group[i]));
@@ -121,7 +121,7 @@ export class LocationNaming {
   }
 
   /**
-   * @param linkageName of the outermost function by the symbol table; undefined where that has none
+   * @param linkageName of the outermost function, from the symbol table; undefined where it has none
    * @returns the outermost function, −1 when none is known
    */
   #setFrames(location: number, frames: readonly SourceFrame[], linkageName: string | undefined, symbolOffset: number): number {
@@ -130,7 +130,7 @@ export class LocationNaming {
     for (let nth = this.#showsInlines ? 0 : outermost; nth <= outermost; nth++) {
       const described = frames[nth].function;
       const name = (nth === outermost ? linkageName : undefined) ?? (described?.linkageName || described?.name);
-      // A line whose function nobody knows is not worth a frame without a name.
+      // A frame without a name is not worth showing for its line alone.
       if (name) lines.push(this.#internLine(name, described, frames[this.#takesInnermostLine ? 0 : nth]));
     }
     if (lines.length === 0) return -1;
@@ -138,12 +138,12 @@ export class LocationNaming {
     return lines[lines.length - 1].function;
   }
 
-  /** A function and its line. @param place where that is */
+  /** Interns a function with its line. @param place has file, line and column */
   #internLine(linkageName: string, described: SourceFunction | undefined, place: SourceFrame): LocationLine {
     const { strings, functions } = this.#profile;
     const { name, systemName } = this.#names.of(linkageName);
     const functionFile = strings.intern(this.#fileOfFunction(linkageName, described, place.file));
-    // A line of nobody knows which file is none of the function's.
+    // A line without a file cannot be taken for one of the function's file.
     const line = place.file === '' && functionFile !== 0 ? 0 : place.line;
     const lineFile = line > 0 ? strings.intern(place.file) : functionFile;
     return {
@@ -155,8 +155,8 @@ export class LocationNaming {
   }
 
   /**
-   * A function is in the file that its description names, whatever was included into it; one that nothing describes (assembly), or only
-   * without a file (Observed: Go, functions that are inlined elsewhere, too), in that of the first of its lines met.
+   * The file of a function is the one that its description names, even if its code was included from others. A function without a description
+   * (assembly), or whose description has no file (observed in Go, for functions that are also inlined), gets the file of its first line.
    */
   #fileOfFunction(linkageName: string, described: SourceFunction | undefined, lineFile: string): string {
     const file = described?.file || this.#fileOf.get(linkageName);
@@ -165,7 +165,7 @@ export class LocationNaming {
     return lineFile;
   }
 
-  /** Where the code of a location stands: before the address that a call returns to. */
+  /** The address of a location's code: for a return address, one that is inside of the call. */
   #codeAddress(location: number): number {
     const { locations } = this.#profile;
     const address = locations.address(location);

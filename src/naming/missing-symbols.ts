@@ -4,12 +4,12 @@ import { symbolHelp } from './symbol-help.ts';
 
 /** How many names a warning gives. */
 const SHOWN_NAMES = 3;
-/** From which share of all samples on it is worth a warning that a DSO whose symbols were found has code that they do not cover. */
+/** The least share of all samples for which a warning says that a DSO's symbols do not cover all of its code. */
 const NOTABLE_SHARE = 0.01;
 
 /**
- * Reports the DSOs that no symbols were found for (`no-symbols`) or too few (`few-symbols`): one warning each, that names those with the most
- * unnamed samples and says what would help the first of them, and a note with all names where a warning has no room for them.
+ * Reports the DSOs for which no symbols were found (`no-symbols`) or too few (`few-symbols`), with one warning each. It names the DSOs with the
+ * most unnamed samples and says what would help with the first. Where a warning would have too many names, a note has them all.
  */
 export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: Diagnostics): void {
   const unnamed = dsos.filter(isExpectedToHaveNames).sort((a, b) => b.unnamedSamples - a.unnamedSamples);
@@ -26,7 +26,7 @@ function hasSymbols({ namedLocations, places }: DsoSymbols): boolean {
   return namedLocations > 0 || places.some(({ uses }) => uses.includes('symbols'));
 }
 
-/** Memory that holds no code, and code of other systems, is not named by anyone. */
+/** Memory without code, and code that no perf map can name, is not expected to have names. */
 function isExpectedToHaveNames({ kind, unnamedSamples, name }: DsoSymbols): boolean {
   return kind !== 'anon' || (unnamedSamples > 0 && /^\/tmp\/perf-\d+\.map$/.test(name));
 }

@@ -9,25 +9,25 @@ import { compileTracePrinter, type ResolveSymbol, type TracePrinter, type TraceP
 import type { TracingData } from '../tracing/tracing-data.ts';
 import type { Word } from '../tracing/word.ts';
 
-/** A function, and how far behind its start an address is. */
+/** The function at an address, and the address's offset from its start. */
 type SymbolAtAddress = NonNullable<ReturnType<ResolveSymbol>>;
 
 /** Print formats that name functions. Source: the kernel's documentation, printk-formats.rst. */
 const NAMES_FUNCTIONS = /%[-0-9]*p[sSfF]/;
 
 /**
- * The payloads of a recording's tracepoints as text. The kernel functions that payloads hold addresses of are found beforehand, and named with
- * the locations of their DSOs: whoever shows payloads waits for nothing.
+ * Shows the payloads of a recording's tracepoints as text. Payloads may hold addresses of kernel functions: these are collected beforehand and
+ * named together with the locations of their DSOs, so that showing a payload needs no look-up.
  */
 export class PayloadTexts {
   readonly #profile: Profile;
   readonly #session: SessionResult;
   readonly #printers: PayloadPrinters | undefined;
   readonly #names = new Map<Word, SymbolAtAddress>();
-  /** By DSO the addresses in it that have no names yet. */
+  /** By DSO: the addresses that have no names yet. */
   readonly #unnamed = new Map<number, Word[]>();
 
-  /** @param compatPerf as perf 6.1 shows them, which names no functions in the texts of a pipe's tracepoints */
+  /** @param compatPerf as perf 6.1, which names no functions in the payloads of a recording that came through a pipe */
   constructor(profile: Profile, session: SessionResult, compatPerf: boolean) {
     const { tracingData } = session.features;
     this.#profile = profile;
@@ -36,12 +36,12 @@ export class PayloadTexts {
     if (tracingData !== undefined && !(compatPerf && session.header.mode === 'pipe')) this.#collectAddresses(tracingData, compatPerf);
   }
 
-  /** Whether payloads hold addresses in a DSO that have no names yet. */
+  /** Whether payloads hold addresses in a DSO that still have no names. */
   wants(dso: number): boolean {
     return this.#unnamed.has(dso);
   }
 
-  /** Names what the table of a DSO's symbols covers. */
+  /** Names the addresses that a DSO's symbol table covers. */
   nameBy(dso: number, table: SymbolTable): void {
     const left: Word[] = [];
     for (const address of this.#unnamed.get(dso) ?? []) {
@@ -54,7 +54,7 @@ export class PayloadTexts {
     else this.#unnamed.delete(dso);
   }
 
-  /** Gives tracepoints the function that shows their payloads as text, if the recording says what is in them. */
+  /** Gives each tracepoint the function that shows its payloads as text, if the recording describes their format. */
   addToEvents(diagnostics: Diagnostics): void {
     this.#session.events.forEach(({ name }, index) => {
       const event = this.#profile.events[index];
@@ -72,7 +72,7 @@ export class PayloadTexts {
     return this.#session.features.tracingData?.formats.has(id) === true ? id : undefined;
   }
 
-  /** Finds the addresses that texts would name: shows all payloads whose formats name functions, to nobody. */
+  /** Collects the addresses that need names, by printing all payloads whose formats name functions and dropping the text. */
   #collectAddresses(tracingData: TracingData, compatPerf: boolean): void {
     const addresses = new Set<Word>();
     const collect = (address: Word): undefined => {
@@ -93,14 +93,14 @@ export class PayloadTexts {
   }
 }
 
-/** Printers of payloads by their format, each compiled when it is first needed. */
+/** Printers of payloads, one for each format, compiled when it is first needed. */
 class PayloadPrinters {
   readonly #data: TracingData;
   readonly #options: TracePrinterOptions;
   readonly #shows: (format: TraceFormat) => boolean;
   readonly #printers = new Map<number, TracePrinter>();
 
-  /** @param shows tells which formats are shown; those of others are empty */
+  /** @param shows which formats are printed; the text of the others is empty */
   constructor(data: TracingData, options: TracePrinterOptions, shows: (format: TraceFormat) => boolean = () => true) {
     this.#data = data;
     this.#options = options;
@@ -108,9 +108,8 @@ class PayloadPrinters {
   }
 
   /**
-   * Shows a payload by the type that stands at its beginning, as perf 6.1 does: a group's samples come with the payload of
-   * the one that was sampled.
-   * @param ownId the event's own format, for a type that is not known
+   * Shows a payload by the type at its beginning, as perf 6.1 does: all samples of a group carry the payload of the event that was sampled.
+   * @param ownId the event's own format, for a type that is unknown
    */
   show(payload: Uint8Array, ownId: number): string {
     const view = new ByteView(payload, this.#data.littleEndian);
@@ -136,7 +135,7 @@ function* payloadsOf({ samples }: Profile, event: number): Generator<Uint8Array>
   }
 }
 
-/** An address as a signed double, in which the kernel's are exact. */
+/** An address as a signed double, which is exact for the kernel's addresses. */
 function signedNumber(address: Word): number {
   return addressOfBig(BigInt(address));
 }

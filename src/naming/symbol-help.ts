@@ -2,13 +2,13 @@ import { DELETED } from '../symbolizer/search/candidates.ts';
 import type { SearchedPlace } from '../symbolizer/search/search-log.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 
-/** How distributions call their packages of debug symbols. */
+/** What distributions call their packages of debug symbols. */
 const DEBUG_PACKAGES = '…-dbgsym, …-dbg or …-debuginfo';
 
-/** What would give a DSO the names, or else the lines, that it lacks, in a few words; empty when nothing is missing or nothing helps. */
+/** Advice on how to get the names, or else the lines, that a DSO lacks; empty when nothing is missing or nothing helps. */
 export function symbolHelp(dso: DsoSymbols): string {
   const lacksNames = dso.namedLocations < dso.locations;
-  // Names and lines of another file are worse than none.
+  // Names and lines of the wrong file are worse than none.
   const doubted = dso.places.find(({ doubt }) => doubt === 'changed')?.place;
   if (doubted !== undefined)
     return `${doubted} may not be what was recorded: give the recorded file with --symfs DIR; with a build id (ld --build-id, perf record --buildid-mmap) it would be known`;
@@ -17,7 +17,7 @@ export function symbolHelp(dso: DsoSymbols): string {
     case 'file':
       return fileHelp(dso, lacksNames);
     case 'kernel':
-      return lacksNames ? kernelHelp(dso) : "--vmlinux FILE tells files and lines: the vmlinux of the kernel's debug package";
+      return lacksNames ? kernelHelp(dso) : "--vmlinux FILE gives files and lines: the vmlinux of the kernel's debug package";
     case 'module':
       return lacksNames ? kernelHelp(dso) : '';
     case 'vdso':
@@ -29,7 +29,7 @@ export function symbolHelp(dso: DsoSymbols): string {
   }
 }
 
-/** What gives a binary the rest of its debug information, which gcc and clang write to `.dwo` files; empty when nothing of it is missing. */
+/** Advice on how to get the debug information that gcc and clang write to `.dwo` files; empty when none of it is missing. */
 function splitHelp({ places }: DsoSymbols): string {
   const missing = places.find(({ place, outcome }) => (outcome === 'absent' || outcome === 'forbidden') && place.endsWith('.dwo'));
   if (missing === undefined) return '';
@@ -45,18 +45,18 @@ function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
   const cut = fitting.find(({ holds }) => holds.isCut === true);
   if (cut !== undefined) return `${cut.place} is cut off: give the whole file with --symfs DIR${fetch}`;
   if (lacksNames && fitting.every(({ holds }) => holds.code === false)) {
-    return `its debug file does not tell where its code lay in the binary: give that, too, with --symfs DIR${fetch}`;
+    return `its debug file does not say where the code was in the binary: give the binary, too, with --symfs DIR${fetch}`;
   }
   const isStripped = !fitting.some(({ holds }) => holds.symbols === 'symtab');
   if (lacksNames && !isStripped) return '';
-  // What has no line there has none: code of assembly, say.
+  // Code that has no line in its debug information has none anywhere: assembly, for example.
   if (!lacksNames && fitting.some(({ holds }) => holds.debugInfo === true)) return '';
   const install = `install its debug symbols (a package ${DEBUG_PACKAGES})`;
   if (!isStripped) return `for files and lines: compile with -g, or ${install}${fetch}`;
   return `${lacksNames ? '' : 'for files and lines: '}it is stripped: ${install}, give them with --debug-dir DIR, or the file as it was before with --symfs DIR${fetch}`;
 }
 
-/** @param fetch what servers could do, in words */
+/** @param fetch advice to ask servers, as the end of a sentence; empty where they cannot help */
 function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string): string {
   const isBinary = (place: string): boolean => place.endsWith(name) && !place.startsWith('/proc/');
   const found = (wanted: SearchedPlace['outcome'], isMeant = (_: string): boolean => true): string | undefined =>
@@ -64,9 +64,9 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string): 
   const other = found('other-build-id');
   if (other !== undefined) return `${other} is not what was recorded: give the recorded file with --symfs DIR${fetch}`;
   const forbidden = found('forbidden', isBinary);
-  if (forbidden !== undefined) return `this user may not read ${forbidden}: convert it as one who may`;
+  if (forbidden !== undefined) return `this user may not read ${forbidden}: convert the recording as a user who may`;
   const damaged = found('damaged', isBinary);
-  if (damaged !== undefined) return `${damaged} is no binary that can be read: give the recorded file with --symfs DIR${fetch}`;
+  if (damaged !== undefined) return `${damaged} is not a readable binary: give the recorded file with --symfs DIR${fetch}`;
   if (buildId === '' && name.endsWith(DELETED)) {
     const kept = name.slice(name.lastIndexOf('/') + 1, -DELETED.length);
     return `it was deleted before perf could note its build id: give the file that ran as DIR/${kept} with --symfs DIR`;
@@ -86,8 +86,7 @@ function kernelHelp({ places }: DsoSymbols): string {
 
 function codeAtRunTimeHelp({ name, places }: DsoSymbols): string {
   const refused = places.find(({ outcome }) => outcome === 'refused')?.place;
-  if (refused !== undefined)
-    return `--perf-map-dir ${refused.slice(0, refused.lastIndexOf('/'))} believes what lies there, whoever wrote it: look at it before`;
+  if (refused !== undefined) return `--perf-map-dir ${refused.slice(0, refused.lastIndexOf('/'))} trusts what is there, whoever wrote it: look at it first`;
   if (!/^\/tmp\/perf-\d+\.map$/.test(name)) return '';
   return `code made at run time has names when ${name} is kept: node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1`;
 }

@@ -11,10 +11,10 @@ export interface NamingOptions extends LocationNamingOptions, CodeSourceOptions 
 }
 
 /**
- * Names the functions at all locations of a profile, and those that payloads hold addresses of: each DSO's symbols are read once, each location is
- * looked up once.
+ * Names the functions at all locations of a profile and at the addresses in payloads. The symbols of each DSO are read once, and each location
+ * is looked up once.
  * @param payloads of tracepoints; undefined where none are shown
- * @returns where was looked for the symbols of which mapping
+ * @returns by mapping: where its symbols were looked for
  */
 export async function symbolizeLocations(
   profile: Profile,
@@ -39,19 +39,19 @@ export async function symbolizeLocations(
       if (code.table !== undefined) payloads?.nameBy(index, code.table);
       if (isDone()) break;
     }
-    // That of the very file that was mapped is surer than the recorded one.
+    // The build id of the file that is still mapped is more certain than the recorded one.
     if (search.mappedBuildId !== undefined) mapping.buildId = search.mappedBuildId;
   }
   return searches;
 }
 
-/** Indexes of all DSOs, kernels first: in this order outputs list their functions. */
+/** Indexes of all DSOs, kernels first. Outputs list functions in this order. */
 function kernelFirst({ dsos }: SessionResult): number[] {
   const indexes = [...dsos.keys()];
   return [...indexes.filter((i) => isKernelImage(dsos[i])), ...indexes.filter((i) => !isKernelImage(dsos[i]))];
 }
 
-/** Locations of each mapping; a hole for a mapping that no location lies in. */
+/** The locations of each mapping; undefined for a mapping without locations. */
 function groupByMapping({ locations, mappings }: Profile): (readonly number[] | undefined)[] {
   const groups = new Array<number[] | undefined>(mappings.length).fill(undefined);
   for (let location = 0; location < locations.size; location++) {

@@ -78,7 +78,7 @@ describe('what helps', () => {
     ['a server, where the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
     ['debug symbols of a stripped file', dso('/bin/a', 1, fits({ symbols: 'none' })), '--debug-dir DIR'],
     ['the whole file', dso('/bin/a', 1, fits({ symbols: 'none', isCut: true })), '/opt/app/server is cut off: give the whole file'],
-    ['the binary beside its debug file', dso('/bin/a', 1, fits({ code: false, symbols: 'symtab' })), 'does not tell where its code lay'],
+    ['the binary beside its debug file', dso('/bin/a', 1, fits({ code: false, symbols: 'symtab' })), 'does not say where the code was'],
     ['the file before it was stripped', dso('/bin/a', 1, fits({ symbols: 'dynsym' })), 'or the file as it was before with --symfs DIR'],
     ['debug symbols for the lines of a stripped file', dso('/bin/a', 1, { ...fits({ symbols: 'dynsym' }), ...NAMED }), 'for files and lines: it is stripped'],
     [
@@ -90,13 +90,13 @@ describe('what helps', () => {
     [
       'the recorded file for one that is none',
       dso('/opt/app/server', 1, { places: [place('damaged')] }),
-      '/opt/app/server is no binary that can be read: give the recorded file with --symfs DIR',
+      '/opt/app/server is not a readable binary: give the recorded file with --symfs DIR',
     ],
     ['the file, where only a debug file is damaged', dso('/bin/a', 1, { places: [place('damaged')] }), 'its file was not found'],
     [
       'to name the directory of a map that was not believed',
       dso('/tmp/perf-7.map', 1, { kind: 'anon', places: [place('refused', { place: '/tmp/perf-7.map' })] }),
-      '--perf-map-dir /tmp believes what lies there',
+      '--perf-map-dir /tmp trusts what is there',
     ],
     [
       'nothing where there is debug information that has no line of the code',
@@ -115,7 +115,9 @@ describe('what helps', () => {
 
   it('is permission where a file lies at the recorded path that may not be read', () => {
     const forbidden = place('forbidden', { place: '/mnt/opt/app/server' });
-    expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }))).toBe('this user may not read /mnt/opt/app/server: convert it as one who may');
+    expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }))).toBe(
+      'this user may not read /mnt/opt/app/server: convert the recording as a user who may',
+    );
     const ofCache = place('forbidden', { place: '/home/u/.debug/.build-id/aa/1111/elf' });
     const ofProcess = place('forbidden', { place: '/proc/7/root/opt/app/server' });
     expect(symbolHelp(dso('/opt/app/server', 1, { places: [ofCache, ofProcess] }))).toContain('its file was not found');
