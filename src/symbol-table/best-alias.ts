@@ -1,9 +1,9 @@
 import { demangle } from '../demangle/demangle.ts';
 import { MAX_OUTPUT } from '../demangle/limits.ts';
 
-/** As names are demangled in `perf script`, which chooses among them. */
+/** How `perf script`, which chooses among names, demangles them. */
 const STYLE = 'no-params';
-/** Characters that may be demangled to choose names; all aliases of Node's binary have 1.5 million. Only a hostile file has more. */
+/** How many characters may be demangled to choose names. All aliases of Node's binary have 1.5 million; only a hostile file has more. */
 const MAX_DEMANGLED = 1 << 25;
 
 /** Chooses among the names of one address, for one table of symbols. */
@@ -11,9 +11,9 @@ export class AliasChoice {
   #left = MAX_DEMANGLED;
 
   /**
-   * Which of several names of one address perf shows, where nothing else prefers one: the one that demangled has fewer leading underscores, is
-   * longer, is earlier in the file. Observed: perf 6.1.
-   * @param names as linkers know them, in the order of the file; at least one
+   * Which of several names of one address perf shows where nothing else decides: the one that, demangled, has fewer leading underscores; else
+   * the longer one; else the one that comes first in the file. Observed: perf 6.1.
+   * @param names linkage names in the order of the file; at least one
    */
   best(names: readonly string[]): string {
     let best = names[0];
@@ -31,7 +31,7 @@ export class AliasChoice {
   #shown(name: string): string {
     if (this.#left <= 0 || !/^(?:_{1,2}[ZRG]|caml[A-Z]|L[^;]+;)/.test(name)) return name;
     const shown = demangle(name, STYLE);
-    // A name beyond the demangler's limits may cost as much as the longest.
+    // A name that exceeds the demangler's limits may cost as much as the longest one.
     this.#left -= shown?.length ?? MAX_OUTPUT;
     return shown ?? name;
   }

@@ -1,18 +1,18 @@
 import { ascendingOrder } from '../base/ascending-order.ts';
 
 /**
- * Addresses sorted and without repetitions, as `SourceLines` are asked for them, and the way back to those that were given: the ones at
- * `addresses[i]` are `given[order[nth]]` for each `nth` from `firsts[i]` up to but not including `firsts[i + 1]`.
+ * Addresses sorted and without repetitions, as `SourceLines` expects them, and the way back to the addresses that were given:
+ * `given[order[nth]]` is `addresses[i]` for each `nth` from `firsts[i]` up to, but not including, `firsts[i + 1]`.
  */
 export class DistinctAddresses {
   /** Ascending, no two the same. */
   readonly addresses: Float64Array;
-  /** Indexes into what was given, by address; those of one address keep their order. */
+  /** Indexes into the given addresses, sorted by address; equal addresses keep their order. */
   readonly order: Uint32Array;
-  /** Where in {@link order} each address begins, and where the last one ends. */
+  /** For each address the index in {@link order} of its first one; at the end, the length of {@link order}. */
   readonly firsts: Uint32Array;
 
-  /** @param given in any order, any number of times; NaN is no address and is left out */
+  /** @param given in any order, with any repetitions; NaN is left out */
   constructor(given: Float64Array) {
     const rows = new Uint32Array(given.length);
     const keys = new Float64Array(given.length);

@@ -2,44 +2,47 @@ import { ascendingOrder } from '../base/ascending-order.ts';
 import { grown } from '../base/growable.ts';
 import { type SymbolColumns, SymbolTable } from './symbol-table.ts';
 
-/** How strongly an alias claims an address: perf takes a non-weak name first, then a global one. */
+/** How strongly an alias claims an address: perf prefers names that are not weak, then global ones. */
 export type SymbolRank = 0 | 1 | 2;
 export const RANK_WEAK: SymbolRank = 0;
 export const RANK_LOCAL: SymbolRank = 1;
 export const RANK_GLOBAL: SymbolRank = 2;
 
 const UNDERSCORE = 0x5f;
-/** What mangled names of Java (`Ljava/lang/Object;`) and OCaml (`camlList__`) begin with: L and c. Others have an underscore. */
+/** L and c, the first characters of mangled names of Java (`Ljava/lang/Object;`) and OCaml (`camlList__`). Others begin with an underscore. */
 const JAVA_START = 0x4c;
 const OCAML_START = 0x63;
 /** C and D. */
 const CONSTRUCTOR = 0x43;
 const DESTRUCTOR = 0x44;
-/** Among how many names of one address is chosen by what they look like demangled; Node's binary has up to 130. Where there are more, as after identical code folding, the first are looked at. */
+/**
+ * How many names of one address are demangled to choose among them. Node's binary has up to 130. Where there are more, as after identical code
+ * folding, the first ones are.
+ */
 const MAX_ALIASES = 256;
 
 const PAGE_SIZE_BYTES = 4096;
 
 /**
- * How many bytes a symbol of unknown size has behind which no other one ends it: up to the end of its page, and one page more.
+ * The size of a symbol of unknown size that no other symbol follows: it extends to the end of its page, and one page more.
  * Observed: perf 6.1.
  */
 export function lastSymbolSize(start: number): number {
   return Math.ceil(start / PAGE_SIZE_BYTES) * PAGE_SIZE_BYTES + PAGE_SIZE_BYTES - start;
 }
 
-/** Symbols as recorders and JITs list them, in the order of their file; an element of each column for each symbol. */
+/** Symbols as simpleperf and JITs list them, in the order of their file. Each column has one element per symbol. */
 export interface ListedSymbols {
   readonly starts: ArrayLike<number>;
   /** In bytes; 0 where it is unknown. */
   readonly sizes: ArrayLike<number>;
-  /** Where the name lies in {@link names}, in bytes. */
+  /** Where the name is in {@link names}, in bytes. */
   readonly nameOffsets: ArrayLike<number>;
   readonly nameLengths: ArrayLike<number>;
   readonly names: Uint8Array;
 }
 
-/** The columns of a table of listed symbols: nothing but their names tells aliases apart. @param shift what is added to their addresses */
+/** The columns of a table of listed symbols, which all count as global. @param shift is added to their addresses */
 export function columnsOfListed({ starts, sizes, nameOffsets, nameLengths, names }: ListedSymbols, shift = 0): SymbolColumns {
   const builder = new SymbolTableBuilder(starts.length);
   for (let i = 0; i < starts.length; i++) builder.add(starts[i], sizes[i], nameOffsets[i], nameLengths[i], RANK_GLOBAL);
@@ -47,14 +50,14 @@ export function columnsOfListed({ starts, sizes, nameOffsets, nameLengths, names
 }
 
 /**
- * Collects symbols in the order of their file and makes a {@link SymbolTable} of them: of each address the name that perf would choose.
+ * Collects symbols in the order of their file and makes a {@link SymbolTable} of them, which has for each address the name that perf would choose.
  *
- * Observed: perf 6.1 first gives each symbol of size 0 an end, the start of the next symbol in (address, file) order
- * if that differs from its own, and only then chooses among the names of one address: the one with a size,
- * the non-weak, the global, the one with fewer leading underscores, the longer, the earlier in the file; the last three of them
- * of names demangled, if it shows them so: that is left to the table, of which few names are asked for. Which of two
- * symbols perf finds where they overlap with different starts follows from the shape of its tree, and is not repeated here.
- * A label without a size inside a function that has one is a place in that function (V8's builtins are full of them).
+ * Observed: perf 6.1 first gives each symbol of size 0 an end: the start of the next symbol in (address, file) order, if that
+ * differs from its own. Then it chooses among the names of one address, in this order of preference: one that has a size, is not
+ * weak, is global, has fewer leading underscores, is longer, comes first in the file. The last three are compared demangled if names
+ * are shown demangled; that is left to the table, since few of its names are asked for. Where symbols with different starts overlap,
+ * perf's choice follows from the shape of its tree, which is not reproduced here.
+ * A label without a size inside a function that has one counts as part of that function (V8's builtins have many of them).
  */
 export class SymbolTableBuilder {
   #starts: Float64Array;
@@ -66,7 +69,7 @@ export class SymbolTableBuilder {
   /** Ascending. */
   #unsizedEnds: Float64Array = new Float64Array();
 
-  /** `capacity`: symbols to make room for at first; never taken from an unchecked count. */
+  /** @param capacity number of symbols to allocate memory for at first; never an unchecked count of a file */
   constructor(capacity = 1024) {
     this.#starts = new Float64Array(capacity);
     this.#sizes = new Float64Array(capacity);
@@ -80,7 +83,7 @@ export class SymbolTableBuilder {
     return this.#count;
   }
 
-  /** Adds a symbol. `sizeBytes` 0 means unknown; the name's place is in the bytes later given to {@link build}. */
+  /** Adds a symbol. `sizeBytes` 0 means unknown; the name is at `nameOffset` in the bytes that are later given to {@link build}. */
   add(start: number, sizeBytes: number, nameOffset: number, nameLength: number, rank: SymbolRank): void {
     const index = this.#count++;
     if (index === this.#starts.length) {
@@ -104,7 +107,7 @@ export class SymbolTableBuilder {
     }
   }
 
-  /** Sets where symbols of unknown size end even if no other symbol starts there. @param ends ascending */
+  /** Sets addresses at which symbols of unknown size end, even if no other symbol starts there. @param ends ascending */
   endUnsized(ends: Float64Array): void {
     this.#unsizedEnds = ends;
   }
@@ -112,7 +115,7 @@ export class SymbolTableBuilder {
   /**
    * The table of all symbols added so far, each moved by `shift`.
    * @param names the bytes that hold their names
-   * @param demangles whether is chosen among demangled names; perf does not demangle those of kernels
+   * @param demangles whether names are compared demangled; perf does not demangle those of kernels
    */
   build(names: Uint8Array, shift = 0, demangles = false): SymbolTable {
     return new SymbolTable(this.columns(names, shift, demangles));
@@ -131,10 +134,10 @@ export class SymbolTableBuilder {
     const nameLengths = new Uint32Array(count);
     const aliases = new Map<number, number[]>();
     let kept = 0;
-    /** Where the farthest reaching symbol of known size ends, of those that start before. */
+    /** The greatest end of all symbols of known size that start before. */
     let coveredUpTo = Number.NEGATIVE_INFINITY;
     let nextEnd = 0;
-    // hot: those of one address at a time
+    // hot: one address at a time
     for (let from = 0, to = 0; from < count; from = to) {
       const start = keys[order[from]];
       to = from + 1;
@@ -174,7 +177,7 @@ export class SymbolTableBuilder {
     return largest;
   }
 
-  /** The row whose name perf would choose of those in [from, to) of `order`, which have one address. @param unsizedSize see {@link #sizeOf} */
+  /** The row with the name that perf would choose among [from, to) of `order`, which have one address. @param unsizedSize see {@link #sizeOf} */
   #bestOf(order: Uint32Array, from: number, to: number, unsizedSize: number, names: Uint8Array): number {
     const last = order[to - 1];
     let best = order[from];
@@ -184,20 +187,20 @@ export class SymbolTableBuilder {
     return best;
   }
 
-  /** A symbol's size. Of those of one address that have none the last has `unsizedSize`, up to the next address, and the others reach up to it. */
+  /** A symbol's size. Among symbols of one address without a size, the last one has `unsizedSize`, and the others are empty. */
   #sizeOf(row: number, last: number, unsizedSize: number): number {
     return this.#sizes[row] || (row === last ? unsizedSize : 0);
   }
 
   /**
-   * The names of one address that are as good as the best, as {@link SymbolColumns.aliases} has them; undefined where what they look like demangled
-   * makes no difference.
+   * The names of one address that are as good as the best one, in the form of {@link SymbolColumns.aliases}; undefined where demangling them makes
+   * no difference.
    */
   #tied(order: Uint32Array, from: number, end: number, best: number, names: Uint8Array): number[] | undefined {
     const last = Math.min(end, from + MAX_ALIASES);
     let isMangled = false;
     let differ = false;
-    // hot: constructors and destructors have two or three names each
+    // hot: each constructor and destructor has two or three names
     for (let i = from; i < last; i++) {
       if (!this.#isTied(order[i], best, i === end - 1)) continue;
       isMangled ||= mayBeMangled(names[this.#nameOffsets[order[i]]]);
@@ -209,12 +212,12 @@ export class SymbolTableBuilder {
     return tied;
   }
 
-  /** Whether nothing but names tells two symbols of one address apart. The last of the address has the size that it is given. */
+  /** Whether two symbols of one address differ only in their names. The last one of an address always has a size. */
   #isTied(row: number, best: number, isLast: boolean): boolean {
     return this.#ranks[row] === this.#ranks[best] && (this.#sizes[row] > 0 || isLast);
   }
 
-  /** Whether two names differ by the number of a constructor's or destructor's kind alone, which is not shown (Itanium C++ ABI, 5.1.4.3). */
+  /** Whether two names differ only in the kind of a constructor or destructor, which is not shown (Itanium C++ ABI, 5.1.4.3). */
   #areVariants(a: number, b: number, names: Uint8Array): boolean {
     const length = this.#nameLengths[a];
     if (length !== this.#nameLengths[b]) return false;
@@ -245,7 +248,7 @@ export class SymbolTableBuilder {
   }
 }
 
-/** @param first of a name's characters */
+/** @param first the first character of a name */
 function mayBeMangled(first: number): boolean {
   return first === UNDERSCORE || first === JAVA_START || first === OCAML_START;
 }

@@ -1,35 +1,35 @@
 import { decodeText } from '../base/text.ts';
 import { AliasChoice } from './best-alias.ts';
 
-/** Names of templates come to tens of kilobytes; what is longer is cut. */
+/** Names of templates have tens of kilobytes; longer ones are cut. */
 const MAX_NAME_SIZE_BYTES = 1 << 16;
 
 /** The columns of a {@link SymbolTable}, one element per symbol, sorted by `starts`. */
 export interface SymbolColumns {
   /** First address of each, ascending, no two the same. */
   readonly starts: Float64Array;
-  /** First address behind each. */
+  /** First address after each. */
   readonly ends: Float64Array;
-  /** Where the name lies in `names`, in bytes. */
+  /** Where the name is in `names`, in bytes. */
   readonly nameOffsets: Uint32Array;
   readonly nameLengths: Uint32Array;
-  /** The bytes that hold the names, as they lay in the file. */
+  /** The bytes that hold the names, as they are in the file. */
   readonly names: Uint8Array;
-  /** By index the names among which is to be chosen by what they look like demangled: pairs of offset and length, in the order of the file. */
+  /** By index: names that are to be compared demangled to choose one, as pairs of offset and length in the order of the file. */
   readonly aliases?: ReadonlyMap<number, readonly number[]>;
 }
 
 /**
- * The symbols of one DSO by address. Names stay undecoded bytes until one is asked for.
+ * The symbols of one DSO by address. Names are decoded when they are asked for.
  *
- * Addresses are doubles in perf's address space of the DSO: byte offsets in the file for what user processes map, run-time
- * addresses (signed, so negative) for the kernel.
+ * Addresses are doubles in the address space that perf uses for the DSO: offsets in the file for files that processes map, run-time
+ * addresses (signed, and therefore negative) for the kernel.
  */
 export class SymbolTable {
   readonly #columns: SymbolColumns;
-  /** For each symbol the nearest one before it that ends later, or −1; undefined when no two symbols overlap. */
+  /** For each symbol the nearest one before it that ends later, or −1; undefined where no symbols overlap. */
   readonly #enclosing: Int32Array | undefined;
-  /** The last name that was asked for: mostly the next address is in the same function. */
+  /** The symbol whose name was asked for last: the next address is mostly in the same function. */
   #named = -1;
   #lastName = '';
   readonly #aliasChoice = new AliasChoice();
@@ -44,7 +44,7 @@ export class SymbolTable {
     return this.#columns.starts.length;
   }
 
-  /** Index of the symbol that covers `address`, of several the one with the nearest start; −1 when none does. */
+  /** Index of the symbol that covers `address`; of several, the one with the nearest start. −1 when none does. */
   find(address: number): number {
     const { starts, ends } = this.#columns;
     let low = 0;
@@ -65,12 +65,12 @@ export class SymbolTable {
     return this.#columns.starts[index];
   }
 
-  /** First address behind symbol `index`. */
+  /** First address after symbol `index`. */
   end(index: number): number {
     return this.#columns.ends[index];
   }
 
-  /** Name of symbol `index`, as it stands in the file (mangled). */
+  /** Name of symbol `index`, as it is in the file (mangled). */
   name(index: number): string {
     if (index === this.#named) return this.#lastName;
     const { nameOffsets, nameLengths, aliases } = this.#columns;

@@ -17,13 +17,13 @@ import { SymbolSearch } from './search/search-log.ts';
 import type { SymbolFiles } from './symbol-files.ts';
 import type { RecordingContext, SymbolizerOptions } from './symbolizer-options.ts';
 
-/** Each has its own copy of a symbol list. No machine runs so many of one kernel; a damaged recording may say so. */
+/** Each has its own copy of a symbol list. No machine runs that many; a damaged recording may claim so. */
 const MAX_GUESTS = 64;
 
 /**
  * The symbols of one recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of virtual machines, code
- * made at run time. What was learned of the recording's kernels and processes is kept here and ends with it: another recording has others, under
- * the same names and numbers.
+ * made at run time. What is learned about the recording's kernels and processes is kept here and not shared: other recordings have
+ * different ones under the same names and numbers.
  */
 export class RecordingSymbols {
   readonly #files: SymbolFiles;
@@ -53,8 +53,8 @@ export class RecordingSymbols {
   }
 
   /**
-   * The symbols of one DSO, to be closed by the caller; undefined when there are none to be had. To be called for a kernel before its modules. Addresses to look up are file offsets for files and the vdso, run-time addresses for the kernel, its modules
-   * and memory that no file is mapped to.
+   * The symbols of one DSO, to be closed by the caller; undefined when none were found. Addresses to look up are file offsets for files and
+   * the vdso, run-time addresses for the kernel, its modules and memory that no file is mapped to.
    */
   async symbolsFor(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion = { lines: false }): Promise<CodeSymbols | undefined> {
     const files = new CheckedFiles(this.#files, search, this.#diagnostics);
@@ -70,7 +70,7 @@ export class RecordingSymbols {
     return symbols?.lines === undefined ? symbols : { ...symbols, close: () => files.close() };
   }
 
-  /** Whether this engine can read debug information, of which there is none for code made at run time. Where it cannot, the symbols still have names. */
+  /** Whether to read debug information: not where this engine cannot, which is reported once it matters. Code made at run time has none. */
   #readsDebugInfo({ kind }: CodeObject, search: SymbolSearch): boolean {
     const refusal = kind === 'anon' ? undefined : webAssemblyRefusal();
     if (refusal === undefined) return true;
@@ -101,7 +101,7 @@ export class RecordingSymbols {
     }
   }
 
-  /** The kernel of the virtual machine that a process runs; undefined when there are too many of them. */
+  /** The kernel of the virtual machine that a process runs; undefined where there are too many. */
   #guestKernel(pid: number): KernelSymbols | undefined {
     let guest = this.#guests.get(pid);
     if (guest !== undefined) return guest;
@@ -136,7 +136,7 @@ export class RecordingSymbols {
     const table = symbols && (await readElfSymbols(symbols, runtime, { compatPerf, needsDynsym, linkageAliases }));
     if (debugInfo === undefined) return table && { table };
     const paths = [debugInfo.source.name, runtime.source.name];
-    // Debug files have the binary's addresses but not its offsets, which recordings have.
+    // Recordings have offsets in the binary. Debug files have the binary's addresses, but not its offsets.
     const toSvma = (fileOffset: number): number => runtime.svmaOf(fileOffset) ?? Number.NaN;
     const lines = await openLines({ elf: debugInfo, toSvma, places: { ...this.#dirs, paths, recordedPath, files } }, this.#files, this.#diagnostics);
     return { ...(table !== undefined && { table }), lines };

@@ -2,22 +2,22 @@ import type { ByteSource } from '../base/byte-source.ts';
 import type { Decompressor } from '../base/decompressor.ts';
 import type { PlaceOutcome } from './search/search-log.ts';
 
-/** What the symbolizer asks of the machine it runs on. Paths use `/`. */
+/** What the symbolizer needs from the machine it runs on. Paths use `/`. */
 export interface SymbolFiles extends Decompressor {
   /**
-   * Opens a file, to be closed by the caller; undefined: it does not exist, is not readable or not a regular file.
-   * @throws PerfconvError `io` where this says nothing of the file: too many are open
+   * Opens a file, to be closed by the caller; undefined where it does not exist, is not readable or is not a regular file.
+   * @throws PerfconvError `io` for failures that say nothing about the file: too many files are open
    */
   open(path: string): Promise<ByteSource | undefined>;
   /**
-   * Opens a file that a process left for whoever profiles it (a JIT's list of functions), where others may leave files, too.
-   * @param writer the process; undefined where whoever wrote it is believed
-   * @returns undefined as {@link open}. Absent where nobody knows whose a file is: then {@link open} does
+   * Opens a file that a process left for profilers (a JIT's list of functions) in a directory where others may leave files, too.
+   * @param writer the process; undefined where any writer is trusted
+   * @returns undefined as {@link open}. Absent where owners of files are unknown: then {@link open} is used
    */
   openLeft?(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined>;
-  /** Whether {@link open} did not open a file because this user may not read it, or not look there; absent where nobody knows. */
+  /** Whether {@link open} did not open a file because this user may not read it or its directory; absent where that is unknown. */
   isForbidden?(path: string): Promise<boolean>;
-  /** What tells whether a file is still the one that was recorded; undefined when it does not exist, absent where nobody knows. */
+  /** What shows whether a file is still the one that was recorded; undefined when it does not exist, absent where that is unknown. */
   stamp?(path: string): Promise<FileStamp | undefined>;
   /** The vdso of this process, an ELF file in memory; undefined where there is none. */
   ownVdso(): Promise<ByteSource | undefined>;
@@ -25,7 +25,7 @@ export interface SymbolFiles extends Decompressor {
   runningKernel(): Promise<{ readonly osRelease: string; readonly buildId: string } | undefined>;
   /** Where `perf` keeps its build-id cache unless told otherwise, `~/.debug`; undefined without a home directory. */
   defaultBuildIdDir(): string | undefined;
-  /** Asks servers (debuginfod) for a file, by its build id alone; absent where none is to be asked. Never throws. */
+  /** Asks servers (debuginfod) for a file by its build id; absent where no server is to be asked. Never throws. */
   fetch?(buildId: string, kind: DebugFileKind): Promise<FetchedFile>;
 }
 
@@ -36,17 +36,17 @@ export interface RecordedProcess {
   readonly recordedUntilNs: bigint | undefined;
 }
 
-/** A file that a process left, or that somebody else may have left under its name. */
+/** A file that a process left, or that someone else may have left under the same name. */
 export interface LeftFile {
-  /** To be closed by the caller; undefined where it is not believed. */
+  /** To be closed by the caller; undefined where it is not trusted. */
   readonly source: ByteSource | undefined;
-  /** Why it is not believed, or what is not sure of it; empty where there is nothing to say. */
+  /** Why it is not trusted, or what is uncertain about it; empty otherwise. */
   readonly remark: string;
 }
 
-/** What changes when a file is made anew. */
+/** What changes when a file is replaced or rewritten. */
 export interface FileStamp {
-  /** Its number in its file system, decimal. */
+  /** Its inode number, decimal. */
   readonly inode: string;
   /** When its content was changed last, nanoseconds since 1970. */
   readonly modifiedNs: bigint;
@@ -59,6 +59,6 @@ export type DebugFileKind = 'debuginfo' | 'executable';
 export interface FetchedFile {
   /** To be closed by the caller; undefined when no server has it. */
   readonly source: ByteSource | undefined;
-  /** Where it was asked for, and what came of it. */
+  /** Which servers were asked, and the outcome. */
   readonly places: readonly { readonly place: string; readonly outcome: PlaceOutcome; readonly detail: string }[];
 }

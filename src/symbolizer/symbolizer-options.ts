@@ -1,31 +1,31 @@
 /** Where to look for symbols, and how to name them. */
 export interface SymbolizerOptions {
-  /** Directory under which the recording machine's files lie with their own paths. */
+  /** Directory that has the recording machine's files under their own paths. */
   readonly symfs?: string;
   /** Directories of separate debug files, usually {@link DEFAULT_DEBUG_DIRS}. */
   readonly debugDirs: readonly string[];
   /** perf's build-id cache; absent: `~/.debug`. */
   readonly buildIdDir?: string;
-  /** Directories in which binaries lie as pprof keeps them (`$PPROF_BINARY_PATH`). */
+  /** Directories that hold binaries as pprof keeps them (`$PPROF_BINARY_PATH`). */
   readonly binaryDirs?: readonly string[];
   /** A copy of the recording machine's `/proc/kallsyms`. */
   readonly kallsyms?: string;
   /** The recorded kernel's vmlinux. */
   readonly vmlinux?: string;
-  /** A directory of JITs' lists of functions, `perf-PID.map`, and of their jitdump files, `jit-PID.dump`. */
+  /** A directory with JITs' lists of functions, `perf-PID.map`, and their jitdump files, `jit-PID.dump`. */
   readonly perfMapDir?: string;
-  /** Of the virtual machines that ran on the recording machine. */
+  /** For the virtual machines that ran on the recording machine. */
   readonly guest?: GuestOptions;
-  /** Name what perf 6.1 names, the same way, where a better name is known (PLT entries). */
+  /** Give the names that perf 6.1 gives, even where better ones are known (PLT entries). */
   readonly compatPerf: boolean;
   /**
-   * Choose among several names of one address as linkers know them, as perf does with `--no-demangle`; absent: by what they look like demangled,
-   * as perf does else.
+   * Compare mangled names where one address has several and one has to be chosen, as perf does with `--no-demangle`; absent: compare them
+   * demangled, as perf does otherwise.
    */
   readonly linkageAliases?: boolean;
 }
 
-/** What is known of a recording beside its records. */
+/** What is known about a recording besides its records. */
 export interface RecordingContext {
   /** When its file was last written, nanoseconds since 1970: by then it had ended, and what was made later was not recorded. Undefined for a pipe. */
   readonly modifiedNs?: bigint | undefined;
