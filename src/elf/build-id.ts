@@ -38,7 +38,7 @@ export function isKnownBuildId(buildId: string): boolean {
 const MAX_RECORDED_DIGITS = 40;
 
 /**
- * Whether two build ids are the same. Records store ids of any length in 20 bytes: the shorter is taken as padded with zeros, and of a
+ * Whether two build ids are the same. Records store ids of any length in 20 bytes: the shorter one is padded with zeros, and of a
  * longer one (mold's and lld's sha256 have 32 bytes) only so much is compared, unless both are longer.
  */
 export function sameBuildId(a: string, b: string): boolean {

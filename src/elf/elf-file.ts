@@ -41,7 +41,7 @@ const MAX_SECTION_NAME_SIZE_BYTES = 64;
 const MAX_NOTE_PLACES = 64;
 /** Section and segment counts are 16-bit unless a file escapes that; no linker makes more than this. */
 const MAX_HEADERS = 1 << 20;
-/** Of segments that are mapped linkers make about five. Each address is looked for in all. */
+/** Linkers make about five segments that are mapped. Each address is compared with all. */
 const MAX_LOADS = 256;
 
 /**
@@ -61,7 +61,7 @@ export class ElfFile {
   readonly sections: readonly ElfSection[];
   /** In file order; empty when the file has none or they cannot be read. */
   readonly segments: readonly ElfSegment[];
-  /** Whether section headers that the file should have lie behind its end, as in one that was not copied whole. */
+  /** Whether section headers that the file should have would be after its end, as in a file that was not copied completely. */
   readonly isCut: boolean;
   readonly #loads: readonly ElfSegment[];
 
@@ -79,7 +79,7 @@ export class ElfFile {
 
   /**
    * Reads the headers. The source stays open and belongs to the caller.
-   * @throws PerfconvError `damaged` when the source is no ELF file or its header is cut; broken tables behind it are left out
+   * @throws PerfconvError `damaged` when the source is no ELF file or its header is cut; broken tables after it are left out
    */
   static async open(source: ByteSource): Promise<ElfFile> {
     const header = readHeader(await readRange(source, 0, 64), source.name);
@@ -111,8 +111,8 @@ export class ElfFile {
   }
 
   /**
-   * Where the byte mapped at `vaddr` lies in the file, through the PT_LOAD that holds it; undefined when none does. Right behind a
-   * segment counts as in it where no other begins: labels such as `_etext` lie there.
+   * Where the byte mapped at `vaddr` is in the file, by the PT_LOAD that holds it; undefined when none does. The address right after a
+   * segment counts as part of it where no other segment begins: labels such as `_etext` are there.
    */
   fileOffsetOf(vaddr: number): number | undefined {
     let behind: number | undefined;
@@ -128,8 +128,8 @@ export class ElfFile {
   }
 
   /**
-   * Where the byte at `fileOffset` is mapped (svma), through the PT_LOAD that holds it, first of all one with code: what lies at the
-   * border of two segments may be in both. undefined when none does.
+   * Where the byte at `fileOffset` is mapped (svma), by the PT_LOAD that holds it, preferably one with code: bytes at the border of
+   * two segments may be in both. undefined when none does.
    */
   svmaOf(fileOffset: number): number | undefined {
     let found: number | undefined;
@@ -200,7 +200,7 @@ function readHeader(bytes: Uint8Array, file: string): ElfHeader {
   };
 }
 
-/** Counts that did not fit the ELF header and stand in section 0 instead (gABI, "Section Header Table"). */
+/** Counts that do not fit into the ELF header and are in section 0 instead (gABI, "Section Header Table"). */
 interface Escape {
   readonly segmentCount: number;
 }

@@ -39,7 +39,7 @@ const READERS: Readonly<Record<number, (code: StubCode) => FoundStub[]>> = {
   [EM_S390]: readS390Stubs,
 };
 
-/** All stubs of a file, as far as they are of a form that GNU ld or LLVM's linker makes; empty for machines that are not known here. */
+/** All stubs of a file that have a form which GNU ld or LLVM's linker makes; empty for unknown machines. */
 export async function readPltStubs(elf: ElfFile): Promise<PltStub[]> {
   const read = READERS[elf.machine];
   if (read === undefined) return [];
@@ -97,7 +97,7 @@ function i386Slot({ view, got }: StubCode, at: number): number | undefined {
 
 const AARCH64_BTI_C = 0xd503245f;
 
-/** `adrp x16, page; ldr x17, [x16, #offset]`, maybe behind `bti c`; what follows depends on pointer authentication. */
+/** `adrp x16, page; ldr x17, [x16, #offset]`, maybe after `bti c`; what follows depends on pointer authentication. */
 function readAarch64Stubs({ view, addr }: StubCode): FoundStub[] {
   const found: FoundStub[] = [];
   for (let at = 0; at + 8 <= view.length; at += 4) {
@@ -113,7 +113,7 @@ function readAarch64Stubs({ view, addr }: StubCode): FoundStub[] {
 
 const THUMB_BX_PC_NOP = 0x46c04778;
 
-/** `add ip, pc, #a; add ip, ip, #b; …; ldr pc, [ip, #c]!`, maybe behind `bx pc; nop`, by which Thumb code comes. */
+/** `add ip, pc, #a; add ip, ip, #b; …; ldr pc, [ip, #c]!`, maybe after `bx pc; nop`, through which Thumb code enters. */
 function readArmStubs({ view, addr }: StubCode): FoundStub[] {
   const found: FoundStub[] = [];
   for (let at = 0; at + 4 <= view.length; at += 4) {

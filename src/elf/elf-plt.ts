@@ -9,7 +9,7 @@ import { type PltStub, readPltStubs } from './elf-plt-stubs.ts';
 export interface PltEntry {
   readonly start: number;
   readonly sizeBytes: number;
-  /** Where its name lies in {@link PltEntries.names}, in bytes. */
+  /** Where its name is in {@link PltEntries.names}, in bytes. */
   readonly nameOffset: number;
   readonly nameLength: number;
 }
@@ -18,11 +18,11 @@ export interface PltEntry {
 export interface PltEntries {
   readonly entries: readonly PltEntry[];
   readonly names: Uint8Array;
-  /** File offset from which on perf finds no symbol up to the next one's start; undefined where there is no such place. */
+  /** File offset from which perf finds no symbol up to the start of the next one; undefined where there is none. */
   readonly hiddenFrom: number | undefined;
 }
 
-/** Sizes of `.plt`'s lazy-binding header and of one entry, in bytes, as perf 6.1 has them; of other machines both are the section's entry size. */
+/** Sizes of `.plt`'s lazy-binding header and of one entry, in bytes, as perf 6.1 has them; for other machines both are the section's entry size. */
 const PERF_LAYOUTS: Readonly<Record<number, { readonly header: number; readonly entry: number }>> = {
   [EM_ARM]: { header: 20, entry: 12 },
   [EM_AARCH64]: { header: 32, entry: 16 },
@@ -38,11 +38,11 @@ const FREE_NAME_BYTES = 1 << 20;
 const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
 
 /**
- * The stubs through which a file calls other files' functions, named `function@plt`; none when they cannot be told. Each jumps through
+ * The stubs through which a file calls other files' functions, named `function@plt`; none where they are not recognized. Each jumps through
  * a slot of the GOT, and the relocation of that slot has the name.
  *
  * Observed: perf 6.1 goes by order alone, the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that `.dynsym` names,
- * and it knows neither `.plt.sec` nor `.plt.got`. With `compatPerf` so are they named here. Of LLVM's linker, which leaves the entry size 0,
+ * and it knows neither `.plt.sec` nor `.plt.got`. With `compatPerf` they are named the same way here. In files of LLVM's linker, which leaves the entry size 0,
  * perf has all entries at the beginning of `.plt`, empty: they keep it from finding the symbol before, which may have no end (but for files with a
  * handful of entries, whose order in perf's tree of symbols may be another one).
  */
@@ -92,7 +92,7 @@ async function nameBySlot(elf: ElfFile, named: NamedStubs): Promise<void> {
   }
 }
 
-/** Stubs that have got their names, all names one behind the other. */
+/** Stubs with their names, which follow each other. */
 class NamedStubs implements PltEntries {
   readonly entries: PltEntry[] = [];
   names = new Uint8Array();
@@ -116,7 +116,7 @@ class CalledFunctions {
   /** Index of the section `.dynsym`. */
   readonly section: number;
   readonly names: Uint8Array;
-  /** Where in {@link names} that of the function lies that was found last; empty when it has none. */
+  /** Where in {@link names} the name of the function that was found last is; empty when it has none. */
   nameStart = 0;
   nameEnd = 0;
   readonly #symbols: ByteView;

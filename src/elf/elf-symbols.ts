@@ -48,9 +48,9 @@ export function hasDynsym(elf: ElfFile): boolean {
 export interface ElfSymbolRules {
   /** PLT entries as perf 6.1 names them: by their order in `.plt` alone; none in a file without other symbols. */
   readonly compatPerf: boolean;
-  /** Whether the file with the symbols has only what the `.dynsym` of the one that was mapped lacks, so that both are one table (`.gnu_debugdata`). */
+  /** Whether the file with the symbols has only those that the mapped file's `.dynsym` lacks (`.gnu_debugdata`): then both are merged. */
   readonly needsDynsym?: boolean;
-  /** Whether is chosen among names of one address as linkers know them, not as they look demangled. */
+  /** Whether names of one address are compared mangled, to choose one, instead of demangled. */
   readonly linkageAliases?: boolean;
 }
 
@@ -125,7 +125,7 @@ function startsWith(bytes: Uint8Array, from: number, wanted: Uint8Array): boolea
   return true;
 }
 
-/** From a symbol's value and the index of its section to the address that is looked up. */
+/** Translates a symbol's value, with the index of its section, to the address that is looked up. */
 export type AddressOfSymbol = (value: number, sectionIndex: number) => number;
 
 async function readSymbolSection(
@@ -205,7 +205,7 @@ function rankOf(binding: number): SymbolRank {
   return binding === STB_WEAK ? RANK_WEAK : RANK_LOCAL;
 }
 
-/** Measures names in a string table. They may share their ends; only a hostile file has so many long shared ones that reading them would not end. */
+/** Measures names in a string table. Names may share their ends, but only a hostile file has so many long ones that reading them would never end. */
 class NameLengths {
   readonly #names: Uint8Array;
   readonly #file: string;

@@ -1,11 +1,11 @@
 import { ET_REL, SHF_ALLOC, SHF_EXECINSTR } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 
-/** Where the sections of a relocatable file (object file, kernel module) are taken to lie: all of them say 0 themselves. */
+/** Addresses for the sections of a relocatable file (object file, kernel module), which all have the address 0 in the file. */
 export interface RelocatableLayout {
   /** By section index: the svma of its first byte; −1 for a section that is not in memory. */
   readonly bases: Float64Array;
-  /** Behind the last byte of code, that which is thrown away after the module's start included. */
+  /** The end of all code, including the code that is freed after the module has started. */
   readonly codeEnd: number;
 }
 
@@ -24,7 +24,7 @@ export function relocatableLayout(elf: ElfFile): RelocatableLayout | undefined {
     elf.sections.forEach((section, i) => {
       if ((section.flags & SHF_ALLOC) === 0 || bases[i] >= 0 || !fits(section)) return;
       const start = alignUp(end, section.addralign);
-      // Sizes may be anything; exact addresses have to be kept.
+      // A damaged file may have any sizes: addresses have to stay exact.
       if (!(start + section.sizeBytes <= Number.MAX_SAFE_INTEGER)) return;
       bases[i] = start;
       end = start + section.sizeBytes;

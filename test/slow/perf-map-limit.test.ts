@@ -33,5 +33,5 @@ it('a perf map keeps what has code, of however many entries, and says when that 
   const moved = await readPerfMap(made(2_200_000, (i) => `${(0x1000 + 16 * (i % 1000)).toString(16)} 10 f${i}`));
   expect([moved.leftOut, at(moved, 0x1000)]).toEqual(['', 'f2199000+0']);
   const many = await readPerfMap(made(2_200_000, (i) => `${(0x1000 + 16 * i).toString(16)} 10 f${i}`));
-  expect([many.leftOut, at(many, 0x1000 + 16 * 2_000_000)]).toEqual(['only its first 2097152 functions that have code are taken', 'f2000000+0']);
+  expect([many.leftOut, at(many, 0x1000 + 16 * 2_000_000)]).toEqual(['only its first 2097152 functions that have code are used', 'f2000000+0']);
 });

@@ -11,7 +11,7 @@ import type { SplitDirectories } from './split-places.ts';
 import { SplitUnits } from './split-units.ts';
 import { openSupplementaryFile, readSupplementaryLink } from './supplementary-file.ts';
 
-/** Where the files lie that a file's debug information is spread over, and who closes them. */
+/** Where to find the other files that have parts of a file's debug information, and what closes them. */
 export interface DebugInfoPlaces extends SplitDirectories {
   readonly files: CheckedFiles;
 }
@@ -20,15 +20,15 @@ export interface DebugInfoPlaces extends SplitDirectories {
 export interface DebugFile {
   /** Stays open as long as lines are asked for. */
   readonly elf: ElfFile;
-  /** From a DSO's address to the one that debug information has for it; NaN where there is none. */
+  /** Translates a DSO's address to the one in debug information; NaN where there is none. */
   readonly toSvma: (address: number) => number;
-  /** Without them debug information is read of this file alone. */
+  /** Absent: debug information is read from this file alone. */
   readonly places?: DebugInfoPlaces;
 }
 
 /**
- * Functions, files and lines at a DSO's addresses, from the debug information of a file. What of it cannot be read, and files of it that cannot be
- * found, are reported (`debug-info-damaged`, `debug-info-incomplete`, warnings).
+ * Functions, files and lines at a DSO's addresses, from the debug information of a file. Parts that cannot be read, and files that cannot be
+ * found, are reported as warnings (`debug-info-damaged`, `debug-info-incomplete`).
  */
 export async function openDebugLines({ elf, toSvma, places }: DebugFile, machine: SymbolFiles, diagnostics: Diagnostics): Promise<SourceLines> {
   const sections = await openDebugSections(elf, machine);
@@ -55,7 +55,7 @@ async function findSupplementary(elf: ElfFile, machine: SymbolFiles, places: Deb
   return found;
 }
 
-/** Asks debug information by the addresses of a DSO, and reports what of it could not be read, once. */
+/** Looks up the addresses of a DSO in debug information, and reports once what could not be read. */
 export class DebugLines implements SourceLines {
   readonly #info: Pick<DebugInfo, 'lookup' | 'problems'>;
   readonly #toSvma: (address: number) => number;
@@ -79,7 +79,7 @@ export class DebugLines implements SourceLines {
   }
 
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
-    // Two addresses may be one place, and places need not be in the order of addresses.
+    // Several addresses may have one svma, and svmas may have another order than addresses.
     const { addresses: svmas, order, firsts } = new DistinctAddresses(addresses.map(this.#toSvma));
     await this.#info.lookup(svmas, (index, frames) => {
       for (let nth = firsts[index]; nth < firsts[index + 1]; nth++) visit(order[nth], frames);

@@ -1,8 +1,8 @@
 import type { PlaceOutcome, SymbolSearch } from '../search/search-log.ts';
 
 /**
- * Tells in the search for a DSO's symbols where the other halves of its units were looked for. A binary may have thousands of `.dwo`
- * files: those that were found, and those that were not, are told by the first of them and a number.
+ * Notes in the search for a DSO's symbols where the other halves of its units were looked for. A binary may have thousands of `.dwo`
+ * files: of those that were found, and of those that were not, only the first is noted, with the number of others.
  */
 export class SplitNotes {
   readonly #search: SymbolSearch | undefined;
@@ -12,7 +12,7 @@ export class SplitNotes {
   #missingPlace = '';
   #missingCount = 0;
 
-  /** @param search undefined where nobody asks */
+  /** @param search undefined where no notes are wanted */
   constructor(search: SymbolSearch | undefined) {
     this.#search = search;
   }
@@ -38,7 +38,7 @@ export class SplitNotes {
     if (more === 0) {
       this.#firstFound = place;
       this.#search?.use(place, 'lines');
-    } else this.#search?.tell(this.#firstFound, more === 1 ? 'one more .dwo file is used, too' : `${more} more .dwo files are used, too`);
+    } else this.#search?.describe(this.#firstFound, more === 1 ? 'one more .dwo file is used, too' : `${more} more .dwo files are used, too`);
   }
 
   /** A file that cannot be used, and why. */
@@ -51,7 +51,7 @@ export class SplitNotes {
     return this.#search !== undefined && this.#missingCount === 0;
   }
 
-  /** A unit whose other half is nowhere. @param places at which it was looked for, and whether one may be there that this user may not read */
+  /** A unit whose other half was not found. @param places where it was looked for, and whether this user may not read there */
   missing(places: readonly { readonly place: string; readonly isForbidden: boolean }[]): void {
     if (this.#search === undefined) return;
     const more = this.#missingCount++;
@@ -61,6 +61,6 @@ export class SplitNotes {
       this.#missingPlace = place;
     }
     const others = more === 0 ? '' : `; that of ${more} more ${more === 1 ? 'unit' : 'units'} is missing, too`;
-    this.#search.tell(this.#missingPlace, `the rest of one unit's debug information (-gsplit-dwarf)${others}`);
+    this.#search.describe(this.#missingPlace, `the rest of one unit's debug information (-gsplit-dwarf)${others}`);
   }
 }

@@ -4,7 +4,7 @@ import { isStoredPath } from '../search/candidates.ts';
 
 /** Where the rest of split units is looked for. */
 export interface SplitDirectories {
-  /** Where the file with the units lies on this machine, and the binary where that is another. */
+  /** Where the file with the units is on this machine, and the binary if that is another file. */
   readonly paths: readonly string[];
   /** The binary's path on the recording machine. */
   readonly recordedPath: string;
@@ -30,7 +30,7 @@ export function dwoPlaces({ dwoName, compDir }: SplitRequest, { paths, symfs, de
   ]);
 }
 
-/** The places that may hold a binary's package, `.dwp`: beside it, also when only its debug file was found, and under the debug directories. */
+/** The places that may hold a binary's package, `.dwp`: next to the binary or its debug file, and under the debug directories. */
 export function dwpPlaces({ paths, recordedPath, symfs, debugDirs }: SplitDirectories): string[] {
   const recorded = isStoredPath(recordedPath) ? [...(symfs === undefined ? [] : [symfs + recordedPath]), recordedPath] : [];
   const files = [...paths, ...recorded, ...(recorded.length === 0 ? [] : debugDirs.map((dir) => dir + recordedPath))];

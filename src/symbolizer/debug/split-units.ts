@@ -19,9 +19,9 @@ const MAX_UNITS = 1 << 16;
 /** When so many units' files are missing, and so many more for each that was found, there are no others. */
 const MAX_MISSING = 256;
 const MAX_MISSING_PER_FOUND = 16;
-/** How much of files is read again that other units had read before: each `.dwo` file is of units that stand together. */
+/** How many bytes of files may be read more than once: all units of a `.dwo` file mostly follow each other. */
 const MAX_REREAD_SIZE_BYTES = 32 << 20;
-/** Failures that are kept for whoever asks. */
+/** How many failures are kept. */
 const MAX_PROBLEMS = 20;
 
 type SplitMachine = Pick<SymbolFiles, 'open' | 'decompress' | 'isForbidden'>;
@@ -56,7 +56,7 @@ export class SplitUnits {
   #missingCount = 0;
   #firstMissing = '';
 
-  /** @param search takes note of where files were looked for */
+  /** @param search notes where files were looked for */
   constructor(machine: SplitMachine, dirs: SplitDirectories, search?: SymbolSearch) {
     this.#machine = machine;
     this.#dirs = dirs;
@@ -74,7 +74,7 @@ export class SplitUnits {
   }
 
   /**
-   * Finds a unit: in the binary's package, else in the file that it names. Fits as `openSplit` of `DebugInfoOptions`.
+   * Finds a unit in the binary's package, else in the file that the unit names. Can be used as `openSplit` of `DebugInfoOptions`.
    * @returns sections in which the unit with that id is: of a package, the unit's parts alone, of a `.dwo` file all. undefined when no
    * file that was found has it
    */

@@ -59,7 +59,7 @@ async function readSup(elf: ElfFile): Promise<{ isSupplementary: boolean; path: 
 /**
  * The places that may hold a supplementary file: the path, from the debug file's directory where it is relative; under the debug
  * directories, where distributions put them in `.dwz`, and by build id.
- * @param debugFile where the file that says it lies
+ * @param debugFile path of the file that has the link
  */
 export function supplementaryPlaces(debugFile: string, { path, id, kind }: SupplementaryLink, { symfs, debugDirs }: SupplementaryDirectories): string[] {
   const directory = debugFile.slice(0, debugFile.lastIndexOf('/') + 1);

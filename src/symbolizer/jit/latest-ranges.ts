@@ -1,7 +1,7 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import { grown } from '../../base/growable.ts';
 
-/** Disjoint ranges, ascending: each begins at its start, ends where the next one begins, and belongs to an owner; -1 where it is no one's. */
+/** Disjoint ranges, ascending. Each begins at its start, ends where the next one begins, and belongs to an owner; −1 for none. */
 export interface OwnedRanges {
   readonly rangeStarts: Float64Array;
   readonly rangeOwners: Int32Array;
@@ -28,7 +28,7 @@ export function latestOfEach(starts: Float64Array, ends: Float64Array): OwnedRan
     // hot
     if (begun.size === 0) address = starts[order[next]];
     while (next < order.length && starts[order[next]] <= address) begun.add(order[next++]);
-    // What ended is taken out when it would be the owner; below that it harms nobody.
+    // A range that has ended is removed when it comes to the top; below the top it does no harm.
     while (begun.size > 0 && ends[begun.greatest] <= address) begun.removeGreatest();
     begin(address, begun.size > 0 ? begun.greatest : -1);
     if (begun.size > 0) address = Math.min(ends[begun.greatest], next < order.length ? starts[order[next]] : Number.POSITIVE_INFINITY);

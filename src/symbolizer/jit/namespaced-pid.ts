@@ -1,5 +1,5 @@
 /**
- * By which number a process goes in its own namespace, which in a container is another one; undefined where that is not told.
+ * The number of a process in its own namespace, which differs in a container; undefined where it is not shown.
  * Source: proc(5), `NSpid` has the numbers of all its namespaces, the innermost last.
  * @param status text of `/proc/PID/status`
  */

@@ -9,11 +9,11 @@ import { readPerfMap } from './perf-map.ts';
 
 const MAX_STATUS_SIZE_BYTES = 1 << 16;
 
-/** Where maps of JITs may lie. */
+/** Where to look for perf maps. */
 export interface PerfMapDirectories {
   /** Directory of maps under their own names, `perf-PID.map`. */
   readonly perfMapDir?: string;
-  /** Directory under which the recording machine's files lie with their own paths: then this machine's are not looked at. */
+  /** Directory that has the recording machine's files under their own paths. With it, this machine's files are not used. */
   readonly symfs?: string;
 }
 
@@ -32,9 +32,9 @@ export class PerfMapFiles {
   }
 
   /**
-   * The functions that a process's list has, by run-time address; undefined when there is no such list. While the process lives
-   * and has a file system or a number of its own (a container), its list is looked for there. In the directories that are named whoever wrote it is
-   * believed, elsewhere see `SymbolFiles.openLeft`.
+   * The functions in a process's list, by run-time address; undefined when there is no such list. While the process lives and has its own file
+   * system or number (in a container), the list is looked for there, too. In directories that were named, any writer is trusted; for
+   * others see `SymbolFiles.openLeft`.
    * @param name of the memory's DSO, as perf names it: `/tmp/perf-PID.map`
    */
   async read(name: string, search: SymbolSearch): Promise<SymbolTable | undefined> {
@@ -81,7 +81,7 @@ export class PerfMapFiles {
   }
 }
 
-/** In the namespace of its own, which a process has in a container, it goes by another number. */
+/** The list of a process in a container has its number in the container's namespace. */
 async function namespacedPlaces(pid: string, files: SymbolFiles): Promise<string[]> {
   const status = await files.open(`/proc/${pid}/status`);
   if (status === undefined) return [];

@@ -23,7 +23,7 @@ const MAX_ENTRIES = 1 << 21;
 const MAX_NAMES_BYTES = 1 << 27;
 /** Longer names are cut, as a `SymbolTable` shows them. */
 const MAX_NAME_BYTES = 1 << 16;
-/** How much must be free after entries without code of their own were thrown out, for it to be worth going on. */
+/** The share of memory that must be free after covered entries were dropped; with less, reading ends. */
 const FREED_SHARE = 1 / 4;
 
 /** The functions that a JIT listed, by address. */
@@ -39,8 +39,8 @@ export interface PerfMap {
  * Reads a JIT's `/tmp/perf-PID.map`: a line for each function, `START SIZE name`, the numbers hexadecimal with or without `0x`.
  * Source: perf's documentation (jit-interface.txt). Addresses are those of the process.
  *
- * Memory is used again, so that entries may overlap: what was written later covers what was written before, which keeps the rest. perf 6.1
- * shows one of them, which one follows from the shape of its tree (observed); where nothing overlaps, the two are the same but for names
+ * JITs reuse memory, so that entries may overlap: a later entry covers an earlier one, which keeps the rest of its range. perf 6.1 shows one of
+ * them, depending on the shape of its tree (observed). Where nothing overlaps, the results are the same except for names
  * of less than three characters, which perf leaves out. An entry of size 0 has no code and names nothing, as with perf.
  *
  * Memory follows the number of functions that have code, whatever the size of the file. A last line without an end is an entry, too: the process
@@ -70,12 +70,12 @@ export async function readPerfMap(source: ByteSource): Promise<PerfMap> {
     const isWhole = end === pending || isCut;
     const lines = isWhole ? end : lastNewline + 1;
     const from = isInLongLine ? (lastNewline < 0 ? lines : window.indexOf(NEWLINE) + 1) : 0;
-    entries.takeAll(window, from, lines);
+    entries.readAll(window, from, lines);
     if (lines > 0) isInLongLine = isCut;
     window.copyWithin(0, lines, end);
     pending = end - lines;
     if (count === 0) break;
-    if (entries.isFull) leftOut = `only its first ${entries.count} functions that have code are taken`;
+    if (entries.isFull) leftOut = `only its first ${entries.count} functions that have code are used`;
     else if (zeroBytes > MAX_ZERO_BYTES) leftOut = `what follows ${MAX_ZERO_BYTES} bytes of zeros is not read`;
     else if (position >= MAX_READ_BYTES) leftOut = `only its first ${MAX_READ_BYTES} bytes are read`;
   }
@@ -87,7 +87,7 @@ function isZero(bytes: Uint8Array, from: number, to: number): boolean {
   return true;
 }
 
-/** Symbols of which the one that was told last is found where several overlap. */
+/** Symbols of which the last listed one is found where several overlap. */
 class LatestSymbolTable extends SymbolTable {
   /** Where ranges begin, ascending, and the symbol that each belongs to; -1 for none. */
   readonly #rangeStarts: Float64Array;
@@ -115,7 +115,7 @@ class LatestSymbolTable extends SymbolTable {
 class Entries {
   count = 0;
   damagedLines = 0;
-  /** Whether there is no room for more. */
+  /** Whether no more entries can be kept. */
   isFull = false;
   #starts = new Float64Array(1024);
   #ends = new Float64Array(1024);
@@ -127,13 +127,13 @@ class Entries {
   /** Where {@link #hex} has read up to. */
   #position = 0;
 
-  /** Takes the lines in [from, to). */
-  takeAll(bytes: Uint8Array, from: number, to: number): void {
+  /** Reads the lines in [from, to). */
+  readAll(bytes: Uint8Array, from: number, to: number): void {
     // hot
     for (let position = from; position < to && !this.isFull; ) {
       const newline = bytes.indexOf(NEWLINE, position);
       const end = newline < 0 || newline > to ? to : newline;
-      this.#take(bytes, position, end);
+      this.#read(bytes, position, end);
       position = end + 1;
     }
   }
@@ -159,7 +159,7 @@ class Entries {
     );
   }
 
-  #take(bytes: Uint8Array, lineStart: number, lineEnd: number): void {
+  #read(bytes: Uint8Array, lineStart: number, lineEnd: number): void {
     // hot
     let from = lineStart;
     let end = lineEnd;
@@ -178,7 +178,7 @@ class Entries {
 
   #add(start: number, size: number, bytes: Uint8Array, name: number, nameLength: number): void {
     // hot
-    if (this.count === MAX_ENTRIES || this.#namesBytes + nameLength > MAX_NAMES_BYTES) this.#throwOutCovered();
+    if (this.count === MAX_ENTRIES || this.#namesBytes + nameLength > MAX_NAMES_BYTES) this.#dropCovered();
     if (this.isFull) return;
     const index = this.count++;
     this.#starts = grown(this.#starts, index + 1);
@@ -194,8 +194,8 @@ class Entries {
     this.#namesBytes += nameLength;
   }
 
-  /** Throws out what was covered wholly by what was written later: JITs list functions anew when they move them. */
-  #throwOutCovered(): void {
+  /** Drops entries that later ones cover completely: JITs list functions again when they move them. */
+  #dropCovered(): void {
     const { rangeOwners } = latestOfEach(this.#starts.subarray(0, this.count), this.#ends.subarray(0, this.count));
     const hasCode = new Uint8Array(this.count);
     for (const entry of rangeOwners) if (entry >= 0) hasCode[entry] = 1;
@@ -216,7 +216,7 @@ class Entries {
     this.isFull = kept > (1 - FREED_SHARE) * MAX_ENTRIES || namesBytes > (1 - FREED_SHARE) * MAX_NAMES_BYTES;
   }
 
-  /** A number behind blanks; -1 when there is none. */
+  /** A number after blanks; −1 when there is none. */
   #hex(bytes: Uint8Array, from: number, end: number): number {
     let at = from;
     while (at < end && isBlank(bytes[at])) at++;

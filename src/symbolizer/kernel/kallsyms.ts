@@ -16,7 +16,7 @@ const LOWER_T = 0x74;
 const LOWER_W = 0x77;
 const LOWER_CASE_BIT = 0x20;
 
-/** The types that perf takes, either case: text, weak, data, BSS. Observed: perf 6.1. */
+/** The types of symbols that perf keeps, in either case: text, weak, data, BSS. Observed: perf 6.1. */
 const KEPT_TYPES = new Set(['t', 'w', 'd', 'b'].map((letter) => letter.charCodeAt(0)));
 const LATIN1 = new TextDecoder('latin1');
 /** The kernel image among the groups of symbols. */
@@ -180,7 +180,7 @@ export class Kallsyms {
     for (let from = 0; from < bytes.length; ) {
       const newline = bytes.indexOf(NEWLINE, from);
       const end = newline < 0 ? bytes.length : newline;
-      // The next one may be lines away, and is looked for once.
+      // The next space may be lines away: it is searched for once.
       if (space < from) space = bytes.indexOf(SPACE, from);
       if (space < 0) return undefined;
       const nameAt = space + 3;
@@ -225,13 +225,13 @@ function rowsByGroup({ count, groups }: KallsymsLines, groupCount: number): { ro
   return { rows, ends };
 }
 
-/** How far each symbol reaches, which only the whole list tells; 0 for one that shares its address with the next, and for the last of all. */
+/** The sizes of symbols, which follow from the whole list; 0 for a symbol with the address of the next one, and for the last of all. */
 function sizesOf({ count, starts, groups }: KallsymsLines): Float64Array {
   const sizes = new Float64Array(count);
   const order = ascendingOrder(starts.subarray(0, count));
   for (let i = 0; i + 1 < count; i++) {
     const [row, next] = [order[i], order[i + 1]];
-    // The lower half, where variables that each CPU has for itself are counted from 0, comes before the upper half, not behind it.
+    // The lower half, where variables that each CPU has for itself are counted from 0, comes before the upper half, not after it.
     const isLast = starts[row] < 0 && starts[next] >= 0;
     const isImageEnd = groups[row] === IMAGE && groups[next] !== IMAGE;
     sizes[row] = isLast || isImageEnd ? lastSymbolSize(starts[row]) : starts[next] - starts[row];

@@ -43,7 +43,7 @@ export function differenceOf(recorded: RecordedKernel, running: RunningKernel): 
   if (isKnownBuildId(recorded.buildId) && isKnownBuildId(running.buildId)) {
     return sameBuildId(recorded.buildId, running.buildId) ? '' : `its build id is ${running.buildId}, the recording has ${recorded.buildId}`;
   }
-  return recorded.osRelease === '' ? 'the recording tells neither a release nor a build id that could be compared' : '';
+  return recorded.osRelease === '' ? 'the recording has neither a release nor a build id to compare' : '';
 }
 
 /** Whether a release can be part of a path. A recording may hold anything. */
@@ -52,8 +52,8 @@ export function isPlainRelease(osRelease: string): boolean {
 }
 
 /**
- * What to add to a symbol's address in a symbol list or a vmlinux to have the recorded one: another boot of the same kernel may lie elsewhere
- * (KASLR). 0 where the recording tells no address; undefined where there is no such symbol: it is another kernel.
+ * What to add to addresses in a symbol list or a vmlinux to get the recorded ones: another boot of the same kernel may be at another address
+ * (KASLR). 0 where no address was recorded; undefined where there is no such symbol, so that it is another kernel.
  * @param addressOf the address of a symbol there
  */
 export function shiftOf({ referenceSymbol, referenceAddress }: RecordedKernel, addressOf: (name: string) => number | undefined): number | undefined {

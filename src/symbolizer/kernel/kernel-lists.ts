@@ -16,7 +16,7 @@ export interface FittingList {
   readonly shift: number;
 }
 
-/** Where symbol lists may lie. */
+/** Where to look for symbol lists. */
 export interface ListPlaces {
   /** The one to use, and no other. */
   readonly kallsyms: string | undefined;
@@ -31,7 +31,7 @@ const LIVE_KALLSYMS = '/proc/kallsyms';
 /** Kernels with every symbol have lists of some 20 MB. One that comes with a recording may be anything. */
 const MAX_LIST_SIZE_BYTES = 256 << 20;
 
-/** The lists that fit one kernel, as far as they were looked for. */
+/** The lists that fit one kernel, as far as they were asked for. */
 interface ListsOfKernel {
   readonly kernel: RecordedKernel;
   own?: Promise<FittingList | undefined>;
@@ -46,7 +46,7 @@ export class KernelLists {
   /** Each list is read once, by path. */
   readonly #lists = new Map<string, Promise<Kallsyms | undefined>>();
   readonly #modules = new Map<string, Promise<KernelModules | undefined>>();
-  /** Of the kernel that was asked about last: what is wrong with its lists is reported once. */
+  /** The lists of the kernel that was asked for last, so that problems with them are reported once. */
   #last: ListsOfKernel | undefined;
 
   constructor(files: SymbolFiles, places: ListPlaces, diagnostics: Diagnostics) {
@@ -55,7 +55,7 @@ export class KernelLists {
     this.#diagnostics = diagnostics;
   }
 
-  /** The list that was named, or that came with the recording, if it fits. @param search is told of places that were not looked at before */
+  /** The list that was named or recorded, if it fits. @param search notes the places that are looked at for the first time */
   own(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
     const lists = this.#listsOf(kernel);
     lists.own ??= this.#findOwn(kernel, search);
@@ -63,7 +63,7 @@ export class KernelLists {
   }
 
   /**
-   * Where no list was named, the first other one that fits: the build-id cache's, else the running kernel's if that is the recorded one.
+   * Where no list was named: the first other one that fits. That is the one in the build-id cache, else the running kernel's if it is the recorded one.
    * @param search see {@link own}
    */
   other(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
@@ -97,7 +97,7 @@ export class KernelLists {
     return undefined;
   }
 
-  /** Where the modules lay when a list was made: `modules`, a copy of `/proc/modules`, lies beside it in recordings and in perf's cache. */
+  /** Where the modules were when a list was made. A copy of `/proc/modules` is next to it in recordings and in perf's cache. */
   modulesOf(list: FittingList): Promise<KernelModules | undefined> {
     const path = this.#places.modules ?? `${list.path.slice(0, list.path.lastIndexOf('/') + 1)}modules`;
     let modules = this.#modules.get(path);

@@ -19,7 +19,7 @@ export function isModulePath(path: string): boolean {
   return path.startsWith('/') && MODULE_FILE.test(path);
 }
 
-/** Where modules lie: `/proc/modules` or a copy of it, one line per module: name, size, users, names of users, state, address. */
+/** The addresses of modules: `/proc/modules` or a copy of it, with a line per module: name, size, users, names of users, state, address. */
 export class KernelModules {
   readonly #starts: ReadonlyMap<string, number>;
 

@@ -17,7 +17,7 @@ import { ModuleFiles, type RecordedModule } from './module-files.ts';
 import { ModuleLayout } from './module-layout.ts';
 import { findVmlinux, readVmlinuxSymbols, type Vmlinux, type VmlinuxPlaces } from './vmlinux.ts';
 
-/** A module, where its code lies, and the kernel that loaded it. */
+/** A module, where its code is, and the kernel that loaded it. */
 export interface MappedModule extends RecordedModule {
   /** Run-time address; absent when unknown. */
   readonly start?: number;
@@ -45,8 +45,8 @@ const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
  * Symbols and lines of a kernel and its modules, at run-time addresses.
  *
  * The kernel has its names from the first of these that fits, as perf 6.1 (observed): the symbol list that was named or recorded, the
- * vmlinux, the build-id cache's list, the running kernel's. Lines come from the vmlinux, whoever has the names. Modules have their names
- * from the list if that is of the recorded boot, since it has them where they were; else from their files.
+ * vmlinux, the build-id cache's list, the running kernel's. Lines come from the vmlinux, wherever the names come from. Names of modules come
+ * from the list if it is of the recorded boot, so that it has their addresses; else from their files.
  */
 export class KernelSymbols {
   readonly #machine: SymbolFiles;
@@ -54,7 +54,7 @@ export class KernelSymbols {
   readonly #diagnostics: Diagnostics;
   readonly #lists: KernelLists;
   readonly #modules: ModuleFiles;
-  /** The one that was asked for last: modules that do not say whose they are belong to it. */
+  /** The one that was asked for last. Modules that do not name their kernel belong to it. */
   #kernel: RecordedKernel | undefined;
 
   constructor(machine: SymbolFiles, places: KernelPlaces, diagnostics: Diagnostics) {
@@ -78,8 +78,8 @@ export class KernelSymbols {
   }
 
   /**
-   * The symbols of a module, `[name]` or a path `…/name.ko`, or of code generated at run time, `bpf_prog_…`. Of a module whose kernel is not
-   * known only the release can tell which symbol list fits.
+   * The symbols of a module, `[name]` or a path `…/name.ko`, or of code generated at run time, `bpf_prog_…`. If its kernel is unknown, only the
+   * release shows which symbol list fits.
    */
   async module(module: MappedModule, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const column = GENERATED_CODE.find(([pattern]) => pattern.test(module.name))?.[1] ?? moduleNameOf(module.name);
@@ -92,7 +92,7 @@ export class KernelSymbols {
     return this.#withFiles(module, listed, wantsLines, files);
   }
 
-  /** Modules of another boot lie elsewhere, each moved differently: then where they lay must be known. */
+  /** In a list of another boot each module is at another address: it can be moved only if that address is known. */
   async #listedModule(list: FittingList, column: string, start: number | undefined): Promise<SymbolTable | undefined> {
     if (list.shift === 0) return list.kallsyms.module(column);
     const listedStart = start === undefined ? undefined : (await this.#lists.modulesOf(list))?.startOf(column);

@@ -53,7 +53,7 @@ export class ModuleFiles {
 
   /**
    * The files of a module, that of the module itself or a debug file, each as it is found: the recorded path, the build-id cache, the
-   * modules of the recorded release, debug files by path and by build id. Where the build id is not recorded, the first file is believed,
+   * modules of the recorded release, debug files by path and by build id. Where no build id was recorded, the first file is trusted,
    * and the others must match it.
    */
   async *find(module: RecordedModule, files: CheckedFiles): AsyncGenerator<ElfFile> {

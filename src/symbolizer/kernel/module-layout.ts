@@ -8,7 +8,7 @@ import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 interface CodeSection {
   readonly index: number;
   readonly section: ElfSection;
-  /** Where {@link relocatableLayout} has it, and so debug information. */
+  /** Where {@link relocatableLayout} puts it, and therefore debug information. */
   readonly svma: number;
 }
 
@@ -17,10 +17,10 @@ interface PlacedSection extends CodeSection {
   readonly start: number;
 }
 
-/** A module has a dozen sections of code; each address is looked for in all. */
+/** A module has a dozen sections of code. Each address is compared with all. */
 const MAX_CODE_SECTIONS = 64;
 
-/** Where the sections of a module's code lie in memory. What is not known to be anywhere is left out. */
+/** Where the code sections of a module are in memory. Sections at unknown places are left out. */
 export class ModuleLayout {
   readonly #elf: ElfFile;
   readonly #placed: readonly PlacedSection[];
@@ -31,12 +31,12 @@ export class ModuleLayout {
   }
 
   /**
-   * The layout as the kernel makes it, see {@link relocatableLayout}; code that is needed only while the module starts is elsewhere, and one
-   * does not know where. On other machines than x86 the kernel makes room for stubs of its own: only `.text` is believed to be at the
-   * start, as perf believes. Empty for a file that is no module.
+   * The layout that the kernel makes, see {@link relocatableLayout}, without code that is needed only while the module starts: its place is
+   * unknown. On machines other than x86 the kernel inserts stubs of its own: only `.text` is assumed to be at the start, as perf
+   * assumes. Empty for a file that is not a module.
    *
-   * @param start run-time address of the module's code: of its map, or as `/proc/modules` tells
-   * @param compatPerf as perf 6.1 has it (observed): `.text` alone
+   * @param start run-time address of the module's code, from its map or `/proc/modules`
+   * @param compatPerf as perf 6.1 (observed): `.text` alone
    */
   static ofStart(elf: ElfFile, start: number, compatPerf: boolean): ModuleLayout {
     const code = codeSections(elf);
@@ -50,7 +50,7 @@ export class ModuleLayout {
     );
   }
 
-  /** The layout as the kernel's own symbol list tells it: each section lies where a function of it lies. */
+  /** The layout that follows from the kernel's own symbol list: each section is where one of its functions is. */
   static async ofList(elf: ElfFile, listed: SymbolTable): Promise<ModuleLayout> {
     const addresses = addressesByName(listed);
     const code = new Map(codeSections(elf).map((row) => [row.index, row]));
@@ -80,7 +80,7 @@ export class ModuleLayout {
     return readElfSymbolsAt(this.#elf, toAddress, compatPerf);
   }
 
-  /** Where debug information has the code at a run-time address; NaN when it is not known to be this module's. */
+  /** Where the code at a run-time address is in debug information; NaN when it is not known to be this module's. */
   svmaOf(address: number): number {
     const placed = this.#placed.find(({ start, section }) => address >= start && address < start + section.sizeBytes);
     return placed === undefined ? Number.NaN : placed.svma + address - placed.start;

@@ -26,7 +26,7 @@ export interface VdsoSearch extends RecordedVdso {
 
 /**
  * Files of vdsos as kernels install them, by the name that is recorded. 32-bit programs have theirs under the name `[vdso]`, too; its
- * build id tells which one it is. Source: the kernels' makefiles' `vdso_install`; observed: Debian 12.
+ * build id shows which one it is. Source: the kernels' makefiles' `vdso_install`; observed: Debian 12.
  */
 const INSTALLED: Readonly<Record<string, readonly string[]>> = {
   '[vdso]': ['vdso64.so', 'vdso.so'],
@@ -36,7 +36,7 @@ const INSTALLED: Readonly<Record<string, readonly string[]>> = {
 const COMPATIBLE = ['vdso32.so', 'vdsox32.so'];
 
 /**
- * The vdso: from the build-id cache; this machine's own if it is the same, by build id, else by the kernel that brings it; or the
+ * The vdso: from the build-id cache; this machine's own, if it is the same by build id or else by the kernel that provides it; or the
  * file that the recorded kernel installed. The one in memory has few symbols and no debug information: a file of the same
  * build id has them.
  */

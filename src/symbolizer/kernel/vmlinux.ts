@@ -54,8 +54,8 @@ async function shiftIn(elf: ElfFile, kernel: RecordedKernel): Promise<number | u
 }
 
 /**
- * The places in the order in which perf 6.1 tries them (observed), then those where distributions' debug packages have it by build id. Names
- * that tell no release are believed only with a build id.
+ * The places in the order in which perf 6.1 tries them (observed), then those where distributions' debug packages have it by build id. Files
+ * whose names have no release are trusted only with a build id.
  */
 function vmlinuxPlaces(kernel: RecordedKernel, { symfs, debugDirs, buildIdDir }: VmlinuxPlaces): string[] {
   const { buildId, osRelease } = kernel;

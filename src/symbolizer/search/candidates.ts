@@ -15,28 +15,28 @@ export interface RecordedFile {
   readonly mapFile?: string;
 }
 
-/** Where to look, as the options and this machine say. */
+/** The directories to look in. */
 export type SearchedDirectories = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'binaryDirs' | 'buildIdDir'>;
 
-/** A file, as if its process had ended: perf does not look into processes. */
+/** A file without the process that mapped it: the process has ended, or is not to be looked into. */
 export function withoutProcess<T extends RecordedFile>(file: T): Omit<T, 'pid'> {
   const { pid: _, ...rest } = file;
   return rest;
 }
 
-/** The inode, as text, of a file of which {@link RecordedFile.fileIdentity} is known; undefined otherwise: memory that is no file's has inode 0. */
+/** The inode of a {@link RecordedFile.fileIdentity}, as text; undefined when unknown, and for memory of no file, which has inode 0. */
 export function inodeOf(fileIdentity: string): string | undefined {
   return /^\d+:\d+:([1-9]\d*)$/.exec(fileIdentity)?.[1];
 }
 
-/** What the kernel puts behind the name of a file that is gone. Source: proc(5), `/proc/pid/maps`. */
+/** What the kernel appends to the name of a deleted file. Source: proc(5), `/proc/pid/maps`. */
 export const DELETED = ' (deleted)';
 
 /**
- * The places that may hold the binary itself, the most trusted first: its own path, the build-id cache, `symfs` without directories
- * (as perf also looks), pprof's directories, and the process while it lives: its root directory, which a container has for its own, then
- * what it was started from and what it has mapped, which may be deleted. Nothing outside of `symfs` stands in for a file whose build id
- * is not known when there is a `symfs`: it would be another machine's.
+ * The places that may hold the binary itself, the most trusted first: its own path; the build-id cache; `symfs` without directories
+ * (perf also looks there); pprof's directories; and, while the process lives, its root directory, which in a container is its own, then
+ * the file it was started from and the files it has mapped, which may be deleted. With a `symfs`, nothing outside of it is used for a
+ * file without a known build id: it would be from another machine.
  */
 export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
   const { buildId, pid, mapFile } = file;
@@ -53,8 +53,8 @@ export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): str
 }
 
 /**
- * The places that may hold a separate debug file: where a debug link may point to, debug directories by build id and by path,
- * the build-id cache, and the binary's other places. Source of the first: gdb's documentation, "Separate Debug Files".
+ * The places that may hold a separate debug file: those to which a debug link may point, debug directories by build id and by path,
+ * the build-id cache, and the binary's other places. Source for debug links: gdb's documentation, "Separate Debug Files".
  *
  * @param linked the places to which a debug link points
  */
@@ -81,8 +81,8 @@ export function debugFilePlaces(file: RecordedFile, linked: readonly string[], d
 }
 
 /**
- * The places to which a debug link points: beside the binary, in `.debug` there, under the debug directories. The binary's directory is
- * that of its recorded path, and where it was found.
+ * The places to which a debug link points: next to the binary, in `.debug` there, under the debug directories. The binary's directories are
+ * the one of its recorded path and the one in which it was found.
  * @param debugLink name of the file that `.gnu_debuglink` asks for
  * @param foundAt where the binary was found
  */
@@ -123,8 +123,8 @@ export function buildIdCacheFiles(buildIdDir: string | undefined, buildId: strin
 }
 
 /**
- * Whether a recorded path may be looked for: it is absolute, and no file that the kernel makes up, of which some never end and some
- * do something when they are read.
+ * Whether a recorded path may be opened: it is absolute, and no file of procfs or sysfs. Some of those never end, and some have side effects
+ * when they are read.
  */
 export function isStoredPath(path: string): boolean {
   if (!path.startsWith('/') || path.startsWith('//')) return false;
@@ -142,8 +142,8 @@ export function debugFilesById(debugDirs: readonly string[], buildId: string): s
 }
 
 /**
- * Directories that may stand for the recording machine's root directory: `symfs`, and this machine's own, but not where there is a `symfs` and
- * no build id is known: a file of this machine would be another one.
+ * Directories to use as the recording machine's root directory: `symfs`, and this machine's own root. The latter is left out where there is a
+ * `symfs` and no build id is known: this machine's file would be a different one.
  */
 export function rootsFor(buildId: string, symfs: string | undefined): string[] {
   return [...(symfs === undefined ? [] : [symfs]), ...(symfs === undefined || isKnownBuildId(buildId) ? [''] : [])];
@@ -151,11 +151,11 @@ export function rootsFor(buildId: string, symfs: string | undefined): string[] {
 
 /** {@link rootsFor}, and that of the process that mapped a file. */
 function rootsOf({ buildId, pid }: RecordedFile, { symfs }: SearchedDirectories): string[] {
-  // The number may be another process's by now: only the build id tells.
+  // The number may belong to another process by now: only a build id can confirm the file.
   return [...rootsFor(buildId, symfs), ...(isKnownBuildId(buildId) && pid !== undefined ? [`/proc/${pid}/root`] : [])];
 }
 
-/** Places that the recorded path leads to. One that would lead out of a root directory is looked for on this machine only. */
+/** Places under each root. A path that would lead out of a root directory is looked for on this machine only. */
 function pathsUnderRoots(file: RecordedFile, dirs: SearchedDirectories, places: readonly string[]): string[] {
   if (!isStoredPath(file.path)) return [];
   const roots = staysBelowRoot(file.path) ? rootsOf(file, dirs) : rootsOf(file, dirs).filter((root) => root === '');
@@ -166,13 +166,13 @@ function buildIdDebugFiles(file: RecordedFile, dirs: SearchedDirectories): strin
   return underRoots(rootsOf(file, dirs), debugFilesById(dirs.debugDirs, file.buildId));
 }
 
-/** The file's name right under `symfs`, as perf also looks, with each of the endings. */
+/** The file's name directly under `symfs`, where perf also looks, with each of the endings. */
 function flatPlaces({ path }: RecordedFile, { symfs }: SearchedDirectories, endings: readonly string[]): string[] {
   const name = baseName(withoutDeleted(path));
   return symfs === undefined || name === '' || !isStoredPath(path) || !staysBelowRoot(path) ? [] : endings.map((ending) => `${symfs}/${name}${ending}`);
 }
 
-/** As `$PPROF_BINARY_PATH` is searched. Source: pprof's documentation, "Symbolization". */
+/** The places that pprof searches under `$PPROF_BINARY_PATH`. Source: pprof's documentation, "Symbolization". */
 function pprofPlaces({ path, buildId }: RecordedFile, { binaryDirs = [] }: SearchedDirectories): string[] {
   const name = baseName(withoutDeleted(path));
   if (name === '' || !isStoredPath(path) || !staysBelowRoot(path)) return [];
@@ -188,14 +188,14 @@ function underRoots(roots: readonly string[], places: readonly string[]): string
   return roots.flatMap((root) => places.map((place) => root + place));
 }
 
-/** Whether a path put behind a directory's name is below that directory. The kernel writes no others; a file may hold anything. */
+/** Whether a path, appended to a directory's name, stays below that directory. The kernel writes no others; a damaged file may. */
 function staysBelowRoot(path: string): boolean {
   return path.startsWith('/') && !path.split(/[/\\]/).includes('..');
 }
 
 /**
- * The paths at which a file may lie: as recorded (a name may end like this, and whoever keeps a deleted file may keep it so, as perf looks for
- * it), and without what the kernel appends to the names of deleted files, where the build id can tell whether another has come into its place.
+ * The paths at which a file may be: the recorded one and, where a build id can confirm the file, the same without what the kernel appends to
+ * names of deleted files. perf looks for the recorded one, too: someone may have kept a copy of a deleted file under this name.
  */
 function pathsOf({ path, buildId }: RecordedFile): string[] {
   return path.endsWith(DELETED) && isKnownBuildId(buildId) ? [withoutDeleted(path), path] : [path];
@@ -209,7 +209,7 @@ function directoryOf(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 }
 
-/** Empty where the path ends in no name of a file. */
+/** The last part of a path; empty where that is no file name. */
 function baseName(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return name === '.' || name === '..' || name.includes('\\') ? '' : name;

@@ -9,9 +9,9 @@ import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import { fileCrc } from './debug-link.ts';
 import type { FileHoldings, SymbolSearch } from './search-log.ts';
 
-const CUT = 'it is cut off: its section headers lie behind its end';
+const CUT = 'it is cut off: its section headers would be after its end';
 
-/** Opens files for one DSO and checks that they belong to it; notes what came of it, and closes at the end what it opened. */
+/** Opens files for one DSO, checks that they belong to it, notes the outcome, and closes them in the end. */
 export class CheckedFiles {
   readonly search: SymbolSearch;
   readonly #files: SymbolFiles;
@@ -27,8 +27,8 @@ export class CheckedFiles {
 
   /**
    * The ELF file at `path` if it has that build id, or any file where `buildId` is unknown; undefined otherwise.
-   * @param crc of the whole file, as a debug link has it. It is compared only where build ids cannot tell, since that takes
-   * reading all of a file that may have gigabytes; two files with the same build id were made by the same link.
+   * @param crc of the whole file, from a debug link. It is compared only where build ids do not decide, since that means reading
+   * a whole file, which may have gigabytes.
    */
   async open(path: string, buildId: string, crc?: number): Promise<ElfFile | undefined> {
     if (this.#byPath.has(path)) return this.#byPath.get(path);
@@ -54,8 +54,7 @@ export class CheckedFiles {
   }
 
   /**
-   * Asks servers for the file of a build id, if there are any to be asked.
-   * @param machine knows them
+   * Asks the machine's servers, if it has any, for the file of a build id.
    */
   async fetch(machine: SymbolFiles, buildId: string, kind: DebugFileKind): Promise<ElfFile | undefined> {
     if (machine.fetch === undefined) return undefined;
@@ -67,24 +66,24 @@ export class CheckedFiles {
     return this.check(source, buildId);
   }
 
-  /** Says of a place where a file should be, and that was noted as absent, that something else is there: a directory, say. */
+  /** Corrects the note of an absent file where something else is at its place, such as a directory. */
   async noteOtherKind(path: string): Promise<void> {
     if ((await this.#files.stamp?.(path)) !== undefined) this.search.correct(path, 'absent', 'damaged', 'it is no regular file');
   }
 
-  /** Takes something over, to be closed by {@link close}. */
+  /** Hands something over, to be closed by {@link close}. */
   keep(opened: Pick<ByteSource, 'close'>): void {
     this.#used.push(opened);
   }
 
-  /** Notes that what lies at a place cannot be read. */
+  /** Notes that the file at a place cannot be read. */
   noteDamage(place: string, { message }: PerfconvError): void {
     const isNamed = message.startsWith(place);
     this.search.note(place, 'damaged', isNamed ? message.slice(place.length).replace(/^[: ]+/, '') : message);
     this.#diagnostics.add('symbol-file-damaged', 'warning', isNamed ? message : `${place}: ${message}`);
   }
 
-  /** Reports that the files taken for one may be those of another that was recorded under the same path. */
+  /** Reports that a file may be the wrong one of several that were recorded under the same path. */
   doubtShared(path: string, { source }: ElfFile): void {
     this.search.doubt(source.name, 'shared', 'it may be another one: several files of this path were recorded, with one build id at most');
     this.#diagnostics.add(
@@ -95,7 +94,7 @@ export class CheckedFiles {
   }
 
   /**
-   * Reports that a file that is believed by its path was made anew since it was recorded.
+   * Reports that a file, which was chosen by its path alone, was changed since it was recorded.
    * @param why in words: `it has another inode`
    */
   doubtChanged({ source }: ElfFile, why: string): void {
@@ -124,7 +123,7 @@ export class CheckedFiles {
       this.#diagnostics.add('debug-link-mismatch', 'warning', `${source.name} is not the debug file that .gnu_debuglink asks for: its CRC is another`);
       return false;
     }
-    // A file without an id may be anything that was put in the place of the recorded one.
+    // Any file is accepted where no build id was recorded; where one was, a file without one may be anything.
     if (!isKnown) return true;
     const what = own === undefined ? 'it has no build id' : `its build id is ${own}`;
     this.search.note(source.name, 'other-build-id', what);

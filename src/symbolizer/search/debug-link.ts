@@ -2,7 +2,7 @@ import type { ByteSource } from '../../base/byte-source.ts';
 import { crc32 } from '../../base/crc32.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 
-/** What `.gnu_debuglink` says of the separate debug file. */
+/** What `.gnu_debuglink` says about the separate debug file. */
 export interface DebugLink {
   /** Its name, without a directory. */
   readonly fileName: string;
@@ -10,14 +10,14 @@ export interface DebugLink {
   readonly crc: number;
 }
 
-/** No file system has longer names; then the CRC. */
+/** The longest name that file systems allow, padding and the CRC. */
 const MAX_SECTION_SIZE_BYTES = 256 + 8;
 const PIECE_SIZE_BYTES = 1 << 20;
 
 /**
  * Reads `.gnu_debuglink`: a name that ends with NUL, zeros up to a multiple of four, a CRC in the file's byte order.
  * Source: gdb's documentation, "Separate Debug Files".
- * @returns undefined when there is none, or none that names a file in a directory
+ * @returns undefined when there is none, or when it does not hold a plain file name
  */
 export async function readDebugLink(elf: ElfFile): Promise<DebugLink | undefined> {
   const section = elf.section('.gnu_debuglink');

@@ -2,17 +2,17 @@ import { readRange } from '../../base/byte-source.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import { inodeOf } from './candidates.ts';
 
-/** The longest lists known have some 65,530 maps (`vm.max_map_count`), of at most a path's length each; what lies behind is not looked at. */
+/** The longest lists have some 65,530 maps (`vm.max_map_count`), each as long as a path at most. What follows is not read. */
 const MAX_MAPS_SIZE_BYTES = 64 << 20;
 
 /**
- * Where living processes show files that they have mapped, whatever has become of the files' paths: they may be deleted, replaced or in a container.
- * Which file one is tell device and inode, which no other file has as long as it is mapped.
+ * Where living processes show the files that they have mapped, even if the files were deleted or replaced, or are in a container. A file is
+ * identified by its device and inode, which no other file has while it is mapped.
  * Source: proc(5), `/proc/pid/maps`, `/proc/pid/exe`, and `/proc/pid/map_files`, which only root may open.
  */
 export class MappedFiles {
   readonly #machine: SymbolFiles;
-  /** By process, the first range of each file: a process's list is read once, for it may be long, and have many of the files that are looked for. */
+  /** By process: the first range of each file. A process's list is read once: it may be long, and hold many of the files that are looked for. */
   readonly #ranges = new Map<number, ReadonlyMap<string, string>>();
 
   constructor(machine: SymbolFiles) {
@@ -20,7 +20,7 @@ export class MappedFiles {
   }
 
   /**
-   * The places of a file.
+   * The places under which a process shows a file.
    * @param pid of a process that lives; undefined when none is known
    * @param fileIdentity `major:minor:inode`, decimal, as records of its maps have it; empty when unknown
    * @returns none when the process is gone, or has no such map

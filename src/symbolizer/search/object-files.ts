@@ -22,12 +22,12 @@ import { readDebugLink } from './debug-link.ts';
 import type { MappedFiles } from './mapped-files.ts';
 
 const MINI_DEBUG_INFO = '.gnu_debugdata';
-/** Symbols of the largest programs are some ten megabytes. */
+/** The symbols of the largest programs have some ten megabytes. */
 const MAX_UNPACKED_SIZE_BYTES = 256 << 20;
 
 /** The files found for one DSO. One file may play all parts. */
 export interface ObjectFiles {
-  /** The file that was mapped: its program headers translate addresses, its PLT can be named. Else a debug file, with what is known of it. */
+  /** The file that was mapped, which translates addresses and has the PLT; else a debug file, with the binary's offsets as far as they are known. */
   readonly runtime: ElfFile;
   /** The file whose symbol table is used: the first with a `.symtab`, else the one that was mapped; undefined when there are none. */
   readonly symbols: ElfFile | undefined;
@@ -37,7 +37,7 @@ export interface ObjectFiles {
   readonly debugInfo: ElfFile | undefined;
 }
 
-/** What is looked for, and where. */
+/** The file to look for, and where. */
 export interface ObjectFileSearch extends RecordedFile {
   /** File offset at which code was mapped first; absent when unknown. */
   readonly codeStart?: number;
@@ -52,13 +52,13 @@ export interface ObjectFileSearch extends RecordedFile {
 }
 
 /**
- * Looks for the files of a DSO. Without a recorded build id the file at the recorded path is believed, and its debug files must
- * match it; with `symfs` and no build id, this machine's own file of that path is not: it is another machine's path. What the process still
- * has mapped is believed before either: it is the very file.
+ * Looks for the files of a DSO. Without a recorded build id the file at the recorded path is trusted, and its debug files must match it.
+ * With `symfs` and no build id, this machine's own file of that path is not: the path is another machine's. A file that the process
+ * still has mapped comes before all others: it is the recorded file itself.
  *
- * The binary's own `.symtab` and debug information are taken before those of a debug file, a debug file's `.symtab` before
- * `.gnu_debugdata`, which has less, and `.dynsym` where there is nothing else.
- * @returns undefined when no file was found that is of any use
+ * The binary's own `.symtab` and debug information come before those of a debug file, and a debug file's `.symtab` before
+ * `.gnu_debugdata`, which has fewer symbols. `.dynsym` is used where there is nothing else.
+ * @returns undefined when no useful file was found
  */
 export async function findObjectFiles(
   files: CheckedFiles,
@@ -67,7 +67,7 @@ export async function findObjectFiles(
   search: ObjectFileSearch,
 ): Promise<ObjectFiles | undefined> {
   const wanted = (await isAlive(machine, search.pid)) ? search : withoutProcess(search);
-  if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is no path of a stored file');
+  if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is not the path of a stored file');
   return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, machine, mappedFiles, wanted);
 }
 
@@ -87,7 +87,7 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: 
   for (const place of binaryPlaces(wanted, wanted.dirs)) {
     if (parts.runtime !== undefined) break;
     const elf = await files.open(place, buildId);
-    // The cache of old versions of perf has files where newer ones have directories.
+    // In the cache of old perf versions a build id is a file, in that of newer ones a directory.
     if (elf === undefined && place.endsWith(wanted.path)) await files.noteOtherKind(place);
     if (elf === undefined) continue;
     first ??= elf;
@@ -104,12 +104,12 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: 
 }
 
 /**
- * The binary as the process that mapped it still has it, where the build id cannot tell which one that is: perf notes none of files that it
- * cannot open or that no sample's leaf lies in, and one alone of those that have the same path in several containers.
+ * The binary that the process still has mapped, for where no build id identifies it: perf notes no build id of a file that it cannot open or
+ * that no sample's leaf is in, and only one of several files that have the same path in different containers.
  */
 async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ElfFile | undefined> {
   const { buildId, sharesName = false, pid, fileIdentity, dirs } = wanted;
-  // With `symfs` it is another machine's process.
+  // With `symfs` the process was another machine's.
   if ((isKnownBuildId(buildId) && !sharesName) || dirs.symfs !== undefined) return undefined;
   for (const place of await mappedFiles.places(pid, fileIdentity)) {
     const elf = await files.open(place, '');
@@ -121,8 +121,8 @@ async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted:
 }
 
 /**
- * Doubts a file at the recorded path that no build id vouches for, where it was made anew since, or is another machine's: then it has another inode,
- * or, since file systems give the numbers of removed files to new ones, a later time.
+ * Notes a doubt about a file at the recorded path that no build id confirms, if it was replaced since or is another machine's. Such a file has
+ * a different inode or, since file systems reuse the numbers of removed files, a later time.
  */
 async function checkStamp(
   files: CheckedFiles,
@@ -158,13 +158,13 @@ async function linkOf(binary: ElfFile | undefined, file: ObjectFileSearch): Prom
   return { crc: link.crc, places: debugLinkPlaces(file, link.fileName, binary.source.name, file.dirs) };
 }
 
-/** The CRC that a file at `place` must have where no build id tells; undefined for one to which no debug link points. */
+/** The CRC that a file at `place` must have where no build id decides; undefined for places to which no debug link points. */
 function crcAt(place: string, { crc, places }: PlacedLink): number | undefined {
   return places.includes(place) ? crc : undefined;
 }
 
 /**
- * The ELF file that `.gnu_debugdata` holds, packed by xz: symbols of the functions that `.dynsym` lacks, and nothing else.
+ * The ELF file in `.gnu_debugdata`, compressed by xz. It has the symbols of functions that are not in `.dynsym`, and nothing else.
  * Source: gdb's documentation, "MiniDebugInfo".
  * @returns undefined when there is none or it cannot be read
  */
@@ -186,7 +186,7 @@ async function openMiniDebugInfo(binary: ElfFile, machine: SymbolFiles, files: C
   }
 }
 
-/** Asks servers, for what was not found on this machine only. */
+/** Asks servers for what was not found on this machine. */
 async function takeServed(files: CheckedFiles, machine: SymbolFiles, { buildId }: ObjectFileSearch, parts: Parts): Promise<void> {
   if (!isKnownBuildId(buildId)) return;
   const kinds: DebugFileKind[] = ['debuginfo', 'executable'];
@@ -218,7 +218,7 @@ async function checkedId(buildId: string, binary: ElfFile | undefined): Promise<
   return isKnownBuildId(buildId) ? buildId : ((await binary?.buildId()) ?? '');
 }
 
-/** Which file plays which part, as files are found one after the other. */
+/** Decides which file is used for what, as files are found one after the other. */
 class Parts {
   runtime: ElfFile | undefined;
   symbols: ElfFile | undefined;
@@ -231,7 +231,7 @@ class Parts {
     this.#wantsLines = wantsLines;
   }
 
-  /** Whether there is all that a debug file could have. */
+  /** Whether nothing is missing that a debug file could add. */
   get isNamed(): boolean {
     return this.symbols !== undefined && (this.debugInfo !== undefined || !this.#wantsLines);
   }

@@ -3,17 +3,17 @@
  * - `absent`: there is none
  * - `forbidden`: there may be one, but this user may not read it
  * - `damaged`: it is no ELF file, or one that cannot be read
- * - `other-build-id`, `other-crc`: it is another file than the one that was recorded, or belongs to another
- * - `refused`: there is one, but it may be anybody's and is not believed
+ * - `other-build-id`, `other-crc`: it is not the file that was recorded, or does not belong to it
+ * - `refused`: there is one, but anyone may have written it, so that it is not trusted
  * - `failed`: it could not be asked for (a server)
  * - `skipped`: nothing was looked at
  */
 export type PlaceOutcome = 'fits' | 'absent' | 'forbidden' | 'damaged' | 'other-build-id' | 'other-crc' | 'refused' | 'failed' | 'skipped';
 
-/** What a file is used for: to tell addresses from places in it, names of functions, files and lines. */
+/** What a file is used for: translating addresses, names of functions, files and lines. */
 export type FileUse = 'addresses' | 'symbols' | 'lines';
 
-/** What a file that fits holds, as far as was looked. */
+/** What a file that fits holds, as far as it was checked. */
 export interface FileHoldings {
   /** Machine code: it is the binary itself. */
   readonly code?: boolean;
@@ -26,30 +26,30 @@ export interface FileHoldings {
 }
 
 /**
- * - `changed`: it was made anew since it was recorded, or is another machine's
+ * - `changed`: it was changed or replaced since it was recorded, or is another machine's
  * - `shared`: several files were recorded under its path
  */
 export type FileDoubt = 'changed' | 'shared';
 
-/** A place where something was looked for, and what came of it. */
+/** A place where something was looked for, and the outcome. */
 export interface SearchedPlace {
-  /** A path, a URL, or what it is: `.gnu_debugdata in /usr/bin/ls`. */
+  /** A path, a URL, or a description: `.gnu_debugdata in /usr/bin/ls`. */
   readonly place: string;
   readonly outcome: PlaceOutcome;
-  /** What else there is to say, in words: the other build id, what is damaged. Empty where the outcome says all. */
+  /** Details in words: the other build id, what is damaged. Empty where the outcome says it all. */
   readonly detail: string;
   readonly holds: FileHoldings;
-  /** What it was used for; empty for what does not fit, and for what something else had already. */
+  /** What it was used for; empty where it does not fit, and where another place already had what it has. */
   readonly uses: readonly FileUse[];
-  /** Why it may be another file than the one that was recorded, though nothing says that it is; absent where it is not in doubt. */
+  /** Why it may not be the file that was recorded, though that is not certain; absent where there is no doubt. */
   readonly doubt?: FileDoubt;
 }
 
 /** What was done to find the symbols of one DSO. */
 export class SymbolSearch {
-  /** Build id of the very file that was found mapped in its process, where that is surer than the recorded one; empty when it has none. */
+  /** Build id of the file that the process still has mapped, where that is more certain than the recorded one; empty when it has none. */
   mappedBuildId: string | undefined;
-  /** Whether lines were asked for and yet not looked for, since this engine cannot read debug information. */
+  /** Whether lines were not looked for, though asked for, since this engine cannot read debug information. */
   isWithoutLines = false;
   readonly #places: { -readonly [K in keyof SearchedPlace]: SearchedPlace[K] }[] = [];
 
@@ -58,24 +58,24 @@ export class SymbolSearch {
     return this.#places;
   }
 
-  /** Notes what came of looking at a place. A place is looked at once: what is said of it later is left out. */
+  /** Notes the outcome at a place. Only the first note of a place counts. */
   note(place: string, outcome: PlaceOutcome, detail = '', holds: FileHoldings = {}): void {
     if (!this.#places.some((known) => known.place === place)) this.#places.push({ place, outcome, detail, holds, uses: [] });
   }
 
-  /** Says something else of a place that was noted; nothing of others. */
-  tell(place: string, detail: string): void {
+  /** Replaces the detail of a place that was noted; does nothing for others. */
+  describe(place: string, detail: string): void {
     const found = this.#places.find((known) => known.place === place);
     if (found !== undefined) found.detail = detail;
   }
 
-  /** Says something else of a place whose outcome was noted as `before`; nothing of others. */
+  /** Replaces outcome and detail of a place that was noted with the outcome `before`; does nothing for others. */
   correct(place: string, before: PlaceOutcome, outcome: PlaceOutcome, detail: string): void {
     const found = this.#places.find((known) => known.place === place);
     if (found?.outcome === before) Object.assign(found, { outcome, detail });
   }
 
-  /** Notes that a place that fits may yet have another file, and why, in words. */
+  /** Notes that a file that fits may still be the wrong one, and why, in words. */
   doubt(place: string, doubt: FileDoubt, detail: string): void {
     const found = this.#places.find((known) => known.place === place);
     if (found !== undefined) Object.assign(found, { doubt, detail });

@@ -146,7 +146,7 @@ describe('files of a binary that is not at its path', () => {
   it('that are cut off are used as far as they go, and that is said', async () => {
     const whole = named('whole', { withoutNoteSection: true });
     const sectionHeadersAt = Number(whole.readBigUInt64LE(40)); // e_shoff
-    const cut = 'it is cut off: its section headers lie behind its end';
+    const cut = 'it is cut off: its section headers would be after its end';
     for (const sizeBytes of [sectionHeadersAt, sectionHeadersAt + 64]) {
       diagnostics = new Diagnostics();
       files.content.clear();
