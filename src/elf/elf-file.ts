@@ -61,7 +61,10 @@ export class ElfFile {
   readonly sections: readonly ElfSection[];
   /** In file order; empty when the file has none or they cannot be read. */
   readonly segments: readonly ElfSegment[];
-  /** Whether section headers that the file should have would be after its end, as in a file that was not copied completely. */
+  /**
+   * Whether section headers that the file should have would be after its end, as in a file that was not copied
+   * completely.
+   */
   readonly isCut: boolean;
   readonly #loads: readonly ElfSegment[];
 
@@ -79,7 +82,8 @@ export class ElfFile {
 
   /**
    * Reads the headers. The source stays open and belongs to the caller.
-   * @throws PerfconvError `damaged` when the source is no ELF file or its header is cut; broken tables after it are left out
+   * @throws PerfconvError `damaged` when the source is no ELF file or its header is cut; broken tables after it are
+   * left out
    */
   static async open(source: ByteSource): Promise<ElfFile> {
     const header = readHeader(await readRange(source, 0, 64), source.name);
@@ -111,8 +115,9 @@ export class ElfFile {
   }
 
   /**
-   * Where the byte mapped at `vaddr` is in the file, by the PT_LOAD that holds it; undefined when none does. The address right after a
-   * segment counts as part of it where no other segment begins: labels such as `_etext` are there.
+   * Where the byte mapped at `vaddr` is in the file, by the PT_LOAD that holds it; undefined when none does. The
+   * address right after a segment counts as part of it where no other segment begins: labels such as `_etext` are
+   * there.
    */
   fileOffsetOf(vaddr: number): number | undefined {
     let behind: number | undefined;
@@ -128,8 +133,8 @@ export class ElfFile {
   }
 
   /**
-   * Where the byte at `fileOffset` is mapped (svma), by the PT_LOAD that holds it, preferably one with code: bytes at the border of
-   * two segments may be in both. undefined when none does.
+   * Where the byte at `fileOffset` is mapped (svma), by the PT_LOAD that holds it, preferably one with code: bytes at
+   * the border of two segments may be in both. undefined when none does.
    */
   svmaOf(fileOffset: number): number | undefined {
     let found: number | undefined;

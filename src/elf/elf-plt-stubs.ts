@@ -74,7 +74,10 @@ function readX86Stubs(code: StubCode, slotOf: X86Slot): FoundStub[] {
   return found;
 }
 
-/** `jmp *disp32(%rip)`; or `mov disp32(%rip),%r11` where LLVM's linker keeps the jump from being predicted (-z retpolineplt). */
+/**
+ * `jmp *disp32(%rip)`; or `mov disp32(%rip),%r11` where LLVM's linker keeps the jump from being predicted (-z
+ * retpolineplt).
+ */
 function amd64Slot({ view, addr }: StubCode, at: number): number | undefined {
   if (view.u8(at) === 0xff && view.u8(at + 1) === 0x25) return addr + at + 6 + view.i32(at + 2);
   const isLoad = view.u8(at) === 0x4c && view.u8(at + 1) === 0x8b && view.u8(at + 2) === 0x1d;
@@ -82,8 +85,8 @@ function amd64Slot({ view, addr }: StubCode, at: number): number | undefined {
 }
 
 /**
- * `jmp *address`, or in code for any address `jmp *disp32(%ebx)`: there the register holds the GOT's. With -z retpolineplt LLVM's linker has
- * `push %eax`, then `mov address,%eax` or `mov disp32(%ebx),%eax`.
+ * `jmp *address`, or in code for any address `jmp *disp32(%ebx)`: there the register holds the GOT's. With -z
+ * retpolineplt LLVM's linker has `push %eax`, then `mov address,%eax` or `mov disp32(%ebx),%eax`.
  */
 function i386Slot({ view, got }: StubCode, at: number): number | undefined {
   const first = view.u8(at);
@@ -113,7 +116,9 @@ function readAarch64Stubs({ view, addr }: StubCode): FoundStub[] {
 
 const THUMB_BX_PC_NOP = 0x46c04778;
 
-/** `add ip, pc, #a; add ip, ip, #b; …; ldr pc, [ip, #c]!`, maybe after `bx pc; nop`, through which Thumb code enters. */
+/**
+ * `add ip, pc, #a; add ip, ip, #b; …; ldr pc, [ip, #c]!`, maybe after `bx pc; nop`, through which Thumb code enters.
+ */
 function readArmStubs({ view, addr }: StubCode): FoundStub[] {
   const found: FoundStub[] = [];
   for (let at = 0; at + 4 <= view.length; at += 4) {

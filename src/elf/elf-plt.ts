@@ -22,7 +22,10 @@ export interface PltEntries {
   readonly hiddenFrom: number | undefined;
 }
 
-/** Sizes of `.plt`'s lazy-binding header and of one entry, in bytes, as perf 6.1 has them; for other machines both are the section's entry size. */
+/**
+ * Sizes of `.plt`'s lazy-binding header and of one entry, in bytes, as perf 6.1 has them; for other machines both are
+ * the section's entry size.
+ */
 const PERF_LAYOUTS: Readonly<Record<number, { readonly header: number; readonly entry: number }>> = {
   [EM_ARM]: { header: 20, entry: 12 },
   [EM_AARCH64]: { header: 32, entry: 16 },
@@ -38,13 +41,14 @@ const FREE_NAME_BYTES = 1 << 20;
 const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
 
 /**
- * The stubs through which a file calls other files' functions, named `function@plt`; none where they are not recognized. Each jumps through
- * a slot of the GOT, and the relocation of that slot has the name.
+ * The stubs through which a file calls other files' functions, named `function@plt`; none where they are not
+ * recognized. Each jumps through a slot of the GOT, and the relocation of that slot has the name.
  *
- * Observed: perf 6.1 goes by order alone, the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that `.dynsym` names,
- * and it knows neither `.plt.sec` nor `.plt.got`. With `compatPerf` they are named the same way here. In files of LLVM's linker, which leaves the entry size 0,
- * perf has all entries at the beginning of `.plt`, empty: they keep it from finding the symbol before, which may have no end (but for files with a
- * handful of entries, whose order in perf's tree of symbols may be another one).
+ * Observed: perf 6.1 goes by order alone, the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that
+ * `.dynsym` names, and it knows neither `.plt.sec` nor `.plt.got`. With `compatPerf` they are named the same way here.
+ * In files of LLVM's linker, which leaves the entry size 0, perf has all entries at the beginning of `.plt`, empty:
+ * they keep it from finding the symbol before, which may have no end (but for files with a handful of entries, whose
+ * order in perf's tree of symbols may be another one).
  */
 export async function readPltEntries(elf: ElfFile, compatPerf: boolean): Promise<PltEntries> {
   const named = new NamedStubs();

@@ -48,17 +48,22 @@ export function hasDynsym(elf: ElfFile): boolean {
 export interface ElfSymbolRules {
   /** PLT entries as perf 6.1 names them: by their order in `.plt` alone; none in a file without other symbols. */
   readonly compatPerf: boolean;
-  /** Whether the file with the symbols has only those that the mapped file's `.dynsym` lacks (`.gnu_debugdata`): then both are merged. */
+  /**
+   * Whether the file with the symbols has only those that the mapped file's `.dynsym` lacks (`.gnu_debugdata`): then
+   * both are merged.
+   */
   readonly needsDynsym?: boolean;
   /** Whether names of one address are compared mangled, to choose one, instead of demangled. */
   readonly linkageAliases?: boolean;
 }
 
 /**
- * The symbols of `.symtab`, or of `.dynsym` when there is none, with the names of the PLT's entries. Addresses are file offsets.
+ * The symbols of `.symtab`, or of `.dynsym` when there is none, with the names of the PLT's entries. Addresses are file
+ * offsets.
  *
- * Observed with perf 6.1: it never merges the two tables; functions and data objects count, labels (STT_NOTYPE) only in sections
- * whose name says text or data and when visible from outside the module; symbols of no section (undefined, absolute) do not.
+ * Observed with perf 6.1: it never merges the two tables; functions and data objects count, labels (STT_NOTYPE) only in
+ * sections whose name says text or data and when visible from outside the module; symbols of no section (undefined,
+ * absolute) do not.
  *
  * @param symbols the file with the symbols, maybe a debug file
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
@@ -205,7 +210,10 @@ function rankOf(binding: number): SymbolRank {
   return binding === STB_WEAK ? RANK_WEAK : RANK_LOCAL;
 }
 
-/** Measures names in a string table. Names may share their ends, but only a hostile file has so many long ones that reading them would never end. */
+/**
+ * Measures names in a string table. Names may share their ends, but only a hostile file has so many long ones that
+ * reading them would never end.
+ */
 class NameLengths {
   readonly #names: Uint8Array;
   readonly #file: string;
@@ -234,13 +242,19 @@ function skipsMappingSymbols(machine: number, compatPerf: boolean): boolean {
   return machine === EM_ARM || machine === EM_AARCH64 || (machine === EM_RISCV && !compatPerf);
 }
 
-/** `$a`, `$d`, `$t`, `$x` and `$x.anything`: they mark where code and data begin (ELF for the Arm Architecture, "Mapping symbols"; RISC-V psABI). */
+/**
+ * `$a`, `$d`, `$t`, `$x` and `$x.anything`: they mark where code and data begin (ELF for the Arm Architecture, "Mapping
+ * symbols"; RISC-V psABI).
+ */
 function isMappingSymbol(names: Uint8Array, offset: number, length: number): boolean {
   const letter = String.fromCharCode(names[offset + 1]);
   return length >= 2 && 'adtx'.includes(letter) && (length === 2 || names[offset + 2] === DOT);
 }
 
-/** From a symbol's value to the file offset in `runtime`; by its section where no segment holds it, as in relocatable files. */
+/**
+ * From a symbol's value to the file offset in `runtime`; by its section where no segment holds it, as in relocatable
+ * files.
+ */
 function fileOffsets(symbols: ElfFile, runtime: ElfFile): AddressOfSymbol {
   const loads = runtime.segments.length > 0 ? runtime : symbols;
   return (value, sectionIndex) => {

@@ -3,8 +3,9 @@ import { EM_PPC64, ET_REL, SHT_NOBITS } from './elf-constants.ts';
 import type { ElfFile } from './elf-file.ts';
 
 /**
- * The section `.opd` of big-endian 64-bit PowerPC: symbols of functions lead to descriptors there, of which the first word is
- * the address of the code. Source: 64-bit PowerPC ELF Application Binary Interface Supplement 1.9, 3.2.5, function descriptors.
+ * The section `.opd` of big-endian 64-bit PowerPC: symbols of functions lead to descriptors there, of which the first
+ * word is the address of the code. Source: 64-bit PowerPC ELF Application Binary Interface Supplement 1.9, 3.2.5,
+ * function descriptors.
  */
 export class FunctionDescriptors {
   readonly #start: number;

@@ -5,9 +5,10 @@ import type { ElfFile, ElfSegment } from './elf-file.ts';
 const PAGE_SIZE_BYTES = 4096;
 
 /**
- * A debug file with the offsets that its segments have in the binary, for where that is not at hand. Tools that make debug files keep
- * addresses, but not all of them offsets (observed: elfutils 0.188 does; objcopy of binutils 2.40 and LLVM 14 do not, and their segments are
- * shorter in the file than in memory). Then the recording shows where the code was mapped from, if it is one segment.
+ * A debug file with the offsets that its segments have in the binary, for where that is not at hand. Tools that make
+ * debug files keep addresses, but not all of them offsets (observed: elfutils 0.188 does; objcopy of binutils 2.40 and
+ * LLVM 14 do not, and their segments are shorter in the file than in memory). Then the recording shows where the code
+ * was mapped from, if it is one segment.
  * @param codeStart file offset from which code was mapped, as recorded; undefined when unknown
  * @returns undefined where the offsets are unknown
  */

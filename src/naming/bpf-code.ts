@@ -10,8 +10,8 @@ import { SymbolTable } from '../symbol-table/symbol-table.ts';
 const MAX_PROGRAMS_AT_PLACE = 16;
 
 /**
- * What a recording itself says about code that was loaded into the kernel at run time. Each piece is one function: it has a name and,
- * for BPF programs that were compiled with them, lines.
+ * What a recording itself says about code that was loaded into the kernel at run time. Each piece is one function: it
+ * has a name and, for BPF programs that were compiled with them, lines.
  */
 export class RunTimeKernelCode {
   /** Functions with lines, by address and size. */

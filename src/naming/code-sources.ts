@@ -34,12 +34,13 @@ export class CodeSources {
   }
 
   /**
-   * Yields the sources that know a DSO's code, the best first. Each is asked only for the addresses that the ones before it left.
-   * Files are opened when it is their turn, and closed when the walk goes on or ends.
+   * Yields the sources that know a DSO's code, the best first. Each is asked only for the addresses that the ones
+   * before it left. Files are opened when it is their turn, and closed when the walk goes on or ends.
    *
-   * What the recording itself holds comes first. It was read from the very files that ran, while files of the same names on this
-   * machine are often different (the recording may be an Android device's), and it has what only the recording machine could know
-   * (JIT code, Java methods). Files come last, for what the recording's own symbols do not cover.
+   * What the recording itself holds comes first. It was read from the very files that ran, while files of the same
+   * names on this machine are often different (the recording may be an Android device's), and it has what only the
+   * recording machine could know (JIT code, Java methods). Files come last, for what the recording's own symbols do not
+   * cover.
    */
   async *of(index: number, question: Required<CodeQuestion>): AsyncGenerator<CodeSymbols, void, undefined> {
     const dso = this.#session.dsos[index];

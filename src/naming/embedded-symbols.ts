@@ -41,7 +41,10 @@ export class EmbeddedSymbolTables {
   }
 }
 
-/** simpleperf writes `name [module]` for a module's function that it found in kallsyms. The DSO already has the module's name. */
+/**
+ * simpleperf writes `name [module]` for a module's function that it found in kallsyms. The DSO already has the module's
+ * name.
+ */
 class ModuleSymbolTable extends SymbolTable {
   override name(index: number): string {
     const name = super.name(index);

@@ -15,7 +15,9 @@ import { FunctionNames } from './function-names.ts';
  */
 export type DebugInfoUse = 'none' | 'lines' | 'inlines' | 'lines-like-perf';
 
-/** What is read by default. perf 6.1 shows inlined functions only in callchains that it unwinds by debug information. */
+/**
+ * What is read by default. perf 6.1 shows inlined functions only in callchains that it unwinds by debug information.
+ */
 export function defaultDebugInfo(compatPerf: boolean): DebugInfoUse {
   return compatPerf ? 'lines' : 'inlines';
 }
@@ -50,8 +52,8 @@ export class LocationNaming {
   }
 
   /**
-   * Names locations by one source of their DSO's code. The name of the outermost function is the symbol's, which linkers and perf
-   * show; its file and line, and the functions inlined into it, come from debug information.
+   * Names locations by one source of their DSO's code. The name of the outermost function is the symbol's, which
+   * linkers and perf show; its file and line, and the functions inlined into it, come from debug information.
    * @param group the locations, all of one DSO
    * @returns those that no symbol covers
    */
@@ -155,8 +157,9 @@ export class LocationNaming {
   }
 
   /**
-   * The file of a function is the one that its description names, even if its code was included from others. A function without a description
-   * (assembly), or whose description has no file (observed in Go, for functions that are also inlined), gets the file of its first line.
+   * The file of a function is the one that its description names, even if its code was included from others. A function
+   * without a description (assembly), or whose description has no file (observed in Go, for functions that are also
+   * inlined), gets the file of its first line.
    */
   #fileOfFunction(linkageName: string, described: SourceFunction | undefined, lineFile: string): string {
     const file = described?.file || this.#fileOf.get(linkageName);

@@ -8,8 +8,9 @@ const SHOWN_NAMES = 3;
 const NOTABLE_SHARE = 0.01;
 
 /**
- * Reports the DSOs for which no symbols were found (`no-symbols`) or too few (`few-symbols`), with one warning each. It names the DSOs with the
- * most unnamed samples and says what would help with the first. Where a warning would have too many names, a note has them all.
+ * Reports the DSOs for which no symbols were found (`no-symbols`) or too few (`few-symbols`), with one warning each. It
+ * names the DSOs with the most unnamed samples and says what would help with the first. Where a warning would have too
+ * many names, a note has them all.
  */
 export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: Diagnostics): void {
   const unnamed = dsos.filter(isExpectedToHaveNames).sort((a, b) => b.unnamedSamples - a.unnamedSamples);

@@ -16,8 +16,8 @@ type SymbolAtAddress = NonNullable<ReturnType<ResolveSymbol>>;
 const NAMES_FUNCTIONS = /%[-0-9]*p[sSfF]/;
 
 /**
- * Shows the payloads of a recording's tracepoints as text. Payloads may hold addresses of kernel functions: these are collected beforehand and
- * named together with the locations of their DSOs, so that showing a payload needs no look-up.
+ * Shows the payloads of a recording's tracepoints as text. Payloads may hold addresses of kernel functions: these are
+ * collected beforehand and named together with the locations of their DSOs, so that showing a payload needs no look-up.
  */
 export class PayloadTexts {
   readonly #profile: Profile;
@@ -72,7 +72,10 @@ export class PayloadTexts {
     return this.#session.features.tracingData?.formats.has(id) === true ? id : undefined;
   }
 
-  /** Collects the addresses that need names, by printing all payloads whose formats name functions and dropping the text. */
+  /**
+   * Collects the addresses that need names, by printing all payloads whose formats name functions and dropping the
+   * text.
+   */
   #collectAddresses(tracingData: TracingData, compatPerf: boolean): void {
     const addresses = new Set<Word>();
     const collect = (address: Word): undefined => {
@@ -108,7 +111,8 @@ class PayloadPrinters {
   }
 
   /**
-   * Shows a payload by the type at its beginning, as perf 6.1 does: all samples of a group carry the payload of the event that was sampled.
+   * Shows a payload by the type at its beginning, as perf 6.1 does: all samples of a group carry the payload of the
+   * event that was sampled.
    * @param ownId the event's own format, for a type that is unknown
    */
   show(payload: Uint8Array, ownId: number): string {

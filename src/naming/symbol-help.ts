@@ -5,7 +5,9 @@ import type { DsoSymbols } from './dso-symbols.ts';
 /** What distributions call their packages of debug symbols. */
 const DEBUG_PACKAGES = '…-dbgsym, …-dbg or …-debuginfo';
 
-/** Advice on how to get the names, or else the lines, that a DSO lacks; empty when nothing is missing or nothing helps. */
+/**
+ * Advice on how to get the names, or else the lines, that a DSO lacks; empty when nothing is missing or nothing helps.
+ */
 export function symbolHelp(dso: DsoSymbols): string {
   const lacksNames = dso.namedLocations < dso.locations;
   // Names and lines of the wrong file are worse than none.
@@ -29,7 +31,10 @@ export function symbolHelp(dso: DsoSymbols): string {
   }
 }
 
-/** Advice on how to get the debug information that gcc and clang write to `.dwo` files; empty when none of it is missing. */
+/**
+ * Advice on how to get the debug information that gcc and clang write to `.dwo` files; empty when none of it is
+ * missing.
+ */
 function splitHelp({ places }: DsoSymbols): string {
   const missing = places.find(({ place, outcome }) => (outcome === 'absent' || outcome === 'forbidden') && place.endsWith('.dwo'));
   if (missing === undefined) return '';

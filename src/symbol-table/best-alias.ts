@@ -3,7 +3,10 @@ import { MAX_OUTPUT } from '../demangle/limits.ts';
 
 /** How `perf script`, which chooses among names, demangles them. */
 const STYLE = 'no-params';
-/** How many characters may be demangled to choose names. All aliases of Node's binary have 1.5 million; only a hostile file has more. */
+/**
+ * How many characters may be demangled to choose names. All aliases of Node's binary have 1.5 million; only a hostile
+ * file has more.
+ */
 const MAX_DEMANGLED = 1 << 25;
 
 /** Chooses among the names of one address, for one table of symbols. */
@@ -11,8 +14,8 @@ export class AliasChoice {
   #left = MAX_DEMANGLED;
 
   /**
-   * Which of several names of one address perf shows where nothing else decides: the one that, demangled, has fewer leading underscores; else
-   * the longer one; else the one that comes first in the file. Observed: perf 6.1.
+   * Which of several names of one address perf shows where nothing else decides: the one that, demangled, has fewer
+   * leading underscores; else the longer one; else the one that comes first in the file. Observed: perf 6.1.
    * @param names linkage names in the order of the file; at least one
    */
   best(names: readonly string[]): string {

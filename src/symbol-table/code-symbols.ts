@@ -29,18 +29,25 @@ export interface SourceLines {
   /**
    * Looks up all addresses in one pass.
    * @param addresses ascending, no two the same
-   * @param visit called in any order, at most once for each address about which something is known, with the address's index and
-   * its frames: the innermost inlined function first, the function that owns the machine code last. The visitor may keep the array.
+   * @param visit called in any order, at most once for each address about which something is known, with the address's
+   * index and its frames: the innermost inlined function first, the function that owns the machine code last. The
+   * visitor may keep the array.
    * @throws PerfconvError only for what makes all of it unusable; damage in a part leaves that part's addresses out
    */
   lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void>;
 }
 
-/** What one source knows about a DSO's code. Addresses are the DSO's own: file offsets for files, run-time addresses for the kernel. */
+/**
+ * What one source knows about a DSO's code. Addresses are the DSO's own: file offsets for files, run-time addresses for
+ * the kernel.
+ */
 export interface CodeSymbols {
   /** Its functions by address; absent where only debug information names them. */
   readonly table?: SymbolTable;
-  /** Whether the table is a JIT's perf map. perf does not demangle its names, and a return address may be the start of one of its functions. */
+  /**
+   * Whether the table is a JIT's perf map. perf does not demangle its names, and a return address may be the start of
+   * one of its functions.
+   */
   readonly isPerfMap?: boolean;
   /** Its inlined functions, files and lines; absent where there is no debug information or it was not asked for. */
   readonly lines?: SourceLines;

@@ -1,8 +1,9 @@
 import { ascendingOrder } from '../base/ascending-order.ts';
 
 /**
- * Addresses sorted and without repetitions, as `SourceLines` expects them, and the way back to the addresses that were given:
- * `given[order[nth]]` is `addresses[i]` for each `nth` from `firsts[i]` up to, but not including, `firsts[i + 1]`.
+ * Addresses sorted and without repetitions, as `SourceLines` expects them, and the way back to the addresses that were
+ * given: `given[order[nth]]` is `addresses[i]` for each `nth` from `firsts[i]` up to, but not including,
+ * `firsts[i + 1]`.
  */
 export class DistinctAddresses {
   /** Ascending, no two the same. */

@@ -9,23 +9,26 @@ export const RANK_LOCAL: SymbolRank = 1;
 export const RANK_GLOBAL: SymbolRank = 2;
 
 const UNDERSCORE = 0x5f;
-/** L and c, the first characters of mangled names of Java (`Ljava/lang/Object;`) and OCaml (`camlList__`). Others begin with an underscore. */
+/**
+ * L and c, the first characters of mangled names of Java (`Ljava/lang/Object;`) and OCaml (`camlList__`). Others begin
+ * with an underscore.
+ */
 const JAVA_START = 0x4c;
 const OCAML_START = 0x63;
 /** C and D. */
 const CONSTRUCTOR = 0x43;
 const DESTRUCTOR = 0x44;
 /**
- * How many names of one address are demangled to choose among them. Node's binary has up to 130. Where there are more, as after identical code
- * folding, the first ones are.
+ * How many names of one address are demangled to choose among them. Node's binary has up to 130. Where there are more,
+ * as after identical code folding, the first ones are.
  */
 const MAX_ALIASES = 256;
 
 const PAGE_SIZE_BYTES = 4096;
 
 /**
- * The size of a symbol of unknown size that no other symbol follows: it extends to the end of its page, and one page more.
- * Observed: perf 6.1.
+ * The size of a symbol of unknown size that no other symbol follows: it extends to the end of its page, and one page
+ * more. Observed: perf 6.1.
  */
 export function lastSymbolSize(start: number): number {
   return Math.ceil(start / PAGE_SIZE_BYTES) * PAGE_SIZE_BYTES + PAGE_SIZE_BYTES - start;
@@ -50,14 +53,16 @@ export function columnsOfListed({ starts, sizes, nameOffsets, nameLengths, names
 }
 
 /**
- * Collects symbols in the order of their file and makes a {@link SymbolTable} of them, which has for each address the name that perf would choose.
+ * Collects symbols in the order of their file and makes a {@link SymbolTable} of them, which has for each address the
+ * name that perf would choose.
  *
- * Observed: perf 6.1 first gives each symbol of size 0 an end: the start of the next symbol in (address, file) order, if that
- * differs from its own. Then it chooses among the names of one address, in this order of preference: one that has a size, is not
- * weak, is global, has fewer leading underscores, is longer, comes first in the file. The last three are compared demangled if names
- * are shown demangled; that is left to the table, since few of its names are asked for. Where symbols with different starts overlap,
- * perf's choice follows from the shape of its tree, which is not reproduced here.
- * A label without a size inside a function that has one counts as part of that function (V8's builtins have many of them).
+ * Observed: perf 6.1 first gives each symbol of size 0 an end: the start of the next symbol in (address, file) order,
+ * if that differs from its own. Then it chooses among the names of one address, in this order of preference: one that
+ * has a size, is not weak, is global, has fewer leading underscores, is longer, comes first in the file. The last three
+ * are compared demangled if names are shown demangled; that is left to the table, since few of its names are asked for.
+ * Where symbols with different starts overlap, perf's choice follows from the shape of its tree, which is not
+ * reproduced here. A label without a size inside a function that has one counts as part of that function (V8's builtins
+ * have many of them).
  */
 export class SymbolTableBuilder {
   #starts: Float64Array;
@@ -83,7 +88,10 @@ export class SymbolTableBuilder {
     return this.#count;
   }
 
-  /** Adds a symbol. `sizeBytes` 0 means unknown; the name is at `nameOffset` in the bytes that are later given to {@link build}. */
+  /**
+   * Adds a symbol. `sizeBytes` 0 means unknown; the name is at `nameOffset` in the bytes that are later given to
+   * {@link build}.
+   */
   add(start: number, sizeBytes: number, nameOffset: number, nameLength: number, rank: SymbolRank): void {
     const index = this.#count++;
     if (index === this.#starts.length) {
@@ -107,7 +115,10 @@ export class SymbolTableBuilder {
     }
   }
 
-  /** Sets addresses at which symbols of unknown size end, even if no other symbol starts there. @param ends ascending */
+  /**
+   * Sets addresses at which symbols of unknown size end, even if no other symbol starts there.
+   * @param ends ascending
+   */
   endUnsized(ends: Float64Array): void {
     this.#unsizedEnds = ends;
   }
@@ -177,7 +188,10 @@ export class SymbolTableBuilder {
     return largest;
   }
 
-  /** The row with the name that perf would choose among [from, to) of `order`, which have one address. @param unsizedSize see {@link #sizeOf} */
+  /**
+   * The row with the name that perf would choose among [from, to) of `order`, which have one address.
+   * @param unsizedSize see {@link #sizeOf}
+   */
   #bestOf(order: Uint32Array, from: number, to: number, unsizedSize: number, names: Uint8Array): number {
     const last = order[to - 1];
     let best = order[from];
@@ -187,14 +201,17 @@ export class SymbolTableBuilder {
     return best;
   }
 
-  /** A symbol's size. Among symbols of one address without a size, the last one has `unsizedSize`, and the others are empty. */
+  /**
+   * A symbol's size. Among symbols of one address without a size, the last one has `unsizedSize`, and the others are
+   * empty.
+   */
   #sizeOf(row: number, last: number, unsizedSize: number): number {
     return this.#sizes[row] || (row === last ? unsizedSize : 0);
   }
 
   /**
-   * The names of one address that are as good as the best one, in the form of {@link SymbolColumns.aliases}; undefined where demangling them makes
-   * no difference.
+   * The names of one address that are as good as the best one, in the form of {@link SymbolColumns.aliases}; undefined
+   * where demangling them makes no difference.
    */
   #tied(order: Uint32Array, from: number, end: number, best: number, names: Uint8Array): number[] | undefined {
     const last = Math.min(end, from + MAX_ALIASES);
@@ -217,7 +234,10 @@ export class SymbolTableBuilder {
     return this.#ranks[row] === this.#ranks[best] && (this.#sizes[row] > 0 || isLast);
   }
 
-  /** Whether two names differ only in the kind of a constructor or destructor, which is not shown (Itanium C++ ABI, 5.1.4.3). */
+  /**
+   * Whether two names differ only in the kind of a constructor or destructor, which is not shown (Itanium C++ ABI,
+   * 5.1.4.3).
+   */
   #areVariants(a: number, b: number, names: Uint8Array): boolean {
     const length = this.#nameLengths[a];
     if (length !== this.#nameLengths[b]) return false;

@@ -15,15 +15,18 @@ export interface SymbolColumns {
   readonly nameLengths: Uint32Array;
   /** The bytes that hold the names, as they are in the file. */
   readonly names: Uint8Array;
-  /** By index: names that are to be compared demangled to choose one, as pairs of offset and length in the order of the file. */
+  /**
+   * By index: names that are to be compared demangled to choose one, as pairs of offset and length in the order of the
+   * file.
+   */
   readonly aliases?: ReadonlyMap<number, readonly number[]>;
 }
 
 /**
  * The symbols of one DSO by address. Names are decoded when they are asked for.
  *
- * Addresses are doubles in the address space that perf uses for the DSO: offsets in the file for files that processes map, run-time
- * addresses (signed, and therefore negative) for the kernel.
+ * Addresses are doubles in the address space that perf uses for the DSO: offsets in the file for files that processes
+ * map, run-time addresses (signed, and therefore negative) for the kernel.
  */
 export class SymbolTable {
   readonly #columns: SymbolColumns;

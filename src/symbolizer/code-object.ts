@@ -12,22 +12,30 @@ export interface CodeObject {
   readonly referenceAddress?: number;
   /** Kernel release of the recording machine; empty when unknown. */
   readonly osRelease: string;
-  /** Modules only: the file that it was loaded from, `/lib/modules/…/nf_tables.ko`; absent where {@link name} says it all. */
+  /**
+   * Modules only: the file that it was loaded from, `/lib/modules/…/nf_tables.ko`; absent where {@link name} says it
+   * all.
+   */
   readonly longName?: string;
   /** Modules only: run-time address at which its map begins; absent when unknown. */
   readonly start?: number;
   /** A process that mapped it, or the one that runs the virtual machine it belongs to; absent when unknown. */
   readonly pid?: number;
   /**
-   * Modules only, also those of virtual machines: what was recorded of the kernel that loaded it; absent where nothing was, or where it is the
-   * kernel that was asked for last.
+   * Modules only, also those of virtual machines: what was recorded of the kernel that loaded it; absent where nothing
+   * was, or where it is the kernel that was asked for last.
    */
   readonly kernel?: Pick<CodeObject, 'buildId' | 'referenceSymbol' | 'referenceAddress'>;
   /** Files only: its device and inode, `major:minor:inode` in decimal; absent when unknown. */
   readonly fileIdentity?: string;
-  /** Files only: whether other files of the same name were recorded, so that {@link buildId} may be the one of any of them. */
+  /**
+   * Files only: whether other files of the same name were recorded, so that {@link buildId} may be the one of any of
+   * them.
+   */
   readonly sharesName?: boolean;
-  /** Where that process mapped it, as a name in `/proc/PID/map_files`: `7f0000001000-7f0000002000`; absent when unknown. */
+  /**
+   * Where that process mapped it, as a name in `/proc/PID/map_files`: `7f0000001000-7f0000002000`; absent when unknown.
+   */
   readonly mapFile?: string;
   /** Files only: the offset from which code was mapped; absent when unknown. */
   readonly codeStart?: number;

@@ -21,9 +21,9 @@ import type { RecordingContext, SymbolizerOptions } from './symbolizer-options.t
 const MAX_GUESTS = 64;
 
 /**
- * The symbols of one recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of virtual machines, code
- * made at run time. What is learned about the recording's kernels and processes is kept here and not shared: other recordings have
- * different ones under the same names and numbers.
+ * The symbols of one recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of
+ * virtual machines, code made at run time. What is learned about the recording's kernels and processes is kept here and
+ * not shared: other recordings have different ones under the same names and numbers.
  */
 export class RecordingSymbols {
   readonly #files: SymbolFiles;
@@ -53,8 +53,9 @@ export class RecordingSymbols {
   }
 
   /**
-   * The symbols of one DSO, to be closed by the caller; undefined when none were found. Addresses to look up are file offsets for files and
-   * the vdso, run-time addresses for the kernel, its modules and memory that no file is mapped to.
+   * The symbols of one DSO, to be closed by the caller; undefined when none were found. Addresses to look up are file
+   * offsets for files and the vdso, run-time addresses for the kernel, its modules and memory that no file is mapped
+   * to.
    */
   async symbolsFor(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion = { lines: false }): Promise<CodeSymbols | undefined> {
     const files = new CheckedFiles(this.#files, search, this.#diagnostics);
@@ -70,7 +71,10 @@ export class RecordingSymbols {
     return symbols?.lines === undefined ? symbols : { ...symbols, close: () => files.close() };
   }
 
-  /** Whether to read debug information: not where this engine cannot, which is reported once it matters. Code made at run time has none. */
+  /**
+   * Whether to read debug information: not where this engine cannot, which is reported once it matters. Code made at
+   * run time has none.
+   */
   #readsDebugInfo({ kind }: CodeObject, search: SymbolSearch): boolean {
     const refusal = kind === 'anon' ? undefined : webAssemblyRefusal();
     if (refusal === undefined) return true;

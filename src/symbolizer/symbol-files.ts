@@ -5,19 +5,27 @@ import type { PlaceOutcome } from './search/search-log.ts';
 /** What the symbolizer needs from the machine it runs on. Paths use `/`. */
 export interface SymbolFiles extends Decompressor {
   /**
-   * Opens a file, to be closed by the caller; undefined where it does not exist, is not readable or is not a regular file.
+   * Opens a file, to be closed by the caller; undefined where it does not exist, is not readable or is not a regular
+   * file.
    * @throws PerfconvError `io` for failures that say nothing about the file: too many files are open
    */
   open(path: string): Promise<ByteSource | undefined>;
   /**
-   * Opens a file that a process left for profilers (a JIT's list of functions) in a directory where others may leave files, too.
+   * Opens a file that a process left for profilers (a JIT's list of functions) in a directory where others may leave
+   * files, too.
    * @param writer the process; undefined where any writer is trusted
    * @returns undefined as {@link open}. Absent where owners of files are unknown: then {@link open} is used
    */
   openLeft?(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined>;
-  /** Whether {@link open} did not open a file because this user may not read it or its directory; absent where that is unknown. */
+  /**
+   * Whether {@link open} did not open a file because this user may not read it or its directory; absent where that is
+   * unknown.
+   */
   isForbidden?(path: string): Promise<boolean>;
-  /** What shows whether a file is still the one that was recorded; undefined when it does not exist, absent where that is unknown. */
+  /**
+   * What shows whether a file is still the one that was recorded; undefined when it does not exist, absent where that
+   * is unknown.
+   */
   stamp?(path: string): Promise<FileStamp | undefined>;
   /** The vdso of this process, an ELF file in memory; undefined where there is none. */
   ownVdso(): Promise<ByteSource | undefined>;

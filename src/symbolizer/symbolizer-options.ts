@@ -19,17 +19,23 @@ export interface SymbolizerOptions {
   /** Give the names that perf 6.1 gives, even where better ones are known (PLT entries). */
   readonly compatPerf: boolean;
   /**
-   * Compare mangled names where one address has several and one has to be chosen, as perf does with `--no-demangle`; absent: compare them
-   * demangled, as perf does otherwise.
+   * Compare mangled names where one address has several and one has to be chosen, as perf does with `--no-demangle`;
+   * absent: compare them demangled, as perf does otherwise.
    */
   readonly linkageAliases?: boolean;
 }
 
 /** What is known about a recording besides its records. */
 export interface RecordingContext {
-  /** When its file was last written, nanoseconds since 1970: by then it had ended, and what was made later was not recorded. Undefined for a pipe. */
+  /**
+   * When its file was last written, nanoseconds since 1970: by then it had ended, and what was made later was not
+   * recorded. Undefined for a pipe.
+   */
   readonly modifiedNs?: bigint | undefined;
-  /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and `modules`; undefined where there is none. */
+  /**
+   * A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and
+   * `modules`; undefined where there is none.
+   */
   readonly kcoreDir?: string | undefined;
 }
 

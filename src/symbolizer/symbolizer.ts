@@ -10,11 +10,11 @@ export type { SymbolFiles } from './symbol-files.ts';
 export { DEFAULT_DEBUG_DIRS, type RecordingContext, type SymbolizerOptions } from './symbolizer-options.ts';
 
 /**
- * Finds the symbols of code, for any number of recordings, one after the other, or for none. Files that do not fit or are damaged are
- * never thrown but reported as warnings: `build-id-mismatch`, `build-id-shared`, `file-changed`, `debug-link-mismatch`,
- * `symbol-file-damaged`, `debug-info-damaged`, `debug-info-incomplete`, `debug-info-unread`, `debuginfod-failed`, `kallsyms-hidden`,
- * `kallsyms-mismatch`, `guest-kernels-excess`, `jit-file-refused`, `perf-map-excess`; and `jit-file-owner`, a note. A `SymbolSearch` has the
- * places where nothing was found.
+ * Finds the symbols of code, for any number of recordings, one after the other, or for none. Files that do not fit or
+ * are damaged are never thrown but reported as warnings: `build-id-mismatch`, `build-id-shared`, `file-changed`,
+ * `debug-link-mismatch`, `symbol-file-damaged`, `debug-info-damaged`, `debug-info-incomplete`, `debug-info-unread`,
+ * `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`, `guest-kernels-excess`, `jit-file-refused`,
+ * `perf-map-excess`; and `jit-file-owner`, a note. A `SymbolSearch` has the places where nothing was found.
  */
 export class Symbolizer {
   readonly #files: SymbolFiles;
@@ -28,12 +28,18 @@ export class Symbolizer {
     this.#diagnostics = diagnostics;
   }
 
-  /** The symbols of one recording. Nothing is shared between recordings: they may have different kernels, and different processes of one number. */
+  /**
+   * The symbols of one recording. Nothing is shared between recordings: they may have different kernels, and different
+   * processes of one number.
+   */
   forRecording(recording: RecordingContext): RecordingSymbols {
     return new RecordingSymbols(this.#files, this.#options, recording, this.#diagnostics);
   }
 
-  /** The symbols of one DSO of no particular recording: see {@link RecordingSymbols.symbolsFor}. A module without a kernel is of the kernel asked for last. */
+  /**
+   * The symbols of one DSO of no particular recording: see {@link RecordingSymbols.symbolsFor}. A module without a
+   * kernel is of the kernel asked for last.
+   */
   symbolsFor(object: CodeObject, question?: CodeQuestion): Promise<CodeSymbols | undefined> {
     this.#withoutRecording ??= this.forRecording({});
     return this.#withoutRecording.symbolsFor(object, question);

@@ -27,8 +27,8 @@ export interface DebugFile {
 }
 
 /**
- * Functions, files and lines at a DSO's addresses, from the debug information of a file. Parts that cannot be read, and files that cannot be
- * found, are reported as warnings (`debug-info-damaged`, `debug-info-incomplete`).
+ * Functions, files and lines at a DSO's addresses, from the debug information of a file. Parts that cannot be read, and
+ * files that cannot be found, are reported as warnings (`debug-info-damaged`, `debug-info-incomplete`).
  */
 export async function openDebugLines({ elf, toSvma, places }: DebugFile, machine: SymbolFiles, diagnostics: Diagnostics): Promise<SourceLines> {
   const sections = await openDebugSections(elf, machine);

@@ -1,8 +1,9 @@
 import type { PlaceOutcome, SymbolSearch } from '../search/search-log.ts';
 
 /**
- * Notes in the search for a DSO's symbols where the other halves of its units were looked for. A binary may have thousands of `.dwo`
- * files: of those that were found, and of those that were not, only the first is noted, with the number of others.
+ * Notes in the search for a DSO's symbols where the other halves of its units were looked for. A binary may have
+ * thousands of `.dwo` files: of those that were found, and of those that were not, only the first is noted, with the
+ * number of others.
  */
 export class SplitNotes {
   readonly #search: SymbolSearch | undefined;
@@ -51,7 +52,10 @@ export class SplitNotes {
     return this.#search !== undefined && this.#missingCount === 0;
   }
 
-  /** A unit whose other half was not found. @param places where it was looked for, and whether this user may not read there */
+  /**
+   * A unit whose other half was not found.
+   * @param places where it was looked for, and whether this user may not read there
+   */
   missing(places: readonly { readonly place: string; readonly isForbidden: boolean }[]): void {
     if (this.#search === undefined) return;
     const more = this.#missingCount++;

@@ -13,8 +13,8 @@ export interface SplitDirectories {
 }
 
 /**
- * The places that may hold a unit's `.dwo` file: where the compiler wrote it, under `symfs` first; in the binary's directory, by its
- * whole name and without directories; under the debug directories.
+ * The places that may hold a unit's `.dwo` file: where the compiler wrote it, under `symfs` first; in the binary's
+ * directory, by its whole name and without directories; under the debug directories.
  */
 export function dwoPlaces({ dwoName, compDir }: SplitRequest, { paths, symfs, debugDirs }: SplitDirectories): string[] {
   const written = joinSourcePath(compDir, dwoName);
@@ -30,7 +30,10 @@ export function dwoPlaces({ dwoName, compDir }: SplitRequest, { paths, symfs, de
   ]);
 }
 
-/** The places that may hold a binary's package, `.dwp`: next to the binary or its debug file, and under the debug directories. */
+/**
+ * The places that may hold a binary's package, `.dwp`: next to the binary or its debug file, and under the debug
+ * directories.
+ */
 export function dwpPlaces({ paths, recordedPath, symfs, debugDirs }: SplitDirectories): string[] {
   const recorded = isStoredPath(recordedPath) ? [...(symfs === undefined ? [] : [symfs + recordedPath]), recordedPath] : [];
   const files = [...paths, ...recorded, ...(recorded.length === 0 ? [] : debugDirs.map((dir) => dir + recordedPath))];

@@ -74,9 +74,10 @@ export class SplitUnits {
   }
 
   /**
-   * Finds a unit in the binary's package, else in the file that the unit names. Can be used as `openSplit` of `DebugInfoOptions`.
-   * @returns sections in which the unit with that id is: of a package, the unit's parts alone, of a `.dwo` file all. undefined when no
-   * file that was found has it
+   * Finds a unit in the binary's package, else in the file that the unit names. Can be used as `openSplit` of
+   * `DebugInfoOptions`.
+   * @returns sections in which the unit with that id is: of a package, the unit's parts alone, of a `.dwo` file all.
+   * undefined when no file that was found has it
    */
   readonly openSplit = async (request: SplitRequest): Promise<DebugSections | undefined> => {
     const found = request.dwoId === '' ? undefined : await this.#package();

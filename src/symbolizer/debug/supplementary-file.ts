@@ -24,7 +24,8 @@ export interface SupplementaryDirectories {
 }
 
 /**
- * Reads `.gnu_debugaltlink` (what dwz writes: a path that ends with NUL, then a build id) or `.debug_sup` (DWARF 5, 7.3.6).
+ * Reads `.gnu_debugaltlink` (what dwz writes: a path that ends with NUL, then a build id) or `.debug_sup` (DWARF 5,
+ * 7.3.6).
  * @returns undefined when a file shares nothing with another, or is itself what others share
  */
 export async function readSupplementaryLink(elf: ElfFile): Promise<SupplementaryLink | undefined> {
@@ -57,8 +58,8 @@ async function readSup(elf: ElfFile): Promise<{ isSupplementary: boolean; path: 
 }
 
 /**
- * The places that may hold a supplementary file: the path, from the debug file's directory where it is relative; under the debug
- * directories, where distributions put them in `.dwz`, and by build id.
+ * The places that may hold a supplementary file: the path, from the debug file's directory where it is relative; under
+ * the debug directories, where distributions put them in `.dwz`, and by build id.
  * @param debugFile path of the file that has the link
  */
 export function supplementaryPlaces(debugFile: string, { path, id, kind }: SupplementaryLink, { symfs, debugDirs }: SupplementaryDirectories): string[] {

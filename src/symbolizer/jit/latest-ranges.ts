@@ -1,14 +1,18 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import { grown } from '../../base/growable.ts';
 
-/** Disjoint ranges, ascending. Each begins at its start, ends where the next one begins, and belongs to an owner; −1 for none. */
+/**
+ * Disjoint ranges, ascending. Each begins at its start, ends where the next one begins, and belongs to an owner; −1 for
+ * none.
+ */
 export interface OwnedRanges {
   readonly rangeStarts: Float64Array;
   readonly rangeOwners: Int32Array;
 }
 
 /**
- * Which of ranges that may overlap owns each address: the one with the highest index, as if each was painted over those before it.
+ * Which of ranges that may overlap owns each address: the one with the highest index, as if each was painted over those
+ * before it.
  * @param starts, ends of each range; empty ones own nothing
  */
 export function latestOfEach(starts: Float64Array, ends: Float64Array): OwnedRanges {

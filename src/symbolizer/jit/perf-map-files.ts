@@ -13,7 +13,9 @@ const MAX_STATUS_SIZE_BYTES = 1 << 16;
 export interface PerfMapDirectories {
   /** Directory of maps under their own names, `perf-PID.map`. */
   readonly perfMapDir?: string;
-  /** Directory that has the recording machine's files under their own paths. With it, this machine's files are not used. */
+  /**
+   * Directory that has the recording machine's files under their own paths. With it, this machine's files are not used.
+   */
   readonly symfs?: string;
 }
 
@@ -32,9 +34,9 @@ export class PerfMapFiles {
   }
 
   /**
-   * The functions in a process's list, by run-time address; undefined when there is no such list. While the process lives and has its own file
-   * system or number (in a container), the list is looked for there, too. In directories that were named, any writer is trusted; for
-   * others see `SymbolFiles.openLeft`.
+   * The functions in a process's list, by run-time address; undefined when there is no such list. While the process
+   * lives and has its own file system or number (in a container), the list is looked for there, too. In directories
+   * that were named, any writer is trusted; for others see `SymbolFiles.openLeft`.
    * @param name of the memory's DSO, as perf names it: `/tmp/perf-PID.map`
    */
   async read(name: string, search: SymbolSearch): Promise<SymbolTable | undefined> {

@@ -36,15 +36,16 @@ export interface PerfMap {
 }
 
 /**
- * Reads a JIT's `/tmp/perf-PID.map`: a line for each function, `START SIZE name`, the numbers hexadecimal with or without `0x`.
- * Source: perf's documentation (jit-interface.txt). Addresses are those of the process.
+ * Reads a JIT's `/tmp/perf-PID.map`: a line for each function, `START SIZE name`, the numbers hexadecimal with or
+ * without `0x`. Source: perf's documentation (jit-interface.txt). Addresses are those of the process.
  *
- * JITs reuse memory, so that entries may overlap: a later entry covers an earlier one, which keeps the rest of its range. perf 6.1 shows one of
- * them, depending on the shape of its tree (observed). Where nothing overlaps, the results are the same except for names
- * of less than three characters, which perf leaves out. An entry of size 0 has no code and names nothing, as with perf.
+ * JITs reuse memory, so that entries may overlap: a later entry covers an earlier one, which keeps the rest of its
+ * range. perf 6.1 shows one of them, depending on the shape of its tree (observed). Where nothing overlaps, the results
+ * are the same except for names of less than three characters, which perf leaves out. An entry of size 0 has no code
+ * and names nothing, as with perf.
  *
- * Memory follows the number of functions that have code, whatever the size of the file. A last line without an end is an entry, too: the process
- * may still be writing.
+ * Memory follows the number of functions that have code, whatever the size of the file. A last line without an end is
+ * an entry, too: the process may still be writing.
  * @throws PerfconvError `io`
  */
 export async function readPerfMap(source: ByteSource): Promise<PerfMap> {

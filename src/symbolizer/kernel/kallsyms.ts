@@ -123,11 +123,11 @@ interface MovedTable {
 
 /**
  * The kernel's own symbol list, `/proc/kallsyms` or a copy of it: one line per symbol, `address type name`, and for
- * code outside the kernel image a tab and `[module]`; a module's real name, or `[bpf]`, `[__builtin__ftrace]` and the like.
- * A `System.map` is of the same form. Addresses are run-time addresses, as signed doubles.
+ * code outside the kernel image a tab and `[module]`; a module's real name, or `[bpf]`, `[__builtin__ftrace]` and the
+ * like. A `System.map` is of the same form. Addresses are run-time addresses, as signed doubles.
  *
- * A symbol runs to the next one in the order of addresses, whatever that belongs to; the kernel image's last one before a module's
- * runs to the end of its page and one page more. Observed: perf 6.1.
+ * A symbol runs to the next one in the order of addresses, whatever that belongs to; the kernel image's last one before
+ * a module's runs to the end of its page and one page more. Observed: perf 6.1.
  */
 export class Kallsyms {
   readonly #bytes: Uint8Array;
@@ -147,7 +147,10 @@ export class Kallsyms {
     this.#lines = lines;
   }
 
-  /** Functions whose addresses are zero: what the kernel shows to readers without privilege (kptr_restrict). They are left out. */
+  /**
+   * Functions whose addresses are zero: what the kernel shows to readers without privilege (kptr_restrict). They are
+   * left out.
+   */
   get hiddenCount(): number {
     return this.#lines.hiddenCount;
   }
@@ -167,7 +170,10 @@ export class Kallsyms {
     return this.#table('', shift);
   }
 
-  /** The symbols whose module column says `name`, each address moved by `shift`; undefined when there are none. `-` counts as `_`. */
+  /**
+   * The symbols whose module column says `name`, each address moved by `shift`; undefined when there are none. `-`
+   * counts as `_`.
+   */
   module(name: string, shift = 0): SymbolTable | undefined {
     return this.#table(canonicalModuleName(name), shift);
   }
@@ -225,13 +231,17 @@ function rowsByGroup({ count, groups }: KallsymsLines, groupCount: number): { ro
   return { rows, ends };
 }
 
-/** The sizes of symbols, which follow from the whole list; 0 for a symbol with the address of the next one, and for the last of all. */
+/**
+ * The sizes of symbols, which follow from the whole list; 0 for a symbol with the address of the next one, and for the
+ * last of all.
+ */
 function sizesOf({ count, starts, groups }: KallsymsLines): Float64Array {
   const sizes = new Float64Array(count);
   const order = ascendingOrder(starts.subarray(0, count));
   for (let i = 0; i + 1 < count; i++) {
     const [row, next] = [order[i], order[i + 1]];
-    // The lower half, where variables that each CPU has for itself are counted from 0, comes before the upper half, not after it.
+    // The lower half, where variables that each CPU has for itself are counted from 0, comes before the upper half, not
+    // after it.
     const isLast = starts[row] < 0 && starts[next] >= 0;
     const isImageEnd = groups[row] === IMAGE && groups[next] !== IMAGE;
     sizes[row] = isLast || isImageEnd ? lastSymbolSize(starts[row]) : starts[next] - starts[row];

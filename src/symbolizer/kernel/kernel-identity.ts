@@ -23,7 +23,10 @@ export function isSameBoot(a: RecordedKernel, b: RecordedKernel): boolean {
   return a.buildId === b.buildId && a.osRelease === b.osRelease && a.referenceSymbol === b.referenceSymbol && a.referenceAddress === b.referenceAddress;
 }
 
-/** Whether a DSO is the image of a virtual machine's kernel, which perf names `[guest.kernel.kallsyms]` or `[guest.kernel.kallsyms.812]`. */
+/**
+ * Whether a DSO is the image of a virtual machine's kernel, which perf names `[guest.kernel.kallsyms]` or
+ * `[guest.kernel.kallsyms.812]`.
+ */
 export function isGuestImage(name: string): boolean {
   return name.startsWith('[guest.kernel.kallsyms');
 }
@@ -34,8 +37,8 @@ export function isSameKernel(recorded: RecordedKernel, running: RunningKernel | 
 }
 
 /**
- * Why the running kernel is not the recorded one, in words; empty when it is. Build ids decide where both are known; a release may be
- * of several builds, but is better than nothing.
+ * Why the running kernel is not the recorded one, in words; empty when it is. Build ids decide where both are known; a
+ * release may be of several builds, but is better than nothing.
  */
 export function differenceOf(recorded: RecordedKernel, running: RunningKernel): string {
   if (recorded.osRelease !== '' && recorded.osRelease !== running.osRelease)
@@ -52,8 +55,9 @@ export function isPlainRelease(osRelease: string): boolean {
 }
 
 /**
- * What to add to addresses in a symbol list or a vmlinux to get the recorded ones: another boot of the same kernel may be at another address
- * (KASLR). 0 where no address was recorded; undefined where there is no such symbol, so that it is another kernel.
+ * What to add to addresses in a symbol list or a vmlinux to get the recorded ones: another boot of the same kernel may
+ * be at another address (KASLR). 0 where no address was recorded; undefined where there is no such symbol, so that it
+ * is another kernel.
  * @param addressOf the address of a symbol there
  */
 export function shiftOf({ referenceSymbol, referenceAddress }: RecordedKernel, addressOf: (name: string) => number | undefined): number | undefined {

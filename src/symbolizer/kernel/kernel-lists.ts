@@ -55,7 +55,10 @@ export class KernelLists {
     this.#diagnostics = diagnostics;
   }
 
-  /** The list that was named or recorded, if it fits. @param search notes the places that are looked at for the first time */
+  /**
+   * The list that was named or recorded, if it fits.
+   * @param search notes the places that are looked at for the first time
+   */
   own(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
     const lists = this.#listsOf(kernel);
     lists.own ??= this.#findOwn(kernel, search);
@@ -63,7 +66,8 @@ export class KernelLists {
   }
 
   /**
-   * Where no list was named: the first other one that fits. That is the one in the build-id cache, else the running kernel's if it is the recorded one.
+   * Where no list was named: the first other one that fits. That is the one in the build-id cache, else the running
+   * kernel's if it is the recorded one.
    * @param search see {@link own}
    */
   other(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
@@ -97,7 +101,10 @@ export class KernelLists {
     return undefined;
   }
 
-  /** Where the modules were when a list was made. A copy of `/proc/modules` is next to it in recordings and in perf's cache. */
+  /**
+   * Where the modules were when a list was made. A copy of `/proc/modules` is next to it in recordings and in perf's
+   * cache.
+   */
   modulesOf(list: FittingList): Promise<KernelModules | undefined> {
     const path = this.#places.modules ?? `${list.path.slice(0, list.path.lastIndexOf('/') + 1)}modules`;
     let modules = this.#modules.get(path);

@@ -19,7 +19,10 @@ export function isModulePath(path: string): boolean {
   return path.startsWith('/') && MODULE_FILE.test(path);
 }
 
-/** The addresses of modules: `/proc/modules` or a copy of it, with a line per module: name, size, users, names of users, state, address. */
+/**
+ * The addresses of modules: `/proc/modules` or a copy of it, with a line per module: name, size, users, names of users,
+ * state, address.
+ */
 export class KernelModules {
   readonly #starts: ReadonlyMap<string, number>;
 
@@ -27,7 +30,10 @@ export class KernelModules {
     this.#starts = starts;
   }
 
-  /** Reads the whole list. Lines that are not of the form are skipped, and those that hide their address (kptr_restrict). */
+  /**
+   * Reads the whole list. Lines that are not of the form are skipped, and those that hide their address
+   * (kptr_restrict).
+   */
   static parse(bytes: Uint8Array): KernelModules {
     const starts = new Map<string, number>();
     for (const line of new TextDecoder('latin1').decode(bytes).split('\n')) {

@@ -34,7 +34,10 @@ export interface KernelPlaces extends Omit<VmlinuxPlaces, 'vmlinux'> {
   readonly compatPerf: boolean;
 }
 
-/** Names under which BPF code and the kernel's other generated code is recorded (PERF_RECORD_KSYMBOL), and their kallsyms column. */
+/**
+ * Names under which BPF code and the kernel's other generated code is recorded (PERF_RECORD_KSYMBOL), and their
+ * kallsyms column.
+ */
 const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
   [/^bpf_/, 'bpf'],
   [/^ftrace_/, '__builtin__ftrace'],
@@ -44,9 +47,10 @@ const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
 /**
  * Symbols and lines of a kernel and its modules, at run-time addresses.
  *
- * The kernel has its names from the first of these that fits, as perf 6.1 (observed): the symbol list that was named or recorded, the
- * vmlinux, the build-id cache's list, the running kernel's. Lines come from the vmlinux, wherever the names come from. Names of modules come
- * from the list if it is of the recorded boot, so that it has their addresses; else from their files.
+ * The kernel has its names from the first of these that fits, as perf 6.1 (observed): the symbol list that was named or
+ * recorded, the vmlinux, the build-id cache's list, the running kernel's. Lines come from the vmlinux, wherever the
+ * names come from. Names of modules come from the list if it is of the recorded boot, so that it has their addresses;
+ * else from their files.
  */
 export class KernelSymbols {
   readonly #machine: SymbolFiles;
@@ -78,8 +82,8 @@ export class KernelSymbols {
   }
 
   /**
-   * The symbols of a module, `[name]` or a path `…/name.ko`, or of code generated at run time, `bpf_prog_…`. If its kernel is unknown, only the
-   * release shows which symbol list fits.
+   * The symbols of a module, `[name]` or a path `…/name.ko`, or of code generated at run time, `bpf_prog_…`. If its
+   * kernel is unknown, only the release shows which symbol list fits.
    */
   async module(module: MappedModule, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const column = GENERATED_CODE.find(([pattern]) => pattern.test(module.name))?.[1] ?? moduleNameOf(module.name);

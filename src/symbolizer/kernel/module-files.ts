@@ -30,7 +30,10 @@ export type ModulePlaces = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'buil
 const MAX_MODULE_SIZE_BYTES = 512 << 20;
 /** Lists of a kernel's modules have some hundred kB. */
 const MAX_MODULE_LIST_SIZE_BYTES = 16 << 20;
-/** Files that list the modules of a kernel by path, each at the beginning of a line. Source: modules.dep(5), kbuild's documentation. */
+/**
+ * Files that list the modules of a kernel by path, each at the beginning of a line. Source: modules.dep(5), kbuild's
+ * documentation.
+ */
 const MODULE_LISTS = ['modules.dep', 'modules.order'];
 const MODULE_ROOTS = ['/lib/modules', '/usr/lib/modules'];
 const MAGICS: readonly (readonly [Compression, readonly number[]])[] = [
@@ -52,9 +55,9 @@ export class ModuleFiles {
   }
 
   /**
-   * The files of a module, that of the module itself or a debug file, each as it is found: the recorded path, the build-id cache, the
-   * modules of the recorded release, debug files by path and by build id. Where no build id was recorded, the first file is trusted,
-   * and the others must match it.
+   * The files of a module, that of the module itself or a debug file, each as it is found: the recorded path, the
+   * build-id cache, the modules of the recorded release, debug files by path and by build id. Where no build id was
+   * recorded, the first file is trusted, and the others must match it.
    */
   async *find(module: RecordedModule, files: CheckedFiles): AsyncGenerator<ElfFile> {
     const seen = new Set<string>();
@@ -153,7 +156,10 @@ export class ModuleFiles {
   }
 }
 
-/** Where debug packages have a module's debug file: under its path, uncompressed. Observed: Debian (`….ko`), Fedora (`….ko.debug`). */
+/**
+ * Where debug packages have a module's debug file: under its path, uncompressed. Observed: Debian (`….ko`), Fedora
+ * (`….ko.debug`).
+ */
 function debugPaths(path: string, roots: readonly string[], debugDirs: readonly string[]): string[] {
   const plain = path.replace(/\.(gz|xz|zst)$/, '');
   const moved = [plain, plain.startsWith('/usr/') ? plain.slice('/usr'.length) : `/usr${plain}`];

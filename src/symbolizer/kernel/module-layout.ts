@@ -31,9 +31,9 @@ export class ModuleLayout {
   }
 
   /**
-   * The layout that the kernel makes, see {@link relocatableLayout}, without code that is needed only while the module starts: its place is
-   * unknown. On machines other than x86 the kernel inserts stubs of its own: only `.text` is assumed to be at the start, as perf
-   * assumes. Empty for a file that is not a module.
+   * The layout that the kernel makes, see {@link relocatableLayout}, without code that is needed only while the module
+   * starts: its place is unknown. On machines other than x86 the kernel inserts stubs of its own: only `.text` is
+   * assumed to be at the start, as perf assumes. Empty for a file that is not a module.
    *
    * @param start run-time address of the module's code, from its map or `/proc/modules`
    * @param compatPerf as perf 6.1 (observed): `.text` alone

@@ -24,8 +24,8 @@ export type VmlinuxPlaces = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'bui
 const PER_CPU_SECTION = '.data..percpu';
 
 /**
- * The vmlinux of a recorded kernel: of the build id that was recorded; where that is unknown, one that lies where only the
- * vmlinux of that release does.
+ * The vmlinux of a recorded kernel: of the build id that was recorded; where that is unknown, one that lies where only
+ * the vmlinux of that release does.
  */
 export async function findVmlinux(files: CheckedFiles, kernel: RecordedKernel, places: VmlinuxPlaces): Promise<Vmlinux | undefined> {
   for (const path of places.vmlinux === undefined ? vmlinuxPlaces(kernel, places) : [places.vmlinux]) {
@@ -54,8 +54,8 @@ async function shiftIn(elf: ElfFile, kernel: RecordedKernel): Promise<number | u
 }
 
 /**
- * The places in the order in which perf 6.1 tries them (observed), then those where distributions' debug packages have it by build id. Files
- * whose names have no release are trusted only with a build id.
+ * The places in the order in which perf 6.1 tries them (observed), then those where distributions' debug packages have
+ * it by build id. Files whose names have no release are trusted only with a build id.
  */
 function vmlinuxPlaces(kernel: RecordedKernel, { symfs, debugDirs, buildIdDir }: VmlinuxPlaces): string[] {
   const { buildId, osRelease } = kernel;
@@ -76,7 +76,8 @@ function vmlinuxPlaces(kernel: RecordedKernel, { symfs, debugDirs, buildIdDir }:
     ...buildIdCacheFiles(buildIdDir, buildId, ['elf', 'vmlinux', 'debug', '']),
     ...(symfs === undefined ? [] : [...(isKnown ? [`${symfs}/vmlinux`] : []), ...paths.map((path) => symfs + path)]),
     ...(isKnown ? ['vmlinux'] : []),
-    // Without a build id this machine's file of the same name is another machine's, where there is a tree of that machine's files.
+    // Without a build id this machine's file of the same name is another machine's, where there is a tree of that
+    // machine's files.
     ...(symfs === undefined || isKnown ? paths : []),
   ];
 }

@@ -24,7 +24,10 @@ export function withoutProcess<T extends RecordedFile>(file: T): Omit<T, 'pid'> 
   return rest;
 }
 
-/** The inode of a {@link RecordedFile.fileIdentity}, as text; undefined when unknown, and for memory of no file, which has inode 0. */
+/**
+ * The inode of a {@link RecordedFile.fileIdentity}, as text; undefined when unknown, and for memory of no file, which
+ * has inode 0.
+ */
 export function inodeOf(fileIdentity: string): string | undefined {
   return /^\d+:\d+:([1-9]\d*)$/.exec(fileIdentity)?.[1];
 }
@@ -33,10 +36,10 @@ export function inodeOf(fileIdentity: string): string | undefined {
 export const DELETED = ' (deleted)';
 
 /**
- * The places that may hold the binary itself, the most trusted first: its own path; the build-id cache; `symfs` without directories
- * (perf also looks there); pprof's directories; and, while the process lives, its root directory, which in a container is its own, then
- * the file it was started from and the files it has mapped, which may be deleted. With a `symfs`, nothing outside of it is used for a
- * file without a known build id: it would be from another machine.
+ * The places that may hold the binary itself, the most trusted first: its own path; the build-id cache; `symfs` without
+ * directories (perf also looks there); pprof's directories; and, while the process lives, its root directory, which in
+ * a container is its own, then the file it was started from and the files it has mapped, which may be deleted. With a
+ * `symfs`, nothing outside of it is used for a file without a known build id: it would be from another machine.
  */
 export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
   const { buildId, pid, mapFile } = file;
@@ -53,8 +56,9 @@ export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): str
 }
 
 /**
- * The places that may hold a separate debug file: those to which a debug link may point, debug directories by build id and by path,
- * the build-id cache, and the binary's other places. Source for debug links: gdb's documentation, "Separate Debug Files".
+ * The places that may hold a separate debug file: those to which a debug link may point, debug directories by build id
+ * and by path, the build-id cache, and the binary's other places. Source for debug links: gdb's documentation,
+ * "Separate Debug Files".
  *
  * @param linked the places to which a debug link points
  */
@@ -81,8 +85,8 @@ export function debugFilePlaces(file: RecordedFile, linked: readonly string[], d
 }
 
 /**
- * The places to which a debug link points: next to the binary, in `.debug` there, under the debug directories. The binary's directories are
- * the one of its recorded path and the one in which it was found.
+ * The places to which a debug link points: next to the binary, in `.debug` there, under the debug directories. The
+ * binary's directories are the one of its recorded path and the one in which it was found.
  * @param debugLink name of the file that `.gnu_debuglink` asks for
  * @param foundAt where the binary was found
  */
@@ -94,8 +98,8 @@ export function debugLinkPlaces(file: RecordedFile, debugLink: string, foundAt: 
 }
 
 /**
- * The places for binary and debug file in the order in which perf tries them (observed: perf 6.1): the debug link's file, the build-id cache,
- * debug files by path and by build id, the path itself.
+ * The places for binary and debug file in the order in which perf tries them (observed: perf 6.1): the debug link's
+ * file, the build-id cache, debug files by path and by build id, the path itself.
  */
 export function perfPlaces(file: RecordedFile, linked: readonly string[], dirs: SearchedDirectories): string[] {
   const { path, buildId } = file;
@@ -114,8 +118,8 @@ export function perfPlaces(file: RecordedFile, linked: readonly string[], dirs: 
 }
 
 /**
- * The paths of a build id's entries in perf's build-id cache; empty when either is unknown. In the cache of old perf versions the build id
- * itself is a link to the file: entry ''.
+ * The paths of a build id's entries in perf's build-id cache; empty when either is unknown. In the cache of old perf
+ * versions the build id itself is a link to the file: entry ''.
  */
 export function buildIdCacheFiles(buildIdDir: string | undefined, buildId: string, entries: readonly string[]): string[] {
   if (buildIdDir === undefined || !isKnownBuildId(buildId)) return [];
@@ -123,8 +127,8 @@ export function buildIdCacheFiles(buildIdDir: string | undefined, buildId: strin
 }
 
 /**
- * Whether a recorded path may be opened: it is absolute, and no file of procfs or sysfs. Some of those never end, and some have side effects
- * when they are read.
+ * Whether a recorded path may be opened: it is absolute, and no file of procfs or sysfs. Some of those never end, and
+ * some have side effects when they are read.
  */
 export function isStoredPath(path: string): boolean {
   if (!path.startsWith('/') || path.startsWith('//')) return false;
@@ -142,8 +146,8 @@ export function debugFilesById(debugDirs: readonly string[], buildId: string): s
 }
 
 /**
- * Directories to use as the recording machine's root directory: `symfs`, and this machine's own root. The latter is left out where there is a
- * `symfs` and no build id is known: this machine's file would be a different one.
+ * Directories to use as the recording machine's root directory: `symfs`, and this machine's own root. The latter is
+ * left out where there is a `symfs` and no build id is known: this machine's file would be a different one.
  */
 export function rootsFor(buildId: string, symfs: string | undefined): string[] {
   return [...(symfs === undefined ? [] : [symfs]), ...(symfs === undefined || isKnownBuildId(buildId) ? [''] : [])];
@@ -188,14 +192,18 @@ function underRoots(roots: readonly string[], places: readonly string[]): string
   return roots.flatMap((root) => places.map((place) => root + place));
 }
 
-/** Whether a path, appended to a directory's name, stays below that directory. The kernel writes no others; a damaged file may. */
+/**
+ * Whether a path, appended to a directory's name, stays below that directory. The kernel writes no others; a damaged
+ * file may.
+ */
 function staysBelowRoot(path: string): boolean {
   return path.startsWith('/') && !path.split(/[/\\]/).includes('..');
 }
 
 /**
- * The paths at which a file may be: the recorded one and, where a build id can confirm the file, the same without what the kernel appends to
- * names of deleted files. perf looks for the recorded one, too: someone may have kept a copy of a deleted file under this name.
+ * The paths at which a file may be: the recorded one and, where a build id can confirm the file, the same without what
+ * the kernel appends to names of deleted files. perf looks for the recorded one, too: someone may have kept a copy of a
+ * deleted file under this name.
  */
 function pathsOf({ path, buildId }: RecordedFile): string[] {
   return path.endsWith(DELETED) && isKnownBuildId(buildId) ? [withoutDeleted(path), path] : [path];

@@ -27,8 +27,8 @@ export class CheckedFiles {
 
   /**
    * The ELF file at `path` if it has that build id, or any file where `buildId` is unknown; undefined otherwise.
-   * @param crc of the whole file, from a debug link. It is compared only where build ids do not decide, since that means reading
-   * a whole file, which may have gigabytes.
+   * @param crc of the whole file, from a debug link. It is compared only where build ids do not decide, since that
+   * means reading a whole file, which may have gigabytes.
    */
   async open(path: string, buildId: string, crc?: number): Promise<ElfFile | undefined> {
     if (this.#byPath.has(path)) return this.#byPath.get(path);
@@ -39,7 +39,9 @@ export class CheckedFiles {
     return elf;
   }
 
-  /** {@link open} for a source that is open already. It is closed at once when it is not used, else by {@link close}. */
+  /**
+   * {@link open} for a source that is open already. It is closed at once when it is not used, else by {@link close}.
+   */
   async check(source: ByteSource | undefined, buildId: string, crc?: number): Promise<ElfFile | undefined> {
     if (source === undefined) return undefined;
     const elf = await this.#read(source);

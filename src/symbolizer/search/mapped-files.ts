@@ -2,17 +2,23 @@ import { readRange } from '../../base/byte-source.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import { inodeOf } from './candidates.ts';
 
-/** The longest lists have some 65,530 maps (`vm.max_map_count`), each as long as a path at most. What follows is not read. */
+/**
+ * The longest lists have some 65,530 maps (`vm.max_map_count`), each as long as a path at most. What follows is not
+ * read.
+ */
 const MAX_MAPS_SIZE_BYTES = 64 << 20;
 
 /**
- * Where living processes show the files that they have mapped, even if the files were deleted or replaced, or are in a container. A file is
- * identified by its device and inode, which no other file has while it is mapped.
- * Source: proc(5), `/proc/pid/maps`, `/proc/pid/exe`, and `/proc/pid/map_files`, which only root may open.
+ * Where living processes show the files that they have mapped, even if the files were deleted or replaced, or are in a
+ * container. A file is identified by its device and inode, which no other file has while it is mapped. Source: proc(5),
+ * `/proc/pid/maps`, `/proc/pid/exe`, and `/proc/pid/map_files`, which only root may open.
  */
 export class MappedFiles {
   readonly #machine: SymbolFiles;
-  /** By process: the first range of each file. A process's list is read once: it may be long, and hold many of the files that are looked for. */
+  /**
+   * By process: the first range of each file. A process's list is read once: it may be long, and hold many of the files
+   * that are looked for.
+   */
   readonly #ranges = new Map<number, ReadonlyMap<string, string>>();
 
   constructor(machine: SymbolFiles) {

@@ -27,9 +27,15 @@ const MAX_UNPACKED_SIZE_BYTES = 256 << 20;
 
 /** The files found for one DSO. One file may play all parts. */
 export interface ObjectFiles {
-  /** The file that was mapped, which translates addresses and has the PLT; else a debug file, with the binary's offsets as far as they are known. */
+  /**
+   * The file that was mapped, which translates addresses and has the PLT; else a debug file, with the binary's offsets
+   * as far as they are known.
+   */
   readonly runtime: ElfFile;
-  /** The file whose symbol table is used: the first with a `.symtab`, else the one that was mapped; undefined when there are none. */
+  /**
+   * The file whose symbol table is used: the first with a `.symtab`, else the one that was mapped; undefined when there
+   * are none.
+   */
   readonly symbols: ElfFile | undefined;
   /** Whether {@link symbols} lacks those of the binary's `.dynsym` (`.gnu_debugdata`). */
   readonly needsDynsym: boolean;
@@ -52,12 +58,12 @@ export interface ObjectFileSearch extends RecordedFile {
 }
 
 /**
- * Looks for the files of a DSO. Without a recorded build id the file at the recorded path is trusted, and its debug files must match it.
- * With `symfs` and no build id, this machine's own file of that path is not: the path is another machine's. A file that the process
- * still has mapped comes before all others: it is the recorded file itself.
+ * Looks for the files of a DSO. Without a recorded build id the file at the recorded path is trusted, and its debug
+ * files must match it. With `symfs` and no build id, this machine's own file of that path is not: the path is another
+ * machine's. A file that the process still has mapped comes before all others: it is the recorded file itself.
  *
- * The binary's own `.symtab` and debug information come before those of a debug file, and a debug file's `.symtab` before
- * `.gnu_debugdata`, which has fewer symbols. `.dynsym` is used where there is nothing else.
+ * The binary's own `.symtab` and debug information come before those of a debug file, and a debug file's `.symtab`
+ * before `.gnu_debugdata`, which has fewer symbols. `.dynsym` is used where there is nothing else.
  * @returns undefined when no useful file was found
  */
 export async function findObjectFiles(
@@ -104,8 +110,9 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: 
 }
 
 /**
- * The binary that the process still has mapped, for where no build id identifies it: perf notes no build id of a file that it cannot open or
- * that no sample's leaf is in, and only one of several files that have the same path in different containers.
+ * The binary that the process still has mapped, for where no build id identifies it: perf notes no build id of a file
+ * that it cannot open or that no sample's leaf is in, and only one of several files that have the same path in
+ * different containers.
  */
 async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ElfFile | undefined> {
   const { buildId, sharesName = false, pid, fileIdentity, dirs } = wanted;
@@ -121,8 +128,8 @@ async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted:
 }
 
 /**
- * Notes a doubt about a file at the recorded path that no build id confirms, if it was replaced since or is another machine's. Such a file has
- * a different inode or, since file systems reuse the numbers of removed files, a later time.
+ * Notes a doubt about a file at the recorded path that no build id confirms, if it was replaced since or is another
+ * machine's. Such a file has a different inode or, since file systems reuse the numbers of removed files, a later time.
  */
 async function checkStamp(
   files: CheckedFiles,
@@ -158,14 +165,17 @@ async function linkOf(binary: ElfFile | undefined, file: ObjectFileSearch): Prom
   return { crc: link.crc, places: debugLinkPlaces(file, link.fileName, binary.source.name, file.dirs) };
 }
 
-/** The CRC that a file at `place` must have where no build id decides; undefined for places to which no debug link points. */
+/**
+ * The CRC that a file at `place` must have where no build id decides; undefined for places to which no debug link
+ * points.
+ */
 function crcAt(place: string, { crc, places }: PlacedLink): number | undefined {
   return places.includes(place) ? crc : undefined;
 }
 
 /**
- * The ELF file in `.gnu_debugdata`, compressed by xz. It has the symbols of functions that are not in `.dynsym`, and nothing else.
- * Source: gdb's documentation, "MiniDebugInfo".
+ * The ELF file in `.gnu_debugdata`, compressed by xz. It has the symbols of functions that are not in `.dynsym`, and
+ * nothing else. Source: gdb's documentation, "MiniDebugInfo".
  * @returns undefined when there is none or it cannot be read
  */
 async function openMiniDebugInfo(binary: ElfFile, machine: SymbolFiles, files: CheckedFiles): Promise<ElfFile | undefined> {

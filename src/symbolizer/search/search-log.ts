@@ -47,7 +47,10 @@ export interface SearchedPlace {
 
 /** What was done to find the symbols of one DSO. */
 export class SymbolSearch {
-  /** Build id of the file that the process still has mapped, where that is more certain than the recorded one; empty when it has none. */
+  /**
+   * Build id of the file that the process still has mapped, where that is more certain than the recorded one; empty
+   * when it has none.
+   */
   mappedBuildId: string | undefined;
   /** Whether lines were not looked for, though asked for, since this engine cannot read debug information. */
   isWithoutLines = false;
