@@ -1,97 +1,87 @@
 import { existsSync, statSync } from 'node:fs';
-import { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { ioError } from '../host/io-error.ts';
-import type { OpenInput } from '../host/open-input.ts';
-import { OutputStage } from '../host/output-stage.ts';
 import { systemPath } from '../host/system-path.ts';
-import { convert } from '../pipeline/convert.ts';
+import { type ConvertOutput, convert, type SampleFilter } from '../pipeline/convert.ts';
 import { FORMATS, FORMATS_TO_COME, type Format } from '../pipeline/formats.ts';
+import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { explainingSymbols } from './explanation.ts';
-import { reportingFailures } from './failures.ts';
-import { reportingFindings } from './findings.ts';
-import { cleaningUpOnSignals } from './interrupt.ts';
-import { displayName } from './messages.ts';
-import { checkTerminal, commitOutputs, withOutputs } from './open-outputs.ts';
 import { COMMANDS } from './options.ts';
-import { checkConflicts } from './output-conflicts.ts';
-import { type PlannedOutput, planOutputs } from './outputs.ts';
-import { DEFAULT_INPUT, firstInterrupt, planReading, type ReadingPlan, readOptions, withInput, withProgress } from './reading.ts';
-import { printMessage } from './standard-error.ts';
+import { type Conversion, checkConflicts, checkDistinct, checkTerminal } from './output-conflicts.ts';
+import { planOutputs } from './outputs.ts';
+import { planReading, type ReadingPlan, readOptions } from './reading.ts';
+import { inputsOf, Run, type RunSettings } from './run.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 import { planWriting, reportUnusedOptions } from './writing.ts';
 
-interface Plan {
-  readonly input: string;
-  readonly reading: ReadingPlan;
-  readonly writing: WriteOptions;
-  readonly outputs: readonly PlannedOutput[];
-}
-
 /** `perfconv convert`. Everything that the options say is checked before anything is done. */
 export async function runConvert(args: Arguments, terminal: Terminal, version: string): Promise<number> {
-  const inputs = args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
+  const inputs = inputsOf(args);
   checkNoCommand(args.inputs[0]);
   checkNoFormats(inputs);
   const outputs = args.texts('output');
   const format = readFormat(args);
   const reading = planReading(args, terminal);
   const writing = planWriting(args, version);
-  if (inputs.length > 1 && outputs.length > 0) {
-    const { runMergedConvert } = await import('./convert-merged-command.ts');
-    return runMergedConvert({ inputs, reading, writing, outputs: planOutputs(inputs[0], outputs, format, isDirectory) }, args, terminal);
-  }
-  const plans = inputs.map((input): Plan => ({ input, reading, writing, outputs: planOutputs(input, outputs, format, isDirectory) }));
-  checkTerminal(
-    plans.flatMap((plan) => plan.outputs),
-    terminal,
+  const isMerging = inputs.length > 1 && outputs.length > 0;
+  const conversions = (isMerging ? [inputs] : inputs.map((input) => [input])).map(
+    (each): Conversion => ({ inputs: each, outputs: planOutputs(each[0], outputs, format, isDirectory) }),
   );
-  checkConflicts(plans, args, terminal);
+  const planned = conversions.flatMap((conversion) => conversion.outputs);
+  if (isMerging) (await import('../pipeline/merge-recordings.ts')).requireMergeable(planned.map((output) => output.format));
+  checkTerminal(planned, terminal);
+  checkConflicts(conversions, args, terminal);
+  if (isMerging) checkDistinct(inputs, terminal);
   checkSymbolPaths(args, terminal);
 
   let status = EXIT_DONE;
-  for (const plan of plans) {
+  for (const conversion of conversions) {
     // One bad recording does not keep the others from being converted.
-    const next = await reportingFailures(plan.input, terminal, () => convertOne(plan, args, terminal, plans.length > 1));
+    const next = await convertTo(conversion, reading, writing, args, terminal, { isOneOfSeveral: conversions.length > 1 });
     status = status === EXIT_FAILED ? status : next === EXIT_DONE ? status : next;
   }
   return status;
 }
 
-async function convertOne(plan: Plan, args: Arguments, terminal: Terminal, isOneOfSeveral: boolean): Promise<number> {
-  const diagnostics = new Diagnostics();
-  reportUnusedOptions(plan.outputs, args, diagnostics);
-  return reportingFindings(diagnostics, args, terminal, plan.input, isOneOfSeveral, async () => {
-    const stage = new OutputStage({ opened: plan.reading.openedFiles });
-    try {
-      await cleaningUpOnSignals(
-        () => stage.discardNow(),
-        async () => {
-          await withInput(plan.input, terminal, diagnostics, (input) => writeOutputs(stage, input, plan, args, terminal, diagnostics));
-          await commitOutputs(stage, args, terminal);
-        },
-        firstInterrupt(plan.input, args, terminal),
-      );
-    } finally {
-      await stage.discard();
+async function convertTo(
+  { inputs, outputs: planned }: Conversion,
+  reading: ReadingPlan,
+  writing: WriteOptions,
+  args: Arguments,
+  terminal: Terminal,
+  settings: RunSettings,
+): Promise<number> {
+  const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(reading, input, diagnostics), settings);
+  return run.complete(async () => {
+    reportUnusedOptions(planned, args, run.diagnostics);
+    if (inputs.length === 1) {
+      await run.read(async ({ source, options, diagnostics }) => {
+        const outputs = await run.openOutputs(planned, reading.openedFiles);
+        await outputs.written(convert(source, outputs.all, { ...options, ...writing }, diagnostics));
+      });
+    } else {
+      const outputs = await run.openOutputs(planned, reading.openedFiles);
+      await outputs.written(convertMerged(run, outputs.all, { ...writing, filter: reading.filter }));
     }
-    if (args.flag('quiet')) return;
-    for (const { path, isChosen } of plan.outputs) if (!isChosen) printMessage(terminal, `perfconv: wrote ${displayName(path)}`);
+    await run.commitOutputs();
   });
 }
 
-async function writeOutputs(stage: OutputStage, input: OpenInput, plan: Plan, args: Arguments, terminal: Terminal, diagnostics: Diagnostics): Promise<void> {
-  await withOutputs(stage, plan.outputs, terminal, (outputs) =>
-    explainingSymbols(args, terminal, (onSymbols) =>
-      withProgress(input.source, args, terminal, (onProgress) =>
-        convert(input.source, outputs, { ...readOptions(plan.reading, input, diagnostics), ...plan.writing, ...onProgress, ...onSymbols }, diagnostics),
-      ),
-    ),
+async function convertMerged(
+  run: Run<ReadProfileOptions>,
+  outputs: readonly ConvertOutput[],
+  options: WriteOptions & { readonly filter: SampleFilter },
+): Promise<void> {
+  const { MergedConversion } = await import('../pipeline/convert-merged.ts');
+  const conversion = new MergedConversion(outputs, options, run.diagnostics);
+  await run.readEach(
+    (recording, label) => conversion.add(recording.source, label, recording.options, recording.diagnostics),
+    () => conversion.writeRecords(),
   );
+  await conversion.finish();
 }
 
 /** A first word that is no file is rather a command, if it is nearly the name of one. */

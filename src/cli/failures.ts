@@ -6,17 +6,15 @@ import { isReaderGone } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from './terminal.ts';
 
 /**
- * Runs a command's work on one input. An error becomes one line on standard error and a status; only one that is our
- * own mistake goes further.
+ * Reports why work failed, in one line. That the reader of standard output is gone is no failure.
+ * @param input what was read; undefined where it was nothing, or several inputs
+ * @returns the exit status
+ * @throws what was thrown, where it is a mistake of our own
  */
-export async function reportingFailures(input: string | undefined, terminal: Terminal, work: () => Promise<number>): Promise<number> {
-  try {
-    return await work();
-  } catch (thrown) {
-    const error = thrown instanceof PerfconvError ? thrown : refusalOf(thrown);
-    if (error === undefined) throw thrown;
-    if (isReaderGone(error)) return EXIT_DONE;
-    printMessage(terminal, `perfconv: ${errorText(error, input)}`);
-    return error.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
-  }
+export function reportFailure(thrown: unknown, input: string | undefined, terminal: Terminal): number {
+  const error = thrown instanceof PerfconvError ? thrown : refusalOf(thrown);
+  if (error === undefined) throw thrown;
+  if (isReaderGone(error)) return EXIT_DONE;
+  printMessage(terminal, `perfconv: ${errorText(error, input)}`);
+  return error.code === 'usage' ? EXIT_USAGE : EXIT_FAILED;
 }

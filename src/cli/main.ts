@@ -1,9 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { PerfconvError } from '../base/errors.ts';
-import { reportingFailures } from './failures.ts';
+import { reportFailure } from './failures.ts';
 import { printMessage } from './standard-error.ts';
 import { standardOutput } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
-import { packageVersion } from './version.ts';
 
 /**
  * The program: reads the command line, runs what it asks for and gives the exit status. Everything that a run does not
@@ -13,7 +13,7 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
   // A message that cannot be written (`2>&1 | head`, a full disk) must not end the work it is about.
   terminal.stderr.on('error', () => {});
   try {
-    return await reportingFailures(undefined, terminal, () => run(args, terminal));
+    return await run(args, terminal).catch((error: unknown) => reportFailure(error, undefined, terminal));
   } catch (error) {
     const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
     for (const line of `perfconv: internal error, please report it: ${detail}`.split('\n')) printMessage(terminal, line);
@@ -65,4 +65,9 @@ async function completionLines(words: readonly string[]): Promise<string> {
 async function print(text: string, terminal: Terminal): Promise<number> {
   if (text !== '') await standardOutput(terminal).write(new TextEncoder().encode(text));
   return EXIT_DONE;
+}
+
+function packageVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+  return version;
 }

@@ -9,10 +9,16 @@ import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
 import { namedSymbolFiles } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What is read, and what is made of it. */
-interface Conversion {
-  readonly input: string;
+/** What is made of which inputs: of one, or of several together. */
+export interface Conversion {
+  readonly inputs: readonly string[];
   readonly outputs: readonly PlannedOutput[];
+}
+
+/** Refuses bytes that a terminal cannot show. @throws PerfconvError `usage` */
+export function checkTerminal(outputs: readonly PlannedOutput[], { stdout }: Terminal): void {
+  const isBinary = outputs.some(({ path, gzip, format }) => path === STANDARD_STREAM && (gzip || format === 'pprof'));
+  if (stdout.isTTY && isBinary) throw new PerfconvError('usage', 'the output is binary and standard output is a terminal: give -o FILE');
 }
 
 /**
@@ -21,15 +27,18 @@ interface Conversion {
  * @throws PerfconvError `usage`
  */
 export function checkConflicts(conversions: readonly Conversion[], args: Arguments, terminal: Pick<Terminal, 'stdin' | 'stdout'>): void {
-  const inputs = conversions.map(({ input }) => input);
-  const read = new FilesRead(inputs, namedSymbolFiles(args), terminal);
+  const read = new FilesRead(
+    conversions.flatMap(({ inputs }) => inputs),
+    namedSymbolFiles(args),
+    terminal,
+  );
   const written = new Map<string, Conversion>();
   for (const conversion of conversions) {
     for (const output of conversion.outputs) {
       if (output.path === STANDARD_STREAM) checkRedirection(read, terminal);
       for (const path of writtenPaths(output)) {
         const harm = path === STANDARD_STREAM ? undefined : read.harmBy(path, !output.isChosen);
-        if (harm !== undefined) throw new PerfconvError('usage', harmText(path, output.isChosen, conversion.input, harm));
+        if (harm !== undefined) throw new PerfconvError('usage', harmText(path, output.isChosen, conversion.inputs[0], harm));
         const identity = path === STANDARD_STREAM ? (redirectedIdentity(terminal.stdout) ?? path) : identityOf(path);
         const other = written.get(identity);
         if (other !== undefined) throw new PerfconvError('usage', twiceText(output.path, conversion, other));
@@ -78,6 +87,7 @@ function harmText(path: string, isChosen: boolean, from: string, harm: string): 
 
 function twiceText(path: string, conversion: Conversion, other: Conversion): string {
   if (conversion === other) return `-o ${path} is given twice`;
-  if (conversion.input === other.input) return `the input ${displayName(conversion.input)} is given twice`;
-  return `${displayName(other.input)} and ${displayName(conversion.input)} would both be written to ${path}: convert each by itself, with -o`;
+  const [first, second] = [other.inputs[0], conversion.inputs[0]];
+  if (first === second) return `the input ${displayName(first)} is given twice`;
+  return `${displayName(first)} and ${displayName(second)} would both be written to ${path}: convert each by itself, with -o`;
 }

@@ -1,27 +1,18 @@
-import { existsSync } from 'node:fs';
-import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
+import type { OpenInput } from '../host/open-input.ts';
 import { OpenedFiles } from '../host/opened-files.ts';
 import { pprofBinaryDirs } from '../host/pprof-dirs.ts';
-import { ProgressBar } from '../host/progress-bar.ts';
 import { readingOptions, type SymbolPlaces } from '../host/reading-options.ts';
 import { DEMANGLE_STYLES } from '../pipeline/choices.ts';
 import { DEFAULT_DEBUG_DIRS, parseTimeRanges, type SampleFilter, type SymbolizerOptions } from '../pipeline/convert.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { Arguments } from './arguments.ts';
-import { displayName } from './messages.ts';
-import { STANDARD_STREAM } from './outputs.ts';
-import { printMessage, redrawLine } from './standard-error.ts';
 import { planDebuginfod } from './symbol-servers.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How mangled names are shown; `none`: as they are. */
 type DemangleChoice = NonNullable<ReadProfileOptions['demangle']>;
-
-/** What perf calls a recording unless told otherwise. */
-export const DEFAULT_INPUT = 'perf.data';
 
 /** What options say of reading, checked before any input is opened. */
 export interface ReadingPlan {
@@ -108,23 +99,6 @@ export function splitEvents(text: string): string[] {
   return text.match(/(?:[^,/]|\/[^/]*\/?)+|(?<=^|,)(?=,|$)/g) ?? [''];
 }
 
-/**
- * Opens an input, gives it to `use`, and closes it whatever happens.
- * @param diagnostics gets what is wrong with a packed input or a directory
- */
-export async function withInput<T>(input: string, terminal: Terminal, diagnostics: Diagnostics, use: (input: OpenInput) => Promise<T>): Promise<T> {
-  if (input === DEFAULT_INPUT && !existsSync(input)) {
-    // What happens to who types the program's name to see what it does.
-    throw new PerfconvError('io', 'no such file or directory; name a recording, or - for standard input (perfconv --help tells more)', { file: input });
-  }
-  const opened = input === STANDARD_STREAM ? await openStandardInput(terminal.stdin, diagnostics) : await openFile(input, diagnostics);
-  try {
-    return await use(opened);
-  } finally {
-    await opened.source.close();
-  }
-}
-
 /** The library's options for one input. */
 export function readOptions(plan: ReadingPlan, input: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
   return {
@@ -133,32 +107,5 @@ export function readOptions(plan: ReadingPlan, input: OpenInput, diagnostics: Di
     ...(plan.debugInfo && { debugInfo: plan.debugInfo }),
     ...(plan.demangle && { demangle: plan.demangle }),
     ...(plan.maxStack !== undefined && { maxStack: plan.maxStack }),
-  };
-}
-
-/** Runs `read` with a progress bar, where there is a terminal to draw it on. */
-export async function withProgress<T>(
-  source: RecordingSource,
-  args: Arguments,
-  terminal: Terminal,
-  read: (onProgress: { onProgress?: (position: number) => void }) => Promise<T>,
-): Promise<T> {
-  if (!terminal.stderr.isTTY || args.flag('no-progress') || args.flag('quiet')) return read({});
-  const bar = new ProgressBar((text) => redrawLine(terminal, text), displayName(source.name), recordingBytes(source));
-  try {
-    return await read({ onProgress: (position) => bar.update(position) });
-  } finally {
-    bar.finish();
-  }
-}
-
-/**
- * What the first Ctrl-C on an input does instead of ending the program; undefined where it ends it. A terminal sends it
- * to a whole pipeline: the recorder behind a pipe ends in good order, and what it recorded is what is wanted.
- */
-export function firstInterrupt(input: string, args: Arguments, terminal: Terminal): (() => void) | undefined {
-  if (!isLivePipe(input === STANDARD_STREAM ? terminal.stdin.fd : input)) return undefined;
-  return () => {
-    if (!args.flag('quiet')) printMessage(terminal, `perfconv: interrupted: going on to the end of ${displayName(input)}; once more gives up`);
   };
 }

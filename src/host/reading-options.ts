@@ -1,12 +1,10 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
 import { DEFAULT_DEBUG_DIRS, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../symbolizer/symbolizer.ts';
-import type { OpenZstdStream } from '../zstd/stream.ts';
-import { availableMemory } from './available-memory.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import type { OpenInput } from './input.ts';
 import { jitDumpsOf } from './jit-dumps.ts';
-import { nativeZstd } from './native-zstd.ts';
+import { type MachineOptions, machineOptions } from './machine-options.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { pprofBinaryDirs } from './pprof-dirs.ts';
 import { NodeSymbolFiles } from './symbol-files.ts';
@@ -20,12 +18,9 @@ export interface SymbolPlaces extends Partial<SymbolizerOptions> {
 }
 
 /** What `convert`, `readProfile` and the others of the library take of this machine, and of the input. */
-export interface NodeReadingOptions extends RecordingContext {
+export interface NodeReadingOptions extends RecordingContext, MachineOptions {
   readonly symbolizer: Symbolizer;
   readonly openJitDump: OpenJitDump;
-  /** Absent where this Node has no zstd: then the library's own is used. */
-  readonly openZstd?: OpenZstdStream;
-  readonly availableMemory: ReturnType<typeof availableMemory>;
   readonly compatPerf: boolean;
 }
 
@@ -37,15 +32,13 @@ export interface NodeReadingOptions extends RecordingContext {
 export function readingOptions({ modifiedNs, kcoreDir }: OpenInput, diagnostics: Diagnostics, places: SymbolPlaces = {}): NodeReadingOptions {
   const { debuginfod, openedFiles, ...named } = places;
   const { compatPerf = false } = named;
-  const openZstd = nativeZstd();
   const options = { debugDirs: DEFAULT_DEBUG_DIRS, binaryDirs: pprofBinaryDirs(process.env), ...named, compatPerf };
   return {
     modifiedNs,
     kcoreDir,
     symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles), options, diagnostics),
     openJitDump: jitDumpsOf(options, { modifiedNs }, diagnostics, openedFiles),
-    ...(openZstd && { openZstd }),
-    availableMemory: availableMemory(),
+    ...machineOptions(),
     compatPerf,
   };
 }

@@ -1,0 +1,249 @@
+import { existsSync } from 'node:fs';
+import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
+import { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
+import type { OpenedFiles } from '../host/opened-files.ts';
+import { ProgressBar } from '../host/progress-bar.ts';
+import { endBySignal, listenToSignals } from '../host/signals.ts';
+import { removeUnfinished } from '../host/unfinished-files.ts';
+import type { DsoSymbols } from '../naming/dso-symbols.ts';
+import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
+import type { Arguments } from './arguments.ts';
+import { reportFailure } from './failures.ts';
+import { inputLabels } from './input-labels.ts';
+import { displayName, lossLines, summaryLines } from './messages.ts';
+import { OpenOutputs } from './open-outputs.ts';
+import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
+import { printMessage, redrawLine } from './standard-error.ts';
+import { EXIT_DONE, EXIT_FAILED, EXIT_LOSS, EXIT_USAGE, type Terminal } from './terminal.ts';
+
+/** The name that perf gives a recording by default. */
+const DEFAULT_INPUT = 'perf.data';
+
+/** The inputs that a command line names. */
+export function inputsOf(args: Arguments): readonly string[] {
+  return args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
+}
+
+/** How a run differs from others. */
+export interface RunSettings {
+  /** Whether other inputs are converted by themselves before or after this one: then the findings name it. */
+  readonly isOneOfSeveral?: boolean;
+  /** Whether the findings are a part of the result, and not reported beside it. */
+  readonly hasFindingsInResult?: boolean;
+}
+
+/** An input while it is read. */
+export interface Recording<Options> {
+  readonly source: RecordingSource;
+  /** What the library is to be told about it, and called with meanwhile. */
+  readonly options: Options & Pick<ReadProfileOptions, 'onProgress' | 'onSymbols'>;
+  /** Gets what is found in it. */
+  readonly diagnostics: Diagnostics;
+}
+
+/**
+ * A command that reads inputs and makes one result of them. However it ends, inputs are closed, unfinished outputs removed, the progress bar is
+ * cleared, and findings and failures are reported.
+ */
+export class Run<Options extends object> {
+  readonly inputs: readonly string[];
+  /** Of the result; where the inputs are several, each has its own besides. */
+  readonly diagnostics = new Diagnostics();
+  readonly #args: Arguments;
+  readonly #terminal: Terminal;
+  readonly #optionsOf: (input: OpenInput, diagnostics: Diagnostics) => Options;
+  readonly #settings: RunSettings;
+  #outputs: OpenOutputs | undefined;
+  /** How reading each of several inputs ended. */
+  readonly #statuses: number[] = [];
+
+  /** @param optionsOf what the library is told about an open input */
+  constructor(
+    inputs: readonly string[],
+    args: Arguments,
+    terminal: Terminal,
+    optionsOf: (input: OpenInput, diagnostics: Diagnostics) => Options,
+    settings: RunSettings = {},
+  ) {
+    this.inputs = inputs;
+    this.#args = args;
+    this.#terminal = terminal;
+    this.#optionsOf = optionsOf;
+    this.#settings = settings;
+  }
+
+  /**
+   * Does all the work of the run.
+   * @returns the exit status: that of a failure where one of several inputs is missing from the result
+   */
+  async complete(work: () => Promise<void>): Promise<number> {
+    const input = this.inputs.length === 1 ? this.inputs[0] : undefined;
+    const status = await this.#reporting(input, this.diagnostics, this.#settings.isOneOfSeveral ?? false, () => this.#untilSignal(work));
+    if (this.#statuses.some(isFailure)) return EXIT_FAILED;
+    return [status, ...this.#statuses].find((one) => one !== EXIT_DONE) ?? EXIT_DONE;
+  }
+
+  /** Reads the input, which is the only one. What is found belongs to the result. */
+  read<T>(use: (recording: Recording<Options>) => Promise<T>): Promise<T> {
+    return this.#read(this.inputs[0], this.diagnostics, use);
+  }
+
+  /**
+   * Reads all inputs, one after the other. One that cannot be read is reported, and does not keep the others from the result.
+   * @param use gets each with its name in the result
+   * @param keep called after each that was read; what it throws is not the input's failure and ends the run
+   * @throws PerfconvError `io` when none could be read
+   */
+  async readEach(use: (recording: Recording<Options>, label: string) => Promise<unknown>, keep?: () => Promise<void>): Promise<void> {
+    const labels = inputLabels(this.inputs);
+    for (const [index, input] of this.inputs.entries()) {
+      const diagnostics = new Diagnostics();
+      const status = await this.#reporting(input, diagnostics, true, async () => {
+        await this.#read(input, diagnostics, (recording) => use(recording, labels[index]));
+      });
+      this.#statuses.push(status);
+      if (!isFailure(status)) await keep?.();
+    }
+    const [missing, all] = [this.#statuses.filter(isFailure).length, this.inputs.length];
+    if (missing === all) throw new PerfconvError('io', 'none of the inputs can be read: nothing is written');
+    if (missing > 0) {
+      this.diagnostics.add('merge-missing', 'warning', `the result holds ${all - missing} of ${all} inputs: the others cannot be read`);
+    }
+  }
+
+  /**
+   * Opens the outputs, before the work: one that cannot be written is reported at once.
+   * @param openedFiles files that were read, which no output may replace
+   * @throws PerfconvError `io`
+   */
+  async openOutputs(planned: readonly PlannedOutput[], openedFiles: OpenedFiles): Promise<OpenOutputs> {
+    this.#outputs = new OpenOutputs(planned, this.#terminal, openedFiles);
+    await this.#outputs.open();
+    return this.#outputs;
+  }
+
+  /** Puts the outputs in their places, and reports where they are, unless the user knows. @throws PerfconvError `io`, `usage` */
+  async commitOutputs(): Promise<void> {
+    if (this.#outputs === undefined) return;
+    for (const { name, reason } of await this.#outputs.commit()) this.#note(`wrote ${displayName(name)} in place: ${reason}`);
+    for (const { path, isChosen } of this.#outputs.planned) if (!isChosen) this.#note(`wrote ${displayName(path)}`);
+  }
+
+  /**
+   * Reports the findings of some work, and its failure. That there are no samples is often explained by what was found: then the findings come
+   * first.
+   * @returns the exit status
+   */
+  async #reporting(input: string | undefined, diagnostics: Diagnostics, isNamed: boolean, work: () => Promise<void>): Promise<number> {
+    const lossStatus = (): number | undefined => (this.#args.flag('strict') && diagnostics.hasLoss ? EXIT_LOSS : undefined);
+    try {
+      await work();
+    } catch (error) {
+      const hasNoSamples = error instanceof PerfconvError && error.code === 'no-samples';
+      if (hasNoSamples) this.#reportFindings(diagnostics, isNamed ? input : undefined);
+      const status = reportFailure(error, input, this.#terminal);
+      return (hasNoSamples ? lossStatus() : undefined) ?? status;
+    }
+    this.#reportFindings(diagnostics, isNamed ? input : undefined);
+    return lossStatus() ?? EXIT_DONE;
+  }
+
+  /** With `--quiet`, only that data was lost. @param input named in each line; undefined where it is clear */
+  #reportFindings(diagnostics: Diagnostics, input: string | undefined): void {
+    if (this.#settings.hasFindingsInResult) return;
+    const found = diagnostics.list();
+    const lines = this.#args.flag('quiet') ? lossLines(found) : summaryLines(found, this.#args.flag('verbose'));
+    const prefix = input === undefined ? 'perfconv' : `perfconv: ${displayName(input)}`;
+    for (const line of lines) printMessage(this.#terminal, `${prefix}: ${line}`);
+  }
+
+  /**
+   * A signal that ends the program in the middle of the work first has the outputs removed. The program then still ends by that signal, so that
+   * a shell or make sees it (status 130 for Ctrl-C).
+   *
+   * The first Ctrl-C does not end it where an input is a pipe that is written to meanwhile: a terminal sends it to the whole pipeline. The
+   * recorder before us ends in good order, and what it recorded is wanted.
+   */
+  async #untilSignal(work: () => Promise<void>): Promise<void> {
+    let pipe = this.inputs.find((input) => isLivePipe(input === STANDARD_STREAM ? this.#terminal.stdin.fd : input));
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (signal === 'SIGINT' && pipe !== undefined) {
+        this.#note(`interrupted: going on to the end of ${displayName(pipe)}; once more gives up`);
+        pipe = undefined;
+        return;
+      }
+      this.#outputs?.discardNow();
+      removeUnfinished();
+      stopListening();
+      endBySignal(signal);
+    };
+    const stopListening = await listenToSignals(onSignal, pipe !== undefined);
+    try {
+      await work();
+    } finally {
+      stopListening();
+      await this.#outputs?.discard();
+    }
+  }
+
+  async #read<T>(input: string, diagnostics: Diagnostics, use: (recording: Recording<Options>) => Promise<T>): Promise<T> {
+    const opened = await openInput(input, this.#terminal, diagnostics);
+    const bar = this.#progressBar(opened.source);
+    let dsos: readonly DsoSymbols[] | undefined;
+    try {
+      const options = {
+        ...this.#optionsOf(opened, diagnostics),
+        ...(bar && { onProgress: (position: number) => bar.update(position) }),
+        ...(this.#isAsked('explain-symbols') && {
+          onSymbols: (found: readonly DsoSymbols[]) => {
+            dsos = found;
+          },
+        }),
+      };
+      const result = await use({ source: opened.source, options, diagnostics });
+      bar?.finish();
+      if (dsos !== undefined) await this.#explainSymbols(dsos);
+      return result;
+    } finally {
+      bar?.finish();
+      await opened.source.close();
+    }
+  }
+
+  /** undefined where nobody would see it, or where it is not wanted. */
+  #progressBar(source: RecordingSource): ProgressBar | undefined {
+    if (!this.#terminal.stderr.isTTY || this.#args.flag('no-progress') || this.#args.flag('quiet')) return undefined;
+    return new ProgressBar((text) => redrawLine(this.#terminal, text), displayName(source.name), recordingBytes(source));
+  }
+
+  async #explainSymbols(dsos: readonly DsoSymbols[]): Promise<void> {
+    const { symbolsText } = await import('./symbols-text.ts');
+    for (const line of symbolsText(dsos).trimEnd().split('\n')) printMessage(this.#terminal, line);
+  }
+
+  /** Whether the command has such a flag, and it is given. */
+  #isAsked(flag: string): boolean {
+    return this.#args.hasOption(flag) && this.#args.flag(flag);
+  }
+
+  #note(text: string): void {
+    if (!this.#args.flag('quiet')) printMessage(this.#terminal, `perfconv: ${text}`);
+  }
+}
+
+/** @param diagnostics gets what is wrong with a packed input or a directory */
+async function openInput(input: string, terminal: Terminal, diagnostics: Diagnostics): Promise<OpenInput> {
+  if (input === STANDARD_STREAM) return openStandardInput(terminal.stdin, diagnostics);
+  if (input === DEFAULT_INPUT && !existsSync(input)) {
+    // What happens to those who type the program's name to see what it does.
+    throw new PerfconvError('io', 'no such file or directory; name a recording, or - for standard input (perfconv --help tells more)', { file: input });
+  }
+  return openFile(input, diagnostics);
+}
+
+/** Whether an input is missing from the result; one with lost data is in it. */
+function isFailure(status: number): boolean {
+  return status === EXIT_FAILED || status === EXIT_USAGE;
+}
