@@ -110,7 +110,7 @@ describe('--wall-clock', () => {
   });
 
   test('is said to change nothing in other formats', async () => {
-    expect((await runMain([join(dir, 'a.data'), '--wall-clock', '-o', join(dir, 'a.pb')])).stderr).toContain('--wall-clock changes nothing in pprof');
+    expect((await runMain([join(dir, 'a.data'), '--wall-clock', '-o', join(dir, 'a.pb')])).stderr).toContain('--wall-clock has no effect on pprof');
   });
 });
 

@@ -2,12 +2,12 @@ import { PerfconvError } from '../base/errors.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { OptionSpec } from './options.ts';
 
-/** By the names of options, as often as each was given: its value, or true for a flag. */
+/** The values of each option, by its name, in the order given; true for a flag. */
 export type GivenOptions = ReadonlyMap<string, readonly (string | true)[]>;
 
-/** One command's options as given, checked as they are asked for. All methods throw PerfconvError `usage`. */
+/** The options given to a command. Each is checked when it is read: all methods throw PerfconvError `usage`. */
 export class Arguments {
-  /** Words that belong to no option. */
+  /** The words that are neither options nor their values. */
   readonly inputs: readonly string[];
   readonly #givenOptions: GivenOptions;
   readonly #options: ReadonlyMap<string, OptionSpec>;
@@ -22,7 +22,7 @@ export class Arguments {
     return this.isGiven(name);
   }
 
-  /** Whether the command has such an option, given or not. */
+  /** Whether the command has this option, whether or not it is given. */
   hasOption(name: string): boolean {
     return this.#options.has(name);
   }
@@ -31,7 +31,7 @@ export class Arguments {
     return this.#given(name).length > 0;
   }
 
-  /** The one value of an option. */
+  /** The value of an option that may be given once. */
   text(name: string): string | undefined {
     const values = this.texts(name);
     if (values.length > 1) throw new PerfconvError('usage', `${this.#label(name)} is given ${values.length === 2 ? 'twice' : 'several times'}`);
@@ -46,20 +46,20 @@ export class Arguments {
     });
   }
 
-  /** One of an option's choices. */
+  /** The value of an option that has choices. */
   choice<T extends string>(name: string, choices: readonly T[]): T | undefined {
     const text = this.text(name);
     return text === undefined ? undefined : this.#oneOf(name, text, choices);
   }
 
-  /** Several of an option's choices, with commas between. */
+  /** A comma-separated list of an option's choices. */
   choices<T extends string>(name: string, choices: readonly T[]): T[] | undefined {
     return this.text(name)
       ?.split(',')
       .map((part) => this.#oneOf(name, part.trim(), choices));
   }
 
-  /** As {@link choices}, and each may have a `+` or `-` before it. */
+  /** As {@link choices}, each with an optional `+` or `-` before it. */
   signedChoices<T extends string>(name: string, choices: readonly T[]): (T | `+${T}` | `-${T}`)[] | undefined {
     return this.text(name)
       ?.split(',')
@@ -70,23 +70,23 @@ export class Arguments {
       });
   }
 
-  /** A list of texts: commas between, the option repeated, or both. undefined when it is not given. */
+  /** A list of texts, separated by commas or given by repeating the option. undefined when it is not given. */
   list(name: string, split: (text: string) => string[] = (text) => text.split(',')): string[] | undefined {
     const parts = this.texts(name).flatMap((text) => split(text).map((part) => part.trim()));
     if (parts.includes('')) throw new PerfconvError('usage', `${this.#label(name)} has an empty entry`);
     return parts.length === 0 ? undefined : parts;
   }
 
-  /** A list of ids: whole numbers of 32 bits, or −1 for what has none. */
+  /** A list of ids: 32-bit whole numbers, or −1 for samples without one. */
   ids(name: string): number[] | undefined {
     return this.list(name)?.map((part) => {
       const id = part === '-1' ? -1 : this.#wholeNumber(name, part);
-      if (id >= 2 ** 32) throw new PerfconvError('usage', `${this.#label(name)} ${part}: expected a number of 32 bits, or -1 for what has none`);
+      if (id >= 2 ** 32) throw new PerfconvError('usage', `${this.#label(name)} ${part}: expected a 32-bit number, or -1 for samples without one`);
       return id;
     });
   }
 
-  /** A list of whole numbers and ranges, `0,2-3`; −1 for what has none. */
+  /** A list of whole numbers and ranges, such as `0,2-3`; −1 for samples without one. */
   ranges(name: string): number[] | undefined {
     return this.list(name)?.flatMap((part) => {
       if (part === '-1') return [-1];
@@ -98,7 +98,7 @@ export class Arguments {
     });
   }
 
-  /** A whole number, at least 1. */
+  /** A whole number of at least 1. */
   count(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -122,7 +122,7 @@ export class Arguments {
     const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
     const hint = didYouMean(text, choices) || `; expected ${choices.length > 1 ? 'one of ' : ''}${choices.join(', ')}`;
-    throw new PerfconvError('usage', `${this.#label(name)} ${text}: there is no such value${hint}`);
+    throw new PerfconvError('usage', `${this.#label(name)} ${text}: unknown value${hint}`);
   }
 
   #label(name: string): string {

@@ -9,8 +9,12 @@ const HELP = 'help';
 const COMMAND_WORDS = [...COMMANDS.map(({ name }) => name), HELP];
 
 /**
- * They call the program with `--get-completions` and the command line's words up to the cursor. It gives only what begins as the last
- * of them: bash's compgen is not used, which would run what is written in a word. Where a command can stand, a file can, too.
+ * Each script calls the program with `--get-completions` and the words of the command line up to the cursor. The
+ * program prints only candidates that begin like the last word. bash's compgen is not used to filter them, because it
+ * expands what is typed. Where a command fits, so does a file.
+ *
+ * yargs could generate scripts, too, but its candidates include no lists (`--sort dso,c`) and no values after `=`, and
+ * its script needs bash 4.
  */
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `_perfconv() {
@@ -41,7 +45,7 @@ compdef _perfconv perfconv
 };
 
 /**
- * A script that makes a shell complete this program's words.
+ * A script that teaches a shell to complete the command line of this program.
  * @param shell by default the one that `env.SHELL` names
  * @throws PerfconvError `usage`
  */
@@ -50,12 +54,12 @@ export function completionScript(shell: string | undefined, env: Readonly<Record
   const known = SHELLS.find((candidate) => candidate === name);
   if (known !== undefined) return SCRIPTS[known];
   if (shell === undefined) return SCRIPTS.bash;
-  throw new PerfconvError('usage', `there is no completion for ${shell}${didYouMean(shell, SHELLS) || `; there is for ${SHELLS.join(', ')}`}`);
+  throw new PerfconvError('usage', `there is no completion for ${shell}${didYouMean(shell, SHELLS) || `, only for ${SHELLS.join(', ')}`}`);
 }
 
 /**
- * The words that can stand where the cursor is; none where a file name is expected.
- * @param words behind the program's name; the last one is being typed
+ * The candidates for the word at the cursor; none where a file name is expected.
+ * @param words the words after the program's name; the last one is being typed
  */
 export function completions(words: readonly string[]): string[] {
   const joined = joinedValue(words);
@@ -74,7 +78,7 @@ export function completions(words: readonly string[]): string[] {
   return beginning(typed, wordsAfter(line));
 }
 
-/** What can come next where no option does: a command, unless there is a word already. */
+/** The candidates that are not options: commands, unless there is a word already. */
 function wordsAfter({ command, words }: ParsedLine): readonly string[] {
   if (command?.name === 'completion') return SHELLS;
   if (command !== undefined || words.length > 1) return [];
@@ -83,8 +87,8 @@ function wordsAfter({ command, words }: ParsedLine): readonly string[] {
 }
 
 /**
- * A value that is typed right behind its option, `--format=pp`: what there is of it, and what stands before the value in the word.
- * Bash takes such a word apart at the equals sign, and wants only the value.
+ * A value that is typed in one word with its option, `--format=pp`: what is typed of it, and what precedes the value in
+ * the word. bash splits such a word at the equals sign, and wants only the value.
  */
 function joinedValue(words: readonly string[]): { option: string; typed: string; prefix: string } | undefined {
   const [last = '', second = '', third = ''] = words.slice(-3).reverse();
@@ -98,7 +102,7 @@ function optionOf(word: string, options: readonly OptionSpec[]): OptionSpec | un
   return options.find(({ name, alias }) => word === `--${name}` || (alias !== undefined && word === `-${alias}`));
 }
 
-/** An option's choices; in a list, behind what stands before the last comma. */
+/** An option's choices; in a list, each after the entries that are typed already. */
 function valuesOf({ choices = [], isList = false }: OptionSpec, typed: string): string[] {
   const done = isList ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
   return choices.map((choice) => done + choice);

@@ -17,7 +17,7 @@ import { checkSymbolPaths } from './symbol-paths.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 import { planWriting, reportUnusedOptions } from './writing.ts';
 
-/** `perfconv convert`. Everything that the options say is checked before anything is done. */
+/** `perfconv convert`. All options are checked before any input is read. */
 export async function runConvert(args: Arguments, terminal: Terminal, version: string): Promise<number> {
   const inputs = inputsOf(args);
   checkNoCommand(args.inputs[0]);
@@ -39,7 +39,7 @@ export async function runConvert(args: Arguments, terminal: Terminal, version: s
 
   let status = EXIT_DONE;
   for (const conversion of conversions) {
-    // One bad recording does not keep the others from being converted.
+    // A bad recording does not prevent the others from being converted.
     const next = await convertTo(conversion, reading, writing, args, terminal, { isOneOfSeveral: conversions.length > 1 });
     status = status === EXIT_FAILED ? status : next === EXIT_DONE ? status : next;
   }
@@ -84,9 +84,9 @@ async function convertMerged(
   await conversion.finish();
 }
 
-/** A first word that is no file is rather a command, if it is nearly the name of one. */
+/** Refuses a first word that is no file but nearly the name of a command: it was probably meant as one. */
 function checkNoCommand(word: string | undefined): void {
-  // A command's own name was meant for a file, as in `convert convert` and `-- report`.
+  // The exact name of a command is meant as a file here, as in `convert convert` and `-- report`.
   if (word === undefined || COMMANDS.some(({ name }) => name === word) || existsSync(systemPath(word))) return;
   const hint = didYouMean(
     word,
@@ -97,16 +97,16 @@ function checkNoCommand(word: string | undefined): void {
 
 function checkNoFormats(inputs: readonly string[]): void {
   const format = inputs.find((word) => FORMATS.some((name) => name === word) && !existsSync(systemPath(word)));
-  if (format !== undefined) throw new PerfconvError('usage', `there is no file ${format}; the format is -t ${format}`);
+  if (format !== undefined) throw new PerfconvError('usage', `there is no file ${format}; for the format, give -t ${format}`);
 }
 
 function readFormat(args: Arguments): Format | undefined {
   const text = args.text('format');
-  if (FORMATS_TO_COME.some(({ name }) => name === text)) throw new PerfconvError('usage', `the format ${text} is not there yet`);
+  if (FORMATS_TO_COME.some(({ name }) => name === text)) throw new PerfconvError('usage', `the format ${text} is not available yet`);
   return args.choice('format', FORMATS);
 }
 
-/** @throws PerfconvError `io` where nobody can know: the output could not be written either */
+/** @throws PerfconvError `io` where the path cannot be looked up: the output could not be written either */
 function isDirectory(path: string): boolean {
   try {
     return statSync(systemPath(path), { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -1,4 +1,4 @@
-/** The word that was probably meant, as the end of a sentence: ` (did you mean folded?)`; empty when none is near. */
+/** The word that was probably meant, as the end of a sentence: ` (did you mean folded?)`; empty when none is close. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const limit = word.length <= 4 ? 1 : 2;
   let best: string | undefined;
@@ -11,7 +11,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return best === undefined ? '' : ` (did you mean ${best}?)`;
 }
 
-/** Letters to add, drop, change or swap with their neighbour to make one word the other. */
+/** How many letters to add, drop, change or swap with a neighbour to turn one word into the other. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -2,7 +2,7 @@ import { withTheirBytes } from '../host/system-path.ts';
 import { runInThread } from '../host/work-thread.ts';
 import { EXIT_FAILED } from './terminal.ts';
 
-/** What takes less time than starting a thread. */
+/** Requests that are answered faster than a thread starts. */
 const SHORT_WORK = ['--version', '--get-completions', 'completion'];
 
 const args = withTheirBytes(process.argv.slice(2));

@@ -6,10 +6,10 @@ import { isReaderGone } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from './terminal.ts';
 
 /**
- * Reports why work failed, in one line. That the reader of standard output is gone is no failure.
- * @param input what was read; undefined where it was nothing, or several inputs
+ * Reports in one line why work failed. It is no failure when the reader of standard output has gone.
+ * @param input the input that was read; undefined where there was none, or several
  * @returns the exit status
- * @throws what was thrown, where it is a mistake of our own
+ * @throws what was thrown, where it is a mistake in this program
  */
 export function reportFailure(thrown: unknown, input: string | undefined, terminal: Terminal): number {
   const error = thrown instanceof PerfconvError ? thrown : refusalOf(thrown);

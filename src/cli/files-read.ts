@@ -7,21 +7,21 @@ import { STANDARD_STREAM } from './outputs.ts';
 import type { NamedSymbolFile } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A file that is read, as messages call it. */
+/** How messages refer to a file that is read. */
 interface FileRead {
-  /** Where it goes without saying which one it is. */
+  /** Where it is clear which one is meant. */
   readonly phrase: string;
-  /** With its name. */
+  /** With the file's name. */
   readonly fullPhrase: string;
 }
 
 /**
- * The files that a run is known to read before it starts, by whatever names they go: inputs, each file of those that are directories,
- * and symbol files that are given by name. Nothing is opened.
+ * The files that a run will certainly read, found before it starts: inputs, the files in those that are directories,
+ * and symbol files that options name. A file is recognised under all of its names. Nothing is opened.
  */
 export class FilesRead {
   readonly #files = new Map<string, FileRead>();
-  /** By identity: a directory, the names of its files that belong to an input, and the input. */
+  /** Directories that are inputs, by identity: which of their files belong to the input, and the input's name. */
   readonly #directories = new Map<string, { readonly isPart: (name: string) => boolean; readonly input: string }>();
 
   constructor(inputs: readonly string[], symbolFiles: readonly NamedSymbolFile[], { stdin }: Pick<Terminal, 'stdin'>) {
@@ -29,7 +29,10 @@ export class FilesRead {
     for (const { label, path } of symbolFiles) this.#add(identityOf(path), { phrase: label, fullPhrase: label });
   }
 
-  /** What writing a file at this path would do to those that are read: `overwrite the input`; undefined when nothing. */
+  /**
+   * What writing a file at this path would do to the files that are read: `overwrite the input`; undefined where it
+   * does no harm.
+   */
   harmBy(path: string, isWithName: boolean): string | undefined {
     const harm = this.harmTo(identityOf(path), isWithName);
     if (harm !== undefined) return harm;
@@ -38,7 +41,7 @@ export class FilesRead {
     return directory?.isPart(basename(target)) ? `become a part of the input ${displayName(directory.input)}` : undefined;
   }
 
-  /** As {@link harmBy}, by the identity of a file that is there. */
+  /** As {@link harmBy}, for an existing file, given by its identity. */
   harmTo(identity: string, isWithName: boolean): string | undefined {
     const file = this.#files.get(identity);
     return file && `overwrite ${isWithName ? file.fullPhrase : file.phrase}`;
@@ -62,13 +65,16 @@ export class FilesRead {
   }
 }
 
-/** What tells an input from others, whatever it is called. @param stdin the descriptor of standard input */
+/**
+ * The same for all names of an input, and different for different inputs.
+ * @param stdin the descriptor of standard input
+ */
 export function inputIdentity(input: string, stdin: number | undefined): string {
-  // Redirected from a file, it has a name as well.
+  // Where it is redirected from a file, that file may be named as well.
   return input === STANDARD_STREAM ? (descriptorIdentity(stdin) ?? input) : identityOf(input);
 }
 
-/** The identity of what a descriptor stands for; undefined where there is none. */
+/** The identity of the file of a descriptor; undefined where there is none. */
 function descriptorIdentity(descriptor: number | undefined): string | undefined {
   try {
     return descriptor === undefined ? undefined : statsIdentity(fstatSync(descriptor, { bigint: true }));
@@ -77,7 +83,7 @@ function descriptorIdentity(descriptor: number | undefined): string | undefined 
   }
 }
 
-/** The identity of the file that standard output was redirected to; undefined where it is none. */
+/** The identity of the file that standard output is redirected to; undefined where it is not redirected to a file. */
 export function redirectedIdentity({ fd }: Terminal['stdout']): string | undefined {
   try {
     return fd !== undefined && fstatSync(fd).isFile() ? descriptorIdentity(fd) : undefined;

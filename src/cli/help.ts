@@ -7,8 +7,9 @@ const EPILOGUE = `INPUT is a perf.data file or directory, compressed or not, or 
 Exit status: 0 success (possibly with warnings), 1 failure, 2 wrong usage, 3 data was lost and --strict was given.`;
 
 /**
- * The help of a command, or of the whole program. yargs lays the options out. The command line itself is parsed by yargs' parser alone
- * (parse.ts): loading the whole of yargs takes longer than loading everything else that a conversion needs.
+ * The help of a command, or of the whole program. yargs lays the options out. The command line itself is parsed by
+ * yargs' parser alone (parse.ts): loading the whole of yargs takes longer than loading everything else that a
+ * conversion needs.
  * @param columns the width of the terminal
  */
 export function helpText(named: CommandSpec | undefined, columns = 80): string {

@@ -3,7 +3,7 @@ import { inlineList, wrapped } from './info-layout.ts';
 
 const INDENT = '    ';
 
-/** An event's attr below its name: what `perf evlist -v` prints of it, in its words. */
+/** The lines about an event's attr below the event's name: what `perf evlist -v` prints, with its field names. */
 export function attrLines({ attr, ids = [] }: EventInfo, verbose: boolean): string[] {
   const type = attr.typeName === undefined ? `${attr.type}` : `${attr.type} (${attr.typeName})`;
   const values: readonly (readonly [name: string, value: string | number | undefined])[] = [

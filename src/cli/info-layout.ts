@@ -1,13 +1,13 @@
-/** A name and what is said under it: one line or several; undefined where nothing is. */
+/** A name and its value: one line or several; undefined where it is not known. */
 export type Fact = readonly [name: string, value: string | readonly string[] | undefined];
 
 /** How many entries of a long list are shown. */
 const SHORT_LIST = 8;
-/** Characters of a short list that stands in one line. */
+/** How many characters of a list are shown in one line. */
 const INLINE_WIDTH = 64;
-/** Lines of running text are broken here. */
+/** The width at which running text is wrapped. */
 const LINE_WIDTH = 118;
-/** However long a label is. */
+/** The least width for wrapped text, however long its label is. */
 const MIN_WRAPPED_WIDTH = 40;
 
 /** Facts with their values in one column. */
@@ -17,15 +17,17 @@ export function facts(all: readonly Fact[]): string[] {
   return known.flatMap(({ name, lines }) => lines.flatMap((line, i) => wrapped(`  ${(i === 0 ? name : '').padEnd(width)}  `, line)));
 }
 
-/** The first entries of a list, each as one line or several, and how many more there are; all of them with `verbose`. */
+/**
+ * The first entries of a list, each on one line or several, and the number of the rest; with `verbose`, all entries.
+ */
 export function list<T>(entries: readonly T[], verbose: boolean, linesOf: (entry: T) => string | readonly string[]): string[] {
-  // A line that says "1 more" would be no shorter than the entry.
+  // A line saying "1 more" would be no shorter than the entry itself.
   const shown = verbose || entries.length <= SHORT_LIST + 1 ? entries : entries.slice(0, SHORT_LIST);
   const lines = shown.flatMap((entry) => linesOf(entry));
   return shown.length === entries.length ? lines : [...lines, `  … ${entries.length - shown.length} more (--verbose shows them)`];
 }
 
-/** As many entries as fit into one line, and how many more there are; all of them with `verbose`. */
+/** As many entries as fit on one line, and the number of the rest; with `verbose`, all entries. */
 export function inlineList(entries: readonly (string | number)[], verbose: boolean, separator = ', '): string {
   let width = 0;
   const end = entries.findIndex((entry) => {
@@ -36,7 +38,7 @@ export function inlineList(entries: readonly (string | number)[], verbose: boole
   return `${entries.slice(0, end).join(separator)}${separator}… ${entries.length - end} more`;
 }
 
-/** Text behind a label, broken at blanks or at another separator; further lines begin under its first letter. */
+/** Text after a label, wrapped at spaces or at another separator; further lines begin below its first letter. */
 export function wrapped(label: string, text: string, separator = ' '): string[] {
   const width = Math.max(MIN_WRAPPED_WIDTH, LINE_WIDTH - label.length);
   const lines: string[] = [];

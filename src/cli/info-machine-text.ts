@@ -2,7 +2,7 @@ import type { ExactInteger } from '../base/exact-integer.ts';
 import type { RecordingInfo } from '../info/recording-info.ts';
 import { type Fact, inlineList, list } from './info-layout.ts';
 
-/** What a recording tells of its machine. */
+/** What a recording says about the machine it was made on. */
 export function machineFacts(info: RecordingInfo, verbose: boolean): Fact[] {
   const { host, topology, memory } = info;
   const more = (entries: readonly string[]): string[] => list(entries, verbose, (entry) => entry).map((line) => line.trimStart());
@@ -48,12 +48,12 @@ export function machineFacts(info: RecordingInfo, verbose: boolean): Fact[] {
   ];
 }
 
-/** How many there are, and the CPUs of each: `2: cpus 0-17  18-35`. */
+/** The number of lists, and the CPUs of each: `2: cpus 0-17  18-35`. */
 function cpuLists(lists: readonly string[], verbose: boolean): string {
   return lists.length === 0 ? '0' : `${lists.length}: cpus ${inlineList(lists, verbose, '  ')}`;
 }
 
-/** Only what the lists of sockets and cores do not say: the ids. */
+/** The ids, which the lists of sockets and cores do not show. */
 function cpuPlaces(topology: RecordingInfo['topology']): string[] {
   return (topology?.cpus ?? []).map(({ coreId, socketId, dieId }, cpu) => {
     const die = dieId === undefined ? '' : `, die ${dieId}`;
@@ -61,7 +61,7 @@ function cpuPlaces(topology: RecordingInfo['topology']): string[] {
   });
 }
 
-/** Caches of one kind in one line: `L1 Data 48K, 12-way, 64-byte lines: cpus 0  1`. */
+/** One line for each kind of cache: `L1 Data 48K, 12-way, 64-byte lines: cpus 0  1`. */
 function cacheTexts(caches: RecordingInfo['caches'], verbose: boolean): string[] {
   const cpusOf = new Map<string, string[]>();
   for (const { level, type, size, ways, lineBytes, cpus } of caches ?? []) {
@@ -80,7 +80,7 @@ function domainTexts({ schedDomains }: RecordingInfo, verbose: boolean): string[
 
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
-/** So many times so many bytes, in the largest unit of 1024 that leaves at least one: `23.5 GiB`, `128 MiB`. */
+/** `count` times `bytes`, in the largest unit in which it is at least 1: `23.5 GiB`, `128 MiB`. */
 function binary(count: ExactInteger, bytes = 1): string {
   let value = Number(count) * bytes;
   let unit = 0;

@@ -6,13 +6,13 @@ import { machineFacts } from './info-machine-text.ts';
 import { displayName, summaryLines } from './messages.ts';
 
 export interface InfoTextOptions {
-  /** Whether long lists are printed whole. */
+  /** Whether long lists are printed in full. */
   readonly verbose: boolean;
-  /** Marks a heading. */
+  /** Colours a heading, or returns it as it is. */
   readonly heading: (text: string) => string;
 }
 
-/** What `perfconv info` prints for people. */
+/** What `perfconv info` prints without `--json`. */
 export function infoText(info: RecordingInfo, { verbose, heading }: InfoTextOptions): string {
   const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
     ['Recording', facts(recordingFacts(info))],
@@ -111,7 +111,7 @@ function secondsOnly(iso: string): string {
   return iso.replace(/\.\d+Z$/, 'Z');
 }
 
-/** A word of a command line as a shell would need it. */
+/** A word of a command line, quoted for a shell where needed. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -4,8 +4,8 @@ import { displayName } from './messages.ts';
 import { STANDARD_STREAM } from './outputs.ts';
 
 /**
- * What several inputs are called in one result: by the names of their files, `web.data`; where files have the same name,
- * with as many directories before it as tell them apart, `monday/web.data`.
+ * The names of several inputs in one result: their file names, `web.data`. Where files have the same name, as many of
+ * their directories are prefixed as it takes to distinguish them, `monday/web.data`.
  */
 export function inputLabels(inputs: readonly string[]): string[] {
   const paths = inputs.map((input) => (input === STANDARD_STREAM ? [displayName(input)] : absolutePath(input).split(sep)));
@@ -19,7 +19,7 @@ export function inputLabels(inputs: readonly string[]): string[] {
   });
 }
 
-/** With slashes on every system: a label is no path to open. */
+/** Joined by slashes on every system: a label is not a path to open. */
 function lastParts(path: readonly string[], length: number): string {
   return path.slice(-length).join('/');
 }

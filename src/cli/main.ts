@@ -6,11 +6,11 @@ import { standardOutput } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 
 /**
- * The program: reads the command line, runs what it asks for and gives the exit status. Everything that a run does not
- * need is loaded only when it is needed.
+ * The program: parses the command line, runs the command and returns the exit status. A module is loaded only when a
+ * run needs it.
  */
 export async function main(args: readonly string[], terminal: Terminal): Promise<number> {
-  // A message that cannot be written (`2>&1 | head`, a full disk) must not end the work it is about.
+  // A message that cannot be written (`2>&1 | head`, a full disk) must not stop the work.
   terminal.stderr.on('error', () => {});
   try {
     return await run(args, terminal).catch((error: unknown) => reportFailure(error, undefined, terminal));
@@ -46,12 +46,12 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   }
 }
 
-/** @throws PerfconvError `io` where the shell stands in a directory that was deleted: nothing could be named from there */
+/** @throws PerfconvError `io` where the working directory was deleted: no relative path has a meaning there */
 function requireWorkingDirectory(): void {
   try {
     process.cwd();
   } catch (cause) {
-    throw new PerfconvError('io', 'the working directory does not exist any more', {}, { cause });
+    throw new PerfconvError('io', 'the working directory no longer exists', {}, { cause });
   }
 }
 

@@ -2,21 +2,21 @@ import type { Diagnostic } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { printable } from '../base/printable.ts';
 
-/** One line that says why a command failed. */
+/** One line that states why a command failed. */
 export function errorText(error: unknown, input?: string): string {
   if (!(error instanceof PerfconvError)) return `internal error: ${error instanceof Error ? error.message : String(error)}`;
   const isAboutInput = input !== undefined && error.code !== 'usage' && error.file === undefined;
   return isAboutInput ? `${displayName(input)}: ${error.message}` : error.message.replace(/^-: /, `${displayName('-')}: `);
 }
 
-/** The findings of a conversion as lines: each kind once. Notes are left out unless asked for. */
+/** Findings as lines, one for each kind. Notes are left out unless asked for. */
 export function summaryLines(diagnostics: readonly Diagnostic[], withNotes: boolean): string[] {
   return diagnostics
     .filter(({ severity }) => withNotes || severity !== 'info')
     .map((diagnostic) => `${LABELS[diagnostic.severity]}: ${diagnosticText(diagnostic)}`);
 }
 
-/** What `--quiet` leaves of the findings: that data was lost, in one line; none where nothing was. */
+/** What `--quiet` still reports: data loss, in one line; no line where no data was lost. */
 export function lossLines(diagnostics: readonly Diagnostic[]): string[] {
   const [first, ...others] = diagnostics.filter(({ severity }) => severity === 'loss');
   if (first === undefined) return [];
@@ -26,7 +26,9 @@ export function lossLines(diagnostics: readonly Diagnostic[]): string[] {
 
 const LABELS: Readonly<Record<Diagnostic['severity'], string>> = { info: 'note', warning: 'warning', loss: 'data lost' };
 
-/** A finding with its count, what it cost and the place of the first: `… (12 times, 4096 bytes in all, first at 0x1f30)`. */
+/**
+ * A finding with its count, the bytes lost and the first offset: `… (12 times, 4096 bytes in all, first at 0x1f30)`.
+ */
 export function diagnosticText({ message, count, firstOffset, bytes }: Diagnostic): string {
   const at = firstOffset === undefined ? undefined : `0x${firstOffset.toString(16)}`;
   const sum = bytes === undefined ? undefined : `${bytes} bytes${count > 1 ? ' in all' : ''}`;
@@ -35,7 +37,7 @@ export function diagnosticText({ message, count, firstOffset, bytes }: Diagnosti
   return printable(text === '' ? message : `${message} (${text})`);
 }
 
-/** What messages call an input. */
+/** The name of an input in messages. */
 export function displayName(input: string): string {
   return input === '-' ? 'standard input' : printable(input);
 }

@@ -11,11 +11,11 @@ import type { Terminal } from './terminal.ts';
 /** The outputs of a conversion, which appear all together when they are committed, or not at all. */
 export class OpenOutputs {
   readonly planned: readonly PlannedOutput[];
-  /** As the library takes them. */
+  /** The outputs as the library wants them. */
   readonly all: ConvertOutput[] = [];
   readonly #terminal: Terminal;
   readonly #stage: OutputStage;
-  /** Of standard output, where that is compressed. */
+  /** Compresses standard output, where that is asked for. */
   #compressor: GzipSink | undefined;
 
   /** @param openedFiles files that were read, which no output may replace */
@@ -40,29 +40,36 @@ export class OpenOutputs {
     }
   }
 
-  /** Waits for what writes them. @throws what that throws, unless the reader of standard output is gone */
+  /**
+   * Waits until the outputs are written.
+   * @throws what `writing` rejects with, unless the reader of standard output has gone
+   */
   async written(writing: Promise<unknown>): Promise<void> {
     try {
       await writing;
       await this.#compressor?.end();
     } catch (error) {
       await this.#compressor?.destroy();
-      // Standard output comes last: whatever else was asked for is written.
+      // Standard output is written last: all other outputs are complete.
       if (!isReaderGone(error)) throw error;
     }
   }
 
-  /** Puts all files in their places. @returns those that were written in place @throws PerfconvError `io`, `usage` */
+  /**
+   * Moves all files into place.
+   * @returns the outputs that could only be overwritten in place
+   * @throws PerfconvError `io`, `usage`
+   */
   commit(): Promise<readonly InPlaceOutput[]> {
     return this.#stage.commit();
   }
 
-  /** Removes what was begun; does nothing after {@link commit}. Never throws. */
+  /** Removes unfinished files; does nothing after {@link commit}. Never throws. */
   discard(): Promise<void> {
     return this.#stage.discard();
   }
 
-  /** As {@link discard}, at once: for a process that a signal ends. */
+  /** As {@link discard}, synchronously: for a process that a signal ends. */
   discardNow(): void {
     this.#stage.discardNow();
   }

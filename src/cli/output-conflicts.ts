@@ -9,21 +9,21 @@ import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
 import { namedSymbolFiles } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What is made of which inputs: of one, or of several together. */
+/** Outputs, and the inputs they are made from: one, or several that are merged. */
 export interface Conversion {
   readonly inputs: readonly string[];
   readonly outputs: readonly PlannedOutput[];
 }
 
-/** Refuses bytes that a terminal cannot show. @throws PerfconvError `usage` */
+/** Refuses to print binary output on a terminal. @throws PerfconvError `usage` */
 export function checkTerminal(outputs: readonly PlannedOutput[], { stdout }: Terminal): void {
   const isBinary = outputs.some(({ path, gzip, format }) => path === STANDARD_STREAM && (gzip || format === 'pprof'));
   if (stdout.isTTY && isBinary) throw new PerfconvError('usage', 'the output is binary and standard output is a terminal: give -o FILE');
 }
 
 /**
- * Refuses to write one output over another, or over anything that is read, by whatever names the files go. Symbol files that are not
- * given by name are found only while the recording is read: the outputs' stage refuses to replace those.
+ * Refuses to write one output over another, or over a file that is read, under whatever names. Symbol files that no
+ * option names are found only while the recording is read: OutputStage refuses to replace those.
  * @throws PerfconvError `usage`
  */
 export function checkConflicts(conversions: readonly Conversion[], args: Arguments, terminal: Pick<Terminal, 'stdin' | 'stdout'>): void {
@@ -62,13 +62,13 @@ function checkRedirection(read: FilesRead, { stdout }: Pick<Terminal, 'stdout'>)
   if (harm !== undefined) throw new PerfconvError('usage', `standard output would ${harm}`);
 }
 
-/** The paths at which an output's bytes appear: of a directory of tables, itself and each of them. */
+/** The paths that an output is written to: for a directory of tables, the directory and each table. */
 function writtenPaths({ path, format }: PlannedOutput): string[] {
   return format === 'csv' ? [path, ...CSV_TABLE_NAMES.map((name) => join(path, name))] : [path];
 }
 
 /**
- * Refuses an input that is given twice: in one result its samples would count twice.
+ * Refuses an input that is given twice: its samples would count twice in the result.
  * @throws PerfconvError `usage`
  */
 export function checkDistinct(inputs: readonly string[], { stdin }: Pick<Terminal, 'stdin'>): void {

@@ -4,19 +4,19 @@ import { defaultOutputName, FORMATS_TO_COME, type Format, isGzipped, type Output
 /** Standard input or standard output, as a path. */
 export const STANDARD_STREAM = '-';
 
-/** One output of a conversion: what it is and where it goes. */
+/** One output of a conversion: its format and its path. */
 export interface PlannedOutput extends OutputFormat {
   readonly path: string;
-  /** Whether the user chose the path; otherwise it is told where the result went. */
+  /** Whether the user chose the path; otherwise a message reports it. */
   readonly isChosen: boolean;
 }
 
 /**
- * What to write where.
- * @param outputs what `-o` was given
- * @param format what `-t` was given
- * @param isDirectory whether a path is a directory that exists: that asks for CSV
- * @returns standard output last: its reader may go away, and the others are written all the same
+ * Decides the format and the path of each output.
+ * @param outputs the values of `-o`
+ * @param format the value of `-t`
+ * @param isDirectory whether a path is an existing directory, which selects CSV
+ * @returns the outputs, standard output last: when its reader goes away, the others are complete
  * @throws PerfconvError `usage`
  */
 export function planOutputs(input: string, outputs: readonly string[], format: Format | undefined, isDirectory: (path: string) => boolean): PlannedOutput[] {
@@ -27,7 +27,7 @@ export function planOutputs(input: string, outputs: readonly string[], format: F
 
 function planDefault(input: string, format: Format): PlannedOutput {
   const isStream = input === STANDARD_STREAM;
-  // Tables are files whatever they are made of.
+  // The tables are files, even where the input is standard input.
   const path = isStream && format !== 'csv' ? STANDARD_STREAM : defaultOutputName(isStream ? 'perf.data' : input, format);
   return { format, gzip: format === 'pprof', path, isChosen: path === STANDARD_STREAM };
 }
@@ -35,7 +35,7 @@ function planDefault(input: string, format: Format): PlannedOutput {
 function planOutput(path: string, format: Format | undefined, isOnly: boolean, isDirectory: (path: string) => boolean): PlannedOutput {
   const told = outputFormatOf(path) ?? (path !== STANDARD_STREAM && isDirectory(path) ? { format: 'csv' as const, gzip: false } : undefined);
   const asked = format === undefined ? undefined : { format, gzip: isGzipped(format, path) };
-  // One output is what -t says; of several, -t can only be meant for those whose names say nothing.
+  // For a single output, -t wins over its name. Of several, -t applies to those whose names do not decide.
   const chosen = isOnly ? (asked ?? told) : (told ?? asked);
   if (chosen === undefined) throw new PerfconvError('usage', noFormatText(path));
   if (chosen.format === 'csv' && path === STANDARD_STREAM) throw new PerfconvError('usage', 'csv is a directory of four tables: give -o DIRECTORY');
@@ -44,9 +44,9 @@ function planOutput(path: string, format: Format | undefined, isOnly: boolean, i
 }
 
 function noFormatText(path: string): string {
-  if (path === STANDARD_STREAM) return '-o - tells no format: give -t FORMAT';
+  if (path === STANDARD_STREAM) return '-o - does not say which format: give -t FORMAT';
   const name = path.toLowerCase();
   const toCome = FORMATS_TO_COME.find(({ suffix }) => name.endsWith(suffix) || name.endsWith(`${suffix}.gz`));
-  if (toCome !== undefined) return `-o ${path}: the format ${toCome.name} is not there yet`;
-  return `-o ${path}: the name tells no format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .csv, .txt or .folded`;
+  if (toCome !== undefined) return `-o ${path}: the format ${toCome.name} is not available yet`;
+  return `-o ${path}: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .csv, .txt or .folded`;
 }

@@ -1,27 +1,26 @@
 import parser from 'yargs-parser';
 import { PerfconvError } from '../base/errors.ts';
-import { Arguments } from './arguments.ts';
+import { Arguments, type GivenOptions } from './arguments.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { COMMANDS, COMMANDS_TO_COME, COMMON_OPTIONS, CONVERT, type CommandSpec, type OptionSpec } from './options.ts';
 
 /** What the command line asks for: a command to run, the help of one (undefined: the program's own), or the version. */
 export type Request = { readonly command: CommandSpec; readonly args: Arguments } | { readonly helpOf: CommandSpec | undefined } | 'version';
 
-/** The command line, taken apart. */
+/** The parts of a command line. */
 export interface ParsedLine {
-  /** The command that is named, which may come after options: `-v info web.data`; undefined where none is. */
+  /** The command, which may come after options: `-v info web.data`; undefined where none is named. */
   readonly command: CommandSpec | undefined;
-  /** What is neither that, an option nor an option's value, up to `--`. */
+  /** The words before `--` that are neither the command, nor options, nor their values. */
   readonly words: readonly string[];
-  /** What comes after `--`: inputs, whatever they look like. */
+  /** The words after `--`: inputs, whatever they look like. */
   readonly literalWords: readonly string[];
-  /** By the names of options, as often as each was given: its value, or true for a flag. */
-  readonly given: ReadonlyMap<string, readonly (string | true)[]>;
+  readonly given: GivenOptions;
 }
 
 /**
- * The options of all commands by name: which command is meant is known only when words have been told from values. Options of one name differ
- * between commands only in what they are said to do.
+ * The options of all commands, by name: the command is known only once words are distinguished from values. Options
+ * with the same name differ between commands only in their help.
  */
 const OPTIONS: ReadonlyMap<string, OptionSpec> = new Map(
   [...COMMON_OPTIONS, ...COMMANDS.flatMap(({ options }) => options)].map((option): [string, OptionSpec] => [option.name, option]),
@@ -32,7 +31,7 @@ const LETTERS: ReadonlyMap<string, OptionSpec> = new Map(
 const FLAGS = [...OPTIONS.values()].filter(({ value }) => value === undefined);
 const VALUED = [...OPTIONS.values()].filter(({ value }) => value !== undefined);
 
-/** The parser is told not to guess: a value is the text that was given, and an option is what the table has. */
+/** The parser must not guess: a value is the text that was typed, and only the options in the table are options. */
 const PARSER_OPTIONS: parser.Options = {
   alias: Object.fromEntries([...LETTERS].map(([letter, { name }]) => [name, letter])),
   boolean: FLAGS.map(({ name }) => name),
@@ -48,7 +47,7 @@ const PARSER_OPTIONS: parser.Options = {
   },
 };
 
-/** Takes the command line apart; what is wrong with it is for {@link parseCommandLine} to say. */
+/** Splits a command line into its parts. It never throws: {@link parseCommandLine} reports what is wrong. */
 export function takeApart(line: readonly string[]): ParsedLine {
   const optionWords = wordsBeforeDashes(line);
   const argv = parser([...optionWords.map(withEqualsSign), ...line.slice(optionWords.length)], PARSER_OPTIONS);
@@ -66,7 +65,10 @@ function wordsBeforeDashes(line: readonly string[]): readonly string[] {
   return line.includes('--') ? line.slice(0, line.indexOf('--')) : line;
 }
 
-/** Flags and an option in one word with its value, `-qFip`, as the parser has it: `-qF=ip`. It would read five options otherwise. */
+/**
+ * Turns a value joined to its letter, `-qFip`, into what the parser understands, `-qF=ip`. It would read four flags
+ * otherwise.
+ */
 function withEqualsSign(word: string): string {
   if (!/^-[^-]/.test(word)) return word;
   for (let end = 2; end < word.length; end++) {
@@ -78,7 +80,7 @@ function withEqualsSign(word: string): string {
 }
 
 /**
- * Reads the command line. Nothing is run or printed here.
+ * Parses the command line. Nothing is run or printed here.
  * @throws PerfconvError `usage`
  */
 export function parseCommandLine(line: readonly string[]): Request {
@@ -89,8 +91,8 @@ export function parseCommandLine(line: readonly string[]): Request {
   if (given.has('version')) return 'version';
   checkOptions(line, words, command);
   const inputs = [...words, ...literalWords];
-  if (COMMANDS_TO_COME.includes(inputs[0])) throw new PerfconvError('usage', `the command ${inputs[0]} is not there yet`);
-  if (inputs.includes('')) throw new PerfconvError('usage', 'a word is empty where an input is named');
+  if (COMMANDS_TO_COME.includes(inputs[0])) throw new PerfconvError('usage', `the command ${inputs[0]} is not available yet`);
+  if (inputs.includes('')) throw new PerfconvError('usage', 'the name of an input is empty');
   if (!command.takesSeveral && inputs.length > 1) throw new PerfconvError('usage', tooManyText(command, inputs.length));
   return { command, args: new Arguments(inputs, given, command.options) };
 }
@@ -105,13 +107,15 @@ function commandOf(word: string | undefined): CommandSpec | undefined {
 
 function tooManyText({ name, usage }: CommandSpec, count: number): string {
   const what = usage.includes('INPUT') ? 'recording' : 'word';
-  return `perfconv ${name} takes one ${what}, and here are ${count}: ${usage}`;
+  return `perfconv ${name} accepts one ${what}, but ${count} are given: ${usage}`;
 }
 
 /**
- * Checks the options in the order given. Every word that begins as an option does is one: values that do are joined to their option, `-F=-srcline`.
- * @param words what the parser made no option of: also `-5` and `---`
- * @throws PerfconvError `usage` for an option that the command does not have, that lacks its value, or that takes none
+ * Checks the options in the order given. Every word that looks like an option is one: a value that does must be joined
+ * to its option, `-F=-srcline`.
+ * @param words what the parser did not read as options, which includes `-5` and `---`
+ * @throws PerfconvError `usage` for an option that the command does not have, that lacks its value, or that accepts
+ * none
  */
 function checkOptions(line: readonly string[], words: readonly string[], command: CommandSpec): void {
   const isKnown = (option: OptionSpec | undefined): option is OptionSpec => [...COMMON_OPTIONS, ...command.options].some(({ name }) => name === option?.name);
@@ -142,7 +146,7 @@ function noOptionText(given: string, command: CommandSpec): string {
     const names = others.map((other) => other.name).join(' and ');
     return `the command ${command.name} has no option ${given}; ${names} ${others.length > 1 ? 'have' : 'has'} it`;
   }
-  // As perf has it.
+  // perf's option for its input.
   if (given === '-i' || given === '--input') return `there is no option ${given}: an input stands by itself, as in ${command.usage}`;
   const long = [...command.options, ...COMMON_OPTIONS].map(({ name }) => `--${name}`);
   return `there is no option ${given}${didYouMean(given, long)}`;

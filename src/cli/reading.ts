@@ -11,24 +11,24 @@ import type { Arguments } from './arguments.ts';
 import { planDebuginfod } from './symbol-servers.ts';
 import type { Terminal } from './terminal.ts';
 
-/** How mangled names are shown; `none`: as they are. */
+/** How mangled names are shown; `none`: unchanged. */
 type DemangleChoice = NonNullable<ReadProfileOptions['demangle']>;
 
-/** What options say of reading, checked before any input is opened. */
+/** How inputs are read, as the options say. Checked before any input is opened. */
 export interface ReadingPlan {
   readonly filter: SampleFilter;
   readonly symbols: SymbolPlaces & { readonly compatPerf: boolean };
-  /** The files that were opened there. */
+  /** The symbol files that have been opened. */
   readonly openedFiles: OpenedFiles;
-  /** What is read from debug information; undefined: what the library reads by default. */
+  /** What is read from debug information; undefined: the library's default. */
   readonly debugInfo: ReadProfileOptions['debugInfo'];
-  /** undefined: each format's own. */
+  /** undefined: the default of each format. */
   readonly demangle: DemangleChoice | undefined;
   readonly maxStack: number | undefined;
 }
 
 /**
- * @param naming of a command that has its own: what it takes from debug information, whatever the options say, and how it shows names where they do not say
+ * @param naming what a command reads from debug information whatever the options say, and how it shows names by default
  * @throws PerfconvError `usage`
  */
 export function planReading(args: Arguments, terminal: Terminal, naming: Pick<ReadProfileOptions, 'debugInfo' | 'demangle'> = {}): ReadingPlan {
@@ -73,7 +73,7 @@ function readGuest(args: Arguments): NonNullable<SymbolizerOptions['guest']> {
 function readDemangle(args: Arguments): DemangleChoice | undefined {
   const style = args.choice('demangle-style', DEMANGLE_STYLES);
   if (!args.flag('no-demangle')) return style;
-  if (style !== undefined) throw new PerfconvError('usage', '--no-demangle goes with no --demangle-style');
+  if (style !== undefined) throw new PerfconvError('usage', '--no-demangle cannot be combined with --demangle-style');
   return 'none';
 }
 
@@ -94,12 +94,15 @@ function readFilter(args: Arguments): SampleFilter {
   };
 }
 
-/** Names between commas; a comma inside slashes belongs to the name: `cycles,cpu/event=0x3c,umask=0/u`. */
+/**
+ * Splits a comma-separated list of event names. A comma between slashes belongs to the name:
+ * `cycles,cpu/event=0x3c,umask=0/u`.
+ */
 export function splitEvents(text: string): string[] {
   return text.match(/(?:[^,/]|\/[^/]*\/?)+|(?<=^|,)(?=,|$)/g) ?? [''];
 }
 
-/** The library's options for one input. */
+/** The library's options for reading one input. */
 export function readOptions(plan: ReadingPlan, input: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
   return {
     ...readingOptions(input, diagnostics, plan.symbols),

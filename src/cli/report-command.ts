@@ -9,7 +9,7 @@ import { isReaderGone, standardOutput } from './standard-output.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 
-/** From how many per cent on perf report shows a number in red and in green. */
+/** The percentages from which perf report shows a number in red and in green. */
 const HOT_PERCENT = 5;
 const WARM_PERCENT = 0.5;
 

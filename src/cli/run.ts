@@ -26,40 +26,39 @@ export function inputsOf(args: Arguments): readonly string[] {
   return args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
 }
 
-/** How a run differs from others. */
 export interface RunSettings {
-  /** Whether other inputs are converted by themselves before or after this one: then the findings name it. */
+  /** Whether other inputs are converted before or after this one, each by itself: then findings name the input. */
   readonly isOneOfSeveral?: boolean;
-  /** Whether the findings are a part of the result, and not reported beside it. */
+  /** Whether the command prints the findings as part of its result: then they are not reported on standard error. */
   readonly hasFindingsInResult?: boolean;
 }
 
-/** An input while it is read. */
+/** An input that is open. */
 export interface Recording<Options> {
   readonly source: RecordingSource;
-  /** What the library is to be told about it, and called with meanwhile. */
+  /** The library's options for reading it. */
   readonly options: Options & Pick<ReadProfileOptions, 'onProgress' | 'onSymbols'>;
-  /** Gets what is found in it. */
+  /** Gets the findings. */
   readonly diagnostics: Diagnostics;
 }
 
 /**
- * A command that reads inputs and makes one result of them. However it ends, inputs are closed, unfinished outputs removed, the progress bar is
- * cleared, and findings and failures are reported.
+ * A command at work: it reads inputs and makes one result of them. However it ends, its inputs are closed, unfinished
+ * outputs are removed, the progress bar is cleared, and findings and failures are reported.
  */
 export class Run<Options extends object> {
   readonly inputs: readonly string[];
-  /** Of the result; where the inputs are several, each has its own besides. */
+  /** The findings about the result. With several inputs, each has its own as well. */
   readonly diagnostics = new Diagnostics();
   readonly #args: Arguments;
   readonly #terminal: Terminal;
   readonly #optionsOf: (input: OpenInput, diagnostics: Diagnostics) => Options;
   readonly #settings: RunSettings;
   #outputs: OpenOutputs | undefined;
-  /** How reading each of several inputs ended. */
+  /** How the reading of each of several inputs ended. */
   readonly #statuses: number[] = [];
 
-  /** @param optionsOf what the library is told about an open input */
+  /** @param optionsOf the library's options for an open input */
   constructor(
     inputs: readonly string[],
     args: Arguments,
@@ -75,8 +74,8 @@ export class Run<Options extends object> {
   }
 
   /**
-   * Does all the work of the run.
-   * @returns the exit status: that of a failure where one of several inputs is missing from the result
+   * Runs the command: everything else happens in `work`.
+   * @returns the exit status: a failure where one of several inputs is missing from the result
    */
   async complete(work: () => Promise<void>): Promise<number> {
     const input = this.inputs.length === 1 ? this.inputs[0] : undefined;
@@ -85,15 +84,15 @@ export class Run<Options extends object> {
     return [status, ...this.#statuses].find((one) => one !== EXIT_DONE) ?? EXIT_DONE;
   }
 
-  /** Reads the input, which is the only one. What is found belongs to the result. */
+  /** Reads the only input. Its findings are those of the result. */
   read<T>(use: (recording: Recording<Options>) => Promise<T>): Promise<T> {
     return this.#read(this.inputs[0], this.diagnostics, use);
   }
 
   /**
-   * Reads all inputs, one after the other. One that cannot be read is reported, and does not keep the others from the result.
-   * @param use gets each with its name in the result
-   * @param keep called after each that was read; what it throws is not the input's failure and ends the run
+   * Reads all inputs, one after the other. One that cannot be read is reported, and the result is made of the others.
+   * @param use reads one input; `label` is the input's name in the result
+   * @param keep called after each input that was read. An error it throws is not the input's, and ends the run
    * @throws PerfconvError `io` when none could be read
    */
   async readEach(use: (recording: Recording<Options>, label: string) => Promise<unknown>, keep?: () => Promise<void>): Promise<void> {
@@ -107,15 +106,15 @@ export class Run<Options extends object> {
       if (!isFailure(status)) await keep?.();
     }
     const [missing, all] = [this.#statuses.filter(isFailure).length, this.inputs.length];
-    if (missing === all) throw new PerfconvError('io', 'none of the inputs can be read: nothing is written');
+    if (missing === all) throw new PerfconvError('io', 'none of the inputs could be read: nothing is written');
     if (missing > 0) {
-      this.diagnostics.add('merge-missing', 'warning', `the result holds ${all - missing} of ${all} inputs: the others cannot be read`);
+      this.diagnostics.add('merge-missing', 'warning', `the result holds ${all - missing} of ${all} inputs: the others could not be read`);
     }
   }
 
   /**
-   * Opens the outputs, before the work: one that cannot be written is reported at once.
-   * @param openedFiles files that were read, which no output may replace
+   * Opens the outputs. That comes before the work, so that an output that cannot be written is reported at once.
+   * @param openedFiles files that are read, which no output may replace
    * @throws PerfconvError `io`
    */
   async openOutputs(planned: readonly PlannedOutput[], openedFiles: OpenedFiles): Promise<OpenOutputs> {
@@ -124,7 +123,10 @@ export class Run<Options extends object> {
     return this.#outputs;
   }
 
-  /** Puts the outputs in their places, and reports where they are, unless the user knows. @throws PerfconvError `io`, `usage` */
+  /**
+   * Moves the outputs into place, and reports the paths that the user did not choose.
+   * @throws PerfconvError `io`, `usage`
+   */
   async commitOutputs(): Promise<void> {
     if (this.#outputs === undefined) return;
     for (const { name, reason } of await this.#outputs.commit()) this.#note(`wrote ${displayName(name)} in place: ${reason}`);
@@ -132,8 +134,8 @@ export class Run<Options extends object> {
   }
 
   /**
-   * Reports the findings of some work, and its failure. That there are no samples is often explained by what was found: then the findings come
-   * first.
+   * Does some work, then reports its findings, or its failure. Where it fails because there are no samples, both are
+   * reported: the findings often explain it.
    * @returns the exit status
    */
   async #reporting(input: string | undefined, diagnostics: Diagnostics, isNamed: boolean, work: () => Promise<void>): Promise<number> {
@@ -150,7 +152,7 @@ export class Run<Options extends object> {
     return lossStatus() ?? EXIT_DONE;
   }
 
-  /** With `--quiet`, only that data was lost. @param input named in each line; undefined where it is clear */
+  /** With `--quiet`, only data loss is reported. @param input the input that lines name; undefined where it is clear */
   #reportFindings(diagnostics: Diagnostics, input: string | undefined): void {
     if (this.#settings.hasFindingsInResult) return;
     const found = diagnostics.list();
@@ -160,17 +162,17 @@ export class Run<Options extends object> {
   }
 
   /**
-   * A signal that ends the program in the middle of the work first has the outputs removed. The program then still ends by that signal, so that
-   * a shell or make sees it (status 130 for Ctrl-C).
+   * Does the work until a signal ends the program: then unfinished outputs are removed, and the program still ends by
+   * that signal, so that a shell or make sees it (status 130 for Ctrl-C).
    *
-   * The first Ctrl-C does not end it where an input is a pipe that is written to meanwhile: a terminal sends it to the whole pipeline. The
-   * recorder before us ends in good order, and what it recorded is wanted.
+   * Where an input is a pipe that is still written to, the first Ctrl-C does not end the program. A terminal sends it
+   * to all programs of the pipeline: the recorder ends properly, and the user wants what it recorded.
    */
   async #untilSignal(work: () => Promise<void>): Promise<void> {
     let pipe = this.inputs.find((input) => isLivePipe(input === STANDARD_STREAM ? this.#terminal.stdin.fd : input));
     const onSignal = (signal: NodeJS.Signals): void => {
       if (signal === 'SIGINT' && pipe !== undefined) {
-        this.#note(`interrupted: going on to the end of ${displayName(pipe)}; once more gives up`);
+        this.#note(`interrupted: reading on to the end of ${displayName(pipe)}; interrupt again to give up`);
         pipe = undefined;
         return;
       }
@@ -212,7 +214,7 @@ export class Run<Options extends object> {
     }
   }
 
-  /** undefined where nobody would see it, or where it is not wanted. */
+  /** undefined where standard error is no terminal, or where no progress bar is wanted. */
   #progressBar(source: RecordingSource): ProgressBar | undefined {
     if (!this.#terminal.stderr.isTTY || this.#args.flag('no-progress') || this.#args.flag('quiet')) return undefined;
     return new ProgressBar((text) => redrawLine(this.#terminal, text), displayName(source.name), recordingBytes(source));
@@ -223,7 +225,7 @@ export class Run<Options extends object> {
     for (const line of symbolsText(dsos).trimEnd().split('\n')) printMessage(this.#terminal, line);
   }
 
-  /** Whether the command has such a flag, and it is given. */
+  /** Whether the command has this flag and it is given. */
   #isAsked(flag: string): boolean {
     return this.#args.hasOption(flag) && this.#args.flag(flag);
   }
@@ -233,17 +235,17 @@ export class Run<Options extends object> {
   }
 }
 
-/** @param diagnostics gets what is wrong with a packed input or a directory */
+/** @param diagnostics gets what is wrong with a compressed input or a directory */
 async function openInput(input: string, terminal: Terminal, diagnostics: Diagnostics): Promise<OpenInput> {
   if (input === STANDARD_STREAM) return openStandardInput(terminal.stdin, diagnostics);
   if (input === DEFAULT_INPUT && !existsSync(input)) {
-    // What happens to those who type the program's name to see what it does.
-    throw new PerfconvError('io', 'no such file or directory; name a recording, or - for standard input (perfconv --help tells more)', { file: input });
+    // This happens to people who run the program without arguments to see what it does.
+    throw new PerfconvError('io', 'no such file or directory; name a recording, or - for standard input (see perfconv --help)', { file: input });
   }
   return openFile(input, diagnostics);
 }
 
-/** Whether an input is missing from the result; one with lost data is in it. */
+/** Whether an input is missing from the result. An input with lost data is not. */
 function isFailure(status: number): boolean {
   return status === EXIT_FAILED || status === EXIT_USAGE;
 }

@@ -6,13 +6,13 @@ import { systemCode } from '../host/io-error.ts';
 import { openStandardOutput } from '../host/standard-output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What messages call standard output. */
+/** The name of standard output in messages. */
 const STANDARD_OUTPUT = 'standard output';
 
 /**
- * Where a command writes its result. It is opened before the work, so that a standard output that is closed is reported at once. Bytes go out
- * as they are, but for a terminal: see {@link TerminalSink}.
- * @param isColoured whether the text may have colours of ours
+ * Opens standard output for a command's result. It is opened before the work, so that a closed standard output is
+ * reported at once. Bytes are written unchanged, except to a terminal: see {@link TerminalSink}.
+ * @param isColoured whether the text contains colours of this program
  * @throws PerfconvError `io`
  */
 export function standardOutput({ stdout }: Pick<Terminal, 'stdout'>, isColoured = false): ByteSink {
@@ -20,7 +20,7 @@ export function standardOutput({ stdout }: Pick<Terminal, 'stdout'>, isColoured 
   return stdout.isTTY ? new TerminalSink(sink, isColoured) : sink;
 }
 
-/** Whether the reader of our standard output has gone (`| head`), which is not a failure. */
+/** Whether the reader of standard output has gone away (`| head`), which is not a failure. */
 export function isReaderGone(error: unknown): boolean {
   return error instanceof PerfconvError && error.file === STANDARD_OUTPUT && systemCode(error) === 'EPIPE';
 }
@@ -29,14 +29,15 @@ export function isReaderGone(error: unknown): boolean {
 const COLOURS = /(\x1b\[(?:1|22|31|32|39)m)/;
 
 /**
- * Writes text to a terminal with all escaped that it would act on: names of a recording must not move its cursor, change its title or turn the
- * direction of what follows. Each chunk has whole characters, as writers hand them over.
+ * Writes text to a terminal, and escapes everything that the terminal would act on: names in a recording must not move
+ * its cursor, change its title or reverse the direction of the text after them. Each chunk must end at a character
+ * boundary, as those of the writers do.
  */
 class TerminalSink implements ByteSink {
   readonly #target: ByteSink;
   readonly #isColoured: boolean;
 
-  /** @param isColoured whether the text has colours of ours; names are printable in it already */
+  /** @param isColoured whether the text contains colours of this program; the names in it are escaped already */
   constructor(target: ByteSink, isColoured: boolean) {
     this.#target = target;
     this.#isColoured = isColoured;

@@ -8,7 +8,10 @@ import { summaryLines } from './messages.ts';
 import { printMessage } from './standard-error.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Options that name where symbols are: directories that perf has an option for, too, those that it has none for, and files. */
+/**
+ * Options that name places of symbols: directories that perf has an option for as well, other directories, lists of
+ * symbols, kernels.
+ */
 const PERF_DIRECTORIES = ['symfs', 'buildid-dir'] as const;
 const OWN_DIRECTORIES = ['debug-dir', 'perf-map-dir'] as const;
 const LISTS = ['kallsyms', 'guestkallsyms', 'guestmodules'] as const;
@@ -18,12 +21,12 @@ const ELF_MAGIC = '\x7fELF';
 
 /** A symbol file that an option names. */
 export interface NamedSymbolFile {
-  /** The option with its value. */
+  /** The option and its value, as messages show them. */
   readonly label: string;
   readonly path: string;
 }
 
-/** The null device is none: whatever is written to it, it stays what it is. */
+/** The symbol files that options name. The null device is not among them: writing to it does no harm. */
 export function namedSymbolFiles(args: Arguments): NamedSymbolFile[] {
   return [...LISTS, ...KERNELS].flatMap((name) => filesOf(args, name)).filter(({ path }) => !isNullDeviceAt(path));
 }
@@ -33,9 +36,10 @@ function filesOf(args: Arguments, name: (typeof LISTS)[number] | (typeof KERNELS
 }
 
 /**
- * Makes sure that what the options name is there, and can be what it is named as. Symbol files are otherwise looked for in many places, most of which
- * do not exist; but who names one wants it used. As with perf, the null device is a file without symbols, and a directory that is not there
- * has none either, which is a warning: it may be a slip.
+ * Makes sure that the files and directories that options name exist and are of the right kind. Elsewhere a missing
+ * symbol file is normal: most of the places that are searched do not exist. But whoever names a file wants it used. As
+ * in perf, the null device is a file without symbols. A directory that perf has an option for may be missing; a warning
+ * reports it, because it may be a mistake.
  * @throws PerfconvError `io`
  */
 export function checkSymbolPaths(args: Arguments, terminal: Terminal): void {
@@ -67,7 +71,7 @@ function checkDirectory(label: string, path: string, onMissing?: (label: string)
   }
 }
 
-/** @returns whether it is the null device, from which nothing is to be read */
+/** @returns whether it is the null device, which is not read */
 function checkFile(label: string, path: string): boolean {
   try {
     const stats = statSync(systemPath(path));
@@ -88,7 +92,7 @@ function isNullDeviceAt(path: string): boolean {
   try {
     return isNullDevice(statSync(systemPath(path)));
   } catch {
-    return false; // Looking whether it is there says what is wrong.
+    return false; // checkSymbolPaths reports what is wrong.
   }
 }
 

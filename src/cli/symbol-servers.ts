@@ -6,27 +6,30 @@ import { displayName } from './messages.ts';
 import { printMessage, redrawLine } from './standard-error.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The value of `--debuginfod` that means `$DEBUGINFOD_URLS`. An option whose value may be left out would take the input for it. */
+/**
+ * The value of `--debuginfod` that means `$DEBUGINFOD_URLS`. If the value were optional, the input would be read as the
+ * value.
+ */
 const FROM_ENVIRONMENT = 'env';
 
-/** Without `$DEBUGINFOD_TIMEOUT`: as elfutils' client. */
+/** The default of `$DEBUGINFOD_TIMEOUT`, as in elfutils' client. */
 const DEFAULT_TIMEOUT_S = 90;
-/** Without `$DEBUGINFOD_MAXTIME`: profiles of many binaries are not worth a longer wait. */
+/** The default of `$DEBUGINFOD_MAXTIME`: no profile is worth a longer wait, however many binaries it has. */
 const DEFAULT_BUDGET_S = 600;
-/** Without `$DEBUGINFOD_MAXSIZE`: browsers have files of some 3 GB. */
+/** The default of `$DEBUGINFOD_MAXSIZE`: the debug files of browsers have some 3 GB. */
 const DEFAULT_MAX_SIZE_BYTES = 4 * 2 ** 30;
 
 /**
- * The debuginfod servers that `--debuginfod` names; undefined without it: nobody is asked unless told to. One client serves all inputs.
- * Names of variables: debuginfod-find(1), "ENVIRONMENT VARIABLES".
- * @throws PerfconvError `usage`, `io` when there is no place for the cache
+ * The debuginfod servers that `--debuginfod` names; undefined without it: no server is asked unless the user wants it.
+ * One client serves all inputs. Names of variables: debuginfod-find(1), "ENVIRONMENT VARIABLES".
+ * @throws PerfconvError `usage`, `io` when there is no directory for the cache
  */
 export function planDebuginfod(args: Arguments, terminal: Terminal): DebuginfodClient | undefined {
   const { env } = terminal;
   const servers = args.texts('debuginfod').flatMap((value) => (value === FROM_ENVIRONMENT ? serversOf(env.DEBUGINFOD_URLS) : [checked(value)]));
   if (servers.length === 0) return undefined;
   const cacheDir = debuginfodCacheDir(env);
-  if (cacheDir === undefined) throw new PerfconvError('io', 'there is no home directory to keep what servers send: set DEBUGINFOD_CACHE_PATH');
+  if (cacheDir === undefined) throw new PerfconvError('io', 'there is no home directory to cache downloads in: set DEBUGINFOD_CACHE_PATH');
   const note = (url: string, sizeBytes: number | undefined): void => {
     const size = sizeBytes === undefined ? '' : sizeBytes < 1e6 ? ` ${Math.ceil(sizeBytes / 1e3)} kB` : ` ${(sizeBytes / 1e6).toFixed(1)} MB`;
     if (terminal.stderr.isTTY) redrawLine(terminal, '');
@@ -43,7 +46,7 @@ export function planDebuginfod(args: Arguments, terminal: Terminal): DebuginfodC
 }
 
 function serversOf(urls: string | undefined): string[] {
-  // elfutils also takes directories and how to check signatures there.
+  // elfutils also accepts directories there, and how to check signatures.
   const servers = (urls ?? '').split(/\s+/).filter(isWebAddress);
   if (servers.length === 0) throw new PerfconvError('usage', `--debuginfod ${FROM_ENVIRONMENT}: DEBUGINFOD_URLS names no server`);
   return servers;

@@ -18,8 +18,8 @@ const USES: Readonly<Record<Place['uses'][number], readonly string[]>> = { addre
 const LABEL_COLUMNS = 14;
 
 /**
- * What `--explain-symbols` prints: for each binary what of it is named, where was looked in which order and with what outcome, and
- * what would help where something is missing.
+ * What `--explain-symbols` prints: for each binary how many of its addresses have names, which places were searched in
+ * which order and with what outcome, and what would help where something is missing.
  * @param columns of the terminal; paths are never broken
  */
 export function symbolsText(dsos: readonly DsoSymbols[], columns = 100): string {
@@ -60,7 +60,7 @@ function namedText(named: number, all: number): string {
   return named === all ? 'all named' : `${named === 0 ? 'none' : named} named`;
 }
 
-/** Empty where lines were not looked for. */
+/** Empty where lines were not searched for. */
 function lineText(withLine: number | undefined, all: number): string {
   if (withLine === undefined) return '';
   return `, ${withLine === 0 ? 'none' : withLine === all ? 'all' : withLine} with a line`;
@@ -71,19 +71,19 @@ function labelOf({ outcome, uses }: Place): string {
   return uses.length > 0 ? 'used' : 'of no use';
 }
 
-/** What came of what a place was taken for: symbols that are all elsewhere name nothing. */
+/** The uses of a place that named something: symbols of other addresses name nothing. */
 function usesOf({ uses }: Place, { namedLocations, lineLocations }: DsoSymbols): Place['uses'] {
   if (namedLocations === 0) return [];
   return lineLocations === 0 ? uses.filter((use) => use !== 'lines') : uses;
 }
 
-/** @param taken what it was taken for, of which {@link Place.uses} came to something */
+/** @param taken what the place was used for; {@link Place.uses} are those that named something */
 function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses']): string {
   if (outcome !== 'fits') return detail;
   const used = uses.length === 0 ? [] : [`for ${listed(uses.flatMap((use) => USES[use]))}`];
   const unused = [
     ...(taken.includes('symbols') && !uses.includes('symbols') ? ['it names none of the addresses'] : []),
-    ...(taken.includes('lines') && !uses.includes('lines') ? ['it tells no line of them'] : []),
+    ...(taken.includes('lines') && !uses.includes('lines') ? ['it has no lines for them'] : []),
   ];
   const lacks = [
     ...(holds.symbols === 'none' ? ['no symbols'] : holds.symbols === 'dynsym' ? ['no symbols but those of dynamic linking (.dynsym)'] : []),
@@ -97,7 +97,7 @@ function listed(texts: readonly string[]): string {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts[texts.length - 1]}`;
 }
 
-/** Cuts a text into lines between words. */
+/** Wraps a text between words. */
 function wrapped(text: string, columns: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a command reads and writes: the process's own streams, or a test's. */
+/** The streams that a command reads and writes: those of the process, or a test's. */
 export interface Terminal {
   readonly stdin: Readable & { readonly fd?: number };
   readonly stdout: Writable & { readonly fd?: number; readonly isTTY?: boolean; readonly columns?: number };
@@ -8,9 +8,9 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** How a command ended. */
+/** Exit statuses. */
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;
-/** Data was lost on the way, and `--strict` was given. */
+/** Data was lost, and `--strict` was given. */
 export const EXIT_LOSS = 3;

@@ -6,7 +6,7 @@ import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import type { PlannedOutput } from './outputs.ts';
 
-/** Which formats an option of the writing concerns. */
+/** The formats that an option has an effect on. */
 const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   weight: ['pprof', 'speedscope', 'folded'],
   'by-input': ['folded', 'speedscope'],
@@ -19,7 +19,7 @@ const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   'wall-clock': ['script', 'chrome', 'speedscope'],
 };
 
-/** What options say of writing. @throws PerfconvError `usage` */
+/** How outputs are written, as the options say. @throws PerfconvError `usage` */
 export function planWriting(args: Arguments, version: string): WriteOptions {
   const weight = args.choice('weight', WEIGHTS);
   const labels = readLabels(args);
@@ -40,21 +40,21 @@ export function planWriting(args: Arguments, version: string): WriteOptions {
   };
 }
 
-/** Says which options change nothing in the formats that are written. */
+/** Reports options that have no effect on the formats that are written. */
 export function reportUnusedOptions(outputs: readonly PlannedOutput[], args: Arguments, diagnostics: Diagnostics): void {
   const formats = outputs.map((output) => output.format);
   const unused = Object.entries(FORMATS_OF_OPTION).filter(([name, concerned]) => args.isGiven(name) && !concerned.some((format) => formats.includes(format)));
   if (unused.length === 0) return;
   const names = unused.map(([name]) => `--${name}`).join(', ');
-  diagnostics.add('unused-option', 'warning', `${names} changes nothing in ${formats.join(', ')}`);
+  diagnostics.add('unused-option', 'warning', `${names} ${unused.length > 1 ? 'have' : 'has'} no effect on ${formats.join(', ')}`);
 }
 
-/** `comm,ip` in place of what is printed by default; `+addr,-period` beside it. */
+/** `comm,ip` replaces the default fields; `+addr,-period` changes them. */
 function readFields(args: Arguments): ScriptFieldChoice[] | undefined {
   const fields = args.signedChoices('fields', SCRIPT_FIELDS);
   const changes = fields?.filter((field) => /^[+-]/.test(field)).length ?? 0;
   if (fields !== undefined && changes > 0 && changes < fields.length) {
-    throw new PerfconvError('usage', '--fields either chooses fields or adds and leaves out some (+FIELD, -FIELD), not both');
+    throw new PerfconvError('usage', '--fields either lists the fields or changes the default (+FIELD, -FIELD), not both');
   }
   return fields;
 }
@@ -62,6 +62,6 @@ function readFields(args: Arguments): ScriptFieldChoice[] | undefined {
 function readLabels(args: Arguments): PprofLabel[] | undefined {
   const chosen = args.choices('labels', [...PPROF_LABELS, 'none' as const]);
   if (chosen === undefined) return undefined;
-  if (chosen.includes('none') && chosen.length > 1) throw new PerfconvError('usage', '--labels none goes with no other label');
+  if (chosen.includes('none') && chosen.length > 1) throw new PerfconvError('usage', '--labels none cannot be combined with other labels');
   return chosen.filter((label) => label !== 'none');
 }

@@ -104,7 +104,7 @@ describe('outputs', () => {
   test('--no-demangle and --demangle-style exclude each other', async () => {
     const result = await runMain(['-t', 'script', '--no-demangle', '--demangle-style', 'simple', '-o', '-', put('perf.data', fileRecording())]);
     expect(result.status).toBe(2);
-    expect(result.stderr).toContain('--no-demangle goes with no --demangle-style');
+    expect(result.stderr).toContain('--no-demangle cannot be combined with --demangle-style');
   });
 });
 
@@ -266,20 +266,20 @@ describe('usage errors end with status 2', () => {
     [['report', '-q=1'], '-q=1: this option takes no value'],
     [['reprot', 'web.data'], 'there is no file and no command reprot (did you mean report?)'],
     [['-v', 'inof', 'web.data'], 'there is no file and no command inof (did you mean info?)'],
-    [['', 'x'], 'a word is empty where an input is named'],
-    [['script', 'web.data'], 'there is no file script; the format is -t script'],
-    [['web.data', 'folded'], 'there is no file folded; the format is -t folded'],
-    [['view'], 'the command view is not there yet'],
-    [['-t', 'html'], 'the format html is not there yet'],
-    [['-o', 'a.profile.json'], '-o a.profile.json: the format firefox is not there yet'],
-    [['-t', 'foldd'], '-t, --format foldd: there is no such value (did you mean folded?)'],
-    [['-t', 'pdf'], '-t, --format pdf: there is no such value; expected one of pprof, speedscope, chrome, csv, script, folded'],
+    [['', 'x'], 'the name of an input is empty'],
+    [['script', 'web.data'], 'there is no file script; for the format, give -t script'],
+    [['web.data', 'folded'], 'there is no file folded; for the format, give -t folded'],
+    [['view'], 'the command view is not available yet'],
+    [['-t', 'html'], 'the format html is not available yet'],
+    [['-o', 'a.profile.json'], '-o a.profile.json: the format firefox is not available yet'],
+    [['-t', 'foldd'], '-t, --format foldd: unknown value (did you mean folded?)'],
+    [['-t', 'pdf'], '-t, --format pdf: unknown value; expected one of pprof, speedscope, chrome, csv, script, folded'],
     [['-t', 'pprof', '-t', 'folded'], '-t, --format is given twice'],
     [['-o'], '-o needs a value'],
     [['report', '--limit'], '--limit needs a value'],
     [['report', '--limit', 'abc'], '--limit abc: expected a whole number'],
     [['report', '--limit', '0'], '--limit 0: expected at least 1'],
-    [['report', '--sort', 'dso,sym'], '--sort sym: there is no such value; expected one of function, dso, comm, pid, tid, event, input'],
+    [['report', '--sort', 'dso,sym'], '--sort sym: unknown value; expected one of function, dso, comm, pid, tid, event, input'],
     [['--pid', '1,x'], '--pid x: expected a whole number'],
     [['--pid', '-2'], '--pid -2: expected a whole number'],
     [['--cpu', '3-1'], '--cpu 3-1: not a range'],
@@ -293,13 +293,13 @@ describe('usage errors end with status 2', () => {
     [['--time', '+1,2'], '--time +1,2: one end counts from the first sample (+), the other does not'],
     [['--time', '9,5'], '--time 9,5: ends before it starts'],
     [['--max-stack', '1e3'], '--max-stack 1e3: expected a whole number'],
-    [['--labels', 'pid,none'], '--labels none goes with no other label'],
-    [['--compat', 'samply'], '--compat samply: there is no such value; expected perf'],
+    [['--labels', 'pid,none'], '--labels none cannot be combined with other labels'],
+    [['--compat', 'samply'], '--compat samply: unknown value; expected perf'],
     [
       ['-o', 'a.out'],
-      '-o a.out: the name tells no format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .csv, .txt or .folded',
+      '-o a.out: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .csv, .txt or .folded',
     ],
-    [['-o', '-'], '-o - tells no format: give -t FORMAT'],
+    [['-o', '-'], '-o - does not say which format: give -t FORMAT'],
     [['-t', 'csv', '-o', '-'], 'csv is a directory of four tables: give -o DIRECTORY'],
     [['-o', 'a.pb', '-o', './a.pb'], '-o ./a.pb is given twice'],
     [['-t', 'folded', '-o', '-', '-o', '-'], '-o - is given twice'],
@@ -309,11 +309,11 @@ describe('usage errors end with status 2', () => {
     ],
     [['a.data', './a.data', '-o', 'a.pb'], 'the input ./a.data is given twice: its samples would count twice'],
     [['report', 'a.data', './a.data'], 'the input ./a.data is given twice: its samples would count twice'],
-    [['info', 'a', 'b'], 'perfconv info takes one recording, and here are 2: perfconv info [INPUT] [--json]'],
-    [['completion', 'bash', 'zsh'], 'perfconv completion takes one word, and here are 2: perfconv completion [bash|zsh|fish]'],
+    [['info', 'a', 'b'], 'perfconv info accepts one recording, but 2 are given: perfconv info [INPUT] [--json]'],
+    [['completion', 'bash', 'zsh'], 'perfconv completion accepts one word, but 2 are given: perfconv completion [bash|zsh|fish]'],
     [['help', 'reprot'], 'there is no command reprot (did you mean report?)'],
     [['help', 'foo'], 'there is no command foo; there are convert, report, info, dump, completion'],
-    [['completion', 'tcsh'], 'there is no completion for tcsh; there is for bash, zsh, fish'],
+    [['completion', 'tcsh'], 'there is no completion for tcsh, only for bash, zsh, fish'],
   ];
   test.each(usage)('%j', async (args, message) => {
     expect(await runMain(args)).toMatchObject({ status: 2, stderr: `perfconv: ${message}\n` });
@@ -430,7 +430,7 @@ describe('what is said at the end', () => {
   test('options that change nothing, and events that are not there', async () => {
     const result = await runMain(['--group', 'cpu', '--ns', '--event', 'cpu-clock,cycles', '-o', at('a.folded'), put('perf.data', fileRecording())]);
     expect(result.status).toBe(0);
-    expect(result.stderr).toContain('perfconv: warning: --group, --ns changes nothing in folded\n');
+    expect(result.stderr).toContain('perfconv: warning: --group, --ns have no effect on folded\n');
     expect(result.stderr).toContain('perfconv: warning: the recording has no event cycles; it has cpu-clock, page-faults\n');
   });
 });

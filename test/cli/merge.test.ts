@@ -150,7 +150,7 @@ describe('inputs that cannot be read', () => {
     expect(said(stderr)).toEqual([
       expect.stringContaining(`perfconv: ${bad}: not a perf.data file`),
       `perfconv: ${at('missing.data')}: no such file or directory`,
-      'perfconv: warning: the result holds 2 of 4 inputs: the others cannot be read',
+      'perfconv: warning: the result holds 2 of 4 inputs: the others could not be read',
     ]);
     expect(text('all.folded')).toBe('app;0x200 (app);0x123 (app) 6000000\n');
     expect(text('tables/stat.csv')).toContain('SAMPLE,9\n');
@@ -158,7 +158,7 @@ describe('inputs that cannot be read', () => {
 
   test('all of them: nothing is written', async () => {
     const result = await runMain([put('bad.data', 'nothing'), at('missing.data'), '-o', at('all.pb')]);
-    expect(result).toMatchObject({ status: 1, stderr: expect.stringMatching(/perfconv: none of the inputs can be read: nothing is written\n$/) });
+    expect(result).toMatchObject({ status: 1, stderr: expect.stringMatching(/perfconv: none of the inputs could be read: nothing is written\n$/) });
     expect(readdirSync(dir).sort()).toEqual(['a.data', 'b.data', 'bad.data']);
   });
 

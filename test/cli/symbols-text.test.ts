@@ -108,8 +108,8 @@ it('calls a file used for what came of it', () => {
   const textOf = (found: Partial<DsoSymbols>): string => symbolsText([{ ...dso, ...found }], 300);
   expect(textOf({ namedLocations: 0, lineLocations: 0 })).toContain(
     '  of no use      /opt/app/server\n' +
-      '                 it names none of the addresses, and it tells no line of them; it has no symbols but those of dynamic linking (.dynsym); and more\n',
+      '                 it names none of the addresses, and it has no lines for them; it has no symbols but those of dynamic linking (.dynsym); and more\n',
   );
-  expect(textOf({ namedLocations: 3, lineLocations: 0 })).toContain('for addresses and functions; it tells no line of them; it has');
+  expect(textOf({ namedLocations: 3, lineLocations: 0 })).toContain('for addresses and functions; it has no lines for them; it has');
   expect(textOf({ namedLocations: 3, lineLocations: 3 })).toContain('for addresses, functions, files and lines; it has');
 });

@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 describe.skipIf(process.platform === 'win32')('signals', () => {
-  const interrupted = 'perfconv: interrupted: going on to the end of standard input; once more gives up\n';
+  const interrupted = 'perfconv: interrupted: reading on to the end of standard input; interrupt again to give up\n';
 
   test.skipIf(process.platform !== 'linux').each([
     ['-o', 'new.folded', '-'],
@@ -181,6 +181,6 @@ test.each([[[]], [['report']], [['info']], [['dump']]])('where no input is given
   expect(await ended()).toMatchObject({
     status: 1,
     stdout: '',
-    stderr: 'perfconv: perf.data: no such file or directory; name a recording, or - for standard input (perfconv --help tells more)\n',
+    stderr: 'perfconv: perf.data: no such file or directory; name a recording, or - for standard input (see perfconv --help)\n',
   });
 });
