@@ -1,9 +1,10 @@
 import { printable } from '../base/printable.ts';
 import type { EventInfo, RecordingInfo } from '../info/recording-info.ts';
-import { attrLines } from './info-attr-text.ts';
-import { type Fact, facts, list, wrapped } from './info-layout.ts';
+import { type Fact, facts, inlineList, list, wrapped } from './info-layout.ts';
 import { machineFacts } from './info-machine-text.ts';
 import { displayName, summaryLines } from './messages.ts';
+
+const ATTR_INDENT = '    ';
 
 export interface InfoTextOptions {
   /** Whether long lists are printed in full. */
@@ -65,6 +66,47 @@ function eventLines(info: RecordingInfo, verbose: boolean): string[] {
 function linesOfEvent(event: EventInfo, verbose: boolean): string[] {
   const counts = `${counted(event.samples, 'sample')}, period ${count(event.period)}`;
   return [`  ${event.name.trim()}: ${counts}`, ...attrLines(event, verbose)];
+}
+
+/** The lines about an event's attr below the event's name: what `perf evlist -v` prints, with its field names. */
+function attrLines({ attr, ids = [] }: EventInfo, verbose: boolean): string[] {
+  const type = attr.typeName === undefined ? `${attr.type}` : `${attr.type} (${attr.typeName})`;
+  const values: readonly (readonly [name: string, value: string | number | undefined])[] = [
+    ['type', type],
+    ['config', attr.config],
+    ['config1', attr.config1],
+    ['config2', attr.config2],
+    ['config3', attr.config3],
+    ['config4', attr.config4],
+    ['bp_type', attr.bpType],
+    ['bp_addr', attr.bpAddr],
+    ['bp_len', attr.bpLen],
+    ['sample_period', attr.samplePeriod],
+    ['sample_freq', attr.sampleFreq],
+    ['precise_ip', attr.preciseIp],
+    ['wakeup_events', attr.wakeupEvents],
+    ['wakeup_watermark', attr.wakeupWatermark],
+    ['sample_regs_user', attr.sampleRegsUser],
+    ['sample_stack_user', attr.sampleStackUser],
+    ['clockid', attr.clockid],
+    ['sample_regs_intr', attr.sampleRegsIntr],
+    ['aux_watermark', attr.auxWatermark],
+    ['sample_max_stack', attr.sampleMaxStack],
+    ['aux_sample_size', attr.auxSampleSize],
+    ['sig_data', attr.sigData],
+    ['size', attr.sizeBytes],
+  ];
+  const lists: readonly (readonly [name: string, values: readonly (string | number)[] | undefined])[] = [
+    ['samples carry', attr.sampleType],
+    ['reads carry', attr.readFormat],
+    ['branches', attr.branchSampleType],
+    ['flags', attr.flags],
+  ];
+  return [
+    ...wrapped(ATTR_INDENT, values.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`])).join(', '), ', '),
+    ...lists.flatMap(([name, each]) => (each === undefined || each.length === 0 ? [] : wrapped(`${ATTR_INDENT}${`${name}:`.padEnd(14)} `, each.join(' ')))),
+    ...(ids.length === 0 ? [] : wrapped(`${ATTR_INDENT}${'ids:'.padEnd(14)} `, inlineList(ids, verbose, ' '))),
+  ];
 }
 
 /** As `perf report --stats`. */
