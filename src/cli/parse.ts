@@ -39,10 +39,7 @@ const PARSER_OPTIONS: parser.Options = {
   narg: Object.fromEntries([...OPTIONS.values()].map(({ name, value }) => [name, value === undefined ? 0 : 1])),
   configuration: {
     'boolean-negation': false,
-    'camel-case-expansion': false,
-    'dot-notation': false,
     'parse-numbers': false,
-    'parse-positional-numbers': false,
     'populate--': true,
   },
 };
