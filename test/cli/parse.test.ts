@@ -77,6 +77,11 @@ describe('flags', () => {
     expect([args.flag('quiet'), args.flag('strict')]).toEqual([true, true]);
   });
 
+  test('may have names that begin with no-', () => {
+    const args = argumentsOf('--no-inline', '--no-progress', 'web.data');
+    expect([args.flag('no-inline'), args.flag('no-progress'), args.flag('no-demangle')]).toEqual([true, true, false]);
+  });
+
   test('take no value', () => {
     expect(refusalOf('--strict=no')).toBe('--strict=no: this option takes no value');
     expect(refusalOf('info', '-v', '-q=1')).toBe('-q=1: this option takes no value');
