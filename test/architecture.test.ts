@@ -22,7 +22,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   dwarf: ['elf', 'symbol-table'],
   // The recording.
   perfdata: ['zstd', 'simpleperf', 'tracing'],
-  session: ['perfdata', 'simpleperf', 'jitdump'],
+  session: ['perfdata', 'simpleperf', 'jitdump', 'profile'],
   // The code that it names.
   symbolizer: ['dwarf', 'elf', 'symbol-table'],
   naming: ['session', 'perfdata', 'symbolizer', 'symbol-table', 'demangle', 'jitdump', 'tracing', 'profile'],

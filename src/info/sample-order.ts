@@ -1,3 +1,4 @@
+import type { RecordRow } from '../session/record-row.ts';
 import type { RecordObserver } from '../session/replay.ts';
 
 /** Counts how far the order of the samples in the file is from that of their times. */
@@ -11,7 +12,7 @@ export class SampleOrder implements RecordObserver {
    * Samples come in the order of time: one that stands before any that came already is in the wrong place. Of recordings
    * that are taken in the order of the file, it is one that is older than any that came already.
    */
-  sample(nr: number, timeNs: number): void {
+  sample({ nr, timeNs }: Readonly<RecordRow>): void {
     // hot
     if (Number.isNaN(timeNs)) return;
     if (nr < this.#lastNr || timeNs < this.#newestNs) this.outOfOrder++;

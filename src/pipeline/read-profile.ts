@@ -104,7 +104,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
       compatPerf,
       offCpuTimes: options.offCpuTimes ?? false,
       ...(options.leaf && { leaf: options.leaf }),
-      ...(details && { details: { sink: details, values: DETAIL_VALUES, wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) } }),
+      ...(details && { details: { details, wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) } }),
       ...(options.openJitDump && { openJitDump: options.openJitDump }),
       ...(options.availableMemory && { availableMemory: options.availableMemory }),
       ...(options.observer && { observer: options.observer }),

@@ -1,6 +1,7 @@
 import { StringTable } from '../base/string-table.ts';
 import type { SampleDetails } from './sample-details.ts';
-import { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from './tables.ts';
+import { type SampleRow, SampleTable } from './sample-table.ts';
+import { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
 
 /** What a row takes in its columns and hash tables, and in the orders and trees that writers make of it. */
 const LOCATION_BYTES = 100;
@@ -8,10 +9,7 @@ const STACK_BYTES = 60;
 const TOTAL_BYTES = 200;
 const SAMPLE_BYTES = 64;
 
-/**
- * Collects what a decoder yields into the tables of a profile. The decoder calls the methods in time order; what they
- * take and give are indexes.
- */
+/** The tables of a profile while a recording is read: samples are added in time order; all numbers are indexes. */
 export class ProfileBuilder {
   readonly strings = new StringTable();
   readonly functions = new FunctionTable();
@@ -43,39 +41,26 @@ export class ProfileBuilder {
     return tables + (samples === undefined ? 0 : samples.size * SAMPLE_BYTES + (samples.details?.heldBytes ?? 0));
   }
 
-  /** See {@link LocationTable.intern}. */
-  internLocation(mapping: number, addressLo: number, addressHi: number, cpumode: number, isReturnAddress: boolean): number {
-    return this.locations.intern(mapping, addressLo, addressHi, cpumode, isReturnAddress);
-  }
-
-  /** See {@link StackTable.intern}. */
-  internStack(parent: number, location: number): number {
-    return this.stacks.intern(parent, location);
-  }
-
-  /** See {@link TotalTable.intern}. */
-  internTotal(event: number, task: number, stack: number): number {
-    return this.totals.intern(event, task, stack);
-  }
-
   /**
-   * Adds one sample to a row of the totals; see {@link SampleTable} for the other columns.
-   * @param total what {@link internTotal} gave
-   * @param detail row of its details, −1 for none
+   * Adds a sample to a row of the totals and, where samples are kept, to their table.
+   * @param total row of {@link totals} for the sample's event, task and stack
+   * @param sample its task and stack are set here, from the total
    * @returns the sample's row, −1 where samples are not kept
    */
-  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number, detail: number): number {
+  addSample(total: number, sample: SampleRow): number {
     // hot
+    const { timeNs } = sample;
     if (timeNs < this.firstTimeNs) this.firstTimeNs = timeNs;
     if (timeNs > this.lastTimeNs) this.lastTimeNs = timeNs;
     const { totals, samples } = this;
-    totals.addTo(total, period);
+    totals.addTo(total, sample.period);
     if (samples === undefined) return -1;
-    samples.add(timeNs, totals.event(total), totals.task(total), cpu, totals.stack(total), period, ipLo, ipHi, detail);
-    return samples.size - 1;
+    sample.task = totals.task(total);
+    sample.stack = totals.stack(total);
+    return samples.add(sample);
   }
 
-  /** Adds to the period of a sample that was added before. @param total, row what the sample was added to, and what {@link sample} gave */
+  /** Adds to the period of a sample that was added before. @param total, row what {@link addSample} was given for it, and what it returned */
   addPeriod(total: number, row: number, period: number): void {
     this.totals.addPeriod(total, period);
     if (this.samples !== undefined && row >= 0) this.samples.addPeriod(row, period);

@@ -4,7 +4,8 @@ import { StringTable } from '../base/string-table.ts';
 import { EventMatcher } from './merge-events.ts';
 import { mergeMeta } from './merge-meta.ts';
 import type { Mapping, Profile, ProfileInput, ProfileProcess, ProfileTask, ProfileThread } from './profile.ts';
-import { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from './tables.ts';
+import { SampleRow, SampleTable } from './sample-table.ts';
+import { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
 
 /** What the merger may change in a mapping until it is done. */
 type GrowingMapping = { -readonly [K in keyof Mapping]: Mapping[K] };
@@ -195,10 +196,19 @@ export class ProfileMerger {
     const merged = this.#samples;
     if (samples === undefined || merged === undefined) return;
     const { timeNs, event, task, cpu, stack, period, ipLo, ipHi } = samples;
+    const sample = new SampleRow();
     for (let row = 0; row < samples.size; row++) {
       // hot
-      merged.add(timeNs[row], eventOf[event[row]], firstTask + task[row], cpu[row], stackAt(stack[row]), period[row], ipLo[row], ipHi[row]);
-      if (period[row] > Number.MAX_SAFE_INTEGER) merged.addPeriod(merged.size - 1, samples.periodRemainder(row));
+      sample.timeNs = timeNs[row];
+      sample.event = eventOf[event[row]];
+      sample.task = firstTask + task[row];
+      sample.cpu = cpu[row];
+      sample.stack = stackAt(stack[row]);
+      sample.period = period[row];
+      sample.ipLo = ipLo[row];
+      sample.ipHi = ipHi[row];
+      const mergedRow = merged.add(sample);
+      if (period[row] > Number.MAX_SAFE_INTEGER) merged.addPeriod(mergedRow, samples.periodRemainder(row));
     }
   }
 }

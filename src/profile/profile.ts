@@ -1,6 +1,7 @@
 import type { StringTable } from '../base/string-table.ts';
 import type { DetailName } from './sample-details.ts';
-import type { FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from './tables.ts';
+import type { SampleTable } from './sample-table.ts';
+import type { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
 
 /** What a recording as a whole says of itself. A text is empty and a number undefined where it says nothing. */
 export interface ProfileMeta {

@@ -1,5 +1,7 @@
 import { PerfconvError } from '../base/errors.ts';
 import { hasRawBytes, readAsUtf8, showRawBytes } from '../base/text.ts';
+import type { RecordingClock } from './clock.ts';
+import type { RecordRow } from './record-row.ts';
 import { percentEnds, type TimeRange, type TimeSpan } from './time-ranges.ts';
 
 /** Which samples to take. A list that is undefined lets everything pass. */
@@ -33,10 +35,20 @@ export class CompiledFilter {
   /** First and last moment of each span, side by side; those since the first sample behind the others. */
   #spans: number[] = [];
   #hasFirst = false;
+  readonly #clock: RecordingClock;
+  readonly #sampleTimes: () => TimeSpan | undefined;
+  /** Whether the spans count from the clock's base, which is known with the first time of the recording. */
+  #hasBase = false;
   /** Whether it lets everything pass. */
   readonly isOpen: boolean;
 
-  constructor(filter: SampleFilter) {
+  /**
+   * @param clock what the samples' times count from
+   * @param sampleTimes first and last sample of the recording, of which per cent are meant; undefined where nobody knows. Asked once, when times count
+   */
+  constructor(filter: SampleFilter, clock: RecordingClock, sampleTimes: () => TimeSpan | undefined) {
+    this.#clock = clock;
+    this.#sampleTimes = sampleTimes;
     this.#times = filter.times;
     this.#pids = filter.pids && new Set(filter.pids.map(signed32));
     this.#tids = filter.tids && new Set(filter.tids.map(signed32));
@@ -47,41 +59,49 @@ export class CompiledFilter {
   }
 
   /**
-   * Tells what relative times count from, and what per cent are taken of.
-   * @param sampleTimes undefined where nobody knows
+   * Whether a sample is wanted; samples come in the order of time. One without a time passes only where no time was asked for.
+   * @param event, comm names of its event, and of its thread at that time
    * @throws PerfconvError `unsupported` when per cent were asked for and the first and last sample are not known
    */
-  setBase(baseTime: bigint, sampleTimes: TimeSpan | undefined): void {
+  accepts(sample: RecordRow, event: string, comm: string): boolean {
+    if (!this.#hasBase && this.#clock.hasBase) this.#setBase();
+    if (this.#times !== undefined && !this.#isInTime(sample.timeNs)) return false;
+    if (!this.acceptsEvent(event)) return false;
+    if (this.#pids !== undefined && !this.#pids.has(sample.pid)) return false;
+    if (this.#tids !== undefined && !this.#tids.has(sample.tid)) return false;
+    if (this.#comms !== undefined && !this.#comms.has(comm) && !hasShownName(this.#comms, comm)) return false;
+    return this.#cpus === undefined || this.#cpus.has(sample.cpu);
+  }
+
+  /** Whether samples of an event of this name are wanted. */
+  acceptsEvent(name: string): boolean {
+    return this.#events === undefined || this.#events.has(name) || this.#events.has(name.trim());
+  }
+
+  /** Makes spans of the times that do not count from the first sample. */
+  #setBase(): void {
+    this.#hasBase = true;
+    const baseTime = this.#clock.base;
     for (const range of this.#times ?? []) {
       if (range.kind === 'clock') {
         this.#addSpan(range.from === undefined ? undefined : Number(range.from - baseTime), range.to === undefined ? undefined : Number(range.to - baseTime));
       } else if (range.kind === 'percent') {
-        if (sampleTimes === undefined) {
-          throw new PerfconvError(
-            'unsupported',
-            '--time in per cent: when the last sample comes is not known beforehand of what can be read only once: write the recording to a file, unpacked, or give seconds',
-          );
-        }
-        const { from, to } = percentEnds(range.from, range.to, Number(sampleTimes.last - sampleTimes.first));
-        const first = Number(sampleTimes.first - baseTime);
-        this.#addSpan(first + from, first + to);
+        this.#addPercent(range.from, range.to, baseTime);
       }
     }
   }
 
-  /** Whether a sample is wanted; samples come in the order of time. One without a time passes only where no time was asked for. */
-  takes(event: string, pid: number, tid: number, comm: string, cpu: number, timeNs: number): boolean {
-    if (this.#times !== undefined && !this.#isInTime(timeNs)) return false;
-    if (!this.takesEvent(event)) return false;
-    if (this.#pids !== undefined && !this.#pids.has(pid)) return false;
-    if (this.#tids !== undefined && !this.#tids.has(tid)) return false;
-    if (this.#comms !== undefined && !this.#comms.has(comm) && !hasShownName(this.#comms, comm)) return false;
-    return this.#cpus === undefined || this.#cpus.has(cpu);
-  }
-
-  /** Whether samples of an event of this name are wanted. */
-  takesEvent(name: string): boolean {
-    return this.#events === undefined || this.#events.has(name) || this.#events.has(name.trim());
+  #addPercent(fromPercent: number, toPercent: number, baseTime: bigint): void {
+    const sampleTimes = this.#sampleTimes();
+    if (sampleTimes === undefined) {
+      throw new PerfconvError(
+        'unsupported',
+        '--time in per cent: when the last sample comes is not known beforehand of what can be read only once: write the recording to a file, unpacked, or give seconds',
+      );
+    }
+    const { from, to } = percentEnds(fromPercent, toPercent, Number(sampleTimes.last - sampleTimes.first));
+    const first = Number(sampleTimes.first - baseTime);
+    this.#addSpan(first + from, first + to);
   }
 
   #isInTime(timeNs: number): boolean {

@@ -10,17 +10,11 @@ import {
   PERF_RECORD_MISC_KERNEL,
   PERF_RECORD_MISC_USER,
 } from '../perfdata/constants.ts';
+import type { ProfileBuilder } from '../profile/builder.ts';
+import type { LocationTable, StackTable } from '../profile/tables.ts';
 import type { AddressSpace } from './address-space.ts';
 import { type CallchainTable, cpumodeOfMarker, isMarker } from './callchains.ts';
 import type { Kernels } from './kernels.ts';
-
-/** Where resolved frames go: the profile's tables, seen from here. */
-export interface FrameSink {
-  /** See LocationTable.intern. */
-  internLocation(dso: number, addressLo: number, addressHi: number, cpumode: number, isReturnAddress: boolean): number;
-  /** See StackTable.intern. */
-  internStack(parent: number, location: number): number;
-}
 
 /**
  * Slots of the cache from addresses to locations, powers of two: at first, and at most. With four words each the largest fits a
@@ -59,14 +53,15 @@ export interface FrameRules extends FrameOptions {
 export class FrameResolver {
   readonly #chains: CallchainTable;
   readonly #kernels: Kernels;
-  readonly #sink: FrameSink;
+  readonly #locations: LocationTable;
+  readonly #stacks: StackTable;
   readonly #options: FrameRules;
   readonly #diagnostics: Diagnostics;
   /** Stack + 1 by chain and generation. */
   #resolved = new KeyedPairs();
   #kernelGeneration: number;
   /** Locations of the chain at work, leaf first. */
-  #locations = new Int32Array(256);
+  #chainLocations = new Int32Array(256);
   readonly #paths = Array.from({ length: PATH_SLOTS }, () => ({ locations: new Int32Array(16), stacks: new Int32Array(16), depth: 0 }));
   /** Recent look-ups, one per slot. */
   #cache = new Int32Array(FIRST_CACHE_SLOTS * CACHE_SLOT_WORDS);
@@ -74,11 +69,12 @@ export class FrameResolver {
   /** Addresses that were not in the cache since it has its size. */
   #cacheMisses = 0;
 
-  constructor(chains: CallchainTable, kernels: Kernels, sink: FrameSink, options: FrameRules, diagnostics: Diagnostics) {
+  constructor(chains: CallchainTable, kernels: Kernels, profile: ProfileBuilder, options: FrameRules, diagnostics: Diagnostics) {
     this.#chains = chains;
     this.#kernels = kernels;
     this.#kernelGeneration = kernels.generation;
-    this.#sink = sink;
+    this.#locations = profile.locations;
+    this.#stacks = profile.stacks;
     this.#options = options;
     this.#diagnostics = diagnostics;
   }
@@ -129,8 +125,8 @@ export class FrameResolver {
         }
         continue;
       }
-      if (depth === this.#locations.length) this.#locations = grown(this.#locations, depth + 1);
-      this.#locations[depth++] = this.#locate(lo, hi, cpumode, isReturnAddress, space);
+      if (depth === this.#chainLocations.length) this.#chainLocations = grown(this.#chainLocations, depth + 1);
+      this.#chainLocations[depth++] = this.#locate(lo, hi, cpumode, isReturnAddress, space);
       isReturnAddress = !compatPerf && !callersAreCalls;
     }
     return this.#internStack(depth);
@@ -148,7 +144,7 @@ export class FrameResolver {
   #internStack(depth: number): number {
     // hot
     if (depth === 0) return -1;
-    const leafFirst = this.#locations;
+    const leafFirst = this.#chainLocations;
     const path = this.#paths[leafFirst[depth - 1] & (PATH_SLOTS - 1)];
     path.locations = grown(path.locations, depth);
     path.stacks = grown(path.stacks, depth);
@@ -159,7 +155,7 @@ export class FrameResolver {
     let stack = at === 0 ? -1 : stacks[at - 1];
     for (; at < depth; at++) {
       const location = leafFirst[depth - 1 - at];
-      stack = this.#sink.internStack(stack, location);
+      stack = this.#stacks.intern(stack, location);
       locations[at] = location;
       stacks[at] = stack;
     }
@@ -208,19 +204,19 @@ export class FrameResolver {
         const at = maps.find(isStart ? address : looked);
         if (at < 0) continue;
         const own = address + maps.deltaAt(at);
-        return this.#sink.internLocation(maps.dsoAt(at), own >>> 0, highWord(own), PERF_RECORD_MISC_USER, isReturnAddress && !isStart);
+        return this.#locations.intern(maps.dsoAt(at), own >>> 0, highWord(own), PERF_RECORD_MISC_USER, isReturnAddress && !isStart);
       }
     }
     if (cpumode === PERF_RECORD_MISC_KERNEL || cpumode === PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
       const dso = this.#kernels.find(looked);
-      if (dso >= 0) return this.#sink.internLocation(dso, lo, hi, PERF_RECORD_MISC_KERNEL, isReturnAddress);
+      if (dso >= 0) return this.#locations.intern(dso, lo, hi, PERF_RECORD_MISC_KERNEL, isReturnAddress);
     }
     if (cpumode === PERF_RECORD_MISC_GUEST_KERNEL) {
       const dso = this.#kernels.findGuest(looked, space.guest);
-      if (dso >= 0) return this.#sink.internLocation(dso, lo, hi, cpumode, isReturnAddress);
+      if (dso >= 0) return this.#locations.intern(dso, lo, hi, cpumode, isReturnAddress);
     } else if (cpumode === PERF_RECORD_MISC_GUEST_USER) {
       this.#diagnostics.add('guest-code', 'info', 'addresses in programs of a virtual machine are not named: what is mapped there is not recorded');
     }
-    return this.#sink.internLocation(-1, lo, hi, cpumode, isReturnAddress);
+    return this.#locations.intern(-1, lo, hi, cpumode, isReturnAddress);
   }
 }

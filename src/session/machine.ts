@@ -3,17 +3,20 @@ import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';
+import type { AddressSpace } from './address-space.ts';
 import { classifyUserMap, DsoTable } from './dsos.ts';
 import type { JitCode } from './jit-code.ts';
 import { Kernels } from './kernels.ts';
-import { isMovedText, movedTextBefore } from './moved-text.ts';
-import { SymbolMaps } from './simpleperf-symbol-maps.ts';
+import { SymbolMaps } from './simpleperf.ts';
 import { TaskTable } from './tasks.ts';
 
 /** About what an object takes, with its strings and the ways to find it. Observed: Node 20. */
 const PROCESS_BYTES = 600;
 const TASK_BYTES = 300;
 const DSO_BYTES = 600;
+
+/** Of x86-64, and of arm64 with pages of 4 KiB. */
+const HUGE_PAGE_BYTES = 2 << 20;
 
 /** Whether a record says anything of what runs, or of what is mapped. */
 export function changesMachine({ kind }: SideBand): boolean {
@@ -41,6 +44,11 @@ export class Machine {
     this.#features = features;
     this.#compatPerf = compatPerf;
     this.#diagnostics = diagnostics;
+  }
+
+  /** Bytes that the maps of all processes take. */
+  get heldBytes(): number {
+    return this.tasks.mapBytes;
   }
 
   /** About what the objects take that stand for tasks and files. */
@@ -109,4 +117,31 @@ export class Machine {
     space.removeCode(record.start, end);
     this.jitCode.meet(record, dso);
   }
+}
+
+/**
+ * Whether memory without a file that comes at [start, end) holds the text of the file that is mapped there: programs move theirs to huge pages
+ * so, page by page and to the same addresses (`node --use-largepages`, iodlr). Of an unloaded library, which recordings do not tell
+ * of, no JIT takes the place in whole huge pages.
+ * @param isFile whether a DSO is a file
+ */
+function isMovedText(space: AddressSpace, start: number, end: number, isFile: (dso: number) => boolean): boolean {
+  if (!(end > start) || start % HUGE_PAGE_BYTES !== 0 || end % HUGE_PAGE_BYTES !== 0) return false;
+  const under = space.rangeAt(start);
+  return under !== undefined && under.end >= end && isFile(under.dso);
+}
+
+/**
+ * The memory without a file between a part of a file that has just been mapped at `start` and an earlier one, if its place is that of what lies between
+ * the two in the file: so text looks that was moved before the recording began. Undefined when there is none.
+ * @param isFile whether a DSO is a file
+ */
+function movedTextBefore(space: AddressSpace, start: number, isFile: (dso: number) => boolean): { readonly start: number; readonly end: number } | undefined {
+  const after = space.rangeAt(start);
+  const moved = space.rangeAt(start - 1);
+  if (after === undefined || moved === undefined || isFile(moved.dso)) return undefined;
+  const before = space.rangeAt(moved.start - 1);
+  return before?.dso === after.dso && before.delta === after.delta && moved.start % HUGE_PAGE_BYTES === 0 && moved.end % HUGE_PAGE_BYTES === 0
+    ? moved
+    : undefined;
 }

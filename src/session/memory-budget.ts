@@ -50,3 +50,64 @@ export class MemoryBudget {
     return undefined;
   }
 }
+
+/** A part of a session that grows with the recording: bytes in typed arrays, and about what its objects take. */
+export interface MemoryHolder {
+  readonly heldBytes?: number;
+  readonly heldObjectBytes?: number;
+}
+
+/** What a session holds in memory, and whether there is room for more. */
+export class SessionMemory {
+  readonly #budget: MemoryBudget;
+  readonly #observerBytesPerRecord: number;
+  readonly #holders: MemoryHolder[] = [];
+  /** How much was read when the walk last asked. */
+  #readBytes = 0;
+  #observedBytes = 0;
+  #whyNoRoom: string | undefined;
+
+  /** @param observerBytesPerRecord what the observer keeps of each record */
+  constructor(budget: MemoryBudget, observerBytesPerRecord: number) {
+    this.#budget = budget;
+    this.#observerBytesPerRecord = observerBytesPerRecord;
+  }
+
+  /** Counts these parts from now on. */
+  add(...holders: readonly MemoryHolder[]): void {
+    this.#holders.push(...holders);
+  }
+
+  /**
+   * Whether more may be read.
+   * @param readBytes how much was read of the recording, `recordCount` how many records
+   * @param waitingBytes what will be kept besides of the samples that wait
+   * @returns why not; undefined to go on
+   */
+  whyFull(readBytes: number, recordCount: number, waitingBytes: number): string | undefined {
+    this.#readBytes = readBytes;
+    this.#observedBytes = recordCount * this.#observerBytesPerRecord;
+    return this.#whyExceeded(waitingBytes);
+  }
+
+  /** Whether there is room for more stacks, totals, tasks and maps. What waits is counted already: it needs no further room where it waits. */
+  hasRoom(): boolean {
+    this.#whyNoRoom = this.#whyExceeded(0);
+    return this.#whyNoRoom === undefined;
+  }
+
+  /** Why there was no room when {@link hasRoom} was last asked; undefined where there was. */
+  get whyNoRoom(): string | undefined {
+    return this.#whyNoRoom;
+  }
+
+  #whyExceeded(waitingBytes: number): string | undefined {
+    let columnBytes = waitingBytes + this.#observedBytes;
+    let objectBytes = 0;
+    for (const { heldBytes = 0, heldObjectBytes = 0 } of this.#holders) {
+      columnBytes += heldBytes;
+      objectBytes += heldObjectBytes;
+    }
+    return this.#budget.whyExceeded(columnBytes, objectBytes, this.#readBytes);
+  }
+}

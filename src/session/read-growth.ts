@@ -37,12 +37,22 @@ export interface ReadSample {
  * sampled, under the id that all threads have. Observed: Linux 6.18. perf 6.13 counts so; perf 6.1 takes them all for one counter.
  */
 export class ReadGrowth {
+  /** What {@link measure} found last, side by side: events whose values have grown, by how much, and what those doubles leave out. */
+  readonly events: number[] = [];
+  readonly periods: number[] = [];
+  readonly periodRemainders: number[] = [];
   /** By thread, −1 for no particular one, and id. */
   readonly #lastValues = new Map<number, Map<number, LastValue>>();
+  readonly #keepsOwnPeriod: boolean;
   readonly #diagnostics: Diagnostics;
   #valueCount = 0;
 
-  constructor(diagnostics: Diagnostics) {
+  /**
+   * @param keepsOwnPeriod let a sample keep the period that it carries, and be one of the other events with what their values
+   * have grown by: simpleperf's `--add-counter`. perf counts by the values alone.
+   */
+  constructor(keepsOwnPeriod: boolean, diagnostics: Diagnostics) {
+    this.#keepsOwnPeriod = keepsOwnPeriod;
     this.#diagnostics = diagnostics;
   }
 
@@ -52,19 +62,15 @@ export class ReadGrowth {
   }
 
   /**
-   * Takes the values of the next sample in time, and calls `deliver` for each event that has moved.
-   * @param own the period that the sample itself carries, if that is to count for its own event, and the exact period minus
-   * that double; −1 otherwise
-   * @returns whether there was any
+   * Compares the values of the next sample in time with those before it.
+   * @param sample the period that it carries
+   * @returns how many samples it stands for, one for each event that has moved; {@link events} and the other lists have so many elements then
    */
-  take(
-    read: ReadSample,
-    own: { readonly period: number; readonly remainder: number },
-    deliver: (event: number, period: number, periodRemainder: number) => void,
-  ): boolean {
-    const hasOwnPeriod = own.period >= 0;
-    let hasDelivered = hasOwnPeriod;
-    if (hasOwnPeriod) deliver(read.event, own.period, own.remainder);
+  measure(read: ReadSample, sample: { readonly period: number; readonly periodRemainder: number }): number {
+    this.events.length = 0;
+    this.periods.length = 0;
+    this.periodRemainders.length = 0;
+    if (this.#keepsOwnPeriod) this.#add(read.event, sample.period, sample.periodRemainder);
     const lastValues = this.#lastValuesOf(read.thread);
     // Another thread has the number now, and begins at 0.
     const knownCount = lastValues.size;
@@ -79,12 +85,17 @@ export class ReadGrowth {
       if (growth < 0) {
         this.#diagnostics.add('count-decreased', 'loss', 'a counter read by PERF_RECORD_SAMPLE is lower than before: the value is skipped', read.fileOffset);
       }
-      if (growth <= 0 || (hasOwnPeriod && read.events[i] === read.event)) continue;
-      hasDelivered = true;
-      deliver(read.events[i], growth, growth > Number.MAX_SAFE_INTEGER ? lostInSum(highGrowth, lowGrowth) : 0);
+      if (growth <= 0 || (this.#keepsOwnPeriod && read.events[i] === read.event)) continue;
+      this.#add(read.events[i], growth, growth > Number.MAX_SAFE_INTEGER ? lostInSum(highGrowth, lowGrowth) : 0);
     }
     this.#valueCount += lastValues.size - knownCount;
-    return hasDelivered;
+    return this.events.length;
+  }
+
+  #add(event: number, period: number, periodRemainder: number): void {
+    this.events.push(event);
+    this.periods.push(period);
+    this.periodRemainders.push(periodRemainder);
   }
 
   #lastValuesOf(thread: number): Map<number, LastValue> {

@@ -1,26 +1,11 @@
 import { grown } from '../base/growable.ts';
+import { RecordRow } from './record-row.ts';
 
 /** What a record takes in the queue, its places in the order included. */
-export const QUEUED_ROW_BYTES = 64;
+const ROW_BYTES = 64;
 
-/** One queued record: the columns of {@link RecordQueue} at one row. Filled over and over. */
-export interface QueuedRow {
-  /** NaN where the record has no time that anything could be shown at. */
-  timeNs: number;
-  /** Position of the record in the file, counted from 0. */
-  nr: number;
-  /** Event of a sample; of another record, −1 − the value given as `other`. */
-  event: number;
-  pid: number;
-  tid: number;
-  cpu: number;
-  chain: number;
-  period: number;
-  ipLo: number;
-  ipHi: number;
-  /** Row of a sample's details, −1 for none. */
-  detail: number;
-}
+/** About what an entry of a map takes. Observed: Node 20. */
+const REMAINDER_BYTES = 64;
 
 /**
  * Records waiting until their turn in time. perf writes what each CPU's buffer held, buffer after buffer, and ends such
@@ -42,6 +27,9 @@ export class RecordQueue {
   #ipLo = new Uint32Array(4096);
   #ipHi = new Uint32Array(4096);
   #detail = new Int32Array(4096);
+  #waiting = new Int32Array(4096);
+  /** Of the few records that have one, by their positions in the file. */
+  readonly #periodRemainders = new Map<number, number>();
   #order = new Uint32Array(4096);
   #scratch = new Uint32Array(4096);
   #doubles = new Float64Array(4096);
@@ -56,50 +44,51 @@ export class RecordQueue {
     return this.#size;
   }
 
+  /** Bytes that the waiting rows take, and about what the remainders of periods do. */
+  get heldBytes(): number {
+    return this.#size * ROW_BYTES;
+  }
+
+  get heldObjectBytes(): number {
+    return this.#periodRemainders.size * REMAINDER_BYTES;
+  }
+
   /** Number of records that came after newer ones had been delivered: the writer did not keep its rounds. */
   get lateCount(): number {
     return this.#late;
   }
 
-  push(
-    timeNs: number,
-    nr: number,
-    event: number,
-    pid: number,
-    tid: number,
-    cpu: number,
-    chain: number,
-    period: number,
-    ipLo: number,
-    ipHi: number,
-    detail: number,
-  ): void {
+  /** Copies a row, whose time is a number. */
+  push(row: RecordRow): void {
     // hot
-    const row = this.#size++;
-    if (row === this.#time.length) this.#grow(row + 1);
-    this.#time[row] = timeNs;
-    this.#nr[row] = nr;
-    this.#event[row] = event;
-    this.#pid[row] = pid;
-    this.#tid[row] = tid;
-    this.#cpu[row] = cpu;
-    this.#chain[row] = chain;
-    this.#period[row] = period;
-    this.#ipLo[row] = ipLo;
-    this.#ipHi[row] = ipHi;
-    this.#detail[row] = detail;
+    const at = this.#size++;
+    if (at === this.#time.length) this.#grow(at + 1);
+    const { timeNs } = row;
+    this.#time[at] = timeNs;
+    this.#nr[at] = row.nr;
+    this.#event[at] = row.event;
+    this.#pid[at] = row.pid;
+    this.#tid[at] = row.tid;
+    this.#cpu[at] = row.cpu;
+    this.#chain[at] = row.chain;
+    this.#period[at] = row.period;
+    this.#ipLo[at] = row.ipLo;
+    this.#ipHi[at] = row.ipHi;
+    this.#detail[at] = row.detail;
+    this.#waiting[at] = row.waiting;
+    if (row.periodRemainder !== 0) this.#periodRemainders.set(row.nr, row.periodRemainder);
     if (timeNs > this.#maxTime && timeNs !== Number.POSITIVE_INFINITY) this.#maxTime = timeNs;
     if (timeNs < this.#deliveredUpTo) this.#late++;
   }
 
   /** FINISHED_ROUND: delivers what is not newer than the newest record of the round before. */
-  finishRound(deliver: (row: QueuedRow) => void): void {
+  finishRound(deliver: (row: RecordRow) => void): void {
     this.#flush(this.#flushUpTo, deliver);
     this.#flushUpTo = this.#maxTime;
   }
 
   /** Delivers what is not newer than `limit`. For files without rounds. */
-  flushUpTo(limit: number, deliver: (row: QueuedRow) => void): void {
+  flushUpTo(limit: number, deliver: (row: RecordRow) => void): void {
     this.#flush(limit, deliver);
   }
 
@@ -111,13 +100,13 @@ export class RecordQueue {
   }
 
   /** End of the recording: delivers everything. */
-  finish(deliver: (row: QueuedRow) => void): void {
+  finish(deliver: (row: RecordRow) => void): void {
     this.#flush(Number.POSITIVE_INFINITY, deliver);
   }
 
-  readonly #row: QueuedRow = { timeNs: 0, nr: 0, event: 0, pid: 0, tid: 0, cpu: 0, chain: 0, period: 0, ipLo: 0, ipHi: 0, detail: -1 };
+  readonly #row = new RecordRow();
 
-  #flush(limit: number, deliver: (row: QueuedRow) => void): void {
+  #flush(limit: number, deliver: (row: RecordRow) => void): void {
     if (this.#size === 0 || limit === Number.NEGATIVE_INFINITY) return;
     const order = this.#sorted();
     const row = this.#row;
@@ -138,10 +127,18 @@ export class RecordQueue {
       row.ipLo = this.#ipLo[at];
       row.ipHi = this.#ipHi[at];
       row.detail = this.#detail[at];
+      row.waiting = this.#waiting[at];
+      row.periodRemainder = this.#periodRemainders.size === 0 ? 0 : this.#takePeriodRemainder(row.nr);
       deliver(row);
     }
     if (done > 0) this.#deliveredUpTo = Math.max(this.#deliveredUpTo, this.#time[order[done - 1]]);
     this.#keepFrom(order, done);
+  }
+
+  #takePeriodRemainder(nr: number): number {
+    const remainder = this.#periodRemainders.get(nr) ?? 0;
+    this.#periodRemainders.delete(nr);
+    return remainder;
   }
 
   /** Row numbers in the order of time. */
@@ -194,6 +191,7 @@ export class RecordQueue {
     gather(this.#ipLo, rows, words);
     gather(this.#ipHi, rows, words);
     gather(this.#detail, rows, words);
+    gather(this.#waiting, rows, words);
   }
 
   #grow(length: number): void {
@@ -208,6 +206,7 @@ export class RecordQueue {
     this.#ipLo = grown(this.#ipLo, length);
     this.#ipHi = grown(this.#ipHi, length);
     this.#detail = grown(this.#detail, length);
+    this.#waiting = grown(this.#waiting, length);
   }
 }
 

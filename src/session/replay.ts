@@ -2,42 +2,21 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { KeyedPairs } from '../base/keyed-pairs.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
 import { isSwitchIn, type SideBand } from '../perfdata/records/side-band.ts';
-import type { OffCpuTimes, PeriodSink } from '../simpleperf/off-cpu-times.ts';
+import type { ProfileBuilder } from '../profile/builder.ts';
+import { type OffCpuTimes, offCpuNs } from '../simpleperf/off-cpu-times.ts';
 import type { AddressSpace } from './address-space.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { SessionEvent } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
-import type { FrameResolver, FrameSink } from './frames.ts';
+import type { FrameResolver } from './frames.ts';
 import type { JitCode } from './jit-code.ts';
 import type { Kernels } from './kernels.ts';
 import { changesMachine, type Machine } from './machine.ts';
-import type { PeriodRemainders } from './period-remainders.ts';
+import type { SessionMemory } from './memory-budget.ts';
 import { ReadGrowth, type ReadSample } from './read-growth.ts';
-import type { QueuedRow } from './record-queue.ts';
-import { NO_SAMPLE } from './sample-reader.ts';
-import type { TaskTable } from './tasks.ts';
-
-/** Where a session's samples and frames go, in time order. */
-export interface SessionSink extends FrameSink, PeriodSink {
-  /** Bytes that it keeps so far. */
-  readonly heldBytes: number;
-  /** Bytes that it keeps of each sample; 0 where it only adds up. */
-  readonly bytesPerSample: number;
-  /**
-   * Index of what samples of an event in a task with a stack are added up under.
-   * @param event, task indexes into the session's tables
-   * @param stack what {@link FrameSink.internStack} gave, −1 for none
-   */
-  internTotal(event: number, task: number, stack: number): number;
-  /**
-   * @param total what {@link internTotal} gave
-   * @param timeNs nanoseconds since the session's base time, NaN where the sample has none
-   * @param cpu −1 where the sample has none
-   * @param detail row of its details, −1 where none are kept
-   * @returns what {@link PeriodSink.addPeriod} takes for it
-   */
-  sample(total: number, timeNs: number, cpu: number, period: number, ipLo: number, ipHi: number, detail: number): number;
-}
+import type { RecordRow } from './record-row.ts';
+import type { SessionThread, TaskTable } from './tasks.ts';
+import type { WaitingRecords } from './waiting-records.ts';
 
 /**
  * Sees every record of the file once, in time order, filters or not. A sample that stands for several (READ of a
@@ -46,47 +25,29 @@ export interface SessionSink extends FrameSink, PeriodSink {
 export interface RecordObserver {
   /** Bytes that it keeps of each record; nothing by default. */
   readonly bytesPerRecord?: number;
-  /**
-   * @param nr position in the file, from 0
-   * @param periodRemainder the exact period minus its double; 0 up to 2^53
-   */
-  sample(
-    nr: number,
-    timeNs: number,
-    event: number,
-    thread: number,
-    pid: number,
-    tid: number,
-    period: number,
-    ipLo: number,
-    ipHi: number,
-    periodRemainder: number,
-  ): void;
-  /** @param pid, tid −1 where the record does not tell */
-  sideBand(nr: number, timeNs: number, pid: number, tid: number, record: SideBand): void;
+  /** @param row filled anew for the next record; its task and stack are not known yet */
+  sample(row: Readonly<RecordRow>): void;
+  /** @param row position, time, pid and tid of the record: NaN and −1 where it does not tell; filled anew for the next one */
+  sideBand(row: Readonly<RecordRow>, record: SideBand): void;
 }
 
-/** What a replay works on and whom it tells. */
+/** What a replay works on. */
 export interface ReplayParts {
   readonly machine: Machine;
   readonly events: readonly SessionEvent[];
   readonly chains: CallchainTable;
+  readonly waiting: WaitingRecords;
   readonly frames: FrameResolver;
   readonly filter: CompiledFilter;
-  readonly sink: SessionSink;
+  /** Where the samples go. */
+  readonly profile: ProfileBuilder;
   readonly observer: RecordObserver | undefined;
   readonly offCpu: OffCpuTimes | undefined;
-  /** Of the records whose periods are their own. */
-  readonly periodRemainders: PeriodRemainders;
-  /** Tells the filter what times count from, before it is first asked. @returns false as long as that is not known */
-  readonly prepareFilter: () => boolean;
-  /** Whether there is memory for more stacks, totals, tasks and maps. Asked now and then. */
-  readonly hasRoom: () => boolean;
+  readonly memory: SessionMemory;
+  /** See {@link ReadGrowth}. */
+  readonly keepsOwnPeriod: boolean;
 }
 
-/** About what a decoded record takes as an object: by itself, and for each byte that it had (names, lists of values). Observed: Node 20. */
-const OBJECT_BYTES = 160;
-const OBJECT_BYTES_PER_BYTE = 2;
 const TUPLE_BYTES = 20;
 /** After how many records the replay asks again whether there is room for more. A power of two. */
 const RECORDS_PER_QUESTION = 1 << 14;
@@ -103,25 +64,18 @@ export class Replay {
   readonly #jitCode: JitCode;
   readonly #events: readonly SessionEvent[];
   readonly #chains: CallchainTable;
+  readonly #waiting: WaitingRecords;
   readonly #frames: FrameResolver;
   readonly #filter: CompiledFilter;
-  readonly #sink: SessionSink;
+  readonly #profile: ProfileBuilder;
   readonly #observer: RecordObserver | undefined;
   readonly #offCpu: OffCpuTimes | undefined;
-  readonly #periodRemainders: PeriodRemainders;
-  readonly #prepareFilter: () => boolean;
-  readonly #hasRoom: () => boolean;
+  readonly #memory: SessionMemory;
   readonly #readGrowth: ReadGrowth;
   /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
   readonly #surroundings = new TupleInterner(3);
   #totals = new KeyedPairs();
   #kernelGeneration = -1;
-  /** What waits in the queue and is more than a row, and the places of this list that are free again. */
-  readonly #waiting: (SideBand | ReadSample | undefined)[] = [];
-  readonly #freePlaces: number[] = [];
-  /** About what each of them takes, and all together. */
-  readonly #waitingBytes: number[] = [];
-  #allWaitingBytes = 0;
   #sampleCount = 0;
   #deliveredCount = 0;
   /** Whether there is no room: samples are left out whose threads or stacks have not been met. */
@@ -130,7 +84,6 @@ export class Replay {
   #isLost = false;
   #leftOutCount = 0;
   #lastObservedNr = -1;
-  #isFilterReady = false;
 
   constructor(parts: ReplayParts, diagnostics: Diagnostics) {
     this.#machine = parts.machine;
@@ -139,15 +92,14 @@ export class Replay {
     this.#jitCode = parts.machine.jitCode;
     this.#events = parts.events;
     this.#chains = parts.chains;
+    this.#waiting = parts.waiting;
     this.#frames = parts.frames;
     this.#filter = parts.filter;
-    this.#sink = parts.sink;
+    this.#profile = parts.profile;
     this.#observer = parts.observer;
     this.#offCpu = parts.offCpu;
-    this.#periodRemainders = parts.periodRemainders;
-    this.#prepareFilter = parts.prepareFilter;
-    this.#hasRoom = parts.hasRoom;
-    this.#readGrowth = new ReadGrowth(diagnostics);
+    this.#memory = parts.memory;
+    this.#readGrowth = new ReadGrowth(parts.keepsOwnPeriod, diagnostics);
   }
 
   /** Samples so far, before filters, group members counted each. */
@@ -160,128 +112,137 @@ export class Replay {
     return this.#leftOutCount;
   }
 
-  /** About what the objects take that wait for their turn, and the last values of counters. */
-  get heldObjectBytes(): number {
-    return this.#allWaitingBytes + this.#periodRemainders.heldObjectBytes + this.#readGrowth.heldObjectBytes;
-  }
-
-  /** Bytes of the tables by which totals are found, and of what is mapped. */
+  /** Bytes of the tables by which totals are found, and about what the last values of counters take. */
   get heldBytes(): number {
-    return this.#surroundings.size * TUPLE_BYTES + this.#tasks.mapBytes;
+    return this.#surroundings.size * TUPLE_BYTES;
   }
 
-  /**
-   * Keeps what does not fit into a row until its turn.
-   * @param recordBytes size of its record
-   * @returns what stands for it in the column of events
-   */
-  wait(waiting: SideBand | ReadSample, recordBytes: number): number {
-    const place = this.#freePlaces.pop() ?? this.#waiting.length;
-    this.#waiting[place] = waiting;
-    const bytes = OBJECT_BYTES + recordBytes * OBJECT_BYTES_PER_BYTE;
-    this.#waitingBytes[place] = bytes;
-    this.#allWaitingBytes += bytes;
-    return -1 - place;
+  get heldObjectBytes(): number {
+    return this.#readGrowth.heldObjectBytes;
   }
 
   /** Plays the next record. */
-  readonly deliver = (row: QueuedRow): void => {
+  readonly deliver = (row: RecordRow): void => {
     // hot
-    if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#hasRoom();
+    if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#memory.hasRoom();
     if (row.timeNs >= this.#jitCode.nextTimeNs) this.#jitCode.applyUpTo(row.timeNs);
-    if (row.event >= 0) this.#deliverSample(row, this.#periodRemainders.isEmpty ? 0 : this.#periodRemainders.take(row.nr));
-    else this.#deliverWaiting(row, -1 - row.event);
+    if (row.waiting < 0) this.#deliverSample(row);
+    else this.#deliverWaiting(row);
   };
 
-  /** @param periodRemainder the exact period minus its double */
-  #deliverSample(row: QueuedRow, periodRemainder: number): void {
+  #deliverSample(row: RecordRow): void {
     // hot
-    const tasks = this.#tasks;
-    if (this.#isFull && (this.#isLost || !tasks.has(row.pid, row.tid))) {
-      this.#leaveOut(row);
-      return;
-    }
-    const threadIndex = tasks.thread(row.pid, row.tid);
-    if (this.#observer !== undefined && row.nr !== this.#lastObservedNr) {
-      this.#lastObservedNr = row.nr;
-      this.#observer.sample(row.nr, row.timeNs, row.event, threadIndex, row.pid, row.tid, row.period, row.ipLo, row.ipHi, periodRemainder);
-    }
-    if (row.chain === NO_SAMPLE) return;
     this.#sampleCount++;
-    this.#offCpu?.see(row.tid, row.timeNs);
-    const thread = tasks.threads[threadIndex];
-    if (tasks.processes[thread.process].space.fallback !== undefined && row.chain >= 0 && this.#chains.startsInUserCode(row.chain)) {
-      tasks.finishExec(thread.process);
-    }
-    if (!this.#filter.isOpen) {
-      this.#isFilterReady ||= this.#prepareFilter();
-      if (!this.#filter.takes(this.#events[row.event].name, row.pid, row.tid, thread.comm, row.cpu, row.timeNs)) return;
-    }
-    const { space } = tasks.processes[thread.process];
-    const { last } = thread;
-    if (last.event !== row.event || last.generation !== space.generation) {
-      last.event = row.event;
-      last.generation = space.generation;
-      last.surroundings = this.#surroundings.intern(row.event, tasks.taskOf(threadIndex), space.generation);
-    }
-    const total = this.#totalOf(row.chain, last.surroundings, row.event, threadIndex, space);
-    if (total < 0) {
+    if (this.#isFull && this.#hasNoRoomFor(row)) {
       this.#leftOutCount++;
       return;
     }
-    const isOffCpuTime = this.#offCpu !== undefined && this.#events[row.event].isOffCpuTime;
-    const sinkRow = this.#sink.sample(total, row.timeNs, row.cpu, isOffCpuTime ? 0 : row.period, row.ipLo, row.ipHi, row.detail);
-    if (isOffCpuTime) this.#offCpu?.leave(row.tid, total, sinkRow, row.timeNs);
-    else if (periodRemainder !== 0) this.#sink.addPeriod(total, sinkRow, periodRemainder);
+    const threadIndex = this.#meetThread(row);
+    if (this.#offCpu !== undefined) this.#endOffCpu(this.#offCpu, row);
+    const thread = this.#tasks.threads[threadIndex];
+    if (this.#tasks.processes[thread.process].space.fallback !== undefined) this.#finishExec(row, thread);
+    if (!this.#filter.isOpen && !this.#filter.accepts(row, this.#events[row.event].name, thread.comm)) return;
+    const total = this.#totalOf(row, threadIndex, thread);
+    if (total < 0) this.#leftOutCount++;
+    else if (this.#offCpu !== undefined && this.#events[row.event].isOffCpuTime) this.#addOffCpu(this.#offCpu, total, row);
+    else this.#addSample(total, row);
   }
 
-  /** What a sample is added up under: found by its chain, which is most often seen again in the same surroundings. −1: there is no room for it. */
-  #totalOf(chain: number, surroundings: number, event: number, threadIndex: number, space: AddressSpace): number {
+  #addSample(total: number, row: RecordRow): void {
     // hot
+    const sampleRow = this.#profile.addSample(total, row);
+    if (row.periodRemainder !== 0) this.#profile.addPeriod(total, sampleRow, row.periodRemainder);
+  }
+
+  /** A sample of a switch off the CPU: how long the thread is away is added to its period when that is known. */
+  #addOffCpu(offCpu: OffCpuTimes, total: number, row: RecordRow): void {
+    row.period = 0;
+    offCpu.leave(row.tid, total, this.#profile.addSample(total, row), row.timeNs);
+  }
+
+  /** The thread is on the CPU at this time. */
+  #endOffCpu(offCpu: OffCpuTimes, { tid, timeNs }: RecordRow): void {
+    const left = offCpu.see(tid, timeNs);
+    if (left !== undefined) this.#profile.addPeriod(left.total, left.row, offCpuNs(left, timeNs));
+  }
+
+  /** Whether the sample's thread would need room that there is not, or is not known to be what it was. */
+  #hasNoRoomFor({ pid, tid }: RecordRow): boolean {
+    return this.#isLost || !this.#tasks.has(pid, tid);
+  }
+
+  /** The thread of a sample, which the observer is shown. */
+  #meetThread(row: RecordRow): number {
+    // hot
+    const threadIndex = this.#tasks.thread(row.pid, row.tid);
+    if (this.#observer !== undefined && row.nr !== this.#lastObservedNr) {
+      this.#lastObservedNr = row.nr;
+      this.#observer.sample(row);
+    }
+    return threadIndex;
+  }
+
+  /** The process runs user code after an exec: that is its new program's. */
+  #finishExec({ chain }: RecordRow, { process }: SessionThread): void {
+    if (chain >= 0 && this.#chains.startsInUserCode(chain)) this.#tasks.finishExec(process);
+  }
+
+  /**
+   * What a sample is added up under: found by its chain, which is most often seen again in the same surroundings, these being the
+   * event, the task and what is mapped. −1: there is no room for it.
+   */
+  #totalOf(row: RecordRow, threadIndex: number, { process, last }: SessionThread): number {
+    // hot
+    const { event, chain } = row;
+    const { space } = this.#tasks.processes[process];
+    if (last.event !== event || last.generation !== space.generation) {
+      last.event = event;
+      last.generation = space.generation;
+      last.surroundings = this.#surroundings.intern(event, this.#tasks.taskOf(threadIndex), space.generation);
+    }
     if (this.#kernels.generation !== this.#kernelGeneration) {
       this.#kernelGeneration = this.#kernels.generation;
       this.#totals = new KeyedPairs();
     }
-    const known = this.#totals.find(chain + 1, surroundings);
-    if (known >= 0) return known;
+    const known = this.#totals.find(chain + 1, last.surroundings);
+    return known >= 0 ? known : this.#newTotal(row, threadIndex, space, last.surroundings);
+  }
+
+  #newTotal({ event, chain }: RecordRow, threadIndex: number, space: AddressSpace, surroundings: number): number {
     if (this.#isFull) return -1;
     const stack = chain < 0 ? -1 : this.#frames.stackOf(chain, space);
-    const total = this.#sink.internTotal(event, this.#tasks.taskOf(threadIndex), stack);
+    const total = this.#profile.totals.intern(event, this.#tasks.taskOf(threadIndex), stack);
     this.#totals.set(chain + 1, surroundings, total);
     return total;
   }
 
-  #deliverWaiting(row: QueuedRow, place: number): void {
-    const record = this.#waiting[place];
-    this.#waiting[place] = undefined;
-    this.#allWaitingBytes -= this.#waitingBytes[place];
-    this.#freePlaces.push(place);
+  #deliverWaiting(row: RecordRow): void {
+    const record = this.#waiting.take(row.waiting);
     if (record === undefined) return;
-    if (record.kind === 'read') {
-      this.#deliverRead(row, record);
-      return;
-    }
-    this.#observer?.sideBand(row.nr, row.timeNs, row.pid, row.tid, record);
-    if (this.#offCpu !== undefined && isSwitchIn(record)) this.#offCpu.see(row.tid, row.timeNs);
+    if (record.kind === 'read') this.#deliverRead(row, record);
+    else this.#deliverSideBand(row, record);
+  }
+
+  #deliverSideBand(row: RecordRow, record: SideBand): void {
+    this.#observer?.sideBand(row, record);
+    if (this.#offCpu !== undefined && isSwitchIn(record)) this.#endOffCpu(this.#offCpu, row);
     if (this.#isFull) this.#isLost ||= changesMachine(record);
     else this.#machine.apply(record, row.nr);
   }
 
-  #leaveOut(row: QueuedRow): void {
-    if (row.chain === NO_SAMPLE) return;
-    this.#sampleCount++;
-    this.#leftOutCount++;
-  }
-
-  #deliverRead(row: QueuedRow, read: ReadSample): void {
-    const own = { period: row.period, remainder: this.#periodRemainders.take(row.nr) };
-    const hasDelivered = this.#readGrowth.take(read, own, (event, period, remainder) => {
-      row.event = event;
-      row.period = period;
-      this.#deliverSample(row, remainder);
-    });
-    if (hasDelivered) return;
-    Object.assign(row, { event: read.event, period: 0, chain: NO_SAMPLE });
-    this.#deliverSample(row, 0);
+  /** A sample with READ is one of each event whose values have grown; it is seen even where none has. */
+  #deliverRead(row: RecordRow, read: ReadSample): void {
+    const growth = this.#readGrowth;
+    const count = growth.measure(read, row);
+    for (let i = 0; i < count; i++) {
+      row.event = growth.events[i];
+      row.period = growth.periods[i];
+      row.periodRemainder = growth.periodRemainders[i];
+      this.#deliverSample(row);
+    }
+    if (count > 0 || (this.#isFull && this.#hasNoRoomFor(row))) return;
+    row.period = 0;
+    row.periodRemainder = 0;
+    this.#meetThread(row);
   }
 }

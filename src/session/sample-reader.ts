@@ -3,59 +3,15 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import * as abi from '../perfdata/constants.ts';
 import { readValuesOf } from '../perfdata/read-format.ts';
-import { emptySampleOffsets, reportSurplus } from '../perfdata/sample-layout.ts';
+import type { RecordCursor } from '../perfdata/record-cursor.ts';
+import { emptySampleOffsets, reportSurplus, type SampleLayout } from '../perfdata/sample-layout.ts';
 import { beginsWith, beginsWithAddress, type CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';
-import type { PeriodRemainders } from './period-remainders.ts';
 import type { ReadSample } from './read-growth.ts';
+import type { RecordRow } from './record-row.ts';
 import type { DetailReader } from './sample-details.ts';
-
-/** In place of a chain: the record is to be seen, but is no sample of anything (READ of values that have not grown). */
-export const NO_SAMPLE = -2;
-
-/** Takes decoded samples, in file order. */
-export interface SampleTaker {
-  /**
-   * @param timeNs NaN for a sample that takes effect at once
-   * @param nr position of the record in the file, from 0
-   * @param chain index of its callchain, −1 for none, or {@link NO_SAMPLE}
-   * @param detail row of its details, −1 where none are kept
-   */
-  takeSample(
-    timeNs: number,
-    nr: number,
-    event: number,
-    pid: number,
-    tid: number,
-    cpu: number,
-    chain: number,
-    period: number,
-    ipLo: number,
-    ipHi: number,
-    detail: number,
-  ): void;
-
-  /**
-   * Takes a sample with READ, which stands for none, one or several: that depends on the one before it in time.
-   * @param ownPeriod see {@link SampleRules.readKeepsPeriod}; −1 where the values tell the period
-   * @param recordBytes size of the record
-   */
-  takeReadSample(
-    read: ReadSample,
-    timeNs: number,
-    nr: number,
-    pid: number,
-    tid: number,
-    cpu: number,
-    chain: number,
-    ownPeriod: number,
-    ipLo: number,
-    ipHi: number,
-    detail: number,
-    recordBytes: number,
-  ): void;
-}
+import type { WaitingRecords } from './waiting-records.ts';
 
 /**
  * What the leaf of a stack is:
@@ -65,15 +21,6 @@ export interface SampleTaker {
  * - `ip`: the sample's own address, whatever the callchain says. perf report counts by these.
  */
 export type LeafRule = 'callchain' | 'callchain-or-ip' | 'ip';
-
-export interface SampleRules {
-  readonly leaf: LeafRule;
-  /**
-   * Let a sample with READ keep the period that it carries, and be one of the other events with what their values have
-   * grown by: so simpleperf takes `--add-counter`. perf counts by the values alone.
-   */
-  readonly readKeepsPeriod: boolean;
-}
 
 /** Words of the leading fields at most: nine fields of two words. */
 const MAX_LEADING_WORDS = 18;
@@ -86,62 +33,85 @@ export class SampleReader {
   readonly #events: EventList;
   readonly #chains: CallchainTable;
   readonly #clock: RecordingClock;
-  readonly #diagnostics: Diagnostics;
-  readonly #taker: SampleTaker;
-  readonly #rules: SampleRules;
-  readonly #periodRemainders: PeriodRemainders;
+  readonly #waiting: WaitingRecords;
+  readonly #leaf: LeafRule;
   readonly #details: DetailReader | undefined;
+  readonly #diagnostics: Diagnostics;
   readonly #offsets = emptySampleOffsets();
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
 
   /**
-   * @param periodRemainders gets what doubles leave out of periods
+   * @param waiting gets the values of samples with READ
    * @param details keeps details of samples; undefined: none are kept
    */
   constructor(
     events: EventList,
     chains: CallchainTable,
     clock: RecordingClock,
-    diagnostics: Diagnostics,
-    rules: SampleRules,
-    periodRemainders: PeriodRemainders,
-    taker: SampleTaker,
+    waiting: WaitingRecords,
+    leaf: LeafRule,
     details: DetailReader | undefined,
+    diagnostics: Diagnostics,
   ) {
     this.#events = events;
     this.#chains = chains;
     this.#clock = clock;
-    this.#diagnostics = diagnostics;
-    this.#rules = rules;
-    this.#periodRemainders = periodRemainders;
-    this.#taker = taker;
+    this.#waiting = waiting;
+    this.#leaf = leaf;
     this.#details = details;
+    this.#diagnostics = diagnostics;
   }
 
   /**
-   * @param at offset of the record's header in `view`, `size` its size
-   * @param fileOffset the record's position in the file, for messages
+   * Reads a sample into a row. One with READ stands for no sample, one or several: that depends on the one before it in time,
+   * so what it has read waits with it.
+   * @param nr position of the record in the file
    * @returns false when the record could not be used, which was reported
    */
-  read(view: ByteView, at: number, size: number, misc: number, nr: number, fileOffset: number): boolean {
+  read(record: RecordCursor, nr: number, row: RecordRow): boolean {
     // hot
-    const start = at + RECORD_HEADER_BYTES;
-    const end = at + size;
-    const event = this.#eventOf(view, start, end, fileOffset);
-    if (event < 0) return false;
+    const { view, misc } = record;
+    const start = record.offset + RECORD_HEADER_BYTES;
+    const end = record.offset + record.size;
+    const event = this.#events.findForSample(view, start, end);
+    if (event < 0) {
+      this.#reportNoEvent(record);
+      return false;
+    }
     const sampled = this.#events.events[event];
     const { layout } = sampled;
+    if (!this.#locate(record, layout, start, end)) return false;
+    const { stackUser, read } = this.#offsets;
+    if (layout.hasStackDump && !sampled.hasStackDumps) sampled.hasStackDumps = view.u64(stackUser) > 0;
+    row.nr = nr;
+    row.event = event;
+    this.#readLeadingFields(view, start, sampled, row);
+    row.chain = this.#internChain(view, layout, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
+    row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, end, misc);
+    row.waiting = read < 0 ? -1 : this.#waiting.add(this.#readValues(sampled, row, record), record.size);
+    return true;
+  }
+
+  /** Finds the fields whose places differ from sample to sample. @returns false, reported, when they do not fit into the record */
+  #locate(record: RecordCursor, layout: SampleLayout, start: number, end: number): boolean {
+    // hot
+    const { view } = record;
     const offsets = this.#offsets;
     offsets.callchain = -1;
     offsets.read = -1;
     const problem = start + layout.fixedSize > end ? layout.locate(view, start, end, offsets) : layout.locateVariable(view, start, end, offsets);
     if (problem !== undefined) {
-      this.#diagnostics.add('bad-sample', 'loss', `PERF_RECORD_SAMPLE: ${problem}; the sample is skipped`, fileOffset);
+      this.#diagnostics.add('bad-sample', 'loss', `PERF_RECORD_SAMPLE: ${problem}; the sample is skipped`, record.fileOffset);
       return false;
     }
-    if (end - offsets.end > layout.slackBytes) reportSurplus(this.#diagnostics, end - offsets.end, fileOffset);
-    if (layout.hasStackDump && !sampled.hasStackDumps) sampled.hasStackDumps = view.u64(offsets.stackUser) > 0;
-    // The leading fields as 32-bit words: where they lie, or copied where they cannot be read in place.
+    if (end - offsets.end > layout.slackBytes) reportSurplus(this.#diagnostics, end - offsets.end, record.fileOffset);
+    return true;
+  }
+
+  /** Reads the fields that have the same places in all samples of an event. */
+  #readLeadingFields(view: ByteView, start: number, { layout, fixedPeriod, attr }: SessionEvent, row: RecordRow): void {
+    // hot
+    // As 32-bit words: where they lie, or copied where they cannot be read in place.
     let words = view.words;
     let first = start >>> 2;
     if (words === undefined || (start & 3) !== 0) {
@@ -151,66 +121,50 @@ export class SampleReader {
     }
     const lo = first + (view.littleEndian ? 0 : 1);
     const hi = first + (view.littleEndian ? 1 : 0);
-    const timeNs = layout.time < 0 ? Number.NaN : this.#clock.relative(words[lo + (layout.time >>> 2)], words[hi + (layout.time >>> 2)]);
-    const pid = layout.tid < 0 ? -1 : words[first + (layout.tid >>> 2)] | 0;
-    const tid = layout.tid < 0 ? -1 : words[first + (layout.tid >>> 2) + 1] | 0;
-    const cpu = layout.cpu < 0 ? -1 : words[first + (layout.cpu >>> 2)] | 0;
-    const ipLo = layout.ip < 0 ? 0 : words[lo + (layout.ip >>> 2)];
-    const ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
-    const cpumode = misc & abi.PERF_RECORD_MISC_CPUMODE_MASK;
-    let chain = -1;
-    if (offsets.callchain >= 0) {
-      const { callchainIps, callchainCount } = offsets;
-      const isWhole = layout.ip < 0 || this.#hasLeaf(ipLo, ipHi, cpumode, view, callchainIps, callchainCount);
-      chain = isWhole
-        ? this.#chains.intern(view, callchainIps, callchainCount, cpumode)
-        : this.#chains.internWithLeaf(ipLo, ipHi, view, callchainIps, callchainCount, cpumode);
-    } else if (layout.ip >= 0) {
-      chain = this.#chains.internSingle(ipLo, ipHi, cpumode);
+    row.timeNs = layout.time < 0 ? Number.NaN : this.#clock.relative(words[lo + (layout.time >>> 2)], words[hi + (layout.time >>> 2)]);
+    row.pid = layout.tid < 0 ? -1 : words[first + (layout.tid >>> 2)] | 0;
+    row.tid = layout.tid < 0 ? -1 : words[first + (layout.tid >>> 2) + 1] | 0;
+    row.cpu = layout.cpu < 0 ? -1 : words[first + (layout.cpu >>> 2)] | 0;
+    row.ipLo = layout.ip < 0 ? 0 : words[lo + (layout.ip >>> 2)];
+    row.ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
+    const at = layout.period >>> 2;
+    const period = layout.period < 0 ? fixedPeriod : words[hi + at] * 0x1_0000_0000 + words[lo + at];
+    row.period = period;
+    row.periodRemainder = 0;
+    if (period > Number.MAX_SAFE_INTEGER) {
+      row.periodRemainder = remainderOf(layout.period < 0 ? attr.samplePeriod : (BigInt(words[hi + at]) << 32n) | BigInt(words[lo + at]));
     }
-    const atPeriod = layout.period >>> 2;
-    const period = layout.period < 0 ? sampled.fixedPeriod : words[hi + atPeriod] * 0x1_0000_0000 + words[lo + atPeriod];
-    if (period > Number.MAX_SAFE_INTEGER) this.#notePeriod(nr, words[lo + atPeriod], words[hi + atPeriod], sampled);
-    const detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, end, misc);
-    if (offsets.read >= 0) {
-      const ownPeriod = this.#rules.readKeepsPeriod ? period : -1;
-      const read = this.#readValues(sampled, event, tid, view, fileOffset);
-      this.#taker.takeReadSample(read, timeNs, nr, pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail, size);
-      return true;
-    }
-    this.#taker.takeSample(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail);
-    return true;
+  }
+
+  /** Index of a sample's callchain, as the rule for leaves has it; −1 where it has neither a callchain nor an address. */
+  #internChain(view: ByteView, { ip }: SampleLayout, cpumode: number, { ipLo, ipHi }: RecordRow): number {
+    // hot
+    const { callchain, callchainIps, callchainCount } = this.#offsets;
+    if (callchain < 0) return ip < 0 ? -1 : this.#chains.internSingle(ipLo, ipHi, cpumode);
+    const isWhole = ip < 0 || this.#hasLeaf(ipLo, ipHi, cpumode, view, callchainIps, callchainCount);
+    return isWhole
+      ? this.#chains.intern(view, callchainIps, callchainCount, cpumode)
+      : this.#chains.internWithLeaf(ipLo, ipHi, view, callchainIps, callchainCount, cpumode);
   }
 
   /** Whether a recorded callchain begins with what is to be the leaf of its stack. */
   #hasLeaf(ipLo: number, ipHi: number, cpumode: number, view: ByteView, offset: number, count: number): boolean {
     // hot
-    const { leaf } = this.#rules;
+    const leaf = this.#leaf;
     if (leaf === 'callchain') return true;
     return leaf === 'ip' ? beginsWith(ipLo, ipHi, cpumode, view, offset, count) : beginsWithAddress(view, offset, count);
   }
 
-  /** Index of the event that a sample belongs to; −1, reported, when that cannot be told. */
-  #eventOf(view: ByteView, start: number, end: number, fileOffset: number): number {
-    // hot
-    const event = this.#events.findForSample(view, start, end);
-    if (event >= 0) return event;
+  #reportNoEvent({ fileOffset }: RecordCursor): void {
     const [code, problem] =
       this.#events.events.length === 0
         ? (['sample-without-attr', 'PERF_RECORD_SAMPLE before any event attr'] as const)
         : (['unknown-event-id', 'PERF_RECORD_SAMPLE has an id that belongs to no event'] as const);
     this.#diagnostics.add(code, 'loss', `${problem}: the sample is skipped`, fileOffset);
-    return event;
-  }
-
-  /** @param lo, hi of the sample's period; of no meaning where it carries none */
-  #notePeriod(nr: number, lo: number, hi: number, { attr, layout }: SessionEvent): void {
-    if (layout.period >= 0) this.#periodRemainders.note(nr, lo, hi);
-    else this.#periodRemainders.note(nr, Number(attr.samplePeriod & 0xffff_ffffn), Number(attr.samplePeriod >> 32n));
   }
 
   /** The values of a READ field, of events that are known. */
-  #readValues(sampled: SessionEvent, sampledEvent: number, tid: number, view: ByteView, fileOffset: number): ReadSample {
+  #readValues(sampled: SessionEvent, { event: sampledEvent, tid }: RecordRow, { view, fileOffset }: RecordCursor): ReadSample {
     const fields = readValuesOf(sampled.attr.readFormat, view, this.#offsets.read);
     const events: number[] = [];
     const ids: number[] = [];
@@ -234,4 +188,9 @@ export class SampleReader {
     const thread = sampled.attr.flags.has('inherit') && ids.length > 0 && this.#events.isTaskId(ids[0]) ? tid : -1;
     return { kind: 'read', event: sampledEvent, thread, fileOffset, events, ids, highs, lows };
   }
+}
+
+/** A period of 64 bits minus the double nearest to it: negative where that was rounded up. */
+function remainderOf(period: bigint): number {
+  return Number(period - BigInt(Number(period)));
 }

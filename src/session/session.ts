@@ -1,8 +1,7 @@
 import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { COMM_LIMIT, type NameLimit, SIMPLEPERF_COMM_LIMIT } from '../base/name-limits.ts';
-import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import { COMM_LIMIT, SIMPLEPERF_COMM_LIMIT } from '../base/name-limits.ts';
 import type { JitDump, OpenJitDump, RefusedJitDump } from '../jitdump/jitdump.ts';
 import * as abi from '../perfdata/constants.ts';
 import { takeTracingData } from '../perfdata/features/tracing.ts';
@@ -10,34 +9,34 @@ import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
-import { readSideBand, type SideBand, withNamesInLimits } from '../perfdata/records/side-band.ts';
+import type { ProfileBuilder } from '../profile/builder.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { isSimpleperfRecording } from '../simpleperf/features.ts';
 import { isOffCpuRecording, OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
+import { RecordedSymbols } from '../simpleperf/recorded-symbols.ts';
 import { CallchainTable } from './callchains.ts';
 import { RecordingClock } from './clock.ts';
 import type { Dso } from './dsos.ts';
 import { type EventList, eventsOf, type SessionEvent } from './events.ts';
 import { CompiledFilter, needsSampleTimes, type SampleFilter } from './filter.ts';
+import { reportAtEnd } from './findings-at-end.ts';
 import { type FrameOptions, FrameResolver } from './frames.ts';
 import { JitCode } from './jit-code.ts';
 import { Machine } from './machine.ts';
-import { type AvailableMemory, MemoryBudget } from './memory-budget.ts';
-import { PartTimes } from './part-times.ts';
-import { PeriodRemainders } from './period-remainders.ts';
-import type { ReadSample } from './read-growth.ts';
+import { type AvailableMemory, MemoryBudget, SessionMemory } from './memory-budget.ts';
 import { RecordCounts } from './record-counts.ts';
-import { QUEUED_ROW_BYTES, type QueuedRow, RecordQueue, shownTime } from './record-queue.ts';
-import { type RecordObserver, Replay, type SessionSink } from './replay.ts';
+import { RecordOrder } from './record-order.ts';
+import { RecordRow } from './record-row.ts';
+import { type RecordObserver, Replay } from './replay.ts';
 import { type DetailOptions, DetailReader } from './sample-details.ts';
-import { type LeafRule, SampleReader, type SampleTaker } from './sample-reader.ts';
-import { SimpleperfRecordReader } from './simpleperf-records.ts';
-import { EmbeddedSymbolStore, type EmbeddedSymbols } from './simpleperf-symbols.ts';
-import type { SessionProcess, SessionTask, SessionThread, TaskTable } from './tasks.ts';
+import { type LeafRule, SampleReader } from './sample-reader.ts';
+import { SideBandReader } from './side-band-reader.ts';
+import { type EmbeddedSymbols, embeddedSymbolsOf, SimpleperfRecordReader } from './simpleperf.ts';
+import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
 import { findSampleTimes, notedSampleTimes } from './time-bounds.ts';
 import type { TimeSpan } from './time-ranges.ts';
-import { reportLoss, reportUnreadStacks, reportUnused } from './unused-data.ts';
 import { UserRecordReader } from './user-records.ts';
+import { WaitingRecords } from './waiting-records.ts';
 
 export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly filter: SampleFilter;
@@ -81,13 +80,14 @@ export interface SessionResult {
 /**
  * Reads a recording from its first record to its last and plays it in time order (one without `sample_id_all` in that of the
  * file): who ran, what was mapped where, and for each sample the stack of places it was in.
+ * @param profile gets the samples, with their stacks and places
  * @throws PerfconvError when the input is no recording or its header cannot be used; `unsupported` for filters that need
  * what a stream holds at its end
  */
-export async function runSession(source: RecordingSource, options: SessionOptions, sink: SessionSink, diagnostics: Diagnostics): Promise<SessionResult> {
+export async function runSession(source: RecordingSource, options: SessionOptions, profile: ProfileBuilder, diagnostics: Diagnostics): Promise<SessionResult> {
   const header = await readHeader(source, diagnostics);
   const sampleTimes = needsSampleTimes(options.filter) ? await findSampleTimes(source, header, options) : undefined;
-  const session = new Session(source, header, options, sampleTimes, sink, diagnostics);
+  const session = new Session(source, header, options, sampleTimes, profile, diagnostics);
   await walkInitialRecords(header, session, diagnostics);
   await walkRecords(source, header, session, options, diagnostics);
   return session.finish();
@@ -108,41 +108,37 @@ function recordBytes(source: RecordingSource, { dataStart, dataEnd }: RecordingH
   return (source.parts ?? []).reduce((sum, part) => sum + (part.sizeBytes ?? 0), own);
 }
 
-class Session implements RecordVisitor, SampleTaker {
+/** The times of switches off the CPU, where they are asked for and recorded; marks the events whose samples they are. */
+function offCpuTimesOf({ offCpuTimes }: SessionOptions, { features }: RecordingHeader, { events }: EventList): OffCpuTimes | undefined {
+  if (!offCpuTimes || !isOffCpuRecording(features.simpleperf?.metaInfo, events.length)) return undefined;
+  for (const event of events.slice(1)) event.isOffCpuTime = true;
+  return new OffCpuTimes();
+}
+
+/** A recording at work: sees each record once, in the order of the file, and hands on a row for what takes effect at a time. */
+class Session implements RecordVisitor {
   readonly #header: RecordingHeader;
   readonly #diagnostics: Diagnostics;
   readonly #observer: RecordObserver | undefined;
+  readonly #profile: ProfileBuilder;
   readonly #clock = new RecordingClock();
   readonly #events: EventList;
   readonly #filter: CompiledFilter;
-  readonly #chains: CallchainTable;
   readonly #machine: Machine;
-  readonly #replay: Replay;
-  readonly #queue = new RecordQueue();
-  readonly #sink: SessionSink;
-  readonly #budget: MemoryBudget;
-  /** How much was read when that was last asked. */
-  #readBytes = 0;
-  /** Why there is no room for further stacks and threads. */
-  #whyNoRoom: string | undefined;
-  /** Of a directory's further files; undefined for a recording in one file. */
-  readonly #partTimes: PartTimes | undefined;
-  readonly #samples: SampleReader;
-  readonly #userRecords: UserRecordReader;
+  readonly #memory: SessionMemory;
   readonly #counts = new RecordCounts();
-  readonly #commLimit: NameLimit;
-  readonly #embeddedSymbols = new EmbeddedSymbolStore();
-  readonly #simpleperfRecords: SimpleperfRecordReader;
+  readonly #recordedSymbols = new RecordedSymbols();
   readonly #offCpu: OffCpuTimes | undefined;
-  /**
-   * Whether records take effect in the order of the file: before Linux 2.6.38 only samples told their times (no `sample_id_all`), and
-   * sorting them would take them away from the maps and names that stand before them. Observed: perf 6.1 does so with files, not with pipes.
-   */
-  readonly #isInFileOrder: boolean;
-  /** Of such records: the newest time so far, and how many were older. */
-  #newestNs = Number.NEGATIVE_INFINITY;
-  #olderCount = 0;
-  readonly #immediate: QueuedRow = { timeNs: Number.NaN, nr: 0, event: 0, pid: 0, tid: 0, cpu: 0, chain: 0, period: 0, ipLo: 0, ipHi: 0, detail: -1 };
+  // The readers of records, by kind.
+  readonly #samples: SampleReader;
+  readonly #sideBand: SideBandReader;
+  readonly #userRecords: UserRecordReader;
+  readonly #simpleperfRecords: SimpleperfRecordReader;
+  // What becomes of the rows that they fill.
+  readonly #order: RecordOrder;
+  readonly #replay: Replay;
+  /** The record at hand, and its position in the file. */
+  readonly #row = new RecordRow();
   #nr = -1;
 
   constructor(
@@ -150,75 +146,52 @@ class Session implements RecordVisitor, SampleTaker {
     header: RecordingHeader,
     options: SessionOptions,
     sampleTimes: TimeSpan | undefined,
-    sink: SessionSink,
+    profile: ProfileBuilder,
     diagnostics: Diagnostics,
   ) {
+    const { features } = header;
+    const { compatPerf, observer, leaf = compatPerf ? 'callchain' : 'callchain-or-ip' } = options;
+    const isSimpleperf = isSimpleperfRecording(features);
+    const clock = this.#clock;
+    const waiting = new WaitingRecords();
+    const chains = new CallchainTable(recordBytes(source, header));
     this.#header = header;
-    this.#isInFileOrder = header.mode === 'file' && header.attrs[0]?.attr.flags.has('sample_id_all') === false;
-    // A directory may have no further files: then the rounds of `data` are those of the recording.
-    this.#partTimes = source.parts?.length ? new PartTimes(source.parts.length) : undefined;
     this.#diagnostics = diagnostics;
-    this.#observer = options.observer;
-    this.#sink = sink;
-    this.#budget = new MemoryBudget(source, options.availableMemory);
-    this.#chains = new CallchainTable(recordBytes(source, header));
-    const isSimpleperf = isSimpleperfRecording(header.features);
-    this.#commLimit = isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT;
+    this.#observer = observer;
+    this.#profile = profile;
     this.#events = eventsOf(header);
+    this.#filter = new CompiledFilter(options.filter, clock, () => sampleTimes ?? notedSampleTimes(features));
+    this.#offCpu = offCpuTimesOf(options, header, this.#events);
+    this.#memory = new SessionMemory(new MemoryBudget(source, options.availableMemory), observer?.bytesPerRecord ?? 0);
     // perf script does not read jitdump files.
-    const openJitDump = options.compatPerf ? undefined : options.openJitDump;
-    const openJitCode = (tasks: TaskTable) => new JitCode(openJitDump, this.#clock, this.#events.events, tasks, diagnostics);
-    this.#machine = new Machine(header.features, options.compatPerf, openJitCode, diagnostics);
-    const { leaf = options.compatPerf ? 'callchain' : 'callchain-or-ip' } = options;
+    const openJitDump = compatPerf ? undefined : options.openJitDump;
+    this.#machine = new Machine(features, compatPerf, (tasks) => new JitCode(openJitDump, clock, this.#events.events, tasks, diagnostics), diagnostics);
+
+    const details = options.details && new DetailReader(options.details);
+    this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, diagnostics);
+    const readsAll = observer !== undefined || this.#offCpu !== undefined;
+    this.#sideBand = new SideBandReader(this.#events, clock, waiting, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
+    this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);
+    this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#recordedSymbols, diagnostics);
+
     const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip' };
-    const frames = new FrameResolver(this.#chains, this.#machine.kernels, sink, frameRules, diagnostics);
-    this.#userRecords = new UserRecordReader(this.#events, header.features, header.littleEndian, diagnostics);
-    const metaInfo = header.features.simpleperf?.metaInfo;
-    this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#embeddedSymbols, diagnostics);
-    const sampleRules = { leaf, readKeepsPeriod: isSimpleperf && !options.compatPerf };
-    const periodRemainders = new PeriodRemainders();
-    this.#samples = new SampleReader(
-      this.#events,
-      this.#chains,
-      this.#clock,
-      diagnostics,
-      sampleRules,
-      periodRemainders,
-      this,
-      options.details && new DetailReader(options.details),
-    );
-    if (options.offCpuTimes && isOffCpuRecording(metaInfo, this.#events.events.length)) {
-      this.#offCpu = new OffCpuTimes(sink);
-      for (const event of this.#events.events.slice(1)) event.isOffCpuTime = true;
-    }
-    const filter = new CompiledFilter(options.filter);
-    this.#filter = filter;
-    const { events } = this.#events;
-    const prepareFilter = (): boolean => {
-      if (this.#clock.hasBase) filter.setBase(this.#clock.base, sampleTimes ?? notedSampleTimes(header.features));
-      return this.#clock.hasBase;
+    const parts = {
+      machine: this.#machine,
+      events: this.#events.events,
+      chains,
+      waiting,
+      frames: new FrameResolver(chains, this.#machine.kernels, profile, frameRules, diagnostics),
+      filter: this.#filter,
+      profile,
+      observer,
+      offCpu: this.#offCpu,
+      memory: this.#memory,
+      keepsOwnPeriod: isSimpleperf && !compatPerf,
     };
-    // The queue counts what it is delivering; those records need no further room in it, so only their rows are added here.
-    const hasRoom = (): boolean => {
-      this.#whyNoRoom = this.#whyExceeded(this.#queue.size * QUEUED_ROW_BYTES);
-      return this.#whyNoRoom === undefined;
-    };
-    this.#replay = new Replay(
-      {
-        machine: this.#machine,
-        events,
-        chains: this.#chains,
-        frames,
-        filter,
-        sink,
-        observer: options.observer,
-        offCpu: this.#offCpu,
-        periodRemainders,
-        prepareFilter,
-        hasRoom,
-      },
-      diagnostics,
-    );
+    this.#replay = new Replay(parts, diagnostics);
+    const isInFileOrder = header.mode === 'file' && header.attrs[0]?.attr.flags.has('sample_id_all') === false;
+    this.#order = new RecordOrder({ isInFileOrder, partCount: source.parts?.length ?? 0 }, this.#replay.deliver);
+    this.#memory.add(chains, waiting, this.#machine, this.#order.queue, this.#replay, profile);
   }
 
   visit(record: RecordCursor): void {
@@ -227,18 +200,16 @@ class Session implements RecordVisitor, SampleTaker {
     this.#nr++;
     this.#counts.add(type);
     if (type === abi.PERF_RECORD_SAMPLE) {
-      const isUsed = this.#samples.read(record.view, record.offset, record.size, record.misc, this.#nr, record.fileOffset);
-      if (!isUsed) this.#observeUndecoded(type, record.misc);
-    } else if (type === abi.PERF_RECORD_FINISHED_ROUND) {
-      this.#observeUndecoded(type, record.misc);
-      // The files of a directory have their own rounds, which say nothing of each other.
-      if (this.#partTimes === undefined) this.#queue.finishRound(this.#replay.deliver);
-    } else if (type >= abi.PERF_RECORD_USER_TYPE_START) {
-      this.#observeUndecoded(type, record.misc);
-      if (type >= SIMPLEPERF_TYPE_START) this.#simpleperfRecords.read(record);
-      else this.#userRecords.read(record);
+      if (this.#samples.read(record, this.#nr, this.#row)) this.#order.add(this.#row);
+      else this.#observeUndecoded(record);
+    } else if (type < abi.PERF_RECORD_USER_TYPE_START) {
+      if (this.#sideBand.read(record, this.#nr, this.#row)) this.#order.add(this.#row);
+      else this.#observeUndecoded(record);
     } else {
-      this.#handleSideBand(record);
+      this.#observeUndecoded(record);
+      if (type === abi.PERF_RECORD_FINISHED_ROUND) this.#order.finishRound();
+      else if (type >= SIMPLEPERF_TYPE_START) this.#simpleperfRecords.read(record);
+      else this.#userRecords.read(record);
     }
   }
 
@@ -247,80 +218,47 @@ class Session implements RecordVisitor, SampleTaker {
     takeTracingData(this.#header.features, bytes, fileOffset, this.#diagnostics);
   }
 
-  /** Takes a record of what there was before the first one. */
+  /** Lets a record of what there was before the first one take effect. */
   visitInitial(record: RecordCursor): void {
     if (record.type >= abi.PERF_RECORD_USER_TYPE_START || record.type === abi.PERF_RECORD_SAMPLE) return;
-    const end = record.offset + record.size;
-    const trailer = this.#events.trailerOf(record.view, record.offset + RECORD_HEADER_BYTES, end);
-    const sideBand = this.#readSideBand(record, end - (trailer?.sizeBytes ?? 0));
+    const sideBand = this.#sideBand.readTimeless(record);
     if (sideBand !== undefined) this.#machine.apply(sideBand, -1);
   }
 
   endPiece(part: number, isLast: boolean): number {
-    const times = this.#partTimes;
-    if (times === undefined) return 0;
-    this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#replay.deliver);
-    return times.newestOf(part);
+    return this.#order.endPiece(part, isLast);
   }
 
   whyFull(readBytes: number): string | undefined {
-    this.#readBytes = readBytes;
     // Samples that wait will be kept as well.
-    return this.#whyExceeded(this.#queue.size * (QUEUED_ROW_BYTES + this.#sink.bytesPerSample));
-  }
-
-  /** See {@link MemoryBudget.whyExceeded}. @param queuedBytes what the queue stands for */
-  #whyExceeded(queuedBytes: number): string | undefined {
-    const observed = this.#nr * (this.#observer?.bytesPerRecord ?? 0);
-    const columnBytes = queuedBytes + observed + this.#chains.heldBytes + this.#replay.heldBytes + this.#sink.heldBytes;
-    return this.#budget.whyExceeded(columnBytes, this.#replay.heldObjectBytes + this.#machine.heldObjectBytes, this.#readBytes);
+    return this.#memory.whyFull(readBytes, this.#nr, this.#order.queue.size * this.#profile.bytesPerSample);
   }
 
   finish(): SessionResult {
-    this.#queue.finish(this.#replay.deliver);
+    this.#order.finish();
     const { features } = this.#header;
     if (this.#header.lateFeatures !== undefined) this.#nameEventsLate();
     // Not `this` in what is given out: the callchains would stay in memory with it.
-    const { kernels } = this.#machine;
+    const { kernels, tasks, jitCode } = this.#machine;
     const { dsos } = this.#machine.dsos;
+    const { events } = this.#events;
     this.#machine.dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
-    if (this.#replay.sampleCount > 0) reportUnreadStacks(this.#events.events, this.#diagnostics);
-    const openCount = this.#offCpu?.openCount ?? 0;
-    if (openCount > 0) {
-      this.#diagnostics.add(
-        'off-cpu-open',
-        'info',
-        'threads left the CPU and were not seen again, or at no known time: for how long is not known',
-        undefined,
-        openCount,
-      );
-    }
-    if (this.#olderCount > 0) {
-      const message = 'samples stand behind newer ones and stay there: they alone have times (no sample_id_all), and what they belong to stands before them';
-      this.#diagnostics.add('file-order', 'info', message, undefined, this.#olderCount);
-    }
-    if (this.#replay.leftOutCount > 0) {
-      const message = `samples were left out whose stacks or threads there was no room for: ${this.#whyNoRoom}`;
-      this.#diagnostics.add('memory-limit-stacks', 'loss', message, undefined, this.#replay.leftOutCount);
-    }
-    if (this.#queue.lateCount > 0) {
-      this.#diagnostics.add('out-of-order', 'info', 'records came after newer ones of an earlier round had been handled', undefined, this.#queue.lateCount);
-    }
+    reportAtEnd({ events, order: this.#order, replay: this.#replay, memory: this.#memory, offCpu: this.#offCpu }, this.#diagnostics);
     return {
       header: this.#header,
       features,
-      events: this.#events.events,
+      events,
       dsos,
-      processes: this.#machine.tasks.processes,
-      threads: this.#machine.tasks.threads,
-      tasks: this.#machine.tasks.tasks,
+      processes: tasks.processes,
+      threads: tasks.threads,
+      tasks: tasks.tasks,
       counts: this.#counts,
       baseTime: this.#clock.base,
       sampleCount: this.#replay.sampleCount,
-      jitDumps: this.#machine.jitCode.dumps,
-      refusedJitDumps: this.#machine.jitCode.refused,
+      jitDumps: jitCode.dumps,
+      refusedJitDumps: jitCode.refused,
       kernelDsoAt: (address) => kernels.find(address),
-      embeddedSymbols: this.#embeddedSymbols.symbolsOf(dsos, features.simpleperf?.files ?? []),
+      embeddedSymbols: embeddedSymbolsOf(dsos, features.simpleperf?.files ?? [], this.#recordedSymbols),
     };
   }
 
@@ -335,7 +273,7 @@ class Session implements RecordVisitor, SampleTaker {
     const names = this.#events.events.map(({ name }) => name);
     this.#events.applyDescriptions(eventDesc);
     for (const [index, { name }] of this.#events.events.entries()) {
-      if (this.#filter.takesEvent(names[index]) === this.#filter.takesEvent(name)) continue;
+      if (this.#filter.acceptsEvent(names[index]) === this.#filter.acceptsEvent(name)) continue;
       throw new PerfconvError(
         'unsupported',
         `--event does not work while perf is still writing the recording, which names its events only at its end: ${names[index]} is really ${name}; convert it again now that it is complete`,
@@ -343,93 +281,10 @@ class Session implements RecordVisitor, SampleTaker {
     }
   }
 
-  /** See {@link SampleTaker}; side band records come this way, too. */
-  takeSample(
-    timeNs: number,
-    nr: number,
-    event: number,
-    pid: number,
-    tid: number,
-    cpu: number,
-    chain: number,
-    period: number,
-    ipLo: number,
-    ipHi: number,
-    detail: number,
-  ): void {
-    // hot
-    if (!Number.isNaN(timeNs) && !this.#isInFileOrder) {
-      this.#queue.push(timeNs, nr, event, pid, tid, cpu, chain, period, ipLo, ipHi, detail);
-      return;
-    }
-    if (timeNs < this.#newestNs) this.#olderCount++;
-    else if (timeNs < Number.POSITIVE_INFINITY) this.#newestNs = timeNs;
-    const row = this.#immediate;
-    row.timeNs = shownTime(timeNs);
-    row.nr = nr;
-    row.event = event;
-    row.pid = pid;
-    row.tid = tid;
-    row.cpu = cpu;
-    row.chain = chain;
-    row.period = period;
-    row.ipLo = ipLo;
-    row.ipHi = ipHi;
-    row.detail = detail;
-    this.#replay.deliver(row);
-  }
-
-  takeReadSample(
-    read: ReadSample,
-    timeNs: number,
-    nr: number,
-    pid: number,
-    tid: number,
-    cpu: number,
-    chain: number,
-    ownPeriod: number,
-    ipLo: number,
-    ipHi: number,
-    detail: number,
-    recordBytes: number,
-  ): void {
-    this.takeSample(timeNs, nr, this.#replay.wait(read, recordBytes), pid, tid, cpu, chain, ownPeriod, ipLo, ipHi, detail);
-  }
-
-  #handleSideBand(cursor: RecordCursor): void {
-    const { view, offset, size, type, misc } = cursor;
-    const end = offset + size;
-    const trailer = this.#events.trailerOf(view, offset + RECORD_HEADER_BYTES, end);
-    const trailerBytes = trailer?.sizeBytes ?? 0;
-    const fieldsEnd = end - trailerBytes;
-    const record = this.#readSideBand(cursor, fieldsEnd);
-    if (record === undefined) {
-      this.#observeUndecoded(type, misc);
-      return;
-    }
-    if (record.kind === 'other') {
-      reportUnused(type, cursor.fileOffset, this.#diagnostics);
-      if (this.#observer === undefined && this.#offCpu === undefined) return;
-    }
-    reportLoss(record, cursor.fileOffset, this.#diagnostics);
-    const hasTime = trailer !== undefined && trailer.time >= 0;
-    const timeNs = hasTime ? this.#clock.relative(view.lo(end - trailer.time), view.hi(end - trailer.time)) : Number.NaN;
-    const hasTid = trailer !== undefined && trailer.tid >= 0;
-    const pid = hasTid ? view.i32(end - trailer.tid) : -1;
-    const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
-    this.takeSample(timeNs, this.#nr, this.#replay.wait(record, size), pid, tid, -1, -1, 0, 0, 0, -1);
-  }
-
-  /** Undefined, reported, for a record that is damaged. */
-  #readSideBand({ view, offset, type, misc, fileOffset }: RecordCursor, fieldsEnd: number): SideBand | undefined {
-    const record = fieldsEnd < offset + RECORD_HEADER_BYTES ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc);
-    if (typeof record !== 'string') return withNamesInLimits(record, this.#commLimit, fileOffset, this.#diagnostics);
-    this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, fileOffset);
-    return undefined;
-  }
-
   /** Shows the observer a record that has no time of its own, or none that can be read. */
-  #observeUndecoded(type: number, misc: number): void {
-    this.#observer?.sideBand(this.#nr, Number.NaN, -1, -1, { kind: 'other', type, misc });
+  #observeUndecoded({ type, misc }: RecordCursor): void {
+    if (this.#observer === undefined) return;
+    this.#row.setRecord(this.#nr, Number.NaN, -1, -1, -1);
+    this.#observer.sideBand(this.#row, { kind: 'other', type, misc });
   }
 }

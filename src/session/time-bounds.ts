@@ -9,7 +9,7 @@ import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/r
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { RecordingClock } from './clock.ts';
 import { type EventList, eventsOf } from './events.ts';
-import { takeEventIds } from './simpleperf-records.ts';
+import { takeEventIds } from './simpleperf.ts';
 import type { TimeSpan } from './time-ranges.ts';
 import { UserRecordReader } from './user-records.ts';
 

@@ -1,14 +1,6 @@
-/** Adds to the period of a sample that was delivered before. */
-export interface PeriodSink {
-  /**
-   * @param total what the sample was added up under
-   * @param row what the sink gave for it
-   */
-  addPeriod(total: number, row: number, period: number): void;
-}
-
-/** A thread's last switch off the CPU. */
-interface OffCpuSample {
+/** A sample of a thread's switch off the CPU. */
+export interface OffCpuSample {
+  /** What the sample was added up under, and its row where samples are kept: numbers of whoever asks for the time. */
   readonly total: number;
   readonly row: number;
   readonly timeNs: number;
@@ -20,16 +12,11 @@ interface OffCpuSample {
  * that it is back, whatever comes first. Samples and records are told in time order.
  */
 export class OffCpuTimes {
-  readonly #sink: PeriodSink;
   readonly #left = new Map<number, OffCpuSample>();
   #untimedCount = 0;
 
-  constructor(sink: PeriodSink) {
-    this.#sink = sink;
-  }
-
   /**
-   * A thread left the CPU with a sample that was delivered with a period of 0.
+   * A thread left the CPU with a sample whose period is 0 so far.
    * @param timeNs NaN where the sample has none: the period then stays 0
    */
   leave(tid: number, total: number, row: number, timeNs: number): void {
@@ -40,19 +27,24 @@ export class OffCpuTimes {
   /**
    * A thread is seen on the CPU, or leaves it again.
    * @param timeNs NaN when that is unknown: such a sighting ends nothing, since it may be earlier than the switch
+   * @returns the switch that this ends, if any: see {@link offCpuNs}
    */
-  see(tid: number, timeNs: number): void {
-    if (Number.isNaN(timeNs)) return;
+  see(tid: number, timeNs: number): OffCpuSample | undefined {
+    if (Number.isNaN(timeNs)) return undefined;
     const left = this.#left.get(tid);
-    if (left === undefined) return;
-    this.#left.delete(tid);
-    this.#sink.addPeriod(left.total, left.row, Math.max(1, timeNs - left.timeNs));
+    if (left !== undefined) this.#left.delete(tid);
+    return left;
   }
 
   /** Samples of threads that were not seen again, or that have no time: nobody knows how long those threads were away. */
   get openCount(): number {
     return this.#left.size + this.#untimedCount;
   }
+}
+
+/** How long a thread was off the CPU, in nanoseconds; 1 where records that overtook one another make it none. @param timeNs when it was seen again */
+export function offCpuNs(left: OffCpuSample, timeNs: number): number {
+  return Math.max(1, timeNs - left.timeNs);
 }
 
 /** Whether a recording was made with --trace-offcpu: META_INFO says so. The first event is then that of the samples on the CPU. */

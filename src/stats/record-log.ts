@@ -4,6 +4,7 @@ import { StringTable } from '../base/string-table.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { MappedRange } from '../perfdata/records/mapping-records.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';
+import type { RecordRow } from '../session/record-row.ts';
 import type { RecordObserver } from '../session/replay.ts';
 
 /**
@@ -130,23 +131,12 @@ export class RecordLog implements RecordObserver {
     }
   }
 
-  sample(
-    nr: number,
-    timeNs: number,
-    event: number,
-    _thread: number,
-    pid: number,
-    tid: number,
-    period: number,
-    ipLo: number,
-    ipHi: number,
-    periodRemainder = 0,
-  ): void {
+  sample({ nr, timeNs, event, pid, tid, period, periodRemainder, ipLo, ipHi }: Readonly<RecordRow>): void {
     this.#periodRemainders.add(this.#size, periodRemainder);
     this.#add(nr, timeNs, event, pid, tid, period, ipLo, ipHi);
   }
 
-  sideBand(nr: number, timeNs: number, pid: number, tid: number, sideBand: SideBand): void {
+  sideBand({ nr, timeNs, pid, tid }: Readonly<RecordRow>, sideBand: SideBand): void {
     const what = -1 - sideBand.type;
     switch (sideBand.kind) {
       case 'mmap': {

@@ -1,7 +1,7 @@
 import { ascendingOrder } from '../base/ascending-order.ts';
 import { ExactSums } from '../base/exact-sums.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
-import type { SampleTable } from '../profile/tables.ts';
+import type { SampleTable } from '../profile/sample-table.ts';
 
 /** The samples of one event that belong together. */
 export interface SampleGroup {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { SampleOrder } from '../../src/info/sample-order.ts';
+import { recordRow } from '../support/record-row.ts';
 
 /** Times in the order of the file; a sample without time is delivered at once. */
 test.each([
@@ -15,7 +16,7 @@ test.each([
   const order = new SampleOrder();
   const rank = (timeNs: number): number => (Number.isNaN(timeNs) ? 0 : timeNs);
   const inTime = times.map((timeNs, nr) => ({ timeNs, nr })).sort((a, b) => rank(a.timeNs) - rank(b.timeNs) || a.nr - b.nr);
-  for (const { timeNs, nr } of inTime) order.sample(nr, timeNs);
+  for (const { timeNs, nr } of inTime) order.sample(recordRow({ nr, timeNs }));
   expect(order.outOfOrder).toBe(count);
   const byDefinition = times.filter((time, i) => times.slice(i + 1).some((later) => later < time));
   expect(byDefinition).toHaveLength(count);
@@ -23,6 +24,6 @@ test.each([
 
 test('of samples that come in the order of the file, those behind a newer one', () => {
   const order = new SampleOrder();
-  for (const [nr, timeNs] of [5, 6, Number.NaN, 1, 2, 7].entries()) order.sample(nr, timeNs);
+  for (const [nr, timeNs] of [5, 6, Number.NaN, 1, 2, 7].entries()) order.sample(recordRow({ nr, timeNs }));
   expect(order.outOfOrder).toBe(2);
 });

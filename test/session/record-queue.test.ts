@@ -1,15 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type QueuedRow, RecordQueue } from '../../src/session/record-queue.ts';
+import { RecordQueue } from '../../src/session/record-queue.ts';
+import type { RecordRow } from '../../src/session/record-row.ts';
+import { recordRow } from '../support/record-row.ts';
 
 /** Pushes a row whose every column follows from its number, so that a column mixed up with another row shows. */
 function push(queue: RecordQueue, timeNs: number, nr: number): void {
-  queue.push(timeNs, nr, nr + 1, nr + 2, nr + 3, nr + 4, nr + 5, nr + 6, nr + 7, nr + 8, nr + 9);
+  queue.push(recordRow({ timeNs, nr, ...columnsOf(nr) }));
 }
 
-function expectWhole(row: QueuedRow): void {
-  const { nr } = row;
-  expect([row.event, row.pid, row.tid, row.cpu, row.chain, row.period, row.ipLo, row.ipHi, row.detail]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => nr + i));
+/** One row in three has a period that no double holds. */
+function columnsOf(nr: number): Partial<RecordRow> {
+  const columns = { event: nr + 1, pid: nr + 2, tid: nr + 3, cpu: nr + 4, chain: nr + 5, period: nr + 6, ipLo: nr + 7, ipHi: nr + 8 };
+  return { ...columns, detail: nr + 9, waiting: nr + 10, periodRemainder: nr % 3 === 0 ? nr + 11 : 0 };
+}
+
+function expectWhole(row: RecordRow): void {
+  expect(row).toMatchObject(columnsOf(row.nr));
 }
 
 describe('RecordQueue', () => {
@@ -19,7 +26,7 @@ describe('RecordQueue', () => {
         // Each round: what several CPUs' buffers held, each in order, all later than two rounds before.
         const queue = new RecordQueue();
         const delivered: { timeNs: number; nr: number }[] = [];
-        const deliver = (row: QueuedRow): void => {
+        const deliver = (row: RecordRow): void => {
           expectWhole(row);
           delivered.push({ timeNs: row.timeNs, nr: row.nr });
         };
@@ -45,7 +52,7 @@ describe('RecordQueue', () => {
   it('waits one round: what is newer than the last round but one stays', () => {
     const queue = new RecordQueue();
     const seen: number[] = [];
-    const deliver = (row: QueuedRow): void => void seen.push(row.timeNs);
+    const deliver = (row: RecordRow): void => void seen.push(row.timeNs);
     push(queue, 10, 0);
     push(queue, 5, 1);
     queue.finishRound(deliver);
@@ -62,7 +69,7 @@ describe('RecordQueue', () => {
   it('notices a writer that breaks its rounds, and still delivers', () => {
     const queue = new RecordQueue();
     const seen: number[] = [];
-    const deliver = (row: QueuedRow): void => void seen.push(row.timeNs);
+    const deliver = (row: RecordRow): void => void seen.push(row.timeNs);
     push(queue, 10, 0);
     queue.finishRound(deliver);
     push(queue, 20, 1);
@@ -86,5 +93,13 @@ describe('RecordQueue', () => {
       count++;
     });
     expect(count).toBe(times.length);
+  });
+
+  it('holds nothing of what it has delivered', () => {
+    const queue = new RecordQueue();
+    for (let nr = 0; nr < 6; nr++) push(queue, nr, nr);
+    expect([queue.heldBytes > 0, queue.heldObjectBytes > 0]).toEqual([true, true]);
+    queue.finish(() => {});
+    expect([queue.heldBytes, queue.heldObjectBytes]).toEqual([0, 0]);
   });
 });

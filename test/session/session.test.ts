@@ -155,7 +155,7 @@ describe('samples', () => {
     const records = [sampleAt(offCpu, 1n), sampleAt(30n, 2n), toolRecords.finishedRound(), sampleAt(20n, 3n), toolRecords.finishedRound(), sampleAt(40n, 4n)];
     const observed: number[] = [];
     const { samples, profile, diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records }), {
-      observer: { sample: (_nr, timeNs) => void observed.push(timeNs), sideBand: () => {} },
+      observer: { sample: ({ timeNs }) => void observed.push(timeNs), sideBand: () => {} },
     });
     expect(samples.map((sample) => sample.time)).toEqual([20n, 30n, 40n, undefined]);
     // Relative to the first time seen, which is 30; a time that cannot be shown is none for an observer, too.
@@ -791,7 +791,7 @@ describe('an observer', () => {
     ];
     const seen: number[] = [];
     const { session, samples } = await decode(encodeFile({ attrs, records }), {
-      observer: { sample: (nr) => void seen.push(nr), sideBand: (nr) => void seen.push(nr) },
+      observer: { sample: ({ nr }) => void seen.push(nr), sideBand: ({ nr }) => void seen.push(nr) },
     });
     expect([...seen].sort()).toEqual([0, 1, 2, 3, 4, 5]);
     expect(seen.indexOf(1)).toBeLessThan(seen.indexOf(0));

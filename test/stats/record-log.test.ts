@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SideBand } from '../../src/perfdata/records/side-band.ts';
 import { RecordLog } from '../../src/stats/record-log.ts';
+import { recordRow } from '../support/record-row.ts';
 
 /** Three numbers that no double holds. */
 const range = { startLo: 1, startHi: 0x8000_0000, lengthLo: 0x9fff_ffff, lengthHi: 0xffff_ffff, pageOffsetLo: 3, pageOffsetHi: 0x7fff_ffff };
@@ -22,14 +23,14 @@ const life = { pid: 20, ppid: 10, tid: 21, ptid: 11, timeLo: 5, timeHi: 0x8000_0
 /** Logs one record as a session does, with another pid and tid in its trailer than in itself. */
 function logged(sideBand: SideBand): RecordLog {
   const log = new RecordLog();
-  log.sideBand(3, 42, 1, 2, sideBand);
+  log.sideBand(recordRow({ nr: 3, timeNs: 42, pid: 1, tid: 2 }), sideBand);
   return log;
 }
 
 describe('RecordLog', () => {
   test('keeps a sample', () => {
     const log = new RecordLog();
-    log.sample(5, 12.5, 2, 99, 100, 101, 250_000, 0xffff_fff0, 0xffff_ffff);
+    log.sample(recordRow({ nr: 5, timeNs: 12.5, event: 2, pid: 100, tid: 101, period: 250_000, ipLo: 0xffff_fff0, ipHi: 0xffff_ffff }));
     expect(log.size).toBe(1);
     expect([log.nr(0), log.type(0), log.typeName(0), log.timeNs(0), log.pid(0), log.tid(0)]).toEqual([5, 9, 'SAMPLE', 12.5, 100, 101]);
     expect(log.details(0)).toEqual({ kind: 'sample', event: 2, period: 250_000, periodRemainder: 0, ipLo: 0xffff_fff0, ipHi: 0xffff_ffff });
@@ -78,10 +79,9 @@ describe('RecordLog', () => {
     const log = new RecordLog();
     const count = 10_000;
     for (let nr = 0; nr < count; nr++) {
-      if (nr % 3 === 0) log.sample(nr, nr, 0, 0, nr, nr, nr, nr, 0);
-      else if (nr % 3 === 1)
-        log.sideBand(nr, Number.NaN, -1, -1, { kind: 'mmap', type: 10, misc: 0, record: { ...map, startLo: nr, filename: `/lib/${nr % 7}` } });
-      else log.sideBand(nr, nr, -1, -1, { kind: 'comm', type: 3, misc: 0, record: { pid: nr, tid: nr, comm: `c${nr % 5}`, isExec: false } });
+      if (nr % 3 === 0) log.sample(recordRow({ nr, timeNs: nr, event: 0, pid: nr, tid: nr, period: nr, ipLo: nr }));
+      else if (nr % 3 === 1) log.sideBand(recordRow({ nr }), { kind: 'mmap', type: 10, misc: 0, record: { ...map, startLo: nr, filename: `/lib/${nr % 7}` } });
+      else log.sideBand(recordRow({ nr, timeNs: nr }), { kind: 'comm', type: 3, misc: 0, record: { pid: nr, tid: nr, comm: `c${nr % 5}`, isExec: false } });
     }
     expect(log.size).toBe(count);
     for (let row = 0; row < count; row++) {

@@ -1,6 +1,7 @@
 import { StringTable } from '../../src/base/string-table.ts';
 import type { Mapping, Profile, ProfileEvent, ProfileMeta, ProfileProcess, ProfileTask, ProfileThread } from '../../src/profile/profile.ts';
-import { CPUMODE_KERNEL, CPUMODE_USER, FunctionTable, LocationTable, SampleTable, StackTable, TotalTable } from '../../src/profile/tables.ts';
+import { SampleRow, SampleTable } from '../../src/profile/sample-table.ts';
+import { CPUMODE_KERNEL, CPUMODE_USER, FunctionTable, LocationTable, StackTable, TotalTable } from '../../src/profile/tables.ts';
 
 /** A frame by hand: `main`, or with DSO, source place and inlined callees (innermost first). */
 export interface FrameSpec {
@@ -113,7 +114,7 @@ export function buildProfile(
     sample.stack.forEach((frame, depth) => {
       stack = stacks.intern(stack, locationOf(typeof frame === 'string' ? { name: frame } : frame, depth === sample.stack.length - 1));
     });
-    table.add(sample.timeNs, event, task, cpu, stack, period, 0, 0);
+    table.add(Object.assign(new SampleRow(), { timeNs: sample.timeNs, event, task, cpu, stack, period }));
     totals.add(event, task, stack, period);
     events[event].samples++;
     events[event].period += period;

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { SampleTable } from '../../src/profile/tables.ts';
+import { SampleRow, SampleTable } from '../../src/profile/sample-table.ts';
 import { groupSamples, sortByTime } from '../../src/writers/sample-groups.ts';
 
 it('samples that lie in another order than that of time are put into it, each group by itself', () => {
   const samples = new SampleTable();
   const times = [30, 10, Number.NaN, 20, 10, 5];
   times.forEach((timeNs, row) => {
-    samples.add(timeNs, 0, row === 5 ? 1 : 0, 0, -1, 1, 0, 0, -1);
+    samples.add(Object.assign(new SampleRow(), { timeNs, event: 0, task: row === 5 ? 1 : 0, cpu: 0, period: 1 }));
   });
   const groups = groupSamples(samples, (row) => samples.task[row]);
   sortByTime(groups, samples);

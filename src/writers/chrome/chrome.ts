@@ -2,7 +2,7 @@ import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import { showRawBytes } from '../../base/text.ts';
 import type { Profile } from '../../profile/profile.ts';
-import type { SampleTable } from '../../profile/tables.ts';
+import type { SampleTable } from '../../profile/sample-table.ts';
 import { FrameTree } from '../frame-tree.ts';
 import { JsonWriter } from '../json-text.ts';
 import { SpanEventWriter } from './events.ts';

@@ -1,5 +1,5 @@
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
-import type { SampleTable } from '../../profile/tables.ts';
+import type { SampleTable } from '../../profile/sample-table.ts';
 import type { SampleGroup } from '../sample-groups.ts';
 
 /** When each sample of one track begins and ends, in whole microseconds. Intervals are at least 1 long and never overlap. */

@@ -1,5 +1,5 @@
 import type { Profile, ProfileThread } from '../../profile/profile.ts';
-import type { SampleTable } from '../../profile/tables.ts';
+import type { SampleTable } from '../../profile/sample-table.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
 import { findTimelineEvent } from '../timeline-event.ts';
 

@@ -5,7 +5,7 @@ import { TextWriter } from '../../base/text-writer.ts';
 import { baseName, hexAddress, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { DetailName } from '../../profile/sample-details.ts';
-import type { SampleTable } from '../../profile/tables.ts';
+import type { SampleTable } from '../../profile/sample-table.ts';
 import { TextCache } from '../text-cache.ts';
 import { TimeOfDay } from '../time-of-day.ts';
 import { wholeNumber } from '../whole-number.ts';

@@ -1,7 +1,7 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
-import type { SampleTable } from '../../profile/tables.ts';
+import type { SampleTable } from '../../profile/sample-table.ts';
 import { type Frame, FrameTree } from '../frame-tree.ts';
 import { JsonWriter } from '../json-text.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';

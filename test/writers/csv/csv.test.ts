@@ -10,6 +10,7 @@ import { buildProfile } from '../../support/build-profile.ts';
 import { csvTextsOf } from '../../support/csv-texts.ts';
 import { parseCsv } from '../../support/parse-csv.ts';
 import { type AttrSpec, encodeFile, type RecordSpec, record, toolRecords } from '../../support/perf-encoder.ts';
+import { recordRow } from '../../support/record-row.ts';
 
 type Write = (sink: BufferSink) => Promise<void>;
 
@@ -90,7 +91,7 @@ describe('overview.csv', () => {
     [5n, Number.NaN, '0'],
   ])('prints time %s + %d exactly', async (baseTime, timeNs, expected) => {
     const log = new RecordLog();
-    log.sample(0, timeNs, 0, 0, 1, 1, 1, 0, 0);
+    log.sample(recordRow({ nr: 0, timeNs, event: 0, pid: 1, tid: 1, period: 1 }));
     const text = await textOf((sink) => writeOverviewCsv({ log, baseTime }, [], sink));
     expect(parseCsv(text)[0].time).toBe(expected);
   });

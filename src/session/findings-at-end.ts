@@ -1,0 +1,51 @@
+import type { Diagnostics } from '../base/diagnostics.ts';
+import * as abi from '../perfdata/constants.ts';
+import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
+import type { SessionEvent } from './events.ts';
+import type { SessionMemory } from './memory-budget.ts';
+import type { RecordOrder } from './record-order.ts';
+import type { Replay } from './replay.ts';
+
+/** What a session knows when all its records were played. */
+export interface SessionEnd {
+  readonly events: readonly SessionEvent[];
+  readonly order: RecordOrder;
+  readonly replay: Replay;
+  readonly memory: SessionMemory;
+  readonly offCpu: OffCpuTimes | undefined;
+}
+
+/** Reports what only shows when the recording has been read to its end. */
+export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEnd, diagnostics: Diagnostics): void {
+  const report = (count: number, code: string, severity: 'info' | 'loss', message: string): void => {
+    if (count > 0) diagnostics.add(code, severity, message, undefined, count);
+  };
+  if (replay.sampleCount > 0) reportUnreadStacks(events, diagnostics);
+  report(offCpu?.openCount ?? 0, 'off-cpu-open', 'info', 'threads left the CPU and were not seen again, or at no known time: for how long is not known');
+  report(
+    order.olderCount,
+    'file-order',
+    'info',
+    'samples stand behind newer ones and stay there: they alone have times (no sample_id_all), and what they belong to stands before them',
+  );
+  report(replay.leftOutCount, 'memory-limit-stacks', 'loss', `samples were left out whose stacks or threads there was no room for: ${memory.whyNoRoom}`);
+  report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had been handled');
+}
+
+/** Reports which parts of samples were recorded in a way that this version does not read. */
+function reportUnreadStacks(events: readonly SessionEvent[], diagnostics: Diagnostics): void {
+  for (const { attr, name, hasStackDumps } of events) {
+    if (attr.sampleType >>> 0 >= abi.PERF_SAMPLE_MAX) {
+      diagnostics.add('unknown-sample-field', 'warning', `${name}: samples have fields that are not known yet (sample_type 0x${attr.sampleType.toString(16)})`);
+    }
+    if (hasStackDumps) {
+      diagnostics.add(
+        'dwarf-callchain',
+        'loss',
+        `${name}: user stacks recorded for unwinding (--call-graph dwarf) are not unwound yet: only the kernel's part and the sampled address are there`,
+      );
+    } else if ((attr.sampleType & abi.PERF_SAMPLE_BRANCH_STACK) !== 0 && Math.floor(attr.branchSampleType / abi.PERF_SAMPLE_BRANCH_CALL_STACK) % 2 === 1) {
+      diagnostics.add('lbr-callchain', 'loss', `${name}: user stacks recorded as branches (--call-graph lbr) are not read yet`);
+    }
+  }
+}

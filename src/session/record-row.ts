@@ -1,0 +1,36 @@
+import { SampleRow } from '../profile/sample-table.ts';
+
+/**
+ * One record on its way from the file to the profile. It is filled by the reader of its type, kept by {@link RecordQueue} until its turn in time,
+ * and played by {@link Replay}, which finds the task and the stack. One row is filled anew for each record: whoever needs a value later copies it.
+ */
+export class RecordRow extends SampleRow {
+  /** Position of the record in the file, from 0. */
+  nr = -1;
+  /** −1 where the record does not tell. */
+  pid = -1;
+  tid = -1;
+  /** Index of the sample's callchain, −1 for none. */
+  chain = -1;
+  /** The exact period minus its double; 0 up to 2^53. */
+  periodRemainder = 0;
+  /** Place in {@link WaitingRecords} of what does not fit into a row; −1 for a sample that is whole without it. */
+  waiting = -1;
+
+  /** Makes this the row of a record that is no sample. @param timeNs NaN where it has none */
+  setRecord(nr: number, timeNs: number, pid: number, tid: number, waiting: number): void {
+    this.nr = nr;
+    this.timeNs = timeNs;
+    this.event = -1;
+    this.pid = pid;
+    this.tid = tid;
+    this.cpu = -1;
+    this.chain = -1;
+    this.period = 0;
+    this.periodRemainder = 0;
+    this.ipLo = 0;
+    this.ipHi = 0;
+    this.detail = -1;
+    this.waiting = waiting;
+  }
+}

@@ -1,0 +1,97 @@
+import type { Diagnostics } from '../base/diagnostics.ts';
+import type { NameLimit } from '../base/name-limits.ts';
+import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import * as abi from '../perfdata/constants.ts';
+import type { RecordCursor } from '../perfdata/record-cursor.ts';
+import { readSideBand, type SideBand, withNamesInLimits } from '../perfdata/records/side-band.ts';
+import type { SampleIdLayout } from '../perfdata/sample-id.ts';
+import type { RecordingClock } from './clock.ts';
+import type { EventList } from './events.ts';
+import type { RecordRow } from './record-row.ts';
+import type { WaitingRecords } from './waiting-records.ts';
+
+/** Reads the kernel's records that are no samples, in file order. */
+export class SideBandReader {
+  readonly #events: EventList;
+  readonly #clock: RecordingClock;
+  readonly #waiting: WaitingRecords;
+  readonly #commLimit: NameLimit;
+  readonly #readsAll: boolean;
+  readonly #diagnostics: Diagnostics;
+
+  /**
+   * @param waiting gets the records
+   * @param commLimit of the recorder's thread names
+   * @param readsAll whether to read records, too, that change nothing of what runs or is mapped
+   */
+  constructor(events: EventList, clock: RecordingClock, waiting: WaitingRecords, commLimit: NameLimit, readsAll: boolean, diagnostics: Diagnostics) {
+    this.#events = events;
+    this.#clock = clock;
+    this.#waiting = waiting;
+    this.#commLimit = commLimit;
+    this.#readsAll = readsAll;
+    this.#diagnostics = diagnostics;
+  }
+
+  /**
+   * Reads a record into a row.
+   * @param nr position of the record in the file
+   * @returns false when there is nothing to be done at its time: it changes nothing, or it is damaged, which was reported
+   */
+  read(cursor: RecordCursor, nr: number, row: RecordRow): boolean {
+    const { view, offset, size, type, fileOffset } = cursor;
+    const end = offset + size;
+    const trailer = this.#trailerOf(cursor);
+    const record = this.#decode(cursor, trailer);
+    if (record === undefined) return false;
+    if (record.kind === 'other') {
+      reportUnused(type, fileOffset, this.#diagnostics);
+      if (!this.#readsAll) return false;
+    }
+    reportLoss(record, fileOffset, this.#diagnostics);
+    const hasTime = trailer !== undefined && trailer.time >= 0;
+    const timeNs = hasTime ? this.#clock.relative(view.lo(end - trailer.time), view.hi(end - trailer.time)) : Number.NaN;
+    const hasTid = trailer !== undefined && trailer.tid >= 0;
+    const pid = hasTid ? view.i32(end - trailer.tid) : -1;
+    const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
+    row.setRecord(nr, timeNs, pid, tid, this.#waiting.add(record, size));
+    return true;
+  }
+
+  /** Reads a record that counts whatever its time. @returns undefined for one that is damaged, which was reported */
+  readTimeless(cursor: RecordCursor): SideBand | undefined {
+    return this.#decode(cursor, this.#trailerOf(cursor));
+  }
+
+  #trailerOf({ view, offset, size }: RecordCursor): SampleIdLayout | undefined {
+    return this.#events.trailerOf(view, offset + RECORD_HEADER_BYTES, offset + size);
+  }
+
+  #decode({ view, offset, size, type, misc, fileOffset }: RecordCursor, trailer: SampleIdLayout | undefined): SideBand | undefined {
+    const fieldsEnd = offset + size - (trailer?.sizeBytes ?? 0);
+    const record = fieldsEnd < offset + RECORD_HEADER_BYTES ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc);
+    if (typeof record !== 'string') return withNamesInLimits(record, this.#commLimit, fileOffset, this.#diagnostics);
+    this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, fileOffset);
+    return undefined;
+  }
+}
+
+/** Reports what a record says about losses while recording. */
+function reportLoss(record: SideBand, fileOffset: number, diagnostics: Diagnostics): void {
+  if (record.kind === 'lost') {
+    diagnostics.add('lost', 'loss', 'perf could not keep up while recording: records were lost', fileOffset, record.record.lost);
+  } else if (record.kind === 'lostSamples' && (record.misc & abi.PERF_RECORD_MISC_LOST_SAMPLES_BPF) !== 0) {
+    diagnostics.add('filtered-samples', 'info', 'samples were left out on purpose while recording, by a BPF filter', fileOffset, record.record.lost);
+  } else if (record.kind === 'lostSamples') {
+    diagnostics.add('lost-samples', 'loss', 'samples were lost while recording, by the count that perf made at its end', fileOffset, record.record.lost);
+  }
+}
+
+/** Reports records that hold something that this version cannot use; most of the others are about the recording itself. */
+function reportUnused(type: number, fileOffset: number, diagnostics: Diagnostics): void {
+  if (abi.recordTypeNameOf(type) === undefined) {
+    diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
+  } else if (type === abi.PERF_RECORD_CALLCHAIN_DEFERRED) {
+    diagnostics.add('callchain-deferred', 'loss', 'user callchains that stand in records of their own are not put together with their samples yet', fileOffset);
+  }
+}

@@ -1,0 +1,41 @@
+import type { SideBand } from '../perfdata/records/side-band.ts';
+import type { ReadSample } from './read-growth.ts';
+
+/** About what a decoded record takes as an object: by itself, and for each byte that it had (names, lists of values). Observed: Node 20. */
+const OBJECT_BYTES = 160;
+const OBJECT_BYTES_PER_BYTE = 2;
+
+/** What does not fit into a row, kept until the row's turn in time: records that are no samples, and the values that samples with READ have read. */
+export class WaitingRecords {
+  readonly #records: (SideBand | ReadSample | undefined)[] = [];
+  /** Places of the list that are free again. */
+  readonly #freePlaces: number[] = [];
+  /** About what each record takes. */
+  readonly #bytes: number[] = [];
+  #allBytes = 0;
+
+  /** About what all of them take. */
+  get heldObjectBytes(): number {
+    return this.#allBytes;
+  }
+
+  /** @param recordBytes size of the record in the file @returns its place, for {@link take} */
+  add(record: SideBand | ReadSample, recordBytes: number): number {
+    const place = this.#freePlaces.pop() ?? this.#records.length;
+    const bytes = OBJECT_BYTES + recordBytes * OBJECT_BYTES_PER_BYTE;
+    this.#records[place] = record;
+    this.#bytes[place] = bytes;
+    this.#allBytes += bytes;
+    return place;
+  }
+
+  /** Removes and returns what waits at a place. */
+  take(place: number): SideBand | ReadSample | undefined {
+    const record = this.#records[place];
+    if (record === undefined) return undefined;
+    this.#records[place] = undefined;
+    this.#allBytes -= this.#bytes[place];
+    this.#freePlaces.push(place);
+    return record;
+  }
+}
