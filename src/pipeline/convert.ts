@@ -11,8 +11,9 @@ import type { SampleFilter } from '../session/filter.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { RecordLog } from '../stats/record-log.ts';
 import { scriptDetailsOf } from '../writers/script/fields.ts';
+import type { EventKind } from './assemble-profile.ts';
 import type { StreamFormat } from './formats.ts';
-import { type EventKind, type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
+import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
 import { needsSamples, type WriteOptions, writeProfile } from './write-profile.ts';
 
 export type { SampleFilter } from '../session/filter.ts';

@@ -1,0 +1,155 @@
+import { ExactSums } from '../base/exact-sums.ts';
+import type { PerfEventAttr } from '../perfdata/attr.ts';
+import * as abi from '../perfdata/constants.ts';
+import type { Features } from '../perfdata/features.ts';
+import type { ProfileBuilder } from '../profile/builder.ts';
+import type { Mapping, Profile, ProfileEvent, ProfileMeta } from '../profile/profile.ts';
+import { DETAIL_VALUES } from '../profile/sample-details.ts';
+import { wallClockOffset } from '../session/clock.ts';
+import type { SessionResult } from '../session/session.ts';
+
+/** What decides about the details of an event's samples. */
+export type EventKind = Required<Pick<ProfileEvent, 'isTracepoint' | 'isRawPmu' | 'isBpfOutput'>>;
+
+export function eventKind({ type, config }: PerfEventAttr): EventKind {
+  return {
+    isTracepoint: type === abi.PERF_TYPE_TRACEPOINT,
+    isRawPmu: type === abi.PERF_TYPE_RAW,
+    isBpfOutput: type === abi.PERF_TYPE_SOFTWARE && config === BigInt(abi.PERF_COUNT_SW_BPF_OUTPUT),
+  };
+}
+
+/**
+ * Makes a profile of what a session and its tables hold. Its functions have no names yet.
+ * @param inputName what the input is called, with or without its directories
+ * @param modifiedNs when the file was last written, for recordings that do not date themselves
+ */
+export function assembleProfile(inputName: string, session: SessionResult, builder: ProfileBuilder, modifiedNs: bigint | undefined): Profile {
+  const mappings = assembleMappings(session, builder);
+  return {
+    meta: assembleMeta(inputName, session, builder, modifiedNs),
+    strings: builder.strings,
+    events: assembleEvents(session, builder),
+    mappings,
+    mainMapping: findMainMapping(mappings, builder),
+    processes: session.processes.map(({ pid, name }) => ({ pid, name })),
+    threads: session.threads.map(({ process, pid, tid, comm }) => ({ process, pid, tid, name: comm })),
+    tasks: session.tasks.map(({ thread, comm }) => ({ thread, comm })),
+    functions: builder.functions,
+    locations: builder.locations,
+    stacks: builder.stacks,
+    totals: builder.totals,
+    samples: builder.samples,
+  };
+}
+
+/** The recorded range of the kernel does not cover all of its code: a mapping reaches as far as its locations do. */
+function assembleMappings(session: SessionResult, { locations }: ProfileBuilder): Mapping[] {
+  const starts = session.dsos.map((dso) => dso.start);
+  const limits = session.dsos.map((dso) => dso.limit);
+  for (let location = 0; location < locations.size; location++) {
+    const mapping = locations.mapping(location);
+    if (mapping < 0) continue;
+    const address = locations.address(location);
+    if (address < starts[mapping]) starts[mapping] = address;
+    if (address >= limits[mapping]) limits[mapping] = address + 1;
+  }
+  return session.dsos.map(
+    ({ name, kind, buildId, bias }, i): Mapping => ({ name, kind, buildId, bias, start: starts[i], limit: limits[i], hasSymbols: false }),
+  );
+}
+
+function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder, modifiedNs: bigint | undefined): ProfileMeta {
+  const { features, baseTime } = session;
+  const hasTimes = Number.isFinite(builder.firstTimeNs);
+  const durationNs = hasTimes ? builder.lastTimeNs - builder.firstTimeNs : 0;
+  const startTime = hasTimes ? baseTime + BigInt(builder.firstTimeNs) : baseTime;
+  const wallClockOffsetNs = wallClockOffset(features, session.events);
+  const endTimeNs = simpleperfEndTimeNs(features) ?? modifiedNs;
+  return {
+    inputName: inputName.replace(/^.*[/\\]/s, ''),
+    perfVersion: features.version ?? simpleperfVersion(features),
+    commandLine: features.cmdline ?? [],
+    hostName: features.hostname ?? '',
+    osRelease: features.osrelease ?? '',
+    arch: features.arch ?? '',
+    cpuCount: features.nrCpusOnline,
+    captureTimeNs:
+      wallClockOffsetNs !== undefined && hasTimes
+        ? startTime + wallClockOffsetNs
+        : // A file is last written when the recording ends.
+          endTimeNs && endTimeNs - BigInt(Math.round(durationNs)),
+    startTime,
+    wallClockOffsetNs,
+    durationNs,
+  };
+}
+
+/** `simpleperf 1.build.6735565`; empty in other recordings. */
+function simpleperfVersion({ simpleperf }: Features): string {
+  const version = simpleperf?.metaInfo.get('simpleperf_version');
+  return version === undefined ? '' : `simpleperf ${version}`;
+}
+
+/** simpleperf writes down the wall clock's seconds when it has ended. */
+function simpleperfEndTimeNs({ simpleperf }: Features): bigint | undefined {
+  const seconds = simpleperf?.metaInfo.get('timestamp');
+  return seconds !== undefined && /^\d{1,12}$/.test(seconds) ? BigInt(seconds) * 1_000_000_000n : undefined;
+}
+
+function assembleEvents(session: SessionResult, builder: ProfileBuilder): ProfileEvent[] {
+  const events = session.events.map(
+    ({ attr, name, isClock, isDummy, isOffCpuTime, layout }): ProfileEvent => ({
+      name,
+      unit: isClock || isOffCpuTime ? 'nanoseconds' : 'count',
+      samplePeriod: Number(attr.samplePeriod),
+      sampleFreq: Number(attr.sampleFreq),
+      isTracepoint: attr.type === abi.PERF_TYPE_TRACEPOINT && !isOffCpuTime,
+      isDummy,
+      samples: 0,
+      period: 0,
+      hasCallchain: layout.hasCallchain,
+      hasWeightStruct: (attr.sampleType & abi.PERF_SAMPLE_WEIGHT_STRUCT) !== 0,
+      isRawPmu: attr.type === abi.PERF_TYPE_RAW,
+      isBpfOutput: eventKind(attr).isBpfOutput,
+      carries: new Set([...DETAIL_VALUES, 'raw' as const, 'branchStack' as const].filter((field) => layout.has(field))),
+    }),
+  );
+  const { totals } = builder;
+  const periods = new ExactSums();
+  for (let row = 0; row < totals.size; row++) {
+    events[totals.event(row)].samples += totals.samples(row);
+    periods.add(totals.event(row), totals.period(row), totals.periodRemainder(row));
+  }
+  for (const [index, event] of events.entries()) {
+    event.period = periods.value(index);
+    if (periods.remainder(index) !== 0) event.periodRemainder = periods.remainder(index);
+  }
+  return events;
+}
+
+const SHARED_OBJECT = /\.so(\.|$)|\/ld-linux|\/ld-musl/;
+
+/**
+ * The program that was profiled: among the mapped files that are no shared libraries, the one that most samples lie
+ * in, at any depth of their stacks.
+ */
+function findMainMapping(mappings: readonly Mapping[], builder: ProfileBuilder): number {
+  const { totals, stacks, locations } = builder;
+  // A parent comes before its children, so that one walk from the last stack to the first adds every stack to its callers.
+  const samples = new Float64Array(stacks.size);
+  for (let row = 0; row < totals.size; row++) if (totals.stack(row) >= 0) samples[totals.stack(row)] += totals.samples(row);
+  const weights = new Float64Array(mappings.length);
+  for (let stack = stacks.size - 1; stack >= 0; stack--) {
+    const mapping = locations.mapping(stacks.location(stack));
+    if (mapping >= 0) weights[mapping] += samples[stack];
+    const parent = stacks.parent(stack);
+    if (parent >= 0) samples[parent] += samples[stack];
+  }
+  let main = -1;
+  mappings.forEach(({ kind, name }, i) => {
+    if (kind !== 'file' || SHARED_OBJECT.test(name)) return;
+    if (main < 0 || weights[i] > weights[main]) main = i;
+  });
+  return main;
+}
