@@ -6,7 +6,7 @@ import { PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_TASK_CLOCK,
 export const PERF_ATTR_SIZE_VER0 = 64;
 
 /**
- * One bit each of the flag word behind `read_format`, in its order (perf_event.h, struct perf_event_attr).
+ * One bit each of the flag word after `read_format`, in its order (perf_event.h, struct perf_event_attr).
  * `precise_ip` alone has two bits.
  */
 const FLAG_FIELDS = [

@@ -1,9 +1,9 @@
 import type { ByteView } from '../base/byte-view.ts';
 
-/** Size of struct perf_branch_entry: from, to, flags. Counters stand in a list of their own behind all entries. */
+/** Size of struct perf_branch_entry: from, to, flags. Counters are in a list of their own after all entries. */
 export const BRANCH_ENTRY_BYTES = 24;
 
-/** What the hardware says of a branch; false and 0 where it says nothing. */
+/** What the hardware says about a branch; false and 0 where it says nothing. */
 export interface BranchFlags {
   readonly mispred: boolean;
   readonly predicted: boolean;

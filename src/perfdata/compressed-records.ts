@@ -12,7 +12,7 @@ const MAX_RATIO = 256;
 /** How a frame begins. Source: RFC 8878, 3.1.1. */
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 
-/** What the COMPRESSED records of one file hold: one zstd stream, of records one behind the other. */
+/** What the COMPRESSED records of one file hold: one zstd stream, of records one after the other. */
 export class CompressedRecords {
   readonly #records: NestedRecords;
   readonly #open: OpenZstdStream;
@@ -33,15 +33,15 @@ export class CompressedRecords {
 
   /**
    * Takes the compressed bytes of one record. Damage is reported; what came before it was visited.
-   * @param isBehindGap whether records may be missing before this one: the stream goes on only where it begins anew
+   * @param isAfterGap whether records may be missing before this one: the stream goes on only where it begins anew
    */
-  async unpack(bytes: Uint8Array, fileOffset: number, isBehindGap: boolean): Promise<void> {
+  async unpack(bytes: Uint8Array, fileOffset: number, isAfterGap: boolean): Promise<void> {
     try {
-      if (isBehindGap && this.#packedBytes > 0) this.#takeUpAgain(bytes);
+      if (isAfterGap && this.#packedBytes > 0) this.#resume(bytes);
       if (!this.#isBroken) await this.#push(bytes, fileOffset);
     } catch (error) {
       if (!(error instanceof PerfconvError) || error.code !== 'damaged') throw error;
-      // A stream cannot be taken up again in its middle: each block builds on those before.
+      // A stream cannot be resumed in its middle: each block builds on those before.
       this.#isBroken = true;
       const message = `compressed records are damaged (${error.message}): what they and those behind them hold is lost`;
       this.#diagnostics.addBytes('zstd-damaged', 'loss', message, fileOffset, bytes.length);
@@ -50,7 +50,7 @@ export class CompressedRecords {
     if (this.#isBroken) this.#diagnostics.addBytes('zstd-damaged', 'loss', '', fileOffset, bytes.length);
   }
 
-  /** The file ends: says what is missing. */
+  /** The file ends: reports what is missing. */
   end(): void {
     while (this.#records.end()) this.#visit(this.#records);
     const { pendingBytes, fileOffset } = this.#records;
@@ -64,7 +64,7 @@ export class CompressedRecords {
   }
 
   /** perf's stream has no checksum: pushed into it, what follows a gap would give bytes that never were. */
-  #takeUpAgain(bytes: Uint8Array): void {
+  #resume(bytes: Uint8Array): void {
     this.#stream?.close();
     this.#stream = undefined;
     this.#isBroken = false;

@@ -160,7 +160,7 @@ export const PERF_RECORD_MISC_FORK_EXEC = 1 << 13;
 export const PERF_RECORD_MISC_MMAP_DATA = 1 << 13;
 export const PERF_RECORD_MISC_SWITCH_OUT = 1 << 13;
 export const PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14;
-/** In a build-id record: the byte behind the id's 20 tells how many of them count. */
+/** In a build-id record: the byte after the id's 20 says how many of them count. */
 export const PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15;
 /** Of LOST_SAMPLES: a BPF program that perf attached as a filter left them out. */
 export const PERF_RECORD_MISC_LOST_SAMPLES_BPF = 1 << 15;
@@ -203,7 +203,7 @@ export const PERF_SAMPLE_BRANCH_CALL_STACK = 1 << 11;
 export const PERF_SAMPLE_BRANCH_HW_INDEX = 1 << 17;
 export const PERF_SAMPLE_BRANCH_COUNTERS = 1 << 19;
 
-/** Callchain entries from here on (as u64: −4095 … −1) are no addresses but tell whose the next ones are. */
+/** Callchain entries from here on (as u64: −4095 … −1) are no addresses but say whose the next ones are. */
 export const PERF_CONTEXT_MAX = -4095;
 export const PERF_CONTEXT_HV = -32;
 export const PERF_CONTEXT_KERNEL = -128;
@@ -225,7 +225,7 @@ export const PERF_COUNT_SW_TASK_CLOCK = 1;
 export const PERF_COUNT_SW_DUMMY = 9;
 export const PERF_COUNT_SW_BPF_OUTPUT = 10;
 
-/** Sections behind the data, in the order of their bits in the header's feature bitmap. */
+/** Sections after the data, in the order of their bits in the header's feature bitmap. */
 export const HEADER_TRACING_DATA = 1;
 export const HEADER_BUILD_ID = 2;
 export const HEADER_HOSTNAME = 3;

@@ -27,7 +27,7 @@ export interface FeatureTable {
   readonly isWhole: boolean;
 }
 
-/** Reads what stands at `start` as a feature table, whatever it is. */
+/** Reads what is at `start` as a feature table, whatever it is. */
 export async function readFeatureTable(source: ByteSource, header: ByteView, start: number): Promise<FeatureTable> {
   const features = featureBits(header);
   const view = new ByteView(await readRange(source, start, features.length * SECTION_BYTES), header.littleEndian);
@@ -38,12 +38,12 @@ export async function readFeatureTable(source: ByteSource, header: ByteView, sta
   return { start, end: start + features.length * SECTION_BYTES, sections, isWhole: sections.length === features.length };
 }
 
-/** The table of a stream, in which nothing behind the records can be read before them. */
+/** The table of a stream, in which nothing after the records can be read before them. */
 export function unreadFeatureTable(header: ByteView, start: number): FeatureTable {
   return { start, end: start + featureBits(header).length * SECTION_BYTES, sections: [], isWhole: false };
 }
 
-/** Whether the first section lies right behind the table, as perf writes it; false where the header has no features. */
+/** Whether the first section lies right after the table, as perf writes it; false where the header has no features. */
 export function startsItsSections({ sections, end }: FeatureTable): boolean {
   return sections.length > 0 && sections[0].offset === end;
 }
@@ -79,7 +79,7 @@ export async function readFeatureSections(
       diagnostics.add('feature-damaged', 'warning', `the header's feature sections of ${bytesSum} bytes are larger than any: they were not used`, place);
       return;
     }
-    // An offset behind the file's end leads nowhere: what tells of it is named instead.
+    // An offset beyond the file's end leads nowhere: the place that holds it is named instead.
     const namedOffset = source.sizeBytes !== undefined && offset > source.sizeBytes ? place : offset;
     readFeature(features, feature, await readRange(source, offset, size), littleEndian, namedOffset, diagnostics);
   }
@@ -87,7 +87,7 @@ export async function readFeatureSections(
 
 /**
  * Set bits of the header's feature bitmap. It is an array of C longs, so a big-endian 32-bit perf wrote its words in
- * another order than a 64-bit one. HOSTNAME tells which it was, for nearly every recording has it; without it (before
+ * another order than a 64-bit one. HOSTNAME shows which it was, for nearly every recording has it; without it (before
  * Linux 3.2), the reading without high bits is right: perf numbers its features from 1 up.
  */
 function featureBits(header: ByteView): number[] {

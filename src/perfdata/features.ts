@@ -46,8 +46,8 @@ const FEATURE_READERS: FeatureReaders<Features> = {
 };
 
 /**
- * Reads one feature's bytes into `features`. A feature that is cut off or makes no sense is reported, and what stands
- * in it before the damage is kept where that says something by itself (the first of several caches, not half a name):
+ * Reads one feature's bytes into `features`. A feature that is cut off or makes no sense is reported, and what comes
+ * before the damage is kept where that means something by itself (the first of several caches, not half a name):
  * nothing that follows depends on it.
  * @param fileOffset where the bytes come from, for messages
  */

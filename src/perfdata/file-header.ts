@@ -31,7 +31,7 @@ export interface EventType {
   readonly name: string;
 }
 
-/** What stands around the records. */
+/** What surrounds the records. */
 export interface RecordingHeader {
   readonly mode: 'file' | 'pipe';
   /** 1: magic PERFFILE, of perf before Linux 3.2; 2: PERFILE2. */
@@ -42,7 +42,7 @@ export interface RecordingHeader {
   /** Names of events by their config, as old perf listed them; in pipe mode they come as records. */
   readonly eventTypes: readonly EventType[];
   readonly features: Features;
-  /** File position of the first record, and of the end of the last; Infinity where only the end of the source tells. */
+  /** File position of the first record, and of the end of the last; Infinity where only the end of the source shows it. */
   readonly dataStart: number;
   readonly dataEnd: number;
   /** Of a file whose header does not say where its data end: what may follow them after all. */
@@ -51,11 +51,11 @@ export interface RecordingHeader {
 
 /** The feature table of a recording that is followed while perf writes it: it comes when perf ends. */
 export interface LateFeatures {
-  /** Bytes of the table. Its first word is the position just behind it: so it can be told from records. */
+  /** Bytes of the table. Its first word is the position just after it, which distinguishes it from records. */
   readonly tableBytes: number;
   /** Reads the table and its sections. @param rest all that follows the data, `position` where that begins */
   read(rest: Uint8Array, position: number): Promise<void>;
-  /** Says that there was none. */
+  /** Reports that there was none. */
   reportMissing(): void;
 }
 
@@ -160,7 +160,7 @@ class PlacedSource implements ByteSource {
   async close(): Promise<void> {}
 }
 
-/** The magic tells the version and, by its direction, the byte order. */
+/** The magic shows the version and, by its direction, the byte order. */
 const MAGICS: Readonly<Record<string, Pick<RecordingHeader, 'littleEndian' | 'version'>>> = {
   PERFILE2: { littleEndian: true, version: 2 },
   '2ELIFREP': { littleEndian: false, version: 2 },
@@ -169,7 +169,7 @@ const MAGICS: Readonly<Record<string, Pick<RecordingHeader, 'littleEndian' | 've
 };
 
 function readMagic(start: Uint8Array): Pick<RecordingHeader, 'littleEndian' | 'version'> {
-  // Not by a decoder of latin1: browsers and newer Node take that for windows-1252, in which gzip's 0x8b is another character.
+  // Not by a decoder of latin1: browsers and newer Node treat that as windows-1252, in which gzip's 0x8b is another character.
   const magic = String.fromCharCode(...start.subarray(0, 8));
   const known = Object.hasOwn(MAGICS, magic) ? MAGICS[magic] : undefined;
   if (known !== undefined && start.length === PIPE_HEADER_BYTES) return known;

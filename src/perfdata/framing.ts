@@ -14,7 +14,7 @@ const MAX_PAYLOAD_BYTES = 64 << 20;
 const PAYLOAD_PIECE_BYTES = 1 << 20;
 /** So many zeros are searched for further records, and as many as there were other bytes. A disk that lost power leaves far fewer. */
 const SPARE_ZERO_BYTES = 64 << 20;
-/** A stream does not tell its size; no hardware trace has more in one piece. */
+/** A stream does not say its size; no hardware trace has more in one piece. */
 const MAX_SKIPPED_BYTES = 2 ** 32;
 
 /**
@@ -32,7 +32,7 @@ export class RecordStream extends RecordCursor {
 
   /**
    * @param start file position of the first record
-   * @param end file position just behind the last one; Infinity to read as far as the source goes
+   * @param end file position just after the last one; Infinity to read as far as the source goes
    * @param maxChunkBytes how much to read at once
    * @param fileName see {@link RecordCursor}
    */
@@ -107,7 +107,7 @@ export class RecordStream extends RecordCursor {
     return joined(parts, done);
   }
 
-  /** Reads all that follows the current position, as far as it is kept: what stands behind the records. */
+  /** Reads all that follows the current position, as far as it is kept: what follows the records. */
   takeRest(): Promise<Uint8Array | undefined> {
     const left = (this.#source.sizeBytes ?? Number.POSITIVE_INFINITY) - this.position;
     return this.takePayload(Math.min(MAX_PAYLOAD_BYTES, left), 'the last record');

@@ -29,7 +29,7 @@ export class NestedRecords extends RecordCursor {
     return Math.max(0, this.filled - this.nextOffset);
   }
 
-  /** Puts a piece behind what is there; whole records can then be stepped through. */
+  /** Appends a piece to what is there; whole records can then be stepped through. */
   append(piece: Uint8Array, carrierOffset: number): void {
     this.#carrierOffset = carrierOffset;
     if (this.pendingBytes > MAX_PENDING_BYTES) this.giveUpRecord();

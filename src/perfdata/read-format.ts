@@ -46,7 +46,7 @@ export function readFormatSize(readFormat: number, view: ByteView, at: number): 
 
 /** Describes a READ field of {@link readFormatSize} bytes. */
 export function readValuesOf(readFormat: number, view: ByteView, at: number): ReadValues {
-  // A single value comes before the times, a group's values behind them.
+  // A single value comes before the times, a group's values after them.
   const group = isGroup(readFormat);
   const times = timeWords(readFormat) * 8;
   const behindValue = 8 + (group ? 0 : times);

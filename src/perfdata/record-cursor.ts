@@ -5,7 +5,7 @@ import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName } from './constants.ts';
 import { looksLikeRecord } from './record-plausibility.ts';
 
-/** So many records one behind the other, each of a known type, are taken for records again after damage. */
+/** So many records one after the other, each of a known type, are accepted as records again after damage. */
 const RECORDS_THAT_CONVINCE = 3;
 
 /**
@@ -43,7 +43,7 @@ export class RecordCursor {
   endsInFeatures = false;
   /** Position in that file of the buffer's first byte. */
   protected base: number;
-  /** First byte of the buffer behind the current record. */
+  /** First byte of the buffer after the current record. */
   protected nextOffset = 0;
   /** Bytes in the buffer. */
   protected filled = 0;
@@ -55,12 +55,12 @@ export class RecordCursor {
   readonly #diagnostics: Diagnostics;
   /** Whether a search is on. */
   #isLost = false;
-  /** Where the bytes stand that are no record, in the buffer (below 0 when they have left it), and what is wrong with them. */
+  /** Where the bytes are that are no record, in the buffer (below 0 when they have left it), and what is wrong with them. */
   #lostAt = 0;
   #lostText = '';
   /** Whether all bytes from there on were text so far. */
   #isText = false;
-  /** Whether they begin with the room for a feature table. */
+  /** Whether they begin with the space kept for a feature table. */
   #isHole = false;
   #gaps = 0;
   /** Position in the recording of the record before them, if the search began inside it; −1 otherwise. */
@@ -93,7 +93,7 @@ export class RecordCursor {
     return this.#isLost;
   }
 
-  /** Position just behind the current record: how far the walk has come. */
+  /** Position just after the current record: how far the walk has come. */
   get position(): number {
     return this.base + this.nextOffset;
   }
@@ -137,11 +137,11 @@ export class RecordCursor {
     this.#mayLookBack = false;
   }
 
-  /** Moves what must be kept to the front of the buffer, to make room. */
+  /** Moves what must be kept to the front of the buffer, to free the rest. */
   protected compact(): void {
     // The last record stays, too, as long as what follows it may turn out to be its fault.
     const from = this.#mayLookBack && !this.#isLost ? this.offset : this.nextOffset;
-    // A payload behind a record can reach past what was read: then nothing is kept and the walk goes on behind it.
+    // A payload after a record can reach past what was read: then nothing is kept and the walk goes on after it.
     const kept = Math.max(0, this.filled - from);
     this.view.bytes.copyWithin(0, this.filled - kept, this.filled);
     this.base += from;
@@ -158,20 +158,20 @@ export class RecordCursor {
     return this.#isLost || at + this.declaredSize() <= this.filled;
   }
 
-  /** What the next record's header says of its size; 0 where that header cannot be one. Its bytes must be in the buffer. */
+  /** The size in the next record's header; 0 where that header cannot be one. Its bytes must be in the buffer. */
   protected declaredSize(): number {
     const at = this.nextOffset;
     const type = this.view.u32(at);
     return mayBeRecordType(type) ? sizeAt(this.view, at) : 0;
   }
 
-  /** Gives up the record that should begin at the walk's position: the next call of {@link next} searches behind it. */
+  /** Gives up the record that should begin at the walk's position: the next call of {@link next} searches after it. */
   protected giveUpRecord(): void {
     this.#mayLookBack = false;
     this.#lose(this.nextOffset);
   }
 
-  /** Searches what follows the current record for further ones, for it is not what that record says. @param text says so */
+  /** Searches what follows the current record for further ones, for it is not what that record says. @param text reports that */
   protected searchBehind(text: string): void {
     this.#isLost = true;
     this.#lostAt = this.nextOffset;
@@ -182,14 +182,14 @@ export class RecordCursor {
     this.#mayLookBack = false;
   }
 
-  /** Whether the header's feature table stands where a record should: then the data end there. */
+  /** Whether the header's feature table is where a record should be: then the data end there. */
   #isFeatureTable(at: number): boolean {
     if (this.featureTableBytes === 0 || this.view.u64(at) !== this.base + at + this.featureTableBytes) return false;
     this.isAtFeatures = true;
     return true;
   }
 
-  /** Whether the room for the feature table begins at `at`: so many zeros, and then the first feature. */
+  /** Whether the space kept for the feature table begins at `at`: so many zeros, and then the first feature. */
   #isFeatureTableToBe(at: number): boolean {
     const end = at + this.featureTableBytes;
     if (this.featureTableBytes === 0 || end + RECORD_HEADER_BYTES > this.filled) return false;
@@ -218,7 +218,7 @@ export class RecordCursor {
   }
 
   /**
-   * Says what is left out when the walk ends in the middle of a search.
+   * Reports what is left out when the walk ends in the middle of a search.
    * @returns false when there is no search
    */
   protected endSearch(): boolean {
@@ -241,7 +241,7 @@ export class RecordCursor {
     return true;
   }
 
-  /** What stands at `at` is no record. */
+  /** What is at `at` is no record. */
   #lose(at: number): void {
     this.#isLost = true;
     this.#lostAt = at;
@@ -270,12 +270,12 @@ export class RecordCursor {
       const verdict = at === this.#lostAt && this.#suspect >= 0 ? 'no' : this.#looksLikeRecords(at);
       if (verdict === 'no') {
         if (this.#isText && at > this.#lostAt) this.#isText = isPrintable(view.u8(at));
-        // What the record before has swallowed lies as that did; behind it bytes may be missing, or too many.
+        // What the record before has swallowed is aligned as that was; after it bytes may be missing, or too many.
         at += at < this.#lostAt ? ALIGNMENT : 1;
         continue;
       }
       this.nextOffset = at;
-      // More bytes will tell; at the front of a full buffer there is no room for more.
+      // More bytes will show; at the front of a full buffer there is no space for more.
       if (verdict === 'unclear' && !(at === 0 && filled === view.length)) return false;
       const from = at < this.#lostAt ? this.#suspect : this.base + this.#lostAt;
       this.#report(from, this.base + at - from, 'up to where records begin again');
@@ -288,7 +288,7 @@ export class RecordCursor {
 
   /**
    * How many bytes from `at` on can be stepped over because they are zeros, in which no record begins. The last few are left: they may be
-   * the first bytes of a big-endian header. Holes of files are read as zeros: terabytes of them take no room.
+   * the first bytes of a big-endian header. Holes of files are read as zeros: terabytes of them need no space.
    */
   #zerosFrom(at: number): number {
     const { bytes } = this.view;
@@ -320,18 +320,18 @@ export class RecordCursor {
     this.#diagnostics.addBytes('damaged', 'loss', message, this.reportedOffset(from), bytes);
   }
 
-  /** The end of a message that tells of a place in the file. */
+  /** The end of a message about a place in the file. */
   protected inFile(): string {
     return this.fileName === '' ? '' : `, in ${this.fileName}`;
   }
 
-  /** Where messages say that damage begins. */
+  /** Where damage begins, for messages. */
   protected reportedOffset(position: number): number {
     return position;
   }
 }
 
-/** The size that a header says; 32 bits in simpleperf's own records. */
+/** The size in a header; 32 bits in simpleperf's own records. */
 function sizeAt(view: ByteView, at: number): number {
   const size = view.u16(at + 6);
   return view.u32(at) >= SIMPLEPERF_TYPE_START ? view.u16(at + 4) * 0x1_0000 + size : size;

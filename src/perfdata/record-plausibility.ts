@@ -11,7 +11,7 @@ const LAST_CPUMODE = 5;
 const KERNEL_RECORD_BYTES = [0, 40, 24, 16, 24, 32, 32, 24, 16, 8, 64, 32, 16, 16, 8, 16, 24, 24, 16, 24, 24, 16, 24];
 
 /**
- * Whether a record's header may stand at `at`, judged by all that is known of it: for a search in bytes that may be
+ * Whether a record's header may be at `at`, judged by all that is known of it: for a search in bytes that may be
  * anything. The eight bytes are known to be there.
  */
 export function looksLikeRecord(view: ByteView, at: number): boolean {

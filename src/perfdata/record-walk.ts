@@ -12,21 +12,21 @@ import { RecordStream } from './framing.ts';
 import { NestedRecords } from './nested-records.ts';
 import type { RecordCursor } from './record-cursor.ts';
 
-/** Sees the records of a recording one after the other, those inside compressed data behind the record that carries them. */
+/** Sees the records of a recording one after the other, those inside compressed data after the record that carries them. */
 export interface RecordVisitor {
   /** Looks at a record where it lies: its bytes are gone afterwards. */
   visit(record: RecordCursor): void;
-  /** Takes the bytes of TRACING_DATA, after the record itself was seen. */
+  /** Receives the bytes of TRACING_DATA, after the record itself was seen. */
   visitTracingData(bytes: Uint8Array, fileOffset: number): void;
   /**
    * Of a directory recording, whose files were written side by side: what was visited since the last call came from
    * part `part`. Without this method the parts are walked one after the other.
    * @param isLast whether the part ends here
-   * @returns the newest time seen in the part so far: the part that is furthest behind is read on
+   * @returns the newest time seen in the part so far: the part whose newest record is the oldest is read on
    */
   endPiece?(part: number, isLast: boolean): number;
   /**
-   * Asked now and then whether the visitor can take no more: then the walk ends there, as if the recording did.
+   * Asked now and then whether the visitor can accept no more: then the walk ends there, as if the recording did.
    * @param readBytes how much was read of all parts
    * @returns why, for the message; undefined to go on
    */
@@ -40,7 +40,7 @@ export interface WalkOptions {
   readonly onProgress?: (bytes: number) => void;
 }
 
-/** What the buffers of a directory's files take together, and each of them at least. */
+/** Bytes of the buffers of a directory's files together, and of each of them at least. */
 const PART_CHUNKS_BYTES = 16 << 20;
 const MIN_PART_CHUNK_BYTES = 128 << 10;
 
@@ -100,7 +100,7 @@ async function walkSideBySide(
   }
 }
 
-/** Whether a walk ends before its end, because its visitor can take no more. */
+/** Whether a walk ends before its end, because its visitor can accept no more. */
 class WalkStop {
   /** How much was read of all parts. */
   readBytes = 0;
@@ -149,7 +149,7 @@ class PartWalk {
     this.#compressed?.close();
   }
 
-  /** Lets the walk end where the feature table begins, which the header could not tell. */
+  /** Lets the walk end where the feature table begins, which the header could not say. */
   expectFeatures({ lateFeatures }: RecordingHeader): void {
     this.#stream.featureTableBytes = lateFeatures?.tableBytes ?? 0;
   }
@@ -167,7 +167,7 @@ class PartWalk {
     while (await this.piece(progress));
   }
 
-  /** Says what is left out, if the walk was stopped before its end. */
+  /** Reports what is left out, if the walk was stopped before its end. */
   reportStop(): void {
     const { reason } = this.#stop;
     if (reason === undefined || this.#isAtEnd) return;
@@ -207,7 +207,7 @@ class PartWalk {
     return hasRecords;
   }
 
-  /** The first record of the numbers in question tells: a header string is exactly as long as it says. */
+  /** The first record of the numbers in question decides: a header string is exactly as long as it says. */
   #decideDialect(): void {
     const { type, view, offset, size } = this.#stream;
     if (!abi.isLegacyHeaderType(type)) return;
@@ -217,7 +217,7 @@ class PartWalk {
     this.#stream.type += abi.LEGACY_HEADER_OFFSET;
   }
 
-  /** Takes what the current record carries besides its own fields. */
+  /** Unpacks what the current record carries besides its own fields. */
   async #unpack(): Promise<void> {
     const stream = this.#stream;
     const { type, view, offset, size, fileOffset } = stream;
@@ -227,7 +227,7 @@ class PartWalk {
       case abi.PERF_RECORD_HEADER_TRACING_DATA: {
         if (size < RECORD_HEADER_BYTES + 4) return;
         const bytes = view.u32(body);
-        // simpleperf puts them inside the record, perf behind it.
+        // simpleperf puts them inside the record, perf after it.
         const isInside = bytes <= size - RECORD_HEADER_BYTES - 4 && bytes > 0;
         const data = isInside ? view.bytes.slice(body + 4, body + 4 + bytes) : await stream.takePayload(bytes, 'PERF_RECORD_TRACING_DATA');
         if (data !== undefined) this.#visitor.visitTracingData(data, fileOffset);
@@ -271,9 +271,9 @@ class PartWalk {
     const visit = (records: NestedRecords): void => this.#visitNested(records);
     this.#compressed ??= new CompressedRecords(this.#stream.view.littleEndian, openZstd, visit, this.#diagnostics);
     const { gapCount } = this.#stream;
-    const isBehindGap = gapCount > this.#gapsBeforeCompressed;
+    const isAfterGap = gapCount > this.#gapsBeforeCompressed;
     this.#gapsBeforeCompressed = gapCount;
-    return this.#compressed.unpack(bytes, fileOffset, isBehindGap);
+    return this.#compressed.unpack(bytes, fileOffset, isAfterGap);
   }
 
   #visitNested(records: NestedRecords): void {

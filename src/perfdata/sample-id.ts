@@ -4,7 +4,7 @@ import * as abi from './constants.ts';
 
 /**
  * The trailer that every kernel record but SAMPLE carries when `sample_id_all` is set, in its order
- * (perf_event.h, struct sample_id). IDENTIFIER stands last so that it can be found without knowing the attr.
+ * (perf_event.h, struct sample_id). IDENTIFIER is last so that it can be found without knowing the attr.
  */
 const SAMPLE_ID_FIELDS = [
   { name: 'tid', bit: abi.PERF_SAMPLE_TID },

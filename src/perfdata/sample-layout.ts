@@ -8,7 +8,7 @@ import { readFormatSize } from './read-format.ts';
 /**
  * The fields of PERF_RECORD_SAMPLE in the order in which the kernel writes them, with their sizes in bytes where that
  * does not depend on the sample. This is the only place where the order is written down.
- * Source: perf_event.h, PERF_RECORD_SAMPLE; observed: AUX comes last, behind CGROUP and the page sizes, whatever the
+ * Source: perf_event.h, PERF_RECORD_SAMPLE; observed: AUX comes last, after CGROUP and the page sizes, whatever the
  * comment there says.
  */
 export const SAMPLE_FIELDS = [
@@ -49,9 +49,9 @@ export type SampleOffsets = { [Name in SampleFieldName]: number } & {
   /** First address of the callchain, and how many there are; −1 and 0 without one. */
   callchainIps: number;
   callchainCount: number;
-  /** First entry of the branch stack; −1 without one. It tells where no hw_idx is: 8 bytes behind `branchStack`, else 16. */
+  /** First entry of the branch stack; −1 without one. 8 bytes after `branchStack` where there is no hw_idx, else 16. */
   branchEntries: number;
-  /** Just behind the last field that the attr asks for. */
+  /** Just after the last field that the attr asks for. */
   end: number;
 };
 
@@ -67,7 +67,7 @@ interface PlannedField {
   readonly size: FieldSize | 'branchStackWithHwIndex';
 }
 
-/** The kernel writes words of 8 bytes: where fewer are left behind the fields, only how a writer padded them differs. */
+/** The kernel writes words of 8 bytes: where fewer are left after the fields, only how a writer padded them differs. */
 const WORD_BYTES = 8;
 
 /**
@@ -90,7 +90,7 @@ export class SampleLayout {
   /** How many registers a sample has where it has any: as many as the attr's masks have bits. */
   readonly regsUserCount: number;
   readonly regsIntrCount: number;
-  /** How many bytes may be left behind the fields; without limit where the attr asks for fields that are not known. */
+  /** How many bytes may be left after the fields; without limit where the attr asks for fields that are not known. */
   readonly slackBytes: number;
   readonly #fixed: readonly { readonly name: SampleFieldName; readonly offset: number }[];
   readonly #rest: readonly PlannedField[];
@@ -140,8 +140,8 @@ export class SampleLayout {
 
   /**
    * Finds the fields of a sample and checks that they lie inside it.
-   * @param start offset of the payload, just behind the record's header
-   * @param end offset just behind the record
+   * @param start offset of the payload, just after the record's header
+   * @param end offset just after the record
    * @param target filled; all of it is meaningless when a problem is returned
    * @returns undefined when all is well, else what is wrong, as the end of a sentence
    */
@@ -222,7 +222,7 @@ export class SampleLayout {
   }
 }
 
-/** Says of a sample, which is taken, that bytes are left behind its fields. */
+/** Reports that bytes are left after the fields of a sample, which is read. */
 export function reportSurplus(diagnostics: Diagnostics, surplusBytes: number, fileOffset: number): void {
   const message = `PERF_RECORD_SAMPLE: ${surplusBytes} bytes behind its last field belong to none; the sample is taken without them`;
   diagnostics.addBytes('sample-surplus', 'warning', message, fileOffset, surplusBytes);

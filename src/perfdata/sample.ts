@@ -6,7 +6,7 @@ import { type ReadFormatValues, readFormatValues } from './read-format.ts';
 import { emptySampleOffsets, type SampleFieldName, type SampleLayout, type SampleOffsets } from './sample-layout.ts';
 
 /**
- * All that a PERF_RECORD_SAMPLE tells, under the names of perf_event.h. A field that the event did not ask for is absent.
+ * All that a PERF_RECORD_SAMPLE holds, under the names of perf_event.h. A field that the event did not ask for is absent.
  */
 export interface Sample {
   /** PERF_RECORD_MISC_CPUMODE_*: kernel 1, user 2, hypervisor 3, guest kernel 4, guest user 5. */
@@ -42,7 +42,7 @@ export interface Sample {
   readonly codePageSize?: bigint;
   /** A piece of the hardware trace. */
   readonly aux?: Uint8Array;
-  /** Bytes behind all these that belong to no field; absent where there are fewer than 8, or none, as it should be. */
+  /** Bytes after all these that belong to no field; absent where there are fewer than 8, or none, as it should be. */
   readonly surplusBytes?: number;
 }
 
@@ -73,7 +73,7 @@ export interface SampledRegs {
 
 /** PERF_SAMPLE_STACK_USER: the stack from its pointer on. */
 export interface UserStack {
-  /** Bytes that the record has room for. */
+  /** Bytes that the record has space for. */
   readonly size: number;
   /** How many of them were really copied. */
   readonly dynSize: number;
@@ -93,7 +93,7 @@ const offsets: SampleOffsets = emptySampleOffsets();
 
 /**
  * Reads a sample whole.
- * @param at offset of the record's header; `end` just behind the record
+ * @param at offset of the record's header; `end` just after the record
  * @param layout that of the sample's event
  * @returns what is wrong, as the end of a sentence, where its fields do not fit
  */

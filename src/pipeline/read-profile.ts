@@ -22,7 +22,7 @@ import { assembleProfile, type EventKind, eventKind } from './assemble-profile.t
 
 /** The context of the recording is what `openFile` gives beside the bytes. Its `modifiedNs` also dates the profile where the recording itself does not. */
 export interface ReadProfileOptions extends RecordingContext {
-  /** Which samples to take; all by default. */
+  /** Which samples to read; all by default. */
   readonly filter?: SampleFilter;
   /** Keep every sample in time order, as speedscope, Chrome trace and script need it. False by default. */
   readonly keepSamples?: boolean;

@@ -3,7 +3,7 @@ import type { SampleDetails } from './sample-details.ts';
 import { type SampleRow, SampleTable } from './sample-table.ts';
 import { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
 
-/** What a row takes in its columns and hash tables, and in the orders and trees that writers make of it. */
+/** Bytes of a row in its columns and hash tables, and in the orders and trees that writers make of it. */
 const LOCATION_BYTES = 100;
 const STACK_BYTES = 60;
 const TOTAL_BYTES = 200;
@@ -29,12 +29,12 @@ export class ProfileBuilder {
     this.samples = keepSamples ? new SampleTable(details) : undefined;
   }
 
-  /** Bytes that one more sample takes; 0 where samples are only added up. */
+  /** Bytes that one more sample needs; 0 where samples are only added up. */
   get bytesPerSample(): number {
     return this.samples === undefined ? 0 : SAMPLE_BYTES;
   }
 
-  /** Bytes that the tables take, as far as they grow with the recording. */
+  /** Bytes of the tables, as far as they grow with the recording. */
   get heldBytes(): number {
     const { locations, samples, stacks, totals } = this;
     const tables = locations.size * LOCATION_BYTES + stacks.size * STACK_BYTES + totals.size * TOTAL_BYTES;

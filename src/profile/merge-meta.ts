@@ -4,8 +4,8 @@ import type { ProfileInput, ProfileMeta } from './profile.ts';
 const MAX_NAMES = 3;
 
 /**
- * What several recordings say of themselves together: what all say alike, the earliest start, and the time that all took
- * together. Source: pprof's own merging takes the smallest time_nanos and adds up duration_nanos.
+ * What is true of several recordings together: what all say alike, the earliest start, and the time of all
+ * together. Source: pprof's own merging keeps the smallest time_nanos and adds up duration_nanos.
  * @param inputs at least one
  */
 export function mergeMeta(inputs: readonly ProfileInput[]): ProfileMeta {

@@ -11,7 +11,7 @@ import { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.t
 type GrowingMapping = { -readonly [K in keyof Mapping]: Mapping[K] };
 
 /**
- * Puts profiles of several recordings into one: see {@link mergeProfiles} for what becomes of them. Takes one profile
+ * Puts profiles of several recordings into one: see {@link mergeProfiles} for what becomes of them. Accepts one profile
  * after the other and keeps none of them, so that only one need be in memory beside the result.
  */
 export class ProfileMerger {
@@ -31,14 +31,14 @@ export class ProfileMerger {
   /** undefined as soon as an input did not keep its samples. */
   #samples: SampleTable | undefined = new SampleTable();
 
-  /** @param diagnostics told of events of one name that do not count the same (`merge-units`) */
+  /** @param diagnostics gets events of one name that do not count the same (`merge-units`) */
   constructor(diagnostics?: Diagnostics) {
     this.#events = new EventMatcher(diagnostics);
   }
 
   /**
    * Adds a profile, with its functions named as they shall be.
-   * @param wanted what to call the recording where inputs are told apart; a label that is taken becomes `label#2`
+   * @param wanted what to call the recording where inputs are distinguished; a label that is used already becomes `label#2`
    * @returns what it is called
    */
   add(profile: Profile, wanted: string): string {
@@ -225,8 +225,8 @@ export class ProfileMerger {
  * - Samples are there if all inputs kept theirs, in the order of the inputs. Clocks of different recordings have nothing
  *   to do with one another: each recording's times count from its own first sample.
  *
- * @param inputs profiles with the labels that tell them apart
- * @param diagnostics see {@link ProfileMerger}, which takes profiles one after the other
+ * @param inputs profiles with the labels that distinguish them
+ * @param diagnostics see {@link ProfileMerger}, which accepts profiles one after the other
  * @throws PerfconvError `usage` when there is none
  */
 export function mergeProfiles(inputs: Iterable<{ readonly profile: Profile; readonly label: string }>, diagnostics?: Diagnostics): Profile {

@@ -6,7 +6,7 @@ export function hexAddress(lo: number, hi: number): string {
   return hi === 0 ? low : (hi >>> 0).toString(16) + low.padStart(8, '0');
 }
 
-/** The part of a path behind the last slash; the whole text where that part is empty or the text is in brackets. */
+/** The part of a path after the last slash; the whole text where that part is empty or the text is in brackets. */
 export function baseName(path: string): string {
   if (path.startsWith('[')) return path;
   return path.slice(path.lastIndexOf('/') + 1) || path;

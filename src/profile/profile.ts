@@ -3,7 +3,7 @@ import type { DetailName } from './sample-details.ts';
 import type { SampleTable } from './sample-table.ts';
 import type { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
 
-/** What a recording as a whole says of itself. A text is empty and a number undefined where it says nothing. */
+/** What is known about a recording as a whole. A text is empty and a number undefined where it is not known. */
 export interface ProfileMeta {
   /** What the input was called, without its directories. */
   readonly inputName: string;
@@ -13,13 +13,13 @@ export interface ProfileMeta {
   readonly osRelease: string;
   readonly arch: string;
   readonly cpuCount: number | undefined;
-  /** When the recording began, Unix time in nanoseconds; undefined when neither the recording nor its file tells. */
+  /** When the recording began, Unix time in nanoseconds; undefined when neither the recording nor its file says. */
   readonly captureTimeNs: bigint | undefined;
   /** The recording's own clock at the first sample with a time: what `timeNs` columns count from. Of merged recordings see below. */
   readonly startTime: bigint;
   /**
-   * What to add to the recording's clock for Unix time, in nanoseconds; undefined when the recording does not tell. 0 in a
-   * profile of merged recordings that all tell: its `startTime` is of the wall clock.
+   * What to add to the recording's clock for Unix time, in nanoseconds; undefined when the recording does not say. 0 in a
+   * profile of merged recordings that all say: its `startTime` is of the wall clock.
    */
   readonly wallClockOffsetNs: bigint | undefined;
   /** Last minus first sample time in nanoseconds; 0 where samples carry no time. */
@@ -46,7 +46,7 @@ export interface ProfileEvent {
   period: number;
   /** The exact sum minus `period`: absent up to 2^53. */
   periodRemainder?: number;
-  /** Whether it counts what a number of the CPU's own stands for (`r1a8`), of which perf shows all that samples carry. */
+  /** Whether it counts what a number of the CPU's own means (`r1a8`), of which perf shows all that samples carry. */
   readonly isRawPmu?: boolean;
   /** Whether its payloads are what a BPF program put out. */
   readonly isBpfOutput?: boolean;
@@ -101,7 +101,7 @@ export interface ProfileProcess {
 
 /** One of the recordings that were merged into a profile. */
 export interface ProfileInput {
-  /** What it is called where inputs are told apart; no other input has the same. */
+  /** What it is called where inputs are distinguished; no other input has the same. */
   readonly label: string;
   readonly meta: ProfileMeta;
 }

@@ -17,7 +17,7 @@ const ROW_BYTES = 19;
 
 /**
  * Details of samples, row by row, as far as somebody asked for them. A row is begun with {@link begin}, and what is
- * added then belongs to it. Samples that stand for one record (READ of a group) share a row.
+ * added then belongs to it. Samples that come from one record (READ of a group) share a row.
  */
 export class SampleDetails {
   /** Per row: misc, which values it has (bits by their place in DETAIL_VALUES), and where its values, branches and bytes begin. */
@@ -40,7 +40,7 @@ export class SampleDetails {
     return this.#size;
   }
 
-  /** Bytes that the columns take. Those of variable length count twice: each is by far the largest one where there is much of it, and is copied as it grows. */
+  /** Bytes of the columns. Those of variable length count twice: each is by far the largest one where there is much of it, and is copied as it grows. */
   get heldBytes(): number {
     return this.#size * ROW_BYTES + 2 * (this.#valueWords * 4 + this.#branchCount * WORDS_PER_BRANCH * 4 + this.#byteCount);
   }

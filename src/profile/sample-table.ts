@@ -27,7 +27,7 @@ export class SampleTable {
   cpu = new Int32Array(4096);
   /** Index into the stacks, −1 for none. */
   stack = new Int32Array(4096);
-  /** The event's count that the sample stands for (for clocks: nanoseconds). */
+  /** The event's count that the sample accounts for (for clocks: nanoseconds). */
   period = new Float64Array(4096);
   /** The sample's instruction pointer, low and high words; 0 where it carries none. */
   ipLo = new Uint32Array(4096);

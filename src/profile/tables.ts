@@ -93,7 +93,7 @@ export class LocationTable {
    * @param addressLo low 32 bits, addressHi high 32 bits
    * @param cpumode one of the CPUMODE constants
    * @param isReturnAddress whether a call returns here: then the call itself is at the address before it
-   * @param variant tells apart what is the same place by all of these but not the same code: in merged recordings, where
+   * @param variant distinguishes what is the same place by all of these but not the same code: in merged recordings, where
    * a binary without a build id was another one the next time, or its symbols were found once only
    */
   intern(mapping: number, addressLo: number, addressHi: number, cpumode: number, isReturnAddress: boolean, variant = 0): number {
@@ -128,7 +128,7 @@ export class LocationTable {
   }
 
   /**
-   * Says what stands at a location: one line per function, the innermost inlined one first, the function that owns
+   * Sets what is at a location: one line per function, the innermost inlined one first, the function that owns
    * the machine code last. A location without lines is unresolved.
    * @param symbolOffset bytes from the start of the symbol to the location's address (as printed: `main+0x1f`)
    */

@@ -17,7 +17,7 @@ const MAX_FIRST_WORDS = 1 << 25;
  * What they mean depends on the process and on the moment; this table only knows the numbers.
  */
 export class CallchainTable {
-  /** All chains one behind the other, two words (low, high) per entry. Replaced when it grows. */
+  /** All chains one after the other, two words (low, high) per entry. Replaced when it grows. */
   words: Uint32Array;
   #ends = new Uint32Array(4096);
   #hasUserFrames = new Uint8Array(4096);
@@ -26,7 +26,7 @@ export class CallchainTable {
   #size = 0;
 
   /**
-   * @param recordingBytes size of the recording, from which the first sizes are guessed: growing costs more than room that
+   * @param recordingBytes size of the recording, from which the first sizes are guessed: growing costs more than memory that
    * is not used, which the operating system never gives
    */
   constructor(recordingBytes = 0) {
@@ -52,7 +52,7 @@ export class CallchainTable {
     return chain === 0 ? 0 : this.#ends[chain - 1];
   }
 
-  /** Index just behind a chain's last word. */
+  /** Index just after a chain's last word. */
   endOf(chain: number): number {
     return this.#ends[chain];
   }
@@ -151,7 +151,7 @@ export class CallchainTable {
     return this.#internTail(start, start + 4, mix(mix(0, marker, 0xffffffff), lo, hi));
   }
 
-  /** The chain was written behind the last one: keeps it there when it is new. */
+  /** The chain was written after the last one: keeps it there when it is new. */
   #internTail(start: number, end: number, mixed: number): number {
     // hot
     const { words } = this;
@@ -230,7 +230,7 @@ export function beginsWith(lo: number, hi: number, cpumode: number, view: ByteVi
   return count > 1 && cpumodeOfMarker(marker) === cpumode && view.lo(offset + 8) === lo && view.hi(offset + 8) === hi;
 }
 
-/** Low word of the marker that stands for a cpumode (perf_event.h, PERF_RECORD_MISC_* and PERF_CONTEXT_*). */
+/** Low word of the marker of a cpumode (perf_event.h, PERF_RECORD_MISC_* and PERF_CONTEXT_*). */
 function markerOf(cpumode: number): number {
   switch (cpumode) {
     case abi.PERF_RECORD_MISC_KERNEL:
@@ -248,10 +248,10 @@ function markerOf(cpumode: number): number {
   }
 }
 
-/** A value in the range of the markers that the kernel does not use: "mode not told". */
+/** A value in the range of the markers that the kernel does not use: "mode not known". */
 const UNKNOWN_MARKER = abi.PERF_CONTEXT_MAX >>> 0;
 
-/** The cpumode that a marker sets, 0 for "not told", −1 for a value that the kernel never writes. */
+/** The cpumode that a marker sets, 0 for "not known", −1 for a value that the kernel never writes. */
 export function cpumodeOfMarker(lo: number): number {
   switch (lo | 0) {
     case abi.PERF_CONTEXT_KERNEL:

@@ -25,7 +25,7 @@ export class RecordingClock {
 
   /**
    * @returns nanoseconds since the base; NaN for 0 and ~0, which perf writes into records that it made up itself and
-   * that take effect at once; Infinity for what stands behind all time, such as off-CPU summaries, which perf writes at
+   * that take effect at once; Infinity for what comes after all times, such as off-CPU summaries, which perf writes at
    * `~0 << 32`
    */
   relative(lo: number, hi: number): number {

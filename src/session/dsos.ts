@@ -7,23 +7,23 @@ export type DsoKind = 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
 export interface Dso {
   /** As perf prints it: a path, `[kernel.kallsyms]`, `[nf_tables]`, `[vdso]`, `/tmp/perf-12.map`. */
   readonly name: string;
-  /** Where it was loaded from, if that is more than the name tells (`/lib/modules/…/nf_tables.ko`). */
+  /** Where it was loaded from, if that is more than the name shows (`/lib/modules/…/nf_tables.ko`). */
   readonly longName: string;
   readonly kind: DsoKind;
   /** Lower-case hex, empty when unknown. */
   buildId: string;
-  /** `major:minor:inode` of the file; empty where no record tells it. */
+  /** `major:minor:inode` of the file; empty where no record has it. */
   readonly fileIdentity: string;
-  /** Whether there are other files of its name, and {@link buildId} is that of one of them, of which one is not told. */
+  /** Whether there are other files of its name, and {@link buildId} is that of one of them, it is not known which. */
   sharesName: boolean;
   /** Run-time address minus DSO address where it was mapped first; 0 where the two are the same. */
   readonly bias: number;
   /** Lowest and past-highest address mapped, as DSO addresses. */
   start: number;
   limit: number;
-  /** Lowest address mapped as code; Infinity where no map says that it is. */
+  /** Lowest address mapped as code; Infinity where no map is known to be. */
   codeStart: number;
-  /** For the kernel: the symbol whose run-time address the recording tells, and that address. */
+  /** For the kernel: the symbol whose run-time address the recording holds, and that address. */
   referenceSymbol: string;
   referenceAddress: number;
   /** The process that mapped it first, or that runs the virtual machine whose kernel's it is; −1 for the machine's own kernel's. */
@@ -79,14 +79,14 @@ export class DsoTable {
     const byName = new Map(records.map((record) => [record.filename, record.buildId]));
     this.#markSharedNames();
     for (const dso of this.dsos) {
-      // Maps of 32-bit programs' vdsos say `[vdso]`, too: only the name that they were given tells which one it is.
+      // Maps of 32-bit programs' vdsos say `[vdso]`, too: only the name that they were given shows which one it is.
       const names = dso.kind === 'vdso' ? [dso.name] : [dso.longName, dso.name];
       if (dso.buildId === '') dso.buildId = names.map((name) => byName.get(name)).find((id) => id !== undefined) ?? '';
     }
   }
 
   /**
-   * Marks the files of one name that nothing but inodes tells apart. Devices do not: the kernel tells of a file on overlayfs that of the layer
+   * Marks the files of one name that nothing but inodes tells apart. Devices do not: for a file on overlayfs the kernel reports that of the layer
    * in which it lies (before Linux 6.18), `/proc/PID/maps` that of the overlay.
    */
   #markSharedNames(): void {
@@ -142,8 +142,8 @@ function isAnonymous(filename: string): boolean {
 }
 
 /**
- * Machines of 64 bits that run 32-bit programs, too, and map the vdso of no other ones below 4 GiB. A recording that does not tell is taken
- * for one of them.
+ * Machines of 64 bits that run 32-bit programs, too, and map the vdso of no other ones below 4 GiB. A recording that does not say is treated as one
+ * of them.
  */
 const MACHINES_WITH_HIGH_VDSO: readonly string[] = ['x86_64', 'aarch64', 'riscv64', ''];
 const LIMIT_OF_32_BITS = 2 ** 32;
@@ -152,19 +152,19 @@ const LIMIT_OF_32_BITS = 2 ** 32;
 export interface MapRules {
   /** As perf 6.1 does. */
   readonly compatPerf?: boolean;
-  /** The machine that was recorded, as uname tells it; empty when unknown, absent where vdsos keep the name that is recorded (simpleperf). */
+  /** The machine that was recorded, as uname reports it; empty when unknown, absent where vdsos keep the name that is recorded (simpleperf). */
   readonly arch?: string | undefined;
 }
 
 /**
- * What a user map of a process is, and what perf calls it: executable memory without a file takes the name of a JIT's perf map, the vdso
+ * What a user map of a process is, and what perf calls it: executable memory without a file gets the name of a JIT's perf map, the vdso
  * of a 32-bit program on a 64-bit machine is `[vdso32]`, though the kernel calls both `[vdso]`.
  */
 export function classifyUserMap(record: MmapRecord, { compatPerf = false, arch }: MapRules = {}): { kind: DsoKind; name: string } {
   const { filename } = record;
   // simpleperf copies JIT code into files of its own, a few methods each; it shows them under these names.
   if (record.isJitSymfile) return { kind: 'anon', name: jitName(filename) };
-  // .NET maps its code twice, to be written and to be run; perf 6.1 takes that for a file (observed).
+  // .NET maps its code twice, to be written and to be run; perf 6.1 treats that as a file (observed).
   const isDotnetCode = filename.startsWith('/memfd:doublemapper') && record.isExecutable && !compatPerf;
   if (isDotnetCode || isAnonymous(filename)) return { kind: 'anon', name: record.isExecutable ? `/tmp/perf-${record.pid}.map` : filename };
   if (filename === '[vdso]' && record.start < LIMIT_OF_32_BITS && arch !== undefined && MACHINES_WITH_HIGH_VDSO.includes(arch)) {

@@ -34,7 +34,7 @@ export class EventList {
   /** By config, the events that EVENT_TYPE may still name, with the names that they have of themselves. */
   readonly #unnamed = new Map<bigint, { readonly event: SessionEvent; readonly ownName: string }[]>();
   /**
-   * What a pipe says of events whose attrs have not come yet: names by config (EVENT_TYPE) and by id (EVENT_UPDATE), and
+   * What a pipe says about events whose attrs have not come yet: names by config (EVENT_TYPE) and by id (EVENT_UPDATE), and
    * what EVENT_DESC describes, also by the first id.
    */
   readonly #comingTypeNames = new Map<bigint, string>();
@@ -99,23 +99,23 @@ export class EventList {
     this.#lastId = -1;
   }
 
-  /** Takes ids that are told with the position of their event's attr; those of no attr are left out. */
+  /** Adds ids that come with the position of their event's attr; those of no attr are left out. */
   addIds(ids: readonly { readonly attr: bigint; readonly id: bigint }[]): void {
     for (const { attr, id } of ids) if (attr < BigInt(this.events.length)) this.addId(Number(id), Number(attr));
   }
 
-  /** Takes that the event of this id was opened for a task, not for a CPU whoever runs there. */
+  /** Notes that the event of this id was opened for a task, not for a CPU whoever runs there. */
   noteTaskId(id: number): void {
     this.#taskIds.add(id);
   }
 
-  /** Whether the recording tells that this id is that of a task, and of what inherits from it. */
+  /** Whether the recording says that this id is that of a task, and of what inherits from it. */
   isTaskId(id: number): boolean {
     return this.#taskIds.has(id);
   }
 
   /**
-   * Names events as the recording describes them: by id where ids are told, else by order. An event whose attr came
+   * Names events as the recording describes them: by id where there are ids, else by order. An event whose attr came
    * without ids has those of its description. Also applies to events that are added later.
    */
   applyDescriptions(descriptions: readonly EventDescription[]): void {
@@ -192,7 +192,7 @@ export class EventList {
     return event;
   }
 
-  /** Event of a sample whose payload lies between `start` and `end`; −1 when that cannot be told. */
+  /** Event of a sample whose payload lies between `start` and `end`; −1 when that is not known. */
   findForSample(view: ByteView, start: number, end: number): number {
     // hot
     if (this.events.length === 1) return 0;
@@ -213,7 +213,7 @@ export class EventList {
   }
 
   /**
-   * The sample_id trailer of a kernel record that ends at `end`: that of the event whose id stands in it. The id is as far
+   * The sample_id trailer of a kernel record that ends at `end`: that of the event whose id is in it. The id is as far
    * from the end in every event's trailer, the rest need not be. Undefined before there is any event.
    */
   trailerOf(view: ByteView, start: number, end: number): SampleIdLayout | undefined {
@@ -305,7 +305,7 @@ function genericName({ type, config }: PerfEventAttr): string {
   }
 }
 
-/** `:u`, `:ku`, `:ppp` … as perf writes them behind a name, in its order. Observed: perf 6.1. */
+/** `:u`, `:ku`, `:ppp` … as perf writes them after a name, in its order. Observed: perf 6.1. */
 function modifiers(attr: PerfEventAttr): string {
   const { flags } = attr;
   let text = '';

@@ -4,11 +4,11 @@ import type { RecordingClock } from './clock.ts';
 import type { RecordRow } from './record-row.ts';
 import { percentEnds, type TimeRange, type TimeSpan } from './time-ranges.ts';
 
-/** Which samples to take. A list that is undefined lets everything pass. */
+/** Which samples to read. A list that is undefined lets everything pass. */
 export interface SampleFilter {
   /** Event names as perf prints them; blanks around them may be left out. */
   readonly events?: readonly string[];
-  /** Signed or unsigned: −1 and 4294967295 both stand for samples of no process, or no thread. */
+  /** Signed or unsigned: −1 and 4294967295 both mean samples of no process, or no thread. */
   readonly pids?: readonly number[];
   readonly tids?: readonly number[];
   /** Thread names at the time of the sample; bytes that are no UTF-8 as in `decodeText`, as `\xff`, or as U+FFFD. */
@@ -19,7 +19,7 @@ export interface SampleFilter {
   readonly times?: readonly TimeRange[];
 }
 
-/** Whether a filter needs to know a recording's first and last sample before it takes any. */
+/** Whether a filter needs to know a recording's first and last sample before it accepts any. */
 export function needsSampleTimes(filter: SampleFilter): boolean {
   return filter.times?.some(({ kind }) => kind === 'percent') ?? false;
 }
@@ -32,7 +32,7 @@ export class CompiledFilter {
   readonly #comms: ReadonlySet<string> | undefined;
   readonly #cpus: ReadonlySet<number> | undefined;
   readonly #events: ReadonlySet<string> | undefined;
-  /** First and last moment of each span, side by side; those since the first sample behind the others. */
+  /** First and last moment of each span, side by side; those since the first sample after the others. */
   #spans: number[] = [];
   #hasFirst = false;
   readonly #clock: RecordingClock;
@@ -112,7 +112,7 @@ export class CompiledFilter {
     return false;
   }
 
-  /** The first sample that has a time, whatever the other filters say of it. */
+  /** The first sample that has a time, whatever the other filters say about it. */
   #setFirst(timeNs: number): void {
     this.#hasFirst = true;
     for (const range of this.#times ?? []) {

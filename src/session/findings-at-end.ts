@@ -28,7 +28,7 @@ export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEn
     'info',
     'samples stand behind newer ones and stay there: they alone have times (no sample_id_all), and what they belong to stands before them',
   );
-  report(replay.leftOutCount, 'memory-limit-stacks', 'loss', `samples were left out whose stacks or threads there was no room for: ${memory.whyNoRoom}`);
+  report(replay.leftOutCount, 'memory-limit-stacks', 'loss', `samples were left out whose stacks or threads there was no room for: ${memory.whyNoMemory}`);
   report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had been handled');
 }
 

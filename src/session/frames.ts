@@ -38,8 +38,8 @@ export interface FrameOptions {
 /** How frames are looked up: what the user asks for, and what the recording's writer did. */
 export interface FrameRules extends FrameOptions {
   /**
-   * Callers stand in callchains as addresses of their calls, not of what comes behind: so there is nothing to go back by.
-   * simpleperf changes them when it records; and where an interpreter is, they are no addresses behind calls at all.
+   * Callers are in callchains as addresses of their calls, not of what follows the calls: so there is nothing to step back.
+   * simpleperf changes them when it records; and where an interpreter runs, they are no addresses after calls at all.
    */
   readonly callersAreCalls: boolean;
   /** Chains begin with the sample's own address, which stays where perf drops the rest. */
@@ -108,7 +108,7 @@ export class FrameResolver {
       if (isMarker(lo, hi)) {
         cpumode = cpumodeOfMarker(lo);
         if (cpumode < 0) {
-          // A frame pointer that was none can lead to any value; what was found before it stands.
+          // A frame pointer that was none can lead to any value; what was found before it is kept.
           if (compatPerf) {
             this.#reportDropped(lo);
             depth = leafIsSampleIp ? Math.min(depth, 1) : 0;

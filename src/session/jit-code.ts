@@ -7,7 +7,7 @@ import type { RecordingClock } from './clock.ts';
 import type { SessionEvent } from './events.ts';
 import type { TaskTable } from './tasks.ts';
 
-/** More processes that dump their code, and more pieces of code put into place, than any recording has; the latter take 200 MB. */
+/** More processes that dump their code, and more pieces of code put into place, than any recording has; the latter need 200 MB. */
 const MAX_DUMPS = 1024;
 const MAX_PIECES = 2 ** 22;
 /** What is kept of all dumps: beyond it none is begun. */
@@ -24,9 +24,9 @@ interface Timeline {
 }
 
 /**
- * Code that JITs tell of in jitdump files of their own, each piece with the time from which on it is there. A JIT maps its dump as code, so
- * that recordings tell where it is: from that record on, the dump's pieces of code are put into the process's memory as their time comes. In the
- * dump's DSO a piece has the addresses at which its bytes lie in the dump, so that pieces that take each other's place in memory do not mix.
+ * Code that JITs describe in jitdump files of their own, each piece with the time from which on it is there. A JIT maps its dump as code, so
+ * that recordings show where it is: from that record on, the dump's pieces of code are put into the process's memory as their time comes. In the
+ * dump's DSO a piece has the addresses at which its bytes lie in the dump, so that pieces that replace each other in memory do not mix.
  *
  * Their times can be compared with those of the recording if it has the same clock (`perf record -k mono`). If not, all of a dump is there
  * from the start, and of several pieces at one place the last.
@@ -56,7 +56,7 @@ export class JitCode {
     this.#diagnostics = diagnostics;
   }
 
-  /** Takes the dump that a record maps, if it maps one. @param dso of the file that is mapped */
+  /** Reads the dump that a record maps, if it maps one. @param dso of the file that is mapped */
   meet(record: MmapRecord, dso: number): void {
     if (this.#open === undefined || !record.isExecutable || !isJitDump(record.filename)) return;
     const key = `${record.pid} ${dso}`;
@@ -148,7 +148,7 @@ export class JitCode {
   }
 }
 
-/** Memory that a dump takes: columns of numbers of eight bytes, and names. */
+/** Memory that a dump needs: columns of numbers of eight bytes, and names. */
 function keptBytes({ functions, placements, lines, names }: JitDump): number {
   const columns = [...Object.values(functions), ...Object.values(placements), ...Object.values(lines)];
   return columns.reduce((sum, { length }) => sum + 8 * length, names.length);

@@ -40,7 +40,7 @@ export class KernelMaps {
 
   /**
    * DSO of a kernel address, −1 for none. The recorded map of the kernel covers its main text only; there is code
-   * behind it (init text, trampolines), and what no module claims there is the kernel's, as perf has it.
+   * after it (init text, trampolines), and what no module claims there is the kernel's, as perf has it.
    */
   find(address: number): number {
     const at = this.#space.find(address);

@@ -10,7 +10,7 @@ import { Kernels } from './kernels.ts';
 import { SymbolMaps } from './simpleperf.ts';
 import { TaskTable } from './tasks.ts';
 
-/** About what an object takes, with its strings and the ways to find it. Observed: Node 20. */
+/** About what an object needs, with its strings and the ways to find it. Observed: Node 20. */
 const PROCESS_BYTES = 600;
 const TASK_BYTES = 300;
 const DSO_BYTES = 600;
@@ -18,7 +18,7 @@ const DSO_BYTES = 600;
 /** Of x86-64, and of arm64 with pages of 4 KiB. */
 const HUGE_PAGE_BYTES = 2 << 20;
 
-/** Whether a record says anything of what runs, or of what is mapped. */
+/** Whether a record says anything about what runs, or what is mapped. */
 export function changesMachine({ kind }: SideBand): boolean {
   return kind === 'mmap' || kind === 'comm' || kind === 'fork' || kind === 'ksymbol';
 }
@@ -35,7 +35,7 @@ export class Machine {
   readonly #compatPerf: boolean;
   readonly #diagnostics: Diagnostics;
 
-  /** @param openJitCode what tells where JITs put their code, given whose code that is */
+  /** @param openJitCode makes what knows where JITs put their code, given the tasks whose code it is */
   constructor(features: Features, compatPerf: boolean, openJitCode: (tasks: TaskTable) => JitCode, diagnostics: Diagnostics) {
     this.tasks = new TaskTable(compatPerf);
     this.jitCode = openJitCode(this.tasks);
@@ -46,12 +46,12 @@ export class Machine {
     this.#diagnostics = diagnostics;
   }
 
-  /** Bytes that the maps of all processes take. */
+  /** Bytes of the maps of all processes. */
   get heldBytes(): number {
     return this.tasks.mapBytes;
   }
 
-  /** About what the objects take that stand for tasks and files. */
+  /** About how many bytes the objects of tasks and files need. */
   get heldObjectBytes(): number {
     const { processes, threads, tasks } = this.tasks;
     return processes.length * PROCESS_BYTES + (threads.length + tasks.length) * TASK_BYTES + this.dsos.dsos.length * DSO_BYTES;
@@ -59,7 +59,7 @@ export class Machine {
 
   /**
    * Lets a record take effect.
-   * @param nr its position in the file, −1 for what stands outside of the records
+   * @param nr its position in the file, −1 for what is outside of the records
    */
   apply(sideBand: SideBand, nr: number): void {
     switch (sideBand.kind) {
@@ -111,7 +111,7 @@ export class Machine {
     const isFile = kind === 'file' || kind === 'vdso';
     const delta = isFile ? record.pageOffset - record.start : 0;
     space.map(record.start, end, delta, dso);
-    if (!isFile) return; // A JIT's own memory: it is told of again when its protection changes.
+    if (!isFile) return; // A JIT's own memory: it is recorded again when its protection changes.
     const moved = movesText ? movedTextBefore(space, record.start, this.#isFile) : undefined;
     if (moved !== undefined) space.map(moved.start, moved.end, delta, dso);
     space.removeCode(record.start, end);
@@ -121,8 +121,8 @@ export class Machine {
 
 /**
  * Whether memory without a file that comes at [start, end) holds the text of the file that is mapped there: programs move theirs to huge pages
- * so, page by page and to the same addresses (`node --use-largepages`, iodlr). Of an unloaded library, which recordings do not tell
- * of, no JIT takes the place in whole huge pages.
+ * so, page by page and to the same addresses (`node --use-largepages`, iodlr). No JIT uses the place of an unloaded library, which recordings do not
+ * mention, in whole huge pages.
  * @param isFile whether a DSO is a file
  */
 function isMovedText(space: AddressSpace, start: number, end: number, isFile: (dso: number) => boolean): boolean {
@@ -133,7 +133,7 @@ function isMovedText(space: AddressSpace, start: number, end: number, isFile: (d
 
 /**
  * The memory without a file between a part of a file that has just been mapped at `start` and an earlier one, if its place is that of what lies between
- * the two in the file: so text looks that was moved before the recording began. Undefined when there is none.
+ * the two in the file: text that was moved before the recording began looks so. Undefined when there is none.
  * @param isFile whether a DSO is a file
  */
 function movedTextBefore(space: AddressSpace, start: number, isFile: (dso: number) => boolean): { readonly start: number; readonly end: number } | undefined {

@@ -9,7 +9,7 @@ export interface AvailableMemory {
 }
 
 /**
- * How much memory a recording may need: so much in any case, and so many times the bytes that it is stored in. A record that has to be kept takes
+ * How much memory a recording may need: so much in any case, and so many times the bytes that it is stored in. A record that has to be kept needs
  * about a hundred bytes, and packing shrinks recordings to between a fifth and a twentieth; a file that needs more was made to exhaust the memory.
  */
 const FREE_BYTES = 128 << 20;
@@ -51,13 +51,13 @@ export class MemoryBudget {
   }
 }
 
-/** A part of a session that grows with the recording: bytes in typed arrays, and about what its objects take. */
+/** A part of a session that grows with the recording: bytes in typed arrays, and about how many its objects need. */
 export interface MemoryHolder {
   readonly heldBytes?: number;
   readonly heldObjectBytes?: number;
 }
 
-/** What a session holds in memory, and whether there is room for more. */
+/** What a session holds in memory, and whether there is memory for more. */
 export class SessionMemory {
   readonly #budget: MemoryBudget;
   readonly #observerBytesPerRecord: number;
@@ -65,7 +65,7 @@ export class SessionMemory {
   /** How much was read when the walk last asked. */
   #readBytes = 0;
   #observedBytes = 0;
-  #whyNoRoom: string | undefined;
+  #whyNoMemory: string | undefined;
 
   /** @param observerBytesPerRecord what the observer keeps of each record */
   constructor(budget: MemoryBudget, observerBytesPerRecord: number) {
@@ -90,15 +90,15 @@ export class SessionMemory {
     return this.#whyExceeded(waitingBytes);
   }
 
-  /** Whether there is room for more stacks, totals, tasks and maps. What waits is counted already: it needs no further room where it waits. */
-  hasRoom(): boolean {
-    this.#whyNoRoom = this.#whyExceeded(0);
-    return this.#whyNoRoom === undefined;
+  /** Whether there is memory for more stacks, totals, tasks and maps. What waits is counted already, and needs no more where it waits. */
+  hasMemory(): boolean {
+    this.#whyNoMemory = this.#whyExceeded(0);
+    return this.#whyNoMemory === undefined;
   }
 
-  /** Why there was no room when {@link hasRoom} was last asked; undefined where there was. */
-  get whyNoRoom(): string | undefined {
-    return this.#whyNoRoom;
+  /** Why there was no memory when {@link hasMemory} was last asked; undefined where there was. */
+  get whyNoMemory(): string | undefined {
+    return this.#whyNoMemory;
   }
 
   #whyExceeded(waitingBytes: number): string | undefined {

@@ -5,11 +5,11 @@ const STARTS = MAX_ENTRIES;
 const DELTAS = 2 * MAX_ENTRIES;
 const DSOS = 3 * MAX_ENTRIES;
 const LEAF_NUMBERS = 4 * MAX_ENTRIES;
-/** About what a node takes, its array's administration included. Observed: Node 20. */
+/** About what a node needs, its array's administration included. Observed: Node 20. */
 const LEAF_BYTES = LEAF_NUMBERS * 8 + 400;
 const BRANCH_BYTES = 2 * MAX_ENTRIES * 8 + 400;
 
-/** What the nodes of several trees take, each counted once however many trees share it. */
+/** Bytes of the nodes of several trees, each counted once however many trees share it. */
 export class NodeMemory {
   bytes = 0;
 }
@@ -72,8 +72,8 @@ const EMPTY = new RangeNode(undefined, undefined);
 /**
  * Disjoint ranges of addresses, each of one DSO, sorted. Addresses are signed doubles.
  *
- * It is a B+ tree whose copies share their nodes, and copy those on the way to a range before they change it: copying takes no time,
- * and what a copy takes in memory follows its own changes, not what it began with. A recording may hold a process of ten thousand maps that
+ * It is a B+ tree whose copies share their nodes, and copy those on the way to a range before they change it: copying costs no time,
+ * and the memory of a copy follows its own changes, not what it began with. A recording may hold a process of ten thousand maps that
  * forks ten thousand times, each child mapping one file more. Nodes that nothing shares are changed in place.
  */
 export class RangeTree {
@@ -107,7 +107,7 @@ export class RangeTree {
     return copy;
   }
 
-  /** What {@link dsoAt} and {@link deltaAt} take for the range that holds an address, −1 when none does. It is valid until the next change or search. */
+  /** What to give {@link dsoAt} and {@link deltaAt} for the range that holds an address, −1 when none does. It is valid until the next change or search. */
   find(address: number): number {
     // hot
     const at = this.#seek(address);
@@ -230,7 +230,7 @@ export class RangeTree {
     return right;
   }
 
-  /** @returns a leaf of what stands after the first `kept` ranges */
+  /** @returns a leaf of what comes after the first `kept` ranges */
   #splitLeaf(leaf: RangeNode, kept: number): RangeNode {
     const right = this.#counted(new RangeNode(this.#owner, undefined));
     for (let column = 0; column < LEAF_NUMBERS; column += MAX_ENTRIES) {

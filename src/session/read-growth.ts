@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { lostInSum } from '../base/exact-sums.ts';
 
-/** About what the last value of a counter takes. Observed: Node 20. */
+/** About how many bytes the last value of a counter needs. Observed: Node 20. */
 const VALUE_BYTES = 128;
 
 /** What a counter was when it was read last, as two words. */
@@ -30,11 +30,11 @@ export interface ReadSample {
 }
 
 /**
- * Values of counters only ever grow: what a sample stands for is what they have grown by since the sample before it in
+ * Values of counters only ever grow: a sample counts what they have grown by since the sample before it in
  * time. A member that has not moved gives no sample. Observed: perf 6.1.
  *
  * Of inherited events of tasks (`inherit`, since Linux 6.12 together with READ) the values are those of the thread that was
- * sampled, under the id that all threads have. Observed: Linux 6.18. perf 6.13 counts so; perf 6.1 takes them all for one counter.
+ * sampled, under the id that all threads have. Observed: Linux 6.18. perf 6.13 counts so; perf 6.1 treats them all as one counter.
  */
 export class ReadGrowth {
   /** What {@link measure} found last, side by side: events whose values have grown, by how much, and what those doubles leave out. */
@@ -56,7 +56,7 @@ export class ReadGrowth {
     this.#diagnostics = diagnostics;
   }
 
-  /** About what the last values take. */
+  /** About how many bytes the last values need. */
   get heldObjectBytes(): number {
     return this.#valueCount * VALUE_BYTES;
   }
@@ -64,7 +64,7 @@ export class ReadGrowth {
   /**
    * Compares the values of the next sample in time with those before it.
    * @param sample the period that it carries
-   * @returns how many samples it stands for, one for each event that has moved; {@link events} and the other lists have so many elements then
+   * @returns how many samples it amounts to, one for each event that has moved; {@link events} and the other lists have so many elements then
    */
   measure(read: ReadSample, sample: { readonly period: number; readonly periodRemainder: number }): number {
     this.events.length = 0;

@@ -80,7 +80,7 @@ export class RecordOrder {
 
 /**
  * How far in time the files of a directory recording have been read. Each holds what one buffer of the kernel held, so it is
- * in order but for records that overtook one another by little; and none says anything of the others.
+ * in order but for records that overtook one another by little; and none says anything about the others.
  */
 class PartTimes {
   readonly #newest: Float64Array;
@@ -98,7 +98,7 @@ class PartTimes {
   /**
    * Notes that a piece of a part was read.
    * @param newestTime of the records since the last call; −Infinity when none has a time. Before the first call these are
-   * also the records of the file `data`, which may be newer than all of the part's: that time tells nothing of the part
+   * also the records of the file `data`, which may be newer than all of the part's: that time says nothing about the part
    * @returns the time up to which all parts are settled
    */
   endPiece(part: number, newestTime: number, isLast: boolean): number {

@@ -1,10 +1,10 @@
 import { grown } from '../base/growable.ts';
 import { RecordRow } from './record-row.ts';
 
-/** What a record takes in the queue, its places in the order included. */
+/** Bytes of a record in the queue, its places in the order included. */
 const ROW_BYTES = 64;
 
-/** About what an entry of a map takes. Observed: Node 20. */
+/** About how many bytes an entry of a map needs. Observed: Node 20. */
 const REMAINDER_BYTES = 64;
 
 /**
@@ -44,7 +44,7 @@ export class RecordQueue {
     return this.#size;
   }
 
-  /** Bytes that the waiting rows take, and about what the remainders of periods do. */
+  /** Bytes of the waiting rows, and about how many the remainders of periods need. */
   get heldBytes(): number {
     return this.#size * ROW_BYTES;
   }
@@ -210,7 +210,7 @@ export class RecordQueue {
   }
 }
 
-/** A time behind all others (Infinity) is good for the order only. @returns NaN for it */
+/** A time after all others (Infinity) is good for the order only. @returns NaN for it */
 export function shownTime(timeNs: number): number {
   return timeNs === Number.POSITIVE_INFINITY ? Number.NaN : timeNs;
 }

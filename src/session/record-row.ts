@@ -7,7 +7,7 @@ import { SampleRow } from '../profile/sample-table.ts';
 export class RecordRow extends SampleRow {
   /** Position of the record in the file, from 0. */
   nr = -1;
-  /** −1 where the record does not tell. */
+  /** −1 where the record has none. */
   pid = -1;
   tid = -1;
   /** Index of the sample's callchain, −1 for none. */

@@ -19,7 +19,7 @@ import type { SessionThread, TaskTable } from './tasks.ts';
 import type { WaitingRecords } from './waiting-records.ts';
 
 /**
- * Sees every record of the file once, in time order, filters or not. A sample that stands for several (READ of a
+ * Sees every record of the file once, in time order, filters or not. A sample that amounts to several (READ of a
  * group) is seen once.
  */
 export interface RecordObserver {
@@ -27,7 +27,7 @@ export interface RecordObserver {
   readonly bytesPerRecord?: number;
   /** @param row filled anew for the next record; its task and stack are not known yet */
   sample(row: Readonly<RecordRow>): void;
-  /** @param row position, time, pid and tid of the record: NaN and −1 where it does not tell; filled anew for the next one */
+  /** @param row position, time, pid and tid of the record: NaN and −1 where it has none; filled anew for the next one */
   sideBand(row: Readonly<RecordRow>, record: SideBand): void;
 }
 
@@ -49,7 +49,7 @@ export interface ReplayParts {
 }
 
 const TUPLE_BYTES = 20;
-/** After how many records the replay asks again whether there is room for more. A power of two. */
+/** After how many records the replay asks again whether there is memory for more. A power of two. */
 const RECORDS_PER_QUESTION = 1 << 14;
 
 /**
@@ -78,7 +78,7 @@ export class Replay {
   #kernelGeneration = -1;
   #sampleCount = 0;
   #deliveredCount = 0;
-  /** Whether there is no room: samples are left out whose threads or stacks have not been met. */
+  /** Whether there is no more memory: samples are left out whose threads or stacks have not been met. */
   #isFull = false;
   /** Whether, besides, a record was left out that said what ran or was mapped from then on: so all samples are. */
   #isLost = false;
@@ -107,12 +107,12 @@ export class Replay {
     return this.#sampleCount;
   }
 
-  /** Samples that were left out because there was no room. */
+  /** Samples that were left out because there was no memory for their stacks or threads. */
   get leftOutCount(): number {
     return this.#leftOutCount;
   }
 
-  /** Bytes of the tables by which totals are found, and about what the last values of counters take. */
+  /** Bytes of the tables by which totals are found, and about how many the last values of counters need. */
   get heldBytes(): number {
     return this.#surroundings.size * TUPLE_BYTES;
   }
@@ -124,7 +124,7 @@ export class Replay {
   /** Plays the next record. */
   readonly deliver = (row: RecordRow): void => {
     // hot
-    if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#memory.hasRoom();
+    if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#memory.hasMemory();
     if (row.timeNs >= this.#jitCode.nextTimeNs) this.#jitCode.applyUpTo(row.timeNs);
     if (row.waiting < 0) this.#deliverSample(row);
     else this.#deliverWaiting(row);
@@ -133,7 +133,7 @@ export class Replay {
   #deliverSample(row: RecordRow): void {
     // hot
     this.#sampleCount++;
-    if (this.#isFull && this.#hasNoRoomFor(row)) {
+    if (this.#isFull && this.#hasNoMemoryFor(row)) {
       this.#leftOutCount++;
       return;
     }
@@ -166,8 +166,8 @@ export class Replay {
     if (left !== undefined) this.#profile.addPeriod(left.total, left.row, offCpuNs(left, timeNs));
   }
 
-  /** Whether the sample's thread would need room that there is not, or is not known to be what it was. */
-  #hasNoRoomFor({ pid, tid }: RecordRow): boolean {
+  /** Whether there is no memory for the sample's thread, or what runs in it is no longer known. */
+  #hasNoMemoryFor({ pid, tid }: RecordRow): boolean {
     return this.#isLost || !this.#tasks.has(pid, tid);
   }
 
@@ -189,7 +189,7 @@ export class Replay {
 
   /**
    * What a sample is added up under: found by its chain, which is most often seen again in the same surroundings, these being the
-   * event, the task and what is mapped. −1: there is no room for it.
+   * event, the task and what is mapped. −1: there is no memory for it.
    */
   #totalOf(row: RecordRow, threadIndex: number, { process, last }: SessionThread): number {
     // hot
@@ -240,7 +240,7 @@ export class Replay {
       row.periodRemainder = growth.periodRemainders[i];
       this.#deliverSample(row);
     }
-    if (count > 0 || (this.#isFull && this.#hasNoRoomFor(row))) return;
+    if (count > 0 || (this.#isFull && this.#hasNoMemoryFor(row))) return;
     row.period = 0;
     row.periodRemainder = 0;
     this.#meetThread(row);

@@ -63,7 +63,7 @@ export class SampleReader {
   }
 
   /**
-   * Reads a sample into a row. One with READ stands for no sample, one or several: that depends on the one before it in time,
+   * Reads a sample into a row. One with READ amounts to no sample, one or several: that depends on the one before it in time,
    * so what it has read waits with it.
    * @param nr position of the record in the file
    * @returns false when the record could not be used, which was reported

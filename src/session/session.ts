@@ -4,7 +4,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { COMM_LIMIT, SIMPLEPERF_COMM_LIMIT } from '../base/name-limits.ts';
 import type { JitDump, OpenJitDump, RefusedJitDump } from '../jitdump/jitdump.ts';
 import * as abi from '../perfdata/constants.ts';
-import { takeTracingData } from '../perfdata/features/tracing.ts';
+import { readTracingDataRecord } from '../perfdata/features/tracing.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
@@ -215,7 +215,7 @@ class Session implements RecordVisitor {
 
   /** In a pipe, what a file has as a feature. */
   visitTracingData(bytes: Uint8Array, fileOffset: number): void {
-    takeTracingData(this.#header.features, bytes, fileOffset, this.#diagnostics);
+    readTracingDataRecord(this.#header.features, bytes, fileOffset, this.#diagnostics);
   }
 
   /** Lets a record of what there was before the first one take effect. */

@@ -24,14 +24,14 @@ import type { TaskTable } from './tasks.ts';
 
 // All that a session does with what simpleperf alone writes: records, maps without a record, symbols.
 
-/** Takes the one of simpleperf's records that tells which ids belong to which event; for who looks at nothing else in them. */
-export function takeEventIds({ view, offset, size, type }: RecordCursor, events: EventList): void {
+/** Reads the one of simpleperf's records that says which ids belong to which event; for readers that need nothing else of them. */
+export function readEventIds({ view, offset, size, type }: RecordCursor, events: EventList): void {
   if (type !== SP_EVENT_ID) return;
   const record = readSimpleperfRecord(view, offset, offset + size, type);
   if (typeof record === 'object' && record.type === 'eventId') events.addIds(record.ids);
 }
 
-/** Takes what a session needs of simpleperf's own records: which ids belong to which event, and symbols. */
+/** Reads what a session needs of simpleperf's own records: which ids belong to which event, and symbols. */
 export class SimpleperfRecordReader {
   readonly #events: EventList;
   readonly #symbols: RecordedSymbols;
@@ -43,7 +43,7 @@ export class SimpleperfRecordReader {
     this.#diagnostics = diagnostics;
   }
 
-  /** Takes a record whose type is SIMPLEPERF_TYPE_START or more. */
+  /** Reads a record whose type is SIMPLEPERF_TYPE_START or more. */
   read({ view, offset, size, type, fileOffset }: RecordCursor): void {
     // What these carry was unpacked when they were walked.
     if (type === SP_SPLIT || type === SP_SPLIT_END || type === SP_TRACING_DATA) return;
@@ -72,7 +72,7 @@ export class SimpleperfRecordReader {
         }
         break;
       case 'unwindingResult':
-        // A recording tells of all unwindings or of failed ones only; 0 is success.
+        // A recording lists all unwindings or failed ones only; 0 is success.
         if (record.errorCode !== 0n) {
           this.#diagnostics.add('unwinding-failed', 'info', 'simpleperf could not unwind user stacks to their ends while it recorded', fileOffset);
         }
@@ -81,7 +81,7 @@ export class SimpleperfRecordReader {
   }
 }
 
-/** Puts the code of {@link symbolMapsOf} where it must be, in each program that a process runs. What a record maps takes its place. */
+/** Puts the code of {@link symbolMapsOf} where it must be, in each program that a process runs. What a record maps replaces it. */
 export class SymbolMaps {
   readonly #tasks: TaskTable;
   /** By pid. */
@@ -170,7 +170,7 @@ function symbolMapName({ kind, name }: Dso): string {
 function shiftOf({ type, minVaddr, offsetOfMinVaddr }: SimpleperfFile, { kind, start, codeStart }: Dso): number | undefined {
   switch (kind) {
     case 'module':
-      // Run-time addresses: the recording tells where in the module's memory min_vaddr lies.
+      // Run-time addresses: the recording says where in the module's memory min_vaddr lies.
       return type === DSO_KERNEL_MODULE ? start + Math.max(0, offsetOfMinVaddr) - minVaddr : undefined;
     case 'file':
     case 'vdso': {

@@ -26,7 +26,7 @@ export interface SessionThread {
   hasComm: boolean;
   /** Index of the task that the thread is under its current name; −1 until it is asked for. */
   task: number;
-  /** What its last sample was taken in, so that the next one need not look that up again; −1 for none. */
+  /** Event and surroundings of its last sample, so that the next one need not look them up again; −1 for none. */
   readonly last: { event: number; generation: number; surroundings: number };
 }
 
@@ -64,7 +64,7 @@ export class TaskTable {
     return new AddressSpace(this.#generations, this.#mapMemory);
   }
 
-  /** Bytes that the maps of all processes take. */
+  /** Bytes of the maps of all processes. */
   get mapBytes(): number {
     return this.#mapMemory.bytes;
   }
@@ -127,7 +127,7 @@ export class TaskTable {
    */
   fork(record: ForkRecord, nr: number): void {
     const parent = this.threads[this.thread(record.ppid, record.ptid)];
-    if (this.#isToldAgain(record, parent)) return;
+    if (this.#isRecordedAgain(record, parent)) return;
     // The number may have belonged to another thread before; its EXIT does not always come.
     this.#threadOf.delete(record.tid);
     this.#lastThread = -1;
@@ -146,25 +146,25 @@ export class TaskTable {
   }
 
   /**
-   * Whether a FORK changes nothing, because it was told before and the child has done nothing since: simpleperf has every
-   * event tell of forks, execs and maps.
+   * Whether a FORK changes nothing, because it was recorded before and the child has done nothing since: simpleperf has every
+   * event record forks, execs and maps.
    */
-  #isToldAgain(record: ForkRecord, parent: SessionThread): boolean {
+  #isRecordedAgain(record: ForkRecord, parent: SessionThread): boolean {
     const known = this.#threadOf.get(record.tid);
     if (known === undefined) return false;
     const child = this.threads[known];
     if (child.pid !== record.pid || child.task >= 0 || child.comm !== parent.comm) return false;
-    // A process that began while perf listed what there was: the thread in the list is not of the process that the kernel told of.
+    // A process that began while perf listed what there was: the thread in the list is not of the process that the kernel reported.
     if (record.pid === record.ppid) return child.process === parent.process;
     const { space, isSpaceShared } = this.processes[child.process];
     return record.pid === record.tid && isSpaceShared && space === this.processes[parent.process].space;
   }
 
-  /** A new program begins with no maps; those of the last one are there behind it. To perf 6.1 all old ones are: the new ones come over them. */
+  /** A new program begins with no maps; those of the last one are kept as its fallback. To perf 6.1 all old ones are: the new ones come over them. */
   #exec(process: SessionProcess): void {
     if (this.#keepsMapsAtExec) return;
     const old = process.space;
-    // Told again: see above.
+    // Recorded again: see above.
     if (old.isEmpty && old.fallback !== undefined) return;
     process.space = this.newSpace();
     process.isSpaceShared = false;

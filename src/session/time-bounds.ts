@@ -9,7 +9,7 @@ import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/r
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { RecordingClock } from './clock.ts';
 import { type EventList, eventsOf } from './events.ts';
-import { takeEventIds } from './simpleperf.ts';
+import { readEventIds } from './simpleperf.ts';
 import type { TimeSpan } from './time-ranges.ts';
 import { UserRecordReader } from './user-records.ts';
 
@@ -25,7 +25,7 @@ export function notedSampleTimes({ sampleTime }: Features): TimeSpan | undefined
 export async function findSampleTimes(source: RecordingSource, header: RecordingHeader, { openZstd }: WalkOptions): Promise<TimeSpan | undefined> {
   const noted = notedSampleTimes(header.features);
   if (noted !== undefined || source.sizeBytes === undefined) return noted;
-  // What is damaged is told when the recording is read for good; and in a pipe's form, reading changes the header.
+  // Damage is reported when the recording is read for good; and in a pipe's form, reading changes the header.
   const unheard = new Diagnostics();
   const scannedHeader = await readHeader(source, unheard);
   const scan = new SampleTimeScan(scannedHeader, unheard);
@@ -33,7 +33,7 @@ export async function findSampleTimes(source: RecordingSource, header: Recording
   return notedSampleTimes(scannedHeader.features) ?? scan.span();
 }
 
-/** Looks at nothing but the samples' times, and at what tells where they lie: attrs and ids. */
+/** Looks at nothing but the samples' times, and at what says where they lie: attrs and ids. */
 class SampleTimeScan implements RecordVisitor {
   readonly #events: EventList;
   readonly #clock = new RecordingClock();
@@ -54,7 +54,7 @@ class SampleTimeScan implements RecordVisitor {
   visit(record: RecordCursor): void {
     const { view, offset, size, type } = record;
     if (type !== abi.PERF_RECORD_SAMPLE) {
-      if (type >= SIMPLEPERF_TYPE_START) takeEventIds(record, this.#events);
+      if (type >= SIMPLEPERF_TYPE_START) readEventIds(record, this.#events);
       else if (type >= abi.PERF_RECORD_USER_TYPE_START) this.#userRecords.read(record);
       return;
     }

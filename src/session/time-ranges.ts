@@ -19,7 +19,7 @@ export interface TimeSpan {
 const EXPECTED = 'expected FROM,TO in seconds (12.5,13), seconds since the first sample (+1,+2.5), or per cent (10%-20%, or 10%/2 for the second tenth)';
 
 /**
- * Reads what perf's `--time` takes, and times since the first sample:
+ * Reads what perf's `--time` accepts, and times since the first sample:
  *
  * - `12.5,13`, `,13`, `12.5,`: seconds of the recording's clock with up to nine decimals; several such ranges with blanks between
  * - `+1,+2.5`, `+1,`: the same, counted from the first sample (perf has no such form)
@@ -88,7 +88,7 @@ function parseSeconds(digits: string, end: string, whole: string): bigint | unde
  * a range that is meant to be one moment (`50%-50%`) has that moment.
  *
  * perf 6.1, observed with samples at every nanosecond, has the same ranges but where rounding leaves nothing of a slice,
- * or nothing between its end and 100 %: there it has the slices on both sides take the moment, and all slices of no time
+ * or nothing between its end and 100 %: there both slices have the moment, and all slices of no time
  * all samples. And it adds to the first sample's time in doubles, which for clocks that count from 1970 are 256 ns apart;
  * here it is exact.
  */

@@ -33,7 +33,7 @@ export class UserRecordReader {
     this.#diagnostics = diagnostics;
   }
 
-  /** Takes a record whose type is 64 or more. */
+  /** Reads a record whose type is 64 or more. */
   read(record: RecordCursor): void {
     const { view, offset: at, size, type, fileOffset } = record;
     const end = at + size;

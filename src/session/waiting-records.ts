@@ -1,7 +1,7 @@
 import type { SideBand } from '../perfdata/records/side-band.ts';
 import type { ReadSample } from './read-growth.ts';
 
-/** About what a decoded record takes as an object: by itself, and for each byte that it had (names, lists of values). Observed: Node 20. */
+/** About what a decoded record needs as an object: by itself, and for each byte that it had (names, lists of values). Observed: Node 20. */
 const OBJECT_BYTES = 160;
 const OBJECT_BYTES_PER_BYTE = 2;
 
@@ -10,11 +10,11 @@ export class WaitingRecords {
   readonly #records: (SideBand | ReadSample | undefined)[] = [];
   /** Places of the list that are free again. */
   readonly #freePlaces: number[] = [];
-  /** About what each record takes. */
+  /** About how many bytes each record needs. */
   readonly #bytes: number[] = [];
   #allBytes = 0;
 
-  /** About what all of them take. */
+  /** About how many bytes all of them need. */
   get heldObjectBytes(): number {
     return this.#allBytes;
   }

@@ -21,7 +21,7 @@ export interface DebugUnwindFile {
 
 /** What the feature sections of simpleperf alone say. */
 export interface SimpleperfSections {
-  /** META_INFO as it stands there: `simpleperf_version`, `clockid`, `app_package_name`, `trace_offcpu` … Empty without one. */
+  /** META_INFO as it was written: `simpleperf_version`, `clockid`, `app_package_name`, `trace_offcpu` … Empty without one. */
   metaInfo: ReadonlyMap<string, string>;
   /** The binaries of FILE or FILE2, with their symbols. */
   readonly files: SimpleperfFile[];
@@ -59,7 +59,7 @@ function sectionsOf(features: SimpleperfFeatures): SimpleperfSections {
   return features.simpleperf;
 }
 
-/** What tells simpleperf's recordings from others, and what names their events. */
+/** What distinguishes simpleperf's recordings from others, and what names their events. */
 type RecordingFeatures = SimpleperfFeatures & { readonly present: ReadonlySet<number>; readonly cmdline?: readonly string[] };
 
 /** Whether simpleperf wrote the recording: it has features of its own, or its command line says so, in recordings of before 2017. */

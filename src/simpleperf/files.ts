@@ -22,7 +22,7 @@ export interface SimpleperfFile {
   readonly type: number;
   /** Virtual address at which the first executable segment begins. */
   readonly minVaddr: number;
-  /** Where that is in the file (in a module's memory, for a module); −1 where the recording does not tell. */
+  /** Where that is in the file (in a module's memory, for a module); −1 where the recording does not say. */
   readonly offsetOfMinVaddr: number;
   readonly symbols: SimpleperfSymbols;
   /** Where dex files begin in a file that holds some. */
@@ -54,7 +54,7 @@ class SymbolList implements SimpleperfSymbols {
 const UNKNOWN_OFFSET = 2 ** 64;
 
 /**
- * Reads the FILE feature into `files`: structs one behind the other, each behind a u32 with its size. What was read
+ * Reads the FILE feature into `files`: structs one after the other, each after a u32 with its size. What was read
  * before a damaged one stays.
  * @throws RangeError where the section is damaged
  */

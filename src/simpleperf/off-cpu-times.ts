@@ -8,8 +8,8 @@ export interface OffCpuSample {
 
 /**
  * Finds how long threads were off the CPU in recordings of `simpleperf record --trace-offcpu`, in which a sample of
- * sched:sched_switch tells where a thread left the CPU: until its next sample of any kind, or until a SWITCH record says
- * that it is back, whatever comes first. Samples and records are told in time order.
+ * sched:sched_switch shows where a thread left the CPU: until its next sample of any kind, or until a SWITCH record says
+ * that it is back, whatever comes first. Samples and records come in time order.
  */
 export class OffCpuTimes {
   readonly #left = new Map<number, OffCpuSample>();

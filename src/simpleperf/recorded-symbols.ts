@@ -37,7 +37,7 @@ export class RecordedSymbols {
   kallsyms: Uint8Array | undefined;
   readonly #files = new Map<bigint, RecordedFile>();
 
-  /** The binaries that DSO records told of. */
+  /** The binaries of the DSO records. */
   get files(): readonly SimpleperfFile[] {
     return [...this.#files.values()];
   }

@@ -57,7 +57,7 @@ export type SimpleperfRecord =
 /**
  * Reads one of simpleperf's records.
  * @param at offset of its header
- * @param end just behind it
+ * @param end just after it
  * @param recordType its type, SP_*
  * @returns what is wrong, as the end of a sentence, where its fields do not fit; undefined for a type that is not known
  */

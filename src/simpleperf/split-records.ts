@@ -20,7 +20,7 @@ export class SplitRecords {
     this.#diagnostics = diagnostics;
   }
 
-  /** Takes the payload of a SPLIT record, which is copied. @param fileOffset the record's place, for messages */
+  /** Adds the payload of a SPLIT record, which is copied. @param fileOffset the record's place, for messages */
   add(payload: Uint8Array, fileOffset: number): void {
     if (this.#firstOffset < 0) this.#firstOffset = fileOffset;
     const size = this.#size + payload.length;
@@ -54,7 +54,7 @@ export class SplitRecords {
     return undefined;
   }
 
-  /** The walk is over: says so when the end of a record is missing. */
+  /** The walk is over: reports a record whose end is missing. */
   finish(): void {
     if (this.#firstOffset >= 0) {
       this.#diagnostics.add('split-damaged', 'loss', 'a record that was written in pieces (SPLIT) is lost: its end is missing', this.#firstOffset);

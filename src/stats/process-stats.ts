@@ -16,7 +16,7 @@ export interface ProcessStats {
   forkTime: bigint | undefined;
   /** When its main thread ended; undefined without an EXIT. */
   exitTime: bigint | undefined;
-  /** Number of FORK records of its threads, the main one included: each stands where a thread began. */
+  /** Number of FORK records of its threads, the main one included: there is one where each thread began. */
   forks: number;
   /** Number of EXIT records of its threads, the main one included. */
   exits: number;

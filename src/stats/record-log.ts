@@ -8,7 +8,7 @@ import type { RecordRow } from '../session/record-row.ts';
 import type { RecordObserver } from '../session/replay.ts';
 
 /**
- * What a logged record says beyond its type, process and time. Numbers of 64 bits are two words, low and high: as doubles some
+ * What a logged record holds beyond its type, process and time. Numbers of 64 bits are two words, low and high: as doubles some
  * would be rounded.
  * `unknown` is a record whose type has no name, `none` one of which nothing more is kept.
  */
@@ -82,12 +82,12 @@ export class RecordLog implements RecordObserver {
     return this.#timeNs[row];
   }
 
-  /** Process that the record is about (of a FORK the child, not the parent that was running); −1 where it does not tell. */
+  /** Process that the record is about (of a FORK the child, not the parent that was running); −1 where it has none. */
   pid(row: number): number {
     return this.#pid[row];
   }
 
-  /** Thread that the record is about; −1 where it does not tell. */
+  /** Thread that the record is about; −1 where it has none. */
   tid(row: number): number {
     return this.#tid[row];
   }

@@ -8,7 +8,7 @@ export interface BpfFunction {
   /** Run-time address. */
   readonly address: bigint;
   readonly sizeBytes: number;
-  /** Its own tag, as that of the program; absent where the kernel did not tell. */
+  /** Its own tag, as that of the program; absent where the kernel did not report it. */
   readonly tag?: string;
   /** Its type in the BTF object of the program; 0 where there is none. */
   readonly typeId: number;
@@ -22,7 +22,7 @@ export interface BpfLines {
   readonly addresses: Float64Array;
   readonly lines: Uint32Array;
   readonly columns: Uint32Array;
-  /** Where the file's name stands among the strings of the program's BTF object. */
+  /** Where the file's name is among the strings of the program's BTF object. */
   readonly fileNameOffsets: Uint32Array;
   /** Names by those offsets; empty where the recording does not hold the object. */
   readonly fileNames: Map<number, string>;
@@ -50,7 +50,7 @@ export interface BpfProgram {
 /** BPF programs and their types. */
 export interface BpfFeatures {
   bpfPrograms?: readonly BpfProgram[];
-  /** BTF objects and the bytes they take. */
+  /** BTF objects and their bytes. */
   bpfBtf?: readonly { readonly id: number; readonly sizeBytes: number }[];
 }
 
@@ -107,7 +107,7 @@ function nameFiles(programs: readonly BpfProgram[], read: (offset: number) => st
   }
 }
 
-/** Offsets in struct bpf_prog_info (bpf.h). Arrays are given by their offset in the data behind the struct. */
+/** Offsets in struct bpf_prog_info (bpf.h). Arrays are given by their offset in the data after the struct. */
 const INFO = {
   type: 0,
   id: 4,
@@ -139,7 +139,7 @@ const FUNC_INFO_BYTES = 8;
 const LINE_INFO_BYTES = 16;
 /** A program's files: what it includes of the kernel's headers. Names of a damaged recording may overlap. */
 const MAX_FILE_NAMES = 256;
-/** Up to the code's sizes: all that the first kernels with such a struct told. */
+/** Up to the code's sizes: all that the first kernels with such a struct wrote. */
 const MIN_INFO_BYTES = 24;
 
 /** Sizes of the struct and of the data, which arrays are there, the struct, the data. */
@@ -151,7 +151,7 @@ function readProgram(section: SectionReader): BpfProgram {
   const { view } = section;
   const at = section.skip(infoBytes);
   const data = section.skip(dataBytes);
-  // Older kernels told less: what their struct does not have is 0.
+  // Older kernels wrote less: what their struct does not have is 0.
   const u32At = (offset: number): number => (offset + 4 <= infoBytes ? view.u32(at + offset) : 0);
   const arrayAt = (offset: number, count: number, bytesEach: number): number => {
     const start = offset + 8 <= infoBytes ? view.u64(at + offset) : 0;

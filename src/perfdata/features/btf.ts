@@ -7,7 +7,7 @@ const HEADER_BYTES = 24;
 const TYPE_BYTES = 12;
 const BTF_KIND_FUNC = 12;
 
-/** Bytes behind struct btf_type, by kind: some, and some for each member. Kinds that are not listed have none. */
+/** Bytes after struct btf_type, by kind: some, and some for each member. Kinds that are not listed have none. */
 const TAIL_BYTES: Readonly<Record<number, readonly [fixed: number, perMember: number]>> = {
   1: [4, 0], // INT
   3: [12, 0], // ARRAY
@@ -35,7 +35,7 @@ export function readBtfString(view: ByteView, at: number, sizeBytes: number, off
 
 /**
  * Names of functions in a BTF object, by type id. Source: the kernel's description of BTF (Documentation/bpf/btf.rst).
- * A type that is cut off, or of a kind that is not known yet, ends the walk: what stands before it is told.
+ * A type that is cut off, or of a kind that is not known yet, ends the walk: what comes before it is returned.
  * @param at where the object begins
  * @param wanted type ids of the functions
  */

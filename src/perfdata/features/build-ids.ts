@@ -25,7 +25,7 @@ const PID_BYTES = 4;
 /** Where the name begins in an entry without pid. */
 const NAME_WITHOUT_PID = BUILD_ID_FIXED_BYTES - PID_BYTES;
 
-/** Where the entries begin: one behind the other, up to the end or to one of size 0. */
+/** Where the entries begin: one after the other, up to the end or to one of size 0. */
 function findEntries(view: ByteView): { starts: number[]; isWhole: boolean } {
   const starts: number[] = [];
   let at = 0;

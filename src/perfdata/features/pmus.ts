@@ -1,7 +1,7 @@
 import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
 
-/** What a PMU says of itself: `branches` is `32`. */
+/** What a PMU can do: `branches` is `32`. */
 export interface PmuCapability {
   readonly name: string;
   readonly value: string;

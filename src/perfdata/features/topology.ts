@@ -3,7 +3,7 @@ import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts
 import * as abi from '../constants.ts';
 import type { HostFeatures } from './host.ts';
 
-/** Where a CPU sits; −1 where the machine did not tell. */
+/** Where a CPU sits; −1 where the machine did not report it. */
 export interface CpuPlace {
   readonly coreId: number;
   readonly socketId: number;
@@ -31,7 +31,7 @@ export interface NumaNode {
   readonly cpus: string;
 }
 
-/** One cache, as sysfs tells of it. */
+/** One cache, as sysfs describes it. */
 export interface CacheLevel {
   readonly level: number;
   readonly lineBytes: number;
@@ -105,7 +105,7 @@ export const TOPOLOGY_READERS: FeatureReaders<KnownFeatures> = {
     features.memTopology = { blockBytes: section.exact(), nodes };
     section.fill(nodes, section.size(), () => {
       const node = section.exact();
-      section.u64(); // bits of the bitmap, which tells them again
+      section.u64(); // bits of the bitmap, which repeats them
       return { node, ...readBitmap(section) };
     });
   },
@@ -126,7 +126,7 @@ function readCpuTopology(features: KnownFeatures, section: SectionReader): void 
   features.cpuTopology = { cores, threads, dies, cpus };
   section.strings(cores);
   section.strings(threads);
-  // How many CPUs follow is told by NRCPUS alone.
+  // How many CPUs follow is in NRCPUS alone.
   if (section.remaining === 0 || features.nrCpusAvailable === undefined) return;
   section.fill(cpus, features.nrCpusAvailable, () => ({ coreId: section.i32(), socketId: section.i32() }));
   if (section.remaining === 0) return;
@@ -165,7 +165,7 @@ const SCHEDSTAT_WITH_NAMES = 17;
 
 /**
  * The description of the format gives the struct per CPU; that the two numbers go before it, and that only younger
- * kernels name their domains, is taken from what perf prints of the feature. No recording has shown it to us yet.
+ * kernels name their domains, comes from what perf prints of the feature. No recording has shown it to us yet.
  */
 function readCpuDomains(features: TopologyFeatures, section: SectionReader): void {
   const schedstatVersion = section.u32();

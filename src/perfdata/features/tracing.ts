@@ -17,8 +17,8 @@ export const TRACING_READERS: FeatureReaders<TracingFeatures> = {
   },
 };
 
-/** Takes what a PERF_RECORD_HEADER_TRACING_DATA of a pipe brings. Damage is reported, and what stands before it is kept. */
-export function takeTracingData(features: TracingFeatures, bytes: Uint8Array, fileOffset: number, diagnostics: Diagnostics): void {
+/** Reads what a PERF_RECORD_HEADER_TRACING_DATA of a pipe brings. Damage is reported, and what comes before it is kept. */
+export function readTracingDataRecord(features: TracingFeatures, bytes: Uint8Array, fileOffset: number, diagnostics: Diagnostics): void {
   try {
     features.tracingData = readTracingData(bytes);
   } catch (error) {

@@ -7,7 +7,7 @@ const PERF_CPU_MAP_RANGE = 2;
 /** As a u16 in a list of CPUs: any of them. */
 const ANY_CPU = 0xffff;
 
-/** Offsets behind the u16 that tells the encoding. A mask of 64-bit words lies where C aligned it: 4 bytes further on than one of 32-bit words. */
+/** Offsets after the u16 with the encoding. A mask of 64-bit words lies where C aligned it: 4 bytes further on than one of 32-bit words. */
 const LIST = 4;
 const MASK = { 4: 6, 8: 10 } as const;
 const RANGE_BYTES = 8;
@@ -26,7 +26,7 @@ export interface CpuRange {
  * Exactly one of the two is there.
  */
 export interface CpuMap {
-  /** −1 stands for any CPU. */
+  /** −1 means any CPU. */
   readonly cpus?: readonly number[];
   readonly cpuRange?: CpuRange;
 }
@@ -35,7 +35,7 @@ export interface CpuMap {
  * Reads the CPUs of CPU_MAP and EVENT_UPDATE, in whichever of the three ways they are written: a list, a bit mask (of 32-bit
  * or 64-bit words), a range.
  * Source: perf 6.1's own files, and the dumps in the discussion of the record's alignment on linux-perf-users.
- * @param at offset of the encoding's number; `end` just behind the record
+ * @param at offset of the encoding's number; `end` just after the record
  * @returns what is wrong, as the end of a sentence, where they do not fit
  */
 export function readCpuMap(view: ByteView, at: number, end: number): CpuMap | string {

@@ -7,7 +7,7 @@ import { KSYMBOL, MMAP, type MMAP2, type MMAP2_BUILD_ID, type MMAP2_EARLY, mmap2
 import { COMM, type FORK, type FORK_EARLY, forkLayoutOf } from './task-records.ts';
 
 // The records of the kernel in the order of perf_event.h, enum perf_event_type. Fields bear the names that they have there;
-// where that would be `type`, `offset` or `size`, which every record has besides, what they are of stands before it.
+// where that would be `type`, `offset` or `size`, which every record has besides, what they belong to comes before it in the name.
 
 const TASK = new RecordLayout({ pid: 'i32', tid: 'i32' });
 const THROTTLE = new RecordLayout({ time: 'u64', id: 'u64', streamId: 'u64' });
@@ -23,7 +23,7 @@ const CALLCHAIN_DEFERRED = new RecordLayout({ cookie: 'u64', ips: list('u64', 'u
 /**
  * Reads the fields of one type of record.
  * @param at offset of the record's header
- * @param end just behind its own fields, where a sample_id trailer begins
+ * @param end just after its own fields, where a sample_id trailer begins
  * @param readFormat that of the event it belongs to
  * @returns what is wrong, as the end of a sentence, where they do not fit
  */
@@ -51,7 +51,7 @@ export function mapped<Layout extends { read(view: ByteView, at: number, end: nu
   };
 }
 
-/** MMAP2: the file is told by its device and inode, or by its build id. */
+/** MMAP2: the file is identified by its device and inode, or by its build id. */
 export interface Mmap2Fields {
   readonly pid: number;
   readonly tid: number;
@@ -70,7 +70,7 @@ export interface Mmap2Fields {
   readonly filename: string;
 }
 
-/** What misc says in SWITCH and SWITCH_CPU_WIDE. */
+/** What misc means in SWITCH and SWITCH_CPU_WIDE. */
 export interface SwitchFields {
   /** The thread leaves the CPU; else it comes. */
   readonly isOut: boolean;
@@ -92,7 +92,7 @@ const readMmap2: FieldsReader<Mmap2Fields> = (view, at, end, misc) => {
   return { ...others, buildId: mmapBuildId(buildId, buildIdSize) };
 };
 
-/** FORK and EXIT; Linux 2.6.31 did not tell the time. */
+/** FORK and EXIT; Linux 2.6.31 wrote no time. */
 const readFork: FieldsReader<ValuesIn<typeof FORK_EARLY> & Partial<ValuesIn<typeof FORK>>> = (view, at, end) => {
   const layout: { read(view: ByteView, at: number, end: number): ValuesIn<typeof FORK_EARLY> | string } = forkLayoutOf(at, end);
   return layout.read(view, at, end);

@@ -19,7 +19,7 @@ export const MMAP2 = new RecordLayout({ ...MAPPED_RANGE, ...FILE_IDENTITY, ...PR
 /** PERF_RECORD_MMAP2 as it was before Linux 3.16, and in the 3.10 of Red Hat: without PROT_* and MAP_*. */
 export const MMAP2_EARLY = new RecordLayout({ ...MAPPED_RANGE, ...FILE_IDENTITY, filename: text() });
 
-/** PERF_RECORD_MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID: the file's build id takes the place of its identity. */
+/** PERF_RECORD_MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID: the file's build id replaces its identity. */
 export const MMAP2_BUILD_ID = new RecordLayout({ ...MAPPED_RANGE, buildIdSize: 'u8', reserved: padding(3), buildId: bytes(20), ...PROTECTION });
 
 /** PERF_RECORD_MMAP and MMAP2: memory of a process (or the kernel) was mapped. Addresses are signed doubles. */
@@ -39,7 +39,7 @@ export interface MmapRecord {
   readonly fileIdentity: string;
   /** Lower-case hex; empty where the record has none. */
   readonly buildId: string;
-  /** Whether code can run there. MMAP does not tell the protection, but sets a bit of misc where it is data. */
+  /** Whether code can run there. MMAP has no protection, but sets a bit of misc where it is data. */
   readonly isExecutable: boolean;
   /** Whether it is JIT code that simpleperf put into a file: MMAP2 with PROT_JIT_SYMFILE_MAP. */
   readonly isJitSymfile: boolean;
@@ -57,12 +57,12 @@ export interface MappedRange {
 
 const PROT_EXEC = 4;
 
-/** Bytes that the fixed fields of an MMAP or MMAP2 at `at` need, record header included; `end` is just behind its file name. */
+/** Bytes that the fixed fields of an MMAP or MMAP2 at `at` need, record header included; `end` is just after its file name. */
 export function mmapFixedBytes(view: ByteView, at: number, end: number, type: number, misc: number): number {
   return (type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, end, misc) : MMAP).minBytes;
 }
 
-/** Reads MMAP or MMAP2 at `at`; `end` is just behind its file name. Source: perf_event.h. */
+/** Reads MMAP or MMAP2 at `at`; `end` is just after its file name. Source: perf_event.h. */
 export function readMmap(view: ByteView, at: number, end: number, type: number, misc: number): MmapRecord & MappedRange {
   const layout = type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, end, misc) : MMAP;
   const hasBuildId = layout === MMAP2_BUILD_ID;
@@ -96,7 +96,7 @@ const FIRST_PRINTABLE = 0x20;
  * Which of its three layouts an MMAP2 has. Where the early one has the first bytes of a file name, the later one has PROT_*,
  * of which one byte at least is 0; in a record too small for the later one they may be the whole name. The record may be too
  * small for the layout.
- * @param end just behind its file name
+ * @param end just after its file name
  */
 export function mmap2LayoutOf(view: ByteView, at: number, end: number, misc: number): typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID {
   if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) !== 0) return MMAP2_BUILD_ID;
@@ -124,7 +124,7 @@ const BUILD_ID = new RecordLayout({ pid: 'i32', buildId: bytes(20), buildIdSize:
 export const BUILD_ID_FIXED_BYTES = BUILD_ID.minBytes;
 
 /**
- * Reads a build-id record at `at`, record header included; `end` is just behind it.
+ * Reads a build-id record at `at`, record header included; `end` is just after it.
  * Old writers do not say how long the id is: then trailing zeros are stripped, four bytes at a time.
  */
 export function readBuildId(view: ByteView, at: number, end: number, misc: number): BuildIdRecord {

@@ -9,7 +9,7 @@ import type { SampleId } from '../sample-id.ts';
 import { KERNEL_RECORDS, type RecordKind } from './kernel-records.ts';
 import { TOOL_RECORDS } from './tool-records.ts';
 
-/** Where a record lies, and what its header says of it. */
+/** Where a record lies, and what its header says about it. */
 export interface RecordHead<Type extends string = string> {
   /** Its name in perf_event.h, without PERF_RECORD_. */
   readonly type: Type;
@@ -26,7 +26,7 @@ type FieldsOf<Kind> = Kind extends { readonly read: (...args: never[]) => infer 
 type KernelRecords = { [Name in keyof typeof KERNEL_RECORDS]: RecordHead<Name> & SideBandTrailer & FieldsOf<(typeof KERNEL_RECORDS)[Name]> };
 type ToolRecords = { [Name in keyof typeof TOOL_RECORDS]: RecordHead<Name> & FieldsOf<(typeof TOOL_RECORDS)[Name]> };
 
-/** What the kernel's records but SAMPLE say of the moment at which they were written. */
+/** What the kernel's records but SAMPLE say about the moment at which they were written. */
 export interface SideBandTrailer {
   /** Absent where the events were opened without `sample_id_all`. */
   readonly sampleId?: SampleId;
@@ -74,7 +74,7 @@ export interface DamagedRecord extends RecordHead<'DAMAGED'> {
   readonly problem: string;
 }
 
-/** A record of a recording; `type` tells which. 64-bit numbers are bigints, bytes are copies. */
+/** A record of a recording; `type` says which. 64-bit numbers are bigints, bytes are copies. */
 export type PerfRecord =
   | KernelRecords[keyof KernelRecords]
   | SampleRecord
@@ -113,7 +113,7 @@ export interface RecordPlace {
 
 /**
  * Reads any record but SAMPLE.
- * @param trailerBytes what the sample_id trailer takes at its end
+ * @param trailerBytes size of the sample_id trailer at its end
  * @param readFormat that of the event it belongs to
  * @param sampleId what the trailer says
  */

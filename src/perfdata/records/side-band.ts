@@ -43,7 +43,7 @@ function fixedBytesOf(view: ByteView, at: number, end: number, type: number, mis
 /**
  * Reads a kernel record.
  * @param at offset of its header
- * @param end just behind its own fields, where the sample_id trailer begins
+ * @param end just after its own fields, where the sample_id trailer begins
  * @returns a text that says what is wrong when the record is too small for its type
  */
 export function readSideBand(view: ByteView, at: number, end: number, type: number, misc: number): SideBand | string {

@@ -46,7 +46,7 @@ export interface ForkRecord {
   readonly isSynthesized: boolean;
 }
 
-/** Which of its two layouts a FORK or EXIT has: the early one has no fields of variable size, and its size tells. */
+/** Which of its two layouts a FORK or EXIT has: the early one has no fields of variable size, and is known by its size. */
 export function forkLayoutOf(at: number, end: number): typeof FORK | typeof FORK_EARLY {
   return end - at === FORK_EARLY.minBytes ? FORK_EARLY : FORK;
 }

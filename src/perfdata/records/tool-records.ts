@@ -10,7 +10,7 @@ import { BUILD_ID_FIXED_BYTES, readBuildId } from './mapping-records.ts';
 // file format, and perf 6.1's own files. Names as in kernel-records.ts.
 
 const EMPTY = new RecordLayout({});
-/** Old perf shortens the record to the name; its struct has room for 64 bytes. */
+/** Old perf shortens the record to the name; its struct has space for 64 bytes. */
 const EVENT_TYPE = new RecordLayout({ eventId: 'u64', name: text() });
 const TRACING_DATA = new RecordLayout({ dataSize: 'u32' });
 /** The second list, as long as the first, is there for guests only. */
@@ -80,7 +80,7 @@ const readAuxtraceError: FieldsReader<AuxtraceErrorFields> = (view, at, end) => 
   };
 };
 
-/** EVENT_UPDATE: something of an event that its attr does not tell. */
+/** EVENT_UPDATE: something about an event that its attr does not say. */
 type EventUpdateFields = ValuesIn<typeof EVENT_UPDATE> &
   CpuMap & {
     readonly unit?: string;
