@@ -43,7 +43,7 @@ export class CompressedRecords {
       if (!(error instanceof PerfconvError) || error.code !== 'damaged') throw error;
       // A stream cannot be resumed in its middle: each block builds on those before.
       this.#isBroken = true;
-      const message = `compressed records are damaged (${error.message}): what they and those behind them hold is lost`;
+      const message = `compressed records are damaged (${error.message}): what is in them and in those after them is lost`;
       this.#diagnostics.addBytes('zstd-damaged', 'loss', message, fileOffset, bytes.length);
       return;
     }

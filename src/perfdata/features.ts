@@ -65,7 +65,7 @@ export function readFeature(features: Features, feature: number, bytes: Uint8Arr
     reader(features, new SectionReader(bytes, littleEndian, fileOffset, name, diagnostics));
   } catch (error) {
     if (!isDamage(error)) throw error;
-    diagnostics.add('feature-damaged', 'warning', `the header's ${name} section is cut off or damaged; only what stands before that was used`, fileOffset);
+    diagnostics.add('feature-damaged', 'warning', `the header's ${name} section is cut off or damaged; only what comes before the damage is used`, fileOffset);
   }
 }
 

@@ -92,7 +92,7 @@ async function readFileHeader(
   const attrs = await readAttrs(source, view, diagnostics);
   const dataStart = view.u64(40);
   if (source.sizeBytes !== undefined && dataStart > source.sizeBytes) {
-    throw new PerfconvError('damaged', `data begin at 0x${dataStart.toString(16)}, behind the end of the file`, { offset: 40, record: 'perf_file_header' });
+    throw new PerfconvError('damaged', `data begin at 0x${dataStart.toString(16)}, beyond the end of the file`, { offset: 40, record: 'perf_file_header' });
   }
   const features: Features = { present: new Set() };
   const dataSize = view.u64(48);
@@ -217,7 +217,7 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
       diagnostics.add(
         'ids-damaged',
         'warning',
-        `the ids of attr ${attrs.length} overrun the file, or are too many; the event has to do without them`,
+        `the ids of attr ${attrs.length} overrun the file, or are too many; the event is read without them`,
         idsPlace,
       );
     const idBytes = isRead ? await readRange(source, idsStart, idsSize) : new Uint8Array(0);

@@ -232,7 +232,7 @@ export class RecordCursor {
     }
     if (this.#isHole) {
       this.endsInFeatures = true;
-      const message = 'the header features were not read: in a recording that is followed they come before what tells where they are';
+      const message = 'the header features were not read: in a recording that is still being written they come before the table that says where they are';
       this.#diagnostics.add('features-unread', 'warning', message, this.base + this.#lostAt);
     } else {
       this.#report(this.base + this.#lostAt, Math.max(this.filled, this.nextOffset) - this.#lostAt, 'to the end');

@@ -224,7 +224,7 @@ export class SampleLayout {
 
 /** Reports that bytes are left after the fields of a sample, which is read. */
 export function reportSurplus(diagnostics: Diagnostics, surplusBytes: number, fileOffset: number): void {
-  const message = `PERF_RECORD_SAMPLE: ${surplusBytes} bytes behind its last field belong to none; the sample is taken without them`;
+  const message = `PERF_RECORD_SAMPLE: ${surplusBytes} bytes after its last field belong to no field; the sample is read without them`;
   diagnostics.addBytes('sample-surplus', 'warning', message, fileOffset, surplusBytes);
 }
 

@@ -96,7 +96,7 @@ export class CompiledFilter {
     if (sampleTimes === undefined) {
       throw new PerfconvError(
         'unsupported',
-        '--time in per cent: when the last sample comes is not known beforehand of what can be read only once: write the recording to a file, unpacked, or give seconds',
+        '--time in per cent needs the time of the last sample, which is not known in advance for input that can be read only once: write the recording to a file, unpacked, or give seconds',
       );
     }
     const { from, to } = percentEnds(fromPercent, toPercent, Number(sampleTimes.last - sampleTimes.first));

@@ -121,7 +121,7 @@ export class FrameResolver {
         if ((lo | 0) === PERF_CONTEXT_USER_DEFERRED) {
           // What follows is no address but the cookie of the record that has the user's part.
           i += 2;
-          this.#diagnostics.add('callchain-deferred', 'loss', 'user callchains that stand in records of their own are not put together with their samples yet');
+          this.#diagnostics.add('callchain-deferred', 'loss', 'user callchains in records of their own are not joined with their samples yet');
         }
         continue;
       }

@@ -104,7 +104,7 @@ export class JitCode {
 
   #put(pid: number, dso: number, { functions, placements }: JitDump, row: number): void {
     if (++this.#pieces > MAX_PIECES) {
-      this.#diagnostics.add('jitdump-excess', 'warning', `jitdump files put more than ${MAX_PIECES} pieces of code into place: what is more is left out`);
+      this.#diagnostics.add('jitdump-excess', 'warning', `jitdump files place more than ${MAX_PIECES} pieces of code: the rest is left out`);
       return;
     }
     const start = placements.addresses[row];
@@ -117,7 +117,7 @@ export class JitCode {
     const isMonotonic = this.#events.every(({ attr }) => attr.flags.has('use_clockid') && attr.clockid === CLOCK_MONOTONIC);
     if (isMonotonic && !hasArchTimes) return true;
     const why = hasArchTimes ? 'the times in jitdump files are not those of a known clock' : 'the recording has another clock than jitdump files';
-    this.#diagnostics.add('jitdump-clock', 'info', `${why}: code is taken to be where it was put last (perf record -k mono tells more)`);
+    this.#diagnostics.add('jitdump-clock', 'info', `${why}: code is assumed to be where it was put last (record with perf record -k mono to avoid this)`);
     return false;
   }
 

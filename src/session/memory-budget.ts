@@ -45,7 +45,7 @@ export class MemoryBudget {
     const { bytes, objectBytes: bytesForObjects } = this.#available;
     if (held > bytes * SHARE_FOR_RECORDS || objectBytes > bytesForObjects * SHARE_FOR_RECORDS) {
       const limit = Math.floor(Math.min(bytes, bytesForObjects) / MIB);
-      return `its records need more of the ${limit} MiB of memory than they may take; pprof, folded and report need the least, and --time, --pid and --event leave samples out`;
+      return `its records need more of the ${limit} MiB of memory than they may use; pprof, folded and report need the least, and --time, --pid and --event leave samples out`;
     }
     return undefined;
   }

@@ -83,7 +83,7 @@ function reportLoss(record: SideBand, fileOffset: number, diagnostics: Diagnosti
   } else if (record.kind === 'lostSamples' && (record.misc & abi.PERF_RECORD_MISC_LOST_SAMPLES_BPF) !== 0) {
     diagnostics.add('filtered-samples', 'info', 'samples were left out on purpose while recording, by a BPF filter', fileOffset, record.record.lost);
   } else if (record.kind === 'lostSamples') {
-    diagnostics.add('lost-samples', 'loss', 'samples were lost while recording, by the count that perf made at its end', fileOffset, record.record.lost);
+    diagnostics.add('lost-samples', 'loss', 'samples were lost while recording, as perf counted at the end', fileOffset, record.record.lost);
   }
 }
 
@@ -92,6 +92,6 @@ function reportUnused(type: number, fileOffset: number, diagnostics: Diagnostics
   if (abi.recordTypeNameOf(type) === undefined) {
     diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
   } else if (type === abi.PERF_RECORD_CALLCHAIN_DEFERRED) {
-    diagnostics.add('callchain-deferred', 'loss', 'user callchains that stand in records of their own are not put together with their samples yet', fileOffset);
+    diagnostics.add('callchain-deferred', 'loss', 'user callchains in records of their own are not joined with their samples yet', fileOffset);
   }
 }
