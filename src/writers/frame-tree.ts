@@ -1,6 +1,6 @@
 import { grown } from '../base/growable.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
-import { frameName, unresolvedName } from '../profile/names.ts';
+import { addressText, frameName, mappingText } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { isKernelCode } from './kernel-code.ts';
 
@@ -166,8 +166,11 @@ export class FrameTree {
   }
 }
 
-/** An address of no known function. */
-class UnresolvedFrame implements Frame {
+/**
+ * An address of no known function. A file may hold a hundred thousand of them and have a path of 4 KB: its name is the same behind each address, so that
+ * writers can prepare it once ({@link address}, {@link mapping} and {@link behindAddress} make up the name).
+ */
+export class UnresolvedFrame implements Frame {
   readonly #profile: Profile;
   readonly #location: number;
   line = 0;
@@ -177,12 +180,28 @@ class UnresolvedFrame implements Frame {
     this.#location = location;
   }
 
+  /** With {@link behindAddress} behind it. */
   get name(): string {
-    return unresolvedName(this.#profile, this.#location);
+    return this.address + this.behindAddress;
+  }
+
+  /** ASCII: `0x4f2c1`. */
+  get address(): string {
+    return addressText(this.#profile, this.#location);
+  }
+
+  /** The same for all frames of a {@link mapping}: ` (libfoo.so)`; empty outside all mappings. */
+  get behindAddress(): string {
+    return mappingText(this.#profile, this.mapping);
+  }
+
+  /** Index of the profile's mapping; −1 outside all mappings. */
+  get mapping(): number {
+    return this.#profile.locations.mapping(this.#location);
   }
 
   get file(): string {
-    const mapping = this.#profile.locations.mapping(this.#location);
+    const { mapping } = this;
     return mapping < 0 ? '' : this.#profile.mappings[mapping].name;
   }
 

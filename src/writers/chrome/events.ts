@@ -1,8 +1,8 @@
 import type { FrameTree } from '../frame-tree.ts';
 import { decimalDigits, type JsonWriter, utf8 } from '../json-text.ts';
-import { TextCache } from '../text-cache.ts';
+import { FrameBytes } from './frame-bytes.ts';
 import type { StackSpans } from './stack-spans.ts';
-import { eventName, quotedForChrome } from './text.ts';
+import { eventName } from './text.ts';
 
 const CLOSE_BRACE = 0x7d;
 const DUR = utf8(',"dur":');
@@ -10,11 +10,17 @@ const DUR = utf8(',"dur":');
 /** Writes the bars of a flame chart as `X` events: nesting, callers first, and without `args`, which speedscope would show in the names. */
 export class SpanEventWriter {
   readonly #tree: FrameTree;
-  /** By frame: an event's bytes up to and with its category. */
-  readonly #frameText = new TextCache((frame) => this.#textOf(frame));
+  /** An event's bytes up to and with its category. */
+  readonly #frames: FrameBytes;
 
+  /** @param tree complete: every node that will be asked for is built */
   constructor(tree: FrameTree) {
     this.#tree = tree;
+    this.#frames = new FrameBytes(tree.frames, {
+      before: ',\n{"ph":"X","name":',
+      nameOf: eventName,
+      after: ({ isKernel }) => `,"cat":"${isKernel ? 'kernel' : 'user'}"`,
+    });
   }
 
   /** Writes the bars of one track. Each event is preceded by a comma and a line end. */
@@ -23,7 +29,7 @@ export class SpanEventWriter {
     for (let bar = 0; bar < spans.size; bar++) {
       // hot
       const start = spans.startUs[bar];
-      out.bytes(this.#frameText.get(this.#tree.frame(spans.node[bar])));
+      this.#frames.write(out, this.#tree.frame(spans.node[bar]));
       out.bytes(track);
       out.number(start);
       out.bytes(DUR);
@@ -38,14 +44,9 @@ export class SpanEventWriter {
     let bytes = spans.size * (trackText(pid, tid).length + DUR.length + 1);
     for (let bar = 0; bar < spans.size; bar++) {
       const start = spans.startUs[bar];
-      bytes += this.#frameText.get(this.#tree.frame(spans.node[bar])).length + decimalDigits(start) + decimalDigits(spans.endUs[bar] - start);
+      bytes += this.#frames.measure(this.#tree.frame(spans.node[bar])) + decimalDigits(start) + decimalDigits(spans.endUs[bar] - start);
     }
     return bytes;
-  }
-
-  #textOf(frame: number): Uint8Array {
-    const { name, isKernel } = this.#tree.frames[frame];
-    return utf8(`,\n{"ph":"X","name":${quotedForChrome(eventName(name))},"cat":"${isKernel ? 'kernel' : 'user'}"`);
   }
 }
 

@@ -1,6 +1,6 @@
-import type { FrameTree } from '../frame-tree.ts';
-import { type JsonWriter, utf8 } from '../json-text.ts';
-import { TextCache } from '../text-cache.ts';
+import type { Frame, FrameTree } from '../frame-tree.ts';
+import type { JsonWriter } from '../json-text.ts';
+import { FrameBytes } from './frame-bytes.ts';
 import type { PlacedSamples } from './stack-timeline.ts';
 import { quotedForChrome, sampledName } from './text.ts';
 
@@ -25,8 +25,8 @@ export class SampledProfileWriter {
   readonly #out: JsonWriter;
   readonly #tree: FrameTree;
   readonly #kind: SampledKind;
-  /** By frame: the bytes of a node behind its parent. */
-  readonly #callFrames = new TextCache((frame) => this.#callFrame(frame));
+  /** The bytes of a node behind its parent. */
+  readonly #callFrames: FrameBytes;
   readonly #scriptOfFile = new Map<string, number>();
   /** By node of the tree: its id in the current profile, when `#profileOfNode` is that profile. */
   readonly #idOfNode: Int32Array;
@@ -43,6 +43,11 @@ export class SampledProfileWriter {
     this.#out = out;
     this.#tree = tree;
     this.#kind = kind;
+    this.#callFrames = new FrameBytes(tree.frames, {
+      before: ',"callFrame":{"functionName":',
+      nameOf: sampledName,
+      after: (frame) => this.#scriptOf(frame),
+    });
   }
 
   /**
@@ -131,11 +136,10 @@ export class SampledProfileWriter {
       out.put(',"parent":');
       out.number(parent);
     }
-    out.bytes(this.#callFrames.get(this.#tree.frame(node)));
+    this.#callFrames.write(out, this.#tree.frame(node));
   }
 
-  #callFrame(frame: number): Uint8Array {
-    const { name, file, line } = this.#tree.frames[frame];
+  #scriptOf({ file, line }: Frame): string {
     let script = this.#scriptOfFile.get(file);
     if (script === undefined) {
       script = this.#scriptOfFile.size + 1;
@@ -143,7 +147,7 @@ export class SampledProfileWriter {
     }
     // Absent numbers show as `:0:0` behind the file, null ones not at all. Observed: Chromium 156.
     const place = `"lineNumber":${line > 0 ? line - 1 : null},"columnNumber":null`;
-    return utf8(`,"callFrame":{"functionName":${quotedForChrome(sampledName(name))},"scriptId":${script},"url":${quotedForChrome(file)},${place}}}`);
+    return `,"scriptId":${script},"url":${quotedForChrome(file)},${place}}}`;
   }
 
   #numbers(values: readonly number[]): void {

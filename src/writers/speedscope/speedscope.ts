@@ -2,9 +2,10 @@ import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
-import { type Frame, FrameTree } from '../frame-tree.ts';
-import { JsonWriter } from '../json-text.ts';
+import { type Frame, FrameTree, UnresolvedFrame } from '../frame-tree.ts';
+import { JsonWriter, quotedJson, utf8 } from '../json-text.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
+import { TextCache } from '../text-cache.ts';
 import { findTimelineEvent } from '../timeline-event.ts';
 import { wholeNumber } from '../whole-number.ts';
 
@@ -64,7 +65,7 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
   out.quoted(options.name);
   out.put(`,"activeProfileIndex":${activeIndex(profile, groups)},\n"shared":{"frames":[`);
   const shieldedNames = hasTooManyMangled(tree.frames);
-  await writeFrames(out, tree.frames, shieldedNames);
+  await writeFrames(out, profile, tree.frames, shieldedNames);
   out.put('\n]},\n"profiles":[');
   let zeroWeightSamples = 0;
   for (const [index, group] of groups.entries()) {
@@ -111,22 +112,37 @@ function activeIndex(profile: Profile, groups: readonly SampleGroup[]): number {
 
 function hasTooManyMangled(frames: readonly Frame[]): boolean {
   let chars = 0;
-  for (const { name } of frames) if (DEMANGLED_BY_PAGE.test(name)) chars += name.length;
+  for (const frame of frames) if (isMangled(frame)) chars += frame.name.length;
   return chars > MAX_MANGLED_CHARS;
 }
 
-async function writeFrames(out: JsonWriter, frames: readonly Frame[], shieldNames: boolean): Promise<void> {
+/** Names of unknown functions begin with an address. */
+function isMangled(frame: Frame): boolean {
+  return !(frame instanceof UnresolvedFrame) && DEMANGLED_BY_PAGE.test(frame.name);
+}
+
+async function writeFrames(out: JsonWriter, { mappings }: Profile, frames: readonly Frame[], shieldNames: boolean): Promise<void> {
+  // Paths may have 4 KB, and a file a hundred thousand addresses without a function: what follows them is made once.
+  const tails = new TextCache((frame) => utf8(`${quotedJson((frames[frame] as UnresolvedFrame).behindAddress).slice(1)}${sourceText(frames[frame])}}`));
+  /** By mapping, counted from −1: the first frame, under which its tail is kept. */
+  const firstOf = new Int32Array(mappings.length + 1).fill(-1);
   for (const [index, frame] of frames.entries()) {
-    out.put(`${index === 0 ? '\n' : ',\n'}{"name":`);
-    out.quoted(shieldNames && DEMANGLED_BY_PAGE.test(frame.name) ? ` ${frame.name}` : frame.name);
-    if (frame.file !== '') {
-      out.put(',"file":');
-      out.quoted(frame.file);
+    out.put(index === 0 ? '\n{"name":' : ',\n{"name":');
+    if (frame instanceof UnresolvedFrame) {
+      const slot = frame.mapping + 1;
+      if (firstOf[slot] < 0) firstOf[slot] = index;
+      out.put(`"${frame.address}`);
+      out.bytes(tails.get(firstOf[slot]));
+    } else {
+      out.quoted(shieldNames && isMangled(frame) ? ` ${frame.name}` : frame.name);
+      out.put(`${sourceText(frame)}}`);
     }
-    if (frame.line > 0) out.put(`,"line":${frame.line}`);
-    out.put('}');
     if (out.isFull) await out.flush();
   }
+}
+
+function sourceText({ file, line }: Frame): string {
+  return `${file === '' ? '' : `,"file":${quotedJson(file)}`}${line > 0 ? `,"line":${line}` : ''}`;
 }
 
 async function writeProfile(

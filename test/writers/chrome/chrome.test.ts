@@ -5,6 +5,7 @@ import type { Profile } from '../../../src/profile/profile.ts';
 import { type ChromeOptions, type ChromeResult, writeChrome } from '../../../src/writers/chrome/chrome.ts';
 import { DEVTOOLS_RESERVED_NAMES } from '../../../src/writers/chrome/devtools-reserved-names.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
+import { countingPaths } from '../../support/counting-paths.ts';
 
 interface Node {
   id: number;
@@ -355,6 +356,21 @@ describe('writeChrome', () => {
     // The measure errs on the large side, by less than half.
     expect((await convert(profile, 'auto', { maxEventsBytes: text.length * 1.5 })).result.style).toBe('events');
     expect((await convert(profile, 'auto', { maxEventsBytes: text.length - 1 })).result.style).toBe('profile');
+  });
+
+  it.each(BOTH)('style %s: quotes a path once for all addresses in it', async (style) => {
+    const path = `/srv/"${'ä'.repeat(2000)}/enhancedTraceVersion`;
+    const { profile, pathReads } = countingPaths(500, path);
+    const trace = await convert(profile, style);
+    expect(pathReads()).toBeLessThan(20);
+    expect(trace.text).not.toContain('enhancedTraceVersion');
+    const nodes = nodesOf(trace).filter(({ callFrame }) => callFrame.url !== '');
+    expect(nodes.map(({ callFrame }) => callFrame.functionName)).toEqual(
+      Array.from({ length: 500 }, (_, i) => `0x${(0x1000 + i).toString(16)} (enhancedTraceVersion)`),
+    );
+    expect(new Set(nodes.map(({ callFrame }) => callFrame.url))).toEqual(new Set([path]));
+    expect(new Set(nodes.map(({ callFrame }) => callFrame.scriptId)).size).toBe(1);
+    if (style === 'events') expect(bars(trace).map(({ name }) => name)).toEqual(nodes.map(({ callFrame }) => callFrame.functionName));
   });
 
   it('refuses a profile without samples', async () => {

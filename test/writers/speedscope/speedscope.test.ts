@@ -4,6 +4,7 @@ import { PerfconvError } from '../../../src/base/errors.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { type SpeedscopeOptions, writeSpeedscope } from '../../../src/writers/speedscope/speedscope.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
+import { countingPaths } from '../../support/counting-paths.ts';
 
 interface Document {
   name: string;
@@ -192,6 +193,14 @@ describe('writeSpeedscope', () => {
     const withNames = (count: number) => buildProfile(Array.from({ length: count }, (_, i) => ({ timeNs: i, stack: [`_ZN7project9component${i}E`] })));
     expect((await convert(withNames(10))).shared.frames[3].name).toBe('_ZN7project9component3E');
     expect((await convert(withNames(1000))).shared.frames[3].name).toBe(' _ZN7project9component3E');
+  });
+
+  it('quotes a path once for all addresses in it', async () => {
+    const path = `/srv/"${'ä'.repeat(2000)}/lib.so`;
+    const { profile, pathReads } = countingPaths(500, path);
+    const { frames } = (await convert(profile)).shared;
+    expect(pathReads()).toBeLessThan(20);
+    expect(frames).toEqual(Array.from({ length: 500 }, (_, i) => ({ name: `0x${(0x1000 + i).toString(16)} (lib.so)`, file: path })));
   });
 
   it('writes in pieces of about a megabyte', async () => {
