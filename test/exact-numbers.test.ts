@@ -148,6 +148,20 @@ describe('addresses, lengths, offsets and counts', () => {
     expect(dumped).toContain(`"lost":"${ODD}"`);
   });
 
+  test('of what was lost, in messages and added up', async () => {
+    const lost = [ODD, 2n ** 64n - 3n, 1n];
+    const records = lost.flatMap((count, i) => [
+      record.lost({ lost: count }, { sampleId: { time: BigInt(i) } }),
+      record.lostSamples({ lost: count + 2n }, { sampleId: { time: BigInt(i) } }),
+    ]);
+    const input = put('lost.data', [ATTR], [...records, sample(1n, 5n)]);
+    const counts = [lost, lost.map((count) => count + 2n)].map((list) => String(list.reduce((sum, count) => sum + count)));
+    const { stderr } = await runMain(['report', input]);
+    for (const count of counts) expect(stderr).toContain(`(${count} times, first at 0x`);
+    const { diagnostics } = JSON.parse(await run('info', '--json', input));
+    expect(diagnostics.map(({ count }: { count: unknown }) => count)).toEqual(counts);
+  });
+
   test('of memory and clocks', async () => {
     const path = join(dir, 'machine.data');
     const features = { totalMem: ODD, clockid: ODD, numaTopology: [{ node: 0, total: ODD, free: 7n, cpus: '0' }], dirFormat: ODD } as const;

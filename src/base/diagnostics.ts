@@ -1,3 +1,5 @@
+import { type ExactInteger, exactInteger } from './exact-integer.ts';
+
 /**
  * - `info`: worth knowing, nothing is missing from the result
  * - `warning`: the result is right, but poorer than it could be (symbols missing, a field left out)
@@ -12,8 +14,8 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** The sentence of the first finding of this kind, or one that sums up all of them. */
   readonly message: string;
-  /** How often it was found, at least 1. */
-  readonly count: number;
+  /** How often it was found, at least 1. Records may state counts of 64 bits, which add up to more than a number holds. */
+  readonly count: ExactInteger;
   /** Byte offset in the input of the first finding; undefined when it belongs to no byte. */
   readonly firstOffset: number | undefined;
   /** Bytes of the recording that all findings of this kind cost together; absent where they are not counted in bytes. */
@@ -31,11 +33,11 @@ export class Diagnostics {
    * Counts `count` findings of a kind. `message` and `offset` are kept from the first call of each code.
    * @param count 0 is no finding: a record may say that nothing was lost
    */
-  add(code: string, severity: Severity, message: string, offset?: number, count = 1): void {
-    if (count === 0) return;
+  add(code: string, severity: Severity, message: string, offset?: number, count: number | bigint = 1): void {
+    if (count === 0 || count === 0n) return;
     const known = this.#byCode.get(code);
-    if (known) known.count += count;
-    else this.#byCode.set(code, { code, severity, message, count, firstOffset: offset });
+    if (known) known.count = sumOf(known.count, count);
+    else this.#byCode.set(code, { code, severity, message, count: sumOf(0, count), firstOffset: offset });
   }
 
   /** Counts one finding that cost so many bytes of the recording. */
@@ -50,9 +52,9 @@ export class Diagnostics {
     this.#byCode.set(code, { code, severity, message, count: 1, firstOffset: undefined });
   }
 
-  /** How often a code was found; 0 when never. */
+  /** How often a code was found, rounded beyond 2^53; 0 when never. */
   count(code: string): number {
-    return this.#byCode.get(code)?.count ?? 0;
+    return Number(this.#byCode.get(code)?.count ?? 0);
   }
 
   /** Whether data of the recording was lost on the way. */
@@ -65,4 +67,9 @@ export class Diagnostics {
   list(): readonly Diagnostic[] {
     return [...this.#byCode.values()];
   }
+}
+
+function sumOf(known: ExactInteger, more: number | bigint): ExactInteger {
+  const sum = Number(known) + Number(more);
+  return sum <= Number.MAX_SAFE_INTEGER ? sum : exactInteger(BigInt(known) + BigInt(more));
 }

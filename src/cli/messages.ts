@@ -30,9 +30,10 @@ const LABELS: Readonly<Record<Diagnostic['severity'], string>> = { info: 'note',
  * A finding with its count, the bytes lost and the first offset: `… (12 times, 4096 bytes in all, first at 0x1f30)`.
  */
 export function diagnosticText({ message, count, firstOffset, bytes }: Diagnostic): string {
+  const isOnce = count === 1;
   const at = firstOffset === undefined ? undefined : `0x${firstOffset.toString(16)}`;
-  const sum = bytes === undefined ? undefined : `${bytes} bytes${count > 1 ? ' in all' : ''}`;
-  const details = [count > 1 ? `${count} times` : undefined, sum, at === undefined ? undefined : count > 1 ? `first at ${at}` : `at ${at}`];
+  const sum = bytes === undefined ? undefined : `${bytes} bytes${isOnce ? '' : ' in all'}`;
+  const details = [isOnce ? undefined : `${count} times`, sum, at === undefined ? undefined : isOnce ? `at ${at}` : `first at ${at}`];
   const text = details.filter((detail) => detail !== undefined).join(', ');
   return printable(text === '' ? message : `${message} (${text})`);
 }

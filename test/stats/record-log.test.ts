@@ -50,8 +50,8 @@ describe('RecordLog', () => {
   });
 
   const foreign: [string, SideBand, object][] = [
-    ['LOST', { kind: 'lost', type: 2, misc: 0, record: { id: 4n, lost: 17, lostLo: 17, lostHi: 1 } }, { kind: 'lost', lostLo: 17, lostHi: 1 }],
-    ['LOST_SAMPLES', { kind: 'lostSamples', type: 13, misc: 0, record: { lost: 18, lostLo: 18, lostHi: 0 } }, { kind: 'lost', lostLo: 18, lostHi: 0 }],
+    ['LOST', { kind: 'lost', type: 2, misc: 0, record: { id: 4n, lost: (1n << 32n) + 17n, lostLo: 17, lostHi: 1 } }, { kind: 'lost', lostLo: 17, lostHi: 1 }],
+    ['LOST_SAMPLES', { kind: 'lostSamples', type: 13, misc: 0, record: { lost: 18n, lostLo: 18, lostHi: 0 } }, { kind: 'lost', lostLo: 18, lostHi: 0 }],
     [
       'KSYMBOL',
       {

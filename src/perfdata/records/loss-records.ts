@@ -10,8 +10,8 @@ export const LOST_SAMPLES = new RecordLayout({ lost: 'u64' });
 /** PERF_RECORD_LOST: the ring buffer was full. `lost` counts records of any kind. */
 export interface LostRecord {
   readonly id: bigint;
-  readonly lost: number;
-  /** All 64 bits of it. */
+  readonly lost: bigint;
+  /** Its two words. */
   readonly lostLo: number;
   readonly lostHi: number;
 }
@@ -30,5 +30,5 @@ export function readLostSamples(view: ByteView, at: number): Omit<LostRecord, 'i
 }
 
 function lostWords(view: ByteView, at: number): Omit<LostRecord, 'id'> {
-  return { lost: view.u64(at), lostLo: view.lo(at), lostHi: view.hi(at) };
+  return { lost: view.big(at), lostLo: view.lo(at), lostHi: view.hi(at) };
 }
