@@ -21,14 +21,24 @@ export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEn
     if (count > 0) diagnostics.add(code, severity, message, undefined, count);
   };
   if (replay.sampleCount > 0) reportUnreadStacks(events, diagnostics);
-  report(offCpu?.openCount ?? 0, 'off-cpu-open', 'info', 'threads left the CPU and were not seen again, or left at an unknown time: how long they were away is not known');
+  report(
+    offCpu?.openCount ?? 0,
+    'off-cpu-open',
+    'info',
+    'threads left the CPU and were not seen again, or left at an unknown time: how long they were away is not known',
+  );
   report(
     order.olderCount,
     'file-order',
     'info',
     'samples come after newer ones and stay in that order: only samples have times (no sample_id_all), and the records that explain them come before them',
   );
-  report(replay.leftOutCount, 'memory-limit-stacks', 'loss', `samples were left out because there was no memory for their stacks or threads: ${memory.whyNoMemory}`);
+  report(
+    replay.leftOutCount,
+    'memory-limit-stacks',
+    'loss',
+    `samples were left out because there was no memory for their stacks or threads: ${memory.whyNoMemory}`,
+  );
   report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had been handled');
 }
 

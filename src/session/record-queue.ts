@@ -1,11 +1,9 @@
 import { grown } from '../base/growable.ts';
+import { PeriodRemainders } from './period-remainders.ts';
 import { RecordRow } from './record-row.ts';
 
 /** Bytes of a record in the queue, its places in the order included. */
 const ROW_BYTES = 64;
-
-/** About how many bytes an entry of a map needs. Observed: Node 20. */
-const REMAINDER_BYTES = 64;
 
 /**
  * Records waiting until their turn in time. perf writes what each CPU's buffer held, buffer after buffer, and ends such
@@ -28,8 +26,7 @@ export class RecordQueue {
   #ipHi = new Uint32Array(4096);
   #detail = new Int32Array(4096);
   #waiting = new Int32Array(4096);
-  /** Of the few records that have one, by their positions in the file. */
-  readonly #periodRemainders = new Map<number, number>();
+  readonly #periodRemainders = new PeriodRemainders();
   #order = new Uint32Array(4096);
   #scratch = new Uint32Array(4096);
   #doubles = new Float64Array(4096);
@@ -50,7 +47,7 @@ export class RecordQueue {
   }
 
   get heldObjectBytes(): number {
-    return this.#periodRemainders.size * REMAINDER_BYTES;
+    return this.#periodRemainders.heldObjectBytes;
   }
 
   /** Number of records that came after newer ones had been delivered: the writer did not keep its rounds. */
@@ -76,7 +73,7 @@ export class RecordQueue {
     this.#ipHi[at] = row.ipHi;
     this.#detail[at] = row.detail;
     this.#waiting[at] = row.waiting;
-    if (row.periodRemainder !== 0) this.#periodRemainders.set(row.nr, row.periodRemainder);
+    if (row.periodRemainder !== 0) this.#periodRemainders.put(row.nr, row.periodRemainder);
     if (timeNs > this.#maxTime && timeNs !== Number.POSITIVE_INFINITY) this.#maxTime = timeNs;
     if (timeNs < this.#deliveredUpTo) this.#late++;
   }
@@ -128,17 +125,11 @@ export class RecordQueue {
       row.ipHi = this.#ipHi[at];
       row.detail = this.#detail[at];
       row.waiting = this.#waiting[at];
-      row.periodRemainder = this.#periodRemainders.size === 0 ? 0 : this.#takePeriodRemainder(row.nr);
+      row.periodRemainder = this.#periodRemainders.isEmpty ? 0 : this.#periodRemainders.take(row.nr);
       deliver(row);
     }
     if (done > 0) this.#deliveredUpTo = Math.max(this.#deliveredUpTo, this.#time[order[done - 1]]);
     this.#keepFrom(order, done);
-  }
-
-  #takePeriodRemainder(nr: number): number {
-    const remainder = this.#periodRemainders.get(nr) ?? 0;
-    this.#periodRemainders.delete(nr);
-    return remainder;
   }
 
   /** Row numbers in the order of time. */
