@@ -2,6 +2,7 @@ import { type BigIntStats, close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ByteSource } from '../base/byte-source.ts';
 import { ioError } from './io-error.ts';
+import { readingOffset } from './reading-offset.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { systemPath } from './system-path.ts';
 
@@ -22,32 +23,36 @@ export class FileSource implements ByteSource {
   readonly modifiedNs: bigint;
   readonly #descriptor: number;
   readonly #ownsDescriptor: boolean;
+  /** Where in the file position 0 is. */
+  readonly #startOffset: number;
   #isOpen = true;
 
-  private constructor(descriptor: number, ownsDescriptor: boolean, name: string, stats: BigIntStats) {
+  private constructor(descriptor: number, ownsDescriptor: boolean, name: string, stats: BigIntStats, startOffset: number) {
     this.#descriptor = descriptor;
     this.#ownsDescriptor = ownsDescriptor;
     this.name = name;
-    this.sizeBytes = Number(stats.size);
-    this.storedBytes = storedBytesOf(stats);
+    this.#startOffset = startOffset;
+    this.sizeBytes = Math.max(0, Number(stats.size) - startOffset);
+    this.storedBytes = Math.min(this.sizeBytes, storedBytesOf(stats));
     this.modifiedNs = stats.mtimeNs;
   }
 
   /** @throws PerfconvError `io` */
   static async open(path: string): Promise<FileSource> {
     try {
-      return await FileSource.fromDescriptor(await openDescriptor(systemPath(path), 'r'), path, true);
+      const descriptor = await openDescriptor(systemPath(path), 'r');
+      return new FileSource(descriptor, true, path, await statDescriptor(descriptor, { bigint: true }), 0);
     } catch (error) {
       throw ioError(error, path);
     }
   }
 
   /**
+   * The rest of a file that somebody else opened, from where a program would read on. Whoever opened it closes it.
    * @param descriptor of a regular file
-   * @param ownsDescriptor whether {@link close} closes it
    */
-  static async fromDescriptor(descriptor: number, name: string, ownsDescriptor: boolean): Promise<FileSource> {
-    return new FileSource(descriptor, ownsDescriptor, name, await statDescriptor(descriptor, { bigint: true }));
+  static async restOf(descriptor: number, name: string): Promise<FileSource> {
+    return new FileSource(descriptor, false, name, await statDescriptor(descriptor, { bigint: true }), readingOffset(descriptor));
   }
 
   readAt(position: number, target: Uint8Array): Promise<number> {
@@ -55,7 +60,7 @@ export class FileSource implements ByteSource {
     // and takes a negative one for "where we are".
     if (!(position >= 0 && position < this.sizeBytes)) return Promise.resolve(0);
     return new Promise((resolve, reject) => {
-      read(this.#descriptor, target, 0, target.length, position, (error, count) => {
+      read(this.#descriptor, target, 0, target.length, this.#startOffset + position, (error, count) => {
         if (error) reject(ioError(error, this.name));
         else resolve(count);
       });

@@ -33,12 +33,12 @@ export async function openFile(path: string, diagnostics?: Diagnostics): Promise
 }
 
 /**
- * Opens standard input: as a file where it is one (`perfconv - < perf.data`), else as a pipe.
+ * Opens standard input: as a file where it is one (`perfconv - < perf.data`), from its offset on, else as a pipe.
  * @param diagnostics as for {@link openFile}
  * @throws PerfconvError as {@link openFile}
  */
 export async function openStandardInput(stdin: Readable & { readonly fd?: number }, diagnostics?: Diagnostics): Promise<OpenInput> {
-  if (stdin.fd !== undefined && isRegularFile(stdin.fd)) return fromFile(await FileSource.fromDescriptor(stdin.fd, '-', false), diagnostics);
+  if (stdin.fd !== undefined && isRegularFile(stdin.fd)) return fromFile(await FileSource.restOf(stdin.fd, '-'), diagnostics);
   return openStream(stdin, '-', diagnostics);
 }
 

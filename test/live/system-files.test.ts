@@ -1,12 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readRange } from '../../src/base/byte-source.ts';
+import { type ByteSource, readRange } from '../../src/base/byte-source.ts';
 import { decodeText } from '../../src/base/text.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
+import { openStandardInput } from '../../src/host/open-input.ts';
 import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
 const isLinux = process.platform === 'linux';
@@ -55,5 +59,27 @@ describe.skipIf(!isLinux)('files of this system', () => {
     const kernel = (await files.runningKernel())!;
     expect(kernel.osRelease).toBe(release());
     expect(kernel.buildId).toMatch(/^[0-9a-f]*$/);
+  });
+
+  it('on standard input are read from the offset on that /proc states', async () => {
+    const path = join(dir, 'offset');
+    const lead = 'a line that somebody else has read\n';
+    const open = async (content: Uint8Array, offset: number): Promise<[ByteSource, number]> => {
+      writeFileSync(path, Buffer.concat([Buffer.from(lead), content]));
+      const fd = openSync(path, 'r');
+      readSync(fd, Buffer.alloc(offset));
+      return [(await openStandardInput(Object.assign(new PassThrough(), { fd }))).source, fd];
+    };
+    const [source, fd] = await open(fileRecording(), lead.length);
+    expect(source.sizeBytes).toBe(fileRecording().length);
+    expect(await readRange(source, 0, 1 << 20)).toEqual(fileRecording());
+    expect(await readRange(source, 100, 4)).toEqual(fileRecording().subarray(100, 104));
+    closeSync(fd);
+    const [packed, packedFd] = await open(gzipSync(pipeRecording()), lead.length);
+    expect(await readRange(packed, 0, 1 << 20)).toEqual(pipeRecording());
+    closeSync(packedFd);
+    const [rest, restFd] = await open(new Uint8Array(), lead.length);
+    expect([rest.sizeBytes, await readRange(rest, 0, 10)]).toEqual([0, new Uint8Array()]);
+    closeSync(restFd);
   });
 });
