@@ -37,8 +37,11 @@ export class FrameTree {
   /** Unresolved ones: rows (address low, address high, first mapping of the name), and their frames. */
   readonly #unresolvedRows = new TupleInterner(3, 1024);
   readonly #frameOfUnresolved: number[] = [];
-  /** By location: its frames, outermost caller first; undefined until asked for. */
-  readonly #framesOfLocation: (readonly number[] | undefined)[] = [];
+  /** By location: where its frames begin in `#locationFrames`; −1 until asked for. A plain array that is not filled from its beginning on is a slow one. */
+  readonly #firstFrame: Int32Array;
+  /** The frames of locations, outermost caller first. */
+  #locationFrames = new Uint32Array(1024);
+  #locationFrameCount = 0;
   /** By mapping: the first mapping of that name. */
   readonly #sameName: readonly number[];
   readonly #pending: number[] = [];
@@ -49,6 +52,7 @@ export class FrameTree {
     this.#profile = profile;
     this.#maxDepth = maxDepth;
     this.#nodeOfStack = new Int32Array(profile.stacks.size).fill(-1);
+    this.#firstFrame = new Int32Array(profile.locations.size).fill(-1);
     const firstOfName = new Map<string, number>();
     this.#sameName = profile.mappings.map((mapping, index) => {
       const first = firstOfName.get(mapping.name) ?? index;
@@ -93,7 +97,7 @@ export class FrameTree {
   }
 
   #build(stack: number): number {
-    const { stacks } = this.#profile;
+    const { locations, stacks } = this.#profile;
     const pending = this.#pending;
     let count = 0;
     let caller = stack;
@@ -104,12 +108,15 @@ export class FrameTree {
     let node = caller < 0 ? -1 : this.#nodeOfStack[caller];
     while (count > 0) {
       const callee = pending[--count];
-      for (const frame of this.#framesAt(stacks.location(callee))) {
+      const location = stacks.location(callee);
+      const first = this.#framesAt(location);
+      const end = first + Math.max(1, locations.lineCount(location));
+      for (let at = first; at < end; at++) {
         if (node >= 0 && this.#depths[node] >= this.#maxDepth) {
           node = this.parent(node);
           this.#cutStacks.add(callee);
         }
-        node = this.#add(node, frame);
+        node = this.#add(node, this.#locationFrames[at]);
       }
       this.#nodeOfStack[callee] = node;
     }
@@ -126,16 +133,19 @@ export class FrameTree {
     return node;
   }
 
-  #framesAt(location: number): readonly number[] {
-    const known = this.#framesOfLocation[location];
-    if (known) return known;
-    const { locations } = this.#profile;
-    const count = locations.lineCount(location);
-    const frames: number[] = [];
-    if (count === 0) frames.push(this.#frameOfAddress(location));
-    for (let nth = count - 1; nth >= 0; nth--) frames.push(this.#frameOfLine(location, nth));
-    this.#framesOfLocation[location] = frames;
-    return frames;
+  /** Where a location's frames begin in `#locationFrames`: one for each of its lines, at least one. */
+  #framesAt(location: number): number {
+    // hot
+    const known = this.#firstFrame[location];
+    if (known >= 0) return known;
+    const count = this.#profile.locations.lineCount(location);
+    const first = this.#locationFrameCount;
+    this.#locationFrameCount += Math.max(1, count);
+    this.#locationFrames = grown(this.#locationFrames, this.#locationFrameCount);
+    if (count === 0) this.#locationFrames[first] = this.#frameOfAddress(location);
+    for (let nth = count - 1, at = first; nth >= 0; nth--) this.#locationFrames[at++] = this.#frameOfLine(location, nth);
+    this.#firstFrame[location] = first;
+    return first;
   }
 
   #frameOfLine(location: number, nth: number): number {

@@ -8,10 +8,13 @@ const MAX_LENGTH = 1 << 24;
 export class TextCache<Text extends string | Uint8Array> {
   readonly #make: (index: number) => Text;
   readonly #maxLength: number;
-  #texts: (Text | undefined)[] = [];
+  /** Of full length from the beginning: an array that is filled from its middle on is a slow one. */
+  readonly #texts: (Text | undefined)[];
   #length = 0;
 
-  constructor(make: (index: number) => Text, maxLength = MAX_LENGTH) {
+  /** @param size more than any index */
+  constructor(size: number, make: (index: number) => Text, maxLength = MAX_LENGTH) {
+    this.#texts = new Array<Text | undefined>(size);
     this.#make = make;
     this.#maxLength = maxLength;
   }
@@ -25,7 +28,7 @@ export class TextCache<Text extends string | Uint8Array> {
     const text = this.#make(index);
     this.#length += text.length;
     if (this.#length > this.#maxLength) {
-      this.#texts = [];
+      this.#texts.fill(undefined);
       this.#length = text.length;
     }
     this.#texts[index] = text;

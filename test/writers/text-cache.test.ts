@@ -3,10 +3,14 @@ import { TextCache } from '../../src/writers/text-cache.ts';
 
 test('a cache of texts makes each once, as long as they are not too much together', () => {
   const made: number[] = [];
-  const cache = new TextCache((index) => {
-    made.push(index);
-    return `${index}`.repeat(10);
-  }, 35);
+  const cache = new TextCache(
+    4,
+    (index) => {
+      made.push(index);
+      return `${index}`.repeat(10);
+    },
+    35,
+  );
   expect([0, 1, 2, 0, 1, 2].map((index) => cache.get(index))).toEqual(['0000000000', '1111111111', '2222222222', '0000000000', '1111111111', '2222222222']);
   expect(made).toEqual([0, 1, 2]);
   // The fourth is too much: only it is kept.

@@ -23,25 +23,31 @@ export class FrameBytes {
   readonly #frames: readonly Frame[];
   readonly #form: FrameForm;
   /** By frame: all of its bytes, or the first piece. */
-  readonly #heads = new TextCache((frame) => this.#headOf(frame));
-  /** By frame: its place in `#tails`, or {@link WHOLE}. */
+  readonly #heads: TextCache<Uint8Array>;
+  /** By frame: its second piece, or {@link WHOLE}. */
   readonly #tailOf: Int32Array;
-  /** By mapping and whether it is kernel code: the second piece. */
-  readonly #tails = new TextCache((tail) => this.#tailBytes(tail));
-  /** By place in `#tails`: a frame that has it. */
-  readonly #exampleOf: number[] = [];
+  /** The second pieces: one for each mapping and what is kernel code in it. */
+  readonly #tails: TextCache<Uint8Array>;
 
   /** @param frames complete: no more are added */
   constructor(frames: readonly Frame[], form: FrameForm) {
     this.#frames = frames;
     this.#form = form;
     this.#tailOf = new Int32Array(frames.length).fill(WHOLE);
+    const tails = new Map<number, number>();
+    const examples: UnresolvedFrame[] = [];
     frames.forEach((frame, index) => {
       if (!(frame instanceof UnresolvedFrame)) return;
-      const tail = 2 * (frame.mapping + 1) + Number(frame.isKernel);
+      const key = 2 * frame.mapping + Number(frame.isKernel);
+      let tail = tails.get(key);
+      if (tail === undefined) {
+        tail = examples.push(frame) - 1;
+        tails.set(key, tail);
+      }
       this.#tailOf[index] = tail;
-      this.#exampleOf[tail] ??= index;
     });
+    this.#heads = new TextCache(frames.length, (frame) => this.#headOf(frame));
+    this.#tails = new TextCache(examples.length, (tail) => utf8(quotedForChrome(examples[tail].behindAddress).slice(1) + form.after(examples[tail])));
   }
 
   write(out: JsonWriter, frame: number): void {
@@ -63,10 +69,5 @@ export class FrameBytes {
     // Nothing in an address is written otherwise than it is, and no name that begins with one has a meaning of its own.
     if (frame instanceof UnresolvedFrame) return utf8(`${before}"${frame.address}`);
     return utf8(before + quotedForChrome(nameOf(frame.name)) + after(frame));
-  }
-
-  #tailBytes(tail: number): Uint8Array {
-    const frame = this.#frames[this.#exampleOf[tail]] as UnresolvedFrame;
-    return utf8(quotedForChrome(frame.behindAddress).slice(1) + this.#form.after(frame));
   }
 }

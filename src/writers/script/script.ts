@@ -107,7 +107,7 @@ class SamplePrinter {
     });
     // What is shown of a frame is the same for all events that have callchains, so a location always prints alike.
     const frameFields = this.#fieldsOf[profile.events.findIndex(({ hasCallchain }) => hasCallchain)];
-    this.#frames = new TextCache((location) => this.#frameText(location, frameFields));
+    this.#frames = new TextCache(profile.locations.size, (location) => this.#frameText(location, frameFields));
     this.#details = samples.details && new DetailColumns(samples.details);
     const { startTime, wallClockOffsetNs } = profile.meta;
     this.#timeOfDay = wallClockOffsetNs === undefined ? undefined : new TimeOfDay(startTime + wallClockOffsetNs);

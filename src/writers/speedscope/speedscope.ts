@@ -123,22 +123,27 @@ function isMangled(frame: Frame): boolean {
 
 async function writeFrames(out: JsonWriter, { mappings }: Profile, frames: readonly Frame[], shieldNames: boolean): Promise<void> {
   // Paths may have 4 KB, and a file a hundred thousand addresses without a function: what follows them is made once.
-  const tails = new TextCache((frame) => utf8(`${quotedJson((frames[frame] as UnresolvedFrame).behindAddress).slice(1)}${sourceText(frames[frame])}}`));
-  /** By mapping, counted from −1: the first frame, under which its tail is kept. */
-  const firstOf = new Int32Array(mappings.length + 1).fill(-1);
+  const frameOf = new Map<number, UnresolvedFrame>();
+  /** By mapping, counted from −1. */
+  const tails = new TextCache(mappings.length + 1, (slot) => tailBytes(frameOf.get(slot) as UnresolvedFrame));
   for (const [index, frame] of frames.entries()) {
     out.put(index === 0 ? '\n{"name":' : ',\n{"name":');
     if (frame instanceof UnresolvedFrame) {
       const slot = frame.mapping + 1;
-      if (firstOf[slot] < 0) firstOf[slot] = index;
+      if (!frameOf.has(slot)) frameOf.set(slot, frame);
       out.put(`"${frame.address}`);
-      out.bytes(tails.get(firstOf[slot]));
+      out.bytes(tails.get(slot));
     } else {
       out.quoted(shieldNames && isMangled(frame) ? ` ${frame.name}` : frame.name);
       out.put(`${sourceText(frame)}}`);
     }
     if (out.isFull) await out.flush();
   }
+}
+
+/** All that follows the address of an unknown function. */
+function tailBytes(frame: UnresolvedFrame): Uint8Array {
+  return utf8(`${quotedJson(frame.behindAddress).slice(1)}${sourceText(frame)}}`);
 }
 
 function sourceText({ file, line }: Frame): string {
