@@ -171,6 +171,8 @@ async function writeProfiles(out: JsonWriter, trace: Trace): Promise<number> {
   out.put(`"pid":${tracks.processes[main.process].pid},"tid":${main.tid},"ts":1,"args":{"data":{"persistentIds":true,"frames":[${frames.join(',')}]}}}`);
   const writer = new SampledProfileWriter(out, tree, 'devtools');
   const endUs = tracks.processes.map(() => 0);
+  /** By process: the number of its first track. */
+  const firstTid = tracks.processes.map(() => 0);
   let clippedNs = 0;
   for (const track of tracks.tracks) {
     const { pid, label } = tracks.processes[track.process];
@@ -178,11 +180,11 @@ async function writeProfiles(out: JsonWriter, trace: Trace): Promise<number> {
     const { placed, nodeAt } = layOut(trace, track);
     clippedNs += placed.clippedNs;
     await writer.write(pid, track.tid, placed, nodeAt);
+    firstTid[track.process] ||= track.tid;
     endUs[track.process] = Math.max(endUs[track.process], placed.endUs[placed.endUs.length - 1]);
   }
   for (const [index, { pid }] of tracks.processes.entries()) {
-    const tid = tracks.tracks.find((track) => track.process === index)?.tid;
-    out.put(`,\n{"ph":"I","name":"end of samples","cat":"perf","s":"t","pid":${pid},"tid":${tid},"ts":${endUs[index]}}`);
+    out.put(`,\n{"ph":"I","name":"end of samples","cat":"perf","s":"t","pid":${pid},"tid":${firstTid[index]},"ts":${endUs[index]}}`);
   }
   return clippedNs;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { BufferSink } from '../../../src/base/byte-sink.ts';
 import { PerfconvError } from '../../../src/base/errors.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
@@ -371,6 +371,23 @@ describe('writeChrome', () => {
     expect(new Set(nodes.map(({ callFrame }) => callFrame.url))).toEqual(new Set([path]));
     expect(new Set(nodes.map(({ callFrame }) => callFrame.scriptId)).size).toBe(1);
     if (style === 'events') expect(bars(trace).map(({ name }) => name)).toEqual(nodes.map(({ callFrame }) => callFrame.functionName));
+  });
+
+  it.each(BOTH)('style %s: looks at each track a few times, however many processes there are', async (style) => {
+    const count = 300;
+    const profile = buildProfile(Array.from({ length: count }, (_, i) => ({ timeNs: i * 1000, pid: i + 1, stack: ['main'] })));
+    const { find } = Array.prototype;
+    let steps = 0;
+    const counting = vi.spyOn(Array.prototype, 'find').mockImplementation(function (this: unknown[], matches, self) {
+      return find.call(this, (...args: Parameters<typeof matches>) => {
+        steps++;
+        return matches.apply(self, args);
+      });
+    });
+    const trace = await convert(profile, style).finally(() => counting.mockRestore());
+    expect(steps).toBeLessThan(10 * count);
+    if (style === 'profile')
+      expect(named(trace, 'end of samples').map(({ pid, tid }) => [pid, tid])).toEqual(labels(trace, 'thread_name').map(([pid, tid]) => [pid, tid]));
   });
 
   it('refuses a profile without samples', async () => {
