@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
 import { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { isLivePipe, type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
+import { type OpenInput, openFile, openStandardInput } from '../host/open-input.ts';
 import type { OpenedFiles } from '../host/opened-files.ts';
+import { isPipeAt } from '../host/pipes.ts';
 import { ProgressBar } from '../host/progress-bar.ts';
 import { endBySignal, listenToSignals } from '../host/signals.ts';
 import { removeUnfinished } from '../host/unfinished-files.ts';
@@ -169,7 +170,7 @@ export class Run<Options extends object> {
    * to all programs of the pipeline: the recorder ends properly, and the user wants what it recorded.
    */
   async #untilSignal(work: () => Promise<void>): Promise<void> {
-    let pipe = this.inputs.find((input) => isLivePipe(input === STANDARD_STREAM ? this.#terminal.stdin.fd : input));
+    let pipe = this.inputs.find((input) => isPipeAt(input === STANDARD_STREAM ? this.#terminal.stdin.fd : input));
     const onSignal = (signal: NodeJS.Signals): void => {
       if (signal === 'SIGINT' && pipe !== undefined) {
         this.#note(`interrupted: reading on to the end of ${displayName(pipe)}; interrupt again to give up`);

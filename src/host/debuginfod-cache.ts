@@ -8,7 +8,7 @@ import { homeDirectory } from './home-directory.ts';
 import { ioError } from './io-error.ts';
 import { randomHex } from './random-hex.ts';
 import { openRegularFile } from './regular-file.ts';
-import { noteUnfinished } from './unfinished-files.ts';
+import { forgetUnfinished, noteUnfinished } from './unfinished-files.ts';
 
 /** A cache entry while it is written: beside its place, so that no one ever sees a part of it. */
 export interface CacheEntry {
@@ -51,9 +51,9 @@ export class DebuginfodCache {
   async begin(buildId: string, kind: DebugFileKind): Promise<CacheEntry> {
     const path = this.pathOf(buildId, kind);
     const temporary = `${path}.perfconv-${process.pid}-${randomHex(4)}.tmp`;
-    const isFinished = noteUnfinished(temporary);
+    noteUnfinished(temporary);
     const sink = await this.#create(temporary, path).catch((error) => {
-      isFinished();
+      forgetUnfinished(temporary);
       throw error;
     });
     return {
@@ -65,12 +65,12 @@ export class DebuginfodCache {
       commit: async () => {
         await sink.close();
         await rename(temporary, path);
-        isFinished();
+        forgetUnfinished(temporary);
       },
       discard: async () => {
         await sink.close().catch(() => {});
         await rm(temporary, { force: true }).catch(() => {});
-        isFinished();
+        forgetUnfinished(temporary);
       },
     };
   }

@@ -1,4 +1,4 @@
-import { createReadStream, fstatSync, statSync } from 'node:fs';
+import { createReadStream, fstatSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type ByteSource, type RecordingSource, readRange } from '../base/byte-source.ts';
@@ -54,20 +54,6 @@ export async function openStream(readable: Readable, name: string, diagnostics?:
     const wrapping = findWrapping(await stream.peek(WRAPPING_START_BYTES));
     return { source: await asRecording(wrapping === undefined ? stream : unpacked(wrapping, stream, diagnostics)), modifiedNs: undefined };
   });
-}
-
-/**
- * Whether an input is a pipe or a socket, at whose other end a program may be recording.
- * @param input a path, or a descriptor; undefined for what has neither
- */
-export function isLivePipe(input: string | number | undefined): boolean {
-  if (input === undefined) return false;
-  try {
-    const stats = typeof input === 'string' ? statSync(systemPath(input)) : fstatSync(input);
-    return stats.isFIFO() || stats.isSocket();
-  } catch {
-    return false; // Opening it says what is wrong.
-  }
 }
 
 function fromFile(file: FileSource, diagnostics: Diagnostics | undefined): Promise<OpenInput> {

@@ -55,7 +55,7 @@ export class OutputStage {
   async openDirectory(path: string, fileNames: readonly string[] = []): Promise<(fileName: string) => Promise<ByteSink>> {
     const target = await statTarget(path);
     if (target === undefined) return this.#openNewDirectory(path);
-    if (!target.isDirectory()) throw new PerfconvError('io', 'is no directory, and the tables need one', { file: path });
+    if (!target.isDirectory()) throw new PerfconvError('io', 'is not a directory, which the CSV tables need', { file: path });
     for (const fileName of fileNames) requireNoDirectory(join(path, fileName), await statTarget(join(path, fileName)));
     return (fileName) => this.openFile(join(path, fileName));
   }

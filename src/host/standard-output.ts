@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import type { ByteSink } from '../base/byte-sink.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { FileSink } from './file-sink.ts';
+import { isPipe } from './pipes.ts';
 import { WritableSink } from './writable-sink.ts';
 
 /** `process.stdout`, or a stream that stands in for it and has no descriptor. */
@@ -20,7 +21,7 @@ const NULL_DEVICE = '/dev/null';
 export function openStandardOutput(stream: OutputStream, name: string): ByteSink {
   const { fd } = stream;
   const stats = fd === undefined || stream.isTTY ? undefined : statDescriptor(fd);
-  if (fd === undefined || stats === undefined || stats.isFIFO() || stats.isSocket()) return new WritableSink(stream, name);
+  if (fd === undefined || stats === undefined || isPipe(stats)) return new WritableSink(stream, name);
   if (stats.isCharacterDevice() && wasClosed(fd)) throw new PerfconvError('io', 'is closed', { file: name });
   return new FileSink(fd, name);
 }

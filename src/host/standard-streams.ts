@@ -1,8 +1,9 @@
-import { createReadStream, fstatSync, type Stats, writeSync } from 'node:fs';
+import { createReadStream, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable, Writable } from 'node:stream';
 import { isatty, ReadStream, WriteStream } from 'node:tty';
 import { systemCode } from './io-error.ts';
+import { isPipeAt } from './pipes.ts';
 
 const STDIN = 0;
 const STDOUT = 1;
@@ -52,24 +53,14 @@ class InputStream extends Readable {
 
 function openInput(): Readable {
   if (isatty(STDIN)) return new ReadStream(STDIN);
-  if (isPipe(STDIN)) return new Socket({ fd: STDIN, readable: true, writable: false });
+  if (isPipeAt(STDIN)) return new Socket({ fd: STDIN, readable: true, writable: false });
   return createReadStream('', { fd: STDIN, autoClose: false });
 }
 
 function openOutput(): Writable & { readonly fd: number } {
   if (isatty(STDOUT)) return Object.assign(new WriteStream(STDOUT), { fd: STDOUT });
-  if (isPipe(STDOUT)) return Object.assign(new Socket({ fd: STDOUT, readable: false, writable: true }), { fd: STDOUT });
+  if (isPipeAt(STDOUT)) return Object.assign(new Socket({ fd: STDOUT, readable: false, writable: true }), { fd: STDOUT });
   return new DescriptorStream(STDOUT);
-}
-
-function isPipe(descriptor: number): boolean {
-  let stats: Stats;
-  try {
-    stats = fstatSync(descriptor);
-  } catch {
-    return false; // Windows does not describe all.
-  }
-  return stats.isFIFO() || stats.isSocket();
 }
 
 /** Writes at once: to a file, which takes everything, and messages, which must stand there whatever becomes of the program. */

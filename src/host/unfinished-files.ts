@@ -4,15 +4,11 @@ import { systemPath } from './system-path.ts';
 
 const unfinished = new Set<string>();
 
-/**
- * Notes a file or directory that is about to be made: a signal removes it, until it is forgotten.
- * @returns {@link forgetUnfinished} of it
- */
-export function noteUnfinished(path: string): () => void {
+/** Notes a file or directory that is about to be made: a signal removes it, until {@link forgetUnfinished} is called. */
+export function noteUnfinished(path: string): void {
   unfinished.add(path);
   // Before it is made: this thread may never come to it again.
   tellSupervisor({ kind: 'unfinished', path, isOver: false });
-  return () => forgetUnfinished(path);
 }
 
 /** Has a signal leave a file or directory that was noted: it is complete, or removed. */

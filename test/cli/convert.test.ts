@@ -228,7 +228,7 @@ describe('errors are one line each', () => {
     }
     expect(await runMain(['-t', 'csv', '-o', at('plain'), input])).toMatchObject({
       status: 1,
-      stderr: `perfconv: ${at('plain')}: is no directory, and the tables need one\n`,
+      stderr: `perfconv: ${at('plain')}: is not a directory, which the CSV tables need\n`,
     });
     expect(await runMain(['-t', 'pprof', '-o', dir, input])).toMatchObject({ status: 1, stderr: `perfconv: ${dir}: is a directory\n` });
   });

@@ -2,7 +2,6 @@ import { closeSync, mkdtempSync, openSync, rmSync, truncateSync, writeFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ByteSource, readRange } from '../../src/base/byte-source.ts';
 import { FileSource } from '../../src/host/file-source.ts';

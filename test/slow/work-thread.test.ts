@@ -29,14 +29,14 @@ beforeAll(async () => {
      import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
      import { cleaningUpOnSignals } from ${JSON.stringify(source('cli/interrupt.ts'))};
      import { hearSignalsThrough, tellSupervisor } from ${JSON.stringify(source('host/signals.ts'))};
-     import { noteUnfinished } from ${JSON.stringify(source('host/unfinished-files.ts'))};
+     import { forgetUnfinished, noteUnfinished } from ${JSON.stringify(source('host/unfinished-files.ts'))};
      hearSignalsThrough(parentPort);
      const how = process.argv[2];
      const status = await cleaningUpOnSignals(() => writeSync(2, 'cleaned up'), async () => {
-       const isOver = noteUnfinished('unfinished');
+       noteUnfinished('unfinished');
        mkdirSync('unfinished');
        writeFileSync('unfinished/file', '');
-       if (how === 'over') { isOver(); writeSync(1, 'ready'); for (;;); }
+       if (how === 'over') { forgetUnfinished('unfinished'); writeSync(1, 'ready'); for (;;); }
        writeSync(1, 'ready');
        if (how === 'busy') for (;;);
        if (how === 'late') for (const end = Date.now() + 100; Date.now() < end; );
@@ -45,7 +45,7 @@ beforeAll(async () => {
        if (how === 'heap') for (const all = []; ; ) all.push(new Array(1000).fill({}));
        if (how === 'stall') await new Promise(() => {});
        if (how === 'throw') throw new TypeError('thrown');
-       isOver();
+       forgetUnfinished('unfinished');
        return 3;
      }, how === 'busy-pipe' ? () => {} : undefined);
      if (how === 'late') await new Promise((resolve) => setTimeout(resolve, 60_000));
