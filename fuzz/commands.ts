@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { FORMATS } from '../src/index.ts';
+import { FORMATS } from '../src/pipeline/formats.ts';
 import { runMain } from '../test/support/run-main.ts';
 import { lineFault } from './output-checks.ts';
 import type { Random } from './random.ts';

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
+import { BufferSource, type ByteSource } from '../src/base/byte-source.ts';
 import { decompress } from '../src/host/decompress.ts';
-import { BufferSource, type ByteSource, type SymbolFiles } from '../src/index.ts';
+import type { SymbolFiles } from '../src/symbolizer/symbolizer.ts';
 
 /** Where the tests' symbolizer looks for files of the recording. */
 export const SYMFS = '/symfs';

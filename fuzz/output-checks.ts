@@ -1,5 +1,5 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import type { Profile } from '../src/index.ts';
+import type { Profile } from '../src/profile/profile.ts';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
 import { parseCsvRows } from '../test/support/parse-csv.ts';
 

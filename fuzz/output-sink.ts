@@ -1,4 +1,4 @@
-import type { ByteSink } from '../src/index.ts';
+import type { ByteSink } from '../src/base/byte-sink.ts';
 
 /** What the fuzzer holds of an output: its process may have no more memory than the library may, and reading JSON again takes several times its size. */
 const MAX_KEPT_BYTES = 32 << 20;

@@ -2,27 +2,21 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { BufferSource } from '../src/base/byte-source.ts';
+import { Diagnostics } from '../src/base/diagnostics.ts';
+import { PerfconvError } from '../src/base/errors.ts';
 import { infoText } from '../src/cli/info-text.ts';
 import { openFile, openStream } from '../src/host/open-input.ts';
-import {
-  BufferSource,
-  type ConvertOptions,
-  convert,
-  DEFAULT_DEBUG_DIRS,
-  Diagnostics,
-  mergeProfiles,
-  PerfconvError,
-  type Profile,
-  type ReadProfileOptions,
-  type ReadProfileResult,
-  readProfile,
-  readRecordingInfo,
-  type ScriptField,
-  Symbolizer,
-  writeProfile,
-  writeReport,
-} from '../src/index.ts';
+import { type ConvertOptions, convert } from '../src/pipeline/convert.ts';
+import { readRecordingInfo } from '../src/pipeline/read-info.ts';
+import { type ReadProfileOptions, type ReadProfileResult, readProfile } from '../src/pipeline/read-profile.ts';
+import { writeProfile } from '../src/pipeline/write-profile.ts';
+import { mergeProfiles } from '../src/profile/merge.ts';
+import type { Profile } from '../src/profile/profile.ts';
 import { dump } from '../src/records/dump.ts';
+import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../src/symbolizer/symbolizer.ts';
+import { writeReport } from '../src/writers/report/report.ts';
+import type { ScriptField } from '../src/writers/script/fields.ts';
 import { SCRIPT_FIELDS, scriptDetailsOf } from '../src/writers/script/fields.ts';
 import { CommandTimes } from './command-times.ts';
 import { type Command, commandFault } from './commands.ts';

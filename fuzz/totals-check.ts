@@ -1,4 +1,8 @@
-import { type ByteSink, Diagnostics, type Profile, writeProfile, writeReport } from '../src/index.ts';
+import type { ByteSink } from '../src/base/byte-sink.ts';
+import { Diagnostics } from '../src/base/diagnostics.ts';
+import { writeProfile } from '../src/pipeline/write-profile.ts';
+import type { Profile } from '../src/profile/profile.ts';
+import { writeReport } from '../src/writers/report/report.ts';
 import { type EventCount, type EventTotals, totalsOf, totalsText } from '../test/support/event-totals.ts';
 import { chromeSamples, foldedWeight, pprofTotals, reportTotals, scriptTotals, speedscopeTotals, tableTotals } from '../test/support/output-totals.ts';
 import { OutputSink } from './output-sink.ts';

@@ -10,21 +10,19 @@ export { type Diagnostic, Diagnostics, type Severity } from './base/diagnostics.
 export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/errors.ts';
 export { encodeText } from './base/text.ts';
 export { type DemangleStyle, demangle } from './demangle/demangle.ts';
-export {
-  type AttrInfo,
-  type BpfProgramInfo,
-  type ClockInfo,
-  type EventInfo,
-  type GroupInfo,
-  type HostInfo,
-  type MachineInfo,
-  type MemoryInfo,
-  type PmuInfo,
-  type RecordingInfo,
-  type RecordingInfoOptions,
-  readRecordingInfo,
-  type TimeInfo,
-  type TopologyInfo,
+export type {
+  AttrInfo,
+  BpfProgramInfo,
+  ClockInfo,
+  EventInfo,
+  GroupInfo,
+  HostInfo,
+  MachineInfo,
+  MemoryInfo,
+  PmuInfo,
+  RecordingInfo,
+  TimeInfo,
+  TopologyInfo,
 } from './info/recording-info.ts';
 export type { OpenJitDump } from './jitdump/jitdump.ts';
 export type { DsoSymbols } from './naming/dso-symbols.ts';
@@ -46,6 +44,7 @@ export {
   type TimeRange,
 } from './pipeline/convert.ts';
 export { FORMATS, type Format, type OutputFormat, outputFormatOf, type StreamFormat } from './pipeline/formats.ts';
+export { type RecordingInfoOptions, readRecordingInfo } from './pipeline/read-info.ts';
 export { type ReadProfileOptions, type ReadProfileResult, readProfile } from './pipeline/read-profile.ts';
 export { type WriteOptions, writeProfile } from './pipeline/write-profile.ts';
 export { mergeProfiles, ProfileMerger } from './profile/merge.ts';

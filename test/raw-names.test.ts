@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { BufferSink } from '../src/base/byte-sink.ts';
+import { BufferSource } from '../src/base/byte-source.ts';
+import { Diagnostics } from '../src/base/diagnostics.ts';
+import { encodeText } from '../src/base/text.ts';
 import { demangle } from '../src/demangle/demangle.ts';
-import { BufferSink, BufferSource, convert, Diagnostics, encodeText, readProfile, readRecordingInfo, type StreamFormat, writeReport } from '../src/index.ts';
+import { convert } from '../src/pipeline/convert.ts';
+import type { StreamFormat } from '../src/pipeline/formats.ts';
+import { readRecordingInfo } from '../src/pipeline/read-info.ts';
+import { readProfile } from '../src/pipeline/read-profile.ts';
 import { dump } from '../src/records/dump.ts';
 import { SymbolTable } from '../src/symbol-table/symbol-table.ts';
+import { writeReport } from '../src/writers/report/report.ts';
 import { encodeFile, record } from './support/perf-encoder.ts';
 import { readPprof } from './support/read-pprof.ts';
 import { runMain } from './support/run-main.ts';

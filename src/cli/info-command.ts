@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import { showRawBytes } from '../base/text.ts';
 import { machineOptions } from '../host/machine-options.ts';
-import { readRecordingInfo } from '../info/recording-info.ts';
+import { readRecordingInfo } from '../pipeline/read-info.ts';
 import type { Arguments } from './arguments.ts';
 import { infoText } from './info-text.ts';
 import { checkPrinting } from './output-conflicts.ts';

@@ -1,14 +1,12 @@
 import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
-import type { Diagnostic, Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostic } from '../base/diagnostics.ts';
 import type { ExactInteger } from '../base/exact-integer.ts';
 import { FEATURE_NAMES, recordTypeNameOf } from '../perfdata/constants.ts';
-import { type ReadProfileResult, readProfile } from '../pipeline/read-profile.ts';
-import type { AvailableMemory } from '../session/memory-budget.ts';
-import type { OpenZstdStream } from '../zstd/stream.ts';
+import type { Profile } from '../profile/profile.ts';
+import type { SessionResult } from '../session/session.ts';
 import { withoutHome, withoutHomes } from './anonymous.ts';
 import { type EventInfo, eventInfos, type GroupInfo, groupInfos } from './event-info.ts';
 import { type MachineInfo, machineInfo } from './machine-info.ts';
-import { SampleOrder } from './sample-order.ts';
 import { type ClockInfo, clockInfo, type TimeInfo, timeInfo, wallClockText } from './time-info.ts';
 
 export type { AttrInfo, EventInfo, GroupInfo } from './event-info.ts';
@@ -74,39 +72,21 @@ export interface RecordingInfo extends MachineInfo {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export interface RecordingInfoOptions {
-  /** Leaves out the host's name and the command line; home directories in paths become `~`. */
-  readonly anonymous?: boolean;
+/** A decoded recording, and what is known of it besides. */
+export interface InfoSubject {
+  readonly source: RecordingSource;
+  readonly profile: Profile;
+  readonly session: SessionResult;
+  /** Samples that stand in the file before an older one: see {@link SampleOrder}. */
+  readonly samplesOutOfOrder: number;
   /** Unix time in nanoseconds at which the recording was last written, where it is a file. */
-  readonly modifiedNs?: bigint | undefined;
-  /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
-  readonly openZstd?: OpenZstdStream;
-  /** The memory that there is; see ReadProfileOptions. */
-  readonly availableMemory?: AvailableMemory;
-  /** Called now and then with the file position reached. */
-  readonly onProgress?: (position: number) => void;
+  readonly modifiedNs: bigint | undefined;
+  /** What is damaged or missing. */
+  readonly findings: readonly Diagnostic[];
 }
 
-/**
- * Reads a recording from its first record to its last and sums it up.
- * @throws PerfconvError when the input is no recording, or too damaged to begin with
- */
-export async function readRecordingInfo(source: RecordingSource, options: RecordingInfoOptions, diagnostics: Diagnostics): Promise<RecordingInfo> {
-  const order = new SampleOrder();
-  const { availableMemory, onProgress, openZstd } = options;
-  const reading = { ...(availableMemory && { availableMemory }), ...(onProgress && { onProgress }), ...(openZstd && { openZstd }) };
-  const result = await readProfile(source, { observer: order, ...reading }, diagnostics);
-  const info = sumUp(source, result, order.outOfOrder, options.modifiedNs, diagnostics);
-  return options.anonymous ? anonymous(info) : info;
-}
-
-function sumUp(
-  source: RecordingSource,
-  { profile, session }: ReadProfileResult,
-  samplesOutOfOrder: number,
-  modifiedNs: bigint | undefined,
-  diagnostics: Diagnostics,
-): RecordingInfo {
+/** Sums up a recording that was read from its first record to its last. */
+export function recordingInfo({ source, profile, session, samplesOutOfOrder, modifiedNs, findings }: InfoSubject): RecordingInfo {
   const { header, features, counts } = session;
   const { meta } = profile;
   const clock = clockInfo(features, session.events);
@@ -144,12 +124,12 @@ function sumUp(
     processCount: session.processes.length,
     threadCount: session.threads.length,
     buildIds: buildIds(session),
-    diagnostics: diagnostics.list(),
+    diagnostics: findings,
   };
 }
 
 /** Those of the header, and those that came with maps or as records. */
-function buildIds({ features, dsos }: ReadProfileResult['session']): RecordingInfo['buildIds'] {
+function buildIds({ features, dsos }: SessionResult): RecordingInfo['buildIds'] {
   const inHeader = (features.buildIds ?? []).filter(({ buildId }) => buildId !== '').map(({ filename, buildId }) => ({ file: filename, buildId }));
   const known = new Set(inHeader.map(({ file }) => file));
   const mapped = dsos.filter(({ name, buildId }) => buildId !== '' && !known.has(name)).map(({ name, buildId }) => ({ file: name, buildId }));
@@ -157,7 +137,7 @@ function buildIds({ features, dsos }: ReadProfileResult['session']): RecordingIn
 }
 
 /** The same without what names people: host, command line, home directories. */
-function anonymous(info: RecordingInfo): RecordingInfo {
+export function anonymousInfo(info: RecordingInfo): RecordingInfo {
   return {
     ...info,
     input: withoutHome(info.input),

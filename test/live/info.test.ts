@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { BufferSource, Diagnostics, PerfconvError, type RecordingInfo, readRecordingInfo } from '../../src/index.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
+import type { RecordingInfo } from '../../src/info/recording-info.ts';
+import { readRecordingInfo } from '../../src/pipeline/read-info.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
 import { attrText, headerLines } from '../support/perf-header-text.ts';
 import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource, Diagnostics, readRecords } from '../../src/index.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { readRecords } from '../../src/records/read-records.ts';
 import { SP_SPLIT } from '../../src/simpleperf/constants.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';

@@ -22,8 +22,13 @@ import { isDirectory, SEED_KINDS, SINGLE_FILE } from '../../fuzz/seed.ts';
 import { HOSTILE_NAMES } from '../../fuzz/special-recordings.ts';
 import { symbolSeeds } from '../../fuzz/symbol-seeds.ts';
 import { repeatingZstdFrame } from '../../fuzz/zstd-frame.ts';
+import { BufferSink } from '../../src/base/byte-sink.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { openStream } from '../../src/host/open-input.ts';
-import { BufferSink, BufferSource, Diagnostics, readProfile, Symbolizer, writeProfile } from '../../src/index.ts';
+import { readProfile } from '../../src/pipeline/read-profile.ts';
+import { writeProfile } from '../../src/pipeline/write-profile.ts';
+import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { encodeFile, encodePipe, record } from '../support/perf-encoder.ts';
 
 const attr = { sampleType: ['ip', 'callchain', 'raw'], ids: [1n] } as const;

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
-import { PerfconvError, type RecordingInfo } from '../../src/index.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
+import type { RecordingInfo } from '../../src/info/recording-info.ts';
 import { expectDescribed, jsonOf } from '../support/info-schema.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import { BufferSource, Diagnostics, type RecordingInfo, readRecordingInfo } from '../../src/index.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import type { RecordingInfo } from '../../src/info/recording-info.ts';
+import { readRecordingInfo } from '../../src/pipeline/read-info.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const schema = JSON.parse(readFileSync(join(root, 'schema/info.schema.json'), 'utf8'));

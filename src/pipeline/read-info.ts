@@ -1,0 +1,34 @@
+import type { RecordingSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { anonymousInfo, type RecordingInfo, recordingInfo } from '../info/recording-info.ts';
+import { SampleOrder } from '../info/sample-order.ts';
+import type { AvailableMemory } from '../session/memory-budget.ts';
+import type { OpenZstdStream } from '../zstd/stream.ts';
+import { readProfile } from './read-profile.ts';
+
+export interface RecordingInfoOptions {
+  /** Leaves out the host's name and the command line; home directories in paths become `~`. */
+  readonly anonymous?: boolean;
+  /** Unix time in nanoseconds at which the recording was last written, where it is a file. */
+  readonly modifiedNs?: bigint | undefined;
+  /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
+  readonly openZstd?: OpenZstdStream;
+  /** The memory that there is; see ReadProfileOptions. */
+  readonly availableMemory?: AvailableMemory;
+  /** Called now and then with the number of bytes read. */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+/**
+ * Reads a recording from its first record to its last and sums it up.
+ * @param diagnostics gets what is damaged or missing, which is part of the result as well
+ * @throws PerfconvError when the input is not a recording, or is too damaged to begin with
+ */
+export async function readRecordingInfo(source: RecordingSource, options: RecordingInfoOptions, diagnostics: Diagnostics): Promise<RecordingInfo> {
+  const order = new SampleOrder();
+  const { availableMemory, onProgress, openZstd, modifiedNs } = options;
+  const reading = { ...(availableMemory && { availableMemory }), ...(onProgress && { onProgress }), ...(openZstd && { openZstd }) };
+  const { profile, session } = await readProfile(source, { observer: order, ...reading }, diagnostics);
+  const info = recordingInfo({ source, profile, session, samplesOutOfOrder: order.outOfOrder, modifiedNs, findings: diagnostics.list() });
+  return options.anonymous ? anonymousInfo(info) : info;
+}
