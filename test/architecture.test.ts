@@ -31,9 +31,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   stats: ['session', 'perfdata'],
   // CSV reads the rows of stats; a test below keeps the others from it.
   writers: ['profile', 'stats'],
-  pipeline: ['naming', 'symbolizer', 'session', 'perfdata', 'profile', 'stats', 'writers', 'jitdump', 'zstd', 'demangle'],
+  pipeline: ['naming', 'symbolizer', 'session', 'perfdata', 'profile', 'stats', 'writers', 'info', 'jitdump', 'zstd', 'demangle'],
   records: ['session', 'perfdata', 'zstd'],
-  info: ['pipeline', 'session', 'perfdata', 'zstd'],
+  info: ['session', 'perfdata', 'profile'],
   host: ['symbolizer', 'elf', 'jitdump', 'zstd'],
   cli: ['pipeline', 'records', 'info', 'naming', 'host'],
   // Generated types: published beside the library, used by none of it.

@@ -7,14 +7,18 @@ import { RecordCounts } from '../session/record-counts.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import { RecordLog } from '../stats/record-log.ts';
 import { withoutFormulas } from '../writers/csv/safe.ts';
-import { type ConvertOutput, neededDebugInfo } from './convert.ts';
+import type { ConvertOutput } from './convert.ts';
+import type { Format } from './formats.ts';
 import { type MergedInput, type MergeReadOptions, RecordingMerger, requireMergeable } from './merge-recordings.ts';
 import type { ReadProfileResult } from './read-profile.ts';
-import { needsSamples, type WriteOptions, writeProfile } from './write-profile.ts';
+import { needsSamples, readingNeeds } from './reading-needs.ts';
+import { type WriteOptions, writeProfile } from './write-profile.ts';
+import type { OpenTable } from './write-tables.ts';
 
 /** Converts several recordings into one output, or into one in each of several formats. */
 export class MergedConversion {
   readonly #outputs: readonly ConvertOutput[];
+  readonly #formats: readonly Format[];
   readonly #options: WriteOptions;
   readonly #diagnostics: Diagnostics;
   readonly #merger: RecordingMerger;
@@ -26,12 +30,13 @@ export class MergedConversion {
    * @throws PerfconvError `usage` for formats that show samples by a clock
    */
   constructor(outputs: readonly ConvertOutput[], options: WriteOptions & { readonly filter?: SampleFilter }, diagnostics: Diagnostics) {
-    requireMergeable(outputs.map(({ format }) => format));
+    const formats = outputs.map(({ format }) => format);
+    requireMergeable(formats);
     this.#outputs = outputs;
+    this.#formats = formats;
     this.#options = options;
     this.#diagnostics = diagnostics;
-    const keepSamples = outputs.some(({ format }) => format !== 'csv' && needsSamples(format));
-    this.#merger = new RecordingMerger(options.filter ?? {}, keepSamples, diagnostics);
+    this.#merger = new RecordingMerger(options.filter ?? {}, formats.some(needsSamples), diagnostics);
     this.#tables = outputs.flatMap((output) =>
       output.format === 'csv' ? [new MergedTables(options.csvSafe ? withoutFormulas(output.openTable) : output.openTable)] : [],
     );
@@ -40,12 +45,8 @@ export class MergedConversion {
   /** Reads one more recording; see {@link RecordingMerger.add}. What a sink throws does not come from here. */
   async add(source: RecordingSource, label: string, options: MergeReadOptions, diagnostics: Diagnostics): Promise<void> {
     const log = this.#tables.length > 0 ? new RecordLog() : undefined;
-    const result = await this.#merger.add(
-      source,
-      label,
-      { ...options, debugInfo: neededDebugInfo(this.#outputs, { ...options, ...this.#options }), ...(log && { observer: log }) },
-      diagnostics,
-    );
+    const { debugInfo } = readingNeeds(this.#formats, { ...options, ...this.#options });
+    const result = await this.#merger.add(source, label, { ...options, debugInfo, ...(log && { observer: log }) }, diagnostics);
     if (log !== undefined) this.#unwritten = { result, log };
   }
 
@@ -72,13 +73,13 @@ export class MergedConversion {
 }
 
 /** readperf's tables of several recordings: counts add up, rows have a last column that names the recording. */
-class MergedTables {
-  readonly #openTable: (fileName: string) => Promise<ByteSink>;
+export class MergedTables {
+  readonly #openTable: OpenTable;
   #overview: ByteSink | undefined;
   readonly #counts = new RecordCounts();
   readonly #processes: (readonly ProcessStats[])[] = [];
 
-  constructor(openTable: (fileName: string) => Promise<ByteSink>) {
+  constructor(openTable: OpenTable) {
     this.#openTable = openTable;
   }
 

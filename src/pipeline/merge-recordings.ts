@@ -4,9 +4,9 @@ import { PerfconvError } from '../base/errors.ts';
 import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
-import { reportUnknownEvents, requireSamples } from './convert.ts';
 import type { Format } from './formats.ts';
 import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
+import { reportUnknownEvents, requireMergedSamples, requireSamples } from './require-samples.ts';
 
 /** What reading one of several recordings can be told: what all must have alike is given once, for all. */
 export type MergeReadOptions = Omit<ReadProfileOptions, 'filter' | 'keepSamples' | 'offCpuTimes'>;
@@ -60,12 +60,8 @@ export class RecordingMerger {
   }
 
   /** @throws PerfconvError `no-samples` when no recording has any, or the filters leave none */
-  requireSamples({ totals }: Profile): void {
-    if (totals.size > 0) return;
-    throw new PerfconvError(
-      'no-samples',
-      this.#sampleCount === 0 ? 'none of the recordings holds samples' : `no sample passes the filters, of ${this.#sampleCount} in the recordings`,
-    );
+  requireSamples(profile: Profile): void {
+    requireMergedSamples(profile, this.#sampleCount);
   }
 }
 

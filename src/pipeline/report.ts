@@ -2,8 +2,8 @@ import type { ByteSink } from '../base/byte-sink.ts';
 import type { ByteSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { type ReportOptions, writeReport } from '../writers/report/report.ts';
-import { reportUnknownEvents, requireSamples } from './convert.ts';
 import { type ReadProfileOptions, readProfile } from './read-profile.ts';
+import { reportUnknownEvents, requireSamples } from './require-samples.ts';
 
 export { type ReportOptions, writeReport } from '../writers/report/report.ts';
 

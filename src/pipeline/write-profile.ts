@@ -98,11 +98,6 @@ async function nameWithStart({ meta }: Profile): Promise<string> {
   return `${meta.inputName} ${new TimeOfDay(meta.startTime + (meta.wallClockOffsetNs ?? 0n)).text(0, 6)}`;
 }
 
-/** Whether a format shows samples one by one, so that the profile must have kept them. */
-export function needsSamples(format: StreamFormat): boolean {
-  return format === 'speedscope' || format === 'chrome' || format === 'script';
-}
-
 /**
  * Writes a profile in one of the formats. The bytes are not compressed.
  * @throws PerfconvError `no-samples`; `unsupported` when the wall clock is asked for and not known; `usage` when there is no such format, or it needs samples that the profile did not keep; whatever the sink throws

@@ -1,0 +1,31 @@
+import type { RecordingSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import type { RecordLog } from '../stats/record-log.ts';
+import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
+import { keptDetails, type ReadingNeeds } from './reading-needs.ts';
+
+/** What the caller decides; the rest follows from what is to be written. */
+export type ReadRecordingOptions = Omit<ReadProfileOptions, 'keepSamples' | 'keepDetails' | 'observer' | 'offCpuTimes' | 'debugInfo'>;
+
+/** A decoded recording with all that was asked for. */
+export interface ReadRecording extends ReadProfileResult {
+  /** Present where the needs include it. */
+  readonly log: RecordLog | undefined;
+}
+
+/**
+ * Decodes a recording for what is to be written of it.
+ * @throws PerfconvError as {@link readProfile}
+ */
+export async function readRecording(
+  source: RecordingSource,
+  needs: ReadingNeeds,
+  options: ReadRecordingOptions,
+  diagnostics: Diagnostics,
+): Promise<ReadRecording> {
+  const log = needs.keepLog ? new (await import('../stats/record-log.ts')).RecordLog() : undefined;
+  const { keepSamples, offCpuTimes, debugInfo } = needs;
+  const keepDetails = keptDetails(needs);
+  const kept = { keepSamples, offCpuTimes, debugInfo, ...(keepDetails && { keepDetails }), ...(log && { observer: log }) };
+  return { ...(await readProfile(source, { ...options, ...kept }, diagnostics)), log };
+}

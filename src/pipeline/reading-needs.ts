@@ -1,0 +1,65 @@
+import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.ts';
+import { type ScriptFieldChoice, scriptDetailsOf } from '../writers/script/fields.ts';
+import type { Format } from './formats.ts';
+import type { EventKind } from './assemble-profile.ts';
+import type { ReadProfileOptions } from './read-profile.ts';
+
+/** What formats need of the reading: a recording that was read for some formats may lack what others show. */
+export interface ReadingNeeds {
+  /** Every sample by itself, in time order. */
+  readonly keepSamples: boolean;
+  /** Counts of the records that are not samples, for the tables of CSV. */
+  readonly keepLog: boolean;
+  /** See ReadProfileOptions. What is printed record by record stays as it was recorded. */
+  readonly offCpuTimes: boolean;
+  readonly debugInfo: DebugInfoUse;
+  /** The fields that perf-script text was asked for, none for perf's choice; undefined where no such text is written. */
+  readonly scriptFields: readonly ScriptFieldChoice[] | undefined;
+}
+
+/** What the options say of it. */
+export type NeedsOptions = Pick<ReadProfileOptions, 'debugInfo' | 'compatPerf' | 'offCpuTimes'> & { readonly fields?: readonly ScriptFieldChoice[] };
+
+/** What writing these formats takes. */
+export function readingNeeds(formats: readonly Format[], options: NeedsOptions): ReadingNeeds {
+  return {
+    keepSamples: formats.some(needsSamples),
+    keepLog: formats.includes('csv'),
+    offCpuTimes: options.offCpuTimes ?? formats.some((format) => format !== 'csv' && format !== 'script'),
+    debugInfo: neededDebugInfo(formats, options),
+    scriptFields: formats.includes('script') ? (options.fields ?? []) : undefined,
+  };
+}
+
+/** Whether a recording that was read for some needs has what others take, exactly as if it had been read for them. */
+export function coversNeeds(read: ReadingNeeds, wanted: ReadingNeeds): boolean {
+  return (
+    (read.keepSamples || !wanted.keepSamples) &&
+    (read.keepLog || !wanted.keepLog) &&
+    read.offCpuTimes === wanted.offCpuTimes &&
+    read.debugInfo === wanted.debugInfo &&
+    (wanted.scriptFields === undefined || read.scriptFields?.join() === wanted.scriptFields.join())
+  );
+}
+
+/** Which details of samples are kept for these needs; undefined where none are. */
+export function keptDetails({ scriptFields }: ReadingNeeds): ReadProfileOptions['keepDetails'] {
+  return scriptFields && ((event: EventKind) => scriptDetailsOf(event, scriptFields));
+}
+
+/** Whether a format shows samples one by one, so that the profile must have kept them. */
+export function needsSamples(format: Format): boolean {
+  return format === 'speedscope' || format === 'chrome' || format === 'script';
+}
+
+/** Lines without inlined functions are read only for formats that have a place for them. */
+function neededDebugInfo(
+  formats: readonly Format[],
+  { compatPerf = false, debugInfo = defaultDebugInfo(compatPerf), fields = [] }: NeedsOptions,
+): DebugInfoUse {
+  if (debugInfo !== 'lines') return debugInfo;
+  if (formats.some((format) => format !== 'script' && format !== 'folded')) return 'lines';
+  const showsSourceLines = fields.some((field) => field === 'srcline' || field === '+srcline');
+  if (!showsSourceLines || formats.every((format) => format !== 'script')) return 'none';
+  return compatPerf ? 'lines-like-perf' : 'lines';
+}

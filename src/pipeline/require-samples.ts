@@ -1,0 +1,53 @@
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { HEADER_STAT, PERF_RECORD_STAT } from '../perfdata/constants.ts';
+import type { Profile } from '../profile/profile.ts';
+import type { SampleFilter } from '../session/filter.ts';
+import type { SessionResult } from '../session/session.ts';
+import type { ReadProfileResult } from './read-profile.ts';
+
+/**
+ * Makes sure that there is something to show.
+ * @throws PerfconvError `no-samples`, with the reason why there are none
+ */
+export function requireSamples({ profile, session }: ReadProfileResult, filter: SampleFilter = {}): void {
+  if (profile.totals.size > 0) return;
+  throw new PerfconvError('no-samples', whyNoSamples(session, filter));
+}
+
+/**
+ * The same of several recordings.
+ * @param sampleCount samples in all of them, filters or not
+ */
+export function requireMergedSamples({ totals }: Profile, sampleCount: number): void {
+  if (totals.size > 0) return;
+  throw new PerfconvError(
+    'no-samples',
+    sampleCount === 0 ? 'none of the recordings holds samples' : `no sample passes the filters, of ${sampleCount} in the recordings`,
+  );
+}
+
+function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
+  if (session.features.present.has(HEADER_STAT) || session.counts.get(PERF_RECORD_STAT) > 0) {
+    return 'the recording holds counts of perf stat, not samples';
+  }
+  if (session.sampleCount === 0) return 'the recording holds no samples';
+  if (Object.values(filter).every((wanted) => wanted === undefined)) return `there was no room for any of the ${session.sampleCount} samples in the recording`;
+  const unknown = unknownEvents(session.events, filter);
+  const hint = unknown.length > 0 ? `: ${unknownEventsText(unknown, session.events)}` : '';
+  return `no sample passes the filters, of ${session.sampleCount} in the recording${hint}`;
+}
+
+/** Warns of events that a filter asks for and the recording does not have. */
+export function reportUnknownEvents(profile: Profile, filter: SampleFilter | undefined, diagnostics: Diagnostics): void {
+  const unknown = unknownEvents(profile.events, filter);
+  if (unknown.length > 0) diagnostics.add('unknown-event', 'warning', unknownEventsText(unknown, profile.events));
+}
+
+function unknownEvents(events: readonly { readonly name: string }[], filter: SampleFilter = {}): string[] {
+  return (filter.events ?? []).filter((name) => events.every((event) => event.name !== name && event.name.trim() !== name));
+}
+
+function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[]): string {
+  return `the recording has no event ${unknown.join(', ')}; it has ${events.map((event) => event.name).join(', ')}`;
+}

@@ -1,0 +1,20 @@
+import type { ByteSink } from '../base/byte-sink.ts';
+import type { ReadRecording } from './read-recording.ts';
+import type { WriteOptions } from './write-profile.ts';
+
+/** Opens a table of CSV by the name of its file. */
+export type OpenTable = (fileName: string) => Promise<ByteSink>;
+
+/** The same tables, where the options ask for it with texts that no spreadsheet computes. */
+export async function safeTables(openTable: OpenTable, { csvSafe = false }: WriteOptions): Promise<OpenTable> {
+  return csvSafe ? (await import('../writers/csv/safe.ts')).withoutFormulas(openTable) : openTable;
+}
+
+/** Writes readperf's tables of a recording that was read for CSV; one that was not has none. @throws whatever a sink throws */
+export async function writeTables({ profile, session, log }: ReadRecording, openTable: OpenTable, options: WriteOptions): Promise<void> {
+  if (log === undefined) return;
+  const [{ recordingStats }, { CSV_TABLES }] = await Promise.all([import('../stats/recording-stats.ts'), import('../writers/csv/csv.ts')]);
+  const stats = recordingStats(session, log);
+  const open = await safeTables(openTable, options);
+  for (const { fileName, write } of CSV_TABLES) await write({ profile, stats }, await open(fileName));
+}
