@@ -52,6 +52,15 @@ export class Diagnostics {
     this.#byCode.set(code, { code, severity, message, count: 1, firstOffset: undefined });
   }
 
+  /** Adds what was found elsewhere. Counts and bytes of a kind add up; the first sentence and offset stay. */
+  addAll(findings: Iterable<Diagnostic>): void {
+    for (const { code, severity, message, firstOffset, count, bytes } of findings) {
+      this.add(code, severity, message, firstOffset, BigInt(count));
+      const finding = this.#byCode.get(code);
+      if (finding && bytes !== undefined) finding.bytes = (finding.bytes ?? 0) + bytes;
+    }
+  }
+
   /** How often a code was found, rounded beyond 2^53; 0 when never. */
   count(code: string): number {
     return Number(this.#byCode.get(code)?.count ?? 0);

@@ -1,0 +1,85 @@
+import { PerfconvError } from '../../base/errors.ts';
+import type { Profile } from '../../profile/profile.ts';
+import { type ReportKey, ReportTexts } from './keys.ts';
+import { type ReportRow, ReportRows } from './rows.ts';
+
+/** Which rows there are. */
+export interface ReportRowsOptions {
+  /** Columns that tell rows apart, at least one. Default: `function`. */
+  readonly sort?: readonly ReportKey[];
+  /** Whether a row also counts the samples of what it called (inclusive time). Default: no. */
+  readonly children?: boolean;
+  /** What percentages and the order go by. Default: periods. */
+  readonly weight?: 'period' | 'samples';
+  /**
+   * Whether rows are those of perf report: functions of one name are rows of their own where they are different symbols, and files are called
+   * by their names without directories. Default: no, what has the same texts is one row.
+   */
+  readonly compatPerf?: boolean;
+}
+
+/** A table of a report. */
+export interface ReportTable {
+  /** Indexes of the events whose samples it counts. */
+  readonly events: readonly number[];
+  /** By falling weight and then by text. */
+  readonly rows: readonly ReportRow[];
+  /** The weight of all samples: 100 per cent. */
+  readonly sum: number;
+}
+
+/**
+ * The rows of a report: one table per event with samples; with `event` among the keys one for all events. The numbers of that one go
+ * by samples, since periods of different events do not add up.
+ */
+export class ReportTables {
+  readonly keys: readonly ReportKey[];
+  readonly texts: ReportTexts;
+  readonly #profile: Profile;
+  readonly #children: boolean;
+  readonly #bySamples: boolean;
+  readonly #events: readonly number[];
+
+  /** @throws PerfconvError `no-samples` for a profile without any; `usage` for an empty list of sort keys */
+  constructor(profile: Profile, { sort = ['function'], children = false, weight, compatPerf = false }: ReportRowsOptions) {
+    this.keys = [...new Set<ReportKey>(sort)];
+    if (this.keys.length === 0) throw new PerfconvError('usage', 'a report needs at least one sort key');
+    this.#events = [...profile.events.keys()].filter((index) => profile.events[index].samples > 0);
+    if (this.#events.length === 0) throw new PerfconvError('no-samples', 'no samples to report');
+    this.#profile = profile;
+    this.#children = children;
+    this.#bySamples = weight === 'samples' || this.keys.includes('event');
+    this.texts = new ReportTexts(profile, this.keys, compatPerf);
+  }
+
+  /** Makes one table after the other. */
+  *tables(): Generator<ReportTable, void, void> {
+    if (this.keys.includes('event')) yield this.#tableOf(this.#events);
+    else for (const event of this.#events) yield this.#tableOf([event]);
+  }
+
+  /** What a row's percentage and its place go by. */
+  weight({ samples, period }: ReportRow): number {
+    return this.#bySamples ? samples : period;
+  }
+
+  /** The same of the samples that ended in its function. */
+  selfWeight({ selfSamples, selfPeriod }: ReportRow): number {
+    return this.#bySamples ? selfSamples : selfPeriod;
+  }
+
+  #tableOf(events: readonly number[]): ReportTable {
+    const { totals } = this.#profile;
+    const collected = new ReportRows(this.#profile, this.texts, this.keys.length);
+    for (let total = 0; total < totals.size; total++) if (events.includes(totals.event(total))) collected.add(total, this.#children);
+    const rows = collected.rows().sort((a, b) => this.weight(b) - this.weight(a) || this.#compareTexts(a.texts, b.texts));
+    return { events, rows, sum: rows.reduce((weight, row) => weight + this.selfWeight(row), 0) };
+  }
+
+  #compareTexts(a: readonly number[], b: readonly number[]): number {
+    for (let column = 0; column < a.length; column++) {
+      if (a[column] !== b[column]) return this.texts.strings.compare(a[column], b[column]);
+    }
+    return 0;
+  }
+}
