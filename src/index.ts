@@ -1,61 +1,16 @@
 /**
- * perfconv's library: reads Linux perf.data recordings and writes them in the formats that profile viewers open.
- * Nothing here touches files, prints or exits; `perfconv/node` opens files.
+ * perfconv's library: reads Linux perf.data recordings and writes them in the formats that profile viewers open. Here recordings
+ * are bytes in memory, so that it runs in a browser; `perfconv/node` has the same names, and opens files. Nothing prints or exits.
  */
 
-export type { BlockingSource } from './base/blocking-source.ts';
-export { BufferSink, type ByteSink } from './base/byte-sink.ts';
-export { BufferSource, type ByteSource } from './base/byte-source.ts';
-export { type Diagnostic, Diagnostics, type Severity } from './base/diagnostics.ts';
-export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/errors.ts';
+export type { Diagnostic as Finding } from './base/diagnostics.ts';
+export { PerfconvError } from './base/errors.ts';
 export { encodeText } from './base/text.ts';
-export { type DemangleStyle, demangle } from './demangle/demangle.ts';
-export type {
-  AttrInfo,
-  BpfProgramInfo,
-  ClockInfo,
-  EventInfo,
-  GroupInfo,
-  HostInfo,
-  MachineInfo,
-  MemoryInfo,
-  PmuInfo,
-  RecordingInfo,
-  TimeInfo,
-  TopologyInfo,
-} from './info/recording-info.ts';
-export type { OpenJitDump } from './jitdump/jitdump.ts';
-export type { DsoSymbols } from './naming/dso-symbols.ts';
-export type { DebugInfoUse } from './naming/location-naming.ts';
-export type { BranchFlags } from './perfdata/branch-stack.ts';
-export type { PerfRecord, RecordedEvent } from './perfdata/records/perf-record.ts';
-export type { BranchEntry, BranchStack, Sample, SampledRegs, UserStack } from './perfdata/sample.ts';
-export type { SampleId } from './perfdata/sample-id.ts';
-export {
-  type ConvertOptions,
-  type ConvertOutput,
-  convert,
-  DEFAULT_DEBUG_DIRS,
-  parseTimeRanges,
-  type SampleFilter,
-  type SymbolFiles,
-  Symbolizer,
-  type SymbolizerOptions,
-  type TimeRange,
-} from './pipeline/convert.ts';
-export { FORMATS, type Format, type OutputFormat, outputFormatOf, type StreamFormat } from './pipeline/formats.ts';
-export { type RecordingInfoOptions, readRecordingInfo } from './pipeline/read-info.ts';
-export { type ReadProfileOptions, type ReadProfileResult, readProfile } from './pipeline/read-profile.ts';
-export { type WriteOptions, writeProfile } from './pipeline/write-profile.ts';
-export { mergeProfiles, ProfileMerger } from './profile/merge.ts';
-export type { Profile, ProfileInput } from './profile/profile.ts';
-export { type ReadRecordsOptions, readRecords } from './records/read-records.ts';
-export type { RecordObserver } from './session/replay.ts';
-export type { SessionResult } from './session/session.ts';
-export type { CodeSymbols, SourceFrame, SourceFunction, SourceLines } from './symbol-table/code-symbols.ts';
-export type { SymbolTable } from './symbol-table/symbol-table.ts';
-export type { SearchedPlace } from './symbolizer/search/search-log.ts';
-export type { CodeObject, CodeQuestion } from './symbolizer/symbolizer.ts';
-export type { PprofLabel } from './writers/pprof/labels.ts';
-export { type ReportKey, type ReportOptions, writeReport } from './writers/report/report.ts';
-export type { ScriptField } from './writers/script/script.ts';
+export { demangle } from './demangle/demangle.ts';
+export type { RecordingInfo } from './info/recording-info.ts';
+export { mergeProfiles, type OpenOptions, openRecording, type ProfileOptions, type Recording } from './library/open-bytes.ts';
+export type { WriteOptions } from './library/options.ts';
+export type { Profile, ProfileEvent } from './library/profile.ts';
+export type { ReportOptions, ReportTable } from './library/report.ts';
+export type { PerfRecord } from './perfdata/records/perf-record.ts';
+export { FORMATS, type Format } from './pipeline/formats.ts';

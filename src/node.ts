@@ -1,13 +1,20 @@
-/** What Node adds to the library: files, and where this machine keeps symbols. */
-export { DebuginfodClient, type DebuginfodOptions } from './host/debuginfod.ts';
-export { DebuginfodCache, debuginfodCacheDir } from './host/debuginfod-cache.ts';
-export { GzipSink } from './host/gzip-sink.ts';
-export { type JitDumpDirectories, jitDumpsOf } from './host/jit-dumps.ts';
-export { nativeZstd } from './host/native-zstd.ts';
-export { type OpenInput, openFile, openStandardInput } from './host/open-input.ts';
-export { OpenedFiles } from './host/opened-files.ts';
-export { OutputStage } from './host/output-stage.ts';
-export { type NodeReadingOptions, readingOptions, type SymbolPlaces } from './host/reading-options.ts';
-export { openStandardOutput } from './host/standard-output.ts';
+/**
+ * perfconv's library in Node: opens recordings by their paths, with the symbols, JIT dumps and limits of this machine, as the command line
+ * does. Nothing prints or exits.
+ */
+
+export type { Diagnostic as Finding } from './base/diagnostics.ts';
+export { PerfconvError } from './base/errors.ts';
+export { encodeText } from './base/text.ts';
+export { demangle } from './demangle/demangle.ts';
 export { NodeSymbolFiles } from './host/symbol-files.ts';
-export { WritableSink } from './host/writable-sink.ts';
+export type { RecordingInfo } from './info/recording-info.ts';
+export type { OpenOptions } from './library/open-bytes.ts';
+export type { WriteOptions } from './library/options.ts';
+export type { ProfileEvent } from './library/profile.ts';
+export type { ReportOptions, ReportTable } from './library/report.ts';
+export { mergeProfiles, openRecording } from './node/open-recording.ts';
+export type { Profile } from './node/profile.ts';
+export type { ProfileOptions, Recording } from './node/recording.ts';
+export type { PerfRecord } from './perfdata/records/perf-record.ts';
+export { FORMATS, type Format } from './pipeline/formats.ts';

@@ -35,6 +35,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   records: ['session', 'perfdata', 'zstd'],
   info: ['session', 'perfdata', 'profile'],
   host: ['symbolizer', 'elf', 'jitdump', 'zstd'],
+  // What users call: in a browser, in Node, on a command line.
+  library: ['pipeline', 'records', 'info', 'session', 'perfdata', 'symbolizer', 'profile', 'writers', 'demangle'],
+  node: ['library', 'pipeline', 'host'],
   cli: ['pipeline', 'records', 'info', 'naming', 'host'],
   // Generated types: published beside the library, used by none of it.
   proto: [],
@@ -43,7 +46,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 /** The modules at the root of src/: what package.json exports. */
 const ENTRIES = ['demangle.ts', 'index.ts', 'node.ts', 'symbols.ts'];
 /** Rooms of what runs in Node only. */
-const NODE_ROOMS = ['host', 'cli'];
+const NODE_ROOMS = ['host', 'node', 'cli'];
 
 interface Import {
   readonly file: string;

@@ -1,8 +1,4 @@
-import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { devNull } from 'node:os';
-import { PerfconvError } from '../base/errors.ts';
-import { ioError, systemCode } from '../host/io-error.ts';
-import { systemPath } from '../host/system-path.ts';
+import { checkKernelFile, checkSymbolDirectory, checkSymbolFile, isNullDeviceAt } from '../host/symbol-paths.ts';
 import type { Arguments } from './arguments.ts';
 import { summaryLines } from './messages.ts';
 import { printMessage } from './standard-error.ts';
@@ -16,8 +12,6 @@ const PERF_DIRECTORIES = ['symfs', 'buildid-dir'] as const;
 const OWN_DIRECTORIES = ['debug-dir', 'perf-map-dir'] as const;
 const LISTS = ['kallsyms', 'guestkallsyms', 'guestmodules'] as const;
 const KERNELS = ['vmlinux', 'guestvmlinux'] as const;
-
-const ELF_MAGIC = '\x7fELF';
 
 /** A symbol file that an option names. */
 export interface NamedSymbolFile {
@@ -45,71 +39,15 @@ function filesOf(args: Arguments, name: (typeof LISTS)[number] | (typeof KERNELS
 export function checkSymbolPaths(args: Arguments, terminal: Terminal): void {
   for (const name of PERF_DIRECTORIES) {
     for (const path of args.texts(name))
-      checkDirectory(`--${name} ${path}`, path, (label) => warn(`${label}: no such directory: there are no symbols in it`, args, terminal));
+      checkSymbolDirectory(`--${name} ${path}`, path, (label) => warn(`${label}: no such directory: there are no symbols in it`, args, terminal));
   }
-  for (const name of OWN_DIRECTORIES) for (const path of args.texts(name)) checkDirectory(`--${name} ${path}`, path);
-  for (const { label, path } of LISTS.flatMap((name) => filesOf(args, name))) checkFile(label, path);
-  for (const { label, path } of KERNELS.flatMap((name) => filesOf(args, name))) {
-    if (!checkFile(label, path) && !isElf(label, path)) throw new PerfconvError('io', 'is not an ELF file', { file: label });
-  }
+  for (const name of OWN_DIRECTORIES) for (const path of args.texts(name)) checkSymbolDirectory(`--${name} ${path}`, path);
+  for (const { label, path } of LISTS.flatMap((name) => filesOf(args, name))) checkSymbolFile(label, path);
+  for (const { label, path } of KERNELS.flatMap((name) => filesOf(args, name))) checkKernelFile(label, path);
 }
 
 function warn(message: string, args: Arguments, terminal: Terminal): void {
   if (args.flag('quiet')) return;
   const lines = summaryLines([{ code: 'symbol-path', severity: 'warning', message, count: 1, firstOffset: undefined }], false);
   for (const line of lines) printMessage(terminal, `perfconv: ${line}`);
-}
-
-/** @param onMissing for a directory that may be missing */
-function checkDirectory(label: string, path: string, onMissing?: (label: string) => void): void {
-  try {
-    demand(label, statSync(systemPath(path)).isDirectory(), 'is not a directory');
-    accessSync(systemPath(path), constants.R_OK);
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT' || onMissing === undefined) throw ioError(error, label);
-    onMissing(label);
-  }
-}
-
-/** @returns whether it is the null device, which is not read */
-function checkFile(label: string, path: string): boolean {
-  try {
-    const stats = statSync(systemPath(path));
-    if (isNullDevice(stats)) return true;
-    demand(label, stats.isFile(), stats.isDirectory() ? 'is a directory, not a file' : 'is not a regular file');
-    accessSync(systemPath(path), constants.R_OK);
-    return false;
-  } catch (error) {
-    throw ioError(error, label);
-  }
-}
-
-function isNullDevice(stats: Stats): boolean {
-  return stats.isCharacterDevice() && stats.rdev === statSync(devNull).rdev;
-}
-
-function isNullDeviceAt(path: string): boolean {
-  try {
-    return isNullDevice(statSync(systemPath(path)));
-  } catch {
-    return false; // checkSymbolPaths reports what is wrong.
-  }
-}
-
-function isElf(label: string, path: string): boolean {
-  const start = Buffer.alloc(ELF_MAGIC.length);
-  try {
-    const descriptor = openSync(systemPath(path), 'r');
-    try {
-      return readSync(descriptor, start) === start.length && start.toString('latin1') === ELF_MAGIC;
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    throw ioError(error, label);
-  }
-}
-
-function demand(label: string, isRight: boolean, complaint: string): void {
-  if (!isRight) throw new PerfconvError('io', complaint, { file: label });
 }

@@ -28,7 +28,7 @@ export async function openFile(path: string, diagnostics?: Diagnostics): Promise
     throw ioError(error, path);
   });
   if (stats.isDirectory()) return openDirectory(path, diagnostics);
-  if (stats.isFile()) return fromFile(await FileSource.open(path), diagnostics);
+  if (stats.isFile()) return openStored(await FileSource.open(path), diagnostics);
   return openStream(createReadStream(systemPath(path)), path, diagnostics);
 }
 
@@ -38,7 +38,7 @@ export async function openFile(path: string, diagnostics?: Diagnostics): Promise
  * @throws PerfconvError as {@link openFile}
  */
 export async function openStandardInput(stdin: Readable & { readonly fd?: number }, diagnostics?: Diagnostics): Promise<OpenInput> {
-  if (stdin.fd !== undefined && isRegularFile(stdin.fd)) return fromFile(await FileSource.restOf(stdin.fd, '-'), diagnostics);
+  if (stdin.fd !== undefined && isRegularFile(stdin.fd)) return openStored(await FileSource.restOf(stdin.fd, '-'), diagnostics);
   return openStream(stdin, '-', diagnostics);
 }
 
@@ -56,11 +56,21 @@ export async function openStream(readable: Readable, name: string, diagnostics?:
   });
 }
 
-function fromFile(file: FileSource, diagnostics: Diagnostics | undefined): Promise<OpenInput> {
-  return closingOnFailure(file, async () => {
-    const wrapping = findWrapping(await readRange(file, 0, WRAPPING_START_BYTES));
-    const source = wrapping === undefined ? file : await asRecording(unpacked(wrapping, file, diagnostics));
-    return { source, modifiedNs: file.modifiedNs };
+/** Bytes that can be read at any place, and when they were last written where they are a file's. */
+export interface StoredInput extends RecordingSource {
+  readonly modifiedNs?: bigint | undefined;
+}
+
+/**
+ * Opens what stored bytes hold: themselves, or what is packed in them. Closing it closes them.
+ * @param diagnostics as for {@link openFile}
+ * @throws PerfconvError as {@link openFile}
+ */
+export function openStored(stored: StoredInput, diagnostics?: Diagnostics): Promise<OpenInput> {
+  return closingOnFailure(stored, async () => {
+    const wrapping = findWrapping(await readRange(stored, 0, WRAPPING_START_BYTES));
+    const source = wrapping === undefined ? stored : await asRecording(unpacked(wrapping, stored, diagnostics));
+    return { source, modifiedNs: stored.modifiedNs };
   });
 }
 
@@ -134,7 +144,8 @@ async function* piecesOf(source: ByteSource, count: (bytes: number) => void): As
   }
 }
 
-function isRegularFile(descriptor: number): boolean {
+/** Whether a descriptor is that of a file, which can be read at any place. */
+export function isRegularFile(descriptor: number): boolean {
   try {
     return fstatSync(descriptor).isFile();
   } catch {

@@ -214,12 +214,7 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
     const isRead = isInside && idsSize <= idBytesLeft;
     if (isRead) idBytesLeft -= idsSize;
     else
-      diagnostics.add(
-        'ids-damaged',
-        'warning',
-        `the ids of attr ${attrs.length} overrun the file, or are too many; the event is read without them`,
-        idsPlace,
-      );
+      diagnostics.add('ids-damaged', 'warning', `the ids of attr ${attrs.length} overrun the file, or are too many; the event is read without them`, idsPlace);
     const idBytes = isRead ? await readRange(source, idsStart, idsSize) : new Uint8Array(0);
     attrs.push({ attr, ids: readIds(new ByteView(idBytes, header.littleEndian), 0, idBytes.length) });
   }

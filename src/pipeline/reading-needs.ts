@@ -1,7 +1,7 @@
 import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.ts';
 import { type ScriptFieldChoice, scriptDetailsOf } from '../writers/script/fields.ts';
-import type { Format } from './formats.ts';
 import type { EventKind } from './assemble-profile.ts';
+import type { Format } from './formats.ts';
 import type { ReadProfileOptions } from './read-profile.ts';
 
 /** What formats need of the reading: a recording that was read for some formats may lack what others show. */

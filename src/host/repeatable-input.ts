@@ -1,0 +1,168 @@
+import { createReadStream, fstatSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { BufferSource, type ByteSource, type RecordingSource } from '../base/byte-source.ts';
+import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
+import { FileSource } from './file-source.ts';
+import type { OpenInput } from './input.ts';
+import { ioError } from './io-error.ts';
+import { openDirectory, recordingDirectories } from './open-directory.ts';
+import { isRegularFile, openStored, type StoredInput } from './open-input.ts';
+import { identityOf, statsIdentity, targetOf } from './output-target.ts';
+import { keepWhole } from './spill.ts';
+import { StreamSource } from './stream-source.ts';
+import { systemPath } from './system-path.ts';
+
+/** A path, `-` for standard input, a descriptor, a stream, or the bytes themselves. */
+export type InputHandle = string | number | Readable | Uint8Array;
+
+/** Standard input, as a path. */
+const STANDARD_INPUT = '-';
+
+/** Opens an input for one reading. @param diagnostics gets what is wrong with the input itself, also while it is read */
+type Open = (diagnostics: Diagnostics) => Promise<OpenInput>;
+
+/**
+ * An input that can be read any number of times, also several times at once. What comes only once – a pipe, a socket, a stream – is
+ * read to its end and kept: in memory up to 64 MiB, beyond that in a file without a name. What is packed is unpacked for each
+ * reading, unless all of it has to be kept to be read at all.
+ */
+export class RepeatableInput {
+  readonly name: string;
+  /** What is closed in the end. */
+  readonly #stored: ByteSource;
+  readonly #openAnew: Open;
+  readonly #harmBy: (path: string) => string | undefined;
+  /** What all readings share, with what was found as it was opened; undefined where each opens it anew. */
+  #shared: Promise<{ readonly input: OpenInput; readonly findings: readonly Diagnostic[] } | undefined> | undefined;
+
+  private constructor(stored: ByteSource, open: Open, harmBy: (path: string) => string | undefined) {
+    this.name = stored.name;
+    this.#stored = stored;
+    this.#openAnew = open;
+    this.#harmBy = harmBy;
+  }
+
+  /**
+   * @param name what to call an input that has no path
+   * @throws PerfconvError `io`; `damaged` for a directory recording without its main file
+   */
+  static async open(handle: InputHandle, name: string): Promise<RepeatableInput> {
+    if (handle instanceof Uint8Array) return RepeatableInput.#ofStored(new BufferSource(handle, name));
+    if (handle instanceof Readable) return RepeatableInput.#ofStream(handle, name);
+    if (typeof handle === 'string' && handle !== STANDARD_INPUT) return RepeatableInput.#ofPath(handle);
+    const descriptor = typeof handle === 'string' ? process.stdin.fd : handle;
+    if (isRegularFile(descriptor)) {
+      const identity = statsIdentity(fstatSync(descriptor, { bigint: true }));
+      return RepeatableInput.#ofStored(await FileSource.restOf(descriptor, name), identity);
+    }
+    return RepeatableInput.#ofStream(typeof handle === 'string' ? process.stdin : createReadStream('', { fd: descriptor, autoClose: false }), name);
+  }
+
+  static async #ofPath(path: string): Promise<RepeatableInput> {
+    const stats = await stat(systemPath(path)).catch((error: unknown) => {
+      throw ioError(error, path);
+    });
+    if (stats.isFile()) return RepeatableInput.#ofStored(await FileSource.open(path), identityOf(path));
+    if (!stats.isDirectory()) return RepeatableInput.#ofStream(createReadStream(systemPath(path)), path);
+    const found = new Diagnostics();
+    const directory = await openDirectory(path, found);
+    const open: Open = async (diagnostics) => {
+      diagnostics.addAll(found.list());
+      return directory;
+    };
+    return new RepeatableInput(directory.source, open, (output) => harmToDirectory(path, output));
+  }
+
+  /** @param identity the file's, where it is one */
+  static #ofStored(stored: StoredInput, identity?: string): RepeatableInput {
+    return new RepeatableInput(
+      stored,
+      (diagnostics) => openStored(new UnclosedSource(stored, stored.modifiedNs), diagnostics),
+      (output) => (identity !== undefined && identityOf(output) === identity ? `overwrite the input ${stored.name}` : undefined),
+    );
+  }
+
+  static async #ofStream(stream: Readable, name: string): Promise<RepeatableInput> {
+    return RepeatableInput.#ofStored(await keepWhole(new StreamSource(stream, name, () => stream.destroy())));
+  }
+
+  /**
+   * Opens it for one reading, at whose end the source is to be closed.
+   * @param diagnostics of this reading alone: gets what is wrong with a packed input or a directory, also while it is read
+   * @throws PerfconvError `unsupported` for a packed input that is not read, `damaged` for one that cannot be unpacked at all
+   */
+  async open(diagnostics: Diagnostics): Promise<OpenInput> {
+    this.#shared ??= this.#share();
+    const shared = await this.#shared;
+    if (shared === undefined) return this.#openAnew(diagnostics);
+    diagnostics.addAll(shared.findings);
+    return { ...shared.input, source: new UnclosedSource(shared.input.source) };
+  }
+
+  /** Opens it once for all readings; what is unpacked as it is read can be read only once. */
+  async #share(): Promise<{ readonly input: OpenInput; readonly findings: readonly Diagnostic[] } | undefined> {
+    const found = new Diagnostics();
+    const input = await this.#openAnew(found);
+    if (input.source.sizeBytes !== undefined) return { input, findings: found.list() };
+    await input.source.close();
+    return undefined;
+  }
+
+  /** What an output at a path would do to the input: `overwrite the input perf.data`; undefined where it would do nothing. */
+  harmBy(path: string): string | undefined {
+    return this.#harmBy(path);
+  }
+
+  /** Gives back what is open. Readings that are not over fail. */
+  async close(): Promise<void> {
+    const shared = await this.#shared?.catch(() => undefined);
+    await shared?.input.source.close();
+    await this.#stored.close();
+  }
+}
+
+/** What an output would do to a directory recording. */
+function harmToDirectory(input: string, output: string): string | undefined {
+  const target = targetOf(output);
+  const identity = identityOf(output);
+  for (const { path, isPart, files } of recordingDirectories(input)) {
+    if (files.some((file) => identityOf(file) === identity)) return `overwrite ${output} of the input ${input}`;
+    if (identityOf(dirname(target)) === identityOf(path) && isPart(basename(target))) return `become a part of the input ${input}`;
+  }
+  return undefined;
+}
+
+/** A source that others go on using when it is closed. */
+class UnclosedSource implements StoredInput {
+  readonly modifiedNs: bigint | undefined;
+  readonly #source: RecordingSource;
+
+  constructor(source: RecordingSource, modifiedNs?: bigint) {
+    this.#source = source;
+    this.modifiedNs = modifiedNs;
+  }
+
+  get name(): string {
+    return this.#source.name;
+  }
+
+  get sizeBytes(): number | undefined {
+    return this.#source.sizeBytes;
+  }
+
+  get storedBytes(): number | undefined {
+    return this.#source.storedBytes;
+  }
+
+  get parts(): readonly ByteSource[] {
+    return this.#source.parts ?? [];
+  }
+
+  readAt(position: number, target: Uint8Array): Promise<number> {
+    return this.#source.readAt(position, target);
+  }
+
+  async close(): Promise<void> {}
+}

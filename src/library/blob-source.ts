@@ -1,0 +1,40 @@
+import type { ByteSource } from '../base/byte-source.ts';
+import { PerfconvError } from '../base/errors.ts';
+
+/** What is used of a Blob or a File; its type has no one place that browsers and Node share. */
+export interface BlobLike {
+  readonly size: number;
+  readonly name?: string;
+  /** Of a File: milliseconds since 1970. */
+  readonly lastModified?: number;
+  slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
+}
+
+/** The bytes of a Blob, read as they are needed. */
+export class BlobSource implements ByteSource {
+  readonly name: string;
+  readonly #blob: BlobLike;
+
+  constructor(blob: BlobLike, name: string) {
+    this.name = name;
+    this.#blob = blob;
+  }
+
+  get sizeBytes(): number {
+    return this.#blob.size;
+  }
+
+  async readAt(position: number, target: Uint8Array): Promise<number> {
+    // Positions come from the recording, and slice() counts negative ones from the end.
+    if (!(position >= 0 && position < this.#blob.size)) return 0;
+    try {
+      const bytes = new Uint8Array(await this.#blob.slice(position, position + target.length).arrayBuffer());
+      target.set(bytes);
+      return bytes.length;
+    } catch (cause) {
+      throw new PerfconvError('io', cause instanceof Error ? cause.message : String(cause), { file: this.name, offset: position }, { cause });
+    }
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,42 @@
+import type { ByteSink } from '../base/byte-sink.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { distinctLabels } from '../pipeline/distinct-labels.ts';
+import { DecodedProfile, type Profile } from './profile.ts';
+import type { Compressor } from './surroundings.ts';
+
+export interface MergeOptions {
+  /** What the recordings are called where they are told apart, in their order. Default: as on the command line, by the names of their files. */
+  readonly labels?: readonly string[];
+}
+
+/** Makes a profile of parts. */
+type Make<Result> = new (parts: DecodedProfile['parts'], labels: readonly string[], gzip: (target: ByteSink) => Compressor) => Result;
+
+/** The profile of several, by the constructor of the kind that is wanted. @throws PerfconvError `usage` */
+export function mergeDecoded<Result extends DecodedProfile>(
+  profiles: Iterable<Profile>,
+  { labels }: MergeOptions,
+  Make: Make<Result>,
+  gzip: (target: ByteSink) => Compressor,
+): Result {
+  const parts = [...profiles].flatMap((profile) => {
+    if (!(profile instanceof DecodedProfile)) throw new PerfconvError('usage', 'only profiles of recordings can be merged');
+    return profile.parts;
+  });
+  if (parts.length === 0) throw new PerfconvError('usage', 'there is no profile to merge');
+  if (labels !== undefined && labels.length !== parts.length) {
+    throw new PerfconvError('usage', `there are ${labels.length} labels for ${parts.length} recordings`);
+  }
+  return new Make(parts, unique(labels ?? distinctLabels(parts.map(({ path }) => path))), gzip);
+}
+
+/** A label that is taken becomes `label#2`. */
+function unique(labels: readonly string[]): string[] {
+  const given = new Set<string>();
+  return labels.map((wanted) => {
+    let label = wanted;
+    for (let nth = 2; given.has(label); nth++) label = `${wanted}#${nth}`;
+    given.add(label);
+    return label;
+  });
+}

@@ -1,0 +1,97 @@
+import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
+import { type BlobLike, BlobSource } from './blob-source.ts';
+import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
+import { type ReadingOptions, symbolizerOptions } from './options.ts';
+import { DecodedProfile, type Profile } from './profile.ts';
+import { OpenedRecording, type RecordingBase } from './recording.ts';
+import type { OpenInput, RepeatableInput, Surroundings } from './surroundings.ts';
+import { WebGzipSink } from './web-gzip-sink.ts';
+
+/** How a recording becomes a profile. Names and defaults are those of the command line's options. */
+export interface ProfileOptions extends ReadingOptions {
+  /** Opens the files that the options on symbols name, and all others that symbols come from. Without it there are the names that the recording itself has. */
+  readonly symbolFiles?: SymbolFiles;
+}
+
+/** A recording in memory. */
+export interface Recording extends RecordingBase {
+  /** Decodes the recording and names its functions. @throws PerfconvError when it is too damaged, or the options contradict each other */
+  profile(options?: ProfileOptions): Promise<Profile>;
+}
+
+/** What is known of bytes besides. */
+export interface OpenOptions {
+  /** What to call the recording. Default: a File's own name, else `perf.data`. */
+  readonly name?: string;
+  /** When it was last written, nanoseconds since 1970: dates profiles of recordings that do not tell. Default: a File's own time. */
+  readonly modifiedNs?: bigint;
+}
+
+const DEFAULT_NAME = 'perf.data';
+
+/**
+ * Opens a recording in memory: bytes, or a Blob or File of a web page.
+ * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`
+ */
+export async function openRecording(input: Uint8Array | BlobLike, options: OpenOptions = {}): Promise<Recording> {
+  const bytes = new BytesInput(input, options);
+  await OpenedRecording.check(bytes);
+  return new BytesRecording(bytes);
+}
+
+/**
+ * Merges profiles of several recordings into one, as the command line does with several inputs.
+ * @throws PerfconvError `usage` for none
+ */
+export async function mergeProfiles(profiles: Iterable<Profile>, options: MergeOptions = {}): Promise<Profile> {
+  return mergeDecoded(profiles, options, DecodedProfile, SURROUNDINGS.gzip);
+}
+
+const SURROUNDINGS: Surroundings<ProfileOptions> = {
+  reading: {},
+  optionNames: ['symbolFiles'],
+  naming: ({ symbolFiles, ...options }, _input, diagnostics) => {
+    if (symbolFiles !== undefined) return { symbolizer: new Symbolizer(symbolFiles, symbolizerOptions(options), diagnostics) };
+    const { symfs, debugDir, buildidDir, kallsyms, vmlinux, guestkallsyms, guestmodules, guestvmlinux, perfMapDir } = options;
+    const places = { symfs, debugDir, buildidDir, kallsyms, vmlinux, guestkallsyms, guestmodules, guestvmlinux, perfMapDir };
+    const [place] = Object.entries(places).find(([, path]) => path !== undefined) ?? [];
+    if (place !== undefined) throw new PerfconvError('usage', `${place} names files, which only symbolFiles can open here`);
+    return {};
+  },
+  gzip: (target) => new WebGzipSink(target),
+};
+
+class BytesRecording extends OpenedRecording<ProfileOptions> {
+  constructor(input: RepeatableInput) {
+    super(input, SURROUNDINGS);
+  }
+
+  async profile(options: ProfileOptions = {}): Promise<Profile> {
+    return new DecodedProfile([await this.readPart(options, this.name.split(/[/\\]/))], [], SURROUNDINGS.gzip);
+  }
+}
+
+class BytesInput implements RepeatableInput {
+  readonly name: string;
+  readonly #source: RecordingSource;
+  readonly #modifiedNs: bigint | undefined;
+
+  constructor(input: Uint8Array | BlobLike, { name, modifiedNs }: OpenOptions) {
+    const isBytes = input instanceof Uint8Array;
+    const file: Pick<BlobLike, 'name' | 'lastModified'> = isBytes ? {} : input;
+    this.name = name ?? file.name ?? DEFAULT_NAME;
+    this.#source = isBytes ? new BufferSource(input, this.name) : new BlobSource(input, this.name);
+    this.#modifiedNs = modifiedNs ?? (file.lastModified === undefined ? undefined : BigInt(Math.round(file.lastModified)) * 1_000_000n);
+  }
+
+  async open(): Promise<OpenInput> {
+    return { source: this.#source, modifiedNs: this.#modifiedNs };
+  }
+
+  harmBy(): undefined {}
+
+  /** Nothing is open: closing a source of memory does nothing, so that several readings may share it. */
+  async close(): Promise<void> {}
+}

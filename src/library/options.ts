@@ -1,0 +1,154 @@
+import { PerfconvError } from '../base/errors.ts';
+import type { DemangleStyle } from '../demangle/demangle.ts';
+import type { Format } from '../pipeline/formats.ts';
+import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
+import type { WriteOptions as FormatOptions } from '../pipeline/write-profile.ts';
+import type { SampleFilter } from '../session/filter.ts';
+import { parseTimeRanges } from '../session/time-ranges.ts';
+import { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from '../symbolizer/symbolizer-options.ts';
+
+/** Which samples a profile has, as the command line's options of these names choose them. Without any, all. */
+export interface SampleOptions {
+  /** Names of events as perf prints them. */
+  readonly event?: string | readonly string[];
+  /** Processes and threads; −1 for samples of none. */
+  readonly pid?: number | readonly number[];
+  readonly tid?: number | readonly number[];
+  /** Names of threads at the time of the sample. */
+  readonly comm?: string | readonly string[];
+  /** −1 for samples that carry no CPU. */
+  readonly cpu?: number | readonly number[];
+  /** As `--time`: `12.5,13`, `+1,+2.5`, `10%-20%`, `10%/2`. */
+  readonly time?: string;
+}
+
+/** Where the symbols of a profile are looked for, in addition to the places where this is always done. */
+export interface SymbolOptions {
+  /** Directory under which the recording machine's files lie with their own paths. */
+  readonly symfs?: string;
+  /** Directories of separate debug files besides `/usr/lib/debug`. */
+  readonly debugDir?: string | readonly string[];
+  /** perf's build-id cache. Default: `~/.debug`. */
+  readonly buildidDir?: string;
+  /** The recording machine's `/proc/kallsyms`. Default: this machine's, if the kernel is the same. */
+  readonly kallsyms?: string;
+  /** The recorded kernel's vmlinux. Default: the one of its build id in the usual places. */
+  readonly vmlinux?: string;
+  /** The same of virtual machines (`perf kvm`), and their `/proc/modules`. */
+  readonly guestkallsyms?: string;
+  readonly guestmodules?: string;
+  readonly guestvmlinux?: string;
+  /** Directory of JITs' `perf-PID.map` and `jit-PID.dump` files that were kept. */
+  readonly perfMapDir?: string;
+}
+
+/** How functions are named and stacks are read. */
+export interface NamingOptions {
+  /** Whether inlined functions are shown. Default: yes; no with `compat: 'perf'`. */
+  readonly inlines?: boolean;
+  /** Whether files and lines are read from debug information; without them there are no inlined functions either. Default: yes. */
+  readonly lines?: boolean;
+  /** How names of C++, Rust, Java and OCaml are shown; `none`: as linkers know them. Default: `full`; `no-params` in `script` and with `compat: 'perf'`. */
+  readonly demangle?: DemangleStyle | 'none';
+  /** Frames per stack at most, from the leaf. Default: all; 127 with `compat: 'perf'`. */
+  readonly maxStack?: number;
+  /** `perf`: do as perf 6.1 does, to compare the two. */
+  readonly compat?: 'perf';
+}
+
+/** How a recording becomes a profile. Names and defaults are those of the command line's options. */
+export interface ReadingOptions extends SampleOptions, SymbolOptions, NamingOptions {
+  /**
+   * The formats that the profile is going to be written in. It then keeps what they need; otherwise the recording is read again for a
+   * format that needs more than `pprof` does. Default: `pprof`.
+   */
+  readonly formats?: readonly Format[];
+  /** Called now and then with the number of bytes read. */
+  readonly onProgress?: (bytes: number) => void;
+}
+
+/** How a format is written. Names and defaults are those of the command line's options. */
+export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'scriptName' | 'scriptText'> {
+  /** Whether the result is compressed. Default: as the command line: what a file's name says, and pprof also where it says nothing. */
+  readonly gzip?: boolean;
+}
+
+const READING_OPTIONS: Readonly<Record<keyof Required<ReadingOptions>, true>> = {
+  ...{ event: true, pid: true, tid: true, comm: true, cpu: true, time: true },
+  ...{ symfs: true, debugDir: true, buildidDir: true, kallsyms: true, vmlinux: true, guestkallsyms: true, guestmodules: true, guestvmlinux: true },
+  ...{ perfMapDir: true, inlines: true, lines: true, demangle: true, maxStack: true, compat: true, formats: true, onProgress: true },
+};
+
+const WRITE_OPTIONS: Readonly<Record<keyof Required<WriteOptions>, true>> = {
+  ...{ weight: true, byInput: true, labels: true, group: true, chromeStyle: true, csvSafe: true, fields: true, ns: true, wallClock: true, gzip: true },
+};
+
+/** @throws PerfconvError `usage` for names that are no options: not every caller has a compiler that looks at them */
+export function checkReadingOptions(options: ReadingOptions, more: readonly string[]): void {
+  checkNames(options, [...Object.keys(READING_OPTIONS), ...more]);
+}
+
+/** The same of {@link WriteOptions}. */
+export function checkWriteOptions(options: WriteOptions): void {
+  checkNames(options, Object.keys(WRITE_OPTIONS));
+}
+
+function checkNames(options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new PerfconvError('usage', `there is no option ${unknown}; there are ${known.join(', ')}`);
+}
+
+/** @throws PerfconvError `usage` */
+export function sampleFilter({ event, pid, tid, comm, cpu, time }: SampleOptions): SampleFilter {
+  return {
+    ...(event !== undefined && { events: listOf(event) }),
+    ...(pid !== undefined && { pids: listOf(pid) }),
+    ...(tid !== undefined && { tids: listOf(tid) }),
+    ...(comm !== undefined && { comms: listOf(comm) }),
+    ...(cpu !== undefined && { cpus: listOf(cpu) }),
+    ...(time !== undefined && { times: parseTimeRanges(time) }),
+  };
+}
+
+/** What the options say of naming, for the pipeline; what they leave open is its to decide. @throws PerfconvError `usage` */
+export function namingOptions({
+  inlines,
+  lines,
+  demangle,
+  maxStack,
+  compat,
+}: NamingOptions): Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'maxStack' | 'compatPerf'> {
+  if (inlines === true && lines === false) throw new PerfconvError('usage', 'inlines cannot be had without lines');
+  const debugInfo = lines === false ? 'none' : inlines === undefined ? undefined : inlines ? 'inlines' : 'lines';
+  return {
+    compatPerf: compat === 'perf',
+    ...(debugInfo && { debugInfo }),
+    ...(demangle && { demangle }),
+    ...(maxStack !== undefined && { maxStack }),
+  };
+}
+
+/** Where the symbolizer looks, and how it chooses among names. */
+export function symbolizerOptions(options: SymbolOptions & NamingOptions): SymbolizerOptions {
+  const { symfs, debugDir = [], buildidDir, kallsyms, vmlinux, perfMapDir, guestkallsyms, guestmodules, guestvmlinux } = options;
+  return {
+    debugDirs: [...listOf(debugDir), ...DEFAULT_DEBUG_DIRS],
+    compatPerf: options.compat === 'perf',
+    linkageAliases: options.demangle === 'none',
+    guest: {
+      ...(guestkallsyms !== undefined && { kallsyms: guestkallsyms }),
+      ...(guestmodules !== undefined && { modules: guestmodules }),
+      ...(guestvmlinux !== undefined && { vmlinux: guestvmlinux }),
+    },
+    ...(symfs !== undefined && { symfs }),
+    ...(buildidDir !== undefined && { buildIdDir: buildidDir }),
+    ...(kallsyms !== undefined && { kallsyms }),
+    ...(vmlinux !== undefined && { vmlinux }),
+    ...(perfMapDir !== undefined && { perfMapDir }),
+  };
+}
+
+/** One or several as several. */
+export function listOf<T>(value: T | readonly T[]): readonly T[] {
+  return Array.isArray(value) ? value : [value as T];
+}

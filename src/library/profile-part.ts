@@ -1,0 +1,78 @@
+import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Format } from '../pipeline/formats.ts';
+import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
+import type { ReadRecording } from '../pipeline/read-recording.ts';
+import { coversNeeds, type ReadingNeeds, readingNeeds } from '../pipeline/reading-needs.ts';
+import type { WriteOptions } from '../pipeline/write-profile.ts';
+import type { SampleFilter } from '../session/filter.ts';
+import type { Findings } from './findings.ts';
+import type { RepeatableInput } from './surroundings.ts';
+
+/** Decodes a recording. */
+export type Read = (needs: ReadingNeeds, diagnostics: Diagnostics) => Promise<ReadRecording>;
+
+/** What a recording is decoded with, whatever for. */
+export interface PartOptions {
+  readonly input: RepeatableInput;
+  /** The input's path, in parts: what tells it from others. */
+  readonly path: readonly string[];
+  readonly filter: SampleFilter;
+  readonly naming: Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'compatPerf'>;
+  /** The formats that the caller named beforehand. */
+  readonly formats: readonly Format[];
+  /** Gets what is found in all readings for the profile. */
+  readonly findings: Findings;
+  readonly read: Read;
+}
+
+/** A recording as a profile has it: what was decoded, and the way to decode more where a format needs it. */
+export class ProfilePart {
+  readonly input: RepeatableInput;
+  /** The input's path, in parts: what tells it from others. */
+  readonly path: readonly string[];
+  readonly filter: SampleFilter;
+  readonly naming: PartOptions['naming'];
+  /** Of all readings for this profile. */
+  readonly findings: Findings;
+  /** What is there without reading anything again. */
+  readonly recording: ReadRecording;
+  readonly #formats: readonly Format[];
+  readonly #needs: ReadingNeeds;
+  readonly #read: Read;
+
+  private constructor({ input, path, filter, naming, formats, findings, read }: PartOptions, needs: ReadingNeeds, recording: ReadRecording) {
+    this.input = input;
+    this.path = path;
+    this.filter = filter;
+    this.naming = naming;
+    this.findings = findings;
+    this.recording = recording;
+    this.#formats = formats;
+    this.#needs = needs;
+    this.#read = read;
+  }
+
+  /** Decodes a recording for the formats that were named. */
+  static async read(options: PartOptions): Promise<ProfilePart> {
+    const needs = readingNeeds(options.formats, options.naming);
+    return new ProfilePart(options, needs, await options.read(needs, options.findings.begin()));
+  }
+
+  /** Whether {@link recording} is what a format needs. @param isMerged whether it is written together with other recordings */
+  covers(format: Format, options: WriteOptions, isMerged: boolean): boolean {
+    const wanted = this.#needsOf(format, options, isMerged);
+    // What was named together is read together, as for several outputs of one command.
+    const isNamed = this.#formats.includes(format) && (!isMerged || this.#needs.offCpuTimes);
+    return coversNeeds(this.#needs, isNamed ? { ...wanted, offCpuTimes: this.#needs.offCpuTimes, debugInfo: this.#needs.debugInfo } : wanted);
+  }
+
+  /** The recording with what a format needs: as it is there, or decoded again. */
+  async recordingFor(format: Format, options: WriteOptions, isMerged: boolean): Promise<ReadRecording> {
+    if (this.covers(format, options, isMerged)) return this.recording;
+    return this.#read(this.#needsOf(format, options, isMerged), this.findings.begin());
+  }
+
+  #needsOf(format: Format, { fields }: WriteOptions, isMerged: boolean): ReadingNeeds {
+    return readingNeeds([format], { ...this.naming, ...(fields && { fields }), ...(isMerged && { offCpuTimes: true }) });
+  }
+}

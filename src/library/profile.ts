@@ -1,0 +1,190 @@
+import { BufferSink, type ByteSink } from '../base/byte-sink.ts';
+import type { Diagnostic as Finding } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { VERSION } from '../base/version.ts';
+import { scriptNaming } from '../pipeline/convert.ts';
+import { MergedTables } from '../pipeline/convert-merged.ts';
+import { FORMATS, type Format, isGzipped, type StreamFormat } from '../pipeline/formats.ts';
+import { requireMergeable } from '../pipeline/merge-recordings.ts';
+import type { ReadRecording } from '../pipeline/read-recording.ts';
+import { requireMergedSamples, requireSamples } from '../pipeline/require-samples.ts';
+import { type WriteOptions as FormatOptions, writeProfile } from '../pipeline/write-profile.ts';
+import { type OpenTable, safeTables, writeTables } from '../pipeline/write-tables.ts';
+import { ProfileMerger } from '../profile/merge.ts';
+import type { Profile as ProfileTables } from '../profile/profile.ts';
+import { Findings } from './findings.ts';
+import { checkWriteOptions, type WriteOptions } from './options.ts';
+import type { ProfilePart } from './profile-part.ts';
+import { type ReportOptions, type ReportTable, reportTables } from './report.ts';
+import type { Compressor } from './surroundings.ts';
+
+/** An event of a profile. */
+export interface ProfileEvent {
+  /** As perf prints it: `cpu-clock`, `cycles:u`, `sched:sched_switch`. */
+  readonly name: string;
+  /** What a period counts. */
+  readonly unit: 'nanoseconds' | 'count';
+  /** Samples in the profile. */
+  readonly samples: number;
+  /** Sum of their periods; beyond 2^53 the nearest number. */
+  readonly period: number;
+  /** Events per sample as asked for; 0 when a frequency was asked for instead. */
+  readonly samplePeriod: number;
+  /** Samples per second as asked for; 0 when a period was. */
+  readonly sampleFreq: number;
+  readonly isTracepoint: boolean;
+  /** Whether its stacks were recorded (`-g`); otherwise each stack is the sampled address alone. */
+  readonly hasCallchain: boolean;
+}
+
+/** A decoded recording with names: what the formats are written from. */
+export interface Profile {
+  readonly events: readonly ProfileEvent[];
+  /** What was damaged, missing or lost as it was read and written: each kind once. */
+  readonly findings: readonly Finding[];
+  /**
+   * The bytes of a format, as the command line writes them to standard output: pprof is compressed unless `gzip` is false.
+   * @throws PerfconvError `no-samples`; `unsupported`, `usage` for what the format does not have
+   */
+  toBytes(format: Exclude<Format, 'csv'>, options?: WriteOptions): Promise<Uint8Array>;
+  /** readperf's four CSV tables, by the names of their files. */
+  toTables(options?: WriteOptions): Promise<Record<string, Uint8Array>>;
+  /**
+   * Function statistics: a table for each event with samples. `perfconv report` counts so in a profile that was read with
+   * `{ lines: false, demangle: 'no-params' }`.
+   * @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys
+   */
+  report(options?: ReportOptions): Promise<readonly ReportTable[]>;
+}
+
+/** A profile of one recording, or of several. */
+export class DecodedProfile implements Profile {
+  readonly events: readonly ProfileEvent[];
+  readonly parts: readonly ProfilePart[];
+  /** What tells the recordings apart; empty for one. */
+  readonly #labels: readonly string[];
+  readonly #tables: ProfileTables;
+  readonly #findings = new Findings();
+  readonly #gzip: (target: ByteSink) => Compressor;
+
+  /**
+   * @param parts at least one
+   * @param labels one for each part; empty for a profile of one recording that is not merged
+   * @throws PerfconvError `usage` for no parts
+   */
+  constructor(parts: readonly ProfilePart[], labels: readonly string[], gzip: (target: ByteSink) => Compressor) {
+    this.parts = parts;
+    this.#labels = labels;
+    this.#gzip = gzip;
+    for (const part of parts) this.#findings.include(part.findings);
+    this.#tables = this.#isMerged ? this.#merge(parts.map(({ recording }) => recording)) : parts[0].recording.profile;
+    this.events = this.#tables.events.map(({ name, unit, samples, period, samplePeriod, sampleFreq, isTracepoint, hasCallchain }) => ({
+      ...{ name, unit, samples, period, samplePeriod, sampleFreq, isTracepoint, hasCallchain },
+    }));
+  }
+
+  get findings(): readonly Finding[] {
+    return this.#findings.list();
+  }
+
+  get #isMerged(): boolean {
+    return this.#labels.length > 0;
+  }
+
+  async toBytes(format: StreamFormat, options: WriteOptions = {}): Promise<Uint8Array> {
+    const sink = new BufferSink();
+    await this.writeTo(format, sink, '-', options);
+    return sink.bytes();
+  }
+
+  async toTables(options: WriteOptions = {}): Promise<Record<string, Uint8Array>> {
+    const sinks = new Map<string, BufferSink>();
+    await this.writeTablesTo(async (name) => {
+      const sink = new BufferSink();
+      sinks.set(name, sink);
+      return sink;
+    }, options);
+    return Object.fromEntries([...sinks].map(([name, sink]) => [name, sink.bytes()]));
+  }
+
+  async report(options: ReportOptions = {}): Promise<readonly ReportTable[]> {
+    return reportTables(this.#tables, options, this.parts[0].naming.compatPerf ?? false);
+  }
+
+  /** Writes a format to a sink. @param name what the output is called: decides whether it is compressed where the options do not */
+  async writeTo(format: StreamFormat, sink: ByteSink, name: string, { gzip = isGzipped(format, name), ...options }: WriteOptions): Promise<void> {
+    requireStream(format);
+    checkWriteOptions(options);
+    const profile = await this.#profileFor(format, options);
+    const diagnostics = this.#findings.begin();
+    const { demangle } = this.parts[0].naming;
+    const writing = scriptNaming({ exporter: `perfconv@${VERSION}`, ...options, ...(demangle && { demangle }) });
+    if (!gzip) return writeProfile(format, profile, sink, writing, diagnostics);
+    const compressor = this.#gzip(sink);
+    try {
+      await writeProfile(format, profile, compressor, writing, diagnostics);
+      await compressor.end();
+    } catch (error) {
+      await compressor.destroy();
+      throw error;
+    }
+  }
+
+  /** Writes the tables of CSV. */
+  async writeTablesTo(openTable: OpenTable, { gzip = false, ...options }: WriteOptions): Promise<void> {
+    checkWriteOptions(options);
+    if (gzip) throw new PerfconvError('usage', 'csv is four tables, which are not compressed');
+    const recordings = await this.#recordingsFor('csv', options);
+    if (!this.#isMerged) return writeTables(recordings[0], openTable, options);
+    const tables = new MergedTables(await safeTables(openTable, options));
+    for (const [index, recording] of recordings.entries()) {
+      if (recording.log !== undefined) await tables.add(recording, recording.log, this.#labels[index]);
+    }
+    await tables.finish(this.#merge(recordings));
+  }
+
+  /** Notes what is worth knowing of an output. */
+  protected note(code: string, message: string): void {
+    this.#findings.begin().add(code, 'info', message);
+  }
+
+  async #profileFor(format: StreamFormat, options: FormatOptions): Promise<ProfileTables> {
+    if (!this.#isMerged) {
+      const [recording] = await this.#recordingsFor(format, options);
+      requireSamples(recording, this.parts[0].filter);
+      return recording.profile;
+    }
+    requireMergeable([format]);
+    const profile = this.parts.every((part) => part.covers(format, options, true)) ? this.#tables : this.#merge(await this.#recordingsFor(format, options));
+    requireMergedSamples(
+      profile,
+      this.parts.reduce((sum, { recording }) => sum + recording.session.sampleCount, 0),
+    );
+    return profile;
+  }
+
+  async #recordingsFor(format: Format, options: FormatOptions): Promise<ReadRecording[]> {
+    const recordings: ReadRecording[] = [];
+    for (const part of this.parts) recordings.push(await part.recordingFor(format, options, this.#isMerged));
+    return recordings;
+  }
+
+  #merge(recordings: readonly ReadRecording[]): ProfileTables {
+    const diagnostics = this.#findings.begin();
+    const merger = new ProfileMerger(diagnostics);
+    for (const [index, { profile }] of recordings.entries()) {
+      if (profile.totals.size === 0) diagnostics.add('merge-empty', 'warning', `${this.#labels[index]} adds no samples`);
+      merger.add(profile, this.#labels[index]);
+    }
+    return merger.finish();
+  }
+}
+
+function requireStream(format: Format): asserts format is StreamFormat {
+  if (format !== 'csv' && FORMATS.includes(format)) return;
+  const streams = FORMATS.filter((name) => name !== 'csv').join(', ');
+  throw new PerfconvError(
+    'usage',
+    format === 'csv' ? 'csv is four tables: give write() a directory, or call toTables()' : `there is no format ${format}, but ${streams}`,
+  );
+}

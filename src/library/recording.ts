@@ -1,0 +1,151 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+
+import type { Diagnostic as Finding } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import type { RecordingInfo } from '../info/recording-info.ts';
+import { readHeader } from '../perfdata/file-header.ts';
+import type { PerfRecord } from '../perfdata/records/perf-record.ts';
+import { FORMATS, type Format } from '../pipeline/formats.ts';
+import { readRecordingInfo } from '../pipeline/read-info.ts';
+import { readRecording } from '../pipeline/read-recording.ts';
+import { reportUnknownEvents } from '../pipeline/require-samples.ts';
+import { readRecords } from '../records/read-records.ts';
+import { Findings } from './findings.ts';
+import { checkReadingOptions, namingOptions, type ReadingOptions, sampleFilter } from './options.ts';
+import { ProfilePart, type Read } from './profile-part.ts';
+import type { RepeatableInput, Surroundings } from './surroundings.ts';
+
+/** What both recordings have: that of a browser and that of Node. */
+export interface RecordingBase {
+  /** What the input is called: its path, where it has one. */
+  readonly name: string;
+  /** What was damaged, missing or lost in all that was done with the recording so far: each kind once. */
+  readonly findings: readonly Finding[];
+  /**
+   * Reads the records one after the other, as they lie in the file; `type` tells what a record is. 64-bit numbers are bigints.
+   * @throws PerfconvError as it is read
+   */
+  records(options?: {
+    /** Only records of these types. Default: all. */
+    readonly types?: readonly PerfRecord['type'][];
+    readonly onProgress?: (bytes: number) => void;
+  }): AsyncIterableIterator<PerfRecord>;
+  /** Sums the recording up, as `perfconv info --json` prints it. */
+  info(options?: {
+    /** Leaves out the host's name and the command line; home directories in paths become `~`. */
+    readonly anonymous?: boolean;
+    readonly onProgress?: (bytes: number) => void;
+  }): Promise<RecordingInfo>;
+  /** Gives back what is open. May be called more than once. Profiles stay, but can read nothing again. */
+  close(): Promise<void>;
+  /** {@link close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A recording that is open. Everything is read when it is asked for, and as often. */
+export class OpenedRecording<Options extends ReadingOptions> {
+  readonly #input: RepeatableInput;
+  readonly #surroundings: Surroundings<Options>;
+  readonly #findings = new Findings();
+  #isOpen = true;
+  /** See below. */
+  declare readonly [Symbol.asyncDispose]: () => Promise<void>;
+
+  protected constructor(input: RepeatableInput, surroundings: Surroundings<Options>) {
+    this.#input = input;
+    this.#surroundings = surroundings;
+  }
+
+  /**
+   * Makes sure that an input is a recording.
+   * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`, `io`; the input is closed then
+   */
+  static async check(input: RepeatableInput): Promise<void> {
+    const found = new Findings().begin();
+    try {
+      const { source } = await input.open(found);
+      await readHeader(source, found).finally(() => source.close());
+    } catch (error) {
+      await input.close();
+      throw error;
+    }
+  }
+
+  get name(): string {
+    return this.#input.name;
+  }
+
+  get findings(): readonly Finding[] {
+    return this.#findings.list();
+  }
+
+  async *records({ types, onProgress }: Parameters<RecordingBase['records']>[0] = {}): AsyncGenerator<PerfRecord, void, void> {
+    const diagnostics = this.#findings.begin();
+    const wanted = types && new Set<string>(types);
+    const { openZstd } = this.#surroundings.reading;
+    const { source } = await this.#open(diagnostics);
+    try {
+      for await (const record of readRecords(source, diagnostics, { ...(openZstd && { openZstd }), ...(onProgress && { onProgress }) })) {
+        if (wanted === undefined || wanted.has(record.type)) yield record;
+      }
+    } finally {
+      await source.close();
+    }
+  }
+
+  async info({ anonymous = false, onProgress }: Parameters<RecordingBase['info']>[0] = {}): Promise<RecordingInfo> {
+    const diagnostics = this.#findings.begin();
+    const { source, modifiedNs } = await this.#open(diagnostics);
+    try {
+      const reading = { ...this.#surroundings.reading, ...(onProgress && { onProgress }) };
+      return await readRecordingInfo(source, { ...reading, anonymous, ...(modifiedNs !== undefined && { modifiedNs }) }, diagnostics);
+    } finally {
+      await source.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.#input.close();
+  }
+
+  /** Decodes the recording. @param path what tells it from others, in parts */
+  protected async readPart(options: Options, path: readonly string[]): Promise<ProfilePart> {
+    checkReadingOptions(options, this.#surroundings.optionNames);
+    const { formats = ['pprof'], onProgress } = options;
+    checkFormats(formats);
+    const filter = sampleFilter(options);
+    const naming = namingOptions(options);
+    const findings = new Findings();
+    this.#findings.include(findings);
+    const read: Read = async (needs, diagnostics) => {
+      const input = await this.#open(diagnostics);
+      try {
+        const { source, modifiedNs, kcoreDir } = input;
+        const reading = { ...this.#surroundings.reading, ...this.#surroundings.naming(options, input, diagnostics), modifiedNs, kcoreDir };
+        const recording = await readRecording(source, needs, { ...reading, ...naming, filter, ...(onProgress && { onProgress }) }, diagnostics);
+        reportUnknownEvents(recording.profile, filter, diagnostics);
+        return recording;
+      } finally {
+        await input.source.close();
+      }
+    };
+    return ProfilePart.read({ input: this.#input, path, filter, naming, formats, findings, read });
+  }
+
+  #open(diagnostics: Parameters<RepeatableInput['open']>[0]): ReturnType<RepeatableInput['open']> {
+    if (!this.#isOpen) throw new PerfconvError('usage', 'the recording is closed', { file: this.name });
+    return this.#input.open(diagnostics);
+  }
+}
+
+// Where the engine has no such symbol, there is no `await using` either.
+if (Symbol.asyncDispose !== undefined) {
+  Object.defineProperty(OpenedRecording.prototype, Symbol.asyncDispose, { value: OpenedRecording.prototype.close, configurable: true, writable: true });
+}
+
+function checkFormats(formats: readonly Format[]): void {
+  const unknown = formats.find((format) => !FORMATS.includes(format));
+  if (unknown !== undefined) throw new PerfconvError('usage', `there is no format ${unknown}; there are ${FORMATS.join(', ')}`);
+}

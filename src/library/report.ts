@@ -1,0 +1,44 @@
+import type { Profile } from '../profile/profile.ts';
+import { percentOf, type ReportKey } from '../writers/report/report.ts';
+import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.ts';
+
+/** What a report counts, and in which order. Names and defaults are those of `perfconv report`. */
+export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf'> {
+  /** Rows per table at most. Default: all. */
+  readonly limit?: number;
+}
+
+/** A row of a report: one text for each sort key, and numbers. */
+export interface ReportRow extends Readonly<Partial<Record<ReportKey, string>>> {
+  readonly samples: number;
+  /** Sum of their periods. */
+  readonly period: number;
+  /** Share of the table's samples or periods, of 100. */
+  readonly percent: number;
+  /** The same of the samples that ended in the function itself: what the others are, unless `children` is given. */
+  readonly selfSamples: number;
+  readonly selfPeriod: number;
+  readonly selfPercent: number;
+}
+
+/** Rows by falling weight. */
+export interface ReportTable {
+  /** Names of the events whose samples it counts: one, or with the key `event` all. */
+  readonly events: readonly string[];
+  readonly rows: readonly ReportRow[];
+}
+
+/** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys */
+export function reportTables(profile: Profile, { limit = Number.POSITIVE_INFINITY, ...options }: ReportOptions, compatPerf: boolean): ReportTable[] {
+  const report = new ReportTables(profile, { sort: ['function', 'dso'], ...options, compatPerf });
+  const { keys, texts } = report;
+  return [...report.tables()].map(({ events, rows, sum }) => ({
+    events: events.map((event) => profile.events[event].name),
+    rows: rows.slice(0, limit).map((row) => {
+      const { samples, period, selfSamples, selfPeriod } = row;
+      const cells = Object.fromEntries(keys.map((key, column) => [key, texts.strings.get(row.texts[column])])) as Partial<Record<ReportKey, string>>;
+      const percents = { percent: percentOf(report.weight(row), sum), selfPercent: percentOf(report.selfWeight(row), sum) };
+      return { ...cells, samples, period, selfSamples, selfPeriod, ...percents };
+    }),
+  }));
+}

@@ -1,0 +1,57 @@
+import type { ByteSink } from '../base/byte-sink.ts';
+import { PerfconvError } from '../base/errors.ts';
+import type { Compressor } from './surroundings.ts';
+
+/** What is used of the streams that browsers have; their types have no one place that browsers and Node share. */
+interface WebStreams {
+  readonly CompressionStream?: new (
+    format: 'gzip',
+  ) => {
+    readonly writable: {
+      getWriter(): { readonly ready: Promise<unknown>; write(chunk: Uint8Array): Promise<void>; close(): Promise<void>; abort(): Promise<void> };
+    };
+    readonly readable: { getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }> } };
+  };
+}
+
+/** Compresses by gzip with what the engine has for it, CompressionStream. */
+export class WebGzipSink implements Compressor {
+  readonly #writer: ReturnType<InstanceType<NonNullable<WebStreams['CompressionStream']>>['writable']['getWriter']>;
+  readonly #pumped: Promise<void>;
+  #failure: unknown;
+
+  /** @throws PerfconvError `unsupported` where the engine has none */
+  constructor(target: ByteSink) {
+    const { CompressionStream } = globalThis as WebStreams;
+    if (CompressionStream === undefined)
+      throw new PerfconvError('unsupported', 'this engine does not compress (it has no CompressionStream): give gzip: false');
+    const { readable, writable } = new CompressionStream('gzip');
+    this.#writer = writable.getWriter();
+    this.#pumped = this.#pump(readable.getReader(), target);
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    // The bytes are read later, when the caller may have overwritten them.
+    await Promise.race([this.#writer.write(chunk.slice()), this.#pumped]);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([this.#writer.close(), this.#pumped]);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async destroy(): Promise<void> {
+    await this.#writer.abort().catch(() => {});
+    await this.#pumped;
+  }
+
+  /** Never rejects: a failure is kept for the next write. */
+  async #pump(reader: { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }> }, target: ByteSink): Promise<void> {
+    try {
+      for (let piece = await reader.read(); !piece.done && piece.value !== undefined; piece = await reader.read()) await target.write(piece.value);
+    } catch (error) {
+      this.#failure = error;
+    }
+  }
+}

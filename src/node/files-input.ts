@@ -1,0 +1,51 @@
+import type { Readable } from 'node:stream';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import type { OpenInput } from '../host/input.ts';
+import { OpenedFiles } from '../host/opened-files.ts';
+import { identityOf } from '../host/output-target.ts';
+import { RepeatableInput as HostInput } from '../host/repeatable-input.ts';
+
+/** What is known of an input besides. */
+interface InputOptions {
+  readonly name?: string;
+  readonly modifiedNs?: bigint;
+}
+
+const DEFAULT_NAME = 'perf.data';
+/** Standard input, as a path. */
+export const STANDARD_INPUT = '-';
+
+/** An input of this machine, and the files of symbols that were read for it. */
+export class FilesInput {
+  readonly openedFiles = new OpenedFiles();
+  readonly #input: HostInput;
+  readonly #modifiedNs: bigint | undefined;
+
+  private constructor(input: HostInput, modifiedNs: bigint | undefined) {
+    this.#input = input;
+    this.#modifiedNs = modifiedNs;
+  }
+
+  /** @throws PerfconvError `io`; `damaged` for a directory recording without its main file */
+  static async open(handle: string | number | Readable | Uint8Array, { name, modifiedNs }: InputOptions): Promise<FilesInput> {
+    return new FilesInput(await HostInput.open(handle, name ?? (handle === STANDARD_INPUT ? handle : DEFAULT_NAME)), modifiedNs);
+  }
+
+  get name(): string {
+    return this.#input.name;
+  }
+
+  async open(diagnostics: Diagnostics): Promise<OpenInput> {
+    const opened = await this.#input.open(diagnostics);
+    return this.#modifiedNs === undefined ? opened : { ...opened, modifiedNs: this.#modifiedNs };
+  }
+
+  harmBy(path: string): string | undefined {
+    const symbols = this.openedFiles.pathOf(identityOf(path));
+    return symbols === undefined ? this.#input.harmBy(path) : `overwrite ${symbols}, which symbols were read from`;
+  }
+
+  close(): Promise<void> {
+    return this.#input.close();
+  }
+}

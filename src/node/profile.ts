@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { ByteSink } from '../base/byte-sink.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { GzipSink } from '../host/gzip-sink.ts';
+import { OutputStage } from '../host/output-stage.ts';
+import { WritableSink } from '../host/writable-sink.ts';
+import type { WriteOptions } from '../library/options.ts';
+import { DecodedProfile, type Profile as PortableProfile } from '../library/profile.ts';
+import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
+import type { Format } from '../pipeline/formats.ts';
+
+/** A decoded recording with names: what the formats are written from. */
+export interface Profile extends PortableProfile {
+  /**
+   * Writes a format.
+   * @param output a path, at which the file (of CSV, the directory) appears whole or not at all; or a stream, which is not ended
+   * @throws PerfconvError `io`; `no-samples`; `usage` for an output that would replace a file that is read; `unsupported`
+   */
+  write(format: Format, output: string | Writable, options?: WriteOptions): Promise<void>;
+}
+
+/** Compresses by gzip as the command line does. */
+export function gzip(target: ByteSink): GzipSink {
+  return new GzipSink(target);
+}
+
+/** A profile that can be written to files. */
+export class FileProfile extends DecodedProfile implements Profile {
+  async write(format: Format, output: string | Writable, options: WriteOptions = {}): Promise<void> {
+    if (typeof output === 'string') return this.#writePath(format, output, options);
+    if (format === 'csv') throw new PerfconvError('usage', 'csv is a directory of four tables: give its path');
+    await this.writeTo(format, new WritableSink(output, 'output'), '-', options);
+  }
+
+  async #writePath(format: Format, path: string, options: WriteOptions): Promise<void> {
+    this.#checkUnread(format, path);
+    const stage = new OutputStage();
+    try {
+      if (format === 'csv') await this.writeTablesTo(await stage.openDirectory(path, CSV_TABLE_NAMES), options);
+      else await this.writeTo(format, await stage.openFile(path), path, options);
+      // Symbols may have been read for this format alone.
+      this.#checkUnread(format, path);
+      for (const { name, reason } of await stage.commit()) this.note('written-in-place', `${name} was written in place: ${reason}`);
+    } finally {
+      await stage.discard();
+    }
+  }
+
+  /** @throws PerfconvError `usage` where the output would replace a file that is read */
+  #checkUnread(format: Format, path: string): void {
+    const written = format === 'csv' ? [path, ...CSV_TABLE_NAMES.map((name) => join(path, name))] : [path];
+    for (const file of written) {
+      const harm = this.parts.map(({ input }) => input.harmBy(file)).find((one) => one !== undefined);
+      if (harm !== undefined) throw new PerfconvError('usage', `${file} would ${harm}`);
+    }
+  }
+}

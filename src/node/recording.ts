@@ -1,0 +1,42 @@
+import { sep } from 'node:path';
+import { availableMemory } from '../host/available-memory.ts';
+import { nativeZstd } from '../host/native-zstd.ts';
+import { absolutePath } from '../host/system-path.ts';
+import type { ReadingOptions } from '../library/options.ts';
+import { OpenedRecording, type RecordingBase } from '../library/recording.ts';
+import { type FilesInput, STANDARD_INPUT } from './files-input.ts';
+import { FileProfile, gzip, type Profile } from './profile.ts';
+import type { ServerOptions, SymbolNaming } from './symbol-naming.ts';
+
+/** How a recording becomes a profile. Names and defaults are those of the command line's options. */
+export interface ProfileOptions extends ReadingOptions, ServerOptions {}
+
+/** A recording that is open. */
+export interface Recording extends RecordingBase {
+  /** Decodes the recording and names its functions. @throws PerfconvError when it is too damaged, or the options contradict each other */
+  profile(options?: ProfileOptions): Promise<Profile>;
+}
+
+/** A recording of this machine's files. */
+export class NodeRecording extends OpenedRecording<ProfileOptions> implements Recording {
+  private constructor(input: FilesInput, naming: SymbolNaming) {
+    const openZstd = nativeZstd();
+    super(input, {
+      reading: { availableMemory: availableMemory(), ...(openZstd && { openZstd }) },
+      optionNames: ['debuginfod'],
+      naming: (options, opened, diagnostics) => naming.optionsFor(options, opened, diagnostics),
+      gzip,
+    });
+  }
+
+  /** @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`, `io`; the input is closed then */
+  static async open(input: FilesInput, naming: SymbolNaming): Promise<Recording> {
+    await OpenedRecording.check(input);
+    return new NodeRecording(input, naming);
+  }
+
+  async profile(options: ProfileOptions = {}): Promise<Profile> {
+    const path = this.name === STANDARD_INPUT ? ['standard input'] : absolutePath(this.name).split(sep);
+    return new FileProfile([await this.readPart(options, path)], [], gzip);
+  }
+}

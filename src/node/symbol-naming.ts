@@ -1,0 +1,61 @@
+import type { Diagnostics } from '../base/diagnostics.ts';
+import type { DebuginfodClient } from '../host/debuginfod.ts';
+import { debuginfodClient } from '../host/debuginfod-servers.ts';
+import type { OpenInput } from '../host/input.ts';
+import type { OpenedFiles } from '../host/opened-files.ts';
+import { type NodeReadingOptions, readingOptions } from '../host/reading-options.ts';
+import { checkKernelFile, checkSymbolDirectory, checkSymbolFile } from '../host/symbol-paths.ts';
+import { listOf, type NamingOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
+
+/** Where symbols are looked for besides on this machine. */
+export interface ServerOptions {
+  /** debuginfod servers to ask for what is not on this machine: `https://…`, or `env` for those of `DEBUGINFOD_URLS`. Default: none is asked. */
+  readonly debuginfod?: string | readonly string[];
+}
+
+/** Gives each reading of one input the names that this machine has. */
+export class SymbolNaming {
+  readonly #openedFiles: OpenedFiles;
+  /** By what named them: servers are asked for a file once, whatever the number of readings. */
+  readonly #clients = new Map<ServerOptions['debuginfod'], DebuginfodClient | undefined>();
+
+  /** @param openedFiles gets the files that are opened */
+  constructor(openedFiles: OpenedFiles) {
+    this.#openedFiles = openedFiles;
+  }
+
+  /**
+   * @param diagnostics gets what is found wrong with symbol files
+   * @throws PerfconvError `io` for files that the options name and that cannot be used; `usage`
+   */
+  optionsFor(
+    options: SymbolOptions & NamingOptions & ServerOptions,
+    input: OpenInput,
+    diagnostics: Diagnostics,
+  ): Pick<NodeReadingOptions, 'symbolizer' | 'openJitDump'> {
+    checkSymbolPaths(options, diagnostics);
+    const { debuginfod: servers = [] } = options;
+    if (!this.#clients.has(servers)) this.#clients.set(servers, debuginfodClient(listOf(servers), 'debuginfod', process.env));
+    const debuginfod = this.#clients.get(servers);
+    const places = { ...symbolizerOptions(options), openedFiles: this.#openedFiles, ...(debuginfod && { debuginfod }) };
+    const { symbolizer, openJitDump } = readingOptions(input, diagnostics, places);
+    return { symbolizer, openJitDump };
+  }
+}
+
+/**
+ * Makes sure that what the options name is there: whoever names a file wants it used. As with perf, a missing `symfs` or `buildidDir` has
+ * no symbols, which is a warning.
+ * @throws PerfconvError `io`
+ */
+function checkSymbolPaths(options: SymbolOptions, diagnostics: Diagnostics): void {
+  const { symfs, buildidDir, debugDir, perfMapDir, kallsyms, guestkallsyms, guestmodules, vmlinux, guestvmlinux } = options;
+  const warn = (label: string): void => diagnostics.add('symbol-path', 'warning', `${label}: no such directory: there are no symbols in it`);
+  const each = (paths: Readonly<Record<string, string | readonly string[] | undefined>>, check: (label: string, path: string) => void): void => {
+    for (const [name, given] of Object.entries(paths)) for (const path of given === undefined ? [] : listOf(given)) check(`${name} ${path}`, path);
+  };
+  each({ symfs, buildidDir }, (label, path) => checkSymbolDirectory(label, path, warn));
+  each({ debugDir, perfMapDir }, (label, path) => checkSymbolDirectory(label, path));
+  each({ kallsyms, guestkallsyms, guestmodules }, checkSymbolFile);
+  each({ vmlinux, guestvmlinux }, checkKernelFile);
+}
