@@ -1,7 +1,8 @@
-/** The part of perfconv's library that names code, for programs that have addresses and no recording: it is a third of it. */
+/** Names code by itself: functions, files and lines of addresses, for programs that have no recording. Loads none of what reads one. */
 
-export { type Diagnostic, Diagnostics, type Severity } from './base/diagnostics.ts';
-export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/errors.ts';
+export { BufferSource, type ByteSource } from './base/byte-source.ts';
+export { type Diagnostic as Finding, Diagnostics } from './base/diagnostics.ts';
+export { PerfconvError } from './base/errors.ts';
 export type { CodeSymbols, SourceFrame, SourceFunction, SourceLines } from './symbol-table/code-symbols.ts';
 export type { SymbolTable } from './symbol-table/symbol-table.ts';
 export type { SearchedPlace } from './symbolizer/search/search-log.ts';

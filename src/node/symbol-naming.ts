@@ -1,10 +1,12 @@
+import { statSync } from 'node:fs';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { DebuginfodClient } from '../host/debuginfod.ts';
 import { debuginfodClient } from '../host/debuginfod-servers.ts';
 import type { OpenInput } from '../host/input.ts';
 import type { OpenedFiles } from '../host/opened-files.ts';
 import { type NodeReadingOptions, readingOptions } from '../host/reading-options.ts';
-import { checkKernelFile, checkSymbolDirectory, checkSymbolFile } from '../host/symbol-paths.ts';
+import { checkKernelFile, checkSymbolDirectory, checkSymbolFile, isNullDeviceAt } from '../host/symbol-paths.ts';
+import { systemPath } from '../host/system-path.ts';
 import { listOf, type NamingOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
 
 /** Where symbols are looked for besides on this machine. */
@@ -34,12 +36,20 @@ export class SymbolNaming {
     diagnostics: Diagnostics,
   ): Pick<NodeReadingOptions, 'symbolizer' | 'openJitDump'> {
     checkSymbolPaths(options, diagnostics);
-    const { debuginfod: servers = [] } = options;
-    if (!this.#clients.has(servers)) this.#clients.set(servers, debuginfodClient(listOf(servers), 'debuginfod', process.env));
+    this.#noteNamedFiles(options);
+    const { debuginfod: servers } = options;
+    if (!this.#clients.has(servers)) this.#clients.set(servers, debuginfodClient(listOf(servers ?? []), 'debuginfod', process.env));
     const debuginfod = this.#clients.get(servers);
     const places = { ...symbolizerOptions(options), openedFiles: this.#openedFiles, ...(debuginfod && { debuginfod }) };
     const { symbolizer, openJitDump } = readingOptions(input, diagnostics, places);
     return { symbolizer, openJitDump };
+  }
+
+  /** No output may replace them, even if they are not needed after all. */
+  #noteNamedFiles({ kallsyms, vmlinux, guestkallsyms, guestmodules, guestvmlinux }: SymbolOptions): void {
+    for (const path of [kallsyms, vmlinux, guestkallsyms, guestmodules, guestvmlinux]) {
+      if (path !== undefined && !isNullDeviceAt(path)) this.#openedFiles.add(path, statSync(systemPath(path), { bigint: true }));
+    }
   }
 }
 

@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ensureBuilt } from '../support/built-cli.ts';
 
@@ -11,17 +9,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(root, 'dist');
 const entries = Object.values(packageJson.exports).filter((one) => typeof one === 'object');
 
-let dir: string;
-beforeAll(() => {
-  ensureBuilt();
-  dir = mkdtempSync(join(tmpdir(), 'perfconv-package-'));
-  mkdirSync(join(dir, 'node_modules'));
-  symlinkSync(root, join(dir, 'node_modules/perfconv'), 'junction');
-  symlinkSync(join(root, 'node_modules/@types'), join(dir, 'node_modules/@types'), 'junction');
-});
-afterAll(() => {
-  rmSync(dir, { recursive: true, force: true });
-});
+beforeAll(ensureBuilt);
 
 /** What a built module loads, itself (`static`) and when it comes to it (`lazy`). */
 function importsOf(file: string): { static: string[]; lazy: string[] } {
@@ -64,8 +52,11 @@ describe('what is built', () => {
   test('loads symbols without what reads and writes recordings', () => {
     const loaded = [...loadedWith('symbols.js', true), ...loadedWith('node.js')];
     expect(loaded).toContain('chunks/symbolizer.js');
-    expect(loadedWith('index.js')).toContain('chunks/convert.js');
-    expect(loaded).not.toContain('chunks/convert.js');
+    // The largest one: sessions, names, formats.
+    const reading = 'chunks/require-samples.js';
+    expect(loadedWith('index.js')).toContain(reading);
+    expect(loadedWith('chunks/recording.js')).toContain(reading);
+    expect(loaded).not.toContain(reading);
   });
 
   test('loads no dependency that a run does not need', () => {
@@ -86,49 +77,5 @@ describe('what is built', () => {
     ]);
     const names = [...used].map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)![0]);
     expect([...new Set(names)].sort()).toEqual(Object.keys(packageJson.dependencies).sort());
-  });
-});
-
-const CONSUMER = `
-import { type ConvertOptions, demangle, PerfconvError, type PerfconvErrorCode, Symbolizer } from 'perfconv';
-import { openFile } from 'perfconv/node';
-import { type DemangleStyle, demangle as demangleAlone } from 'perfconv/demangle';
-import { ProfileSchema } from 'perfconv/profile_pb';
-import { type CodeObject, Symbolizer as SymbolizerAlone } from 'perfconv/symbols';
-
-const style: DemangleStyle = 'full';
-// @ts-expect-error: declarations are found, so that this is seen
-const code: PerfconvErrorCode = 'no such code';
-// @ts-expect-error: the same of code
-const kind: CodeObject['kind'] = 'no such kind';
-// @ts-expect-error: the same of options
-const options: ConvertOptions = { symbols: 1 };
-let isSame = false;
-try {
-  await openFile('there is no such file');
-} catch (error) {
-  isSame = error instanceof PerfconvError;
-}
-console.log(JSON.stringify([isSame, demangle === demangleAlone, Symbolizer === SymbolizerAlone, demangleAlone('_Z1fi', style), ProfileSchema.typeName]));
-`;
-
-describe('whoever uses the package', () => {
-  test.each([
-    ['node16', 'node16'],
-    ['nodenext', 'nodenext'],
-    ['esnext', 'bundler'],
-  ])('gets types and one copy of everything: module %s, resolved as %s', (module, moduleResolution) => {
-    const name = `consumer-${module}`;
-    writeFileSync(join(dir, `${name}.mts`), CONSUMER);
-    const compilerOptions = { target: 'es2022', module, moduleResolution, strict: true, types: ['node'], outDir: 'out' };
-    writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [`${name}.mts`] }));
-    try {
-      execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'], { cwd: dir, encoding: 'utf8' });
-    } catch (error) {
-      // What the compiler says stands on its standard output.
-      throw error instanceof Error && 'stdout' in error ? new Error(`${error.message}\n${error.stdout}`, { cause: error }) : error;
-    }
-    const printed = execFileSync(process.execPath, [join('out', `${name}.mjs`)], { cwd: dir, encoding: 'utf8' });
-    expect(JSON.parse(printed)).toEqual([true, true, true, 'f(int)', 'perftools.profiles.Profile']);
   });
 });

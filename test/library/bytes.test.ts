@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import * as library from '../../src/index.ts';
+import * as nodeLibrary from '../../src/node.ts';
+import { fileRecording } from '../support/cli-recordings.ts';
+import { FixtureSymbolFiles } from '../support/fixture-symbols.ts';
+
+const { FORMATS, mergeProfiles, openRecording, PerfconvError } = library;
+const threads = readFileSync(fileURLToPath(new URL('../../fixtures/threads.data', import.meta.url)));
+
+describe('a recording in memory', () => {
+  test.each([
+    ['bytes', (): Uint8Array => new Uint8Array(threads)],
+    ['a Blob', (): Blob => new Blob([threads])],
+  ])('is read from %s, with the names that Node gives it where no files are opened', async (_, input) => {
+    const recording = await openRecording(input(), { modifiedNs: 1_767_545_300_000_000_000n });
+    const known = await nodeLibrary.openRecording(threads, { modifiedNs: 1_767_545_300_000_000_000n });
+    expect(recording.name).toBe('perf.data');
+    const [profile, knownProfile] = [await recording.profile(), await known.profile()];
+    expect(profile.events).toEqual(knownProfile.events);
+    expect((await recording.info()).recordCount).toBe((await known.info()).recordCount);
+    const types = new Set<string>();
+    for await (const { type } of recording.records()) types.add(type);
+    expect(types).toContain('SAMPLE');
+    for (const format of FORMATS) if (format !== 'csv') expect((await profile.toBytes(format)).length).toBeGreaterThan(0);
+    expect(Object.keys(await profile.toTables()).sort()).toEqual(['overview.csv', 'processes.csv', 'results.csv', 'stat.csv']);
+    await recording.close();
+    await known.close();
+  });
+
+  test('of a File has its name and its time', async () => {
+    const file = Object.assign(new Blob([threads]), { name: 'web.data', lastModified: 1_767_545_300_000 });
+    const recording = await openRecording(file);
+    expect([recording.name, (await recording.info()).modifiedTime]).toEqual(['web.data', '2026-01-04T16:48:20.000000000Z']);
+  });
+
+  test('is compressed by what browsers have for it', async () => {
+    const profile = await (await openRecording(fileRecording())).profile();
+    const plain = await profile.toBytes('pprof', { gzip: false });
+    expect(gunzipSync(await profile.toBytes('pprof'))).toEqual(Buffer.from(plain));
+    expect(gunzipSync(await profile.toBytes('folded', { gzip: true })).toString()).toBe(Buffer.from(await profile.toBytes('folded')).toString());
+  });
+
+  test('has names from the files that are opened for it', async () => {
+    const recording = await openRecording(threads);
+    const named = Buffer.from(
+      await (await recording.profile({ symbolFiles: new FixtureSymbolFiles(), symfs: '/symfs', kallsyms: '/kallsyms' })).toBytes('folded'),
+    ).toString();
+    expect(named).toContain('work::Series::harmonic');
+    await expect(recording.profile({ symfs: '/' })).rejects.toThrow('symfs names files, which only symbolFiles can open here');
+    await expect(recording.profile({ debuginfod: 'env' } as object)).rejects.toThrow('there is no option debuginfod');
+  });
+
+  test('that is none is refused with a PerfconvError', async () => {
+    for (const input of [new Uint8Array(0), new TextEncoder().encode('no recording'), new Blob(['no recording'])]) {
+      const error = await openRecording(input).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(PerfconvError);
+      expect((error as InstanceType<typeof PerfconvError>).code).toBe('not-perf-data');
+    }
+  });
+
+  test('merges with others', async () => {
+    const profiles = await Promise.all(['mon/a.data', 'tue/a.data'].map(async (name) => (await openRecording(fileRecording(), { name })).profile()));
+    const merged = await mergeProfiles(profiles);
+    expect(merged.events.map(({ samples }) => samples)).toEqual([4, 2]);
+    const [{ rows }] = await merged.report({ sort: ['input'] });
+    expect(rows.map(({ input }) => input)).toEqual(['mon/a.data', 'tue/a.data']);
+    await expect(mergeProfiles([{ events: [] } as unknown as library.Profile])).rejects.toThrow('only profiles of recordings can be merged');
+  });
+});
+
+test('is given back at the end of its block', async () => {
+  const opened = await openRecording(fileRecording());
+  expect(opened[Symbol.asyncDispose]).toBeTypeOf('function');
+  {
+    await using recording = opened;
+    await recording.profile();
+  }
+  await expect(opened.profile()).rejects.toThrow('the recording is closed');
+});

@@ -1,0 +1,387 @@
+import { closeSync, createReadStream, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { PerfconvErrorCode } from '../../src/base/errors.ts';
+import { FORMATS, type Format, mergeProfiles, openRecording, PerfconvError, type ProfileOptions, type WriteOptions } from '../../src/node.ts';
+import { emptyRecording, fileRecording, lossyRecording, pipeRecording, truncatedRecording } from '../support/cli-recordings.ts';
+import { makeDirectoryRecording } from '../support/directory-recording.ts';
+import { runMain } from '../support/run-main.ts';
+
+const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
+
+let dir: string;
+const at = (...names: string[]): string => join(dir, ...names);
+/** A directory recording with names of every kind. */
+let directory: string;
+/** Recordings of a program that is not there to be named, in file form and in pipe form. */
+let small: string;
+let piped: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'perfconv-library-'));
+  directory = makeDirectoryRecording(dir);
+  small = at('small.data');
+  piped = at('piped.data');
+  writeFileSync(small, fileRecording(30));
+  writeFileSync(piped, pipeRecording(30));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+/** An output's bytes; of CSV, those of its tables, one after the other. */
+function contentOf(path: string, format: Format): Buffer {
+  return format === 'csv' ? Buffer.concat(readdirSync(path).map((name) => readFileSync(join(path, name)))) : readFileSync(path);
+}
+
+const ENDINGS: Readonly<Record<Format, string>> = {
+  pprof: 'pb.gz',
+  speedscope: 'speedscope.json',
+  chrome: 'trace.json',
+  csv: 'csv',
+  script: 'txt',
+  folded: 'folded',
+};
+
+let outputs = 0;
+const freshPath = (format: Format): string => at(`output-${outputs++}.${ENDINGS[format]}`);
+
+/** What the command line writes. */
+async function byCommandLine(format: Format, args: readonly string[]): Promise<Buffer> {
+  const path = freshPath(format);
+  const { status, stderr } = await runMain(['-q', '-t', format, '-o', path, ...args], { env: { HOME: process.env.HOME ?? '' } });
+  if (status !== 0) throw new Error(stderr);
+  return contentOf(path, format);
+}
+
+/** What the library writes. */
+async function byLibrary(format: Format, input: Parameters<typeof openRecording>[0], options?: ProfileOptions, writing?: WriteOptions): Promise<Buffer> {
+  const recording = await openRecording(input);
+  const path = freshPath(format);
+  await (await recording.profile(options)).write(format, path, writing);
+  await recording.close();
+  return contentOf(path, format);
+}
+
+async function failure(work: Promise<unknown>): Promise<[PerfconvErrorCode, string]> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof PerfconvError)) throw new Error(`expected a PerfconvError, got ${error}`);
+  return [error.code, error.message];
+}
+
+describe('a recording gives what the command line writes', () => {
+  test.each(FORMATS)('a directory with kernel list, jitdump file and inlined functions, as %s', async (format) => {
+    const written = await byLibrary(format, directory);
+    expect(written.equals(await byCommandLine(format, [directory]))).toBe(true);
+    const text = format === 'pprof' ? gunzipSync(written) : written;
+    for (const name of ['recorded_list', 'compiled', 'main']) expect(text.includes(name)).toBe(true);
+  });
+
+  const THREADS = ['--symfs', fixture('symfs'), '--kallsyms', fixture('kallsyms'), fixture('threads.data')];
+  const SYMBOLS = { symfs: fixture('symfs'), kallsyms: fixture('kallsyms') };
+  test.each<[string, Format, ProfileOptions, WriteOptions, string[]]>([
+    ['events', 'folded', { event: 'cpu-clock' }, {}, ['--event', 'cpu-clock']],
+    ['processes', 'script', { pid: [1, 12] }, {}, ['--pid', '1,12']],
+    ['names of threads', 'folded', { comm: ['worker 1', 'worker 2'] }, {}, ['--comm', 'worker 1,worker 2']],
+    ['CPUs, of which these samples carry none', 'folded', { cpu: [-1] }, {}, ['--cpu=-1']],
+    ['a span of time', 'script', { time: '10%-50%' }, {}, ['--time', '10%-50%']],
+    ['the depth of stacks', 'folded', { maxStack: 2 }, {}, ['--max-stack', '2']],
+    ['no inlined functions, where files and lines are shown', 'pprof', { inlines: false }, {}, ['--no-inline']],
+    ['no inlined functions, where they are not', 'folded', { inlines: false }, {}, ['--no-inline']],
+    ['perf 6.1', 'script', { compat: 'perf' }, { fields: ['+srcline'] }, ['--compat', 'perf', '-F', '+srcline']],
+    ['names as linkers know them', 'folded', { demangle: 'none' }, {}, ['--no-demangle']],
+    ['short names', 'pprof', { demangle: 'simple' }, {}, ['--demangle-style', 'simple']],
+    ['a style of names for script, which has one of its own', 'script', { demangle: 'full' }, {}, ['--demangle-style', 'full']],
+    ['weights', 'speedscope', {}, { weight: 'samples', group: 'process' }, ['--weight', 'samples', '--group', 'process']],
+    ['labels', 'pprof', {}, { labels: ['comm'] }, ['--labels', 'comm']],
+    ['fields', 'script', {}, { fields: ['comm', 'ip'], ns: true }, ['-F', 'comm,ip', '--ns']],
+    ['compact traces', 'chrome', {}, { chromeStyle: 'profile' }, ['--chrome-style', 'profile']],
+    ['tables for spreadsheets', 'csv', {}, { csvSafe: true }, ['--csv-safe']],
+  ])('with the same options: %s', async (_, format, options, writing, args) => {
+    const filtersAll = args[0] === '--pid';
+    if (filtersAll) {
+      const recording = await openRecording(fixture('threads.data'));
+      const profile = await recording.profile({ ...SYMBOLS, ...options });
+      expect(await failure(profile.toBytes('script'))).toEqual(['no-samples', expect.stringContaining('no sample passes the filters')]);
+      await recording.close();
+    } else {
+      expect(
+        (await byLibrary(format, fixture('threads.data'), { ...SYMBOLS, ...options }, writing)).equals(await byCommandLine(format, [...args, ...THREADS])),
+      ).toBe(true);
+    }
+  });
+
+  test('formats that were named beforehand are read together, as for several outputs of one command', async () => {
+    const recording = await openRecording(directory);
+    const progress: number[] = [];
+    const profile = await recording.profile({ formats: ['pprof', 'speedscope', 'script', 'csv'], onProgress: (bytes) => progress.push(bytes) });
+    const readings = progress.length;
+    for (const format of ['pprof', 'speedscope', 'script', 'csv'] as const) {
+      const path = freshPath(format);
+      await profile.write(format, path);
+      expect(contentOf(path, format).equals(await byCommandLine(format, [directory]))).toBe(true);
+    }
+    expect(progress.length).toBe(readings);
+    // That one was not.
+    await profile.toBytes('chrome');
+    await profile.toBytes('script', { fields: ['addr'] });
+    expect(progress.length).toBeGreaterThanOrEqual(readings);
+    await recording.close();
+    expect((await profile.toBytes('speedscope')).length).toBeGreaterThan(0);
+    expect(await failure(profile.toBytes('script', { fields: ['addr'] }))).toEqual(['usage', expect.stringContaining('the recording is closed')]);
+  });
+
+  test('samples, periods and all else of info --json', async () => {
+    const recording = await openRecording(fixture('events.data'));
+    const { stdout } = await runMain(['info', '--json', fixture('events.data')]);
+    const info = await recording.info();
+    expect(JSON.parse(JSON.stringify(info))).toEqual(JSON.parse(stdout.toString()));
+    const profile = await recording.profile();
+    expect(profile.events.map(({ name, samples, period }) => ({ name, samples, period }))).toEqual(
+      info.events.map(({ name, samples, period }) => ({ name, samples, period })),
+    );
+    expect((await recording.info({ anonymous: true })).host.name).toBe(undefined);
+    await recording.close();
+  });
+
+  test('the records of dump --json', async () => {
+    const recording = await openRecording(fixture('tree.data'));
+    const { stdout } = await runMain(['dump', '--json', '--type', 'COMM,EXIT', fixture('tree.data')]);
+    const records: unknown[] = [];
+    for await (const { type, offset, size } of recording.records({ types: ['COMM', 'EXIT'] })) records.push({ type, offset, size });
+    const dumped = stdout
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; offset: number; size: number });
+    expect(records).toEqual(dumped.map(({ type, offset, size }) => ({ type, offset, size })));
+    expect(records.length).toBeGreaterThan(3);
+    await recording.close();
+  });
+
+  test('the rows of report', async () => {
+    const recording = await openRecording(fixture('threads.data'));
+    const profile = await recording.profile({ ...SYMBOLS, lines: false, demangle: 'no-params' });
+    const [{ events, rows }] = await profile.report({ children: true, limit: 20 });
+    const { stdout } = await runMain(['report', '--children', '--limit', '20', ...THREADS], { env: { HOME: process.env.HOME ?? '' } });
+    const lines = stdout.toString().split('\n').slice(2, 22);
+    expect(events).toEqual(['cpu-clock']);
+    expect(
+      rows.map(({ percent, period, samples, selfPercent, function: name = '', dso }) =>
+        [percent.toFixed(2), period, samples, selfPercent.toFixed(2), name, dso].join(' '),
+      ),
+    ).toEqual(lines.map((line) => line.trim().replace(/ {2,}/g, ' ')));
+    await recording.close();
+  });
+});
+
+describe('several recordings', () => {
+  const inputs = (): string[] => [at('mon/a.data'), at('tue/a.data')];
+  beforeAll(() => {
+    for (const day of ['mon', 'tue']) mkdirSync(at(day));
+    writeFileSync(at('mon/a.data'), fileRecording());
+    writeFileSync(at('tue/a.data'), pipeRecording(6));
+  });
+
+  test.each(['pprof', 'speedscope', 'folded', 'csv'] as const)('merge into one profile, as %s', async (format) => {
+    const recordings = await Promise.all(inputs().map((path) => openRecording(path)));
+    const merged = await mergeProfiles(await Promise.all(recordings.map((recording) => recording.profile())));
+    const path = freshPath(format);
+    await merged.write(format, path, { byInput: true });
+    expect(
+      contentOf(path, format).equals(
+        await byCommandLine(
+          format,
+          [...(format === 'csv' ? [] : ['--by-input']), ...inputs()].filter((word) => word !== ''),
+        ),
+      ),
+    ).toBe(true);
+    expect(merged.events.map(({ name, samples }) => [name, samples])).toEqual([
+      ['cpu-clock', 6],
+      ['page-faults', 3],
+    ]);
+    for (const recording of recordings) await recording.close();
+  });
+
+  test('go by the labels that are given', async () => {
+    const profiles = await Promise.all(inputs().map(async (path) => (await openRecording(path)).profile()));
+    const merged = await mergeProfiles(profiles, { labels: ['base', 'base'] });
+    const [table] = await merged.report({ sort: ['input'] });
+    expect(table.rows.map(({ input, samples }) => [input, samples])).toEqual([
+      ['base#2', 4],
+      ['base', 2],
+    ]);
+    // Merged profiles can be merged again.
+    const again = await mergeProfiles([merged, profiles[0]]);
+    expect(again.events[0].samples).toBe(8);
+  });
+
+  test('are refused where there is nothing to merge', async () => {
+    expect(await failure(mergeProfiles([]))).toEqual(['usage', 'there is no profile to merge']);
+    const profile = await (await openRecording(inputs()[0])).profile();
+    expect(await failure(mergeProfiles([profile], { labels: [] }))).toEqual(['usage', 'there are 0 labels for 1 recordings']);
+    expect(await failure((await mergeProfiles([profile])).toBytes('script'))).toEqual(['usage', expect.stringContaining('cannot be merged into script')]);
+  });
+});
+
+describe('an input', () => {
+  const forms: readonly [string, () => Parameters<typeof openRecording>[0]][] = [
+    ['a stream', () => createReadStream(small)],
+    ['a stream of a recording in pipe form', () => Readable.from([readFileSync(piped)])],
+    ['a descriptor', () => openSync(small, 'r')],
+    ['bytes', () => readFileSync(small)],
+    ['packed bytes', () => gzipSync(readFileSync(small))],
+    ['a packed stream of a recording in pipe form', () => Readable.from([gzipSync(readFileSync(piped))])],
+  ];
+  test.each(forms)('can be %s, and is read any number of times', async (name, make) => {
+    const input = make();
+    const file = name.includes('pipe') ? piped : small;
+    const recording = await openRecording(input, { name: file });
+    const known = await openRecording(file);
+    for (const format of ['folded', 'speedscope'] as const) {
+      expect(await (await recording.profile()).toBytes(format)).toEqual(await (await known.profile()).toBytes(format));
+    }
+    const counts = await Promise.all([recording.info(), recording.info()]);
+    expect(counts.map(({ recordCount }) => recordCount)).toEqual(Array(2).fill((await known.info()).recordCount));
+    await recording.close();
+    await recording.close();
+    await known.close();
+    if (typeof input === 'number') closeSync(input);
+  });
+
+  test('that is no recording, or not there, is refused at once', async () => {
+    writeFileSync(at('notes.txt'), 'no recording');
+    expect(await failure(openRecording(at('notes.txt')))).toEqual(['not-perf-data', expect.any(String)]);
+    expect(await failure(openRecording(at('nothing')))).toEqual(['io', expect.stringContaining('nothing: no such file')]);
+    expect(await failure(openRecording(at('mon')))).toEqual(['io', expect.stringContaining('not a recording')]);
+  });
+});
+
+describe('findings', () => {
+  test('are plain values, and the same damage counts once however often it is read', async () => {
+    writeFileSync(at('lossy.data'), lossyRecording());
+    const recording = await openRecording(at('lossy.data'));
+    expect(recording.findings).toEqual([]);
+    const profile = await recording.profile();
+    const [lost] = profile.findings.filter(({ severity }) => severity === 'loss');
+    expect(lost).toEqual({
+      code: expect.any(String),
+      severity: 'loss',
+      message: expect.any(String),
+      count: expect.any(Number),
+      firstOffset: expect.anything(),
+    });
+    await recording.info();
+    for await (const record of recording.records()) if (record.type === 'LOST') expect(record.lost).toBe(5n);
+    const codes = recording.findings.map(({ code, count }) => [code, count]);
+    expect(codes).toEqual(expect.arrayContaining(profile.findings.map(({ code, count }) => [code, count])));
+    expect(new Set(codes.map(([code]) => code)).size).toBe(codes.length);
+    await recording.close();
+  });
+
+  test('of a directory and of a packed input belong to each reading', async () => {
+    const cut = gzipSync(truncatedRecording());
+    const recording = await openRecording(cut.subarray(0, cut.length - 12));
+    for (let reading = 0; reading < 2; reading++) {
+      expect((await recording.profile()).findings.map(({ code }) => code)).toContain('unpack-damaged');
+    }
+    await recording.close();
+  });
+
+  test('name options whose directory is missing', async () => {
+    const recording = await openRecording(small);
+    const { findings } = await recording.profile({ symfs: at('no-such-directory') });
+    expect(findings.find(({ code }) => code === 'symbol-path')?.message).toBe(
+      `symfs ${at('no-such-directory')}: no such directory: there are no symbols in it`,
+    );
+    await recording.close();
+  });
+});
+
+describe('an output', () => {
+  test('is a stream, which is not ended', async () => {
+    const recording = await openRecording(small);
+    const profile = await recording.profile();
+    const stream = new PassThrough();
+    const content = buffer(stream);
+    await Promise.all([profile.write('folded', stream), content].slice(0, 1));
+    await profile.write('pprof', stream, { gzip: false });
+    stream.end();
+    expect(await content).toEqual(Buffer.concat([await profile.toBytes('folded'), await profile.toBytes('pprof', { gzip: false })]));
+    expect(gunzipSync(await profile.toBytes('pprof'))).toEqual(Buffer.from(await profile.toBytes('pprof', { gzip: false })));
+    await recording.close();
+  });
+
+  test('appears whole or not at all', async () => {
+    const recording = await openRecording(small);
+    const profile = await recording.profile();
+    const before = readdirSync(dir);
+    expect((await failure(profile.write('chrome', at('x.trace.json'), { wallClock: true })))[0]).toBe('unsupported');
+    expect(await failure(profile.write('folded', at('no', 'x.folded')))).toEqual(['io', expect.stringContaining('there is no directory')]);
+    expect(await failure(profile.write('csv', at('tables'), { gzip: true }))).toEqual(['usage', expect.any(String)]);
+    expect(readdirSync(dir)).toEqual(before);
+    await recording.close();
+  });
+
+  test('does not replace what is read', async () => {
+    const copy = at('copy.data');
+    const kallsyms = at('kallsyms');
+    writeFileSync(copy, readFileSync(small));
+    writeFileSync(kallsyms, readFileSync(fixture('kallsyms')));
+    const recording = await openRecording(copy);
+    const profile = await recording.profile({ kallsyms });
+    expect(await failure(profile.write('pprof', copy))).toEqual(['usage', `${copy} would overwrite the input ${copy}`]);
+    expect(await failure(profile.write('pprof', kallsyms))).toEqual(['usage', `${kallsyms} would overwrite ${kallsyms}, which symbols were read from`]);
+    await recording.close();
+    const whole = await openRecording(directory);
+    const part = join(directory, 'data.7');
+    expect(await failure((await whole.profile()).write('pprof', part))).toEqual(['usage', `${part} would become a part of the input ${directory}`]);
+    const data = join(directory, 'data');
+    expect(await failure((await whole.profile()).write('pprof', data))).toEqual(['usage', expect.stringContaining(`of the input ${directory}`)]);
+    expect(existsSync(part)).toBe(false);
+    await whole.close();
+  });
+
+  test('that cannot be written is an error of type io', async () => {
+    const recording = await openRecording(small);
+    const full = new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error('no space'), { code: 'ENOSPC' })) });
+    expect((await failure((await recording.profile()).write('folded', full)))[0]).toBe('io');
+    expect((await failure((await recording.profile()).write('pprof', full)))[0]).toBe('io');
+    await recording.close();
+  });
+
+  test('of a recording without samples is refused, but for CSV, which shows other records, too', async () => {
+    const recording = await openRecording(emptyRecording());
+    const profile = await recording.profile();
+    expect(profile.events.map(({ samples }) => samples)).toEqual([0]);
+    expect(await failure(profile.toBytes('pprof'))).toEqual(['no-samples', 'the recording holds no samples']);
+    expect(await failure(profile.report())).toEqual(['no-samples', 'no samples to report']);
+    expect(Object.keys(await profile.toTables()).sort()).toEqual(['overview.csv', 'processes.csv', 'results.csv', 'stat.csv']);
+    await recording.close();
+  });
+});
+
+describe('options', () => {
+  test('that are misspelt, contradict each other or name files that are not there are refused', async () => {
+    const recording = await openRecording(small);
+    const refused = (options: object): Promise<[PerfconvErrorCode, string]> => failure(recording.profile(options));
+    expect(await refused({ symFs: '/' })).toEqual(['usage', expect.stringMatching(/^there is no option symFs; there are event, .*debuginfod$/)]);
+    expect(await refused({ inlines: true, lines: false })).toEqual(['usage', 'inlines cannot be had without lines']);
+    expect(await refused({ formats: ['html'] })).toEqual(['usage', expect.stringContaining('there is no format html')]);
+    expect(await refused({ kallsyms: at('nothing') })).toEqual(['io', expect.stringContaining(`kallsyms ${at('nothing')}: no such file`)]);
+    expect(await refused({ vmlinux: at('notes.txt') })).toEqual(['io', expect.stringContaining('is not an ELF file')]);
+    expect(await refused({ debuginfod: 'ftp://x' })).toEqual(['usage', expect.stringContaining('debuginfod ftp://x: expected https://')]);
+    expect(await refused({ time: 'noon' })).toEqual(['usage', expect.any(String)]);
+    const profile = await recording.profile();
+    expect(await failure(profile.toBytes('pprof', { label: ['pid'] } as WriteOptions))).toEqual(['usage', expect.stringContaining('there is no option label')]);
+    expect(await failure(profile.toBytes('csv' as 'pprof'))).toEqual(['usage', expect.stringContaining('toTables()')]);
+    expect(await failure(profile.toBytes('html' as 'pprof'))).toEqual(['usage', expect.stringContaining('there is no format html')]);
+    await recording.close();
+    expect(await failure(recording.profile())).toEqual(['usage', expect.stringContaining('the recording is closed')]);
+  });
+});

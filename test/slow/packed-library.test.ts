@@ -1,0 +1,223 @@
+import { execFileSync, type StdioOptions } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
+import { VERSION } from '../../src/base/version.ts';
+import { ensureBuilt } from '../support/built-cli.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+const page = textOf('docs/library.md');
+
+/** The programs of a page, in their order. */
+const programsOf = (text: string): string[] => [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
+
+const [tenLines] = programsOf(page);
+/** The page's sections about names: the names in the heading, and its programs. */
+const sections = page
+  .split(/^## /m)
+  .slice(1)
+  .map((section) => ({
+    names: [...(section.split('\n')[0].match(/`\w+`/g) ?? [])].map((name) => name.slice(1, -1)),
+    programs: programsOf(section),
+  }))
+  .filter(({ names }) => names.length > 0);
+
+/** What an entry exports, types included: entries hold lists of exports alone. */
+function exportsOf(entry: string): string[] {
+  const lists = [...textOf(entry).matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].map(([, list]) => list.split(','));
+  return lists.flat().flatMap((item) => /(\w+)\s*$/.exec(item)?.[1] ?? []);
+}
+
+/** A folder in which the package is installed as it would be published, with its dependencies beside it and nothing else. */
+let dir: string;
+beforeAll(() => {
+  ensureBuilt();
+  dir = mkdtempSync(join(tmpdir(), 'perfconv-packed-'));
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const packed = execFileSync(npm, ['pack', '--ignore-scripts', '--silent', '--pack-destination', dir], { cwd: root, encoding: 'utf8' }).trim();
+  execFileSync('tar', ['-xzf', packed], { cwd: dir });
+  mkdirSync(join(dir, 'node_modules'));
+  renameSync(join(dir, 'package'), join(dir, 'node_modules/perfconv'));
+  for (const name of [...Object.keys(packageJson.dependencies), '@types/node']) {
+    mkdirSync(dirname(join(dir, 'node_modules', name)), { recursive: true });
+    symlinkSync(join(root, 'node_modules', name), join(dir, 'node_modules', name), 'junction');
+  }
+  writeFileSync(join(dir, 'package.json'), JSON.stringify({ type: 'module' }));
+  copyFileSync(join(root, 'fixtures/threads.data'), join(dir, 'perf.data'));
+  copyFileSync(join(root, 'fixtures/threads.data'), join(dir, 'monday.data'));
+  copyFileSync(join(root, 'fixtures/tree.data'), join(dir, 'tuesday.data'));
+  mkdirSync(join(dir, 'binaries/opt/app'), { recursive: true });
+  copyFileSync(join(root, 'fixtures/debug/gcc5'), join(dir, 'binaries/opt/app/server'));
+});
+afterAll(() => {
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** Runs a program of the folder; what it prints. */
+function run(args: readonly string[], stdio: StdioOptions = 'pipe'): string {
+  return execFileSync(process.execPath, [...args], { cwd: dir, encoding: 'utf8', stdio });
+}
+
+/** Compiles programs, with all declarations that they come to. @throws Error with what the compiler reports */
+function compile(programs: readonly string[], compilerOptions: object): void {
+  programs.forEach((code, index) => {
+    writeFileSync(join(dir, `program-${index}.ts`), code);
+  });
+  const files = programs.map((_, index) => `program-${index}.ts`);
+  const options = { target: 'es2022', strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, types: ['node'], outDir: 'out', ...compilerOptions };
+  writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
+  try {
+    run([join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json']);
+  } catch (error) {
+    // The compiler reports on its standard output.
+    if (error instanceof Error && 'stdout' in error) throw new Error(`${error.message}\n${error.stdout}`, { cause: error });
+    throw error;
+  }
+}
+
+const RESOLUTIONS = [
+  ['bundler', { module: 'esnext', moduleResolution: 'bundler' }],
+  ['node16', { module: 'node16', moduleResolution: 'node16' }],
+] as const;
+
+test('the package knows its version', () => {
+  expect(VERSION).toBe(packageJson.version);
+});
+
+describe('the page about the library', () => {
+  test('has every name that perfconv and perfconv/node export, and none besides', () => {
+    const names = [...new Set([...exportsOf('src/index.ts'), ...exportsOf('src/node.ts')])];
+    expect(sections.flatMap((section) => section.names).sort()).toEqual(names.sort());
+    expect(exportsOf('src/node.ts').filter((name) => !exportsOf('src/index.ts').includes(name))).toEqual(['NodeSymbolFiles']);
+    for (const entry of ['src/index.ts', 'src/node.ts']) expect(exportsOf(entry).length).toBeLessThanOrEqual(20);
+    expect(sections.filter(({ programs }) => programs.length === 0)).toEqual([]);
+  });
+
+  test('has every name that perfconv/symbols exports', () => {
+    const table = page.slice(page.indexOf('## Addresses without a recording')).match(/^\| `.*? \|/gm) ?? [];
+    expect(table.flatMap((row) => row.match(/\w+/g) ?? []).sort()).toEqual(exportsOf('src/symbols.ts').sort());
+  });
+
+  test('has options and methods that are there', () => {
+    const options = page.slice(page.indexOf('## `ProfileOptions`'), page.indexOf('A profile keeps what'));
+    const named = [...options.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell]) => cell.match(/\w+/g) ?? []);
+    const known = /READING_OPTIONS[^{]*\{([\s\S]*?)\n\};/.exec(textOf('src/library/options.ts'))?.[1] ?? '';
+    expect(named.sort()).toEqual([...[...known.matchAll(/(\w+): true/g)].map(([, name]) => name), 'symbolFiles', 'debuginfod'].sort());
+  });
+
+  test.each(RESOLUTIONS)('has examples that type-check, resolved as %s, and run from the packed package', (name, compilerOptions) => {
+    const programs = sections.flatMap((section) => section.programs);
+    compile(programs, compilerOptions);
+    if (name !== 'node16') return;
+    // One after the other in one process, each after a line that names it.
+    const runAll = programs.map((_, index) => `console.log('PROGRAM ${index}');\nawait import('./program-${index}.js');\n`).join('');
+    writeFileSync(join(dir, 'out/all.js'), runAll);
+    const printed = run(['out/all.js'])
+      .split(/^PROGRAM \d+\n/m)
+      .slice(1);
+    expect(printed.length).toBe(programs.length);
+    programs.forEach((code, index) => {
+      for (const [, value] of code.matchAll(/^ *console\.log\(.*\); \/\/ (.+)$/gm)) expect(printed[index].split('\n')).toContain(value);
+    });
+    for (const file of ['cpu.pb.gz', 'cpu.speedscope.json', 'cpu.trace.json.gz', 'cpu.csv/stat.csv', 'week.pb.gz'])
+      expect(existsSync(join(dir, file))).toBe(true);
+  });
+
+  test('leads to an example of symbols without a recording', () => {
+    compile(programsOf(textOf('docs/symbols.md')), RESOLUTIONS[1][1]);
+    expect(run(['out/program-0.js']).trimEnd().split('\n')).toEqual([
+      '0 outer::Ring<int, 4>::push(int) /src/outer.h:20',
+      '0 outer::shared(int, int) /src/outer.h:32',
+      '1 second /src/second.cc:9',
+    ]);
+  });
+});
+
+describe('ten lines', () => {
+  test('are those of the README', () => {
+    expect(programsOf(textOf('README.md'))).toEqual([tenLines]);
+  });
+
+  test('give what the command line gives', () => {
+    const symfs = join(root, 'fixtures/symfs');
+    expect(tenLines.trimEnd().split('\n').length).toBeLessThanOrEqual(10);
+    compile([tenLines.replace('/mnt/target', symfs)], { ...RESOLUTIONS[1][1], lib: ['es2022', 'esnext.disposable'] });
+    const [event, ...comms] = run(['out/program-0.js'], ['ignore', 'pipe', 'ignore']).trimEnd().split('\n');
+
+    const program = join(dir, 'node_modules/perfconv/bin/perfconv.js');
+    run([program, '--quiet', '--symfs', symfs, '-o', 'by-command-line.pb.gz', 'perf.data']);
+    expect(readFileSync(join(dir, 'cpu.pb.gz')).equals(readFileSync(join(dir, 'by-command-line.pb.gz')))).toBe(true);
+    const info = JSON.parse(run([program, 'info', '--json', 'perf.data'])) as { events: { name: string; samples: number; period: number }[] };
+    expect(info.events.map(({ name, samples, period }) => `${name} ${samples} ${period}`)).toEqual([event]);
+    const dumped = run([program, 'dump', '--json', '--type', 'COMM', 'perf.data']).trimEnd().split('\n');
+    expect(comms).toEqual(dumped.map((line) => (JSON.parse(line) as { comm: string }).comm));
+  });
+
+  test('read standard input as well', () => {
+    const lines = [
+      "import { openRecording } from 'perfconv/node';",
+      "const recording = await openRecording('-');",
+      'const { events } = await recording.profile();',
+    ];
+    const print = 'console.log(recording.name, events.reduce((sum, { samples }) => sum + samples, 0), (await recording.info()).sampleCount);';
+    const input = readFileSync(join(root, 'fixtures/pipe.data'));
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', [...lines, print].join('\n')], { cwd: dir, encoding: 'utf8', input });
+    expect(printed.trimEnd()).toMatch(/^- ([1-9]\d*) \1$/);
+  });
+});
+
+const PAGE = `
+import { openRecording, type Profile } from 'perfconv';
+
+export async function show(file: File): Promise<Profile> {
+  await using recording = await openRecording(file, { name: file.name });
+  const profile = await recording.profile();
+  const bytes: Uint8Array = await profile.toBytes('pprof');
+  // @ts-expect-error: only Node has files
+  await profile.write('pprof', 'cpu.pb.gz');
+  console.log(bytes.length);
+  return profile;
+}
+`;
+
+const CONSUMER = `
+import { demangle, type PerfRecord, PerfconvError, type ProfileOptions } from 'perfconv';
+import { openRecording, PerfconvError as PerfconvErrorOfNode } from 'perfconv/node';
+import { demangle as demangleAlone } from 'perfconv/demangle';
+import { ProfileSchema } from 'perfconv/profile_pb';
+import { type CodeObject, PerfconvError as PerfconvErrorOfSymbols } from 'perfconv/symbols';
+
+// @ts-expect-error: declarations are found, so that this is seen
+const code: PerfconvError['code'] = 'no such code';
+// @ts-expect-error: the same of code
+const kind: CodeObject['kind'] = 'no such kind';
+// @ts-expect-error: the same of options
+const options: ProfileOptions = { symbols: 1 };
+// @ts-expect-error: the same of records
+const type: PerfRecord['type'] = 'no such type';
+let isSame = false;
+try {
+  await openRecording('there is no such file');
+} catch (error) {
+  isSame = error instanceof PerfconvError && PerfconvError === PerfconvErrorOfNode && PerfconvError === PerfconvErrorOfSymbols;
+}
+console.log(JSON.stringify([isSame, demangle === demangleAlone, ProfileSchema.typeName]));
+`;
+
+describe('whoever uses the package', () => {
+  test('needs no types of Node in a page', () => {
+    compile([PAGE], { ...RESOLUTIONS[0][1], types: [], lib: ['es2022', 'dom'] });
+  });
+
+  test.each([...RESOLUTIONS, ['nodenext', { module: 'nodenext', moduleResolution: 'nodenext' }] as const])(
+    'gets types and one copy of everything, resolved as %s',
+    (_, compilerOptions) => {
+      compile([CONSUMER], compilerOptions);
+      expect(JSON.parse(run(['out/program-0.js']))).toEqual([true, true, 'perftools.profiles.Profile']);
+    },
+  );
+});
