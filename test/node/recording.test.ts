@@ -291,6 +291,18 @@ describe('findings', () => {
       expect((await recording.profile()).findings.map(({ code }) => code)).toContain('unpack-damaged');
     }
     await recording.close();
+    const parts = at('parts.data');
+    mkdirSync(parts);
+    writeFileSync(join(parts, 'data'), fileRecording());
+    writeFileSync(join(parts, 'data.1'), '');
+    const incomplete = await openRecording(parts);
+    for (let reading = 0; reading < 2; reading++) {
+      const { findings } = await incomplete.profile();
+      expect(findings.find(({ code }) => code === 'part-missing')?.count).toBe(1);
+    }
+    expect((await incomplete.info()).diagnostics.map(({ code }) => code)).toContain('part-missing');
+    expect(incomplete.findings.find(({ code }) => code === 'part-missing')?.count).toBe(1);
+    await incomplete.close();
   });
 
   test('name options whose directory is missing', async () => {
