@@ -38,7 +38,7 @@ export class DebuginfodCache {
     return join(this.#dir, buildId, kind);
   }
 
-  /** A file that was fetched before; undefined when there is none. An empty one stands for what no server had. */
+  /** A file that was fetched before; undefined when there is none. An empty file means that no server had it. */
   open(buildId: string, kind: DebugFileKind): ByteSource | undefined {
     const source = openRegularFile(this.pathOf(buildId, kind));
     return source?.sizeBytes === 0 ? undefined : source;

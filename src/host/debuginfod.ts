@@ -18,7 +18,7 @@ export interface DebuginfodOptions {
   readonly budgetMs: number;
   /** No larger file is fetched. */
   readonly maxSizeBytes: number;
-  /** Called when a server begins to send a file; its size is undefined when it does not tell. */
+  /** Called when a server begins to send a file; its size is undefined when it does not say. */
   readonly onDownload?: (url: string, sizeBytes: number | undefined) => void;
 }
 

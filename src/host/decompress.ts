@@ -24,7 +24,7 @@ export async function decompress(compression: Compression, bytes: Uint8Array, ma
     case 'gzip':
       return unpack(new GzipUnpacker(), bytes, new BoundedBytes(compression, maxSizeBytes));
     case 'zstd':
-      // The unpacker takes everything that begins no frame for what follows the last one.
+      // To the unpacker everything that does not begin a frame is what follows the last one.
       if (!beginsZstdFrame(bytes)) throw new PerfconvError('damaged', 'the zstd data cannot be read: they begin with no frame');
       return unpack(await openZstdUnpacker(), bytes, new BoundedBytes(compression, maxSizeBytes));
     case 'xz': {

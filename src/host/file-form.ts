@@ -18,7 +18,7 @@ export function isFileForm(start: Uint8Array): boolean {
 
 /**
  * Tells a recording in file form that has no end yet: its header says that there are no data. All that is needed to decode
- * what follows stands in front of it; what perf writes at its end is missing.
+ * what follows comes before it; what perf writes at its end is missing.
  * @param peek gives the first bytes, as many as asked for, fewer only where the input ends
  * @returns how many bytes at the beginning have to be at hand while the rest comes; undefined where the whole file is needed
  */

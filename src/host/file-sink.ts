@@ -5,7 +5,7 @@ import { ioError } from './io-error.ts';
 
 const closeDescriptor = promisify(close);
 
-/** Writes into an open file, one chunk behind the other. */
+/** Writes into an open file, one chunk after the other. */
 export class FileSink implements ByteSink {
   readonly #descriptor: number;
   readonly #name: string;
@@ -18,7 +18,7 @@ export class FileSink implements ByteSink {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    // A write may take a part only; the next one then says why.
+    // A write may store only a part; the next one then reports why.
     for (let done = 0; done < chunk.length; ) done += await this.#writeSome(done === 0 ? chunk : chunk.subarray(done));
   }
 

@@ -57,7 +57,7 @@ export class FileSource implements ByteSource {
 
   readAt(position: number, target: Uint8Array): Promise<number> {
     // Positions come from the recording, which may say anything: the system refuses those that are no 64-bit integers,
-    // and takes a negative one for "where we are".
+    // and reads a negative one as "where we are".
     if (!(position >= 0 && position < this.sizeBytes)) return Promise.resolve(0);
     return new Promise((resolve, reject) => {
       read(this.#descriptor, target, 0, target.length, this.#startOffset + position, (error, count) => {

@@ -45,7 +45,7 @@ export class GzipSink implements ByteSink {
     await this.#pumped;
   }
 
-  /** Never rejects: a failure is kept for the next write, which has someone to tell. */
+  /** Never rejects: a failure is kept for the next write, which throws it. */
   async #pump(target: ByteSink): Promise<void> {
     try {
       for await (const piece of this.#gzip) await target.write(piece);

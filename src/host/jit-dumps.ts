@@ -18,7 +18,7 @@ export interface JitDumpDirectories {
 /**
  * Opens jitdump files of this machine; while their process lives, also those that only it sees (a container's). In the directories that are named
  * whoever wrote them is believed, elsewhere see `openLeftFile`.
- * @param recording tells until when the process that is meant was recorded
+ * @param recording says until when the process was recorded
  * @param diagnostics gets what is not sure of a file that is used (`jit-file-owner`)
  * @param opened gets the files that are opened
  */

@@ -80,14 +80,14 @@ export class NativeZstdStream implements ZstdStream {
         // Only these can turn out to be broken.
         const mayFail = part === 'checksum' || (part === 'block' && blockType === COMPRESSED_BLOCK);
         const isWorthIt = batchBytes >= SMALL_BATCH_BYTES || this.#smallBatches < MAX_SMALL_BATCHES;
-        // Node does not go on behind the end of a frame within a write.
+        // Node does not go on after the end of a frame within a write.
         if ((hasBlock && ((mayFail && isWorthIt) || part === 'frame')) || batchBytes >= MAX_BLOCK_BYTES) await send();
         batch.push(bytes);
         batchBytes += bytes.length;
         if (part !== 'frame') hasBlock = true;
       }
     } finally {
-      // Nor is anything held back that stands before a part that we refuse.
+      // Nor is anything held back that comes before a part that we refuse.
       await send();
     }
   }

@@ -44,7 +44,7 @@ export async function openStandardInput(stdin: Readable & { readonly fd?: number
 
 /**
  * Opens bytes that come once. A recording in perf's pipe form is decoded as it comes, and so is one in file form that is still
- * being written; of any other the header refers to places behind the data, so that it is first read to its end and kept.
+ * being written; the header of any other refers to places after the data, so it is first read to its end and kept.
  * @param diagnostics as for {@link openFile}
  * @throws PerfconvError as {@link openFile}
  */
@@ -131,7 +131,7 @@ const PIECE_BYTES = 256 << 10;
 
 /**
  * The bytes of a source from its beginning to its end. Each piece is gone when the next one is asked for.
- * @param count told of the bytes of each
+ * @param count called with the number of bytes of each
  */
 async function* piecesOf(source: ByteSource, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(PIECE_BYTES);

@@ -27,7 +27,7 @@ export interface InPlaceOutput {
 }
 
 export interface CommitOptions {
-  /** Files that no output may take the place of. */
+  /** Files that no output may replace. */
   readonly opened?: OpenedFiles;
   /** Moves a file or directory within a file system, and throws as `renameSync` of node:fs, which it is by default. */
   readonly rename?: (from: string, to: string) => void;

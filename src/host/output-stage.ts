@@ -36,7 +36,7 @@ export class OutputStage {
 
   /**
    * Opens a file. One that is there already keeps its mode, and its owner and hard links where that is possible. A device or a pipe is
-   * written directly: nothing may take its place.
+   * written directly: nothing may replace it.
    * @throws PerfconvError `io` when it cannot be made, before any work was spent on it
    */
   async openFile(path: string, gzip = false): Promise<ByteSink> {
@@ -125,7 +125,7 @@ export class OutputStage {
     };
   }
 
-  /** Opens a file beside its place, which lies in the same file system; behind a symbolic link, beside what it points to. */
+  /** Opens a file beside its place, which lies in the same file system; for a symbolic link, beside what it points to. */
   #openStaged(path: string, existing: Stats | undefined): FileSink {
     const target = targetOf(path);
     try {
@@ -234,7 +234,7 @@ function create<T>(path: string, make: () => T): T {
   }
 }
 
-/** As the user named it; behind a symbolic link, where that points to. */
+/** As the user named it; for a symbolic link, where it points to. */
 function missingDirectory(path: string): string {
   const target = targetOf(path);
   return dirname(target === absolutePath(path) ? path : target);

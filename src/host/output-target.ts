@@ -2,7 +2,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { absolutePath, linkTarget, realPath, systemPath } from './system-path.ts';
 
-/** As many links behind one another as Linux follows (path_resolution(7)). */
+/** As many links in a row as Linux follows (path_resolution(7)). */
 const MAX_LINKS = 40;
 
 /**

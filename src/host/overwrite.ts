@@ -38,7 +38,7 @@ function* copying(from: string, target: string, flags: number): Generator<void> 
       let position = 0;
       for (let count = -1; count !== 0; position += count) {
         count = readSync(source, buffer, 0, buffer.length, position);
-        // A write may take a part only; the next one then says why.
+        // A write may store only a part; the next one then reports why.
         for (let done = 0; done < count; ) done += writeSync(destination, buffer, done, count - done, position + done);
         yield;
       }

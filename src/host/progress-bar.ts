@@ -4,7 +4,7 @@ const REDRAW_MS = 100;
 const QUIET_MS = 500;
 const WIDTH = 30;
 
-/** A line on a terminal that tells how far the reading has come. */
+/** A line on a terminal that shows how far the reading has come. */
 export class ProgressBar {
   readonly #redraw: (text: string) => void;
   readonly #label: string;
@@ -14,7 +14,7 @@ export class ProgressBar {
 
   /**
    * @param redraw puts a text in place of the line on the terminal
-   * @param totalBytes undefined for a stream: then only what was read is told
+   * @param totalBytes undefined for a stream: then only what was read is shown
    */
   constructor(redraw: (text: string) => void, label: string, totalBytes: number | undefined, nowMs = performance.now()) {
     this.#redraw = redraw;

@@ -17,7 +17,7 @@ export interface SymbolPlaces extends Partial<SymbolizerOptions> {
   readonly openedFiles?: OpenedFiles;
 }
 
-/** What `convert`, `readProfile` and the others of the library take of this machine, and of the input. */
+/** What reading a recording uses of this machine and of the input, besides the bytes. */
 export interface NodeReadingOptions extends RecordingContext, MachineOptions {
   readonly symbolizer: Symbolizer;
   readonly openJitDump: OpenJitDump;
@@ -25,8 +25,8 @@ export interface NodeReadingOptions extends RecordingContext, MachineOptions {
 }
 
 /**
- * The options with which the library reads an input as the command line does, which takes them from here: names from wherever this
- * machine has them, those that were recorded with the input, and those that JITs left.
+ * The options with which the command line and the library read an input: names from wherever this machine has them, those that were
+ * recorded with the input, and those that JITs left.
  * @param diagnostics gets what is found wrong with symbol files
  */
 export function readingOptions({ modifiedNs, kcoreDir }: OpenInput, diagnostics: Diagnostics, places: SymbolPlaces = {}): NodeReadingOptions {

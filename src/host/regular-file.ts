@@ -67,7 +67,7 @@ export function blocking(source: DescriptorSource | BufferSource | undefined): B
   return source.sizeBytes === 0 ? { name: source.name, sizeBytes: 0, readNow: () => 0, close: () => {} } : undefined;
 }
 
-/** All bytes of a file whose size is not told; undefined when there are more than any list of symbols has: some never end. */
+/** All bytes of a file whose size is not known; undefined when there are more than any list of symbols has: some never end. */
 function readMade(descriptor: number): Uint8Array | undefined {
   let bytes = new Uint8Array(FIRST_MADE_SIZE_BYTES);
   for (let size = 0; ; ) {

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
 
-/** Those that end a program from outside, and let it take back first what it has begun. */
+/** Those that end a program from outside, after it has undone what it has begun. */
 export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 let supervisor: MessagePort | undefined;

@@ -72,7 +72,7 @@ class TemporaryFile implements RecordingSource {
     if (this.#hasName) process.once('exit', this.#remove);
   }
 
-  /** @param stream what comes behind `blocks`, from position `blocksBytes` on */
+  /** @param stream what comes after `blocks`, from position `blocksBytes` on */
   static async from(stream: RecordingSource, blocks: readonly Uint8Array[], blocksBytes: number): Promise<TemporaryFile> {
     const path = join(tmpdir(), `perfconv-${randomHex(12)}`);
     let target: TemporaryFile | undefined;

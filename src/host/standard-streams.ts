@@ -10,7 +10,7 @@ const STDOUT = 1;
 const STDERR = 2;
 
 /**
- * The standard streams of the process, in a thread that does not have them: those that Node gives it go through the main thread, and tell neither
+ * The standard streams of the process, in a thread that does not have them: those that Node gives it go through the main thread, and report neither
  * whether they are terminals nor whether a write has failed.
  */
 export class StandardStreams {
@@ -63,7 +63,7 @@ function openOutput(): Writable & { readonly fd: number } {
   return new DescriptorStream(STDOUT);
 }
 
-/** Writes at once: to a file, which takes everything, and messages, which must stand there whatever becomes of the program. */
+/** Writes at once: to a file, which takes everything, and messages, which must be there whatever becomes of the program. */
 class DescriptorStream extends Writable {
   readonly fd: number;
 

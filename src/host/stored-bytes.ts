@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 /** The unit of st_blocks. Source: stat(3type). */
 const STAT_BLOCK_BYTES = 512;
 
-/** Bytes that a file takes on the disk, where that is less than its size: a file can have holes. */
+/** Bytes that a file occupies on the disk, where that is less than its size: a file can have holes. */
 export function storedBytesOf({ size, blocks }: BigIntStats): number {
   const sizeBytes = Number(size);
   // Some file systems count no blocks.

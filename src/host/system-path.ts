@@ -5,7 +5,7 @@ import { decodeText, encodeText, hasRawBytes, readAsUtf8 } from '../base/text.ts
 /** What Node puts in the place of bytes that are no UTF-8. */
 const LOST = '\ufffd';
 
-/** A path as the functions of node:fs take it: with the bytes that it stands for where they are no UTF-8 (`decodeText`). */
+/** A path as the functions of node:fs accept it: with its own bytes where they are not UTF-8 (`decodeText`). */
 export function systemPath(path: string): string | Buffer {
   return hasRawBytes(path) ? Buffer.from(encodeText(path)) : path;
 }
@@ -30,7 +30,7 @@ export function linkTarget(path: string): string {
 }
 
 /**
- * Arguments of this program with their bytes, where the system tells them: Node reads them as UTF-8.
+ * Arguments of this program with their bytes, where the system gives them: Node reads them as UTF-8.
  * @param words the last arguments of the process, as Node gives them
  */
 export function withTheirBytes(words: readonly string[]): readonly string[] {

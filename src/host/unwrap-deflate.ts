@@ -21,7 +21,7 @@ const FREE_MEMBERS = 10_000;
 const MIN_MEMBER_BYTES = 256;
 
 /**
- * Unpacks gzip, member by member: zlib's own way takes whatever follows a member for a further one, and loses data before it
+ * Unpacks gzip, member by member: zlib's own way reads whatever follows a member as a further one, and loses data before it
  * when it is none. Source: RFC 1952.
  */
 export class GzipUnpacker implements Unpacker {
@@ -94,7 +94,7 @@ export class GzipUnpacker implements Unpacker {
     this.#sizeBytes = 0;
   }
 
-  /** Returns how many of the bytes stand behind the body. */
+  /** Returns how many of the bytes follow the body. */
   async #pushBody(body: ZlibPump, bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<number> {
     const left = await body.write(bytes, (piece) => {
       this.#crc = crc32(piece, this.#crc);

@@ -1,6 +1,6 @@
 /** What unpacks bytes that are pushed into it, one push after the other. */
 export interface Unpacker {
-  /** Whether the data have ended and bytes of another kind came behind them: nothing more is read. */
+  /** Whether the data have ended and bytes of another kind followed: nothing more is read. */
   readonly hasTrailing: boolean;
   /** @throws when the data are damaged */
   push(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void>;

@@ -9,12 +9,12 @@ const FOOTER_MAGIC = 'YZ';
 export class XzStreamEnds {
   /** The last bytes of what was pushed, as many as a footer has but one. */
   #tail = new Uint8Array(0);
-  /** The first bytes behind the last footer that are no padding; undefined before a footer. */
-  #behind: number[] | undefined;
+  /** The first bytes after the last footer that are not padding; undefined before a footer. */
+  #following: number[] | undefined;
 
-  /** Whether a stream has ended, and bytes of another kind than a further stream have come behind it. */
+  /** Whether a stream has ended, and bytes that do not begin a further stream have followed. */
   get isBehindEnd(): boolean {
-    return this.#behind?.some((byte, i) => byte !== HEADER_MAGIC[i]) ?? false;
+    return this.#following?.some((byte, i) => byte !== HEADER_MAGIC[i]) ?? false;
   }
 
   /** Looks at the bytes that come next up to the end of a stream. Returns how many these are: all when none ends. */
@@ -28,16 +28,16 @@ export class XzStreamEnds {
       isFooter = footerStart >= 0 && crc32(joined.subarray(footerStart + 4, at)) === joined.readUInt32LE(footerStart);
       if (isFooter) end = at + FOOTER_MAGIC.length;
     }
-    if (isFooter) this.#behind = [];
+    if (isFooter) this.#following = [];
     else this.#lookBehind(bytes);
     this.#tail = isFooter ? new Uint8Array(0) : new Uint8Array(joined.subarray(-(FOOTER_BYTES - 1)));
     return end - known;
   }
 
   #lookBehind(bytes: Uint8Array): void {
-    if (this.#behind === undefined) return;
-    for (let i = 0; i < bytes.length && this.#behind.length < HEADER_MAGIC.length; i++) {
-      if (bytes[i] !== 0 || this.#behind.length > 0) this.#behind.push(bytes[i]);
+    if (this.#following === undefined) return;
+    for (let i = 0; i < bytes.length && this.#following.length < HEADER_MAGIC.length; i++) {
+      if (bytes[i] !== 0 || this.#following.length > 0) this.#following.push(bytes[i]);
     }
   }
 }

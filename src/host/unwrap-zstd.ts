@@ -3,9 +3,9 @@ import { openZstdStream } from '../zstd/open.ts';
 import { nativeZstd } from './native-zstd.ts';
 import type { Unpacker } from './unwrap-unpacker.ts';
 
-/** What is said of bytes behind the end of a frame that begin no other: the first frame's magic was looked at before. */
+/** Reported of bytes after the end of a frame that do not begin another: the first frame's magic was looked at before. */
 const NO_FRAME = 'a frame does not start with its magic';
-/** Whatever stands before these, they complete no magic of four bytes. */
+/** Whatever comes before these, they complete no magic of four bytes. */
 const NO_MAGIC = new Uint8Array(4);
 
 /** Unpacks zstd, frame after frame. */
@@ -27,7 +27,7 @@ export async function openZstdUnpacker(): Promise<Unpacker> {
     push,
     end: async () => {
       if (stream.isAtFrameEnd) return;
-      // One to three bytes behind a frame still wait for a magic. Within a frame these four complete no more than a block.
+      // One to three bytes after a frame still wait for a magic. Within a frame these four complete no more than a block.
       await push(NO_MAGIC, () => {}).catch(() => {});
       if (!hasTrailing) throw new PerfconvError('damaged', 'the zstd data cannot be read: they are cut off');
     },

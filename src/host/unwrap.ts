@@ -30,7 +30,7 @@ const MAX_RATIO = 2048;
 
 /**
  * Unpacks: piece after piece, of what comes in pieces.
- * @param onTrailing told in a sentence that the data have ended in good order and bytes of another kind follow, of which nothing
+ * @param onTrailing called with a sentence where the data have ended in good order and bytes of another kind follow, of which nothing
  * is read; zeros, which fill up what is written in blocks, do not count
  * @throws PerfconvError `damaged` when the data are damaged or cut off, after everything that came before; also when they
  * unpack to far more than a recording would

@@ -5,7 +5,7 @@ import { SIGNALS } from './signals.ts';
 import { systemPath } from './system-path.ts';
 import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
 
-/** How long the working thread has to take back what it has begun. It does so at once, unless it is in the middle of a long loop. */
+/** How long the working thread has to undo what it has begun. It does so at once, unless it is in the middle of a long loop. */
 const GRACE_MS = 500;
 /** How long it has to stop after that. It does so at once, unless the system holds it. */
 const STOP_MS = 200;
@@ -13,10 +13,10 @@ const STOP_MS = 200;
 const ADDRESS_SPACE_BYTES = 4 * 2 ** 30;
 
 /**
- * Runs a module in a thread of its own, while this thread does nothing but hear signals. Node tells a thread of a signal only when it comes
+ * Runs a module in a thread of its own, while this thread does nothing but hear signals. A thread learns of a signal only when it comes
  * back to its event loop, and sorting, decompressing or parsing can keep it away for many seconds.
  *
- * A signal is passed on to the working thread, which takes back what it has begun. Where it does not answer soon, the files that it has noted
+ * A signal is passed on to the working thread, which undoes what it has begun. Where it does not answer soon, the files that it has noted
  * are removed here. Either way the program ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
  * @param args what the module finds after the first two of `process.argv`
  * @param graceMs how long the thread has to take back what it has begun

@@ -10,7 +10,7 @@ export class WritableSink implements ByteSink {
   constructor(writable: Writable, name: string) {
     this.#writable = writable;
     this.#name = name;
-    // A refused write is told to its callback; without a listener the stream would throw it at nobody besides.
+    // A refused write is reported to its callback; without a listener the stream would also throw it.
     writable.on('error', () => {});
   }
 

@@ -30,8 +30,8 @@ export class ZlibPump {
   }
 
   /**
-   * Waits until zlib has given all that these bytes are good for. Returns how many of them, the last ones, stand behind the end
-   * of the compressed data: zlib ends there without being told to.
+   * Waits until zlib has given all that these bytes are good for. Returns how many of them, the last ones, follow the end
+   * of the compressed data: zlib ends there by itself.
    * @throws whatever zlib or `take` throws, now and ever after
    */
   async write(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<number> {

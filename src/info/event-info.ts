@@ -42,7 +42,7 @@ export interface AttrInfo {
   readonly branchSampleType?: readonly string[] | undefined;
   readonly sampleRegsUser?: string | undefined;
   readonly sampleStackUser?: number | undefined;
-  /** Also absent for 0, the wall clock: the flag `use_clockid` tells whether there is one. */
+  /** Also absent for 0, the wall clock: the flag `use_clockid` says whether there is one. */
   readonly clockid?: number | undefined;
   readonly sampleRegsIntr?: string | undefined;
   readonly auxWatermark?: number | undefined;

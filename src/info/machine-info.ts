@@ -24,7 +24,7 @@ export interface TopologyInfo {
   readonly dies?: readonly string[] | undefined;
   /** CPUs of one core. */
   readonly cores: readonly string[];
-  /** Where each CPU sits, by its number; −1 where the machine did not tell. Absent in recordings of old perfs. */
+  /** Where each CPU sits, by its number; −1 where the machine did not say. Absent in recordings of old perfs. */
   readonly cpus?: readonly { readonly coreId: number; readonly socketId: number; readonly dieId?: number }[] | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface BpfProgramInfo {
   readonly btfId?: number | undefined;
 }
 
-/** What a recording tells of its machine; what it does not is absent. */
+/** What a recording says of its machine; what it does not say is absent. */
 export interface MachineInfo {
   readonly host: HostInfo;
   readonly topology?: TopologyInfo | undefined;
@@ -125,7 +125,7 @@ function memoryInfo({ memTopology }: Features): MemoryInfo | undefined {
   };
 }
 
-/** Four features tell of PMUs: their types, the caps of the one called `cpu`, those of the others, and whose CPUs they count. */
+/** Four features describe PMUs: their types, the caps of the one called `cpu`, those of the others, and whose CPUs they count. */
 function pmuInfos({ pmuMappings, cpuPmuCaps, pmuCaps, hybridTopology }: Features): PmuInfo[] | undefined {
   if (pmuMappings === undefined && cpuPmuCaps === undefined && pmuCaps === undefined && hybridTopology === undefined) return undefined;
   const capsOf = new Map((pmuCaps ?? []).map(({ pmuName, caps }) => [pmuName, caps]));

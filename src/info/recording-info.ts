@@ -14,7 +14,7 @@ export type { BpfProgramInfo, HostInfo, MachineInfo, MemoryInfo, PmuInfo, Topolo
 export type { ClockInfo, TimeInfo } from './time-info.ts';
 
 /**
- * What `perfconv info` tells: plain values, ready for JSON, whose schema is published as `perfconv/info.schema.json`.
+ * What `perfconv info` reports: plain values, ready for JSON, whose schema is published as `perfconv/info.schema.json`.
  * What the recording does not say is absent.
  */
 export interface RecordingInfo extends MachineInfo {
@@ -31,7 +31,7 @@ export interface RecordingInfo extends MachineInfo {
   readonly byteOrder: 'little' | 'big';
   /** Where the records begin. */
   readonly dataOffset: number;
-  /** Bytes of records; absent where only the end of the input tells. */
+  /** Bytes of records; absent where only the end of the input shows it. */
   readonly dataSizeBytes?: number | undefined;
   readonly perfVersion?: string | undefined;
   readonly commandLine?: readonly string[] | undefined;
@@ -62,7 +62,7 @@ export interface RecordingInfo extends MachineInfo {
   readonly records: Readonly<Record<string, number>>;
   readonly recordCount: number;
   readonly sampleCount: number;
-  /** Samples that stand in the file before an older one. */
+  /** Samples that come in the file before an older one. */
   readonly samplesOutOfOrder: number;
   readonly processCount: number;
   readonly threadCount: number;
@@ -77,7 +77,7 @@ export interface InfoSubject {
   readonly source: RecordingSource;
   readonly profile: Profile;
   readonly session: SessionResult;
-  /** Samples that stand in the file before an older one: see {@link SampleOrder}. */
+  /** Samples that come in the file before an older one: see {@link SampleOrder}. */
   readonly samplesOutOfOrder: number;
   /** Unix time in nanoseconds at which the recording was last written, where it is a file. */
   readonly modifiedNs: bigint | undefined;

@@ -5,7 +5,7 @@ import type { SessionEvent } from '../session/events.ts';
 
 /** The clock that samples' times were taken from. Times are nanoseconds as decimal text. */
 export interface ClockInfo {
-  /** CLOCK_*; absent for the kernel's own clock, which perf takes unless told otherwise. */
+  /** CLOCK_*; absent for the kernel's own clock, which perf uses by default. */
   readonly clockid?: number | undefined;
   /** `monotonic`; `perf` is the kernel's own clock. */
   readonly name: string;
@@ -19,7 +19,7 @@ export interface TimeInfo {
   readonly firstNs: string;
   readonly lastNs: string;
   readonly durationNs: number;
-  /** The same by the wall clock, ISO 8601; absent where nothing tells. */
+  /** The same by the wall clock, ISO 8601; absent where nothing says. */
   readonly wallClockFirst?: string | undefined;
   readonly wallClockLast?: string | undefined;
   /**
@@ -45,7 +45,7 @@ export function clockInfo({ clockData, clockidResolutionNs }: Features, events: 
 
 /**
  * @param firstNs time of the first sample in the recording's clock
- * @param wallClockOffsetNs what to add to the recording's times for Unix time; undefined where the recording does not tell
+ * @param wallClockOffsetNs what to add to the recording's times for Unix time; undefined where the recording does not say
  * @param modifiedNs Unix time at which the file was last written
  */
 export function timeInfo(

@@ -29,9 +29,9 @@ export interface Compressor extends ByteSink {
   destroy(): Promise<void>;
 }
 
-/** What a recording takes from where it is read: Node, or a browser. */
+/** What a recording gets from where it is read: Node, or a browser. */
 export interface Surroundings<Options extends ReadingOptions> {
-  /** What every reading takes: decompressor and memory. */
+  /** What every reading uses: decompressor and memory. */
   readonly reading: Pick<ReadProfileOptions, 'openZstd' | 'availableMemory'>;
   /** Options of its own, by name. */
   readonly optionNames: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * The values that options take, for whoever reads them from text: a command line, a form. Each list stands where it is
+ * The values that options take, for whoever reads them from text: a command line, a form. Each list is kept where it is
  * used, in its writer; nothing here decodes a recording or looks up symbols.
  */
 

@@ -83,7 +83,7 @@ export class MergedTables {
     this.#openTable = openTable;
   }
 
-  /** Writes the recording's records at once: they are most of what it takes in memory. */
+  /** Writes the recording's records at once: they are most of its memory. */
   async add({ profile, session }: ReadProfileResult, log: RecordLog, label: string): Promise<void> {
     const [{ recordingStats }, { writeOverviewCsv }] = await Promise.all([import('../stats/recording-stats.ts'), import('../writers/csv/overview.ts')]);
     const stats = recordingStats(session, log);

@@ -33,7 +33,7 @@ export type ConvertOptions = Omit<ReadProfileOptions, 'keepSamples' | 'keepDetai
  * the order given, and not compressed. Findings that are no errors go to `diagnostics`.
  *
  * @throws PerfconvError when the input is no recording or too damaged; `no-samples` when there is nothing to write
- * (CSV tells of other records, too, and is written all the same); whatever a sink throws
+ * (CSV also shows other records, and is written all the same); whatever a sink throws
  */
 export async function convert(
   source: RecordingSource,

@@ -1,4 +1,4 @@
-/** The formats that a recording can be converted to, by the names that `-t` takes. */
+/** The formats that a recording can be converted to, by the names that `-t` accepts. */
 export const FORMATS = ['pprof', 'speedscope', 'chrome', 'csv', 'script', 'folded'] as const;
 
 export type Format = (typeof FORMATS)[number];
@@ -39,7 +39,7 @@ const DEFAULT_SUFFIX: Readonly<Record<Format, string>> = {
   folded: '.folded',
 };
 
-/** The format that an output's name asks for; undefined when it tells none. A name that ends in a slash is a directory: CSV. */
+/** The format that an output's name asks for; undefined when it does not say. A name that ends in a slash is a directory: CSV. */
 export function outputFormatOf(path: string): OutputFormat | undefined {
   if (/[/\\]$/.test(path)) return { format: 'csv', gzip: false };
   const { name, isCompressed } = withoutGz(path);

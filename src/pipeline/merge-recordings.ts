@@ -8,7 +8,7 @@ import type { Format } from './formats.ts';
 import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
 import { reportUnknownEvents, requireMergedSamples, requireSamples } from './require-samples.ts';
 
-/** What reading one of several recordings can be told: what all must have alike is given once, for all. */
+/** How one of several recordings is read. What must be alike for all of them is given once, for all. */
 export type MergeReadOptions = Omit<ReadProfileOptions, 'filter' | 'keepSamples' | 'offCpuTimes'>;
 
 /** A recording by itself, and what it is called among the others. */
@@ -36,7 +36,7 @@ export class RecordingMerger {
   }
 
   /**
-   * Reads a recording and names its functions. One without samples adds nothing, which is said.
+   * Reads a recording and names its functions. One without samples adds nothing, which is reported.
    * @returns the recording by itself, and what it is called in the result
    * @throws PerfconvError when the input is no recording, or too damaged to begin with; the others are not touched
    */

@@ -20,7 +20,7 @@ export interface ReadingNeeds {
 /** What the options say of it. */
 export type NeedsOptions = Pick<ReadProfileOptions, 'debugInfo' | 'compatPerf' | 'offCpuTimes'> & { readonly fields?: readonly ScriptFieldChoice[] };
 
-/** What writing these formats takes. */
+/** What writing these formats needs. */
 export function readingNeeds(formats: readonly Format[], options: NeedsOptions): ReadingNeeds {
   return {
     keepSamples: formats.some(needsSamples),
@@ -31,7 +31,7 @@ export function readingNeeds(formats: readonly Format[], options: NeedsOptions):
   };
 }
 
-/** Whether a recording that was read for some needs has what others take, exactly as if it had been read for them. */
+/** Whether a recording that was read for some needs has what others need, exactly as if it had been read for them. */
 export function coversNeeds(read: ReadingNeeds, wanted: ReadingNeeds): boolean {
   return (
     (read.keepSamples || !wanted.keepSamples) &&

@@ -8,11 +8,11 @@ import type { ScriptFieldChoice } from '../writers/script/fields.ts';
 import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
 import type { StreamFormat } from './formats.ts';
 
-/** What the formats can be told; each takes what concerns it. */
+/** How formats are written. Each uses the options that concern it. */
 export interface WriteOptions {
   /** What numbers add up: periods (the default), or samples counted 1 each. */
   readonly weight?: 'period' | 'samples';
-  /** folded, speedscope: tell merged recordings apart also where they would add up: by a root frame, by profiles of their own. Default: no. */
+  /** folded, speedscope: keep merged recordings apart also where they would add up: by a root frame, by profiles of their own. Default: no. */
   readonly byInput?: boolean;
   /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input. */
   readonly labels?: readonly PprofLabel[];
@@ -20,7 +20,7 @@ export interface WriteOptions {
   readonly group?: SpeedscopeOptions['group'];
   /** Chrome: bars or sampled profiles. Default: by size. */
   readonly chromeStyle?: ChromeOptions['style'];
-  /** CSV: put an apostrophe before texts that spreadsheets take for formulas. Default: no, tables have the names as recorded. */
+  /** CSV: put an apostrophe before texts that spreadsheets would compute. Default: no, tables have the names as recorded. */
   readonly csvSafe?: boolean;
   /** script: which fields; perf's choice by default. */
   readonly fields?: readonly ScriptFieldChoice[];
@@ -31,7 +31,7 @@ export interface WriteOptions {
   /** script: nine decimals of seconds. */
   readonly ns?: boolean;
   /**
-   * Times of the wall clock, which the recording must tell: script: the time of day in place of the recording's clock; chrome:
+   * Times of the wall clock, which the recording must have: script: the time of day in place of the recording's clock; chrome:
    * `wallClockAtTs1Ns` in `otherData`; speedscope, which has no place for it: in the document's name. Default: no.
    */
   readonly wallClock?: boolean;

@@ -25,7 +25,7 @@ export interface ReadRecordsOptions {
 /**
  * Reads a recording's records one after the other, as they lie in the file: all fields, 64-bit numbers as bigints. No order
  * of time, no processes, no symbols: for those there is {@link readProfile}. A record whose fields do not fit into it comes
- * as one of type DAMAGED; what is missing between records goes to `diagnostics`. Records inside compressed data come behind
+ * as one of type DAMAGED; what is missing between records goes to `diagnostics`. Records inside compressed data come after
  * the record that holds them.
  *
  * ```ts
@@ -44,7 +44,7 @@ export async function* readRecords(
   const { onProgress, openZstd = openZstdStream } = options;
   const walkOptions = { ...(onProgress && { onProgress }), openZstd: turns.guardZstd(openZstd) };
   const walk = walkRecords(turns.guardSource(source), header, visitor, walkOptions, diagnostics).finally(() => turns.endWalk());
-  // Its failure is told below; until then nobody waits for it.
+  // Its failure is thrown below; until then nobody waits for it.
   walk.catch(() => {});
   try {
     for (let isWalking = true; isWalking; ) {
@@ -58,18 +58,18 @@ export async function* readRecords(
   }
 }
 
-/** Records that tell of the events; in pipe mode nothing else does. */
-const TELLING_TYPES: ReadonlySet<number> = new Set([
+/** Records that describe the events; in pipe mode nothing else does. */
+const DESCRIBING_TYPES: ReadonlySet<number> = new Set([
   abi.PERF_RECORD_HEADER_ATTR,
   abi.PERF_RECORD_HEADER_EVENT_TYPE,
   abi.PERF_RECORD_EVENT_UPDATE,
   abi.PERF_RECORD_HEADER_FEATURE,
 ]);
 
-/** Offset of what `read()` gave in PERF_RECORD_READ: pid and tid stand before it. */
+/** Offset of what `read()` gave in PERF_RECORD_READ: pid and tid come before it. */
 const READ_VALUES = RECORD_HEADER_BYTES + 8;
 
-/** The bits of read_format that tell how values lie. */
+/** The bits of read_format that say how values lie. */
 const KNOWN_READ_FORMAT =
   abi.PERF_FORMAT_TOTAL_TIME_ENABLED | abi.PERF_FORMAT_TOTAL_TIME_RUNNING | abi.PERF_FORMAT_ID | abi.PERF_FORMAT_GROUP | abi.PERF_FORMAT_LOST;
 
@@ -106,7 +106,7 @@ class RecordCollector implements RecordVisitor {
     const place = { view, at, size, type, misc, fileOffset };
     const record = type === abi.PERF_RECORD_SAMPLE ? this.#readSample(place) : this.#readOther(place);
     if (record.type === 'DAMAGED') this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record.problem}`, fileOffset);
-    else if (TELLING_TYPES.has(type)) this.#userRecords.read(cursor);
+    else if (DESCRIBING_TYPES.has(type)) this.#userRecords.read(cursor);
     else if (record.type === 'SIMPLEPERF' && record.content.type === 'eventId') this.#events.addIds(record.content.ids);
     this.#records.push(record);
   }
@@ -136,8 +136,8 @@ class RecordCollector implements RecordVisitor {
 
   /**
    * The read_format that a READ is written in; 0 for all other records. It is that of the event with this id; where there is
-   * no id, of the first one whose values would fill the record, and best of one whose id stands in them.
-   * @param end just behind the record's own fields
+   * no id, of the first one whose values would fill the record, preferably of one whose id is among them.
+   * @param end just after the record's own fields
    */
   #readFormatOf({ view, at, type }: RecordPlace, end: number, id: bigint | undefined): number {
     if (type !== abi.PERF_RECORD_READ) return 0;
@@ -162,7 +162,7 @@ class RecordCollector implements RecordVisitor {
     return this.#readFormats;
   }
 
-  /** The same object for all samples of an event, as long as nothing new is told of it. */
+  /** The same object for all samples of an event, until a record says something new of it. */
   #eventAt(index: number): RecordedEvent {
     const { name, attr } = this.#events.events[index];
     const known = this.#recordedEvents[index];
@@ -173,7 +173,7 @@ class RecordCollector implements RecordVisitor {
   }
 }
 
-/** At most so many bytes are read at once: plain values take up many times the room of the record they come from. */
+/** At most so many bytes are read at once: plain values need many times the memory of the record they come from. */
 const READ_BYTES = 256 << 10;
 
 /** Thrown into a walk whose reader has had enough. */
