@@ -6,7 +6,7 @@ import type { SampleFilter } from '../session/filter.ts';
 import { RecordCounts } from '../session/record-counts.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import { RecordLog } from '../stats/record-log.ts';
-import { withoutFormulas } from '../writers/csv/safe.ts';
+import { withoutFormulas } from '../writers/csv/formula-guard.ts';
 import type { ConvertOutput } from './convert.ts';
 import type { Format } from './formats.ts';
 import { type MergedInput, type MergeReadOptions, RecordingMerger, requireMergeable } from './merge-recordings.ts';

@@ -7,7 +7,7 @@ export type OpenTable = (fileName: string) => Promise<ByteSink>;
 
 /** The same tables, where the options ask for it with texts that no spreadsheet computes. */
 export async function safeTables(openTable: OpenTable, { csvSafe = false }: WriteOptions): Promise<OpenTable> {
-  return csvSafe ? (await import('../writers/csv/safe.ts')).withoutFormulas(openTable) : openTable;
+  return csvSafe ? (await import('../writers/csv/formula-guard.ts')).withoutFormulas(openTable) : openTable;
 }
 
 /** Writes readperf's tables of a recording that was read for CSV; one that was not has none. @throws whatever a sink throws */

@@ -4,7 +4,7 @@ import { BufferSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { decimal64 } from '../../src/writers/csv/text.ts';
+import { decimal64 } from '../../src/writers/csv/fields.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 import { type AttrSpec, context, encodeFile, misc, record } from '../support/perf-encoder.ts';
 

@@ -13,7 +13,7 @@ import type { Profile } from '../../src/profile/profile.ts';
 import type { SampleFilter } from '../../src/session/filter.ts';
 import { parseTimeRanges } from '../../src/session/time-ranges.ts';
 import { writeFolded } from '../../src/writers/folded/folded.ts';
-import { findMostSampledEvent } from '../../src/writers/most-sampled-event.ts';
+import { findMostSampledEvent } from '../../src/writers/primary-event.ts';
 import { writeReport } from '../../src/writers/report/report.ts';
 import { type EventCount, type EventTotals, sumOf, timesOf, totalsOf, totalsText } from './event-totals.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Profile, ProfileThread } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
+import { findTimelineEvent } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
-import { findTimelineEvent } from '../timeline-event.ts';
 
 /** One row of the viewers: a thread's samples of one event. */
 export interface ChromeTrack {

@@ -4,7 +4,7 @@ import type { ProfileEvent } from '../../profile/profile.ts';
 import type { RecordDetails } from '../../stats/record-log.ts';
 import type { RecordingStats } from '../../stats/recording-stats.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { decimal32, decimal64, quotedWhereNeeded } from './text.ts';
+import { decimal32, decimal64, quotedWhereNeeded } from './fields.ts';
 
 /** readperf names the first column of a record's details only; the others follow it, here with names, then our own. */
 const HEADER = 'nr,type,pid,tid,time,info,info2,info3,info4,event';

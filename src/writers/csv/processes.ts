@@ -4,7 +4,7 @@ import { TextWriter } from '../../base/text-writer.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { ProcessStats } from '../../stats/process-stats.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { percent, quoted } from './text.ts';
+import { percent, quoted } from './fields.ts';
 
 const COLUMNS = ['pid', 'comm', '#mmap', 'fork', 'exit', 'samples', 'period', 'event', 'percent', 'tids', 'forks', 'exits'];
 

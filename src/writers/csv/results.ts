@@ -5,7 +5,7 @@ import { TupleInterner } from '../../base/tuple-interner.ts';
 import { NAMELESS } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { percent, quoted } from './text.ts';
+import { percent, quoted } from './fields.ts';
 
 /** What stands for a source file and a function that are not known, as in addr2line's output and readperf's. */
 const UNRESOLVED = '??';

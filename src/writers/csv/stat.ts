@@ -1,7 +1,7 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { TextWriter } from '../../base/text-writer.ts';
 import type { RecordKind } from '../../stats/record-kinds.ts';
-import { quotedWhereNeeded } from './text.ts';
+import { quotedWhereNeeded } from './fields.ts';
 
 /** Writes readperf's stat.csv: how many records of each kind the recording holds, as `perf report --stats` counts them. */
 export async function writeStatCsv(kinds: readonly RecordKind[], sink: ByteSink): Promise<void> {

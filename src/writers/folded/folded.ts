@@ -9,7 +9,7 @@ import { inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileTask } from '../../profile/profile.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
 import { isKernelCode } from '../kernel-code.ts';
-import { findMostSampledEvent } from '../most-sampled-event.ts';
+import { findMostSampledEvent } from '../primary-event.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { FoldedTree } from './tree.ts';
 

@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { StringTable } from '../../base/string-table.ts';
 import { inputLabel, NAMELESS } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { LABEL, SAMPLE } from './fields.ts';
+import { LABEL, SAMPLE } from './field-numbers.ts';
 import { PPROF_LABELS, type PprofLabel } from './labels.ts';
 
 /** Different bytes give different texts, in a third of the time that it takes to write them as numbers. */

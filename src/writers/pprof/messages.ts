@@ -1,7 +1,7 @@
 import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { highWord } from '../../base/addresses.ts';
 import { NAMELESS } from '../../profile/names.ts';
-import { FUNCTION, LINE, LOCATION, MAPPING, PROFILE, VALUE_TYPE } from './fields.ts';
+import { FUNCTION, LINE, LOCATION, MAPPING, PROFILE, VALUE_TYPE } from './field-numbers.ts';
 import { addressBias, NONE, type PprofMapping, type PprofTables } from './tables.ts';
 
 /** Largest integer that an int64 field and a double both hold. */

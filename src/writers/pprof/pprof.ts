@@ -4,13 +4,13 @@ import { PerfconvError } from '../../base/errors.ts';
 import { lostInSum } from '../../base/exact-sums.ts';
 import { showRawBytes } from '../../base/text.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { PROFILE } from './fields.ts';
+import { PROFILE } from './field-numbers.ts';
 import { LabelSets } from './label-sets.ts';
 import type { PprofLabel } from './labels.ts';
 import { putFunction, putLocation, putMapping, putNumber, putValueType } from './messages.ts';
 import { PprofPieces } from './pieces.ts';
-import { SampleRows } from './rows.ts';
 import { SampleBytes } from './sample-bytes.ts';
+import { SampleRows } from './sample-rows.ts';
 import { planSampleTypes, type SampleTypes, samplePeriod } from './sample-types.ts';
 import { PprofTables } from './tables.ts';
 

@@ -1,7 +1,7 @@
 import { WireType } from '@bufbuild/protobuf/wire';
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { grown } from '../../base/growable.ts';
-import { PROFILE, SAMPLE } from './fields.ts';
+import { PROFILE, SAMPLE } from './field-numbers.ts';
 
 const FLUSH_AT_BYTES = 1 << 20;
 /** The largest number that a field of int64 holds. */

@@ -1,5 +1,5 @@
 import type { Profile } from '../../profile/profile.ts';
-import { findMostSampledEvent } from '../most-sampled-event.ts';
+import { findMostSampledEvent } from '../primary-event.ts';
 
 /** What one column of values measures (profile.proto, ValueType). */
 export interface SampleType {

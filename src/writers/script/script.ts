@@ -9,7 +9,7 @@ import type { SampleTable } from '../../profile/sample-table.ts';
 import { TextCache } from '../text-cache.ts';
 import { TimeOfDay } from '../time-of-day.ts';
 import { wholeNumber } from '../whole-number.ts';
-import { DetailColumns } from './details.ts';
+import { DetailColumns } from './detail-columns.ts';
 import { DETAIL_OF_FIELD, type ScriptField, type ScriptFieldChoice, scriptFieldsOf } from './fields.ts';
 
 export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from './fields.ts';

@@ -4,9 +4,9 @@ import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { type Frame, FrameTree, UnresolvedFrame } from '../frame-tree.ts';
 import { JsonWriter, quotedJson, utf8 } from '../json-text.ts';
+import { findTimelineEvent } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
 import { TextCache } from '../text-cache.ts';
-import { findTimelineEvent } from '../timeline-event.ts';
 import { wholeNumber } from '../whole-number.ts';
 
 export interface SpeedscopeOptions {

@@ -1,9 +1,9 @@
 import type { DescMessage } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import * as schemas from '../../../src/proto/profile_pb.ts';
-import * as fields from '../../../src/writers/pprof/fields.ts';
+import * as fields from '../../../src/writers/pprof/field-numbers.ts';
 
-describe('field numbers of pprof-fields.ts are those of profile.proto', () => {
+describe('pprof: field-numbers.ts has the field numbers of profile.proto', () => {
   const tables: [string, Record<string, number>, DescMessage][] = [
     ['Profile', fields.PROFILE, schemas.ProfileSchema],
     ['ValueType', fields.VALUE_TYPE, schemas.ValueTypeSchema],

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { BufferSink } from '../../../src/base/byte-sink.ts';
-import { withoutFormulas } from '../../../src/writers/csv/safe.ts';
-import { quoted, quotedWhereNeeded } from '../../../src/writers/csv/text.ts';
+import { quoted, quotedWhereNeeded } from '../../../src/writers/csv/fields.ts';
+import { withoutFormulas } from '../../../src/writers/csv/formula-guard.ts';
 import { parseCsv } from '../../support/parse-csv.ts';
 
 /** What becomes of CSV that is written in pieces of so many bytes. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decimal32, decimal64, percent, quoted, quotedWhereNeeded } from '../../../src/writers/csv/text.ts';
+import { decimal32, decimal64, percent, quoted, quotedWhereNeeded } from '../../../src/writers/csv/fields.ts';
 import { wholeNumber } from '../../../src/writers/whole-number.ts';
 import { parseCsvRows } from '../../support/parse-csv.ts';
 

@@ -1,0 +1,43 @@
+import type { Profile, ProfileEvent } from '../profile/profile.ts';
+
+/*
+ * The event that a format shows first, or alone. Formats that count ask for the event with the most samples; formats
+ * with a time axis ask for the one whose samples show best when the program ran.
+ */
+
+/**
+ * Index of the event with the most samples. On a tie the first one wins, and perf's dummy event is chosen only when no
+ * other event has a sample. −1 when no event has one.
+ */
+export function findMostSampledEvent(profile: Profile): number {
+  let most = -1;
+  profile.events.forEach((event, index) => {
+    if (event.samples === 0) return;
+    const best = profile.events[most];
+    if (best === undefined || (best.isDummy && !event.isDummy)) most = index;
+    else if (best.isDummy === event.isDummy && event.samples > best.samples) most = index;
+  });
+  return most;
+}
+
+/**
+ * Index of the event whose samples show best how time was spent: clocks come before counters, and perf's dummy event
+ * comes last. Among equals the one with the most samples wins, then the first one. −1 when no event has a sample.
+ */
+export function findTimelineEvent(profile: Profile): number {
+  let best = -1;
+  profile.events.forEach((event, index) => {
+    if (event.samples === 0) return;
+    if (best < 0 || isBetterTimeline(event, profile.events[best])) best = index;
+  });
+  return best;
+}
+
+function isBetterTimeline(event: ProfileEvent, other: ProfileEvent): boolean {
+  const difference = timelineRank(event) - timelineRank(other);
+  return difference > 0 || (difference === 0 && event.samples > other.samples);
+}
+
+function timelineRank(event: ProfileEvent): number {
+  return event.isDummy ? 0 : event.unit === 'count' ? 1 : 2;
+}
