@@ -1,6 +1,8 @@
 /**
- * Where a memory access was served from, as perf script shows `data_src`: ` 68100142 |OP LOAD|LVL L1 hit|…`.
- * Source: perf_event.h, union perf_mem_data_src; the words: observed, perf 6.1.
+ * Decodes `data_src`, which says where a memory access was served from, as perf script prints it after the number:
+ * `|OP LOAD|LVL L1 hit|…`.
+ * @param lo,hi the two words of `data_src`
+ * @see perf_event.h, union perf_mem_data_src. The texts were observed: perf 6.1.
  */
 export function dataSourceText(lo: number, hi: number): string {
   const bits = (at: number, count: number): number => (at < 32 ? (lo >>> at) | (at + count > 32 ? hi << (32 - at) : 0) : hi >>> (at - 32)) & ((1 << count) - 1);
@@ -48,7 +50,7 @@ function hitAndMiss(bits: number): string {
   return `${(bits & HIT) === 0 ? '' : ' hit'}${(bits & MISS) === 0 ? '' : ' miss'}`;
 }
 
-/** A number of hops takes the place of the older level bits. */
+/** The level of the memory hierarchy. A number of hops replaces the older level bits. */
 function levelText(bits: number, number: number, isRemote: boolean, hops: number): string {
   const levels = hops === 0 ? named(bits, LEVELS) : [];
   if (number !== 0) levels.push(LEVEL_NUMBERS[number]);

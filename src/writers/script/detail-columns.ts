@@ -3,30 +3,33 @@ import type { SampleDetails } from '../../profile/sample-details.ts';
 import { dataSourceText } from './data-source.ts';
 import type { ScriptField } from './fields.ts';
 
-/** Widths of numbers. Observed: perf 6.1. */
+/** Width of addresses and numbers. */
 const NUMBER_WIDTH = 16;
 
 /**
- * Columns that come from details of samples, as perf script prints them.
- * Source of the formats: observed, perf 6.1.
+ * Prints the columns that show details of samples, as perf script prints them. Source of the formats: observed, perf
+ * 6.1. Details that a sample does not have print as nothing.
  */
 export class DetailColumns {
   readonly #details: SampleDetails;
-  /** perf pads what it says of a data source to the longest so far. */
+  /** perf pads the text of a data source to the longest one so far. */
   #longestSource = 0;
 
   constructor(details: SampleDetails) {
     this.#details = details;
   }
 
-  /** The record's cpumode: K, U, H of the host, G, g of a guest. */
+  /** The cpumode of the record: K, U or H for the host's kernel, user code and hypervisor; G or g for a guest's. */
   misc(row: number): string {
     const mode = this.#details.misc(row) & 7;
     const letters = `${mode & 1 ? 'K' : ''}${mode & 2 ? 'U' : ''}${(mode & 3) === 3 ? 'H' : ''}${mode & 4 ? 'G' : ''}${(mode & 5) === 5 ? 'g' : ''}`;
     return `${letters.padEnd(5)} `;
   }
 
-  /** What stands between the event and the address. @param hasWeightStruct whether the weight is three */
+  /**
+   * The columns between the event and the address.
+   * @param hasWeightStruct whether the weight is split into three (PERF_SAMPLE_WEIGHT_STRUCT)
+   */
   beforeIp(row: number, fields: ReadonlySet<ScriptField>, hasWeightStruct: boolean): string {
     const details = this.#details;
     let text = '';
@@ -42,8 +45,8 @@ export class DetailColumns {
     return text;
   }
 
-  /** What stands behind the address or the callchain. */
-  behindIp(row: number, fields: ReadonlySet<ScriptField>, isBpfOutput: boolean): string {
+  /** The columns after the address or the callchain. */
+  afterIp(row: number, fields: ReadonlySet<ScriptField>, isBpfOutput: boolean): string {
     const details = this.#details;
     let text = '';
     if (fields.has('brstack')) for (let nth = 0; nth < details.branchCount(row); nth++) text += this.#branch(row, nth);
@@ -68,7 +71,7 @@ export class DetailColumns {
     return `${hexAddress(lo, hi).padStart(NUMBER_WIDTH)} ${text.padEnd(this.#longestSource)}`;
   }
 
-  /** ` 0xfrom/0xto/P/X/A/cycles/TYPE `: predicted or not, in a transaction, aborted. */
+  /** ` 0xfrom/0xto/P/X/A/cycles/TYPE `: P predicted or M mispredicted, X in a transaction, A aborted it. */
   #branch(row: number, nth: number): string {
     const word = (i: number): number => this.#details.branchWord(row, nth, i);
     const flags = word(4);
@@ -80,7 +83,7 @@ export class DetailColumns {
 
 /** Source: perf_event.h, PERF_BR_*. */
 const BRANCH_TYPES = ['', 'COND', 'UNCOND', 'IND', 'CALL', 'IND_CALL', 'RET', 'SYSCALL', 'SYSRET', 'COND_CALL', 'COND_RET', 'ERET', 'IRQ', 'SERROR', 'NO_TX'];
-/** Type 15 says that a further field tells. Source: perf_event.h, PERF_BR_NEW_*. */
+/** Used with type 15, which refers to a further field. Source: perf_event.h, PERF_BR_NEW_*. */
 const NEW_BRANCH_TYPES = ['FAULT_ALGN', 'FAULT_DATA', 'FAULT_INST', 'ARCH_1', 'ARCH_2', 'ARCH_3', 'ARCH_4', 'ARCH_5'];
 
 function branchType(flags: number): string {
@@ -99,7 +102,7 @@ function pageSizeText(bytes: number): string {
 
 const BPF_BYTES_PER_LINE = 8;
 
-/** Bytes that a BPF program put out, in lines of eight; as text, too, where they are one that a NUL ends. */
+/** The output of a BPF program as a hex dump, and also as text if it is printable and ends in NUL. */
 function bpfOutputText(bytes: Uint8Array): string {
   if (bytes.length === 0) return '';
   let text = '\n';

@@ -32,22 +32,22 @@ export const SCRIPT_FIELDS = [
 
 export type ScriptField = (typeof SCRIPT_FIELDS)[number];
 
-/** A field; or one to be added to what is printed by default, or left out of it. */
+/** A field to print; with a sign, one to add to the default fields or to remove from them. */
 export type ScriptFieldChoice = ScriptField | `+${ScriptField}` | `-${ScriptField}`;
 
-/** What the fields of an event depend on. */
+/** What the default fields of an event depend on. */
 export type ScriptEvent = Pick<ProfileEvent, 'isTracepoint' | 'isRawPmu' | 'isBpfOutput'>;
 
 const COUNTER_FIELDS: readonly ScriptField[] = ['comm', 'tid', 'cpu', 'time', 'period', 'event', 'ip', 'sym', 'symoff', 'dso', 'bpf-output'];
 const RAW_PMU_FIELDS: readonly ScriptField[] = [...COUNTER_FIELDS, 'addr', 'data_src', 'weight', 'ins_lat', 'phys_addr', 'data_page_size', 'code_page_size'];
-/** Tracepoints have no period and, without callchains, no address. */
+/** Tracepoints show no period, and an address only if they have callchains. */
 const TRACEPOINT_FIELDS: readonly ScriptField[] = ['comm', 'tid', 'cpu', 'time', 'event', 'trace'];
 const ADDRESS_FIELDS: readonly ScriptField[] = ['ip', 'sym', 'symoff', 'dso'];
 
 /**
- * What is printed of an event's samples. perf's own choice for each kind of event, with what is chosen in its place,
- * added to it or left out of it.
- * @throws PerfconvError `usage` for a choice that does both
+ * The fields to print for samples of an event: perf's default for the kind of event, changed as the choices say.
+ * @param choices undefined for the default
+ * @throws PerfconvError `usage` if some choices have a sign and others do not
  */
 export function scriptFieldsOf(event: ScriptEvent, hasCallchain: boolean, choices: readonly ScriptFieldChoice[] | undefined): ReadonlySet<ScriptField> {
   const fields = new Set<ScriptField>(defaultFields(event, hasCallchain));
@@ -65,7 +65,7 @@ export function scriptFieldsOf(event: ScriptEvent, hasCallchain: boolean, choice
   return withoutForeign(event, fields);
 }
 
-/** Only tracepoints have a text of their own. */
+/** The fields without `trace`, unless the event is a tracepoint: only these have a payload text. */
 function withoutForeign(event: ScriptEvent, fields: Iterable<ScriptField>): ReadonlySet<ScriptField> {
   return new Set([...fields].filter((field) => field !== 'trace' || event.isTracepoint));
 }
@@ -75,7 +75,7 @@ function defaultFields({ isTracepoint, isRawPmu }: ScriptEvent, hasCallchain: bo
   return isRawPmu ? RAW_PMU_FIELDS : COUNTER_FIELDS;
 }
 
-/** Which detail of a sample a field shows. */
+/** The detail of a sample that a field shows; none for fields that every sample has. */
 export const DETAIL_OF_FIELD: Readonly<Partial<Record<ScriptField, DetailName>>> = {
   misc: 'misc',
   trace: 'raw',
@@ -90,7 +90,7 @@ export const DETAIL_OF_FIELD: Readonly<Partial<Record<ScriptField, DetailName>>>
   code_page_size: 'codePageSize',
 };
 
-/** The details that the text of an event's samples needs. */
+/** The details to keep when reading samples of an event, so that these choices can be printed. */
 export function scriptDetailsOf(event: ScriptEvent, choices: readonly ScriptFieldChoice[] | undefined): ReadonlySet<DetailName> {
   const details = new Set<DetailName>();
   for (const field of scriptFieldsOf(event, false, choices)) {

@@ -15,24 +15,30 @@ import { DETAIL_OF_FIELD, type ScriptField, type ScriptFieldChoice, scriptFields
 export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from './fields.ts';
 
 export interface ScriptOptions {
-  /** What to print, or to add to and leave out of perf's own choice for each event; that choice by default. */
+  /** Fields to print; or fields to add to perf's default for each event, or to remove from it. Default: perf's. */
   readonly fields?: readonly ScriptFieldChoice[];
-  /** Print nine decimals of seconds, not six. */
+  /** Print seconds with nine decimals instead of six. */
   readonly ns?: boolean;
-  /** Print the time of day (`tod`) in place of `time`. */
+  /** Print the time of day (`tod`) instead of `time`. */
   readonly wallClock?: boolean;
-  /** What to print for a linkage name in place of the function's name; undefined for the latter, which is the default. */
+  /**
+   * What to print instead of the name of a function that has this linkage name; undefined to keep the name. Default:
+   * keep all names.
+   */
   readonly nameOf?: (linkageName: string) => string | undefined;
-  /** How to show what the recording holds as text: names and payloads. As it is by default, line breaks included, as perf script prints it. */
+  /**
+   * Changes names and payloads from the recording before they are printed, as for a terminal. Default: they are printed
+   * as they are, line breaks included, as perf script prints them.
+   */
   readonly shown?: (text: string) => string;
 }
 
 /**
- * Writes samples as the text of `perf script`, so that every tool that reads that text reads this one.
- * Source of the format: observed, perf 6.1, columns as its output has them.
+ * Writes samples as the text of `perf script`, for the tools that read it. Source of the format: observed, perf 6.1.
  *
- * A field that an event's samples do not carry is left out: {@link missingScriptFields} tells which. What shows details of
- * samples needs a profile that was read with them.
+ * A field that the samples of an event do not carry is left out; {@link missingScriptFields} returns the fields that no
+ * sample carries. Fields that show details of samples need a profile that was read with these details.
+ *
  * @throws PerfconvError `usage` when the profile was read without its samples
  */
 export async function writeScript(profile: Profile, sink: ByteSink, options: ScriptOptions = {}): Promise<void> {
@@ -47,7 +53,7 @@ export async function writeScript(profile: Profile, sink: ByteSink, options: Scr
   await out.flush();
 }
 
-/** Fields asked for that no sample of the profile carries. */
+/** The fields chosen or added that no sample of the profile carries. */
 export function missingScriptFields(profile: Profile, choices: readonly ScriptFieldChoice[]): ScriptField[] {
   const { samples } = profile;
   const fields = choices.filter((choice) => !choice.startsWith('-')).map((choice) => choice.replace('+', '') as ScriptField);
@@ -64,7 +70,7 @@ export function missingScriptFields(profile: Profile, choices: readonly ScriptFi
   });
 }
 
-/** Whether an event's samples have something to show of a field. */
+/** Whether samples of an event carry what a field shows. */
 function carries(event: ProfileEvent, field: ScriptField, detail: DetailName): boolean {
   if (field === 'trace' && !event.isTracepoint) return false;
   if (field === 'bpf-output' && !event.isBpfOutput) return false;
@@ -79,19 +85,19 @@ class SamplePrinter {
   readonly #samples: SampleTable;
   readonly #decimals: 6 | 9;
   readonly #fieldsOf: readonly ReadonlySet<ScriptField>[];
-  /** By task. */
+  /** By task, as are the padded ones. */
   readonly #comms: readonly string[];
   readonly #paddedComms: readonly string[];
   readonly #paddedEvents: readonly string[];
   readonly #details: DetailColumns | undefined;
   readonly #nameOf: (linkageName: string) => string | undefined;
   readonly #shown: (text: string) => string;
+  /** By location: its lines in a callchain. */
   readonly #frames: TextCache<string>;
-  /** The recording's time at time 0 of the samples, as seconds and nanoseconds. */
+  /** Time 0 of the samples in the recording's clock: whole seconds, and the nanoseconds beyond them. */
   readonly #startSeconds: number;
   readonly #startNanoseconds: number;
-
-  /** undefined where the recording does not tell. */
+  /** undefined where the recording does not have the time of the wall clock. */
   readonly #timeOfDay: TimeOfDay | undefined;
 
   constructor(profile: Profile, samples: SampleTable, options: ScriptOptions) {
@@ -105,7 +111,7 @@ class SamplePrinter {
       const chosen = scriptFieldsOf(event, event.hasCallchain, fields);
       return wallClock ? withTimeOfDay(chosen) : chosen;
     });
-    // What is shown of a frame is the same for all events that have callchains, so a location always prints alike.
+    // All events with callchains show the same fields of a frame, so a location has one text for all of them.
     const frameFields = this.#fieldsOf[profile.events.findIndex(({ hasCallchain }) => hasCallchain)];
     this.#frames = new TextCache(profile.locations.size, (location) => this.#frameText(location, frameFields));
     this.#details = samples.details && new DetailColumns(samples.details);
@@ -120,37 +126,53 @@ class SamplePrinter {
     this.#startNanoseconds = Number(profile.meta.startTime % 1_000_000_000n);
   }
 
+  /** Prints a sample: its line, and the lines of its callchain; nothing where its event has no fields. */
   print(row: number, out: TextWriter): void {
     const samples = this.#samples;
-    const eventIndex = samples.event[row];
-    const event = this.#profile.events[eventIndex];
-    const fields = this.#fieldsOf[eventIndex];
+    const event = this.#profile.events[samples.event[row]];
+    const fields = this.#fieldsOf[samples.event[row]];
     if (fields.size === 0) return;
-    const task = this.#profile.tasks[samples.task[row]];
-    const thread = this.#profile.threads[task.thread];
-    let line = '';
-    if (fields.has('comm')) line += event.hasCallchain && fields.has('ip') ? `${this.#comms[samples.task[row]]} ` : `${this.#paddedComms[samples.task[row]]} `;
-    if (fields.has('pid') && fields.has('tid')) line += `${String(thread.pid).padStart(5)}/${String(thread.tid).padEnd(5)} `;
-    else if (fields.has('pid')) line += `${String(thread.pid).padStart(5)} `;
-    else if (fields.has('tid')) line += `${String(thread.tid).padStart(5)} `;
-    if (fields.has('cpu') && samples.cpu[row] >= 0) line += `[${String(samples.cpu[row]).padStart(3, '0')}] `;
-    const detail = this.#details === undefined ? -1 : samples.detail[row];
-    if (fields.has('misc') && detail >= 0) line += this.#details?.misc(detail) ?? '';
-    if (fields.has('tod') && this.#timeOfDay !== undefined && !Number.isNaN(samples.timeNs[row])) {
-      line += `${this.#timeOfDay.text(samples.timeNs[row], this.#decimals)} `;
-    }
-    if (fields.has('time') && !Number.isNaN(samples.timeNs[row])) line += `${this.#time(samples.timeNs[row])}: `;
+    const details = this.#details;
+    const detail = details === undefined ? -1 : samples.detail[row];
+    let line = this.#taskColumns(row, fields, event.hasCallchain);
+    if (details !== undefined && detail >= 0 && fields.has('misc')) line += details.misc(detail);
+    line += this.#timeColumns(samples.timeNs[row], fields);
     if (fields.has('period')) line += `${wholeNumber(samples.period[row], samples.periodRemainder(row)).padStart(10)} `;
-    if (fields.has('event')) line += `${this.#paddedEvents[eventIndex]}: `;
-    if (fields.has('trace') && detail >= 0) line += this.#payloadText(event, detail);
-    if (this.#details !== undefined && detail >= 0) line += this.#details.beforeIp(detail, fields, event.hasWeightStruct ?? false);
+    if (fields.has('event')) line += `${this.#paddedEvents[samples.event[row]]}: `;
+    if (details !== undefined && detail >= 0) {
+      if (fields.has('trace')) line += this.#payloadText(event, detail);
+      line += details.beforeIp(detail, fields, event.hasWeightStruct ?? false);
+    }
     out.put(line);
     if (fields.has('ip')) {
       if (event.hasCallchain) this.#printCallchain(samples.stack[row], out);
       else this.#printSingle(row, fields, out);
     }
-    const rest = this.#details === undefined || detail < 0 ? '' : this.#details.behindIp(detail, fields, event.isBpfOutput ?? false);
+    const rest = details === undefined || detail < 0 ? '' : details.afterIp(detail, fields, event.isBpfOutput ?? false);
     out.put(`${rest}\n`);
+  }
+
+  /** Whose sample it is: comm, pid, tid and CPU. Before a callchain the comm is not padded. */
+  #taskColumns(row: number, fields: ReadonlySet<ScriptField>, hasCallchain: boolean): string {
+    const cpu = this.#samples.cpu[row];
+    const task = this.#samples.task[row];
+    const { pid, tid } = this.#profile.threads[this.#profile.tasks[task].thread];
+    let text = '';
+    if (fields.has('comm')) text += `${(hasCallchain && fields.has('ip') ? this.#comms : this.#paddedComms)[task]} `;
+    if (fields.has('pid') && fields.has('tid')) text += `${String(pid).padStart(5)}/${String(tid).padEnd(5)} `;
+    else if (fields.has('pid')) text += `${String(pid).padStart(5)} `;
+    else if (fields.has('tid')) text += `${String(tid).padStart(5)} `;
+    if (fields.has('cpu') && cpu >= 0) text += `[${String(cpu).padStart(3, '0')}] `;
+    return text;
+  }
+
+  /** The time of day and the time; nothing for a sample without a time. */
+  #timeColumns(timeNs: number, fields: ReadonlySet<ScriptField>): string {
+    if (Number.isNaN(timeNs)) return '';
+    let text = '';
+    if (fields.has('tod') && this.#timeOfDay !== undefined) text += `${this.#timeOfDay.text(timeNs, this.#decimals)} `;
+    if (fields.has('time')) text += `${this.#time(timeNs)}: `;
+    return text;
   }
 
   #payloadText(event: ProfileEvent, detail: number): string {
@@ -167,7 +189,7 @@ class SamplePrinter {
     }
   }
 
-  /** A location as lines of a callchain: one per inlined function, innermost first, then the function itself. */
+  /** A location as lines of a callchain: one for each inlined function, innermost first, then the function itself. */
   #frameText(location: number, fields: ReadonlySet<ScriptField>): string {
     const { locations } = this.#profile;
     const ip = `\t${hexAddress(locations.addressLo(location), locations.addressHi(location)).padStart(16)}`;
@@ -178,7 +200,9 @@ class SamplePrinter {
     return `${text}${ip}${this.#place(location, fields)}\n`;
   }
 
-  /** Without a callchain perf prints the run-time address, not the one in the file. */
+  /**
+   * Prints the address of a sample without a callchain. perf prints the run-time address here, not the one in the file.
+   */
   #printSingle(row: number, fields: ReadonlySet<ScriptField>, out: TextWriter): void {
     const samples = this.#samples;
     const stack = samples.stack[row];
@@ -186,7 +210,7 @@ class SamplePrinter {
     out.put(` ${ip}${stack < 0 ? '' : this.#place(this.#profile.stacks.location(stack), fields)}`);
   }
 
-  /** ` symbol+0xoffset (dso)` and the source line behind it, as far as they are asked for. */
+  /** ` symbol+0xoffset (dso)` and the source line, as far as the fields ask for them. */
   #place(location: number, fields: ReadonlySet<ScriptField>): string {
     const { locations, mappings } = this.#profile;
     const outermost = locations.lineCount(location) - 1;
@@ -198,14 +222,17 @@ class SamplePrinter {
     return text + this.#sourceLine(location, outermost, fields);
   }
 
-  /** ` symbol+0xoffset`; what is inlined has the offset of the function that it became part of. */
+  /** ` symbol+0xoffset`. For an inlined function the offset is that in the function that it was inlined into. */
   #symbol(location: number, nth: number, fields: ReadonlySet<ScriptField>): string {
     if (!fields.has('sym')) return '';
     const offset = fields.has('symoff') ? `+0x${this.#profile.locations.symbolOffset(location).toString(16)}` : '';
     return ` ${this.#functionName(location, nth)}${offset}`;
   }
 
-  /** On a line of its own, as perf prints it: `file.c:12`, the file without its directories; `libfoo.so[4f2c1]` where no line is known. */
+  /**
+   * The source line on a line of its own, as perf prints it: `file.c:12`, without directories; `libfoo.so[4f2c1]` where
+   * no source line is known; nothing outside all mappings.
+   */
   #sourceLine(location: number, nth: number, fields: ReadonlySet<ScriptField>): string {
     if (!fields.has('srcline')) return '';
     const { functions, locations, mappings, strings } = this.#profile;
@@ -225,7 +252,7 @@ class SamplePrinter {
     return this.#shown((name ?? strings.get(functions.name(func))) || NAMELESS);
   }
 
-  /** `%5lu.%06lu`, cut off, not rounded, as perf does. */
+  /** `%5lu.%06lu`; decimals are cut off, not rounded, as perf does. */
   #time(timeNs: number): string {
     const seconds = Math.floor(timeNs / 1e9);
     let nanoseconds = this.#startNanoseconds + (timeNs - seconds * 1e9);
@@ -239,7 +266,7 @@ class SamplePrinter {
   }
 }
 
-/** Right-aligned by bytes, as C's printf does it. */
+/** Right-aligns a text; the width counts bytes, as in C's printf. */
 function padBytes(text: string, width: number): string {
   return text.padStart(width - byteLength(text) + text.length);
 }
