@@ -3,24 +3,27 @@ import { TupleInterner } from '../base/tuple-interner.ts';
 import { addressText } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 
-/** What a format calls frames. What it adds to a name or an address is the same for all locations of a mapping and a cpumode. */
+/**
+ * How a format writes frames. What it adds to a name or an address must depend on nothing but the location's mapping
+ * and cpumode: texts are made once for each of these and reused.
+ */
 export interface FrameStyle {
   /** The text of a function at a location. */
   functionText(name: string, location: number): string;
-  /** What stands after the address of a location whose function is unknown. */
-  behindAddress(location: number): string;
+  /** The text that follows the address of a location whose function is unknown. */
+  addressSuffix(location: number): string;
 }
 
 /**
- * The text of every frame, by location, as indexes of a string table: made once per location, so that a walk over
- * stacks handles numbers only. A location has one frame per inlined function and one for the function that owns the
- * code, leaf first; an unresolved one has a single frame.
+ * The text of every frame of every location, as indexes into a string table. Texts are made once per location, so that
+ * walking the stacks handles numbers only. A location has one frame for each inlined function and one for the function
+ * that owns the code, leaf first; an unresolved location has a single frame.
  */
 export class FrameTexts {
   readonly #start: Uint32Array;
   readonly #texts: Uint32Array;
 
-  /** @param strings takes the texts */
+  /** @param strings the table that the texts are added to */
   constructor(profile: Profile, strings: StringTable, style: FrameStyle) {
     const { locations } = profile;
     this.#start = new Uint32Array(locations.size + 1);
@@ -37,7 +40,7 @@ export class FrameTexts {
     }
   }
 
-  /** Number of frames at a location, at least 1. */
+  /** Number of frames of a location, at least 1. */
   count(location: number): number {
     return this.#start[location + 1] - this.#start[location];
   }
@@ -48,17 +51,17 @@ export class FrameTexts {
   }
 }
 
-/** Makes the texts of frames, each once. */
+/** Makes each distinct text once. */
 class TextMaker {
   readonly #profile: Profile;
   readonly #strings: StringTable;
   readonly #style: FrameStyle;
-  /** Rows (function's name, mapping, cpumode), and their texts. */
+  /** Rows (function name, mapping, cpumode), and the text of each row. */
   readonly #functionRows = new TupleInterner(3);
   readonly #functionTexts: number[] = [];
-  /** Rows (mapping, cpumode), and what stands after addresses there. */
+  /** Rows (mapping, cpumode), and what follows addresses there. */
   readonly #mappingRows = new TupleInterner(2, 16);
-  readonly #behindAddress: string[] = [];
+  readonly #addressSuffixes: string[] = [];
 
   constructor(profile: Profile, strings: StringTable, style: FrameStyle) {
     this.#profile = profile;
@@ -69,7 +72,7 @@ class TextMaker {
   line(location: number, nth: number): number {
     const { functions, locations, strings } = this.#profile;
     const name = functions.name(locations.lineFunction(location, nth));
-    // The empty string: a function without a name is called by its address.
+    // 0 is the empty string. A function without a name is shown by its address.
     if (name === 0) return this.unresolved(location);
     const row = this.#functionRows.intern(name, locations.mapping(location), locations.cpumode(location));
     if (row === this.#functionTexts.length) this.#functionTexts.push(this.#strings.intern(this.#style.functionText(strings.get(name), location)));
@@ -79,7 +82,7 @@ class TextMaker {
   unresolved(location: number): number {
     const { locations } = this.#profile;
     const row = this.#mappingRows.intern(locations.mapping(location), locations.cpumode(location));
-    if (row === this.#behindAddress.length) this.#behindAddress.push(this.#style.behindAddress(location));
-    return this.#strings.internJoined(addressText(this.#profile, location), this.#behindAddress[row]);
+    if (row === this.#addressSuffixes.length) this.#addressSuffixes.push(this.#style.addressSuffix(location));
+    return this.#strings.internJoined(addressText(this.#profile, location), this.#addressSuffixes[row]);
   }
 }

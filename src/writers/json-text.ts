@@ -6,21 +6,22 @@ const MINUS = 45;
 
 const encoder = new TextEncoder();
 
-/** Text as UTF-8, for pieces that are written over and over. */
+/** Encodes text that is written many times, for {@link JsonWriter.bytes}. */
 export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** A string literal of JSON. It has no lone surrogates, which strict readers refuse: bytes that are no UTF-8 read as `\xff`. */
+/**
+ * A JSON string literal. Bytes that are not UTF-8 are written as the text `\xff`: they are held as lone surrogates,
+ * which strict readers refuse.
+ */
 export function quotedJson(text: string): string {
   return JSON.stringify(showRawBytes(text));
 }
 
-/**
- * JSON on its way to a sink: digits and prepared bytes go straight into the text's buffer, so that a number makes no string.
- */
+/** Writes JSON to a sink. Numbers and encoded pieces go straight into the buffer, without a string for each. */
 export class JsonWriter extends TextWriter {
-  /** Writes a string literal. */
+  /** Writes a text as a string literal. */
   quoted(text: string): void {
     this.put(quotedJson(text));
   }
@@ -28,13 +29,13 @@ export class JsonWriter extends TextWriter {
   bytes(bytes: Uint8Array): void {
     const { length } = bytes;
     this.reserve(length);
-    // A loop beats TypedArray.set below some dozens of bytes.
+    // For a few dozen bytes a loop is faster than TypedArray.set.
     if (length > 64) this.buffer.set(bytes, this.length);
     else for (let i = 0, at = this.length; i < length; i++) this.buffer[at + i] = bytes[i];
     this.length += length;
   }
 
-  /** One ASCII character, by its code. */
+  /** Writes one ASCII character, given by its code. */
   char(code: number): void {
     this.reserve(1);
     this.buffer[this.length++] = code;
@@ -70,7 +71,7 @@ export class JsonWriter extends TextWriter {
   }
 }
 
-/** How many decimal digits a non-negative integer has. */
+/** Number of decimal digits of a non-negative integer. */
 export function decimalDigits(value: number): number {
   let digits = 1;
   for (let limit = 10; value >= limit; limit *= 10) digits++;

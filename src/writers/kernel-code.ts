@@ -1,7 +1,10 @@
 import type { Profile } from '../profile/profile.ts';
 import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../profile/tables.ts';
 
-/** Whether a location lies in a kernel, the machine's own or a guest's, or in a kernel's module: by the CPU's mode or by the mapping. */
+/**
+ * Whether a location lies in a kernel or a kernel module, of the host or of a guest. The cpumode decides; where it does
+ * not say kernel, the mapping does.
+ */
 export function isKernelCode({ locations, mappings }: Profile, location: number): boolean {
   const cpumode = locations.cpumode(location);
   if (cpumode === CPUMODE_KERNEL || cpumode === CPUMODE_GUEST_KERNEL) return true;

@@ -3,24 +3,24 @@ import { ExactSums } from '../base/exact-sums.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
 import type { SampleTable } from '../profile/sample-table.ts';
 
-/** The samples of one event that belong together. */
+/** Samples of one event that belong together, such as those of a thread. */
 export interface SampleGroup {
   /** Index into the profile's events. */
   readonly event: number;
-  /** What the grouping said of the samples: index of a thread or process, number of a CPU … */
+  /** What the samples have in common, as given by `subjectOf`: index of a thread or process, number of a CPU … */
   readonly subject: number;
-  /** The grouping's second word; 0 unless it gave one. */
+  /** What divides a subject further, as given by `partOf`; 0 without one. */
   readonly part: number;
   /** Rows of the sample table, in its order. */
   readonly rows: Uint32Array;
-  /** Sum of the samples' periods, and the exact sum minus that double: 0 up to 2^53. */
+  /** Sum of the periods, and the exact sum minus that double, which is 0 up to 2^53. */
   readonly period: number;
   readonly periodRemainder: number;
 }
 
 /**
- * Parts the samples by event and by what `subjectOf` (and `partOf`) says of a row; both are signed 32-bit numbers.
- * Groups come in the order of their first sample.
+ * Groups samples by event, subject and part. Groups come in the order of their first sample.
+ * @param subjectOf,partOf signed 32-bit number of a row of the sample table
  */
 export function groupSamples(samples: SampleTable, subjectOf: (row: number) => number, partOf: (row: number) => number = () => 0): SampleGroup[] {
   const groups = new TupleInterner(3, 256);
@@ -54,8 +54,8 @@ export function groupSamples(samples: SampleTable, subjectOf: (row: number) => n
 }
 
 /**
- * Puts each group's rows into the order of time, where the table's is that of the file (before Linux 2.6.38). A sample
- * without time stays behind the one that it stands behind; equal times keep their order.
+ * Sorts the rows of each group by time. The table itself is in file order for recordings from before Linux 2.6.38, in
+ * which only samples have times. A sample without a time stays after its predecessor, and equal times keep their order.
  */
 export function sortByTime(groups: readonly SampleGroup[], { timeNs }: SampleTable): void {
   for (const { rows } of groups) {

@@ -1,22 +1,22 @@
 /**
- * Moments as text in the local time zone, as perf script prints its field `tod`: `2026-11-21 11:44:12.473786`.
- * Source of the format: observed, perf 6.1. Decimals are cut off, not rounded.
+ * Prints times in the local time zone as perf script prints its field `tod`: `2026-11-21 11:44:12.473786`. Decimals are
+ * cut off, not rounded. Source of the format: observed, perf 6.1.
  */
 export class TimeOfDay {
   readonly #startSeconds: number;
   readonly #startNanoseconds: number;
-  /** Most samples lie in the second of the one before. */
+  /** The second printed last, and its text: most samples fall into the same second as their predecessor. */
   #second = Number.NaN;
   #secondText = '';
 
-  /** @param startNs Unix time in nanoseconds that times count from */
+  /** @param startNs Unix time in nanoseconds of time 0 */
   constructor(startNs: bigint) {
     const nanoseconds = ((startNs % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
     this.#startNanoseconds = Number(nanoseconds);
     this.#startSeconds = Number((startNs - nanoseconds) / 1_000_000_000n);
   }
 
-  /** @param timeNs whole nanoseconds since the start */
+  /** @param timeNs whole nanoseconds since time 0 */
   text(timeNs: number, decimals: 6 | 9): string {
     const seconds = Math.floor(timeNs / 1e9);
     let nanoseconds = this.#startNanoseconds + (timeNs - seconds * 1e9);
@@ -33,7 +33,7 @@ export class TimeOfDay {
   }
 }
 
-/** A damaged recording may tell a time that no Date holds. */
+/** `no date` for a time that a Date cannot hold, which a damaged recording may have. */
 function secondText(date: Date): string {
   if (Number.isNaN(date.getTime())) return 'no date';
   const two = (value: number): string => String(value).padStart(2, '0');

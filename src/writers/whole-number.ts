@@ -1,5 +1,6 @@
 /**
- * A sum or count that is never negative, all its digits: a double beyond 10^21 would print with an exponent.
+ * All decimal digits of a non-negative sum or count. (`String` would round beyond 2^53, and write an exponent from
+ * 10^21 on.)
  * @param remainder the exact number minus `value`
  */
 export function wholeNumber(value: number, remainder = 0): string {

@@ -7,7 +7,7 @@ import { writeResultsCsv } from './results.ts';
 import { writeStatCsv } from './stat.ts';
 import type { CsvTableName } from './table-names.ts';
 
-/** What readperf's tables are made of. */
+/** What the tables are made from. */
 export interface CsvInput {
   readonly profile: Profile;
   readonly stats: RecordingStats;
@@ -19,7 +19,7 @@ export interface CsvTable {
   readonly write: (input: CsvInput, sink: ByteSink) => Promise<void>;
 }
 
-/** readperf's four tables: its header and columns first, in its order, then our own. */
+/** readperf's four tables. Each has readperf's columns first, in its order, then columns of our own. */
 export const CSV_TABLES: readonly CsvTable[] = [
   { fileName: 'stat.csv', write: ({ stats }, sink) => writeStatCsv(stats.kinds, sink) },
   { fileName: 'overview.csv', write: ({ profile, stats }, sink) => writeOverviewCsv(stats, profile.events, sink) },

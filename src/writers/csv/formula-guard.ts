@@ -12,30 +12,36 @@ const MINUS = 45;
 const SEMICOLON = 59;
 const EQUALS = 61;
 const AT = 64;
-/** First byte of U+F000 to U+FFFF in UTF-8, among which are full-width forms of the above, which spreadsheets take for them. */
+/**
+ * First UTF-8 byte of U+F000 to U+FFFF. These include the full-width forms of the signs above, which spreadsheets treat
+ * as the signs themselves.
+ */
 const FULL_WIDTH = 0xef;
 
 /**
- * Makes tables in which no name is a formula: what opens the tables by `openTable` puts an apostrophe before whatever a spreadsheet would compute.
- * Source: OWASP, "CSV Injection".
+ * Wraps `openTable` so that no text of a table is a formula: each one that a spreadsheet would compute gets an
+ * apostrophe in front. Source: OWASP, "CSV Injection".
  */
 export function withoutFormulas(openTable: (fileName: string) => Promise<ByteSink>): (fileName: string) => Promise<ByteSink> {
   return async (fileName) => new FormulaGuard(await openTable(fileName));
 }
 
 /**
- * CSV (RFC 4180) on its way to a sink, with an apostrophe before each text that begins with `=`, `+`, `-`, `@`, a tab or a line break. It
- * looks at bytes, so that it holds for every column of every table. The one number with a sign, the pid −1 of what is of no process, begins its row, and
- * no text of a recording does without quotes. A semicolon, a tab or a line break in a text begins a cell,
- * too: where decimals have a comma, spreadsheets split lines at semicolons and know no quotes in the middle.
+ * Passes CSV (RFC 4180) on to a sink, with an apostrophe before each text that begins with `=`, `+`, `-`, `@`, a tab or
+ * a line break. It works on bytes, and so covers every column of every table.
+ *
+ * - The only signed number, pid −1 for what belongs to no process, is the first cell of its row. Texts from a recording
+ *   are never there without quotes, so an unquoted `-` at the start of a row is left alone.
+ * - A semicolon, tab or line break inside a text starts a cell too: where the decimal separator is a comma,
+ *   spreadsheets split lines at semicolons and do not honour quotes in the middle of a cell.
  */
 class FormulaGuard implements ByteSink {
   readonly #target: ByteSink;
   #buffer = new Uint8Array(0);
   #isQuoted = false;
-  /** Whether the next byte may be a cell's first. */
+  /** Whether the next byte may be the first of a cell. */
   #isStart = true;
-  /** Whether it may be a row's first, without quotes. */
+  /** Whether the next byte is the first of a row. */
   #isRowStart = true;
 
   constructor(target: ByteSink) {
@@ -48,7 +54,7 @@ class FormulaGuard implements ByteSink {
     let length = 0;
     for (const byte of chunk) {
       if (byte === QUOTE) {
-        // A quote within a text is two, which end and begin it.
+        // A quote inside a quoted text is doubled: the first one ends the text, the second one resumes it.
         this.#isStart &&= !this.#isQuoted;
         this.#isQuoted = !this.#isQuoted;
       } else {

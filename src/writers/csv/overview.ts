@@ -6,31 +6,32 @@ import type { RecordingStats } from '../../stats/recording-stats.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { decimal32, decimal64, quotedWhereNeeded } from './fields.ts';
 
-/** readperf names the first column of a record's details only; the others follow it, here with names, then our own. */
+/** readperf names only the first detail column. The other detail columns get names here; `event` is our own. */
 const HEADER = 'nr,type,pid,tid,time,info,info2,info3,info4,event';
 
-/** Columns from `info` on, without the event. */
+/** What follows a single detail: three empty detail columns. */
 const NO_INFO = ',,,';
 
 /**
- * Writes readperf's overview.csv: every record in time order (that of the file, where it has no `sample_id_all`), filters or not, those without a
- * time where they came.
+ * Writes readperf's overview.csv: a row for every record, whatever the filters. Rows are in time order, or in file
+ * order for recordings without `sample_id_all`; a record without a time stays where it was recorded.
  *
  * - `nr`: position in the file, from 0
- * - `type`: as `perf report --stats` names it; `unknown` for a number never given out
- * - `pid`, `tid`: unsigned, so 4294967295 where the record does not tell
- * - `time`: nanoseconds in the recording's clock (of boot, if nothing else was asked for), 0 where the record has none
- * - `info` … `info4`, as far as the type has them: MMAP and MMAP2 filename, address, size, offset; COMM name;
- *   FORK parent pid; SAMPLE ip, period; LOST and LOST_SAMPLES how many; KSYMBOL name, address, size; SWITCH `in` or
- *   `out`; `unknown` the number of its type. A sample that stands for a group has the period of the first event in it.
- * - `event`: of a SAMPLE
+ * - `type`: name as in `perf report --stats`; `unknown` for a type that perf does not define
+ * - `pid`, `tid`: unsigned, and so 4294967295 where the record has none
+ * - `time`: nanoseconds in the recording's clock (by default since boot); 0 where the record has none
+ * - `info` … `info4`: details, depending on the type. MMAP and MMAP2: filename, address, size, offset. COMM: name.
+ *   FORK: parent pid. SAMPLE: ip, period. LOST and LOST_SAMPLES: number lost. KSYMBOL: name, address, size. SWITCH:
+ *   `in` or `out`. `unknown`: number of the type. A sample that carries the counters of a group shows the first one's
+ *   period.
+ * - `event`: event of a SAMPLE
  *
- * All rows have all columns. Source of the first six and their order: readperf.
+ * All rows have all columns. Source of the first six columns and their order: readperf.
  *
- * Of several recordings the records stand one recording after the other, each with its own numbers and times, and a last
- * column `input` names it.
+ * With several recordings, the records of each follow those of the one before, with numbers and times of their own, and
+ * a last column `input` names the recording.
  *
- * @param input for one of several recordings: its name, and whether it is the first, which the header stands before
+ * @param input for one of several recordings: its name, and whether it is the first, before which the header is written
  */
 export async function writeOverviewCsv(
   stats: Pick<RecordingStats, 'log' | 'baseTime'>,
@@ -82,11 +83,11 @@ function infoText(details: RecordDetails): string {
   }
 }
 
-/** What the low part of a split time holds: a power of ten that leaves room below 2^53 for what is added to it. */
+/** Where absolute times are split: a power of ten far enough below 2^53 that a relative time can be added. */
 const SPLIT = 1e15;
 const SPLIT_DIGITS = 15;
 
-/** Relative times as texts of absolute ones: exact, and without a BigInt per row. */
+/** Prints relative times as absolute ones: exactly, and without a BigInt per row. */
 class TimeTexts {
   readonly #high: number;
   readonly #low: number;

@@ -8,10 +8,10 @@ import { percent, quoted } from './fields.ts';
 
 const COLUMNS = ['pid', 'comm', '#mmap', 'fork', 'exit', 'samples', 'period', 'event', 'percent', 'tids', 'forks', 'exits'];
 
-/** Stands for the time of an exit that was not seen, as readperf prints it: 2^64 − 1. */
+/** 2^64 − 1, which readperf prints for an exit that was not recorded. */
 const NO_EXIT = 0xffff_ffff_ffff_ffffn;
 
-/** What one process has of one event. */
+/** The samples of one process and event. */
 interface Share {
   samples: number;
   period: number;
@@ -21,21 +21,21 @@ interface Share {
 const NO_SHARE: Readonly<Share> = { samples: 0, period: 0, periodRemainder: 0 };
 
 /**
- * Writes readperf's processes.csv, a row for each process and event with samples: the rows of one event are readperf's
- * table. All but `samples`, `period` and `percent` is of the process, so that it says the same in each of its rows.
+ * Writes readperf's processes.csv: a row for each process and each event that has samples. The rows of one event are
+ * readperf's table. Apart from `event`, `samples`, `period` and `percent`, the rows of a process are the same.
  *
- * - `fork`, `exit`: when it was forked, and when its main thread ended, nanoseconds in the recording's clock; 0 and
- *   18446744073709551615 when the recording does not say
- * - `samples`, `period`: add up to the event's in `perf report`; `percent` is the period's part of that event
- * - `tids`: threads; `forks`, `exits`: FORK and EXIT records, of the main thread and the others
+ * - `fork`, `exit`: when the process was forked and when its main thread ended, in nanoseconds of the recording's
+ *   clock; 0 and 18446744073709551615 when that was not recorded
+ * - `samples`, `period`: add up to the event's totals in `perf report`; `percent`: share of the event's period
+ * - `tids`: number of threads; `forks`, `exits`: number of FORK and EXIT records, of all threads
  *
- * What belongs to no process has pid −1: the kernel's maps, which readperf counts there, and samples of threads that had
- * ended, which `perf report --sort pid` shows as `-1::-1`. Processes that had one pid in turn have rows of their own.
- * Source of the first seven columns: readperf.
+ * What belongs to no process has pid −1: the kernel's maps, which readperf counts there, and samples of threads that
+ * had already ended, which `perf report --sort pid` shows as `-1::-1`. Processes that used the same pid one after
+ * another have rows of their own. Source of the first seven columns: readperf.
  *
- * Of merged recordings every row is of one of them, which a last column `input` names.
+ * With merged recordings, a last column `input` names the recording that the row is about.
  *
- * @param processesOfInput all those of the recording, in the order of the rows; of each that was merged, by its input
+ * @param processesOfInput by input, a single one for a recording that was not merged: its processes, in row order
  */
 export async function writeProcessesCsv(processesOfInput: readonly (readonly ProcessStats[])[], profile: Profile, sink: ByteSink): Promise<void> {
   const { events, inputs } = profile;
@@ -60,13 +60,15 @@ export async function writeProcessesCsv(processesOfInput: readonly (readonly Pro
   await out.flush();
 }
 
-/** Events with samples; the first one where none has any, be there one or not: the processes are told all the same. */
+/**
+ * Events with samples. Where there are none, event 0, even if it does not exist, so that processes are listed anyway.
+ */
 function eventsToShow({ events }: Profile): number[] {
   const withSamples = [...events.keys()].filter((event) => events[event].samples > 0);
   return withSamples.length > 0 ? withSamples : [0];
 }
 
-/** By process and event; none for processes without samples. */
+/** Samples and periods by process and event; undefined for processes without samples. */
 function addUp({ events, tasks, threads, totals }: Profile): Share[][] {
   const sharesOf: Share[][] = [];
   for (let row = 0; row < totals.size; row++) {

@@ -7,34 +7,34 @@ import type { Profile } from '../../profile/profile.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { percent, quoted } from './fields.ts';
 
-/** What stands for a source file and a function that are not known, as in addr2line's output and readperf's. */
+/** Written for an unknown source file or function, as addr2line and readperf do. */
 const UNRESOLVED = '??';
 
 interface ResultRow {
   readonly event: number;
-  /** Index into the profile's inputs; 0 where it is of one recording. */
+  /** Index into the profile's inputs; 0 for a recording that was not merged. */
   readonly input: number;
-  /** −1 when unresolved. A name may be several functions, where its code comes from several files: the first that has one. */
+  /** −1 when unresolved. Where several functions have the name, the first one whose source file is known. */
   func: number;
   /** −1 outside all mappings. */
   readonly mapping: number;
   samples: number;
   period: number;
   periodRemainder: number;
-  /** Number of threads that have samples in it. */
+  /** Number of threads with samples in the function. */
   threads: number;
 }
 
 /**
- * Writes readperf's results.csv: samples by the function that they were taken in, by falling period. What lies in no
- * known function is a row per DSO, with `??`. Our own columns follow readperf's: `event`, `percent` of that event's
- * period, `tids` (number of threads), `dso`, `build_id` and `line`, where the function begins in `filename`, empty
- * when unknown.
+ * Writes readperf's results.csv: samples by the function in which they were taken, largest period first. Samples in no
+ * known function make a row per DSO, with `??`. Readperf's columns are followed by our own: `event`, `percent` of that
+ * event's period, `tids` (number of threads), `dso`, `build_id`, and `line`, the line of `filename` where the function
+ * begins (empty when unknown).
  *
- * The function is the one that owns the machine code, not one inlined into it: sums by symbol are those of
+ * The function is the one that owns the machine code, not one inlined into it, so that sums by symbol are those of
  * `perf report --no-children --no-inline`.
  *
- * Of merged recordings every row is of one of them, which a last column `input` names.
+ * With merged recordings, a last column `input` names the recording that the row is about.
  */
 export async function writeResultsCsv(profile: Profile, sink: ByteSink): Promise<void> {
   const { events, functions, inputs, mappings, strings } = profile;
@@ -54,7 +54,7 @@ export async function writeResultsCsv(profile: Profile, sink: ByteSink): Promise
   await out.flush();
 }
 
-/** By falling period, then falling samples; what is equal in both keeps the order in which the recording first has it. */
+/** Sorted by falling period, then by falling samples. Rows equal in both stay in the order of their first sample. */
 function sortedRows(profile: Profile): ResultRow[] {
   return collectRows(profile).sort((a, b) => b.period - a.period || b.samples - a.samples);
 }

@@ -3,7 +3,7 @@ import { TextWriter } from '../../base/text-writer.ts';
 import type { RecordKind } from '../../stats/record-kinds.ts';
 import { quotedWhereNeeded } from './fields.ts';
 
-/** Writes readperf's stat.csv: how many records of each kind the recording holds, as `perf report --stats` counts them. */
+/** Writes readperf's stat.csv: the number of records of each kind, counted as `perf report --stats` counts them. */
 export async function writeStatCsv(kinds: readonly RecordKind[], sink: ByteSink): Promise<void> {
   const out = new TextWriter(sink);
   out.put('record,count\n');

@@ -16,28 +16,33 @@ import { FoldedTree } from './tree.ts';
 export interface FoldedOptions {
   /** Index of the event to write. Default: the one with the most samples (see {@link findMostSampledEvent}). */
   readonly event?: number;
-  /** What a line's number adds up. Default: periods. */
+  /** What a line's number is the sum of. Default: periods. */
   readonly weight?: 'period' | 'samples';
-  /** Whether the recording that a stack is from becomes its root frame, to tell merged ones apart. Default: no, their totals add up. */
+  /**
+   * Whether the name of the recording becomes the root frame of its stacks, so that merged recordings stay apart.
+   * Default: no, equal stacks of all recordings are added up.
+   */
   readonly byInput?: boolean;
-  /** Told which events were left out (`folded-one-event`). */
+  /** Receives a warning that names the events left out (`folded-one-event`). */
   readonly diagnostics?: Diagnostics;
 }
 
 /**
- * Writes folded stacks: `comm;main;…;leaf weight`, one line per distinct stack, root first. What flamegraph.pl,
- * inferno-flamegraph and speedscope read.
+ * Writes folded stacks, the input of flamegraph.pl, inferno-flamegraph and speedscope: one line
+ * `comm;main;…;leaf weight` for each distinct stack, root first.
  *
- * - One event only, as stackcollapse-perf.pl and inferno-collapse-perf do it: weights of different events do not add up.
+ * - Only one event is written, as stackcollapse-perf.pl and inferno-collapse-perf do, because adding up weights of
+ *   different events makes no sense.
  * - Frames of the kernel and its modules end in `_[k]`, as with `stackcollapse-perf.pl --kernel`. Inlined functions are
- *   frames like others. Addresses are not part of a line, so lines are unique in their text.
- * - `;` in a name becomes `:`, a line break or tab a space, and a space of a comm `_`, as in stackcollapse-perf.pl.
- *   Names are otherwise whole: template arguments and parameters stay.
- * - An unresolved frame keeps address and DSO: `0x4f2c1 (libfoo.so)`; so does a function without a name. A thread without a name is
- *   `[unknown]`. A sample without a stack is its comm alone.
- * - Sorted by comm, then by frame from the root (by UTF-16 units), so that the same profile gives the same bytes.
+ *   frames of their own. Resolved frames show no address, so stacks that differ only in addresses share a line.
+ * - In names, `;` becomes `:`, and line breaks and tabs become spaces; in a comm, spaces become `_`, as in
+ *   stackcollapse-perf.pl. Names are otherwise complete, with template arguments and parameters.
+ * - An unresolved frame, or a function without a name, shows its address and DSO: `0x4f2c1 (libfoo.so)`. A thread
+ *   without a name is `[unknown]`. A sample without a stack is written as its comm alone.
+ * - Lines are sorted by comm, then frame by frame from the root (by UTF-16 code units), so that the same profile always
+ *   gives the same bytes.
  *
- * @throws PerfconvError `no-samples` when the event has none
+ * @throws PerfconvError `no-samples` when the event has no samples
  */
 export async function writeFolded(profile: Profile, sink: ByteSink, options: FoldedOptions = {}): Promise<void> {
   const event = options.event ?? findMostSampledEvent(profile);
@@ -70,7 +75,7 @@ function foldedStyle(profile: Profile): FrameStyle {
     const text = name.replaceAll(';', ':').replace(/[\t\n\v\f\r\x85\u2028\u2029]/g, ' ');
     return isKernelCode(profile, location) ? `${text}_[k]` : text;
   };
-  return { functionText: textOf, behindAddress: (location) => textOf(mappingText(profile, profile.locations.mapping(location)), location) };
+  return { functionText: textOf, addressSuffix: (location) => textOf(mappingText(profile, profile.locations.mapping(location)), location) };
 }
 
 function inputOf(profile: Profile, { thread }: ProfileTask): string {
@@ -81,11 +86,11 @@ function commText(comm: string): string {
   return (comm || NAMELESS).replaceAll(';', ':').replace(/[\s\x85]/g, '_');
 }
 
-/** The lines of one event, added up and in order. */
+/** The lines of one event, with their weights added up, in sorted order. */
 class FoldedLines {
   readonly #strings: StringTable;
   readonly #tree: FoldedTree;
-  /** Rows (comm as a string index, with the input before it where that was asked for; node). */
+  /** Rows (comm as a string index, preceded by the input with `byInput`; node). */
   readonly #rows: TupleInterner;
   readonly #weights = new ExactSums();
 
@@ -111,7 +116,7 @@ class FoldedLines {
     order.forEach((node, index) => {
       place[node] = index + 1;
     });
-    // One number per row that sorts as (comm, stack) does, exact below 2^53: texts times stacks.
+    // One number per row that sorts like (comm, stack). The product of both counts stays below 2^53, so it is exact.
     const stride = order.length + 1;
     const keys = new Float64Array(rows.size);
     for (let row = 0; row < rows.size; row++) {
@@ -133,7 +138,7 @@ class FoldedLines {
     return this.#strings.get(comm) + text;
   }
 
-  /** Each string's rank in the order of the texts, and the string of each rank. */
+  /** The rank of each string in sorted order, and the string of each rank. */
   #rankStrings(): { ranks: Uint32Array; byRank: Uint32Array } {
     const strings = this.#strings;
     const byRank = Uint32Array.from({ length: strings.size }, (_, index) => index).sort((a, b) => strings.compare(a, b));

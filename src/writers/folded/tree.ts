@@ -3,11 +3,11 @@ import type { StackTable } from '../../profile/tables.ts';
 import type { FrameTexts } from '../frame-texts.ts';
 
 /**
- * Stacks told apart by the texts of their frames alone, as a tree: stacks that differ only in addresses fall together.
- * Node −1 is the empty stack; a parent's index is smaller than its children's.
+ * The stacks as a call tree by the text of their frames: stacks that read the same share a node, whatever their
+ * addresses. Node −1 is the empty stack. A parent's index is smaller than its children's.
  */
 export class FoldedTree {
-  /** Rows (caller's node, text). */
+  /** Rows (caller's node, string index of the frame). */
   readonly #nodes: TupleInterner;
   readonly #nodeOfStack: Int32Array;
 
@@ -28,12 +28,12 @@ export class FoldedTree {
     return this.#nodes.size;
   }
 
-  /** The node of a profile's stack; −1 for stack −1. */
+  /** The node of a stack of the profile; −1 for stack −1. */
   nodeOf(stack: number): number {
     return stack < 0 ? -1 : this.#nodeOfStack[stack];
   }
 
-  /** The caller's node, −1 at the root. */
+  /** The caller's node; −1 for a root. */
   parent(node: number): number {
     return this.#nodes.words[node * 2] | 0;
   }
@@ -44,14 +44,14 @@ export class FoldedTree {
   }
 
   /**
-   * All nodes, callers before callees, and the callees of one caller by the rank of their texts.
-   * @param rank of each string index in the wanted order
+   * All nodes, callers before callees, the callees of each caller sorted by the rank of their texts.
+   * @param rank by string index
    */
   inOrder(rank: Uint32Array): Uint32Array {
     const size = this.size;
     const firstChild = new Int32Array(size + 1).fill(-1);
     const nextSibling = new Int32Array(size).fill(-1);
-    // Children pushed in falling rank end up in rising order, for all callers at once.
+    // Each child is put at the front of its caller's list, so nodes in falling rank give lists in rising rank.
     for (const node of this.#byFallingRank(rank)) {
       const parent = this.parent(node) + 1;
       nextSibling[node] = firstChild[parent];
@@ -72,7 +72,7 @@ export class FoldedTree {
     return order;
   }
 
-  /** Counting sort: ranks are dense. */
+  /** A counting sort, since ranks are dense. */
   #byFallingRank(rank: Uint32Array): Uint32Array {
     const start = new Uint32Array(rank.length + 1);
     for (let node = 0; node < this.size; node++) start[rank.length - 1 - rank[this.text(node)] + 1]++;

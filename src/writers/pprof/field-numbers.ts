@@ -1,6 +1,6 @@
 /*
  * Field numbers of proto/profile.proto, message by message, under the names of the generated types. They are repeated
- * here because loading the generated schema costs more time than writing a small profile; a test compares the two.
+ * here because loading the generated schema takes longer than writing a small profile. A test compares the two.
  */
 
 export const PROFILE = {

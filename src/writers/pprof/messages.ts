@@ -4,26 +4,27 @@ import { NAMELESS } from '../../profile/names.ts';
 import { FUNCTION, LINE, LOCATION, MAPPING, PROFILE, VALUE_TYPE } from './field-numbers.ts';
 import { addressBias, NONE, type PprofMapping, type PprofTables } from './tables.ts';
 
-/** Largest integer that an int64 field and a double both hold. */
+/** The largest double that fits an int64 field. */
 const MAX_INT64 = 2 ** 63 - 1024;
 
-/** A count as a varint, without a BigInt where 32 bits are enough. A sum beyond int64 becomes the largest value. */
+/** Writes a count as a varint, without a BigInt up to 32 bits. A sum beyond int64 becomes the largest value. */
 export function putCount(writer: BinaryWriter, count: number): void {
   if (count <= 0xffff_ffff) writer.uint32(count);
   else writer.int64(Math.min(count, MAX_INT64));
 }
 
-/** A field of a whole number; none for 0, the default of proto3. */
+/** Writes a field of a whole number; none for 0, which is the default in proto3. */
 export function putNumber(writer: BinaryWriter, field: number, value: number): void {
   if (value !== 0) putCount(writer.tag(field, WireType.Varint), value);
 }
 
+/** Writes a field of 64 bits, given as two words. */
 function putWords(writer: BinaryWriter, field: number, lo: number, hi: number): void {
   if (hi === 0) putNumber(writer, field, lo);
   else writer.tag(field, WireType.Varint).uint64((BigInt(hi) << 32n) | BigInt(lo));
 }
 
-/** A signed double as 64 bits: kernel addresses are negative ones. */
+/** Writes a field of an address, given as a signed double: addresses of the upper half, as of kernels, are negative. */
 function putAddress(writer: BinaryWriter, field: number, address: number): void {
   putWords(writer, field, address >>> 0, highWord(address));
 }
@@ -32,7 +33,10 @@ function putFlag(writer: BinaryWriter, field: number, flag: boolean): void {
   if (flag) writer.tag(field, WireType.Varint).bool(true);
 }
 
-/** @param type,unit string indexes */
+/**
+ * Writes a ValueType.
+ * @param type,unit string indexes
+ */
 export function putValueType(writer: BinaryWriter, field: number, type: number, unit: number): void {
   writer.tag(field, WireType.LengthDelimited).fork();
   putNumber(writer, VALUE_TYPE.type, type);
@@ -40,7 +44,10 @@ export function putValueType(writer: BinaryWriter, field: number, type: number, 
   writer.join();
 }
 
-/** memory_start and file_offset are such that address − memory_start + file_offset is the place in the file. */
+/**
+ * Writes a Mapping. memory_start and file_offset are chosen so that address − memory_start + file_offset is the offset
+ * in the file.
+ */
 export function putMapping(writer: BinaryWriter, id: number, row: PprofMapping, strings: PprofTables['strings']): void {
   const { mapping } = row;
   const bias = addressBias(mapping);
@@ -59,9 +66,10 @@ export function putMapping(writer: BinaryWriter, id: number, row: PprofMapping, 
 }
 
 /**
- * A range of addresses as pprof has them, from 0 up: one that reaches to the end of all of them, or beyond, would begin
- * again at 0 and end below its start. The last address can be no limit; the range ends just below it.
- * @param start, limit signed doubles: a range that goes on from the upper half to the lower holds addresses of both
+ * Writes memory_start and memory_limit. In pprof addresses are unsigned, so the limit of a range that reaches the end
+ * of the address space would wrap around to 0, below the start: such a range ends at 2^64 − 1 instead. One that goes on
+ * from the upper half of the address space into the lower starts at 0, so that it holds addresses of both.
+ * @param start,limit signed doubles
  */
 function putMemoryRange(writer: BinaryWriter, start: number, limit: number): void {
   const reachesEnd = start < 0 ? limit >= 0 : limit >= 2 ** 64;
@@ -69,18 +77,22 @@ function putMemoryRange(writer: BinaryWriter, start: number, limit: number): voi
   putAddress(writer, MAPPING.memoryLimit, reachesEnd ? LAST_ADDRESS : limit);
 }
 
-/** 2^64 − 1. */
+/** 2^64 − 1 as a signed double. */
 const LAST_ADDRESS = -1;
 
 /**
- * The kernel goes by `[kernel.kallsyms]`, whatever it was read from: pprof takes a name in brackets for no binary, and
- * the ending `_text` for a kernel that it shall symbolize itself.
+ * The file name of a mapping. The kernel is always `[kernel.kallsyms]`: pprof looks for no binary of a name in
+ * brackets, but would try to symbolize a kernel itself if the name ended in `_text`, as the recorded one may.
  */
 function mappingFileName({ mapping }: PprofMapping): string {
   return mapping.kind === 'kernel' ? '[kernel.kallsyms]' : mapping.name || NAMELESS;
 }
 
-/** @param index of a row of `tables.locations` @returns number of its lines */
+/**
+ * Writes a Location.
+ * @param index row of `tables.locations`
+ * @returns number of its lines
+ */
 export function putLocation(writer: BinaryWriter, tables: PprofTables, index: number): number {
   const { locations, lines } = tables;
   const at = index * locations.arity;
@@ -107,7 +119,10 @@ function putLine(writer: BinaryWriter, { lines }: PprofTables, index: number): v
   writer.join();
 }
 
-/** @param index of a row of `tables.functions` */
+/**
+ * Writes a Function.
+ * @param index row of `tables.functions`
+ */
 export function putFunction(writer: BinaryWriter, { functions }: PprofTables, index: number): void {
   writer.tag(PROFILE.function, WireType.LengthDelimited).fork();
   putNumber(writer, FUNCTION.id, index + 1);

@@ -3,7 +3,7 @@ import type { ByteSink } from '../../base/byte-sink.ts';
 
 const FLUSH_AT_BYTES = 1 << 20;
 
-/** Protobuf fields on their way to a sink, in pieces of about a megabyte, so that the whole never lies in memory. */
+/** Passes protobuf fields to a sink in pieces of about a megabyte, so that a profile is never in memory as a whole. */
 export class PprofPieces {
   readonly writer = new BinaryWriter();
   readonly #sink: ByteSink;
@@ -14,8 +14,8 @@ export class PprofPieces {
   }
 
   /**
-   * To be called behind each field of the top level.
-   * @param bytes about what it takes (the writer does not tell how much it holds)
+   * Call this after each top-level field.
+   * @param bytes estimated size of the field (the writer does not report how much it holds)
    * @returns whether it is time to {@link flush}
    */
   added(bytes: number): boolean {
@@ -23,19 +23,19 @@ export class PprofPieces {
     return this.#pendingBytes >= FLUSH_AT_BYTES;
   }
 
-  /** Gives everything collected to the caller, in place of the sink. */
+  /** Returns everything collected, which then does not go to the sink. */
   take(): Uint8Array {
     this.#pendingBytes = 0;
     return this.writer.finish();
   }
 
-  /** Adds encoded fields; they are not copied. */
+  /** Adds encoded fields, without copying them. */
   append(fields: Uint8Array): void {
     this.writer.raw(fields);
     this.#pendingBytes += fields.length;
   }
 
-  /** Hands everything collected to the sink. Call it once more at the end. */
+  /** Writes everything collected to the sink. Call it once more at the end. */
   async flush(): Promise<void> {
     const piece = this.take();
     if (piece.length > 0) await this.#sink.write(piece);

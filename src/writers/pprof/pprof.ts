@@ -17,24 +17,24 @@ import { PprofTables } from './tables.ts';
 export type { PprofLabel } from './labels.ts';
 
 export interface PprofOptions {
-  /** What samples are labelled with; samples that differ in a label are kept apart. None: one sample per stack. */
+  /** The labels of samples. Samples that differ in a label are kept apart; without labels there is one per stack. */
   readonly labels: readonly PprofLabel[];
-  /** Which of the primary event's columns tools show first. Default: its periods. */
+  /** The column of the primary event that tools show first. Default: its periods. */
   readonly weight?: 'period' | 'samples';
 }
 
-/** About what the fixed fields of a message take. */
+/** Estimated size of the fixed fields of a message. */
 const MESSAGE_BYTES = 16;
 
 /**
- * Writes a profile as pprof's profile.proto, not compressed (pprof also reads it so; files are usually gzipped).
+ * Writes a profile in pprof's profile.proto, not compressed. (Files are usually gzipped; pprof reads both.)
  *
- * Every event with samples has two columns, samples and weight (see {@link planSampleTypes}); a sample is one row per
- * stack and label set, with 0 in the columns of events that it is not about. Samples without a stack are there, without
- * locations. Stacks that differ only in what pprof does not tell (cpumode, whether an address was a return address)
- * stay rows of their own; tools add them up. The same profile always gives the same bytes.
+ * Every event with samples has two columns, number of samples and weight (see {@link planSampleTypes}). There is one
+ * Sample per stack and label set, with 0 in the columns of events that have none of it. Samples without a stack are
+ * written without locations. Stacks that differ only in what pprof cannot express (cpumode, whether an address was a
+ * return address) stay separate Samples, which tools add up. The same profile always gives the same bytes.
  *
- * @throws PerfconvError `no-samples` for a profile without any: it would have no sample types
+ * @throws PerfconvError `no-samples` for a profile without samples, which would have no sample types
  * @see https://github.com/google/pprof/blob/main/proto/profile.proto
  */
 export async function writePprof(profile: Profile, sink: ByteSink, options: PprofOptions): Promise<void> {
@@ -49,7 +49,7 @@ export async function writePprof(profile: Profile, sink: ByteSink, options: Ppro
   await writeSamples(profile, types, tables.locationId, labels, sink, pieces);
   await writeTables(tables, pieces);
   writeMeta(profile, types, options.weight ?? 'period', tables, pieces.writer);
-  // Everything before may have added strings.
+  // The string table comes last, since everything before may add to it.
   await writeStrings(tables, pieces);
   await pieces.flush();
 }
@@ -65,7 +65,7 @@ async function writeSamples(
   const { stacks, totals } = profile;
   const rows = new SampleRows(totals, labels);
   const values = new Float64Array(types.columns.length);
-  /** Exact values minus the doubles above: 0 up to 2^53. */
+  /** Exact values minus the doubles in `values`; 0 up to 2^53. */
   const remainders = new Float64Array(types.columns.length);
   const bytes = new SampleBytes(sink, pieces.take());
   for (let row = 0; row < rows.size; row++) {
@@ -119,7 +119,7 @@ function writeMeta(profile: Profile, types: SampleTypes, weight: 'period' | 'sam
   const { meta } = profile;
   const count = types.countColumn[types.primaryEvent];
   const period = types.columns[count + 1];
-  // A damaged clock can count to times that nobody could mean: profile.proto has an int64 for them.
+  // A damaged recording may have a time that does not fit the field, which is an int64. It is left out.
   if (meta.captureTimeNs !== undefined && isInt64(meta.captureTimeNs)) writer.tag(PROFILE.timeNanos, WireType.Varint).int64(meta.captureTimeNs);
   putNumber(writer, PROFILE.durationNanos, Math.round(meta.durationNs));
   putValueType(writer, PROFILE.periodType, strings.intern(period.type), strings.intern(period.unit));
@@ -132,7 +132,7 @@ function isInt64(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
 }
 
-/** What the recordings say of how they were made, each thing once: the lines that `pprof -comments` prints. */
+/** How the recordings were made, as `pprof -comments` prints it; equal lines of merged recordings appear once. */
 function commentsOf({ meta, inputs }: Profile): string[] {
   const comments = new Set<string>();
   for (const { perfVersion, commandLine } of inputs?.map((input) => input.meta) ?? [meta]) {

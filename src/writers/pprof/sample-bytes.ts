@@ -4,9 +4,9 @@ import { grown } from '../../base/growable.ts';
 import { PROFILE, SAMPLE } from './field-numbers.ts';
 
 const FLUSH_AT_BYTES = 1 << 20;
-/** The largest number that a field of int64 holds. */
+/** The largest value of an int64 field. */
 const MAX_INT64 = 2n ** 63n - 1n;
-/** A varint of 64 bits. */
+/** Length of the longest varint of 64 bits. */
 const MAX_VARINT_BYTES = 10;
 
 const SAMPLE_TAG = tag(PROFILE.sample);
@@ -14,21 +14,22 @@ const LOCATION_ID_TAG = tag(SAMPLE.locationId);
 const VALUE_TAG = tag(SAMPLE.value);
 
 /**
- * Samples on their way to a sink, encoded by hand: they are nearly all of a large profile, and BinaryWriter makes
- * several objects for each. A sample is its location ids, its values and its labels, in this order.
+ * Encodes Samples and passes them to a sink. This is done by hand because Samples are nearly all of a large profile,
+ * and BinaryWriter makes several objects for each. A Sample is its location ids, its values and its labels, in this
+ * order.
  */
 export class SampleBytes {
   readonly #sink: ByteSink;
   #bytes = new Uint8Array(FLUSH_AT_BYTES + (1 << 16));
   #length = 0;
-  /** The list at work: location ids, then values. */
+  /** The list being encoded: location ids first, then values. */
   #list = new Uint8Array(1 << 12);
   #listLength = 0;
-  /** The sample at work. */
+  /** The Sample being encoded. */
   #body = new Uint8Array(1 << 12);
   #bodyLength = 0;
 
-  /** @param before fields that stand before the samples; at most a piece of them */
+  /** @param before encoded fields that come before the Samples, at most about a megabyte */
   constructor(sink: ByteSink, before: Uint8Array) {
     this.#sink = sink;
     this.#bytes = grown(this.#bytes, before.length);
@@ -41,7 +42,7 @@ export class SampleBytes {
   }
 
   /**
-   * Adds an id or a count to the list at work. A count beyond int64 becomes the largest one.
+   * Adds an id or a count to the current list. A count beyond int64 becomes the largest value.
    * @param remainder the exact count minus `value`; 0 up to 2^53
    */
   addToList(value: number, remainder = 0): void {
@@ -51,17 +52,20 @@ export class SampleBytes {
     this.#listLength = isWide ? putWideVarint(this.#list, this.#listLength, value, remainder) : putVarint(this.#list, this.#listLength, value);
   }
 
-  /** The list at work was the sample's location ids; an empty one is no field. */
+  /** Ends the list of location ids. An empty list makes no field. */
   endLocationIds(): void {
     if (this.#listLength > 0) this.#endList(LOCATION_ID_TAG);
   }
 
-  /** The list at work was the sample's values. */
+  /** Ends the list of values. */
   endValues(): void {
     this.#endList(VALUE_TAG);
   }
 
-  /** @param labels encoded `label` fields */
+  /**
+   * Ends the Sample.
+   * @param labels its encoded `label` fields
+   */
   endSample(labels: Uint8Array): void {
     const bodyLength = this.#bodyLength + labels.length;
     const need = this.#length + 1 + MAX_VARINT_BYTES + bodyLength;
@@ -74,13 +78,13 @@ export class SampleBytes {
     this.#bodyLength = 0;
   }
 
-  /** Hands everything collected to the sink. */
+  /** Writes everything collected to the sink. */
   async flush(): Promise<void> {
     await this.#sink.write(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
   }
 
-  /** What is left at the end, for whoever writes on. */
+  /** What was collected since the last flush, for the writer of the fields that follow. */
   rest(): Uint8Array {
     return this.#bytes.slice(0, this.#length);
   }
@@ -96,12 +100,12 @@ export class SampleBytes {
   }
 }
 
-/** Both fields and samples have numbers below 16: a tag is one byte. */
+/** The tag of a field. It is a single byte, since all field numbers used here are below 16. */
 function tag(field: number): number {
   return (field << 3) | WireType.LengthDelimited;
 }
 
-/** As {@link putVarint}, a count beyond 2^53: `value` + `remainder`. */
+/** Like {@link putVarint}, for a count beyond 2^53, which is `value` + `remainder`. */
 function putWideVarint(bytes: Uint8Array, at: number, value: number, remainder: number): number {
   const exact = BigInt(value) + BigInt(remainder);
   let rest = exact < MAX_INT64 ? exact : MAX_INT64;
@@ -128,7 +132,7 @@ function putVarint(bytes: Uint8Array, at: number, value: number): number {
   return next;
 }
 
-/** Samples are short: a loop beats a view and set() for each. */
+/** Copies bytes in a loop: Samples are short, and a view and set() for each would take longer. */
 function copy(from: Uint8Array, length: number, to: Uint8Array, at: number): void {
   // hot
   for (let i = 0; i < length; i++) to[at + i] = from[i];

@@ -2,9 +2,9 @@ import { KeyedPairs } from '../../base/keyed-pairs.ts';
 import type { TotalTable } from '../../profile/tables.ts';
 import type { LabelSets } from './label-sets.ts';
 
-/** Totals gathered into pprof's samples: one row per (stack, label set), each a linked list of totals. */
+/** Groups totals into the Samples of a pprof profile: one row per (stack, label set), each a linked list of totals. */
 export class SampleRows {
-  /** Rows by stack + 1 and label set. */
+  /** Row by (stack + 1, label set). */
   readonly #rowOf = new KeyedPairs();
   readonly #stacks: Int32Array;
   readonly #labelSets: Int32Array;
@@ -46,12 +46,12 @@ export class SampleRows {
     return this.#labelSets[row];
   }
 
-  /** Index of one of the row's totals; the others follow by {@link nextTotal}. */
+  /** Index of the first total in the row's list; {@link nextTotal} gives the others. */
   firstTotal(row: number): number {
     return this.#first[row];
   }
 
-  /** The total behind this one in its row, −1 at the end. */
+  /** Index of the total that follows in the row's list; −1 at the end. */
   nextTotal(total: number): number {
     return this.#next[total];
   }

@@ -7,20 +7,21 @@ export interface SampleType {
   readonly unit: 'count' | 'nanoseconds';
 }
 
-/** The columns of a pprof profile: for each event with samples, its number of samples and then its weight. */
+/** The columns of values in a pprof profile: for each event with samples its number of samples, then its weight. */
 export interface SampleTypes {
-  /** Even indexes count samples, odd ones add up periods. Names differ from one another. */
+  /** Columns with even indexes count samples, those with odd ones add up periods. All names are different. */
   readonly columns: readonly SampleType[];
-  /** Index of each event's count column, −1 for an event without samples; its weight is the next one. */
+  /** By event: index of its count column, which its weight follows; −1 for an event without samples. */
   readonly countColumn: Int32Array;
-  /** The event whose columns come under the names that tools look for. */
+  /** The event whose columns have the names that tools look for; −1 when no event has samples. */
   readonly primaryEvent: number;
 }
 
 /**
- * Names the columns. The primary event has `samples/count` and `cpu/nanoseconds` (clock events) or `EVENT/count`: what
- * pprof users and Go's profile-guided optimization look for. Every further event has `EVENT_samples/count` and
- * `EVENT/nanoseconds` or `EVENT/count`. An event whose name is taken is called `EVENT#2`, `EVENT#3` …
+ * Names the columns. The primary event, the one with the most samples, has `samples/count`, and `cpu/nanoseconds` (for
+ * a clock) or `EVENT/count`: the names that pprof users and Go's profile-guided optimization look for. Every other
+ * event has `EVENT_samples/count`, and `EVENT/nanoseconds` or `EVENT/count`. Where a name is taken already, the event
+ * becomes `EVENT#2`, `EVENT#3` …
  */
 export function planSampleTypes(profile: Profile): SampleTypes {
   const primaryEvent = findMostSampledEvent(profile);
@@ -40,8 +41,8 @@ export function planSampleTypes(profile: Profile): SampleTypes {
     columns.push({ type: countType, unit: 'count' }, { type, unit: event.unit });
   };
 
-  // The primary goes first, so that it is never the one to be renamed, and so that readers which take index 0 for the
-  // number of samples (profile.proto asks for that) find it.
+  // The primary event comes first, so that it is never renamed, and so that index 0 is its number of samples, as
+  // profile.proto recommends.
   if (primaryEvent >= 0) plan(primaryEvent);
   profile.events.forEach((event, index) => {
     if (event.samples > 0 && index !== primaryEvent) plan(index);
@@ -50,8 +51,8 @@ export function planSampleTypes(profile: Profile): SampleTypes {
 }
 
 /**
- * Events from one sample to the next as asked for, in the primary weight's unit (profile.proto, Profile.period): the
- * sample period, or what a clock's frequency comes to. 0 where the distance varied (a frequency of anything but a clock).
+ * The requested distance between samples, in the unit of the primary event's weight (profile.proto, Profile.period):
+ * the sample period, or the interval of a clock with a frequency. 0 where it varied, as for a counter with a frequency.
  */
 export function samplePeriod(profile: Profile, event: number): number {
   const { samplePeriod: period, sampleFreq, unit } = profile.events[event];

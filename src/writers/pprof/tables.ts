@@ -4,13 +4,15 @@ import { addressText, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Mapping, Profile } from '../../profile/profile.ts';
 import { FunctionTable } from '../../profile/tables.ts';
 
-/** No mapping, no further line. */
+/** Absent index in a row: no mapping, or no further line. */
 export const NONE = 0xffff_ffff;
 
-/** A mapping as pprof sees it; its id is its place in the list plus 1. */
+/** A mapping of the pprof profile. Its id is its index plus 1. */
 export interface PprofMapping {
   readonly mapping: Mapping;
-  /** What of its locations is known (profile.proto, has_functions …): pprof symbolizes again where nothing is. */
+  /**
+   * What is known of its locations (profile.proto, has_functions …). Where nothing is, pprof symbolizes them itself.
+   */
   hasFunctions: boolean;
   hasFilenames: boolean;
   hasLineNumbers: boolean;
@@ -18,26 +20,30 @@ export interface PprofMapping {
 }
 
 /**
- * The part of a profile's tables that its samples reach, as pprof wants it: addresses of the process, calls instead of
- * return addresses, and each row once. Ids are indexes plus 1, since 0 means none.
+ * The tables of a pprof profile: mappings, locations and functions that samples refer to, without duplicates. Ids are
+ * indexes plus 1, since pprof uses 0 for none.
  *
- * - Addresses: in files and the vdso those of the first process that mapped it (address + bias), else as they are.
- *   A return address becomes the address before it, which lies in the call (profile.proto allows the middle of an
- *   instruction) and so in the right function and line.
- * - An unresolved location has a function of the name that other formats show, `0x4f2c1 (libfoo.so)`. Without one pprof
- *   shows `[libfoo.so]` for all addresses of a file together and `<unknown>` where there is no mapping (observed:
- *   pprof of September 2026). Such functions do not count for has_functions, so pprof still symbolizes such a
- *   mapping where it finds the binary.
+ * - Addresses are run-time addresses. In files and the vdso they are those of the first process that mapped the file
+ *   (address + bias).
+ * - A return address becomes the address before it. That lies inside the call instruction, which profile.proto allows,
+ *   and therefore in the right function and line.
+ * - An unresolved location gets a function with the name that other formats show, `0x4f2c1 (libfoo.so)`. Without one,
+ *   pprof shows all addresses of a file together as `[libfoo.so]`, and as `<unknown>` outside all mappings (observed:
+ *   pprof of September 2026). Such functions do not set has_functions, so that pprof still symbolizes the mapping where
+ *   it finds the binary.
  */
 export class PprofTables {
   readonly strings = new StringTable();
   readonly mappings: PprofMapping[] = [];
   readonly functions = new FunctionTable();
-  /** Rows (address low, address high, index into `mappings` or NONE, index into `lines` or NONE). */
+  /** Rows (low word of the address, high word, index into `mappings` or NONE, index into `lines` or NONE). */
   readonly locations = new TupleInterner(4);
-  /** Rows (line of the caller it was inlined into or NONE, function, line number, column): a location's lines, linked leaf first. */
+  /**
+   * Rows (index of the line that it was inlined into or NONE, function, line number, column). The lines of a location
+   * are a linked list, leaf first.
+   */
   readonly lines = new TupleInterner(4);
-  /** For each location of the profile its id here; 0 when no sample reaches it. */
+  /** By location of the profile: its id here; 0 for a location that no sample refers to. */
   readonly locationId: Uint32Array;
   readonly #profile: Profile;
   readonly #mappingIndex: Int32Array;
@@ -49,8 +55,8 @@ export class PprofTables {
     this.#mappingIndex = new Int32Array(profile.mappings.length).fill(-1);
     this.#functionIndex = new Int32Array(profile.functions.size).fill(-1);
     this.locationId = new Uint32Array(profile.locations.size);
-    // profile.proto: mapping[0] is the main binary. It is there even if no sample fell into it, or pprof would name the
-    // profile after a library.
+    // mapping[0] is the main binary (profile.proto). It is written even if it has no sample, because pprof names the
+    // profile after it.
     if (profile.mainMapping >= 0) this.#internMapping(profile.mainMapping);
     const isUsed = findUsedLocations(profile);
     for (let location = 0; location < isUsed.length; location++) {
@@ -65,7 +71,7 @@ export class PprofTables {
     const bias = index < 0 ? 0 : addressBias(this.mappings[index].mapping);
     let lo = locations.addressLo(location);
     let hi = locations.addressHi(location);
-    // A chain that ends in the null address has nothing before it.
+    // There is no address before 0, in which some callchains end.
     const back = locations.isReturnAddress(location) && (lo !== 0 || hi !== 0) ? 1 : 0;
     lo += (bias >>> 0) - back;
     hi += Math.floor(bias / 0x1_0000_0000) + Math.floor(lo / 0x1_0000_0000);
@@ -92,14 +98,18 @@ export class PprofTables {
     return line;
   }
 
-  /** What stands after addresses. */
+  /** The text that follows addresses in a mapping; made once for each. */
   #textOfMapping(mapping: number): string {
     if (mapping < 0) return '';
     this.#mappingTexts[mapping] ??= mappingText(this.#profile, mapping);
     return this.#mappingTexts[mapping];
   }
 
-  /** @param lineFile as in the profile's locations: lines have no file of their own here, so that code of another file is a function in that file */
+  /**
+   * Index of a function here.
+   * @param lineFile source file of the line, if it is not the function's. Lines have no file in pprof, so such a line
+   * gets a function of the same name in that file.
+   */
   #internFunction(func: number, lineFile: number): number {
     const { functions, strings } = this.#profile;
     const text = (index: number) => this.strings.intern(strings.get(index));
@@ -127,12 +137,12 @@ export class PprofTables {
   }
 }
 
-/** What to add to a mapping's addresses to get those of a process that mapped it. */
+/** The number to add to addresses of a mapping to get those of the first process that mapped it. */
 export function addressBias(mapping: Mapping): number {
   return mapping.kind === 'file' || mapping.kind === 'vdso' ? mapping.bias : 0;
 }
 
-/** A 1 for each location that some sample's stack holds. */
+/** By location: 1 if it is part of a sample's stack. */
 function findUsedLocations(profile: Profile): Uint8Array {
   const { totals, stacks, locations } = profile;
   const isUsedStack = new Uint8Array(stacks.size);
@@ -141,7 +151,7 @@ function findUsedLocations(profile: Profile): Uint8Array {
     if (stack >= 0) isUsedStack[stack] = 1;
   }
   const isUsed = new Uint8Array(locations.size);
-  // Parents have smaller indexes, so that one walk from the end reaches them all.
+  // A parent's index is smaller than its children's, so one walk from the end reaches all callers.
   for (let stack = stacks.size - 1; stack >= 0; stack--) {
     if (isUsedStack[stack] === 0) continue;
     isUsed[stacks.location(stack)] = 1;

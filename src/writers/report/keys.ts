@@ -6,22 +6,23 @@ import type { Profile } from '../../profile/profile.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
 
 /**
- * What a report's rows can be told apart by.
+ * What the rows of a report are grouped by.
  *
- * - `function`: function and the DSO it is in, `main (app)`; the function alone where `dso` is a column of its own.
- *   Unresolved: `0x4f2c1 (libfoo.so)`
- * - `dso`: the mapped file's whole name, `[unknown]` outside all mappings
- * - `comm`: the thread's name while the sample was taken
- * - `pid`, `tid`: number and last name of the process, of the thread: `100:app`, `100` without a name; of merged recordings `100:app (a.data)`
+ * - `function`: function and DSO, `main (app)`, or only the function where `dso` is a column too. Unresolved:
+ *   `0x4f2c1 (libfoo.so)`
+ * - `dso`: full name of the mapped file, `[unknown]` outside all mappings
+ * - `comm`: name of the thread at the time of the sample
+ * - `pid`, `tid`: number and last name of the process or thread, `100:app`; only `100` without a name; with merged
+ *   recordings `100:app (a.data)`
  * - `event`: the event; puts all events into one table
- * - `input`: the recording, to tell merged ones apart
+ * - `input`: the recording, where several were merged
  */
 export type ReportKey = 'function' | 'dso' | 'comm' | 'pid' | 'tid' | 'event' | 'input';
 
-/** In the order in which the command line's help names them. */
+/** All keys, in the order in which the help of the command line lists them. */
 export const REPORT_KEYS: readonly ReportKey[] = ['function', 'dso', 'comm', 'pid', 'tid', 'event', 'input'];
 
-/** The texts of a report's columns, as indexes of a string table, by event, task and frame. */
+/** The texts of the columns of a report, by event, task and frame, as indexes into a string table. */
 export class ReportTexts {
   readonly strings = new StringTable();
   readonly frames: FrameTexts;
@@ -29,12 +30,12 @@ export class ReportTexts {
   readonly #keys: readonly ReportKey[];
   readonly #unknown: number;
   readonly #dsoOfMapping: Uint32Array;
-  /** By location: which symbol of its file it is in, counted from 1; 0 where that is not known or does not matter. */
+  /** By location: number of the symbol that it lies in, from 1; 0 where that is unknown or does not matter. */
   readonly #symbolOfLocation: Uint32Array;
-  /** For each key that a sample has whatever its stack: text by task or event; empty for the others. */
+  /** By column: texts by task, or by event for the key `event`; empty for keys that depend on the frame. */
   readonly #bySample: readonly Uint32Array[];
 
-  /** @param compatPerf tell functions apart by their symbols, and call files what perf report calls them */
+  /** @param compatPerf as perf report does: keep symbols of the same name apart, and show short names of files */
   constructor(profile: Profile, keys: readonly ReportKey[], compatPerf: boolean) {
     this.#profile = profile;
     this.#keys = keys;
@@ -48,7 +49,7 @@ export class ReportTexts {
   }
 
   /**
-   * Text of one column.
+   * The text of one cell.
    * @param column index into the keys
    * @param location −1 for a sample without a stack
    * @param nth which of the location's frames, 0 the innermost
@@ -63,20 +64,22 @@ export class ReportTexts {
     return mapping < 0 ? this.#unknown : this.#dsoOfMapping[mapping];
   }
 
-  /** What tells apart rows of the same text in a column: which symbol it is, 0 where the text alone counts. */
+  /** Number that keeps rows of equal text apart: that of the symbol, or 0 where only the text counts. */
   symbol(column: number, location: number, nth: number): number {
     if (location < 0 || this.#keys[column] !== 'function') return 0;
     return nth === this.frames.count(location) - 1 ? this.#symbolOfLocation[location] : 0;
   }
 }
 
-/** What perf report calls a file: its path without directories. Observed: perf 6.1. */
+/**
+ * The name under which perf report shows a file: without directories, and perf maps as JIT code. Observed: perf 6.1.
+ */
 function perfShortName(name: string): string {
   const [, tid] = /^\/tmp\/perf-(\d+)\.map$/.exec(name) ?? [];
   return tid === undefined ? baseName(name) : `[JIT] tid ${tid}`;
 }
 
-/** Numbers symbols by where they start: what is called the same may be several functions. */
+/** Numbers symbols by the address where they start, since several functions may have the same name. */
 function symbolsOfLocations({ locations }: Profile): Uint32Array {
   const starts = new TupleInterner(2);
   return Uint32Array.from({ length: locations.size }, (_, location) => {
@@ -90,7 +93,7 @@ function symbolsOfLocations({ locations }: Profile): Uint32Array {
 function sampleTexts(profile: Profile, key: ReportKey): string[] {
   const { events, inputs, processes, tasks, threads } = profile;
   const inputOf = (thread: number) => inputLabel(profile, processes[threads[thread].process]);
-  /** The same number in two recordings is not the same process. */
+  // The same number in two recordings is not the same process.
   const ofInput = (thread: number) => (inputs === undefined ? '' : ` (${inputOf(thread)})`);
   switch (key) {
     case 'event':
@@ -115,12 +118,12 @@ function sampleTexts(profile: Profile, key: ReportKey): string[] {
   }
 }
 
-/** `100:app`; the number alone where there is no name, or perf's `:100` that stands for one. */
+/** `100:app`; only the number where there is no name, or only the stand-in `:100` that perf gives. */
 function named(id: number, name: string): string {
   return name === '' || name.startsWith(':') ? `${id}` : `${id}:${name}`;
 }
 
 function reportStyle(profile: Profile, hasDsoColumn: boolean): FrameStyle {
-  const behindAddress = (location: number) => (hasDsoColumn ? '' : mappingText(profile, profile.locations.mapping(location)));
-  return { functionText: (name, location) => name + behindAddress(location), behindAddress };
+  const addressSuffix = (location: number) => (hasDsoColumn ? '' : mappingText(profile, profile.locations.mapping(location)));
+  return { functionText: (name, location) => name + addressSuffix(location), addressSuffix };
 }

@@ -6,30 +6,34 @@ import type { ReportTexts } from './keys.ts';
 
 /** One row of a report's table. */
 export interface ReportRow {
-  /** One text per key, as an index of the report's strings. */
+  /** One text per key, as an index into the report's strings. */
   readonly texts: readonly number[];
-  /** Of the samples that the row is about: with children, also those that only called or were called from there. */
+  /** Samples taken there; with children, also those taken in what it called. */
   readonly samples: number;
+  /** Sum of the periods of these samples. */
   readonly period: number;
-  /** The exact sum minus its double; 0 up to 2^53. */
+  /** The exact sum of the periods minus `period`; 0 up to 2^53. */
   readonly periodRemainder: number;
-  /** Of the samples that ended there, in the innermost function; equal to the above without children. */
+  /** Samples taken there, in the innermost function; the same as `samples` without children. */
   readonly selfSamples: number;
   readonly selfPeriod: number;
 }
 
-/** Adds samples up by their keys. */
+/** Adds up samples by their keys. */
 export class ReportRows {
   readonly #profile: Profile;
   readonly #texts: ReportTexts;
   readonly #keyCount: number;
-  /** A row's cells as a path from the first key to the last: rows (node before, text, symbol). */
+  /**
+   * The cells of a row as a path from the first key to the last: rows (node of the previous key, text, symbol). The
+   * last node of the path stands for the row.
+   */
   readonly #nodes = new TupleInterner(3, 1024);
-  /** By the path's last node. */
+  /** By last node. */
   readonly #periods = new ExactSums();
-  /** By the path's last node: samples, self samples, self period. */
+  /** By last node: samples, self samples, self period. */
   #sums = new Float64Array(4096);
-  /** By the path's last node: the last total that was counted there, plus 1. */
+  /** By last node: the total that was counted there last, plus 1. Keeps recursion from counting a total twice. */
   #countedTotal = new Uint32Array(1024);
 
   constructor(profile: Profile, texts: ReportTexts, keyCount: number) {
@@ -38,7 +42,7 @@ export class ReportRows {
     this.#keyCount = keyCount;
   }
 
-  /** Adds a row of the totals where its stack ends; with children also to every caller, once however often it recurs. */
+  /** Counts a total for the leaf of its stack; with children also for each caller, once however often that recurs. */
   add(total: number, withChildren: boolean): void {
     // hot
     const { stacks, totals } = this.#profile;
@@ -78,11 +82,11 @@ export class ReportRows {
     return node;
   }
 
-  /** All rows, in no order that means anything. */
+  /** All rows, in no particular order. */
   rows(): ReportRow[] {
     const rows: ReportRow[] = [];
     for (let node = 0; node < this.#nodes.size; node++) {
-      // Nodes on the way to a last key were never counted.
+      // Nodes inside a path were never counted.
       if (node >= this.#countedTotal.length || this.#countedTotal[node] === 0) continue;
       const [samples, selfSamples, selfPeriod] = this.#sums.subarray(node * 3, node * 3 + 3);
       const [period, periodRemainder] = [this.#periods.value(node), this.#periods.remainder(node)];
