@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { GOLDEN_PRODUCTS } from './support/golden-products.ts';
 
-// Every file test/golden/NAME/PRODUCT holds what is made of fixtures/NAME.data; `npm run goldens` writes all of them anew.
-// To add one, create it empty and do that. Look at the difference before you commit it: the goldens were compared with perf
-// once, by hand, and are worth what is known of them.
+// Each file test/golden/NAME/PRODUCT holds what perfconv makes of fixtures/NAME.data; `npm run goldens` rewrites them.
+// To add one, create it empty and run that. Read the diff before you commit it: a golden file is worth no more than what
+// was checked by hand, against perf, when it was made.
 
 const goldens = fileURLToPath(new URL('golden/', import.meta.url));
 const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
@@ -15,13 +15,13 @@ const cases = readdirSync(goldens, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .flatMap(({ name: recording }) => readdirSync(join(goldens, recording)).map((product) => [recording, product] as const));
 
-test.each(cases)('%s/%s', async (recording, product) => {
+test.each(cases)('the golden file %s/%s is what perfconv makes of the fixture', async (recording, product) => {
   const name = `${recording}.data`;
   const text = await GOLDEN_PRODUCTS[product]({ name, bytes: readFileSync(join(fixtures, name)) });
   await expect(text).toMatchFileSnapshot(join(goldens, recording, product));
 });
 
-test('every recording and every product has a golden', () => {
+test('every fixture and every product has a golden file', () => {
   const recordings = readdirSync(fixtures).flatMap((name) => (name.endsWith('.data') ? [name.slice(0, -'.data'.length)] : []));
   expect([...new Set(cases.map(([recording]) => recording))].sort()).toEqual(recordings.sort());
   expect([...new Set(cases.map(([, product]) => product))].sort()).toEqual(Object.keys(GOLDEN_PRODUCTS).sort());

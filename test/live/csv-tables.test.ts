@@ -33,13 +33,13 @@ describe.skipIf(whyNot !== undefined)('the CSV tables of a fresh recording', () 
 
     const rows = overview.filter(({ type }) => type === 'SAMPLE').map(({ pid, tid, time, info }) => `${pid}/${tid} ${time} ${info}`);
     const lines = readWithPerf('script', file, ['-G', '--ns', '-F', 'pid,tid,time,ip']).split('\n');
-    // Samples of a thread that is gone have −1, which readperf prints as it stands in the record.
+    // Samples of a thread that has ended have pid and tid −1, which readperf prints unsigned.
     const unsigned = (id: string): bigint => BigInt.asUintN(32, BigInt(id));
     const samples = lines.flatMap((line) => {
       const fields = /^\s*(-?\d+)\/(-?\d+)\s+(\d+)\.(\d{9}):\s+([0-9a-f]+)\s*$/.exec(line);
       return fields === null ? [] : [`${unsigned(fields[1])}/${unsigned(fields[2])} ${BigInt(fields[3] + fields[4])} ${BigInt(`0x${fields[5]}`)}`];
     });
-    // perf prints a sample that stands for a group once per member.
+    // perf prints a sample with the counters of a group once per member.
     expect(rows).toEqual(name === 'a group' ? samples.filter((sample, i) => sample !== samples[i - 1]) : samples);
     expect(rows.length).toBeGreaterThan(0);
   });

@@ -15,7 +15,7 @@ import { findPprof, noPprof } from '../support/pprof-tool.ts';
 const pprof = findPprof();
 if (pprof === undefined) announceSkipped('opening profiles in the real pprof', noPprof);
 
-describe.skipIf(pprof === undefined)('the real pprof', () => {
+describe.skipIf(pprof === undefined)('pprof, the tool', () => {
   const directory = mkdtempSync(join(tmpdir(), 'perfconv-pprof-'));
   afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -53,7 +53,7 @@ describe.skipIf(pprof === undefined)('the real pprof', () => {
       .map((cells) => `${cells[0]} ${cells[3]} ${cells.slice(5).join(' ')}`);
   }
 
-  test('-top: total, weights, inlined and unresolved frames; names untouched', async () => {
+  test('-top shows totals, weights, inlined and unresolved frames, and names as they are', async () => {
     const output = await run(['-top']);
     expect(output).toContain('File: app\n');
     expect(output).toContain('Type: cpu\n');
@@ -68,11 +68,11 @@ describe.skipIf(pprof === undefined)('the real pprof', () => {
     ['cpu', '5ms '],
     ['page-faults_samples', '1 '],
     ['page-faults', '7 '],
-  ])('-sample_index=%s', async (type, total) => {
+  ])('-sample_index=%s shows the total of that column', async (type, total) => {
     expect(await run(['-top', `-sample_index=${type}`])).toContain(`Total samples = ${total}`);
   });
 
-  test('-raw: header, sample types, kernel address, mappings', async () => {
+  test('-raw shows the metadata, sample types, kernel addresses and mappings', async () => {
     const raw = await run(['-raw']);
     expect(raw).toContain('PeriodType: cpu nanoseconds\nPeriod: 1000000\nTime: 2023-11-14 22:13:20 +0000 UTC\nDuration: 4ms\n');
     expect(raw).toContain('samples/count cpu/nanoseconds[dflt] page-faults_samples/count page-faults/count\n');
@@ -81,29 +81,29 @@ describe.skipIf(pprof === undefined)('the real pprof', () => {
     expect(raw).toContain('3: 0x401000/0x500000/0x1000 /lib/libx.so.6  \n');
   });
 
-  test('-traces: stacks leaf first, with labels', async () => {
+  test('-traces shows stacks leaf first, with their labels', async () => {
     const traces = await run(['-traces']);
     expect(traces.replaceAll(/[ \t]+/g, ' ')).toContain(
       ' comm: worker\n input: perf.data\n thread: worker (101)\n pid: 100\n tid: 101\n 2ms 0x4f2c1 (libx.so.6)\n main\n',
     );
   });
 
-  test('-tags: also pid 0', async () => {
+  test('-tags shows pid 0 too', async () => {
     expect((await run(['-tags'])).replaceAll(/[ \t]+/g, ' ')).toContain(' 1ms (20.00%): 0\n');
   });
 
-  test('-tagroot=comm', async () => {
+  test('-tagroot=comm makes comms the root frames', async () => {
     expect(topRows(await run(['-top', '-tagroot=comm']))).toEqual(expect.arrayContaining(['0 2ms worker', '0 1ms swapper', '0 2ms app']));
   });
 
-  test('-list finds lines of the source', async () => {
+  test('-list finds the source line', async () => {
     const source = join(directory, 'prog.c');
     writeFileSync(source, 'int f() {\n  return 42;\n}\n');
     const listed = await run(['-list=^f$'], buildProfile([{ timeNs: 0, stack: [{ name: 'f', file: source, line: 2 }] }]));
     expect(listed.replaceAll(/[ \t]+/g, ' ')).toContain(' 1ms 1ms 2: return 42;');
   });
 
-  test('-comments, weight by samples', async () => {
+  test('-comments shows perf version and command line, and -top the default sample type', async () => {
     expect(await run(['-comments'])).toBe('perf version: 6.1\ncommand line: perf record -g ./app\n');
     expect(await run(['-top'], profile, { labels: [], weight: 'samples' })).toContain('Type: samples\n');
   });

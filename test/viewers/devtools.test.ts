@@ -17,7 +17,7 @@ async function convert(profile: Profile, style: 'events' | 'profile'): Promise<U
 const STYLES = ['events', 'profile'] as const;
 
 describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevTools Performance panel', () => {
-  it('shows X events as a flame chart per thread, below its process', async () => {
+  it('shows X events as a flame chart per thread, under its process', async () => {
     const view = await loadInDevTools(await convert(buildProfile(database()), 'events'), { bottomUpOf: () => true });
     expect(view.problems).toEqual([]);
     expect(view.isGeneric).toBe(true);
@@ -36,7 +36,7 @@ describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevT
     expect(bottomUp('nginx [main] (200)')[0]).toEqual(['Paint()', 500]);
   });
 
-  it('shows sampled profiles with file and line, the busiest thread unfolded', async () => {
+  it('shows sampled profiles with file and line, and expands the busiest thread', async () => {
     const view = await loadInDevTools(await convert(buildProfile(database()), 'profile'), { bottomUpOf: () => true });
     expect(view.problems).toEqual([]);
     expect(view.isGeneric).toBe(false);
@@ -62,7 +62,7 @@ describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevT
     for (const { busyMs } of threads) expect(Math.abs(busyMs - 2500)).toBeLessThan(2);
   });
 
-  it.each(STYLES)('survives every name that it keeps for itself, and the deepest stack allowed (%s)', async (style) => {
+  it.each(STYLES)('loads functions named like its own events, and the deepest stack that is written (%s)', async (style) => {
     const names = [...DEVTOOLS_RESERVED_NAMES, 'enhancedTraceVersion', '(idle)', '(root)', '"', 'half \ud800 pair'];
     const deep = Array.from({ length: 2500 }, (_, i) => `f${i}`);
     const samples = names.map((name, i) => ({ timeNs: i * 1_000_000, comm: 'kworker/0:1 [x] ü', stack: ['main', name] }));
@@ -75,7 +75,7 @@ describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevT
     expect(thread.bottomUp[0].selfMs).toBeCloseTo(50, 0);
   });
 
-  it.each(STYLES)('loads a single sample, compressed (%s)', async (style) => {
+  it.each(STYLES)('loads a compressed trace of a single sample (%s)', async (style) => {
     const bytes = await convert(buildProfile([{ timeNs: 9, pid: -1, tid: -1, cpu: -1, stack: ['main'] }]), style);
     const view = await loadInDevTools(gzipSync(bytes));
     expect(view.problems).toEqual([]);

@@ -10,11 +10,11 @@ import { busiestThread, demangle, heaviestFunctions, type Threads, threadsOf } f
 import { devToolsThreads, speedscopeThreads } from '../support/viewer-threads.ts';
 import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
 
-// What people see of recordings in speedscope and in the Performance panel of DevTools, against perf.
+// Compares what speedscope and the Performance panel of DevTools show of recordings with what perf reports.
 
 interface Recording {
   readonly name: string;
-  /** To be recorded here and now; a fixture otherwise. */
+  /** How to record it; a fixture when absent. */
   readonly variant?: Variant;
   readonly symbols: readonly string[];
   readonly isNamedAlike: (dso: string) => boolean;
@@ -30,11 +30,11 @@ const SOURCE_PLACE = /\.(?:c|cc|cpp|h|S|s|rs|go|inc)(?::\d+)*$/;
 const STYLES = ['events', 'profile'] as const;
 const TOP = 5;
 /**
- * DevTools counts in whole microseconds. The ends of a sample are rounded to them, half a microsecond each at most; where samples
- * follow one another the end of one is the start of the next, so a thread is off by no more than this for each sample.
+ * DevTools counts in whole microseconds. Rounding moves each end of a sample by at most half of one. Where samples
+ * follow one another, the end of one is the start of the next, so a thread is off by no more than this per sample.
  */
 const MS_PER_SAMPLE = 0.001;
-/** Its tables show tenths of milliseconds. */
+/** Half of the tenth of a millisecond that its tables show. */
 const MS_SHOWN = 0.05;
 
 const whyNoOracle = whyNoPerf();
@@ -50,7 +50,7 @@ const recordings: readonly Recording[] = [
   { name: 'events.data', symbols: fixtureSymbolArgs, isNamedAlike: isShippedDso },
 ];
 
-describe.skipIf(isSkipped)('recordings in the viewers', () => {
+describe.skipIf(isSkipped)('recordings in viewers', () => {
   let directory = '';
   beforeAll(() => {
     ensureBuilt();
@@ -87,13 +87,13 @@ describe.skipIf(isSkipped)('recordings in the viewers', () => {
         shown = speedscopeThreads(view);
       });
 
-      test('says nothing and opens the busiest thread', ({ skip }) => {
+      test('loads without problems and opens the busiest thread', ({ skip }) => {
         if (problem !== undefined) skip(problem);
         expect(view.problems).toEqual([]);
         expect(view.profiles[view.shown]?.total).toBe(busiestThread(threads, true).period);
       });
 
-      test('shows the threads of each event with their weights, to the unit', ({ skip }) => {
+      test('shows the threads of each event with their exact weights', ({ skip }) => {
         if (problem !== undefined) skip(problem);
         expect(shown.size).toBe(view.profiles.length);
         const facts = [...shown].map(([key, { total, nonIdle, unit }]) => [key, { total, nonIdle, unit }] as const);
@@ -103,13 +103,13 @@ describe.skipIf(isSkipped)('recordings in the viewers', () => {
         expect(new Map(facts)).toEqual(new Map(expected));
       });
 
-      test('shows the same functions as the heaviest', ({ skip }) => {
+      test('shows the same functions as perf to be the heaviest', ({ skip }) => {
         if (problem !== undefined) skip(problem);
         if (whyNoDemangler !== undefined) skip(whyNoDemangler);
         const busiest = busiestThread(threads);
         const functions = heaviestFunctions(input, busiest, TOP, symbols, isNamedAlike);
         expect(functions.length).toBe(TOP);
-        // The page demangles names itself, except those that perfconv shields from it with a blank before them.
+        // The page demangles names itself, except those that perfconv protects with a leading space.
         const frames = (shown.get(busiest.key)?.frames ?? []).map((frame) => ({ ...frame, name: demangle(frame.name.trim()) }));
         for (const { symbol, period } of functions) {
           const self = frames.filter((frame) => frame.name === demangle(symbol)).reduce((sum, frame) => sum + frame.self, 0);
@@ -134,24 +134,24 @@ describe.skipIf(isSkipped)('recordings in the viewers', () => {
         shown = devToolsThreads(view, style, busiest.event, [...otherEvents]);
       });
 
-      test('says nothing, and knows what kind of trace it is', ({ skip }) => {
+      test('loads without problems and recognizes the kind of trace', ({ skip }) => {
         if (problem !== undefined) skip(problem);
         expect(view.problems).toEqual([]);
         expect(view.isGeneric).toBe(style === 'events');
       });
 
-      test('shows the threads of each event with their weights, to the microsecond of each sample', ({ skip }) => {
+      test('shows the threads of each event with their weights, to a microsecond per sample', ({ skip }) => {
         if (problem !== undefined) skip(problem);
         expect(new Set(shown.keys())).toEqual(new Set(threads.keys()));
         for (const [key, { busyMs }] of shown) {
           const { period = 0, samples = 0, isClock = false } = threads.get(key) ?? {};
-          // Only a clock's periods are times; the bars of other events have widths of the writer's making.
+          // Only periods of clocks are times. The widths of other events' bars are estimates of the writer.
           if (isClock) expect(Math.abs(busyMs - period / 1e6), key).toBeLessThanOrEqual(samples * MS_PER_SAMPLE);
           else expect(busyMs, key).toBeGreaterThan(0);
         }
       });
 
-      test('shows the same functions as the heaviest', ({ skip }) => {
+      test('shows the same functions as perf to be the heaviest', ({ skip }) => {
         if (problem !== undefined) skip(problem);
         const busiest = busiestThread(threads);
         const functions = heaviestFunctions(input, busiest, TOP, symbols, isNamedAlike);
@@ -160,11 +160,11 @@ describe.skipIf(isSkipped)('recordings in the viewers', () => {
         let found = 0;
         for (const { symbol, dso, period, samples } of functions) {
           const named = rows.filter(({ activity }) => (style === 'events' ? activity === symbol : activity.startsWith(`${symbol} `)));
-          // Functions of one weight come in any order, and the last of many may be out of view.
+          // Functions of equal weight come in any order, so those that tie with the last may not be in view.
           if (named.length === 0 && period === functions.at(-1)?.period) continue;
           const selfMs = named.reduce((sum, row) => sum + row.selfMs, 0);
           expect(Math.abs(selfMs - period / 1e6), symbol).toBeLessThanOrEqual(samples * MS_PER_SAMPLE + named.length * MS_SHOWN);
-          // Beside the name stands the source file, where debug information tells it, else the binary.
+          // After the name comes the source file where debug information has it, otherwise the binary.
           if (style === 'profile')
             expect(
               named.every(({ activity }) => activity.includes(dso) || SOURCE_PLACE.test(activity)),

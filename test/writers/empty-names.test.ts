@@ -11,7 +11,7 @@ import { parseCsv } from '../support/parse-csv.ts';
 import { type AttrSpec, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
 import { readPprof } from '../support/read-pprof.ts';
 
-/** A thread, functions and a binary whose names are empty, beside some that have names. */
+/** A thread, functions and a binary with empty names, and some with names. */
 const PROFILE: Profile = buildProfile([
   { timeNs: 0, comm: '', stack: ['main', { name: '', address: 0x1234 }, { name: 'leaf', inlined: [{ name: '' }] }] },
   { timeNs: 1, comm: 'app', stack: [{ name: '', dso: '' }] },
@@ -31,14 +31,14 @@ async function textOf(write: (sink: BufferSink) => Promise<void>): Promise<strin
 }
 
 describe('empty names', () => {
-  test('are no empty frames of folded stacks', async () => {
+  test('leave no frame of folded stacks empty', async () => {
     const text = (await written('folded')).text();
     for (const line of text.trimEnd().split('\n')) expect(line.replace(/ \d+$/, '').split(';')).not.toContain('');
     expect(text).toContain('[unknown];main;0x1234 (app);leaf;0x');
     expect(text).toContain(' ([unknown]) ');
   });
 
-  test('are no empty names of frames, tracks and profiles in speedscope and Chrome', async () => {
+  test('leave no name of a frame, track or profile empty in speedscope and Chrome', async () => {
     const speedscope = (await written('speedscope')).text();
     expect(speedscope).not.toMatch(/"name":"\s*"/);
     for (const { name } of JSON.parse(speedscope).profiles) expect(name).toMatch(/^(unknown|app) \(/);
@@ -46,13 +46,13 @@ describe('empty names', () => {
     expect(chrome).not.toMatch(/"(name|functionName)":"\s*"/);
   });
 
-  test('are no empty functions and mappings of pprof', async () => {
+  test('leave no name of a function or mapping empty in pprof', async () => {
     const { message } = readPprof((await written('pprof')).bytes());
     expect(message.function.map(({ name }) => message.stringTable[Number(name)])).not.toContain('');
     expect(message.mapping.map(({ filename }) => message.stringTable[Number(filename)])).not.toContain('');
   });
 
-  test('are no empty cells of report and results.csv', async () => {
+  test('leave no cell empty in the report and in results.csv', async () => {
     const report = await textOf((sink) => writeReport(PROFILE, sink, { sort: ['comm', 'dso', 'function', 'event'] }));
     const rows = report.split('\n').filter((line) => /^ *\d/.test(line));
     for (const row of rows) expect(row.trim().split(/ {2,}/)).toHaveLength(6);
@@ -60,11 +60,11 @@ describe('empty names', () => {
     for (const row of parseCsv(await textOf((sink) => writeResultsCsv(PROFILE, sink)))) expect([row.function, row.dso]).not.toContain('');
   });
 
-  test('stand for nothing in perf-script text', async () => {
+  test('are shown as [unknown] in perf-script text', async () => {
     expect((await written('script')).text()).toMatch(/ \[unknown\]\+0x/);
   });
 
-  test('name no event', async () => {
+  test('do not rename an event', async () => {
     const attr: AttrSpec = { type: 1, config: 0n, period: 1n, ids: [5n], sampleType: ['identifier', 'ip', 'tid', 'time'], flags: ['sampleIdAll'] };
     const unnaming = toolRecords.eventUpdate({ id: 5n, name: '' });
     const { profile } = await decode(encodePipe({ attrs: [attr], records: [unnaming, record.sample({ ip: 1n, pid: 1, time: 1n })] }));

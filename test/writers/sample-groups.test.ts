@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { SampleRow, SampleTable } from '../../src/profile/sample-table.ts';
 import { groupSamples, sortByTime } from '../../src/writers/sample-groups.ts';
 
-it('samples that lie in another order than that of time are put into it, each group by itself', () => {
+it('sample groups: the rows of each group are sorted by time', () => {
   const samples = new SampleTable();
   const times = [30, 10, Number.NaN, 20, 10, 5];
   times.forEach((timeNs, row) => {
@@ -10,6 +10,6 @@ it('samples that lie in another order than that of time are put into it, each gr
   });
   const groups = groupSamples(samples, (row) => samples.task[row]);
   sortByTime(groups, samples);
-  // Row 2 has no time, and stays behind row 1; rows 1 and 4 have the same.
+  // Row 2 has no time and stays after row 1; rows 1 and 4 have the same time.
   expect(groups.map(({ rows }) => [...rows])).toEqual([[1, 2, 4, 3, 0], [5]]);
 });

@@ -27,7 +27,7 @@ const faults: AttrSpec = { name: 'page-faults', config: 2n, period: 1n, ids: [8n
 const at = (time: bigint) => ({ sampleId: { time } });
 
 describe('stat.csv', () => {
-  test('is a row per kind', async () => {
+  test('has a row per kind of record', async () => {
     const kinds = [
       { record: 'MMAP', count: 1 },
       { record: 'unknown', count: 0 },
@@ -51,7 +51,7 @@ describe('overview.csv', () => {
     { type: 99, misc: 0, attr: 0, writeBody: () => {} },
   ];
 
-  test('has every record in time order, each with what its type tells', async () => {
+  test('has every record in time order, with the details of its type', async () => {
     const { 'overview.csv': text } = await csvTextsOf(encodeFile({ attrs: [clock, faults], records }));
     expect(text.split('\n')).toEqual([
       'nr,type,pid,tid,time,info,info2,info3,info4,event',
@@ -70,7 +70,7 @@ describe('overview.csv', () => {
     ]);
   });
 
-  test('shows all records whatever is filtered', async () => {
+  test('has all records, whatever the filters', async () => {
     const bytes = encodeFile({ attrs: [clock, faults], records });
     const all = await csvTextsOf(bytes);
     const filtered = await csvTextsOf(bytes, { filter: { pids: [200] } });
@@ -89,14 +89,14 @@ describe('overview.csv', () => {
     [3_000_000_000_000_000n, -1_999_999_999_999_999, '1000000000000001'],
     [18_446_744_073_709_551_000n, 615, '18446744073709551615'],
     [5n, Number.NaN, '0'],
-  ])('prints time %s + %d exactly', async (baseTime, timeNs, expected) => {
+  ])('prints the time %s + %d exactly', async (baseTime, timeNs, expected) => {
     const log = new RecordLog();
     log.sample(recordRow({ nr: 0, timeNs, event: 0, pid: 1, tid: 1, period: 1 }));
     const text = await textOf((sink) => writeOverviewCsv({ log, baseTime }, [], sink));
     expect(parseCsv(text)[0].time).toBe(expected);
   });
 
-  test('a sample that stands for a group is one record', async () => {
+  test('has one row for a sample with the counters of a group', async () => {
     const attrs: AttrSpec[] = [clock, faults].map((attr) => ({ ...attr, sampleType: [...sampleType, 'read'], readFormat: ['id', 'group'] }));
     const values = (first: bigint, second: bigint) => ({
       values: [
@@ -125,7 +125,7 @@ describe('overview.csv', () => {
 describe('processes.csv', () => {
   const process = { process: 0, mmaps: 0, forkTime: undefined, exitTime: undefined, forks: 0, exits: 0, threads: 1 };
 
-  test('has a row per process and event with samples, readperf’s columns first', async () => {
+  test('has a row per process and event with samples, with readperf’s columns first', async () => {
     const profile = buildProfile([
       { timeNs: 0, pid: 100, comm: 'app', stack: ['main'], period: 3_000 },
       { timeNs: 1, pid: 100, tid: 101, comm: 'app', stack: ['main', 'f'], period: 1_000 },
@@ -151,7 +151,7 @@ describe('processes.csv', () => {
     );
   });
 
-  test('tells the processes of a recording without samples', async () => {
+  test('lists the processes of a recording without samples', async () => {
     const tables = await csvTextsOf(encodeFile({ attrs: [clock, faults], records: [record.comm({ pid: 100, comm: 'app' }, at(1n))] }));
     expect(tables['processes.csv'].split('\n').slice(1)).toEqual(['100,"app",0,0,18446744073709551615,0,0,"cpu-clock",0.00,1,0,0', '']);
     const withoutEvents: Profile = { ...buildProfile([]), events: [] };
@@ -161,7 +161,7 @@ describe('processes.csv', () => {
 });
 
 describe('results.csv', () => {
-  test('adds samples up by the function at their leaf, by falling period', async () => {
+  test('adds up samples by the function of their leaf, sorted by falling period', async () => {
     const hot = { name: 'hot', file: '/src/hot.c', line: 12, inlined: [{ name: 'inlined into hot' }] };
     const profile = buildProfile([
       { timeNs: 0, stack: ['main', hot], period: 100 },
@@ -188,7 +188,7 @@ describe('results.csv', () => {
     );
   });
 
-  test('tells the build id, and the line where a function begins', async () => {
+  test('has the build id, and the line where a function begins', async () => {
     const profile = buildProfile([{ timeNs: 0, stack: ['main'], period: 5 }]);
     const { strings, functions, locations, stacks, totals } = profile;
     const func = functions.intern(strings.intern('f'), 0, strings.intern('f.c'), 41);
@@ -198,7 +198,7 @@ describe('results.csv', () => {
     expect(row).toMatchObject({ filename: 'f.c', function: 'f', build_id: 'ab12', line: '41' });
   });
 
-  test('rows of equal period stand by falling samples, then as the recording first has them', async () => {
+  test('sorts rows of equal period by falling samples, then by first sample', async () => {
     const profile = buildProfile([
       { timeNs: 0, stack: ['z'], period: 4 },
       { timeNs: 1, stack: ['a'], period: 4 },

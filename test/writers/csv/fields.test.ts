@@ -6,7 +6,7 @@ import { parseCsvRows } from '../../support/parse-csv.ts';
 
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 
-describe('quoting', () => {
+describe('CSV fields: quoting', () => {
   test.each([
     ['plain', 'plain', '"plain"'],
     ['', '', '""'],
@@ -17,12 +17,12 @@ describe('quoting', () => {
     [' padded', '" padded"', '" padded"'],
     ['padded ', '"padded "', '"padded "'],
     ['with blank', 'with blank', '"with blank"'],
-  ])('%j', (text, whereNeeded, always) => {
+  ])('%j is quoted as RFC 4180 says', (text, whereNeeded, always) => {
     expect(quotedWhereNeeded(text)).toBe(whereNeeded);
     expect(quoted(text)).toBe(always);
   });
 
-  test('any texts come back from a parser', () => {
+  test('a parser reads any text back', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', ' ', 'a', 'é') }));
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text), { minLength: 1 }), (rows) => {
@@ -33,8 +33,8 @@ describe('quoting', () => {
   });
 });
 
-describe('numbers', () => {
-  test('decimal prints every digit of a large sum', () => {
+describe('CSV fields: numbers', () => {
+  test('wholeNumber prints every digit of a large sum', () => {
     expect(wholeNumber(0)).toBe('0');
     expect(wholeNumber(Number.MAX_SAFE_INTEGER)).toBe('9007199254740991');
     expect(wholeNumber(2 ** 75)).toBe('37778931862957161709568');
@@ -44,7 +44,7 @@ describe('numbers', () => {
     expect([-1, 0, 2 ** 31].map(decimal32)).toEqual(['4294967295', '0', '2147483648']);
   });
 
-  test('decimal64 equals BigInt’s digits', () => {
+  test('decimal64 prints the same digits as BigInt', () => {
     const edges = [0n, 999_999n, 1_000_000n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 53n, 2n ** 63n, 0xffffffff81000000n, 2n ** 64n - 1n];
     const check = (value: bigint) => {
       expect(decimal64(Number(value & 0xffff_ffffn), Number(value >> 32n))).toBe(value.toString());
@@ -53,7 +53,7 @@ describe('numbers', () => {
     fc.assert(fc.property(u64, check), { numRuns: 2000 });
   });
 
-  test('percent has two decimals, and none of nothing is 0', () => {
+  test('percent prints two decimals, and 0.00 where the whole is 0', () => {
     expect([percent(1, 3), percent(3, 3), percent(0, 0), percent(0, 7)]).toEqual(['33.33', '100.00', '0.00', '0.00']);
   });
 });

@@ -5,7 +5,7 @@ import { quoted, quotedWhereNeeded } from '../../../src/writers/csv/fields.ts';
 import { withoutFormulas } from '../../../src/writers/csv/formula-guard.ts';
 import { parseCsv } from '../../support/parse-csv.ts';
 
-/** What becomes of CSV that is written in pieces of so many bytes. */
+/** CSV after the guard, written to it in pieces of `pieceBytes`. */
 async function guarded(csv: string, pieceBytes = 1 << 20): Promise<string> {
   const target = new BufferSink();
   const sink = await withoutFormulas(async () => target)('table.csv');
@@ -30,17 +30,17 @@ test.each([
   ['operator-', 'operator-'],
   ["'=1", "'=1"],
   ['', ''],
-])('%j becomes %j', async (text, safe) => {
+])('CSV for spreadsheets: the text %j becomes %j', async (text, safe) => {
   const [row] = parseCsv(await guarded(`a,b,c\n${quoted(text)},7,${quotedWhereNeeded(text)}\n`));
   expect(row).toEqual({ a: safe, b: '7', c: safe });
 });
 
-test.each([[1], [1 << 20]])('the pid of what is of no process stays a number, in pieces of %i bytes', async (pieceBytes) => {
+test.each([[1], [1 << 20]])('CSV for spreadsheets: pid −1 stays a number, in pieces of %i bytes', async (pieceBytes) => {
   const numbers = 'pid,comm\n7,"a"\n-1,":-1"\n';
   expect(await guarded(`${numbers}-1,"a\n-1"\n`, pieceBytes)).toBe(`${numbers}-1,"a\n'-1"\n`);
 });
 
-test('texts are otherwise what they were, in pieces of any size, and no cell begins a formula', () => {
+test('CSV for spreadsheets: no cell is a formula, and nothing but apostrophes is added, in pieces of any size', () => {
   const text = fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '"', ',', ';', '\n', '\r', '\t', ' ', 'a', 'ü', '＝') });
   return fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, text), { minLength: 1 }), fc.integer({ min: 1, max: 9 }), async (rows, pieceBytes) => {

@@ -19,18 +19,18 @@ async function foldedOf(samples: readonly SampleSpec[], options?: FoldedOptions)
   return (await foldedText(buildProfile(samples), options)).split('\n').slice(0, -1);
 }
 
-describe('lines', () => {
-  test('comm, then frames from the root, then the period', async () => {
+describe('folded stacks: lines', () => {
+  test('are comm, frames from the root, and period', async () => {
     expect(await foldedOf([{ timeNs: 0, comm: 'app', period: 250_000, stack: ['main', 'f', 'g'] }])).toEqual(['app;main;f;g 250000']);
   });
 
-  test('weight by samples', async () => {
+  test('can count samples instead of periods', async () => {
     const samples: SampleSpec[] = [0, 1, 2].map((timeNs) => ({ timeNs, stack: ['main'] }));
     expect(await foldedOf(samples, { weight: 'samples' })).toEqual(['app;main 3']);
     expect(await foldedOf(samples)).toEqual(['app;main 3000000']);
   });
 
-  test('stacks of the same text are one line, whatever their addresses, threads and processes', async () => {
+  test('are one for all stacks of the same text, whatever their addresses, threads and processes', async () => {
     expect(
       await foldedOf([
         {
@@ -54,7 +54,7 @@ describe('lines', () => {
     ).toEqual(['app;main 1000000', 'app;main;f 2000000']);
   });
 
-  test('kernel frames end in _[k], also those of modules; the vdso is user code', async () => {
+  test('mark frames of the kernel and its modules with _[k], but not those of the vdso', async () => {
     const built = buildProfile([
       { timeNs: 0, stack: ['main', { name: 'sys_read', dso: '[kernel.kallsyms]' }, { name: 'ext4_read', dso: '[ext4]' }] },
       { timeNs: 1, stack: [{ name: 'clock_gettime', dso: '[vdso]' }] },
@@ -64,24 +64,24 @@ describe('lines', () => {
     expect(await foldedText({ ...built, mappings })).toBe('app;clock_gettime 1000000\napp;main;sys_read_[k];ext4_read_[k] 1000000\n');
   });
 
-  test('inlined functions are frames, the outermost first', async () => {
+  test('have a frame for each inlined function, the outermost first', async () => {
     const outer = { name: 'outer', inlined: [{ name: 'inner' }, { name: 'middle' }] };
     expect(await foldedOf([{ timeNs: 0, stack: ['main', outer, 'leaf'] }])).toEqual(['app;main;outer;middle;inner;leaf 1000000']);
   });
 
-  test('an unresolved frame keeps address and DSO', async () => {
+  test('show address and DSO of an unresolved frame', async () => {
     const frame = { name: '', dso: '/lib/libfoo.so', unresolved: true, address: 0x4f2c1 };
     expect(await foldedOf([{ timeNs: 0, stack: ['main', frame] }])).toEqual(['app;main;0x4f2c1 (libfoo.so) 1000000']);
   });
 
-  test('what would break a line is replaced; the rest of a name stays', async () => {
+  test('have names with separators replaced, and nothing else', async () => {
     const names = ['Foo;bar', 'operator()<int, char>(void (*)(int)) const', 'a\nb\tc'];
     expect(await foldedOf([{ timeNs: 0, comm: 'V8 Worker;1', stack: names }])).toEqual([
       'V8_Worker:1;Foo:bar;operator()<int, char>(void (*)(int)) const;a b c 1000000',
     ]);
   });
 
-  test('a sample without a stack is its comm', async () => {
+  test('are the comm alone for a sample without a stack', async () => {
     expect(
       await foldedOf([
         { timeNs: 0, stack: [] },
@@ -90,7 +90,7 @@ describe('lines', () => {
     ).toEqual(['app 1000000', 'app;main 1000000']);
   });
 
-  test('sorted by comm and frames, not by time', async () => {
+  test('are sorted by comm and frames', async () => {
     const lines = await foldedOf([
       { timeNs: 0, comm: 'b', stack: ['z'] },
       { timeNs: 1, comm: 'a', stack: ['m', 'z'] },
@@ -101,19 +101,19 @@ describe('lines', () => {
     expect(lines.map((line) => line.split(' ')[0])).toEqual(['a;a', 'a;m', 'a;m;a;x', 'a;m;z', 'b;z']);
   });
 
-  test('large weights are written in digits', async () => {
+  test('have all digits of large weights', async () => {
     expect(await foldedOf([{ timeNs: 0, period: 2 ** 80, stack: ['main'] }])).toEqual([`app;main ${2n ** 80n}`]);
   });
 });
 
-describe('several events', () => {
+describe('folded stacks: events', () => {
   const samples: SampleSpec[] = [
     { timeNs: 0, event: 'page-faults', period: 7, stack: ['fault'] },
     { timeNs: 1, event: 'cpu-clock', stack: ['run'] },
     { timeNs: 2, event: 'cpu-clock', stack: ['run'] },
   ];
 
-  test('the one with most samples is written, and the others are told', async () => {
+  test('the event with the most samples is written, and a warning names the others', async () => {
     const diagnostics = new Diagnostics();
     expect(await foldedOf(samples, { diagnostics })).toEqual(['app;run 2000000']);
     expect(diagnostics.list()).toEqual([
@@ -121,23 +121,23 @@ describe('several events', () => {
     ]);
   });
 
-  test('or the one asked for, index 0 too', async () => {
+  test('the event asked for is written, also if its index is 0', async () => {
     expect(await foldedOf(samples, { event: 0 })).toEqual(['app;fault 7']);
   });
 
-  test('one event says nothing', async () => {
+  test('a single event makes no warning', async () => {
     const diagnostics = new Diagnostics();
     await foldedOf(samples.slice(1), { diagnostics });
     expect(diagnostics.list()).toEqual([]);
   });
 
-  test('no samples is an error', async () => {
+  test('an event without samples is refused', async () => {
     await expect(foldedOf([])).rejects.toMatchObject({ name: 'PerfconvError', code: 'no-samples' });
     await expect(foldedOf(samples, { event: 2 })).rejects.toMatchObject({ code: 'no-samples' });
   });
 });
 
-/** The lines by the plainest way: text of each stack in a Map. */
+/** The expected lines, made in the simplest way: a Map of the text of each stack. */
 function expectedLines(profile: Profile, event: number): Map<string, number> {
   const { locations, functions, mappings, stacks, strings, totals } = profile;
   const lines = new Map<string, number>();
@@ -160,7 +160,7 @@ function expectedLines(profile: Profile, event: number): Map<string, number> {
   return lines;
 }
 
-test('any profile: every stack once with its whole weight, in order, the same each time', async () => {
+test('folded stacks: any profile has each stack once with its full weight, in order, and always the same bytes', async () => {
   await fc.assert(
     fc.asyncProperty(randomProfile, async (profile) => {
       for (const [event, { samples }] of profile.events.entries()) {

@@ -33,22 +33,22 @@ function withMappings(profile: Profile, mappings: readonly Partial<Mapping>[], m
 
 const ONE: SampleSpec[] = [{ timeNs: 0, stack: ['main', 'leaf'] }];
 
-describe('sample types', () => {
-  test('a clock event is samples/count and cpu/nanoseconds', async () => {
+describe('pprof: sample types', () => {
+  test('a clock event has the columns samples/count and cpu/nanoseconds', async () => {
     const pprof = await pprofOf(buildProfile([...ONE, { timeNs: 1, period: 2_000_000, stack: ['main', 'leaf'] }]));
     expect(pprof.types).toEqual(['samples/count', 'cpu/nanoseconds']);
     expect(pprof.defaultType).toBe('cpu');
     expect(pprof.samples.map(brief)).toEqual(['leaf < main: samples/count=2 cpu/nanoseconds=3000000']);
   });
 
-  test('any other event keeps its name and counts', async () => {
+  test('an event that is no clock has a column of its name in counts', async () => {
     const pprof = await pprofOf(buildProfile([{ timeNs: 0, event: 'cycles:u', period: 12_345, stack: ['main'] }]));
     expect(pprof.types).toEqual(['samples/count', 'cycles:u/count']);
     expect(pprof.defaultType).toBe('cycles:u');
     expect(pprof.periodType).toBe('cycles:u/count');
   });
 
-  test('the event with most samples comes first under the plain names; the first of several; dummy and empty events never', async () => {
+  test('the event with the most samples comes first and has the plain names: the first on a tie, never a dummy or an empty one', async () => {
     const profile = buildProfile([
       ...[0, 0, 0].map((timeNs) => ({ timeNs, event: 'dummy:u', period: 1, stack: ['d'] })),
       { timeNs: 0, event: 'page-faults', period: 3, stack: ['a'] },
@@ -74,7 +74,7 @@ describe('sample types', () => {
       'task-clock/nanoseconds',
     ]);
     expect(pprof.defaultType).toBe('cpu');
-    // One row per stack, with the columns of every event.
+    // One Sample per stack, with the columns of all events.
     expect(pprof.samples.map(brief)).toEqual([
       'd: dummy:u_samples/count=3 dummy:u/count=3',
       'a: samples/count=1 cpu/nanoseconds=1000000 page-faults_samples/count=1 page-faults/count=3',
@@ -82,13 +82,13 @@ describe('sample types', () => {
     ]);
   });
 
-  test('the dummy event is primary only when it is all there is', async () => {
+  test('the dummy event comes first only when there is no other', async () => {
     const profile = buildProfile([{ timeNs: 0, event: 'dummy', period: 1, stack: ['a'] }]);
     const pprof = await pprofOf({ ...profile, events: profile.events.map((event) => ({ ...event, isDummy: true })) });
     expect(pprof.types).toEqual(['samples/count', 'dummy/count']);
   });
 
-  test('events of one name get names of their own, and no event takes a column that is there', async () => {
+  test('events of the same name get different columns, and so does an event named like an existing column', async () => {
     const profile = buildProfile(
       ['cpu-clock', 'cycles', 'other', 'cpu', 'samples'].flatMap((event, nth) =>
         Array.from({ length: nth === 0 ? 2 : 1 }, () => ({ timeNs: nth, event, period: 1, stack: ['a'] })),
@@ -109,32 +109,32 @@ describe('sample types', () => {
     ]);
   });
 
-  test('weight chooses the default', async () => {
+  test('the option weight chooses the default sample type', async () => {
     const pprof = await pprofOf(buildProfile(ONE), { labels: [], weight: 'samples' });
     expect(pprof.defaultType).toBe('samples');
     expect(pprof.periodType).toBe('cpu/nanoseconds');
   });
 
-  test('no samples is an error', async () => {
+  test('a profile without samples is refused', async () => {
     await expect(pprofBytes(buildProfile([]))).rejects.toThrow(expect.objectContaining({ name: 'PerfconvError', code: 'no-samples' }) as PerfconvError);
   });
 });
 
-describe('meta data', () => {
-  test('time, duration, comments', async () => {
+describe('pprof: metadata', () => {
+  test('time, duration and comments are written', async () => {
     const { message, comments } = await pprofOf(buildProfile([...ONE, { timeNs: 2.5e9, stack: ['main'] }]));
     expect(message.timeNanos).toBe(1_700_000_000_000_000_000n);
     expect(message.durationNanos).toBe(2_500_000_000n);
     expect(comments).toEqual(['perf version: 6.1', 'command line: perf record -g ./app']);
   });
 
-  test('what is unknown is left out', async () => {
+  test('unknown time, duration and comments are left out', async () => {
     const { message, comments } = await pprofOf(buildProfile(ONE, { meta: { captureTimeNs: undefined, perfVersion: '', commandLine: [] } }));
     expect([message.timeNanos, message.durationNanos]).toEqual([0n, 0n]);
     expect(comments).toEqual([]);
   });
 
-  test.each([-(1n << 63n) - 1n, 1n << 63n, -13261647112034281704n])('a time of %i, which no int64 holds, is left out', async (captureTimeNs) => {
+  test.each([-(1n << 63n) - 1n, 1n << 63n, -13261647112034281704n])('a time of %i, which does not fit an int64, is left out', async (captureTimeNs) => {
     const { message } = await pprofOf(buildProfile(ONE, { meta: { captureTimeNs } }));
     expect(message.timeNanos).toBe(0n);
   });
@@ -144,25 +144,25 @@ describe('meta data', () => {
     ['a clock by an odd frequency', 'cpu-clock', 0, 999, 1_001_001n],
     ['a clock by period', 'cpu-clock', 500_000, 0, 500_000n],
     ['a counter by period', 'cycles', 100_003, 0, 100_003n],
-    ['a counter by frequency varies', 'cycles', 0, 4000, 0n],
-  ])('period of %s', async (_, event, samplePeriod, sampleFreq, expected) => {
+    ['a counter by frequency, whose period varies', 'cycles', 0, 4000, 0n],
+  ])('the period is right for %s', async (_, event, samplePeriod, sampleFreq, expected) => {
     const profile = buildProfile([{ timeNs: 0, event, stack: ['a'] }]);
     const { message } = await pprofOf({ ...profile, events: [{ ...profile.events[0], samplePeriod, sampleFreq }] });
     expect(message.period).toBe(expected);
   });
 });
 
-describe('mappings', () => {
+describe('pprof: mappings', () => {
   test.each([
-    ['the end of all addresses', -(2 ** 31), 0, 0xffff_ffff_8000_0000n],
-    ['both halves of them', -(2 ** 31), 0x2000, 0n],
-    ['more than there are', 0x1000, 2 ** 64, 0x1000n],
-  ])('a kernel that reaches to %s ends after its start', async (_where, start, limit, expected) => {
+    ['the end of the address space', -(2 ** 31), 0, 0xffff_ffff_8000_0000n],
+    ['the lower half of the address space', -(2 ** 31), 0x2000, 0n],
+    ['beyond the end of the address space', 0x1000, 2 ** 64, 0x1000n],
+  ])('a kernel mapping that reaches %s ends after its start', async (_where, start, limit, expected) => {
     const profile = withMappings(buildProfile([{ timeNs: 0, stack: [{ name: 'f', dso: '[kernel.kallsyms]' }] }]), [{ start, limit }]);
     expect((await pprofOf(profile)).mappings).toMatchObject([{ start: expected, limit: 0xffff_ffff_ffff_ffffn }]);
   });
 
-  test('the main binary is first, also without a sample in it; unused ones are left out', async () => {
+  test('the main binary comes first even without a sample; other mappings without samples are left out', async () => {
     const built = buildProfile([
       {
         timeNs: 0,
@@ -178,7 +178,7 @@ describe('mappings', () => {
     expect((await pprofOf({ ...profile, mainMapping: -1 })).mappings.map((mapping) => mapping.name)).toEqual(['[kernel.kallsyms]', '/lib/libc.so.6']);
   });
 
-  test('addresses are those of the process: address − start + offset is the place in the file', async () => {
+  test('addresses are run-time addresses: address − start + offset is the offset in the file', async () => {
     const profile = withMappings(buildProfile([{ timeNs: 0, stack: [{ name: 'f', address: 0x1234 }] }]), [
       { bias: 0x5555_5555_4000, start: 0x1000, limit: 0x3000, buildId: 'abcd' },
     ]);
@@ -189,7 +189,7 @@ describe('mappings', () => {
     expect(address - mappings[0].start + mappings[0].offset).toBe(0x1234n);
   });
 
-  test('kernel addresses are unsigned and as they are, under one name', async () => {
+  test('kernel addresses are unsigned and not moved, and the mapping is always [kernel.kallsyms]', async () => {
     const built = buildProfile([{ timeNs: 0, stack: [{ name: 'idle', dso: '[kernel.kallsyms]', address: -0x7eff_ff00 }] }]);
     const profile = withMappings(built, [{ name: '/usr/lib/debug/vmlinux', start: -0x7f00_0000, limit: -0x7e00_0000 }]);
     const { mappings, samples } = await pprofOf(profile);
@@ -203,14 +203,14 @@ describe('mappings', () => {
     ['vdso', 0x10n, 0x4010n],
     ['anon', 0n, 0x10n],
     ['module', 0n, 0x10n],
-  ] as const)('a %s mapping', async (kind, offset, start) => {
+  ] as const)('the start and the offset of a mapping of kind %s are right', async (kind, offset, start) => {
     const profile = withMappings(buildProfile([{ timeNs: 0, stack: [{ name: 'f', address: 0x20 }] }]), [
       { kind, name: `[${kind}]`, bias: 0x4000, start: 0x10, limit: 0x1000 },
     ]);
     expect((await pprofOf(profile)).mappings[0]).toMatchObject({ offset, start });
   });
 
-  test('flags tell what is known', async () => {
+  test('the has_… flags of a mapping state what is known of its locations', async () => {
     const { mappings } = await pprofOf(
       buildProfile([
         {
@@ -233,14 +233,14 @@ describe('mappings', () => {
   });
 });
 
-describe('locations', () => {
-  test('inlined functions come leaf first, with files and lines', async () => {
+describe('pprof: locations', () => {
+  test('inlined functions are lines of their location, leaf first, with files and line numbers', async () => {
     const frame = { name: 'outer', file: '/a.c', line: 10, inlined: [{ name: 'inner', file: '/b.h', line: 3 }, { name: 'middle' }] };
     const { samples } = await pprofOf(buildProfile([{ timeNs: 0, stack: [frame] }]));
     expect(samples[0].locations[0].frames).toEqual(['inner||/b.h:0|3:0', 'middle||:0|0:0', 'outer||/a.c:0|10:0']);
   });
 
-  test('a line of another file than its function makes it a function in that file', async () => {
+  test('a line in another file than its function gets a function in that file', async () => {
     const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'hot', file: '/hot.c', line: 12 }] }]);
     const { locations, strings } = profile;
     locations.setLines(0, [{ function: locations.lineFunction(0, 0), line: 7, column: 0, file: strings.intern('/part.def') }], 4);
@@ -248,8 +248,8 @@ describe('locations', () => {
     expect(samples[0].locations[0].frames).toEqual(['hot||/part.def:0|7:0']);
   });
 
-  test('a return address is the call before it; locations that then are the same become one', async () => {
-    // f runs at 0x1fff, and calls something that returns to 0x2000: the same place.
+  test('a return address becomes the address before it, and locations that become equal are merged', async () => {
+    // f was sampled at 0x1fff, and made a call that returns to 0x2000: the same location.
     const profile = buildProfile([
       { timeNs: 0, stack: [{ name: 'f', address: 0x1fff }] },
       {
@@ -267,7 +267,7 @@ describe('locations', () => {
     expect(samples[0].locations[0]).toBe(samples[1].locations[1]);
   });
 
-  test('locations of one address but other functions stay apart', async () => {
+  test('locations of the same address in different functions stay apart', async () => {
     const profile = buildProfile([
       { timeNs: 0, stack: [{ name: 'f', address: 0x1fff }] },
       {
@@ -281,7 +281,7 @@ describe('locations', () => {
     expect((await pprofOf(profile)).message.location).toHaveLength(3);
   });
 
-  test('unmapped addresses of all 64 bits', async () => {
+  test('unmapped addresses keep all 64 bits', async () => {
     const profile = buildProfile([]);
     const words = [
       [0, 0, true, 0n],
@@ -300,12 +300,12 @@ describe('locations', () => {
     expect(brief(samples[4])).toMatch(/^0xdeadbeeffffff123: /);
   });
 
-  test('an unresolved frame has its address and file for a name', async () => {
+  test('an unresolved location has a function named after its address and file', async () => {
     const { samples } = await pprofOf(buildProfile([{ timeNs: 0, stack: [{ name: '', dso: '/lib/libfoo.so.1', unresolved: true, address: 0x4f2c1 }] }]));
     expect(brief(samples[0])).toMatch(/^0x4f2c1 \(libfoo\.so\.1\): /);
   });
 
-  test('functions carry the linkage name, file and first line', async () => {
+  test('functions have their linkage name, file and first line', async () => {
     const profile = buildProfile(ONE);
     const { strings, functions, locations } = profile;
     const func = functions.intern(strings.intern('ns::f(int)'), strings.intern('_ZN2ns1fEi'), strings.intern('/f.cc'), 40);
@@ -318,7 +318,7 @@ function threadsOf({ processes, threads, tasks }: Profile): Pick<Profile, 'proce
   return { processes, threads, tasks };
 }
 
-describe('labels', () => {
+describe('pprof: labels', () => {
   const samples: SampleSpec[] = [
     { timeNs: 0, pid: 0, tid: 0, comm: 'swapper', stack: ['main'] },
     { timeNs: 1, pid: 100, tid: 101, comm: 'worker', stack: ['main'] },
@@ -330,7 +330,7 @@ describe('labels', () => {
     return pprof.samples.map((sample) => `${[...sample.labels].map(([key, value]) => `${key}=${value}`).join()} ${sample.values.get('samples/count')}`);
   };
 
-  test('all, in a fixed order; an unknown id makes none', async () => {
+  test('labels are written in a fixed order, and unknown ids have none', async () => {
     expect(await labelsOf(['thread', 'comm', 'tid', 'pid'])).toEqual([
       'pid=0,tid=0,comm=swapper,thread=swapper (0) 1',
       'pid=100,tid=101,comm=worker,thread=worker (101) 1',
@@ -339,35 +339,35 @@ describe('labels', () => {
     ]);
   });
 
-  test('samples that differ in no label are one row', async () => {
+  test('samples of a stack that do not differ in a label are one Sample', async () => {
     expect(await labelsOf(['comm'])).toEqual(['comm=swapper 1', 'comm=worker 2', 'comm=:-1 1']);
     expect(await labelsOf(['pid'])).toEqual(['pid=0 1', 'pid=100 2', ' 1']);
     expect(await labelsOf([])).toEqual([' 4']);
   });
 
-  test('numbers have a unit, or pprof would drop pid 0', async () => {
+  test('numeric labels have a unit, without which pprof drops pid 0', async () => {
     const { message } = await pprofOf(buildProfile(samples.slice(0, 1)), { labels: ['pid'] });
     const [label] = message.sample[0].label;
     expect([label.num, message.stringTable[Number(label.numUnit)]]).toEqual([0n, 'pid']);
   });
 });
 
-describe('values and size', () => {
-  test.each([0, 1, 127, 128, 0xffff_ffff, 2 ** 32, 2 ** 45 + 1, Number.MAX_SAFE_INTEGER])('a period of %d is exact', async (period) => {
+describe('pprof: values and sizes', () => {
+  test.each([0, 1, 127, 128, 0xffff_ffff, 2 ** 32, 2 ** 45 + 1, Number.MAX_SAFE_INTEGER])('a period of %d is written exactly', async (period) => {
     const { samples } = await pprofOf(buildProfile([{ timeNs: 0, period, stack: ['a'] }]));
     expect(samples[0].values.get('cpu/nanoseconds')).toBe(BigInt(period));
   });
 
-  test('a sum beyond int64 becomes the largest value', async () => {
+  test('a sum beyond int64 becomes the largest int64', async () => {
     const { samples } = await pprofOf(buildProfile([{ timeNs: 0, period: 2 ** 64, stack: ['a'] }]));
     expect(samples[0].values.get('cpu/nanoseconds')).toBe(2n ** 63n - 1n);
   });
 
-  test('a sample without a stack is kept', async () => {
+  test('a sample without a stack is written', async () => {
     expect((await pprofOf(buildProfile([{ timeNs: 0, stack: [] }]))).samples.map(brief)).toEqual([': samples/count=1 cpu/nanoseconds=1000000']);
   });
 
-  test('goes out in pieces of about a megabyte', async () => {
+  test('a large profile is written in pieces of about a megabyte', async () => {
     const profile = buildProfile(ONE);
     const locations = Array.from({ length: 20_000 }, (_, nth) => profile.locations.intern(0, 0x2000 + nth, 0, CPUMODE_USER, false));
     for (let nth = 0; nth < 150_000; nth++) {
@@ -383,7 +383,9 @@ describe('values and size', () => {
   });
 });
 
-/** What a profile holds, read off its tables in the plainest way: lines to compare with those of {@link written}. */
+/**
+ * The contents of a profile, read from its tables in the simplest way: lines to compare with those of {@link written}.
+ */
 function expectedRows(profile: Profile): string[] {
   const { stacks, totals } = profile;
   const rows = new Map<string, number[]>();
@@ -425,7 +427,7 @@ function written(pprof: ReadPprof, columns: readonly number[]): string[] {
     const frames = locations.map((location) => `${location.mapping} ${location.address} ${location.frames.join(' ')}`);
     const key = [...frames, ...[...labels].map(([name, text]) => `${name}=${text}`)].join('\n');
     const values = columns.flatMap((column) => (column < 0 ? [0n, 0n] : [value[column], value[column + 1]]));
-    // Stacks that differ only in return flag or cpumode are rows of their own, though they read the same.
+    // Stacks that differ only in cpumode or in being a return address are separate Samples that read the same.
     rows.set(
       key,
       values.map((count, index) => count + (rows.get(key)?.[index] ?? 0n)),
@@ -434,7 +436,7 @@ function written(pprof: ReadPprof, columns: readonly number[]): string[] {
   return [...rows].map(([key, values]) => `${key}\n${values.join()}`).sort();
 }
 
-/** Number of distinct (stack, pid, tid, comm), which are the rows to write. */
+/** Number of distinct (stack, pid, tid, comm): the number of Samples to write. */
 function rowCount({ totals, tasks, threads }: Profile): number {
   const keys = Array.from({ length: totals.size }, (_, total) => {
     const { thread, comm } = tasks[totals.task(total)];
@@ -443,7 +445,7 @@ function rowCount({ totals, tasks, threads }: Profile): number {
   return new Set(keys).size;
 }
 
-/** Where each event's columns must be: the primary's first, then the others in order. */
+/** By event: index of its first column. The primary event comes first, then the others in order. */
 function columnsOf({ events }: Profile): number[] {
   const present = [...events.keys()].filter((index) => events[index].samples > 0);
   present.sort((a, b) => Number(events[a].isDummy) - Number(events[b].isDummy) || events[b].samples - events[a].samples || a - b);
@@ -451,8 +453,8 @@ function columnsOf({ events }: Profile): number[] {
   return events.map((_, index) => (order.includes(index) ? order.indexOf(index) * 2 : -1));
 }
 
-describe('any profile', () => {
-  test('is written whole, and the same each time', async () => {
+describe('pprof: random profiles', () => {
+  test('everything of the profile is written, and always the same bytes', async () => {
     await fc.assert(
       fc.asyncProperty(randomProfile, async (profile) => {
         const options: PprofOptions = { labels: ['pid', 'tid', 'comm'] };
@@ -468,7 +470,7 @@ describe('any profile', () => {
     );
   });
 
-  test.each<PprofOptions['labels']>([[], ['comm'], ['pid', 'thread']])('keeps every total with labels %s %s', async (...labels) => {
+  test.each<PprofOptions['labels']>([[], ['comm'], ['pid', 'thread']])('the totals of every event are right with labels %s %s', async (...labels) => {
     await fc.assert(
       fc.asyncProperty(randomProfile, async (profile) => {
         const { message } = await pprofOf(profile, { labels });

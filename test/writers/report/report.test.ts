@@ -20,8 +20,8 @@ const SAMPLES: SampleSpec[] = [
   { timeNs: 4, event: 'page-faults', period: 7, stack: ['main'] },
 ];
 
-describe('tables', () => {
-  test('one per event, in readperf’s columns, by falling period', async () => {
+describe('report: tables', () => {
+  test('there is one per event, with readperf’s columns, sorted by falling period', async () => {
     expect(await reportOf(buildProfile(SAMPLES))).toBe(
       [
         '# cpu-clock: 4 samples, period 5500000 ns',
@@ -38,7 +38,7 @@ describe('tables', () => {
     );
   });
 
-  test('equal periods go by name; what needs more room is not cut', async () => {
+  test('rows of equal period are sorted by name, and wide cells are not cut', async () => {
     const long = `ns::${'very_long_'.repeat(30)}name<int>`;
     const report = await reportOf(buildProfile(['b', long, 'a'].map((name, timeNs) => ({ timeNs, period: 1e13, stack: [name] }))));
     expect(report.split('\n').slice(2, -1)).toEqual([
@@ -48,26 +48,26 @@ describe('tables', () => {
     ]);
   });
 
-  test('there may be more rows than a function takes arguments', async () => {
+  test('there may be more rows than a call can have arguments', async () => {
     const [samples, depth] = [70, 2000];
     const stackOf = (sample: number) => Array.from({ length: depth }, (_, frame) => `f${sample * depth + frame}`);
     const report = await reportOf(buildProfile(Array.from({ length: samples }, (_, timeNs) => ({ timeNs, stack: stackOf(timeNs) }))), { children: true });
     expect(report.split('\n').length).toBe(samples * depth + 3);
   });
 
-  test('limit says how many are left out', async () => {
+  test('a limit shows how many rows are left out', async () => {
     const report = await reportOf(buildProfile(SAMPLES), { limit: 1 });
     expect(report.split('\n').slice(1, 4)).toEqual(['   per       period samples function', ' 54.55      3000000       1 memcpy (libc.so.6)', '# 2 more']);
     expect(report).not.toContain('compute');
     expect(await reportOf(buildProfile(SAMPLES), { limit: 3 })).not.toContain('more');
   });
 
-  test('weight by samples', async () => {
+  test('the weight may be the number of samples', async () => {
     const report = await reportOf(buildProfile(SAMPLES), { weight: 'samples', limit: 2 });
     expect(report.split('\n').slice(2, 4)).toEqual([' 50.00      2000000       2 compute (app)', ' 25.00      3000000       1 memcpy (libc.so.6)']);
   });
 
-  test('inlined, unresolved and missing frames', async () => {
+  test('there are rows for inlined, unresolved and missing frames', async () => {
     const report = await reportOf(
       buildProfile([
         { timeNs: 0, period: 3, stack: [{ name: 'outer', inlined: [{ name: 'inner' }] }] },
@@ -82,7 +82,7 @@ describe('tables', () => {
     ]);
   });
 
-  test('functions of one name are one row; as perf report has it, one for each symbol', async () => {
+  test('functions of the same name share a row, but have one per symbol with compatPerf', async () => {
     const profile = buildProfile([
       { timeNs: 0, period: 3, stack: [{ name: 'init', address: 0x1000 }] },
       { timeNs: 1, period: 2, stack: [{ name: 'init', address: 0x2000, line: 1 }] },
@@ -97,25 +97,25 @@ describe('tables', () => {
     ]);
   });
 
-  test('periods of 0 make no NaN', async () => {
+  test('periods of 0 have the percentage 0.00', async () => {
     expect(await reportOf(buildProfile([{ timeNs: 0, period: 0, stack: ['a'] }]))).toContain('  0.00            0       1 a (app)\n');
   });
 
-  test('percentages can be painted', async () => {
+  test('percentages can be coloured', async () => {
     const report = await reportOf(buildProfile(SAMPLES.slice(0, 1)), { paintPercent: (text, percent) => `<${text}|${percent}>` });
     expect(report).toContain('\n<100.00|100>      1000000       1 compute (app)\n');
   });
 
-  test('errors', async () => {
+  test('no samples and no sort keys are refused', async () => {
     await expect(reportOf(buildProfile([]))).rejects.toMatchObject({ name: 'PerfconvError', code: 'no-samples' });
     await expect(reportOf(buildProfile(SAMPLES), { sort: [] })).rejects.toMatchObject({ name: 'PerfconvError', code: 'usage' });
   });
 });
 
-describe('sort keys', () => {
+describe('report: sort keys', () => {
   const rowsOf = async (sort: readonly ReportKey[]) => (await reportOf(buildProfile(SAMPLES.slice(0, 4)), { sort })).split('\n').slice(1, -1);
 
-  test('dso', async () => {
+  test('dso groups by file', async () => {
     expect(await rowsOf(['dso'])).toEqual([
       '   per       period samples dso',
       ' 54.55      3000000       1 /usr/lib/libc.so.6',
@@ -124,7 +124,7 @@ describe('sort keys', () => {
     ]);
   });
 
-  test('comm, pid, tid', async () => {
+  test('comm, pid and tid group by thread name, process and thread', async () => {
     expect(await rowsOf(['comm'])).toEqual([
       '   per       period samples comm',
       ' 54.55      3000000       1 worker',
@@ -135,12 +135,12 @@ describe('sort keys', () => {
     expect((await rowsOf(['tid']))[1]).toBe(' 54.55      3000000       1 101:worker');
   });
 
-  test('the number alone of what has no name', async () => {
+  test('pid and tid show only the number of what has no name', async () => {
     const gone = buildProfile([{ timeNs: 0, pid: -1, tid: -1, process: '', comm: ':-1', stack: ['main'] }]);
     expect((await reportOf(gone, { sort: ['pid', 'tid', 'comm'] })).split('\n')[2]).toBe('100.00      1000000       1 -1   -1   :-1');
   });
 
-  test('several make aligned columns; the function leaves its DSO to the column', async () => {
+  test('several keys make aligned columns, and with dso the function does not show it', async () => {
     expect(await rowsOf(['comm', 'function', 'dso'])).toEqual([
       '   per       period samples comm    function  dso',
       ' 54.55      3000000       1 worker  memcpy    /usr/lib/libc.so.6',
@@ -149,7 +149,7 @@ describe('sort keys', () => {
     ]);
   });
 
-  test('event puts all events into one table, by samples', async () => {
+  test('event puts all events into one table, weighted by samples', async () => {
     expect((await reportOf(buildProfile(SAMPLES), { sort: ['event'] })).split('\n')).toEqual([
       '# cpu-clock: 4 samples, period 5500000 ns',
       '# page-faults: 1 sample, period 7',
@@ -160,13 +160,13 @@ describe('sort keys', () => {
     ]);
   });
 
-  test('a key given twice counts once', async () => {
+  test('a key given twice is one column', async () => {
     expect(await rowsOf(['dso', 'dso'])).toEqual(await rowsOf(['dso']));
   });
 });
 
-describe('children', () => {
-  test('callers have the time of what they call, with their own beside it; recursion counts once', async () => {
+describe('report: children', () => {
+  test('callers include what they call, self shows their own part, and recursion counts once', async () => {
     const report = await reportOf(
       buildProfile([
         { timeNs: 0, period: 3, stack: ['main', 'fib', 'fib', 'fib'] },
@@ -183,13 +183,13 @@ describe('children', () => {
     ]);
   });
 
-  test('by dso', async () => {
+  test('files include what they call with the key dso', async () => {
     const report = await reportOf(buildProfile(SAMPLES.slice(2, 3)), { children: true, sort: ['dso'] });
     expect(report.split('\n').slice(2, -1)).toEqual(['100.00      3000000       1   0.00 /bin/app', '100.00      3000000       1 100.00 /usr/lib/libc.so.6']);
   });
 });
 
-/** `[period, samples]` of each row of each table. */
+/** `[period, samples]` of each row, by table. */
 function numbersOf(report: string): [number, number][][] {
   return report.split('\n\n').map((table) =>
     table
@@ -200,7 +200,7 @@ function numbersOf(report: string): [number, number][][] {
   );
 }
 
-test('any profile, any keys: rows add up to what the events hold; children never below', async () => {
+test('report: with any keys the rows of any profile add up to its events, and children never exceed them', async () => {
   const keys = fc.uniqueArray(fc.constantFrom(...REPORT_KEYS), { minLength: 1 });
   await fc.assert(
     fc.asyncProperty(randomProfile, keys, async (profile, sort) => {

@@ -15,7 +15,7 @@ import {
   type TraceFieldSpec,
 } from '../../support/perf-encoder.ts';
 
-// What is expected here is what perf 6.1 printed for the same records.
+// The expected texts are those that perf 6.1 printed for the same records.
 
 const MEMORY: AttrSpec['sampleType'] = [
   'identifier',
@@ -58,14 +58,14 @@ const rawPmu = (sample: SampleFields, byteOrder: ByteOrder = 'little', extra: At
   return encodeFile({ byteOrder, attrs, records: [record.sample({ ...sample })], features: { eventDesc: true } });
 };
 
-describe.each(['little', 'big'] as const)('details of samples, %s endian', (byteOrder) => {
-  it('stand behind the event and behind the address of raw events', async () => {
+describe.each(['little', 'big'] as const)('script: details of samples, %s endian', (byteOrder) => {
+  it('are printed after the event and after the address of raw events', async () => {
     expect(await script(rawPmu(memorySample, byteOrder))).toBe(
       '           :4243  4243 [003]     5.123456:    1000003 r0:     7f0012345678        68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A              77           401234 [unknown] ([unknown])       123456000 4K 2M\n',
     );
   });
 
-  it('can be chosen, added and left out', async () => {
+  it('can be chosen, added and removed', async () => {
     const bytes = rawPmu(memorySample, byteOrder);
     expect(await script(bytes, ['addr', 'ip'])).toBe('    7f0012345678           401234\n');
     expect(await script(bytes, ['event', 'weight'])).toBe('r0:               77\n');
@@ -74,7 +74,7 @@ describe.each(['little', 'big'] as const)('details of samples, %s endian', (byte
     );
   });
 
-  it('show branches with what is known of them', async () => {
+  it('include branches with their flags, cycles and types', async () => {
     const entries = [
       { from: 0x401000n, to: 0x402000n, mispred: true },
       { from: 0x401100n, to: 0x402100n, predicted: true, inTx: true, cycles: 65535 },
@@ -87,8 +87,8 @@ describe.each(['little', 'big'] as const)('details of samples, %s endian', (byte
   });
 });
 
-describe('script', () => {
-  it('pads a data source to the longest so far', async () => {
+describe('script: fields', () => {
+  it('data_src is padded to the longest so far', async () => {
     const attrs: AttrSpec[] = [{ name: 'r0', type: eventType.raw, ids: [7n], sampleType: MEMORY }];
     const records = [0x68100142n, 0x1e05080021n, 0x101a00000000n].map((dataSrc) => record.sample({ ...memorySample, dataSrc }));
     expect((await script(encodeFile({ attrs, records, features: { eventDesc: true } }), ['data_src'])).split('\n')).toEqual([
@@ -99,7 +99,7 @@ describe('script', () => {
     ]);
   });
 
-  it('shows the bytes that BPF programs put out', async () => {
+  it('bpf-output shows the output of BPF programs', async () => {
     const attrs: AttrSpec[] = [
       { name: 'bpf-output', type: eventType.software, config: 10n, ids: [7n], sampleType: ['identifier', 'ip', 'tid', 'time', 'raw'] },
     ];
@@ -114,18 +114,18 @@ describe('script', () => {
     );
   });
 
-  it('tells of fields that no sample carries', async () => {
+  it('a warning names fields that no sample carries', async () => {
     const diagnostics = new Diagnostics();
     expect(await script(rawPmu(memorySample), ['comm', 'brstack', 'trace', 'addr'], diagnostics)).toBe('           :4243     7f0012345678\n');
     expect(diagnostics.list()).toMatchObject([{ code: 'script-fields-missing', message: expect.stringContaining('brstack, trace') }]);
   });
 
-  it('refuses to choose fields and to add some at once', async () => {
+  it('choosing some fields and adding others is refused', async () => {
     await expect(script(rawPmu(memorySample), ['comm', '+addr'])).rejects.toMatchObject({ code: 'usage' });
   });
 });
 
-describe('tracepoints', () => {
+describe('script: tracepoints', () => {
   const fields: readonly TraceFieldSpec[] = [
     { declaration: 'pid_t pid', offset: 8, size: 4, signed: true },
     { declaration: 'char comm[4]', offset: 12, size: 4 },
@@ -145,7 +145,7 @@ describe('tracepoints', () => {
     );
   });
 
-  it('show nothing where the recording does not say what is in it, and that is told', async () => {
+  it('show no payload where the recording does not describe it, and a diagnostic reports that', async () => {
     const diagnostics = new Diagnostics();
     expect(await script(encodeFile({ attrs, records, features: { eventDesc: true } }), undefined, diagnostics)).toBe(
       '           :4243  4243     5.123456: sched:wake: \n',
@@ -153,7 +153,7 @@ describe('tracepoints', () => {
     expect(diagnostics.count('no-tracing-data')).toBe(1);
   });
 
-  it('are damaged tracing data’s least loss', async () => {
+  it('are printed although the tracing data is damaged, which a diagnostic reports', async () => {
     const diagnostics = new Diagnostics();
     const damaged = tracingData.slice(0, tracingData.length - 30);
     await script(encodeFile({ attrs, records, features: { eventDesc: true, tracingData: damaged } }), undefined, diagnostics);

@@ -21,7 +21,7 @@ async function scriptOf(fields: readonly ScriptFieldChoice[] | undefined, nameOf
   return sink.text().split('\n');
 }
 
-it('inlined functions have lines of their own, with the offset of the function that they are part of', async () => {
+it('script: inlined functions have lines of their own, with the offset in the function that contains them', async () => {
   expect((await scriptOf(undefined)).slice(1, 6)).toEqual([
     '\t            1234 inner+0x4 (inlined)',
     '\t            1234 middle+0x4 (inlined)',
@@ -31,7 +31,7 @@ it('inlined functions have lines of their own, with the offset of the function t
   ]);
 });
 
-it('source lines stand on lines of their own, as perf prints them', async () => {
+it('script: source lines are on lines of their own, as perf prints them', async () => {
   const lines = await scriptOf(['comm', 'ip', 'sym', 'dso', 'srcline']);
   expect(lines).toEqual([
     'app ',
@@ -53,7 +53,7 @@ it('source lines stand on lines of their own, as perf prints them', async () => 
   expect((await scriptOf(['ip', 'srcline']))[2]).toBe('  inner.h:3 (inlined)');
 });
 
-it("a source line names the file that it is in, be it another than the function's", async () => {
+it("script: a source line shows its own file, even if that is not the function's", async () => {
   const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'hot', file: '/src/hot.c', line: 12, address: 0x1234 }] }]);
   profile.locations.setLines(0, [{ function: profile.locations.lineFunction(0, 0), line: 7, column: 0, file: profile.strings.intern('/src/part.def') }], 4);
   const sink = new BufferSink();
@@ -61,7 +61,7 @@ it("a source line names the file that it is in, be it another than the function'
   expect(sink.text().split('\n')[2]).toBe('  part.def:7');
 });
 
-it('a recording may have more events than a function takes arguments', async () => {
+it('script: a recording may have more events than a call can have arguments', async () => {
   const profile = buildProfile([{ timeNs: 0, stack: ['main'] }]);
   const events = new Array<(typeof profile.events)[number]>(200_000).fill(profile.events[0]);
   const sink = new BufferSink();
