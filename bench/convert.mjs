@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// What a conversion costs, as a ratio to reading the same recording with perf: figures of one machine and one hour tell
-// little alone. Build first (npm run build).
+// Measures a conversion as a ratio to reading the same recording with perf, because absolute figures depend on the
+// machine and its load. Build first (npm run build).
 //
-//   node bench/convert.mjs INPUT [ROUNDS]        5 rounds by default; bench/record.sh makes a recording of about 300 MB
+//   node bench/convert.mjs INPUT [ROUNDS]        default: 5 rounds. bench/record.sh makes a recording of about 300 MB.
 //
-// Runs, one after the other in each round,
-//   perf script --no-inline > /dev/null          the least that tools which read perf's text wait for
-//   perfconv INPUT -o out.pb.gz                  in a new directory, removed afterwards
-// and prints the median (least–most) of the wall time, of the processor time in user mode (of all threads) and of the peak of
-// resident memory. Wall time is Node's clock around the process; the others are GNU time's, and missing where there is none.
-// The recording is read once before, so that it is the page cache that both read from.
+// In each round it runs, one after the other:
+//   perf script --no-inline > /dev/null          the minimum for tools that read perf's text
+//   perfconv INPUT -o out.pb.gz                  in a temporary directory
+// and prints the median (least–most) of the wall time, of the user CPU time (of all threads) and of the peak resident
+// memory. Wall time is measured by Node around the process; the others come from GNU time, and are missing without it.
+// The recording is read once at the start, so that both read it from the page cache.
 
 import { spawnSync } from 'node:child_process';
 import { createReadStream, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -63,13 +63,14 @@ async function bench(output) {
   console.log(table(runs));
 }
 
-/** Runs a command to its end: wall seconds and, where GNU time can tell, user seconds and the peak of resident megabytes. */
+/** Runs a command. Returns wall seconds and, where GNU time is installed, user seconds and peak resident megabytes. */
 function measure(command, hasGnuTime) {
   const figuresFile = join(directory, 'time');
   const [program, ...args] = hasGnuTime ? [GNU_TIME, '-o', figuresFile, '-f', '%U %M', ...command] : command;
   const start = process.hrtime.bigint();
   const { status, signal, stderr, error } = spawnSync(program, args, {
-    // No settings and no network; file names in any locale. Certificates that are named here Node reads at each start.
+    // No settings, no network, and names in any locale. Node would read certificates named in its environment at each
+    // start.
     env: { ...process.env, PERF_CONFIG: '/dev/null', DEBUGINFOD_URLS: '', NODE_EXTRA_CA_CERTS: '' },
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',

@@ -1,14 +1,16 @@
 #!/usr/bin/env node
-// What demangling makes of every mangled name of binaries, compared with other demanglers, and what it costs. Build first (npm run build).
+// Compares how every mangled name of some binaries is demangled with other demanglers, and measures the time.
+// Build first (npm run build).
 //
-//   node bench/demangle.mjs [--examples N] [--rounds N] BINARY...      3 examples of each class, 10 rounds by default
+//   node bench/demangle.mjs [--examples N] [--rounds N] BINARY...      default: 3 examples per class, 10 rounds
 //
-// Names are those of nm and nm -D that begin as C++'s or Rust's mangled ones do, without versions. Expected:
-//   full         c++filt (GNU), and for a third opinion llvm-cxxfilt, whose spelling differs in many ways
+// Names are those printed by nm and nm -D that begin like mangled names of C++ or Rust, without versions. Expected:
+//   full         c++filt (GNU); also llvm-cxxfilt, whose spelling differs in many ways
 //   no-params    c++filt -p -i
-// Differences are told apart by who knows the name. Speed is that of the whole list in this process. As other processes share the
-// core, two figures are given: of the best whole round, and of the least times of every 200 names together, which is nearer to an idle
-// machine's. The longest time of a name is the least of its rounds, after the list was demangled once.
+// Differences are classified by which demangler knows the name. Speed is measured over the whole list in this process.
+// As other processes share the core, two figures are printed: the best whole round, and the sum of the best times of
+// every 200 names, which is closer to an idle machine. The longest time of a name is the best of its rounds, after the
+// list was demangled once.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -33,7 +35,7 @@ function fail(message) {
   process.exit(1);
 }
 
-/** Standard output of a command, or undefined if it is not installed. */
+/** Standard output of a command; undefined if it is not installed. */
 function run(command, args, input) {
   const { error, stdout } = spawnSync(command, args, { input, encoding: 'latin1', maxBuffer: 1 << 30 });
   return error?.code === 'ENOENT' ? undefined : stdout;
@@ -95,7 +97,7 @@ function measure(names, style) {
     for (let chunk = 0; chunk < least.length; chunk++) {
       const start = performance.now();
       const end = Math.min(names.length, (chunk + 1) * CHUNK);
-      // Asking a set for a text makes the engine put it together, as writing it would.
+      // Looking a text up in a Set makes the engine flatten it, as writing it would.
       for (let i = chunk * CHUNK; i < end; i++) texts.has(demangle(names[i], style));
       least[chunk] = Math.min(least[chunk], performance.now() - start);
     }
@@ -121,7 +123,7 @@ function findSlowest(names, style) {
   return { name: names[slowest], milliseconds: least[slowest] };
 }
 
-/** Maxima of slices: all values at once would be too many arguments. */
+/** The maximum, slice by slice: all values at once would be too many arguments for a call. */
 function chunkMaxima(numbers) {
   return Array.from({ length: Math.ceil(numbers.length / CHUNK) }, (_, i) => Math.max(...numbers.subarray(i * CHUNK, (i + 1) * CHUNK)));
 }

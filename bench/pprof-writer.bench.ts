@@ -9,7 +9,7 @@ const STACKS = 500_000;
 const DEPTH = 16;
 const LOCATIONS = 60_000;
 
-/** A profile in which hardly two samples have a stack in common: the worst that a recording can do to a writer. */
+/** A profile in which hardly any two samples share a stack, which is the worst case for a writer. */
 function worstProfile() {
   const profile = buildProfile([{ timeNs: 0, stack: ['main'] }]);
   const { functions, locations, stacks, strings, totals } = profile;

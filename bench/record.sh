@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes a recording to measure conversions with: bench/record.sh OUTPUT [MEGABYTES]   (300 by default)
+# Makes a recording to measure conversions with: bench/record.sh OUTPUT [MEGABYTES]   (default: 300)
 #
 # The whole machine at 20 kHz per CPU with callchains, while programs of several kinds run: deep and shallow stacks, JIT
-# code, kernel code, many short processes and many threads. Needs Linux, root (or perf_event_paranoid -1), perf and setsid; the
-# workload needs node, sort, gzip and find. It ends when the file has its size, or after three minutes.
-# The recording shows what else ran on the machine: it is for measuring, not for publishing.
+# code, kernel code, many short processes and many threads. Needs Linux, root (or perf_event_paranoid -1), perf and
+# setsid; the workload needs node, sort, gzip and find. Recording ends when the file has its size, or after three minutes.
+# The recording shows everything that ran on the machine, so do not publish it.
 set -eu
 if [ $# -lt 1 ]; then
   sed -n '2s/^# //p' "$0" >&2
@@ -52,11 +52,12 @@ while :; do sh -c 'for i in 1 2 3 4 5; do expr $i + 1; done; ls /etc'; done >/de
 while :; do dd if=/dev/zero of="$1/file" bs=4k count=4000; done 2>/dev/null &
 wait
 SH
-# A process group of its own, so that all of it can be ended by its id, and nothing else.
+# The workload has a process group of its own, so that it can be ended by its id, and nothing else is.
 setsid sh "$scratch/workload.sh" "$scratch" &
 workload=$!
 
-# What perf runs only waits for the file to grow: perf's own --max-size does not end cleanly everywhere (observed: perf 6.1).
+# perf runs a command that waits until the file is large enough, because --max-size does not always end cleanly
+# (observed: perf 6.1).
 cat >"$scratch/wait.sh" <<'SH'
 tries=0
 until [ "$(wc -c <"$1")" -ge "$(($2 << 20))" ] || [ "$tries" -ge 360 ]; do

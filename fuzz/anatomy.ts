@@ -3,19 +3,19 @@ import { sampleFields } from './sample-anatomy.ts';
 import { tracingDataFields } from './tracing-anatomy.ts';
 import { zstdFields } from './zstd-anatomy.ts';
 
-// Where a recording says how much of something there is, or where it lies: what a hostile file lies about. Found without
-// a line of the decoder's, and in mutated files, too: everything is looked at as far as it is there.
+// Finds the sizes, counts and offsets in a recording, which are what a hostile file gets wrong on purpose. Uses no code
+// of the decoder. Works on mutated files too: each part is read as far as it exists.
 
-/** A number that says how much or where: 1, 2, 4 or 8 bytes of the file's byte order. */
+/** A size, count or offset: 1, 2, 4 or 8 bytes in the byte order of the file. */
 export interface Field {
   readonly offset: number;
   readonly sizeBytes: number;
 }
 
-/** A record with what follows outside its size. */
+/** A record, with data that follows it but is not counted in its size. */
 export interface RecordSpan {
   readonly offset: number;
-  /** With the payload behind. */
+  /** Including the data that follows. */
   readonly sizeBytes: number;
   readonly type: number;
 }
@@ -25,11 +25,13 @@ export interface Anatomy {
   readonly view: BoundedView;
   readonly form: 'file' | 'pipe' | 'other';
   readonly records: readonly RecordSpan[];
-  /** Sizes, counts, offsets, bit masks that decide how others are read. */
+  /** Sizes, counts, offsets, and bit masks that decide how other fields are read. */
   readonly fields: readonly Field[];
   /** Offsets of perf_event_attr structs. */
   readonly attrs: readonly number[];
-  /** Where the data section ends, and where its size and the offsets of the sections behind it are kept; file form only. */
+  /**
+   * End of the data section, and where its size and the offsets of later sections are stored; only in files, not pipes.
+   */
   readonly dataEnd: number;
   readonly dataSizeAt: number;
   readonly sectionOffsetsAt: readonly number[];
@@ -47,11 +49,11 @@ const RECORD_AUXTRACE = 71;
 const RECORD_HEADER_FEATURE = 80;
 const RECORD_COMPRESSED = 81;
 const RECORD_COMPRESSED2 = 83;
-/** simpleperf's own records begin here; their sizes have 32 bits, the high ones where others have `misc`. */
+/** First type of simpleperf's own records. Their sizes have 32 bits, with the high ones in place of `misc`. */
 const RECORD_SIMPLEPERF = 32768;
 const FEATURE_TRACING_DATA = 1;
 
-/** What reading a sample hangs on, of one attr. */
+/** What the layout of samples of an attr depends on. */
 export interface AttrShape {
   readonly sampleType: number;
   readonly readFormat: number;
@@ -60,7 +62,7 @@ export interface AttrShape {
   readonly regsIntr: bigint;
 }
 
-/** Finds the parts of a file that begins like a recording; of another, or of a `data.N`, takes the whole for records. */
+/** Finds the parts of a recording. Any other file, such as `data.N`, is treated as records alone. */
 export function anatomyOf(bytes: Uint8Array): Anatomy {
   return new Dissection(bytes).result();
 }
@@ -100,7 +102,7 @@ class Dissection {
       this.#field(at + stride - 8, 8);
     }
     const dataStart = view.number(40);
-    // Of size 0 when perf was killed: then the data reach up to the end.
+    // A size of 0 means that perf was killed: then the data reach to the end.
     const dataSize = view.number(48) || view.length;
     const dataEnd = Math.min(dataStart + dataSize, view.length);
     this.#walk(dataStart, dataEnd);
@@ -139,13 +141,13 @@ class Dissection {
     }
   }
 
-  /** @returns bytes that follow outside the record's size */
+  /** @returns number of bytes that follow the record but are not counted in its size */
   #record(type: number, at: number, end: number): number {
     const view = this.#view;
     const body = at + 8;
     this.#field(at + 6, 2);
     if (type === RECORD_SAMPLE) {
-      // Where attrs differ, the first one's shape is right for most samples and harmless for the others.
+      // Where attrs differ, the layout of the first is right for most samples, and harmless for the others.
       if (this.#shapes.length > 0) this.#fields.push(...sampleFields(view, body, end, this.#shapes[0]));
     } else if (type === RECORD_HEADER_ATTR) {
       this.#attr(body);
@@ -169,7 +171,7 @@ class Dissection {
     return 0;
   }
 
-  /** Words no greater than what they are in are likely sizes, counts or indexes. */
+  /** Words that are no larger than the record's size are probably sizes, counts or indexes. */
   #smallNumbers(start: number, end: number): void {
     const view = this.#view;
     const limit = Math.min(end, view.length);
@@ -185,7 +187,7 @@ class Dissection {
     const view = this.#view;
     this.#attrs.push(at);
     this.#field(at + 4, 4);
-    // sample_type, read_format, flags, branch_sample_type, the two masks of registers: they say how samples are read.
+    // sample_type, read_format, flags, branch_sample_type and the two register masks decide how samples are read.
     for (const word of [24, 32, 40, 72, 80, 96]) this.#field(at + word, 8);
     this.#shapes.push({
       sampleType: view.low(at + 24),

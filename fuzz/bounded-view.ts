@@ -1,4 +1,7 @@
-/** Bytes with a byte order. What lies outside reads as 0, and writing there does nothing: files under mutation are never whole. */
+/**
+ * Bytes with a byte order. Reading outside gives 0, and writing there does nothing, since mutated files are often cut
+ * short.
+ */
 export class BoundedView {
   readonly bytes: Uint8Array;
   readonly littleEndian: boolean;

@@ -1,14 +1,14 @@
 import type { Random } from './random.ts';
 
-/** Changes a file: in place, or by giving a new one. */
+/** Changes a file in place, or returns a new one. */
 export type Mutation = (bytes: Uint8Array, random: Random) => Uint8Array;
 
 const WORD_SIZES = [1, 2, 4, 8];
 const PAGE_BYTES = 4096;
-/** What perf says on standard error, which ends up behind pipes. */
+/** Messages of perf on standard error, which end up after the data of a pipe. */
 const TRAILING_TEXT = new TextEncoder().encode('[ perf record: Woken up 1 times to write data ]\n');
 
-/** Numbers at which sums overflow, signs turn and comparisons change their mind. */
+/** Numbers at which sums overflow, signs change and comparisons give other results. */
 export const EDGE_NUMBERS: readonly bigint[] = [
   0n,
   1n,
@@ -51,7 +51,7 @@ function someRange(bytes: Uint8Array, random: Random, most: number): [start: num
   return [start, Math.min(bytes.length, start + size)];
 }
 
-/** A file with the bytes from `start` to `end` replaced by others. */
+/** A copy of a file with the bytes from `start` to `end` replaced. */
 export function replaced(bytes: Uint8Array, start: number, end: number, by: Uint8Array): Uint8Array {
   const result = new Uint8Array(bytes.length - (end - start) + by.length);
   result.set(bytes.subarray(0, start));
@@ -69,7 +69,7 @@ function flipBytes(bytes: Uint8Array, random: Random): Uint8Array {
   return bytes;
 }
 
-/** Writes a number of the edges at an aligned place, in either byte order. */
+/** Writes one of these numbers at an aligned offset, in either byte order. */
 function writeEdge(bytes: Uint8Array, random: Random): Uint8Array {
   const sizeBytes = random.pick(WORD_SIZES);
   const at = random.below(Math.floor(bytes.length / sizeBytes) + 1) * sizeBytes;
@@ -90,7 +90,7 @@ function append(bytes: Uint8Array, random: Random): Uint8Array {
   return replaced(bytes, bytes.length, bytes.length, tail);
 }
 
-/** As a disk leaves a file whose pages were never written. */
+/** Zeros whole pages, as in a file whose pages were never written to disk. */
 function zeroPage(bytes: Uint8Array, random: Random): Uint8Array {
   if (random.oneIn(3)) {
     const page = random.below(Math.ceil(bytes.length / PAGE_BYTES) || 1) * PAGE_BYTES;
@@ -112,7 +112,7 @@ function copyBytes(bytes: Uint8Array, random: Random): Uint8Array {
   return replaced(bytes, target, random.oneIn(2) ? target : Math.min(bytes.length, target + part.length), part);
 }
 
-/** A few bytes over and over: what is nested goes deep, what is long gets longer. */
+/** Repeats a few bytes, which nests deeply what is nested and lengthens what is long. */
 function repeatBytes(bytes: Uint8Array, random: Random): Uint8Array {
   if (bytes.length === 0) return bytes;
   const start = random.below(bytes.length);

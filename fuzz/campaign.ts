@@ -4,22 +4,27 @@ import { Random } from './random.ts';
 import type { InputFiles, Seed, SeedKind } from './seed.ts';
 import { seedsByKind } from './seeds.ts';
 
-/** One input of a campaign, and what is to be done with it. */
+/** One input of a campaign, and its plan. */
 export interface Trial {
   readonly kind: SeedKind;
-  /** Name of the recording that it was made of. */
+  /** Name of the seed that it was made from. */
   readonly seedName: string;
   readonly files: InputFiles;
   readonly plan: Plan;
 }
 
-/** What the largest inputs have: twice the size for which two seconds are promised, so that what grows with its square shows. */
+/** Size of the largest inputs: twice the size for which two seconds are promised, so that quadratic growth shows. */
 const MAX_GROWN_BYTES = 2 << 20;
 
-/** Kinds whose inputs take many times as long as others: in a run of several kinds, of as many times that one is chosen only one is kept. */
+/**
+ * How many times as long inputs of a kind take. Where several kinds are run, such a kind is chosen that much less
+ * often.
+ */
 const ONE_IN: Readonly<Partial<Record<SeedKind, number>>> = { bombs: 400, 'long-names': 40, forks: 40, outputs: 4, terminals: 4 };
 
-/** Makes the inputs of a run. The same number and index give the same input, as long as the seeds are the same. */
+/**
+ * Makes the inputs of a run. The same number and index always give the same input, as long as the seeds do not change.
+ */
 export class Campaign {
   readonly #number: number;
   readonly #seeds: readonly Seed[];
@@ -29,8 +34,8 @@ export class Campaign {
 
   /**
    * @param number the run's seed
-   * @param kinds which kinds to mutate; what is spliced in comes from all
-   * @param maxBytes of inputs that are grown rather than mutated
+   * @param kinds kinds to mutate; records that are spliced in come from all kinds
+   * @param maxBytes largest size of inputs that are grown instead of mutated
    */
   constructor(number: number, seeds: readonly Seed[], kinds: readonly SeedKind[], maxBytes = MAX_GROWN_BYTES) {
     this.#maxBytes = maxBytes;

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { allowedCpuMs, type FromChild, type Progress, type RunTask, type Suspicion, type ToChild, type TryTask } from './messages.ts';
 
-/** Time on the clock after which a child is believed to hang. Longer than any input may take, for the machine may have other things to do. */
+/** Wall time after which a child may hang. Longer than any input may take, because the machine may be busy. */
 const HANG_MS = 15_000;
-/** A child that has had less of the processor than this meanwhile does not hang, but waits for the processor… */
+/** A child that used less CPU time than this meanwhile does not hang, but waits for a CPU … */
 const STARVED_CPU_MS = 3000;
-/** … or for something that does not come. */
+/** … unless this much wall time has passed: then it waits for something that never comes. */
 const STUCK_MS = 120_000;
 const POLL_MS = 200;
 const MAX_HEAP_MB = 400;
 
-/** How a child that was given something to do came to an end. */
+/** How a task of a child ended. */
 type Ending = { readonly how: 'said so'; readonly message: FromChild } | { readonly how: 'hung' } | { readonly how: 'died'; readonly why: string };
 
-/** A process for one kind of task after the other; started when it is needed, and again when it was lost. */
+/** A process that runs tasks one after another. It is started when needed, and again after it was lost. */
 export class Child {
   readonly #directory = mkdtempSync(join(tmpdir(), 'perfconv-fuzz-'));
   #process: ChildProcess | undefined;
@@ -27,7 +27,7 @@ export class Child {
     return join(this.#directory, 'status');
   }
 
-  /** Reads one input. @returns what went wrong; undefined when nothing did */
+  /** Reads one input. @returns what went wrong; undefined if nothing did */
   async try(task: Omit<TryTask, 'type'>): Promise<string | undefined> {
     const started = Date.now();
     const hangMs = Math.max(HANG_MS, 2 * allowedCpuMs(task.files, task.plan));
@@ -44,7 +44,7 @@ export class Child {
 
   /**
    * Makes and reads inputs until the task is done or the process is lost.
-   * @returns index of the first input that was not looked at
+   * @returns index of the first input that was not read
    */
   async run(
     task: Omit<RunTask, 'type' | 'statusPath'>,
@@ -58,7 +58,7 @@ export class Child {
     };
     const ending = await this.#do({ type: 'run', ...task, statusPath: this.statusPath }, listen, () => status().started);
     if (ending.how === 'said so') {
-      // Its peak of memory counts for all inputs to come: the next ones get a process of their own.
+      // The peak memory of a process counts for all inputs after it too, so these get a new process.
       this.stop();
       return ending.message.type === 'end' ? ending.message.next : task.to;
     }
@@ -73,13 +73,16 @@ export class Child {
     this.#process = undefined;
   }
 
-  /** Stops the process and removes what it left. */
+  /** Stops the process and removes its files. */
   close(): void {
     this.stop();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  /** Waits for the last message of a task. @param startedAt Unix time in milliseconds at which the current input began */
+  /**
+   * Waits for the last message of a task.
+   * @param startedAt Unix time in milliseconds at which the current input was started
+   */
   #do(task: ToChild, listen: (message: FromChild) => void, startedAt: () => number, hangMs = HANG_MS): Promise<Ending> {
     this.#process ??= this.#start();
     const child = this.#process;
@@ -113,7 +116,7 @@ export class Child {
     const path = fileURLToPath(new URL('./child.js', import.meta.url));
     const child = fork(path, {
       execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`, '--max-semi-space-size=64', '--single-threaded-gc', '--enable-source-maps'],
-      // What comes through must be Maps and bytes, and the temporary files must go with the parent's.
+      // Messages contain Maps and bytes. Temporary files go to the parent's directory, to be removed with it.
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...process.env, TMPDIR: this.#directory },
@@ -128,13 +131,16 @@ export class Child {
       const bytes = readFileSync(this.statusPath);
       return bytes.length < 16 ? undefined : { index: bytes.readDoubleLE(0), started: bytes.readDoubleLE(8) };
     } catch {
-      // Not there before the first input.
+      // The file does not exist before the first input.
       return undefined;
     }
   }
 }
 
-/** Processor time that a process has had; NaN where that is not told. Linux's clock ticks are hundredths of a second (proc_pid_stat(5)). */
+/**
+ * CPU time of a process in milliseconds; NaN where it is unknown. Linux counts in hundredths of a second
+ * (proc_pid_stat(5)).
+ */
 function cpuMsOf({ pid }: ChildProcess): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');

@@ -6,15 +6,15 @@ import type { SeedKind } from './seed.ts';
 import { collectSeeds } from './seeds.ts';
 import { Target } from './target.ts';
 
-// The process that reads inputs, so that one which hangs or eats all memory takes nothing else along. What it is at it says
-// in a file: a process that hangs sends no messages any more.
+// The process that reads inputs, so that an input which hangs or uses up all memory harms nothing else. It writes the
+// index of the current input to a file, because a process that hangs sends no messages.
 
 const PROGRESS_MS = 1000;
 const TOOK_TOO_LONG = 'took more than 2 s of CPU time for each megabyte';
 
 watchAllocations();
 const target = new Target({ isTimed: true });
-/** What was thrown where nobody waited for it. */
+/** Error of a promise that nothing awaits. */
 let unhandled: unknown;
 process.on('unhandledRejection', (error) => (unhandled ??= error));
 process.on('uncaughtException', (error) => (unhandled ??= error));
@@ -39,9 +39,9 @@ function textOf(error: unknown): string {
 async function tryOne({ files, plan }: TryTask): Promise<void> {
   const allowedMs = allowedCpuMs(files, plan);
   const first = await target.run(files, plan);
-  // Part of the first time is the compiler's, and that of everything's first use.
+  // The first run includes compilation and other one-time work.
   const second = first.ms > allowedMs ? await target.run(files, plan) : first;
-  // What nobody waited for is thrown in a later turn.
+  // Errors that nothing awaits are reported in a later turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));
   let what = first.failure && textOf(first.failure);
   if (unhandled !== undefined) what ??= `unhandled: ${textOf(unhandled)}`;

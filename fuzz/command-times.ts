@@ -1,14 +1,14 @@
 /**
- * How long commands would take on an input: processor time, not the wall's, since on a busy machine an input waits for others. The fuzzer
- * reads an input once, writes it in several ways and looks at what was written: a command reads it and writes it once.
+ * How long commands would take on an input: CPU time, not wall time, which is longer on a busy machine. The fuzzer
+ * reads an input once, writes it in several formats and checks the outputs; a command reads it and writes it once.
  */
 export class CommandTimes {
-  /** Of the slowest command so far, for each file that it reads. */
+  /** CPU time of the slowest command so far, per file that it reads. */
   slowestMs = 0;
-  /** Of {@link reading}. */
+  /** Time measured by {@link reading}. */
   #readingMs = 0;
 
-  /** Times the reading of a profile, which commands have in common. */
+  /** Measures the reading of a profile, which is part of every command. */
   reading<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#timed(work, (ms) => {
       this.#readingMs = ms;
@@ -16,17 +16,17 @@ export class CommandTimes {
     });
   }
 
-  /** Times what a command does with the profile that was read. @param files how many such profiles it takes */
+  /** Measures what a command does with the profile that was read. @param files number of such profiles that it reads */
   rest<Result>(work: () => Promise<Result>, files = 1): Promise<Result> {
     return this.#timed(work, (ms) => this.#readingMs + ms / files);
   }
 
-  /** Times a command that reads for itself. */
+  /** Measures a command that reads the input itself. */
   whole<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#timed(work, (ms) => ms);
   }
 
-  /** @param commandMs from the work's time to the command's */
+  /** @param commandMs gives the time of the command for that of the work */
   async #timed<Result>(work: () => Promise<Result>, commandMs: (ms: number) => number): Promise<Result> {
     const start = process.cpuUsage();
     try {

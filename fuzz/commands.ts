@@ -6,7 +6,7 @@ import { lineFault } from './output-checks.ts';
 import type { Random } from './random.ts';
 import { type InputFiles, isDirectory, type SeedKind, SINGLE_FILE } from './seed.ts';
 
-/** A command line over an input. In its words {@link INPUT} and {@link FOLDER} stand for paths. */
+/** A command line over an input. In its arguments {@link INPUT} and {@link FOLDER} stand for paths. */
 export interface Command {
   readonly words: readonly string[];
   /** Whether its standard output and standard error are terminals. */
@@ -16,12 +16,12 @@ export interface Command {
 /** The recording. */
 const INPUT = '{input}';
 /**
- * The directory that holds it: with `link`, a symbolic link to it, for each of its files `hard-NAME`, a hard link, and `tables.csv`, in which the first
- * table cannot be written since a directory has its name.
+ * The directory that holds it: with `link`, a symbolic link to it, for each of its files `hard-NAME`, a hard link, and
+ * `tables.csv`, in which the first table cannot be written since a directory has its name.
  */
 const FOLDER = '{folder}';
 
-/** What prints names, or messages that hold some. */
+/** Commands that print names, or messages that contain names. */
 const TERMINAL_COMMANDS: readonly (readonly string[])[] = [
   ['report', INPUT],
   ['report', '--children', '--sort', 'comm,dso,function', INPUT],
@@ -35,7 +35,7 @@ const TERMINAL_COMMANDS: readonly (readonly string[])[] = [
   ['convert', INPUT, '-t', 'folded', '-o', '-'],
 ];
 
-/** Outputs that are an input or lie in it, by whatever name, and others. */
+/** Outputs that are an input or are inside one, under any name, and others. */
 const OUTPUT_PATHS = [
   INPUT,
   `${INPUT}/`,
@@ -58,7 +58,7 @@ const OUTPUT_PATHS = [
   FOLDER,
 ];
 
-/** The command for an input of a kind; undefined where the library is looked at instead. */
+/** The command to run on an input of a kind; undefined if the library is called instead. */
 export function commandFor(kind: SeedKind, random: Random): Command | undefined {
   if (kind === 'terminals') return { words: random.pick(TERMINAL_COMMANDS), isTerminal: true };
   if (kind !== 'outputs') return random.oneIn(100) ? { words: random.pick(TERMINAL_COMMANDS), isTerminal: true } : undefined;
@@ -70,7 +70,7 @@ export function commandFor(kind: SeedKind, random: Random): Command | undefined 
   };
 }
 
-/** Runs a command in a directory of its own, which is made and removed. @returns what it did that no command may; undefined when nothing */
+/** Runs a command in a temporary directory. @returns what it did that no command may do; undefined if nothing */
 export async function commandFault({ words, isTerminal }: Command, files: InputFiles, folder: string): Promise<string | undefined> {
   const input = join(folder, isDirectory(files) ? 'perf.data.d' : SINGLE_FILE);
   mkdirSync(folder);
@@ -83,7 +83,7 @@ export async function commandFault({ words, isTerminal }: Command, files: InputF
     const args = words.map((word) => word.replaceAll(INPUT, input).replaceAll(FOLDER, folder));
     const symbols = ['report', 'convert'].includes(words[0]) ? ['--symfs', root] : [];
     const { status, stdout, stderr: messages } = await runMain([...args, ...symbols, '--no-progress'], { isTTY: isTerminal, env: { NO_COLOR: '1' } });
-    // The folder has another name each time, and findings of one cause are to have one text.
+    // The folder has a new name each time. It is replaced, so that findings of the same cause have the same text.
     const stderr = messages.replaceAll(folder, FOLDER);
     if (stderr.includes('internal error')) return `${stderr.slice(stderr.indexOf('internal error'))}\n${shown}`;
     const lost = stored.find(({ path, bytes }) => !isAsBefore(path, bytes));
@@ -93,7 +93,7 @@ export async function commandFault({ words, isTerminal }: Command, files: InputF
     if (isFailure && after.join() !== before.join())
       return `a command failed and left files\n${shown}: ${after.filter((name) => !before.includes(name)).join()}`;
     if (!isTerminal) return undefined;
-    // Frames of a callchain are indented by a tab.
+    // A tab is allowed: frames of a callchain are indented by one.
     const text = `${stdout.toString().replaceAll('\n\t', '\n')}\n${stderr}`;
     const wrong = lineFault(text);
     return wrong && `${words[0]} on a terminal: ${wrong}\n${shown}`;

@@ -3,14 +3,14 @@ import { type DemangleStyle, demangle } from '../src/demangle/demangle.ts';
 
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
 const MAX_NAMES = 100;
-/** Of the processor's time, for each name. */
+/** Maximum CPU time per name, in milliseconds. */
 const MAX_MS = 10;
 const REPEATS = 5;
 
 /**
- * Demangles the names in a file's bytes in all styles, wherever they stand.
- * @param isTimed whether a name that takes too long is wrong; tests must not hang on the clock
- * @returns what is wrong with one; undefined when nothing is
+ * Demangles all mangled names found anywhere in a file, in all styles.
+ * @param isTimed whether a name that takes too long is a failure; not in tests, which must not depend on time
+ * @returns what is wrong with a name; undefined if nothing is
  */
 export function demanglingFault(bytes: Uint8Array, isTimed: boolean): string | undefined {
   let count = 0;
@@ -28,12 +28,12 @@ function faultOf(name: string, style: DemangleStyle, isTimed: boolean): string |
   const start = performance.now();
   const result: unknown = demangle(name, style);
   if (result !== undefined && typeof result !== 'string') return `demangling gives ${typeof result}`;
-  // The clock of the wall tells cheaply whom to ask the processor's for.
+  // Wall time is cheap to measure, and selects the names whose CPU time is worth measuring.
   if (!isTimed || performance.now() - start <= MAX_MS || cpuMs(name, style) <= MAX_MS) return undefined;
   return `demangling takes more than ${MAX_MS} ms: ${JSON.stringify(name)} (${style})`;
 }
 
-/** The least time of some calls: the compiler is at work in the first ones. */
+/** The shortest time of several calls, since the first ones include compilation. */
 function cpuMs(name: string, style: DemangleStyle): number {
   let least = Number.POSITIVE_INFINITY;
   for (let i = 0; i < REPEATS; i++) {

@@ -1,22 +1,22 @@
 import type { BoundedView } from './bounded-view.ts';
 import type { ElfAnatomy, ElfPart } from './elf-anatomy.ts';
 
-// Where debug information says how much of something there is, of what form it is, or where it lies. Found without a line of the reader's.
+// Finds the sizes, counts, forms and offsets in debug information. Uses no code of the reader.
 // Source: DWARF 5, 7.5 (units, abbreviations, forms), 6.2.4 (line tables), 6.1.2 (aranges), 7.3.5.3 (package indexes).
 
-/** A number of debug information. `uleb`: of as many bytes as it takes. */
+/** A number in debug information. `uleb`: ULEB128, of variable length. */
 export interface DwarfPlace {
   readonly kind: 'word' | 'uleb' | 'reference' | 'length';
   readonly offset: number;
   readonly sizeBytes: number;
 }
 
-/** A piece that begins with its own length: a unit, a line table, a set of ranges. */
+/** A piece that begins with its length: a unit, a line table, a set of ranges. */
 export interface DwarfUnit {
   readonly section: ElfPart;
   readonly start: number;
   readonly end: number;
-  /** Behind its length. */
+  /** Where it continues after its length. */
   readonly body: number;
   /** Size of offsets: 4, or 8 in 64-bit DWARF. */
   readonly offsetSize: 4 | 8;
@@ -36,9 +36,9 @@ interface Abbreviation {
 const MAX_PLACES = 20_000;
 const MAX_DIES = 4000;
 
-/** Sections that are pieces one behind the other, each with its length first. */
+/** Sections that are a series of pieces, each beginning with its length. */
 const PIECEMEAL = /^\.debug_(?:info|types|line|aranges|str_offsets|addr|rnglists|loclists|frame)(?:\.dwo)?$/;
-/** Sections of which nothing but words is known here. */
+/** Sections whose words are treated as numbers, without further structure. */
 const WORDS = /^\.debug_(?:ranges|aranges|cu_index|tu_index|addr|str_offsets|sup)|^\.(?:symtab|dynsym|rela?\.|dynamic|note|gnu_debug|got|plt)/;
 
 const DW_UT_type = 2;
@@ -136,7 +136,7 @@ class DwarfDissection {
     }
   }
 
-  /** @returns where the next value begins; −1 for a form that is not known here */
+  /** @returns where the next value begins; −1 for an unknown form */
   #value(form: number, at: number, version: number, addressSize: number, offsetSize: 4 | 8): number {
     const sized = (kind: DwarfPlace['kind'], sizeBytes: number): number => {
       this.#place(kind, at, sizeBytes);
@@ -232,7 +232,7 @@ class DwarfDissection {
     }
   }
 
-  /** Of recordings of hostile files, thousands of units share one large table. */
+  /** Cached, because in hostile files thousands of units may share one large table. */
   #tableAt(start: number, end: number): Map<number, Abbreviation> {
     const known = this.#tables.get(start);
     if (known !== undefined) return known;
@@ -241,7 +241,7 @@ class DwarfDissection {
     return table;
   }
 
-  /** A table up to its end; or, with `toSectionEnd`, all of a section, for its places alone. */
+  /** Reads a table to its end, or with `toSectionEnd` to the end of the section, only for the places of its numbers. */
   #abbreviations(start: number, end: number, toSectionEnd: boolean): Map<number, Abbreviation> {
     const table = new Map<number, Abbreviation>();
     let at = start;
@@ -280,7 +280,7 @@ class DwarfDissection {
     for (let at = body + 2; at < headerLengthAt; at++) this.#place('word', at, 1);
     this.#place('length', headerLengthAt, offsetSize);
     const fixed = headerLengthAt + offsetSize;
-    // minimum_instruction_length to standard_opcode_lengths, and what begins the tables of directories and files.
+    // minimum_instruction_length to standard_opcode_lengths, and the start of the directory and file tables.
     for (let at = fixed; at < Math.min(fixed + 40, end); at++) this.#place('word', at, 1);
     const program = fixed + Number(view.get(headerLengthAt, offsetSize));
     for (let at = fixed + 18; at < Math.min(program, end); at++) this.#place('uleb', at, 1);

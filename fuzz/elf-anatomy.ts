@@ -1,22 +1,22 @@
 import { BoundedView } from './bounded-view.ts';
 
-// The parts of an ELF file, found without a line of the symbolizer's, and in mutated files, too: everything is looked at as far as it is there.
-// Source: System V ABI, chapters 4 and 5.
+// Finds the parts of an ELF file. Uses no code of the symbolizer. Works on mutated files too: each part is read as far
+// as it exists. Source: System V ABI, chapters 4 and 5.
 
-/** A section header and what it says. */
+/** A section header. */
 export interface ElfPart {
   readonly index: number;
   readonly name: string;
   readonly type: number;
   readonly flags: number;
-  /** Where its header lies in the file. */
+  /** File offset of the header. */
   readonly headerAt: number;
   readonly start: number;
-  /** Behind its last byte; not beyond the file. */
+  /** File offset of the end of the section; at most the size of the file. */
   readonly end: number;
 }
 
-/** A number of the headers. */
+/** A number in a header. */
 export interface ElfField {
   readonly offset: number;
   readonly sizeBytes: number;
@@ -26,9 +26,9 @@ export interface ElfAnatomy {
   readonly view: BoundedView;
   readonly is64: boolean;
   readonly sections: readonly ElfPart[];
-  /** Of the ELF header, the section headers and the program headers. */
+  /** Numbers of the ELF header, the section headers and the program headers. */
   readonly headerFields: readonly ElfField[];
-  /** Offsets of the offset and the size within a section header, and of its flags; how large these are. */
+  /** Where offset, size and flags are within a section header, and how large these are. */
   readonly layout: SectionHeaderLayout;
 }
 
@@ -52,7 +52,7 @@ export function isElf(bytes: Uint8Array): boolean {
   return bytes.length >= 52 && bytes[0] === 0x7f && bytes[1] === 0x45 && bytes[2] === 0x4c && bytes[3] === 0x46;
 }
 
-/** The parts of a file that {@link isElf}. */
+/** Finds the parts of a file for which {@link isElf} holds. */
 export function elfAnatomyOf(bytes: Uint8Array): ElfAnatomy {
   const is64 = bytes[4] !== 1;
   const view = new BoundedView(bytes, bytes[5] !== 2);
@@ -94,8 +94,8 @@ export function elfAnatomyOf(bytes: Uint8Array): ElfAnatomy {
 }
 
 /**
- * A file in which a section has other bytes: they are put behind all others, and its header says so. Addresses stay as they are, which is
- * right for sections that are not mapped.
+ * A copy of a file in which a section has other bytes. They are appended, and the header is updated. Addresses do not
+ * change, which is right for sections that are not mapped.
  */
 export function withSectionBytes(bytes: Uint8Array, { view, layout }: ElfAnatomy, { headerAt }: Pick<ElfPart, 'headerAt'>, content: Uint8Array): Uint8Array {
   const start = Math.ceil(bytes.length / 8) * 8;
@@ -108,7 +108,7 @@ export function withSectionBytes(bytes: Uint8Array, { view, layout }: ElfAnatomy
   return result;
 }
 
-/** Text up to a NUL; empty where there is none. */
+/** Text up to a NUL; empty if there is no NUL. */
 function textAt(bytes: Uint8Array, start: number): string {
   let text = '';
   for (let at = start; at < bytes.length && text.length < 64 && bytes[at] !== 0; at++) text += String.fromCharCode(bytes[at]);

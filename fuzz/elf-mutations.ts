@@ -15,16 +15,16 @@ interface Parts {
 
 type ElfMutation = (bytes: Uint8Array, parts: Parts, random: Random) => Uint8Array;
 
-/** What a large input has: the size for which two seconds are promised. */
+/** Size of a large input: the size for which two seconds are promised. */
 const LARGE_BYTES = 1 << 20;
 const MAX_COPIES = 40;
-/** One raw block of a zstd frame holds no more. */
+/** Maximum size of a raw block in a zstd frame. */
 const MAX_RAW_BYTES = 128 << 10;
 const BOMB_BYTES = [1 << 20, 4 << 20, 6 << 20, 20 << 20];
 const ELFCOMPRESS_ZLIB = 1n;
 const ELFCOMPRESS_ZSTD = 2n;
 
-/** What line programs are made of, and what they should not be. Source: DWARF 5, 6.2.5. */
+/** Pieces of line programs, valid and invalid. Source: DWARF 5, 6.2.5. */
 const LINE_OPCODES: readonly (readonly number[])[] = [
   [0, 1, 1],
   [0, 9, 2, 0, 0, 0x40, 0, 0, 0, 0, 0],
@@ -50,7 +50,7 @@ const lieInHeader: ElfMutation = (bytes, { elf: { view, headerFields } }, random
   return bytes;
 };
 
-/** Lies about a number of the debug information, a symbol or a note. */
+/** Changes a number of the debug information, a symbol or a note. */
 const lieInPlace: ElfMutation = (bytes, { elf: { view }, dwarf: { places, dies, units } }, random) => {
   if (places.length === 0) return bytes;
   for (let count = random.oneIn(4) ? random.between(2, 20) : 1; count > 0; count--) {
@@ -70,7 +70,7 @@ const lieInPlace: ElfMutation = (bytes, { elf: { view }, dwarf: { places, dies, 
 
 function writeUleb(bytes: Uint8Array, { offset, sizeBytes }: DwarfPlace, random: Random): void {
   if (random.oneIn(2)) {
-    // As long as it was.
+    // The encoding keeps its length.
     for (let i = 0; i < sizeBytes; i++) bytes[offset + i] = random.below(128) | (i + 1 < sizeBytes ? 0x80 : 0);
     return;
   }
@@ -95,7 +95,7 @@ const writeLineOpcodes: ElfMutation = (bytes, { dwarf: { units } }, random) => {
 
 const repeatPiece: ElfMutation = (bytes, parts, random) => repeated(bytes, parts, random, random.oneIn(3) ? random.between(2, MAX_COPIES) : 1);
 
-/** Exchanges the bytes of two sections, or gives one section's to another. */
+/** Swaps the contents of two sections, or copies one's to the other. */
 const mixSections: ElfMutation = (bytes, { elf: { view, sections, layout } }, random) => {
   if (sections.length < 2) return bytes;
   const [one, other] = [random.pick(sections), random.pick(sections)];
@@ -108,7 +108,7 @@ const mixSections: ElfMutation = (bytes, { elf: { view, sections, layout } }, ra
   return bytes;
 };
 
-/** Packs sections of debug information, whatever is in them by now. */
+/** Compresses sections of debug information, mutated or not. */
 const packSections: ElfMutation = (bytes, parts, random) => {
   let result = bytes;
   const isForAll = random.oneIn(2);
@@ -123,7 +123,7 @@ const packSections: ElfMutation = (bytes, parts, random) => {
   return result;
 };
 
-/** Sections that unpack to a thousand times what they have: zeros, or the same piece over and over. */
+/** Sections that unpack to a thousand times their size: zeros, or one piece repeated. */
 const bomb: ElfMutation = (bytes, { elf }, random) => {
   const sections = elf.sections.filter(isPlainDebug);
   if (sections.length === 0) return bytes;
@@ -166,14 +166,14 @@ function withPacked(bytes: Uint8Array, elf: ElfAnatomy, section: ElfPart, packed
   return result;
 }
 
-/** Writes names that are nearly mangled ones over those of a string table. */
+/** Overwrites names in a string table with damaged mangled names. */
 const mangleNames: ElfMutation = (bytes, { elf: { sections } }, random) => {
   const tables = sections.filter(({ name, end, start }) => /str/.test(name) && end - start > 16);
   if (tables.length === 0) return bytes;
   const { start, end } = random.pick(tables);
   for (const name of mangledNames(random)) {
     const at = random.between(start, end - 1);
-    // At the beginning of a name, mostly.
+    // Mostly at the start of a name.
     const from = random.oneIn(8) ? at : Math.max(start, bytes.lastIndexOf(0, at) + 1);
     bytes.set(name.subarray(0, Math.max(0, end - from)), from);
   }
@@ -204,21 +204,21 @@ const mutationOf =
     return mutate(bytes, { elf, dwarf: dwarfAnatomyOf(elf) }, random);
   };
 
-/** Mutations that know where an ELF file and its debug information say how much there is, and where. */
+/** Mutations of the sizes, counts and offsets of an ELF file and its debug information. */
 export const ELF_MUTATIONS: readonly Mutation[] = MUTATIONS.map(mutationOf);
 
 /** A file that unpacks to megabytes. */
 export const bombElf: Mutation = mutationOf(bomb);
 
 /**
- * A file of a megabyte in which a piece of a section comes over and over, with some words of it counting up: work that grows with the
- * square of something shows here.
+ * A file of a megabyte in which a piece of a section is repeated, with some of its words counting up. Shows work that
+ * grows with the square of something.
  */
 export const enlargeElf: Mutation = mutationOf((bytes, parts, random) => repeated(bytes, parts, random, LARGE_BYTES));
 
 /**
  * Repeats a piece of a section: units, DIEs, symbols, names or any bytes.
- * @param copies how many times; what makes more than {@link LARGE_BYTES} is left out
+ * @param copies number of copies; those beyond {@link LARGE_BYTES} are left out
  */
 function repeated(bytes: Uint8Array, { elf, dwarf }: Parts, random: Random, copies: number): Uint8Array {
   const sections = elf.sections.filter(({ name, start, end }) => /debug|sym|str|rel|note/.test(name) && end > start);
@@ -269,7 +269,7 @@ function somePiece({ start, end }: ElfPart, { units, dies }: DwarfAnatomy, rando
   return [at, Math.min(end, at + random.pick([1, 2, 3, 5, 8, 16, 24, 48, random.between(1, 200)]))];
 }
 
-/** The unit in whose body a piece lies. */
+/** The unit that contains a piece. */
 function unitAround(units: readonly DwarfUnit[], from: number, to: number): DwarfUnit | undefined {
   return units.find(({ body, end }) => from >= body && to <= end);
 }

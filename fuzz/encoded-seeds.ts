@@ -14,7 +14,9 @@ import { rawZstdFrame } from './zstd-frame.ts';
 
 const single = (kind: SeedKind, name: string, bytes: Uint8Array): Seed => ({ kind, name, files: new Map([[SINGLE_FILE, bytes]]) });
 
-/** Seeds of every kind out of the tests' encoder, symbol files out of the fixtures. Nothing in them comes from a machine. */
+/**
+ * Seeds of every kind, made by the tests' encoder, and symbol files from the fixtures. None was recorded on a machine.
+ */
 export function encodedSeeds(): Seed[] {
   const oldNames = ATTRS.map(({ config = 0n, name = '' }) => ({ config, name }));
   const old = { ...RICH, version: 1 as const, attrSize: 64, eventTypes: oldNames };

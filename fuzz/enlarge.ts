@@ -1,14 +1,14 @@
 import { anatomyOf } from './anatomy.ts';
 import type { Random } from './random.ts';
 
-/** What a large input has: the size for which two seconds are promised. */
+/** Size of a large input: the size for which two seconds are promised. */
 const LARGE_BYTES = 1 << 20;
 const MAX_RECORDS = 4;
 const STEPS = [0n, 1n, 8n, 4096n, 1n << 32n, -8n];
 
 /**
- * A file of a megabyte in which a few records come over and over, with some words of them counting up: work that grows
- * with the square of something shows here. A file without records stays as it is.
+ * A file of a megabyte in which a few records are repeated, with some of their words counting up. Shows work that grows
+ * with the square of something. A file without records is not changed.
  */
 export function enlarge(bytes: Uint8Array, random: Random): Uint8Array {
   const { records, view, form, dataEnd, dataSizeAt, sectionOffsetsAt } = anatomyOf(bytes);
@@ -42,7 +42,7 @@ export function enlarge(bytes: Uint8Array, random: Random): Uint8Array {
     const grown = count * patternBytes;
     const grow = (place: number): void => data.setBigUint64(place, BigInt.asUintN(64, data.getBigUint64(place, littleEndian) + BigInt(grown)), littleEndian);
     grow(dataSizeAt);
-    // Their table lies behind the data.
+    // The table of header features comes after the data.
     for (const place of sectionOffsetsAt) grow(place + (place < end ? 0 : grown));
   }
   return result;

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import type { Plan } from './plan.ts';
 import { type InputFiles, isDirectory, type SeedKind, SINGLE_FILE } from './seed.ts';
 
-/** An input at which the library did what it must not. */
+/** An input on which the library failed. */
 export interface Finding {
   readonly seed: number;
   readonly index: number;
   readonly kind: SeedKind;
   readonly seedName: string;
   readonly plan: Plan;
-  /** What happened: an error's stack, or that it took too long. */
+  /** What happened: the stack of an error, or that it took too long. */
   readonly what: string;
   readonly files: InputFiles;
 }
 
-/** What findings of one cause have in common: the error without its numbers, and the three functions it came from. */
+/** Text that findings of the same cause share: the error without its numbers, and the innermost three functions. */
 export function signatureOf(what: string): string {
   const [message, ...frames] = what.split('\n');
   const places = frames
@@ -25,7 +25,7 @@ export function signatureOf(what: string): string {
   return [message.replace(/"[^"]*"|0x[0-9a-f]+|-?\d+(\.\d+)?(e\+\d+)?/g, '#').slice(0, 120), ...places].join(' < ');
 }
 
-/** Writes a finding as a recording of its own name, with a text beside it that tells the rest. @returns the recording's path */
+/** Writes the input of a finding, and beside it a JSON file with everything else. @returns path of the input */
 export function saveFinding(folder: string, finding: Finding): string {
   mkdirSync(folder, { recursive: true });
   const { files, ...rest } = finding;

@@ -9,14 +9,17 @@ const ATTR: AttrSpec = {
   sampleType: ['identifier', 'ip', 'tid', 'time'],
   flags: ['sampleIdAll', 'mmap', 'comm', 'task'],
 };
-/** About what such records take. */
+/** Approximate size of these records. */
 const MAP_RECORD_BYTES = 96;
 const CHILD_RECORDS_BYTES = 200;
 const MAP_BYTES = 0x1000n;
 const START = 0x40_0000n;
 const FIRST_PID = 100;
 
-/** A process with many maps and its many children, of which each maps, runs another program, or ends: what is copied for each child shows here. */
+/**
+ * A process with many maps and many children, each of which maps a file, runs another program or ends. Shows what is
+ * copied for each child.
+ */
 export function forkingProcesses(random: Random, maxBytes: number): Grown {
   const mapCount = Math.max(1, Math.floor((maxBytes * random.between(1, 18)) / 20 / MAP_RECORD_BYTES));
   const childCount = Math.max(1, Math.floor((maxBytes - mapCount * MAP_RECORD_BYTES) / CHILD_RECORDS_BYTES));

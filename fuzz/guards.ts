@@ -1,8 +1,8 @@
-// What no recording may bring about, watched from outside while one is read.
+// Checks from outside, while a recording is read, for what no recording may cause.
 
-/** The largest single array that a recording of some kilobytes may ask for. The reader's own buffers have at most 16 MiB. */
+/** The largest array that a recording of some kilobytes may cause. The reader's own buffers have at most 16 MiB. */
 const MAX_ARRAY_BYTES = 40 << 20;
-/** All arrays of one input together, kept or not. */
+/** The same for all arrays of one input together, whether they are kept or not. */
 const MAX_SUM_BYTES = 512 << 20;
 
 const ARRAY_TYPES = [
@@ -20,7 +20,7 @@ const ARRAY_TYPES = [
   'BigUint64Array',
 ] as const;
 
-/** An array larger than any input calls for: its size was read from the recording and believed. */
+/** An array larger than any input needs, whose size was read from the recording and not checked. */
 export class UncheckedAllocation extends Error {
   override readonly name = 'UncheckedAllocation';
 }
@@ -31,8 +31,8 @@ let firstUnchecked: UncheckedAllocation | undefined;
 let isWatching = false;
 
 /**
- * Watches what arrays are made, from now on until the process ends: too large a one throws {@link UncheckedAllocation},
- * whose stack tells who asked for it.
+ * Watches all arrays made from now on until the process ends. One that is too large throws {@link UncheckedAllocation},
+ * whose stack shows where it was made.
  */
 export function watchAllocations(): void {
   if (isWatching) return;
@@ -50,14 +50,17 @@ export function watchAllocations(): void {
   }
 }
 
-/** Begins the count of an input. @param unpackedBytes what it unpacks to, if that is much: so much more is not too large */
+/**
+ * Starts counting for a new input.
+ * @param unpackedBytes unpacked size, if that is large: so many more bytes are allowed
+ */
 export function resetAllocations(unpackedBytes = 0): void {
   sumBytes = 0;
   extraBytes = unpackedBytes;
   firstUnchecked = undefined;
 }
 
-/** The first array of this input that was too large: the library may have caught what was thrown then. */
+/** The first array of this input that was too large. It is kept because the library may have caught the error. */
 export function uncheckedAllocation(): UncheckedAllocation | undefined {
   return firstUnchecked;
 }
@@ -65,12 +68,12 @@ export function uncheckedAllocation(): UncheckedAllocation | undefined {
 function count(bytes: number): void {
   sumBytes += bytes;
   if (bytes <= MAX_ARRAY_BYTES + extraBytes && sumBytes <= MAX_SUM_BYTES + 16 * extraBytes) return;
-  // The sizes stay out of the message, so that findings of one place are one.
+  // Sizes are not part of the message, so that findings of the same place count as one.
   firstUnchecked ??= new UncheckedAllocation(bytes > MAX_ARRAY_BYTES ? 'an array of more than 40 MiB' : 'arrays of more than 512 MiB in all');
   throw firstUnchecked;
 }
 
-/** Objects that everything inherits from. */
+/** The types from whose prototypes all objects inherit. */
 const PROTOTYPES = { Object, Array, Function, String, Number, Map, Set, Promise, Error, Uint8Array };
 const keysOf = (): string =>
   Object.entries(PROTOTYPES)
@@ -79,7 +82,7 @@ const keysOf = (): string =>
 const soundKeys = keysOf();
 const soundCount = Reflect.ownKeys(Object.prototype).length;
 
-/** What became of the prototypes of all objects; undefined when they are as they were. Keys put there are taken away again. */
+/** What changed in Object.prototype; undefined if nothing did. Added keys are removed again. */
 export function pollution(): string | undefined {
   for (const key in {}) {
     delete (Object.prototype as Record<string, unknown>)[key];
@@ -89,7 +92,7 @@ export function pollution(): string | undefined {
   return undefined;
 }
 
-/** {@link pollution} for all prototypes: too slow for every input. */
+/** Like {@link pollution}, for all prototypes. Too slow to be called for every input. */
 export function anyPollution(): string | undefined {
   return pollution() ?? (keysOf() === soundKeys ? undefined : 'a prototype has other keys than before');
 }

@@ -9,13 +9,15 @@ const MEMORY = 0x7f00_0000_0000n;
 const FUNCTION_BYTES = 0x40n;
 const FUNCTIONS = 12;
 
-/** The names of files that lie beside a recording, and not in it. */
+/** Names of files that are beside a recording, not part of it. */
 export const MAP_FILE = `perf-${PID}.map`;
 export const DUMP_FILE = `jit-${PID}.dump`;
 
 const addressOf = (nth: number): bigint => MEMORY + 0x100n + BigInt(nth) * FUNCTION_BYTES;
 
-/** Samples in code made at run time: before it is there, while it is, after other code took its place; in a child, too. */
+/**
+ * Samples in code made at run time: before it exists, while it does, and after other code replaced it; in a child too.
+ */
 function recording(isMonotonic: boolean): FileSpec {
   const at = (time: number) => ({ sampleId: { pid: PID, tid: PID, time: BigInt(time), cpu: 0, id: 7n } });
   const map = { pid: PID, tid: PID, len: 0x1000n };
@@ -62,7 +64,7 @@ function map(): Uint8Array {
   return new TextEncoder().encode(`${lines.join('\n')}\nconstructor\n`);
 }
 
-/** Recordings of JITs, with what those have written of their code. */
+/** Recordings of JITs, with the files that these wrote about their code. */
 export function jitSeeds(): Seed[] {
   const seed = (name: string, spec: FileSpec, others: readonly (readonly [name: string, bytes: Uint8Array])[]): Seed => ({
     kind: 'jit',

@@ -3,16 +3,19 @@ import type { Random } from './random.ts';
 import type { Grown } from './seed.ts';
 import { SINGLE_FILE } from './seed.ts';
 
-/** What names are made of, over and over: what regular expressions and parsers of names look for, and so try at each place. */
+/**
+ * Texts that are repeated to make names: those that regular expressions and name parsers look for, and so try at each
+ * position.
+ */
 const PIECES = ['a', '/', '.', '[', ']', '(', ' ', ';', ':', '.ko', '.so', '-0', '_Z', 'N1', '::', '<', 'St', '%', '\\', '0', '17h', 'é', '\x1b[', '\n'];
 const STARTS = ['', '/', '[', '/lib/modules/6.1.0/kernel/', '/tmp/perf-', '//', '/memfd:', '[guest.kernel.kallsyms.', '[kernel.kallsyms]', '_Z', '_RN', 'Lj'];
 const ENDS = ['', '.ko', '.ko.xz', ']', ' (deleted)', '.map', '.dump', '_[k]', '\n'];
-/** Bytes: a comm, a file name, a path and one more, and as much as a record holds. */
+/** Lengths in bytes: a comm, a file name, a path, one more than a path, and all that fits in a record. */
 const LENGTHS = [15, 255, 4095, 4096, 16_384, 60_000];
-/** An event's name has a length of 32 bits. */
+/** The name of an event may be longer: its length has 32 bits. */
 const EVENT_LENGTHS = [...LENGTHS, 250_000, 500_000];
 
-/** Where a recording has names. */
+/** The places in a recording that have names. */
 const PLACES = ['map', 'map', 'kernel map', 'kernel map', 'comm', 'event', 'ksymbol', 'cgroup', 'header'] as const;
 
 const CHAIN_LENGTHS = [1, 16, 1000, 8000];
@@ -22,8 +25,8 @@ const KERNEL_START = 0xffff_ffff_a000_0000n;
 const PID = 100;
 
 /**
- * Names as long as their fields can hold and thousands of addresses below them: what is made of a name for each address, or by looking for
- * something at each of its characters, shows here.
+ * The longest names that fit their fields, with thousands of addresses under each. Shows work that is done on a name
+ * for each address, or for each of its characters.
  */
 export function longNames(random: Random, maxBytes: number): Grown {
   const place = random.pick(PLACES);

@@ -28,7 +28,7 @@ try {
   process.exitCode = 2;
 }
 
-/** @returns whether nothing was found */
+/** @returns whether the library did nothing wrong */
 async function main(): Promise<boolean> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,

@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** Names of the three manglings, each with something of its grammar. */
+/** Names of the three manglings, which together cover their grammars. */
 const NAMES: readonly string[] = [
   '_ZN4work6Series7descendEi',
   '_ZNSt6vectorISt6threadSaIS0_EE17_M_realloc_insertIJRFviiERiS6_EEEvN9__gnu_cxx17__normal_iteratorIPS0_S2_EEDpOT_',
@@ -31,7 +31,7 @@ const PIECES: readonly string[] = [
 ]; // biome-ignore format: a table
 const MAX_COPIES = 3000;
 
-/** Names to be put into a file's string tables: some mangled ones with pieces of them changed, doubled, or nested very deep. */
+/** Names for string tables: mangled names with pieces changed, doubled or deeply nested. */
 export function mangledNames(random: Random): Uint8Array[] {
   return Array.from({ length: random.between(1, 8) }, () => new TextEncoder().encode(`${mangledName(random)}\0`));
 }

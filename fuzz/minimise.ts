@@ -2,19 +2,19 @@ import { anatomyOf } from './anatomy.ts';
 import { withoutRecords } from './record-mutations.ts';
 import { hasRecords, type InputFiles } from './seed.ts';
 
-/** Whether an input still does what the finding did. */
+/** Whether an input still fails as the finding does. */
 export type StillFails = (files: InputFiles) => Promise<boolean>;
 
 /**
- * Makes an input smaller and plainer while it still fails: takes records out, then pieces, and sets pieces to zero.
- * @param maxTries after so many it ends with what it has
- * @returns the smallest found; the input itself when nothing can go
+ * Makes an input smaller and simpler while it still fails: removes records, then pieces, and sets pieces to zero.
+ * @param maxTries maximum number of attempts
+ * @returns the smallest input found; the input itself if nothing can be removed
  */
 export async function minimise(files: InputFiles, stillFails: StillFails, maxTries: number): Promise<InputFiles> {
   let best = files;
   let tries = 0;
   const isOver = (): boolean => tries >= maxTries;
-  // What a candidate holds is made only if it is tried: files of a megabyte have very many.
+  // The contents of a candidate are made only when it is tried, since large files have very many candidates.
   const accept = async (name: string, make: () => Uint8Array | undefined): Promise<boolean> => {
     if (isOver()) return false;
     tries++;

@@ -5,24 +5,24 @@ import type { Random } from './random.ts';
 import { insertRecords, RECORD_MUTATIONS, spliceFiles } from './record-mutations.ts';
 import { type Grown, hasRecords, type InputFiles, isDirectory, type Seed, SINGLE_FILE } from './seed.ts';
 
-/** Larger than any seed; what grows beyond is cut off, so that one input costs milliseconds. */
+/** Maximum size, larger than any seed. What grows beyond is cut off, so that an input takes milliseconds. */
 const MAX_FILE_BYTES = 96 << 10;
-/** Of binaries and debug files, in which one piece may come over and over. */
+/** The same for binaries and debug files, in which a piece may be repeated many times. */
 const MAX_SYMBOL_FILE_BYTES = 1_500_000;
 const MAX_MUTATIONS = 12;
-/** One input in so many is made a megabyte long. */
+/** One in so many inputs is enlarged to a megabyte. */
 const LARGE_ONE_IN = 1000;
 const LARGE_SYMBOLS_ONE_IN = 60;
 const BOMB_ONE_IN = 120;
 
-/** Grown inputs are mostly smaller than they may be, by up to so many powers of two. */
+/** Grown inputs are smaller than the maximum by up to so many powers of two. */
 const MAX_SHRINKING = 8;
-/** One in so many is damaged as well. */
+/** One in so many grown inputs is mutated as well. */
 const DAMAGED_ONE_IN = 4;
 
 /**
- * Makes an input out of a seed. Depends on nothing but its arguments; the seed stays as it is.
- * @param maxBytes of those that are grown
+ * Makes an input from a seed. The result depends only on the arguments. The seed is not changed.
+ * @param maxBytes largest size of grown inputs
  */
 export function makeInput(seed: Seed, seeds: readonly Seed[], random: Random, maxBytes: number): Grown {
   if (seed.grow === undefined) return { files: mutate(seed, seeds, random) };
@@ -57,7 +57,7 @@ function mutateFile(bytes: Uint8Array, seeds: readonly Seed[], random: Random): 
   return choice === 18 ? insertRecords(bytes, other, random) : spliceFiles(bytes, other, random);
 }
 
-/** The recording stays as it is, so that the symbol files are read. */
+/** Mutates symbol files only: the recording stays valid, so that they are read. */
 function mutateSymbols({ files: sound }: Seed, random: Random): InputFiles {
   const files = new Map(sound);
   const names = [...files.keys()].filter((name) => name !== SINGLE_FILE);
@@ -74,14 +74,14 @@ function mutateSymbols({ files: sound }: Seed, random: Random): InputFiles {
   return files;
 }
 
-/** Mostly one or two: a file with many things wrong is given up early. */
+/** Number of mutations, mostly one or two: reading a file with many errors ends early. */
 function mutationCount(random: Random): number {
   let count = 1;
   while (count < MAX_MUTATIONS && random.oneIn(2)) count++;
   return count;
 }
 
-/** Files that are missing, empty, doubled, exchanged or beyond number. */
+/** Files that are missing, empty, duplicated, swapped or very many. */
 function mutateDirectory(files: Map<string, Uint8Array>, random: Random): void {
   const name = random.pick([...files.keys()]);
   const other = random.pick([...files.keys()]);

@@ -3,13 +3,13 @@ import { BufferSource, type ByteSource } from '../src/base/byte-source.ts';
 import { decompress } from '../src/host/decompress.ts';
 import type { SymbolFiles } from '../src/symbolizer/symbolizer.ts';
 
-/** Where the tests' symbolizer looks for files of the recording. */
+/** The `--symfs` directory of the tests. */
 export const SYMFS = '/symfs';
 
-/** What the files of a machine hold, by path; undefined for those that are not there. */
+/** The contents of a file by its path; undefined if it does not exist. */
 export type FileContent = (path: string) => Uint8Array | undefined;
 
-/** A machine with files of a test's own; notes what is asked for. */
+/** Files that a test provides; records which paths are opened. */
 export class NotedSymbolFiles implements SymbolFiles {
   readonly decompress = decompress;
   readonly #content: FileContent;
@@ -19,7 +19,7 @@ export class NotedSymbolFiles implements SymbolFiles {
     this.#content = content;
   }
 
-  /** The first path under {@link SYMFS} that leads out of it; undefined when there was none. */
+  /** The first path opened that leads out of {@link SYMFS}; undefined if there was none. */
   get escape(): string | undefined {
     return this.#escape;
   }

@@ -20,12 +20,15 @@ const CLOCK: AttrSpec = {
 };
 const SWITCHES: AttrSpec = { ...CLOCK, type: 2, config: 47n, ids: [22n] };
 
-/** Times at which differences overflow, lose their last digits, or stand for none. */
+/** Times whose differences overflow or lose their last digits, and those that mean no time. */
 const TIMES = [0n, 0n, 1n, 1n << 32n, 0xffff_ffffn << 32n, 1n << 53n, (1n << 53n) + 1n, (1n << 63n) - 1n, 1n << 63n, (1n << 64n) - 2n, (1n << 64n) - 1n];
 const PERIODS = [0n, 1n, 1n, 250_000n, 1n << 53n, (1n << 63n) - 1n, (1n << 64n) - 1n];
 const MAX_SAMPLES = 40;
 
-/** Samples with times that no clock shows, also those that simpleperf takes differences of: from a switch off the CPU to the next sample. */
+/**
+ * Samples with times that no clock has, including those of which simpleperf takes differences: from a switch off the
+ * CPU to the next sample.
+ */
 export function oddTimes(random: Random): Grown {
   const isOffCpu = !random.oneIn(4);
   const oddOneIn = random.between(2, 12);

@@ -3,12 +3,13 @@ import type { Profile } from '../src/profile/profile.ts';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
 import { parseCsvRows } from '../test/support/parse-csv.ts';
 
-// What an output must be, whatever the recording was: well-formed, every reference valid, and every sample of the profile in it.
+// What must hold of an output, whatever the recording: it is well-formed, all references are valid, and it has every
+// sample.
 
-/** Says what is wrong with an output; undefined when nothing is. */
+/** Returns what is wrong with an output; undefined if nothing is. */
 export type OutputCheck = (bytes: Uint8Array, profile: Profile) => string | undefined;
 
-/** What comes out when a value that is none is put into text. */
+/** What a missing value prints as. */
 const NO_VALUE = /\bNaN\b|\bundefined\b|\[object |\bInfinity\b/;
 const CONTROL = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
 
@@ -19,7 +20,10 @@ function valueless(text: string): string | undefined {
   return found === null ? undefined : `the text holds ${JSON.stringify(text.slice(Math.max(0, found.index - 40), found.index + 40))}`;
 }
 
-/** What is wrong with text for a terminal: values that are none, characters that move the cursor, change its colours or the direction of writing. */
+/**
+ * What is wrong with text for a terminal: missing values, or characters that move the cursor or change colours or the
+ * writing direction.
+ */
 export function lineFault(text: string): string | undefined {
   const found = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/.exec(text);
   return found === null
@@ -27,7 +31,7 @@ export function lineFault(text: string): string | undefined {
     : `the text holds a control character: ${JSON.stringify(text.slice(Math.max(0, found.index - 40), found.index + 40))}`;
 }
 
-/** Names with line breaks in them make lines of their own: then nothing can be counted. */
+/** Whether names contain line breaks. These make extra lines, so that lines cannot be counted. */
 function hasControlCharacters({ tasks, events, mappings, functions, strings }: Profile): boolean {
   for (let i = 0; i < functions.size; i++) {
     if (CONTROL.test(strings.get(functions.name(i))) || CONTROL.test(strings.get(functions.file(i)))) return true;
@@ -97,9 +101,9 @@ function chrome(bytes: Uint8Array): string | undefined {
 
 function script(bytes: Uint8Array, profile: Profile): string | undefined {
   const text = decode(bytes);
-  // Payloads may hold anything, and those of BPF programs take several lines.
+  // Payloads may contain anything, and those of BPF programs have several lines.
   if (profile.events.some((event) => event.isTracepoint || event.isBpfOutput) || hasControlCharacters(profile)) return undefined;
-  // Frames and, behind them, branches and page sizes have lines of their own.
+  // Frames, and the branches and page sizes after them, are on lines of their own.
   const lines = text.split('\n').filter((line) => line !== '' && !/^(?:\t| 0x| N\/A)/.test(line)).length;
   const expected = sampleCount(profile);
   return lines === expected ? valueless(text) : `the text holds ${lines} samples of ${expected}`;
@@ -124,10 +128,10 @@ function csv(bytes: Uint8Array): string | undefined {
   return wrong === undefined ? valueless(text) : `a row has ${wrong.length} fields of ${header.length}: ${wrong.join().slice(0, 100)}`;
 }
 
-/** Everything that is made of a recording. */
+/** All that is made from a recording. */
 export const OUTPUTS = ['pprof', 'speedscope', 'chrome', 'script', 'folded', 'report', 'csv', 'info', 'records'] as const;
 
 export type Output = (typeof OUTPUTS)[number];
 
-/** What is written, one file or table each; the others are values. */
+/** Outputs that are written, as one file or table each; the others are values. */
 export const OUTPUT_CHECKS: Readonly<Record<Exclude<Output, 'info' | 'records'>, OutputCheck>> = { pprof, speedscope, chrome, script, folded, report, csv };

@@ -1,18 +1,21 @@
 import type { ByteSink } from '../src/base/byte-sink.ts';
 
-/** What the fuzzer holds of an output: its process may have no more memory than the library may, and reading JSON again takes several times its size. */
+/**
+ * How much of an output is kept. The fuzzer shares the library's memory limit, and parsing JSON takes several times its
+ * size.
+ */
 const MAX_KEPT_BYTES = 32 << 20;
 
 /**
- * Collects an output. What it takes is the fuzzer's, and is not counted among the arrays of the library ({@link watchAllocations}): names of
- * a megabyte, one to a frame, rightly make outputs of any size. Of those only the size is known.
+ * Collects an output. Its arrays do not count as the library's (see {@link watchAllocations}), because names of a
+ * megabyte in every frame rightly make outputs of any size. Of an output that is too large only the size is kept.
  */
 export class OutputSink implements ByteSink {
   readonly #maxBytes: number;
   #pieces: Buffer[] = [];
   #sizeBytes = 0;
 
-  /** @param maxBytes what is held at most: less where several outputs are read at once */
+  /** @param maxBytes how much is kept; less where several outputs are checked at once */
   constructor(maxBytes = MAX_KEPT_BYTES) {
     this.#maxBytes = maxBytes;
   }
@@ -23,12 +26,12 @@ export class OutputSink implements ByteSink {
     else this.#pieces.push(Buffer.from(bytes));
   }
 
-  /** Whether the output is larger than what is held. */
+  /** Whether the output is larger than what is kept. */
   get isTooLarge(): boolean {
     return this.#sizeBytes > this.#maxBytes;
   }
 
-  /** The output; undefined when it {@link isTooLarge}. */
+  /** The output; undefined if it {@link isTooLarge}. */
   bytes(): Uint8Array | undefined {
     return this.isTooLarge ? undefined : Buffer.concat(this.#pieces);
   }

@@ -6,17 +6,17 @@ import { repeatingZstdFrame } from './zstd-frame.ts';
 
 /** Bytes of callchain or payload in each sample. */
 const BODY_BYTES = [0, 64, 800, 8000, 60_000];
-/** How much more than packed an input may unpack to. */
+/** What an input may unpack to: these bytes, and beyond them so many per byte of the input. */
 const FREE_BYTES = 64 << 20;
 const MAX_RATIO = 2048;
-/** The same of records within compressed ones. */
+/** The ratio for records in COMPRESSED records. */
 const MAX_RECORD_RATIO = 256;
 const GZIP_PIECE_BYTES = 1 << 20;
 const MAX_COMPRESSED_RECORD_BYTES = 65_000;
 
 /**
- * Samples over and over, packed to as little as the reader takes: with equal times or none, and no FINISHED_ROUND that would say that those before it can
- * be given on.
+ * Repeated samples, compressed as highly as the reader accepts. Their times are equal or missing, and there is no
+ * FINISHED_ROUND after which earlier samples could be passed on.
  */
 export function packedBomb(random: Random, maxBytes: number): Grown {
   const form = random.pick(['gzip', 'zstd', 'compressed records'] as const);
@@ -38,7 +38,7 @@ export function packedBomb(random: Random, maxBytes: number): Grown {
     ...(body === 'callchain' ? { callchain: Array.from({ length: bodyBytes / 8 }, (_, i) => 0x40_0000n + BigInt(i)) } : { raw: new Uint8Array(bodyBytes + 4) }),
   };
   const sample = encodeRecord(record.sample(fields), [attr]);
-  // As much as is let through, or a part of it: what is refused in the end has been kept before.
+  // As much as is accepted, or less: data that is refused in the end is held in memory before that.
   const limit = FREE_BYTES + maxBytes * (form === 'compressed records' ? MAX_RECORD_RATIO : MAX_RATIO);
   const unpackedBytes = Math.floor(Math.min(limit, maxBytes * 300) / random.pick([1, 1, 2, 8]));
   const copies = Math.max(1, Math.floor(unpackedBytes / sample.length));
@@ -54,12 +54,12 @@ export function packedBomb(random: Random, maxBytes: number): Grown {
 
 const single = (bytes: Uint8Array): ReadonlyMap<string, Uint8Array> => new Map([[SINGLE_FILE, bytes]]);
 
-/** Members of a megabyte, all but the first alike: packing takes no time, however much it is. */
+/** gzip members of a megabyte, of which all but the first are equal, so that packing takes no time. */
 function gzipped(head: Uint8Array, sample: Uint8Array, copies: number): Uint8Array {
   const perPiece = Math.max(1, Math.floor(GZIP_PIECE_BYTES / sample.length));
   const member = (count: number): Uint8Array => gzipSync(Buffer.alloc(count * sample.length, sample), { level: 9 });
   const whole = member(perPiece);
-  // A copy, since Buffers share their bytes with their slices.
+  // A copy, because slices of a Buffer share its bytes.
   return new Uint8Array(Buffer.concat([gzipSync(head), ...Array.from({ length: Math.floor(copies / perPiece) }, () => whole), member(copies % perPiece)]));
 }
 

@@ -4,40 +4,43 @@ import type { Random } from './random.ts';
 import { type InputFiles, isDirectory, type SeedKind } from './seed.ts';
 import { type Group, groupFor } from './totals-check.ts';
 
-/** How an input is read, and what is made of it. */
+/** How an input is read, and what is written from it. */
 export interface Plan {
   /** `memory`: bytes; `stream`: pieces of them, as a pipe gives them; `file`: from a disk. Only the
    * last two unpack what is packed. */
   readonly way: 'memory' | 'stream' | 'file';
-  /** Bytes in each piece of a stream. */
+  /** Bytes per piece of a stream. */
   readonly pieceBytes: number;
   readonly outputs: readonly Output[];
   readonly compatPerf: boolean;
   readonly weight: 'period' | 'samples';
-  /** Take only samples of this CPU and of a range of time. */
+  /** Filter samples by a CPU and a time range. */
   readonly hasFilter: boolean;
-  /** Print all fields that script has, not perf's choice. */
+  /** Print all fields of script instead of perf's default. */
   readonly hasAllFields: boolean;
   /** Merge the profile with itself. */
   readonly isMerged: boolean;
-  /** `own`: what lies beside the recording. */
+  /** `own`: the files beside the recording. */
   readonly symbols: 'none' | 'no files' | 'elf' | 'own';
-  /** Give switches off the CPU their times. */
+  /** Add the time that threads spent off the CPU. */
   readonly hasOffCpuTimes: boolean;
-  /** Compare the totals of all formats, speedscope's in this group. */
+  /** Compare the totals of all formats, with this grouping in speedscope. */
   readonly totals: Group | undefined;
-  /** Run this and look at what becomes of the files and the terminal, rather than at what the library gives. */
+  /** Run this command and check files and terminal output, instead of calling the library. */
   readonly command: Command | undefined;
-  /** What the input's records unpack to; 0 where it is not packed to much less. Time and memory may grow with it. */
+  /** Unpacked size of the input, where it is much larger than the input, else 0. Time and memory may grow with it. */
   readonly unpackedBytes: number;
 }
 
-/** Millions of records one by one take their time. */
+/** Without `records`, which takes long for millions of records. */
 const OUTPUTS_OF_BOMBS = OUTPUTS.filter((output) => output !== 'records');
 
 const PIECE_BYTES = [1 << 20, 4096, 1000, 64, 13];
 
-/** The plan of one input: mostly from memory and for one output or none, since everything else costs more than reading does. */
+/**
+ * The plan of one input. Most read it from memory and write one output or none, since anything else takes longer than
+ * reading.
+ */
 export function planOf(kind: SeedKind, random: Random, unpackedBytes = 0): Plan {
   return {
     way: wayOf(kind, random),
@@ -56,7 +59,7 @@ export function planOf(kind: SeedKind, random: Random, unpackedBytes = 0): Plan 
   };
 }
 
-/** Kinds of which one output is work enough, and what matters. */
+/** Kinds whose inputs are large: writing one output takes long enough, and is what matters. */
 function isLarge(kind: SeedKind): boolean {
   return kind === 'long-names' || kind === 'forks' || kind === 'bombs';
 }
@@ -67,7 +70,7 @@ function wayOf(kind: SeedKind, random: Random): Plan['way'] {
   return kind === 'directory' ? 'file' : random.pick(['file', 'stream']);
 }
 
-/** Plans that between them do everything to an input: for saved findings, where speed does not matter. */
+/** Plans that together try everything on an input. For saved findings, where speed does not matter. */
 export function thoroughPlans(files: InputFiles): Plan[] {
   const ways: readonly Plan['way'][] = isDirectory(files) ? ['memory', 'file'] : ['memory', 'stream', 'file'];
   const plain: Plan = {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The project's folder, from which this module may lie at different depths: as source, or compiled. */
+/** The root folder of the project. This module may be at different depths below it: as source, or compiled. */
 export function projectRoot(): string {
   let directory = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(directory, 'fixtures/PROVENANCE.md'))) {

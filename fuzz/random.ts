@@ -1,6 +1,6 @@
 /**
- * Random numbers that come again: the same seed and index give the same numbers on every machine, and the numbers of one
- * index do not hang on those of another. (sfc32, whose state the two fill through a mixing step.)
+ * Repeatable random numbers: the same seed and index give the same numbers on every machine, and the numbers of one
+ * index do not depend on those of another. (sfc32, with a state mixed from seed and index.)
  */
 export class Random {
   #a: number;
@@ -8,34 +8,34 @@ export class Random {
   #c = 0x9e3779b9;
   #counter = 1;
 
-  /** @param seed, index whole numbers; their low 53 bits count */
+  /** @param seed,index whole numbers, of which the low 53 bits count */
   constructor(seed: number, index: number) {
     this.#a = mix(seed >>> 0) ^ mix(Math.floor(index / 0x1_0000_0000) + 0x51ed);
     this.#b = mix(index >>> 0) ^ mix(Math.floor(seed / 0x1_0000_0000) + 0x2f35);
     for (let round = 0; round < 12; round++) this.#u32();
   }
 
-  /** A whole number from 0 up to and without `limit`, which is at most 2^32. */
+  /** A whole number from 0 to `limit` − 1; `limit` is at most 2^32. */
   below(limit: number): number {
     return Math.floor((this.#u32() / 0x1_0000_0000) * limit);
   }
 
-  /** A whole number between two others, both included. */
+  /** A whole number between two others, both inclusive. */
   between(least: number, most: number): number {
     return least + this.below(most - least + 1);
   }
 
-  /** True once in `times` calls. */
+  /** True in one of `times` calls on average. */
   oneIn(times: number): boolean {
     return this.below(times) === 0;
   }
 
-  /** One of a list that is not empty. */
+  /** An item of a non-empty list. */
   pick<Item>(items: readonly Item[]): Item {
     return items[this.below(items.length)];
   }
 
-  /** One of a list that is not empty, the first twice as often as the second, and so on. */
+  /** An item of a non-empty list; each is twice as likely as the one after it. */
   pickEarly<Item>(items: readonly Item[]): Item {
     let at = 0;
     while (at < items.length - 1 && this.oneIn(2)) at++;
@@ -51,7 +51,7 @@ export class Random {
   }
 }
 
-/** Spreads each bit of a word over all of them (the last step of MurmurHash3). */
+/** Mixes each bit of a word into all others (the last step of MurmurHash3). */
 function mix(word: number): number {
   let hash = word | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

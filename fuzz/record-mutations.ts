@@ -2,7 +2,7 @@ import { type Anatomy, anatomyOf, type Field, type RecordSpan } from './anatomy.
 import { EDGE_NUMBERS, type Mutation, replaced } from './byte-mutations.ts';
 import type { Random } from './random.ts';
 
-/** Record types that exist: the kernel's, the perf tool's, Google's and simpleperf's. */
+/** Record types in use: the kernel's, the perf tool's, Google's and simpleperf's. */
 const RECORD_TYPES: readonly number[] = [
   ...Array.from({ length: 23 }, (_, i) => i),
   ...Array.from({ length: 24 }, (_, i) => 64 + i),
@@ -13,7 +13,7 @@ const ATTR_WORDS = [0, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 
 
 type AnatomyMutation = (bytes: Uint8Array, anatomy: Anatomy, random: Random) => Uint8Array;
 
-/** Lies about a size, a count, an offset or a mask. */
+/** Changes a size, count, offset or mask. */
 const attackField: AnatomyMutation = (bytes, { view, fields }, random) => {
   if (fields.length === 0) return bytes;
   const field = random.pick(fields);
@@ -21,7 +21,7 @@ const attackField: AnatomyMutation = (bytes, { view, fields }, random) => {
   return bytes;
 };
 
-/** A number that is likely to do harm in the place of `value`. */
+/** A number that is likely to do harm in place of `value`. */
 export function lie(field: Field, value: bigint, length: number, random: Random, fields: readonly Field[], view: Anatomy['view']): bigint {
   const rest = BigInt(length - field.offset);
   switch (random.below(7)) {
@@ -44,7 +44,7 @@ export function lie(field: Field, value: bigint, length: number, random: Random,
   }
 }
 
-/** Turns bits of an attr over: what samples hold, how they are read. */
+/** Flips bits of an attr, which decide what samples hold and how they are read. */
 const attackAttr: AnatomyMutation = (bytes, { view, attrs }, random) => {
   if (attrs.length === 0) return bytes;
   const at = random.pick(attrs) + random.pick(ATTR_WORDS);
@@ -75,7 +75,10 @@ const repeatRecords: AnatomyMutation = (bytes, anatomy, random) => {
   return spliced(bytes, anatomy, target, target, copies, random);
 };
 
-/** Makes a record longer or shorter, and says so in its size: the next one is found, but this one's fields do not fit. */
+/**
+ * Makes a record longer or shorter and updates its size: the next record is found, but the fields of this one do not
+ * fit.
+ */
 const resizeRecord: AnatomyMutation = (bytes, anatomy, random) => {
   const { view, records } = anatomy;
   if (records.length === 0) return bytes;
@@ -87,7 +90,7 @@ const resizeRecord: AnatomyMutation = (bytes, anatomy, random) => {
   return spliced(bytes, anatomy, end, Math.min(bytes.length, record.offset + size), new Uint8Array(Math.max(0, newSize - size)), random);
 };
 
-/** Cuts off at the border of a record, or near one. */
+/** Cuts a file off at the boundary of a record, or near one. */
 const cutAtRecord: AnatomyMutation = (bytes, { records }, random) => {
   if (records.length === 0) return bytes;
   return bytes.slice(0, Math.max(0, random.pick(records).offset + random.pick([0, 0, 1, 4, 7, 8, 12, 16, -1])));
@@ -106,10 +109,10 @@ const MUTATIONS: readonly AnatomyMutation[] = [
   cutAtRecord,
 ];
 
-/** Mutations that know where records, sizes and counts are. */
+/** Mutations of records, sizes and counts. */
 export const RECORD_MUTATIONS: readonly Mutation[] = MUTATIONS.map((mutate) => (bytes, random) => mutate(bytes, anatomyOf(bytes), random));
 
-/** Puts records of another recording between those of this one. */
+/** Inserts records of another recording. */
 export function insertRecords(bytes: Uint8Array, other: Uint8Array, random: Random): Uint8Array {
   const anatomy = anatomyOf(bytes);
   const donor = anatomyOf(other);
@@ -119,14 +122,17 @@ export function insertRecords(bytes: Uint8Array, other: Uint8Array, random: Rand
   return spliced(bytes, anatomy, target, target, other.slice(from.offset, endOf(to)), random);
 }
 
-/** The beginning of one file, and the end of another. */
+/** Joins the beginning of one file and the end of another. */
 export function spliceFiles(bytes: Uint8Array, other: Uint8Array, random: Random): Uint8Array {
   const place = random.below(bytes.length + 1);
   const start = random.oneIn(2) ? Math.min(place, other.length) : random.below(other.length + 1);
   return replaced(bytes, place, bytes.length, other.subarray(start));
 }
 
-/** A file without its records from one index up to another, the header told of it. */
+/**
+ * A copy of a file without some of its records, given by the index of the first and the one after the last. The header
+ * is updated.
+ */
 export function withoutRecords(bytes: Uint8Array, from: number, to: number): Uint8Array {
   const copy = bytes.slice();
   const anatomy = anatomyOf(copy);
@@ -145,12 +151,12 @@ function endOf(record: RecordSpan): number {
   return record.offset + record.sizeBytes;
 }
 
-/** Replaces bytes of the data section. Mostly the header is told, so that what lies behind is still found. */
+/** Replaces bytes of the data section. Mostly the header is updated, so that what follows is still found. */
 function spliced(bytes: Uint8Array, anatomy: Anatomy, start: number, end: number, by: Uint8Array, random: Random): Uint8Array {
   return random.oneIn(5) ? replaced(bytes, start, end, by) : replacedData(bytes, anatomy, start, end, by);
 }
 
-/** Replaces bytes of the data section, and corrects the header. */
+/** Replaces bytes of the data section and updates the header. */
 function replacedData(
   bytes: Uint8Array,
   { view, form, dataEnd, dataSizeAt, sectionOffsetsAt }: Anatomy,

@@ -13,7 +13,8 @@ import {
   toolRecords,
 } from '../test/support/perf-encoder.ts';
 
-// A recording of a few kilobytes in which every kind of record, every field of a sample and every header feature is there once or twice.
+// A recording of a few kilobytes that has every kind of record, every sample field and every header feature once or
+// twice.
 
 const KERNEL_START = 0xffffffff81000000n;
 export const BUILD_ID = Uint8Array.from({ length: 20 }, (_, i) => i * 11);
@@ -65,7 +66,7 @@ export const FEATURES: FeatureSpec = EVERY_FEATURE;
 
 export const at = (time: number) => ({ sampleId: { time: BigInt(time) } });
 
-/** Tasks, maps and code that comes and goes. */
+/** Records about tasks, maps, and code that appears and disappears. */
 export function sideBand(name: string, comm: string): RecordSpec[] {
   return [
     record.mmap({ pid: -1, tid: 0, addr: KERNEL_START, len: 0x1000000n, pgoff: KERNEL_START, filename: '[kernel.kallsyms]_text' }, { ...at(1), misc: 1 }),
@@ -109,7 +110,7 @@ export function samples(): RecordSpec[] {
   return list;
 }
 
-/** What else the kernel and the perf tool write. */
+/** All other records that the kernel and the perf tool write. */
 function rest(): RecordSpec[] {
   return [
     record.lost({ lost: 3n }, at(7_000_000)),

@@ -6,13 +6,13 @@ import { minimise } from './minimise.ts';
 import type { SeedKind } from './seed.ts';
 import { collectSeeds } from './seeds.ts';
 
-/** What to do, and for how long. */
+/** What to fuzz, and for how long. */
 export interface RunOptions {
   readonly seed: number;
   readonly kinds: readonly SeedKind[];
   readonly corpus: string;
   readonly from: number;
-  /** Inputs at most. */
+  /** Maximum number of inputs. */
   readonly count: number;
   readonly seconds: number;
   /** Folder for findings. */
@@ -22,16 +22,16 @@ export interface RunOptions {
 
 const QUICK_TRIES = 600;
 const SLOW_TRIES = 25;
-/** Findings of one cause that are kept; the others are counted. */
+/** How many findings of the same cause are kept. Further ones are only counted. */
 const KEPT_PER_CAUSE = 2;
 
 interface Cause {
   count: number;
-  /** A later one of the same kind is not minimised again. */
+  /** Path of the first finding; later ones of the same cause are not minimised. */
   firstPath: string;
 }
 
-/** Runs a campaign and prints what it does. @returns the number of different causes that were found */
+/** Runs a campaign and prints its progress. @returns number of different causes found */
 export async function runCampaign(options: RunOptions): Promise<number> {
   const run = new Run(options);
   try {
@@ -111,7 +111,7 @@ class Run {
     this.#options.print(`input ${suspicion.index}: ${signature}`);
   }
 
-  /** Tries what seemed wrong once more, alone; makes it small and keeps it. */
+  /** Reads a suspicious input again in a process of its own. If it fails again, minimises and keeps it. */
   async #look(): Promise<void> {
     const suspicions = this.#suspicions;
     this.#suspicions = [];
@@ -130,7 +130,7 @@ class Run {
     this.#tester.stop();
     const what = await this.#tester.try({ files, plan });
     if (what === undefined) {
-      this.#options.print(`input ${index}: ${suspected.split('\n')[0]}: not so when it was read alone`);
+      this.#options.print(`input ${index}: ${suspected.split('\n')[0]}: did not happen again when it was read alone`);
       return;
     }
     const signature = signatureOf(what);
@@ -163,7 +163,7 @@ class Run {
     print(
       `${this.#refused} refused with a typed error; ${this.#samples} samples read from the others; slowest: input ${this.#slowest.index}, ${Math.round(this.#slowest.ms)} ms`,
     );
-    if (this.#unread > 0) print(`${this.#unread} outputs were too large to be looked at`);
+    if (this.#unread > 0) print(`${this.#unread} outputs were too large to be checked`);
     for (const [signature, { count, firstPath }] of this.#causes) print(`${count} × ${signature}\n    ${firstPath}`);
     print(this.#causes.size === 0 ? 'no findings' : `${this.#causes.size} findings`);
   }

@@ -5,7 +5,7 @@ const BRANCH_HW_INDEX = 1 << 17;
 const BRANCH_COUNTERS = 1 << 19;
 const READ_GROUP = 1 << 3;
 
-/** What lies where in a sample, step by step: each step adds its counts to `fields` and moves on. */
+/** Walks a sample step by step. Each step adds the counts that it meets to `fields` and moves on. */
 interface Walk {
   readonly view: BoundedView;
   readonly shape: AttrShape;
@@ -17,7 +17,7 @@ const words = (walk: Walk, count: number): void => {
   walk.at += count * 8;
 };
 
-/** A count, and that many entries behind it. */
+/** A count, followed by that many entries. */
 function counted(walk: Walk, sizeBytes: number, entryBytes: number, wordsBetween = 0): number {
   const { view, fields, at } = walk;
   if (at + sizeBytes > view.length) return 0;
@@ -54,7 +54,7 @@ function stack(walk: Walk): void {
   words(walk, 1);
 }
 
-/** PERF_SAMPLE_* bits in the order in which the fields lie, each with how to get over it. Source: perf_event.h. */
+/** PERF_SAMPLE_* bits in the order of their fields, each with the step that walks over it. Source: perf_event.h. */
 const STEPS: readonly (readonly [bit: number, step: (walk: Walk) => void])[] = [
   ...[16, 0, 1, 2, 3, 6, 9, 7, 8].map((bit): readonly [number, (walk: Walk) => void] => [bit, (walk) => words(walk, 1)]),
   [4, read],
@@ -69,7 +69,7 @@ const STEPS: readonly (readonly [bit: number, step: (walk: Walk) => void])[] = [
   [20, (walk) => counted(walk, 8, 1)],
 ];
 
-/** The counts and sizes in a PERF_RECORD_SAMPLE whose fields lie from `start` to `end`. */
+/** The counts and sizes in a PERF_RECORD_SAMPLE whose fields are from `start` to `end`. */
 export function sampleFields(view: BoundedView, start: number, end: number, shape: AttrShape): Field[] {
   const walk: Walk = { view, shape, fields: [], at: start };
   for (const [bit, step] of STEPS) {

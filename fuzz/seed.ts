@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** What kinds of recordings are mutated; `--kind` takes these names. */
+/** The kinds of recordings that are mutated; values of `--kind`. */
 export const SEED_KINDS = [
   'file',
   'pipe',
@@ -25,29 +25,29 @@ export const SEED_KINDS = [
 export type SeedKind = (typeof SEED_KINDS)[number];
 
 /**
- * Files by name: one file under {@link SINGLE_FILE}, with what a JIT has written beside it (`perf-200.map`, `jit-200.dump`), or with binaries and
- * debug files; or those of a directory recording (`data`, `data.0` …).
+ * Files by name: a recording under {@link SINGLE_FILE}, with the files that a JIT wrote (`perf-200.map`,
+ * `jit-200.dump`) or with binaries and debug files; or the files of a directory recording (`data`, `data.0` …).
  */
 export type InputFiles = ReadonlyMap<string, Uint8Array>;
 
-/** The name of the one file of an input that is no directory. */
+/** Name of the recording in an input that is not a directory. */
 export const SINGLE_FILE = 'perf.data';
 
-/** An input made out of random numbers alone. */
+/** An input made from random numbers alone. */
 export interface Grown {
   readonly files: InputFiles;
-  /** What a packed one unpacks to, where that is much more than it has itself. */
+  /** Unpacked size of a compressed input, where it is much larger than the input. */
   readonly unpackedBytes?: number;
 }
 
-/** A sound recording to start from. */
+/** A valid recording to start from. */
 export interface Seed {
   readonly kind: SeedKind;
   readonly name: string;
   readonly files: InputFiles;
   /**
-   * Makes an input of the same kind, of any size up to about `maxBytes`, for what shows only where there is much of it. Absent: the files are
-   * mutated.
+   * Makes an input of the same kind, of any size up to about `maxBytes`, for problems that show only in large inputs.
+   * If absent, the files are mutated.
    */
   readonly grow?: (random: Random, maxBytes: number) => Grown;
 }
@@ -57,7 +57,7 @@ export function isDirectory(files: InputFiles): boolean {
   return !files.has(SINGLE_FILE);
 }
 
-/** Whether a file of an input has records: all but what a JIT has written and symbol files. */
+/** Whether a file of an input has records: all do but those that a JIT wrote, and symbol files. */
 export function hasRecords(files: InputFiles, name: string): boolean {
   return name === SINGLE_FILE || isDirectory(files);
 }

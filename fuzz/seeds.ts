@@ -4,7 +4,7 @@ import { encodedSeeds } from './encoded-seeds.ts';
 import { projectRoot } from './project-root.ts';
 import { type InputFiles, isDirectory, SEED_KINDS, type Seed, type SeedKind, SINGLE_FILE } from './seed.ts';
 
-/** Fixtures beyond are left out: they cost much and hold little that the encoder's recordings do not. */
+/** Larger fixtures are left out: they take long and contain little that the encoder's recordings do not. */
 const MAX_FIXTURE_BYTES = 24 << 10;
 const MAX_CORPUS_BYTES = 64 << 10;
 
@@ -13,10 +13,10 @@ const FEATURE_COMPRESSED = 27;
 const FEATURE_SIMPLEPERF = 128;
 
 /**
- * The recordings to start from: the encoder's, the project's fixtures, and the files of a corpus if there is one. The
+ * The recordings to start from: the encoder's, the project's fixtures, and the files of a corpus if there is one. Their
  * order is the same everywhere.
  *
- * @param corpus folder with further recordings; empty for none
+ * @param corpus folder of further recordings; empty for none
  */
 export function collectSeeds(corpus: string): Seed[] {
   return [
@@ -26,13 +26,13 @@ export function collectSeeds(corpus: string): Seed[] {
   ];
 }
 
-/** The seeds by kind, without kinds that have none. */
+/** The seeds by kind. Kinds without seeds are left out. */
 export function seedsByKind(seeds: readonly Seed[]): ReadonlyMap<SeedKind, readonly Seed[]> {
   const byKind = SEED_KINDS.map((kind): [SeedKind, Seed[]] => [kind, seeds.filter((seed) => seed.kind === kind)]);
   return new Map(byKind.filter(([, list]) => list.length > 0));
 }
 
-/** What an input is read from: a file, or a directory with the files of a recording. */
+/** Reads an input from a file, or from a directory with the files of a recording. */
 export function readInput(path: string): InputFiles {
   if (!statSync(path).isDirectory()) return new Map([[SINGLE_FILE, new Uint8Array(readFileSync(path))]]);
   const names = readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isFile());

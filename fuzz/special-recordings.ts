@@ -22,16 +22,16 @@ import { projectRoot } from './project-root.ts';
 import { ATTRS, at, BUILD_ID, CLOCK, FEATURES, RECORDS, RICH, samples, sideBand } from './rich-recording.ts';
 import { rawZstdBlock, rawZstdFrame, runZstdFrame } from './zstd-frame.ts';
 
-/** The samples of one event with few fields: most of what is mutated changes something. */
+/** Samples of one event with few fields, so that most mutations change something. */
 export const LEAN: FileSpec = {
   attrs: [{ name: 'cpu-clock', period: 1n, sampleType: ['ip', 'tid', 'time', 'callchain'] }],
   records: [0n, 1n, 2n].map((i) => record.sample({ ip: 0x400000n + i, pid: 9, time: 5n - i, callchain: [0x400000n + i, 0x400100n] })),
 };
 
-/** Names that are keys of every object, or move along paths. */
+/** Names that are keys of every object, or that change where a path leads. */
 export const HOSTILE_NAMES: readonly string[] = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '../../../etc/passwd', ''];
 
-/** Hostile names wherever a recording has names. */
+/** Hostile names in every place of a recording that has names. */
 export function hostile(): FileSpec {
   const attrs = HOSTILE_NAMES.map((name, i): AttrSpec => ({ ...CLOCK, name, config: BigInt(i), ids: [BigInt(30 + i)] }));
   const records = HOSTILE_NAMES.flatMap((name, i): RecordSpec[] => {
@@ -70,10 +70,10 @@ const TRACEPOINT: AttrSpec = {
   ids: [40n],
   sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu', 'raw'],
 };
-/** Each format with so many print formats, for their parser has most to lose. */
+/** Print formats per recording: many, because their parser is the most exposed. */
 const PRINT_FORMATS_PER_SEED = 24;
 
-/** Tracepoints of which each has a print format of the tests' own; `nth` chooses which. */
+/** Tracepoints, each with one of the tests' print formats; `nth` chooses which. */
 export function tracepoints(byteOrder: 'little' | 'big', nth: number): FileSpec {
   const cases = traceCases.slice(nth * PRINT_FORMATS_PER_SEED, (nth + 1) * PRINT_FORMATS_PER_SEED);
   const formats = cases.map(([printFmt], i): TraceFormatSpec => {
@@ -94,13 +94,16 @@ export function tracepoints(byteOrder: 'little' | 'big', nth: number): FileSpec 
   return { byteOrder, attrs: [TRACEPOINT], records, features: { hostname: 'host', eventDesc: true, tracingData: data } };
 }
 
-/** How many seeds the tests' print formats fill. */
+/** Number of seeds that the tests' print formats fill. */
 export const TRACEPOINT_SEEDS = Math.ceil(traceCases.length / PRINT_FORMATS_PER_SEED);
 
-/** Records that stand in COMPRESSED ones. */
+/** Records to put into COMPRESSED records. */
 const INNER = joined(RECORDS.filter((one) => one.payload === undefined).map((one) => encodeRecord(one, ATTRS)));
 
-/** Records in COMPRESSED (81) or COMPRESSED2 (83) records: one zstd stream over all of them, records reaching from one into the next. */
+/**
+ * Records in COMPRESSED (81) or COMPRESSED2 (83) records: one zstd stream over all of these, with records that span two
+ * of them.
+ */
 export function compressed(type: 81 | 83): FileSpec {
   const half = INNER.length >> 1;
   return compressedRecording(type, [
@@ -111,7 +114,7 @@ export function compressed(type: 81 | 83): FileSpec {
   ]);
 }
 
-/** The same, compressed by zstd itself: `records.zst` has two frames of it, of levels 3 and 19. */
+/** The same records, compressed by zstd itself: `records.zst` has them in two frames, of levels 3 and 19. */
 export function trulyCompressed(): FileSpec {
   const stream = new Uint8Array(readFileSync(join(projectRoot(), 'fuzz/records.zst')));
   const third = Math.ceil(stream.length / 3);
@@ -122,13 +125,16 @@ export function trulyCompressed(): FileSpec {
 }
 
 function compressedRecording(type: 81 | 83, chunks: readonly Uint8Array[]): FileSpec {
-  // COMPRESSED2: the size of the data goes before them, padding behind.
+  // COMPRESSED2: the size comes before the data, and padding after.
   const sized = (data: Uint8Array): Uint8Array => new ByteWriter('little').u64(BigInt(data.length)).raw(data).align(8).bytes();
   const records = chunks.map((chunk) => record.opaque(type, type === 81 ? chunk : sized(chunk)));
   return { attrs: ATTRS, records, features: { ...FEATURES, compressed: { version: 1, type: 1, level: 1, ratio: 3, mmapLen: 1 << 19 } } };
 }
 
-/** `perf record --threads`: `data` has the header and the side band, each `data.N` records of some CPUs. */
+/**
+ * As by `perf record --threads`: `data` has the header and the side-band records, each `data.N` the records of some
+ * CPUs.
+ */
 export function directory(): ReadonlyMap<string, Uint8Array> {
   const bytesOf = (records: readonly RecordSpec[]): Uint8Array => joined(records.map((one) => encodeRecord(one, ATTRS)));
   const [round, list] = [toolRecords.finishedRound(), samples()];

@@ -9,18 +9,18 @@ import { type Seed, SINGLE_FILE } from './seed.ts';
 const PID = 300;
 const BASE = 0x7f00_0000_0000n;
 const KERNEL_TEXT = 0xffff_ffff_8100_0000n;
-/** Of another boot than the vmlinux and the list of symbols. */
+/** Address of the kernel at another boot than that of the vmlinux and the symbol list. */
 const KERNEL_START = KERNEL_TEXT + 0x20_0000n;
 const MODULE_START = 0xffff_ffff_c000_0000n;
 const KERNEL_CODE_BYTES = 0xe0;
 const MODULE_CODE_BYTES = 0x100;
 const KERNEL_ID = Uint8Array.from(Buffer.from('00112233445566778899aabbccddeeff00112205', 'hex'));
 
-/** Addresses looked up in one input, at most: enough that every unit is searched. */
+/** Maximum number of addresses looked up in an input: enough to search every unit. */
 const MAX_ADDRESSES = 300;
 const CHAIN = 20;
 
-/** Programs, each with what lies beside it. */
+/** Programs, each with the files beside it. */
 const PROGRAMS: readonly (readonly [folder: string, name: string, ...beside: readonly string[]])[] = [
   ['debug', 'gcc2'],
   ['debug', 'gcc4'],
@@ -48,7 +48,7 @@ function fixture(folder: string, name: string): Uint8Array {
   return new Uint8Array(readFileSync(join(projectRoot(), 'fixtures', folder, name)));
 }
 
-/** Samples at many places of a program's code. */
+/** A recording with samples at many addresses of a program. */
 function programRecording(name: string, bytes: Uint8Array): FileSpec {
   const code = elfAnatomyOf(bytes).sections.filter(({ flags, end, start }) => (flags & SHF_EXECINSTR) !== 0 && end > start);
   const total = code.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -65,7 +65,7 @@ function programRecording(name: string, bytes: Uint8Array): FileSpec {
   };
 }
 
-/** Samples in a kernel and in one of its modules. */
+/** A recording with samples in a kernel and in a module. */
 function kernelRecording(): FileSpec {
   const kernel = Array.from({ length: KERNEL_CODE_BYTES / 2 }, (_, i) => KERNEL_START + BigInt(i * 2));
   const module = Array.from({ length: MODULE_CODE_BYTES / 2 }, (_, i) => MODULE_START + BigInt(i * 2));
@@ -90,7 +90,7 @@ function samplesAt(addresses: readonly bigint[], misc: number): RecordSpec[] {
   return samples;
 }
 
-/** As `/proc/kallsyms` has it. */
+/** A list as in `/proc/kallsyms`. */
 function kallsyms(): Uint8Array {
   const kernel: readonly (readonly [offset: bigint, type: string, name: string])[] = [
     [0n, 'T', '_stext'],
@@ -104,14 +104,14 @@ function kallsyms(): Uint8Array {
   return new TextEncoder().encode(`${[...lines, ...module].join('\n')}\n`);
 }
 
-/** As `/proc/modules` has it. */
+/** A list as in `/proc/modules`. */
 function modules(): Uint8Array {
   return new TextEncoder().encode(
     `module 16384 1 other, Live 0x${MODULE_START.toString(16)}\nother 4096 0 - Live 0x${(MODULE_START + 0x8000n).toString(16)} (OE)\n`,
   );
 }
 
-/** Recordings with samples all over some code, and the files that tell of that code. */
+/** Recordings with samples all over some code, and the files with the symbols of that code. */
 export function symbolSeeds(): Seed[] {
   const programs = PROGRAMS.map(([folder, name, ...beside]): Seed => {
     const bytes = fixture(folder, name);

@@ -30,33 +30,37 @@ import { projectRoot } from './project-root.ts';
 import { type InputFiles, isDirectory, SINGLE_FILE } from './seed.ts';
 import { totalsFault } from './totals-check.ts';
 
-/** Something that must not be, in words that name it: the error's stack, or what is wrong with an output. */
+/** A failure found by a check; the message says what is wrong. */
 export class Wrong extends Error {
   override readonly name = 'Wrong';
 }
 
-/** What came of an input. */
+/** The result of reading one input. */
 export interface Outcome {
-  /** Samples that were read; −1 when it was refused. */
+  /** Number of samples read; −1 when the input was refused. */
   readonly samples: number;
-  /** What must not be; undefined when all is well. */
+  /** What went wrong: the stack of an error, or what is wrong with an output; undefined when nothing did. */
   readonly failure: Error | undefined;
-  /** Processor time of the slowest command, for each file that it reads. */
+  /** CPU time of the slowest command, per file that it reads. */
   readonly ms: number;
-  /** Outputs that were too large to be looked at. */
+  /** Number of outputs that were too large to be checked. */
   readonly unread: number;
 }
 
 type Source = Parameters<typeof readProfile>[0];
 
-/** Gives inputs to the library and looks at what it does. Holds a directory of its own, to be removed by {@link close}. */
+/**
+ * Gives inputs to the library and looks at what it does. Holds a directory of its own, to be removed by {@link close}.
+ */
 export class Target {
   readonly #directory = mkdtempSync(join(tmpdir(), 'perfconv-fuzz-'));
   readonly #elf = readFileSync(join(projectRoot(), 'fixtures/symfs/opt/perfconv-fixtures/bin/syscalls'));
 
   readonly #isTimed: boolean;
 
-  /** @param isTimed whether names that take too long to demangle are wrong: by the clock, which tests must not hang on */
+  /**
+   * @param isTimed whether names that take too long to demangle are wrong: by the clock, which tests must not hang on
+   */
   constructor({ isTimed }: { readonly isTimed: boolean } = { isTimed: false }) {
     this.#isTimed = isTimed;
   }
@@ -218,7 +222,7 @@ function* piecesOf(bytes: Uint8Array, pieceBytes: number): Generator<Buffer> {
 /** What is noted while an input is looked at. */
 interface Work {
   readonly times: CommandTimes;
-  /** Outputs that were too large to be looked at. */
+  /** Number of outputs that were too large to be checked. */
   unread: number;
 }
 
@@ -277,8 +281,8 @@ async function checkMerged(profile: Profile, plan: Plan, work: Work): Promise<vo
 }
 
 /**
- * All fields that script has; a time of day only where it is known, for it is refused elsewhere, and no source lines, which stand on
- * lines that nothing tells from those of samples.
+ * All fields that script has; a time of day only where it is known, for it is refused elsewhere, and no source lines,
+ * which stand on lines that nothing tells from those of samples.
  */
 function fieldsOf({ meta }: Profile): readonly ScriptField[] {
   return SCRIPT_FIELDS.filter((field) => field !== 'srcline' && (field !== 'tod' || meta.wallClockOffsetNs !== undefined));

@@ -8,14 +8,14 @@ import { chromeSamples, foldedWeight, pprofTotals, reportTotals, scriptTotals, s
 import { OutputSink } from './output-sink.ts';
 import type { Random } from './random.ts';
 
-// Every format has all samples of a profile, with their periods: also where the recording is damaged.
+// Every format must have all samples of a profile with their periods, even if the recording is damaged.
 
 const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** Sums of more lose digits, which ones depends on the order. */
+/** Larger sums lose digits, and which ones depends on the order of addition. */
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
-/** Outputs of recordings with names of a megabyte are not made for this. */
+/** Profiles with more samples or larger outputs, as with names of a megabyte, are not compared. */
 const MAX_SAMPLES = 20_000;
 const MAX_OUTPUT_BYTES = 8 << 20;
 
@@ -23,7 +23,10 @@ export function groupFor(random: Random): Group {
   return random.pick(GROUPS);
 }
 
-/** What formats disagree about, of those whose outputs can be held; undefined when they do not. @param tables processes.csv and results.csv */
+/**
+ * What formats disagree about, among those whose outputs can be kept; undefined if they agree.
+ * @param tables processes.csv and results.csv
+ */
 export async function totalsFault(profile: Profile, group: Group, tables: ReadonlyMap<string, Uint8Array>): Promise<string | undefined> {
   const odd = profile.events.find(({ period, samples }) => !Number.isFinite(period) || !Number.isInteger(samples));
   if (odd !== undefined) return `an event has ${odd.samples} samples of period ${odd.period}`;
@@ -31,7 +34,7 @@ export async function totalsFault(profile: Profile, group: Group, tables: Readon
   const total = [...expected.values()].reduce((sum, { samples }) => sum + samples, 0);
   if (total === 0 || total > MAX_SAMPLES) return undefined;
   const isExact = [...expected.values()].every(({ period }) => period <= MAX_EXACT);
-  // Others are shown with escapes, or end lines.
+  // Other names are shown with escapes, or end lines.
   const isPlain = profile.events.every(({ name }) => /^[\w:.,=-]+$/.test(name));
   const names = isPlain ? profile.events.filter(({ samples }) => samples > 0).map(({ name }) => name) : undefined;
   const shown = (totals: EventTotals): string => {
@@ -54,7 +57,7 @@ export async function totalsFault(profile: Profile, group: Group, tables: Readon
   return `folded has a period of ${inStacks}, the events ${periods.join(', ')}`;
 }
 
-/** @param bytes undefined for an output that is too large to be held */
+/** @param bytes undefined for an output that is too large to be kept */
 function read<Result>(bytes: Uint8Array | undefined, readBytes: (bytes: Uint8Array) => Result): Result | undefined {
   return bytes && readBytes(bytes);
 }

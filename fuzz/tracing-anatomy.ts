@@ -4,9 +4,9 @@ import type { BoundedView } from './bounded-view.ts';
 const MAGIC_BYTES = 10;
 
 /**
- * Sizes and counts in tracing data: magic, version text, byte order, size of a long, page size, two named headers, ftrace
- * formats, systems of event formats, kallsyms, printk formats, command lines. Source: files that perf 6.1 wrote, and
- * trace-cmd.dat's description in its manual page.
+ * Sizes and counts in tracing data: magic, version text, byte order, size of a long, page size, two named headers,
+ * ftrace formats, systems of event formats, kallsyms, printk formats, command lines. Source: files that perf 6.1 wrote,
+ * and trace-cmd.dat's description in its manual page.
  */
 export function tracingDataFields(view: BoundedView, start: number, end: number): Field[] {
   const limit = Math.min(end, view.length);

@@ -6,8 +6,8 @@ const BLOCK_HEADER_BYTES = 3;
 const RLE_BLOCK = 1;
 
 /**
- * What zstd frames between two offsets say about sizes: descriptor, window, content size, block headers. Source: RFC 8878,
- * 3.1.1. Frames are little-endian whatever the recording is; as bytes of their own they are attacked one by one.
+ * Finds the sizes in zstd frames between two offsets: descriptor, window, content size, block headers. Source: RFC
+ * 8878, 3.1.1. Frames are little-endian in every recording, so their numbers are treated as single bytes.
  */
 export function zstdFields(view: BoundedView, start: number, end: number): Field[] {
   const { bytes } = view;
@@ -29,7 +29,7 @@ export function zstdFields(view: BoundedView, start: number, end: number): Field
     for (let isLast = false; !isLast && at + BLOCK_HEADER_BYTES <= limit; ) {
       const header = littleEndian(bytes, at, BLOCK_HEADER_BYTES);
       take(BLOCK_HEADER_BYTES);
-      // The first bytes of a compressed block say how long its literals and how many its sequences are.
+      // The first bytes of a compressed block hold the length of its literals and the number of its sequences.
       for (let i = 0; i < 4 && at + i < limit; i++) fields.push({ offset: at + i, sizeBytes: 1 });
       at += ((header >> 1) & 3) === RLE_BLOCK ? 1 : header >> 3;
       isLast = (header & 1) === 1;

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Builds the programs on which bench/symbols/compare.mjs measures: real ones, with the debug information of several compilers and
-# in every form that it is kept in.
+# Builds programs for bench/symbols/compare.mjs: real ones, with debug information of several compilers in all the forms
+# in which it is stored.
 #
-#   bench/symbols/build-programs.sh OUTDIR [PART…]     parts: medium forms small rust go system large; all of them by default
+#   bench/symbols/build-programs.sh OUTDIR [PART…]     parts: medium forms small rust go system large; default: all
 #
-# Needs gcc, clang, binutils, llvm, dwz, xz, npm and cargo (for the sources: npm package re2, crates librocksdb-sys and ripgrep) and go.
-# A part whose tool is missing is left out, and said. JOBS (2 by default) compilers run at once, with the lowest priority.
-# About 2 GB; on two cores some forty minutes, most of it for the large program. What is there already is not built again.
+# Needs gcc, clang, binutils, llvm, dwz, xz, go, and npm and cargo for the sources (npm package re2, crates
+# librocksdb-sys and ripgrep). A part whose tool is missing is skipped with a message. JOBS (default: 2) compilers run at
+# once, at the lowest priority. Takes about 2 GB, and forty minutes on two cores, mostly for the large program. Existing
+# programs are not built again.
 #
 #   medium   re2 and parts of Abseil, a shared object: gcc and clang, DWARF 5 and 4, and with -gsplit-dwarf
-#   forms    made of those: -gz, .zdebug, zstd, dwz, dwz -m, .dwp, MiniDebugInfo, .gnu_debuglink
+#   forms    made from these: -gz, .zdebug, zstd, dwz, dwz -m, .dwp, MiniDebugInfo, .gnu_debuglink
 #   small    four files of re2: DWARF 2 and 3, 64-bit DWARF, -flto, -g1, type units, not optimised …
 #   rust     ripgrep
 #   go       gofmt
@@ -35,7 +36,7 @@ missing() {
   return 1
 }
 
-# Prints the folder that RocksDB's crate was unpacked in.
+# Prints the folder into which RocksDB's crate was unpacked.
 fetch_rocksdb() {
   if [ ! -e "$out/src/crates/Cargo.lock" ]; then
     mkdir -p "$out/src/crates/src"
@@ -59,7 +60,7 @@ fetch_re2() {
   (cd "$out/src" && npm pack --silent re2@1.21.4 >/dev/null && tar xzf re2-1.21.4.tgz)
 }
 
-# Compiles sources to objects in a folder of their own, and links these to a shared object: undefined symbols may stay so.
+# Compiles sources to objects in a folder of their own, and links them to a shared object. Undefined symbols are allowed.
 # $1 name; $2 folder of the sources; $3 compiler; $4 flags; standard input: sources relative to $2
 shared_object() {
   local name=$1 from=$2 compiler=$3 flags=$4 target="$out/$1.so" objects="$out/obj/$1"
@@ -93,7 +94,7 @@ build_medium() {
   re2_sources | shared_object medium-gcc4-split "$vendor" g++ "$re2 -O2 -g -gdwarf-4 -gsplit-dwarf"
 }
 
-# Makes a program of another one: $1 its file, then a command; not again when it is there, and whole or not at all.
+# Makes a program from another one: $1 its file, then a command. An existing one is kept. It appears whole or not at all.
 make_form() {
   local target=$1
   shift
@@ -103,7 +104,7 @@ make_form() {
   nice -n 10 "$@" || { rm -rf "$target" && echo "build-programs.sh: could not make ${target##*/}" >&2; }
 }
 
-# dwz -m rewrites its files in place: two programs, and what both have in a third file.
+# dwz -m rewrites files in place: two programs, with what both contain moved to a third file.
 dwz_pair() {
   mkdir -p "$1"
   cp "$out/medium-gcc4.so" "$1/first.so"
@@ -111,7 +112,7 @@ dwz_pair() {
   dwz -m "$1/common.debug" -M common.debug "$1/first.so" "$1/second.so"
 }
 
-# As distributions make it: a table of the functions that .dynsym lacks, in xz, inside the stripped program.
+# As distributions make it: an xz-compressed table of the functions not in .dynsym, inside the stripped program.
 mini_debug_info() {
   local from=$1 target=$2 work
   work=$(mktemp -d)
@@ -149,7 +150,7 @@ build_forms() {
   make_form "$out/medium-gcc4-dwzm" bash -c 'dwz_pair "$0"' "$out/medium-gcc4-dwzm"
   make_form "$out/medium-gcc5-mini.so" bash -c 'mini_debug_info "$0" "$1"' "$gcc5" "$out/medium-gcc5-mini.so"
   make_form "$out/medium-gcc5-debuglink" bash -c 'debuglink "$0" "$1"' "$gcc5" "$out/medium-gcc5-debuglink"
-  # The package beside a copy of the program. With gcc's DWARF 5 llvm-dwp 14 does not end.
+  # The package beside a copy of the program. llvm-dwp 14 does not terminate on gcc's DWARF 5.
   local compiler
   for compiler in clang5 gcc4; do
     [ -e "$out/medium-$compiler-split.so" ] || continue
@@ -212,7 +213,7 @@ build_system() {
   debug_file=$(readelf -n "$libc" | awk '/Build ID/ { print "/usr/lib/debug/.build-id/" substr($3, 1, 2) "/" substr($3, 3) ".debug" }')
   ln -sf "$libc" "$out/libc.so.6"
   [ -e "$debug_file" ] || echo "build-programs.sh: no debug file of libc: install libc6-dbg" >&2
-  # Its symbols are what the others must be asked for (--like): with the stripped program they do not look at them.
+  # The others must be asked for the debug file (--like): given the stripped program, they do not read its symbols.
   ln -sf "$debug_file" "$out/libc.so.6.debug"
   libstdcxx=$(dirname "$libc")/debug/libstdc++.so.6
   [ -e "/usr/lib$libstdcxx" ] && libstdcxx=/usr/lib$libstdcxx

@@ -1,22 +1,25 @@
 #!/usr/bin/env node
-// How perfconv's names, files and lines compare with those of other symbolizers, and what each costs.
-// Build first (npm run build); programs to measure on come from bench/symbols/build-programs.sh.
+// Compares perfconv's names, files and lines with those of other symbolizers, and measures the cost of each.
+// Build first (npm run build). bench/symbols/build-programs.sh builds programs to measure with.
 //
-//   node bench/symbols/compare.mjs [--reference PROGRAM]… [--count 10000] [--seed 1] [--all] [--examples 2] [--without-perfconv]
-//                                  [--time 100,10000,50000] [--rounds 3] [--like PLAIN] BINARY
+//   node bench/symbols/compare.mjs [--reference PROGRAM]… [--count 10000] [--seed 1] [--all] [--examples 2]
+//                                  [--without-perfconv] [--time 100,10000,50000] [--rounds 3] [--like PLAIN] BINARY
 //
-// Asks perfconv and each reference, llvm-symbolizer and addr2line by default, for the same random addresses of BINARY's code (--all: for
-// each one, beginning at the first), with inlined functions and without demangling; all of them find separate debug files by themselves.
-// --reference takes other programs or further versions, such as llvm-symbolizer-22: what is called addr2line has that program's options,
-// all others llvm-symbolizer's. Prints
-//   - on how many the whole chain of frames is the same: function, file and line of each, and the column with those that know it; with and
-//     without those whose difference is a choice (see EXPLAINED in source-frames.mjs);
-//   - the same for those addresses on which all references agree: there is the least doubt of what is right;
-//   - the differences by class, each with examples.
-// --like asks the references for the same addresses of PLAIN, a program of the same code with its debug information in a form that they
-// know. --without-perfconv compares the references alone, each with the first.
-// With --time it runs each on so many addresses, in processes of their own and in turn, and prints wall time, processor time in user
-// mode and the peak of resident memory (GNU time's), the best and the median of the rounds. Addresses are sorted for all of them.
+// Asks perfconv and each reference (default: llvm-symbolizer and addr2line) for the same random addresses of BINARY's
+// code, or with --all for every address from the first one on. Inlined functions are included, and names are not
+// demangled. Each program finds separate debug files by itself. Prints
+//   - at how many addresses the whole chain of frames is the same: function, file and line of each frame, and the
+//     column if both have it; with and without those whose difference is a choice (see EXPLAINED in source-frames.mjs);
+//   - the same for addresses at which all references agree, where there is the least doubt about what is right;
+//   - the differences by class, with examples.
+//
+// --reference names other programs or versions, such as llvm-symbolizer-22. Programs named addr2line are called with
+// that one's options, all others with llvm-symbolizer's.
+// --like asks the references for the same addresses of PLAIN, a program with the same code and with debug information
+// in a form that they can read.
+// --without-perfconv compares each reference with the first one.
+// --time runs each on so many addresses, in separate processes and in turn, and prints the best and the median of wall
+// time, user CPU time and peak resident memory (from GNU time). Addresses are sorted for all of them.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -61,7 +64,7 @@ try {
   rmSync(directory, { recursive: true });
 }
 
-/** Addresses of the binary's code: ascending, no two the same. */
+/** Addresses of the binary's code, ascending and unique. */
 function chooseAddresses(count) {
   const sections = codeSections(binary);
   const total = sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -84,7 +87,7 @@ function byValue(a, b) {
   return a < b ? -1 : Number(a > b);
 }
 
-/** Numbers in [0, 1), the same ones for the same seed (mulberry32). */
+/** Random numbers in [0, 1), always the same for the same seed (mulberry32). */
 function randomNumbers(seed) {
   let state = seed >>> 0;
   return () => {
@@ -148,7 +151,7 @@ function compare(references, hasOurs) {
   }
 }
 
-/** Whether the frames at one place of several chains are not all the same; all are, of chains of several lengths. */
+/** Whether chains differ in the frame at one position; in every one, if their lengths differ. */
 function differs(chains, at) {
   const [first, ...rest] = chains;
   if (rest.some((chain) => chain.length !== first.length)) return true;
@@ -165,7 +168,7 @@ function groupBy(items, keyOf) {
   return groups;
 }
 
-/** How many are the same; and with those whose difference is a choice. */
+/** How many are equal, and how many with those whose difference is a choice. */
 function percent(found) {
   const share = (count) => `${((100 * count) / Math.max(1, found.length)).toFixed(2)} %`;
   const equal = found.filter((kind) => kind === '').length;

@@ -1,5 +1,5 @@
-// Where the machine code of an ELF file lies, where it is loaded, and what stands at which symbol's address: read with nothing of
-// perfconv's own. Addresses are BigInts: as Numbers, hundreds of a kernel's neighbours would be one.
+// Reads where the machine code of an ELF file is, where it is loaded, and which symbols it has, without any code of
+// perfconv. Addresses are BigInts: as Numbers, hundreds of neighbouring kernel addresses would be the same.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
@@ -10,7 +10,7 @@ const SHT_DYNSYM = 11;
 const SHF_EXECINSTR = 4;
 const STT_NOTYPE = 0;
 
-/** Sections with code as `{ name, start, sizeBytes }`, but for the PLT's, whose stubs no debug information knows. */
+/** Sections with code as `{ name, start, sizeBytes }`, without the PLT, whose stubs have no debug information. */
 export function codeSections(path) {
   return readElf(path, ({ sections }) =>
     sections
@@ -35,7 +35,7 @@ export function readSymbols(path) {
   });
 }
 
-/** What of the file is loaded, as `{ address, offset, sizeBytes }`. */
+/** Loaded parts of the file (PT_LOAD), as `{ address, offset, sizeBytes }`. */
 export function loadedSegments(path) {
   return readElf(path, ({ header, bytes, is64 }) => {
     const [phoff, shorts] = is64 ? [header.size(32), 54] : [header.size(28), 42]; // e_phentsize, e_phnum
@@ -51,7 +51,7 @@ export function loadedSegments(path) {
   });
 }
 
-/** Numbers and texts of a file, in its byte order and address size. */
+/** Reads numbers and texts of a file, in its byte order and address size. */
 class Bytes {
   #buffer;
   #view;
@@ -81,7 +81,7 @@ class Bytes {
     return this.#view.getUint32(at, this.#littleEndian);
   }
 
-  /** An address, of 8 bytes or of 4. */
+  /** An address of 8 or 4 bytes. */
   address(at) {
     return this.#is64 ? this.#view.getBigUint64(at, this.#littleEndian) : BigInt(this.u32(at));
   }

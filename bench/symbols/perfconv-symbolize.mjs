@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Functions, files and lines of addresses, printed as llvm-symbolizer prints them: perfconv's library in a process of its own, to
-// compare it with that program. Looks for debug files where perfconv does. Build first (npm run build).
+// Prints functions, files and lines of addresses like llvm-symbolizer: perfconv's library in a process of its own, to
+// be compared with that program. Looks for debug files where perfconv does. Build first (npm run build).
 //
 //   node bench/symbols/perfconv-symbolize.mjs BINARY < ADDRESSES
 //
-// ADDRESSES: one to a line, hexadecimal, as the program headers have them (not file offsets).
+// ADDRESSES: one per line, in hex; addresses as in the program headers, not file offsets.
 
 import { readFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,7 +12,9 @@ import { NodeSymbolFiles } from 'perfconv/node';
 import { DEFAULT_DEBUG_DIRS, Diagnostics, Symbolizer } from 'perfconv/symbols';
 import { loadedSegments } from './elf-code.mjs';
 
-/** Few enough that their text is no large object of V8's (128 KiB), each of which costs fresh pages. */
+/**
+ * Addresses per write: so few that their text is not a large object of V8 (128 KiB), which needs new pages each time.
+ */
 const LINES_AT_ONCE = 1_000;
 
 const UNKNOWN = [{ file: '', line: 0, column: 0 }];
@@ -32,7 +34,7 @@ const symbols = await symbolizer.symbolsFor({ name: binary, kind: 'file', buildI
 
 const sorted = offsets.toSorted().filter((offset, i, all) => i === 0 || offset !== all[i - 1]);
 const indexes = new Map();
-/** The function that owns the code has the linker's name for it. Neighbours mostly have the same. */
+/** The linkage name of the function that owns the code. Neighbouring addresses mostly have the same. */
 const owners = [];
 for (let i = 0; i < sorted.length; i++) {
   indexes.set(sorted[i], i);

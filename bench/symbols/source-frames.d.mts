@@ -1,14 +1,14 @@
 import type { NamedSymbol } from './elf-code.mjs';
 
-/** What is told of one function at an address. */
+/** One function at an address. */
 export interface Frame {
-  /** As the linker knows it; empty when unknown. */
+  /** Linkage name; empty when unknown. */
   name: string;
   /** Without `.` and `..`; empty when unknown. */
   file: string;
   /** 0 when unknown. */
   line: number;
-  /** 0 when unknown, and always of a {@link Peer} without columns. */
+  /** 0 when unknown, and always for a {@link Peer} without columns. */
   column: number;
 }
 
@@ -29,9 +29,9 @@ export function referencePeer(program: string): Peer;
 export interface Request {
   readonly binary: string;
   readonly addresses: readonly bigint[];
-  /** Where files may be written; the caller removes it. */
+  /** Folder for temporary files, which the caller removes. */
   readonly directory: string;
-  /** A program with arguments to run the peer under. */
+  /** Program, with its arguments, under which the peer is run. */
   readonly wrapper?: readonly string[];
 }
 

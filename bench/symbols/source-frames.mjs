@@ -1,4 +1,5 @@
-// What llvm-symbolizer, addr2line and perfconv-symbolize.mjs report of addresses, in one form; and in what two of them differ.
+// Runs llvm-symbolizer, addr2line and perfconv-symbolize.mjs, reads their answers in one form, and classifies
+// differences.
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 
 const OURS = fileURLToPath(new URL('./perfconv-symbolize.mjs', import.meta.url));
 
-/** perfconv as it is built. @type {Peer} */
+/** The built perfconv. @type {Peer} */
 export const PERFCONV = {
   name: 'perfconv',
   hasColumns: true,
@@ -21,10 +22,11 @@ export const PERFCONV = {
 };
 
 /**
- * A program to compare with: what is called addr2line – of GNU, LLVM or gimli – has that program's options, all others llvm-symbolizer's.
+ * A program to compare with. Programs named addr2line (of GNU, LLVM or gimli) are called with that one's options, all
+ * others with llvm-symbolizer's.
  * @param {string} program its name or path
  * @returns {Peer} named after the program and its version
- * @throws Error when it does not run
+ * @throws Error if it cannot be run
  */
 export function referencePeer(program) {
   const { error, stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
@@ -36,14 +38,15 @@ export function referencePeer(program) {
     : { name, hasColumns: true, command: (binary) => [program, `--obj=${binary}`, '--inlines', '--no-demangle'], parse: parseLlvm };
 }
 
-/** Runs a program on addresses; through files, so that nobody waits for a pipe's reader. */
+/** Runs a program on addresses. Input and output are files, so that no one waits for the reader of a pipe. */
 export function symbolize(peer, { binary, addresses, directory, wrapper = [] }) {
   const [program, ...args] = [...wrapper, ...peer.command(binary)];
   const [input, output] = [`${directory}/addresses`, `${directory}/frames`];
   writeFileSync(input, addresses.map((address) => `0x${address.toString(16)}\n`).join(''));
   const stdin = openSync(input, 'r');
   const stdout = openSync(output, 'w');
-  // No network; and Node reads certificates that are named here at each start, which takes longer than the rest of it.
+  // No network. Node would read certificates named in its environment at each start, which takes longer than the rest
+  // of it.
   const env = { ...process.env, DEBUGINFOD_URLS: '', NODE_EXTRA_CA_CERTS: '' };
   const start = process.hrtime.bigint();
   const { status, signal, error, stderr } = spawnSync(program, args, { env, stdio: [stdin, stdout, 'pipe'], encoding: 'utf8' });
@@ -54,9 +57,9 @@ export function symbolize(peer, { binary, addresses, directory, wrapper = [] }) 
   if (status !== 0) throw new Error(`${peer.name} ended with ${signal ?? `status ${status}`}\n${stderr}`);
   return {
     wallSeconds,
-    /** What it said besides, such as what it found damaged. */
+    /** Its messages, as about damage. */
     stderr,
-    /** @returns {Frame[][]} for each address its frames, the innermost first */
+    /** @returns {Frame[][]} frames by address, innermost first */
     frames() {
       const frames = peer.parse(readFileSync(output, 'utf8'));
       if (frames.length !== addresses.length) throw new Error(`asked ${peer.name} for ${addresses.length} addresses, got ${frames.length}`);
@@ -65,7 +68,9 @@ export function symbolize(peer, { binary, addresses, directory, wrapper = [] }) 
   };
 }
 
-/** For each address a function and `file:line:column` for each frame, then an empty line; `??` and 0 where unknown. */
+/**
+ * Parses, for each address, a function and `file:line:column` per frame, then an empty line; `??` and 0 where unknown.
+ */
 function parseLlvm(text) {
   const blocks = text.split('\n\n');
   if (blocks.at(-1) === '') blocks.pop();
@@ -80,7 +85,9 @@ function parseLlvm(text) {
   });
 }
 
-/** For each address a line with it (`-a`), then a function and `file:line` for each frame; `??` and `?` where unknown. */
+/**
+ * Parses, for each address, the address (`-a`), then a function and `file:line` per frame; `??` and `?` where unknown.
+ */
 function parseAddr2line(text) {
   const all = [];
   const lines = text.split('\n');
@@ -100,21 +107,24 @@ function frame(name, file, line, column) {
   return { name: name === '??' ? '' : name, file: file === '??' || file === '' ? '' : posix.normalize(file), line, column };
 }
 
-/** Differences that are choices, not mistakes. */
+/** Differences that are choices, not errors. */
 export const EXPLAINED = {
-  /** A symbol has several names, the constructors of C++ most of all. Here the one is taken that perf takes. */
+  /** An address has several symbols, as constructors of C++ do. perfconv uses the one that perf uses. */
   alias: 'another name of the same symbol',
-  /** A label in the middle of a function, or behind it, names no code here. */
+  /** A label in the middle of a function or after it does not name code in perfconv. */
   label: 'no name from a label',
-  /** Where there is no debug information, the others print what file the linker had a symbol from, with line 0. perf does not. */
+  /**
+   * Without debug information, the others print the file of a symbol from the symbol table, with line 0. perf does not.
+   */
   symbolFile: 'no file from the ELF symbol table',
 };
 
 /**
- * In what two answers to one address differ: empty when they are the same, else a class of difference.
+ * How two answers for an address differ: a class of difference; empty if they are equal.
  * @param {readonly Frame[]} expected
  * @param {readonly Frame[]} actual
- * @param {{ columns: boolean, symbols?: ReadonlyMap<string, import('./elf-code.d.mts').NamedSymbol> }} options the symbols tell aliases from other names
+ * @param {{ columns: boolean, symbols?: ReadonlyMap<string, import('./elf-code.d.mts').NamedSymbol> }} options
+ *   symbols: used to recognize aliases
  */
 export function difference(expected, actual, { columns, symbols }) {
   const isUnknown = (frames) => frames.every(({ name, file, line }) => name === '' && file === '' && line === 0);
@@ -141,7 +151,7 @@ export function difference(expected, actual, { columns, symbols }) {
   return [...aspects].sort().join(', ');
 }
 
-/** Whether all that is known of an address is the label before it. */
+/** Whether nothing is known of an address but the label before it. */
 function isLabelAlone(frames, symbols) {
   const [{ name, line }] = frames;
   return frames.length === 1 && line === 0 && choiceOfSymbol(symbols?.get(name), undefined) === EXPLAINED.label;
@@ -153,12 +163,12 @@ function choiceOfSymbol(one, other) {
   return one.isLabel && !other?.isLabel ? EXPLAINED.label : undefined;
 }
 
-/** Whether a class of {@link difference} holds nothing but what is {@link EXPLAINED}. */
+/** Whether a class of {@link difference} consists only of differences in {@link EXPLAINED}. */
 export function isExplained(kind) {
   return kind.split(', ').every((aspect) => Object.values(EXPLAINED).some((text) => text === aspect));
 }
 
-/** A frame list on one line, the innermost first. */
+/** Frames on one line, innermost first. */
 export function framesText(frames) {
   return frames.map(({ name, file, line, column }) => `${name || '??'} ${file || '??'}:${line}${column ? `:${column}` : ''}`).join(' < ');
 }
