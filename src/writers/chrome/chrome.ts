@@ -14,44 +14,47 @@ import { type ChromeProcess, type ChromeTrack, type ChromeTracks, chromeTracks }
 
 export interface ChromeOptions {
   /**
-   * - `events`: an X event per bar of the flame chart, and the samples beside them for Perfetto
-   * - `profile`: sampled profiles as V8 records them: a fifth of the size, with file and line in DevTools
-   * - `auto`: `events`, unless that would pass `maxEventsBytes`
+   * - `events`: an X event for each bar of the flame chart, and also the samples, for Perfetto
+   * - `profile`: sampled profiles as V8 records them: a fifth of the size, and with file and line in DevTools
+   * - `auto`: `events`, unless the trace would be larger than `maxEventsBytes`
    */
   readonly style: 'auto' | 'events' | 'profile';
-  /** The recording's name, kept in `otherData`. */
+  /** Name of the recording, written to `otherData`. */
   readonly name: string;
-  /** Whether `otherData` also keeps the Unix time at which the trace begins, if the recording tells it. Default: no. */
+  /** Whether to write to `otherData` also the Unix time of the start, if the recording has it. Default: no. */
   readonly wallClock?: boolean;
-  /** Who wrote it: `perfconv@1.0.0`. */
+  /** Name and version of the program, written to `otherData`: `perfconv@1.0.0`. */
   readonly exporter: string;
-  /** Where `auto` changes over; 400 MB when absent, since DevTools refuses 512 MiB. */
+  /** The size above which `auto` chooses `profile`. Default: 400 MB, since DevTools opens nothing above 512 MiB. */
   readonly maxEventsBytes?: number;
 }
 
 export interface ChromeResult {
-  /** What `auto` came to. */
+  /** The style written, which matters for `auto`. */
   readonly style: 'events' | 'profile';
-  /** How many tracks (threads of one event) were written. */
+  /** Number of tracks (threads of one event) written. */
   readonly tracks: number;
-  /** Samples that carry no time: each was laid directly behind its predecessor, so the time axis is made up for them. */
+  /** Number of samples without a time. Each was put directly after its predecessor, so their times are made up. */
   readonly untimedSamples: number;
-  /** Samples whose stack is deeper than the viewers bear: frames before the leaf were left out. */
+  /** Number of samples whose stacks are too deep for the viewers: frames above the leaf were left out. */
   readonly cutSamples: number;
-  /** Nanoseconds of clock events that found no room on their track; above 0 only where one thread ran on two CPUs at once. */
+  /**
+   * Nanoseconds of clock events for which there was no time left on their track; above 0 only where a thread ran on two
+   * CPUs at once.
+   */
   readonly clippedNs: number;
 }
 
 const MAX_EVENTS_BYTES = 400_000_000;
-/** DevTools draws 2,000 levels and crashes at 20,000. Observed: Chromium 156. */
+/** DevTools draws 2,000 levels, and crashes at 20,000. Observed: Chromium 156. */
 const MAX_DEPTH = 2000;
-/** Generous guesses for `auto`, which need not be exact: a sample and a node of the samples for Perfetto. */
+/** Estimates for `auto`, on the large side: size of a sample and of a node in the samples for Perfetto. */
 const SAMPLE_BYTES = 12;
 const NODE_BYTES = 160;
-/** No bar is written in less: all keys, and the shortest name and numbers. */
+/** Size of the shortest bar: all keys, with the shortest name and numbers. */
 const MIN_BAR_BYTES = 68;
 
-/** Everything that the writing of one trace needs. */
+/** What is needed to write a trace. */
 interface Trace {
   readonly samples: SampleTable;
   readonly tree: FrameTree;
@@ -62,12 +65,12 @@ interface Trace {
 }
 
 /**
- * Writes Chrome's trace format (JSON object form), for the Performance panel of Chrome DevTools and for Perfetto: a
- * flame chart per thread. What becomes a track is said at {@link chromeTracks}, how samples become lengths of time at
- * {@link placeSamples}.
+ * Writes Chrome's trace format (JSON object form) with a flame chart per thread, for the Performance panel of Chrome
+ * DevTools and for Perfetto. {@link chromeTracks} decides what becomes a track, {@link placeSamples} how long a sample
+ * lasts.
  *
- * @throws PerfconvError `usage` when the profile was made without its single samples, `no-samples` when it has none
- * (DevTools does not open an empty trace), or whatever the sink throws
+ * @throws PerfconvError `usage` when the profile was read without its samples; `no-samples` when it has none (DevTools
+ * does not open an empty trace); whatever the sink throws
  */
 export async function writeChrome(profile: Profile, sink: ByteSink, options: ChromeOptions): Promise<ChromeResult> {
   const { samples } = profile;
@@ -106,17 +109,17 @@ function scanSamples(samples: SampleTable, tree: FrameTree): { baseNs: number; u
   return { baseNs: Number.isFinite(baseNs) ? baseNs : 0, untimedSamples, cutSamples };
 }
 
-/** Lays out the bars without writing them, which costs a fraction of the writing, and stops as soon as they are too many. */
+/** Lays out the bars without writing them, which takes a fraction of the time, and stops when they are too many. */
 function chooseStyle(trace: Trace, maxBytes: number): 'events' | 'profile' {
   const { samples, tree, tracks } = trace;
   const spans = new StackSpans(tree);
   const events = new SpanEventWriter(tree);
-  /** By node: the number of the track that met it last, counted from 1. */
+  /** By node: number of the last track that has it, from 1. */
   const metBy = new Uint32Array(tree.size);
   let bytes = samples.size * SAMPLE_BYTES;
   for (const [index, track] of tracks.tracks.entries()) {
     const { placed, nodeAt } = layOut(trace, track);
-    // Deep stacks that take turns have a bar for every frame of every sample: those are not even laid out.
+    // Alternating deep stacks have a bar for every frame of every sample. Laying them out stops early.
     if (!spans.build(placed, nodeAt, (maxBytes - bytes) / MIN_BAR_BYTES)) return 'profile';
     bytes += events.measure(spans, tracks.processes[track.process].pid, track.tid);
     for (let bar = 0; bar < spans.size; bar++) {
@@ -154,25 +157,15 @@ async function writeEvents(out: JsonWriter, trace: Trace): Promise<number> {
 }
 
 /**
- * DevTools takes a trace for that of a page (and only then shows sampled profiles with file and line) when a browser
- * says which page each process shows. Every process needs such a frame, and an event behind its samples, since the
- * samples do not count for the trace's bounds. The page's main thread is the one that is unfolded and selected, and
- * bears the page's URL for a name.
+ * Writes sampled profiles, as a trace of pages. DevTools shows sampled profiles with file and line only in the trace of
+ * a page, which it recognizes by an event of the browser that assigns a page to each process.
  */
 async function writeProfiles(out: JsonWriter, trace: Trace): Promise<number> {
   const { tree, tracks } = trace;
   const main = tracks.tracks.find((track) => !track.isIdle) ?? tracks.tracks[0];
-  const frames = tracks.processes.map((process, index) => {
-    const isMain = index === main.process;
-    const fields = `"url":${quotedForChrome(pageUrl(process, isMain ? main : undefined))},"name":${quotedForChrome(process.label)}`;
-    return `{"frame":"process-${index}",${fields},"processId":${process.pid},"isOutermostMainFrame":true,"isInPrimaryMainFrame":${isMain}}`;
-  });
-  out.put(',\n{"ph":"I","name":"TracingStartedInBrowser","cat":"disabled-by-default-devtools.timeline","s":"t",');
-  out.put(`"pid":${tracks.processes[main.process].pid},"tid":${main.tid},"ts":1,"args":{"data":{"persistentIds":true,"frames":[${frames.join(',')}]}}}`);
+  writePages(out, tracks, main);
   const writer = new SampledProfileWriter(out, tree, 'devtools');
   const endUs = tracks.processes.map(() => 0);
-  /** By process: the number of its first track. */
-  const firstTid = tracks.processes.map(() => 0);
   let clippedNs = 0;
   for (const track of tracks.tracks) {
     const { pid, label } = tracks.processes[track.process];
@@ -180,23 +173,46 @@ async function writeProfiles(out: JsonWriter, trace: Trace): Promise<number> {
     const { placed, nodeAt } = layOut(trace, track);
     clippedNs += placed.clippedNs;
     await writer.write(pid, track.tid, placed, nodeAt);
-    firstTid[track.process] ||= track.tid;
     endUs[track.process] = Math.max(endUs[track.process], placed.endUs[placed.endUs.length - 1]);
   }
-  for (const [index, { pid }] of tracks.processes.entries()) {
-    out.put(`,\n{"ph":"I","name":"end of samples","cat":"perf","s":"t","pid":${pid},"tid":${firstTid[index]},"ts":${endUs[index]}}`);
-  }
+  writeEnds(out, tracks, endUs);
   return clippedNs;
 }
 
-/** `perf://postgres/100`; `perf://postgres/100/walwriter/101` where the page's main thread is not that of the process */
+/**
+ * Writes the event that assigns a page to each process. The main page is that of the main track, the thread which
+ * DevTools unfolds and selects; its URL is the name that DevTools shows for the thread.
+ */
+function writePages(out: JsonWriter, tracks: ChromeTracks, main: ChromeTrack): void {
+  const frames = tracks.processes.map((process, index) => {
+    const isMain = index === main.process;
+    const fields = `"url":${quotedForChrome(pageUrl(process, isMain ? main : undefined))},"name":${quotedForChrome(process.label)}`;
+    return `{"frame":"process-${index}",${fields},"processId":${process.pid},"isOutermostMainFrame":true,"isInPrimaryMainFrame":${isMain}}`;
+  });
+  out.put(',\n{"ph":"I","name":"TracingStartedInBrowser","cat":"disabled-by-default-devtools.timeline","s":"t",');
+  out.put(`"pid":${tracks.processes[main.process].pid},"tid":${main.tid},"ts":1,"args":{"data":{"persistentIds":true,"frames":[${frames.join(',')}]}}}`);
+}
+
+/** Writes an event at the end of each process: samples do not count for the bounds of a trace, but events do. */
+function writeEnds(out: JsonWriter, { processes, tracks }: ChromeTracks, endUs: readonly number[]): void {
+  /** By process: tid of its first track. */
+  const firstTid = processes.map(() => 0);
+  for (const { process, tid } of tracks) firstTid[process] ||= tid;
+  for (const [index, { pid }] of processes.entries()) {
+    out.put(`,\n{"ph":"I","name":"end of samples","cat":"perf","s":"t","pid":${pid},"tid":${firstTid[index]},"ts":${endUs[index]}}`);
+  }
+}
+
+/**
+ * `perf://postgres/100`; `perf://postgres/100/walwriter/101` if the main track is not the main thread of its process.
+ */
 function pageUrl(process: ChromeProcess, main: ChromeTrack | undefined): string {
   const parts = main === undefined || main.tid === process.pid ? [process.label, process.pid] : [process.label, process.pid, main.label, main.tid];
-  // Half a surrogate pair makes encodeURIComponent throw; that names hold none but for raw bytes is not this function's to know.
+  // Lone surrogates make encodeURIComponent throw. Raw bytes are not the only ones that a name may hold.
   return `perf://${parts.map((part) => encodeURIComponent(showRawBytes(String(part)).replace(/\p{Surrogate}/gu, '\ufffd'))).join('/')}`;
 }
 
-/** The head of the file and the names of the processes, with which the list of events begins. */
+/** Writes the start of the file, up to the names of the processes, which begin the list of events. */
 function writeHead(out: JsonWriter, profile: Profile, trace: Trace, options: ChromeOptions): void {
   const { meta } = profile;
   const startNs = meta.startTime + BigInt(Math.round(trace.baseNs));

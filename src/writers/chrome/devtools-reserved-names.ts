@@ -1,6 +1,6 @@
 /**
- * Names that the Performance panel of Chrome DevTools takes for its own events, whatever their category: an X event of
- * such a name without the arguments that the panel expects aborts the load. Observed: Chromium 156.
+ * Names of DevTools' own events. The Performance panel recognizes them whatever the category, and loading fails when an
+ * X event with such a name lacks the arguments that the panel expects. Observed: Chromium 156.
  */
 export const DEVTOOLS_RESERVED_NAMES: ReadonlySet<string> = new Set([
   'AbortError',

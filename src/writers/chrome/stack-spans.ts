@@ -3,12 +3,12 @@ import type { FrameTree } from '../frame-tree.ts';
 import type { PlacedSamples } from './stack-timeline.ts';
 
 /**
- * Turns the placed samples of a track into the bars of a flame chart: samples that follow each other without a gap
- * share the bars of their common callers. The bars nest or are disjoint, and callers come before callees.
- * One instance serves all tracks, one after the other.
+ * Turns the placed samples of a track into the bars of a flame chart. Samples that follow each other without a gap
+ * share the bars of their common callers. Bars nest or are disjoint, and callers come before callees. One instance is
+ * used for all tracks, one after another, to reuse its memory.
  */
 export class StackSpans {
-  /** Node of the frame tree, by bar. The columns are replaced when they grow. */
+  /** By bar: node of the frame tree. These arrays are replaced when they grow. */
   node = new Uint32Array(4096);
   startUs = new Float64Array(4096);
   endUs = new Float64Array(4096);
@@ -20,16 +20,16 @@ export class StackSpans {
     this.#tree = tree;
   }
 
-  /** Number of bars of the last track. */
+  /** Number of bars of the current track. */
   get size(): number {
     return this.#size;
   }
 
   /**
-   * Replaces the bars by those of a track.
+   * Replaces the bars with those of another track.
    * @param nodeAt node of the frame tree, by position in `placed`
-   * @param maxBars gives up beyond so many, which leaves the track half built
-   * @returns whether the track was built
+   * @param maxBars building stops when there would be more bars, which leaves the track incomplete
+   * @returns whether the track is complete
    */
   build(placed: PlacedSamples, nodeAt: (position: number) => number, maxBars = Number.POSITIVE_INFINITY): boolean {
     // hot

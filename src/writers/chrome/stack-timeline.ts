@@ -2,38 +2,40 @@ import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { SampleGroup } from '../sample-groups.ts';
 
-/** When each sample of one track begins and ends, in whole microseconds. Intervals are at least 1 long and never overlap. */
+/** When each sample of a track begins and ends. No two samples overlap. */
 export interface PlacedSamples {
-  /** By position in the group; ascending. */
+  /** By position in the group, ascending; whole microseconds. */
   readonly startUs: Float64Array;
+  /** By position in the group; whole microseconds, at least 1 after the start. */
   readonly endUs: Float64Array;
-  /** Nanoseconds of a clock's periods that found no room, as when two CPUs share one track. */
+  /** Nanoseconds of a clock's periods for which there was no time left, as when two CPUs share a track. */
   readonly clippedNs: number;
 }
 
-/** How the samples of one event become lengths of time. */
+/** How long samples of an event last. */
 export interface EventScale {
-  /** Nanoseconds between two samples of a thread that keeps running; what a sample of unknown length gets. */
+  /** Nanoseconds between two samples of a thread that keeps running. */
   readonly intervalNs: number;
-  /** Nanoseconds that one unit of period stands for: 1 for clocks. */
+  /** Nanoseconds that one unit of the period stands for; 1 for clocks. */
   readonly nsPerPeriod: number;
   readonly isClock: boolean;
 }
 
 const DEFAULT_INTERVAL_NS = 1e6;
-/** How far, in intervals, a sample of a clock may be moved behind its time before its length is cut instead. */
+/** By how many intervals a sample of a clock may be delayed. Beyond that, the sample before it is shortened instead. */
 const MAX_DELAY = 4;
-/** How long, in intervals, a sample of a counter may be at most. */
+/** How many intervals a sample of a counter may last. */
 const MAX_STRETCH = 2;
-/** A gap below this share of the sample before it is jitter of the timer: the next sample is moved up to close it. */
+/** A gap shorter than this share of the sample before it is jitter of the timer, and is closed. */
 const JITTER = 0.5;
+/** How many gaps between samples are looked at to find the median. */
 const MEDIAN_SAMPLES = 50_000;
 
 /**
- * Finds the scale of each event. A clock's period is its time. A counter's periods are spread over time by one factor,
- * such that a sample of the mean period lasts one interval: as `sample_freq` says, else the median gap between samples
- * of one thread.
- * @returns by event index
+ * Finds the scale of each event. The period of a clock is a time. Periods of a counter are multiplied by a factor such
+ * that a sample of the mean period lasts one interval. The interval follows from `sample_freq`; without that it is the
+ * median gap between samples of a thread.
+ * @returns scales by event index
  */
 export function eventScales(profile: Profile, samples: SampleTable, groups: readonly SampleGroup[]): EventScale[] {
   return profile.events.map((event, index) => {
@@ -67,12 +69,14 @@ function medianGap(samples: SampleTable, groups: readonly SampleGroup[]): number
 }
 
 /**
- * Lays the samples of one thread and event along the time axis. Each begins at its own time and lasts as long as its
- * period says, so that the lengths add up to what perf counts; a thread that had no sample for a while shows a gap.
- * Jitter of the timer is evened out: where the next sample comes a little late it is moved up to its predecessor's
- * end, where it comes early it waits for it (a counter's sample is cut short instead, since its length is a guess).
- * A sample without time follows its predecessor directly.
+ * Places the samples of one thread and event on the time axis. Each begins at its own time and lasts as long as its
+ * period says, so that the lengths add up to what perf counts. A thread without samples for a while shows a gap.
  *
+ * Jitter of the timer is evened out. A sample that comes a little late is moved to the end of its predecessor. One that
+ * comes early waits for that end, except for counters: there the predecessor is shortened, since its length is only an
+ * estimate. A sample without a time directly follows its predecessor.
+ *
+ * @param rows rows of the sample table, in time order
  * @param baseNs time that becomes microsecond 1
  */
 export function placeSamples(samples: SampleTable, rows: Uint32Array, scale: EventScale, baseNs: number): PlacedSamples {
@@ -89,7 +93,7 @@ export function placeSamples(samples: SampleTable, rows: Uint32Array, scale: Eve
     let startNs = Number.isNaN(timeNs) || (i > 0 && timeNs - lastEndNs <= lastLengthNs * JITTER) ? lastEndNs : timeNs;
     if (i === 0 && startNs < 0) startNs = 0;
     const nextNs = i + 1 < rows.length ? samples.timeNs[rows[i + 1]] - baseNs : Number.NaN;
-    const lengthNs = Math.min(wantedNs, roomNs(scale, startNs, nextNs));
+    const lengthNs = Math.min(wantedNs, maxLengthNs(scale, startNs, nextNs));
     if (scale.isClock) clippedNs += wantedNs - lengthNs;
     lastEndNs = startNs + lengthNs;
     lastLengthNs = lengthNs;
@@ -99,8 +103,12 @@ export function placeSamples(samples: SampleTable, rows: Uint32Array, scale: Eve
   return { startUs, endUs, clippedNs };
 }
 
-/** How long a sample may last that begins at `startNs`, when the next one of its track is taken at `nextNs` (NaN: unknown or none). */
-function roomNs(scale: EventScale, startNs: number, nextNs: number): number {
+/**
+ * The longest that a sample may last, in nanoseconds.
+ * @param startNs where it begins
+ * @param nextNs time of the next sample of its track; NaN if that is unknown or there is none
+ */
+function maxLengthNs(scale: EventScale, startNs: number, nextNs: number): number {
   if (scale.isClock) return Number.isNaN(nextNs) ? Number.POSITIVE_INFINITY : Math.max(0, nextNs + MAX_DELAY * scale.intervalNs - startNs);
   const longest = MAX_STRETCH * scale.intervalNs;
   return Number.isNaN(nextNs) ? longest : Math.max(0, Math.min(longest, nextNs - startNs));

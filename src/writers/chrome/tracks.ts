@@ -3,43 +3,46 @@ import type { SampleTable } from '../../profile/sample-table.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
 
-/** One row of the viewers: a thread's samples of one event. */
+/** A track in the viewers: the samples of one thread and event. */
 export interface ChromeTrack {
   readonly group: SampleGroup;
   /** Index into the tracks' processes. */
   readonly process: number;
-  /** Unique in the trace, positive. The recorded tid for the event that makes the timeline, unless another thread has it. */
+  /**
+   * Positive, and unique in the trace. For the timeline event (see {@link findTimelineEvent}) it is the recorded tid,
+   * unless another thread has that already.
+   */
   readonly tid: number;
   /**
-   * `worker`, `postgres [main]`, `worker page-faults [tid 101]`: with the recorded tid where {@link tid} is another, and where other
-   * tracks of the process or the process itself would be called the same.
+   * `worker`, `postgres [main]`, `worker page-faults [tid 101]`. The recorded tid is shown if {@link tid} is a
+   * different number, or if the process or another of its tracks would have the same label.
    */
   readonly label: string;
-  /** Whether it is the idle task's, or of a thread unknown. */
+  /** Whether it belongs to the idle task or to an unknown thread. */
   readonly isIdle: boolean;
 }
 
 export interface ChromeProcess {
-  /** Unique in the trace, positive. The recorded pid, unless another process had it before. */
+  /** Positive, and unique in the trace. The recorded pid, unless another process has that already. */
   readonly pid: number;
-  /** `postgres`, `swapper [pid 0]`: with the recorded pid where {@link pid} is another. */
+  /** `postgres`, `swapper [pid 0]`. The recorded pid is shown if {@link pid} is a different number. */
   readonly label: string;
 }
 
 export interface ChromeTracks {
   readonly processes: readonly ChromeProcess[];
-  /** Those of the event that {@link findTimelineEvent} finds first, then event by event; of each the busiest first. */
+  /** Those of the timeline event come first, then those of the other events; within an event the busiest first. */
   readonly tracks: readonly ChromeTrack[];
 }
 
 /**
- * Decides what becomes a track, and gives each the numbers and names by which the viewers tell it from others.
+ * Decides what becomes a track, and gives the tracks the numbers and names by which viewers identify them.
  *
- * - One track per thread and event. That of the event which {@link findTimelineEvent} finds bears the thread's own
- *   tid; those of further events stand in the same process under numbers of their own, with the event in the label.
- * - A thread keeps one track over exec and renaming, under its last name.
- * - The idle task (tid 0) and an unknown thread (−1) run on several CPUs at once: they get a track per CPU.
- * - pid and tid ≤ 0, and numbers that were used again, are mapped to numbers that occur nowhere in the recording.
+ * - There is one track per thread and event. The track of the timeline event has the tid of the thread. Those of other
+ *   events are in the same process, with numbers of their own and the event in the label.
+ * - A thread keeps its track when it is renamed or calls exec. Its last name is shown.
+ * - The idle task (tid 0) and unknown threads (−1) run on several CPUs at once, so they have a track per CPU.
+ * - A pid or tid that is not positive, or was used again, is replaced by a number that does not occur in the recording.
  */
 export function chromeTracks(profile: Profile, samples: SampleTable): ChromeTracks {
   const { tasks, threads } = profile;
@@ -82,13 +85,14 @@ export function chromeTracks(profile: Profile, samples: SampleTable): ChromeTrac
   return { processes, tracks };
 }
 
-/** DevTools wants labels that differ from the process's: hence `[main]`. */
+/** The name of a thread. The main thread gets `[main]`, because DevTools needs labels different from the process's. */
 function threadName(thread: ProfileThread, cpu: number): string {
   const name = thread.name || 'unknown';
   if (thread.tid > 0) return thread.pid === thread.tid ? `${name} [main]` : name;
   return cpu < 0 ? `${name} [any CPU]` : `${name}/${cpu}`;
 }
 
+/** The recorded number if it is positive and not taken yet, else an unused one. */
 function claim(recorded: number, taken: Set<number>, unused: () => number): number {
   const number = recorded > 0 && !taken.has(recorded) ? recorded : unused();
   taken.add(number);

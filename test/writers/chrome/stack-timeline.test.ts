@@ -17,8 +17,8 @@ const intervals = ({ startUs, endUs }: PlacedSamples) => [...startUs].map((start
 const clock = (timesUs: readonly number[], periodUs = 1000): SampleSpec[] =>
   timesUs.map((us) => ({ timeNs: us * 1000, period: periodUs * 1000, stack: ['main'] }));
 
-describe('placeSamples', () => {
-  it('gives each sample of a clock its period, and joins samples that follow each other', () => {
+describe('chrome: samples on the time axis', () => {
+  it('samples of a clock last for their period, and adjacent ones touch', () => {
     expect(intervals(placeAll(clock([0, 1000, 2000])))).toEqual([
       [1, 1001],
       [1001, 2001],
@@ -26,14 +26,14 @@ describe('placeSamples', () => {
     ]);
   });
 
-  it('does not stretch a stack over a gap in which the thread had no samples', () => {
+  it('a sample does not extend over a gap without samples', () => {
     expect(intervals(placeAll(clock([0, 50_000])))).toEqual([
       [1, 1001],
       [50_001, 51_001],
     ]);
   });
 
-  it('evens out the jitter of the timer, late or early', () => {
+  it('late and early samples of a jittering timer are moved', () => {
     expect(intervals(placeAll(clock([0, 1003, 1990, 3001])))).toEqual([
       [1, 1001],
       [1001, 2001],
@@ -42,13 +42,13 @@ describe('placeSamples', () => {
     ]);
   });
 
-  it('clips a clock only where two CPUs share the track, and says how much', () => {
+  it('samples of a clock are shortened only if two CPUs share the track, and the result says by how much', () => {
     const placed = placeAll(Array.from({ length: 100 }, (_, i) => ({ timeNs: Math.floor(i / 2) * 1e6, period: 1e6, stack: ['idle'] })));
     expect(placed.clippedNs).toBeGreaterThan(40e6);
     expect(placeAll(clock([0, 900, 2000])).clippedNs).toBe(0);
   });
 
-  it('spreads the periods of a counter over time, and never beyond the next sample', () => {
+  it('samples of a counter last in proportion to their period, and never beyond the next sample', () => {
     const counter = (us: number, period: number): SampleSpec => ({ timeNs: us * 1000, event: 'cycles', period, stack: ['main'] });
     // 1000 Hz, mean period 50: one unit of period lasts 20 µs.
     expect(intervals(placeAll([counter(0, 25), counter(600, 75), counter(1700, 50)]))).toEqual([
@@ -59,7 +59,7 @@ describe('placeSamples', () => {
     expect(intervals(placeAll([counter(0, 1), counter(10_000, 1000), counter(90_000, 1)]))[1]).toEqual([10_001, 12_001]);
   });
 
-  it('takes the median gap for the length of a sample when no frequency was asked for', () => {
+  it('samples without a frequency last for the median gap', () => {
     const profile = buildProfile([0, 100, 200, 9000].map((us) => ({ timeNs: us * 1000, event: 'sched:sched_switch', period: 1, stack: ['main'] })));
     const events = profile.events.map((event) => ({ ...event, sampleFreq: 0, samplePeriod: 1 }));
     const scales = eventScales(
@@ -70,7 +70,7 @@ describe('placeSamples', () => {
     expect(scales[0]).toEqual({ intervalNs: 100_000, nsPerPeriod: 100_000, isClock: false });
   });
 
-  it('lays samples without time one behind the other', () => {
+  it('samples without a time follow one another', () => {
     expect(intervals(placeAll(clock([Number.NaN, Number.NaN, Number.NaN], 10)))).toEqual([
       [1, 11],
       [11, 21],
@@ -78,7 +78,7 @@ describe('placeSamples', () => {
     ]);
   });
 
-  it('gives every sample at least a microsecond, in order and without overlap, whatever the times', () => {
+  it('all samples last at least a microsecond, in order and without overlap, whatever their times', () => {
     const sample = fc.record({ gap: fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constant(1e9)), period: fc.integer({ min: 0, max: 1e7 }) });
     fc.assert(
       fc.property(fc.array(sample, { minLength: 1, maxLength: 60 }), fc.boolean(), (parts, isClock) => {
@@ -99,8 +99,8 @@ describe('placeSamples', () => {
   });
 });
 
-describe('StackSpans', () => {
-  it('draws exactly the stack of each sample, over its whole time and no longer', () => {
+describe('chrome: bars of the flame chart', () => {
+  it('the bars show exactly the stack of each sample while it lasts', () => {
     const frame = fc.constantFrom('a', 'b', 'c');
     const sample = fc.record({ gapUs: fc.constantFrom(1000, 5000), stack: fc.array(frame, { minLength: 1, maxLength: 5 }) });
     fc.assert(
@@ -124,7 +124,7 @@ describe('StackSpans', () => {
         }));
         for (const [index, { stack }] of parts.entries()) {
           const middle = (placed.startUs[index] + placed.endUs[index]) / 2;
-          // Callers come before callees, so file order is the order of the stack.
+          // Callers come before callees, so bars are in the order of the stack.
           expect(bars.filter(({ start, end }) => start < middle && middle < end).map(({ name }) => name)).toEqual(stack);
         }
         const covered = bars.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -134,7 +134,7 @@ describe('StackSpans', () => {
     );
   });
 
-  it('draws one bar for callers that go on from sample to sample', () => {
+  it('a caller that stays from sample to sample has one bar', () => {
     const profile = buildProfile([
       { timeNs: 0, stack: ['main', 'a'] },
       { timeNs: 1e6, stack: ['main', 'b'] },
