@@ -54,7 +54,7 @@ export function scriptFieldsOf(event: ScriptEvent, hasCallchain: boolean, choice
   if (choices !== undefined) {
     const plain = choices.filter((choice) => !/^[+-]/.test(choice)) as ScriptField[];
     if (plain.length > 0 && plain.length < choices.length)
-      throw new PerfconvError('usage', 'fields are either added and left out, or chosen: +FIELD goes with no plain FIELD');
+      throw new PerfconvError('usage', 'choose fields, or add and remove some: FIELD cannot be combined with +FIELD or -FIELD');
     if (plain.length > 0) return withoutForeign(event, plain);
     for (const choice of choices) {
       const field = choice.slice(1) as ScriptField;
