@@ -4,27 +4,27 @@ import { addressText, frameName, mappingText } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { isKernelCode } from './kernel-code.ts';
 
-/** What viewers call a frame: a function of a file, whatever the address. */
+/** A frame as viewers define it: a function of a file, whatever the address. */
 export interface Frame {
-  /** The function's name; `0x4f2c1 (libfoo.so)` where it is unknown. */
+  /** Name of the function; `0x4f2c1 (libfoo.so)` if it is unknown. */
   readonly name: string;
-  /** The source file; where that is unknown, the DSO as perf prints it; empty outside all mappings. */
+  /** Source file; the DSO as perf prints it if that is unknown; empty outside all mappings. */
   readonly file: string;
-  /** 1-based line of the definition; the lowest line seen where that is unknown; 0 when no line is known. */
+  /** 1-based line of the definition; the lowest line met if that is unknown; 0 if no line is known. */
   line: number;
   readonly isKernel: boolean;
 }
 
-/** Stands where a sample came without a callchain, so that its weight is not taken for idle time. */
+/** The only frame of a sample without a stack, so that its weight does not appear as idle time. */
 export const NO_STACK_NAME = '(no stack)';
 
 /**
- * The call tree by function: the profile's stacks with inlined calls as frames of their own, and with all addresses of
- * one function in one frame. Frames are unique in name and file (the DSO stands in for a missing source file), nodes
- * are unique in (parent, frame); a parent's index is smaller than its children's. Only what is asked for is built.
+ * The call tree by function: inlined functions have frames of their own, and all addresses of a function share a frame.
+ * Frames are unique by name and file (the DSO if the source file is unknown). Nodes are unique by (parent, frame), and
+ * a parent's index is smaller than its children's. Nodes are built for stacks when these are asked for.
  */
 export class FrameTree {
-  /** All frames met so far, by index. */
+  /** All frames built so far, by index. */
   readonly frames: Frame[] = [];
   readonly #profile: Profile;
   readonly #maxDepth: number;
@@ -34,20 +34,23 @@ export class FrameTree {
   readonly #cutStacks = new Set<number>();
   readonly #framesOfFunction = new TupleInterner(3, 1024);
   readonly #frameOfRow: number[] = [];
-  /** Unresolved ones: rows (address low, address high, first mapping of the name), and their frames. */
+  /** Unresolved locations: rows (low word of the address, high word, first mapping of the name), and their frames. */
   readonly #unresolvedRows = new TupleInterner(3, 1024);
   readonly #frameOfUnresolved: number[] = [];
-  /** By location: where its frames begin in `#locationFrames`; −1 until asked for. A plain array that is not filled from its beginning on is a slow one. */
+  /**
+   * By location: index of its first frame in `#locationFrames`; −1 until asked for. A typed array, because V8 makes a
+   * slow dictionary of a plain array that is not filled from its beginning on.
+   */
   readonly #firstFrame: Int32Array;
   /** The frames of locations, outermost caller first. */
   #locationFrames = new Uint32Array(1024);
   #locationFrameCount = 0;
-  /** By mapping: the first mapping of that name. */
+  /** By mapping: the first mapping of the same name. */
   readonly #sameName: readonly number[];
   readonly #pending: number[] = [];
   #noStackNode = -1;
 
-  /** @param maxDepth of deeper stacks the outermost `maxDepth - 1` frames and the leaf are kept */
+  /** @param maxDepth deeper stacks are cut: the outermost `maxDepth - 1` frames and the leaf are kept */
   constructor(profile: Profile, maxDepth = Number.POSITIVE_INFINITY) {
     this.#profile = profile;
     this.#maxDepth = maxDepth;
@@ -66,7 +69,7 @@ export class FrameTree {
     return this.#nodes.size;
   }
 
-  /** The caller's node, −1 for the outermost frame. */
+  /** The caller's node; −1 for the outermost frame. */
   parent(node: number): number {
     return this.#nodes.words[node * 2] | 0;
   }
@@ -76,17 +79,17 @@ export class FrameTree {
     return this.#nodes.words[node * 2 + 1];
   }
 
-  /** How many frames stand on the path to the node, itself included: at least 1. */
+  /** Number of frames on the path to the node, including its own: at least 1. */
   depth(node: number): number {
     return this.#depths[node];
   }
 
-  /** Whether frames of that stack were left out for `maxDepth`. Known once {@link nodeOf} was asked for the stack. */
+  /** Whether a stack was cut to `maxDepth`. Valid after {@link nodeOf} was called for the stack. */
   isCut(stack: number): boolean {
     return this.#cutStacks.has(stack);
   }
 
-  /** The node of a stack; stack −1 has a node too: a single frame `(no stack)`. */
+  /** The node of a stack. Stack −1 has one too, with the single frame `(no stack)`. */
   nodeOf(stack: number): number {
     const known = stack < 0 ? this.#noStackNode : this.#nodeOfStack[stack];
     if (known >= 0) return known;
@@ -177,8 +180,8 @@ export class FrameTree {
 }
 
 /**
- * An address of no known function. A file may hold a hundred thousand of them and have a path of 4 KB: its name is the same behind each address, so that
- * writers can prepare it once ({@link address}, {@link mapping} and {@link behindAddress} make up the name).
+ * An address of no known function. A file may have a hundred thousand of them, and a path of 4 KB. The part of the name
+ * after the address is the same for all addresses of a mapping, so that writers can encode it once.
  */
 export class UnresolvedFrame implements Frame {
   readonly #profile: Profile;
@@ -190,22 +193,21 @@ export class UnresolvedFrame implements Frame {
     this.#location = location;
   }
 
-  /** With {@link behindAddress} behind it. */
   get name(): string {
-    return this.address + this.behindAddress;
+    return this.address + this.addressSuffix;
   }
 
-  /** ASCII: `0x4f2c1`. */
+  /** The first part of the name, in ASCII: `0x4f2c1`. */
   get address(): string {
     return addressText(this.#profile, this.#location);
   }
 
-  /** The same for all frames of a {@link mapping}: ` (libfoo.so)`; empty outside all mappings. */
-  get behindAddress(): string {
+  /** The rest of the name, which depends only on the {@link mapping}: ` (libfoo.so)`; empty outside all mappings. */
+  get addressSuffix(): string {
     return mappingText(this.#profile, this.mapping);
   }
 
-  /** Index of the profile's mapping; −1 outside all mappings. */
+  /** Index into the profile's mappings; −1 outside all mappings. */
   get mapping(): number {
     return this.#profile.locations.mapping(this.#location);
   }

@@ -1,18 +1,18 @@
-/** What a cache holds at most, in UTF-16 units or bytes: texts of any usual profile, and little beside its stacks. */
+/** Default limit in UTF-16 units or bytes: enough for all texts of a usual profile, and small next to its stacks. */
 const MAX_LENGTH = 1 << 24;
 
 /**
- * Texts by dense index, each made when it is first asked for. Names may be long and in the texts of many locations: when those that are kept have
- * become too much, they are forgotten, and made again when they are needed again.
+ * Caches texts by dense index; each is made when it is first asked for. Long names may be part of the texts of many
+ * locations, so the total length is limited: when it is exceeded all texts are dropped, and made again when needed.
  */
 export class TextCache<Text extends string | Uint8Array> {
   readonly #make: (index: number) => Text;
   readonly #maxLength: number;
-  /** Of full length from the beginning: an array that is filled from its middle on is a slow one. */
+  /** Allocated in full, because V8 makes a slow dictionary of an array that is filled from its middle on. */
   readonly #texts: (Text | undefined)[];
   #length = 0;
 
-  /** @param size more than any index */
+  /** @param size number of indexes */
   constructor(size: number, make: (index: number) => Text, maxLength = MAX_LENGTH) {
     this.#texts = new Array<Text | undefined>(size);
     this.#make = make;

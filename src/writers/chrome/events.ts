@@ -7,13 +7,16 @@ import { eventName } from './text.ts';
 const CLOSE_BRACE = 0x7d;
 const DUR = utf8(',"dur":');
 
-/** Writes the bars of a flame chart as `X` events: nesting, callers first, and without `args`, which speedscope would show in the names. */
+/**
+ * Writes the bars of a flame chart as nested `X` events, callers first. They have no `args`, which speedscope would
+ * show in the names.
+ */
 export class SpanEventWriter {
   readonly #tree: FrameTree;
-  /** An event's bytes up to and with its category. */
+  /** The start of an event, up to its category. */
   readonly #frames: FrameBytes;
 
-  /** @param tree complete: every node that will be asked for is built */
+  /** @param tree complete: all nodes that bars refer to are built */
   constructor(tree: FrameTree) {
     this.#tree = tree;
     this.#frames = new FrameBytes(tree.frames, {
@@ -23,7 +26,7 @@ export class SpanEventWriter {
     });
   }
 
-  /** Writes the bars of one track. Each event is preceded by a comma and a line end. */
+  /** Writes the bars of a track. A comma and a line end come before each event. */
   async write(out: JsonWriter, spans: StackSpans, pid: number, tid: number): Promise<void> {
     const track = trackText(pid, tid);
     for (let bar = 0; bar < spans.size; bar++) {
@@ -39,7 +42,7 @@ export class SpanEventWriter {
     }
   }
 
-  /** How many bytes {@link write} would write. */
+  /** Number of bytes that {@link write} would write. */
   measure(spans: StackSpans, pid: number, tid: number): number {
     let bytes = spans.size * (trackText(pid, tid).length + DUR.length + 1);
     for (let bar = 0; bar < spans.size; bar++) {

@@ -3,33 +3,33 @@ import { type JsonWriter, utf8 } from '../json-text.ts';
 import { TextCache } from '../text-cache.ts';
 import { quotedForChrome } from './text.ts';
 
-/** What is written of a frame: its name as a string literal of JSON, and what is before and after it. */
+/** How frames are written: a name as a JSON string literal, with text before and after it. */
 export interface FrameForm {
   readonly before: string;
-  /** What to call a function in place of its own name. */
+  /** The name to write for a function. */
   nameOf(functionName: string): string;
-  /** The same for all unknown functions of one mapping and {@link Frame.isKernel}. */
+  /** Must be the same for all unknown functions of a mapping with the same {@link Frame.isKernel}. */
   after(frame: Frame): string;
 }
 
-/** What {@link FrameBytes} notes of frames that are written in one piece. */
+/** Stands for the second piece of a frame that is written in one piece. */
 const WHOLE = -1;
 
 /**
- * Frames as the bytes that are written of them. Those of addresses without a function are in two pieces, of which the second, with the name of the file
- * and perhaps its path, is made once for all addresses of the file.
+ * The encoded frames of a call tree. An address without a function is written in two pieces. The second, with the name
+ * of the file and perhaps its path, is encoded once for all addresses of the file.
  */
 export class FrameBytes {
   readonly #frames: readonly Frame[];
   readonly #form: FrameForm;
   /** By frame: all of its bytes, or the first piece. */
   readonly #heads: TextCache<Uint8Array>;
-  /** By frame: its second piece, or {@link WHOLE}. */
+  /** By frame: index of its second piece, or {@link WHOLE}. */
   readonly #tailOf: Int32Array;
-  /** The second pieces: one for each mapping and what is kernel code in it. */
+  /** The second pieces: one for each (mapping, kernel code or not). */
   readonly #tails: TextCache<Uint8Array>;
 
-  /** @param frames complete: no more are added */
+  /** @param frames all frames: none may be added later */
   constructor(frames: readonly Frame[], form: FrameForm) {
     this.#frames = frames;
     this.#form = form;
@@ -47,7 +47,7 @@ export class FrameBytes {
       this.#tailOf[index] = tail;
     });
     this.#heads = new TextCache(frames.length, (frame) => this.#headOf(frame));
-    this.#tails = new TextCache(examples.length, (tail) => utf8(quotedForChrome(examples[tail].behindAddress).slice(1) + form.after(examples[tail])));
+    this.#tails = new TextCache(examples.length, (tail) => utf8(quotedForChrome(examples[tail].addressSuffix).slice(1) + form.after(examples[tail])));
   }
 
   write(out: JsonWriter, frame: number): void {
@@ -66,7 +66,7 @@ export class FrameBytes {
   #headOf(index: number): Uint8Array {
     const { before, nameOf, after } = this.#form;
     const frame = this.#frames[index];
-    // Nothing in an address is written otherwise than it is, and no name that begins with one has a meaning of its own.
+    // An address needs no escapes, and no name that begins with one is reserved.
     if (frame instanceof UnresolvedFrame) return utf8(`${before}"${frame.address}`);
     return utf8(before + quotedForChrome(nameOf(frame.name)) + after(frame));
   }

@@ -5,12 +5,12 @@ import type { PlacedSamples } from './stack-timeline.ts';
 import { quotedForChrome, sampledName } from './text.ts';
 
 /**
- * - `perfetto`: `PerfSamples` events, which Perfetto takes for the samples of a CPU profile and DevTools passes over
+ * - `perfetto`: `PerfSamples` events, which Perfetto reads as the samples of a CPU profile and DevTools ignores
  * - `devtools`: `Profile` events, from which DevTools makes its flame chart, with `(root)` and `(idle)` nodes
  */
 export type SampledKind = 'perfetto' | 'devtools';
 
-/** A chunk's samples are handed to a function as its arguments by DevTools: 130,000 overflow its stack. */
+/** DevTools passes the samples of a chunk as arguments of a call: 130,000 overflow its stack. */
 const CHUNK_SAMPLES = 20_000;
 const COMMA = 0x2c;
 const ROOT_ID = 1;
@@ -18,17 +18,17 @@ const IDLE_ID = 2;
 const NAMES = { perfetto: ['PerfSamples', 'PerfSamplesChunk', 'perf'], devtools: ['Profile', 'ProfileChunk', 'disabled-by-default-v8.cpu_profiler'] } as const;
 
 /**
- * Writes the samples of tracks as V8's sampled profiles inside of a trace: one `P` event that opens the profile, then
- * chunks with the call tree's nodes as they are first needed, the samples and the time between them.
+ * Writes the samples of tracks as sampled profiles of V8 in a trace: a `P` event that opens the profile, then chunks
+ * with samples, the times between them, and the nodes of the call tree that are used for the first time.
  */
 export class SampledProfileWriter {
   readonly #out: JsonWriter;
   readonly #tree: FrameTree;
   readonly #kind: SampledKind;
-  /** The bytes of a node behind its parent. */
+  /** The end of a node, after its parent. */
   readonly #callFrames: FrameBytes;
   readonly #scriptOfFile = new Map<string, number>();
-  /** By node of the tree: its id in the current profile, when `#profileOfNode` is that profile. */
+  /** By node of the tree: its id in the profile given by `#profileOfNode`, the last one that has the node. */
   readonly #idOfNode: Int32Array;
   readonly #profileOfNode: Int32Array;
   #profile = 0;
@@ -36,7 +36,7 @@ export class SampledProfileWriter {
   #wroteNode = false;
   readonly #pending: number[] = [];
 
-  /** @param tree complete: every node that will be asked for is built */
+  /** @param tree complete: all nodes of samples are built */
   constructor(out: JsonWriter, tree: FrameTree, kind: SampledKind) {
     this.#idOfNode = new Int32Array(tree.size);
     this.#profileOfNode = new Int32Array(tree.size);
@@ -51,8 +51,8 @@ export class SampledProfileWriter {
   }
 
   /**
-   * Writes one track. Each event is preceded by a comma and a line end.
-   * @param pid and `tid` those of the track; a profile id that is unique in the file is made here
+   * Writes a track. A comma and a line end come before each event.
+   * @param pid,tid numbers of the track; the profile gets an id that is unique in the file
    * @param nodeAt node of the frame tree, by position in `placed`
    */
   async write(pid: number, tid: number, placed: PlacedSamples, nodeAt: (position: number) => number): Promise<void> {
@@ -98,7 +98,7 @@ export class SampledProfileWriter {
     }
   }
 
-  /** Id of a node in the current profile, which is written with its callers when it is new. */
+  /** Id of a node in the current profile. A new node is written, after its callers. */
   #nodeId(node: number): number {
     const pending = this.#pending;
     let count = 0;
@@ -145,7 +145,7 @@ export class SampledProfileWriter {
       script = this.#scriptOfFile.size + 1;
       this.#scriptOfFile.set(file, script);
     }
-    // Absent numbers show as `:0:0` behind the file, null ones not at all. Observed: Chromium 156.
+    // Missing numbers are shown as `:0:0` after the file, null ones not at all. Observed: Chromium 156.
     const place = `"lineNumber":${line > 0 ? line - 1 : null},"columnNumber":null`;
     return `,"scriptId":${script},"url":${quotedForChrome(file)},${place}}}`;
   }

@@ -10,30 +10,33 @@ import { TextCache } from '../text-cache.ts';
 import { wholeNumber } from '../whole-number.ts';
 
 export interface SpeedscopeOptions {
-  /** What makes a profile of its own, beside the event. */
+  /** There is a profile per event and per thread, process or CPU, or one per event. */
   readonly group: 'thread' | 'process' | 'cpu' | 'all';
-  /** `period`: what perf counts, nanoseconds for clocks. `samples`: 1 each. */
+  /** `period`: what perf counts, which is nanoseconds for clocks. `samples`: 1 for each sample. */
   readonly weight: 'period' | 'samples';
-  /** Whether threads of different recordings are kept apart also in the group `all`. Default: no. */
+  /** Whether merged recordings have separate profiles in the group `all` too. Default: no. */
   readonly byInput?: boolean;
-  /** The document's name, shown in the window's title. */
+  /** Name of the document, shown in the title of the window. */
   readonly name: string;
-  /** Who wrote it: `perfconv@1.0.0`. */
+  /** Name and version of the program: `perfconv@1.0.0`. */
   readonly exporter: string;
 }
 
 export interface SpeedscopeResult {
-  /** How many profiles the document holds. */
+  /** Number of profiles in the document. */
   readonly profiles: number;
-  /** Samples of weight 0: they are in the file, but speedscope leaves them out of its views. */
+  /** Number of samples of weight 0. They are in the file, but speedscope does not show them. */
   readonly zeroWeightSamples: number;
-  /** Whether mangled names got a blank in front to keep them from the demangler in the page. */
+  /** Whether mangled names were written with a leading space, so that the page does not demangle them. */
   readonly shieldedNames: boolean;
 }
 
-/** Names that speedscope's page demangles after loading. */
+/** Names that the page of speedscope demangles after loading. */
 const DEMANGLED_BY_PAGE = /^(_Z|__Z|_R)/;
-/** The demangler runs out of memory, and the page then never opens, at some 50,000 characters of names. Observed: speedscope 1.25. */
+/**
+ * At about 50,000 characters of names the demangler runs out of memory, and the page does not open. Observed:
+ * speedscope 1.25.
+ */
 const MAX_MANGLED_CHARS = 16_000;
 
 const OPEN_BRACKET = 0x5b;
@@ -41,15 +44,15 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 
 /**
- * Writes speedscope's own format (https://www.speedscope.app/file-format-schema.json): one `sampled` profile per event
- * and group, busiest first, each with one entry per sample in time order. The profile shown at first is the busiest
- * one of the event that {@link findTimelineEvent} finds.
+ * Writes speedscope's own format (https://www.speedscope.app/file-format-schema.json): a `sampled` profile per event
+ * and group, the busiest first, with one entry per sample in time order. The profile shown first is the busiest one of
+ * the event that {@link findTimelineEvent} returns.
  *
- * The horizontal axis is weight, not the clock on the wall: no idle entries stand for the time in which a thread did
- * not run, since speedscope would count them into the profile's total; so each total is the sum that perf reports.
- * `file` is the source file where it is known, else the DSO, by which speedscope then chooses the colour.
+ * The horizontal axis is weight, not wall time. Time in which a thread did not run has no entries, because speedscope
+ * would add them to the total of the profile; so each total is the sum that perf reports. `file` is the source file if
+ * it is known, else the DSO; speedscope chooses colours by it.
  *
- * @throws PerfconvError `usage` when the profile was made without its single samples, or whatever the sink throws
+ * @throws PerfconvError `usage` when the profile was read without its samples; whatever the sink throws
  */
 export async function writeSpeedscope(profile: Profile, sink: ByteSink, options: SpeedscopeOptions): Promise<SpeedscopeResult> {
   const { samples } = profile;
@@ -77,7 +80,7 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
   return { profiles: groups.length, zeroWeightSamples, shieldedNames };
 }
 
-/** Groups by event in the recording's order, then by weight, the busiest first. */
+/** Groups of samples, sorted by event in the order of the recording, then by weight, the busiest first. */
 function sortedGroups(profile: Profile, samples: SampleTable, options: SpeedscopeOptions): SampleGroup[] {
   const { tasks, threads } = profile;
   const subjectOf = {
@@ -89,10 +92,10 @@ function sortedGroups(profile: Profile, samples: SampleTable, options: Speedscop
   const weight = (group: SampleGroup) => totalWeight(group, options);
   const { processes } = profile;
   const inputOf = (row: number) => processes[threads[tasks[samples.task[row]].thread].process].input ?? 0;
-  // CPU 0 of two recordings may be two CPUs; threads and processes know their recording.
+  // CPU 0 may be a different CPU in each recording. Threads and processes belong to one recording anyway.
   const isByInput = profile.inputs !== undefined && (options.group === 'cpu' || (options.group === 'all' && options.byInput === true));
   const groups = groupSamples(samples, subjectOf, isByInput ? inputOf : () => -1);
-  // Each recording's times are its own.
+  // Times of different recordings cannot be compared.
   if (profile.inputs === undefined) sortByTime(groups, samples);
   return groups.sort((a, b) => a.event - b.event || weight(b) - weight(a));
 }
@@ -101,7 +104,7 @@ function totalWeight(group: SampleGroup, options: SpeedscopeOptions): number {
   return options.weight === 'period' ? group.period : group.rows.length;
 }
 
-/** The first, and so the busiest, group of the event shown first. */
+/** Index of the first, and therefore the busiest, group of the event shown first. */
 function activeIndex(profile: Profile, groups: readonly SampleGroup[]): number {
   const primary = findTimelineEvent(profile);
   return Math.max(
@@ -116,15 +119,16 @@ function hasTooManyMangled(frames: readonly Frame[]): boolean {
   return chars > MAX_MANGLED_CHARS;
 }
 
-/** Names of unknown functions begin with an address. */
+/** Whether the page demangles the name of a frame. Names of unknown functions begin with an address. */
 function isMangled(frame: Frame): boolean {
   return !(frame instanceof UnresolvedFrame) && DEMANGLED_BY_PAGE.test(frame.name);
 }
 
 async function writeFrames(out: JsonWriter, { mappings }: Profile, frames: readonly Frame[], shieldNames: boolean): Promise<void> {
-  // Paths may have 4 KB, and a file a hundred thousand addresses without a function: what follows them is made once.
+  // A path may have 4 KB, and its file a hundred thousand addresses without a function. What follows them is encoded
+  // once.
   const frameOf = new Map<number, UnresolvedFrame>();
-  /** By mapping, counted from −1. */
+  /** By index of the mapping plus 1. */
   const tails = new TextCache(mappings.length + 1, (slot) => tailBytes(frameOf.get(slot) as UnresolvedFrame));
   for (const [index, frame] of frames.entries()) {
     out.put(index === 0 ? '\n{"name":' : ',\n{"name":');
@@ -141,9 +145,9 @@ async function writeFrames(out: JsonWriter, { mappings }: Profile, frames: reado
   }
 }
 
-/** All that follows the address of an unknown function. */
+/** The end of the frame of an unknown function, after its address. */
 function tailBytes(frame: UnresolvedFrame): Uint8Array {
-  return utf8(`${quotedJson(frame.behindAddress).slice(1)}${sourceText(frame)}}`);
+  return utf8(`${quotedJson(frame.addressSuffix).slice(1)}${sourceText(frame)}}`);
 }
 
 function sourceText({ file, line }: Frame): string {
@@ -195,7 +199,7 @@ async function writeProfile(
   return zeroWeights;
 }
 
-/** Of merged recordings with the input in front: `a.data: nginx (100) cycles`. */
+/** `nginx (100) cycles`; with merged recordings `a.data: nginx (100) cycles`. */
 function groupName(profile: Profile, event: ProfileEvent, { subject, part }: SampleGroup, kind: SpeedscopeOptions['group']): string {
   const { inputs, processes, threads } = profile;
   switch (kind) {
@@ -210,13 +214,13 @@ function groupName(profile: Profile, event: ProfileEvent, { subject, part }: Sam
   }
 }
 
-/** @param input −1 for all of them */
+/** @param input index into `inputs`; −1 for all of them */
 function inputPrefix(inputs: Profile['inputs'], input = 0): string {
   const label = inputs?.[input]?.label;
   return label === undefined ? '' : `${label}: `;
 }
 
-/** `nginx (100) / worker (101)`; `nginx (100)` alone for a main thread that bears the name of its process. */
+/** `nginx (100) / worker (101)`; only `nginx (100)` for a main thread that has the name of its process. */
 function threadName(profile: Profile, index: number): string {
   const thread = profile.threads[index];
   const process = profile.processes[thread.process];

@@ -51,7 +51,9 @@ const bars = (trace: Trace) => trace.events.filter(({ ph }) => ph === 'X');
 const named = (trace: Trace, name: string) => trace.events.filter((event) => event.name === name);
 const labels = (trace: Trace, kind: 'process_name' | 'thread_name') => named(trace, kind).map(({ pid, tid, args }) => [pid, tid, args?.name]);
 
-/** Two processes, three threads, two events, gaps, kernel frames and inlined ones; times that are no whole microseconds. */
+/**
+ * Two processes, three threads, two events, gaps, kernel and inlined frames, and times that are not whole microseconds.
+ */
 function mixed(count = 200): SampleSpec[] {
   const kernel = { name: 'vfs_read', dso: '[kernel.kallsyms]' };
   const source = { name: 'scan', file: '/src/scan.c', line: 42, inlined: [{ name: 'next', file: '/src/next.h', line: 7 }] };
@@ -68,9 +70,9 @@ function mixed(count = 200): SampleSpec[] {
 
 const BOTH = ['events', 'profile'] as const;
 
-describe('writeChrome', () => {
-  describe.each(BOTH)('style %s', (style) => {
-    it('rule 1: times and lengths are whole microseconds from 1 on', async () => {
+describe('chrome', () => {
+  describe.each(BOTH)('in style %s', (style) => {
+    it('times and durations are whole microseconds from 1 on', async () => {
       const { events } = await convert(buildProfile(mixed().map((sample) => ({ ...sample, timeNs: sample.timeNs + 77_123_456_789 }))), style);
       for (const event of events) {
         expect(Number.isInteger(event.ts) && event.ts >= 1).toBe(true);
@@ -81,12 +83,12 @@ describe('writeChrome', () => {
       expect(Math.min(...first)).toBe(1);
     });
 
-    it('rule 2: no B and E events; rule 6: instants are I; neither C nor async ones', async () => {
+    it('there are only events of kinds M, X, I and P', async () => {
       const { events } = await convert(buildProfile(mixed()), style);
       expect([...new Set(events.map(({ ph }) => ph))].sort()).toEqual(style === 'events' ? ['M', 'P', 'X'] : ['I', 'M', 'P']);
     });
 
-    it('rule 3: every event has a name and a category, and no X has args', async () => {
+    it('every event has a name and a category, and no X event has args', async () => {
       const { events } = await convert(buildProfile([{ timeNs: 0, stack: ['', 'main'] }]), style);
       for (const event of events) {
         expect(event.name).not.toBe('');
@@ -95,7 +97,7 @@ describe('writeChrome', () => {
       }
     });
 
-    it('rule 4: the word that diverts the load never appears, yet reads back as it was', async () => {
+    it('the word that DevTools looks for never appears in the text, but is read back unchanged', async () => {
       const word = 'enhancedTraceVersion';
       const { text, events } = await convert(
         buildProfile([{ timeNs: 0, comm: word, stack: [{ name: word, file: `/src/${word}.c`, dso: `/${word}` }] }], { meta: { commandLine: [word] } }),
@@ -106,7 +108,7 @@ describe('writeChrome', () => {
       expect(JSON.stringify(events)).toContain(`"${word}"`);
     });
 
-    it('rule 7: tracks are told apart by name and number', async () => {
+    it('tracks have unique numbers and names', async () => {
       const samples: SampleSpec[] = [
         ...mixed(4),
         { timeNs: 5, pid: -1, tid: -1, comm: ':-1', process: '', stack: ['lost'] },
@@ -123,7 +125,7 @@ describe('writeChrome', () => {
       for (const label of processes) expect(threads.map((thread) => thread[2])).not.toContain(label);
     });
 
-    it('rule 8: a thread without samples for a while shows a gap', async () => {
+    it('a thread without samples for a while shows a gap', async () => {
       const trace = await convert(
         buildProfile([
           { timeNs: 0, stack: ['main'] },
@@ -138,7 +140,7 @@ describe('writeChrome', () => {
       ]);
     });
 
-    it('rule 9: sampled profiles come in chunks of at most 20,000, callers before callees, with ids of their own', async () => {
+    it('sampled profiles have chunks of at most 20,000 samples, callers before callees, and unique ids', async () => {
       const many = Array.from({ length: 50_000 }, (_, i) => ({ timeNs: i * 3_000_000, stack: ['main', `f${i % 11}`] }));
       const trace = await convert(buildProfile([...mixed(3), ...many.map((sample) => ({ ...sample, pid: 300 }))]), style);
       const openers = trace.events.filter(({ ph, args }) => ph === 'P' && args?.data?.startTime !== undefined);
@@ -163,7 +165,7 @@ describe('writeChrome', () => {
       }
     });
 
-    it('rule 10: depth stays below 2,000, and the leaf is kept', async () => {
+    it('stacks are cut to 2,000 frames, and keep their leaf', async () => {
       const deep = Array.from({ length: 3000 }, (_, i) => `f${i}`);
       const trace = await convert(buildProfile([{ timeNs: 0, stack: deep }]), style);
       expect(trace.result.cutSamples).toBe(1);
@@ -175,7 +177,7 @@ describe('writeChrome', () => {
       expect((await convert(buildProfile(mixed(2)), style)).result.cutSamples).toBe(0);
     });
 
-    it('draws as much time per thread as its periods say', async () => {
+    it('the time shown for a thread is the sum of its periods', async () => {
       const profile = buildProfile(mixed());
       const trace = await convert(profile, style);
       const spans =
@@ -185,12 +187,12 @@ describe('writeChrome', () => {
               .map(({ ts, dur }) => [ts, ts + dur!])
           : busyIntervals(trace, 101);
       const drawnUs = spans.reduce((sum, [start, end]) => sum + end - start, 0);
-      // Rounding to microseconds may move either end of a run of samples.
+      // Rounding to microseconds may move both ends of a run of samples.
       expect(Math.abs(drawnUs - 200 * 1000)).toBeLessThanOrEqual(10);
       expect(trace.result.clippedNs).toBe(0);
     });
 
-    it('numbers samples without time one behind the other and says how many', async () => {
+    it('samples without a time follow one another and are counted', async () => {
       const trace = await convert(
         buildProfile(
           ['a', 'b', 'b'].map((leaf) => ({ timeNs: Number.NaN, stack: ['main', leaf] })),
@@ -208,14 +210,14 @@ describe('writeChrome', () => {
       else expect(busyIntervals(trace)).toEqual([[1, 3001]]);
     });
 
-    it('escapes any text', async () => {
+    it('any text is escaped', async () => {
       const text = 'a"b\\c\nd\0 日本🦀 \ud800';
       const trace = await convert(buildProfile([{ timeNs: 0, comm: text, stack: [text] }]), style);
       const names = style === 'events' ? bars(trace).map(({ name }) => name) : nodesOf(trace).map(({ callFrame }) => callFrame.functionName);
       expect(names).toContain(text);
     });
 
-    it('keeps the thread on one track, under its last name, when it was renamed', async () => {
+    it('a renamed thread stays on one track, under its last name', async () => {
       const profile = buildProfile([
         { timeNs: 0, comm: 'sh', stack: ['main'] },
         { timeNs: 1e6, comm: 'ls', stack: ['main'] },
@@ -228,7 +230,7 @@ describe('writeChrome', () => {
     });
   });
 
-  it('rule 2: callers come before callees; rule 6: bars of a thread nest or are disjoint', async () => {
+  it('bars of a thread nest or are disjoint, and callers come before callees', async () => {
     const trace = await convert(buildProfile(mixed()));
     const open = new Map<number, number[][]>();
     for (const { tid, ts, dur } of bars(trace)) {
@@ -242,7 +244,7 @@ describe('writeChrome', () => {
     expect(open.size).toBe(4);
   });
 
-  it("rule 4: a function named like one of DevTools' events gets parentheses", async () => {
+  it("a function named like one of DevTools' events gets parentheses", async () => {
     expect([...DEVTOOLS_RESERVED_NAMES]).toEqual(expect.arrayContaining(['Paint', 'TimerFire', 'ParseHTML', 'Profile', 'ProfileChunk', 'thread_name']));
     const names = [...DEVTOOLS_RESERVED_NAMES].slice(0, 30);
     const trace = await convert(buildProfile([{ timeNs: 0, stack: [...names, 'Paint', 'Painter'] }]));
@@ -251,14 +253,14 @@ describe('writeChrome', () => {
     expect(seen.slice(-2)).toEqual(['Paint()', 'Painter']);
   });
 
-  it('rule 5: even a single instantaneous sample makes a trace with a length', async () => {
+  it('a single sample of period 0 makes a trace with a duration', async () => {
     const single = buildProfile([{ timeNs: 5e9, period: 0, event: 'page-faults', stack: ['main'] }]);
     expect(bars(await convert(single)).map(({ ts, dur }) => [ts, dur])).toEqual([[1, 1]]);
     const instants = (await convert(single, 'profile')).events.filter(({ ph }) => ph === 'I').map(({ ts }) => ts);
     expect(Math.max(...instants) - Math.min(...instants)).toBeGreaterThanOrEqual(1);
   });
 
-  it('rule 7: threads of one name, which may be that of their process, are told apart', async () => {
+  it('threads of the same name, even that of their process, have different labels', async () => {
     const threads = [100, 101, 102, 103].map((tid): SampleSpec => ({ timeNs: tid, pid: 100, tid, process: 'th', comm: 'th', stack: ['run'] }));
     const others: SampleSpec[] = [
       { timeNs: 200, pid: 100, tid: 104, process: 'th', comm: 'io', stack: ['run'] },
@@ -277,7 +279,7 @@ describe('writeChrome', () => {
     ]);
   });
 
-  it('puts further events on tracks of their own, beside the thread', async () => {
+  it('other events have tracks of their own in the same process', async () => {
     const trace = await convert(buildProfile(mixed(10)));
     expect(labels(trace, 'thread_name')).toEqual([
       [100, 100, 'postgres [main]'],
@@ -289,7 +291,7 @@ describe('writeChrome', () => {
     expect(faults.map(({ ts, dur }) => [ts, dur])).toEqual([[1, expect.closeTo(10_000, -2)]]);
   });
 
-  it('gives a pid that was used again a number of its own', async () => {
+  it('a pid that was used again is replaced by an unused number', async () => {
     const profile = buildProfile([
       { timeNs: 0, pid: 7, comm: 'first', stack: ['main'] },
       { timeNs: 1e6, pid: 8, comm: 'second', stack: ['main'] },
@@ -304,7 +306,7 @@ describe('writeChrome', () => {
     expect(labels(trace, 'thread_name')[1]).toEqual([8, 9, 'second [main] [tid 7]']);
   });
 
-  it('marks kernel frames by category', async () => {
+  it('kernel frames have the category kernel', async () => {
     const trace = await convert(buildProfile([{ timeNs: 0, stack: ['main', { name: 'vfs_read', dso: '[kernel.kallsyms]' }] }]));
     expect(bars(trace).map(({ name, cat }) => [name, cat])).toEqual([
       ['main', 'user'],
@@ -312,7 +314,7 @@ describe('writeChrome', () => {
     ]);
   });
 
-  it('carries the samples for Perfetto under names that DevTools passes over', async () => {
+  it('the samples for Perfetto have names that DevTools ignores', async () => {
     const trace = await convert(buildProfile(mixed(5)));
     expect(named(trace, 'Profile')).toEqual([]);
     const samples = named(trace, 'PerfSamplesChunk').reduce((sum, { args }) => sum + args!.data!.cpuProfile!.samples.length, 0);
@@ -320,7 +322,7 @@ describe('writeChrome', () => {
     expect(named(trace, 'PerfSamples').length).toBe(4);
   });
 
-  it('names a page per process for the sampled style, and one main thread, never the idle one', async () => {
+  it('style profile has a page per process and one main thread, never the idle one', async () => {
     const idle = Array.from({ length: 500 }, (_, i): SampleSpec => ({ timeNs: i * 1e6, pid: 0, comm: 'swapper', stack: ['idle'] }));
     const trace = await convert(buildProfile([...idle, ...mixed(5)]), 'profile');
     const frames = named(trace, 'TracingStartedInBrowser')[0].args!.data!.frames!;
@@ -334,7 +336,7 @@ describe('writeChrome', () => {
     expect(labels(trace, 'thread_name').filter(([, , label]) => label === 'CrRendererMain')).toEqual([[100, 100, 'CrRendererMain']]);
   });
 
-  it('gives file and 0-based line in the sampled style, and a script per file', async () => {
+  it('style profile has files, 0-based lines, and a script per file', async () => {
     const nodes = nodesOf(await convert(buildProfile(mixed(1)), 'profile'));
     const scan = nodes.find(({ callFrame }) => callFrame.functionName === 'scan')!.callFrame;
     expect([scan.url, scan.lineNumber]).toEqual(['/src/scan.c', 41]);
@@ -344,21 +346,21 @@ describe('writeChrome', () => {
     expect(Math.min(main.scriptId, scan.scriptId)).toBeGreaterThan(0);
   });
 
-  it("keeps a function named like V8's meta frames from being taken for one", async () => {
+  it("a function named like one of V8's meta frames gets parentheses", async () => {
     const nodes = nodesOf(await convert(buildProfile([{ timeNs: 0, stack: ['(idle)', '(program)'] }]), 'profile'));
     expect(nodes.map(({ callFrame }) => callFrame.functionName)).toEqual(['(root)', '(idle)', '(idle)()', '(program)()']);
   });
 
-  it('changes to the sampled style by itself exactly when the other would grow too large', async () => {
+  it('style auto changes to profile exactly when events would be too large', async () => {
     const profile = buildProfile(mixed());
     const { text } = await convert(profile, 'events');
     expect((await convert(profile, 'auto')).result.style).toBe('events');
-    // The measure errs on the large side, by less than half.
+    // The estimate is too large, by less than half.
     expect((await convert(profile, 'auto', { maxEventsBytes: text.length * 1.5 })).result.style).toBe('events');
     expect((await convert(profile, 'auto', { maxEventsBytes: text.length - 1 })).result.style).toBe('profile');
   });
 
-  it.each(BOTH)('style %s: quotes a path once for all addresses in it', async (style) => {
+  it.each(BOTH)('a path is quoted once for all addresses in it (%s)', async (style) => {
     const path = `/srv/"${'ä'.repeat(2000)}/enhancedTraceVersion`;
     const { profile, pathReads } = countingPaths(500, path);
     const trace = await convert(profile, style);
@@ -373,7 +375,7 @@ describe('writeChrome', () => {
     if (style === 'events') expect(bars(trace).map(({ name }) => name)).toEqual(nodes.map(({ callFrame }) => callFrame.functionName));
   });
 
-  it.each(BOTH)('style %s: looks at each track a few times, however many processes there are', async (style) => {
+  it.each(BOTH)('each track is looked at only a few times, however many processes there are (%s)', async (style) => {
     const count = 300;
     const profile = buildProfile(Array.from({ length: count }, (_, i) => ({ timeNs: i * 1000, pid: i + 1, stack: ['main'] })));
     const { find } = Array.prototype;
@@ -390,7 +392,7 @@ describe('writeChrome', () => {
       expect(named(trace, 'end of samples').map(({ pid, tid }) => [pid, tid])).toEqual(labels(trace, 'thread_name').map(([pid, tid]) => [pid, tid]));
   });
 
-  it('refuses a profile without samples', async () => {
+  it('a profile without samples is refused', async () => {
     await expect(convert(buildProfile([]))).rejects.toThrow(PerfconvError);
     await expect(convert({ ...buildProfile(mixed(1)), samples: undefined })).rejects.toThrow('needs every sample');
   });
@@ -400,7 +402,7 @@ function nodesOf(trace: Trace): Node[] {
   return trace.events.flatMap(({ args }) => args?.data?.cpuProfile?.nodes ?? []);
 }
 
-/** When a sampled track was in anything but `(idle)`, as DevTools reads it: a sample lasts until the next. */
+/** When a sampled track was not `(idle)`, as DevTools reads it: a sample lasts until the next one. */
 function busyIntervals(trace: Trace, tid = trace.events.find(({ name }) => name === 'Profile')!.tid): number[][] {
   const opener = trace.events.find((event) => event.name === 'Profile' && event.tid === tid)!;
   const chunks = trace.events.filter(({ name, id }) => name === 'ProfileChunk' && id === opener.id).map(({ args }) => args!.data!);

@@ -35,8 +35,8 @@ const TWO_THREADS: SampleSpec[] = [
   { timeNs: 40, pid: 200, comm: 'bash', stack: ['main'] },
 ];
 
-describe('writeSpeedscope', () => {
-  it('writes a sampled profile per event and thread, busiest first, root first and in time order', async () => {
+describe('speedscope', () => {
+  it('there is a sampled profile per event and thread, the busiest first, with stacks root first and in time order', async () => {
     const document = await convert(buildProfile(TWO_THREADS));
     expect(document.profiles.map(({ name, unit, endValue }) => [name, unit, endValue])).toEqual([
       ['nginx (100) / worker (101) cpu-clock', 'nanoseconds', 5_000_000],
@@ -50,7 +50,7 @@ describe('writeSpeedscope', () => {
     expect([document.name, document.exporter]).toEqual(['perf.data', 'perfconv@test']);
   });
 
-  it('adds up to the periods of each event, however it is grouped', async () => {
+  it('profiles add up to the periods of each event, in every grouping', async () => {
     const profile = buildProfile(TWO_THREADS);
     for (const group of ['thread', 'process', 'cpu', 'all'] as const) {
       const document = await convert(profile, { group });
@@ -62,7 +62,7 @@ describe('writeSpeedscope', () => {
     }
   });
 
-  it('names groups after what they hold', async () => {
+  it('profiles are named after thread, process or CPU, and event', async () => {
     const names = async (group: SpeedscopeOptions['group']) => (await convert(buildProfile(TWO_THREADS), { group })).profiles.map(({ name }) => name);
     expect(await names('process')).toEqual(['nginx (100) cpu-clock', 'bash (200) cpu-clock', 'nginx (100) page-faults']);
     expect(await names('cpu')).toEqual(['CPU 3 cpu-clock', 'CPU 0 cpu-clock', 'CPU 0 page-faults']);
@@ -70,7 +70,7 @@ describe('writeSpeedscope', () => {
     expect((await convert(buildProfile([{ timeNs: 0, cpu: -1, stack: ['main'] }]), { group: 'cpu' })).profiles[0].name).toBe('unknown CPU cpu-clock');
   });
 
-  it('counts samples on demand, without a unit of time', async () => {
+  it('the weight may be the number of samples, without a unit of time', async () => {
     const document = await convert(buildProfile(TWO_THREADS), { weight: 'samples' });
     expect(document.profiles.map(({ unit, weights }) => [unit, weights])).toEqual([
       ['none', [1, 1]],
@@ -80,7 +80,7 @@ describe('writeSpeedscope', () => {
     ]);
   });
 
-  it('shows the busiest thread of the clock first, even when another event comes before it', async () => {
+  it('the busiest thread of the clock is shown first, even if another event comes before it', async () => {
     const document = await convert(
       buildProfile([
         { timeNs: 0, event: 'page-faults', period: 1e9, stack: ['main'] },
@@ -91,7 +91,7 @@ describe('writeSpeedscope', () => {
     expect(document.profiles[document.activeProfileIndex].name).toBe('app (2) cpu-clock');
   });
 
-  it('makes one frame of all addresses and lines of a function, with its lowest line', async () => {
+  it('all addresses and lines of a function are one frame, with its lowest line', async () => {
     const at = (line: number) => ({ name: 'work', file: '/src/a.c', line });
     const document = await convert(
       buildProfile([
@@ -107,7 +107,7 @@ describe('writeSpeedscope', () => {
     ]);
   });
 
-  it('tells functions of one name by their DSO where no source file is known', async () => {
+  it('functions of the same name are different frames in each DSO if no source file is known', async () => {
     const document = await convert(
       buildProfile([
         {
@@ -125,7 +125,7 @@ describe('writeSpeedscope', () => {
     ]);
   });
 
-  it('takes two mappings of one name, such as two builds of a library, for one file', async () => {
+  it('two mappings of the same name, such as two builds of a library, count as one file', async () => {
     const profile = buildProfile([
       { timeNs: 0, stack: [{ name: 'read', dso: '/lib/a.so' }] },
       { timeNs: 1, stack: [{ name: 'read', dso: '/lib/b.so' }] },
@@ -134,7 +134,7 @@ describe('writeSpeedscope', () => {
     expect((await convert(profile)).shared.frames).toEqual([{ name: 'read', file: '/lib/a.so' }]);
   });
 
-  it('expands inlined calls, the outermost caller first', async () => {
+  it('inlined functions are frames, the outermost first', async () => {
     const document = await convert(
       buildProfile([
         {
@@ -157,7 +157,7 @@ describe('writeSpeedscope', () => {
     expect(stacksOf(document, 0)).toEqual(['main;owner;middle;inner']);
   });
 
-  it('keeps unresolved frames apart by address, and samples without a stack from being idle time', async () => {
+  it('unresolved frames have one frame per address, and samples without a stack a frame of their own', async () => {
     const unknown = (address: number) => ({ name: 'unused', dso: '/lib/libfoo.so', unresolved: true, address });
     const document = await convert(
       buildProfile([
@@ -170,7 +170,7 @@ describe('writeSpeedscope', () => {
     expect(document.shared.frames[0].file).toBe('/lib/libfoo.so');
   });
 
-  it('keeps and counts samples of weight 0', async () => {
+  it('samples of weight 0 are written and counted', async () => {
     const profile = buildProfile([
       { timeNs: 0, period: 0, stack: ['main'] },
       { timeNs: 1, period: 3, stack: ['main'] },
@@ -181,7 +181,7 @@ describe('writeSpeedscope', () => {
     expect(JSON.parse(sink.text()).profiles[0].weights).toEqual([0, 3]);
   });
 
-  it('writes any text and any number as JSON', async () => {
+  it('any text and any number is written as valid JSON', async () => {
     const names = ['quote " and \\', 'line\nend\ttab\0nul', 'ünï → 日本 🦀', 'half \ud800 pair', '</script>'];
     const document = await convert(buildProfile([{ timeNs: 0, comm: names[0], period: 2 ** 40 + 1, stack: names }]));
     expect(document.shared.frames.map(({ name }) => name)).toEqual(names);
@@ -189,13 +189,13 @@ describe('writeSpeedscope', () => {
     expect(document.profiles[0].name).toBe(`${names[0]} (100) cpu-clock`);
   });
 
-  it('shields mangled names from the demangler in the page only when they are too many for it', async () => {
+  it('mangled names get a leading space only if they are too many for the demangler in the page', async () => {
     const withNames = (count: number) => buildProfile(Array.from({ length: count }, (_, i) => ({ timeNs: i, stack: [`_ZN7project9component${i}E`] })));
     expect((await convert(withNames(10))).shared.frames[3].name).toBe('_ZN7project9component3E');
     expect((await convert(withNames(1000))).shared.frames[3].name).toBe(' _ZN7project9component3E');
   });
 
-  it('quotes a path once for all addresses in it', async () => {
+  it('a path is quoted once for all addresses in it', async () => {
     const path = `/srv/"${'ä'.repeat(2000)}/lib.so`;
     const { profile, pathReads } = countingPaths(500, path);
     const { frames } = (await convert(profile)).shared;
@@ -203,7 +203,7 @@ describe('writeSpeedscope', () => {
     expect(frames).toEqual(Array.from({ length: 500 }, (_, i) => ({ name: `0x${(0x1000 + i).toString(16)} (lib.so)`, file: path })));
   });
 
-  it('writes in pieces of about a megabyte', async () => {
+  it('a large profile is written in pieces of about a megabyte', async () => {
     const deep = Array.from({ length: 60 }, (_, i) => `function_${i}`);
     const profile = buildProfile(Array.from({ length: 20_000 }, (_, i) => ({ timeNs: i, stack: deep })));
     const sizes: number[] = [];
@@ -213,7 +213,7 @@ describe('writeSpeedscope', () => {
     expect(Math.max(...sizes)).toBeLessThan(1.1 * 2 ** 20);
   });
 
-  it('writes a document without profiles when there are no samples, and refuses a profile of totals only', async () => {
+  it('without samples there are no profiles, and a profile read without its samples is refused', async () => {
     expect((await convert(buildProfile([]))).profiles).toEqual([]);
     const totalsOnly = { ...buildProfile(TWO_THREADS), samples: undefined };
     await expect(writeSpeedscope(totalsOnly, new BufferSink(), DEFAULTS)).rejects.toThrow(PerfconvError);
