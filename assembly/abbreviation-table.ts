@@ -59,7 +59,7 @@ import {
   DW_TAG_union_type,
 } from '../src/dwarf/dwarf-constants';
 import { formSize } from './host';
-import { allocate, grown } from './memory';
+import { allocate, beginScratch, grown } from './memory';
 
 /** No compiler gives a DIE more attributes; with them, each of a hostile file's DIEs could cost any time. */
 const MAX_ATTRIBUTES: u32 = 256;
@@ -75,7 +75,6 @@ const FIRST_VENDOR_FORM: i32 = DW_FORM_addrx4 + 1;
 export const sizesOfForms: usize = memory.data(64);
 
 let bytes: usize = 0;
-let bytesCapacity: u32 = 0;
 let at: usize = 0;
 let end: usize = 0;
 let overran: bool = false;
@@ -93,20 +92,17 @@ let names: usize = 0;
 let forms: usize = 0;
 let implicit: usize = 0;
 
-let blockCapacity: u32 = 0;
 /** The table as it is laid out: where, and how many bytes it has. */
 export let block: usize = 0;
 export let blockSizeBytes: u32 = 0;
 /** Bytes of the table in the section. */
 export let tableSizeBytes: u32 = 0;
 
-/** Where to put the bytes of a table. */
-export function reserve(sizeBytes: u32): usize {
-  if (sizeBytes > bytesCapacity) {
-    const larger = <u64>sizeBytes + sizeBytes / 2;
-    bytes = allocate(larger);
-    bytesCapacity = <u32>larger;
-  }
+/** Where to put the bytes of a table. They and what becomes of them are there until `endScratch`. */
+export function placeTableBytes(sizeBytes: u32): usize {
+  beginScratch();
+  rowCapacity = attributeCapacity = 0;
+  bytes = allocate(sizeBytes);
   end = bytes + sizeBytes;
   return bytes;
 }
@@ -116,7 +112,7 @@ export function reserve(sizeBytes: u32): usize {
  * @param isAll whether it may end where its bytes do, @param onlyCode stops behind the abbreviation of that code; 0 for none
  * @returns PARSED, IS_CUT or IS_ENDLESS
  */
-export function parse(isAll: bool, onlyCode: f64): i32 {
+export function parseTable(isAll: bool, onlyCode: f64): i32 {
   at = bytes;
   overran = false;
   rowCount = attributeCount = 0;
@@ -208,11 +204,7 @@ function layOut(): i32 {
 
   // Of skips, there are at most a fixed run before and one after each variable attribute.
   const mostBytes: u32 = 4 * HEADER_WORDS + 40 * rowCount + 21 * attributeCount + 6 * codeCount + 4 * (2 * attributeCount + rowCount) + 16;
-  if (mostBytes > blockCapacity) {
-    const larger = mostBytes + mostBytes / 2;
-    block = allocate(larger);
-    blockCapacity = larger;
-  }
+  block = allocate(mostBytes);
   store<u32>(block + (ROW_COUNT << 2), rowCount);
   store<u32>(block + (ATTRIBUTE_COUNT << 2), attributeCount);
   store<u32>(block + (CODE_COUNT << 2), codeCount);

@@ -20,9 +20,8 @@ import {
   SKIPS,
 } from '../src/dwarf/abbreviation-layout';
 import { rowOf as sparseRow } from './host';
-import { allocate } from './memory';
+import { reserveTable } from './memory';
 
-let capacity: u32 = 0;
 let table: usize = 0;
 
 /** Columns. */
@@ -44,13 +43,9 @@ export let rows: usize = 0;
 export let leafSizes: usize = 0;
 export let codeCount: u32 = 0;
 
-/** Where to put a table. */
-export function reserveTable(sizeBytes: u32): usize {
-  if (sizeBytes > capacity) {
-    const larger = sizeBytes + sizeBytes / 2;
-    table = allocate(larger);
-    capacity = larger;
-  }
+/** Where to put a table: in place of the one before. */
+export function placeTable(sizeBytes: u32): usize {
+  table = reserveTable(sizeBytes);
   return table;
 }
 

@@ -1,5 +1,5 @@
-/** Modules that are compiled by themselves, and where in src/ each is put. Paths from the repository's root. */
-export const MODULES: Readonly<Record<string, string>>;
+/** Where the compiled module is put. A path from the repository's root. */
+export const TARGET: string;
 
-/** The text of the module of src/ that holds a compiled one. @throws Error with what the compiler says */
-export function compile(source: string): Promise<string>;
+/** The text of {@link TARGET}. @throws Error with what the compiler says */
+export function compile(): Promise<string>;

@@ -1,43 +1,94 @@
-// Compiles the AssemblyScript of this folder to WebAssembly, and puts it as text into src/, from where it is loaded without a file.
-// Part of `npm run generate`: what is generated is kept with the sources, and a test tells when it is out of date.
+// Compiles the AssemblyScript of this folder to one module of WebAssembly, and writes it as text, with the types of what it exports and
+// imports, into src/, from where it is loaded without a file. Part of `npm run generate`: what is generated is kept with the sources,
+// and a test fails when it is out of date.
 
 import { writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Modules that are compiled by themselves, and where each is put. */
-const MODULES = {
-  'assembly/abbreviation-table.ts': 'src/dwarf/wasm/abbreviation-table-code.ts',
-  'assembly/line-program.ts': 'src/dwarf/wasm/line-program-code.ts',
-  'assembly/function-scan.ts': 'src/dwarf/wasm/function-scan-code.ts',
-};
+const SOURCE = 'assembly/index.ts';
+/** Where the compiled module is put. From the repository's root. */
+export const TARGET = 'src/dwarf/wasm/module.ts';
 
-/** The text of the module of src/ that holds the compiled one. @throws Error with what the compiler says */
-export async function compile(source) {
-  const options = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--use', 'abort=', '--outFile', 'module.wasm'];
-  let wasm;
-  const { error, stderr } = await asc.main([source, '--baseDir', ROOT, ...options], {
-    writeFile: (_name, contents) => {
-      wasm = contents;
-    },
-  });
-  if (error || stderr.toString() !== '') throw new Error(`${source}: ${stderr.toString() || error.message}`);
-  return [
-    `// Compiled from ${source} by \`npm run generate\`. Not to be edited.`,
-    '',
-    '/** WebAssembly, in base64. */',
-    `export const CODE =\n  '${Buffer.from(wasm).toString('base64')}';`,
-    '',
-  ].join('\n');
+const OPTIONS = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--use', 'abort='];
+
+/** The text of {@link TARGET}. @throws Error with what the compiler says */
+export async function compile() {
+  const { wasm, 'd.ts': declarations, wat } = await runCompiler();
+  return `// Compiled from ${SOURCE} by \`npm run generate\`. Not to be edited.
+
+/** Memory of an instance. After it has grown, its \`buffer\` is another one, and views of the one before have no bytes any more. */
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer;
 }
 
-export { MODULES };
+/** A variable that an instance exports. */
+export interface WasmGlobal {
+  value: number;
+}
+
+/** The module's exports. Values are as WebAssembly has them: truth values are 0 and 1. */
+export interface WasmExports {
+${exportedMembers(declarations).join('\n')}
+}
+
+/** The functions of TypeScript that it calls: see assembly/host.ts. */
+export interface WasmImports {
+${importedMembers(wat).join('\n')}
+}
+
+/** WebAssembly, in base64. */
+export const CODE =
+  '${Buffer.from(wasm).toString('base64')}';
+`;
+}
+
+/** Output files of the compiler, by extension. */
+async function runCompiler() {
+  const files = {};
+  const outputs = ['--outFile', 'module.wasm', '--textFile', 'module.wat', '--bindings', 'raw'];
+  const { error, stderr } = await asc.main([SOURCE, '--baseDir', ROOT, ...OPTIONS, ...outputs], {
+    writeFile: (name, contents) => {
+      files[name.slice(name.indexOf('.') + 1)] = contents;
+    },
+  });
+  if (error || stderr.toString() !== '') throw new Error(`${SOURCE}: ${stderr.toString() || error.message}`);
+  return files;
+}
+
+/** Members of an interface, from the declarations that the compiler writes for an adapter between JavaScript's values and WebAssembly's. */
+function exportedMembers(declarations) {
+  const members = [];
+  for (const [, name, type] of declarations.matchAll(/^ {2}export const (\w+): (\{|WebAssembly\.Memory;)/gm))
+    members.push(`  readonly ${name}: ${type === '{' ? 'WasmGlobal' : 'WasmMemory'};`);
+  for (const [, name, parameters, result] of declarations.matchAll(/^ {2}export function (\w+)\((.*)\): (\w+);$/gm))
+    members.push(method(name, parameters.split(', '), result === 'boolean' ? 'number' : result));
+  const all = declarations.match(/^ {2}export /gm).length;
+  if (members.length !== all) throw new Error(`${SOURCE}: of ${all} exports only ${members.length} are understood`);
+  return members;
+}
+
+/** A method as the formatter has it: what is longer than a line has a parameter in each. */
+function method(name, parameters, result) {
+  const line = `  ${name}(${parameters.join(', ')}): ${result};`;
+  return line.length <= 160 ? line : `  ${name}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}  ): ${result};`;
+}
+
+/** Members of an interface, from the text format: `(import "host" "name" (func $… (param i32 f64) (result i32)))`. */
+function importedMembers(wat) {
+  const imports = wat.matchAll(/\(import "host" "(\w+)" \(func \$\S+(?: \(param ([^)]*)\))?(?: \(result (\w+)\))?\)\)/g);
+  const members = Array.from(imports, ([, name, parameters, result]) => {
+    const list = (parameters?.split(' ') ?? []).map((_, i) => `${'abcdef'[i]}: number`).join(', ');
+    return `  ${name}(${list}): ${result === undefined ? 'void' : 'number'};`;
+  });
+  const all = wat.match(/\(import /g).length;
+  if (members.length !== all) throw new Error(`${SOURCE}: of ${all} imports only ${members.length} are understood`);
+  return members;
+}
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [source, target] of Object.entries(MODULES)) {
-    writeFileSync(join(ROOT, target), await compile(source));
-    console.log(`${basename(source)} -> ${target}`);
-  }
+  writeFileSync(join(ROOT, TARGET), await compile());
+  console.log(TARGET);
 }

@@ -2,13 +2,10 @@
 
 import { SIZE_BLOCK, SIZE_BLOCK1, SIZE_BLOCK2, SIZE_BLOCK4, SIZE_INDIRECT, SIZE_STRING, SIZE_ULEB, SIZE_UNKNOWN } from '../src/dwarf/abbreviation-layout';
 import { DW_FORM_addr, DW_FORM_data16, DW_FORM_flag_present, DW_FORM_implicit_const, DW_FORM_indirect, DW_FORM_sdata } from '../src/dwarf/dwarf-constants';
+import { ENDLESS_INDIRECTION, MAX_INDIRECTIONS, UNKNOWN_FORM, VALUE_OVERRUNS } from '../src/dwarf/wasm/contract';
 import { toAddress } from './addresses';
 import { readU8, readU16, readU24, readU32, readU64 } from './bytes';
-import { ENDLESS_INDIRECTION, UNKNOWN_FORM, VALUE_OVERRUNS } from './damage';
 import { damaged, formSize } from './host';
-
-/** Forms may be indirect of indirect, to no end. */
-const MAX_INDIRECTIONS: i32 = 4;
 
 export let addressSize: u32 = 8;
 export let offsetSize: u32 = 4;

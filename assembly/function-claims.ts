@@ -1,6 +1,6 @@
 /** Which function of a unit holds which of the wanted addresses: see src/dwarf/function-claims.ts. */
 
-import { TOO_MANY_CLAIMS } from './damage';
+import { TOO_MANY_CLAIMS } from '../src/dwarf/wasm/contract';
 import { damaged } from './host';
 import { allocateColumn, grown } from './memory';
 
@@ -8,7 +8,6 @@ import { allocateColumn, grown } from './memory';
 const MAX_CLAIMS_PER_ADDRESS: f64 = 1000;
 const FIRST_CAPACITY: u32 = 256;
 
-let wantedCapacity: u32 = 0;
 let wantedCount: u32 = 0;
 let dieCapacity: u32 = 0;
 let claimsLeft: f64 = 0;
@@ -26,16 +25,13 @@ export let dies: usize = 0;
 export let parents: usize = 0;
 export let functionCount: u32 = 0;
 
-/** Where to put so many wanted addresses. */
-export function reserveWanted(addresses: u32): usize {
-  if (addresses > wantedCapacity) {
-    const larger = addresses + addresses / 2;
-    wanted = allocateColumn(larger, 8);
-    innermost = allocateColumn(larger, 4);
-    endsBefore = allocateColumn(larger, 8);
-    wantedCapacity = larger;
-  }
+/** Where to put so many wanted addresses of the scan that has begun. */
+export function placeWanted(addresses: u32): usize {
+  wanted = allocateColumn(addresses, 8);
+  innermost = allocateColumn(addresses, 4);
+  endsBefore = allocateColumn(addresses, 8);
   wantedCount = addresses;
+  dieCapacity = 0;
   return wanted;
 }
 

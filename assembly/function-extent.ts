@@ -1,16 +1,7 @@
 /** Where the code of a unit's functions lies (DWARF 5, 2.17): of the last one that was read. */
 
-import {
-  DW_AT_high_pc,
-  DW_AT_low_pc,
-  DW_AT_ranges,
-  DW_FORM_addr,
-  DW_FORM_addrx,
-  DW_FORM_addrx1,
-  DW_FORM_addrx4,
-  DW_FORM_GNU_addr_index,
-  DW_FORM_sec_offset,
-} from '../src/dwarf/dwarf-constants';
+import { isAddressForm } from '../src/dwarf/code-ranges';
+import { DW_AT_high_pc, DW_AT_low_pc, DW_AT_ranges, DW_FORM_sec_offset } from '../src/dwarf/dwarf-constants';
 import { attributeStarts, formSizes, forms, highPcSizes, highPcs, implicit, lowPcs, names, rangeLists } from './abbreviations';
 import { toAddress } from './addresses';
 import { readU32, readU64 } from './bytes';
@@ -68,9 +59,4 @@ function readAttributes(row: u32, from: usize, end: usize): bool {
   low = first;
   high = isDistance ? first + behind : behind;
   return true;
-}
-
-/** Whether a DW_AT_high_pc of this form is an address; of others, it is the distance from DW_AT_low_pc (DWARF 4, 2.17.2). */
-function isAddressForm(form: i32): bool {
-  return form === DW_FORM_addr || form === DW_FORM_addrx || form === DW_FORM_GNU_addr_index || (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
 }

@@ -4,36 +4,15 @@
  */
 
 import { HAS_CHILDREN, IS_CODELESS, IS_FUNCTION, IS_INLINED, IS_SUBPROGRAM, IS_UNREADABLE } from '../src/dwarf/abbreviation-layout';
+import { NO_ABBREVIATION, OVERRUNS_UNIT, SCAN_CODE, SCAN_FUNCTIONS, UNKNOWN_FORM } from '../src/dwarf/wasm/contract';
 import { codeCount, flags, leafSizes, rowOf, rows, siblingBacks, sizes, skipStarts, skips } from './abbreviations';
 import { readU32 } from './bytes';
-import { NO_ABBREVIATION, OVERRUNS_UNIT, UNKNOWN_FORM } from './damage';
 import { at as readerAt, readFrom, skipSized, uleb } from './forms';
 import { add, beginClaims, checkClaims, claim, functionCount } from './function-claims';
 import { hasList, high, isEmpty, low, readExtent } from './function-extent';
 import { damaged } from './host';
-import { allocate, grown } from './memory';
+import { allocate, beginScan, grown } from './memory';
 import { ends, isLive, count as rangeCount, starts } from './unit-addresses';
-
-export { reserveTable, setTable } from './abbreviations';
-export { dies, endsBefore, functionCount, innermost, parents, reserveWanted } from './function-claims';
-export {
-  addressOf,
-  count as rangeCount,
-  ends as rangeEnds,
-  entriesLeft,
-  missing,
-  missingOffset,
-  missingSizeBytes,
-  readRanges,
-  reserveWindow,
-  setUnit,
-  setWindow,
-  starts as rangeStarts,
-} from './unit-addresses';
-
-/** See src/dwarf/function-scan.ts. */
-const SCAN_CODE: i32 = 0;
-const SCAN_FUNCTIONS: i32 = 1;
 
 /** Room for functions in one another, at first. */
 const FIRST_CAPACITY: u32 = 256;
@@ -59,7 +38,6 @@ let openCapacity: u32 = 0;
 /** How deep the innermost of them stands, −1 for none. */
 let innermostDepth: i32 = -1;
 
-let capacity: u32 = 0;
 let unit: usize = 0;
 let end: usize = 0;
 let at: usize = 0;
@@ -74,13 +52,11 @@ let functionDepth: i32 = -1;
 /** Whether it left out parts of the unit where code hardly ever is. */
 export let hasSkipped: bool = false;
 
-/** Where to put the bytes of a unit. */
-export function reserveUnit(sizeBytes: u32): usize {
-  if (sizeBytes + PADDING_SIZE_BYTES > capacity) {
-    const larger = sizeBytes + sizeBytes / 2 + PADDING_SIZE_BYTES;
-    unit = allocate(larger);
-    capacity = larger;
-  }
+/** Where to put the bytes of a unit. What the scan before has found is dropped. */
+export function placeUnit(sizeBytes: u32): usize {
+  beginScan();
+  openCapacity = 0;
+  unit = allocate(<u64>sizeBytes + PADDING_SIZE_BYTES);
   end = unit + sizeBytes;
   return unit;
 }
@@ -89,7 +65,7 @@ export function reserveUnit(sizeBytes: u32): usize {
  * Begins with the unit, table and wanted addresses that were put there.
  * @param dieAt where the unit's own DIE stands, @param partial whether functions may have code that is not in their extents
  */
-export function begin(dieAt: u32, scanScope: i32, partial: bool): void {
+export function beginFunctions(dieAt: u32, scanScope: i32, partial: bool): void {
   at = unit + dieAt;
   scope = scanScope;
   isPartial = partial;
@@ -114,7 +90,7 @@ export function scan(): bool {
 }
 
 /** Where it is in the unit. */
-export function position(): u32 {
+export function scanPosition(): u32 {
   return <u32>(at - unit);
 }
 

@@ -15,16 +15,10 @@ import {
   DW_LNS_set_column,
   DW_LNS_set_file,
 } from '../src/dwarf/line-constants';
+import { AT_END, DEFINES_FILE, UNORDERED } from '../src/dwarf/wasm/contract';
 import { toAddress } from './addresses';
 import { readU8, readU16, readU32, readU64, setByteOrder } from './bytes';
-import { allocate, grown } from './memory';
-
-/** Why run() stops. */
-const AT_END: i32 = 0;
-/** At a sequence whose rows, from {@link firstRow} up to {@link count}, are to be put in ascending order. */
-const UNORDERED: i32 = 1;
-/** Behind DW_LNE_define_file, whose entry stands from {@link entryAt} up to {@link entryEnd}. */
-const DEFINES_FILE: i32 = 2;
+import { allocate, beginLines, grown, keepLines } from './memory';
 
 const NEEDS_ROOM: i32 = -2;
 
@@ -54,7 +48,6 @@ const addressSteps: usize = memory.data(256 * 8);
 export const operandCounts: usize = memory.data(256);
 
 let unit: usize = 0;
-let unitCapacity: u32 = 0;
 let end: usize = 0;
 let at: usize = 0;
 let opcodeBase: i32 = 0;
@@ -90,18 +83,16 @@ export let entryAt: u32 = 0;
 export let entryEnd: u32 = 0;
 export let isCut: bool = false;
 
-/** Where to put the bytes of a table, its header among them. */
-export function reserve(sizeBytes: u32): usize {
-  if (sizeBytes + PADDING_SIZE_BYTES > unitCapacity) {
-    const larger = sizeBytes + sizeBytes / 2 + PADDING_SIZE_BYTES;
-    unit = allocate(larger);
-    unitCapacity = larger;
-  }
+/** Where to put the bytes of a line table, its header among them. The rows of the one before are dropped. */
+export function placeLines(sizeBytes: u32): usize {
+  beginLines();
+  capacity = sequenceCapacity = 0;
+  unit = allocate(<u64>sizeBytes + PADDING_SIZE_BYTES);
   return unit;
 }
 
 /** Begins a program, from `from` up to `to` in the table. {@link operandCounts} are set before. */
-export function begin(
+export function beginLineProgram(
   from: u32,
   to: u32,
   base: i32,
@@ -133,7 +124,7 @@ export function begin(
   }
   firstRow = count = 0;
   reserveRows((to - from) / BYTES_PER_ROW + 1);
-  if (sequenceCapacity === 0) growSequences();
+  growSequences();
   sequenceCount = 0;
   isCut = false;
   endsSequence = false;
@@ -161,8 +152,11 @@ function beginSequence(): void {
   store<u32>(registers + (DW_LNS_set_column << 2), 0);
 }
 
-/** Goes on to the end, or to what the caller has to do. */
-export function run(): i32 {
+/**
+ * Goes on to the end, or to what the caller has to do: put the rows from {@link firstRow} up to {@link count} in order (UNORDERED), or read the
+ * entry from {@link entryAt} up to {@link entryEnd} (DEFINES_FILE).
+ */
+export function runLineProgram(): i32 {
   if (endsSequence) {
     endsSequence = false;
     isAscending = true;
@@ -180,6 +174,7 @@ export function run(): i32 {
     if (isCut) break;
   }
   isCut = isCut || count > firstRow || at < end;
+  keepLines();
   return AT_END;
 }
 

@@ -3,6 +3,7 @@
  * their sections. What is not in a window is missing: the caller brings it, and asks again.
  */
 
+import { isLiveRange } from '../src/dwarf/code-ranges';
 import {
   DW_FORM_addr,
   DW_FORM_rnglistx,
@@ -15,18 +16,17 @@ import {
   DW_RLE_startx_endx,
   DW_RLE_startx_length,
 } from '../src/dwarf/dwarf-constants';
+import { ADDR as ADDR_WINDOW, ENDLESS_RANGES, RANGES as RANGES_WINDOW, RNGLISTS as RNGLISTS_WINDOW, WINDOW_SIZE_BYTES } from '../src/dwarf/wasm/contract';
 import { toAddress } from './addresses';
 import { readU8, readU32, readU64, setByteOrder } from './bytes';
-import { ENDLESS_RANGES } from './damage';
 import { address, addressSize, at, offsetSize, readFrom, setForms, uleb } from './forms';
 import { damaged } from './host';
-import { allocate, grown } from './memory';
+import { allocate, dropCount, grown, windowPlace } from './memory';
 
 /** A stretch of a section in memory. */
 class Window {
   /** Where its bytes are. */
   bytes: usize;
-  capacity: u32;
   /** Offset in the section of the first one. */
   start: f64;
   length: f64;
@@ -48,7 +48,6 @@ class Window {
   }
 }
 
-/** By number: .debug_ranges, .debug_rnglists, .debug_addr. */
 const RANGES = changetype<Window>(memory.data(offsetof<Window>(), 8));
 const RNGLISTS = changetype<Window>(memory.data(offsetof<Window>(), 8));
 const ADDR = changetype<Window>(memory.data(offsetof<Window>(), 8));
@@ -69,6 +68,8 @@ let addrBase: f64 = 0;
 let rnglistsBase: f64 = 0;
 let rangesBase: f64 = 0;
 let capacity: u32 = 0;
+/** {@link dropCount} when the columns were allocated. */
+let drops: u32 = 0;
 
 /** What was not in memory when it was asked for: number of the window, −1 for none. */
 export let missing: i32 = NONE;
@@ -82,22 +83,17 @@ export let count: u32 = 0;
 export let entriesLeft: f64 = 0;
 
 function windowOf(number: i32): Window {
-  return number === 0 ? RANGES : number === 1 ? RNGLISTS : ADDR;
+  return number === RANGES_WINDOW ? RANGES : number === RNGLISTS_WINDOW ? RNGLISTS : ADDR;
 }
 
-/** Where to put what a window shows. */
-export function reserveWindow(number: i32, sizeBytes: u32): usize {
+/** Where to put what a window shows. One of more than WINDOW_SIZE_BYTES is there until {@link dropCount} changes. */
+export function placeWindow(number: i32, sizeBytes: u32): usize {
   const window = windowOf(number);
-  if (sizeBytes > window.capacity) {
-    // Windows that grow little by little would take any memory.
-    const larger = <u64>sizeBytes + sizeBytes / 2;
-    window.bytes = allocate(larger);
-    window.capacity = <u32>larger;
-  }
+  window.bytes = sizeBytes > <u32>WINDOW_SIZE_BYTES ? allocate(sizeBytes) : windowPlace(number);
   return window.bytes;
 }
 
-/** Tells what a window shows. */
+/** Sets what a window shows. */
 export function setWindow(number: i32, start: f64, length: f64, sectionSize: f64): void {
   const window = windowOf(number);
   window.start = start;
@@ -106,7 +102,7 @@ export function setWindow(number: i32, start: f64, length: f64, sectionSize: f64
 }
 
 /** Begins a unit. @param bases what `AddressBases` of src/dwarf/unit-addresses.ts has */
-export function setUnit(
+export function setUnitFormat(
   dwarfVersion: u32,
   addresses: u32,
   offsets: u32,
@@ -133,13 +129,9 @@ function highestAddress(size: u32): f64 {
   return size === 8 ? -1 : 4294967295;
 }
 
-/**
- * Whether a range of code is there: linkers put 0, 1, −1 or −2 where they threw the code away, GNU ld and gold the first ones,
- * lld the last ones (DWARF 6 makes −1 the one that counts). NaN is never alive.
- */
+/** Whether a range of the unit's code is in the program. */
 export function isLive(start: f64, end: f64): bool {
-  if (!(start < end) || start === top || start === top - 1) return false;
-  return start > 1 || start < 0 || hasCodeAtZero;
+  return isLiveRange(start, end, addressSize, hasCodeAtZero);
 }
 
 function miss(window: i32, offset: f64, sizeBytes: f64): bool {
@@ -155,7 +147,7 @@ export function addressAt(index: f64): f64 {
   const offset = addrBase + index * size;
   if (!ADDR.holds(offset, size)) return NaN;
   if (!ADDR.covers(offset, size)) {
-    miss(2, offset, size);
+    miss(ADDR_WINDOW, offset, size);
     return NaN;
   }
   const place = ADDR.placeOf(offset);
@@ -170,12 +162,16 @@ export function addressOf(form: i32, value: f64): f64 {
 /** Reads the live ranges of a DW_AT_ranges into {@link starts} and {@link ends}. @returns false when something is missing */
 export function readRanges(form: i32, value: f64): bool {
   count = 0;
+  if (drops !== dropCount) {
+    drops = dropCount;
+    capacity = 0;
+  }
   if (version < 5) return readOldRanges(rangesBase + value);
   if (form !== DW_FORM_rnglistx) return readRangeList(value);
   const size = <f64>offsetSize;
   const entry = rnglistsBase + value * size;
   if (!RNGLISTS.holds(entry, size)) return true;
-  if (!RNGLISTS.covers(entry, size)) return miss(1, entry, size);
+  if (!RNGLISTS.covers(entry, size)) return miss(RNGLISTS_WINDOW, entry, size);
   const place = RNGLISTS.placeOf(entry);
   return readRangeList(rnglistsBase + (offsetSize === 8 ? <f64>readU64(place) : <f64>readU32(place)));
 }
@@ -202,7 +198,7 @@ function countEntry(): void {
 function readOldRanges(offset: f64): bool {
   const pairSize = 2 * addressSize;
   if (!RANGES.holds(offset, pairSize)) return true;
-  if (!RANGES.covers(offset, pairSize)) return miss(0, offset, LIST_SIZE_BYTES);
+  if (!RANGES.covers(offset, pairSize)) return miss(RANGES_WINDOW, offset, LIST_SIZE_BYTES);
   let base = lowPc;
   const end = RANGES.bytes + <u32>RANGES.length;
   for (let place = RANGES.placeOf(offset); place + pairSize <= end; place += pairSize) {
@@ -214,13 +210,13 @@ function readOldRanges(offset: f64): bool {
     // What lld and GNU ld put for the base of code that was thrown away. Offsets from 0 are addresses.
     else if (base !== 1 && base !== top && base !== top - 1 && first !== top - 1) add(base + first, base + second);
   }
-  return endsInWindow(0, offset);
+  return endsInWindow(RANGES_WINDOW, offset);
 }
 
 /** .debug_rnglists */
 function readRangeList(offset: f64): bool {
   if (!RNGLISTS.holds(offset, 1)) return true;
-  if (!RNGLISTS.covers(offset, 1)) return miss(1, offset, LIST_SIZE_BYTES);
+  if (!RNGLISTS.covers(offset, 1)) return miss(RNGLISTS_WINDOW, offset, LIST_SIZE_BYTES);
   const end = RNGLISTS.bytes + <u32>RNGLISTS.length;
   const isLast = RNGLISTS.start + RNGLISTS.length >= RNGLISTS.sectionSize;
   let base = lowPc;
@@ -253,7 +249,7 @@ function readRangeList(offset: f64): bool {
     } else return true;
     if (missing !== NONE) return false;
   }
-  return endsInWindow(1, offset);
+  return endsInWindow(RNGLISTS_WINDOW, offset);
 }
 
 /** What to answer when a list came to the window's end: true where the section ends there, too. */

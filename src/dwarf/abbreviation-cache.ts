@@ -1,7 +1,10 @@
+import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { AbbreviationParser, type Abbreviations } from './abbreviations.ts';
+import { IS_CUT, IS_ENDLESS, MAX_ABBREVIATIONS } from './abbreviation-layout.ts';
+import { Abbreviations } from './abbreviations.ts';
 import type { DebugSections } from './debug-sections.ts';
 import type { UnitFormat } from './forms.ts';
+import type { Machine, MachineLoan } from './machine.ts';
 import { SectionWindow } from './section-window.ts';
 
 /** Abbreviations and attributes of the tables that are kept: some ten megabytes, forty when there are no attributes. */
@@ -12,19 +15,18 @@ const TABLE_SIZE_BYTES = 1 << 14;
 const MAX_TIMES_PARSED = 8;
 const SPARE_BYTES = 1 << 22;
 
-/** One for all files: nothing of a table stays in it. */
-const parser = new AbbreviationParser();
-
 /** The abbreviation tables of one file, by where they start; the last used ones are kept. */
 export class AbbreviationCache {
   readonly #window: SectionWindow;
+  readonly #loan: MachineLoan;
   readonly #tables = new Map<number, Abbreviations>();
   /** The last {@link headOfTable}. */
   #head: { readonly key: number; readonly code: number; readonly table: Abbreviations } | undefined;
   #keptEntries = 0;
   #budgetBytes = 0;
 
-  constructor(sections: DebugSections) {
+  constructor(sections: DebugSections, loan: MachineLoan) {
+    this.#loan = loan;
     this.#window = new SectionWindow(sections, 'abbrev');
     this.renewBudget();
   }
@@ -65,7 +67,8 @@ export class AbbreviationCache {
       const view = await this.#window.read(offset, size);
       // Tables that cannot be read are paid for, too.
       this.#budgetBytes -= view.length;
-      const parsed = parser.parse(view, format, offset + view.length >= section.sizeBytes, onlyCode);
+      const isAll = offset + view.length >= section.sizeBytes;
+      const parsed = this.#loan.use((machine) => parseAbbreviations(machine, view, format, isAll, onlyCode));
       if (parsed === undefined) continue;
       this.#budgetBytes += view.length - parsed.sizeBytes;
       return parsed.table;
@@ -88,4 +91,39 @@ function keyOf(offset: number, format: UnitFormat): number {
 
 function entriesOf({ tags, names }: Abbreviations): number {
   return tags.length + names.length;
+}
+
+/**
+ * Reads a table (DWARF 5, 7.5.3), up to its end or, where it has none, the section's. gcc writes one for each unit.
+ * @param machine of which the table is not kept
+ * @param view starts with the table
+ * @param isAll whether the view reaches to the section's end
+ * @param onlyCode stops after the abbreviation of that code; 0 for none
+ * @returns the table and its size in bytes; undefined when the view ends inside it
+ * @throws PerfconvError `damaged` when it is cut, or far too long
+ */
+function parseAbbreviations(
+  machine: Machine,
+  view: ByteView,
+  format: UnitFormat,
+  isAll: boolean,
+  onlyCode = 0,
+): { table: Abbreviations; sizeBytes: number } | undefined {
+  const { exports } = machine;
+  const place = exports.placeTableBytes(view.length);
+  try {
+    machine.put(place, view.bytes);
+    machine.setSizesOfForms(format);
+    const result = exports.parseTable(isAll, onlyCode);
+    if (result === IS_ENDLESS) throw new PerfconvError('damaged', `a table of ${MAX_ABBREVIATIONS} abbreviations and more`, { record: '.debug_abbrev' });
+    if (result === IS_CUT) {
+      if (isAll) throw new PerfconvError('damaged', 'the table is cut', { record: '.debug_abbrev' });
+      return undefined;
+    }
+    const { memory, tableBlock, tableBlockSizeBytes, tableSizeBytes } = exports;
+    const table = new Abbreviations(new Uint8Array(memory.buffer, tableBlock.value, tableBlockSizeBytes.value).slice());
+    return { table, sizeBytes: tableSizeBytes.value };
+  } finally {
+    exports.endScratch();
+  }
 }

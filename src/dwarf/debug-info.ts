@@ -5,6 +5,7 @@ import type { DebugSections } from './debug-sections.ts';
 import { DwarfFile, type Unit, type UnitBytes } from './dwarf-file.ts';
 import { FoundFrames } from './found-frames.ts';
 import type { LineTable } from './line-table.ts';
+import { MachineLoan } from './machine.ts';
 import { ReusedMemory } from './reused-memory.ts';
 import { SourceFunctions } from './source-functions.ts';
 import { SplitFile, type SplitUnit } from './split-unit.ts';
@@ -51,6 +52,7 @@ const NO_RANGES: OwnRanges = { ranges: new UnitRanges(), unbounded: [] };
  * Frames are those of `llvm-symbolizer --inlines`: of functions that overlap the last described one counts.
  */
 export class DebugInfo implements SourceLines {
+  readonly #loan = new MachineLoan();
   readonly #main: DwarfFile;
   readonly #openSplit: DebugInfoOptions['openSplit'];
   readonly #functions: SourceFunctions;
@@ -63,7 +65,7 @@ export class DebugInfo implements SourceLines {
   #lastSplit: SplitFile | undefined;
 
   private constructor(sections: DebugSections, { supplementary, openSplit }: DebugInfoOptions) {
-    this.#main = new DwarfFile(sections, supplementary && new DwarfFile(supplementary));
+    this.#main = new DwarfFile(sections, supplementary && new DwarfFile(supplementary, undefined, this.#loan), this.#loan);
     this.#openSplit = openSplit;
     this.#functions = new SourceFunctions((error, file, offset) => this.#note(error, file, offset));
   }
@@ -80,7 +82,7 @@ export class DebugInfo implements SourceLines {
 
   /** One look-up waits for the other: they search units in the same place. */
   lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
-    const done = this.#last.then(() => this.#lookup(addresses, visit));
+    const done = this.#last.then(() => this.#lookup(addresses, visit)).finally(() => this.#loan.end());
     this.#last = done.catch(() => {});
     return done;
   }
@@ -145,6 +147,7 @@ export class DebugInfo implements SourceLines {
    * @param bytes of the unit, if they are being read already
    */
   async #lookupUnit(offset: number, indexes: readonly number[], found: FoundFrames, ownsAll: boolean, bytes = this.#main.readUnit(offset)): Promise<void> {
+    this.#loan.beginUnit();
     try {
       const unit = await this.#main.unitOf(await bytes);
       const rows = await this.#attempt(() => this.#rowsOf(unit), undefined, offset);
@@ -187,7 +190,7 @@ export class DebugInfo implements SourceLines {
     const request = { dwoName: await this.#main.text(dwoName, skeleton), compDir: await this.#main.text(compDir, skeleton), dwoId };
     const sections = await this.#openSplit?.(request);
     if (sections !== undefined) {
-      if (this.#lastSplit?.sections !== sections) this.#lastSplit = new SplitFile(sections);
+      if (this.#lastSplit?.sections !== sections) this.#lastSplit = new SplitFile(sections, this.#loan);
       return this.#lastSplit.unitOf(skeleton);
     }
     // Who opens files knows which ones are not there.

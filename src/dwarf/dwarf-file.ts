@@ -6,12 +6,12 @@ import type { DebugSections } from './debug-sections.ts';
 import { FormReader } from './forms.ts';
 import { FunctionDieReader } from './function-die.ts';
 import { type LineTable, LineTableReader } from './line-table.ts';
+import { type AddressBases, MachineLoan } from './machine.ts';
 import type { ReusedMemory } from './reused-memory.ts';
 import { StringReader, TEXT_BY_INDEX, TEXT_IN_STR, TEXT_IN_UNIT, TEXT_NONE, textInUnit, textPlace } from './string-reader.ts';
 import { AddressSections, UnitAddresses } from './unit-addresses.ts';
 import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, type UnitHeader } from './unit-header.ts';
 import { UnitList } from './unit-list.ts';
-import type { AddressBases } from './unit-machine.ts';
 import { type RawValue, readUnitRoot, type UnitRoot } from './unit-root.ts';
 
 /**
@@ -51,6 +51,7 @@ export interface Unit {
 export class DwarfFile {
   readonly sections: DebugSections;
   readonly supplementary: DwarfFile | undefined;
+  readonly loan: MachineLoan;
   readonly units: UnitList;
   readonly abbreviations: AbbreviationCache;
   /** Names of functions, that are read in the order of the file. */
@@ -65,16 +66,20 @@ export class DwarfFile {
   readonly #lineTables = new Map<number, LineTable>();
   #lineTableBytes = 0;
 
-  /** @param supplementary the file that shares DIEs and strings with this one, if any */
-  constructor(sections: DebugSections, supplementary?: DwarfFile) {
+  /**
+   * @param supplementary the file that shares DIEs and strings with this one, if any
+   * @param loan of the machine that goes over its bytes; by default it has its own
+   */
+  constructor(sections: DebugSections, supplementary?: DwarfFile, loan = new MachineLoan()) {
+    this.loan = loan;
     this.sections = sections;
     this.supplementary = supplementary;
     this.units = new UnitList(sections);
-    this.abbreviations = new AbbreviationCache(sections);
+    this.abbreviations = new AbbreviationCache(sections, loan);
     this.strings = new StringReader(sections, supplementary?.sections);
     this.#unitTexts = new StringReader(sections, supplementary?.sections, UNIT_TEXT_SIZE_BYTES);
-    this.addresses = new AddressSections(sections);
-    this.#lineReader = new LineTableReader(sections, supplementary?.sections);
+    this.addresses = new AddressSections(sections, loan);
+    this.#lineReader = new LineTableReader(sections, supplementary?.sections, loan);
     this.renewBudget();
   }
 

@@ -2,6 +2,7 @@ import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { SIZE_BLOCK, SIZE_BLOCK1, SIZE_BLOCK2, SIZE_BLOCK4, SIZE_INDIRECT, SIZE_STRING, SIZE_ULEB, SIZE_UNKNOWN } from './abbreviation-layout.ts';
 import * as dw from './dwarf-constants.ts';
+import { MAX_INDIRECTIONS } from './wasm/contract.ts';
 
 /** What the sizes of forms depend on. */
 export interface UnitFormat {
@@ -13,9 +14,6 @@ export interface UnitFormat {
 
 /** Names of templates come to tens of kilobytes; what is longer is cut. */
 export const MAX_TEXT_SIZE_BYTES: number = 1 << 16;
-
-/** Forms may be indirect of indirect, to no end. */
-const MAX_INDIRECTIONS = 4;
 
 /** A form's size in bytes, or one of the SIZE_ constants. DWARF 5, 7.5.5 and 7.5.6. */
 export function formSize(form: number, format: UnitFormat): number {
@@ -88,13 +86,6 @@ export function formSize(form: number, format: UnitFormat): number {
     default:
       return SIZE_UNKNOWN;
   }
-}
-
-/** Whether a DW_AT_high_pc of this form is an address; of others, it is the distance from DW_AT_low_pc (DWARF 4, 2.17.2). */
-export function isAddressForm(form: number): boolean {
-  return (
-    form === dw.DW_FORM_addr || form === dw.DW_FORM_addrx || form === dw.DW_FORM_GNU_addr_index || (form >= dw.DW_FORM_addrx1 && form <= dw.DW_FORM_addrx4)
-  );
 }
 
 /**

@@ -2,15 +2,11 @@ import type { ByteView } from '../base/byte-view.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import type { UnitFormat } from './forms.ts';
 import type { FunctionClaims } from './function-claims.ts';
+import type { Machine } from './machine.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
-import type { UnitMachine } from './unit-machine.ts';
+import type { SCAN_ALL, SCAN_CODE, SCAN_FUNCTIONS } from './wasm/contract.ts';
 
-/** How much of a unit a scan goes over. Functions without wanted addresses, abstract instances and types are left out. */
-export const SCAN_CODE = 0;
-/** All functions, with the types in them, which may be local classes with code of their own; no other types. */
-export const SCAN_FUNCTIONS = 1;
-/** All, as gcc's Fortran and C may have functions in one another. */
-export const SCAN_ALL = 2;
+/** How much of a unit a scan reads. */
 export type ScanScope = typeof SCAN_CODE | typeof SCAN_FUNCTIONS | typeof SCAN_ALL;
 
 /** What a scan goes over. Offsets are within `view`, which holds a whole unit. */
@@ -29,7 +25,7 @@ export interface ScannedUnit {
  */
 export class FunctionScan {
   readonly #unit: ScannedUnit;
-  readonly #machine: UnitMachine;
+  readonly #machine: Machine;
   readonly #wanted: Float64Array;
   #isOver = false;
 
@@ -44,7 +40,7 @@ export class FunctionScan {
     // gcc tells the extent of one piece. What is inlined in the others stands under it nonetheless, and a function's other section has
     // a second DIE somewhere behind it, named `__second_sect_of_…`.
     const isPartial = format.version === 2 && !abbreviations.hasRanges;
-    this.#machine.exports.begin(dieAt, scope, isPartial);
+    this.#machine.exports.beginFunctions(dieAt, scope, isPartial);
   }
 
   /** Scans to the end. @throws PerfconvError `damaged` when the unit's DIEs cannot be followed; what was found before stays */

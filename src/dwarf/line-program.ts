@@ -1,29 +1,56 @@
-import { addressOf } from '../base/addresses.ts';
 import { ascendingOrder } from '../base/ascending-order.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { LineCursor } from './line-cursor.ts';
 import type { LineHeader } from './line-header.ts';
 import { readFileEntry } from './line-header.ts';
-import { instantiate, type WasmGlobal, type WasmMemory } from './wasm/instantiate.ts';
-import { CODE } from './wasm/line-program-code.ts';
+import type { Machine } from './machine.ts';
+import { AT_END, DEFINES_FILE, UNORDERED } from './wasm/contract.ts';
+import type { WasmExports } from './wasm/module.ts';
 
 /**
- * The rows of a line table, as columns. Those of one sequence are neighbours, in ascending order of addresses. The memory is the
- * runner's, and holds them until it runs another program.
+ * The rows of a line table, as columns. Those of one sequence are neighbours, in ascending order of addresses. They lie in a machine's
+ * memory until it runs another program.
  */
-export interface LineRows {
-  readonly addresses: Float64Array;
+export class LineRows {
+  addresses = new Float64Array();
   /** Indexes as the program has them. */
-  readonly files: Uint32Array;
+  files = new Uint32Array();
   /** 1-based; 0 where the code belongs to no line. */
-  readonly lines: Uint32Array;
+  lines = new Uint32Array();
   /** 1-based; 0 where it is unknown or the line's left edge is meant. */
-  readonly columns: Uint32Array;
+  columns = new Uint32Array();
   /** Ascending by {@link LineSequences.ends}. */
   readonly sequences: LineSequences;
   /** Whether the program ends within a sequence, which then is left out. */
   readonly isCut: boolean;
+  readonly #count: number;
+  readonly #machine: Machine;
+
+  /** @param machine has run the program */
+  constructor(machine: Machine) {
+    const { memory, sequences, sequenceCount, firstRow, isCut } = machine.exports;
+    this.#machine = machine;
+    this.#count = firstRow.value;
+    this.sequences = sortedSequences(new Float64Array(memory.buffer, sequences.value, 4 * sequenceCount.value));
+    this.isCut = isCut.value !== 0;
+    this.#show();
+  }
+
+  /** Whether they are still there. The columns are views, which are made anew when memory has grown meanwhile: ask before each use. */
+  areHeld(): boolean {
+    if (this.#machine.rows !== this) return false;
+    if (this.addresses.length !== this.#count) this.#show();
+    return true;
+  }
+
+  #show(): void {
+    const { addresses, files, lines, columns } = columnsOf(this.#machine.exports, 0, this.#count);
+    this.addresses = addresses;
+    this.files = files;
+    this.lines = lines;
+    this.columns = columns;
+  }
 }
 
 /** Sequences of rows (DWARF 5, 6.2.5): each describes code without gaps. */
@@ -36,125 +63,53 @@ export interface LineSequences {
   readonly endRows: Uint32Array;
 }
 
-/** Memory that is kept for the next table: few need more. */
-const MAX_KEPT_SIZE_BYTES = 32 << 20;
 /** WebAssembly can have no more at once. No compiler's tables come near. */
 const MAX_TABLE_SIZE_BYTES = 1 << 29;
 
-/** Why {@link LineMachine.run} stopped. */
-const UNORDERED = 1;
-const DEFINES_FILE = 2;
-
-/** Exports of assembly/line-program.ts, which says what they are. Places are byte offsets in the memory. */
-interface LineMachine {
-  readonly memory: WasmMemory;
-  readonly operandCounts: WasmGlobal;
-  readonly firstRow: WasmGlobal;
-  readonly count: WasmGlobal;
-  readonly addresses: WasmGlobal;
-  readonly files: WasmGlobal;
-  readonly lines: WasmGlobal;
-  readonly columns: WasmGlobal;
-  readonly sequences: WasmGlobal;
-  readonly sequenceCount: WasmGlobal;
-  readonly entryAt: WasmGlobal;
-  readonly entryEnd: WasmGlobal;
-  readonly isCut: WasmGlobal;
-  reserve(sizeBytes: number): number;
-  begin(
-    from: number,
-    to: number,
-    opcodeBase: number,
-    lineBase: number,
-    lineRange: number,
-    minimumInstructionLength: number,
-    maximumOperationsPerInstruction: number,
-    hasCodeAtZero: boolean,
-    isLittleEndian: boolean,
-  ): void;
-  run(): number;
-}
-
 /**
- * Runs line number programs (DWARF 5, 6.2); keeps the memory that they need from one to the next. The state machine is WebAssembly:
- * it is fast from the first table on, and a look-up is mostly over before an engine has made JavaScript as fast.
+ * Runs a line number program (DWARF 5, 6.2). Sequences of code that the linker threw away are left out, as are empty ones.
+ * Files that the program defines are added to the header's.
+ * @param unit the bytes that the header was read from
+ * @param hasCodeAtZero as in `DebugSections`
+ * @throws PerfconvError `damaged` for a table of an impossible size
  */
-export class LineProgramRunner {
-  readonly #hasCodeAtZero: boolean;
-  #machine: LineMachine | undefined;
-  #current: LineRows | undefined;
-
-  /** @param hasCodeAtZero as in `DebugSections` */
-  constructor(hasCodeAtZero: boolean) {
-    this.#hasCodeAtZero = hasCodeAtZero;
+export function runLineProgram(machine: Machine, unit: ByteView, header: LineHeader, hasCodeAtZero: boolean): LineRows {
+  if (unit.length > MAX_TABLE_SIZE_BYTES) throw new PerfconvError('damaged', `a table of ${unit.length} bytes`, { record: '.debug_line' });
+  const { exports } = machine;
+  // They are written over from here on, whatever comes of the program.
+  machine.rows = undefined;
+  machine.put(exports.placeLines(unit.length), unit.bytes);
+  machine.put(exports.operandCounts.value + 1, header.standardOpcodeLengths);
+  exports.beginLineProgram(
+    header.programOffset,
+    header.endOffset,
+    header.opcodeBase,
+    header.lineBase,
+    header.lineRange,
+    header.minimumInstructionLength,
+    header.maximumOperationsPerInstruction,
+    hasCodeAtZero,
+    unit.littleEndian,
+  );
+  for (let stop = exports.runLineProgram(); stop !== AT_END; stop = exports.runLineProgram()) {
+    if (stop === UNORDERED) sortRows(columnsOf(exports, exports.firstRow.value, exports.lineCount.value));
+    else if (stop === DEFINES_FILE) readFileEntry(new LineCursor(unit, exports.entryAt.value, exports.entryEnd.value), header.files);
   }
-
-  /** Whether the rows are those of the last program that was run. */
-  holds(rows: LineRows | undefined): rows is LineRows {
-    return rows !== undefined && rows === this.#current;
-  }
-
-  /**
-   * Runs a program. Sequences of code that the linker threw away are left out, as are empty ones.
-   * Files that the program defines are added to the header's.
-   * @param unit the bytes that the header was read from
-   * @throws PerfconvError `damaged` for a table of an impossible size
-   */
-  run(unit: ByteView, header: LineHeader): LineRows {
-    if (unit.length > MAX_TABLE_SIZE_BYTES) throw new PerfconvError('damaged', `a table of ${unit.length} bytes`, { record: '.debug_line' });
-    const machine = this.#idleMachine();
-    // Its rows are overwritten from here on, whatever comes of the program.
-    this.#current = undefined;
-    this.#begin(machine, unit, header);
-    for (let stop = machine.run(); stop !== 0; stop = machine.run()) {
-      if (stop === UNORDERED) sortRows(columnsOf(machine, machine.firstRow.value, machine.count.value));
-      else if (stop === DEFINES_FILE) readFileEntry(new LineCursor(unit, machine.entryAt.value, machine.entryEnd.value), header.files);
-    }
-    const { memory, sequences, sequenceCount, firstRow, isCut } = machine;
-    const rows = {
-      ...columnsOf(machine, 0, firstRow.value),
-      sequences: sortedSequences(new Float64Array(memory.buffer, sequences.value, 4 * sequenceCount.value)),
-      isCut: isCut.value !== 0,
-    };
-    this.#current = rows;
-    return rows;
-  }
-
-  #idleMachine(): LineMachine {
-    if (this.#machine !== undefined && this.#machine.memory.buffer.byteLength <= MAX_KEPT_SIZE_BYTES) return this.#machine;
-    this.#machine = instantiate<LineMachine>(CODE, { addressOf });
-    return this.#machine;
-  }
-
-  #begin(machine: LineMachine, unit: ByteView, header: LineHeader): void {
-    const { programOffset, endOffset, opcodeBase, lineBase, lineRange, minimumInstructionLength, maximumOperationsPerInstruction } = header;
-    const place = machine.reserve(unit.length);
-    new Uint8Array(machine.memory.buffer, place).set(unit.bytes);
-    new Uint8Array(machine.memory.buffer, machine.operandCounts.value + 1).set(header.standardOpcodeLengths);
-    machine.begin(
-      programOffset,
-      endOffset,
-      opcodeBase,
-      lineBase,
-      lineRange,
-      minimumInstructionLength,
-      maximumOperationsPerInstruction,
-      this.#hasCodeAtZero,
-      unit.littleEndian,
-    );
-  }
+  const rows = new LineRows(machine);
+  machine.rows = rows;
+  return rows;
 }
 
 type RowColumns = Pick<LineRows, 'addresses' | 'files' | 'lines' | 'columns'>;
 
 /** Rows from `from` up to `to`, where they stand. */
-function columnsOf({ memory: { buffer }, addresses, files, lines, columns }: LineMachine, from: number, to: number): RowColumns {
+function columnsOf({ memory: { buffer }, lineAddresses, lineFiles, lineNumbers, lineColumns }: WasmExports, from: number, to: number): RowColumns {
   const count = to - from;
   return {
-    addresses: new Float64Array(buffer, addresses.value + 8 * from, count),
-    files: new Uint32Array(buffer, files.value + 4 * from, count),
-    lines: new Uint32Array(buffer, lines.value + 4 * from, count),
-    columns: new Uint32Array(buffer, columns.value + 4 * from, count),
+    addresses: new Float64Array(buffer, lineAddresses.value + 8 * from, count),
+    files: new Uint32Array(buffer, lineFiles.value + 4 * from, count),
+    lines: new Uint32Array(buffer, lineNumbers.value + 4 * from, count),
+    columns: new Uint32Array(buffer, lineColumns.value + 4 * from, count),
   };
 }
 

@@ -1,11 +1,11 @@
-import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { upperBound } from './bounds.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { LineFiles, type LineTableUnit } from './line-files.ts';
 import { type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';
-import { LineProgramRunner, type LineRows } from './line-program.ts';
+import { type LineRows, runLineProgram } from './line-program.ts';
 import { LineStrings } from './line-strings.ts';
+import { MachineLoan } from './machine.ts';
 
 export type { LineTableUnit } from './line-files.ts';
 
@@ -23,7 +23,7 @@ const MAX_OVERLAPPING_SEQUENCES = 16;
 export class LineTableReader {
   readonly #sections: DebugSections;
   readonly #strings: LineStrings;
-  readonly #runner: LineProgramRunner;
+  readonly #loan: MachineLoan;
   readonly #budget: LineBudget;
   /** Offsets of the tables read so far, and the sum of their sizes. */
   readonly #known = new Set<number>();
@@ -32,11 +32,12 @@ export class LineTableReader {
   /**
    * @param sections a file's; or a `.dwo` file's, whose tables have files and no rows
    * @param supplementary the file that {@link sections} shares strings with; absent where there is none
+   * @param loan of the machine that runs programs; by default it has its own
    */
-  constructor(sections: DebugSections, supplementary?: DebugSections) {
+  constructor(sections: DebugSections, supplementary?: DebugSections, loan = new MachineLoan()) {
     this.#sections = sections;
     this.#strings = new LineStrings(sections, supplementary);
-    this.#runner = new LineProgramRunner(sections.hasCodeAtZero);
+    this.#loan = loan;
     this.#budget = new LineBudget(sections);
   }
 
@@ -62,7 +63,17 @@ export class LineTableReader {
     const view = await section.read(offset, size);
     this.#budget.spend(view.length);
     const header = readLineHeader(view, place);
-    return new LineTable(view, header, new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit), this.#runner, this.#budget);
+    const files = new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit);
+    const { hasCodeAtZero } = this.#sections;
+    return new LineTable(
+      header,
+      files,
+      () => {
+        this.#budget.spend(view.length);
+        return runLineProgram(this.#loan.machine, view, header, hasCodeAtZero);
+      },
+      view.length,
+    );
   }
 }
 
@@ -92,34 +103,23 @@ class LineBudget {
 export class LineTable {
   /** DWARF version of the table, which need not be the unit's. */
   readonly version: number;
-  readonly #unit: ByteView;
-  readonly #header: LineHeader;
+  /** Of the whole table, as it stands in the file. */
+  readonly sizeBytes: number;
   readonly #files: LineFiles;
-  readonly #runner: LineProgramRunner;
-  readonly #budget: LineBudget;
+  readonly #run: () => LineRows;
   #rows: LineRows | undefined;
 
-  /** Made by {@link LineTableReader}. */
-  constructor(unit: ByteView, header: LineHeader, files: LineFiles, runner: LineProgramRunner, budget: LineBudget) {
-    this.#budget = budget;
+  /** Made by {@link LineTableReader}. @param run runs its program */
+  constructor(header: LineHeader, files: LineFiles, run: () => LineRows, sizeBytes: number) {
     this.version = header.version;
-    this.#unit = unit;
-    this.#header = header;
+    this.sizeBytes = sizeBytes;
     this.#files = files;
-    this.#runner = runner;
-  }
-
-  /** Of the whole table, as it stands in the file. */
-  get sizeBytes(): number {
-    return this.#unit.length;
+    this.#run = run;
   }
 
   /** All rows; read when they are asked for, and again when those of another table were meanwhile. @throws PerfconvError `damaged` when that was far too often */
   get rows(): LineRows {
-    if (!this.#runner.holds(this.#rows)) {
-      this.#budget.spend(this.#unit.length);
-      this.#rows = this.#runner.run(this.#unit, this.#header);
-    }
+    if (this.#rows?.areHeld() !== true) this.#rows = this.#run();
     return this.#rows;
   }
 

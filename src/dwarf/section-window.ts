@@ -2,8 +2,8 @@ import { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { DebugSection, DebugSectionName, DebugSections } from './debug-sections.ts';
 import { ReusedMemory } from './reused-memory.ts';
+import { WINDOW_SIZE_BYTES } from './wasm/contract.ts';
 
-const WINDOW_SIZE_BYTES = 1 << 20;
 /** Of a window, behind the place asked for: compilers write a unit's own range list after those of its functions. */
 const BACK_SIZE_BYTES = WINDOW_SIZE_BYTES >>> 2;
 /** Sane files are gone through once or twice; hostile ones can ask for far places in turn, a window each time. */

@@ -2,6 +2,7 @@ import { PerfconvError } from '../base/errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { DW_TAG_compile_unit, DW_UT_compile, DW_UT_split_compile } from './dwarf-constants.ts';
 import { DwarfFile, type Unit } from './dwarf-file.ts';
+import type { MachineLoan } from './machine.ts';
 import { AddressSections, UnitAddresses } from './unit-addresses.ts';
 
 /** Units of types stand beside a split unit, each type's in one of its own. */
@@ -21,9 +22,10 @@ export class SplitFile {
   readonly #starts = new Map<string, number>();
   #next = 0;
 
-  constructor(sections: DebugSections) {
+  /** @param loan of the main file's machine */
+  constructor(sections: DebugSections, loan: MachineLoan) {
     this.sections = sections;
-    this.#file = new DwarfFile(sections);
+    this.#file = new DwarfFile(sections, undefined, loan);
   }
 
   /**
@@ -42,7 +44,7 @@ export class SplitFile {
       // What DWARF 4 with GNU's extensions has instead: the lists stay in the main file.
       rangesBase: root.gnuRangesBase,
     };
-    return { unit, addresses: new UnitAddresses(new AddressSections(this.sections, main.addresses), unit.header, bases) };
+    return { unit, addresses: new UnitAddresses(new AddressSections(this.sections, main.loan, main.addresses), unit.header, bases) };
   }
 
   /** The compile unit with an id; the first one where none is told. */

@@ -1,7 +1,9 @@
+import { isLiveRange } from './code-ranges.ts';
 import type { DebugSections } from './debug-sections.ts';
 import type { UnitFormat } from './forms.ts';
+import type { AddressBases, Machine, MachineLoan } from './machine.ts';
 import { SectionWindow } from './section-window.ts';
-import { ADDR, type AddressBases, RANGES, RNGLISTS, UnitMachine } from './unit-machine.ts';
+import { ADDR, RANGES, RNGLISTS } from './wasm/contract.ts';
 
 /** How often an entry of a range list is read, on average: lists are shared, and read again. Hostile files can have each DIE name a long one. */
 const MAX_TIMES_READ = 16;
@@ -16,12 +18,14 @@ export class AddressSections {
   readonly hasCodeAtZero: boolean;
   /** How many entries of range lists may still be read. */
   entriesLeft: number;
-  readonly #main: AddressSections | undefined;
-  #machine: UnitMachine | undefined;
+  readonly #loan: MachineLoan;
 
-  /** @param main of the file with the skeletons, for a split unit: there are its addresses, and the range lists from before DWARF 5 */
-  constructor(sections: DebugSections, main?: AddressSections) {
-    this.#main = main;
+  /**
+   * @param loan of the machine that reads them, and the units that they belong to
+   * @param main of the file with the skeletons, for a split unit: there are its addresses, and the range lists from before DWARF 5
+   */
+  constructor(sections: DebugSections, loan: MachineLoan, main?: AddressSections) {
+    this.#loan = loan;
     this.ranges = main?.ranges ?? new SectionWindow(sections, 'ranges');
     this.rnglists = new SectionWindow(sections, 'rnglists');
     this.addr = main?.addr ?? new SectionWindow(sections, 'addr');
@@ -29,10 +33,8 @@ export class AddressSections {
     this.entriesLeft = this.#maxEntries();
   }
 
-  /** Reads them, and the units that they belong to: one for a file and those that were split off. */
-  get machine(): UnitMachine {
-    this.#machine ??= this.#main?.machine ?? new UnitMachine();
-    return this.#machine;
+  get machine(): Machine {
+    return this.#loan.machine;
   }
 
   /** Lets addresses and range lists be read a number of times again. */
@@ -44,19 +46,6 @@ export class AddressSections {
   #maxEntries(): number {
     return MAX_TIMES_READ * (this.ranges.section.sizeBytes + this.rnglists.section.sizeBytes) + SPARE_ENTRIES;
   }
-}
-
-/**
- * Whether a range of code is there: linkers put 0, 1, −1 or −2 where they threw the code away, GNU ld and gold the first ones,
- * lld the last ones (DWARF 6 makes −1 the one that counts). NaN is never alive.
- * @param addressSize in bytes, @param hasCodeAtZero whether 0 is an address like others
- */
-export function isLiveRange(start: number, end: number, addressSize: number, hasCodeAtZero: boolean): boolean {
-  if (!(start < end)) return false;
-  // With all bits set: as a signed double where it has 8 bytes.
-  const top = addressSize === 8 ? -1 : 0xffff_ffff;
-  if (start === top || start === top - 1) return false;
-  return start > 1 || start < 0 || hasCodeAtZero;
 }
 
 /**
@@ -74,7 +63,7 @@ export class UnitAddresses {
     this.#bases = bases;
   }
 
-  get machine(): UnitMachine {
+  get machine(): Machine {
     return this.#sections.machine;
   }
 

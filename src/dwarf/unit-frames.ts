@@ -1,10 +1,11 @@
 import type { SourceFrame, SourceFunction } from '../symbol-table/code-symbols.ts';
 import type { Unit } from './dwarf-file.ts';
 import type { FunctionClaims } from './function-claims.ts';
-import { FunctionScan, SCAN_ALL, SCAN_CODE, SCAN_FUNCTIONS } from './function-scan.ts';
+import { FunctionScan } from './function-scan.ts';
 import type { LineTable } from './line-table.ts';
 import type { SourceFunctions } from './source-functions.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
+import { SCAN_ALL, SCAN_CODE, SCAN_FUNCTIONS } from './wasm/contract.ts';
 
 /** The functions that a scan found, by its indexes, as far as they were asked for. */
 class ScannedFunctions {

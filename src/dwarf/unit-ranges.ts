@@ -2,12 +2,11 @@ import { PerfconvError } from '../base/errors.ts';
 import { grown } from '../base/growable.ts';
 import { IS_FUNCTION } from './abbreviation-layout.ts';
 import type { AddressClaims } from './address-claims.ts';
+import { isAddressForm, isLiveRange } from './code-ranges.ts';
 import { DW_TAG_compile_unit, DW_TAG_skeleton_unit, DW_UT_compile, DW_UT_skeleton } from './dwarf-constants.ts';
 import type { DwarfFile } from './dwarf-file.ts';
-import { isAddressForm } from './forms.ts';
 import { SectionWindow } from './section-window.ts';
 import type { OnDamage } from './source-functions.ts';
-import { isLiveRange } from './unit-addresses.ts';
 import { readUnitLength } from './unit-header.ts';
 
 /** Which unit of a file says that it holds which addresses; units are told by where they start. */

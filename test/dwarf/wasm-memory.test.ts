@@ -1,48 +1,69 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PerfconvError } from '../../src/base/errors.ts';
-import { CODE as ABBREVIATIONS } from '../../src/dwarf/wasm/abbreviation-table-code.ts';
 import { webAssemblyRefusal } from '../../src/dwarf/wasm/availability.ts';
-import { CODE as SCAN } from '../../src/dwarf/wasm/function-scan-code.ts';
-import { instantiate, type WasmMemory } from '../../src/dwarf/wasm/instantiate.ts';
-import { CODE as LINES } from '../../src/dwarf/wasm/line-program-code.ts';
+import { instantiate } from '../../src/dwarf/wasm/instantiate.ts';
+import type { WasmExports } from '../../src/dwarf/wasm/module.ts';
 
-interface Exports {
-  readonly memory: WasmMemory;
-  readonly reserve: (sizeBytes: number) => number;
-  readonly reserveUnit: (sizeBytes: number) => number;
-  readonly reserveTable: (sizeBytes: number) => number;
-  readonly reserveWanted: (count: number) => number;
-  readonly reserveWindow: (window: number, sizeBytes: number) => number;
-}
+type Instantiate = typeof import('../../src/dwarf/wasm/instantiate.ts');
 
 /** More than there can be. */
 const TOO_MUCH = 2_500_000_000;
+const none = (): number => -1;
+const IMPORTS = { addressOf: none, damaged: none, formSize: none, rowOf: none };
 
 describe('memory of WebAssembly', () => {
-  const rooms: Record<string, [code: string, reserve: (exports: Exports, size: number) => number]> = {
-    'an abbreviation table': [ABBREVIATIONS, (exports, size) => exports.reserve(size)],
-    'a line table': [LINES, (exports, size) => exports.reserve(size)],
-    'a unit': [SCAN, (exports, size) => exports.reserveUnit(size)],
-    'a parsed table': [SCAN, (exports, size) => exports.reserveTable(size)],
-    'wanted addresses': [SCAN, (exports, size) => exports.reserveWanted(size)],
-    'a window': [SCAN, (exports, size) => exports.reserveWindow(1, size)],
+  const places: Record<string, (exports: WasmExports, size: number) => number> = {
+    'the bytes of an abbreviation table': (exports, size) => exports.placeTableBytes(size),
+    'a line table': (exports, size) => exports.placeLines(size),
+    'a unit': (exports, size) => exports.placeUnit(size),
+    'an abbreviation table': (exports, size) => exports.placeTable(size),
+    'wanted addresses': (exports, size) => exports.placeWanted(size),
+    'a window': (exports, size) => exports.placeWindow(1, size),
   };
 
-  it.each(Object.keys(rooms))('for %s is there, or an error is, and what is asked for next does not lie over other things', (name) => {
-    const [code, reserve] = rooms[name];
-    const none = (): number => -1;
-    const exports = instantiate<Exports>(code, { addressOf: none, damaged: none, formSize: none, rowOf: none });
+  it.each(Object.keys(places))('for %s is given, or an error is thrown, and what is asked for next does not lie over other things', (name) => {
+    const exports = instantiate(IMPORTS);
     for (let times = 0; times < 2; times++) {
-      expect(() => reserve(exports, TOO_MUCH)).toThrow(PerfconvError);
-      expect(reserve(exports, 100)).toBeGreaterThan(0);
+      expect(() => places[name](exports, TOO_MUCH)).toThrow(PerfconvError);
+      expect(places[name](exports, 100)).toBeGreaterThan(0);
     }
-    const pages = exports.memory.buffer.byteLength / 0x1_0000;
-    expect(pages).toBeLessThan(4);
+    // Three windows of a megabyte, a table of a quarter of one.
+    expect(exports.memory.buffer.byteLength).toBeLessThan(3.5 * 2 ** 20);
   });
 
-  it('is asked for once where there is no room for it: an engine collects all garbage before it says no', async () => {
+  it('is used again by each unit: what the one before allocated is dropped', () => {
+    const exports = instantiate(IMPORTS);
+    let size = 0;
+    for (let unit = 0; unit < 50; unit++) {
+      const lines = exports.placeLines(100_000);
+      exports.beginLineProgram(0, 0, 10, 0, 1, 1, 1, false, true);
+      exports.runLineProgram();
+      const bytes = exports.placeUnit(1_000_000);
+      const wanted = exports.placeWanted(10_000);
+      expect([lines + 100_000 <= bytes, bytes + 1_000_000 <= wanted]).toEqual([true, true]);
+      if (unit === 0) size = exports.memory.buffer.byteLength;
+    }
+    expect(exports.memory.buffer.byteLength).toBe(size);
+  });
+
+  it('keeps the abbreviation table and the rows while units are scanned, and drops the rows for a table that needs their place', () => {
+    const exports = instantiate(IMPORTS);
+    const table = exports.placeTable(1000);
+    const lines = exports.placeLines(100);
+    exports.beginLineProgram(0, 0, 10, 0, 1, 1, 1, false, true);
+    expect(exports.runLineProgram()).toBe(0);
+    const capacity = exports.tableCapacity.value;
+    expect(exports.placeUnit(100)).toBeGreaterThan(exports.lineAddresses.value);
+    expect(exports.placeTable(capacity)).toBe(table);
+    expect(exports.placeUnit(100)).toBeGreaterThan(exports.lineAddresses.value);
+    expect(exports.placeTable(capacity + 1)).toBe(table);
+    expect(exports.tableCapacity.value).toBeGreaterThan(capacity);
+    expect(exports.placeLines(100)).toBeGreaterThan(lines);
+  });
+
+  it('is asked for once where there is none for it: an engine collects all garbage before it refuses', async () => {
     vi.resetModules();
-    const fresh: { instantiate: typeof instantiate } = await import('../../src/dwarf/wasm/instantiate.ts');
+    const fresh: Instantiate = await import('../../src/dwarf/wasm/instantiate.ts');
     let asked = 0;
     const Instance = class {
       constructor() {
@@ -52,14 +73,14 @@ describe('memory of WebAssembly', () => {
     };
     vi.stubGlobal('WebAssembly', { Module: class {}, Instance });
     try {
-      for (const code of [LINES, SCAN, SCAN]) expect(() => fresh.instantiate(code, {})).toThrow(/no room for WebAssembly.*could not allocate memory/);
+      for (let times = 0; times < 3; times++) expect(() => fresh.instantiate(IMPORTS)).toThrow(/no memory for WebAssembly.*could not allocate memory/);
       expect(asked).toBe(1);
     } finally {
       vi.unstubAllGlobals();
     }
   });
 
-  it('is not there where the engine has no WebAssembly, or a page forbids it: that is a PerfconvError, and is known beforehand', () => {
+  it('is refused with a PerfconvError where the engine has no WebAssembly, or a page forbids it, and that is known beforehand', async () => {
     expect(webAssemblyRefusal()).toBeUndefined();
     const Module = class {
       constructor() {
@@ -70,11 +91,12 @@ describe('memory of WebAssembly', () => {
       [undefined, /WebAssembly|undefined/],
       [{ Module }, /disallowed by embedder/],
     ] as const) {
+      vi.resetModules();
+      const fresh: Instantiate = await import('../../src/dwarf/wasm/instantiate.ts');
       vi.stubGlobal('WebAssembly', stub);
       try {
         expect(webAssemblyRefusal()).toMatch(why);
-        // Code that was not compiled before.
-        expect(() => instantiate('AGFzbQEAAAA', {})).toThrow(PerfconvError);
+        expect(() => fresh.instantiate(IMPORTS)).toThrow(/^no WebAssembly, without which debug information is not read: /);
       } finally {
         vi.unstubAllGlobals();
       }

@@ -1,0 +1,45 @@
+/** The module: everything that src/dwarf/ calls and reads. Names say which part they belong to, where one has the same name in several. */
+
+export {
+  block as tableBlock,
+  blockSizeBytes as tableBlockSizeBytes,
+  parseTable,
+  placeTableBytes,
+  sizesOfForms,
+  tableSizeBytes,
+} from './abbreviation-table';
+export { placeTable, setTable } from './abbreviations';
+export { dies, endsBefore, functionCount, innermost, parents, placeWanted } from './function-claims';
+export { beginFunctions, hasSkipped, open, openCount, placeUnit, scan, scanPosition } from './function-scan';
+export {
+  addresses as lineAddresses,
+  beginLineProgram,
+  columns as lineColumns,
+  count as lineCount,
+  entryAt,
+  entryEnd,
+  files as lineFiles,
+  firstRow,
+  isCut,
+  lines as lineNumbers,
+  operandCounts,
+  placeLines,
+  runLineProgram,
+  sequenceCount,
+  sequences,
+} from './line-program';
+export { dropCount, endScratch, tableCapacity } from './memory';
+export {
+  addressOf,
+  count as rangeCount,
+  ends as rangeEnds,
+  entriesLeft,
+  missing,
+  missingOffset,
+  missingSizeBytes,
+  placeWindow,
+  readRanges,
+  setUnitFormat,
+  setWindow,
+  starts as rangeStarts,
+} from './unit-addresses';
