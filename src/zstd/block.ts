@@ -71,8 +71,8 @@ export class ZstdBlockDecoder {
   }
 
   /**
-   * Decodes a compressed block's literals and nothing else. In their codes the reference decoder lets damage pass that our own
-   * sees; who uses that one can ask here, for one block after the other.
+   * Decodes a compressed block's literals and nothing else, for those who leave the rest to the reference decoder: in literals it accepts
+   * damage that is refused here. All compressed blocks of a frame have to be given, in order.
    * @throws PerfconvError `damaged`
    */
   checkLiterals({ bytes, blockBytes, maxBlockBytes }: ZstdFrames): void {
