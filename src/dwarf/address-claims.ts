@@ -1,4 +1,4 @@
-import { lowerBound } from './bounds.ts';
+import { firstAbove } from '../base/first-above.ts';
 
 /** Units that may claim one address; sane ones do not overlap. */
 const MAX_CLAIMS = 4;
@@ -24,7 +24,9 @@ export class AddressClaims {
   /** Notes that `unit` claims addresses from `start` up to `end`. */
   claim(unit: number, start: number, end: number): void {
     const { addresses } = this;
-    for (let first = lowerBound(addresses, start); first < addresses.length && addresses[first] < end; first++) {
+    let first = firstAbove(addresses, start, 0, addresses.length);
+    while (first > 0 && addresses[first - 1] === start) first--;
+    for (; first < addresses.length && addresses[first] < end; first++) {
       if (--this.#visitsLeft < 0) return;
       const count = this.#counts[first];
       const at = first * MAX_CLAIMS + count;

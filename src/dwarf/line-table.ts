@@ -1,5 +1,5 @@
 import { PerfconvError } from '../base/errors.ts';
-import { upperBound } from './bounds.ts';
+import { firstAbove } from '../base/first-above.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { LineFiles, type LineTableUnit } from './line-files.ts';
 import { type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';
@@ -130,10 +130,10 @@ export class LineTable {
   find(svma: number): number {
     const { addresses, sequences } = this.rows;
     const { starts, ends, firstRows, endRows } = sequences;
-    const first = upperBound(ends, svma, 0, ends.length);
+    const first = firstAbove(ends, svma, 0, ends.length);
     const last = Math.min(ends.length, first + MAX_OVERLAPPING_SEQUENCES);
     for (let i = first; i < last; i++) {
-      if (starts[i] <= svma) return upperBound(addresses, svma, firstRows[i], endRows[i]) - 1;
+      if (starts[i] <= svma) return firstAbove(addresses, svma, firstRows[i], endRows[i]) - 1;
     }
     return -1;
   }

@@ -1,5 +1,5 @@
+import { firstAbove } from '../base/first-above.ts';
 import { grown } from '../base/growable.ts';
-import { upperBound } from './bounds.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { SectionWindow } from './section-window.ts';
 import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, readUnitLength, type UnitHeader } from './unit-header.ts';
@@ -41,8 +41,8 @@ export class UnitList {
   async startOf(offset: number): Promise<number> {
     if (!(offset < this.window.section.sizeBytes)) return -1;
     while (this.#next <= offset) if (!(await this.#step())) return -1;
-    const behind = upperBound(this.#starts, offset, 0, this.#count);
-    return behind === 0 ? -1 : this.#starts[behind - 1];
+    const after = firstAbove(this.#starts, offset, 0, this.#count);
+    return after === 0 ? -1 : this.#starts[after - 1];
   }
 
   /** Brings the head of a unit into the window: `sizeBytes` from `offset` on, or all up to the section's end. */

@@ -1,5 +1,6 @@
 import { addressOfBig } from '../base/addresses.ts';
 import { ascendingOrder } from '../base/ascending-order.ts';
+import { firstAbove } from '../base/first-above.ts';
 import { encodeText } from '../base/text.ts';
 import type { BpfLines, BpfProgram } from '../perfdata/features/bpf.ts';
 import type { Dso } from '../session/dsos.ts';
@@ -59,30 +60,22 @@ function oneFunctionTable({ name, start, limit }: Dso): SymbolTable {
 /** The lines of a program and of what it calls, sorted when they are first asked for. */
 class SortedLines {
   readonly lines: BpfLines;
+  /** Rows ascending by address, and their addresses. */
   #rows: Uint32Array | undefined;
+  #starts = new Float64Array();
 
   constructor(lines: BpfLines) {
     this.lines = lines;
   }
 
-  /** Their rows, ascending by address. */
-  get rows(): Uint32Array {
+  /** The last row that begins at `address` or before; undefined when none does. */
+  rowAt(address: number): number | undefined {
     const { addresses } = this.lines;
-    this.#rows ??= ascendingOrder(addresses);
-    return this.#rows;
-  }
-
-  /** Index into {@link rows} of the first row that begins after `address`. */
-  firstAfter(address: number): number {
-    const { rows } = this;
-    let low = 0;
-    let high = rows.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.lines.addresses[rows[middle]] <= address) low = middle + 1;
-      else high = middle;
+    if (this.#rows === undefined) {
+      this.#rows = ascendingOrder(addresses);
+      this.#starts = Float64Array.from(this.#rows, (row) => addresses[row]);
     }
-    return low;
+    return this.#rows[firstAbove(this.#starts, address, 0, this.#starts.length) - 1];
   }
 }
 
@@ -100,7 +93,7 @@ class FunctionLines implements SourceLines {
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
     const { addresses: starts, lines, columns, fileNameOffsets, fileNames } = this.#sorted.lines;
     addresses.forEach((address, index) => {
-      const row = this.#sorted.rows[this.#sorted.firstAfter(address) - 1];
+      const row = this.#sorted.rowAt(address);
       if (row === undefined || starts[row] < this.#start) return;
       visit(index, [{ function: undefined, file: fileNames.get(fileNameOffsets[row]) ?? '', line: lines[row], column: columns[row] }]);
     });

@@ -1,5 +1,5 @@
+import { firstAbove } from '../base/first-above.ts';
 import type { JitDump } from '../jitdump/jitdump.ts';
-import type { JitLineColumns } from '../jitdump/lines.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
 import { SymbolTable } from '../symbol-table/symbol-table.ts';
 import { columnsOfListed } from '../symbol-table/symbol-table-builder.ts';
@@ -14,9 +14,11 @@ export function jitDumpSymbols(dump: JitDump): CodeSymbols {
 /** Lines as the JIT wrote them. JITs do not say what they inlined. */
 class JitLines implements SourceLines {
   readonly #dump: JitDump;
+  readonly #offsets: Float64Array;
 
   constructor(dump: JitDump) {
     this.#dump = dump;
+    this.#offsets = Float64Array.from(dump.lines.offsets);
   }
 
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
@@ -27,20 +29,8 @@ class JitLines implements SourceLines {
       while (at + 1 < fileOffsets.length && fileOffsets[at + 1] <= address) at++;
       if (!(address >= fileOffsets[at] && address < fileOffsets[at] + sizesBytes[at])) return;
       const end = firstLines[at + 1] ?? lines.offsets.length;
-      const row = lastUpTo(lines, firstLines[at], end, address - fileOffsets[at]);
-      if (row >= 0) visit(index, [{ function: undefined, file: files[lines.files[row]], line: lines.lines[row], column: lines.columns[row] }]);
+      const row = firstAbove(this.#offsets, address - fileOffsets[at], firstLines[at], end) - 1;
+      if (row >= firstLines[at]) visit(index, [{ function: undefined, file: files[lines.files[row]], line: lines.lines[row], column: lines.columns[row] }]);
     });
   }
-}
-
-/** The last of the rows [start, end) whose offset is at most `offset`; −1 when there is none. */
-function lastUpTo({ offsets }: JitLineColumns, start: number, end: number, offset: number): number {
-  let low = start;
-  let high = end;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (offsets[middle] <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low > start ? low - 1 : -1;
 }

@@ -1,3 +1,5 @@
+import { firstAbove } from '../base/first-above.ts';
+
 /** Ranges in a leaf, and children of a branch, at most. */
 const MAX_ENTRIES = 32;
 /** Columns of a node's numbers: those after the first are a leaf's only. */
@@ -54,16 +56,7 @@ class RangeNode {
 
   /** First entry that ends after `address`; `size` when there is none. */
   firstEndingAfter(address: number): number {
-    // hot
-    const { numbers } = this;
-    let low = 0;
-    let high = this.size;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (numbers[middle] > address) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return firstAbove(this.numbers, address, 0, this.size);
   }
 }
 

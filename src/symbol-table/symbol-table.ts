@@ -1,3 +1,4 @@
+import { firstAbove } from '../base/first-above.ts';
 import { decodeText } from '../base/text.ts';
 import { AliasChoice } from './best-alias.ts';
 
@@ -50,14 +51,7 @@ export class SymbolTable {
   /** Index of the symbol that covers `address`; of several, the one with the nearest start. −1 when none does. */
   find(address: number): number {
     const { starts, ends } = this.#columns;
-    let low = 0;
-    let high = starts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (starts[middle] <= address) low = middle + 1;
-      else high = middle;
-    }
-    let index = low - 1;
+    let index = firstAbove(starts, address, 0, starts.length) - 1;
     if (this.#enclosing === undefined) return index >= 0 && address < ends[index] ? index : -1;
     while (index >= 0 && address >= ends[index]) index = this.#enclosing[index];
     return index;

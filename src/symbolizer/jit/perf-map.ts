@@ -1,5 +1,6 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import type { ByteSource } from '../../base/byte-source.ts';
+import { firstAbove } from '../../base/first-above.ts';
 import { grown } from '../../base/growable.ts';
 import { hexDigit } from '../../base/hex-digits.ts';
 import { type SymbolColumns, SymbolTable } from '../../symbol-table/symbol-table.ts';
@@ -101,14 +102,8 @@ class LatestSymbolTable extends SymbolTable {
   }
 
   override find(address: number): number {
-    let low = 0;
-    let high = this.#rangeStarts.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#rangeStarts[middle] <= address) low = middle + 1;
-      else high = middle;
-    }
-    return low === 0 ? -1 : this.#rangeSymbols[low - 1];
+    const after = firstAbove(this.#rangeStarts, address, 0, this.#rangeStarts.length);
+    return after === 0 ? -1 : this.#rangeSymbols[after - 1];
   }
 }
 
