@@ -1,6 +1,8 @@
 import { type ByteSource, readRange } from '../base/byte-source.ts';
 import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { SP_FEATURE_START } from '../simpleperf/constants.ts';
+import { loadProtobuf } from '../simpleperf/protobuf-reader.ts';
 import { HEADER_FEAT_BITS, HEADER_HOSTNAME } from './constants.ts';
 import { type Features, readFeature } from './features.ts';
 
@@ -65,6 +67,7 @@ export async function readFeatureSections(
   diagnostics: Diagnostics,
 ): Promise<void> {
   let bytesSum = 0;
+  if (table.sections.some(({ feature }) => feature >= SP_FEATURE_START)) await loadProtobuf();
   for (const [i, { feature, offset, size }] of table.sections.entries()) {
     // Not filled in: the table of a recording that was followed may have been read while it was written.
     if (offset === 0) continue;

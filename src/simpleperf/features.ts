@@ -3,7 +3,7 @@ import { EVENT_LIMIT, type NameLimit } from '../base/name-limits.ts';
 import type { FeatureReaders, SectionReader } from '../base/section-reader.ts';
 import * as sp from './constants.ts';
 import { readFile2Feature, readFileFeature, type SimpleperfFile } from './files.ts';
-import { ProtobufReader } from './protobuf-reader.ts';
+import { ProtobufReader, readProtobuf } from './protobuf-reader.ts';
 
 /** An event as simpleperf calls it: META_INFO's `event_type_info`. */
 export interface SimpleperfEventType {
@@ -47,7 +47,7 @@ export const SIMPLEPERF_READERS: FeatureReaders<SimpleperfFeatures> = {
     sectionsOf(features).metaInfo = metaInfo;
     readMetaInfo(section, metaInfo);
   },
-  [sp.SP_FEATURE_DEBUG_UNWIND]: (features, section) => readDebugUnwind(section.view, sectionsOf(features).debugUnwindFiles),
+  [sp.SP_FEATURE_DEBUG_UNWIND]: (features, section) => readProtobuf(() => readDebugUnwind(section.view, sectionsOf(features).debugUnwindFiles)),
   [sp.SP_FEATURE_FILE2]: (features, section) => readFile2Feature(section.view, sectionsOf(features).files),
   [sp.SP_FEATURE_INIT_MAP]: (features, section) => {
     sectionsOf(features).initMap = section.view.bytes;
@@ -91,15 +91,21 @@ function readMetaInfo(section: SectionReader, info: Map<string, string>): void {
 
 /** DebugUnwindFeature of record_file.proto: files (1), each with path (1) and size (2). */
 function readDebugUnwind(section: ByteView, files: DebugUnwindFile[]): void {
-  const { bytes } = section;
-  const message = new ProtobufReader(bytes, 0, bytes.length);
-  while (message.next()) {
-    if (message.field !== 1 || !message.isBytes) continue;
+  const message = new ProtobufReader(section.bytes, 0);
+  while (message.next(section.length)) {
+    if (!message.isBytes(1)) {
+      message.skip();
+      continue;
+    }
     const file = { path: '', sizeBytes: 0 };
-    const fields = new ProtobufReader(bytes, message.start, message.end);
-    while (fields.next()) {
-      if (fields.field === 1 && fields.isBytes) file.path = section.text(fields.start, fields.end);
-      else if (fields.field === 2) file.sizeBytes = fields.u64;
+    const end = message.bytesEnd(section.length);
+    while (message.next(end)) {
+      if (message.isBytes(1)) {
+        const pathEnd = message.bytesEnd(end);
+        file.path = section.text(message.at, pathEnd);
+        message.skipTo(pathEnd);
+      } else if (message.isNumber(2)) file.sizeBytes = message.u64();
+      else message.skip();
     }
     files.push(file);
   }

@@ -1,6 +1,6 @@
 import type { ByteView } from '../base/byte-view.ts';
 import { DSO_DEX_FILE, DSO_ELF_FILE, DSO_KERNEL_MODULE, DSO_UNKNOWN_FILE } from './constants.ts';
-import { ProtobufReader } from './protobuf-reader.ts';
+import { ProtobufReader, readProtobuf } from './protobuf-reader.ts';
 
 /** Symbols as columns, in the order of the file. */
 export interface SimpleperfSymbols {
@@ -67,7 +67,7 @@ export function readFileFeature(view: ByteView, files: SimpleperfFile[]): void {
  * @throws RangeError where the section is damaged
  */
 export function readFile2Feature(view: ByteView, files: SimpleperfFile[]): void {
-  eachSized(view, (start, end) => files.push(readFileMessage(view, start, end)));
+  eachSized(view, (start, end) => files.push(readProtobuf(() => readFileMessage(view, start, end))));
 }
 
 function eachSized(view: ByteView, read: (start: number, end: number) => void): void {
@@ -137,53 +137,52 @@ function readFileMessage(view: ByteView, start: number, end: number): Simpleperf
   let offset = UNKNOWN_OFFSET;
   const symbols = new SymbolList(bytes);
   const dexFileOffsets: number[] = [];
-  const message = new ProtobufReader(bytes, start, end);
-  while (message.next()) {
-    switch (message.field) {
-      case 1:
-        if (message.isBytes) path = view.text(message.start, message.end);
-        break;
-      case 2:
-        type = message.u64;
-        break;
-      case 3:
-        minVaddr = message.i64;
-        break;
-      case 4:
-        if (message.isBytes) readSymbolMessage(bytes, message.start, message.end, symbols);
-        break;
-      case 5:
-        if (message.isBytes) for (const one of numbersOf(bytes, message.start, message.end)) dexFileOffsets.push(one);
-        break;
-      case 6:
-      case 7:
-        // proto3 leaves a zero out.
-        if (message.isBytes) offset = numbersOf(bytes, message.start, message.end).at(-1) ?? 0;
-        break;
-    }
+  const message = new ProtobufReader(bytes, start);
+  while (message.next(end)) {
+    if (message.isBytes(1)) {
+      const pathEnd = message.bytesEnd(end);
+      path = view.text(message.at, pathEnd);
+      message.skipTo(pathEnd);
+    } else if (message.isNumber(2)) type = message.u64();
+    else if (message.isNumber(3)) minVaddr = message.address();
+    else if (message.isBytes(4)) readSymbolMessage(message, message.bytesEnd(end), symbols);
+    else if (message.isBytes(5)) readNumbers(message, message.bytesEnd(end), dexFileOffsets);
+    else if (message.isBytes(6) || message.isBytes(7)) {
+      const offsets: number[] = [];
+      readNumbers(message, message.bytesEnd(end), offsets);
+      // proto3 leaves a zero out.
+      offset = offsets.at(-1) ?? 0;
+    } else message.skip();
   }
   return { path, type, minVaddr, offsetOfMinVaddr: offset < UNKNOWN_OFFSET ? offset : -1, symbols, dexFileOffsets };
 }
 
 /** Symbol: 1 vaddr, 2 len, 3 name. */
-function readSymbolMessage(bytes: Uint8Array, start: number, end: number, symbols: SymbolList): void {
-  const message = new ProtobufReader(bytes, start, end);
+function readSymbolMessage(message: ProtobufReader, end: number, symbols: SymbolList): void {
   let address = 0;
   let size = 0;
   let nameStart = 0;
   let nameEnd = 0;
-  while (message.next()) {
-    if (message.field === 1) address = message.i64;
-    else if (message.field === 2) size = message.lo;
-    else if (message.field === 3 && message.isBytes) [nameStart, nameEnd] = [message.start, message.end];
+  while (message.next(end)) {
+    if (message.isNumber(1)) address = message.address();
+    else if (message.isNumber(2)) size = message.u32();
+    else if (message.isBytes(3)) {
+      nameEnd = message.bytesEnd(end);
+      nameStart = message.at;
+      message.skipTo(nameEnd);
+    } else message.skip();
   }
   symbols.add(address, size, nameStart, nameEnd);
 }
 
-/** The numbers of a message's field 1, the only one that these messages have. */
-function numbersOf(bytes: Uint8Array, start: number, end: number): number[] {
-  const message = new ProtobufReader(bytes, start, end);
-  const numbers: number[] = [];
-  while (message.next()) if (message.field === 1) for (const one of message.numbers()) numbers.push(one);
-  return numbers;
+/** The numbers of a message's field 1, the only one that these messages have: packed or not. */
+function readNumbers(message: ProtobufReader, end: number, numbers: number[]): void {
+  while (message.next(end)) {
+    if (message.isNumber(1)) numbers.push(message.u64());
+    else if (message.isBytes(1)) {
+      const packedEnd = message.bytesEnd(end);
+      while (message.at < packedEnd) numbers.push(message.u64());
+      if (message.at > packedEnd) throw new RangeError('number overruns its field');
+    } else message.skip();
+  }
 }

@@ -1,134 +1,111 @@
-import { addressOf } from '../base/addresses.ts';
-import { ByteView } from '../base/byte-view.ts';
+import type { BinaryReader } from '@bufbuild/protobuf/wire';
+import { addressOfBig } from '../base/addresses.ts';
 
+// Of the encoding that protobuf.dev documents.
 const WIRE_VARINT = 0;
-const WIRE_64_BIT = 1;
 const WIRE_BYTES = 2;
-const WIRE_32_BIT = 5;
 
-const BITS_28 = 0x1000_0000;
-const BITS_32 = 0x1_0000_0000;
+/** The package that reads protobuf: only recordings of simpleperf need it, and loading it takes as long as a small conversion. */
+let wire: typeof import('@bufbuild/protobuf/wire') | undefined;
+
+/** To be awaited before the first {@link ProtobufReader} is made. */
+export async function loadProtobuf(): Promise<void> {
+  wire ??= await import('@bufbuild/protobuf/wire');
+}
 
 /**
- * Walks the fields of one protobuf message, in the order in which they lie.
+ * Walks the fields of protobuf messages, in the order in which they lie. Each field is read by what is known of it, or skipped:
  *
  * ```ts
- * const message = new ProtobufReader(bytes, 0, bytes.length);
- * while (message.next()) if (message.field === 1) name = message.bytesStart …
+ * while (message.next(end)) {
+ *   if (message.isNumber(1)) size = message.u64();
+ *   else message.skip();
+ * }
  * ```
  *
- * Source: the encoding that protobuf.dev documents. Damage throws RangeError.
+ * Damage throws RangeError, if {@link readProtobuf} is around it.
  */
 export class ProtobufReader {
-  /** Number of the current field. */
-  field = 0;
-  /** Its value where it is a number, both halves of 64 bits; 0 where it is bytes. */
-  lo = 0;
-  hi = 0;
-  /** Where its bytes lie, if it is bytes, text or a message; −1 and −1 where it is a number. */
-  start = -1;
-  end = -1;
-  readonly #view: ByteView;
-  readonly #limit: number;
-  #at: number;
+  /** Number and wire type of the current field. */
+  #field = 0;
+  #wireType = 0;
+  readonly #reader: BinaryReader;
 
-  /** @param start, end where in `bytes` the message lies */
-  constructor(bytes: Uint8Array, start: number, end: number) {
-    if (start < 0 || end > bytes.length || start > end) throw new RangeError('message overruns its bytes');
-    // Fixed-width numbers are little-endian wherever they are written.
-    this.#view = new ByteView(bytes, true);
-    this.#at = start;
-    this.#limit = end;
+  /**
+   * @param bytes in which the messages lie; offsets are theirs
+   * @throws RangeError where {@link loadProtobuf} was not awaited: in a record, where simpleperf never writes protobuf
+   */
+  constructor(bytes: Uint8Array, start: number) {
+    if (wire === undefined) throw new RangeError('protobuf where there is none');
+    this.#reader = new wire.BinaryReader(bytes);
+    this.#reader.pos = start;
   }
 
-  /** The current number as an unsigned double: exact up to 2^53. */
-  get u64(): number {
-    return this.hi * BITS_32 + this.lo;
+  /** Where the next thing to be read starts. */
+  get at(): number {
+    return this.#reader.pos;
   }
 
-  /** The current number as an address: see {@link addressOf}. */
-  get i64(): number {
-    return addressOf(this.hi, this.lo);
-  }
-
-  /** Whether the current field is bytes, text or a message. */
-  get isBytes(): boolean {
-    return this.start >= 0;
-  }
-
-  /** Steps to the next field. False at the end of the message. */
-  next(): boolean {
-    if (this.#at === this.#limit) return false;
-    this.#varint();
-    const wireType = this.lo & 7;
-    this.field = Math.floor(this.u64 / 8);
-    this.start = -1;
-    this.end = -1;
-    switch (wireType) {
-      case WIRE_VARINT:
-        this.#varint();
-        return true;
-      case WIRE_64_BIT:
-        this.#need(8);
-        this.lo = this.#view.lo(this.#at);
-        this.hi = this.#view.hi(this.#at);
-        this.#at += 8;
-        return true;
-      case WIRE_32_BIT:
-        this.#need(4);
-        this.lo = this.#view.u32(this.#at);
-        this.hi = 0;
-        this.#at += 4;
-        return true;
-      case WIRE_BYTES: {
-        this.#varint();
-        const length = this.u64;
-        this.#need(length);
-        this.start = this.#at;
-        this.#at += length;
-        this.end = this.#at;
-        this.lo = 0;
-        this.hi = 0;
-        return true;
-      }
-      default:
-        throw new RangeError(`wire type ${wireType}`);
+  /** Steps to the next field of a message that ends at `end`. False when there is none. */
+  next(end: number): boolean {
+    const reader = this.#reader;
+    if (reader.pos >= end) {
+      if (reader.pos > end) throw new RangeError('field overruns its message');
+      return false;
     }
+    [this.#field, this.#wireType] = reader.tag();
+    return true;
   }
 
-  /** The numbers of the current field: packed ones one after the other, else the one that it is. */
-  numbers(): number[] {
-    if (!this.isBytes) return [this.u64];
-    const packed = new ProtobufReader(this.#view.bytes, this.start, this.end);
-    const numbers: number[] = [];
-    while (packed.#at < packed.#limit) {
-      packed.#varint();
-      numbers.push(packed.u64);
-    }
-    return numbers;
+  /** Whether the current field has that number, and is a number. */
+  isNumber(field: number): boolean {
+    return this.#field === field && this.#wireType === WIRE_VARINT;
   }
 
-  #need(bytes: number): void {
-    if (bytes > this.#limit - this.#at) throw new RangeError('field overruns its message');
+  /** Whether the current field has that number, and is bytes, text or a message. */
+  isBytes(field: number): boolean {
+    return this.#field === field && this.#wireType === WIRE_BYTES;
   }
 
-  /** Reads a base-128 number of up to ten bytes into {@link lo} and {@link hi}. */
-  #varint(): void {
-    const { bytes } = this.#view;
-    // 28, 28 and 8 bits: what shifts of 32-bit numbers can hold.
-    let low = 0;
-    let middle = 0;
-    let high = 0;
-    for (let count = 0; ; count++) {
-      if (count === 10) throw new RangeError('number of more than ten bytes');
-      this.#need(1);
-      const byte = bytes[this.#at++];
-      if (count < 4) low |= (byte & 0x7f) << (count * 7);
-      else if (count < 8) middle |= (byte & 0x7f) << ((count - 4) * 7);
-      else high |= (byte & 0x7f) << ((count - 8) * 7);
-      if (byte < 0x80) break;
-    }
-    this.lo = (low + (middle & 0xf) * BITS_28) >>> 0;
-    this.hi = ((middle >>> 4) | (high << 24)) >>> 0;
+  /** Reads a number of 32 bits. */
+  u32(): number {
+    return this.#reader.uint32();
+  }
+
+  /** Reads a number as an unsigned double: exact up to 2^53. */
+  u64(): number {
+    return Number(this.#reader.uint64());
+  }
+
+  /** Reads a number as an address: see `addressOf`. */
+  address(): number {
+    return addressOfBig(BigInt(this.#reader.uint64()));
+  }
+
+  /** Begins bytes, text or a message, whose first byte is then {@link at}, in a message that ends at `end`. @returns where they end */
+  bytesEnd(end: number): number {
+    const length = this.#reader.uint32();
+    if (length > end - this.#reader.pos) throw new RangeError('field overruns its message');
+    return this.#reader.pos + length;
+  }
+
+  /** Steps over bytes. */
+  skipTo(end: number): void {
+    this.#reader.pos = end;
+  }
+
+  /** Steps over a field of another kind. */
+  skip(): void {
+    this.#reader.skip(this.#wireType, this.#field);
+  }
+}
+
+/** Runs what reads protobuf. @throws RangeError for all damage: the package throws that only where bytes end too early */
+export function readProtobuf<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error && error.constructor === Error) throw new RangeError(error.message);
+    throw error;
   }
 }

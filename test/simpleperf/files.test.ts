@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
 import { readFile2Feature, readFileFeature, type SimpleperfFile } from '../../src/simpleperf/files.ts';
+import { loadProtobuf } from '../../src/simpleperf/protobuf-reader.ts';
 import { dsoType, type SimpleperfFileSpec, simpleperfFeatures } from '../support/perf-encoder.ts';
 
 const files: SimpleperfFileSpec[] = [
@@ -45,6 +46,8 @@ function expectedOf(file: SimpleperfFileSpec): PlainFile {
     symbols: (file.symbols ?? []).map(({ vaddr, len, name }) => [Number(BigInt.asIntN(64, vaddr)), len, name]),
   };
 }
+
+beforeAll(loadProtobuf);
 
 const formats = [
   ['FILE', readFileFeature, simpleperfFeatures.file],
