@@ -79,7 +79,7 @@ let at: usize = 0;
 let end: usize = 0;
 let overran: bool = false;
 
-// The table as it stands in the section.
+// The table as it is in the section.
 let rowCount: u32 = 0;
 let rowCapacity: u32 = 0;
 let codes: usize = 0;
@@ -109,7 +109,7 @@ export function placeTableBytes(sizeBytes: u32): usize {
 
 /**
  * Parses the table that was put there.
- * @param isAll whether it may end where its bytes do, @param onlyCode stops behind the abbreviation of that code; 0 for none
+ * @param isAll whether it may end where its bytes do, @param onlyCode stops after the abbreviation of that code; 0 for none
  * @returns PARSED, IS_CUT or IS_ENDLESS
  */
 export function parseTable(isAll: bool, onlyCode: f64): i32 {

@@ -22,13 +22,13 @@ export function setForms(addresses: u32, offsets: u32): void {
   offsetSize = offsets;
 }
 
-/** Reads from `from` on, and not behind `to`. */
+/** Reads from `from` on, and not beyond `to`. */
 export function readFrom(from: usize, to: usize): void {
   at = from;
   end = to;
 }
 
-/** Goes over so many bytes. @returns where they stand */
+/** Steps over so many bytes. @returns where they are */
 function take(sizeBytes: u64): usize {
   const from = at;
   if (from > end || sizeBytes > <u64>(end - from)) damaged(VALUE_OVERRUNS, 0);
@@ -84,7 +84,7 @@ export function fixed(sizeBytes: i32): u64 {
   }
 }
 
-/** Goes over a value whose size, one of the SIZE_ constants, stands in the data. */
+/** Steps over a value whose size, one of the SIZE_ constants, is in the data. */
 export function skipSized(size: i32): void {
   switch (size) {
     case SIZE_ULEB:
@@ -114,8 +114,8 @@ export function skipSized(size: i32): void {
 }
 
 /**
- * Reads an attribute's value into {@link form} and {@link value}: a number as it stands; 1 for a flag that is present; 0 for what is none.
- * @param implicit the value that stands in the abbreviation, for DW_FORM_implicit_const
+ * Reads an attribute's value into {@link form} and {@link value}: a number as it is; 1 for a flag that is present; 0 for what is none.
+ * @param implicit the value that is in the abbreviation, for DW_FORM_implicit_const
  * @param size what `formSize` says of the form
  */
 export function readValue(attributeForm: i32, implicit: f64, size: i32): void {

@@ -1,4 +1,4 @@
-/** Which function of a unit holds which of the wanted addresses: see src/dwarf/function-claims.ts. */
+/** Which function of a unit holds which of the wanted addresses: see `FunctionClaims` of src/dwarf/function-scan.ts. */
 
 import { TOO_MANY_CLAIMS } from '../src/dwarf/wasm/contract';
 import { damaged } from './host';
@@ -17,9 +17,9 @@ let keepsInlined: bool = false;
 export let wanted: usize = 0;
 /** By index of the wanted addresses: the innermost function there as an index of {@link dies}, −1 for none. */
 export let innermost: usize = 0;
-/** By index of the wanted addresses: the largest end that was told of it, −Infinity for none. */
+/** By index of the wanted addresses: the largest end that was claimed before it, −Infinity for none. */
 export let endsBefore: usize = 0;
-/** Where the functions' DIEs stand in the unit. */
+/** Where the functions' DIEs are in the unit. */
 export let dies: usize = 0;
 /** What a function was inlined into, −1 for a function of its own. */
 export let parents: usize = 0;

@@ -16,7 +16,7 @@ import { ends, isLive, count as rangeCount, starts } from './unit-addresses';
 
 /** Room for functions in one another, at first. */
 const FIRST_CAPACITY: u32 = 256;
-/** What stands behind a unit in memory: more than what is read at once. */
+/** What follows a unit in memory: more than is read at once. */
 const PADDING_SIZE_BYTES: u32 = 16;
 
 /** What came of one DIE. */
@@ -32,10 +32,10 @@ const IS_UNKNOWN: i32 = 2;
 /** Functions around the current DIE that hold wanted addresses, outermost first. */
 export let open: usize = 0;
 export let openCount: u32 = 0;
-/** How deep they stand. */
+/** How deep they are. */
 let openDepths: usize = 0;
 let openCapacity: u32 = 0;
-/** How deep the innermost of them stands, −1 for none. */
+/** How deep the innermost of them is, −1 for none. */
 let innermostDepth: i32 = -1;
 
 let unit: usize = 0;
@@ -63,7 +63,7 @@ export function placeUnit(sizeBytes: u32): usize {
 
 /**
  * Begins with the unit, table and wanted addresses that were put there.
- * @param dieAt where the unit's own DIE stands, @param partial whether functions may have code that is not in their extents
+ * @param dieAt where the unit's own DIE is, @param partial whether functions may have code that is not in their extents
  */
 export function beginFunctions(dieAt: u32, scanScope: i32, partial: bool): void {
   at = unit + dieAt;
@@ -94,11 +94,11 @@ export function scanPosition(): u32 {
   return <u32>(at - unit);
 }
 
-/** Where the next DIE stands that may be of interest. */
+/** Where the next DIE is that may be of interest. */
 function skipLeaves(from: usize): usize {
   const codes = codeCount;
   const bytes = leafSizes;
-  // Codes of two bytes at most, and what stands behind the end does not matter.
+  // Codes of two bytes at most, and what follows the end does not matter.
   const last = end;
   let here = from;
   while (here < last) {
@@ -196,7 +196,7 @@ function claimExtent(row: u32, die: usize, attributes: usize, isFunction: bool):
   return functionCount > known ? HOLDS_SOME : HOLDS_NONE;
 }
 
-/** Goes on behind the children of the DIE whose attributes end here, if that is told and the scope leaves them out. */
+/** Continues after the children of the DIE whose attributes end here, if the DIE says where that is and the scope leaves them out. */
 function skipChildren(row: u32, flag: u32): bool {
   // Of the types that are left out when functions are not, none is in a function.
   const isLeftOut = scope === SCAN_CODE || (scope === SCAN_FUNCTIONS && (flag & IS_SUBPROGRAM) === 0 && functionDepth < 0);
@@ -218,7 +218,7 @@ function skipAttributes(row: u32, from: usize): usize {
     const skip = load<i32>(skips + (i << 2));
     if (skip >= 0) {
       here += skip;
-      // What is behind is not read: the sum may be anywhere.
+      // What is beyond is not read: the sum may be anywhere.
       if (here > end) break;
     } else {
       readFrom(here, end);

@@ -22,7 +22,7 @@ import { allocate, beginLines, grown, keepLines } from './memory';
 
 const NEEDS_ROOM: i32 = -2;
 
-/** What stands behind a table in memory: an opcode's operand is read with it. */
+/** What follows a table in memory: an opcode's operand is read with it. */
 const PADDING_SIZE_BYTES: u32 = 1;
 
 /** Compilers need more for a row. */
@@ -38,7 +38,7 @@ const SETS: i32 = 2;
 
 /** By opcode: OTHER, ROW or SETS. */
 const kinds: usize = memory.data(256);
-/** By opcode that SETS: the bit that tells of its operand that it has a second byte; 0 where it has no operand. */
+/** By opcode that SETS: the bit that says that its operand has a second byte; 0 where it has no operand. */
 const continuations: usize = memory.data(256);
 /** By opcode: how far a special one moves; for DW_LNS_const_add_pc, that is what 255 says. */
 const lineSteps: usize = memory.data(256 * 4);
@@ -76,7 +76,7 @@ export let addresses: usize = 0;
 export let files: usize = 0;
 export let lines: usize = 0;
 export let columns: usize = 0;
-/** Sequences as quadruples of doubles: start, end, first row, behind the last row. */
+/** Sequences as quadruples of doubles: start, end, first row, row after the last. */
 export let sequences: usize = 0;
 export let sequenceCount: u32 = 0;
 export let entryAt: u32 = 0;
@@ -133,7 +133,7 @@ export function beginLineProgram(
 
 function kindOf(opcode: i32): i32 {
   if (opcode === 0) return OTHER;
-  // Where an instruction holds several operations, steps depend on where one stands in it.
+  // Where an instruction holds several operations, steps depend on where one is in it.
   if (opcode >= opcodeBase) return perInstruction === 1 ? ROW : OTHER;
   if (opcode === DW_LNS_copy) return ROW;
   if (opcode >= DW_LNS_advance_line && opcode <= DW_LNS_set_column) return SETS;
@@ -196,7 +196,7 @@ function makeRows(): i32 {
     const opcode = <i32>readU8(here);
     const kind = <i32>load<u8>(kinds + opcode);
     if (kind === SETS) {
-      // What stands behind the end does not matter: no row follows.
+      // What follows the end does not matter: no row follows.
       const operand = load<u8>(here, 1);
       const continuation = load<u8>(continuations + opcode);
       if ((operand & continuation) === 0) {

@@ -8,7 +8,7 @@ const LEAST_PLAIN = -(2 ** 52);
  */
 const FAR_REGIONS = [0x9000, 0x9800, 0xa000, 0xa800, 0xb000, 0xc000, 0xc008, 0xc00a, 0xd000, 0xe000];
 const FAR_REGION_BYTES = 2 ** 48;
-/** Where those regions are put, one behind the other: no kernel's code lies from here to {@link LEAST_PLAIN}. */
+/** Where those regions are put, one after the other: no kernel's code lies from here to {@link LEAST_PLAIN}. */
 const FAR_START = -(2 ** 53);
 const FAR_END = FAR_START + FAR_REGIONS.length * FAR_REGION_BYTES;
 

@@ -11,11 +11,11 @@ export interface NameLimit {
   readonly bytes: number;
 }
 
-/** PATH_MAX (linux/limits.h), less its NUL: of a longer path the kernel tells nothing but `//toolong`. */
+/** PATH_MAX (linux/limits.h), less its NUL: of a longer path the kernel reports nothing but `//toolong`. */
 export const PATH_LIMIT: NameLimit = { code: 'long-path', kind: 'path', bytes: 4095 };
 
 /**
- * The kernel's own names of threads have 15 bytes (TASK_COMM_LEN, linux/sched.h). `/proc` tells of kernel workers also what they work on
+ * The kernel's own names of threads have 15 bytes (TASK_COMM_LEN, linux/sched.h). `/proc` reports of kernel workers also what they work on
  * (`kworker/u16:3-events_unbound`), in 63: recorders that list the threads there were may take it from there.
  */
 export const COMM_LIMIT: NameLimit = { code: 'long-comm', kind: 'thread name', bytes: 63 };

@@ -28,13 +28,13 @@ export interface Padding {
 export interface ListField<Element extends Fields | Scalar> {
   readonly kind: 'list';
   readonly element: Element;
-  /** Type of the count that stands before the elements; undefined: as many as the record holds. */
+  /** Type of the count that is before the elements; undefined: as many as the record holds. */
   readonly count: Scalar | undefined;
 }
 
 export type Field = Scalar | TextField | BytesField | Padding | ListField<Fields | Scalar>;
 
-/** The fields of a record behind its header, in the order in which they lie there. */
+/** The fields of a record after its header, in the order in which they lie there. */
 export interface Fields {
   readonly [name: string]: Field;
 }
@@ -95,7 +95,7 @@ const SCALAR_BYTES: Readonly<Record<Scalar, number>> = { u8: 1, u16: 2, u32: 4, 
  * ```
  */
 export class RecordLayout<const F extends Fields> {
-  /** Offsets of the fields from the start of the record's header; NaN behind the first field of variable size. */
+  /** Offsets of the fields from the start of the record's header; NaN after the first field of variable size. */
   readonly at: { readonly [Name in keyof F]: number };
   /** Bytes that a record must have, header included. */
   readonly minBytes: number;
@@ -117,7 +117,7 @@ export class RecordLayout<const F extends Fields> {
   /**
    * Reads a record's fields.
    * @param at offset of its header
-   * @param end just behind its own fields
+   * @param end just after its own fields
    * @returns what is wrong, as the end of a sentence, where they do not fit
    */
   read(view: ByteView, at: number, end: number): ValuesOf<F> | string {
@@ -128,7 +128,7 @@ export class RecordLayout<const F extends Fields> {
   }
 }
 
-/** What is said of a record that is too small for its fields: both sizes count the header. */
+/** What is reported of a record that is too small for its fields: both sizes count the header. */
 export function fieldsOverrun(needed: number, size: number): string {
   return `fields of ${needed} bytes overrun record of ${size} bytes`;
 }
@@ -165,7 +165,7 @@ function planOfList({ element, count }: ListField<Fields | Scalar>): PlannedList
   return { kind: 'list', count, element: plan, elementBytes: plan.reduce((sum, { minBytes }) => sum + minBytes, 0) };
 }
 
-/** @returns offset behind the fields, or what overruns the end */
+/** @returns offset after the fields, or what overruns the end */
 function readFields(plan: readonly PlannedField[], view: ByteView, start: number, end: number, target: Record<string, unknown>): number | string {
   let at = start;
   for (const { name, field, minBytes, fixedBytes } of plan) {

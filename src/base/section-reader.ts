@@ -5,7 +5,7 @@ import { type NameLimit, withinLimit } from './name-limits.ts';
 
 /**
  * Reads one feature into what is known so far. A reader of a list puts the list into `features` before it fills it: what
- * stands before the damage in a section that is cut off is then kept.
+ * is before the damage in a section that is cut off is then kept.
  */
 export type FeatureReader<Features> = (features: Features, section: SectionReader) => void;
 
@@ -63,7 +63,7 @@ export class SectionReader {
     return this.view.text(start, this.at);
   }
 
-  /** A name that stands at an offset; cut, which is reported, where it is longer than it can be. */
+  /** A name that is at an offset; cut, which is reported, where it is longer than it can be. */
   limited(name: string, limit: NameLimit, at: number): string {
     return withinLimit(name, limit, this.#feature, this.fileOffset + at, this.#diagnostics);
   }

@@ -22,7 +22,7 @@ export class TextWriter {
     this.#sink = sink;
   }
 
-  /** Writes text as it stands. */
+  /** Writes text as it is. */
   put(text: string): void {
     if (text.length <= MAX_PART_LENGTH) {
       this.#putPart(text);
@@ -39,7 +39,7 @@ export class TextWriter {
     // UTF-8 needs at most three bytes for each UTF-16 unit.
     this.reserve(text.length * 3);
     const { written } = encoder.encodeInto(text, this.buffer.subarray(this.length));
-    // Bytes that are no UTF-8 are not ASCII either, which the length tells without a look at the text.
+    // Bytes that are no UTF-8 are not ASCII either, which the length shows without a look at the text.
     if (written !== text.length && hasRawBytes(text)) this.#putBytes(encodeText(text));
     else this.length += written;
   }

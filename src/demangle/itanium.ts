@@ -91,7 +91,7 @@ function demangleWith(p: Parser, style: DemangleStyle): string {
   return clones === '' ? pr.out : pr.out + clones;
 }
 
-/** `<mangled-name>`, behind the _Z. */
+/** `<mangled-name>`, after the _Z. */
 function parseMangledName(p: Parser, nameOnly: boolean): number {
   p.begin(2);
   try {

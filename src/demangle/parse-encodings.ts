@@ -9,7 +9,7 @@ import { type SPECIAL_NAMES, specialIndex } from './vocabulary.ts';
 
 /**
  * `<encoding>`: a function with its parameters, data, or a special name. Itanium C++ ABI, 5.1.2.
- * @param nameOnly stop behind the name, when parameters are not asked for
+ * @param nameOnly stop after the name, when parameters are not asked for
  */
 export function parseEncoding(p: Parser, nameOnly = false): number {
   const c = p.peek();

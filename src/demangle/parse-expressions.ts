@@ -225,7 +225,7 @@ function parseDestructorName(p: Parser): number {
   return p.node(Kind.DestructorName, isDigit(p.peek()) ? withArguments(p, parseSourceName(p)) : parseType(p));
 }
 
-/** so: the type of the part, the whole, the offset, which members of unions, p if it is one behind the end, E. */
+/** so: the type of the part, the whole, the offset, which members of unions, p if it is one after the end, E. */
 function parseSubobject(p: Parser): number {
   const type = parseType(p);
   const whole = parseExpression(p);

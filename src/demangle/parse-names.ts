@@ -57,7 +57,7 @@ export function parseCvQualifiers(p: Parser): number {
   }
 }
 
-/** `<prefix>` and the name behind it, up to and with the E. Every prefix is a candidate for substitution, the whole is not. */
+/** `<prefix>` and the name after it, up to and with the E. Every prefix is a candidate for substitution, the whole is not. */
 // hot
 function parsePrefix(p: Parser): number {
   let prefix = -1;
@@ -137,7 +137,7 @@ function skipDiscriminator(p: Parser): void {
   if (isLong && p.pos - start > 1) p.expect(CHAR._);
 }
 
-/** `<unqualified-name>` with its modules before and its ABI tags behind. */
+/** `<unqualified-name>` with its modules before it and its ABI tags after it. */
 // hot
 export function parseUnqualifiedName(p: Parser, inModule = -1): number {
   if (inModule < 0 && isDigit(p.peek())) return parseMember(p, -1);

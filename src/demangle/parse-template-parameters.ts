@@ -51,7 +51,7 @@ export function parseTemplateParameter(p: Parser): number {
   return parameter;
 }
 
-/** A concept's name, with the arguments that come behind the constrained one. It is a name, so no candidate for substitution. */
+/** A concept's name, with the arguments that come after the constrained one. It is a name, so no candidate for substitution. */
 export function parseConcept(p: Parser): number {
   const qualifiers = p.nameQualifiers;
   const name = parseName(p);

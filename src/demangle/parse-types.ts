@@ -239,7 +239,7 @@ function parseFixedPointType(p: Parser): number {
   return p.node(Kind.Builtin, type);
 }
 
-/** Dv, the number of elements or an expression behind another _, _, the element type. */
+/** Dv, the number of elements or an expression after another _, _, the element type. */
 function parseVectorType(p: Parser): number {
   p.pos += 2;
   const count = p.take(CHAR._) ? p.productions.expression(p) : parseDigits(p);
@@ -281,7 +281,7 @@ function parseTypeWithU(p: Parser): number {
 export function parseTemplateArguments(p: Parser): number {
   if (!p.take(CHAR.I)) p.expect(CHAR.J);
   p.enter();
-  // The arguments do not change what constructors behind them are called, nor what the name's qualifiers are.
+  // The arguments do not change what constructors after them are called, nor what the name's qualifiers are.
   const lastName = p.lastName;
   const inConversion = p.inConversion;
   p.inConversion = false;

@@ -4,7 +4,7 @@ import { Kind, Tree } from './tree.ts';
 import { VOID } from './vocabulary.ts';
 
 /**
- * The productions that others need which stand before them: names contain types, types expressions, and all of them names. They are
+ * The productions that others need which come before them: names contain types, types expressions, and all of them names. They are
  * handed in, so that the files of the grammar import each other in one direction.
  */
 export interface Productions {
@@ -22,7 +22,7 @@ export type ScopedNames = 'unseen' | 'new' | 'old';
 /**
  * What the productions of the grammar share: the place in the mangled name, the tree that is built, the substitutions so far. One is
  * reused for all names. Productions are functions of it, by area: parse-encodings, parse-names, parse-types, parse-expressions; each
- * begins at the first character of what it parses, ends behind the last and returns a node.
+ * begins at the first character of what it parses, ends after the last and returns a node.
  */
 export class Parser {
   pos = 0;
@@ -33,7 +33,7 @@ export class Parser {
   lastName = -1;
   /** Qualifier bits of the nested name that was parsed last: those of the member function that it names. */
   nameQualifiers = 0;
-  /** Inside the type of a conversion operator, where arguments behind a template parameter may be the operator's own. */
+  /** Inside the type of a conversion operator, where arguments after a template parameter may be the operator's own. */
   inConversion = false;
   /** How names in the scope of others are read: see parseScopedName. */
   scopedNames: ScopedNames = 'unseen';
@@ -68,7 +68,7 @@ export class Parser {
     this.#attempts = 0;
   }
 
-  /** @returns code of the character `ahead` of the place, 0 behind the end */
+  /** @returns code of the character `ahead` of the place, 0 after the end */
   peek(ahead = 0): number {
     return this.codes[this.pos + ahead]!;
   }
@@ -82,7 +82,7 @@ export class Parser {
     return false;
   }
 
-  /** @throws NotDemangled if another character stands here */
+  /** @throws NotDemangled if another character is here */
   expect(c: number): void {
     if (!this.take(c)) this.fail();
   }
@@ -138,7 +138,7 @@ export class Parser {
     return node;
   }
 
-  /** Parses the index and underscore behind an S. */
+  /** Parses the index and underscore after an S. */
   substitution(): number {
     const index = this.sequenceNumber();
     if (index >= this.#substitutionCount) this.fail();

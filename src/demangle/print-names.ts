@@ -196,7 +196,7 @@ function printClassName(pr: Printer, name: number): void {
   else pr.print(name);
 }
 
-/** A template with its arguments. A conversion operator's type may be one of them, though they are printed behind it. */
+/** A template with its arguments. A conversion operator's type may be one of them, though they are printed after it. */
 function printTemplate(pr: Printer, node: number): void {
   const tree = pr.tree;
   const name = tree.a(node);
@@ -316,7 +316,7 @@ function printEnclosing(pr: Printer, encoding: number): void {
   printEncoding(pr, encoding, false, pr.options.enclosingParameters);
 }
 
-/** Qualifiers behind a parameter list or a type, each behind a space. */
+/** Qualifiers after a parameter list or a type, each after a space. */
 export function printQualifiers(pr: Printer, qualifiers: number): void {
   const text = QUALIFIER_TEXTS[qualifiers]!;
   if (text !== '') pr.append(text);

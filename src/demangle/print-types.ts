@@ -4,7 +4,7 @@ import { FunctionSuffix, Kind } from './tree.ts';
 import { collapseReferences, declaratorKind, declaratorOf, endsInDeclarator, isFunctionOrArray, qualifiersOf, referenceKind } from './type-shape.ts';
 import { BUILTIN_TYPES, ELABORATED } from './vocabulary.ts';
 
-/** Prints what of a type stands left of what has it: all of most types; `int (*` of `int (*) [3]`, `void (A::*` of `void (A::*)(int)`. */
+/** Prints what of a type is left of what has it: all of most types; `int (*` of `int (*) [3]`, `void (A::*` of `void (A::*)(int)`. */
 // hot
 export function printTypeLeft(pr: Printer, node: number, kind: number): void {
   const tree = pr.tree;
@@ -109,7 +109,7 @@ function printRareTypeLeft(pr: Printer, node: number, kind: number): void {
   }
 }
 
-/** Prints what of a type stands right of what has it. */
+/** Prints what of a type is right of what has it. */
 export function printTypeRight(pr: Printer, node: number, kind: number): void {
   const tree = pr.tree;
   switch (kind) {
@@ -144,7 +144,7 @@ export function printTypeRight(pr: Printer, node: number, kind: number): void {
   }
 }
 
-/** A function type's parameters and what qualifies it, which stand before the right part of its return type. @returns that type */
+/** A function type's parameters and what qualifies it, which are before the right part of its return type. @returns that type */
 function printSignature(pr: Printer, node: number): number {
   const tree = pr.tree;
   let returnType: number;
@@ -211,7 +211,7 @@ function printPointerLeft(pr: Printer, pointee: number, sign: string): void {
   pr.append(sign);
 }
 
-/** Prints the left part of what is pointed to, and what keeps the sign behind it from belonging to its return or element type. */
+/** Prints the left part of what is pointed to, and what keeps the sign after it from belonging to its return or element type. */
 function printOpening(pr: Printer, pointee: number, otherwise: string): void {
   const tree = pr.tree;
   const declarator = declaratorKind(pr, pointee);

@@ -40,7 +40,7 @@ export class Printer {
    * the engine copy what it had only noted down.
    */
   last = 0;
-  /** How often a template parameter was looked up: what is printed without is the same wherever it stands. */
+  /** How often a template parameter was looked up: what is printed without one is the same wherever it is. */
   lookups = 0;
   /** The arguments that template parameters stand for: a list, or −1. */
   templateArguments = -1;
@@ -55,7 +55,7 @@ export class Printer {
   readonly printing: Printing;
   #depth = 0;
   #printed = 0;
-  /** What shared nodes were printed as. Their share numbers are the index here, from 1 on, and the `last` behind. Many names need none. */
+  /** What shared nodes were printed as. Their share numbers are the index here, from 1 on, and the `last` after it. Many names need none. */
   #sharedTexts: string[] = NO_TEXTS;
 
   constructor(tree: Tree, options: PrintOptions, printing: Printing) {
@@ -64,7 +64,7 @@ export class Printer {
     this.printing = printing;
   }
 
-  /** @param last the angle bracket that the text ends in, if template arguments may end or begin behind it */
+  /** @param last the angle bracket that the text ends in, if template arguments may end or begin after it */
   append(text: string, last = 0): void {
     this.out += text;
     this.last = last;

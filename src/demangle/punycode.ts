@@ -46,7 +46,7 @@ export function decodePunycode(encoded: string): string | undefined {
   return characters.join('');
 }
 
-/** NaN, behind the end, has no value either. */
+/** NaN, after the end, has no value either. */
 function digitValue(code: number): number {
   if (code >= 97 && code <= 122) return code - 97;
   return code >= 48 && code <= 57 ? code - 22 : -1;

@@ -42,7 +42,7 @@ export function demangleRustLegacy(name: string, style: DemangleStyle): string |
 }
 
 /**
- * @returns where the last `17h` begins, if the name ends in an E that far behind, or has what else may follow the E; −1 for all other
+ * @returns where the last `17h` begins, if the name ends in an E that far from the end, or has what else may follow the E; −1 for all other
  * names, which most C++ ones are: no search is needed for these
  */
 function findHash(name: string): number {
@@ -79,7 +79,7 @@ function decodePart(part: string): string {
     if (part[position] === '$') {
       const close = part.indexOf('$', position + 1);
       const character = close < 0 ? undefined : decodeEscape(part.slice(position + 1, close));
-      // What cannot be understood is shown as it stands, with all that follows.
+      // What cannot be understood is shown as it is, with all that follows.
       if (character === undefined) return decoded + part.slice(position);
       decoded += character;
       position = close + 1;
@@ -116,14 +116,14 @@ function withoutTypeArguments(path: string): string {
       continue;
     }
     kept += path.slice(position, isQualified ? open - 2 : open);
-    position = behindBrackets(path, open);
+    position = afterBrackets(path, open);
     if (position < 0) return path;
   }
   return kept + path.slice(position);
 }
 
-/** Index behind the `>` that closes the `<` at `open`; -1 when there is none. The arrow of a function type closes nothing. */
-function behindBrackets(path: string, open: number): number {
+/** Index after the `>` that closes the `<` at `open`; -1 when there is none. The arrow of a function type closes nothing. */
+function afterBrackets(path: string, open: number): number {
   let depth = 0;
   for (let i = open; i < path.length; i++) {
     if (path[i] === '<') depth++;

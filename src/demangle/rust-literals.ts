@@ -22,7 +22,7 @@ export function stringLiteral(nibbles: string): string | undefined {
   }
 }
 
-/** As it stands in a literal between `quote`s. Characters beyond ASCII are escaped as libiberty and LLVM do; in strings they are shown. */
+/** As it is in a literal between `quote`s. Characters beyond ASCII are escaped as libiberty and LLVM do; in strings they are shown. */
 function escapeCharacter(code: number, quote: string): string {
   const character = String.fromCodePoint(code);
   if (character === '\t') return '\\t';

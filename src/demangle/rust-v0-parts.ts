@@ -12,7 +12,7 @@ const LOWER_A = 0x61;
 
 /**
  * As what a part of a name was read, so that references back to it can be printed alike: `a::b::<T>` is a path in an expression, `a::b<T>` one in a
- * type; constants that are expressions stand in braces among generic arguments. Bits, since most parts are printed the same in several roles.
+ * type; constants that are expressions are in braces among generic arguments. Bits, since most parts are printed the same in several roles.
  */
 export const TYPE = 1;
 export const PATH_IN_TYPE = 2;
@@ -37,7 +37,7 @@ export class RustV0Parts extends RustV0Scanner {
   /** How the part that starts at a position was printed, if {@link #names} has this name's number there. */
   readonly #texts: string[] = [];
   readonly #names: number[] = [];
-  /** Its roles, and above them the number of lifetimes that were bound where it stands. */
+  /** Its roles, and above them the number of lifetimes that were bound where it is. */
   readonly #contexts: number[] = [];
   #nameNumber = 0;
 

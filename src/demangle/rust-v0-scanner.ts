@@ -27,7 +27,7 @@ export class RustV0Scanner {
     return true;
   }
 
-  /** A number that is there only behind its tag: 0 without it, else 1 more than is written. */
+  /** A number that is there only after its tag: 0 without it, else 1 more than is written. */
   protected tagged(tag: number): number {
     return this.eat(tag) ? this.base62() + 1 : 0;
   }

@@ -121,9 +121,9 @@ class RustV0Reader extends RustV0Parts {
         break;
       case B: {
         const target = this.backref();
-        const behind = this.position;
+        const after = this.position;
         path = this.known(target, role) ?? (this.follows(target) ? this.#path(role) : '');
-        this.position = behind;
+        this.position = after;
         roles = this.rolesAt(target, role);
         break;
       }
@@ -142,7 +142,7 @@ class RustV0Reader extends RustV0Parts {
     return `::{${kind}${name && ':'}${name}#${disambiguator}}`;
   }
 
-  /** Where an impl stands is not shown: what it is for tells more. */
+  /** Where an impl is written is not shown: what it is for says more. */
   #implPath(): void {
     this.tagged(LOWER_S);
     this.#hiddenPath();
@@ -209,9 +209,9 @@ class RustV0Reader extends RustV0Parts {
         break;
       case B: {
         const target = this.backref();
-        const behind = this.position;
+        const after = this.position;
         type = this.known(target, TYPE) ?? (this.follows(target) ? this.#type() : '');
-        this.position = behind;
+        this.position = after;
         break;
       }
       default:
@@ -249,7 +249,7 @@ class RustV0Reader extends RustV0Parts {
     return index === 0 ? '' : ` + ${this.lifetime(index)}`;
   }
 
-  /** A trait with its associated types, which are printed behind its generic arguments: `Fn<(T,), Output = U>`. */
+  /** A trait with its associated types, which are printed after its generic arguments: `Fn<(T,), Output = U>`. */
   #dynTrait(): string {
     const trait = this.#path(PATH_IN_TYPE);
     let bindings = '';
@@ -288,9 +288,9 @@ class RustV0Reader extends RustV0Parts {
       constant = sign + integerText(this.hexNumber());
     } else if (tag === B) {
       const target = this.backref();
-      const behind = this.position;
+      const after = this.position;
       constant = this.known(target, role) ?? (this.follows(target) ? this.#constant(role) : '');
-      this.position = behind;
+      this.position = after;
       roles = role;
     } else if (tag === LOWER_P) constant = '_';
     else if (tag === LOWER_B) constant = BOOLEANS[this.hexNumber()] ?? this.fail();

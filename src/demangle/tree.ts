@@ -173,7 +173,7 @@ export const FIRST_EXPRESSION: number = Kind.List;
 export const Qualifier = { Const: 1, Volatile: 2, Restrict: 4, Lvalue: 8, Rvalue: 16, ExplicitObject: 32 } as const;
 /** The forms of a standard abbreviation: as it is written, spelt out, and its last component alone. */
 export const StdForm = { Short: 0, Full: 1, Last: 2 } as const;
-/** What may stand behind a function type's parameters, other than qualifiers. */
+/** What may be after a function type's parameters, other than qualifiers. */
 export const FunctionSuffix = { Noexcept: 0, NoexceptIf: 1, Throw: 2, TransactionSafe: 3 } as const;
 /** Declared template parameters of lambdas: typename, a value, a template, a pack of one of these. */
 export const TemplateParameterKind = { Type: 0, Value: 1, Template: 2, Pack: 3, Constrained: 4 } as const;
@@ -241,7 +241,7 @@ const encoder = new TextEncoder();
 export class Tree {
   /** The mangled name that the nodes' texts are ranges of. */
   text = '';
-  /** The codes of its characters, with zeros behind, so that nothing need ask for the end first. Much faster to read than the string. */
+  /** The codes of its characters, with zeros after them, so that nothing need ask for the end first. Much faster to read than the string. */
   readonly codes: Uint8Array = new Uint8Array(MAX_NAME + LOOKAHEAD);
   readonly words: Int32Array = new Int32Array(MAX_NODES * NODE_WORDS);
   /** Members of lists; a List node has the range of its own. */

@@ -12,7 +12,7 @@ export interface BuiltinType {
 
 const type = (name: string, literal: number = LiteralStyle.Cast, suffix = ''): BuiltinType => ({ name, literal, suffix });
 
-/** Codes of one letter first, then those behind a D. */
+/** Codes of one letter first, then those after a D. */
 const BY_LETTER: Readonly<Record<string, BuiltinType>> = {
   v: type('void', LiteralStyle.Void),
   w: type('wchar_t'),
@@ -74,7 +74,7 @@ function indexByLetter(codes: Readonly<Record<string, BuiltinType>>): Int8Array 
 
 /** By character code below 128: index in {@link BUILTIN_TYPES}, or −1. */
 export const BUILTIN_BY_LETTER: Int8Array = indexByLetter(BY_LETTER);
-/** The same for the letter behind a D. */
+/** The same for the letter after a D. */
 export const BUILTIN_BEHIND_D: Int8Array = indexByLetter(BEHIND_D);
 
 /** @param letter of the integer type of that size @returns index in {@link BUILTIN_TYPES}, or −1 */
@@ -201,7 +201,7 @@ export interface StdAbbreviation {
 
 const traits = 'std::char_traits<char>';
 
-/** By the letter behind the S. */
+/** By the letter after the S. */
 export const STD_ABBREVIATIONS: ReadonlyMap<number, StdAbbreviation> = new Map(
   Object.entries({
     t: { short: 'std', full: 'std', last: '' },
@@ -242,5 +242,5 @@ export function specialIndex(letters: keyof typeof SPECIAL_NAMES): number {
   return SPECIAL_TEXTS.indexOf(SPECIAL_NAMES[letters]);
 }
 
-/** By the letter behind the T. */
+/** By the letter after the T. */
 export const ELABORATED: readonly string[] = ['struct ', 'union ', 'enum '];

@@ -14,7 +14,7 @@ export const IS_UNREADABLE = 16;
 /** A subprogram, with code or without. */
 export const IS_SUBPROGRAM = 32;
 
-// Forms whose size stands in the data: what stands where others have their size in bytes.
+// Forms whose size is in the data: what they have in place of a size in bytes.
 export const SIZE_ULEB = -1;
 export const SIZE_STRING = -2;
 export const SIZE_BLOCK1 = -3;
@@ -36,13 +36,13 @@ export const HAS_RANGES = 3;
 export const IMPLICIT = 4;
 /** By row, double: the code. Of a sparse table alone. */
 export const CODES = 5;
-/** By row and behind the last one, 32 bits: index of the first attribute. */
+/** By row and after the last one, 32 bits: index of the first attribute. */
 export const ATTRIBUTE_STARTS = 6;
 /** By row, 32 bits: bytes of a DIE's attributes where all have a fixed size, −1 elsewhere. */
 export const SIZES = 7;
-/** By row and behind the last one, 32 bits: index of the first of {@link SKIPS}. */
+/** By row and after the last one, 32 bits: index of the first of {@link SKIPS}. */
 export const SKIP_STARTS = 8;
-/** By row, 32 bits: how many bytes before the end of a DIE's attributes its DW_AT_sibling of DW_FORM_ref4 stands, 0 for none. */
+/** By row, 32 bits: how many bytes before the end of a DIE's attributes its DW_AT_sibling of DW_FORM_ref4 is, 0 for none. */
 export const SIBLING_BACKS = 9;
 /** By row, 32 bits: bytes from the first attribute to DW_AT_low_pc of DW_FORM_addr, −1 where that is not fixed. */
 export const LOW_PCS = 10;

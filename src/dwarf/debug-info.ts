@@ -38,7 +38,7 @@ export interface DebugInfoProblem {
   readonly what: string;
 }
 
-/** More problems than this are not of interest, but for the last one: it may tell that the rest was given up. */
+/** More problems than this are not of interest, but for the last one: it may say that the rest was given up. */
 const MAX_PROBLEMS = 100;
 /** How many units without ranges are asked for each address, and beyond that for all together. Compilers that make such units are rare. */
 const MAX_VISITS_PER_ADDRESS = 256;
@@ -170,7 +170,7 @@ export class DebugInfo implements SourceLines {
         const places = cutCount === 1 ? '1 address' : `${cutCount} addresses`;
         this.#addProblem(this.#main, offset, `the functions inlined at ${places} are left out: too many are nested in one another`);
       }
-      // The file is mostly dropped then: what it has to tell is told now.
+      // The file is mostly dropped then: what it has to report is reported now.
       if (split) await this.#functions.finish(split.unit.file);
     } catch (error) {
       this.#note(error, this.#main, offset);

@@ -1,7 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { ReusedMemory } from './reused-memory.ts';
 
-/** Sections of debug information that are read, without the leading `.debug_`, `.zdebug_` and without `.dwo` behind. */
+/** Sections of debug information that are read, without the leading `.debug_`, `.zdebug_` and without `.dwo` at the end. */
 export const DEBUG_SECTION_NAMES = [
   'info',
   'abbrev',

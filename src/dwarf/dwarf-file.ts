@@ -68,7 +68,7 @@ export class DwarfFile {
 
   /**
    * @param supplementary the file that shares DIEs and strings with this one, if any
-   * @param loan of the machine that goes over its bytes; by default it has its own
+   * @param loan of the machine that reads its bytes; by default it has its own
    */
   constructor(sections: DebugSections, supplementary?: DwarfFile, loan = new MachineLoan()) {
     this.loan = loan;
@@ -121,7 +121,7 @@ export class DwarfFile {
   async headOfUnit(header: UnitHeader): Promise<Unit> {
     const { window } = this.units;
     const size = header.end - header.offset;
-    // A DIE may be as large as its unit: texts can stand in it.
+    // A DIE may be as large as its unit: texts can be in it.
     for (let headSize = Math.min(size, 512); ; headSize = Math.min(size, headSize * 8)) {
       await this.units.load(header.offset, headSize);
       const start = header.offset - window.start;

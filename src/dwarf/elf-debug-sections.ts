@@ -26,9 +26,9 @@ interface Part {
 
 /**
  * The debug sections of an ELF file. Nothing of them is read yet but how they are compressed. Sections of one name count as one,
- * one behind the other. Those of a relocatable file are relocated to the addresses of {@link relocatableLayout}.
+ * one after the other. Those of a relocatable file are relocated to the addresses of {@link relocatableLayout}.
  * @param elf stays open as long as the sections are read
- * @param kind `dwo`: the split sections, `.debug_info.dwo` and so on, which may stand beside others in one file
+ * @param kind `dwo`: the split sections, `.debug_info.dwo` and so on, which may be beside others in one file
  */
 export async function openDebugSections(elf: ElfFile, machine: Decompressor, kind: 'main' | 'dwo' = 'main'): Promise<DebugSections> {
   const parts = await findParts(elf, kind);
@@ -81,7 +81,7 @@ const NAMES: ReadonlySet<string> = new Set(DEBUG_SECTION_NAMES);
 /** What a section is here; undefined for one that is not read. */
 function debugSectionName(name: string, kind: 'main' | 'dwo'): DebugSectionName | undefined {
   const [, bare, dwo] = /^\.z?debug_([a-z_]+)(\.dwo)?$/.exec(name) ?? [];
-  // Indexes of packages are not named so, though all that they tell of is.
+  // Indexes of packages are not named so, though all sections that they list are.
   const isKind = (dwo !== undefined) === (kind === 'dwo') || bare === 'cu_index' || bare === 'tu_index';
   return isKind && NAMES.has(bare) ? (bare as DebugSectionName) : undefined;
 }

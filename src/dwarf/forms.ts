@@ -99,9 +99,9 @@ export class FormReader {
   at = 0;
   /** The form of the last value: never `DW_FORM_indirect`. */
   form = 0;
-  /** Where the last value's bytes stand; for a block or a string, their first one. */
+  /** Where the last value's bytes are; for a block or a string, their first one. */
   valueAt = 0;
-  /** The last value: a constant, an index, an offset as it stands; a block's size; 0 for a string; 1 for a flag that is present. */
+  /** The last value: a constant, an index, an offset as it is; a block's size; 0 for a string; 1 for a flag that is present. */
   value = 0;
 
   constructor(view: ByteView, format: UnitFormat) {
@@ -179,7 +179,7 @@ export class FormReader {
 
   /**
    * Reads an attribute's value into {@link form}, {@link value} and {@link valueAt}.
-   * @param implicit the value that stands in the abbreviation, for `DW_FORM_implicit_const`
+   * @param implicit the value that is in the abbreviation, for `DW_FORM_implicit_const`
    * @param size what {@link formSize} says of the form
    */
   read(form: number, implicit: number, size: number): void {
@@ -225,7 +225,7 @@ export class FormReader {
     }
   }
 
-  /** Reads a value whose form stands in front of it. */
+  /** Reads a value whose form precedes it. */
   #indirect(implicit: number): void {
     let form: number = dw.DW_FORM_indirect;
     for (let i = 0; form === dw.DW_FORM_indirect; i++) {

@@ -12,7 +12,7 @@ export const ORIGIN_IN_FILE = 1;
 /** A DIE of the supplementary file. */
 export const ORIGIN_IN_SUPPLEMENTARY = 2;
 
-/** By DW_AT_…: whether the attribute tells what is wanted of a function. */
+/** By DW_AT_…: whether the attribute says something that is wanted of a function. */
 const IS_READ = new Uint8Array(dw.DW_AT_ZIG_parent + 1);
 for (const name of [
   dw.DW_AT_name,

@@ -1,7 +1,6 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import type { UnitFormat } from './forms.ts';
-import type { FunctionClaims } from './function-claims.ts';
 import type { Machine } from './machine.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
 import type { SCAN_ALL, SCAN_CODE, SCAN_FUNCTIONS } from './wasm/contract.ts';
@@ -9,14 +8,30 @@ import type { SCAN_ALL, SCAN_CODE, SCAN_FUNCTIONS } from './wasm/contract.ts';
 /** How much of a unit a scan reads. */
 export type ScanScope = typeof SCAN_CODE | typeof SCAN_FUNCTIONS | typeof SCAN_ALL;
 
-/** What a scan goes over. Offsets are within `view`, which holds a whole unit. */
+/** What a scan reads. Offsets are within `view`, which holds a whole unit. */
 export interface ScannedUnit {
   readonly view: ByteView;
   readonly format: UnitFormat;
   readonly abbreviations: Abbreviations;
   readonly addresses: UnitAddresses;
-  /** Where the unit's own DIE stands. */
+  /** Where the unit's own DIE is. */
   readonly dieAt: number;
+}
+
+/** Which function of a unit holds which of the wanted addresses: of several the one that claims it last. */
+export interface FunctionClaims {
+  /** By index of the wanted addresses: the innermost function there as an index of {@link dies}, −1 for none. */
+  readonly innermost: Int32Array;
+  /** Where the functions' DIEs are in the unit. */
+  readonly dies: Uint32Array;
+  /** What a function was inlined into, −1 for a function of its own. */
+  readonly parents: Int32Array;
+  /** By index of the wanted addresses: where the last function ends before it, −Infinity when none does. As far as functions have claimed. */
+  readonly endsBefore: Float64Array;
+  /** Of a scan that damage ended, the functions that it was in: what is inlined into them is known in part. Indexes of {@link dies}, outermost first. */
+  readonly unfinished: Int32Array;
+  /** Whether parts of the unit were left out where code hardly ever is. */
+  readonly hasSkipped: boolean;
 }
 
 /**
@@ -37,8 +52,8 @@ export class FunctionScan {
     this.#machine = addresses.machine;
     this.#machine.setScan(view.bytes, abbreviations, wanted);
     // Strict DWARF 2 cannot say that code lies in several pieces: of a function in two sections, and of one that is inlined in pieces,
-    // gcc tells the extent of one piece. What is inlined in the others stands under it nonetheless, and a function's other section has
-    // a second DIE somewhere behind it, named `__second_sect_of_…`.
+    // gcc states the extent of one piece. What is inlined in the others is under it nonetheless, and a function's other section has
+    // a second DIE somewhere after it, named `__second_sect_of_…`.
     const isPartial = format.version === 2 && !abbreviations.hasRanges;
     this.#machine.exports.beginFunctions(dieAt, scope, isPartial);
   }

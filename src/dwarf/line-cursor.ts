@@ -1,6 +1,6 @@
 import type { ByteView } from '../base/byte-view.ts';
 
-/** Reads fields one after the other. Behind the end all are 0, and {@link overran} tells. */
+/** Reads fields one after the other. After the end all are 0, and {@link overran} is set. */
 export class LineCursor {
   at: number;
   overran = false;
@@ -55,7 +55,7 @@ export class LineCursor {
     }
   }
 
-  /** Goes behind a text that ends with NUL; returns where it begins. */
+  /** Steps over a text that ends with NUL; returns where it begins. */
   text(): number {
     const start = this.at;
     const nul = this.view.bytes.indexOf(0, start);
@@ -63,7 +63,7 @@ export class LineCursor {
     return start;
   }
 
-  /** Whether there were so many bytes to go over. */
+  /** Whether there were so many bytes to skip. */
   skip(sizeBytes: number): boolean {
     if (sizeBytes <= this.#end - this.at) {
       this.at += sizeBytes;

@@ -62,11 +62,11 @@ export interface LineHeader {
   readonly standardOpcodeLengths: Uint8Array;
   /** By the index that files have here: up to version 4 the first is 1, and 0 is the unit's directory. */
   readonly directories: LineNames;
-  /** By the index that the program has; up to version 4 the first is 1, and nothing stands at 0. */
+  /** By the index that the program has; up to version 4 the first is 1, and nothing is at 0. */
   readonly files: LineNames;
   /** Offset of the first opcode, from the unit's begin. */
   readonly programOffset: number;
-  /** Behind the last opcode. */
+  /** After the last opcode. */
   readonly endOffset: number;
 }
 
@@ -121,7 +121,7 @@ export function readLineHeader(unit: ByteView, place: { readonly file: string; r
     standardOpcodeLengths: unit.bytes.subarray(lengthsAt, cursor.at),
     directories,
     files,
-    // A program that begins behind its end has no opcodes.
+    // A program that begins after its end has no opcodes.
     programOffset: Math.min(programOffset, endOffset),
     endOffset,
   };
@@ -215,7 +215,7 @@ function sourceOf(form: number): number {
   }
 }
 
-/** The value of a field that is a number; 0 for others, which are gone over. A form that is not known ends the lists. */
+/** The value of a field that is a number; 0 for others, which are skipped. A form that is not known ends the lists. */
 function readForm(cursor: LineCursor, form: number, offsetSize: 4 | 8): number {
   switch (form) {
     case DW_FORM_data1:

@@ -56,10 +56,10 @@ export class LineRows {
 /** Sequences of rows (DWARF 5, 6.2.5): each describes code without gaps. */
 export interface LineSequences {
   readonly starts: Float64Array;
-  /** The first address behind the sequence. */
+  /** The first address after the sequence. */
   readonly ends: Float64Array;
   readonly firstRows: Uint32Array;
-  /** Behind the last row. The row of DW_LNE_end_sequence is none. */
+  /** After the last row. The row of DW_LNE_end_sequence is none. */
   readonly endRows: Uint32Array;
 }
 
@@ -102,7 +102,7 @@ export function runLineProgram(machine: Machine, unit: ByteView, header: LineHea
 
 type RowColumns = Pick<LineRows, 'addresses' | 'files' | 'lines' | 'columns'>;
 
-/** Rows from `from` up to `to`, where they stand. */
+/** Rows from `from` up to `to`, where they are. */
 function columnsOf({ memory: { buffer }, lineAddresses, lineFiles, lineNumbers, lineColumns }: WasmExports, from: number, to: number): RowColumns {
   const count = to - from;
   return {
@@ -122,7 +122,7 @@ function sortRows({ addresses, files, lines, columns }: RowColumns): void {
   }
 }
 
-/** From quadruples: start, end, first row, behind the last row. */
+/** From quadruples: start, end, first row, row after the last. */
 function sortedSequences(found: Float64Array): LineSequences {
   const count = found.length / 4;
   const ends = new Float64Array(count);

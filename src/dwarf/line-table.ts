@@ -103,7 +103,7 @@ class LineBudget {
 export class LineTable {
   /** DWARF version of the table, which need not be the unit's. */
   readonly version: number;
-  /** Of the whole table, as it stands in the file. */
+  /** Of the whole table, as it is in the file. */
   readonly sizeBytes: number;
   readonly #files: LineFiles;
   readonly #run: () => LineRows;
@@ -124,7 +124,7 @@ export class LineTable {
   }
 
   /**
-   * The row of an address: the last one that is not behind it, in a sequence that holds it.
+   * The row of an address: the last one that is not above it, in a sequence that holds it.
    * @returns an index of {@link rows}, −1 when no sequence holds the address
    */
   find(svma: number): number {

@@ -50,7 +50,7 @@ const DAMAGE: Readonly<Record<number, (detail: number) => string>> = {
 };
 
 /**
- * An instance of the WebAssembly module that goes over abbreviation tables, DIEs, range lists and line programs: it is fast from the first
+ * An instance of the WebAssembly module that reads abbreviation tables, DIEs, range lists and line programs: it is fast from the first
  * unit on, and a look-up is mostly over before an engine has made JavaScript as fast. It has one unit at a time; whoever uses it says which
  * one. assembly/README.md has the map of its memory.
  */

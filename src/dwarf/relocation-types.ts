@@ -17,7 +17,7 @@ const subtractUleb128: RelocationType = { action: 'subtractUleb128', sizeBytes: 
 
 /**
  * By machine and type number: relocations that occur in debug sections and matter there. Those of thread-local variables (only
- * in location expressions), and what relaxing linkers are told, have no effect here. Source: the processor supplements of the ELF ABI.
+ * in location expressions), and what is meant for relaxing linkers, have no effect here. Source: the processor supplements of the ELF ABI.
  */
 const TYPES: ReadonlyMap<number, ReadonlyMap<number, RelocationType>> = new Map([
   // R_X86_64_64, _32, _32S, _16, _8

@@ -103,7 +103,7 @@ class FieldWriter {
     this.#data = new DataView(view.bytes.buffer, view.bytes.byteOffset, view.bytes.byteLength);
   }
 
-  /** @param addend absent: what stands at the place */
+  /** @param addend absent: what is at the place */
   apply({ action, sizeBytes }: RelocationType, place: number, value: number, addend: number | undefined): void {
     if (!(place + Math.max(1, sizeBytes) <= this.#view.length)) return;
     if (sizeBytes === 0) {
@@ -145,7 +145,7 @@ class FieldWriter {
     return value;
   }
 
-  /** Into as many bytes as stand there: the assembler left enough. */
+  /** Into as many bytes as there are: the assembler left enough. */
   #writeUleb128(place: number, value: number): void {
     const { bytes } = this.#view;
     const end = Math.min(place + MAX_ULEB_SIZE_BYTES, bytes.length);

@@ -4,7 +4,7 @@ import type { DebugSection, DebugSectionName, DebugSections } from './debug-sect
 import { ReusedMemory } from './reused-memory.ts';
 import { WINDOW_SIZE_BYTES } from './wasm/contract.ts';
 
-/** Of a window, behind the place asked for: compilers write a unit's own range list after those of its functions. */
+/** Of a window, after the place asked for: compilers write a unit's own range list after those of its functions. */
 const BACK_SIZE_BYTES = WINDOW_SIZE_BYTES >>> 2;
 /** Sane files are gone through once or twice; hostile ones can ask for far places in turn, a window each time. */
 const MAX_TIMES_READ = 64;

@@ -36,7 +36,7 @@ interface Unfinished {
 
 /** What is known of the functions of one file. */
 class FileFunctions {
-  /** By where their DIEs stand in `.debug_info`. */
+  /** By where their DIEs are in `.debug_info`. */
   readonly byDie = new Map<number, DescribedFunction>();
   /** Their names, as far as they are still to be read. */
   texts = new WantedTexts();
@@ -57,7 +57,7 @@ export class SourceFunctions {
 
   /**
    * The function that the DIE last read by the unit's reader is about; its names come with {@link finish}. It lacks what cannot be read.
-   * @param dieAt where in the unit the DIE stands
+   * @param dieAt where in the unit the DIE is
    * @param lines names the unit's files
    */
   functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined): SourceFunction {
@@ -79,7 +79,7 @@ export class SourceFunctions {
     return target;
   }
 
-  /** Reads what functions lack: what stands in other units, and their names. @param file the only one to do so for; its functions are forgotten */
+  /** Reads what functions lack: what is in other units, and their names. @param file the only one to do so for; its functions are forgotten */
   async finish(file?: DwarfFile): Promise<void> {
     for (let round = 0; this.#unfinished.length > 0 && round < MAX_HOPS; round++) await this.#finishRound();
     for (const [of, functions] of this.#files) {

@@ -5,10 +5,10 @@ import { DwarfFile, type Unit } from './dwarf-file.ts';
 import type { MachineLoan } from './machine.ts';
 import { AddressSections, UnitAddresses } from './unit-addresses.ts';
 
-/** Units of types stand beside a split unit, each type's in one of its own. */
+/** Units of types are beside a split unit, each type's in one of its own. */
 const MAX_UNITS = 1 << 16;
 
-/** The larger part of a unit, in a file of its own (DWARF 5, 3.1.2), and its addresses, which stand in the main file. */
+/** The larger part of a unit, in a file of its own (DWARF 5, 3.1.2), and its addresses, which are in the main file. */
 export interface SplitUnit {
   readonly unit: Unit;
   readonly addresses: UnitAddresses;
@@ -47,7 +47,7 @@ export class SplitFile {
     return { unit, addresses: new UnitAddresses(new AddressSections(this.sections, main.loan, main.addresses), unit.header, bases) };
   }
 
-  /** The compile unit with an id; the first one where none is told. */
+  /** The compile unit with an id; the first one where none is given. */
   async #unit(dwoId: string): Promise<Unit> {
     while (!this.#starts.has(dwoId) && (await this.#step(dwoId)));
     const start = this.#starts.get(dwoId);

@@ -13,7 +13,7 @@ const PAGE_SIZE_BYTES = 1 << 18;
 const MAX_TIMES_READ = 8;
 const SPARE_BYTES = 1 << 20;
 
-/** Where a text stands: in `.debug_str`. */
+/** Where a text is: in `.debug_str`. */
 export const TEXT_IN_STR = 0;
 export const TEXT_IN_LINE_STR = 1;
 /** In the supplementary file's `.debug_str`. */
@@ -29,7 +29,7 @@ export const TEXT_NONE = 5;
 export type TextSection = typeof TEXT_IN_STR | typeof TEXT_IN_LINE_STR | typeof TEXT_IN_SUPPLEMENTARY;
 export type TextPlace = TextSection | typeof TEXT_BY_INDEX | typeof TEXT_IN_UNIT | typeof TEXT_NONE;
 
-/** Where texts of a form stand. DWARF 5, 7.5.5. */
+/** Where texts of a form are. DWARF 5, 7.5.5. */
 export function textPlace(form: number): TextPlace {
   switch (form) {
     case dw.DW_FORM_string:
@@ -89,7 +89,7 @@ export class StringReader {
 
   /**
    * The offset in `.debug_str` of a text that is known by its index.
-   * @param offset where the index's entry stands in `.debug_str_offsets`
+   * @param offset where the index's entry is in `.debug_str_offsets`
    * @returns −1 when there is none
    */
   async resolveIndex(offset: number, offsetSize: 4 | 8): Promise<number> {

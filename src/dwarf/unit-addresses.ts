@@ -9,7 +9,7 @@ import { ADDR, RANGES, RNGLISTS } from './wasm/contract.ts';
 const MAX_TIMES_READ = 16;
 const SPARE_ENTRIES = 1 << 20;
 
-/** The sections in which a unit's addresses and range lists stand. */
+/** The sections in which a unit's addresses and range lists are. */
 export class AddressSections {
   readonly ranges: SectionWindow;
   readonly rnglists: SectionWindow;

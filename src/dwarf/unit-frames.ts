@@ -1,7 +1,6 @@
 import type { SourceFrame, SourceFunction } from '../symbol-table/code-symbols.ts';
 import type { Unit } from './dwarf-file.ts';
-import type { FunctionClaims } from './function-claims.ts';
-import { FunctionScan } from './function-scan.ts';
+import { type FunctionClaims, FunctionScan } from './function-scan.ts';
 import type { LineTable } from './line-table.ts';
 import type { SourceFunctions } from './source-functions.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
@@ -41,8 +40,8 @@ export class UnitFrames {
   readonly #undescribed: number[] = [];
 
   /**
-   * @param rows tells the lines of addresses
-   * @param files tells the files that DIEs name by index
+   * @param rows has the lines of addresses
+   * @param files has the files that DIEs name by index
    */
   constructor(unit: Unit, rows: LineTable | undefined, files: LineTable | undefined, functions: SourceFunctions) {
     this.#unit = unit;
@@ -97,8 +96,8 @@ export class UnitFrames {
   }
 
   /**
-   * Whether an address without a function is more than what fills the room behind one: no row starts there, or but the one that
-   * gcc leaves behind a call or jump at a function's end, which says what the row before it says.
+   * Whether an address without a function is more than what fills the gap after one: no row starts there, or only the one that
+   * gcc leaves after a call or jump at a function's end, which says what the row before it says.
    * @param endBefore where the last function before it ends
    */
   #isCode(svma: number, endBefore: number): boolean {
@@ -122,7 +121,7 @@ export class UnitFrames {
 
   /**
    * The frames at an address, innermost first; none when nothing is known.
-   * @param most how many frames there is room for; where there are more, the outermost function stands alone, at the line that calls the next one
+   * @param most how many frames there is room for; where there are more, the outermost function is alone, at the line that calls the next one
    * @throws PerfconvError when its functions cannot be read
    */
   at(index: number, svma: number, most: number): readonly SourceFrame[] {

@@ -12,11 +12,11 @@ const FIRST_RESERVED_LENGTH = 0xffff_fff0;
 export interface UnitHeader extends UnitFormat {
   /** Where the unit starts. */
   readonly offset: number;
-  /** Where its first DIE stands. */
+  /** Where its first DIE is. */
   readonly dieOffset: number;
-  /** Where the unit ends; never behind the section's end. */
+  /** Where the unit ends; never after the section's end. */
   readonly end: number;
-  /** Whether the unit says that it ends behind the section's end. */
+  /** Whether the unit says that it ends after the section's end. */
   readonly isCut: boolean;
   readonly abbrevOffset: number;
   /** DW_UT_…; before DWARF 5 always DW_UT_compile. */
@@ -26,7 +26,7 @@ export interface UnitHeader extends UnitFormat {
 }
 
 /**
- * Size of the unit's length field and what it says: the bytes behind it.
+ * Size of the unit's length field and what it states: the bytes after it.
  * @param at the unit's first byte, of which the view holds at least 12 or all there are
  */
 export function readUnitLength(view: ByteView, at: number): { lengthSize: 4 | 12; length: number } | undefined {
@@ -52,7 +52,7 @@ export function readUnitHeader(view: ByteView, at: number, offset: number, secti
   const isCut = offset + lengthSize + length > sectionSize;
   let next = at + lengthSize;
   const available = Math.min(view.length - at, end - offset);
-  // Version, abbreviation offset and address size stand in all versions.
+  // Version, abbreviation offset and address size are in all versions.
   if (available < lengthSize + 3 + offsetSize) throw damaged(`header cut after ${available} bytes`);
   const version = view.u16(next);
   next += 2;

@@ -12,7 +12,7 @@ const HEADS_SIZE_BYTES = 1 << 18;
 /** Version, abbreviation offset and address size. */
 const MIN_UNIT_LENGTH = 7;
 
-/** The units of `.debug_info`, found one behind the other, as far as they are asked for. */
+/** The units of `.debug_info`, found one after the other, as far as they are asked for. */
 export class UnitList {
   /** A window of `.debug_info` for heads of units. */
   readonly window: SectionWindow;
@@ -25,7 +25,7 @@ export class UnitList {
     this.window = new SectionWindow(sections, 'info');
   }
 
-  /** Where unit `index` starts, counted in section order; −1 behind the last one. */
+  /** Where unit `index` starts, counted in section order; −1 after the last one. */
   async start(index: number): Promise<number> {
     while (this.#count <= index) if (!(await this.#step())) return -1;
     return this.#starts[index];
@@ -62,7 +62,7 @@ export class UnitList {
       // Padding may go on for megabytes: nothing is waited for that is there.
       if (!window.covers(offset, Math.min(12, sizeBytes - offset))) await this.load(offset, 12);
       const unitLength = readUnitLength(window.view, offset - window.start);
-      // A length that is none ends the walk: nothing tells where the next unit starts.
+      // A length that is none ends the walk: nothing says where the next unit starts.
       if (unitLength === undefined) return false;
       this.#next = offset + unitLength.lengthSize + unitLength.length;
       // What is too short for a unit is padding.

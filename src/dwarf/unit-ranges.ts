@@ -9,7 +9,7 @@ import { SectionWindow } from './section-window.ts';
 import type { OnDamage } from './source-functions.ts';
 import { readUnitLength } from './unit-header.ts';
 
-/** Which unit of a file says that it holds which addresses; units are told by where they start. */
+/** Which unit of a file says that it holds which addresses; units are identified by where they start. */
 export class UnitRanges {
   #units = new Float64Array(256);
   #starts = new Float64Array(256);
@@ -72,7 +72,7 @@ export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
           const place = at - window.start;
           const start = addressSize === 8 ? view.i64(place) : view.u32(place);
           const size = addressSize === 8 ? view.u64(place + 8) : view.u32(place + 4);
-          // Two zeros end a set, but linkers zero the addresses of code that they threw away: the length tells.
+          // Two zeros end a set, but linkers zero the addresses of code that they threw away: the length decides.
           if (isLiveRange(start, start + size, addressSize, file.sections.hasCodeAtZero)) ranges.add(unit, start, start + size);
         }
       }
@@ -113,7 +113,7 @@ export async function readOwnRanges(file: DwarfFile, known: ReadonlySet<number>,
   return { ranges, unbounded };
 }
 
-/** @returns whether the unit's ranges are all told */
+/** @returns whether the unit states all its ranges */
 async function readRangesOf(file: DwarfFile, start: number, ranges: UnitRanges): Promise<boolean> {
   const header = await file.units.headerAt(start);
   if (header.unitType !== DW_UT_compile && header.unitType !== DW_UT_skeleton) return true;

@@ -5,7 +5,7 @@ import type { FormReader } from './forms.ts';
 import { TEXT_NONE, textPlace } from './string-reader.ts';
 import { readDwoId, type UnitHeader } from './unit-header.ts';
 
-/** An attribute's form and value, as they stand; of a text {@link FormReader.textAt}. */
+/** An attribute's form and value, as they are; of a text {@link FormReader.textAt}. */
 export interface RawValue {
   readonly form: number;
   readonly value: number;
@@ -53,7 +53,7 @@ function readText({ form, textAt }: FormReader): RawValue | undefined {
 
 /**
  * Reads a unit's own DIE.
- * @param reader stands at the DIE
+ * @param reader is at the DIE
  * @throws PerfconvError `damaged`, also when the reader's view ends inside it
  */
 export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, reader: FormReader): UnitRoot {

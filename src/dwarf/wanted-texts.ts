@@ -9,7 +9,7 @@ export interface Named {
 }
 
 /**
- * Names to be read from one file when all are known, in the order in which they stand in it. A look-up of many addresses has some for
+ * Names to be read from one file when all are known, in the order in which they are in it. A look-up of many addresses has some for
  * each: they are kept in columns.
  */
 export class WantedTexts {
@@ -18,7 +18,7 @@ export class WantedTexts {
   #isLinkageName = new Uint8Array(64);
   /** By target: TEXT_… */
   #places = new Uint8Array(64);
-  /** By target: where the text stands in its section; of one by an index, where its offset stands. */
+  /** By target: where the text is in its section; of one by an index, where its offset is. */
   #offsets = new Float64Array(64);
   /** By target: size of that offset in bytes. */
   #offsetSizes = new Uint8Array(64);
@@ -36,7 +36,7 @@ export class WantedTexts {
     this.#offsetSizes[i] = offsetSize;
   }
 
-  /** Reads all of them. @throws PerfconvError when one cannot be read; those that stand before it are there */
+  /** Reads all of them. @throws PerfconvError when one cannot be read; those that are before it are there */
   async read(strings: StringReader): Promise<void> {
     // gcc knows no indexes: nothing is sorted twice then.
     if (this.#places.subarray(0, this.#targets.length).includes(TEXT_BY_INDEX)) await this.#resolveIndexes(strings);

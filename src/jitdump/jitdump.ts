@@ -42,7 +42,7 @@ const MAX_REPEATED_BYTES = 1 << 16;
 const MAX_REPEATS = 1 << 10;
 const MAX_VAIN_SEARCHES = 16;
 
-/** V8 writes this where others write 0. Its lines count from 64 bytes before the code (the header of an ELF file that is made of it), and tell columns. */
+/** V8 writes this where others write 0. Its lines count from 64 bytes before the code (the header of an ELF file that is made of it), and state columns. */
 const V8_PAD1 = 0xdeadbeef;
 const V8_LINE_SHIFT = 64;
 

@@ -3,7 +3,7 @@ export interface JitLineColumns {
   /** Offset of the code from its function's start. */
   readonly offsets: readonly number[];
   readonly lines: readonly number[];
-  /** 0 where they are not told. */
+  /** 0 where unknown. */
   readonly columns: readonly number[];
   /** Index into `JitDump.files`. */
   readonly files: readonly number[];

@@ -1,7 +1,7 @@
 import type { ByteRange, TracePayload } from './payload.ts';
 
 /**
- * The network addresses and unique ids behind `%p`: which bytes a letter wants, and what it shows.
+ * The network addresses and unique ids after `%p`: which bytes a letter wants, and what it shows.
  * Source: the kernel's documentation, printk-formats.rst; what is shown of a field of another size: observed, perf 6.1.
  */
 interface AddressStyle {
@@ -20,7 +20,7 @@ const STYLES: readonly AddressStyle[] = [
   { pattern: /^U[bBlL]?/, size: 16, otherwise: 'INVALIDUUID', show: uuid },
 ];
 
-/** How many of the letters behind `%p` belong to an address, and what shows it; undefined when they are none. */
+/** How many of the letters after `%p` belong to an address, and what shows it; undefined when they are none. */
 export function addressStyleOf(letters: string): { readonly length: number; readonly show: (payload: TracePayload, range: ByteRange) => string } | undefined {
   for (const { pattern, size, otherwise, show } of STYLES) {
     const own = pattern.exec(letters)?.[0];
@@ -90,13 +90,13 @@ function socketAddress(bytes: Uint8Array, letters: string, littleEndian: boolean
   return hasPort ? `[${address}]:${port}` : address;
 }
 
-/** `M` with colons, `MF` with dashes, `MR` from behind, `m` without anything between. */
+/** `M` with colons, `MF` with dashes, `MR` from the end, `m` without anything between. */
 function macAddress(bytes: Uint8Array, letters: string): string {
   const parts = Array.from(letters === 'MR' ? bytes.slice().reverse() : bytes, hex2);
   return parts.join(letters === 'm' ? '' : letters === 'MF' ? '-' : ':');
 }
 
-/** `U` and `Ub` in the order of the bytes, `Ul` the first three groups from behind; upper case as their capitals. */
+/** `U` and `Ub` in the order of the bytes, `Ul` the first three groups from the end; upper case as their capitals. */
 function uuid(bytes: Uint8Array, letters: string): string {
   const isGuid = letters === 'Ul' || letters === 'UL';
   const order = isGuid ? [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15] : [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];

@@ -1,11 +1,11 @@
 import { signedOf, truncateWord, type Word } from './word.ts';
 
-/** One piece of a template: text as it stands, or something to be filled in. */
+/** One piece of a template: text as it is, or something to be filled in. */
 export type TemplatePiece =
   | { readonly kind: 'text'; readonly text: string }
   | ({ readonly kind: 'integer'; readonly conversion: 'd' | 'u' | 'x' | 'X' | 'o'; readonly bits: 8 | 16 | 32 | 64 } & Layout)
   | ({ readonly kind: 'string' } & Layout)
-  /** `%p` and the letters behind it, all of them; which of them mean something is not known yet. */
+  /** `%p` and the letters after it, all of them; which of them mean something is not known yet. */
   | ({ readonly kind: 'pointer'; readonly letters: string } & Layout);
 
 /** Flags, width and precision. `*` is a value of its own. */

@@ -11,7 +11,7 @@ export interface TraceField {
   /** Size of one element in bytes where it is an array; else that of the field. */
   readonly elementSize: number;
   readonly isPointer: boolean;
-  /** `long`, which has the size of a register and is shown in hex where no text tells how. */
+  /** `long`, which has the size of a register and is shown in hex where no text says how. */
   readonly isLong: boolean;
   /** Where the field is a u32 of offset and length (high half): from what the offset counts. */
   readonly location: TraceFieldLocation;

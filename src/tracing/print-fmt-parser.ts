@@ -79,7 +79,7 @@ export class PrintFmtParser {
     return text;
   }
 
-  /** One string or several, one behind the other. */
+  /** One string or several, one after the other. */
   #strings(): string {
     if (this.token.kind !== 'string') throw new NotUnderstood();
     let text = '';
@@ -136,7 +136,7 @@ export class PrintFmtParser {
     if (++this.#operators > MAX_OPERATORS) throw new NotUnderstood();
   }
 
-  /** What stands between operators. */
+  /** What is between operators. */
   protected operand(): TraceExpression {
     return this.nested(() => {
       let operand = this.#primary();
@@ -169,7 +169,7 @@ export class PrintFmtParser {
   }
 
   /**
-   * A type and the parenthesis behind it, if that is what comes: several names, names and stars, or one name that an
+   * A type and the parenthesis after it, if that is what comes: several names, names and stars, or one name that an
    * operand follows.
    */
   #castType(): string | undefined {
@@ -266,7 +266,7 @@ export class PrintFmtParser {
   }
 }
 
-/** The name of a pair: a string; `NULL` and `((void *)0)`, as which some kernels end their lists, as they stand. */
+/** The name of a pair: a string; `NULL` and `((void *)0)`, with which some kernels end their lists, are kept as they are. */
 function nameOf(expression: TraceExpression): string {
   switch (expression.kind) {
     case 'string':

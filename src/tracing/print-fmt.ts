@@ -31,7 +31,7 @@ export function parsePrintFmt(text: string, compatPerf = false): PrintFmt | unde
  * - an operator that binds weaker than the one before takes all since the beginning (of the innermost chain) as its left
  *   side, any other one the right side of the one before alone;
  * - a right side in parentheses whose operator binds weaker than the one before it is torn apart;
- * - behind `:` comes one operand.
+ * - after `:` comes one operand.
  */
 class PerfPrintFmtParser extends PrintFmtParser {
   protected override expression(): TraceExpression {

@@ -10,7 +10,7 @@ import { parsePrintFmt } from './print-fmt.ts';
 import type { TracingData } from './tracing-data.ts';
 import type { Word } from './word.ts';
 
-/** Shows a payload as text. @param at offset of its first byte @param size its bytes; what lies behind them is not read */
+/** Shows a payload as text. @param at offset of its first byte @param size its bytes; what lies after them is not read */
 export type TracePrinter = (view: ByteView, at: number, size: number) => string;
 
 /** Names the kernel function that an address lies in, with the offset from its start; undefined when there is none. */

@@ -1,5 +1,5 @@
 /**
- * A token of a print format. `text` is the name, the operator, the number as it stands or a string's content with its
+ * A token of a print format. `text` is the name, the operator, the number as it is or a string's content with its
  * escapes resolved.
  */
 export interface TraceToken {

@@ -102,7 +102,7 @@ function readPrintkFormats(text: string, printkFormats: Map<Word, string>): void
   }
 }
 
-/** The sections one behind the other. Every read checks first that it is there. */
+/** The sections one after the other. Every read checks first that it is there. */
 class Sections {
   readonly #view: ByteView;
   #at: number;

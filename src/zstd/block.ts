@@ -90,7 +90,7 @@ export class ZstdBlockDecoder {
 
     const headerBytes = [1, 2, 1, 3][sizeFormat];
     const start = at + headerBytes;
-    // What lies behind the block when it is too short is not looked at, but for the size.
+    // What follows a block that is too short is not read, except for the size.
     const word = input[at] | (input[at + 1] << 8) | (input[at + 2] << 16);
     const count = headerBytes === 1 ? input[at] >> 3 : (headerBytes === 2 ? word & 0xffff : word) >> 4;
     const next = start + (type === RAW_LITERALS ? count : 1);
@@ -128,7 +128,7 @@ export class ZstdBlockDecoder {
     return next;
   }
 
-  /** Four streams one after the other, of which the first three have a quarter of the literals each, rounded up; their sizes stand in front. */
+  /** Four streams one after the other, of which the first three have a quarter of the literals each, rounded up; their sizes come first. */
   #decodeFourStreams(table: HuffmanTable, at: number, end: number, count: number): void {
     if (count < MIN_LITERALS_OF_FOUR || at + JUMP_TABLE_BYTES > end) throw zstdError(`${count} literals in four streams`);
     const quarter = (count + 3) >> 2;
@@ -150,7 +150,7 @@ export class ZstdBlockDecoder {
     const literalsEnd = literal + this.#literalsCount;
     let to = outStart;
     if (tables === undefined) {
-      if (streamStart !== inputEnd) throw zstdError('a block has bytes behind its last sequence');
+      if (streamStart !== inputEnd) throw zstdError('a block has bytes after its last sequence');
     } else {
       this.#tables = tables;
       const offsets = this.#offsets;

@@ -5,8 +5,8 @@ import type { ZstdStream } from './stream.ts';
 import { ZstdWindow } from './window.ts';
 
 /**
- * Decompresses zstd in JavaScript. Every length is checked and every bit accounted for: what is damaged is told, as the
- * reference decoder tells it, and takes neither more time nor more memory than what is whole. Memory is what matches may
+ * Decompresses zstd in JavaScript. Every length is checked and every bit accounted for: damage is reported, as the
+ * reference decoder reports it, and costs neither more time nor more memory than what is whole. Memory is what matches may
  * reach back, at most 1.5 times the frame's window.
  */
 export class ZstdDecoder implements ZstdStream {
@@ -24,7 +24,7 @@ export class ZstdDecoder implements ZstdStream {
 
   /** Async only because other streams are: its work is done when it returns. */
   async push(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
-    // Behind damage nothing can be read.
+    // After damage nothing can be read.
     if (this.#failure !== undefined) throw this.#failure;
     try {
       this.#frames.push(bytes);

@@ -38,12 +38,12 @@ export function zstdError(what: string): PerfconvError {
 export class ZstdFrames {
   /** What {@link bytes} are. */
   part: 'frame' | 'block' | 'checksum' = 'frame';
-  /** The part as it stands in the stream, until the next {@link push}. */
+  /** The part as it is in the stream, until the next {@link push}. */
   bytes = new Uint8Array(0);
   /** Of the current frame. */
   windowBytes = 0;
   maxBlockBytes = 0;
-  /** Size of what the current frame holds; −1 where it does not tell. */
+  /** Size of what the current frame holds; −1 where it does not say. */
   contentBytes = -1;
   hasChecksum = false;
   /** Of the current block. For one of repeated bytes {@link blockBytes} is the size of what it stands for. */

@@ -105,7 +105,7 @@ export function singleSymbolTable(symbol: number): FseTable {
   return { entries: Uint32Array.of(symbol), accuracyLog: 0 };
 }
 
-/** `count` bits, at most 17, from bit `at` on; zeros behind the end. */
+/** `count` bits, at most 17, from bit `at` on; zeros after the end. */
 function peek(bytes: Uint8Array, at: number, count: number): number {
   const byte = at >>> 3;
   const word = (bytes[byte] ?? 0) | ((bytes[byte + 1] ?? 0) << 8) | ((bytes[byte + 2] ?? 0) << 16);

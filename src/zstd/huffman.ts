@@ -81,7 +81,7 @@ function buildHuffmanTable(weights: number[]): HuffmanTable {
   if (codeBits > MAX_CODE_BITS || (rest & (rest - 1)) !== 0) throw zstdError('the weights of a Huffman table make no tree');
   weights.push(32 - Math.clz32(rest));
 
-  // Codes of a higher weight are shorter and fill more of the table; they stand behind those of lower weight.
+  // Codes of a higher weight are shorter and fill more of the table; they are after those of lower weight.
   const places = new Uint16Array(MAX_WEIGHT + 3);
   for (const weight of weights) if (weight > 0) places[weight + 1] += 1 << (weight - 1);
   const lightest = places[2];

@@ -8,7 +8,7 @@ export interface ZstdStream {
    * Decompresses what `bytes` complete, and calls `take` with piece after piece, at most 128 KiB each; a piece is gone after
    * `take` returns (copy it to keep it). Nothing else may be pushed before it is done.
    * @throws PerfconvError `damaged` when the stream is broken, needs a dictionary or reaches back more than 128 MiB: what
-   * was taken before stands
+   * was given before remains valid
    */
   push(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void>;
   /** Gives back what the stream holds. May be called more than once, and while a push is under way, which then may fail. */

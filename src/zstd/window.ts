@@ -1,12 +1,12 @@
 import { MAX_BLOCK_BYTES } from './frames.ts';
 
 /**
- * What was decompressed last, as far as matches may reach back, and room for the next block behind it. It grows with what is
+ * What was decompressed last, as far as matches may reach back, and room for the next block after it. It grows with what is
  * there, not with what a frame's header asks for.
  */
 export class ZstdWindow {
   bytes = new Uint8Array(2 * MAX_BLOCK_BYTES);
-  /** Just behind what was decompressed: the next block begins here. */
+  /** Just after what was decompressed: the next block begins here. */
   end = 0;
   /** Bytes before {@link end} that belong to the frame and may be reached. */
   reach = 0;
@@ -18,7 +18,7 @@ export class ZstdWindow {
     this.reach = 0;
   }
 
-  /** Makes room for one block behind {@link end}. */
+  /** Makes room for one block after {@link end}. */
   reserve(): void {
     if (this.end + MAX_BLOCK_BYTES <= this.bytes.length) return;
     const keep = this.bytes.subarray(this.end - this.reach, this.end);
