@@ -3,10 +3,11 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that are not hermetic, or take long: each kind has a folder below test/, and runs when `--project` names it. All others are hermetic. */
 const KINDS = ['slow', 'live', 'viewers'] as const;
-/** Hermetic tests that run again among the slow ones, at every place where the others try one of many (test/support/thoroughness.ts). */
-const THOROUGH = ['elf/elf-file', 'host/hostile-input', 'host/packed-input', 'symbolizer/search/object-files'].map((name) => `test/${name}.test.ts`);
 /** `vitest run` alone runs the hermetic tests. A file of another kind runs without `--project`, too, when its path is given. */
-const choosesOthers = process.argv.slice(2).some((argument) => /^--project\b|^(?:\.\/)?test\//.test(argument));
+const namesKind = process.argv.slice(2).some((argument) => /^--project\b/.test(argument));
+const choosesOthers = namesKind || process.argv.slice(2).some((argument) => /^(?:\.\/)?test\//.test(argument));
+/** Hermetic tests that `--project slow` runs again, at every place where the others try one of many (test/support/thoroughness.ts). */
+const THOROUGH = ['elf/elf-file', 'host/hostile-input', 'host/packed-input', 'symbolizer/search/object-files'].map((name) => `test/${name}.test.ts`);
 
 // Nothing takes so long unless it hangs, however busy the machine is.
 const timeouts = { testTimeout: 300_000, hookTimeout: 300_000 };
@@ -35,7 +36,7 @@ export default defineConfig({
       ...(choosesOthers ? KINDS : []).map((kind, index) => ({
         test: {
           name: kind,
-          include: [`test/${kind}/**/*.test.ts`, ...(kind === 'slow' ? THOROUGH : [])],
+          include: [`test/${kind}/**/*.test.ts`, ...(kind === 'slow' && namesKind ? THOROUGH : [])],
           ...timeouts,
           env: kind === 'slow' ? { ...env, PERFCONV_THOROUGH: '1' } : env,
           setupFiles: kind === 'slow' ? [] : ['./test/support/live-setup.ts'],

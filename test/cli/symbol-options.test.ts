@@ -1,6 +1,4 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -83,32 +81,6 @@ describe('--debuginfod', () => {
   ])('%j with %j is refused before anything is read', async (args, env, message) => {
     const { status, stderr } = await folded(args, env);
     expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
-  });
-
-  it('asks the servers given, of the environment too, within the limits of the environment', async () => {
-    const asked: string[] = [];
-    const file = buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols: [{ name: 'served', value: TEXT.vaddr, sizeBytes: 64 }] });
-    const server = createServer((request, response) => {
-      asked.push(request.url!);
-      if (request.url!.startsWith('/having/')) response.end(file);
-      else response.writeHead(404).end();
-    });
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    try {
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const env = { DEBUGINFOD_URLS: `ima:enforcing ${url}/having`, DEBUGINFOD_CACHE_PATH: join(dir, 'cache') };
-      const small = await folded(['--debuginfod', `${url}/lacking`, '--debuginfod', 'env', '--explain-symbols'], { ...env, DEBUGINFOD_MAXSIZE: '100' });
-      expect(small.stderr).toContain(`not asked      ${url}/having/buildid/${ID}/debuginfo\n                 it is larger than 0 MB\n`);
-      asked.length = 0;
-      const { stdout, stderr } = await folded(['--debuginfod', `${url}/lacking`, '--debuginfod', 'env'], env);
-      expect(stdout.toString()).toBe(':1073741808;served 1\n');
-      expect(stderr).toBe(`perfconv: fetching ${Math.ceil(file.length / 1000)} kB from ${url}/having/buildid/${ID}/debuginfo\n`);
-      expect(asked).toEqual([`/lacking/buildid/${ID}/debuginfo`, `/having/buildid/${ID}/debuginfo`]);
-      expect((await folded(['--debuginfod', url, '-q'], env)).stdout.toString()).toBe(':1073741808;served 1\n');
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
   });
 });
 

@@ -9,7 +9,7 @@ import { type OpenInput, openFile, openStream } from '../../src/host/open-input.
 import { type ReadProfileResult, readProfile } from '../../src/pipeline/read-profile.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
-import { stride } from '../support/thoroughness.ts';
+import { spread } from '../support/thoroughness.ts';
 
 let dir: string;
 let path: string;
@@ -85,7 +85,7 @@ describe.each(WAYS)('%s', (way, open) => {
   ])('of a %s recording cut off anywhere gives its first samples or a typed error', async (_form, recording) => {
     const whole = recording();
     let most = 0;
-    for (let length = 0; length <= whole.length; length += stride(61)) {
+    for (const length of [...spread([...whole.keys()], 61), whole.length]) {
       const outcome = await decode(await open(whole.subarray(0, length)));
       if (outcome instanceof PerfconvError) continue;
       expect(outcome.samples, `${length} bytes`).toBeGreaterThanOrEqual(most);

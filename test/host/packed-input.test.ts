@@ -17,7 +17,7 @@ import { type ReadableWrapping, unwrap } from '../../src/host/unwrap.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { runMain } from '../support/run-main.ts';
-import { stride } from '../support/thoroughness.ts';
+import { spread } from '../support/thoroughness.ts';
 import { wordyText, zstdParts } from '../support/zstd-streams.ts';
 
 let dir: string;
@@ -331,7 +331,7 @@ describe('a recording in file form that is still being written', () => {
   test('cut off anywhere gives what is there or a typed error', async () => {
     const bytes = unfinished(fileRecording(5));
     let most = 0;
-    for (let sizeBytes = 0; sizeBytes <= bytes.length; sizeBytes += stride(41)) {
+    for (const sizeBytes of [...spread([...bytes.keys()], 41), bytes.length]) {
       const { source } = await openStream(Readable.from([bytes.slice(0, sizeBytes)]), 'growing');
       try {
         most = Math.max(most, await samplesOf(source, new Diagnostics()));
