@@ -22,7 +22,8 @@ export class MergedConversion {
   readonly #options: WriteOptions;
   readonly #diagnostics: Diagnostics;
   readonly #merger: RecordingMerger;
-  readonly #tables: MergedTables[];
+  /** One for each output in CSV, in their order. */
+  readonly #tables: readonly MergedTables[];
   #unwritten: { readonly result: MergedInput; readonly log: RecordLog } | undefined;
 
   /**
@@ -66,8 +67,11 @@ export class MergedConversion {
   async finish(): Promise<Profile> {
     const profile = this.#merger.finish();
     if (this.#outputs.some(({ format }) => format !== 'csv')) this.#merger.requireSamples(profile);
-    for (const output of this.#outputs) if (output.format !== 'csv') await writeProfile(output.format, profile, output.sink, this.#options, this.#diagnostics);
-    for (const tables of this.#tables) await tables.finish(profile);
+    const tables = this.#tables.values();
+    for (const output of this.#outputs) {
+      if (output.format === 'csv') await tables.next().value?.finish(profile);
+      else await writeProfile(output.format, profile, output.sink, this.#options, this.#diagnostics);
+    }
     return profile;
   }
 }

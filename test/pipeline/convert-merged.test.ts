@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { BufferSink } from '../../src/base/byte-sink.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import type { ConvertOutput } from '../../src/pipeline/convert.ts';
+import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
+import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
+
+test('outputs are written in the order given: those before one that fails are whole', async () => {
+  const tables = new Map<string, InstanceType<typeof BufferSink>>();
+  const openTable = async (name: string): Promise<InstanceType<typeof BufferSink>> => {
+    tables.set(name, new BufferSink());
+    return tables.get(name)!;
+  };
+  const failing = { write: () => Promise.reject(new Error('its reader has gone')) };
+  const outputs: ConvertOutput[] = [
+    { format: 'csv', openTable },
+    { format: 'folded', sink: failing },
+  ];
+  const conversion = new MergedConversion(outputs, {}, new Diagnostics());
+  for (const [nth, bytes] of [fileRecording(), pipeRecording()].entries()) {
+    await conversion.add(new BufferSource(bytes), `input ${nth}`, {}, new Diagnostics());
+    await conversion.writeRecords();
+  }
+  await expect(conversion.finish()).rejects.toThrow('its reader has gone');
+  expect([...tables.keys()].sort()).toEqual(['overview.csv', 'processes.csv', 'results.csv', 'stat.csv']);
+});
