@@ -156,6 +156,11 @@ function readFiles(cursor: LineCursor): LineNames {
   return names;
 }
 
+/** Forgets all names of a list but the first ones. */
+export function forgetNames({ sources, places, directories }: LineNames, from: number): void {
+  for (const column of [sources, places, directories]) column.length = from;
+}
+
 /** A file's name, directory, time and size, as headers up to version 4 and DW_LNE_define_file have them; false when there is none. */
 export function readFileEntry(cursor: LineCursor, names: LineNames): boolean {
   const at = cursor.text();

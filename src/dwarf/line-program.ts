@@ -4,7 +4,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { LineCursor } from './line-cursor.ts';
 import type { LineHeader } from './line-header.ts';
 import { readFileEntry } from './line-header.ts';
-import type { Machine } from './machine.ts';
+import type { HeldRows, Machine } from './machine.ts';
 import { AT_END, DEFINES_FILE, UNORDERED } from './wasm/contract.ts';
 import type { WasmExports } from './wasm/module.ts';
 
@@ -12,7 +12,7 @@ import type { WasmExports } from './wasm/module.ts';
  * The rows of a line table, as columns. Those of one sequence are neighbours, in ascending order of addresses. They lie in a machine's
  * memory until it runs another program.
  */
-export class LineRows {
+export class LineRows implements HeldRows {
   addresses = new Float64Array();
   /** Indexes as the program has them. */
   files = new Uint32Array();
@@ -25,7 +25,8 @@ export class LineRows {
   /** Whether the program ends within a sequence, which then is left out. */
   readonly isCut: boolean;
   readonly #count: number;
-  readonly #machine: Machine;
+  /** Undefined when they are gone. */
+  #machine: Machine | undefined;
 
   /** @param machine has run the program */
   constructor(machine: Machine) {
@@ -34,18 +35,26 @@ export class LineRows {
     this.#count = firstRow.value;
     this.sequences = sortedSequences(new Float64Array(memory.buffer, sequences.value, 4 * sequenceCount.value));
     this.isCut = isCut.value !== 0;
-    this.#show();
+    this.#show(machine);
   }
 
   /** Whether they are still there. The columns are views, which are made anew when memory has grown meanwhile: ask before each use. */
   areHeld(): boolean {
-    if (this.#machine.rows !== this) return false;
-    if (this.addresses.length !== this.#count) this.#show();
+    if (this.#machine === undefined) return false;
+    if (this.addresses.length !== this.#count) this.#show(this.#machine);
     return true;
   }
 
-  #show(): void {
-    const { addresses, files, lines, columns } = columnsOf(this.#machine.exports, 0, this.#count);
+  drop(): void {
+    this.#machine = undefined;
+    this.addresses = new Float64Array();
+    this.files = new Uint32Array();
+    this.lines = new Uint32Array();
+    this.columns = new Uint32Array();
+  }
+
+  #show(machine: Machine): void {
+    const { addresses, files, lines, columns } = columnsOf(machine.exports, 0, this.#count);
     this.addresses = addresses;
     this.files = files;
     this.lines = lines;
@@ -77,7 +86,7 @@ export function runLineProgram(machine: Machine, unit: ByteView, header: LineHea
   if (unit.length > MAX_TABLE_SIZE_BYTES) throw new PerfconvError('damaged', `a table of ${unit.length} bytes`, { record: '.debug_line' });
   const { exports } = machine;
   // They are written over from here on, whatever comes of the program.
-  machine.rows = undefined;
+  machine.setRows(undefined);
   machine.put(exports.placeLines(unit.length), unit.bytes);
   machine.put(exports.operandCounts.value + 1, header.standardOpcodeLengths);
   exports.beginLineProgram(
@@ -96,7 +105,7 @@ export function runLineProgram(machine: Machine, unit: ByteView, header: LineHea
     else if (stop === DEFINES_FILE) readFileEntry(new LineCursor(unit, exports.entryAt.value, exports.entryEnd.value), header.files);
   }
   const rows = new LineRows(machine);
-  machine.rows = rows;
+  machine.setRows(rows);
   return rows;
 }
 

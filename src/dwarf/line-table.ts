@@ -2,7 +2,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { firstAbove } from '../base/first-above.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { LineFiles, type LineTableUnit } from './line-files.ts';
-import { type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';
+import { forgetNames, type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';
 import { type LineRows, runLineProgram } from './line-program.ts';
 import { LineStrings } from './line-strings.ts';
 import { MachineLoan } from './machine.ts';
@@ -65,11 +65,14 @@ export class LineTableReader {
     const header = readLineHeader(view, place);
     const files = new LineFiles(header, await this.#strings.of(view, header, unit.strOffsetsBase), unit);
     const { hasCodeAtZero } = this.#sections;
+    const listedFiles = header.files.places.length;
     return new LineTable(
       header,
       files,
       () => {
         this.#budget.spend(view.length);
+        // Those that the program defined when it was run before.
+        forgetNames(header.files, listedFiles);
         return runLineProgram(this.#loan.machine, view, header, hasCodeAtZero);
       },
       view.length,

@@ -49,6 +49,12 @@ const DAMAGE: Readonly<Record<number, (detail: number) => string>> = {
   [ENDLESS_RANGES]: () => 'range lists without end',
 };
 
+/** Rows of a line table that lie in a machine's memory. */
+export interface HeldRows {
+  /** They are gone: nothing may refer to the memory any more, which may be large. */
+  drop(): void;
+}
+
 /**
  * An instance of the WebAssembly module that reads abbreviation tables, DIEs, range lists and line programs: it is fast from the first
  * unit on, and a look-up is mostly over before an engine has made JavaScript as fast. It has one unit at a time; whoever uses it says which
@@ -56,8 +62,7 @@ const DAMAGE: Readonly<Record<number, (detail: number) => string>> = {
  */
 export class Machine {
   readonly exports: WasmExports;
-  /** Whose rows are in memory: a `LineRows`. */
-  rows: object | undefined;
+  #rows: HeldRows | undefined;
   /** The abbreviation table of the unit that is in memory. */
   #table: Abbreviations | undefined;
   /** What each window shows. */
@@ -90,9 +95,15 @@ export class Machine {
 
   /** Forgets what is in memory: it belongs to another file from here on. */
   reset(): void {
-    this.rows = undefined;
+    this.setRows(undefined);
     this.#table = undefined;
     this.#views.fill(undefined);
+  }
+
+  /** Sets whose rows are in memory; those before are dropped. */
+  setRows(rows: HeldRows | undefined): void {
+    this.#rows?.drop();
+    this.#rows = rows;
   }
 
   /** Sets the format of the units whose abbreviation table is parsed. */
@@ -139,7 +150,7 @@ export class Machine {
     const { block } = abbreviations;
     this.#table = undefined;
     // A larger table needs the place of the rows, too.
-    if (block.length > exports.tableCapacity.value) this.rows = undefined;
+    if (block.length > exports.tableCapacity.value) this.setRows(undefined);
     this.put(exports.placeTable(block.length), block);
     exports.setTable();
     this.#table = abbreviations;

@@ -161,6 +161,24 @@ describe('readLineTable', () => {
     expect(table.file(2)).toBe('/build/inc/late.c');
   });
 
+  it('runs a program again when another has been run: the files that it defines are there once', async () => {
+    const plan: LineProgramPlan = {
+      ...BASE,
+      program: (program) => {
+        program.setAddress(0x1000).extended(3, ...Buffer.from('late.c\0'), 1, 0, 0);
+        program.setFile(2).copy().advancePc(1).endSequence();
+      },
+    };
+    const reader = new LineTableReader(sectionsOf(plan));
+    const [table, other] = [await reader.read(0, UNIT), await reader.read(0, UNIT)];
+    const first = table.rows;
+    expect(first.areHeld()).toBe(true);
+    expect(other.rows.files[0]).toBe(2);
+    // Whoever keeps them keeps nothing of the memory that they were in.
+    expect([first.areHeld(), first.addresses.buffer.byteLength]).toEqual([false, 0]);
+    expect([table.rows.files[0], table.file(2), table.file(3)]).toEqual([2, '/build/inc/late.c', '']);
+  });
+
   it('keeps kernel addresses as negative numbers', async () => {
     const table = await read({ ...BASE, program: (program) => program.setAddress(0xffffffff81000000n).copy().advancePc(16).endSequence() });
     expect(sequencesOf(table)).toEqual([[-0x7f000000, -0x7f000000 + 16]]);
