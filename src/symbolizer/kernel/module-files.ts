@@ -142,16 +142,21 @@ export class ModuleFiles {
     }
   }
 
-  /** The module itself where it is compressed; then `source` is closed. */
+  /** The module itself where it is compressed; then, and where it cannot be read, `source` is closed. */
   async #unpacked(source: ByteSource): Promise<ByteSource> {
-    const start = await readRange(source, 0, 6);
-    const [compression] = MAGICS.find(([, magic]) => magic.every((byte, i) => start[i] === byte)) ?? [];
-    if (compression === undefined) return source;
+    let unpacked: ByteSource | undefined;
     try {
+      const start = await readRange(source, 0, 6);
+      const [compression] = MAGICS.find(([, magic]) => magic.every((byte, i) => start[i] === byte)) ?? [];
+      if (compression === undefined) {
+        unpacked = source;
+        return source;
+      }
       const bytes = await readRange(source, 0, Math.min(source.sizeBytes ?? 0, MAX_MODULE_SIZE_BYTES));
-      return new BufferSource(await this.#machine.decompress(compression, bytes, MAX_MODULE_SIZE_BYTES), source.name);
+      unpacked = new BufferSource(await this.#machine.decompress(compression, bytes, MAX_MODULE_SIZE_BYTES), source.name);
+      return unpacked;
     } finally {
-      await source.close();
+      if (unpacked !== source) await source.close();
     }
   }
 }

@@ -44,15 +44,18 @@ export class CheckedFiles {
    */
   async check(source: ByteSource | undefined, buildId: string, crc?: number): Promise<ElfFile | undefined> {
     if (source === undefined) return undefined;
-    const elf = await this.#read(source);
-    if (elf !== undefined && (await this.#belongs(elf, buildId, crc))) {
+    let isUsed = false;
+    try {
+      const elf = await this.#read(source);
+      if (elf === undefined || !(await this.#belongs(elf, buildId, crc))) return undefined;
       if (elf.isCut) this.#diagnostics.add('symbol-file-damaged', 'warning', `${source.name}: ${CUT}`);
       this.search.note(source.name, 'fits', elf.isCut ? CUT : '', holdingsOf(elf));
       this.keep(source);
+      isUsed = true;
       return elf;
+    } finally {
+      if (!isUsed) await source.close();
     }
-    await source.close();
-    return undefined;
   }
 
   /**
