@@ -1,6 +1,5 @@
 import { sep } from 'node:path';
-import { availableMemory } from '../host/available-memory.ts';
-import { nativeZstd } from '../host/native-zstd.ts';
+import { machineOptions } from '../host/machine-options.ts';
 import { absolutePath } from '../host/system-path.ts';
 import type { ReadingOptions } from '../library/options.ts';
 import { OpenedRecording, type RecordingBase } from '../library/recording.ts';
@@ -20,9 +19,8 @@ export interface Recording extends RecordingBase {
 /** A recording of this machine's files. */
 export class NodeRecording extends OpenedRecording<ProfileOptions> implements Recording {
   private constructor(input: FilesInput, naming: SymbolNaming) {
-    const openZstd = nativeZstd();
     super(input, {
-      reading: { availableMemory: availableMemory(), ...(openZstd && { openZstd }) },
+      reading: machineOptions(),
       optionNames: ['debuginfod'],
       naming: (options, opened, diagnostics) => naming.optionsFor(options, opened, diagnostics),
       gzip,

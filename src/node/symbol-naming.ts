@@ -18,8 +18,8 @@ export interface ServerOptions {
 /** Gives each reading of one input the names that this machine has. */
 export class SymbolNaming {
   readonly #openedFiles: OpenedFiles;
-  /** By what named them: servers are asked for a file once, whatever the number of readings. */
-  readonly #clients = new Map<ServerOptions['debuginfod'], DebuginfodClient | undefined>();
+  /** By the servers that were named: each is asked for a file once, whatever the number of readings. */
+  readonly #clients = new Map<string, DebuginfodClient | undefined>();
 
   /** @param openedFiles gets the files that are opened */
   constructor(openedFiles: OpenedFiles) {
@@ -37,9 +37,10 @@ export class SymbolNaming {
   ): Pick<NodeReadingOptions, 'symbolizer' | 'openJitDump'> {
     checkSymbolPaths(options, diagnostics);
     this.#noteNamedFiles(options);
-    const { debuginfod: servers } = options;
-    if (!this.#clients.has(servers)) this.#clients.set(servers, debuginfodClient(listOf(servers ?? []), 'debuginfod', process.env));
-    const debuginfod = this.#clients.get(servers);
+    const servers = listOf(options.debuginfod ?? []);
+    const key = servers.join('\n');
+    if (!this.#clients.has(key)) this.#clients.set(key, debuginfodClient(servers, 'debuginfod', process.env));
+    const debuginfod = this.#clients.get(key);
     const places = { ...symbolizerOptions(options), openedFiles: this.#openedFiles, ...(debuginfod && { debuginfod }) };
     const { symbolizer, openJitDump } = readingOptions(input, diagnostics, places);
     return { symbolizer, openJitDump };
