@@ -23,7 +23,7 @@ export interface Recording extends RecordingBase {
 
 /** What is known of bytes besides. */
 export interface OpenOptions {
-  /** What to call the recording. Default: a File's own name, else `perf.data`. */
+  /** What to call a recording that has no path. Default: a File's own name, else `perf.data`. */
   readonly name?: string;
   /** When it was last written, nanoseconds since 1970: dates profiles of recordings that do not have a date. Default: a File's own time. */
   readonly modifiedNs?: bigint;

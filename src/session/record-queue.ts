@@ -41,11 +41,12 @@ export class RecordQueue {
     return this.#size;
   }
 
-  /** Bytes of the waiting rows, and about how many the remainders of periods need. */
+  /** Bytes of the waiting rows. */
   get heldBytes(): number {
     return this.#size * ROW_BYTES;
   }
 
+  /** About how many bytes the remainders of periods need. */
   get heldObjectBytes(): number {
     return this.#periodRemainders.heldObjectBytes;
   }

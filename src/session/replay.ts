@@ -112,11 +112,12 @@ export class Replay {
     return this.#leftOutCount;
   }
 
-  /** Bytes of the tables by which totals are found, and about how many the last values of counters need. */
+  /** Bytes of the table of surroundings; those of the totals are counted where these are. */
   get heldBytes(): number {
     return this.#surroundings.size * TUPLE_BYTES;
   }
 
+  /** About how many bytes the last values of counters need. */
   get heldObjectBytes(): number {
     return this.#readGrowth.heldObjectBytes;
   }
