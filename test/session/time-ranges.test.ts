@@ -126,7 +126,10 @@ describe('which samples a range takes', () => {
 
   test('a pipe that does not tell its times is refused; one that does, is not', async () => {
     const silent = new OnceSource(denseRecording(100, { isPipe: true, sampleTime: { first: 0n, last: 0n } }));
-    await expect(selected(silent, '10%/2')).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('input that can be read only once') });
+    await expect(selected(silent, '10%/2')).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('input that can be read only once'),
+    });
     const telling = new OnceSource(denseRecording(1004, { isPipe: true, sampleTime: { first: FIRST_NS, last: FIRST_NS + 1003n } }));
     expect((await selected(telling, '10%/2')).length).toBe(101);
     const relative = new OnceSource(denseRecording(1004, { isPipe: true }));
