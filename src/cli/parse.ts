@@ -88,7 +88,7 @@ export function parseCommandLine(line: readonly string[]): Request {
   if (given.has('version')) return 'version';
   checkOptions(line, words, command);
   const inputs = [...words, ...literalWords];
-  if (COMMANDS_TO_COME.includes(inputs[0])) throw new PerfconvError('usage', `the command ${inputs[0]} is not available yet`);
+  if (named === undefined && COMMANDS_TO_COME.includes(words[0])) throw new PerfconvError('usage', `the command ${words[0]} is not available yet`);
   if (inputs.includes('')) throw new PerfconvError('usage', 'the name of an input is empty');
   if (!command.takesSeveral && inputs.length > 1) throw new PerfconvError('usage', tooManyText(command, inputs.length));
   return { command, args: new Arguments(inputs, given, command.options) };

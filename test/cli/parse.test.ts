@@ -120,6 +120,8 @@ test('words behind -- are inputs', () => {
   expect(argumentsOf('-q', 'a', '--', '-v', '--help', '--').inputs).toEqual(['a', '-v', '--help', '--']);
   expect(argumentsOf('--', 'convert').inputs).toEqual(['convert']);
   expect(argumentsOf('--', 'help').inputs).toEqual(['help']);
+  expect(argumentsOf('--', 'view').inputs).toEqual(['view']);
+  expect(argumentsOf('info', 'view').inputs).toEqual(['view']);
 });
 
 test('help and version are asked for whatever else is given', () => {
