@@ -20,7 +20,7 @@ import type { RecordingContext, Symbolizer } from '../symbolizer/symbolizer.ts';
 import type { OpenZstdStream } from '../zstd/stream.ts';
 import { assembleProfile, type EventKind, eventKind } from './assemble-profile.ts';
 
-/** The context of the recording is what `openFile` gives beside the bytes. Its `modifiedNs` also dates the profile where the recording itself does not. */
+/** The context of the recording is what is known of an input beside its bytes. Its `modifiedNs` also dates the profile where the recording itself does not. */
 export interface ReadProfileOptions extends RecordingContext {
   /** Which samples to read; all by default. */
   readonly filter?: SampleFilter;

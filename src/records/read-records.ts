@@ -24,7 +24,7 @@ export interface ReadRecordsOptions {
 
 /**
  * Reads a recording's records one after the other, as they lie in the file: all fields, 64-bit numbers as bigints. No order
- * of time, no processes, no symbols: for those there is {@link readProfile}. A record whose fields do not fit into it comes
+ * of time, no processes, no symbols: `readProfile` of pipeline/ has those. A record whose fields do not fit into it comes
  * as one of type DAMAGED; what is missing between records goes to `diagnostics`. Records inside compressed data come after
  * the record that holds them.
  *
