@@ -7,7 +7,10 @@ const KINDS = ['slow', 'live', 'viewers'] as const;
 const namesKind = process.argv.slice(2).some((argument) => /^--project\b/.test(argument));
 const choosesOthers = namesKind || process.argv.slice(2).some((argument) => /^(?:\.\/)?test\//.test(argument));
 /** Hermetic tests that `--project slow` runs again, at every place where the others try one of many (test/support/thoroughness.ts). */
-const THOROUGH = ['elf/elf-file', 'host/hostile-input', 'host/packed-input', 'symbolizer/search/object-files'].map((name) => `test/${name}.test.ts`);
+const THOROUGH = [
+  ...['elf/elf-file', 'host/hostile-input', 'host/packed-input', 'invariants', 'naming/jit-code', 'session/range-tree'],
+  ...['symbol-table/symbol-table', 'symbolizer/search/object-files', 'untimed-samples', 'writers/report/report'],
+].map((name) => `test/${name}.test.ts`);
 
 // Nothing takes so long unless it hangs, however busy the machine is.
 const timeouts = { testTimeout: 300_000, hookTimeout: 300_000 };

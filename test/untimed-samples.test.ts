@@ -8,6 +8,7 @@ import { context, encodeFile, type RecordSpec, record, simpleperfFeatures } from
 import { readPprof } from './support/read-pprof.ts';
 import { runMain } from './support/run-main.ts';
 import { CLOCK, SWITCHES, sampleAt } from './support/simpleperf-recordings.ts';
+import { spread } from './support/thoroughness.ts';
 
 /** Times that no sample can be shown at: see RecordingClock. */
 const NO_TIMES = { '0': 0n, '2^64-1': 0xffff_ffff_ffff_ffffn, '~0<<32': 0xffff_ffffn << 32n };
@@ -27,7 +28,7 @@ function recordings(time: bigint): Record<string, readonly RecordSpec[]> {
 
 const cases = Object.entries(NO_TIMES).flatMap(([name, time]) => Object.entries(recordings(time)).map(([what, records]) => [what, name, records] as const));
 
-describe.each(cases)('%s: %s', (_what, _name, records) => {
+describe.each(spread(cases, 2))('%s: %s', (_what, _name, records) => {
   let directory = '';
   let input = '';
   beforeAll(() => {

@@ -17,7 +17,7 @@ import { type ReadableWrapping, unwrap } from '../../src/host/unwrap.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { runMain } from '../support/run-main.ts';
-import { spread } from '../support/thoroughness.ts';
+import { spread, whenThorough } from '../support/thoroughness.ts';
 import { wordyText, zstdParts } from '../support/zstd-streams.ts';
 
 let dir: string;
@@ -167,11 +167,13 @@ describe('unwrap', () => {
     expect(error).toMatchObject({ code: 'damaged', message: `the gzip data cannot be read: ${reason}` });
   });
 
-  test('very many tiny gzip members are refused: each takes its time', async () => {
-    const member = gzipSync('a');
-    const { bytes, error } = await unpack('gzip', inPieces(Buffer.concat(Array.from({ length: 10_100 }, () => member)), 1 << 16));
-    expect(error).toMatchObject({ code: 'damaged', message: expect.stringContaining('tiny members') });
-    expect(bytes.length).toBe(10_000);
+  whenThorough(() => {
+    test('very many tiny gzip members are refused: each takes its time', async () => {
+      const member = gzipSync('a');
+      const { bytes, error } = await unpack('gzip', inPieces(Buffer.concat(Array.from({ length: 10_100 }, () => member)), 1 << 16));
+      expect(error).toMatchObject({ code: 'damaged', message: expect.stringContaining('tiny members') });
+      expect(bytes.length).toBe(10_000);
+    });
   });
 
   test('a second member or stream that is cut off is a loss, no other bytes', async () => {

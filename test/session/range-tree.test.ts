@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NodeMemory, RangeTree } from '../../src/session/range-tree.ts';
+import { runs } from '../support/thoroughness.ts';
 
 /** Addresses that the model knows: some leaves full of ranges. */
 const SPAN = 600;
@@ -63,7 +64,7 @@ describe('RangeTree', () => {
           });
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150, 40) },
     );
   });
 

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 const fixtures = fileURLToPath(new URL('../../fixtures/', import.meta.url));
 
 /** Names of the shipped recordings: `threads.data` … */
-export const fixtureNames: readonly string[] = readdirSync(fixtures).filter((name) => name.endsWith('.data'));
+export const fixtureNames: readonly string[] = readdirSync(fixtures)
+  .filter((name) => name.endsWith('.data'))
+  .sort();
 
 /** The arguments, of perf and of perfconv, that make them take the shipped symbols. */
 export const fixtureSymbolArgs: readonly string[] = ['--symfs', join(fixtures, 'symfs'), '--kallsyms', join(fixtures, 'kallsyms')];

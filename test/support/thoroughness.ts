@@ -1,13 +1,23 @@
-/**
- * How far apart the places are at which an input is cut or damaged: next to each other among the slow tests, which run the same files again, so far
- * apart among the hermetic ones.
- */
+/** Whether this run is that of the slow tests, which run some hermetic files again, and then try everything. */
+const isThorough = process.env.PERFCONV_THOROUGH === '1';
+
+/** How far apart the places are at which an input is cut or damaged: next to each other in a thorough run, else so far apart. */
 export function stride(hermetic: number): number {
-  return process.env.PERFCONV_THOROUGH === '1' ? 1 : hermetic;
+  return isThorough ? 1 : hermetic;
 }
 
-/** Of some places those that are a {@link stride} apart. */
-export function spread<Place>(places: readonly Place[], hermetic: number): Place[] {
+/** Of some places or cases those that are a {@link stride} apart. */
+export function spread<Case>(cases: readonly Case[], hermetic: number): Case[] {
   const step = stride(hermetic);
-  return places.filter((_, index) => index % step === 0);
+  return cases.filter((_, index) => index % step === 0);
+}
+
+/** How many random cases are tried. */
+export function runs(thorough: number, hermetic: number): number {
+  return isThorough ? thorough : hermetic;
+}
+
+/** Defines tests that reach a limit, which takes long, in a thorough run alone. */
+export function whenThorough(define: () => void): void {
+  if (isThorough) define();
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
+import { runs } from '../support/thoroughness.ts';
 
 interface Row {
   readonly name: string;
@@ -81,6 +82,7 @@ describe('SymbolTable', () => {
           expect(nameAt(table, address)).toBe(naive.findLast(({ start, end }) => start <= address && address < end)?.name);
         }
       }),
+      { numRuns: runs(100, 30) },
     );
   });
 
