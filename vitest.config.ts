@@ -9,7 +9,7 @@ const choosesOthers = namesKind || process.argv.slice(2).some((argument) => /^(?
 /** Hermetic tests that `--project slow` runs again, at every place where the others try one of many (test/support/thoroughness.ts). */
 const THOROUGH = [
   ...['elf/elf-file', 'host/hostile-input', 'host/packed-input', 'invariants', 'naming/jit-code', 'session/range-tree'],
-  ...['symbol-table/symbol-table', 'symbolizer/search/object-files', 'untimed-samples', 'writers/report/report'],
+  ...['symbol-table/symbol-table', 'symbolizer/search/object-files', 'untimed-samples', 'writers/pprof/pprof', 'writers/report/report', 'zstd/zstd'],
 ].map((name) => `test/${name}.test.ts`);
 
 // Nothing takes so long unless it hangs, however busy the machine is.

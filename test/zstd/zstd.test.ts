@@ -8,6 +8,7 @@ import { PerfconvError } from '../../src/base/errors.ts';
 import { nativeZstd } from '../../src/host/native-zstd.ts';
 import { openZstdStream } from '../../src/zstd/open.ts';
 import type { OpenZstdStream } from '../../src/zstd/stream.ts';
+import { runs } from '../support/thoroughness.ts';
 import { decompress, equal, joined } from '../support/zstd-decoding.ts';
 import { skewedBytes, wordyText, zstdParts } from '../support/zstd-streams.ts';
 
@@ -145,7 +146,7 @@ describe.each(DECODERS)('%s', (_, open) => {
           // The window may be written larger than it need be; a skippable or unfinished frame says nothing.
           return !outcome.isAtFrameEnd || outcome.bytes.length === 0 || equal(outcome.bytes, content);
         }),
-        { numRuns: 150, seed: 2 },
+        { numRuns: runs(150, 40), seed: 2 },
       );
     }
   });
@@ -187,7 +188,7 @@ test('the decoder of zstd that is used gives the same bytes at each push as ours
           equal(ours.bytes, preferred.bytes) && `${ours.counts}` === `${preferred.counts}` && (ours.error === undefined) === (preferred.error === undefined)
         );
       }),
-      { numRuns: 60, seed: 4 },
+      { numRuns: runs(60, 15), seed: 4 },
     );
   }
 });

@@ -9,6 +9,7 @@ import { type PprofOptions, writePprof } from '../../../src/writers/pprof/pprof.
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
 import { randomProfile } from '../../support/random-profile.ts';
 import { type ReadPprof, type ReadSample, readPprof } from '../../support/read-pprof.ts';
+import { runs } from '../../support/thoroughness.ts';
 
 async function pprofBytes(profile: Profile, options: PprofOptions = { labels: [] }): Promise<Uint8Array> {
   const sink = new BufferSink();
@@ -466,7 +467,7 @@ describe('pprof: random profiles', () => {
         if (profile.mainMapping >= 0) expect(pprof.mappings[0].name).toBe(profile.mappings[profile.mainMapping].name);
         expect(await pprofBytes(profile, options)).toEqual(bytes);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150, 50) },
     );
   });
 
