@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
 import { readAttr } from '../../src/perfdata/attr.ts';
+import { recordTypeNameOf } from '../../src/perfdata/constants.ts';
 import { PERF_RECORD_NAMES, type PerfRecord, readRecord } from '../../src/perfdata/records/perf-record.ts';
 import { readSideBand } from '../../src/perfdata/records/side-band.ts';
 import { compileSampleId, readSampleId } from '../../src/perfdata/sample-id.ts';
@@ -247,6 +248,10 @@ describe('records', () => {
     const seen = new Set(ALL.map(([name]) => name));
     const others = ['SAMPLE', 'LEGACY_HEADER', 'SIMPLEPERF', 'UNKNOWN', 'DAMAGED'];
     expect([...seen, ...others].sort()).toEqual([...PERF_RECORD_NAMES].sort());
+  });
+
+  it('have a name by their number, too: statistics and the search after damage go by it', () => {
+    for (const [name, { type }] of ALL) expect([name, name.replace(/^HEADER_/, '')], `type ${type}`).toContain(recordTypeNameOf(type));
   });
 
   it('too small for their fixed fields are damaged, with both sizes', () => {
