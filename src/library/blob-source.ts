@@ -10,6 +10,11 @@ export interface BlobLike {
   slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
 }
 
+/** Whether a value is used as a Blob: not every caller has a compiler that looks at it. */
+export function isBlob(value: unknown): value is BlobLike {
+  return typeof value === 'object' && value !== null && 'size' in value && 'arrayBuffer' in value && 'slice' in value;
+}
+
 /** The bytes of a Blob, read as they are needed. */
 export class BlobSource implements ByteSource {
   readonly name: string;

@@ -1,9 +1,9 @@
 import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
-import { type BlobLike, BlobSource } from './blob-source.ts';
+import { type BlobLike, BlobSource, isBlob } from './blob-source.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
-import { type ReadingOptions, symbolizerOptions } from './options.ts';
+import { checkNames, type ReadingOptions, symbolizerOptions } from './options.ts';
 import { DecodedProfile, type Profile } from './profile.ts';
 import { OpenedRecording, type RecordingBase } from './recording.ts';
 import type { OpenInput, RepeatableInput, Surroundings } from './surroundings.ts';
@@ -33,9 +33,11 @@ const DEFAULT_NAME = 'perf.data';
 
 /**
  * Opens a recording in memory: bytes, or a Blob or File of a web page.
- * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`
+ * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`; `usage` for an input of another kind, and for options that there are not
  */
 export async function openRecording(input: Uint8Array | BlobLike, options: OpenOptions = {}): Promise<Recording> {
+  if (!(input instanceof Uint8Array || isBlob(input))) throw new PerfconvError('usage', 'a recording is opened from a Uint8Array, a Blob or a File');
+  checkNames(options, ['name', 'modifiedNs']);
   const bytes = new BytesInput(input, options);
   await OpenedRecording.check(bytes);
   return new BytesRecording(bytes);

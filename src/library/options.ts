@@ -1,5 +1,6 @@
 import { PerfconvError } from '../base/errors.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
+import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, SCRIPT_FIELDS, WEIGHTS } from '../pipeline/choices.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { WriteOptions as FormatOptions } from '../pipeline/write-profile.ts';
@@ -86,14 +87,41 @@ const WRITE_OPTIONS: Readonly<Record<keyof Required<WriteOptions>, true>> = {
 /** @throws PerfconvError `usage` for names that are no options: not every caller has a compiler that looks at them */
 export function checkReadingOptions(options: ReadingOptions, more: readonly string[]): void {
   checkNames(options, [...Object.keys(READING_OPTIONS), ...more]);
+  checkValues('demangle', options.demangle, [...DEMANGLE_STYLES, 'none']);
+  checkValues('compat', options.compat, ['perf']);
+  for (const name of ['pid', 'tid', 'cpu'] as const) {
+    const wrong = listOf(options[name] ?? []).find((value) => !Number.isSafeInteger(value));
+    if (wrong !== undefined) throw new PerfconvError('usage', `${name} ${wrong}: expected a whole number`);
+  }
+  const { maxStack = 1, time = '' } = options;
+  if (!(Number.isSafeInteger(maxStack) && maxStack >= 1)) throw new PerfconvError('usage', `maxStack ${maxStack}: expected a whole number of at least 1`);
+  if (typeof time !== 'string') throw new PerfconvError('usage', `time ${time}: expected a text, such as 12.5,13`);
 }
 
 /** The same of {@link WriteOptions}. */
 export function checkWriteOptions(options: WriteOptions): void {
   checkNames(options, Object.keys(WRITE_OPTIONS));
+  checkValues('weight', options.weight, WEIGHTS);
+  checkValues('labels', options.labels, PPROF_LABELS);
+  checkValues('group', options.group, GROUPS);
+  checkValues('chromeStyle', options.chromeStyle, CHROME_STYLES);
+  checkValues(
+    'fields',
+    options.fields,
+    SCRIPT_FIELDS.flatMap((field) => [field, `+${field}`, `-${field}`]),
+    SCRIPT_FIELDS,
+  );
 }
 
-function checkNames(options: object, known: readonly string[]): void {
+/** @throws PerfconvError `usage` for a value, or one of several, that an option cannot have. @param shown those that the message lists */
+export function checkValues(option: string, value: string | readonly string[] | undefined, known: readonly string[], shown = known): void {
+  if (value === undefined) return;
+  const unknown = listOf(value).find((one) => !known.includes(one));
+  if (unknown !== undefined) throw new PerfconvError('usage', `${option} ${unknown}: expected one of ${shown.join(', ')}`);
+}
+
+/** @throws PerfconvError `usage` for names that are no options */
+export function checkNames(options: object, known: readonly string[]): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined) throw new PerfconvError('usage', `there is no option ${unknown}; there are ${known.join(', ')}`);
 }

@@ -5,13 +5,14 @@ import { PerfconvError } from '../base/errors.ts';
 import type { RecordingInfo } from '../info/recording-info.ts';
 import { readHeader } from '../perfdata/file-header.ts';
 import type { PerfRecord } from '../perfdata/records/perf-record.ts';
+import { RECORD_TYPES } from '../pipeline/choices.ts';
 import { FORMATS, type Format } from '../pipeline/formats.ts';
 import { readRecordingInfo } from '../pipeline/read-info.ts';
 import { readRecording } from '../pipeline/read-recording.ts';
 import { reportUnknownEvents } from '../pipeline/require-samples.ts';
 import { readRecords } from '../records/read-records.ts';
 import { Findings } from './findings.ts';
-import { checkReadingOptions, namingOptions, type ReadingOptions, sampleFilter } from './options.ts';
+import { checkNames, checkReadingOptions, checkValues, listOf, namingOptions, type ReadingOptions, sampleFilter } from './options.ts';
 import { ProfilePart, type Read } from './profile-part.ts';
 import type { RepeatableInput, Surroundings } from './surroundings.ts';
 
@@ -79,9 +80,12 @@ export class OpenedRecording<Options extends ReadingOptions> {
     return this.#findings.list();
   }
 
-  async *records({ types, onProgress }: Parameters<RecordingBase['records']>[0] = {}): AsyncGenerator<PerfRecord, void, void> {
+  async *records(options: Parameters<RecordingBase['records']>[0] = {}): AsyncGenerator<PerfRecord, void, void> {
+    checkNames(options, ['types', 'onProgress']);
+    const { types, onProgress } = options;
+    checkValues('types', types, RECORD_TYPES);
     const diagnostics = this.#findings.begin();
-    const wanted = types && new Set<string>(types);
+    const wanted = types && new Set<string>(listOf(types));
     const { openZstd } = this.#surroundings.reading;
     const { source } = await this.#open(diagnostics);
     try {
@@ -93,7 +97,9 @@ export class OpenedRecording<Options extends ReadingOptions> {
     }
   }
 
-  async info({ anonymous = false, onProgress }: Parameters<RecordingBase['info']>[0] = {}): Promise<RecordingInfo> {
+  async info(options: Parameters<RecordingBase['info']>[0] = {}): Promise<RecordingInfo> {
+    checkNames(options, ['anonymous', 'onProgress']);
+    const { anonymous = false, onProgress } = options;
     const diagnostics = this.#findings.begin();
     const { source, modifiedNs } = await this.#open(diagnostics);
     try {

@@ -1,6 +1,9 @@
+import { PerfconvError } from '../base/errors.ts';
+import { REPORT_KEYS, WEIGHTS } from '../pipeline/choices.ts';
 import type { Profile } from '../profile/profile.ts';
 import { percentOf, type ReportKey } from '../writers/report/report.ts';
 import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.ts';
+import { checkNames, checkValues } from './options.ts';
 
 /** What a report counts, and in which order. Names and defaults are those of `perfconv report`. */
 export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf'> {
@@ -28,8 +31,14 @@ export interface ReportTable {
   readonly rows: readonly ReportRow[];
 }
 
-/** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys */
+const REPORT_OPTIONS: Readonly<Record<keyof Required<ReportOptions>, true>> = { sort: true, children: true, weight: true, limit: true };
+
+/** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys, and for options and values that there are not */
 export function reportTables(profile: Profile, { limit = Number.POSITIVE_INFINITY, ...options }: ReportOptions, compatPerf: boolean): ReportTable[] {
+  checkNames({ limit, ...options }, Object.keys(REPORT_OPTIONS));
+  checkValues('sort', options.sort, REPORT_KEYS);
+  checkValues('weight', options.weight, WEIGHTS);
+  if (!(limit >= 1)) throw new PerfconvError('usage', `limit ${limit}: expected at least 1`);
   const report = new ReportTables(profile, { sort: ['function', 'dso'], ...options, compatPerf });
   const { keys, texts } = report;
   return [...report.tables()].map(({ events, rows, sum }) => ({

@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import { PerfconvError } from '../base/errors.ts';
 import type { MergeOptions } from '../library/merge-profiles.ts';
 import type { OpenOptions } from '../library/open-bytes.ts';
 import { FilesInput } from './files-input.ts';
@@ -10,9 +11,15 @@ import { SymbolNaming } from './symbol-naming.ts';
  * Opens a recording: a file or a directory by its path, standard input by `-`, a descriptor, a stream, or bytes in memory. What is
  * packed by gzip, zstd, xz or zlib is unpacked. A pipe or a stream is read to its end and kept, in memory up to 64 MiB and beyond that in a
  * temporary file, so that it can be read again.
- * @throws PerfconvError `io`, `not-perf-data`, `unsupported`, `damaged`
+ * @throws PerfconvError `io`, `not-perf-data`, `unsupported`, `damaged`; `usage` for an input of another kind, and for options that there are not
  */
 export async function openRecording(input: string | number | Readable | Uint8Array, options: OpenOptions = {}): Promise<Recording> {
+  const isDescriptor = typeof input === 'number' && Number.isInteger(input) && input >= 0;
+  if (!(typeof input === 'string' || isDescriptor || input instanceof Readable || input instanceof Uint8Array)) {
+    throw new PerfconvError('usage', 'a recording is opened from a path, a descriptor, a stream of node:stream or a Uint8Array');
+  }
+  const unknown = Object.keys(options).find((name) => name !== 'name' && name !== 'modifiedNs');
+  if (unknown !== undefined) throw new PerfconvError('usage', `there is no option ${unknown}; there are name, modifiedNs`);
   const files = await FilesInput.open(input, options);
   // Loaded here, so that programs which only name addresses load nothing that reads recordings.
   const { NodeRecording } = await import('./recording.ts');

@@ -11,6 +11,12 @@ const { FORMATS, mergeProfiles, openRecording, PerfconvError } = library;
 const threads = readFileSync(fileURLToPath(new URL('../../fixtures/threads.data', import.meta.url)));
 
 describe('a recording in memory', () => {
+  test('is not read from paths, nor from streams', async () => {
+    for (const input of ['perf.data', undefined, new ArrayBuffer(8), new Blob([threads]).stream()]) {
+      await expect(openRecording(input as never)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('a Uint8Array, a Blob') });
+    }
+  });
+
   test.each([
     ['bytes', (): Uint8Array => new Uint8Array(threads)],
     ['a Blob', (): Blob => new Blob([threads])],

@@ -396,4 +396,39 @@ describe('options', () => {
     await recording.close();
     expect(await failure(recording.profile())).toEqual(['usage', expect.stringContaining('the recording is closed')]);
   });
+
+  test('with values that they cannot have are refused', async () => {
+    const recording = await openRecording(small);
+    const profile = await recording.profile();
+    const refusals: [string, () => Promise<unknown>][] = [
+      ...[{ demangle: 'fancy' }, { compat: 'gdb' }, { pid: 'abc' }, { cpu: [0, 1.5] }, { maxStack: 0 }, { time: 5 }].map(
+        (options): [string, () => Promise<unknown>] => [Object.keys(options)[0], () => recording.profile(options as ProfileOptions)],
+      ),
+      ...[{ weight: 'time' }, { labels: ['pids'] }, { group: 'core' }, { chromeStyle: 'bars' }, { fields: ['+symbol'] }].map(
+        (options): [string, () => Promise<unknown>] => [Object.keys(options)[0], () => profile.toBytes('pprof', options as unknown as WriteOptions)],
+      ),
+      ...[{ sort: ['name'] }, { weight: 'time' }, { limit: 0 }].map((options): [string, () => Promise<unknown>] => [
+        Object.keys(options)[0],
+        () => profile.report(options as never),
+      ]),
+      ['types', () => recording.records({ types: ['MMAP3' as 'MMAP2'] }).next()],
+    ];
+    for (const [option, refused] of refusals) {
+      expect(await failure(refused()), option).toEqual(['usage', expect.stringMatching(new RegExp(`^${option} .*: expected`))]);
+    }
+    const misspelt = [
+      () => openRecording(small, { nmae: 'x' } as object),
+      () => profile.report({ childern: true } as object),
+      () => recording.records({ type: ['COMM'] } as object).next(),
+      () => recording.info({ anonymus: true } as object),
+    ];
+    for (const refused of misspelt) expect(await failure(refused())).toEqual(['usage', expect.stringContaining('there is no option')]);
+    await recording.close();
+  });
+
+  test('cannot make a recording of what is none', async () => {
+    for (const input of [undefined, null, -1, {}, [small], new URL('file:///x'), new ArrayBuffer(8)]) {
+      expect(await failure(openRecording(input as string))).toEqual(['usage', expect.stringContaining('is opened from a path')]);
+    }
+  });
 });
