@@ -1,4 +1,4 @@
-import { fchmodSync, fchownSync, fstatSync, mkdirSync, open, openSync, rmSync, type Stats } from 'node:fs';
+import { existsSync, fchmodSync, fchownSync, fstatSync, mkdirSync, open, openSync, rmSync, type Stats } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -224,12 +224,16 @@ function createElsewhere<T>(temporary: string, make: () => T): T {
   }
 }
 
-/** Makes a file or directory; a path that is missing can only be the directory that it should lie in. */
+/** Makes a file or directory; a path that is missing is the directory that it should lie in, unless files cannot be made there (/proc). */
 function create<T>(path: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') throw new PerfconvError('io', `there is no directory ${missingDirectory(path)}`, { file: path }, { cause: error });
+    if (systemCode(error) === 'ENOENT') {
+      const directory = missingDirectory(path);
+      const problem = existsSync(systemPath(directory)) ? 'no file can be made in' : 'there is no directory';
+      throw new PerfconvError('io', `${problem} ${directory}`, { file: path }, { cause: error });
+    }
     throw ioError(error, path);
   }
 }

@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { HEADER_STAT, PERF_RECORD_STAT } from '../perfdata/constants.ts';
+import { HEADER_STAT, PERF_RECORD_STAT, PERF_SAMPLE_CPU } from '../perfdata/constants.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import type { SessionResult } from '../session/session.ts';
@@ -34,8 +34,13 @@ function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
   if (session.sampleCount === 0) return 'the recording holds no samples';
   if (Object.values(filter).every((wanted) => wanted === undefined)) return `there was no room for any of the ${session.sampleCount} samples in the recording`;
   const unknown = unknownEvents(session.events, filter);
-  const hint = unknown.length > 0 ? `: ${unknownEventsText(unknown, session.events)}` : '';
+  const hint =
+    unknown.length > 0 ? `: ${unknownEventsText(unknown, session.events)}` : filter.cpus !== undefined && !hasCpus(session) ? ': they carry no CPU' : '';
   return `no sample passes the filters, of ${session.sampleCount} in the recording${hint}`;
+}
+
+function hasCpus({ events }: SessionResult): boolean {
+  return events.some(({ attr }) => (attr.sampleType & PERF_SAMPLE_CPU) !== 0);
 }
 
 /** Warns of events that a filter asks for and the recording does not have. */

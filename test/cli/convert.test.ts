@@ -176,6 +176,11 @@ describe('errors are one line each', () => {
     expect(result.stderr).toMatch(/no sample passes the filters, of 3 in the recording: the recording has no event cycles; it has cpu-clock, page-faults\n$/);
   });
 
+  test('a filter by CPU says where samples carry none', async () => {
+    const { status, stderr } = await runMain(['--cpu', '0', 'fixtures/threads.data']);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/no sample passes the filters, of \d+ in the recording: they carry no CPU\n$/)]);
+  });
+
   test('tables tell of a recording without samples, too', async () => {
     expect((await runMain(['-o', at('out.csv'), put('perf.data', emptyRecording())])).status).toBe(0);
     expect(readFileSync(at('out.csv/stat.csv'), 'utf8')).toContain('COMM,1');

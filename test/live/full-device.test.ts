@@ -27,6 +27,11 @@ describe.skipIf(!hasDevices)('outputs to devices', () => {
     expect(readdirSync(dir)).toEqual(['a.data', 'b.data']);
   });
 
+  test.skipIf(!existsSync('/proc/self'))('a directory in which no file can be made is not called missing', async () => {
+    const { status, stderr } = await runMain([at('a.data'), '-q', '-o', '/proc/a.pb']);
+    expect([status, stderr]).toEqual([1, 'perfconv: /proc/a.pb: no file can be made in /proc\n']);
+  });
+
   test("a full disk is no input's fault: merging ends at once", async () => {
     const { status, stderr } = await runMain([at('a.data'), at('b.data'), '-q', '-t', 'folded', '-o', '/dev/full']);
     expect([status, stderr]).toEqual([1, 'perfconv: /dev/full: no space left on device\n']);
