@@ -1,6 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { PerfconvError } from '../base/errors.ts';
-import { ioError } from '../host/io-error.ts';
+import { statNow } from '../host/stat-now.ts';
 import { systemPath } from '../host/system-path.ts';
 import { type ConvertOutput, convert, type SampleFilter } from '../pipeline/convert.ts';
 import { FORMATS, FORMATS_TO_COME, type Format } from '../pipeline/formats.ts';
@@ -108,9 +108,5 @@ function readFormat(args: Arguments): Format | undefined {
 
 /** @throws PerfconvError `io` where the path cannot be looked up: the output could not be written either */
 function isDirectory(path: string): boolean {
-  try {
-    return statSync(systemPath(path), { throwIfNoEntry: false })?.isDirectory() ?? false;
-  } catch (error) {
-    throw ioError(error, path);
-  }
+  return statNow(path, path)?.isDirectory() ?? false;
 }

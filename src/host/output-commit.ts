@@ -1,10 +1,11 @@
-import { accessSync, type BigIntStats, constants, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PerfconvError } from '../base/errors.ts';
 import { ioError, reasonOf, systemCode } from './io-error.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { statsIdentity } from './output-target.ts';
 import { copyPrivately, overwrite, overwriteNow } from './overwrite.ts';
+import { statNow } from './stat-now.ts';
 import { systemPath } from './system-path.ts';
 import { temporaryPath } from './temporary-path.ts';
 
@@ -192,13 +193,5 @@ export function isWritableFile(path: string): boolean {
     return statSync(systemPath(path)).isFile();
   } catch {
     return false;
-  }
-}
-
-function statNow(path: string, name: string): BigIntStats | undefined {
-  try {
-    return statSync(systemPath(path), { bigint: true, throwIfNoEntry: false });
-  } catch (error) {
-    throw ioError(error, name);
   }
 }
