@@ -27,12 +27,17 @@ beforeAll(async () => {
     join(dir, 'work.ts'),
     `import { parentPort } from 'node:worker_threads';
      import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
-     import { cleaningUpOnSignals } from ${JSON.stringify(source('cli/interrupt.ts'))};
-     import { hearSignalsThrough, tellSupervisor } from ${JSON.stringify(source('host/signals.ts'))};
-     import { forgetUnfinished, noteUnfinished } from ${JSON.stringify(source('host/unfinished-files.ts'))};
+     import { endBySignal, hearSignalsThrough, listenToSignals, tellSupervisor } from ${JSON.stringify(source('host/signals.ts'))};
+     import { forgetUnfinished, noteUnfinished, removeUnfinished } from ${JSON.stringify(source('host/unfinished-files.ts'))};
      hearSignalsThrough(parentPort);
      const how = process.argv[2];
-     const status = await cleaningUpOnSignals(() => writeSync(2, 'cleaned up'), async () => {
+     const stopListening = await listenToSignals((signal) => {
+       writeSync(2, 'cleaned up');
+       removeUnfinished();
+       stopListening();
+       endBySignal(signal);
+     }, false);
+     const work = async () => {
        noteUnfinished('unfinished');
        mkdirSync('unfinished');
        writeFileSync('unfinished/file', '');
@@ -47,7 +52,8 @@ beforeAll(async () => {
        if (how === 'throw') throw new TypeError('thrown');
        forgetUnfinished('unfinished');
        return 3;
-     }, how === 'busy-pipe' ? () => {} : undefined);
+     };
+     const status = await work().finally(stopListening);
      if (how === 'late') await new Promise((resolve) => setTimeout(resolve, 60_000));
      tellSupervisor({ kind: 'done', status });`,
   );
