@@ -120,16 +120,16 @@ export class ElfFile {
    * there.
    */
   fileOffsetOf(vaddr: number): number | undefined {
-    let behind: number | undefined;
+    let afterSegment: number | undefined;
     const loads = this.#loads;
     // hot: asked of every symbol
     for (let i = 0; i < loads.length; i++) {
       const load = loads[i];
       const at = vaddr - load.vaddr;
       if (at >= 0 && at < load.memsz) return at + load.offset;
-      if (at === load.memsz) behind = at + load.offset;
+      if (at === load.memsz) afterSegment = at + load.offset;
     }
-    return behind;
+    return afterSegment;
   }
 
   /**

@@ -80,9 +80,9 @@ export function supplementaryPlaces(debugFile: string, { path, id, kind }: Suppl
 
 /** In a debug directory: what follows `.dwz/` in the path, and the name alone. */
 function placesInDwz(dir: string, path: string): string[] {
-  const behind = /(?:^|\/)\.dwz\/(.+)$/.exec(path)?.[1];
+  const inDwz = /(?:^|\/)\.dwz\/(.+)$/.exec(path)?.[1];
   const baseName = path.slice(path.lastIndexOf('/') + 1);
-  const below = behind === undefined || behind.split('/').includes('..') ? [] : [`${dir}/.dwz/${behind}`];
+  const below = inDwz === undefined || inDwz.split('/').includes('..') ? [] : [`${dir}/.dwz/${inDwz}`];
   return [...below, `${dir}/.dwz/${baseName}`];
 }
 

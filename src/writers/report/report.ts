@@ -8,7 +8,7 @@ import { type ReportRowsOptions, type ReportTable, ReportTables } from './tables
 export { REPORT_KEYS, type ReportKey } from './keys.ts';
 
 export interface ReportOptions extends ReportRowsOptions {
-  /** Rows per table at most; the rest is said in one line. Default: all. */
+  /** Rows per table at most; one line reports the rest. Default: all. */
   readonly limit?: number;
   /** Colours a percentage for a terminal: gets the padded text and its value. Default: none. */
   readonly paintPercent?: (text: string, percent: number) => string;
@@ -19,7 +19,7 @@ const MAX_ALIGNED = 60;
 
 /**
  * Writes function statistics for the terminal: readperf's overview (`per`, `period`, `samples`, `function`), one table
- * per event with samples, rows by falling weight and then by text. With children there is a column `self` behind
+ * per event with samples, rows by falling weight and then by text. With children there is a column `self` after
  * readperf's numbers. A sample belongs to the innermost inlined function of its leaf; one without a stack to `[unknown]`.
  *
  * With `event` among the sort keys there is one table for all events. Its percentages and order go by samples, since

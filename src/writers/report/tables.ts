@@ -5,7 +5,7 @@ import { type ReportRow, ReportRows } from './rows.ts';
 
 /** Which rows there are. */
 export interface ReportRowsOptions {
-  /** Columns that tell rows apart, at least one. Default: `function`. */
+  /** Columns that distinguish rows, at least one. Default: `function`. */
   readonly sort?: readonly ReportKey[];
   /** Whether a row also counts the samples of what it called (inclusive time). Default: no. */
   readonly children?: boolean;
