@@ -26,7 +26,7 @@ await build({
   },
   output: {
     dir: 'dist',
-    // As deep as cli/, from where src/cli/main.ts finds package.json. Names stay the same from build to build.
+    // Names stay the same from build to build.
     chunkFileNames: 'chunks/[name].js',
     minifyInternalExports: false,
     // V8 reads all of a file before it runs any of it, and keeps one of ASCII alone in half the memory. Declarations keep the comments.

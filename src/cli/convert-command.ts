@@ -18,14 +18,14 @@ import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 import { planWriting, reportUnusedOptions } from './writing.ts';
 
 /** `perfconv convert`. All options are checked before any input is read. */
-export async function runConvert(args: Arguments, terminal: Terminal, version: string): Promise<number> {
+export async function runConvert(args: Arguments, terminal: Terminal): Promise<number> {
   const inputs = inputsOf(args);
   checkNoCommand(args.inputs[0]);
   checkNoFormats(inputs);
   const outputs = args.texts('output');
   const format = readFormat(args);
   const reading = planReading(args, terminal);
-  const writing = planWriting(args, version);
+  const writing = planWriting(args);
   const isMerging = inputs.length > 1 && outputs.length > 0;
   const conversions = (isMerging ? [inputs] : inputs.map((input) => [input])).map(
     (each): Conversion => ({ inputs: each, outputs: planOutputs(each[0], outputs, format, isDirectory) }),

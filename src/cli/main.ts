@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { PerfconvError } from '../base/errors.ts';
+import { VERSION } from '../base/version.ts';
 import { reportFailure } from './failures.ts';
 import { printMessage } from './standard-error.ts';
 import { standardOutput } from './standard-output.ts';
@@ -22,17 +22,16 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
 }
 
 async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  if (args.length === 1 && args[0] === '--version') return print(`${packageVersion()}\n`, terminal);
+  if (args.length === 1 && args[0] === '--version') return print(`${VERSION}\n`, terminal);
   if (args[0] === '--get-completions') return print(await completionLines(args.slice(1)), terminal);
   requireWorkingDirectory();
   const { parseCommandLine } = await import('./parse.ts');
   const request = parseCommandLine(args);
-  const version = packageVersion();
-  if (request === 'version') return print(`${version}\n`, terminal);
+  if (request === 'version') return print(`${VERSION}\n`, terminal);
   if ('helpOf' in request) return print((await import('./help.ts')).helpText(request.helpOf, terminal.stdout.columns), terminal);
   switch (request.command.name) {
     case 'convert':
-      return (await import('./convert-command.ts')).runConvert(request.args, terminal, version);
+      return (await import('./convert-command.ts')).runConvert(request.args, terminal);
     case 'report':
       return (await import('./report-command.ts')).runReport(request.args, terminal);
     case 'info':
@@ -65,9 +64,4 @@ async function completionLines(words: readonly string[]): Promise<string> {
 async function print(text: string, terminal: Terminal): Promise<number> {
   if (text !== '') await standardOutput(terminal).write(new TextEncoder().encode(text));
   return EXIT_DONE;
-}
-
-function packageVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
-  return version;
 }

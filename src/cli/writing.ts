@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { EXPORTER } from '../base/version.ts';
 import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELDS, type ScriptFieldChoice, WEIGHTS } from '../pipeline/choices.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
@@ -20,14 +21,14 @@ const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
 };
 
 /** How outputs are written, as the options say. @throws PerfconvError `usage` */
-export function planWriting(args: Arguments, version: string): WriteOptions {
+export function planWriting(args: Arguments): WriteOptions {
   const weight = args.choice('weight', WEIGHTS);
   const labels = readLabels(args);
   const group = args.choice('group', GROUPS);
   const chromeStyle = args.choice('chrome-style', CHROME_STYLES);
   const fields = readFields(args);
   return {
-    exporter: `perfconv@${version}`,
+    exporter: EXPORTER,
     ns: args.flag('ns'),
     byInput: args.flag('by-input'),
     wallClock: args.flag('wall-clock'),

@@ -1,7 +1,7 @@
 import { BufferSink, type ByteSink } from '../base/byte-sink.ts';
 import type { Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { VERSION } from '../base/version.ts';
+import { EXPORTER } from '../base/version.ts';
 import { scriptNaming } from '../pipeline/convert.ts';
 import { MergedTables } from '../pipeline/convert-merged.ts';
 import { FORMATS, type Format, isGzipped, type StreamFormat } from '../pipeline/formats.ts';
@@ -118,7 +118,7 @@ export class DecodedProfile implements Profile {
     const profile = await this.#profileFor(format, options);
     const diagnostics = this.#findings.begin();
     const { demangle } = this.parts[0].naming;
-    const writing = scriptNaming({ exporter: `perfconv@${VERSION}`, ...options, ...(demangle && { demangle }) });
+    const writing = scriptNaming({ exporter: EXPORTER, ...options, ...(demangle && { demangle }) });
     if (!gzip) return writeProfile(format, profile, sink, writing, diagnostics);
     const compressor = this.#gzip(sink);
     try {

@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { VERSION } from '../../src/base/version.ts';
 import { ensureBuilt } from '../support/built-cli.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -83,10 +82,6 @@ const RESOLUTIONS = [
   ['bundler', { module: 'esnext', moduleResolution: 'bundler' }],
   ['node16', { module: 'node16', moduleResolution: 'node16' }],
 ] as const;
-
-test('the package knows its version', () => {
-  expect(VERSION).toBe(packageJson.version);
-});
 
 describe('the page about the library', () => {
   test('has every name that perfconv and perfconv/node export, and none besides', () => {
