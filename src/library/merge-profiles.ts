@@ -27,16 +27,5 @@ export function mergeDecoded<Result extends DecodedProfile>(
   if (labels !== undefined && labels.length !== parts.length) {
     throw new PerfconvError('usage', `there are ${labels.length} labels for ${parts.length} recordings`);
   }
-  return new Make(parts, unique(labels ?? distinctLabels(parts.map(({ path }) => path))), gzip);
-}
-
-/** A label that is taken becomes `label#2`. */
-function unique(labels: readonly string[]): string[] {
-  const given = new Set<string>();
-  return labels.map((wanted) => {
-    let label = wanted;
-    for (let nth = 2; given.has(label); nth++) label = `${wanted}#${nth}`;
-    given.add(label);
-    return label;
-  });
+  return new Make(parts, labels ?? distinctLabels(parts.map(({ path }) => path)), gzip);
 }

@@ -61,7 +61,7 @@ export interface Profile {
 export class DecodedProfile implements Profile {
   readonly events: readonly ProfileEvent[];
   readonly parts: readonly ProfilePart[];
-  /** What tells the recordings apart; empty for one. */
+  /** What the recordings are to be called; where several have one label, the merged profile's inputs have others. Empty for a profile of one. */
   readonly #labels: readonly string[];
   readonly #tables: ProfileTables;
   readonly #findings = new Findings();
@@ -137,10 +137,12 @@ export class DecodedProfile implements Profile {
     const recordings = await this.#recordingsFor('csv', options);
     if (!this.#isMerged) return writeTables(recordings[0], openTable, options);
     const tables = new MergedTables(await safeTables(openTable, options));
-    for (const [index, recording] of recordings.entries()) {
-      if (recording.log !== undefined) await tables.add(recording, recording.log, this.#labels[index]);
+    const merged = this.#merge(recordings);
+    for (const [index, { label }] of (merged.inputs ?? []).entries()) {
+      const { log } = recordings[index];
+      if (log !== undefined) await tables.add(recordings[index], log, label);
     }
-    await tables.finish(this.#merge(recordings));
+    await tables.finish(merged);
   }
 
   /** Notes what is worth knowing of an output. */
@@ -173,8 +175,8 @@ export class DecodedProfile implements Profile {
     const diagnostics = this.#findings.begin();
     const merger = new ProfileMerger(diagnostics);
     for (const [index, { profile }] of recordings.entries()) {
-      if (profile.totals.size === 0) diagnostics.add('merge-empty', 'warning', `${this.#labels[index]} adds no samples`);
-      merger.add(profile, this.#labels[index]);
+      const label = merger.add(profile, this.#labels[index]);
+      if (profile.totals.size === 0) diagnostics.add('merge-empty', 'warning', `${label} adds no samples`);
     }
     return merger.finish();
   }

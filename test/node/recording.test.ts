@@ -216,6 +216,14 @@ describe('several recordings', () => {
       ['base#2', 4],
       ['base', 2],
     ]);
+    const { 'overview.csv': overview } = await merged.toTables();
+    const labels = new TextDecoder()
+      .decode(overview)
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((row) => row.slice(row.lastIndexOf(',') + 1));
+    expect([...new Set(labels)]).toEqual(['base', 'base#2']);
     // Merged profiles can be merged again.
     const again = await mergeProfiles([merged, profiles[0]]);
     expect(again.events[0].samples).toBe(8);
