@@ -39,7 +39,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // What users call: in a browser, in Node, on a command line.
   library: ['pipeline', 'records', 'info', 'session', 'perfdata', 'symbolizer', 'profile', 'writers', 'demangle'],
   node: ['library', 'pipeline', 'host'],
-  cli: ['pipeline', 'records', 'info', 'naming', 'host'],
+  cli: ['library', 'pipeline', 'records', 'info', 'naming', 'host'],
   // Generated types: published beside the library, used by none of it.
   proto: [],
 };

@@ -22,7 +22,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   const options = {
     sort: args.choices('sort', REPORT_KEYS) ?? (['function', 'dso'] as const),
     children: args.flag('children'),
-    compatPerf: plan.symbols.compatPerf,
+    compatPerf: plan.naming.compatPerf,
     paintPercent: percentPainter(terminal),
     ...(limit !== undefined && { limit }),
     ...(weight && { weight }),
@@ -39,7 +39,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
       } else {
         const { RecordingMerger } = await import('../pipeline/merge-recordings.ts');
         const merger = new RecordingMerger(plan.filter, false, run.diagnostics);
-        const leaf = reportLeaf(plan.symbols.compatPerf);
+        const leaf = reportLeaf(plan.naming.compatPerf);
         await run.readEach((recording, label) => merger.add(recording.source, label, { ...leaf, ...recording.options }, recording.diagnostics));
         const profile = merger.finish();
         merger.requireSamples(profile);

@@ -1,4 +1,6 @@
+import { withoutUndefined } from '../base/without-undefined.ts';
 import { checkKernelFile, checkSymbolDirectory, checkSymbolFile, isNullDeviceAt } from '../host/symbol-paths.ts';
+import type { SymbolOptions } from '../library/options.ts';
 import type { Arguments } from './arguments.ts';
 import { summaryLines } from './messages.ts';
 import { printMessage } from './standard-error.ts';
@@ -12,6 +14,22 @@ const PERF_DIRECTORIES = ['symfs', 'buildid-dir'] as const;
 const OWN_DIRECTORIES = ['debug-dir', 'perf-map-dir'] as const;
 const LISTS = ['kallsyms', 'guestkallsyms', 'guestmodules'] as const;
 const KERNELS = ['vmlinux', 'guestvmlinux'] as const;
+
+/** Where the options say that symbols are; nothing for a command that needs none. @throws PerfconvError `usage` */
+export function symbolOptions(args: Arguments): SymbolOptions {
+  if (!args.hasOption('symfs')) return {};
+  return withoutUndefined({
+    symfs: args.text('symfs'),
+    debugDir: args.texts('debug-dir'),
+    buildidDir: args.text('buildid-dir'),
+    kallsyms: args.text('kallsyms'),
+    vmlinux: args.text('vmlinux'),
+    guestkallsyms: args.text('guestkallsyms'),
+    guestmodules: args.text('guestmodules'),
+    guestvmlinux: args.text('guestvmlinux'),
+    perfMapDir: args.text('perf-map-dir'),
+  });
+}
 
 /** A symbol file that an option names. */
 export interface NamedSymbolFile {

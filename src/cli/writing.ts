@@ -1,6 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { EXPORTER } from '../base/version.ts';
+import { withoutUndefined } from '../base/without-undefined.ts';
 import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELDS, type ScriptFieldChoice, WEIGHTS } from '../pipeline/choices.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
@@ -22,23 +23,18 @@ const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
 
 /** How outputs are written, as the options say. @throws PerfconvError `usage` */
 export function planWriting(args: Arguments): WriteOptions {
-  const weight = args.choice('weight', WEIGHTS);
-  const labels = readLabels(args);
-  const group = args.choice('group', GROUPS);
-  const chromeStyle = args.choice('chrome-style', CHROME_STYLES);
-  const fields = readFields(args);
-  return {
+  return withoutUndefined({
     exporter: EXPORTER,
     ns: args.flag('ns'),
     byInput: args.flag('by-input'),
     wallClock: args.flag('wall-clock'),
     csvSafe: args.flag('csv-safe'),
-    ...(weight && { weight }),
-    ...(labels && { labels }),
-    ...(group && { group }),
-    ...(chromeStyle && { chromeStyle }),
-    ...(fields && { fields }),
-  };
+    weight: args.choice('weight', WEIGHTS),
+    labels: readLabels(args),
+    group: args.choice('group', GROUPS),
+    chromeStyle: args.choice('chrome-style', CHROME_STYLES),
+    fields: readFields(args),
+  });
 }
 
 /** Reports options that have no effect on the formats that are written. */

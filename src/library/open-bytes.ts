@@ -3,7 +3,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
 import { type BlobLike, BlobSource, isBlob } from './blob-source.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
-import { checkNames, type ReadingOptions, symbolizerOptions } from './options.ts';
+import { checkNames, firstSymbolOption, type ReadingOptions, symbolizerOptions } from './options.ts';
 import { DecodedProfile, type Profile } from './profile.ts';
 import { OpenedRecording, type RecordingBase } from './recording.ts';
 import type { OpenInput, RepeatableInput, Surroundings } from './surroundings.ts';
@@ -56,9 +56,7 @@ const SURROUNDINGS: Surroundings<ProfileOptions> = {
   optionNames: ['symbolFiles'],
   naming: ({ symbolFiles, ...options }, _input, diagnostics) => {
     if (symbolFiles !== undefined) return { symbolizer: new Symbolizer(symbolFiles, symbolizerOptions(options), diagnostics) };
-    const { symfs, debugDir, buildidDir, kallsyms, vmlinux, guestkallsyms, guestmodules, guestvmlinux, perfMapDir } = options;
-    const places = { symfs, debugDir, buildidDir, kallsyms, vmlinux, guestkallsyms, guestmodules, guestvmlinux, perfMapDir };
-    const [place] = Object.entries(places).find(([, path]) => path !== undefined) ?? [];
+    const place = firstSymbolOption(options);
     if (place !== undefined) throw new PerfconvError('usage', `${place} names files, which only symbolFiles can open here`);
     return {};
   },

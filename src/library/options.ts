@@ -1,4 +1,5 @@
 import { PerfconvError } from '../base/errors.ts';
+import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, SCRIPT_FIELDS, WEIGHTS } from '../pipeline/choices.ts';
 import type { Format } from '../pipeline/formats.ts';
@@ -74,10 +75,15 @@ export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'scriptNa
   readonly gzip?: boolean;
 }
 
+const SYMBOL_OPTIONS: Readonly<Record<keyof SymbolOptions, true>> = {
+  ...{ symfs: true, debugDir: true, buildidDir: true, kallsyms: true, vmlinux: true, guestkallsyms: true, guestmodules: true, guestvmlinux: true },
+  perfMapDir: true,
+};
+
 const READING_OPTIONS: Readonly<Record<keyof Required<ReadingOptions>, true>> = {
   ...{ event: true, pid: true, tid: true, comm: true, cpu: true, time: true },
-  ...{ symfs: true, debugDir: true, buildidDir: true, kallsyms: true, vmlinux: true, guestkallsyms: true, guestmodules: true, guestvmlinux: true },
-  ...{ perfMapDir: true, inlines: true, lines: true, demangle: true, maxStack: true, compat: true, formats: true, onProgress: true },
+  ...SYMBOL_OPTIONS,
+  ...{ inlines: true, lines: true, demangle: true, maxStack: true, compat: true, formats: true, onProgress: true },
 };
 
 const WRITE_OPTIONS: Readonly<Record<keyof Required<WriteOptions>, true>> = {
@@ -126,54 +132,47 @@ export function checkNames(options: object, known: readonly string[]): void {
   if (unknown !== undefined) throw new PerfconvError('usage', `there is no option ${unknown}; there are ${known.join(', ')}`);
 }
 
-/** @throws PerfconvError `usage` */
+/** Which samples to read, for the pipeline. @throws PerfconvError `usage` */
 export function sampleFilter({ event, pid, tid, comm, cpu, time }: SampleOptions): SampleFilter {
-  return {
-    ...(event !== undefined && { events: listOf(event) }),
-    ...(pid !== undefined && { pids: listOf(pid) }),
-    ...(tid !== undefined && { tids: listOf(tid) }),
-    ...(comm !== undefined && { comms: listOf(comm) }),
-    ...(cpu !== undefined && { cpus: listOf(cpu) }),
-    ...(time !== undefined && { times: parseTimeRanges(time) }),
-  };
+  return withoutUndefined({
+    events: event === undefined ? undefined : listOf(event),
+    pids: pid === undefined ? undefined : listOf(pid),
+    tids: tid === undefined ? undefined : listOf(tid),
+    comms: comm === undefined ? undefined : listOf(comm),
+    cpus: cpu === undefined ? undefined : listOf(cpu),
+    times: time === undefined ? undefined : parseTimeRanges(time),
+  });
 }
 
-/** What the options say of naming, for the pipeline; what they leave open is its to decide. @throws PerfconvError `usage` */
-export function namingOptions({
-  inlines,
-  lines,
-  demangle,
-  maxStack,
-  compat,
-}: NamingOptions): Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'maxStack' | 'compatPerf'> {
+/** What the options say of naming, for the pipeline; what they leave open is its to decide. */
+export type NamingChoices = Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'maxStack'> & { readonly compatPerf: boolean };
+
+/** @throws PerfconvError `usage` */
+export function namingChoices({ inlines, lines, demangle, maxStack, compat }: NamingOptions): NamingChoices {
   if (inlines === true && lines === false) throw new PerfconvError('usage', 'inlines cannot be had without lines');
   const debugInfo = lines === false ? 'none' : inlines === undefined ? undefined : inlines ? 'inlines' : 'lines';
-  return {
-    compatPerf: compat === 'perf',
-    ...(debugInfo && { debugInfo }),
-    ...(demangle && { demangle }),
-    ...(maxStack !== undefined && { maxStack }),
-  };
+  return withoutUndefined({ compatPerf: compat === 'perf', debugInfo, demangle, maxStack });
+}
+
+/** The first option that names files of symbols; undefined where none does. */
+export function firstSymbolOption(options: SymbolOptions): keyof SymbolOptions | undefined {
+  return (Object.keys(SYMBOL_OPTIONS) as (keyof SymbolOptions)[]).find((name) => options[name] !== undefined);
 }
 
 /** Where the symbolizer looks, and how it chooses among names. */
 export function symbolizerOptions(options: SymbolOptions & NamingOptions): SymbolizerOptions {
   const { symfs, debugDir = [], buildidDir, kallsyms, vmlinux, perfMapDir, guestkallsyms, guestmodules, guestvmlinux } = options;
-  return {
+  return withoutUndefined({
     debugDirs: [...listOf(debugDir), ...DEFAULT_DEBUG_DIRS],
     compatPerf: options.compat === 'perf',
     linkageAliases: options.demangle === 'none',
-    guest: {
-      ...(guestkallsyms !== undefined && { kallsyms: guestkallsyms }),
-      ...(guestmodules !== undefined && { modules: guestmodules }),
-      ...(guestvmlinux !== undefined && { vmlinux: guestvmlinux }),
-    },
-    ...(symfs !== undefined && { symfs }),
-    ...(buildidDir !== undefined && { buildIdDir: buildidDir }),
-    ...(kallsyms !== undefined && { kallsyms }),
-    ...(vmlinux !== undefined && { vmlinux }),
-    ...(perfMapDir !== undefined && { perfMapDir }),
-  };
+    guest: withoutUndefined({ kallsyms: guestkallsyms, modules: guestmodules, vmlinux: guestvmlinux }),
+    symfs,
+    buildIdDir: buildidDir,
+    kallsyms,
+    vmlinux,
+    perfMapDir,
+  });
 }
 
 /** One or several as several. */

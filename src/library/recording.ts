@@ -12,7 +12,7 @@ import { readRecording } from '../pipeline/read-recording.ts';
 import { reportUnknownEvents } from '../pipeline/require-samples.ts';
 import { readRecords } from '../records/read-records.ts';
 import { Findings } from './findings.ts';
-import { checkNames, checkReadingOptions, checkValues, listOf, namingOptions, type ReadingOptions, sampleFilter } from './options.ts';
+import { checkNames, checkReadingOptions, checkValues, listOf, namingChoices, type ReadingOptions, sampleFilter } from './options.ts';
 import { ProfilePart, type Read } from './profile-part.ts';
 import type { RepeatableInput, Surroundings } from './surroundings.ts';
 
@@ -122,7 +122,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
     const { formats = ['pprof'], onProgress } = options;
     checkFormats(formats);
     const filter = sampleFilter(options);
-    const naming = namingOptions(options);
+    const naming = namingChoices(options);
     const findings = new Findings();
     this.#findings.include(findings);
     const read: Read = async (needs, diagnostics) => {

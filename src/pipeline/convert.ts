@@ -12,8 +12,6 @@ import { type WriteOptions, writeProfile } from './write-profile.ts';
 import { type OpenTable, writeTables } from './write-tables.ts';
 
 export type { SampleFilter } from '../session/filter.ts';
-export { parseTimeRanges, type TimeRange } from '../session/time-ranges.ts';
-export { DEFAULT_DEBUG_DIRS, type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../symbolizer/symbolizer.ts';
 
 /** One thing to make of a recording: bytes for a sink, or CSV tables for sinks that are opened by file name. */
 export type ConvertOutput =
