@@ -7,37 +7,87 @@ import { systemPath } from './system-path.ts';
 const ELF_MAGIC = '\x7fELF';
 
 /**
- * Makes sure that a directory that an option names is there.
- * @param label the option with its value, for messages
- * @param onMissing called for a directory that may be missing, as with perf: there are no symbols in it
+ * What each option that says where symbols are has to name, by its name in the library. An `optional-directory` may be
+ * missing, as in perf.
+ */
+const KINDS = {
+  symfs: 'optional-directory',
+  buildidDir: 'optional-directory',
+  debugDir: 'directory',
+  perfMapDir: 'directory',
+  kallsyms: 'list',
+  guestkallsyms: 'list',
+  guestmodules: 'list',
+  vmlinux: 'kernel',
+  guestvmlinux: 'kernel',
+} as const;
+
+type SymbolPathOption = keyof typeof KINDS;
+
+/** Options that name places of symbols, of the library or of a command line. */
+export type SymbolPathOptions = { readonly [Name in SymbolPathOption]?: string | readonly string[] };
+
+/** A place that an option names. */
+interface NamedPlace {
+  readonly option: SymbolPathOption;
+  readonly path: string;
+}
+
+/** The symbol files that options name. The null device is not among them: writing to it does no harm. */
+export function namedSymbolFiles(options: SymbolPathOptions): NamedPlace[] {
+  return placesOf(options).filter(({ option, path }) => (KINDS[option] === 'list' || KINDS[option] === 'kernel') && !isNullDeviceAt(path));
+}
+
+/**
+ * Makes sure that the files and directories that options name exist and are of the right kind. Elsewhere a missing
+ * symbol file is normal: most of the places that are searched do not exist. But whoever names a file wants it used. As
+ * in perf, the null device is a file without symbols, and a directory that perf has an option for may be missing.
+ * @param labelOf how messages show an option and its value
+ * @param warn called with a warning for each directory that is missing and may be: it may be a mistake
  * @throws PerfconvError `io`
  */
-export function checkSymbolDirectory(label: string, path: string, onMissing?: (label: string) => void): void {
+export function checkSymbolPaths(options: SymbolPathOptions, labelOf: (option: string, path: string) => string, warn: (message: string) => void): void {
+  for (const { option, path } of placesOf(options)) {
+    const label = labelOf(option, path);
+    switch (KINDS[option]) {
+      case 'optional-directory':
+        checkDirectory(label, path, () => warn(`${label}: no such directory: there are no symbols in it`));
+        break;
+      case 'directory':
+        checkDirectory(label, path);
+        break;
+      case 'list':
+        checkFile(label, path);
+        break;
+      case 'kernel':
+        checkKernel(label, path);
+        break;
+    }
+  }
+}
+
+/** In the order of {@link KINDS}. */
+function placesOf(options: SymbolPathOptions): NamedPlace[] {
+  return (Object.keys(KINDS) as SymbolPathOption[]).flatMap((option) => [options[option] ?? []].flat().map((path) => ({ option, path })));
+}
+
+/** @param onMissing called for a directory that is missing and may be; without it, that is an error */
+function checkDirectory(label: string, path: string, onMissing?: () => void): void {
   try {
     demand(label, statSync(systemPath(path)).isDirectory(), 'is not a directory');
     accessSync(systemPath(path), constants.R_OK);
   } catch (error) {
     if (systemCode(error) !== 'ENOENT' || onMissing === undefined) throw ioError(error, label);
-    onMissing(label);
+    onMissing();
   }
 }
 
-/**
- * Makes sure that a file that an option names can be read. As with perf, the null device is a file without symbols.
- * @param label as for {@link checkSymbolDirectory}
- * @throws PerfconvError `io`
- */
-export function checkSymbolFile(label: string, path: string): void {
-  isNullOrReadable(label, path);
-}
-
-/** The same of a file that has to be an ELF file. @throws PerfconvError `io` */
-export function checkKernelFile(label: string, path: string): void {
-  if (!isNullOrReadable(label, path) && !isElf(label, path)) throw new PerfconvError('io', 'is not an ELF file', { file: label });
+function checkKernel(label: string, path: string): void {
+  if (checkFile(label, path) && !isElf(label, path)) throw new PerfconvError('io', 'is not an ELF file', { file: label });
 }
 
 /** Whether a path leads to the null device: whatever is written to it, it stays what it is. */
-export function isNullDeviceAt(path: string): boolean {
+function isNullDeviceAt(path: string): boolean {
   try {
     return isNullDevice(statSync(systemPath(path)));
   } catch {
@@ -45,14 +95,14 @@ export function isNullDeviceAt(path: string): boolean {
   }
 }
 
-/** @returns whether it is the null device, from which nothing is to be read */
-function isNullOrReadable(label: string, path: string): boolean {
+/** Makes sure that a file can be read. @returns false for the null device, from which nothing is to be read */
+function checkFile(label: string, path: string): boolean {
   try {
     const stats = statSync(systemPath(path));
-    if (isNullDevice(stats)) return true;
+    if (isNullDevice(stats)) return false;
     demand(label, stats.isFile(), stats.isDirectory() ? 'is a directory, not a file' : 'is not a regular file');
     accessSync(systemPath(path), constants.R_OK);
-    return false;
+    return true;
   } catch (error) {
     throw ioError(error, label);
   }

@@ -5,7 +5,7 @@ import { debuginfodClient } from '../host/debuginfod-servers.ts';
 import type { OpenInput } from '../host/input.ts';
 import type { OpenedFiles } from '../host/opened-files.ts';
 import { type NodeReadingOptions, readingOptions } from '../host/reading-options.ts';
-import { checkKernelFile, checkSymbolDirectory, checkSymbolFile, isNullDeviceAt } from '../host/symbol-paths.ts';
+import { checkSymbolPaths, namedSymbolFiles } from '../host/symbol-paths.ts';
 import { systemPath } from '../host/system-path.ts';
 import { listOf, type NamingOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
 
@@ -35,8 +35,10 @@ export class SymbolNaming {
     input: OpenInput,
     diagnostics: Diagnostics,
   ): Pick<NodeReadingOptions, 'symbolizer' | 'openJitDump'> {
-    checkSymbolPaths(options, diagnostics);
-    this.#noteNamedFiles(options);
+    const warn = (message: string): void => diagnostics.add('symbol-path', 'warning', message);
+    checkSymbolPaths(options, (option, path) => `${option} ${path}`, warn);
+    // No output may replace them, even if they are not needed after all.
+    for (const { path } of namedSymbolFiles(options)) this.#openedFiles.add(path, statSync(systemPath(path), { bigint: true }));
     const servers = listOf(options.debuginfod ?? []);
     const key = servers.join('\n');
     if (!this.#clients.has(key)) this.#clients.set(key, debuginfodClient(servers, 'debuginfod', process.env));
@@ -45,28 +47,4 @@ export class SymbolNaming {
     const { symbolizer, openJitDump } = readingOptions(input, diagnostics, places);
     return { symbolizer, openJitDump };
   }
-
-  /** No output may replace them, even if they are not needed after all. */
-  #noteNamedFiles({ kallsyms, vmlinux, guestkallsyms, guestmodules, guestvmlinux }: SymbolOptions): void {
-    for (const path of [kallsyms, vmlinux, guestkallsyms, guestmodules, guestvmlinux]) {
-      if (path !== undefined && !isNullDeviceAt(path)) this.#openedFiles.add(path, statSync(systemPath(path), { bigint: true }));
-    }
-  }
-}
-
-/**
- * Makes sure that what the options name is there: whoever names a file wants it used. As with perf, a missing `symfs` or `buildidDir` has
- * no symbols, which is a warning.
- * @throws PerfconvError `io`
- */
-function checkSymbolPaths(options: SymbolOptions, diagnostics: Diagnostics): void {
-  const { symfs, buildidDir, debugDir, perfMapDir, kallsyms, guestkallsyms, guestmodules, vmlinux, guestvmlinux } = options;
-  const warn = (label: string): void => diagnostics.add('symbol-path', 'warning', `${label}: no such directory: there are no symbols in it`);
-  const each = (paths: Readonly<Record<string, string | readonly string[] | undefined>>, check: (label: string, path: string) => void): void => {
-    for (const [name, given] of Object.entries(paths)) for (const path of given === undefined ? [] : listOf(given)) check(`${name} ${path}`, path);
-  };
-  each({ symfs, buildidDir }, (label, path) => checkSymbolDirectory(label, path, warn));
-  each({ debugDir, perfMapDir }, (label, path) => checkSymbolDirectory(label, path));
-  each({ kallsyms, guestkallsyms, guestmodules }, checkSymbolFile);
-  each({ vmlinux, guestvmlinux }, checkKernelFile);
 }
