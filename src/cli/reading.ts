@@ -1,10 +1,11 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
+import { machineOptions } from '../host/machine-options.ts';
 import type { OpenInput } from '../host/open-input.ts';
 import { OpenedFiles } from '../host/opened-files.ts';
 import { pprofBinaryDirs } from '../host/pprof-dirs.ts';
-import { readingOptions, type SymbolPlaces } from '../host/reading-options.ts';
+import { type SymbolPlaces, symbolSources } from '../host/symbol-sources.ts';
 import { type NamingChoices, type NamingOptions, namingChoices, type SampleOptions, sampleFilter, symbolizerOptions } from '../library/options.ts';
 import { DEMANGLE_STYLES } from '../pipeline/choices.ts';
 import type { SampleFilter } from '../pipeline/convert.ts';
@@ -77,5 +78,6 @@ export function splitEvents(text: string): string[] {
 
 /** The pipeline's options for reading one input. */
 export function readOptions({ filter, naming, symbols }: ReadingPlan, input: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
-  return { ...readingOptions(input, diagnostics, symbols), ...naming, filter };
+  const { modifiedNs, kcoreDir } = input;
+  return { ...machineOptions(), ...symbolSources(input, diagnostics, symbols), ...naming, filter, modifiedNs, kcoreDir };
 }

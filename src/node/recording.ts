@@ -22,7 +22,7 @@ export class NodeRecording extends OpenedRecording<ProfileOptions> implements Re
     super(input, {
       reading: machineOptions(),
       optionNames: ['debuginfod'],
-      naming: (options, opened, diagnostics) => naming.optionsFor(options, opened, diagnostics),
+      naming: (options, opened, diagnostics) => naming.sourcesFor(options, opened, diagnostics),
       gzip,
     });
   }

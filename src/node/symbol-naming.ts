@@ -4,8 +4,8 @@ import type { DebuginfodClient } from '../host/debuginfod.ts';
 import { debuginfodClient } from '../host/debuginfod-servers.ts';
 import type { OpenInput } from '../host/input.ts';
 import type { OpenedFiles } from '../host/opened-files.ts';
-import { type NodeReadingOptions, readingOptions } from '../host/reading-options.ts';
 import { checkSymbolPaths, namedSymbolFiles } from '../host/symbol-paths.ts';
+import { type SymbolSources, symbolSources } from '../host/symbol-sources.ts';
 import { systemPath } from '../host/system-path.ts';
 import { listOf, type NamingOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
 
@@ -30,11 +30,7 @@ export class SymbolNaming {
    * @param diagnostics gets what is found wrong with symbol files
    * @throws PerfconvError `io` for files that the options name and that cannot be used; `usage`
    */
-  optionsFor(
-    options: SymbolOptions & NamingOptions & ServerOptions,
-    input: OpenInput,
-    diagnostics: Diagnostics,
-  ): Pick<NodeReadingOptions, 'symbolizer' | 'openJitDump'> {
+  sourcesFor(options: SymbolOptions & NamingOptions & ServerOptions, input: OpenInput, diagnostics: Diagnostics): SymbolSources {
     const warn = (message: string): void => diagnostics.add('symbol-path', 'warning', message);
     checkSymbolPaths(options, (option, path) => `${option} ${path}`, warn);
     // No output may replace them, even if they are not needed after all.
@@ -44,7 +40,6 @@ export class SymbolNaming {
     if (!this.#clients.has(key)) this.#clients.set(key, debuginfodClient(servers, 'debuginfod', process.env));
     const debuginfod = this.#clients.get(key);
     const places = { ...symbolizerOptions(options), openedFiles: this.#openedFiles, ...(debuginfod && { debuginfod }) };
-    const { symbolizer, openJitDump } = readingOptions(input, diagnostics, places);
-    return { symbolizer, openJitDump };
+    return symbolSources(input, diagnostics, places);
   }
 }
