@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { PerfconvError } from '../base/errors.ts';
+import type { FilesRead } from '../host/files-read.ts';
 import { identityOf } from '../host/output-target.ts';
 import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
 import type { Arguments } from './arguments.ts';
-import { FilesRead, inputIdentity, redirectedIdentity } from './files-read.ts';
+import { filesReadBy, inputIdentity, redirectedIdentity } from './file-identities.ts';
 import { displayName } from './messages.ts';
 import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
 import { namedSymbolFiles } from './symbol-paths.ts';
@@ -27,7 +28,7 @@ export function checkTerminal(outputs: readonly PlannedOutput[], { stdout }: Ter
  * @throws PerfconvError `usage`
  */
 export function checkConflicts(conversions: readonly Conversion[], args: Arguments, terminal: Pick<Terminal, 'stdin' | 'stdout'>): void {
-  const read = new FilesRead(
+  const read = filesReadBy(
     conversions.flatMap(({ inputs }) => inputs),
     namedSymbolFiles(args),
     terminal,
@@ -53,7 +54,7 @@ export function checkConflicts(conversions: readonly Conversion[], args: Argumen
  * @throws PerfconvError `usage`
  */
 export function checkPrinting(inputs: readonly string[], args: Arguments, terminal: Pick<Terminal, 'stdin' | 'stdout'>): void {
-  if (redirectedIdentity(terminal.stdout) !== undefined) checkRedirection(new FilesRead(inputs, namedSymbolFiles(args), terminal), terminal);
+  if (redirectedIdentity(terminal.stdout) !== undefined) checkRedirection(filesReadBy(inputs, namedSymbolFiles(args), terminal), terminal);
 }
 
 function checkRedirection(read: FilesRead, { stdout }: Pick<Terminal, 'stdout'>): void {

@@ -1,15 +1,15 @@
 import { createReadStream, fstatSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { BufferSource, type ByteSource, type RecordingSource } from '../base/byte-source.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
 import { FileSource } from './file-source.ts';
+import { FilesRead } from './files-read.ts';
 import type { OpenInput } from './input.ts';
 import { ioError } from './io-error.ts';
-import { openDirectory, recordingDirectories } from './open-directory.ts';
+import { openDirectory } from './open-directory.ts';
 import { isRegularFile, openStored, type StoredInput } from './open-input.ts';
-import { identityOf, statsIdentity, targetOf } from './output-target.ts';
+import { identityOf, statsIdentity } from './output-target.ts';
 import { keepWhole } from './spill.ts';
 import { StreamSource } from './stream-source.ts';
 import { systemPath } from './system-path.ts';
@@ -33,15 +33,15 @@ export class RepeatableInput {
   /** What is closed in the end. */
   readonly #stored: ByteSource;
   readonly #openAnew: Open;
-  readonly #harmBy: (path: string) => string | undefined;
+  readonly #files: FilesRead;
   /** What all readings share, with what was found as it was opened; undefined where each opens it anew. */
   #shared: Promise<{ readonly input: OpenInput; readonly findings: readonly Diagnostic[] } | undefined> | undefined;
 
-  private constructor(stored: ByteSource, open: Open, harmBy: (path: string) => string | undefined) {
+  private constructor(stored: ByteSource, open: Open, files: FilesRead) {
     this.name = stored.name;
     this.#stored = stored;
     this.#openAnew = open;
-    this.#harmBy = harmBy;
+    this.#files = files;
   }
 
   /**
@@ -72,16 +72,16 @@ export class RepeatableInput {
       diagnostics.addAll(found.list());
       return directory;
     };
-    return new RepeatableInput(directory.source, open, (output) => harmToDirectory(path, output));
+    const files = new FilesRead();
+    files.addInput(path);
+    return new RepeatableInput(directory.source, open, files);
   }
 
   /** @param identity the file's, where it is one */
   static #ofStored(stored: StoredInput, identity?: string): RepeatableInput {
-    return new RepeatableInput(
-      stored,
-      (diagnostics) => openStored(new UnclosedSource(stored, stored.modifiedNs), diagnostics),
-      (output) => (identity !== undefined && identityOf(output) === identity ? `overwrite the input ${stored.name}` : undefined),
-    );
+    const files = new FilesRead();
+    if (identity !== undefined) files.addInputFile(identity, stored.name);
+    return new RepeatableInput(stored, (diagnostics) => openStored(new UnclosedSource(stored, stored.modifiedNs), diagnostics), files);
   }
 
   static async #ofStream(stream: Readable, name: string): Promise<RepeatableInput> {
@@ -112,7 +112,7 @@ export class RepeatableInput {
 
   /** What an output at a path would do to the input: `overwrite the input perf.data`; undefined where it would do nothing. */
   harmBy(path: string): string | undefined {
-    return this.#harmBy(path);
+    return this.#files.harmBy(path);
   }
 
   /** Gives back what is open. Readings that are not over fail. */
@@ -121,17 +121,6 @@ export class RepeatableInput {
     await shared?.input.source.close();
     await this.#stored.close();
   }
-}
-
-/** What an output would do to a directory recording. */
-function harmToDirectory(input: string, output: string): string | undefined {
-  const target = targetOf(output);
-  const identity = identityOf(output);
-  for (const { path, isPart, files } of recordingDirectories(input)) {
-    if (files.some((file) => identityOf(file) === identity)) return `overwrite ${output} of the input ${input}`;
-    if (identityOf(dirname(target)) === identityOf(path) && isPart(basename(target))) return `become a part of the input ${input}`;
-  }
-  return undefined;
 }
 
 /** A source that others go on using when it is closed. */

@@ -362,7 +362,8 @@ describe('an output', () => {
     const part = join(directory, 'data.7');
     expect(await failure((await whole.profile()).write('pprof', part))).toEqual(['usage', `${part} would become a part of the input ${directory}`]);
     const data = join(directory, 'data');
-    expect(await failure((await whole.profile()).write('pprof', data))).toEqual(['usage', expect.stringContaining(`of the input ${directory}`)]);
+    expect(await failure((await whole.profile()).write('pprof', data))).toEqual(['usage', `${data} would overwrite data of the input ${directory}`]);
+    expect(await failure((await whole.profile()).write('csv', directory))).toEqual(['usage', `${directory} would overwrite the input ${directory}`]);
     expect(existsSync(part)).toBe(false);
     await whole.close();
   });

@@ -1,0 +1,63 @@
+import { basename, dirname, relative } from 'node:path';
+import { recordingDirectories } from './open-directory.ts';
+import { identityOf, targetOf } from './output-target.ts';
+
+/** How messages refer to a file that is read. */
+interface FileRead {
+  /** Where it is clear which one is meant. */
+  readonly phrase: string;
+  /** With the file's name. */
+  readonly fullPhrase: string;
+}
+
+/**
+ * Files that are read, which no output may replace: inputs, the files in those that are directories, and files of
+ * symbols. A file is recognised under all of its names. Nothing is opened.
+ */
+export class FilesRead {
+  readonly #files = new Map<string, FileRead>();
+  /** Directories that are inputs, by identity: which of their files belong to the input, and the input's name. */
+  readonly #directories = new Map<string, { readonly isPart: (name: string) => boolean; readonly input: string }>();
+
+  /** Adds an input by its path: a file, or a directory with the files of the recording that are in it. */
+  addInput(path: string): void {
+    this.addInputFile(identityOf(path), path);
+    for (const { path: directory, isPart, files } of recordingDirectories(path)) {
+      this.#directories.set(identityOf(directory), { isPart, input: path });
+      for (const file of files) this.addFile(identityOf(file), `${relative(path, file)} of the input ${path}`);
+    }
+  }
+
+  /** Adds an input that is a file. @param name what messages call it */
+  addInputFile(identity: string, name: string): void {
+    this.#add(identity, { phrase: 'the input', fullPhrase: `the input ${name}` });
+  }
+
+  /** Adds any other file. @param phrase how messages refer to it */
+  addFile(identity: string, phrase: string): void {
+    this.#add(identity, { phrase, fullPhrase: phrase });
+  }
+
+  /**
+   * What writing a file at this path would do to the files that are read: `overwrite the input perf.data`; undefined
+   * where it does no harm.
+   * @param isNamed whether the input is named; it need not be where there is only one
+   */
+  harmBy(path: string, isNamed = true): string | undefined {
+    const harm = this.harmTo(identityOf(path), isNamed);
+    if (harm !== undefined) return harm;
+    const target = targetOf(path);
+    const directory = this.#directories.get(identityOf(dirname(target)));
+    return directory?.isPart(basename(target)) ? `become a part of the input ${directory.input}` : undefined;
+  }
+
+  /** As {@link harmBy}, for an existing file, given by its identity. */
+  harmTo(identity: string, isNamed = true): string | undefined {
+    const file = this.#files.get(identity);
+    return file && `overwrite ${isNamed ? file.fullPhrase : file.phrase}`;
+  }
+
+  #add(identity: string, file: FileRead): void {
+    if (!this.#files.has(identity)) this.#files.set(identity, file);
+  }
+}
