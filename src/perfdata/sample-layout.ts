@@ -115,12 +115,11 @@ export class SampleLayout {
     }
     this.#fixed = fixed;
     this.fixedSize = offset;
-    const offsetOf = (name: SampleFieldName): number => fixed.find((field) => field.name === name)?.offset ?? -1;
-    this.ip = offsetOf('ip');
-    this.tid = offsetOf('tid');
-    this.time = offsetOf('time');
-    this.cpu = offsetOf('cpu');
-    this.period = offsetOf('period');
+    this.ip = this.leadingOffset('ip');
+    this.tid = this.leadingOffset('tid');
+    this.time = this.leadingOffset('time');
+    this.cpu = this.leadingOffset('cpu');
+    this.period = this.leadingOffset('period');
     const hasHwIndex = (attr.branchSampleType & abi.PERF_SAMPLE_BRANCH_HW_INDEX) !== 0 && rest.some((field) => field.name === 'branchStack');
     this.#rest = hasHwIndex ? rest.map((field) => (field.size === 'branchStack' ? { ...field, size: 'branchStackWithHwIndex' } : field)) : rest;
     this.#restWithoutHwIndex = hasHwIndex ? rest : undefined;
@@ -136,6 +135,11 @@ export class SampleLayout {
   /** Whether samples have a field: where not, {@link locate} leaves its offset alone. */
   has(name: SampleFieldName): boolean {
     return this.#names.has(name);
+  }
+
+  /** The offset of a leading field from the start of the payload; −1 for a field that is not among them. */
+  leadingOffset(name: SampleFieldName): number {
+    return this.#fixed.find((field) => field.name === name)?.offset ?? -1;
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { BRANCH_ENTRY_BYTES, branchFlagsLo } from '../perfdata/branch-stack.ts';
-import { emptySampleOffsets } from '../perfdata/sample-layout.ts';
+import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 import { DETAIL_VALUES, type DetailName, type DetailValue, type SampleDetails } from '../profile/sample-details.ts';
 import type { SessionEvent } from './events.ts';
 
@@ -15,8 +15,11 @@ export interface DetailOptions {
 /** What is kept of one event's samples. */
 interface EventPlan {
   readonly isKept: boolean;
-  /** Values by their places in DETAIL_VALUES. */
-  readonly values: readonly { readonly name: DetailValue; readonly place: number }[];
+  /**
+   * Values by their places in DETAIL_VALUES. Among the leading fields, `leading` is the offset from the start of the
+   * payload; −1 for fields whose place differs from sample to sample.
+   */
+  readonly values: readonly { readonly name: DetailValue; readonly place: number; readonly leading: number }[];
   readonly raw: boolean;
   readonly branches: boolean;
 }
@@ -24,7 +27,6 @@ interface EventPlan {
 /** Copies details of samples into their table while the record is there. */
 export class DetailReader {
   readonly #options: DetailOptions;
-  readonly #offsets = emptySampleOffsets();
   readonly #plans = new Map<SessionEvent, EventPlan>();
 
   constructor(options: DetailOptions) {
@@ -32,17 +34,19 @@ export class DetailReader {
   }
 
   /**
-   * @param start, end of the sample's payload, which was found to be whole
+   * @param start of the sample's payload, which was found to be whole
+   * @param offsets where the fields lie that are not among the leading ones
    * @returns the row; −1 where nothing is kept
    */
-  read(event: SessionEvent, view: ByteView, start: number, end: number, misc: number): number {
+  read(event: SessionEvent, view: ByteView, start: number, offsets: SampleOffsets, misc: number): number {
     const plan = this.#planOf(event);
     if (!plan.isKept) return -1;
     const { details } = this.#options;
-    const offsets = this.#offsets;
-    event.layout.locate(view, start, end, offsets);
     const row = details.begin(misc);
-    for (const { name, place } of plan.values) details.addValue(place, view.lo(offsets[name]), view.hi(offsets[name]));
+    for (const { name, place, leading } of plan.values) {
+      const at = leading < 0 ? offsets[name] : start + leading;
+      details.addValue(place, view.lo(at), view.hi(at));
+    }
     if (plan.raw) {
       const at = offsets.raw + 4;
       details.addRaw(view.bytes.subarray(at, at + view.u32(offsets.raw)));
@@ -66,7 +70,7 @@ export class DetailReader {
     const has = (name: Exclude<DetailName, 'misc'>): boolean => names.has(name) && event.layout.has(name);
     const plan: EventPlan = {
       isKept: names.has('misc') || [...names].some((name) => name !== 'misc' && event.layout.has(name)),
-      values: DETAIL_VALUES.flatMap((name, place) => (has(name) ? [{ name, place }] : [])),
+      values: DETAIL_VALUES.flatMap((name, place) => (has(name) ? [{ name, place, leading: event.layout.leadingOffset(name) }] : [])),
       raw: has('raw'),
       branches: has('branchStack'),
     };

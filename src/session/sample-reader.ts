@@ -116,7 +116,7 @@ export class SampleReader {
     row.ipLo = layout.ip < 0 ? 0 : words[lo + (layout.ip >>> 2)];
     row.ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
     row.chain = this.#internChain(view, layout, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
-    row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, end, misc);
+    row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.waiting = offsets.read < 0 ? -1 : this.#waiting.add(this.#readValues(sampled, row, record), record.size);
     return true;
   }
