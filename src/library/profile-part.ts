@@ -1,4 +1,3 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { ReadRecording } from '../pipeline/read-recording.ts';
@@ -8,8 +7,8 @@ import type { SampleFilter } from '../session/filter.ts';
 import type { Findings } from './findings.ts';
 import type { RepeatableInput } from './surroundings.ts';
 
-/** Decodes a recording. */
-export type Read = (needs: ReadingNeeds, diagnostics: Diagnostics) => Promise<ReadRecording>;
+/** Decodes a recording. What is found goes to the findings of the part. */
+export type Read = (needs: ReadingNeeds) => Promise<ReadRecording>;
 
 /** What a recording is decoded with, whatever for. */
 export interface PartOptions {
@@ -20,7 +19,7 @@ export interface PartOptions {
   readonly naming: Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'compatPerf'>;
   /** The formats that the caller named beforehand. */
   readonly formats: readonly Format[];
-  /** Gets what is found in all readings for the profile. */
+  /** What all readings for the profile have found. */
   readonly findings: Findings;
   readonly read: Read;
 }
@@ -55,7 +54,7 @@ export class ProfilePart {
   /** Decodes a recording for the formats that were named. */
   static async read(options: PartOptions): Promise<ProfilePart> {
     const needs = readingNeeds(options.formats, options.naming);
-    return new ProfilePart(options, needs, await options.read(needs, options.findings.begin()));
+    return new ProfilePart(options, needs, await options.read(needs));
   }
 
   /** Whether {@link recording} is what a format needs. @param isMerged whether it is written together with other recordings */
@@ -69,7 +68,7 @@ export class ProfilePart {
   /** The recording with what a format needs: as it is there, or decoded again. */
   async recordingFor(format: Format, options: WriteOptions, isMerged: boolean): Promise<ReadRecording> {
     if (this.covers(format, options, isMerged)) return this.recording;
-    return this.#read(this.#needsOf(format, options, isMerged), this.findings.begin());
+    return this.#read(this.#needsOf(format, options, isMerged));
   }
 
   #needsOf(format: Format, { fields }: WriteOptions, isMerged: boolean): ReadingNeeds {

@@ -64,7 +64,7 @@ export class DecodedProfile implements Profile {
   /** What the recordings are to be called; where several have one label, the merged profile's inputs have others. Empty for a profile of one. */
   readonly #labels: readonly string[];
   readonly #tables: ProfileTables;
-  readonly #findings = new Findings();
+  readonly #findings: Findings;
   readonly #gzip: (target: ByteSink) => Compressor;
 
   /**
@@ -76,7 +76,10 @@ export class DecodedProfile implements Profile {
     this.parts = parts;
     this.#labels = labels;
     this.#gzip = gzip;
-    for (const part of parts) this.#findings.include(part.findings);
+    this.#findings = new Findings(
+      undefined,
+      parts.map(({ findings }) => findings),
+    );
     this.#tables = this.#isMerged ? this.#merge(parts.map(({ recording }) => recording)) : parts[0].recording.profile;
     this.events = this.#tables.events.map(({ name, unit, samples, period, samplePeriod, sampleFreq, isTracepoint, hasCallchain }) => ({
       ...{ name, unit, samples, period, samplePeriod, sampleFreq, isTracepoint, hasCallchain },
@@ -116,13 +119,13 @@ export class DecodedProfile implements Profile {
     requireStream(format);
     checkWriteOptions(options);
     const profile = await this.#profileFor(format, options);
-    const diagnostics = this.#findings.begin();
     const { demangle } = this.parts[0].naming;
     const writing = scriptNaming({ exporter: EXPORTER, ...options, ...(demangle && { demangle }) });
-    if (!gzip) return writeProfile(format, profile, sink, writing, diagnostics);
+    const write = (target: ByteSink): Promise<void> => this.#findings.during((diagnostics) => writeProfile(format, profile, target, writing, diagnostics));
+    if (!gzip) return write(sink);
     const compressor = this.#gzip(sink);
     try {
-      await writeProfile(format, profile, compressor, writing, diagnostics);
+      await write(compressor);
       await compressor.end();
     } catch (error) {
       await compressor.destroy();
@@ -147,7 +150,9 @@ export class DecodedProfile implements Profile {
 
   /** Notes what is worth knowing of an output. */
   protected note(code: string, message: string): void {
-    this.#findings.begin().add(code, 'info', message);
+    const diagnostics = this.#findings.begin();
+    diagnostics.add(code, 'info', message);
+    this.#findings.end(diagnostics);
   }
 
   async #profileFor(format: StreamFormat, options: FormatOptions): Promise<ProfileTables> {
@@ -178,6 +183,7 @@ export class DecodedProfile implements Profile {
       const label = merger.add(profile, this.#labels[index]);
       if (profile.totals.size === 0) diagnostics.add('merge-empty', 'warning', `${label} adds no samples`);
     }
+    this.#findings.end(diagnostics);
     return merger.finish();
   }
 }

@@ -1,7 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { Diagnostic as Finding } from '../base/diagnostics.ts';
+import { Diagnostics, type Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { withoutUndefined } from '../base/without-undefined.ts';
 import type { RecordingInfo } from '../info/recording-info.ts';
 import { readHeader } from '../perfdata/file-header.ts';
 import type { PerfRecord } from '../perfdata/records/perf-record.ts';
@@ -14,7 +15,7 @@ import { readRecords } from '../records/read-records.ts';
 import { Findings } from './findings.ts';
 import { checkNames, checkReadingOptions, checkValues, listOf, namingChoices, type ReadingOptions, sampleFilter } from './options.ts';
 import { ProfilePart, type Read } from './profile-part.ts';
-import type { RepeatableInput, Surroundings } from './surroundings.ts';
+import type { OpenInput, RepeatableInput, Surroundings } from './surroundings.ts';
 
 /** What both recordings have: that of a browser and that of Node. */
 export interface RecordingBase {
@@ -62,7 +63,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
    * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`, `io`; the input is closed then
    */
   static async check(input: RepeatableInput): Promise<void> {
-    const found = new Findings().begin();
+    const found = new Diagnostics();
     try {
       const { source } = await input.open(found);
       await readHeader(source, found).finally(() => source.close());
@@ -84,30 +85,29 @@ export class OpenedRecording<Options extends ReadingOptions> {
     checkNames(options, ['types', 'onProgress']);
     const { types, onProgress } = options;
     checkValues('types', types, RECORD_TYPES);
-    const diagnostics = this.#findings.begin();
     const wanted = types && new Set<string>(listOf(types));
     const { openZstd } = this.#surroundings.reading;
-    const { source } = await this.#open(diagnostics);
+    const diagnostics = this.#findings.begin();
     try {
-      for await (const record of readRecords(source, diagnostics, { ...(openZstd && { openZstd }), ...(onProgress && { onProgress }) })) {
-        if (wanted === undefined || wanted.has(record.type)) yield record;
+      const { source } = await this.#open(diagnostics);
+      try {
+        for await (const record of readRecords(source, diagnostics, withoutUndefined({ openZstd, onProgress }))) {
+          if (wanted === undefined || wanted.has(record.type)) yield record;
+        }
+      } finally {
+        await source.close();
       }
     } finally {
-      await source.close();
+      this.#findings.end(diagnostics);
     }
   }
 
   async info(options: Parameters<RecordingBase['info']>[0] = {}): Promise<RecordingInfo> {
     checkNames(options, ['anonymous', 'onProgress']);
     const { anonymous = false, onProgress } = options;
-    const diagnostics = this.#findings.begin();
-    const { source, modifiedNs } = await this.#open(diagnostics);
-    try {
-      const reading = { ...this.#surroundings.reading, ...(onProgress && { onProgress }) };
-      return await readRecordingInfo(source, { ...reading, anonymous, ...(modifiedNs !== undefined && { modifiedNs }) }, diagnostics);
-    } finally {
-      await source.close();
-    }
+    return this.#read(this.#findings, ({ source, modifiedNs }, diagnostics) =>
+      readRecordingInfo(source, { ...this.#surroundings.reading, ...withoutUndefined({ anonymous, onProgress, modifiedNs }) }, diagnostics),
+    );
   }
 
   async close(): Promise<void> {
@@ -123,24 +123,31 @@ export class OpenedRecording<Options extends ReadingOptions> {
     checkFormats(formats);
     const filter = sampleFilter(options);
     const naming = namingChoices(options);
-    const findings = new Findings();
-    this.#findings.include(findings);
-    const read: Read = async (needs, diagnostics) => {
-      const input = await this.#open(diagnostics);
-      try {
+    const findings = new Findings(this.#findings);
+    const read: Read = (needs) =>
+      this.#read(findings, async (input, diagnostics) => {
         const { source, modifiedNs, kcoreDir } = input;
         const reading = { ...this.#surroundings.reading, ...this.#surroundings.naming(options, input, diagnostics), modifiedNs, kcoreDir };
         const recording = await readRecording(source, needs, { ...reading, ...naming, filter, ...(onProgress && { onProgress }) }, diagnostics);
         reportUnknownEvents(recording.profile, filter, diagnostics);
         return recording;
-      } finally {
-        await input.source.close();
-      }
-    };
+      });
     return ProfilePart.read({ input: this.#input, path, filter, naming, formats, findings, read });
   }
 
-  #open(diagnostics: Parameters<RepeatableInput['open']>[0]): ReturnType<RepeatableInput['open']> {
+  /** Opens the recording for one reading. @param findings lists what is found */
+  #read<T>(findings: Findings, read: (input: OpenInput, diagnostics: Diagnostics) => Promise<T>): Promise<T> {
+    return findings.during(async (diagnostics) => {
+      const input = await this.#open(diagnostics);
+      try {
+        return await read(input, diagnostics);
+      } finally {
+        await input.source.close();
+      }
+    });
+  }
+
+  async #open(diagnostics: Diagnostics): Promise<OpenInput> {
     if (!this.#isOpen) throw new PerfconvError('usage', 'the recording is closed', { file: this.name });
     return this.#input.open(diagnostics);
   }
