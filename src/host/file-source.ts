@@ -1,6 +1,7 @@
 import { type BigIntStats, close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ByteSource } from '../base/byte-source.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { ioError } from './io-error.ts';
 import { readingOffset } from './reading-offset.ts';
 import { storedBytesOf } from './stored-bytes.ts';
@@ -26,6 +27,8 @@ export class FileSource implements ByteSource {
   /** Where in the file position 0 is. */
   readonly #startOffset: number;
   #isOpen = true;
+  /** Reads that are not over: their descriptor must not become another file's. */
+  readonly #reads = new Set<Promise<number>>();
 
   private constructor(descriptor: number, ownsDescriptor: boolean, name: string, stats: BigIntStats, startOffset: number) {
     this.#descriptor = descriptor;
@@ -59,17 +62,23 @@ export class FileSource implements ByteSource {
     // Positions come from the recording, which may say anything: the system refuses those that are no 64-bit integers,
     // and reads a negative one as "where we are".
     if (!(position >= 0 && position < this.sizeBytes)) return Promise.resolve(0);
-    return new Promise((resolve, reject) => {
+    if (!this.#isOpen) return Promise.reject(new PerfconvError('io', 'is closed', { file: this.name }));
+    const reading = new Promise<number>((resolve, reject) => {
       read(this.#descriptor, target, 0, target.length, this.#startOffset + position, (error, count) => {
+        this.#reads.delete(reading);
         if (error) reject(ioError(error, this.name));
         else resolve(count);
       });
     });
+    this.#reads.add(reading);
+    return reading;
   }
 
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    if (this.#ownsDescriptor) await closeDescriptor(this.#descriptor);
+    if (!this.#ownsDescriptor) return;
+    await Promise.allSettled(this.#reads);
+    await closeDescriptor(this.#descriptor);
   }
 }

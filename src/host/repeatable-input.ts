@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { BufferSource, type ByteSource, type RecordingSource } from '../base/byte-source.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { FileSource } from './file-source.ts';
 import { FilesRead } from './files-read.ts';
 import type { OpenInput } from './input.ts';
@@ -20,8 +21,12 @@ export type InputHandle = string | number | Readable | Uint8Array;
 /** Standard input, as a path. */
 const STANDARD_INPUT = '-';
 
-/** Opens an input for one reading. @param diagnostics gets what is wrong with the input itself, also while it is read */
-type Open = (diagnostics: Diagnostics) => Promise<OpenInput>;
+/**
+ * Opens an input for one reading.
+ * @param diagnostics gets what is wrong with the input itself, also while it is read
+ * @param shared makes a source of one that all readings use
+ */
+type Open = (diagnostics: Diagnostics, shared: (source: StoredInput) => SharedSource) => Promise<OpenInput>;
 
 /**
  * An input that can be read any number of times, also several times at once. What comes only once – a pipe, a socket, a stream – is
@@ -30,10 +35,11 @@ type Open = (diagnostics: Diagnostics) => Promise<OpenInput>;
  */
 export class RepeatableInput {
   readonly name: string;
-  /** What is closed in the end. */
+  /** Closed in the end. */
   readonly #stored: ByteSource;
   readonly #openAnew: Open;
   readonly #files: FilesRead;
+  #isClosed = false;
   /** What all readings share, with what was found as it was opened; undefined where each opens it anew. */
   #shared: Promise<{ readonly input: OpenInput; readonly findings: readonly Diagnostic[] } | undefined> | undefined;
 
@@ -68,9 +74,9 @@ export class RepeatableInput {
     if (!stats.isDirectory()) return RepeatableInput.#ofStream(createReadStream(systemPath(path)), path);
     const found = new Diagnostics();
     const directory = await openDirectory(path, found);
-    const open: Open = async (diagnostics) => {
+    const open: Open = async (diagnostics, shared) => {
       diagnostics.addAll(found.list());
-      return directory;
+      return { ...directory, source: shared(directory.source) };
     };
     const files = new FilesRead();
     files.addInput(path);
@@ -81,7 +87,7 @@ export class RepeatableInput {
   static #ofStored(stored: StoredInput, identity?: string): RepeatableInput {
     const files = new FilesRead();
     if (identity !== undefined) files.addInputFile(identity, stored.name);
-    return new RepeatableInput(stored, (diagnostics) => openStored(new UnclosedSource(stored, stored.modifiedNs), diagnostics), files);
+    return new RepeatableInput(stored, (diagnostics, shared) => openStored(shared(stored), diagnostics), files);
   }
 
   static async #ofStream(stream: Readable, name: string): Promise<RepeatableInput> {
@@ -94,20 +100,32 @@ export class RepeatableInput {
    * @throws PerfconvError `unsupported` for a packed input that is not read, `damaged` for one that cannot be unpacked at all
    */
   async open(diagnostics: Diagnostics): Promise<OpenInput> {
-    this.#shared ??= this.#share();
+    this.#shared ??= this.#share().catch((error: unknown) => {
+      // The next reading tries again: there may have been too many files open, or no space left.
+      this.#shared = undefined;
+      throw error;
+    });
     const shared = await this.#shared;
-    if (shared === undefined) return this.#openAnew(diagnostics);
+    if (shared === undefined) return this.#open(diagnostics);
     diagnostics.addAll(shared.findings);
-    return { ...shared.input, source: new UnclosedSource(shared.input.source) };
+    return { ...shared.input, source: this.#use(shared.input.source) };
   }
 
   /** Opens it once for all readings; what is unpacked as it is read can be read only once. */
   async #share(): Promise<{ readonly input: OpenInput; readonly findings: readonly Diagnostic[] } | undefined> {
     const found = new Diagnostics();
-    const input = await this.#openAnew(found);
+    const input = await this.#open(found);
     if (input.source.sizeBytes !== undefined) return { input, findings: found.list() };
     await input.source.close();
     return undefined;
+  }
+
+  #open(diagnostics: Diagnostics): Promise<OpenInput> {
+    return this.#openAnew(diagnostics, (source) => this.#use(source));
+  }
+
+  #use(source: StoredInput): SharedSource {
+    return new SharedSource(source, () => this.#isClosed);
   }
 
   /** What an output at a path would do to the input: `overwrite the input perf.data`; undefined where it would do nothing. */
@@ -117,20 +135,29 @@ export class RepeatableInput {
 
   /** Gives back what is open. Readings that are not over fail. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#stored.close();
     const shared = await this.#shared?.catch(() => undefined);
     await shared?.input.source.close();
-    await this.#stored.close();
   }
 }
 
-/** A source that others go on using when it is closed. */
-class UnclosedSource implements StoredInput {
+/**
+ * A source that others go on using when it is closed. When the input is closed, reads fail, whatever the source would do:
+ * a descriptor that is closed may already be another file's.
+ */
+class SharedSource implements StoredInput {
   readonly modifiedNs: bigint | undefined;
+  readonly parts: readonly SharedSource[];
   readonly #source: RecordingSource;
+  readonly #isClosed: () => boolean;
 
-  constructor(source: RecordingSource, modifiedNs?: bigint) {
+  /** @param isClosed whether the input is closed */
+  constructor(source: StoredInput, isClosed: () => boolean) {
+    this.modifiedNs = source.modifiedNs;
+    this.parts = (source.parts ?? []).map((part) => new SharedSource(part, isClosed));
     this.#source = source;
-    this.modifiedNs = modifiedNs;
+    this.#isClosed = isClosed;
   }
 
   get name(): string {
@@ -145,11 +172,8 @@ class UnclosedSource implements StoredInput {
     return this.#source.storedBytes;
   }
 
-  get parts(): readonly ByteSource[] {
-    return this.#source.parts ?? [];
-  }
-
-  readAt(position: number, target: Uint8Array): Promise<number> {
+  async readAt(position: number, target: Uint8Array): Promise<number> {
+    if (this.#isClosed()) throw new PerfconvError('usage', 'the recording was closed while it was read', { file: this.name });
     return this.#source.readAt(position, target);
   }
 

@@ -6,7 +6,9 @@ import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
 import type { PerfconvErrorCode } from '../../src/base/errors.ts';
+import { RepeatableInput } from '../../src/host/repeatable-input.ts';
 import { FORMATS, type Format, mergeProfiles, openRecording, PerfconvError, type ProfileOptions, type WriteOptions } from '../../src/node.ts';
 import { emptyRecording, fileRecording, lossyRecording, pipeRecording, truncatedRecording } from '../support/cli-recordings.ts';
 import { makeDirectoryRecording } from '../support/directory-recording.ts';
@@ -268,6 +270,49 @@ describe('an input', () => {
     expect(await failure(openRecording(at('nothing')))).toEqual(['io', expect.stringContaining('nothing: no such file')]);
     expect(await failure(openRecording(at('mon')))).toEqual(['io', expect.stringContaining('not a recording')]);
   });
+});
+
+describe('a recording that is closed while it is read', () => {
+  const forms: readonly [string, () => Parameters<typeof openRecording>[0]][] = [
+    ['a file', () => small],
+    ['a file in pipe form', () => piped],
+    ['a directory', () => directory],
+    ['bytes', () => readFileSync(small)],
+    ['a stream', () => createReadStream(small)],
+    ['packed bytes, which are kept', () => gzipSync(readFileSync(small))],
+    ['packed bytes in pipe form, which are unpacked for each reading', () => gzipSync(readFileSync(piped))],
+  ];
+  test.each(forms)('says so: %s', async (_, make) => {
+    for (const read of ['profile', 'info'] as const) {
+      const recording = await openRecording(make(), { name: 'web.data' });
+      const reading = failure(recording[read]());
+      await recording.close();
+      expect(await reading).toEqual(['usage', expect.stringMatching(/: the recording was closed while it was read$/)]);
+    }
+  });
+
+  test('says so where records are read one by one', async () => {
+    const recording = await openRecording(small);
+    const first = failure(recording.records().next());
+    await recording.close();
+    expect(await first).toEqual(['usage', `${small}: the recording was closed while it was read`]);
+  });
+});
+
+test('a recording is read again after a reading that the machine had no room for', async () => {
+  // What is packed and in file form is kept in a file where it is larger than 64 MiB.
+  const packed = gzipSync(Buffer.concat([readFileSync(small), Buffer.alloc(64 << 20)]), { level: 1 });
+  const { TMPDIR } = process.env;
+  process.env.TMPDIR = at('no-such-directory');
+  const input = await RepeatableInput.open(packed, 'perf.data');
+  try {
+    expect((await failure(input.open(new Diagnostics())))[0]).toBe('io');
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+  }
+  expect((await input.open(new Diagnostics())).source.sizeBytes).toBeGreaterThan(64 << 20);
+  await input.close();
 });
 
 describe('findings', () => {
