@@ -75,6 +75,16 @@ export class TupleInterner {
     }
   }
 
+  /** An interner with the same tuples by the same indexes; adding to one does not change the other. */
+  copy(): TupleInterner {
+    const copy = new TupleInterner(this.arity as 1 | 2 | 3 | 4, 0);
+    copy.words = this.words.slice();
+    copy.#slots = this.#slots.slice();
+    copy.#mask = this.#mask;
+    copy.#size = this.#size;
+    return copy;
+  }
+
   #insert(slot: number, a: number, b: number, c: number, d: number): number {
     const index = this.#size++;
     const { arity } = this;

@@ -1,4 +1,4 @@
-import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, RECORD_TYPES, REPORT_KEYS, SCRIPT_FIELDS, WEIGHTS } from '../pipeline/choices.ts';
+import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, RECORD_TYPES, REPORT_KEYS, SCRIPT_FIELDS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
 import { FORMATS } from '../pipeline/formats.ts';
 
 /** One option, as the parser, the help and shell completion see it. */
@@ -174,6 +174,13 @@ const STACK_OPTIONS: readonly OptionSpec[] = [
     section: STACKS,
     text: 'Weigh samples by their period (time for clocks, occurrences for other events), or count samples. Default: period',
   },
+  {
+    name: 'unknown',
+    value: 'HOW',
+    choices: UNKNOWN_CODE,
+    section: STACKS,
+    text: 'Show code without symbols as one row per address, as functions without names (libfoo.so+0x1234: where the function begins, for addr2line and objdump), or as one [libfoo.so] per binary. script always shows addresses. Default: function; address with --compat perf',
+  },
   { name: 'max-stack', value: 'N', section: STACKS, text: 'Keep at most N frames per stack, from the leaf' },
   {
     name: 'compat',
@@ -249,6 +256,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --perf-map-dir maps/ node.data', 'JIT-compiled code, named by the map files in maps/'],
     ['diff <(perf script -i web.data) <(perfconv -t script --compat perf -o - web.data)', 'the same lines as perf script (docs/comparing-with-perf.md)'],
     ['perfconv --no-inline --no-demangle --max-stack 64 -o web.folded web.data', 'raw symbol names, no inlined functions, at most 64 frames per stack'],
+    ['perfconv --unknown binary -o web.folded web.data', 'all code of a binary without symbols as one [libfoo.so]'],
     ['perfconv --strict --quiet --no-progress web.data || echo $?', 'for scripts'],
   ],
 };
@@ -265,6 +273,7 @@ export const REPORT: CommandSpec = {
     ['perfconv report --children --weight samples web.data', 'inclusive time, counted in samples'],
     ['perfconv report --compat perf --children web.data', 'the rows of perf report --children'],
     ['perfconv report --sort input,function monday.data tuesday.data', 'two recordings side by side'],
+    ['perfconv report --unknown address web.data', 'a row for each address of code without symbols'],
     ['perfconv report --event cycles --pid 812 --time 12.5, web.data', 'part of the recording'],
     ['perfconv report --symfs /mnt/target --debug-dir /opt/debug web.data', 'symbols from elsewhere'],
   ],

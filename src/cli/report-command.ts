@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { REPORT_KEYS, WEIGHTS } from '../pipeline/choices.ts';
+import { REPORT_KEYS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
 import { REPORT_NAMING, report, reportLeaf, writeReport } from '../pipeline/report.ts';
 import type { Arguments } from './arguments.ts';
 import { checkDistinct, checkPrinting } from './output-conflicts.ts';
@@ -19,6 +19,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   const plan = planReading(args, terminal, REPORT_NAMING);
   const limit = args.count('limit');
   const weight = args.choice('weight', WEIGHTS);
+  const unknown = args.choice('unknown', UNKNOWN_CODE);
   const options = {
     sort: args.choices('sort', REPORT_KEYS) ?? (['function', 'dso'] as const),
     children: args.flag('children'),
@@ -26,6 +27,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
     paintPercent: percentPainter(terminal),
     ...(limit !== undefined && { limit }),
     ...(weight && { weight }),
+    ...(unknown && { unknown }),
   };
   checkPrinting(inputs, args, terminal);
   if (inputs.length > 1) checkDistinct(inputs, terminal);

@@ -2,7 +2,17 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { EXPORTER } from '../base/version.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
-import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELDS, type ScriptFieldChoice, WEIGHTS } from '../pipeline/choices.ts';
+import {
+  CHROME_STYLES,
+  defaultUnknownCode,
+  GROUPS,
+  PPROF_LABELS,
+  type PprofLabel,
+  SCRIPT_FIELDS,
+  type ScriptFieldChoice,
+  UNKNOWN_CODE,
+  WEIGHTS,
+} from '../pipeline/choices.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
@@ -11,6 +21,7 @@ import type { PlannedOutput } from './outputs.ts';
 /** The formats that an option has an effect on. */
 const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   weight: ['pprof', 'speedscope', 'folded'],
+  unknown: ['pprof', 'speedscope', 'chrome', 'csv', 'folded'],
   'by-input': ['folded', 'speedscope'],
   labels: ['pprof'],
   group: ['speedscope'],
@@ -29,6 +40,7 @@ export function planWriting(args: Arguments): WriteOptions {
     byInput: args.flag('by-input'),
     wallClock: args.flag('wall-clock'),
     csvSafe: args.flag('csv-safe'),
+    unknown: args.choice('unknown', UNKNOWN_CODE) ?? defaultUnknownCode(args.choice('compat', ['perf']) !== undefined),
     weight: args.choice('weight', WEIGHTS),
     labels: readLabels(args),
     group: args.choice('group', GROUPS),

@@ -1,7 +1,7 @@
 import { PerfconvError } from '../base/errors.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
-import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, SCRIPT_FIELDS, WEIGHTS } from '../pipeline/choices.ts';
+import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, SCRIPT_FIELDS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { WriteOptions as FormatOptions } from '../pipeline/write-profile.ts';
@@ -88,6 +88,7 @@ const READING_OPTIONS: Readonly<Record<keyof Required<ReadingOptions>, true>> = 
 
 const WRITE_OPTIONS: Readonly<Record<keyof Required<WriteOptions>, true>> = {
   ...{ weight: true, byInput: true, labels: true, group: true, chromeStyle: true, csvSafe: true, fields: true, ns: true, wallClock: true, gzip: true },
+  ...{ unknown: true },
 };
 
 /** @throws PerfconvError `usage` for names that are no options: not every caller has a compiler that looks at them */
@@ -108,6 +109,7 @@ export function checkReadingOptions(options: ReadingOptions, more: readonly stri
 export function checkWriteOptions(options: WriteOptions): void {
   checkNames(options, Object.keys(WRITE_OPTIONS));
   checkValues('weight', options.weight, WEIGHTS);
+  checkValues('unknown', options.unknown, UNKNOWN_CODE);
   checkValues('labels', options.labels, PPROF_LABELS);
   checkValues('group', options.group, GROUPS);
   checkValues('chromeStyle', options.chromeStyle, CHROME_STYLES);

@@ -8,10 +8,12 @@ import { FORMATS, type Format, isGzipped, type StreamFormat } from '../pipeline/
 import { requireMergeable } from '../pipeline/merge-recordings.ts';
 import type { ReadRecording } from '../pipeline/read-recording.ts';
 import { requireMergedSamples, requireSamples } from '../pipeline/require-samples.ts';
+import { shownProfile } from '../pipeline/shown-profiles.ts';
 import { type WriteOptions as FormatOptions, writeProfile } from '../pipeline/write-profile.ts';
 import { type OpenTable, safeTables, writeTables } from '../pipeline/write-tables.ts';
 import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile as ProfileTables } from '../profile/profile.ts';
+import { defaultUnknownCode } from '../profile/unknown-code.ts';
 import { Findings } from './findings.ts';
 import { checkWriteOptions, type WriteOptions } from './options.ts';
 import type { ProfilePart } from './profile-part.ts';
@@ -119,8 +121,8 @@ export class DecodedProfile implements Profile {
     requireStream(format);
     checkWriteOptions(options);
     const profile = await this.#profileFor(format, options);
-    const { demangle } = this.parts[0].naming;
-    const writing = scriptNaming({ exporter: EXPORTER, ...options, ...(demangle && { demangle }) });
+    const { demangle, compatPerf } = this.parts[0].naming;
+    const writing = scriptNaming({ exporter: EXPORTER, unknown: defaultUnknownCode(compatPerf), ...options, ...(demangle && { demangle }) });
     const write = (target: ByteSink): Promise<void> => this.#findings.during((diagnostics) => writeProfile(format, profile, target, writing, diagnostics));
     if (!gzip) return write(sink);
     const compressor = this.#gzip(sink);
@@ -134,8 +136,9 @@ export class DecodedProfile implements Profile {
   }
 
   /** Writes the tables of CSV. */
-  async writeTablesTo(openTable: OpenTable, { gzip = false, ...options }: WriteOptions): Promise<void> {
-    checkWriteOptions(options);
+  async writeTablesTo(openTable: OpenTable, { gzip = false, ...given }: WriteOptions): Promise<void> {
+    checkWriteOptions(given);
+    const options = { unknown: defaultUnknownCode(this.parts[0].naming.compatPerf), ...given };
     if (gzip) throw new PerfconvError('usage', 'csv is four tables, which are not compressed');
     const recordings = await this.#recordingsFor('csv', options);
     if (!this.#isMerged) return writeTables(recordings[0], openTable, options);
@@ -145,7 +148,7 @@ export class DecodedProfile implements Profile {
       const { log } = recordings[index];
       if (log !== undefined) await tables.add(recordings[index], log, label);
     }
-    await tables.finish(merged);
+    await tables.finish(shownProfile(merged, options));
   }
 
   /** Notes what is worth knowing of an output. */

@@ -1,5 +1,6 @@
 import { PerfconvError } from '../base/errors.ts';
-import { REPORT_KEYS, WEIGHTS } from '../pipeline/choices.ts';
+import { defaultUnknownCode, REPORT_KEYS, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
+import { shownProfile } from '../pipeline/shown-profiles.ts';
 import type { Profile } from '../profile/profile.ts';
 import { percentOf, type ReportKey } from '../writers/report/report.ts';
 import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.ts';
@@ -9,6 +10,8 @@ import { checkNames, checkValues } from './options.ts';
 export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf'> {
   /** Rows per table at most. Default: all. */
   readonly limit?: number;
+  /** How code without symbols is shown. Default: `function`; `address` with `compat: 'perf'`. */
+  readonly unknown?: UnknownCode;
 }
 
 /** A row of a report: one text for each sort key, and numbers. */
@@ -31,15 +34,21 @@ export interface ReportTable {
   readonly rows: readonly ReportRow[];
 }
 
-const REPORT_OPTIONS: Readonly<Record<keyof Required<ReportOptions>, true>> = { sort: true, children: true, weight: true, limit: true };
+const REPORT_OPTIONS: Readonly<Record<keyof Required<ReportOptions>, true>> = { sort: true, children: true, weight: true, limit: true, unknown: true };
 
 /** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys, and for options and values that there are not */
-export function reportTables(profile: Profile, { limit = Number.POSITIVE_INFINITY, ...options }: ReportOptions, compatPerf: boolean): ReportTable[] {
-  checkNames({ limit, ...options }, Object.keys(REPORT_OPTIONS));
+export function reportTables(
+  profile: Profile,
+  { limit = Number.POSITIVE_INFINITY, unknown: asked, ...options }: ReportOptions,
+  compatPerf: boolean,
+): ReportTable[] {
+  const unknown = asked ?? defaultUnknownCode(compatPerf);
+  checkNames({ limit, unknown, ...options }, Object.keys(REPORT_OPTIONS));
+  checkValues('unknown', unknown, UNKNOWN_CODE);
   checkValues('sort', options.sort, REPORT_KEYS);
   checkValues('weight', options.weight, WEIGHTS);
   if (!(limit >= 1)) throw new PerfconvError('usage', `limit ${limit}: expected at least 1`);
-  const report = new ReportTables(profile, { sort: ['function', 'dso'], ...options, compatPerf });
+  const report = new ReportTables(shownProfile(profile, { unknown }), { sort: ['function', 'dso'], ...options, compatPerf });
   const { keys, texts } = report;
   return [...report.tables()].map(({ events, rows, sum }) => ({
     events: events.map((event) => profile.events[event].name),

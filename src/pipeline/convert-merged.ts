@@ -12,6 +12,7 @@ import type { Format } from './formats.ts';
 import { type MergedInput, type MergeReadOptions, RecordingMerger, requireMergeable } from './merge-recordings.ts';
 import type { ReadProfileResult } from './read-profile.ts';
 import { needsSamples, readingNeeds } from './reading-needs.ts';
+import { shownProfile } from './shown-profiles.ts';
 import { type WriteOptions, writeProfile } from './write-profile.ts';
 import type { OpenTable } from './write-tables.ts';
 
@@ -69,7 +70,7 @@ export class MergedConversion {
     if (this.#outputs.some(({ format }) => format !== 'csv')) this.#merger.requireSamples(profile);
     const tables = this.#tables.values();
     for (const output of this.#outputs) {
-      if (output.format === 'csv') await tables.next().value?.finish(profile);
+      if (output.format === 'csv') await tables.next().value?.finish(shownProfile(profile, this.#options));
       else await writeProfile(output.format, profile, output.sink, this.#options, this.#diagnostics);
     }
     return profile;

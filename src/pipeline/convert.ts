@@ -3,6 +3,7 @@ import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { printable } from '../base/printable.ts';
 import { demangleSymbol } from '../naming/function-names.ts';
+import { defaultUnknownCode } from '../profile/unknown-code.ts';
 import type { StreamFormat } from './formats.ts';
 import type { ReadProfileOptions, ReadProfileResult } from './read-profile.ts';
 import { readRecording } from './read-recording.ts';
@@ -44,10 +45,10 @@ export async function convert(
   if (formats.some((format) => format !== 'csv')) requireSamples(recording, options.filter);
   reportUnknownEvents(recording.profile, options.filter, diagnostics);
 
-  const writing = scriptNaming(options);
+  const writing = { unknown: defaultUnknownCode(options.compatPerf), ...scriptNaming(options) };
   for (const output of outputs) {
     if (output.format === 'csv') {
-      await writeTables(recording, output.openTable, options);
+      await writeTables(recording, output.openTable, writing);
     } else {
       const forTerminal = output.isTerminal ? { scriptText: printable } : {};
       await writeProfile(output.format, recording.profile, output.sink, { ...writing, ...forTerminal }, diagnostics);

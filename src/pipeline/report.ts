@@ -1,11 +1,18 @@
 import type { ByteSink } from '../base/byte-sink.ts';
 import type { ByteSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
-import { type ReportOptions, writeReport } from '../writers/report/report.ts';
+import type { Profile } from '../profile/profile.ts';
+import { defaultUnknownCode, type UnknownCode } from '../profile/unknown-code.ts';
+import { type ReportOptions as ReportTableOptions, writeReport as writeReportTables } from '../writers/report/report.ts';
 import { type ReadProfileOptions, readProfile } from './read-profile.ts';
 import { reportUnknownEvents, requireSamples } from './require-samples.ts';
+import { shownProfile } from './shown-profiles.ts';
 
-export { type ReportOptions, writeReport } from '../writers/report/report.ts';
+/** What a report shows, and how. */
+export interface ReportOptions extends ReportTableOptions {
+  /** How code without symbols is shown. Default: `function`; `address` with `compatPerf`. */
+  readonly unknown?: UnknownCode;
+}
 
 /**
  * A report counts by the functions that symbols name, as perf report does, and shows them as it does: rows are read on a terminal, where
@@ -27,4 +34,9 @@ export async function report(source: ByteSource, sink: ByteSink, options: ReadPr
   requireSamples(result, options.filter);
   reportUnknownEvents(result.profile, options.filter, diagnostics);
   await writeReport(result.profile, sink, options);
+}
+
+/** Writes function statistics as text. @throws PerfconvError `no-samples`; whatever the sink throws */
+export async function writeReport(profile: Profile, sink: ByteSink, options: ReportOptions): Promise<void> {
+  await writeReportTables(shownProfile(profile, { unknown: options.unknown ?? defaultUnknownCode(options.compatPerf) }), sink, options);
 }

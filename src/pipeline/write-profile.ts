@@ -2,14 +2,18 @@ import type { ByteSink } from '../base/byte-sink.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { Profile } from '../profile/profile.ts';
+import type { UnknownCode } from '../profile/unknown-code.ts';
 import type { ChromeOptions } from '../writers/chrome/chrome.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { ScriptFieldChoice } from '../writers/script/fields.ts';
 import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
 import type { StreamFormat } from './formats.ts';
+import { shownProfile } from './shown-profiles.ts';
 
 /** How formats are written. Each uses the options that concern it. */
 export interface WriteOptions {
+  /** How code without symbols is shown; script always shows addresses. Default: `function`. */
+  readonly unknown?: UnknownCode;
   /** What numbers add up: periods (the default), or samples counted 1 each. */
   readonly weight?: 'period' | 'samples';
   /** folded, speedscope: keep merged recordings apart also where they would add up: by a root frame, by profiles of their own. Default: no. */
@@ -112,7 +116,9 @@ export async function writeProfile(format: StreamFormat, profile: Profile, sink:
     );
   }
   const write = await WRITERS[format]();
-  await write(profile, sink, options, diagnostics);
+  // Like perf script, its text has each address.
+  const shown = format === 'script' ? profile : shownProfile(profile, options);
+  await write(shown, sink, options, diagnostics);
 }
 
 /** Counts what goes through to another sink. */

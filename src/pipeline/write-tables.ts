@@ -1,5 +1,6 @@
 import type { ByteSink } from '../base/byte-sink.ts';
 import type { ReadRecording } from './read-recording.ts';
+import { shownProfile } from './shown-profiles.ts';
 import type { WriteOptions } from './write-profile.ts';
 
 /** Opens a table of CSV by the name of its file. */
@@ -16,5 +17,6 @@ export async function writeTables({ profile, session, log }: ReadRecording, open
   const [{ recordingStats }, { CSV_TABLES }] = await Promise.all([import('../stats/recording-stats.ts'), import('../writers/csv/csv.ts')]);
   const stats = recordingStats(session, log);
   const open = await safeTables(openTable, options);
-  for (const { fileName, write } of CSV_TABLES) await write({ profile, stats }, await open(fileName));
+  const shown = shownProfile(profile, options);
+  for (const { fileName, write } of CSV_TABLES) await write({ profile: shown, stats }, await open(fileName));
 }

@@ -155,12 +155,13 @@ export class ProfileMerger {
       file: stringOf[from.lineFile(index, nth)],
     }));
     if (lines.length > 0) this.#locations.setLines(location, lines, from.symbolOffset(index));
+    if (from.functionStart(index) >= 0) this.#locations.setFunctionStart(location, from.functionStart(index));
   }
 
   #hasSameLines(from: LocationTable, index: number, location: number, functionOf: Uint32Array, stringOf: Uint32Array): boolean {
     const known = this.#locations;
     const count = from.lineCount(index);
-    if (known.lineCount(location) !== count) return false;
+    if (known.lineCount(location) !== count || known.functionStart(location) !== from.functionStart(index)) return false;
     for (let nth = 0; nth < count; nth++) {
       if (known.lineFunction(location, nth) !== functionOf[from.lineFunction(index, nth)]) return false;
       if (known.lineNumber(location, nth) !== from.lineNumber(index, nth)) return false;

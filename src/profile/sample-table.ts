@@ -33,7 +33,7 @@ export class SampleTable {
   ipLo = new Uint32Array(4096);
   ipHi = new Uint32Array(4096);
   /** Of periods beyond 2^53. */
-  readonly #periodRemainders = new Remainders();
+  #periodRemainders = new Remainders();
   /** What samples carry beyond these columns; undefined unless it was asked for. */
   readonly details: SampleDetails | undefined;
   /** Row of the details, −1 for none; without elements where there are no details. */
@@ -76,6 +76,31 @@ export class SampleTable {
   /** A sample's exact period minus its double; 0 up to 2^53. */
   periodRemainder(row: number): number {
     return this.#periodRemainders.at(row);
+  }
+
+  /**
+   * The same samples with other stacks. Both tables share all other columns, so that nothing is to be added to either.
+   * @param stackOf by stack of this table
+   */
+  withStacks(stackOf: Int32Array): SampleTable {
+    const table = new SampleTable(this.details);
+    table.timeNs = this.timeNs;
+    table.event = this.event;
+    table.task = this.task;
+    table.cpu = this.cpu;
+    table.period = this.period;
+    table.ipLo = this.ipLo;
+    table.ipHi = this.ipHi;
+    table.detail = this.detail;
+    table.#periodRemainders = this.#periodRemainders;
+    table.#size = this.#size;
+    table.stack = new Int32Array(this.stack.length);
+    for (let row = 0; row < this.#size; row++) {
+      // hot
+      const stack = this.stack[row];
+      table.stack[row] = stack < 0 ? -1 : stackOf[stack];
+    }
+    return table;
   }
 
   #grow(length: number): void {

@@ -74,7 +74,7 @@ export interface LocationLine {
  * 32-bit words, since an unmapped address can be any 64 bits.
  */
 export class LocationTable {
-  readonly #rows = new TupleInterner(4, 1024);
+  #rows = new TupleInterner(4, 1024);
   #lineStart = new Int32Array(1024).fill(-1);
   #lineCount = new Int32Array(1024);
   #symbolOffset = new Float64Array(1024);
@@ -83,9 +83,27 @@ export class LocationTable {
   #lineColumn = new Uint32Array(1024);
   #lineFile = new Uint32Array(1024);
   #lines = 0;
+  /** No longer than up to the last location that has one. */
+  #functionStart = new Float64Array(0);
 
   get size(): number {
     return this.#rows.size;
+  }
+
+  /** A table with the same locations, by the same indexes; what is set in one does not change the other. */
+  copy(): LocationTable {
+    const copy = new LocationTable();
+    copy.#rows = this.#rows.copy();
+    copy.#lineStart = this.#lineStart.slice();
+    copy.#lineCount = this.#lineCount.slice();
+    copy.#symbolOffset = this.#symbolOffset.slice();
+    copy.#lineFunction = this.#lineFunction.slice();
+    copy.#lineNumber = this.#lineNumber.slice();
+    copy.#lineColumn = this.#lineColumn.slice();
+    copy.#lineFile = this.#lineFile.slice();
+    copy.#lines = this.#lines;
+    copy.#functionStart = this.#functionStart.slice();
+    return copy;
   }
 
   /**
@@ -175,6 +193,34 @@ export class LocationTable {
   /** String index of the file that the location's `nth` line is in, where that is not the function's own (code that was included); else 0. */
   lineFile(index: number, nth: number): number {
     return this.#lineFile[this.#lineStart[index] + nth];
+  }
+
+  /**
+   * Gives a location that has no lines a function that only stands for it: `[libfoo.so]`. It has a line then and stays
+   * without a {@link symbolOffset}.
+   */
+  setStandIn(index: number, func: number): void {
+    this.setLines(index, [{ function: func, line: 0, column: 0, file: 0 }], -1);
+  }
+
+  /** Whether the function at a location only stands for unknown code: see {@link setStandIn}. */
+  isStandIn(index: number): boolean {
+    return this.lineCount(index) > 0 && this.#symbolOffset[index] === -1;
+  }
+
+  /** @param start see {@link functionStart} */
+  setFunctionStart(index: number, start: number): void {
+    const before = this.#functionStart.length;
+    if (index >= before) this.#functionStart = grown(this.#functionStart, Math.max(index + 1, this.size)).fill(-1, before);
+    this.#functionStart[index] = start;
+  }
+
+  /**
+   * Where the function without a name begins that a location is in: an address as the binary itself counts, which is what
+   * addr2line and objdump use. −1 where that is unknown, and where the function has a name.
+   */
+  functionStart(index: number): number {
+    return index < this.#functionStart.length ? this.#functionStart[index] : -1;
   }
 
   /** Bytes from the start of the symbol to the address; −1 when unresolved. */

@@ -49,7 +49,7 @@ describe('outputs', () => {
     expect(JSON.parse(readFileSync(at('a.speedscope.json'), 'utf8')).exporter).toMatch(/^perfconv@\d/);
     expect(JSON.parse(gunzipSync(readFileSync(at('a.trace.json.gz'))).toString()).traceEvents.length).toBeGreaterThan(0);
     expect(readFileSync(at('a.txt'), 'utf8')).toContain('cpu-clock: ');
-    expect(readFileSync(at('a.folded'), 'utf8')).toBe('app;0x200 (app);0x123 (app) 2000000\n');
+    expect(readFileSync(at('a.folded'), 'utf8')).toBe('app;[app];[app] 2000000\n');
     expect(readdirSync(at('tables.csv')).sort()).toEqual(['overview.csv', 'processes.csv', 'results.csv', 'stat.csv']);
   });
 
@@ -72,7 +72,7 @@ describe('outputs', () => {
     const input = put('perf.data', fileRecording());
     const result = await runMain(['-t', 'folded', '-o', '-', input]);
     expect(result.status).toBe(0);
-    expect(result.stdout.toString()).toBe('app;0x200 (app);0x123 (app) 2000000\n');
+    expect(result.stdout.toString()).toBe('app;[app];[app] 2000000\n');
     expect(readdirSync(dir)).toEqual(['perf.data']);
     expect(isGzip((await runMain(['-t', 'pprof', '-o', '-', input])).stdout)).toBe(true);
   });
@@ -80,7 +80,7 @@ describe('outputs', () => {
   test('with several outputs -t is for the one whose name says nothing', async () => {
     const result = await runMain(['-t', 'folded', '-o', '-', '-o', at('a.pb'), put('perf.data', fileRecording())]);
     expect(result.status).toBe(0);
-    expect(result.stdout.toString()).toBe('app;0x200 (app);0x123 (app) 2000000\n');
+    expect(result.stdout.toString()).toBe('app;[app];[app] 2000000\n');
     expect(readFileSync(at('a.pb')).includes('page-faults')).toBe(true);
   });
 
@@ -115,7 +115,7 @@ describe('standard input', () => {
   ])('a recording in %s is read from a pipe and goes to standard output', async (_, recording) => {
     const result = await runMain(['-t', 'folded', '-'], { stdin: recording() });
     expect(result.status).toBe(0);
-    expect(result.stdout.toString()).toBe('app;0x200 (app);0x123 (app) 2000000\n');
+    expect(result.stdout.toString()).toBe('app;[app];[app] 2000000\n');
   });
 
   test('words behind -- are inputs', async () => {
@@ -127,7 +127,7 @@ describe('standard input', () => {
     const run = runMain(['-t', 'folded', '-'], { stdin });
     for (const byte of pipeRecording()) stdin.write(Uint8Array.of(byte));
     stdin.end();
-    expect((await run).stdout.toString()).toBe('app;0x200 (app);0x123 (app) 2000000\n');
+    expect((await run).stdout.toString()).toBe('app;[app];[app] 2000000\n');
   });
 
   test('a stream that never ends is refused after its first bytes', async () => {
@@ -454,7 +454,7 @@ describe('filters and weights', () => {
     [['--time', '0.001,'], ' 1000000'],
     [['--time', ',0.001'], ' 1000000'],
   ])('%j', async (args, weight) => {
-    expect(await folded(...args)).toBe(`app;0x200 (app);0x123 (app)${weight}\n`);
+    expect(await folded(...args)).toBe(`app;[app];[app]${weight}\n`);
   });
 
   test('ids may be those of no process and of no thread, and CPUs those that were not recorded', async () => {
@@ -472,7 +472,7 @@ describe('filters and weights', () => {
   });
 
   test('--max-stack keeps the leaf', async () => {
-    expect(await folded('--max-stack', '1')).toBe('app;0x123 (app) 2000000\n');
+    expect(await folded('--max-stack', '1')).toBe('app;[app] 2000000\n');
   });
 
   test('-F and --ns choose what perf-script text shows', async () => {

@@ -55,9 +55,9 @@ describe('several inputs and an output', () => {
 
   test('folded: stacks add up; with --by-input the recording is their root', async () => {
     await runMain([a, b, '-q', '-o', at('all.folded')]);
-    expect(text('all.folded')).toBe('app;0x200 (app);0x123 (app) 6000000\n');
+    expect(text('all.folded')).toBe('app;[app];[app] 6000000\n');
     await runMain([a, b, '-q', '--by-input', '-o', at('all.folded')]);
-    expect(text('all.folded')).toBe('a.data;app;0x200 (app);0x123 (app) 2000000\nb.data;app;0x200 (app);0x123 (app) 4000000\n');
+    expect(text('all.folded')).toBe('a.data;app;[app];[app] 2000000\nb.data;app;[app];[app] 4000000\n');
   });
 
   test.each([
@@ -114,19 +114,19 @@ describe('several inputs and an output', () => {
 
   test('several formats in one pass, standard output among them', async () => {
     const { status, stdout } = await runMain([a, b, '-q', '-t', 'folded', '-o', '-', '-o', at('all.pb.gz')]);
-    expect([status, stdout.toString(), readdirSync(dir).sort()]).toEqual([0, 'app;0x200 (app);0x123 (app) 6000000\n', ['a.data', 'all.pb.gz', 'b.data']]);
+    expect([status, stdout.toString(), readdirSync(dir).sort()]).toEqual([0, 'app;[app];[app] 6000000\n', ['a.data', 'all.pb.gz', 'b.data']]);
   });
 
   test('one of the inputs may be a pipe', async () => {
     const { status, stdout } = await runMain([a, '-', '-q', '--by-input', '-t', 'folded', '-o', '-'], { stdin: pipeRecording() });
-    expect([status, stdout.toString()]).toEqual([0, 'a.data;app;0x200 (app);0x123 (app) 2000000\nstandard_input;app;0x200 (app);0x123 (app) 2000000\n']);
+    expect([status, stdout.toString()]).toEqual([0, 'a.data;app;[app];[app] 2000000\nstandard_input;app;[app];[app] 2000000\n']);
   });
 
   test('filters hold for all; one that leaves nothing of an input is said', async () => {
     // The fourth sample of the clock comes 4 ms after the first.
     const { status, stderr } = await runMain([a, b, '--time', '+0.004,', '-t', 'folded', '-o', at('all.folded'), '--event', 'cpu-clock']);
     expect([status, said(stderr)]).toEqual([0, [`perfconv: ${a}: warning: adds no samples: no sample passes the filters, of 3 in the recording`]]);
-    expect(text('all.folded')).toBe('app;0x200 (app);0x123 (app) 1000000\n');
+    expect(text('all.folded')).toBe('app;[app];[app] 1000000\n');
   });
 
   test('without an output each is converted by itself', async () => {
@@ -152,7 +152,7 @@ describe('inputs that cannot be read', () => {
       `perfconv: ${at('missing.data')}: no such file or directory`,
       'perfconv: warning: the result holds 2 of 4 inputs: the others could not be read',
     ]);
-    expect(text('all.folded')).toBe('app;0x200 (app);0x123 (app) 6000000\n');
+    expect(text('all.folded')).toBe('app;[app];[app] 6000000\n');
     expect(text('tables/stat.csv')).toContain('SAMPLE,9\n');
   });
 
@@ -190,7 +190,7 @@ describe('inputs that cannot be read', () => {
 describe('report', () => {
   test('adds up; input, pid and tid tell recordings apart', async () => {
     const report = async (...args: string[]) => (await runMain(['report', a, b, '--event', 'cpu-clock', ...args])).stdout.toString().split('\n');
-    expect(await report()).toContain('100.00      6000000       6 0x123     /nonexistent/app');
+    expect(await report()).toContain('100.00      6000000       6 [app]     /nonexistent/app');
     expect((await report('--sort', 'input')).slice(2)).toEqual([' 66.67      4000000       4 b.data', ' 33.33      2000000       2 a.data', '']);
     expect((await report('--sort', 'pid')).slice(2)).toEqual([
       ' 66.67      4000000       4 100:app (b.data)',

@@ -130,11 +130,11 @@ describe('a terminal gets no control character of a recording, and no line', () 
 
 describe('what is written elsewhere', () => {
   test.each([
-    ['script', HOSTILE],
-    ['folded', HOSTILE.replaceAll(';', ':').replace(/[\r\t\n\u2028\u2029]/g, ' ')],
-  ])('%s has the names as recorded', async (format, name) => {
+    ['script', `app${HOSTILE})`],
+    ['folded', `[app${HOSTILE.replaceAll(';', ':').replace(/[\r\t\n\u2028\u2029]/g, ' ')}]`],
+  ])('%s has the names as recorded', async (format, shown) => {
     const { stdout } = await runMain(['-t', format, '-o', '-', file]);
-    expect(stdout.toString()).toContain(`app${name})`);
+    expect(stdout.toString()).toContain(shown);
   });
 
   test('folded stacks stay one line each', async () => {

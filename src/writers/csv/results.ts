@@ -27,7 +27,8 @@ interface ResultRow {
 
 /**
  * Writes readperf's results.csv: samples by the function in which they were taken, largest period first. Samples in no
- * known function make a row per DSO, with `??`. Readperf's columns are followed by our own: `event`, `percent` of that
+ * known function make a row per DSO, with `??`; where it is known that a function without a name begins, one for each
+ * such function, called `libfoo.so+0x1234` and in the file `??`. Readperf's columns are followed by our own: `event`, `percent` of that
  * event's period, `tids` (number of threads), `dso`, `build_id`, and `line`, the line of `filename` where the function
  * begins (empty when unknown).
  *
@@ -68,7 +69,9 @@ function collectRows({ functions, locations, processes, stacks, tasks, threads, 
     const stack = totals.stack(total);
     const leaf = stack < 0 ? -1 : stacks.location(stack);
     const lines = leaf < 0 ? 0 : locations.lineCount(leaf);
-    const func = lines === 0 ? -1 : locations.lineFunction(leaf, lines - 1);
+    // What stands for all unknown code of a DSO says no more than the DSO's own column.
+    const isKnown = lines > 0 && (!locations.isStandIn(leaf) || locations.functionStart(leaf) >= 0);
+    const func = isKnown ? locations.lineFunction(leaf, lines - 1) : -1;
     const mapping = leaf < 0 ? -1 : locations.mapping(leaf);
     const event = totals.event(total);
     const { input = 0 } = processes[threads[tasks[totals.task(total)].thread].process];

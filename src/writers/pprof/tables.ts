@@ -89,7 +89,8 @@ export class PprofTables {
     for (let nth = count - 1; nth >= 0; nth--) {
       const func = this.#internFunction(locations.lineFunction(location, nth), locations.lineFile(location, nth));
       line = this.lines.intern(line, func, locations.lineNumber(location, nth), locations.lineColumn(location, nth));
-      if (mapping === undefined) continue;
+      // Where pprof finds the binary, its names are better than what stands for them.
+      if (mapping === undefined || locations.isStandIn(location)) continue;
       mapping.hasFunctions = true;
       if (this.functions.file(func) !== 0) mapping.hasFilenames = true;
       if (locations.lineNumber(location, nth) !== 0) mapping.hasLineNumbers = true;

@@ -9,7 +9,7 @@ import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
  * What the rows of a report are grouped by.
  *
  * - `function`: function and DSO, `main (app)`, or only the function where `dso` is a column too. Unresolved:
- *   `0x4f2c1 (libfoo.so)`
+ *   `0x4f2c1 (libfoo.so)`, or what stands for it
  * - `dso`: full name of the mapped file, `[unknown]` outside all mappings
  * - `comm`: name of the thread at the time of the sample
  * - `pid`, `tid`: number and last name of the process or thread, `100:app`; only `100` without a name; with merged
@@ -125,5 +125,6 @@ function named(id: number, name: string): string {
 
 function reportStyle(profile: Profile, hasDsoColumn: boolean): FrameStyle {
   const addressSuffix = (location: number) => (hasDsoColumn ? '' : mappingText(profile, profile.locations.mapping(location)));
-  return { functionText: (name, location) => name + addressSuffix(location), addressSuffix };
+  // What stands for unknown code has the DSO's name already.
+  return { functionText: (name, location) => (profile.locations.isStandIn(location) ? name : name + addressSuffix(location)), addressSuffix };
 }

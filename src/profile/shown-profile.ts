@@ -1,0 +1,139 @@
+import { baseName, hexAddress, NAMELESS } from './names.ts';
+import type { Profile } from './profile.ts';
+import type { SampleTable } from './sample-table.ts';
+import { CPUMODE_UNKNOWN, CPUMODE_USER, type LocationTable, StackTable, TotalTable } from './tables.ts';
+import type { UnknownCode } from './unknown-code.ts';
+
+/** No program has code below: the first page stays unmapped, so that null pointers are found. */
+const LEAST_CODE = 4096;
+/** The high word from which on no 64-bit machine lets programs have code: 2^56, the largest user half there is (x86-64 with five levels, riscv with sv57). */
+const HIGH_LIMIT = 1 << 24;
+
+/** NAME_MAX (linux/limits.h): there is one name for each function of a binary, so a longer one is cut. */
+const MAX_NAME = 255;
+
+/** What becomes of a location in stacks, where it does not stay. In no binary: such frames are one where they follow one another. */
+const NOWHERE = 1;
+/** No code can be there: what led to it was no frame pointer, and neither is what comes after it. */
+const IMPOSSIBLE = 2;
+
+/**
+ * A profile in which code without a symbol has functions, so that viewers show it as a few instead of one for each
+ * address:
+ *
+ * - Addresses in no binary are `[unknown]`, one frame however many of them follow one another. They share one location.
+ * - Code of a binary is as `mode` says. Such locations keep their address and mapping, so that pprof finds their names
+ *   where it has the binary; {@link LocationTable.isStandIn} tells them from named ones.
+ * - A callchain ends at the first return address of user code that cannot be one, which is its root `[unknown]`.
+ *
+ * Samples, their sums and their order are the same. Stacks that became the same are one. New names are added to the
+ * strings and functions that both profiles share; the profile itself does not change otherwise. Where it has no unknown code, and with
+ * `address`, it is returned as it is.
+ */
+export function showUnknownCode(profile: Profile, mode: UnknownCode): Profile {
+  if (mode === 'address') return profile;
+  const shown = showLocations(profile, mode);
+  if (shown === undefined) return profile;
+  const { locations, fates, shownAs } = shown;
+  if (shownAs === undefined) return { ...profile, locations };
+  const { stacks, stackOf } = showStacks(profile.stacks, fates, shownAs);
+  const samples: SampleTable | undefined = profile.samples?.withStacks(stackOf);
+  return { ...profile, locations, stacks, totals: addUp(profile.totals, stackOf), samples };
+}
+
+interface ShownLocations {
+  readonly locations: LocationTable;
+  /** By location: what becomes of it in stacks; 0 where it stays. */
+  readonly fates: Uint8Array;
+  /** By location: the one that is shown in its place; undefined where all stay. */
+  readonly shownAs: Uint32Array | undefined;
+}
+
+/** Gives each unknown location its function; undefined where there is none. */
+function showLocations(profile: Profile, mode: UnknownCode): ShownLocations | undefined {
+  const { functions, locations: before, strings } = profile;
+  const { size } = before;
+  let locations: LocationTable | undefined;
+  let shownAs: Uint32Array | undefined;
+  const fates = new Uint8Array(size);
+  const names = new BinaryNames(profile);
+  for (let location = 0; location < size; location++) {
+    if (before.lineCount(location) > 0) continue;
+    locations ??= before.copy();
+    const mapping = before.mapping(location);
+    if (mapping >= 0) {
+      locations.setStandIn(location, names.functionOf(mapping, mode === 'function' ? before.functionStart(location) : -1));
+      continue;
+    }
+    fates[location] = isImpossible(before, location) ? IMPOSSIBLE : NOWHERE;
+    const nowhere = locations.intern(-1, 0, 0, before.cpumode(location), false);
+    if (locations.lineCount(nowhere) === 0) locations.setStandIn(nowhere, functions.intern(strings.intern(NAMELESS)));
+    shownAs ??= Uint32Array.from({ length: size }, (_, index) => index);
+    shownAs[location] = nowhere;
+  }
+  return locations && { locations, fates, shownAs };
+}
+
+/** The addresses that no call left, though a callchain has them as return addresses. */
+function isImpossible(locations: LocationTable, location: number): boolean {
+  const cpumode = locations.cpumode(location);
+  if (!locations.isReturnAddress(location) || (cpumode !== CPUMODE_USER && cpumode !== CPUMODE_UNKNOWN)) return false;
+  const high = locations.addressHi(location);
+  return high >= HIGH_LIMIT || (high === 0 && locations.addressLo(location) < LEAST_CODE);
+}
+
+/** The functions that stand for unknown code of binaries, each made once. */
+class BinaryNames {
+  readonly #profile: Profile;
+  /** By mapping: its base name. */
+  readonly #baseNames: string[] = [];
+  /** By mapping: the function that stands for all of it. */
+  readonly #wholes: number[] = [];
+
+  constructor(profile: Profile) {
+    this.#profile = profile;
+  }
+
+  /** @param start where the function begins that has no name; −1 for code of which that is unknown */
+  functionOf(mapping: number, start: number): number {
+    const { functions, mappings, strings } = this.#profile;
+    this.#baseNames[mapping] ??= cut(baseName(mappings[mapping].name) || NAMELESS);
+    const name = this.#baseNames[mapping];
+    if (start >= 0) return functions.intern(strings.intern(`${name}+0x${hexAddress(start >>> 0, Math.floor(start / 0x1_0000_0000))}`));
+    this.#wholes[mapping] ??= functions.intern(strings.intern(name.startsWith('[') ? name : `[${name}]`));
+    return this.#wholes[mapping];
+  }
+}
+
+/** A name of bearable length, without half a surrogate pair at its end. */
+function cut(name: string): string {
+  return name.length <= MAX_NAME ? name : name.slice(0, MAX_NAME).replace(/[\ud800-\udbff]$/, '');
+}
+
+/** Makes the stacks anew. A caller's stack comes before those of what it called. */
+function showStacks(before: StackTable, fates: Uint8Array, shownAs: Uint32Array): { readonly stacks: StackTable; readonly stackOf: Int32Array } {
+  const stacks = new StackTable();
+  const stackOf = new Int32Array(before.size);
+  for (let stack = 0; stack < before.size; stack++) {
+    // hot
+    const location = before.location(stack);
+    const fate = fates[location];
+    const caller = before.parent(stack);
+    const parent = caller < 0 || fate === IMPOSSIBLE ? -1 : stackOf[caller];
+    const isRepeated = fate === NOWHERE && parent >= 0 && stacks.location(parent) === shownAs[location];
+    stackOf[stack] = isRepeated ? parent : stacks.intern(parent, shownAs[location]);
+  }
+  return { stacks, stackOf };
+}
+
+/** Totals of the stacks that others became. */
+function addUp(before: TotalTable, stackOf: Int32Array): TotalTable {
+  const totals = new TotalTable();
+  for (let row = 0; row < before.size; row++) {
+    // hot
+    const stack = before.stack(row);
+    const total = totals.intern(before.event(row), before.task(row), stack < 0 ? -1 : stackOf[stack]);
+    totals.addSums(total, before.samples(row), before.period(row), before.periodRemainder(row));
+  }
+  return totals;
+}
