@@ -73,11 +73,13 @@ interface TraceEvent {
   readonly name: string;
   readonly ts?: number;
   readonly dur?: number;
-  readonly args?: { readonly data?: { readonly cpuProfile?: { readonly samples?: readonly number[] } } };
+  readonly args?: { readonly data?: { readonly cpuProfile?: SampledProfile } };
 }
 
-/** The node that stands for no sample in the profiles that DevTools reads. */
-const IDLE_NODE = 2;
+interface SampledProfile {
+  readonly nodes?: readonly { readonly id: number; readonly callFrame: { readonly functionName: string } }[];
+  readonly samples?: readonly number[];
+}
 
 /**
  * How many samples a trace has in all of its tracks. Which event a track is of does not stand in it, and lengths are times rather than periods: a bar is
@@ -86,10 +88,13 @@ const IDLE_NODE = 2;
 export function chromeSamples(bytes: Uint8Array): number {
   const { traceEvents } = JSON.parse(decode(bytes)) as { traceEvents: readonly TraceEvent[] };
   let count = 0;
+  /** Nodes that stand for no sample. */
+  const idle = new Set<number>();
   for (const { name, ts, dur, args } of traceEvents) {
     for (const time of [ts, dur]) if (time !== undefined && !(time >= 0)) throw new Error(`${name}: not a time: ${time}`);
-    const samples = args?.data?.cpuProfile?.samples ?? [];
-    count += name === 'ProfileChunk' ? samples.filter((node) => node !== IDLE_NODE).length : samples.length;
+    const { nodes = [], samples = [] } = args?.data?.cpuProfile ?? {};
+    for (const { id, callFrame } of nodes) if (callFrame.functionName === '(idle)') idle.add(id);
+    count += samples.filter((node) => !idle.has(node)).length;
   }
   return count;
 }

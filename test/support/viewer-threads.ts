@@ -39,7 +39,7 @@ export function devToolsThreads(
       continue;
     }
     const [ofProcess, ofThread] = style === 'events' ? [process, track.name] : splitName(track.name);
-    const event = otherEvents.find((name) => new RegExp(` ${escapeRegExp(name)}(?: \\[| \\()`).test(ofThread)) ?? timelineEvent;
+    const event = otherEvents.find((name) => new RegExp(` ${escapeRegExp(name)}(?: \\[| \\(|$)`).test(ofThread)) ?? timelineEvent;
     const key = threadKey(recordedNumber(ofProcess), recordedNumber(ofThread), event);
     const before = threads.get(key);
     threads.set(key, { busyMs: (before?.busyMs ?? 0) + track.busyMs, bottomUp: before?.bottomUp ?? track.bottomUp });
@@ -47,27 +47,23 @@ export function devToolsThreads(
   return threads;
 }
 
-/** `postgres (100) / walwriter (101)`; `Main — perf://postgres/100/walwriter/101`, which is unfolded, and leaves the thread away for the process's own. */
+/**
+ * `postgres (100) / walwriter (101)`, `Main — perf:postgres (100)` of the one that is unfolded; `swapper/3` and `unknown thread, CPU 3` for what ran
+ * as the idle task or as none that is known.
+ */
 function splitName(name: string): [process: string, thread: string] {
-  const [, path] = /^Main — perf:\/\/(.*)$/.exec(name) ?? [];
-  if (path !== undefined) {
-    const [process = '', pid = '', thread = process, tid = pid] = path.split('/');
-    return [`${decodeURIComponent(process)} (${pid})`, `${decodeURIComponent(thread)} (${tid})`];
-  }
-  const at = name.indexOf(') / ') + 1;
-  return [name.slice(0, at), name.slice(at + 3)];
+  const label = name.replace(/^Main — perf:/, '');
+  const at = label.indexOf(') / ') + 1;
+  return at > 0 ? [label.slice(0, at), label.slice(at + 3)] : [label, label];
 }
 
-/**
- * `walwriter (101)`, `walwriter page-faults [tid 101] (203)`, `swapper [pid 0] (204)`; `swapper/3 (205)` and `:-1/3 (206)` for what
- * ran as the idle task or as none that is known.
- */
+/** `walwriter (101)`, `walwriter page-faults [tid 101] (203)`, `swapper [pid 0] (204)`, `swapper/3 (205)`, `walwriter (101) page-faults`. */
 function recordedNumber(label: string): string {
   const [, recorded] = /\[(?:pid|tid) (-?\d+)\]/.exec(label) ?? [];
   if (recorded !== undefined) return recorded;
-  if (/^swapper\/\d+ /.test(label)) return '0';
-  if (/^:-1\/\d+ /.test(label)) return '-1';
-  const [, shown] = /\((-?\d+)\)$/.exec(label) ?? [];
+  if (/^swapper\/\d+/.test(label)) return '0';
+  if (/^unknown thread/.test(label)) return '-1';
+  const [, shown] = /\((-?\d+)\)(?: [^()]*)?$/.exec(label) ?? [];
   if (shown === undefined) throw new Error(`DevTools: a track without thread: ${label}`);
   return shown;
 }

@@ -41,10 +41,10 @@ describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevT
     expect(view.problems).toEqual([]);
     expect(view.isGeneric).toBe(false);
     expect(view.tracks.map(({ name, busyMs }) => `${name}: ${Math.round(busyMs)}`).sort()).toEqual([
-      'Main — perf://postgres/100: 1000',
-      'nginx (200) / nginx [main] (200): 500',
-      'postgres (100) / postgres [main] page-faults [tid 100] (201): 40',
+      'Main — perf:postgres (100): 1000',
+      'nginx (200): 500',
       'postgres (100) / walwriter (101): 250',
+      'postgres (100) page-faults: 40',
     ]);
     expect(view.tracks.map(({ isExpanded }) => isExpanded)).toEqual([true, false, false, false]);
     expect(view.tracks[0].bottomUp.slice(0, 3)).toEqual([

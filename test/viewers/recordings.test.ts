@@ -128,7 +128,7 @@ describe.skipIf(isSkipped)('recordings in viewers', () => {
       beforeAll(async () => {
         if (problem !== undefined) return;
         const busiest = busiestThread(threads);
-        const bottomUpOf = (trackName: string): boolean => new RegExp(`\\(${busiest.tid}\\)$|/${busiest.tid}$`).test(trackName);
+        const bottomUpOf = (trackName: string): boolean => new RegExp(`\\(${busiest.tid}\\)$`).test(trackName);
         view = await loadInDevTools(convertTo(`${name}.${style}.trace.json`, '--chrome-style', style), { bottomUpOf });
         const otherEvents = new Set([...threads.values()].filter(({ isClock }) => !isClock).map(({ event }) => event));
         shown = devToolsThreads(view, style, busiest.event, [...otherEvents]);

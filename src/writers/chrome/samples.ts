@@ -13,8 +13,6 @@ export type SampledKind = 'perfetto' | 'devtools';
 /** DevTools passes the samples of a chunk as arguments of a call: 130,000 overflow its stack. */
 const CHUNK_SAMPLES = 20_000;
 const COMMA = 0x2c;
-const ROOT_ID = 1;
-const IDLE_ID = 2;
 const NAMES = { perfetto: ['PerfSamples', 'PerfSamplesChunk', 'perf'], devtools: ['Profile', 'ProfileChunk', 'disabled-by-default-v8.cpu_profiler'] } as const;
 
 /**
@@ -32,7 +30,11 @@ export class SampledProfileWriter {
   readonly #idOfNode: Int32Array;
   readonly #profileOfNode: Int32Array;
   #profile = 0;
+  /** Ids go on from profile to profile: Firefox Profiler keeps one table for all of them. */
   #nextId = 1;
+  /** Ids of `(root)` and `(idle)` in the current profile; 0 where it has none. */
+  #rootId = 0;
+  #idleId = 0;
   #wroteNode = false;
   readonly #pending: number[] = [];
 
@@ -63,7 +65,7 @@ export class SampledProfileWriter {
     const common = `"cat":"${cat}","id":"${id}","pid":${pid},"tid":${tid}`;
     const first = startUs[0];
     out.put(`,\n{"ph":"P","name":"${name}",${common},"ts":${first},"args":{"data":{"startTime":${first}}}}`);
-    this.#nextId = 1;
+    this.#rootId = 0;
 
     let position = 0;
     let lastUs = first;
@@ -75,14 +77,14 @@ export class SampledProfileWriter {
       deltas.length = 0;
       out.put(`,\n{"ph":"P","name":"${chunkName}",${common},"ts":${lastUs},"args":{"data":{"cpuProfile":{"nodes":[`);
       this.#wroteNode = false;
-      if (isDevTools && this.#nextId === 1) this.#writeRootNodes();
+      if (isDevTools && this.#rootId === 0) this.#writeRootNodes();
       // hot
       while (position < startUs.length && samples.length < CHUNK_SAMPLES - 1) {
         samples.push(this.#nodeId(nodeAt(position)));
         deltas.push(startUs[position] - lastUs);
         lastUs = startUs[position];
         if (isDevTools && (position + 1 === startUs.length || startUs[position + 1] > endUs[position])) {
-          samples.push(IDLE_ID);
+          samples.push(this.#idleId);
           deltas.push(endUs[position] - lastUs);
           lastUs = endUs[position];
         }
@@ -107,7 +109,7 @@ export class SampledProfileWriter {
       pending[count++] = known;
       known = this.#tree.parent(known);
     }
-    let id = known >= 0 ? this.#idOfNode[known] : this.#kind === 'devtools' ? ROOT_ID : 0;
+    let id = known >= 0 ? this.#idOfNode[known] : this.#rootId;
     while (count > 0) {
       const fresh = pending[--count];
       const parent = id;
@@ -120,10 +122,9 @@ export class SampledProfileWriter {
   }
 
   #writeRootNodes(): void {
-    this.#out.put(
-      `{"id":${ROOT_ID},"callFrame":{"functionName":"(root)","scriptId":0,"url":""}},{"id":${IDLE_ID},"parent":${ROOT_ID},"callFrame":{"functionName":"(idle)","scriptId":0,"url":""}}`,
-    );
-    this.#nextId = IDLE_ID + 1;
+    this.#rootId = this.#nextId++;
+    this.#idleId = this.#nextId++;
+    this.#out.put(`{"id":${this.#rootId},${metaFrame('(root)')}},{"id":${this.#idleId},"parent":${this.#rootId},${metaFrame('(idle)')}}`);
     this.#wroteNode = true;
   }
 
@@ -156,4 +157,8 @@ export class SampledProfileWriter {
       this.#out.number(values[i]);
     }
   }
+}
+
+function metaFrame(name: string): string {
+  return `"callFrame":{"functionName":"${name}","scriptId":0,"url":""}`;
 }

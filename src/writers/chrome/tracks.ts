@@ -2,6 +2,7 @@ import type { Profile, ProfileThread } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
+import { threadLabel } from '../thread-names.ts';
 
 /** A track in the viewers: the samples of one thread and event. */
 export interface ChromeTrack {
@@ -14,8 +15,13 @@ export interface ChromeTrack {
    */
   readonly tid: number;
   /**
-   * `worker`, `postgres [main]`, `worker page-faults [tid 101]`. The recorded tid is shown if {@link tid} is a
-   * different number, or if the process or another of its tracks would have the same label.
+   * What it is called within its process: `worker`, `postgres [main]`, `worker page-faults [tid 101]`. The recorded tid
+   * is part of it only where {@link tid} is a different number, since viewers of X events add the latter.
+   */
+  readonly name: string;
+  /**
+   * What it is called beside the tracks of all processes: `postgres (100) / walwriter (101)`, `postgres (100)
+   * page-faults`, with the recorded numbers. Unique in the trace.
    */
   readonly label: string;
   /** Whether it belongs to the idle task or to an unknown thread. */
@@ -60,7 +66,8 @@ export function chromeTracks(profile: Profile, samples: SampleTable): ChromeTrac
   const processes: ChromeProcess[] = [];
   const takenPids = new Set<number>();
   const takenTids = new Set<number>();
-  const drafts = groups.map((group) => {
+  const uniqueLabel = labelCounter();
+  const tracks = groups.map((group): ChromeTrack => {
     const thread = threads[group.subject];
     let process = processNumbers.get(thread.process);
     if (process === undefined) {
@@ -72,24 +79,36 @@ export function chromeTracks(profile: Profile, samples: SampleTable): ChromeTrac
     }
     const isTimeline = group.event === timeline;
     const tid = isTimeline ? claim(thread.tid, takenTids, unused) : unused();
-    const name = threadName(thread, group.part);
-    return { group, process, tid, thread, label: isTimeline ? name : `${name} ${profile.events[group.event].name}` };
-  });
-  const uses = processes.map(({ label }) => new Map([[label, 1]]));
-  for (const { process, label } of drafts) uses[process].set(label, (uses[process].get(label) ?? 0) + 1);
-  const tracks = drafts.map(({ thread, label, ...track }): ChromeTrack => {
     const isIdle = thread.tid <= 0;
-    const needsTid = !isIdle && (track.tid !== thread.tid || uses[track.process].get(label) !== 1);
-    return { ...track, isIdle, label: needsTid ? `${label} [tid ${thread.tid}]` : label };
+    const ofEvent = isTimeline ? '' : ` ${profile.events[group.event].name}`;
+    const ofRecordedTid = isIdle || tid === thread.tid ? '' : ` [tid ${thread.tid}]`;
+    return {
+      group,
+      process,
+      tid,
+      isIdle,
+      name: nameInProcess(thread, group.part) + ofEvent + ofRecordedTid,
+      label: uniqueLabel((isIdle ? nameInProcess(thread, group.part) : threadLabel(profile, group.subject)) + ofEvent),
+    };
   });
   return { processes, tracks };
 }
 
-/** The name of a thread. The main thread gets `[main]`, because DevTools needs labels different from the process's. */
-function threadName(thread: ProfileThread, cpu: number): string {
-  const name = thread.name || 'unknown';
-  if (thread.tid > 0) return thread.pid === thread.tid ? `${name} [main]` : name;
-  return cpu < 0 ? `${name} [any CPU]` : `${name}/${cpu}`;
+/** The name of a thread. The main thread gets `[main]`, because DevTools needs names different from the process's. */
+function nameInProcess(thread: ProfileThread, cpu: number): string {
+  if (thread.tid > 0) return thread.pid === thread.tid ? `${thread.name || 'unknown'} [main]` : thread.name || 'unknown';
+  if (thread.tid < 0) return cpu < 0 ? 'unknown thread' : `unknown thread, CPU ${cpu}`;
+  return cpu < 0 ? `${thread.name || 'idle'} [any CPU]` : `${thread.name || 'idle'}/${cpu}`;
+}
+
+/** A function that tells equal labels apart: the second one of `ls (7)`, whose pid was used again, is `ls (7) #2`. */
+function labelCounter(): (label: string) => string {
+  const counts = new Map<string, number>();
+  return (label) => {
+    const count = (counts.get(label) ?? 0) + 1;
+    counts.set(label, count);
+    return count === 1 ? label : `${label} #${count}`;
+  };
 }
 
 /** The recorded number if it is positive and not taken yet, else an unused one. */

@@ -7,6 +7,7 @@ import { JsonWriter, quotedJson, utf8 } from '../json-text.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
 import { TextCache } from '../text-cache.ts';
+import { processLabel, threadLabel } from '../thread-names.ts';
 import { wholeNumber } from '../whole-number.ts';
 
 export interface SpeedscopeOptions {
@@ -204,9 +205,9 @@ function groupName(profile: Profile, event: ProfileEvent, { subject, part }: Sam
   const { inputs, processes, threads } = profile;
   switch (kind) {
     case 'thread':
-      return `${inputPrefix(inputs, processes[threads[subject].process].input)}${threadName(profile, subject)} ${event.name}`;
+      return `${inputPrefix(inputs, processes[threads[subject].process].input)}${threadLabel(profile, subject)} ${event.name}`;
     case 'process':
-      return `${inputPrefix(inputs, processes[subject].input)}${numbered(processes[subject].name, processes[subject].pid)} ${event.name}`;
+      return `${inputPrefix(inputs, processes[subject].input)}${processLabel(profile, subject)} ${event.name}`;
     case 'cpu':
       return `${inputPrefix(inputs, part)}${subject < 0 ? 'unknown CPU' : `CPU ${subject}`} ${event.name}`;
     case 'all':
@@ -218,17 +219,4 @@ function groupName(profile: Profile, event: ProfileEvent, { subject, part }: Sam
 function inputPrefix(inputs: Profile['inputs'], input = 0): string {
   const label = inputs?.[input]?.label;
   return label === undefined ? '' : `${label}: `;
-}
-
-/** `nginx (100) / worker (101)`; only `nginx (100)` for a main thread that has the name of its process. */
-function threadName(profile: Profile, index: number): string {
-  const thread = profile.threads[index];
-  const process = profile.processes[thread.process];
-  const processName = numbered(process.name || thread.name, thread.pid);
-  const name = numbered(thread.name, thread.tid);
-  return name === processName ? name : `${processName} / ${name}`;
-}
-
-function numbered(name: string, number: number): string {
-  return `${name || 'unknown'} (${number})`;
 }

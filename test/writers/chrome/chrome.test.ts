@@ -119,7 +119,7 @@ describe('chrome', () => {
       for (const { pid, tid } of trace.events) expect(pid > 0 && tid > 0).toBe(true);
       const threads = labels(trace, 'thread_name');
       expect(new Set(threads.map(([, tid]) => tid)).size).toBe(threads.length);
-      expect(new Set(threads.map(([, , label]) => label)).size).toBe(threads.length);
+      expect(new Set(threads.map(([pid, , label]) => `${pid} ${label}`)).size).toBe(threads.length);
       const processes = labels(trace, 'process_name').map(([, , label]) => label);
       expect(processes.sort()).toEqual([':-1 [pid -1]', 'nginx', 'postgres', 'swapper [pid 0]']);
       for (const label of processes) expect(threads.map((thread) => thread[2])).not.toContain(label);
@@ -268,15 +268,41 @@ describe('chrome', () => {
       { timeNs: 202, pid: 300, tid: 301, process: 'app', comm: 'th', stack: ['run'] },
     ];
     const trace = await convert(buildProfile([...threads, ...others]));
+    // Viewers of X events add the tid.
     expect(labels(trace, 'thread_name')).toEqual([
       [100, 100, 'th [main]'],
-      [100, 101, 'th [tid 101]'],
-      [100, 102, 'th [tid 102]'],
-      [100, 103, 'th [tid 103]'],
+      [100, 101, 'th'],
+      [100, 102, 'th'],
+      [100, 103, 'th'],
       [100, 104, 'io'],
-      [200, 201, 'th [tid 201]'],
+      [200, 201, 'th'],
       [300, 301, 'th'],
     ]);
+    const compact = await convert(buildProfile([...threads, ...others]), 'profile');
+    expect(labels(compact, 'thread_name').map(([, , label]) => label)).toEqual([
+      'CrRendererMain',
+      'th (100) / th (101)',
+      'th (100) / th (102)',
+      'th (100) / th (103)',
+      'th (100) / io (104)',
+      'th (200) / th (201)',
+      'app (300) / th (301)',
+    ]);
+  });
+
+  it('style profile names the idle task by CPU, a thread of no number as unknown, and the second use of a pid as such', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, pid: 7, comm: 'ls', stack: ['main'] },
+      { timeNs: 1e6, pid: 8, comm: 'ls', stack: ['main'] },
+      { timeNs: 2e6, pid: 0, comm: 'swapper', cpu: 3, stack: ['idle'] },
+      { timeNs: 3e6, pid: -1, tid: -1, comm: ':-1', process: '', cpu: 1, stack: ['lost'] },
+      { timeNs: 4e6, pid: 7, comm: 'ls', event: 'page-faults', stack: ['main'] },
+    ]);
+    Object.assign(profile.processes[1], { pid: 7 });
+    Object.assign(profile.threads[1], { pid: 7, tid: 7 });
+    const trace = await convert(profile, 'profile');
+    const names = ['CrRendererMain', 'ls (7) #2', 'swapper/3', 'unknown thread, CPU 1', 'ls (7) page-faults'];
+    expect(labels(trace, 'thread_name').map(([, , label]) => label)).toEqual(names);
   });
 
   it('other events have tracks of their own in the same process', async () => {
@@ -332,7 +358,7 @@ describe('chrome', () => {
         .sort(),
     );
     for (const { url } of frames) expect(() => new URL(url)).not.toThrow();
-    expect(frames.filter(({ isInPrimaryMainFrame }) => isInPrimaryMainFrame).map(({ url }) => url)).toEqual(['perf://postgres/100']);
+    expect(frames.filter(({ isInPrimaryMainFrame }) => isInPrimaryMainFrame).map(({ url }) => url)).toEqual(['perf:postgres (100)']);
     expect(labels(trace, 'thread_name').filter(([, , label]) => label === 'CrRendererMain')).toEqual([[100, 100, 'CrRendererMain']]);
   });
 
@@ -344,6 +370,11 @@ describe('chrome', () => {
     expect([main.url, main.lineNumber]).toEqual(['/bin/app', null]);
     expect(main.scriptId).not.toBe(scan.scriptId);
     expect(Math.min(main.scriptId, scan.scriptId)).toBeGreaterThan(0);
+  });
+
+  it('style profile has node ids without a gap or a repetition in the whole file, as Firefox Profiler needs them', async () => {
+    const ids = nodesOf(await convert(buildProfile(mixed()), 'profile')).map(({ id }) => id);
+    expect(ids).toEqual(ids.map((_, i) => i + 1));
   });
 
   it("a function named like one of V8's meta frames gets parentheses", async () => {

@@ -1,0 +1,21 @@
+import type { Profile } from '../profile/profile.ts';
+
+/**
+ * What a thread is called beside those of other processes: `nginx (100) / worker (101)`; only `nginx (100)` for a main
+ * thread that has the name of its process. A thread or process without a name is `unknown`.
+ */
+export function threadLabel({ threads, processes }: Pick<Profile, 'threads' | 'processes'>, index: number): string {
+  const { name, pid, tid, process } = threads[index];
+  const ofProcess = numbered(processes[process].name || name, pid);
+  const ofThread = numbered(name, tid);
+  return ofThread === ofProcess ? ofThread : `${ofProcess} / ${ofThread}`;
+}
+
+/** `nginx (100)` */
+export function processLabel({ processes }: Pick<Profile, 'processes'>, index: number): string {
+  return numbered(processes[index].name, processes[index].pid);
+}
+
+function numbered(name: string, number: number): string {
+  return `${name || 'unknown'} (${number})`;
+}
