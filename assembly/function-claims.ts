@@ -8,7 +8,7 @@ import { allocateColumn, grown } from './memory';
 const MAX_CLAIMS_PER_ADDRESS: f64 = 1000;
 const FIRST_CAPACITY: u32 = 256;
 
-let wantedCount: u32 = 0;
+export let wantedCount: u32 = 0;
 let dieCapacity: u32 = 0;
 let claimsLeft: f64 = 0;
 let keepsInlined: bool = false;

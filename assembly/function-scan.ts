@@ -38,8 +38,9 @@ let openCapacity: u32 = 0;
 /** How deep the innermost of them is, −1 for none. */
 let innermostDepth: i32 = -1;
 
-let unit: usize = 0;
-let end: usize = 0;
+/** Where the unit is, and where it ends. */
+export let unit: usize = 0;
+export let end: usize = 0;
 let at: usize = 0;
 let scope: i32 = 0;
 let isPartial: bool = false;
@@ -83,7 +84,7 @@ export function scan(): bool {
   let result = GO_ON;
   while (result === GO_ON && at < end) {
     result = visit(at);
-    if (result === GO_ON) at = skipLeaves(at);
+    if (result === GO_ON) at = skipLeaves(at, end);
   }
   if (at > end) damaged(OVERRUNS_UNIT, at - unit);
   return result !== LACKS_ADDRESSES;
@@ -94,12 +95,16 @@ export function scanPosition(): u32 {
   return <u32>(at - unit);
 }
 
-/** Where the next DIE is that may be of interest. */
-function skipLeaves(from: usize): usize {
+/** Where another walk over the unit is. */
+export function setPosition(place: usize): void {
+  at = place;
+}
+
+/** Where the next DIE is that may be of interest, or the first one from `last` on. */
+export function skipLeaves(from: usize, last: usize): usize {
+  // Codes of two bytes at most, and what follows the end does not matter.
   const codes = codeCount;
   const bytes = leafSizes;
-  // Codes of two bytes at most, and what follows the end does not matter.
-  const last = end;
   let here = from;
   while (here < last) {
     const byte: u32 = load<u8>(here);
@@ -210,7 +215,7 @@ function skipChildren(row: u32, flag: u32): bool {
 }
 
 /** Where attributes end that are not of fixed size. */
-function skipAttributes(row: u32, from: usize): usize {
+export function skipAttributes(row: u32, from: usize): usize {
   if ((load<u8>(flags + row) & IS_UNREADABLE) !== 0) damaged(UNKNOWN_FORM, 0);
   const last = load<u32>(skipStarts + (row << 2), 4);
   let here = from;

@@ -9,7 +9,7 @@ export {
   tableSizeBytes,
 } from './abbreviation-table';
 export { placeTable, setTable } from './abbreviations';
-export { dies, endsBefore, functionCount, innermost, parents, placeWanted } from './function-claims';
+export { beginClaims, dies, endsBefore, functionCount, innermost, parents, placeWanted } from './function-claims';
 export { beginFunctions, hasSkipped, open, openCount, placeUnit, scan, scanPosition } from './function-scan';
 export {
   addresses as lineAddresses,
@@ -29,6 +29,7 @@ export {
   sequences,
 } from './line-program';
 export { dropCount, endScratch, tableCapacity } from './memory';
+export { findScopes } from './scope-scan';
 export {
   addressOf,
   count as rangeCount,

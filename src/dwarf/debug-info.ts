@@ -165,6 +165,7 @@ export class DebugInfo implements SourceLines {
           this.#note(error, this.#main, offset);
         }
       }
+      this.#functions.findScopes(split ? split.unit : unit, split ? files : rows);
       const { cutCount } = frames;
       if (cutCount > 0) {
         const places = cutCount === 1 ? '1 address' : `${cutCount} addresses`;

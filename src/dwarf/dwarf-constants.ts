@@ -11,6 +11,8 @@ export const DW_TAG_union_type = 0x17;
 export const DW_TAG_inlined_subroutine = 0x1d;
 export const DW_TAG_subprogram = 0x2e;
 export const DW_TAG_interface_type = 0x38;
+export const DW_TAG_namespace = 0x39;
+export const DW_TAG_partial_unit = 0x3c;
 export const DW_TAG_skeleton_unit = 0x4a;
 
 // Unit types (7.5.1)
@@ -27,6 +29,7 @@ export const DW_AT_name = 0x03;
 export const DW_AT_stmt_list = 0x10;
 export const DW_AT_low_pc = 0x11;
 export const DW_AT_high_pc = 0x12;
+export const DW_AT_language = 0x13;
 export const DW_AT_comp_dir = 0x1b;
 export const DW_AT_abstract_origin = 0x31;
 export const DW_AT_decl_file = 0x3a;
@@ -48,6 +51,17 @@ export const DW_AT_GNU_ranges_base = 0x2132;
 export const DW_AT_GNU_addr_base = 0x2133;
 /** Of Zig's own backend: the namespace, a file's among them, that a declaration is in. */
 export const DW_AT_ZIG_parent = 0x2ccd;
+
+// Languages (7.12)
+export const DW_LANG_C_plus_plus = 0x04;
+export const DW_LANG_ObjC_plus_plus = 0x11;
+export const DW_LANG_C_plus_plus_11 = 0x1a;
+export const DW_LANG_Rust = 0x1c;
+export const DW_LANG_C_plus_plus_14 = 0x21;
+/** Of the standard's list of languages that were added since. */
+export const DW_LANG_C_plus_plus_17 = 0x2a;
+export const DW_LANG_C_plus_plus_20 = 0x2b;
+export const DW_LANG_C_plus_plus_23 = 0x3a;
 
 // Forms (7.5.6)
 export const DW_FORM_addr = 0x01;

@@ -30,10 +30,14 @@ for (const name of [
   IS_READ[name] = 1;
 
 /**
- * Reads DIEs of functions (DWARF 5, 3.3). There are tens of them for each address, so that no object is made for one: the
+ * Reads DIEs of functions (DWARF 5, 3.3), and of what functions are declared in. There are tens of them for each address, so that no object is made for one: the
  * fields are those of the last one read.
  */
 export class FunctionDieReader {
+  /** DW_TAG_… */
+  tag = 0;
+  /** Where in the unit it is. */
+  dieAt = 0;
   /** File index; −1 when absent. */
   declFile = -1;
   /** 1-based; 0 when absent. */
@@ -68,6 +72,7 @@ export class FunctionDieReader {
   /** Reads the DIE at `dieAt` of the unit. @throws PerfconvError `damaged` */
   read(dieAt: number): void {
     const reader = this.#reader;
+    this.dieAt = dieAt;
     this.declFile = -1;
     this.declLine = 0;
     this.callFile = -1;
@@ -78,6 +83,7 @@ export class FunctionDieReader {
     this.origin = ORIGIN_NONE;
     const { attributeStarts, names, forms, implicit, formSizes } = this.#abbreviations;
     const row = this.#row(dieAt);
+    this.tag = this.#abbreviations.tags[row];
     const end = attributeStarts[row + 1];
     let { at } = reader;
     let parentForm = 0;

@@ -50,7 +50,7 @@ export class FunctionScan {
     this.#unit = unit;
     this.#wanted = wanted;
     this.#machine = addresses.machine;
-    this.#machine.setScan(view.bytes, abbreviations, wanted);
+    this.#machine.setScan(view, abbreviations, wanted);
     // Strict DWARF 2 cannot say that code lies in several pieces: of a function in two sections, and of one that is inlined in pieces,
     // gcc states the extent of one piece. What is inlined in the others is under it nonetheless, and a function's other section has
     // a second DIE somewhere after it, named `__second_sect_of_…`.

@@ -1,4 +1,5 @@
 import { addressOf } from '../base/addresses.ts';
+import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import { DW_FORM_addrx4 } from './dwarf-constants.ts';
@@ -67,6 +68,9 @@ export class Machine {
   #table: Abbreviations | undefined;
   /** What each window shows. */
   readonly #views: unknown[] = new Array(WINDOW_COUNT).fill(undefined);
+  /** The unit whose bytes are in memory as long as `dropCount` is this. */
+  #placedUnit: ByteView | undefined;
+  #placedDrops = -1;
   /** `dropCount` when a window was shown that is longer than its place. */
   #longViewDrops = -1;
   /** What runs is a scan, which is at its `scanPosition()` in the unit. */
@@ -97,6 +101,7 @@ export class Machine {
   reset(): void {
     this.setRows(undefined);
     this.#table = undefined;
+    this.#placedUnit = undefined;
     this.#views.fill(undefined);
   }
 
@@ -134,12 +139,22 @@ export class Machine {
     if (isLong) this.#longViewDrops = exports.dropCount.value;
   }
 
-  /** Puts a unit's bytes, its table and the wanted addresses into memory. @throws PerfconvError `damaged` for a unit of an impossible size */
-  setScan(bytes: Uint8Array, abbreviations: Abbreviations, wanted: Float64Array): void {
+  /**
+   * Puts a unit's bytes, its table and the wanted addresses into memory, as far as they are not there.
+   * @param wanted addresses, or other numbers that are searched for
+   * @throws PerfconvError `damaged` for a unit of an impossible size
+   */
+  setScan(view: ByteView, abbreviations: Abbreviations, wanted: Float64Array): void {
+    const { bytes } = view;
     if (bytes.length > MAX_UNIT_SIZE_BYTES) throw new PerfconvError('damaged', `a unit of ${bytes.length} bytes`, { record: '.debug_info' });
     const { exports } = this;
     if (this.#table !== abbreviations) this.#setTable(abbreviations);
-    this.put(exports.placeUnit(bytes.length), bytes);
+    if (this.#placedUnit !== view || this.#placedDrops !== exports.dropCount.value) {
+      this.#placedUnit = undefined;
+      this.put(exports.placeUnit(bytes.length), bytes);
+      this.#placedUnit = view;
+      this.#placedDrops = exports.dropCount.value;
+    }
     const place = exports.placeWanted(wanted.length);
     new Float64Array(exports.memory.buffer, place).set(wanted);
   }
@@ -158,9 +173,19 @@ export class Machine {
 
   /** Goes on with the scan. @returns false when addresses are missing */
   scan(): boolean {
+    return this.#scanning(() => this.exports.scan() !== 0);
+  }
+
+  /** Walks to the wanted DIEs of the unit whose own one is at `dieAt`. */
+  findScopes(dieAt: number, format: UnitFormat): void {
+    this.#format = format;
+    this.#scanning(() => this.exports.findScopes(dieAt));
+  }
+
+  #scanning<T>(run: () => T): T {
     this.#isScanning = true;
     try {
-      return this.exports.scan() !== 0;
+      return run();
     } finally {
       this.#isScanning = false;
     }

@@ -1,4 +1,6 @@
-import type { SourceFunction } from '../symbol-table/code-symbols.ts';
+import type { SourceFunction, SourceScope } from '../symbol-table/code-symbols.ts';
+import { findDieScopes, hasScopes } from './die-scopes.ts';
+import * as dw from './dwarf-constants.ts';
 import type { DwarfFile, Unit } from './dwarf-file.ts';
 import { ORIGIN_IN_SUPPLEMENTARY, ORIGIN_NONE } from './function-die.ts';
 import type { LineTable } from './line-table.ts';
@@ -8,12 +10,65 @@ import { type Named, WantedTexts } from './wanted-texts.ts';
 /** References from one DIE to the next that are followed; compilers make three. */
 const MAX_HOPS = 16;
 
+/** Walks over one unit to find scopes: a scope may be declared in another place than where it is defined, in scopes of its own. */
+const MAX_WALKS = 8;
+
 /** A function whose names are filled in when all functions are known: they are read in the order of the file. */
-class DescribedFunction implements SourceFunction {
+class DescribedFunction implements SourceFunction, SourceScope {
   name = '';
   linkageName = '';
   file = '';
   startLine = 0;
+  scope: SourceScope | null | undefined = undefined;
+  #wantsScope: boolean;
+  #lastDie: LastDie | undefined;
+
+  constructor(wantsScope: boolean) {
+    this.#wantsScope = wantsScope;
+  }
+
+  get wantsScope(): boolean {
+    return this.#wantsScope;
+  }
+
+  wantScope(): void {
+    this.#wantsScope = true;
+  }
+
+  /** The last DIE of its description, if its scope may be of interest: that is the one in the scope. */
+  get lastDie(): LastDie | undefined {
+    return this.#lastDie;
+  }
+
+  endAt(lastDie: LastDie): void {
+    this.#lastDie = lastDie;
+  }
+}
+
+interface LastDie {
+  readonly file: DwarfFile;
+  /** Of `.debug_info`. */
+  readonly offset: number;
+}
+
+/** A namespace or a type. Its name is filled in with those of functions. */
+class DescribedScope implements SourceScope {
+  name = '';
+  linkageName = '';
+  readonly isNamespace: boolean;
+  scope: SourceScope | null;
+
+  constructor(isNamespace: boolean, scope: SourceScope | null) {
+    this.isNamespace = isNamespace;
+    this.scope = scope;
+  }
+}
+
+/** What is yet to get its scope. */
+interface Unplaced {
+  readonly target: DescribedFunction | DescribedScope;
+  /** Where in the unit the DIE is that has the scope around it. */
+  readonly dieAt: number;
 }
 
 /** What of a function has been found on the way through its DIEs: the first one that says a thing counts. */
@@ -21,6 +76,7 @@ const HAS_NAME = 1;
 const HAS_LINKAGE_NAME = 2;
 const HAS_DECL_FILE = 4;
 const HAS_DECL_LINE = 8;
+const HAS_ALL_BUT_LINKAGE_NAME: number = HAS_NAME | HAS_DECL_FILE | HAS_DECL_LINE;
 
 /** A function whose description goes on in another unit. */
 interface Unfinished {
@@ -38,6 +94,7 @@ interface Unfinished {
 class FileFunctions {
   /** By where their DIEs are in `.debug_info`. */
   readonly byDie = new Map<number, DescribedFunction>();
+  readonly scopesByDie = new Map<number, DescribedScope>();
   /** Their names, as far as they are still to be read. */
   texts = new WantedTexts();
 }
@@ -50,6 +107,8 @@ export class SourceFunctions {
   readonly #files = new Map<DwarfFile, FileFunctions>();
   readonly #onDamage: OnDamage;
   #unfinished: Unfinished[] = [];
+  /** In the unit at hand. */
+  #unplaced: Unplaced[] = [];
 
   constructor(onDamage: OnDamage) {
     this.#onDamage = onDamage;
@@ -59,8 +118,13 @@ export class SourceFunctions {
    * The function that the DIE last read by the unit's reader is about; its names come with {@link finish}. It lacks what cannot be read.
    * @param dieAt where in the unit the DIE is
    * @param lines names the unit's files
+   * @param wantsScope whether its scope is of interest, if it has no linkage name: it comes with {@link findScopes} and {@link finish}
    */
-  functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined): SourceFunction {
+  functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined, wantsScope: boolean): SourceFunction {
+    return this.#functionOf(unit, dieAt, lines, wantsScope);
+  }
+
+  #functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined, wantsScope: boolean): DescribedFunction {
     const { file, header, functionDies: die } = unit;
     // A subprogram may have a linkage name of its own beside its abstract origin: constructors do.
     const isItself = die.nameForm !== 0 || die.linkageNameForm !== 0 || die.declLine > 0;
@@ -68,8 +132,11 @@ export class SourceFunctions {
     const { byDie } = this.#of(origin ?? file);
     const offset = origin === undefined ? header.offset + dieAt : die.originOffset;
     const known = byDie.get(offset);
-    if (known !== undefined) return known;
-    const target = new DescribedFunction();
+    if (known !== undefined) {
+      if (wantsScope && !known.wantsScope) this.#wantScope(known, unit);
+      return known;
+    }
+    const target = new DescribedFunction(wantsScope);
     byDie.set(offset, target);
     try {
       if (origin === undefined || this.#readOrigin(target, unit, origin, 0, 0)) this.#describe(target, unit, lines, 0, 0);
@@ -77,6 +144,63 @@ export class SourceFunctions {
       this.#onDamage(error, file, header.offset);
     }
     return target;
+  }
+
+  /** Has the scope of a function found that was of no interest so far. */
+  #wantScope(target: DescribedFunction, { file, header }: Unit): void {
+    target.wantScope();
+    const { lastDie } = target;
+    if (lastDie === undefined) return;
+    const { offset } = lastDie;
+    if (lastDie.file === file && offset >= header.offset && offset < header.end) this.#unplaced.push({ target, dieAt: offset - header.offset });
+    else this.#unfinished.push({ target, ...lastDie, known: HAS_ALL_BUT_LINKAGE_NAME, hops: 0 });
+  }
+
+  /**
+   * Finds the scopes of functions whose descriptions end in a unit, when all its functions have been asked for: before those of another unit are.
+   * @param lines names the unit's files
+   */
+  findScopes(unit: Unit, lines: LineTable | undefined): void {
+    try {
+      for (let walks = 0; this.#unplaced.length > 0 && walks < MAX_WALKS; walks++) {
+        const unplaced = this.#unplaced;
+        this.#unplaced = [];
+        const wanted = [...new Set(unplaced.map(({ dieAt }) => dieAt))].sort((a, b) => a - b);
+        const { innermost, dies, parents } = findDieScopes(unit, Float64Array.from(wanted));
+        const scopes: (SourceScope | null)[] = [];
+        for (let i = 0; i < dies.length; i++) scopes.push(this.#scopeOf(unit, dies[i], parents[i] < 0 ? null : scopes[parents[i]], lines));
+        const scopeAt = new Map(wanted.map((dieAt, i) => [dieAt, innermost[i] < 0 ? null : scopes[innermost[i]]]));
+        for (const { target, dieAt } of unplaced) target.scope = scopeAt.get(dieAt) ?? null;
+      }
+    } catch (error) {
+      this.#onDamage(error, unit.file, unit.header.offset);
+    }
+    this.#unplaced = [];
+  }
+
+  /** The scope that a DIE is. @param around the scope that it lies in, which it is as well where it is none of its own: a block */
+  #scopeOf(unit: Unit, dieAt: number, around: SourceScope | null, lines: LineTable | undefined): SourceScope | null {
+    const { file, header, functionDies: die } = unit;
+    die.read(dieAt);
+    const { tag } = die;
+    if (tag === dw.DW_TAG_subprogram || tag === dw.DW_TAG_inlined_subroutine) return this.#functionOf(unit, dieAt, lines, true);
+    if (tag !== dw.DW_TAG_namespace && !isType(tag)) return around;
+    const { scopesByDie, texts } = this.#of(file);
+    const offset = header.offset + dieAt;
+    const known = scopesByDie.get(offset);
+    if (known !== undefined) return known;
+    const scope = new DescribedScope(tag === dw.DW_TAG_namespace, around);
+    scopesByDie.set(offset, scope);
+    const isNamed = die.nameForm !== 0;
+    if (isNamed) takeText(texts, scope, 'name', unit, die.nameForm, die.nameAt);
+    const { originOffset } = die;
+    if (originFile(unit) === file && originOffset >= header.offset && originOffset < header.end) {
+      // Defined outside of what it is declared in.
+      this.#unplaced.push({ target: scope, dieAt: originOffset - header.offset });
+      die.read(originOffset - header.offset);
+      if (!isNamed && die.nameForm !== 0) takeText(texts, scope, 'name', unit, die.nameForm, die.nameAt);
+    }
+    return scope;
   }
 
   /** Reads what functions lack: what is in other units, and their names. @param file the only one to do so for; its functions are forgotten */
@@ -108,6 +232,7 @@ export class SourceFunctions {
         try {
           const nextStart = await file.units.startOf(offset);
           if (nextStart !== start) {
+            if (unit !== undefined) this.findScopes(unit, lines);
             start = nextStart;
             // Stays so when the unit cannot be read: that is tried once.
             unit = undefined;
@@ -121,6 +246,7 @@ export class SourceFunctions {
           this.#onDamage(error, file, offset);
         }
       }
+      if (unit !== undefined) this.findScopes(unit, lines);
     }
   }
 
@@ -170,8 +296,18 @@ export class SourceFunctions {
       }
       if (hops > MAX_HOPS) return;
       const origin = originFile(unit);
-      if (origin === undefined || !this.#readOrigin(target, unit, origin, has, hops)) return;
+      if (origin === undefined) {
+        if ((has & HAS_LINKAGE_NAME) === 0 && hasScopes(unit)) this.#noteLast(target, unit);
+        return;
+      }
+      if (!this.#readOrigin(target, unit, origin, has, hops)) return;
     }
+  }
+
+  /** Notes the DIE last read as the last one of a function's description. */
+  #noteLast(target: DescribedFunction, { file, header, functionDies: { dieAt } }: Unit): void {
+    target.endAt({ file, offset: header.offset + dieAt });
+    if (target.wantsScope) this.#unplaced.push({ target, dieAt });
   }
 
   /** Has the unit's reader read the DIE that the last one refers to. @returns false when it is left for later, as another unit has it */
@@ -186,13 +322,26 @@ export class SourceFunctions {
   }
 }
 
+function isType(tag: number): boolean {
+  switch (tag) {
+    case dw.DW_TAG_class_type:
+    case dw.DW_TAG_enumeration_type:
+    case dw.DW_TAG_interface_type:
+    case dw.DW_TAG_structure_type:
+    case dw.DW_TAG_union_type:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /** The file with the DIE that the one last read by the unit's reader refers to; undefined when there is none. */
 function originFile({ file, functionDies: { origin } }: Unit): DwarfFile | undefined {
   if (origin === ORIGIN_NONE) return undefined;
   return origin === ORIGIN_IN_SUPPLEMENTARY ? file.supplementary : file;
 }
 
-function takeText(texts: WantedTexts, target: DescribedFunction, field: keyof Named, { view, header, root }: Unit, form: number, at: number): void {
+function takeText(texts: WantedTexts, target: Named, field: keyof Named, { view, header, root }: Unit, form: number, at: number): void {
   const place = textPlace(form);
   if (place === TEXT_IN_UNIT) target[field] = textInUnit(view, at);
   else if (place === TEXT_BY_INDEX) texts.add(target, field, place, root.strOffsetsBase + at * header.offsetSize, header.offsetSize);

@@ -171,7 +171,7 @@ export class UnitFrames {
         const { callFile, callLine, callColumn } = die;
         callers[i] = { function: caller, file: this.#callFile(callFile, callLine, caller), line: callLine, column: callColumn };
       }
-      functions[i] = this.#functions.functionOf(this.#unit, dies[i], this.#files);
+      functions[i] = this.#functions.functionOf(this.#unit, dies[i], this.#files, caller !== undefined);
     }
   }
 

@@ -15,6 +15,8 @@ export interface RawValue {
 export interface UnitRoot {
   /** DW_TAG_… */
   readonly tag: number;
+  /** DW_LANG_…; −1 when absent, as in what dwz makes. */
+  readonly language: number;
   readonly name: RawValue | undefined;
   readonly compDir: RawValue | undefined;
   readonly lowPc: RawValue | undefined;
@@ -62,6 +64,7 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
   const lengthSize = header.offsetSize === 8 ? 12 : 4;
   const root = {
     tag: 0,
+    language: -1,
     name: undefined as RawValue | undefined,
     compDir: undefined as RawValue | undefined,
     lowPc: undefined as RawValue | undefined,
@@ -79,6 +82,9 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
   const row = readAttributes(abbreviations, reader, (name) => {
     const { form, value } = reader;
     switch (name) {
+      case dw.DW_AT_language:
+        root.language = value;
+        break;
       case dw.DW_AT_name:
         root.name = readText(reader);
         break;

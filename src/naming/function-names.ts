@@ -1,10 +1,15 @@
 import type { StringTable } from '../base/string-table.ts';
 import { type DemangleStyle, demangle } from '../demangle/demangle.ts';
+import { simplifySourceName } from '../demangle/source-names.ts';
+import type { SourceFunction } from '../symbol-table/code-symbols.ts';
+import { scopedName } from './scoped-name.ts';
 
-/** A name to show, and the linkage name where it differs (else 0); both are string indexes. */
+/** A name to show, and what it was made from where that differs (else 0): see `FunctionTable.intern`. Both are string indexes. */
 export interface FunctionName {
   readonly name: number;
   readonly systemName: number;
+  /** Whether `systemName` is the name in the source without its scopes, as there is no linkage name. */
+  readonly isScoped: boolean;
 }
 
 /**
@@ -18,11 +23,16 @@ export function demangleSymbol(symbol: string, style: DemangleStyle): string | u
   return shown === undefined ? undefined : shown + symbol.slice(at);
 }
 
-/** Turns linkage names into names to show, each name once. */
+/** Names may share scopes with long names, in a hostile file all of them: in so many letters, there are scopes. Real programs have a thousandth of it. */
+const MAX_SCOPE_LETTERS = 1 << 26;
+
+/** Turns names of linkers and of debug information into names to show, each once. */
 export class FunctionNames {
   readonly #strings: StringTable;
   readonly #style: DemangleStyle | 'none';
   readonly #known = new Map<string, FunctionName>();
+  readonly #scoped = new Map<SourceFunction, FunctionName>();
+  #scopeLettersLeft = MAX_SCOPE_LETTERS;
 
   constructor(strings: StringTable, style: DemangleStyle | 'none') {
     this.#strings = strings;
@@ -35,8 +45,23 @@ export class FunctionNames {
     if (known === undefined) {
       const shown = this.#style === 'none' ? undefined : demangleSymbol(linkageName, this.#style);
       const isMangled = shown !== undefined && shown !== linkageName;
-      known = { name: this.#strings.intern(isMangled ? shown : linkageName), systemName: isMangled ? this.#strings.intern(linkageName) : 0 };
+      known = { name: this.#strings.intern(isMangled ? shown : linkageName), systemName: isMangled ? this.#strings.intern(linkageName) : 0, isScoped: false };
       this.#known.set(linkageName, known);
+    }
+    return known;
+  }
+
+  /** The name of a function that debug information describes. */
+  ofDescribed(described: SourceFunction): FunctionName {
+    if (described.linkageName !== '' || described.scope === undefined || this.#style === 'none') return this.of(described.linkageName || described.name);
+    let known = this.#scoped.get(described);
+    if (known === undefined) {
+      const { name } = described;
+      const shown = this.#scopeLettersLeft > 0 ? scopedName(described, this.#style) : name;
+      this.#scopeLettersLeft -= shown.length - name.length;
+      const isScoped = shown !== name || simplifySourceName(name) !== name;
+      known = { name: this.#strings.intern(shown), systemName: isScoped ? this.#strings.intern(name) : 0, isScoped };
+      this.#scoped.set(described, known);
     }
     return known;
   }

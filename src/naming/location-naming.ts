@@ -4,7 +4,7 @@ import type { LocationLine } from '../profile/tables.ts';
 import type { CodeSymbols, SourceFrame, SourceFunction, SourceLines } from '../symbol-table/code-symbols.ts';
 import { DistinctAddresses } from '../symbol-table/distinct-addresses.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
-import { FunctionNames } from './function-names.ts';
+import { type FunctionName, FunctionNames } from './function-names.ts';
 
 /**
  * What is read from debug information:
@@ -38,6 +38,7 @@ export class LocationNaming {
   readonly #listedNames: FunctionNames;
   /** By linkage name: the files of functions in this DSO whose description names no file. */
   readonly #fileOf = new Map<string, string>();
+  readonly #showsScopes: boolean;
   readonly #readsLines: boolean;
   readonly #showsInlines: boolean;
   readonly #takesInnermostLine: boolean;
@@ -46,6 +47,7 @@ export class LocationNaming {
     this.#profile = profile;
     this.#names = new FunctionNames(profile.strings, demangle);
     this.#listedNames = compatPerf ? new FunctionNames(profile.strings, 'none') : this.#names;
+    this.#showsScopes = !compatPerf;
     this.#readsLines = debugInfo !== 'none';
     this.#showsInlines = debugInfo === 'inlines';
     this.#takesInnermostLine = debugInfo === 'lines-like-perf';
@@ -131,25 +133,32 @@ export class LocationNaming {
     const lines: LocationLine[] = [];
     for (let nth = this.#showsInlines ? 0 : outermost; nth <= outermost; nth++) {
       const described = frames[nth].function;
-      const name = (nth === outermost ? linkageName : undefined) ?? (described?.linkageName || described?.name);
+      const place = frames[this.#takesInnermostLine ? 0 : nth];
+      if (nth === outermost && linkageName !== undefined) lines.push(this.#internLine(this.#names.of(linkageName), linkageName, described, place));
       // A frame without a name is not worth showing for its line alone.
-      if (name) lines.push(this.#internLine(name, described, frames[this.#takesInnermostLine ? 0 : nth]));
+      else if (described !== undefined && (described.linkageName || described.name) !== '') {
+        lines.push(this.#internLine(this.#nameOf(described), described.linkageName || described.name, described, place));
+      }
     }
     if (lines.length === 0) return -1;
     this.#profile.locations.setLines(location, lines, symbolOffset);
     return lines[lines.length - 1].function;
   }
 
-  /** Interns a function with its line. @param place has file, line and column */
-  #internLine(linkageName: string, described: SourceFunction | undefined, place: SourceFrame): LocationLine {
+  /** perf 6.1 calls a function without a linkage name by what it is called in its scope. */
+  #nameOf(described: SourceFunction): FunctionName {
+    return this.#showsScopes ? this.#names.ofDescribed(described) : this.#names.of(described.linkageName || described.name);
+  }
+
+  /** Interns a function with its line. @param linkageName or what else it is known by, @param place has file, line and column */
+  #internLine({ name, systemName, isScoped }: FunctionName, linkageName: string, described: SourceFunction | undefined, place: SourceFrame): LocationLine {
     const { strings, functions } = this.#profile;
-    const { name, systemName } = this.#names.of(linkageName);
     const functionFile = strings.intern(this.#fileOfFunction(linkageName, described, place.file));
     // A line without a file cannot be taken for one of the function's file.
     const line = place.file === '' && functionFile !== 0 ? 0 : place.line;
     const lineFile = line > 0 ? strings.intern(place.file) : functionFile;
     return {
-      function: functions.intern(name, systemName, functionFile, described?.startLine ?? 0),
+      function: functions.intern(name, systemName, functionFile, described?.startLine ?? 0, isScoped),
       line,
       column: line > 0 ? place.column : 0,
       file: lineFile === functionFile ? 0 : lineFile,

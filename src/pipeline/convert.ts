@@ -57,7 +57,10 @@ export async function convert(
   return recording;
 }
 
-/** perf script prints names without parameters: whoever reads its text expects no others, unless a style was asked for. */
+/**
+ * perf script prints names without parameters, and those that were not mangled without their scopes: whoever reads its text expects no
+ * others, unless a style was asked for.
+ */
 export function scriptNaming<Options extends WriteOptions & Pick<ReadProfileOptions, 'demangle'>>(options: Options): Options {
-  return options.demangle === undefined ? { scriptName: (name: string) => demangleSymbol(name, 'no-params'), ...options } : options;
+  return options.demangle === undefined ? { scriptName: (name: string) => demangleSymbol(name, 'no-params') ?? name, ...options } : options;
 }

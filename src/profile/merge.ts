@@ -102,6 +102,7 @@ export class ProfileMerger {
         stringOf[functions.systemName(index)],
         stringOf[functions.file(index)],
         functions.startLine(index),
+        functions.isScoped(index),
       ),
     );
   }

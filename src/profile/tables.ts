@@ -11,6 +11,7 @@ import { TupleInterner } from '../base/tuple-interner.ts';
  */
 export class FunctionTable {
   readonly #rows = new TupleInterner(4, 256);
+  readonly #scoped = new Set<number>();
 
   get size(): number {
     return this.#rows.size;
@@ -18,12 +19,20 @@ export class FunctionTable {
 
   /**
    * @param name string index of the name to show (demangled where that was asked for)
-   * @param systemName string index of the linkage name when it differs from `name`, else 0 (empty)
+   * @param systemName string index of the linkage name when it differs from `name`, else 0 (empty); of a scoped name see `isScoped`
    * @param file string index of the source file, 0 (empty) when unknown
    * @param startLine 1-based line of the definition, 0 when unknown
+   * @param isScoped whether there is no linkage name: `name` was put together from the scopes in debug information, and `systemName` is
+   * what the function is called without them
    */
-  intern(name: number, systemName = 0, file = 0, startLine = 0): number {
-    return this.#rows.intern(name, systemName, file, startLine);
+  intern(name: number, systemName = 0, file = 0, startLine = 0, isScoped = false): number {
+    const row = this.#rows.intern(name, systemName, file, startLine);
+    if (isScoped) this.#scoped.add(row);
+    return row;
+  }
+
+  isScoped(index: number): boolean {
+    return this.#scoped.has(index);
   }
 
   name(index: number): number {

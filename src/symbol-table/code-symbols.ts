@@ -1,5 +1,17 @@
 import type { SymbolTable } from './symbol-table.ts';
 
+/** What a function is declared in: a namespace or a type, or a function that it is local to. */
+export interface SourceScope {
+  /** The name in the source; empty for a namespace or a type without one. */
+  readonly name: string;
+  /** Of a function; empty when unknown, and of other scopes. */
+  readonly linkageName: string;
+  /** Whether it is a namespace: one without a name is another thing than a type without one. */
+  readonly isNamespace?: boolean;
+  /** What it is declared in itself; null when that is nothing, undefined when unknown. */
+  readonly scope?: SourceScope | null | undefined;
+}
+
 /** A function as debug information describes it. Each description has one object, which can serve as a key. */
 export interface SourceFunction {
   /** The name in the source, without scope or parameters; empty when unknown. */
@@ -10,6 +22,11 @@ export interface SourceFunction {
   readonly file: string;
   /** 1-based line of its declaration, 0 when unknown. */
   readonly startLine: number;
+  /**
+   * What it is declared in; null when that is nothing. Undefined when unknown: it is looked for where nothing else says it, for inlined
+   * functions without a linkage name in languages with scopes. A hostile file's scopes may be in one another in a circle.
+   */
+  readonly scope?: SourceScope | null | undefined;
 }
 
 /** A function at an address, and the place in its source from which the code at the address was compiled. */

@@ -80,6 +80,16 @@ describe('naming locations', () => {
     expect(await named({ table: tableOf('_Z5aliasv')!, lines: lines! })).toEqual([['alias()|_Z5aliasv|0|:0:0|+16'], ['inner||2|/src/inner.h:3:7|+0']]);
   });
 
+  it('puts scopes in front of the name of a function without a linkage name; not for perf, which does not, nor for linkers, which know no scopes', async () => {
+    const inner = { ...INNER, linkageName: '', name: 'inner<int>', scope: { name: 'n', linkageName: '', isNamespace: true, scope: null } };
+    const { lines } = linesOf({ 4112: [{ ...FRAMES[0], function: inner }, FRAMES[1]] });
+    const leaf = async (options: Partial<LocationNamingOptions>): Promise<string> => (await named({ lines: lines! }, options))[0][0];
+    expect(await leaf({})).toBe('n::inner<int>|inner<int>|2|/src/inner.h:3:7|+0');
+    expect(await leaf({ demangle: 'simple' })).toBe('n::inner|inner<int>|2|/src/inner.h:3:7|+0');
+    expect(await leaf({ compatPerf: true })).toBe('inner<int>||2|/src/inner.h:3:7|+0');
+    expect(await leaf({ demangle: 'none' })).toBe('inner<int>||2|/src/inner.h:3:7|+0');
+  });
+
   it('gives a function the file of its declaration, and a line its own where that is another', async () => {
     const { lines } = linesOf({ 4112: [{ ...FRAMES[1], file: '/src/part.def' }], 4383: [{ function: OUTER, file: '', line: 0, column: 0 }] });
     expect(await named({ lines: lines! })).toEqual([

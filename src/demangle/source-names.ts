@@ -1,0 +1,100 @@
+/** What C++ operators consist of, the longest first where one begins with another. */
+const OPERATORS = ['()', '[]', '<=>', '<<=', '<<', '<=', '<', '>>=', '>>', '>=', '>', '->*', '->'];
+const OPERATOR = 'operator';
+/** What may follow a parameter list that stands for a function within a name. */
+const QUALIFIERS = [' const', ' volatile', ' &&', ' &', ' noexcept'];
+
+const OPENING = '<({[';
+const CLOSING = '>)}]';
+
+/**
+ * Shortens a name as it is in the source, with its scopes, to what the style `simple` leaves of a demangled name: no template arguments,
+ * and no parameters of enclosing functions. `std::sort<int*, app::run(int)::Less>` becomes `std::sort`,
+ * `app::run(std::vector<int>&) const::{lambda(int)}::operator()<int>` becomes `app::run()::{lambda(int)}::operator()`. What does not match
+ * up is left as it is.
+ */
+export function simplifySourceName(name: string): string {
+  if (!name.includes('<') && !name.includes('(')) return name;
+  let kept = '';
+  let at = 0;
+  while (at < name.length) {
+    const next = nextOfInterest(name, at);
+    kept += name.slice(at, next);
+    at = next;
+    if (at === name.length) break;
+    if (name[at] === 'o') {
+      const end = endOfOperator(name, at);
+      kept += name.slice(at, end);
+      at = end;
+      continue;
+    }
+    const end = endOfGroup(name, at);
+    if (end < 0) return kept + name.slice(at);
+    // `(anonymous namespace)`, `<lambda(int)>`, `<impl Trait for Type>`: names of their own.
+    if (name[at] === '{' || name[at] === '[' || isAtStartOfPart(kept)) kept += name.slice(at, end);
+    else kept = name[at] === '(' ? `${kept}()` : kept.trimEnd();
+    at = name[at] === '(' ? endOfQualifiers(name, end) : end;
+  }
+  return kept;
+}
+
+/** A type's or function's name as debug information has it, in the words of demanglers: gcc calls a lambda's type `<lambda(int)>`. */
+export function demanglersWords(name: string): string {
+  return name.startsWith('<lambda') && name.endsWith('>') ? `{${name.slice(1, -1)}}` : name;
+}
+
+/** Where the next bracket opens or the word `operator` begins. */
+function nextOfInterest(name: string, from: number): number {
+  for (let at = from; at < name.length; at++) {
+    if (OPENING.includes(name[at])) return at;
+    if (isOperator(name, at)) return at;
+  }
+  return name.length;
+}
+
+function isOperator(name: string, at: number): boolean {
+  return name[at] === 'o' && !isInWord(name, at - 1) && name.startsWith(OPERATOR, at) && !isInWord(name, at + OPERATOR.length);
+}
+
+function isInWord(name: string, at: number): boolean {
+  return at >= 0 && at < name.length && /[\w$\x80-\uffff]/.test(name[at]);
+}
+
+function endOfOperator(name: string, at: number): number {
+  const from = at + OPERATOR.length;
+  const end = from + (OPERATORS.find((one) => name.startsWith(one, from))?.length ?? 0);
+  // clang writes no blank in between: `operator<<int>` is the `<` of integers, `operator<<<int>` the other operator.
+  return end === from + 2 && name.startsWith('<<', from) && end < name.length && !' <(['.includes(name[end]) ? end - 1 : end;
+}
+
+/** Where what the bracket opens has been closed; −1 when it is not. The arrow of a type closes nothing. */
+function endOfGroup(name: string, from: number): number {
+  const open: string[] = [];
+  for (let at = from; at < name.length; at++) {
+    if (isOperator(name, at)) {
+      at = endOfOperator(name, at) - 1;
+      continue;
+    }
+    const opening = OPENING.indexOf(name[at]);
+    if (opening >= 0) {
+      open.push(CLOSING[opening]);
+      continue;
+    }
+    if (!CLOSING.includes(name[at]) || (name[at] === '>' && name[at - 1] === '-')) continue;
+    // A `<` may be one that compares: the bracket around it closes both.
+    while (open.length > 0 && open[open.length - 1] !== name[at]) open.pop();
+    open.pop();
+    if (open.length === 0) return at + 1;
+  }
+  return -1;
+}
+
+function endOfQualifiers(name: string, from: number): number {
+  let end = from;
+  for (let found: string | undefined = ''; found !== undefined; end += found?.length ?? 0) found = QUALIFIERS.find((one) => name.startsWith(one, end));
+  return end;
+}
+
+function isAtStartOfPart(kept: string): boolean {
+  return kept === '' || kept.endsWith('::');
+}

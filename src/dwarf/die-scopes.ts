@@ -1,0 +1,49 @@
+import * as dw from './dwarf-constants.ts';
+import type { Unit } from './dwarf-file.ts';
+
+/** What stands around DIEs of a unit. */
+export interface DieScopes {
+  /** By index of the wanted DIEs: the innermost DIE around it as an index of {@link dies}; −1 when that is the unit's own, or unknown. */
+  readonly innermost: Int32Array;
+  /** Where the DIEs around others are in the unit; outer ones come before those in them. */
+  readonly dies: Uint32Array;
+  /** The same by index of {@link dies}. */
+  readonly parents: Int32Array;
+}
+
+/** Languages whose functions are called by what they are declared in. In others, scopes are none (C), or belong to another notation. */
+const SCOPED_LANGUAGES: ReadonlySet<number> = new Set([
+  dw.DW_LANG_C_plus_plus,
+  dw.DW_LANG_ObjC_plus_plus,
+  dw.DW_LANG_C_plus_plus_11,
+  dw.DW_LANG_Rust,
+  dw.DW_LANG_C_plus_plus_14,
+  dw.DW_LANG_C_plus_plus_17,
+  dw.DW_LANG_C_plus_plus_20,
+  dw.DW_LANG_C_plus_plus_23,
+]);
+
+/** Whether functions of a unit may be declared in scopes that belong to their names. What dwz makes does not say its language. */
+export function hasScopes({ root: { language, tag } }: Unit): boolean {
+  return SCOPED_LANGUAGES.has(language) || (language < 0 && tag === dw.DW_TAG_partial_unit);
+}
+
+/**
+ * Finds what stands around DIEs: no DIE says that itself, so that all before the last wanted one are walked over.
+ * @param wanted where they are in the unit, ascending, no two the same
+ * @throws PerfconvError `damaged` when the unit's DIEs cannot be followed
+ */
+export function findDieScopes({ file, view, header, abbreviations, dieAt }: Unit, wanted: Float64Array): DieScopes {
+  const { machine } = file.loan;
+  const { exports } = machine;
+  machine.setScan(view, abbreviations, wanted);
+  exports.beginClaims(view.length, false);
+  machine.findScopes(dieAt, header);
+  const { memory, innermost, dies, parents, functionCount } = exports;
+  const count = functionCount.value;
+  return {
+    innermost: new Int32Array(memory.buffer, innermost.value, wanted.length).slice(),
+    dies: new Uint32Array(memory.buffer, dies.value, count).slice(),
+    parents: new Int32Array(memory.buffer, parents.value, count).slice(),
+  };
+}

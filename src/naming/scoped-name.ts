@@ -1,0 +1,41 @@
+import { type DemangleStyle, demangle } from '../demangle/demangle.ts';
+import { demanglersWords, simplifySourceName } from '../demangle/source-names.ts';
+import type { SourceFunction, SourceScope } from '../symbol-table/code-symbols.ts';
+
+/** People nest scopes far less. */
+const MAX_SCOPES = 64;
+/** A name that would become longer has fewer scopes. */
+const MAX_LENGTH = 1 << 16;
+
+/**
+ * The name of a function that has no linkage name, with the scopes around it: `std::sort<int*>`. It has no parameters in any style. Parts
+ * are named as demanglers name them: `(anonymous namespace)`, `run(int)::{lambda(int)}`.
+ */
+export function scopedName({ name, scope }: Pick<SourceFunction, 'name' | 'scope'>, style: DemangleStyle): string {
+  const shownPart = (text: string): string => (style === 'simple' ? simplifySourceName(demanglersWords(text)) : demanglersWords(text));
+  let shown = shownPart(name);
+  let around = scope;
+  for (let i = 0; around && i < MAX_SCOPES; i++) {
+    const withScopes = around.linkageName === '' ? undefined : enclosingFunction(around.linkageName, style);
+    const part = withScopes ?? (around.name === '' ? namelessScope(around, shown) : shownPart(around.name));
+    if (part.length + shown.length > MAX_LENGTH) break;
+    shown = `${part}::${shown}`;
+    if (withScopes !== undefined) break;
+    around = around.scope;
+  }
+  return shown;
+}
+
+/** @param inner what is in it: a type that has no name and can be called is a lambda's */
+function namelessScope({ isNamespace = false }: SourceScope, inner: string): string {
+  if (isNamespace) return '(anonymous namespace)';
+  return inner.startsWith('operator()') ? '{lambda}' : '{unnamed type}';
+}
+
+/** What demanglers print of a function in front of what is local to it; undefined for a name that is not one of C++. */
+function enclosingFunction(linkageName: string, style: DemangleStyle): string | undefined {
+  if (!linkageName.startsWith('_Z')) return demangle(linkageName, style);
+  const local = '::x';
+  const shown = demangle(`_ZZ${linkageName.slice(2)}E1x`, style);
+  return shown?.endsWith(local) ? shown.slice(0, -local.length) : undefined;
+}
