@@ -9,7 +9,7 @@ export { encodeText } from './base/text.ts';
 export { demangle } from './demangle/demangle.ts';
 export { NodeSymbolFiles } from './host/symbol-files.ts';
 export type { RecordingInfo } from './info/recording-info.ts';
-export type { OpenOptions } from './library/open-bytes.ts';
+export type { OpenOptions } from './library/open-options.ts';
 export type { WriteOptions } from './library/options.ts';
 export type { ProfileEvent } from './library/profile.ts';
 export type { ReportOptions, ReportTable } from './library/report.ts';

@@ -1,6 +1,7 @@
 import type { ByteSink } from '../base/byte-sink.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { distinctLabels } from '../pipeline/distinct-labels.ts';
+import { checkOptions, demand, type OptionChecks, texts } from './check-options.ts';
 import { DecodedProfile, type Profile } from './profile.ts';
 import type { Compressor } from './surroundings.ts';
 
@@ -9,16 +10,29 @@ export interface MergeOptions {
   readonly labels?: readonly string[];
 }
 
+const MERGE_CHECKS: OptionChecks<MergeOptions> = {
+  labels: (option, value) => {
+    demand(Array.isArray(value), option, value, 'an array of texts');
+    texts(option, value);
+  },
+};
+
 /** Makes a profile of parts. */
 type Make<Result> = new (parts: DecodedProfile['parts'], labels: readonly string[], gzip: (target: ByteSink) => Compressor) => Result;
 
 /** The profile of several, by the constructor of the kind that is wanted. @throws PerfconvError `usage` */
 export function mergeDecoded<Result extends DecodedProfile>(
   profiles: Iterable<Profile>,
-  { labels }: MergeOptions,
+  options: MergeOptions,
   Make: Make<Result>,
   gzip: (target: ByteSink) => Compressor,
 ): Result {
+  checkOptions(options, MERGE_CHECKS);
+  const { labels } = options;
+  // Not every caller has a compiler that looks at them.
+  if (typeof (profiles as Partial<typeof profiles> | null)?.[Symbol.iterator] !== 'function') {
+    throw new PerfconvError('usage', 'profiles are merged from an array, or another iterable');
+  }
   const parts = [...profiles].flatMap((profile) => {
     if (!(profile instanceof DecodedProfile)) throw new PerfconvError('usage', 'only profiles of recordings can be merged');
     return profile.parts;

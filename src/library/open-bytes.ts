@@ -2,8 +2,10 @@ import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
 import { type BlobLike, BlobSource, isBlob } from './blob-source.ts';
+import { checkOptions, demand } from './check-options.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
-import { checkNames, firstSymbolOption, type ReadingOptions, symbolizerOptions } from './options.ts';
+import { OPEN_CHECKS, type OpenOptions } from './open-options.ts';
+import { firstSymbolOption, type ReadingOptions, symbolizerOptions } from './options.ts';
 import { DecodedProfile, type Profile } from './profile.ts';
 import { OpenedRecording, type RecordingBase } from './recording.ts';
 import type { OpenInput, RepeatableInput, Surroundings } from './surroundings.ts';
@@ -21,14 +23,6 @@ export interface Recording extends RecordingBase {
   profile(options?: ProfileOptions): Promise<Profile>;
 }
 
-/** What is known of bytes besides. */
-export interface OpenOptions {
-  /** What to call a recording that has no path. Default: a File's own name, else `perf.data`. */
-  readonly name?: string;
-  /** When it was last written, nanoseconds since 1970: dates profiles of recordings that do not have a date. Default: a File's own time. */
-  readonly modifiedNs?: bigint;
-}
-
 const DEFAULT_NAME = 'perf.data';
 
 /**
@@ -37,7 +31,7 @@ const DEFAULT_NAME = 'perf.data';
  */
 export async function openRecording(input: Uint8Array | BlobLike, options: OpenOptions = {}): Promise<Recording> {
   if (!(input instanceof Uint8Array || isBlob(input))) throw new PerfconvError('usage', 'a recording is opened from a Uint8Array, a Blob or a File');
-  checkNames(options, ['name', 'modifiedNs']);
+  checkOptions(options, OPEN_CHECKS);
   const bytes = new BytesInput(input, options);
   await OpenedRecording.check(bytes);
   return new BytesRecording(bytes);
@@ -53,7 +47,9 @@ export async function mergeProfiles(profiles: Iterable<Profile>, options: MergeO
 
 const SURROUNDINGS: Surroundings<ProfileOptions> = {
   reading: {},
-  optionNames: ['symbolFiles'],
+  optionChecks: {
+    symbolFiles: (option, value) => demand(value instanceof Object && 'open' in value, option, value, 'an object that opens files'),
+  },
   naming: ({ symbolFiles, ...options }, _input, diagnostics) => {
     if (symbolFiles !== undefined) return { symbolizer: new Symbolizer(symbolFiles, symbolizerOptions(options), diagnostics) };
     const place = firstSymbolOption(options);

@@ -2,12 +2,13 @@ import { PerfconvError } from '../base/errors.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, SCRIPT_FIELDS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
-import type { Format } from '../pipeline/formats.ts';
+import { FORMATS, type Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { WriteOptions as FormatOptions } from '../pipeline/write-profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import { parseTimeRanges } from '../session/time-ranges.ts';
 import { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from '../symbolizer/symbolizer-options.ts';
+import { arrayOf, callback, count, flag, type OptionChecks, oneOf, text, texts, wholeNumbers } from './check-options.ts';
 
 /** Which samples a profile has, as the command line's options of these names choose them. Without any, all. */
 export interface SampleOptions {
@@ -75,64 +76,53 @@ export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'scriptNa
   readonly gzip?: boolean;
 }
 
-const SYMBOL_OPTIONS: Readonly<Record<keyof SymbolOptions, true>> = {
-  ...{ symfs: true, debugDir: true, buildidDir: true, kallsyms: true, vmlinux: true, guestkallsyms: true, guestmodules: true, guestvmlinux: true },
-  perfMapDir: true,
+const SYMBOL_CHECKS: OptionChecks<SymbolOptions> = {
+  symfs: text(),
+  debugDir: texts,
+  buildidDir: text(),
+  kallsyms: text(),
+  vmlinux: text(),
+  guestkallsyms: text(),
+  guestmodules: text(),
+  guestvmlinux: text(),
+  perfMapDir: text(),
 };
 
-const READING_OPTIONS: Readonly<Record<keyof Required<ReadingOptions>, true>> = {
-  ...{ event: true, pid: true, tid: true, comm: true, cpu: true, time: true },
-  ...SYMBOL_OPTIONS,
-  ...{ inlines: true, lines: true, demangle: true, maxStack: true, compat: true, formats: true, onProgress: true },
+/** Of a recording's `profile()`. */
+export const READING_CHECKS: OptionChecks<ReadingOptions> = {
+  event: texts,
+  pid: wholeNumbers,
+  tid: wholeNumbers,
+  comm: texts,
+  cpu: wholeNumbers,
+  time: text('12.5,13'),
+  ...SYMBOL_CHECKS,
+  inlines: flag,
+  lines: flag,
+  demangle: oneOf([...DEMANGLE_STYLES, 'none']),
+  maxStack: count,
+  compat: oneOf(['perf']),
+  formats: arrayOf(FORMATS),
+  onProgress: callback,
 };
 
-const WRITE_OPTIONS: Readonly<Record<keyof Required<WriteOptions>, true>> = {
-  ...{ weight: true, byInput: true, labels: true, group: true, chromeStyle: true, csvSafe: true, fields: true, ns: true, wallClock: true, gzip: true },
-  ...{ unknown: true },
-};
-
-/** @throws PerfconvError `usage` for names that are no options: not every caller has a compiler that looks at them */
-export function checkReadingOptions(options: ReadingOptions, more: readonly string[]): void {
-  checkNames(options, [...Object.keys(READING_OPTIONS), ...more]);
-  checkValues('demangle', options.demangle, [...DEMANGLE_STYLES, 'none']);
-  checkValues('compat', options.compat, ['perf']);
-  for (const name of ['pid', 'tid', 'cpu'] as const) {
-    const wrong = listOf(options[name] ?? []).find((value) => !Number.isSafeInteger(value));
-    if (wrong !== undefined) throw new PerfconvError('usage', `${name} ${wrong}: expected a whole number`);
-  }
-  const { maxStack = 1, time = '' } = options;
-  if (!(Number.isSafeInteger(maxStack) && maxStack >= 1)) throw new PerfconvError('usage', `maxStack ${maxStack}: expected a whole number of at least 1`);
-  if (typeof time !== 'string') throw new PerfconvError('usage', `time ${time}: expected a text, such as 12.5,13`);
-}
-
-/** The same of {@link WriteOptions}. */
-export function checkWriteOptions(options: WriteOptions): void {
-  checkNames(options, Object.keys(WRITE_OPTIONS));
-  checkValues('weight', options.weight, WEIGHTS);
-  checkValues('unknown', options.unknown, UNKNOWN_CODE);
-  checkValues('labels', options.labels, PPROF_LABELS);
-  checkValues('group', options.group, GROUPS);
-  checkValues('chromeStyle', options.chromeStyle, CHROME_STYLES);
-  checkValues(
-    'fields',
-    options.fields,
+/** Of what writes a format. */
+export const WRITE_CHECKS: OptionChecks<WriteOptions> = {
+  weight: oneOf(WEIGHTS),
+  byInput: flag,
+  unknown: oneOf(UNKNOWN_CODE),
+  labels: arrayOf(PPROF_LABELS),
+  group: oneOf(GROUPS),
+  chromeStyle: oneOf(CHROME_STYLES),
+  csvSafe: flag,
+  fields: arrayOf(
     SCRIPT_FIELDS.flatMap((field) => [field, `+${field}`, `-${field}`]),
     SCRIPT_FIELDS,
-  );
-}
-
-/** @throws PerfconvError `usage` for a value, or one of several, that an option cannot have. @param shown those that the message lists */
-export function checkValues(option: string, value: string | readonly string[] | undefined, known: readonly string[], shown = known): void {
-  if (value === undefined) return;
-  const unknown = listOf(value).find((one) => !known.includes(one));
-  if (unknown !== undefined) throw new PerfconvError('usage', `${option} ${unknown}: expected one of ${shown.join(', ')}`);
-}
-
-/** @throws PerfconvError `usage` for names that are no options */
-export function checkNames(options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new PerfconvError('usage', `there is no option ${unknown}; there are ${known.join(', ')}`);
-}
+  ),
+  ns: flag,
+  wallClock: flag,
+  gzip: flag,
+};
 
 /** Which samples to read, for the pipeline. @throws PerfconvError `usage` */
 export function sampleFilter({ event, pid, tid, comm, cpu, time }: SampleOptions): SampleFilter {
@@ -158,7 +148,7 @@ export function namingChoices({ inlines, lines, demangle, maxStack, compat }: Na
 
 /** The first option that names files of symbols; undefined where none does. */
 export function firstSymbolOption(options: SymbolOptions): keyof SymbolOptions | undefined {
-  return (Object.keys(SYMBOL_OPTIONS) as (keyof SymbolOptions)[]).find((name) => options[name] !== undefined);
+  return (Object.keys(SYMBOL_CHECKS) as (keyof SymbolOptions)[]).find((name) => options[name] !== undefined);
 }
 
 /** Where the symbolizer looks, and how it chooses among names. */

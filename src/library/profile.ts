@@ -14,8 +14,9 @@ import { type OpenTable, safeTables, writeTables } from '../pipeline/write-table
 import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile as ProfileTables } from '../profile/profile.ts';
 import { defaultUnknownCode } from '../profile/unknown-code.ts';
+import { checkOptions } from './check-options.ts';
 import { Findings } from './findings.ts';
-import { checkWriteOptions, type WriteOptions } from './options.ts';
+import { WRITE_CHECKS, type WriteOptions } from './options.ts';
 import type { ProfilePart } from './profile-part.ts';
 import { type ReportOptions, type ReportTable, reportTables } from './report.ts';
 import type { Compressor } from './surroundings.ts';
@@ -117,12 +118,13 @@ export class DecodedProfile implements Profile {
   }
 
   /** Writes a format to a sink. @param name what the output is called: decides whether it is compressed where the options do not */
-  async writeTo(format: StreamFormat, sink: ByteSink, name: string, { gzip = isGzipped(format, name), ...options }: WriteOptions): Promise<void> {
+  async writeTo(format: StreamFormat, sink: ByteSink, name: string, options: WriteOptions): Promise<void> {
     requireStream(format);
-    checkWriteOptions(options);
-    const profile = await this.#profileFor(format, options);
+    checkOptions(options, WRITE_CHECKS);
+    const { gzip = isGzipped(format, name), ...choices } = options;
+    const profile = await this.#profileFor(format, choices);
     const { demangle, compatPerf } = this.parts[0].naming;
-    const writing = scriptNaming({ exporter: EXPORTER, unknown: defaultUnknownCode(compatPerf), ...options, ...(demangle && { demangle }) });
+    const writing = scriptNaming({ exporter: EXPORTER, unknown: defaultUnknownCode(compatPerf), ...choices, ...(demangle && { demangle }) });
     const write = (target: ByteSink): Promise<void> => this.#findings.during((diagnostics) => writeProfile(format, profile, target, writing, diagnostics));
     if (!gzip) return write(sink);
     const compressor = this.#gzip(sink);
@@ -136,19 +138,20 @@ export class DecodedProfile implements Profile {
   }
 
   /** Writes the tables of CSV. */
-  async writeTablesTo(openTable: OpenTable, { gzip = false, ...given }: WriteOptions): Promise<void> {
-    checkWriteOptions(given);
-    const options = { unknown: defaultUnknownCode(this.parts[0].naming.compatPerf), ...given };
+  async writeTablesTo(openTable: OpenTable, options: WriteOptions): Promise<void> {
+    checkOptions(options, WRITE_CHECKS);
+    const { gzip = false, ...given } = options;
+    const choices = { unknown: defaultUnknownCode(this.parts[0].naming.compatPerf), ...given };
     if (gzip) throw new PerfconvError('usage', 'csv is four tables, which are not compressed');
-    const recordings = await this.#recordingsFor('csv', options);
-    if (!this.#isMerged) return writeTables(recordings[0], openTable, options);
-    const tables = new MergedTables(await safeTables(openTable, options));
+    const recordings = await this.#recordingsFor('csv', choices);
+    if (!this.#isMerged) return writeTables(recordings[0], openTable, choices);
+    const tables = new MergedTables(await safeTables(openTable, choices));
     const merged = this.#merge(recordings);
     for (const [index, { label }] of (merged.inputs ?? []).entries()) {
       const { log } = recordings[index];
       if (log !== undefined) await tables.add(recordings[index], log, label);
     }
-    await tables.finish(shownProfile(merged, options));
+    await tables.finish(shownProfile(merged, choices));
   }
 
   /** Notes what is worth knowing of an output. */

@@ -7,13 +7,13 @@ import type { RecordingInfo } from '../info/recording-info.ts';
 import { readHeader } from '../perfdata/file-header.ts';
 import type { PerfRecord } from '../perfdata/records/perf-record.ts';
 import { RECORD_TYPES } from '../pipeline/choices.ts';
-import { FORMATS, type Format } from '../pipeline/formats.ts';
 import { readRecordingInfo } from '../pipeline/read-info.ts';
 import { readRecording } from '../pipeline/read-recording.ts';
 import { reportUnknownEvents } from '../pipeline/require-samples.ts';
 import { readRecords } from '../records/read-records.ts';
+import { arrayOf, callback, checkOptions, flag, type OptionChecks } from './check-options.ts';
 import { Findings } from './findings.ts';
-import { checkNames, checkReadingOptions, checkValues, listOf, namingChoices, type ReadingOptions, sampleFilter } from './options.ts';
+import { namingChoices, READING_CHECKS, type ReadingOptions, sampleFilter } from './options.ts';
 import { ProfilePart, type Read } from './profile-part.ts';
 import type { OpenInput, RepeatableInput, Surroundings } from './surroundings.ts';
 
@@ -43,6 +43,9 @@ export interface RecordingBase {
   /** {@link close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+const RECORDS_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['records']>[0]>> = { types: arrayOf(RECORD_TYPES), onProgress: callback };
+const INFO_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['info']>[0]>> = { anonymous: flag, onProgress: callback };
 
 /** A recording that is open. Everything is read when it is asked for, and as often. */
 export class OpenedRecording<Options extends ReadingOptions> {
@@ -82,10 +85,9 @@ export class OpenedRecording<Options extends ReadingOptions> {
   }
 
   async *records(options: Parameters<RecordingBase['records']>[0] = {}): AsyncGenerator<PerfRecord, void, void> {
-    checkNames(options, ['types', 'onProgress']);
+    checkOptions(options, RECORDS_CHECKS);
     const { types, onProgress } = options;
-    checkValues('types', types, RECORD_TYPES);
-    const wanted = types && new Set<string>(listOf(types));
+    const wanted = types && new Set<string>(types);
     const { openZstd } = this.#surroundings.reading;
     const diagnostics = this.#findings.begin();
     try {
@@ -103,7 +105,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
   }
 
   async info(options: Parameters<RecordingBase['info']>[0] = {}): Promise<RecordingInfo> {
-    checkNames(options, ['anonymous', 'onProgress']);
+    checkOptions(options, INFO_CHECKS);
     const { anonymous = false, onProgress } = options;
     return this.#read(this.#findings, ({ source, modifiedNs }, diagnostics) =>
       readRecordingInfo(source, { ...this.#surroundings.reading, ...withoutUndefined({ anonymous, onProgress, modifiedNs }) }, diagnostics),
@@ -118,9 +120,8 @@ export class OpenedRecording<Options extends ReadingOptions> {
 
   /** Decodes the recording. @param path what tells it from others, in parts */
   protected async readPart(options: Options, path: readonly string[]): Promise<ProfilePart> {
-    checkReadingOptions(options, this.#surroundings.optionNames);
+    checkOptions(options, { ...READING_CHECKS, ...this.#surroundings.optionChecks });
     const { formats = ['pprof'], onProgress } = options;
-    checkFormats(formats);
     const filter = sampleFilter(options);
     const naming = namingChoices(options);
     const findings = new Findings(this.#findings);
@@ -156,9 +157,4 @@ export class OpenedRecording<Options extends ReadingOptions> {
 // Where the engine has no such symbol, there is no `await using` either.
 if (Symbol.asyncDispose !== undefined) {
   Object.defineProperty(OpenedRecording.prototype, Symbol.asyncDispose, { value: OpenedRecording.prototype.close, configurable: true, writable: true });
-}
-
-function checkFormats(formats: readonly Format[]): void {
-  const unknown = formats.find((format) => !FORMATS.includes(format));
-  if (unknown !== undefined) throw new PerfconvError('usage', `there is no format ${unknown}; there are ${FORMATS.join(', ')}`);
 }

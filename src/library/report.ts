@@ -1,10 +1,10 @@
-import { PerfconvError } from '../base/errors.ts';
+import { withoutUndefined } from '../base/without-undefined.ts';
 import { defaultUnknownCode, REPORT_KEYS, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
 import { shownProfile } from '../pipeline/shown-profiles.ts';
 import type { Profile } from '../profile/profile.ts';
 import { percentOf, type ReportKey } from '../writers/report/report.ts';
 import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.ts';
-import { checkNames, checkValues } from './options.ts';
+import { arrayOf, checkOptions, demand, flag, type OptionChecks, oneOf } from './check-options.ts';
 
 /** What a report counts, and in which order. Names and defaults are those of `perfconv report`. */
 export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf'> {
@@ -34,21 +34,19 @@ export interface ReportTable {
   readonly rows: readonly ReportRow[];
 }
 
-const REPORT_OPTIONS: Readonly<Record<keyof Required<ReportOptions>, true>> = { sort: true, children: true, weight: true, limit: true, unknown: true };
+const REPORT_CHECKS: OptionChecks<ReportOptions> = {
+  sort: arrayOf(REPORT_KEYS),
+  children: flag,
+  weight: oneOf(WEIGHTS),
+  unknown: oneOf(UNKNOWN_CODE),
+  limit: (option, value) => demand(typeof value === 'number' && value >= 1, option, value, 'at least 1'),
+};
 
 /** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys, and for options and values that there are not */
-export function reportTables(
-  profile: Profile,
-  { limit = Number.POSITIVE_INFINITY, unknown: asked, ...options }: ReportOptions,
-  compatPerf: boolean,
-): ReportTable[] {
-  const unknown = asked ?? defaultUnknownCode(compatPerf);
-  checkNames({ limit, unknown, ...options }, Object.keys(REPORT_OPTIONS));
-  checkValues('unknown', unknown, UNKNOWN_CODE);
-  checkValues('sort', options.sort, REPORT_KEYS);
-  checkValues('weight', options.weight, WEIGHTS);
-  if (!(limit >= 1)) throw new PerfconvError('usage', `limit ${limit}: expected at least 1`);
-  const report = new ReportTables(shownProfile(profile, { unknown }), { sort: ['function', 'dso'], ...options, compatPerf });
+export function reportTables(profile: Profile, options: ReportOptions, compatPerf: boolean): ReportTable[] {
+  checkOptions(options, REPORT_CHECKS);
+  const { limit = Number.POSITIVE_INFINITY, unknown = defaultUnknownCode(compatPerf), ...rows } = options;
+  const report = new ReportTables(shownProfile(profile, { unknown }), { sort: ['function', 'dso'], ...withoutUndefined(rows), compatPerf });
   const { keys, texts } = report;
   return [...report.tables()].map(({ events, rows, sum }) => ({
     events: events.map((event) => profile.events[event].name),

@@ -3,6 +3,7 @@ import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { RecordingContext } from '../symbolizer/symbolizer-options.ts';
+import type { Check } from './check-options.ts';
 import type { ReadingOptions } from './options.ts';
 
 /** A recording that is open for one reading, and what is known of it besides its bytes. */
@@ -33,8 +34,8 @@ export interface Compressor extends ByteSink {
 export interface Surroundings<Options extends ReadingOptions> {
   /** What every reading uses: decompressor and memory. */
   readonly reading: Pick<ReadProfileOptions, 'openZstd' | 'availableMemory'>;
-  /** Options of its own, by name. */
-  readonly optionNames: readonly string[];
+  /** Options of its own. */
+  readonly optionChecks: Readonly<Record<string, Check>>;
   /**
    * Where names of functions come from.
    * @param diagnostics gets what is wrong with files of symbols

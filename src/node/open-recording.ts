@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { PerfconvError } from '../base/errors.ts';
+import { checkOptions } from '../library/check-options.ts';
 import type { MergeOptions } from '../library/merge-profiles.ts';
-import type { OpenOptions } from '../library/open-bytes.ts';
+import { OPEN_CHECKS, type OpenOptions } from '../library/open-options.ts';
 import { FilesInput } from './files-input.ts';
 import type { Profile } from './profile.ts';
 import type { Recording } from './recording.ts';
@@ -18,8 +19,7 @@ export async function openRecording(input: string | number | Readable | Uint8Arr
   if (!(typeof input === 'string' || isDescriptor || input instanceof Readable || input instanceof Uint8Array)) {
     throw new PerfconvError('usage', 'a recording is opened from a path, a descriptor, a stream of node:stream or a Uint8Array');
   }
-  const unknown = Object.keys(options).find((name) => name !== 'name' && name !== 'modifiedNs');
-  if (unknown !== undefined) throw new PerfconvError('usage', `there is no option ${unknown}; there are name, modifiedNs`);
+  checkOptions(options, OPEN_CHECKS);
   const files = await FilesInput.open(input, options);
   // Loaded here, so that programs which only name addresses load nothing that reads recordings.
   const { NodeRecording } = await import('./recording.ts');

@@ -29,6 +29,10 @@ export function gzip(target: ByteSink): GzipSink {
 export class FileProfile extends DecodedProfile implements Profile {
   async write(format: Format, output: string | Writable, options: WriteOptions = {}): Promise<void> {
     if (typeof output === 'string') return this.#writePath(format, output, options);
+    // Not every caller has a compiler that looks at it.
+    if (typeof (output as Partial<Writable> | null)?.write !== 'function') {
+      throw new PerfconvError('usage', 'a format is written to a path or to a stream of node:stream');
+    }
     if (format === 'csv') throw new PerfconvError('usage', 'csv is a directory of four tables: give its path');
     await this.writeTo(format, new WritableSink(output, 'output'), '-', options);
   }

@@ -1,6 +1,7 @@
 import { sep } from 'node:path';
 import { machineOptions } from '../host/machine-options.ts';
 import { absolutePath } from '../host/system-path.ts';
+import { texts } from '../library/check-options.ts';
 import type { ReadingOptions } from '../library/options.ts';
 import { OpenedRecording, type RecordingBase } from '../library/recording.ts';
 import { type FilesInput, STANDARD_INPUT } from './files-input.ts';
@@ -21,7 +22,7 @@ export class NodeRecording extends OpenedRecording<ProfileOptions> implements Re
   private constructor(input: FilesInput, naming: SymbolNaming) {
     super(input, {
       reading: machineOptions(),
-      optionNames: ['debuginfod'],
+      optionChecks: { debuginfod: texts },
       naming: (options, opened, diagnostics) => naming.sourcesFor(options, opened, diagnostics),
       gzip,
     });

@@ -432,13 +432,26 @@ describe('an output', () => {
   });
 });
 
+/** Options whose values are of another type than they have. */
+const ofOtherTypes = {
+  reading: [
+    ...[{ event: 5 }, { comm: [null] }, { pid: '1' }, { symfs: ['/'] }, { debugDir: [5] }, { kallsyms: true }, { perfMapDir: {} }],
+    ...[{ inlines: 'no' }, { lines: 0 }, { demangle: false }, { maxStack: '5' }, { compat: true }, { time: null }],
+    ...[{ formats: 'pprof' }, { formats: [5] }, { onProgress: 'log' }, { debuginfod: 5 }],
+  ],
+  writing: [
+    ...[{ weight: ['samples'] }, { byInput: 'no' }, { labels: 'pid' }, { group: null }, { csvSafe: 1 }, { fields: 'comm' }, { fields: [5] }],
+    ...[{ ns: 'yes' }, { wallClock: 0 }, { gzip: 'no' }],
+  ],
+};
+
 describe('options', () => {
   test('that are misspelt, contradict each other or name files that are not there are refused', async () => {
     const recording = await openRecording(small);
     const refused = (options: object): Promise<[PerfconvErrorCode, string]> => failure(recording.profile(options));
     expect(await refused({ symFs: '/' })).toEqual(['usage', expect.stringMatching(/^there is no option symFs; there are event, .*debuginfod$/)]);
     expect(await refused({ inlines: true, lines: false })).toEqual(['usage', 'inlines cannot be had without lines']);
-    expect(await refused({ formats: ['html'] })).toEqual(['usage', expect.stringContaining('there is no format html')]);
+    expect(await refused({ formats: ['html'] })).toEqual(['usage', `formats html: expected one of ${FORMATS.join(', ')}`]);
     expect(await refused({ kallsyms: at('nothing') })).toEqual(['io', expect.stringContaining(`kallsyms ${at('nothing')}: no such file`)]);
     expect(await refused({ vmlinux: at('notes.txt') })).toEqual(['io', expect.stringContaining('is not an ELF file')]);
     expect(await refused({ debuginfod: 'ftp://x' })).toEqual(['usage', expect.stringContaining('debuginfod ftp://x: expected https://')]);
@@ -455,17 +468,23 @@ describe('options', () => {
     const recording = await openRecording(small);
     const profile = await recording.profile();
     const refusals: [string, () => Promise<unknown>][] = [
-      ...[{ demangle: 'fancy' }, { compat: 'gdb' }, { pid: 'abc' }, { cpu: [0, 1.5] }, { maxStack: 0 }, { time: 5 }].map(
+      ...[{ demangle: 'fancy' }, { compat: 'gdb' }, { pid: 'abc' }, { cpu: [0, 1.5] }, { maxStack: 0 }, { time: 5 }, ...ofOtherTypes.reading].map(
         (options): [string, () => Promise<unknown>] => [Object.keys(options)[0], () => recording.profile(options as ProfileOptions)],
       ),
-      ...[{ weight: 'time' }, { labels: ['pids'] }, { group: 'core' }, { chromeStyle: 'bars' }, { fields: ['+symbol'] }].map(
+      ...[{ weight: 'time' }, { labels: ['pids'] }, { group: 'core' }, { chromeStyle: 'bars' }, { fields: ['+symbol'] }, ...ofOtherTypes.writing].map(
         (options): [string, () => Promise<unknown>] => [Object.keys(options)[0], () => profile.toBytes('pprof', options as unknown as WriteOptions)],
       ),
-      ...[{ sort: ['name'] }, { weight: 'time' }, { limit: 0 }].map((options): [string, () => Promise<unknown>] => [
-        Object.keys(options)[0],
-        () => profile.report(options as never),
-      ]),
+      ...[{ sort: ['name'] }, { weight: 'time' }, { limit: 0 }, { sort: 'function' }, { children: 'yes' }, { limit: '5' }].map(
+        (options): [string, () => Promise<unknown>] => [Object.keys(options)[0], () => profile.report(options as never)],
+      ),
       ['types', () => recording.records({ types: ['MMAP3' as 'MMAP2'] }).next()],
+      ['types', () => recording.records({ types: 'COMM' } as object).next()],
+      ['onProgress', () => recording.info({ onProgress: 1 } as object)],
+      ['anonymous', () => recording.info({ anonymous: 'yes' } as object)],
+      ['name', () => openRecording(small, { name: 5 } as object)],
+      ['modifiedNs', () => openRecording(small, { modifiedNs: 5 } as object)],
+      ['labels', () => mergeProfiles([profile], { labels: 'monday' } as object)],
+      ['labels', () => mergeProfiles([profile], { labels: [1] } as object)],
     ];
     for (const [option, refused] of refusals) {
       expect(await failure(refused()), option).toEqual(['usage', expect.stringMatching(new RegExp(`^${option} .*: expected`))]);
@@ -475,8 +494,57 @@ describe('options', () => {
       () => profile.report({ childern: true } as object),
       () => recording.records({ type: ['COMM'] } as object).next(),
       () => recording.info({ anonymus: true } as object),
+      () => mergeProfiles([profile], { label: ['x'] } as object),
     ];
     for (const refused of misspelt) expect(await failure(refused())).toEqual(['usage', expect.stringContaining('there is no option')]);
+    await recording.close();
+  });
+
+  test('that are no object are refused', async () => {
+    const recording = await openRecording(small);
+    const profile = await recording.profile();
+    for (const options of [null, 'pprof', 5, ['pprof'], () => {}] as unknown[]) {
+      const given = options as object;
+      const refusals = [
+        () => openRecording(small, given),
+        () => recording.profile(given),
+        () => recording.info(given),
+        () => recording.records(given).next(),
+        () => profile.toBytes('pprof', given),
+        () => profile.toTables(given),
+        () => profile.write('folded', at('refused.folded'), given),
+        () => profile.write('csv', at('refused.csv'), given),
+        () => profile.report(given),
+        () => mergeProfiles([profile], given),
+      ];
+      for (const refused of refusals) {
+        expect(await failure(refused()), String(refused)).toEqual(['usage', expect.stringMatching(/^the options are .*: expected an object$/)]);
+      }
+    }
+    await recording.close();
+  });
+
+  test('that are undefined have their defaults', async () => {
+    const recording = await openRecording(small, { name: undefined } as object);
+    const all = { event: undefined, inlines: undefined, formats: undefined, symfs: undefined, debuginfod: undefined, maxStack: undefined };
+    const profile = await recording.profile(all as object);
+    const known = await recording.profile();
+    for (const format of ['folded', 'pprof'] as const) {
+      expect(await profile.toBytes(format, { weight: undefined, gzip: undefined } as object)).toEqual(await known.toBytes(format));
+    }
+    expect(await profile.report({ limit: undefined, sort: undefined } as object)).toEqual(await known.report());
+    await recording.close();
+  });
+
+  test('do not make up for an output or profiles that are missing', async () => {
+    const recording = await openRecording(small);
+    const profile = await recording.profile();
+    for (const output of [undefined, null, 5, {}, [at('x')]]) {
+      expect(await failure(profile.write('pprof', output as string))).toEqual(['usage', 'a format is written to a path or to a stream of node:stream']);
+    }
+    for (const profiles of [undefined, null, {}, profile]) {
+      expect(await failure(mergeProfiles(profiles as []))).toEqual(['usage', 'profiles are merged from an array, or another iterable']);
+    }
     await recording.close();
   });
 

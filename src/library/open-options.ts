@@ -1,0 +1,15 @@
+import { demand, type OptionChecks, text } from './check-options.ts';
+
+/** What is known of an input besides. */
+export interface OpenOptions {
+  /** What to call a recording that has no path. Default: a File's own name, else `perf.data`. */
+  readonly name?: string;
+  /** When it was last written, nanoseconds since 1970: dates profiles of recordings that do not have a date. Default: a File's own time. */
+  readonly modifiedNs?: bigint;
+}
+
+/** Of `openRecording()`. */
+export const OPEN_CHECKS: OptionChecks<OpenOptions> = {
+  name: text(),
+  modifiedNs: (option, value) => demand(typeof value === 'bigint', option, value, 'a bigint of nanoseconds'),
+};
