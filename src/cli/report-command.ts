@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import { REPORT_KEYS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
-import { REPORT_NAMING, report, reportLeaf, writeReport } from '../pipeline/report.ts';
+import { mergedReportReading, REPORT_DEMANGLE, report, writeReport } from '../pipeline/report.ts';
 import type { Arguments } from './arguments.ts';
 import { checkDistinct, checkPrinting } from './output-conflicts.ts';
 import { planReading, readOptions } from './reading.ts';
@@ -16,7 +16,7 @@ const WARM_PERCENT = 0.5;
 /** `perfconv report`. */
 export async function runReport(args: Arguments, terminal: Terminal): Promise<number> {
   const inputs = inputsOf(args);
-  const plan = planReading(args, terminal, REPORT_NAMING);
+  const plan = planReading(args, terminal, { demangle: REPORT_DEMANGLE });
   const limit = args.count('limit');
   const weight = args.choice('weight', WEIGHTS);
   const unknown = args.choice('unknown', UNKNOWN_CODE);
@@ -41,8 +41,8 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
       } else {
         const { RecordingMerger } = await import('../pipeline/merge-recordings.ts');
         const merger = new RecordingMerger(plan.filter, false, run.diagnostics);
-        const leaf = reportLeaf(plan.naming.compatPerf);
-        await run.readEach((recording, label) => merger.add(recording.source, label, { ...leaf, ...recording.options }, recording.diagnostics));
+        const reading = mergedReportReading(plan.naming.compatPerf);
+        await run.readEach((recording, label) => merger.add(recording.source, label, { ...recording.options, ...reading }, recording.diagnostics));
         const profile = merger.finish();
         merger.requireSamples(profile);
         await writeReport(profile, stdout, options);

@@ -1,7 +1,7 @@
 import type { Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { ReadRecording } from '../pipeline/read-recording.ts';
-import { coversNeeds, type ReadingNeeds, readingNeeds } from '../pipeline/reading-needs.ts';
+import { coversNeeds, type ReadingNeeds, readingNeeds, reportNeeds } from '../pipeline/reading-needs.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import type { Findings } from './findings.ts';
@@ -57,21 +57,29 @@ export class ProfilePart {
     return new ProfilePart(options, needs, await options.read(needs));
   }
 
-  /** Whether {@link recording} is what a format needs. @param isMerged whether it is written together with other recordings */
-  covers(format: Format, options: WriteOptions, isMerged: boolean): boolean {
-    const wanted = this.#needsOf(format, options, isMerged);
+  /** What a format needs of the reading. @param isMerged whether it is written together with other recordings */
+  needsOf(format: Format, { fields }: WriteOptions, isMerged: boolean): ReadingNeeds {
+    const wanted = readingNeeds([format], { ...this.naming, ...(fields && { fields }), ...(isMerged && { offCpuTimes: true }) });
     // What was named together is read together, as for several outputs of one command.
     const isNamed = this.#formats.includes(format) && (!isMerged || this.#needs.offCpuTimes);
-    return coversNeeds(this.#needs, isNamed ? { ...wanted, offCpuTimes: this.#needs.offCpuTimes, debugInfo: this.#needs.debugInfo } : wanted);
+    const together = { ...wanted, offCpuTimes: this.#needs.offCpuTimes, debugInfo: this.#needs.debugInfo };
+    return isNamed && this.covers(together) ? together : wanted;
   }
 
-  /** The recording with what a format needs: as it is there, or decoded again. */
-  async recordingFor(format: Format, options: WriteOptions, isMerged: boolean): Promise<ReadRecording> {
-    if (this.covers(format, options, isMerged)) return this.recording;
-    return this.#read(this.#needsOf(format, options, isMerged));
+  /** The same of a report: as perf's where the profile is to be; else it counts by the functions that the profile shows. */
+  get reportNeeds(): ReadingNeeds {
+    const { compatPerf = false } = this.naming;
+    const needs = reportNeeds(compatPerf);
+    return compatPerf ? needs : { ...needs, debugInfo: this.#needs.debugInfo };
   }
 
-  #needsOf(format: Format, { fields }: WriteOptions, isMerged: boolean): ReadingNeeds {
-    return readingNeeds([format], { ...this.naming, ...(fields && { fields }), ...(isMerged && { offCpuTimes: true }) });
+  /** Whether {@link recording} has what is needed. */
+  covers(needs: ReadingNeeds): boolean {
+    return coversNeeds(this.#needs, needs);
+  }
+
+  /** The recording with what is needed: as it is there, or decoded again. */
+  async recordingFor(needs: ReadingNeeds): Promise<ReadRecording> {
+    return this.covers(needs) ? this.recording : this.#read(needs);
   }
 }

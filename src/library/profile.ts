@@ -7,6 +7,7 @@ import { MergedTables } from '../pipeline/convert-merged.ts';
 import { FORMATS, type Format, isGzipped, type StreamFormat } from '../pipeline/formats.ts';
 import { requireMergeable } from '../pipeline/merge-recordings.ts';
 import type { ReadRecording } from '../pipeline/read-recording.ts';
+import type { ReadingNeeds } from '../pipeline/reading-needs.ts';
 import { requireMergedSamples, requireSamples } from '../pipeline/require-samples.ts';
 import { shownProfile } from '../pipeline/shown-profiles.ts';
 import { type WriteOptions as FormatOptions, writeProfile } from '../pipeline/write-profile.ts';
@@ -18,7 +19,7 @@ import { checkOptions } from './check-options.ts';
 import { Findings } from './findings.ts';
 import { WRITE_CHECKS, type WriteOptions } from './options.ts';
 import type { ProfilePart } from './profile-part.ts';
-import { type ReportOptions, type ReportTable, reportTables } from './report.ts';
+import { REPORT_CHECKS, type ReportOptions, type ReportTable, reportTables } from './report.ts';
 import type { Compressor } from './surroundings.ts';
 
 /** An event of a profile. */
@@ -54,7 +55,8 @@ export interface Profile {
   toTables(options?: WriteOptions): Promise<Record<string, Uint8Array>>;
   /**
    * Function statistics: a table for each event with samples. `perfconv report` counts so in a profile that was read with
-   * `{ lines: false, demangle: 'no-params' }`.
+   * `{ lines: false, demangle: 'no-params' }`, and `perfconv report --compat perf` in one with `{ compat: 'perf' }`, which is read
+   * again for it.
    * @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys
    */
   report(options?: ReportOptions): Promise<readonly ReportTable[]>;
@@ -114,7 +116,9 @@ export class DecodedProfile implements Profile {
   }
 
   async report(options: ReportOptions = {}): Promise<readonly ReportTable[]> {
-    return reportTables(this.#tables, options, this.parts[0].naming.compatPerf ?? false);
+    checkOptions(options, REPORT_CHECKS);
+    const profile = await this.#tablesFor((part) => part.reportNeeds);
+    return reportTables(profile, options, this.parts[0].naming.compatPerf ?? false);
   }
 
   /** Writes a format to a sink. @param name what the output is called: decides whether it is compressed where the options do not */
@@ -143,7 +147,7 @@ export class DecodedProfile implements Profile {
     const { gzip = false, ...given } = options;
     const choices = { unknown: defaultUnknownCode(this.parts[0].naming.compatPerf), ...given };
     if (gzip) throw new PerfconvError('usage', 'csv is four tables, which are not compressed');
-    const recordings = await this.#recordingsFor('csv', choices);
+    const recordings = await this.#recordingsFor(this.#needsOf('csv', choices));
     if (!this.#isMerged) return writeTables(recordings[0], openTable, choices);
     const tables = new MergedTables(await safeTables(openTable, choices));
     const merged = this.#merge(recordings);
@@ -162,23 +166,35 @@ export class DecodedProfile implements Profile {
   }
 
   async #profileFor(format: StreamFormat, options: FormatOptions): Promise<ProfileTables> {
-    if (!this.#isMerged) {
-      const [recording] = await this.#recordingsFor(format, options);
-      requireSamples(recording, this.parts[0].filter);
-      return recording.profile;
+    if (this.#isMerged) requireMergeable([format]);
+    const profile = await this.#tablesFor(this.#needsOf(format, options));
+    if (this.#isMerged) {
+      requireMergedSamples(
+        profile,
+        this.parts.reduce((sum, { recording }) => sum + recording.session.sampleCount, 0),
+      );
+    } else {
+      const [{ recording, filter }] = this.parts;
+      requireSamples({ profile, session: recording.session }, filter);
     }
-    requireMergeable([format]);
-    const profile = this.parts.every((part) => part.covers(format, options, true)) ? this.#tables : this.#merge(await this.#recordingsFor(format, options));
-    requireMergedSamples(
-      profile,
-      this.parts.reduce((sum, { recording }) => sum + recording.session.sampleCount, 0),
-    );
     return profile;
   }
 
-  async #recordingsFor(format: Format, options: FormatOptions): Promise<ReadRecording[]> {
+  /** What a format needs of each part. */
+  #needsOf(format: Format, options: FormatOptions): (part: ProfilePart) => ReadingNeeds {
+    return (part) => part.needsOf(format, options, this.#isMerged);
+  }
+
+  /** The tables with what is needed of each part: as they are there, or decoded again. */
+  async #tablesFor(needsOf: (part: ProfilePart) => ReadingNeeds): Promise<ProfileTables> {
+    if (this.parts.every((part) => part.covers(needsOf(part)))) return this.#tables;
+    const recordings = await this.#recordingsFor(needsOf);
+    return this.#isMerged ? this.#merge(recordings) : recordings[0].profile;
+  }
+
+  async #recordingsFor(needsOf: (part: ProfilePart) => ReadingNeeds): Promise<ReadRecording[]> {
     const recordings: ReadRecording[] = [];
-    for (const part of this.parts) recordings.push(await part.recordingFor(format, options, this.#isMerged));
+    for (const part of this.parts) recordings.push(await part.recordingFor(needsOf(part)));
     return recordings;
   }
 

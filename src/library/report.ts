@@ -4,7 +4,7 @@ import { shownProfile } from '../pipeline/shown-profiles.ts';
 import type { Profile } from '../profile/profile.ts';
 import { percentOf, type ReportKey } from '../writers/report/report.ts';
 import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.ts';
-import { arrayOf, checkOptions, demand, flag, type OptionChecks, oneOf } from './check-options.ts';
+import { arrayOf, demand, flag, type OptionChecks, oneOf } from './check-options.ts';
 
 /** What a report counts, and in which order. Names and defaults are those of `perfconv report`. */
 export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf'> {
@@ -34,7 +34,8 @@ export interface ReportTable {
   readonly rows: readonly ReportRow[];
 }
 
-const REPORT_CHECKS: OptionChecks<ReportOptions> = {
+/** Of a profile's `report()`. */
+export const REPORT_CHECKS: OptionChecks<ReportOptions> = {
   sort: arrayOf(REPORT_KEYS),
   children: flag,
   weight: oneOf(WEIGHTS),
@@ -44,7 +45,6 @@ const REPORT_CHECKS: OptionChecks<ReportOptions> = {
 
 /** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys, and for options and values that there are not */
 export function reportTables(profile: Profile, options: ReportOptions, compatPerf: boolean): ReportTable[] {
-  checkOptions(options, REPORT_CHECKS);
   const { limit = Number.POSITIVE_INFINITY, unknown = defaultUnknownCode(compatPerf), ...rows } = options;
   const report = new ReportTables(shownProfile(profile, { unknown }), { sort: ['function', 'dso'], ...withoutUndefined(rows), compatPerf });
   const { keys, texts } = report;

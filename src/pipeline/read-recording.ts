@@ -1,11 +1,12 @@
 import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { withoutUndefined } from '../base/without-undefined.ts';
 import type { RecordLog } from '../stats/record-log.ts';
 import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
 import { keptDetails, type ReadingNeeds } from './reading-needs.ts';
 
 /** What the caller decides; the rest follows from what is to be written. */
-export type ReadRecordingOptions = Omit<ReadProfileOptions, 'keepSamples' | 'keepDetails' | 'observer' | 'offCpuTimes' | 'debugInfo'>;
+export type ReadRecordingOptions = Omit<ReadProfileOptions, 'keepSamples' | 'keepDetails' | 'observer' | 'offCpuTimes' | 'debugInfo' | 'leaf'>;
 
 /** A decoded recording with all that was asked for. */
 export interface ReadRecording extends ReadProfileResult {
@@ -24,8 +25,8 @@ export async function readRecording(
   diagnostics: Diagnostics,
 ): Promise<ReadRecording> {
   const log = needs.keepLog ? new (await import('../stats/record-log.ts')).RecordLog() : undefined;
-  const { keepSamples, offCpuTimes, debugInfo } = needs;
+  const { keepSamples, offCpuTimes, debugInfo, leaf } = needs;
   const keepDetails = keptDetails(needs);
-  const kept = { keepSamples, offCpuTimes, debugInfo, ...(keepDetails && { keepDetails }), ...(log && { observer: log }) };
+  const kept = withoutUndefined({ keepSamples, offCpuTimes, debugInfo, leaf, keepDetails, observer: log });
   return { ...(await readProfile(source, { ...options, ...kept }, diagnostics)), log };
 }

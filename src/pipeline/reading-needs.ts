@@ -1,4 +1,5 @@
 import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.ts';
+import type { LeafRule } from '../session/sample-reader.ts';
 import { type ScriptFieldChoice, scriptDetailsOf } from '../writers/script/fields.ts';
 import type { EventKind } from './assemble-profile.ts';
 import type { Format } from './formats.ts';
@@ -15,6 +16,8 @@ export interface ReadingNeeds {
   readonly debugInfo: DebugInfoUse;
   /** The fields that perf-script text was asked for, none for perf's choice; undefined where no such text is written. */
   readonly scriptFields: readonly ScriptFieldChoice[] | undefined;
+  /** What the leaf of a stack is; undefined for the default. */
+  readonly leaf: LeafRule | undefined;
 }
 
 /** What the options say of it. */
@@ -28,7 +31,16 @@ export function readingNeeds(formats: readonly Format[], options: NeedsOptions):
     offCpuTimes: options.offCpuTimes ?? formats.some((format) => format !== 'csv' && format !== 'script'),
     debugInfo: neededDebugInfo(formats, options),
     scriptFields: formats.includes('script') ? (options.fields ?? []) : undefined,
+    leaf: undefined,
   };
+}
+
+/**
+ * What a report needs. It counts by the functions that symbols name, as perf report does, which also counts a sample
+ * where its own address is, whatever its callchain says: with `compatPerf` a report does the same.
+ */
+export function reportNeeds(compatPerf: boolean): ReadingNeeds {
+  return { keepSamples: false, keepLog: false, offCpuTimes: true, debugInfo: 'none', scriptFields: undefined, leaf: compatPerf ? 'ip' : undefined };
 }
 
 /** Whether a recording that was read for some needs has what others need, exactly as if it had been read for them. */
@@ -38,6 +50,7 @@ export function coversNeeds(read: ReadingNeeds, wanted: ReadingNeeds): boolean {
     (read.keepLog || !wanted.keepLog) &&
     read.offCpuTimes === wanted.offCpuTimes &&
     read.debugInfo === wanted.debugInfo &&
+    read.leaf === wanted.leaf &&
     (wanted.scriptFields === undefined || read.scriptFields?.join() === wanted.scriptFields.join())
   );
 }

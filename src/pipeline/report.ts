@@ -1,10 +1,13 @@
 import type { ByteSink } from '../base/byte-sink.ts';
-import type { ByteSource } from '../base/byte-source.ts';
+import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { withoutUndefined } from '../base/without-undefined.ts';
 import type { Profile } from '../profile/profile.ts';
 import { defaultUnknownCode, type UnknownCode } from '../profile/unknown-code.ts';
 import { type ReportOptions as ReportTableOptions, writeReport as writeReportTables } from '../writers/report/report.ts';
-import { type ReadProfileOptions, readProfile } from './read-profile.ts';
+import type { MergeReadOptions } from './merge-recordings.ts';
+import { type ReadRecordingOptions, readRecording } from './read-recording.ts';
+import { reportNeeds } from './reading-needs.ts';
 import { reportUnknownEvents, requireSamples } from './require-samples.ts';
 import { shownProfile } from './shown-profiles.ts';
 
@@ -14,23 +17,21 @@ export interface ReportOptions extends ReportTableOptions {
   readonly unknown?: UnknownCode;
 }
 
-/**
- * A report counts by the functions that symbols name, as perf report does, and shows them as it does: rows are read on a terminal, where
- * parameters would leave no room.
- */
-export const REPORT_NAMING: Pick<ReadProfileOptions, 'debugInfo' | 'demangle'> = { debugInfo: 'none', demangle: 'no-params' };
+/** How a report shows names: as perf report does. Rows are read on a terminal, where parameters would leave no room. */
+export const REPORT_DEMANGLE = 'no-params';
 
-/** perf report counts a sample where its own address is, whatever its callchain says: with `compatPerf` a report does the same. */
-export function reportLeaf(compatPerf = false): Pick<ReadProfileOptions, 'leaf'> {
-  return compatPerf ? { leaf: 'ip' } : {};
+/** How each of several recordings is read that one report counts. */
+export function mergedReportReading(compatPerf: boolean): Pick<MergeReadOptions, 'debugInfo' | 'leaf'> {
+  const { debugInfo, leaf } = reportNeeds(compatPerf);
+  return withoutUndefined({ debugInfo, leaf });
 }
 
 /**
  * Reads a recording and writes its function statistics as text.
  * @throws PerfconvError when the input is no recording or too damaged; `no-samples`; whatever the sink throws
  */
-export async function report(source: ByteSource, sink: ByteSink, options: ReadProfileOptions & ReportOptions, diagnostics: Diagnostics): Promise<void> {
-  const result = await readProfile(source, { offCpuTimes: true, ...REPORT_NAMING, ...reportLeaf(options.compatPerf), ...options }, diagnostics);
+export async function report(source: RecordingSource, sink: ByteSink, options: ReadRecordingOptions & ReportOptions, diagnostics: Diagnostics): Promise<void> {
+  const result = await readRecording(source, reportNeeds(options.compatPerf ?? false), { demangle: REPORT_DEMANGLE, ...options }, diagnostics);
   requireSamples(result, options.filter);
   reportUnknownEvents(result.profile, options.filter, diagnostics);
   await writeReport(result.profile, sink, options);
