@@ -6,6 +6,7 @@ import type { DebugFileKind } from '../symbolizer/symbol-files.ts';
 import { FileSink } from './file-sink.ts';
 import { homeDirectory } from './home-directory.ts';
 import { ioError } from './io-error.ts';
+import type { OpenedFiles } from './opened-files.ts';
 import { randomHex } from './random-hex.ts';
 import { openRegularFile } from './regular-file.ts';
 import { forgetUnfinished, noteUnfinished } from './unfinished-files.ts';
@@ -38,9 +39,13 @@ export class DebuginfodCache {
     return join(this.#dir, buildId, kind);
   }
 
-  /** A file that was fetched before; undefined when there is none. An empty file means that no server had it. */
-  open(buildId: string, kind: DebugFileKind): ByteSource | undefined {
-    const source = openRegularFile(this.pathOf(buildId, kind));
+  /**
+   * A file that was fetched before; undefined when there is none. An empty file means that no server had it.
+   * @param opened notes it
+   * @throws PerfconvError `io` where the process can open no more files
+   */
+  open(buildId: string, kind: DebugFileKind, opened?: OpenedFiles): ByteSource | undefined {
+    const source = openRegularFile(this.pathOf(buildId, kind), opened);
     return source?.sizeBytes === 0 ? undefined : source;
   }
 

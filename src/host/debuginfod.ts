@@ -6,6 +6,7 @@ import type { PlaceOutcome } from '../symbolizer/search/search-log.ts';
 import type { DebugFileKind, FetchedFile } from '../symbolizer/symbol-files.ts';
 import type { CacheEntry, DebuginfodCache } from './debuginfod-cache.ts';
 import { ioError } from './io-error.ts';
+import type { OpenedFiles } from './opened-files.ts';
 
 /** How servers are asked. */
 export interface DebuginfodOptions {
@@ -44,18 +45,22 @@ export class DebuginfodClient {
     this.#budgetMs = options.budgetMs;
   }
 
-  /** Asks for the file of a build id. Never throws. */
-  async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
+  /**
+   * Asks for the file of a build id.
+   * @param opened notes the file
+   * @throws PerfconvError `io` where the process can open no more files
+   */
+  async fetch(buildId: string, kind: DebugFileKind, opened?: OpenedFiles): Promise<FetchedFile> {
     if (!isKnownBuildId(buildId)) return { source: undefined, places: [] };
     const { cache, servers } = this.#options;
-    const cached = cache.open(buildId, kind);
+    const cached = cache.open(buildId, kind, opened);
     if (cached !== undefined) return { source: cached, places: [] };
     const places: (Answer & { readonly place: string })[] = [];
     for (const server of servers) {
       const url = `${withoutTrailingSlashes(server)}/buildid/${buildId}/${kind}`;
       const answer = await this.#ask(server, url, buildId, kind);
       places.push({ place: url, ...answer });
-      if (answer.outcome === 'fits') return { source: cache.open(buildId, kind), places };
+      if (answer.outcome === 'fits') return { source: cache.open(buildId, kind, opened), places };
     }
     return { source: undefined, places };
   }

@@ -1,5 +1,7 @@
-import type { BigIntStats } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
+import { ioError } from './io-error.ts';
 import { statsIdentity } from './output-target.ts';
+import { systemPath } from './system-path.ts';
 
 /** The files that were opened in the search for symbols, by their identities: no output may replace one of them. */
 export class OpenedFiles {
@@ -7,6 +9,15 @@ export class OpenedFiles {
 
   add(path: string, stats: BigIntStats): void {
     this.#paths.set(statsIdentity(stats), path);
+  }
+
+  /** Adds a file that is going to be opened. @throws PerfconvError `io` where it is not there */
+  addPath(path: string): void {
+    try {
+      this.add(path, statSync(systemPath(path), { bigint: true }));
+    } catch (error) {
+      throw ioError(error, path);
+    }
   }
 
   /** The path by which a file was opened; undefined when it was not. */

@@ -32,11 +32,7 @@ export class NodeSymbolFiles implements SymbolFiles {
   constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles) {
     this.#opened = opened;
     if (debuginfod === undefined) return;
-    this.fetch = async (buildId, kind) => {
-      const fetched = await debuginfod.fetch(buildId, kind);
-      if (fetched.source !== undefined) opened?.add(fetched.source.name, statSync(fetched.source.name, { bigint: true }));
-      return fetched;
-    };
+    this.fetch = (buildId, kind) => debuginfod.fetch(buildId, kind, opened);
   }
 
   async open(path: string): Promise<ByteSource | undefined> {

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { DebuginfodClient } from '../host/debuginfod.ts';
 import { debuginfodClient } from '../host/debuginfod-servers.ts';
@@ -6,7 +5,6 @@ import type { OpenInput } from '../host/input.ts';
 import type { OpenedFiles } from '../host/opened-files.ts';
 import { checkSymbolPaths, namedSymbolFiles } from '../host/symbol-paths.ts';
 import { type SymbolSources, symbolSources } from '../host/symbol-sources.ts';
-import { systemPath } from '../host/system-path.ts';
 import { listOf, type NamingOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
 
 /** Where symbols are looked for besides on this machine. */
@@ -34,7 +32,7 @@ export class SymbolNaming {
     const warn = (message: string): void => diagnostics.add('symbol-path', 'warning', message);
     checkSymbolPaths(options, (option, path) => `${option} ${path}`, warn);
     // No output may replace them, even if they are not needed after all.
-    for (const { path } of namedSymbolFiles(options)) this.#openedFiles.add(path, statSync(systemPath(path), { bigint: true }));
+    for (const { path } of namedSymbolFiles(options)) this.#openedFiles.addPath(path);
     const servers = listOf(options.debuginfod ?? []);
     const key = servers.join('\n');
     if (!this.#clients.has(key)) this.#clients.set(key, debuginfodClient(servers, 'debuginfod', process.env));

@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { withoutUndefined } from '../base/without-undefined.ts';
 import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
 import { readElfSymbols } from '../elf/elf-symbols.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
@@ -143,6 +144,6 @@ export class RecordingSymbols {
     // Recordings have offsets in the binary. Debug files have the binary's addresses, but not its offsets.
     const toSvma = (fileOffset: number): number => runtime.svmaOf(fileOffset) ?? Number.NaN;
     const lines = await openLines({ elf: debugInfo, toSvma, places: { ...this.#dirs, paths, recordedPath, files } }, this.#files, this.#diagnostics);
-    return { ...(table !== undefined && { table }), lines };
+    return table === undefined && lines === undefined ? undefined : withoutUndefined({ table, lines });
   }
 }

@@ -33,7 +33,7 @@ export interface SymbolFiles extends Decompressor {
   runningKernel(): Promise<{ readonly osRelease: string; readonly buildId: string } | undefined>;
   /** Where `perf` keeps its build-id cache unless told otherwise, `~/.debug`; undefined without a home directory. */
   defaultBuildIdDir(): string | undefined;
-  /** Asks servers (debuginfod) for a file by its build id; absent where no server is to be asked. Never throws. */
+  /** Asks servers (debuginfod) for a file by its build id; absent where no server is to be asked. @throws PerfconvError `io` as {@link open} */
   fetch?(buildId: string, kind: DebugFileKind): Promise<FetchedFile>;
 }
 

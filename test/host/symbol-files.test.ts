@@ -1,8 +1,12 @@
-import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRange } from '../../src/base/byte-source.ts';
+import { DebuginfodClient } from '../../src/host/debuginfod.ts';
+import { DebuginfodCache } from '../../src/host/debuginfod-cache.ts';
+import { OpenedFiles } from '../../src/host/opened-files.ts';
+import { identityOf } from '../../src/host/output-target.ts';
 import { NodeSymbolFiles, stampOf } from '../../src/host/symbol-files.ts';
 
 describe('NodeSymbolFiles', () => {
@@ -33,6 +37,28 @@ describe('NodeSymbolFiles', () => {
     expect(await files.stamp(join(dir, 'missing'))).toBeUndefined();
     // As Node reads what overlayfs with xino gives files, and what perf records of them.
     expect(stampOf({ ino: -9223372036854775802n, mtimeNs: 5n })).toEqual({ inode: '9223372036854775814', modifiedNs: 5n });
+  });
+
+  it('notes a file that was fetched as the one that was opened, whatever has become of its path', async () => {
+    const buildId = 'aa11111111111111111111111111111111111111';
+    const path = join(dir, 'cache', buildId, 'debuginfo');
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, 'fetched');
+    const identity = identityOf(path);
+    class CacheThatIsEmptied extends DebuginfodCache {
+      override open(...args: Parameters<DebuginfodCache['open']>): ReturnType<DebuginfodCache['open']> {
+        const source = super.open(...args);
+        rmSync(path);
+        return source;
+      }
+    }
+    const cache = new CacheThatIsEmptied(join(dir, 'cache'));
+    const client = new DebuginfodClient({ servers: [], cache, timeoutMs: 1, budgetMs: 1, maxSizeBytes: 1 });
+    const opened = new OpenedFiles();
+    const { source } = await new NodeSymbolFiles(client, opened).fetch!(buildId, 'debuginfo');
+    expect(source?.sizeBytes).toBe('fetched'.length);
+    expect(opened.pathOf(identity)).toBe(path);
+    await source?.close();
   });
 
   it('opens neither what is missing nor directories', async () => {

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
+import { SymbolSearch } from '../../src/symbolizer/search/search-log.ts';
 import { type CodeObject, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../support/elf-builder.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
@@ -149,6 +151,38 @@ describe('files', () => {
     files.content.set(PATH, stripped());
     expect(await nameOf({})).toBe('fromDebug');
     expect(diagnostics.count('symbol-file-damaged')).toBe(1);
+  });
+
+  it('keeps the names of symbols where debug information cannot be read, and says so', async () => {
+    const link = Buffer.from('../.dwz/server\0link');
+    const bytes = elf('kept', {
+      moreSections: [
+        { name: '.debug_info', content: new Uint8Array(64) },
+        { name: '.gnu_debugaltlink', content: link },
+      ],
+    });
+    files.content.set(PATH, bytes);
+    const badAt = bytes.indexOf(link);
+    const open = files.open.bind(files);
+    files.open = async (path) => {
+      const source = await open(path);
+      const readAt = source?.readAt.bind(source);
+      if (source === undefined || readAt === undefined) return undefined;
+      source.readAt = async (position, target) => {
+        if (position <= badAt && badAt < position + target.length) throw new PerfconvError('io', 'input/output error', { file: path, offset: position });
+        return readAt(position, target);
+      };
+      return source;
+    };
+    const search = new SymbolSearch();
+    const symbols = await symbolizer().symbolsFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '' }, { lines: true, search });
+    expect(symbols?.table?.name(symbols.table.find(TEXT.offset))).toBe('kept');
+    expect(symbols?.lines).toBeUndefined();
+    expect(diagnostics.list()).toMatchObject([
+      { code: 'debug-info-damaged', severity: 'warning', message: `${PATH}: at 0x${badAt.toString(16)}: input/output error` },
+    ]);
+    expect(search.places).toMatchObject([{ place: PATH, uses: ['addresses', 'symbols'], detail: expect.stringContaining('input/output error') }]);
+    expect(files.openCount).toBe(0);
   });
 
   it('asks for no path made of a build id that is none', async () => {

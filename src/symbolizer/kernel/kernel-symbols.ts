@@ -140,7 +140,7 @@ export class KernelSymbols {
   }
 
   #linesOf(elf: ElfFile, toSvma: (address: number) => number): Promise<SourceLines | undefined> {
-    return this.#guarded(() => openLines({ elf, toSvma }, this.#machine, this.#diagnostics));
+    return openLines({ elf, toSvma }, this.#machine, this.#diagnostics);
   }
 
   /** Undefined where a file is damaged: that is reported, and the next one may do. */

@@ -90,4 +90,10 @@ export class SymbolSearch {
     const found = this.#places.find((known) => known.place === place);
     if (found !== undefined && !found.uses.includes(use)) found.uses = [...found.uses, use];
   }
+
+  /** Takes back a use of a place: it turned out that what it has of that cannot be read. @param detail why, in words */
+  cannotUse(place: string, use: FileUse, detail: string): void {
+    const found = this.#places.find((known) => known.place === place);
+    if (found !== undefined) Object.assign(found, { uses: found.uses.filter((known) => known !== use), detail });
+  }
 }
