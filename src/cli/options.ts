@@ -179,7 +179,7 @@ const STACK_OPTIONS: readonly OptionSpec[] = [
     value: 'HOW',
     choices: UNKNOWN_CODE,
     section: STACKS,
-    text: 'Show code without symbols as one row per address, as functions without names (libfoo.so+0x1234: where the function begins, for addr2line and objdump), or as one [libfoo.so] per binary. script always shows addresses. Default: function; address with --compat perf',
+    text: 'Show code without symbols by address, by function (libfoo.so+0x1234: where it begins, for addr2line and objdump) or by binary ([libfoo.so]). script always shows addresses. Default: binary, in the tables of report and csv function; address with --compat perf',
   },
   { name: 'max-stack', value: 'N', section: STACKS, text: 'Keep at most N frames per stack, from the leaf' },
   {
@@ -256,7 +256,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --perf-map-dir maps/ node.data', 'JIT-compiled code, named by the map files in maps/'],
     ['diff <(perf script -i web.data) <(perfconv -t script --compat perf -o - web.data)', 'the same lines as perf script (docs/comparing-with-perf.md)'],
     ['perfconv --no-inline --no-demangle --max-stack 64 -o web.folded web.data', 'raw symbol names, no inlined functions, at most 64 frames per stack'],
-    ['perfconv --unknown binary -o web.folded web.data', 'all code of a binary without symbols as one [libfoo.so]'],
+    ['perfconv --unknown function -o web.pb.gz web.data', 'tell the functions of stripped binaries apart: libfoo.so+0x1234'],
     ['perfconv --strict --quiet --no-progress web.data || echo $?', 'for scripts'],
   ],
 };

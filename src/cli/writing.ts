@@ -2,17 +2,7 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { EXPORTER } from '../base/version.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
-import {
-  CHROME_STYLES,
-  defaultUnknownCode,
-  GROUPS,
-  PPROF_LABELS,
-  type PprofLabel,
-  SCRIPT_FIELDS,
-  type ScriptFieldChoice,
-  UNKNOWN_CODE,
-  WEIGHTS,
-} from '../pipeline/choices.ts';
+import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELDS, type ScriptFieldChoice, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
@@ -40,7 +30,7 @@ export function planWriting(args: Arguments): WriteOptions {
     byInput: args.flag('by-input'),
     wallClock: args.flag('wall-clock'),
     csvSafe: args.flag('csv-safe'),
-    unknown: args.choice('unknown', UNKNOWN_CODE) ?? defaultUnknownCode(args.choice('compat', ['perf']) !== undefined),
+    unknown: args.choice('unknown', UNKNOWN_CODE) ?? (args.choice('compat', ['perf']) && 'address'),
     weight: args.choice('weight', WEIGHTS),
     labels: readLabels(args),
     group: args.choice('group', GROUPS),

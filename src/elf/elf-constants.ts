@@ -19,6 +19,10 @@ export const EM_LOONGARCH = 258;
 
 export const PT_LOAD = 1;
 export const PT_NOTE = 4;
+/** Of `.eh_frame_hdr`. Source: LSB Core, "Program Header". */
+export const PT_GNU_EH_FRAME = 0x6474e550;
+/** Source: ELF for the Arm Architecture, "Program Header". */
+export const PT_ARM_EXIDX = 0x70000001;
 export const PF_X = 1;
 export const PN_XNUM = 0xffff;
 

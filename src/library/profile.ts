@@ -2,7 +2,7 @@ import { BufferSink, type ByteSink } from '../base/byte-sink.ts';
 import type { Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { EXPORTER } from '../base/version.ts';
-import { scriptNaming } from '../pipeline/convert.ts';
+import { likePerf, scriptNaming } from '../pipeline/convert.ts';
 import { MergedTables } from '../pipeline/convert-merged.ts';
 import { FORMATS, type Format, isGzipped, type StreamFormat } from '../pipeline/formats.ts';
 import { requireMergeable } from '../pipeline/merge-recordings.ts';
@@ -14,7 +14,7 @@ import { type WriteOptions as FormatOptions, writeProfile } from '../pipeline/wr
 import { type OpenTable, safeTables, writeTables } from '../pipeline/write-tables.ts';
 import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile as ProfileTables } from '../profile/profile.ts';
-import { defaultUnknownCode } from '../profile/unknown-code.ts';
+import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import { checkOptions } from './check-options.ts';
 import { Findings } from './findings.ts';
 import { WRITE_CHECKS, type WriteOptions } from './options.ts';
@@ -128,7 +128,7 @@ export class DecodedProfile implements Profile {
     const { gzip = isGzipped(format, name), ...choices } = options;
     const profile = await this.#profileFor(format, choices);
     const { demangle, compatPerf } = this.parts[0].naming;
-    const writing = scriptNaming({ exporter: EXPORTER, unknown: defaultUnknownCode(compatPerf), ...choices, ...(demangle && { demangle }) });
+    const writing = scriptNaming({ exporter: EXPORTER, ...likePerf(compatPerf), ...choices, ...(demangle && { demangle }) });
     const write = (target: ByteSink): Promise<void> => this.#findings.during((diagnostics) => writeProfile(format, profile, target, writing, diagnostics));
     if (!gzip) return write(sink);
     const compressor = this.#gzip(sink);
@@ -145,7 +145,7 @@ export class DecodedProfile implements Profile {
   async writeTablesTo(openTable: OpenTable, options: WriteOptions): Promise<void> {
     checkOptions(options, WRITE_CHECKS);
     const { gzip = false, ...given } = options;
-    const choices = { unknown: defaultUnknownCode(this.parts[0].naming.compatPerf), ...given };
+    const choices = { ...likePerf(this.parts[0].naming.compatPerf), ...given };
     if (gzip) throw new PerfconvError('usage', 'csv is four tables, which are not compressed');
     const recordings = await this.#recordingsFor(this.#needsOf('csv', choices));
     if (!this.#isMerged) return writeTables(recordings[0], openTable, choices);
@@ -155,7 +155,7 @@ export class DecodedProfile implements Profile {
       const { log } = recordings[index];
       if (log !== undefined) await tables.add(recordings[index], log, label);
     }
-    await tables.finish(shownProfile(merged, choices));
+    await tables.finish(shownProfile(merged, choices.unknown ?? UNKNOWN_IN_TABLES));
   }
 
   /** Notes what is worth knowing of an output. */

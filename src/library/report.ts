@@ -1,7 +1,8 @@
 import { withoutUndefined } from '../base/without-undefined.ts';
-import { defaultUnknownCode, REPORT_KEYS, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
+import { REPORT_KEYS, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
 import { shownProfile } from '../pipeline/shown-profiles.ts';
 import type { Profile } from '../profile/profile.ts';
+import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import { percentOf, type ReportKey } from '../writers/report/report.ts';
 import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.ts';
 import { arrayOf, demand, flag, type OptionChecks, oneOf } from './check-options.ts';
@@ -45,8 +46,8 @@ export const REPORT_CHECKS: OptionChecks<ReportOptions> = {
 
 /** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys, and for options and values that there are not */
 export function reportTables(profile: Profile, options: ReportOptions, compatPerf: boolean): ReportTable[] {
-  const { limit = Number.POSITIVE_INFINITY, unknown = defaultUnknownCode(compatPerf), ...rows } = options;
-  const report = new ReportTables(shownProfile(profile, { unknown }), { sort: ['function', 'dso'], ...withoutUndefined(rows), compatPerf });
+  const { limit = Number.POSITIVE_INFINITY, unknown = compatPerf ? 'address' : UNKNOWN_IN_TABLES, ...rows } = options;
+  const report = new ReportTables(shownProfile(profile, unknown), { sort: ['function', 'dso'], ...withoutUndefined(rows), compatPerf });
   const { keys, texts } = report;
   return [...report.tables()].map(({ events, rows, sum }) => ({
     events: events.map((event) => profile.events[event].name),

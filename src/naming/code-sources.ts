@@ -16,6 +16,8 @@ export interface CodeSourceOptions {
   readonly compatPerf: boolean;
 }
 
+type Question = Required<Pick<CodeQuestion, 'lines' | 'search'>>;
+
 /** All sources that know a recording's code. Whatever needs names asks here. */
 export class CodeSources {
   readonly #session: SessionResult;
@@ -42,7 +44,7 @@ export class CodeSources {
    * recording machine could know (JIT code, Java methods). Files come last, for what the recording's own symbols do not
    * cover.
    */
-  async *of(index: number, question: Required<CodeQuestion>): AsyncGenerator<CodeSymbols, void, undefined> {
+  async *of(index: number, question: Question): AsyncGenerator<CodeSymbols, void, undefined> {
     const dso = this.#session.dsos[index];
     if (dso.isOneFunction) {
       yield this.#runTimeCode.codeOf(dso);
@@ -56,12 +58,14 @@ export class CodeSources {
     } else yield* this.#inFiles(dso, question);
   }
 
-  async *#inFiles(dso: Dso, question: Required<CodeQuestion>): AsyncGenerator<CodeSymbols, void, undefined> {
+  async *#inFiles(dso: Dso, question: Question): AsyncGenerator<CodeSymbols, void, undefined> {
     const { symbols } = this.#options;
     if (symbols === undefined) return;
     const refused = dso.kind === 'anon' ? this.#session.refusedJitDumps.get(dso.name) : undefined;
     if (refused !== undefined) question.search.note(refused.name, 'refused', refused.refusal);
-    const code = await symbols.symbolsFor(codeObject(dso, this.#session, this.#kernelOf(dso)), question);
+    // perf shows addresses where it has no names.
+    const starts = !this.#options.compatPerf;
+    const code = await symbols.symbolsFor(codeObject(dso, this.#session, this.#kernelOf(dso)), { ...question, starts });
     if (code === undefined) return;
     try {
       yield code;

@@ -66,6 +66,19 @@ export class LocationNaming {
     return group.filter((_, i) => symbols[i] < 0);
   }
 
+  /** Notes where the functions begin in which locations are that have no name. */
+  async startsByCode(group: readonly number[], code: CodeSymbols): Promise<void> {
+    const { locations } = this.#profile;
+    const unnamed = group.filter((location) => locations.lineCount(location) === 0);
+    if (code.functionStarts === undefined || unnamed.length === 0) return;
+    const { addresses, order, firsts } = new DistinctAddresses(Float64Array.from(unnamed, (location) => this.#codeAddress(location)));
+    const starts = await code.functionStarts(addresses);
+    for (let index = 0; index < addresses.length; index++) {
+      if (starts[index] < 0) continue;
+      for (let nth = firsts[index]; nth < firsts[index + 1]; nth++) locations.setFunctionStart(unnamed[order[nth]], starts[index]);
+    }
+  }
+
   /** Looks up the symbol of each location. Nothing else does. @returns −1 for a location that no symbol covers */
   #findSymbols(group: readonly number[], table: SymbolTable | undefined, isPerfMap: boolean): Int32Array {
     const symbols = new Int32Array(group.length).fill(-1);

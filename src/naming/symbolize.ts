@@ -34,8 +34,9 @@ export async function symbolizeLocations(
     searches.set(index, search);
     const mapping = profile.mappings[index];
     for await (const code of sources.of(index, { lines: options.debugInfo !== 'none' && left.length > 0, search })) {
-      mapping.hasSymbols = true;
+      if (code.table !== undefined || code.lines !== undefined) mapping.hasSymbols = true;
       left = await locations.byCode(left, code);
+      if (left.length > 0) await locations.startsByCode(left, code);
       if (code.table !== undefined) payloads?.nameBy(index, code.table);
       if (isDone()) break;
     }

@@ -6,7 +6,7 @@
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import type { PerfRecord } from '../perfdata/records/perf-record.ts';
 
-export { defaultUnknownCode, UNKNOWN_CODE, type UnknownCode } from '../profile/unknown-code.ts';
+export { UNKNOWN_CODE, type UnknownCode } from '../profile/unknown-code.ts';
 export { CSV_TABLE_NAMES } from '../writers/csv/table-names.ts';
 export { PPROF_LABELS, type PprofLabel } from '../writers/pprof/labels.ts';
 export { REPORT_KEYS, type ReportKey } from '../writers/report/keys.ts';

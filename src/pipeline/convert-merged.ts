@@ -2,6 +2,7 @@ import type { ByteSink } from '../base/byte-sink.ts';
 import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { Profile } from '../profile/profile.ts';
+import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import { RecordCounts } from '../session/record-counts.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
@@ -70,7 +71,7 @@ export class MergedConversion {
     if (this.#outputs.some(({ format }) => format !== 'csv')) this.#merger.requireSamples(profile);
     const tables = this.#tables.values();
     for (const output of this.#outputs) {
-      if (output.format === 'csv') await tables.next().value?.finish(shownProfile(profile, this.#options));
+      if (output.format === 'csv') await tables.next().value?.finish(shownProfile(profile, this.#options.unknown ?? UNKNOWN_IN_TABLES));
       else await writeProfile(output.format, profile, output.sink, this.#options, this.#diagnostics);
     }
     return profile;

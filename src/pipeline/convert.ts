@@ -3,7 +3,6 @@ import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { printable } from '../base/printable.ts';
 import { demangleSymbol } from '../naming/function-names.ts';
-import { defaultUnknownCode } from '../profile/unknown-code.ts';
 import type { StreamFormat } from './formats.ts';
 import type { ReadProfileOptions, ReadProfileResult } from './read-profile.ts';
 import { readRecording } from './read-recording.ts';
@@ -45,7 +44,7 @@ export async function convert(
   if (formats.some((format) => format !== 'csv')) requireSamples(recording, options.filter);
   reportUnknownEvents(recording.profile, options.filter, diagnostics);
 
-  const writing = { unknown: defaultUnknownCode(options.compatPerf), ...scriptNaming(options) };
+  const writing = { ...likePerf(options.compatPerf), ...scriptNaming(options) };
   for (const output of outputs) {
     if (output.format === 'csv') {
       await writeTables(recording, output.openTable, writing);
@@ -63,4 +62,9 @@ export async function convert(
  */
 export function scriptNaming<Options extends WriteOptions & Pick<ReadProfileOptions, 'demangle'>>(options: Options): Options {
   return options.demangle === undefined ? { scriptName: (name: string) => demangleSymbol(name, 'no-params') ?? name, ...options } : options;
+}
+
+/** With `compatPerf` all formats show addresses where there are no symbols, as perf does. */
+export function likePerf(compatPerf = false): Pick<WriteOptions, 'unknown'> {
+  return compatPerf ? { unknown: 'address' } : {};
 }

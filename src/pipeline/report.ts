@@ -3,7 +3,7 @@ import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { Profile } from '../profile/profile.ts';
-import { defaultUnknownCode, type UnknownCode } from '../profile/unknown-code.ts';
+import { UNKNOWN_IN_TABLES, type UnknownCode } from '../profile/unknown-code.ts';
 import { type ReportOptions as ReportTableOptions, writeReport as writeReportTables } from '../writers/report/report.ts';
 import type { MergeReadOptions } from './merge-recordings.ts';
 import { type ReadRecordingOptions, readRecording } from './read-recording.ts';
@@ -39,5 +39,5 @@ export async function report(source: RecordingSource, sink: ByteSink, options: R
 
 /** Writes function statistics as text. @throws PerfconvError `no-samples`; whatever the sink throws */
 export async function writeReport(profile: Profile, sink: ByteSink, options: ReportOptions): Promise<void> {
-  await writeReportTables(shownProfile(profile, { unknown: options.unknown ?? defaultUnknownCode(options.compatPerf) }), sink, options);
+  await writeReportTables(shownProfile(profile, options.unknown ?? (options.compatPerf ? 'address' : UNKNOWN_IN_TABLES)), sink, options);
 }

@@ -2,7 +2,7 @@ import type { ByteSink } from '../base/byte-sink.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { Profile } from '../profile/profile.ts';
-import type { UnknownCode } from '../profile/unknown-code.ts';
+import { UNKNOWN_IN_STACKS, type UnknownCode } from '../profile/unknown-code.ts';
 import type { ChromeOptions } from '../writers/chrome/chrome.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { ScriptFieldChoice } from '../writers/script/fields.ts';
@@ -12,7 +12,7 @@ import { shownProfile } from './shown-profiles.ts';
 
 /** How formats are written. Each uses the options that concern it. */
 export interface WriteOptions {
-  /** How code without symbols is shown; script always shows addresses. Default: `function`. */
+  /** How code without symbols is shown; script always shows addresses. Default: `binary`, in the tables of CSV `function`. */
   readonly unknown?: UnknownCode;
   /** What numbers add up: periods (the default), or samples counted 1 each. */
   readonly weight?: 'period' | 'samples';
@@ -117,7 +117,7 @@ export async function writeProfile(format: StreamFormat, profile: Profile, sink:
   }
   const write = await WRITERS[format]();
   // Like perf script, its text has each address.
-  const shown = format === 'script' ? profile : shownProfile(profile, options);
+  const shown = format === 'script' ? profile : shownProfile(profile, options.unknown ?? UNKNOWN_IN_STACKS);
   await write(shown, sink, options, diagnostics);
 }
 

@@ -1,4 +1,5 @@
 import type { ByteSink } from '../base/byte-sink.ts';
+import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import type { ReadRecording } from './read-recording.ts';
 import { shownProfile } from './shown-profiles.ts';
 import type { WriteOptions } from './write-profile.ts';
@@ -17,6 +18,6 @@ export async function writeTables({ profile, session, log }: ReadRecording, open
   const [{ recordingStats }, { CSV_TABLES }] = await Promise.all([import('../stats/recording-stats.ts'), import('../writers/csv/csv.ts')]);
   const stats = recordingStats(session, log);
   const open = await safeTables(openTable, options);
-  const shown = shownProfile(profile, options);
+  const shown = shownProfile(profile, options.unknown ?? UNKNOWN_IN_TABLES);
   for (const { fileName, write } of CSV_TABLES) await write({ profile: shown, stats }, await open(fileName));
 }

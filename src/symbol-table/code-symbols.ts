@@ -68,6 +68,13 @@ export interface CodeSymbols {
   readonly isPerfMap?: boolean;
   /** Its inlined functions, files and lines; absent where there is no debug information or it was not asked for. */
   readonly lines?: SourceLines;
-  /** Closes the files that {@link lines} reads. */
+  /**
+   * Finds where the functions begin that hold some addresses, without their names; absent where nothing knows. Asked
+   * for what no symbol covers.
+   * @param addresses ascending
+   * @returns for each the function's start, as the binary itself counts (svma); −1 where it is unknown
+   */
+  functionStarts?(addresses: Float64Array): Promise<Float64Array>;
+  /** Closes the files that {@link lines} and {@link functionStarts} read. */
   close?(): Promise<void>;
 }

@@ -45,6 +45,8 @@ export interface CodeObject {
 export interface CodeQuestion {
   /** Whether to look for debug information, too: inlined functions, files and lines. */
   readonly lines: boolean;
+  /** Whether also to give where functions without names begin. Default: no. */
+  readonly starts?: boolean;
   /** Notes where symbols were looked for, and what was found. */
   readonly search?: SymbolSearch;
 }

@@ -3,6 +3,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
 import { readElfSymbols } from '../elf/elf-symbols.ts';
+import { findFunctionStarts } from '../elf/function-starts.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from './code-object.ts';
 import { openLines } from './debug/open-lines.ts';
@@ -58,18 +59,21 @@ export class RecordingSymbols {
    * offsets for files and the vdso, run-time addresses for the kernel, its modules and memory that no file is mapped
    * to.
    */
-  async symbolsFor(object: CodeObject, { lines, search = new SymbolSearch() }: CodeQuestion = { lines: false }): Promise<CodeSymbols | undefined> {
+  async symbolsFor(
+    object: CodeObject,
+    { lines, starts = false, search = new SymbolSearch() }: CodeQuestion = { lines: false },
+  ): Promise<CodeSymbols | undefined> {
     const files = new CheckedFiles(this.#files, search, this.#diagnostics);
     let symbols: CodeSymbols | undefined;
     try {
-      symbols = await this.#open(object, lines && this.#readsDebugInfo(object, search), files);
+      symbols = await this.#open(object, { wantsLines: lines && this.#readsDebugInfo(object, search), wantsStarts: starts }, files);
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
       this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
     } finally {
-      if (symbols?.lines === undefined) await files.close();
+      if (!readsLater(symbols)) await files.close();
     }
-    return symbols?.lines === undefined ? symbols : { ...symbols, close: () => files.close() };
+    return symbols !== undefined && readsLater(symbols) ? { ...symbols, close: () => files.close() } : symbols;
   }
 
   /**
@@ -85,7 +89,8 @@ export class RecordingSymbols {
     return false;
   }
 
-  async #open(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+  async #open(object: CodeObject, wants: Wants, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+    const { wantsLines } = wants;
     switch (object.kind) {
       case 'kernel':
         return this.#kernel.kernel(object, wantsLines, files);
@@ -98,7 +103,7 @@ export class RecordingSymbols {
       case 'vdso':
         return this.#vdsoSymbols(object, wantsLines, files);
       case 'file':
-        return this.#fileSymbols(object, wantsLines, files);
+        return this.#fileSymbols(object, wants, files);
       case 'anon': {
         const table = await this.#perfMaps.read(object.name, files.search);
         return table && { table, isPerfMap: true };
@@ -121,12 +126,12 @@ export class RecordingSymbols {
     return guest;
   }
 
-  async #fileSymbols(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+  async #fileSymbols(object: CodeObject, wants: Wants, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const { compatPerf } = this.#options;
     const { modifiedNs } = this.#recording;
-    const how = { wantsLines, compatPerf, ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }), dirs: this.#dirs };
+    const how = { ...wants, compatPerf, ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }), dirs: this.#dirs };
     const found = await findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path: object.name, ...how });
-    return found && this.#symbolsOf(found, object.name, files);
+    return found && this.#symbolsOf(found, object.name, files, wants.wantsStarts);
   }
 
   async #vdsoSymbols(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
@@ -136,14 +141,37 @@ export class RecordingSymbols {
   }
 
   /** The symbols of the files that were found for a DSO. */
-  async #symbolsOf({ symbols, runtime, needsDynsym, debugInfo }: ObjectFiles, recordedPath: string, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+  async #symbolsOf(
+    { symbols, runtime, needsDynsym, debugInfo }: ObjectFiles,
+    recordedPath: string,
+    files: CheckedFiles,
+    wantsStarts = false,
+  ): Promise<CodeSymbols | undefined> {
     const { compatPerf, linkageAliases = false } = this.#options;
     const table = symbols && (await readElfSymbols(symbols, runtime, { compatPerf, needsDynsym, linkageAliases }));
-    if (debugInfo === undefined) return table && { table };
+    const functionStarts = wantsStarts && runtime.hasCode ? (addresses: Float64Array) => findFunctionStarts(runtime, addresses) : undefined;
+    if (debugInfo === undefined) return codeOf({ table, functionStarts });
     const paths = [debugInfo.source.name, runtime.source.name];
     // Recordings have offsets in the binary. Debug files have the binary's addresses, but not its offsets.
     const toSvma = (fileOffset: number): number => runtime.svmaOf(fileOffset) ?? Number.NaN;
     const lines = await openLines({ elf: debugInfo, toSvma, places: { ...this.#dirs, paths, recordedPath, files } }, this.#files, this.#diagnostics);
-    return table === undefined && lines === undefined ? undefined : withoutUndefined({ table, lines });
+    return codeOf({ table, functionStarts, lines });
   }
+}
+
+/** What is asked for beside names. */
+interface Wants {
+  readonly wantsLines: boolean;
+  readonly wantsStarts: boolean;
+}
+
+/** Undefined where nothing is known of the code. */
+function codeOf(known: { [K in keyof CodeSymbols]: CodeSymbols[K] | undefined }): CodeSymbols | undefined {
+  const code = withoutUndefined(known);
+  return Object.keys(code).length === 0 ? undefined : code;
+}
+
+/** Whether files are read when it is asked for more than the table. */
+function readsLater(symbols: CodeSymbols | undefined): boolean {
+  return symbols?.lines !== undefined || symbols?.functionStarts !== undefined;
 }

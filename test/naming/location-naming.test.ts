@@ -160,3 +160,19 @@ describe('naming locations', () => {
     expect((await named({ lines: lines! }, { debugInfo: 'lines-like-perf' }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc>/src/inner.h:3:7|+0']);
   });
 });
+
+describe('functions without names', () => {
+  it('have their start noted where it is known, for the instruction before a return address', async () => {
+    const unnamed = (name: string, address: number) => ({ name, address, unresolved: true });
+    const profile = buildProfile([{ timeNs: 0, stack: [unnamed('a', 0x1200), unnamed('b', 0x1300), { name: 'c', address: 0x1050 }, unnamed('d', 0x1100)] }]);
+    const asked: number[] = [];
+    const functionStarts = async (addresses: Float64Array) => {
+      asked.push(...addresses);
+      return addresses.map((address) => (address < 0x1200 ? 0x1100 : -1));
+    };
+    await new LocationNaming(profile, PLAIN).startsByCode([0, 1, 2, 3], { functionStarts });
+    expect(asked).toEqual([0x1100, 0x11ff, 0x12ff]);
+    expect([0, 1, 2, 3].map((location) => profile.locations.functionStart(location))).toEqual([0x1100, -1, -1, 0x1100]);
+    expect([0, 1, 2, 3].map((location) => profile.locations.lineCount(location))).toEqual([0, 0, 1, 0]);
+  });
+});

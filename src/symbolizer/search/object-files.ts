@@ -50,6 +50,8 @@ export interface ObjectFileSearch extends RecordedFile {
   /** Whether other files of the same path were recorded, so that the build id may be that of one of them. */
   readonly sharesName?: boolean;
   readonly wantsLines: boolean;
+  /** Whether a binary without symbols is of use: it may say where its functions begin. */
+  readonly wantsStarts?: boolean;
   /** A time at which the recording had ended, nanoseconds since 1970; absent when unknown. */
   readonly recordedUntilNs?: bigint;
   /** In the order in which perf 6.1 looks, and only where it looks. */
@@ -104,7 +106,7 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: 
   if (!parts.isComplete) await takeDebugFiles(files, file, parts);
   if (!parts.isComplete) await takeServed(files, machine, file, parts);
   if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, machine, files);
-  const found = parts.finish(files, wanted.codeStart);
+  const found = parts.finish(files, wanted);
   if (found !== undefined && mapped === undefined && wanted.sharesName === true) files.doubtShared(wanted.path, found.runtime);
   return found;
 }
@@ -220,7 +222,7 @@ async function findAsPerf(files: CheckedFiles, wanted: ObjectFileSearch): Promis
     const elf = await files.open(place, file.buildId, crcAt(place, link));
     if (elf !== undefined) parts.take(elf);
   }
-  return parts.finish(files, wanted.codeStart);
+  return parts.finish(files, wanted);
 }
 
 /** The build id that debug files must have. */
@@ -257,12 +259,12 @@ class Parts {
     if (this.#wantsLines && hasDebugInfo(elf)) this.debugInfo ??= elf;
   }
 
-  finish({ search }: CheckedFiles, codeStart: number | undefined): ObjectFiles | undefined {
+  finish({ search }: CheckedFiles, { codeStart, wantsStarts = false }: ObjectFileSearch): ObjectFiles | undefined {
     const runtime = this.runtime ?? (this.#firstDebugFile && withCodeAt(this.#firstDebugFile, codeStart));
     if (runtime === undefined) return undefined;
     const symbols = this.symbols ?? this.mini ?? (hasDynsym(runtime) ? runtime : undefined);
     const { debugInfo } = this;
-    if (symbols === undefined && debugInfo === undefined) return undefined;
+    if (symbols === undefined && debugInfo === undefined) return wantsStarts ? { runtime, symbols, needsDynsym: false, debugInfo } : undefined;
     search.use(runtime.source.name, 'addresses');
     if (symbols !== undefined) search.use(symbols.source.name, 'symbols');
     if (debugInfo !== undefined) search.use(debugInfo.source.name, 'lines');

@@ -1,0 +1,127 @@
+import { addressOf } from '../base/addresses.ts';
+import { readRange } from '../base/byte-source.ts';
+import { ByteView } from '../base/byte-view.ts';
+import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_GNU_EH_FRAME, PT_LOAD, SHT_NOBITS } from './elf-constants.ts';
+import type { ElfFile } from './elf-file.ts';
+import { visitFrameRanges } from './frame-ranges.ts';
+
+/** The largest programs have some twenty megabytes. More is not read: it may be a hole. */
+const MAX_TABLE_SIZE_BYTES = 64 << 20;
+/** An entry of the Arm table: where a function begins, and how to unwind it. */
+const EXIDX_ENTRY_SIZE_BYTES = 8;
+
+/** Bytes of a file, and the address (svma) at which they are mapped. */
+interface MappedBytes {
+  readonly view: ByteView;
+  readonly addr: number;
+}
+
+/**
+ * Finds where the functions begin that hold some addresses, in tables that stripping leaves because exceptions need them:
+ * `.eh_frame`, and on 32-bit Arm `.ARM.exidx`. Linkers merge neighbours in the latter that unwind alike: there several
+ * functions may have one start.
+ * @param addresses file offsets, ascending
+ * @returns for each, the address (svma) of the function's start; −1 where no table knows it
+ * @see Linux Standard Base Core, "Exception Frames"; Exception Handling ABI for the Arm Architecture, "Index table entries"
+ */
+export async function findFunctionStarts(elf: ElfFile, addresses: Float64Array): Promise<Float64Array> {
+  const svmas = addresses.map((address) => elf.svmaOf(address) ?? Number.NaN);
+  const wanted = new WantedStarts(svmas);
+  const frames = await readEhFrame(elf);
+  if (frames !== undefined) visitFrameRanges(frames.view, frames.addr, elf.classBits, wanted.take);
+  if (elf.machine === EM_ARM) {
+    const index = await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX);
+    if (index !== undefined) visitExidxRanges(elf, index, wanted.take);
+  }
+  return wanted.starts;
+}
+
+/** Assigns ranges to the addresses in them; the first one wins. However ranges overlap, each address is looked at once. */
+class WantedStarts {
+  readonly starts: Float64Array;
+  readonly #svmas: Float64Array;
+  readonly #order: Uint32Array;
+  /** By place in the order: the next place from there on that has no start yet, or one nearer to it. */
+  readonly #next: Uint32Array;
+
+  constructor(svmas: Float64Array) {
+    this.starts = new Float64Array(svmas.length).fill(-1);
+    // Segments may be mapped in another order than they lie in the file. An address in none is in no range.
+    this.#order = Uint32Array.from(svmas.keys()).filter((i) => !Number.isNaN(svmas[i]));
+    this.#order.sort((a, b) => svmas[a] - svmas[b]);
+    this.#svmas = Float64Array.from(this.#order, (i) => svmas[i]);
+    this.#next = Uint32Array.from({ length: this.#order.length + 1 }, (_, place) => place);
+  }
+
+  /** @param end just after the range's last byte */
+  readonly take = (start: number, end: number): void => {
+    // hot
+    const svmas = this.#svmas;
+    let low = 0;
+    let high = svmas.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (svmas[middle] < start) low = middle + 1;
+      else high = middle;
+    }
+    for (let place = this.#free(low); place < svmas.length && svmas[place] < end; place = this.#free(place)) {
+      this.starts[this.#order[place]] = start;
+      this.#next[place] = place + 1;
+    }
+  };
+
+  #free(from: number): number {
+    const next = this.#next;
+    let place = from;
+    while (next[place] !== place) {
+      next[place] = next[next[place]];
+      place = next[place];
+    }
+    return place;
+  }
+}
+
+/** By the section, or in a file without section headers by what its header for unwinders points at. */
+async function readEhFrame(elf: ElfFile): Promise<MappedBytes | undefined> {
+  const section = elf.section('.eh_frame');
+  if (section !== undefined) return readTable(elf, '.eh_frame', undefined);
+  const header = await readTable(elf, '.eh_frame_hdr', PT_GNU_EH_FRAME);
+  // Version 1; the pointer as all linkers write it: 4 bytes, signed, relative to itself (DW_EH_PE_pcrel | DW_EH_PE_sdata4).
+  if (header === undefined || header.view.length < 8 || header.view.u8(0) !== 1 || header.view.u8(1) !== 0x1b) return undefined;
+  const addr = header.addr + 4 + header.view.i32(4);
+  const load = elf.segments.find(({ type, vaddr, filesz }) => type === PT_LOAD && addr >= vaddr && addr < vaddr + filesz);
+  return load && readAt(elf, load.offset + addr - load.vaddr, load.vaddr + load.filesz - addr, addr);
+}
+
+/** A table by the name of its section, else by the type of its segment; undefined where there is none, or none that can be read. */
+async function readTable(elf: ElfFile, name: string, segmentType: number | undefined): Promise<MappedBytes | undefined> {
+  const section = elf.section(name);
+  if (section !== undefined) return section.type === SHT_NOBITS ? undefined : readAt(elf, section.offset, section.sizeBytes, section.addr);
+  const segment = elf.segments.find(({ type }) => type === segmentType);
+  return segment && readAt(elf, segment.offset, segment.filesz, segment.vaddr);
+}
+
+async function readAt(elf: ElfFile, offset: number, sizeBytes: number, addr: number): Promise<MappedBytes | undefined> {
+  if (sizeBytes > MAX_TABLE_SIZE_BYTES) return undefined;
+  return { view: new ByteView(await readRange(elf.source, offset, sizeBytes), elf.littleEndian), addr };
+}
+
+/** Entries are in the order of their functions; each reaches up to the next one. */
+function visitExidxRanges(elf: ElfFile, { view, addr }: MappedBytes, visit: (start: number, end: number) => void): void {
+  const count = Math.floor(view.length / EXIDX_ENTRY_SIZE_BYTES);
+  for (let i = 0; i < count; i++) {
+    // hot
+    const start = exidxStart(view, addr, i);
+    const load =
+      i + 1 < count
+        ? undefined
+        : elf.segments.find(({ type, flags, vaddr, memsz }) => type === PT_LOAD && (flags & PF_X) !== 0 && start >= vaddr && start < vaddr + memsz);
+    visit(start, i + 1 < count ? exidxStart(view, addr, i + 1) : load === undefined ? start : load.vaddr + load.memsz);
+  }
+}
+
+/** The first word of an entry is 31 bits, signed, relative to itself. */
+function exidxStart(view: ByteView, addr: number, index: number): number {
+  const at = index * EXIDX_ENTRY_SIZE_BYTES;
+  return addressOf(0, addr + at + ((view.u32(at) << 1) >> 1));
+}

@@ -1,0 +1,165 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { ByteView } from '../../src/base/byte-view.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
+import { visitFrameRanges } from '../../src/elf/frame-ranges.ts';
+import { findFunctionStarts } from '../../src/elf/function-starts.ts';
+import { ByteFields } from '../support/byte-fields.ts';
+import { buildElf, TEXT } from '../support/elf-builder.ts';
+
+interface Form {
+  readonly littleEndian: boolean;
+  readonly classBits: 32 | 64;
+  readonly augmentation: string;
+  /** Bytes after the length of the augmentation data. */
+  readonly data: readonly number[];
+  readonly encoding: number;
+  readonly version?: number;
+}
+
+const ADDR = 0x402000;
+const PLAIN: Form = { littleEndian: true, classBits: 64, augmentation: 'zR', data: [0x1b], encoding: 0x1b };
+
+/** A section with a CIE and an FDE for each range. */
+function frames(form: Form, ranges: readonly (readonly [start: number, sizeBytes: number])[], addr = ADDR): Uint8Array {
+  const { littleEndian, classBits, augmentation, data, encoding, version = 1 } = form;
+  const section = new ByteFields(littleEndian);
+  const cie = new ByteFields(littleEndian).u32(0).bytes(version).text(augmentation);
+  if (augmentation === 'eh') cie.uint(0, classBits / 8);
+  if (version === 4) cie.bytes(classBits / 8, 0);
+  cie.uleb(1).sleb(-8);
+  if (version === 1) cie.bytes(16);
+  else cie.uleb(16);
+  if (augmentation.startsWith('z')) cie.uleb(data.length).bytes(...data);
+  put(section, cie);
+  for (const [start, sizeBytes] of ranges) {
+    const at = section.length + 8;
+    const pointerSize = { 0: classBits / 8, 2: 2, 3: 4, 4: 8, 10: 2, 11: 4, 12: 8 }[encoding & 15] ?? 4;
+    const first = (encoding & 0x10) === 0 ? start : start - (addr + at);
+    put(
+      section,
+      new ByteFields(littleEndian)
+        .u32(at - 4)
+        .uint(first, pointerSize)
+        .uint(sizeBytes, pointerSize)
+        .uleb(0),
+    );
+  }
+  return section.done();
+}
+
+function put(section: ByteFields, entry: ByteFields): void {
+  while (entry.length % 4 !== 0) entry.bytes(0);
+  section.u32(entry.length).put(entry.done());
+}
+
+function rangesIn(bytes: Uint8Array, { littleEndian, classBits }: Pick<Form, 'littleEndian' | 'classBits'> = PLAIN, addr = ADDR): number[][] {
+  const found: number[][] = [];
+  visitFrameRanges(new ByteView(bytes, littleEndian), addr, classBits, (start, end) => found.push([start, end]));
+  return found;
+}
+
+const RANGES = [
+  [0x401000, 0x20],
+  [0x401040, 0x100],
+] as const;
+const EXPECTED = RANGES.map(([start, sizeBytes]) => [start, start + sizeBytes]);
+
+describe('.eh_frame', () => {
+  for (const littleEndian of [true, false]) {
+    for (const classBits of [32, 64] as const) {
+      test.each<[string, Omit<Form, 'littleEndian' | 'classBits'>]>([
+        ['relative, signed, 4 bytes', { augmentation: 'zR', data: [0x1b], encoding: 0x1b }],
+        ['relative, signed, 8 bytes', { augmentation: 'zR', data: [0x1c], encoding: 0x1c }],
+        ['absolute, 4 bytes', { augmentation: 'zR', data: [0x03], encoding: 0x03 }],
+        ['absolute pointers', { augmentation: 'zR', data: [0x00], encoding: 0x00 }],
+        ['no augmentation', { augmentation: '', data: [], encoding: 0x00 }],
+        ['gcc 2', { augmentation: 'eh', data: [], encoding: 0x00 }],
+        ['a signal frame', { augmentation: 'zRS', data: [0x1b], encoding: 0x1b }],
+        ['a personality routine and exception tables', { augmentation: 'zPLR', data: [0x9b, 1, 2, 3, 4, 0x1b, 0x1b], encoding: 0x1b }],
+        ['pointer authentication', { augmentation: 'zRB', data: [0x1b], encoding: 0x1b }],
+        ['version 3', { augmentation: 'zR', data: [0x1b], encoding: 0x1b, version: 3 }],
+        ['version 4', { augmentation: 'zR', data: [0x1b], encoding: 0x1b, version: 4 }],
+      ])(`${littleEndian ? 'little' : 'big'}-endian, ${classBits} bits: %s`, (_, form) => {
+        expect(rangesIn(frames({ ...form, littleEndian, classBits }, RANGES), { littleEndian, classBits })).toEqual(EXPECTED);
+      });
+    }
+  }
+
+  test('goes on after a terminator, since linkers put sections one after the other', () => {
+    const first = frames(PLAIN, RANGES.slice(0, 1));
+    const bytes = new ByteFields()
+      .put(first)
+      .u32(0)
+      .put(frames(PLAIN, RANGES.slice(1), ADDR + first.length + 4))
+      .done();
+    expect(rangesIn(bytes)).toEqual(EXPECTED);
+  });
+
+  test.each([
+    ['indirect pointers', [0x9b]],
+    ['relative to data', [0x3b]],
+    ['LEB128 numbers', [0x01]],
+  ])('passes over %s', (_, data) => {
+    expect(rangesIn(frames({ ...PLAIN, data }, RANGES))).toEqual([]);
+  });
+
+  test('passes over what no CIE describes, and empty ranges', () => {
+    const bytes = frames(PLAIN, [[0x401000, 0], ...RANGES]);
+    expect(rangesIn(bytes)).toEqual(EXPECTED);
+    bytes[4] = 1;
+    expect(rangesIn(bytes)).toEqual([]);
+  });
+
+  test('ends where an entry overruns the section, whatever its bytes are', () => {
+    const whole = frames(PLAIN, RANGES);
+    expect(rangesIn(whole.subarray(0, -1))).toEqual(EXPECTED.slice(0, 1));
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.nat(whole.length), (noise, at) => {
+        rangesIn(new ByteFields().put(whole.subarray(0, at)).put(noise).put(whole.subarray(at)).done());
+        rangesIn(noise, { littleEndian: false, classBits: 32 });
+      }),
+    );
+  });
+});
+
+describe('function starts', () => {
+  async function startsOf(ranges: readonly (readonly [number, number])[], addresses: readonly number[]): Promise<number[]> {
+    // The builder gives further sections no address.
+    const content = frames(PLAIN, ranges, 0);
+    const elf = await ElfFile.open(new BufferSource(buildElf({ classBits: 64, littleEndian: true, moreSections: [{ name: '.eh_frame', content }] })));
+    return [...(await findFunctionStarts(elf, Float64Array.from(addresses)))];
+  }
+  /** The offset of an address in `.text`. */
+  const offset = (address: number): number => address - TEXT.vaddr + TEXT.offset;
+
+  test('are svmas of what holds file offsets; −1 between functions and outside of segments', async () => {
+    const asked = [0x401000, 0x40101f, 0x401020, 0x401040, 0x40113f, 0x401140].map(offset);
+    expect(await startsOf(RANGES, [1, ...asked])).toEqual([-1, 0x401000, 0x401000, -1, 0x401040, 0x401040, -1]);
+  });
+
+  test('where ranges overlap, the first one counts', async () => {
+    expect(
+      await startsOf(
+        [
+          [0x401010, 0x20],
+          [0x401000, 0x100],
+          [0x401008, 0x100],
+        ],
+        [0x401004, 0x401010, 0x401080, 0x401104].map(offset),
+      ),
+    ).toEqual([0x401000, 0x401010, 0x401000, 0x401008]);
+  });
+
+  test('a hundred thousand ranges over as many addresses are done at once', async () => {
+    const ranges = Array.from({ length: 100_000 }, () => [TEXT.vaddr, TEXT.sizeBytes] as const);
+    const addresses = Array.from({ length: 100_000 }, (_, i) => TEXT.offset + (i * TEXT.sizeBytes) / 100_000);
+    expect(new Set(await startsOf(ranges, addresses))).toEqual(new Set([TEXT.vaddr]));
+  });
+
+  test('there are none without the section', async () => {
+    const elf = await ElfFile.open(new BufferSource(buildElf({ classBits: 64, littleEndian: true })));
+    expect([...(await findFunctionStarts(elf, Float64Array.of(TEXT.offset)))]).toEqual([-1]);
+  });
+});
