@@ -24,7 +24,7 @@ const COMMAND_LINES = PAGES.flatMap((page) => commandsOf(read(page)).map((shown)
 const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(read('package.json')).scripts;
 
 /** Programs of others that pages may show. Nothing of them is started here. */
-const OTHERS = new Set(['diff', 'flamegraph.pl', 'go', 'jq', 'node', 'npm', 'perf', 'source', 'tail']);
+const OTHERS = new Set(['curl', 'diff', 'flamegraph.pl', 'go', 'jq', 'node', 'npm', 'parca-push', 'perf', 'source', 'tail']);
 
 /** Options that the pages explain and that are not perfconv's. */
 const FOREIGN_OPTIONS: readonly string[] = [
@@ -32,6 +32,7 @@ const FOREIGN_OPTIONS: readonly string[] = [
   ...['buildid-mmap', 'call-graph', 'header-only', 'jit', 'kcore', 'no-children', 'off-cpu', 'show-mmap-events', 'show-task-events', 'stats', 'threads'], // perf
   ...['allow-worker', 'disable-wasm-trap-handler', 'interpreted-frames-native-stack', 'jitless', 'perf-basic-prof', 'perf-prof', 'use-largepages'], // Node
   ...['profile', 'v8-flags'], // Wasmtime, Deno
+  ...['override-timestamp', 'countname', 'color', 'colors'], // parca-push, flamegraph.pl, inferno
   ...['seconds', 'time'], // the fuzzer, benchmarks
 ];
 

@@ -35,6 +35,12 @@ describe('what a recording tells of the wall clock', () => {
     expect(meta).toMatchObject({ wallClockOffsetNs: 1_795_259_592_973_786_000n, captureTimeNs: 1_795_261_452_473_786_000n });
   });
 
+  test('not when its file was written, which may be a copy', async () => {
+    const source = new BufferSource(recording({}), 'x.data');
+    const { meta } = (await readProfile(source, { modifiedNs: 1_795_261_452_473_786_000n }, new Diagnostics())).profile;
+    expect(meta.captureTimeNs).toBeUndefined();
+  });
+
   test('CLOCK_REALTIME: its times are the wall clock', async () => {
     const { meta } = await profileOf(recording({ flags: ['useClockid'], clockid: 0 }));
     expect(meta).toMatchObject({ wallClockOffsetNs: 0n, captureTimeNs: 1_859_500_000_000n });

@@ -46,7 +46,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     choices: [...PPROF_LABELS, 'none'],
     isList: true,
     section: OUTPUT,
-    text: `pprof: label samples with any of ${PPROF_LABELS.join(', ')}, or none. Default: pid,tid,comm, and input for merged inputs`,
+    text: `pprof: label samples with any of ${PPROF_LABELS.join(', ')}, or none. Default: those of pid,tid,comm, and for merged inputs input, in which samples differ`,
   },
   {
     name: 'by-input',
@@ -161,7 +161,7 @@ const SYMBOL_SOURCES: readonly OptionSpec[] = [
     value: 'STYLE',
     choices: DEMANGLE_STYLES,
     section: SYMBOLS,
-    text: 'How much of C++, Rust, Java and OCaml names to show: full (like c++filt), no-params (like perf: no parameters) or simple (like pprof: no template arguments either). Default: full; no-params for script and report, and with --compat perf',
+    text: 'How much of C++, Rust, Java and OCaml names to show: full (like c++filt), no-params (like perf: no parameters) or simple (like pprof: no template arguments either). Default: simple for pprof; no-params for script and report, and with --compat perf; else full',
   },
   { name: 'no-demangle', section: SYMBOLS, text: 'Show C++, Rust, Java and OCaml names as the linker sees them' },
 ];
@@ -251,7 +251,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --vmlinux vmlinux-6.1.0 web.data', 'kernel functions with files and lines'],
     ['perfconv --guestkallsyms guest.kallsyms --guestmodules guest.modules --guestvmlinux vmlinux perf.data.guest', 'a recording by perf kvm'],
     ['perfconv --debug-dir /opt/debug --buildid-dir ~/.debug web.data', 'symbols from elsewhere'],
-    ['perfconv -o cpu.pb.gz --demangle-style simple web.data', 'std::vector::push_back instead of std::vector<int, …>::push_back(int&&)'],
+    ['perfconv -o cpu.pb.gz --demangle-style full web.data', 'std::vector<int, …>::push_back(int&&) instead of std::vector::push_back'],
     ['perfconv --debuginfod https://debuginfod.debian.net --explain-symbols web.data', 'symbols from a server, and where each was found'],
     ['perfconv --perf-map-dir maps/ node.data', 'JIT-compiled code, named by the map files in maps/'],
     ['diff <(perf script -i web.data) <(perfconv -t script --compat perf -o - web.data)', 'the same lines as perf script (docs/comparing-with-perf.md)'],

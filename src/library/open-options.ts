@@ -4,7 +4,7 @@ import { demand, type OptionChecks, text } from './check-options.ts';
 export interface OpenOptions {
   /** What to call a recording that has no path. Default: a File's own name, else `perf.data`. */
   readonly name?: string;
-  /** When it was last written, nanoseconds since 1970: dates profiles of recordings that do not have a date. Default: a File's own time. */
+  /** When it was last written, nanoseconds since 1970: for `info`. Default: a File's own time. */
   readonly modifiedNs?: bigint;
 }
 

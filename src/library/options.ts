@@ -71,7 +71,7 @@ export interface ReadingOptions extends SampleOptions, SymbolOptions, NamingOpti
 }
 
 /** How a format is written. Names and defaults are those of the command line's options. */
-export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'scriptName' | 'scriptText'> {
+export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText'> {
   /** Whether the result is compressed. Default: as the command line: what a file's name says, and pprof also where it says nothing. */
   readonly gzip?: boolean;
 }

@@ -22,12 +22,11 @@ export function eventKind({ type, config }: PerfEventAttr): EventKind {
 /**
  * Makes a profile of what a session and its tables hold. Its functions have no names yet.
  * @param inputName what the input is called, with or without its directories
- * @param modifiedNs when the file was last written, for recordings that do not date themselves
  */
-export function assembleProfile(inputName: string, session: SessionResult, builder: ProfileBuilder, modifiedNs: bigint | undefined): Profile {
+export function assembleProfile(inputName: string, session: SessionResult, builder: ProfileBuilder): Profile {
   const mappings = assembleMappings(session, builder);
   return {
-    meta: assembleMeta(inputName, session, builder, modifiedNs),
+    meta: assembleMeta(inputName, session, builder),
     strings: builder.strings,
     events: assembleEvents(session, builder),
     mappings,
@@ -59,13 +58,13 @@ function assembleMappings(session: SessionResult, { locations }: ProfileBuilder)
   );
 }
 
-function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder, modifiedNs: bigint | undefined): ProfileMeta {
+function assembleMeta(inputName: string, session: SessionResult, builder: ProfileBuilder): ProfileMeta {
   const { features, baseTime } = session;
   const hasTimes = Number.isFinite(builder.firstTimeNs);
   const durationNs = hasTimes ? builder.lastTimeNs - builder.firstTimeNs : 0;
   const startTime = hasTimes ? baseTime + BigInt(builder.firstTimeNs) : baseTime;
   const wallClockOffsetNs = wallClockOffset(features, session.events);
-  const endTimeNs = simpleperfEndTimeNs(features) ?? modifiedNs;
+  const endTimeNs = simpleperfEndTimeNs(features);
   return {
     inputName: inputName.replace(/^.*[/\\]/s, ''),
     perfVersion: features.version ?? simpleperfVersion(features),
@@ -77,7 +76,7 @@ function assembleMeta(inputName: string, session: SessionResult, builder: Profil
     captureTimeNs:
       wallClockOffsetNs !== undefined && hasTimes
         ? startTime + wallClockOffsetNs
-        : // A file is last written when the recording ends.
+        : // When the file was written says nothing: it may be a copy.
           endTimeNs && endTimeNs - BigInt(Math.round(durationNs)),
     startTime,
     wallClockOffsetNs,

@@ -8,7 +8,7 @@ import { RecordCounts } from '../session/record-counts.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import { RecordLog } from '../stats/record-log.ts';
 import { withoutFormulas } from '../writers/csv/formula-guard.ts';
-import type { ConvertOutput } from './convert.ts';
+import { type ConvertOutput, formatNaming } from './convert.ts';
 import type { Format } from './formats.ts';
 import { type MergedInput, type MergeReadOptions, RecordingMerger, requireMergeable } from './merge-recordings.ts';
 import type { ReadProfileResult } from './read-profile.ts';
@@ -26,6 +26,8 @@ export class MergedConversion {
   readonly #merger: RecordingMerger;
   /** One for each output in CSV, in their order. */
   readonly #tables: readonly MergedTables[];
+  /** How names are shown: alike for all recordings. */
+  #naming: WriteOptions = {};
   #unwritten: { readonly result: MergedInput; readonly log: RecordLog } | undefined;
 
   /**
@@ -48,6 +50,8 @@ export class MergedConversion {
   /** Reads one more recording; see {@link RecordingMerger.add}. What a sink throws does not come from here. */
   async add(source: RecordingSource, label: string, options: MergeReadOptions, diagnostics: Diagnostics): Promise<void> {
     const log = this.#tables.length > 0 ? new RecordLog() : undefined;
+    const { demangle } = formatNaming(options);
+    this.#naming = demangle === undefined ? {} : { demangle };
     const { debugInfo } = readingNeeds(this.#formats, { ...options, ...this.#options });
     const result = await this.#merger.add(source, label, { ...options, debugInfo, ...(log && { observer: log }) }, diagnostics);
     if (log !== undefined) this.#unwritten = { result, log };
@@ -72,7 +76,7 @@ export class MergedConversion {
     const tables = this.#tables.values();
     for (const output of this.#outputs) {
       if (output.format === 'csv') await tables.next().value?.finish(shownProfile(profile, this.#options.unknown ?? UNKNOWN_IN_TABLES));
-      else await writeProfile(output.format, profile, output.sink, this.#options, this.#diagnostics);
+      else await writeProfile(output.format, profile, output.sink, { ...this.#naming, ...this.#options }, this.#diagnostics);
     }
     return profile;
   }

@@ -44,7 +44,7 @@ export async function convert(
   if (formats.some((format) => format !== 'csv')) requireSamples(recording, options.filter);
   reportUnknownEvents(recording.profile, options.filter, diagnostics);
 
-  const writing = { ...likePerf(options.compatPerf), ...scriptNaming(options) };
+  const writing = { ...likePerf(options.compatPerf), ...formatNaming(options) };
   for (const output of outputs) {
     if (output.format === 'csv') {
       await writeTables(recording, output.openTable, writing);
@@ -57,11 +57,13 @@ export async function convert(
 }
 
 /**
- * perf script prints names without parameters, and those that were not mangled without their scopes: whoever reads its text expects no
- * others, unless a style was asked for.
+ * Says which style names have, where one was asked for or perf's are. Else perf-script text has names without parameters, and those that
+ * were not mangled without their scopes: whoever reads it expects no others.
  */
-export function scriptNaming<Options extends WriteOptions & Pick<ReadProfileOptions, 'demangle'>>(options: Options): Options {
-  return options.demangle === undefined ? { scriptName: (name: string) => demangleSymbol(name, 'no-params') ?? name, ...options } : options;
+export function formatNaming<Options extends WriteOptions & Pick<ReadProfileOptions, 'demangle' | 'compatPerf'>>(options: Options): Options {
+  if (options.demangle !== undefined) return options;
+  const demangle = options.compatPerf ? { demangle: 'no-params' as const } : {};
+  return { scriptName: (name: string) => demangleSymbol(name, 'no-params') ?? name, ...demangle, ...options };
 }
 
 /** With `compatPerf` all formats show addresses where there are no symbols, as perf does. */

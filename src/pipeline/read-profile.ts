@@ -20,7 +20,7 @@ import type { RecordingContext, Symbolizer } from '../symbolizer/symbolizer.ts';
 import type { OpenZstdStream } from '../zstd/stream.ts';
 import { assembleProfile, type EventKind, eventKind } from './assemble-profile.ts';
 
-/** The context of the recording is what is known of an input beside its bytes. Its `modifiedNs` also dates the profile where the recording itself does not. */
+/** The context of the recording is what is known of an input beside its bytes. */
 export interface ReadProfileOptions extends RecordingContext {
   /** Which samples to read; all by default. */
   readonly filter?: SampleFilter;
@@ -101,7 +101,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
     diagnostics,
   );
   builder.rebaseTimes();
-  const profile = assembleProfile(source.name, session, builder, options.modifiedNs);
+  const profile = assembleProfile(source.name, session, builder);
   const { debugInfo = defaultDebugInfo(compatPerf), demangle = compatPerf ? 'no-params' : 'full' } = options;
   const payloads = details && new PayloadTexts(profile, session, compatPerf);
   const naming = { symbols: options.symbolizer?.forRecording(options), compatPerf, debugInfo, demangle };

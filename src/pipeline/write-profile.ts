@@ -1,6 +1,8 @@
 import type { ByteSink } from '../base/byte-sink.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import type { DemangleStyle } from '../demangle/demangle.ts';
+import { withSimpleNames } from '../naming/simple-names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_STACKS, type UnknownCode } from '../profile/unknown-code.ts';
 import type { ChromeOptions } from '../writers/chrome/chrome.ts';
@@ -18,7 +20,7 @@ export interface WriteOptions {
   readonly weight?: 'period' | 'samples';
   /** folded, speedscope: keep merged recordings apart also where they would add up: by a root frame, by profiles of their own. Default: no. */
   readonly byInput?: boolean;
-  /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input. */
+  /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input, as far as samples differ in them. */
   readonly labels?: readonly PprofLabel[];
   /** speedscope: what makes a profile of its own. Default: each thread. */
   readonly group?: SpeedscopeOptions['group'];
@@ -26,6 +28,8 @@ export interface WriteOptions {
   readonly chromeStyle?: ChromeOptions['style'];
   /** CSV: put an apostrophe before texts that spreadsheets would compute. Default: no, tables have the names as recorded. */
   readonly csvSafe?: boolean;
+  /** The style of names that was asked for, and that the profile has. Default: none was, and pprof shows `simple` ones. */
+  readonly demangle?: DemangleStyle | 'none';
   /** script: which fields; perf's choice by default. */
   readonly fields?: readonly ScriptFieldChoice[];
   /** script: what to print for a linkage name in place of the function's name; undefined for the latter, which is the default. */
@@ -45,7 +49,6 @@ export interface WriteOptions {
 
 type Write = (profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics) => Promise<void>;
 
-const DEFAULT_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm'];
 const DEFAULT_EXPORTER = 'perfconv';
 /** The longest text that V8 holds is 24 characters shorter, and DevTools reads a trace as one text. Source: V8, String::kMaxLength. */
 const MAX_DEVTOOLS_BYTES = 512 << 20;
@@ -54,8 +57,9 @@ const MAX_DEVTOOLS_BYTES = 512 << 20;
 const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   pprof: async () => {
     const { writePprof } = await import('../writers/pprof/pprof.ts');
-    return (profile, sink, { labels = profile.inputs === undefined ? DEFAULT_LABELS : [...DEFAULT_LABELS, 'input'], weight = 'period' }) =>
-      writePprof(profile, sink, { labels, weight });
+    return (profile, sink, { labels, weight = 'period', demangle }) =>
+      // pprof cuts long names from the front: `Node*, int)` is what it leaves of a full one.
+      writePprof(demangle === undefined ? withSimpleNames(profile) : profile, sink, { labels, weight });
   },
   speedscope: async () => {
     const { writeSpeedscope } = await import('../writers/speedscope/speedscope.ts');

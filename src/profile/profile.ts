@@ -13,7 +13,7 @@ export interface ProfileMeta {
   readonly osRelease: string;
   readonly arch: string;
   readonly cpuCount: number | undefined;
-  /** When the recording began, Unix time in nanoseconds; undefined when neither the recording nor its file says. */
+  /** When the recording began, Unix time in nanoseconds; undefined when it does not say. */
   readonly captureTimeNs: bigint | undefined;
   /** The recording's own clock at the first sample with a time: what `timeNs` columns count from. Of merged recordings see below. */
   readonly startTime: bigint;

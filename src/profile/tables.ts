@@ -10,8 +10,10 @@ import { TupleInterner } from '../base/tuple-interner.ts';
  * Functions, each once: rows are unique in (name, systemName, file, startLine). All text is string indexes.
  */
 export class FunctionTable {
-  readonly #rows = new TupleInterner(4, 256);
-  readonly #scoped = new Set<number>();
+  #rows = new TupleInterner(4, 256);
+  #scoped = new Set<number>();
+  /** Names in place of those of the rows. */
+  #names: Uint32Array | undefined;
 
   get size(): number {
     return this.#rows.size;
@@ -35,8 +37,17 @@ export class FunctionTable {
     return this.#scoped.has(index);
   }
 
+  /** The same functions under other names, for reading alone. @param names by function: string indexes */
+  withNames(names: Uint32Array): FunctionTable {
+    const renamed = new FunctionTable();
+    renamed.#rows = this.#rows;
+    renamed.#scoped = this.#scoped;
+    renamed.#names = names;
+    return renamed;
+  }
+
   name(index: number): number {
-    return this.#rows.words[index * 4];
+    return this.#names === undefined ? this.#rows.words[index * 4] : this.#names[index];
   }
 
   systemName(index: number): number {

@@ -97,6 +97,7 @@ describe('a recording gives what the command line writes', () => {
     ['no inlined functions, where they are not', 'folded', { inlines: false }, {}, ['--no-inline']],
     ['perf 6.1', 'script', { compat: 'perf' }, { fields: ['+srcline'] }, ['--compat', 'perf', '-F', '+srcline']],
     ['names as linkers know them', 'folded', { demangle: 'none' }, {}, ['--no-demangle']],
+    ['full names', 'pprof', { demangle: 'full' }, {}, ['--demangle-style', 'full']],
     ['short names', 'pprof', { demangle: 'simple' }, {}, ['--demangle-style', 'simple']],
     ['a style of names for script, which has one of its own', 'script', { demangle: 'full' }, {}, ['--demangle-style', 'full']],
     ['weights', 'speedscope', {}, { weight: 'samples', group: 'process' }, ['--weight', 'samples', '--group', 'process']],

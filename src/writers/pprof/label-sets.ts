@@ -26,6 +26,25 @@ export class LabelSets {
     this.#setOfTask = new Int32Array(profile.tasks.length).fill(-1);
   }
 
+  /** Labels that distinguish no samples, with what all of them would have: `comm: nginx`. */
+  static constant(profile: Profile, labels: readonly PprofLabel[]): ReadonlyMap<PprofLabel, string> {
+    const { totals } = profile;
+    const tasks = new Set<number>();
+    for (let row = 0; row < totals.size; row++) tasks.add(totals.task(row));
+    const constant = new Map<PprofLabel, string>();
+    for (const label of PPROF_LABELS) {
+      if (!labels.includes(label)) continue;
+      const values = new Set<number | string>();
+      for (const task of tasks) {
+        values.add(labelValue(profile, task, label));
+        if (values.size > 1) break;
+      }
+      const [value] = values;
+      if (values.size === 1) constant.set(label, value === '' || value === -1 ? '' : `${label}: ${value}`);
+    }
+    return constant;
+  }
+
   /** Index of the label set of a task. Tasks share a set unless they differ in a chosen label. */
   ofTask(task: number): number {
     const known = this.#setOfTask[task];
@@ -47,14 +66,10 @@ export class LabelSets {
   }
 
   #encode(task: number): Uint8Array {
-    const { thread: threadIndex, comm } = this.#profile.tasks[task];
-    const thread = this.#profile.threads[threadIndex];
     for (const label of this.#labels) {
-      if (label === 'pid') this.#putNumber(label, thread.pid);
-      else if (label === 'tid') this.#putNumber(label, thread.tid);
-      else if (label === 'comm') this.#putText(label, comm);
-      else if (label === 'input') this.#putText(label, inputLabel(this.#profile, this.#profile.processes[thread.process]));
-      else this.#putText(label, thread.name.startsWith(':') ? thread.name : `${thread.name || NAMELESS} (${thread.tid})`);
+      const value = labelValue(this.#profile, task, label);
+      if (typeof value === 'number') this.#putNumber(label, value);
+      else this.#putText(label, value);
     }
     return this.#writer.finish();
   }
@@ -78,5 +93,23 @@ export class LabelSets {
     writer.tag(LABEL.key, WireType.Varint).uint32(this.#strings.intern(key));
     writer.tag(LABEL.str, WireType.Varint).uint32(this.#strings.intern(text));
     writer.join();
+  }
+}
+
+/** What samples of a task have as a label: a number, −1 when it was not recorded; or a text, empty when there is none. */
+function labelValue(profile: Profile, task: number, label: PprofLabel): number | string {
+  const { thread: threadIndex, comm } = profile.tasks[task];
+  const thread = profile.threads[threadIndex];
+  switch (label) {
+    case 'pid':
+      return thread.pid;
+    case 'tid':
+      return thread.tid;
+    case 'comm':
+      return comm;
+    case 'input':
+      return inputLabel(profile, profile.processes[thread.process]);
+    default:
+      return thread.name.startsWith(':') ? thread.name : `${thread.name || NAMELESS} (${thread.tid})`;
   }
 }

@@ -1,8 +1,7 @@
 import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { highWord } from '../../base/addresses.ts';
-import { NAMELESS } from '../../profile/names.ts';
 import { FUNCTION, LINE, LOCATION, MAPPING, PROFILE, VALUE_TYPE } from './field-numbers.ts';
-import { addressBias, NONE, type PprofMapping, type PprofTables } from './tables.ts';
+import { addressBias, mappingFileName, NONE, type PprofMapping, type PprofTables } from './tables.ts';
 
 /** The largest double that fits an int64 field. */
 const MAX_INT64 = 2 ** 63 - 1024;
@@ -56,7 +55,7 @@ export function putMapping(writer: BinaryWriter, id: number, row: PprofMapping, 
   putNumber(writer, MAPPING.id, id);
   putMemoryRange(writer, mapping.start + bias, mapping.limit + bias);
   if (isInFile) putAddress(writer, MAPPING.fileOffset, mapping.start);
-  putNumber(writer, MAPPING.filename, strings.intern(mappingFileName(row)));
+  putNumber(writer, MAPPING.filename, strings.intern(mappingFileName(mapping)));
   putNumber(writer, MAPPING.buildId, strings.intern(mapping.buildId));
   putFlag(writer, MAPPING.hasFunctions, row.hasFunctions);
   putFlag(writer, MAPPING.hasFilenames, row.hasFilenames);
@@ -79,14 +78,6 @@ function putMemoryRange(writer: BinaryWriter, start: number, limit: number): voi
 
 /** 2^64 − 1 as a signed double. */
 const LAST_ADDRESS = -1;
-
-/**
- * The file name of a mapping. The kernel is always `[kernel.kallsyms]`: pprof looks for no binary of a name in
- * brackets, but would try to symbolize a kernel itself if the name ended in `_text`, as the recorded one may.
- */
-function mappingFileName({ mapping }: PprofMapping): string {
-  return mapping.kind === 'kernel' ? '[kernel.kallsyms]' : mapping.name || NAMELESS;
-}
 
 /**
  * Writes a Location.

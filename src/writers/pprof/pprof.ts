@@ -17,11 +17,17 @@ import { PprofTables } from './tables.ts';
 export type { PprofLabel } from './labels.ts';
 
 export interface PprofOptions {
-  /** The labels of samples. Samples that differ in a label are kept apart; without labels there is one per stack. */
-  readonly labels: readonly PprofLabel[];
+  /**
+   * The labels of samples. Samples that differ in a label are kept apart; without labels there is one per stack. Default: pid, tid and
+   * comm, and for merged recordings input; those that are the same for all samples become comments instead, as pprof shows a box of labels
+   * at each node.
+   */
+  readonly labels?: readonly PprofLabel[] | undefined;
   /** The column of the primary event that tools show first. Default: its periods. */
   readonly weight?: 'period' | 'samples';
 }
+
+const DEFAULT_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm'];
 
 /** Estimated size of the fixed fields of a message. */
 const MESSAGE_BYTES = 16;
@@ -41,17 +47,26 @@ export async function writePprof(profile: Profile, sink: ByteSink, options: Ppro
   const types = planSampleTypes(profile);
   if (types.primaryEvent < 0) throw new PerfconvError('no-samples', 'no samples to write to a pprof profile');
   const tables = new PprofTables(profile);
-  const labels = new LabelSets(profile, options.labels, tables.strings);
+  const [chosen, labelComments] = chooseLabels(profile, options.labels);
+  const labels = new LabelSets(profile, chosen, tables.strings);
   const pieces = new PprofPieces(sink);
   for (const { type, unit } of types.columns) {
     putValueType(pieces.writer, PROFILE.sampleType, tables.strings.intern(type), tables.strings.intern(unit));
   }
   await writeSamples(profile, types, tables.locationId, labels, sink, pieces);
   await writeTables(tables, pieces);
-  writeMeta(profile, types, options.weight ?? 'period', tables, pieces.writer);
+  writeMeta(profile, types, options.weight ?? 'period', tables, labelComments, pieces.writer);
   // The string table comes last, since everything before may add to it.
   await writeStrings(tables, pieces);
   await pieces.flush();
+}
+
+/** Which labels samples get, and comments in place of others. */
+function chooseLabels(profile: Profile, asked: readonly PprofLabel[] | undefined): [labels: readonly PprofLabel[], comments: readonly string[]] {
+  if (asked !== undefined) return [asked, []];
+  const labels = profile.inputs === undefined ? DEFAULT_LABELS : [...DEFAULT_LABELS, 'input' as const];
+  const constant = LabelSets.constant(profile, labels);
+  return [labels.filter((label) => !constant.has(label)), [...constant.values()].filter((comment) => comment !== '')];
 }
 
 async function writeSamples(
@@ -115,7 +130,14 @@ async function writeStrings({ strings }: PprofTables, pieces: PprofPieces): Prom
   }
 }
 
-function writeMeta(profile: Profile, types: SampleTypes, weight: 'period' | 'samples', { strings }: PprofTables, writer: BinaryWriter): void {
+function writeMeta(
+  profile: Profile,
+  types: SampleTypes,
+  weight: 'period' | 'samples',
+  { strings }: PprofTables,
+  labelComments: readonly string[],
+  writer: BinaryWriter,
+): void {
   const { meta } = profile;
   const count = types.countColumn[types.primaryEvent];
   const period = types.columns[count + 1];
@@ -124,7 +146,7 @@ function writeMeta(profile: Profile, types: SampleTypes, weight: 'period' | 'sam
   putNumber(writer, PROFILE.durationNanos, Math.round(meta.durationNs));
   putValueType(writer, PROFILE.periodType, strings.intern(period.type), strings.intern(period.unit));
   putNumber(writer, PROFILE.period, samplePeriod(profile, types.primaryEvent));
-  for (const comment of commentsOf(profile)) writer.tag(PROFILE.comment, WireType.Varint).uint32(strings.intern(comment));
+  for (const comment of [...commentsOf(profile), ...labelComments]) writer.tag(PROFILE.comment, WireType.Varint).uint32(strings.intern(comment));
   putNumber(writer, PROFILE.defaultSampleType, strings.intern(weight === 'period' ? period.type : types.columns[count].type));
 }
 

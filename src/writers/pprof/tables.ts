@@ -31,6 +31,9 @@ export interface PprofMapping {
  *   pprof shows all addresses of a file together as `[libfoo.so]`, and as `<unknown>` outside all mappings (observed:
  *   pprof of September 2026). Such functions do not set has_functions, so that pprof still symbolizes the mapping where
  *   it finds the binary.
+ * - A function of a mapping in brackets (`[kernel.kallsyms]`) whose file is unknown gets the mapping's name for one. pprof
+ *   would use that itself where it shows files, but in further brackets (`[[kernel.kallsyms]]`; observed, as above). It does
+ *   not set has_filenames.
  */
 export class PprofTables {
   readonly strings = new StringTable();
@@ -79,24 +82,33 @@ export class PprofTables {
   }
 
   #internLines(location: number, mapping: PprofMapping | undefined): number {
-    const { locations } = this.#profile;
+    const { functions, locations } = this.#profile;
     const count = locations.lineCount(location);
     if (count === 0) {
       const name = this.strings.internJoined(addressText(this.#profile, location), this.#textOfMapping(locations.mapping(location)));
-      return this.lines.intern(NONE, this.functions.intern(name));
+      return this.lines.intern(NONE, this.functions.intern(name, 0, this.#bracketedName(mapping)));
     }
     let line = NONE;
     for (let nth = count - 1; nth >= 0; nth--) {
-      const func = this.#internFunction(locations.lineFunction(location, nth), locations.lineFile(location, nth));
+      const lineFile = locations.lineFile(location, nth);
+      const profileFunction = locations.lineFunction(location, nth);
+      const hasFile = lineFile !== 0 || functions.file(profileFunction) !== 0;
+      const func = this.#internFunction(profileFunction, lineFile, hasFile ? 0 : this.#bracketedName(mapping));
       line = this.lines.intern(line, func, locations.lineNumber(location, nth), locations.lineColumn(location, nth));
       // Where pprof finds the binary, its names are better than what stands for them.
       if (mapping === undefined || locations.isStandIn(location)) continue;
       mapping.hasFunctions = true;
-      if (this.functions.file(func) !== 0) mapping.hasFilenames = true;
+      if (hasFile) mapping.hasFilenames = true;
       if (locations.lineNumber(location, nth) !== 0) mapping.hasLineNumbers = true;
       if (count > 1) mapping.hasInlineFrames = true;
     }
     return line;
+  }
+
+  /** The file of functions without one: the name of a mapping in brackets; 0 for other mappings. */
+  #bracketedName(mapping: PprofMapping | undefined): number {
+    const name = mapping === undefined ? '' : mappingFileName(mapping.mapping);
+    return name.startsWith('[') ? this.strings.intern(name) : 0;
   }
 
   /** The text that follows addresses in a mapping; made once for each. */
@@ -110,15 +122,19 @@ export class PprofTables {
    * Index of a function here.
    * @param lineFile source file of the line, if it is not the function's. Lines have no file in pprof, so such a line
    * gets a function of the same name in that file.
+   * @param otherFile index of a text here, for a function and a line without a file; 0 for none
    */
-  #internFunction(func: number, lineFile: number): number {
+  #internFunction(func: number, lineFile: number, otherFile: number): number {
     const { functions, strings } = this.#profile;
     const text = (index: number) => this.strings.intern(strings.get(index));
     const name = this.strings.intern(strings.get(functions.name(func)) || NAMELESS);
-    if (lineFile !== 0) return this.functions.intern(name, text(functions.systemName(func)), text(lineFile), 0);
+    // pprof makes names of linkage names itself where it is asked to (-symbolize=demangle=full): what is none stays away.
+    const systemName = functions.isScoped(func) ? 0 : text(functions.systemName(func));
+    if (lineFile !== 0) return this.functions.intern(name, systemName, text(lineFile), 0);
+    if (otherFile !== 0) return this.functions.intern(name, systemName, otherFile, functions.startLine(func));
     const known = this.#functionIndex[func];
     if (known >= 0) return known;
-    const index = this.functions.intern(name, text(functions.systemName(func)), text(functions.file(func)), functions.startLine(func));
+    const index = this.functions.intern(name, systemName, text(functions.file(func)), functions.startLine(func));
     this.#functionIndex[func] = index;
     return index;
   }
@@ -136,6 +152,14 @@ export class PprofTables {
     this.#mappingIndex[mapping] = index - 1;
     return index - 1;
   }
+}
+
+/**
+ * The file name of a mapping. The kernel is always `[kernel.kallsyms]`: pprof looks for no binary of a name in
+ * brackets, but would try to symbolize a kernel itself if the name ended in `_text`, as the recorded one may.
+ */
+export function mappingFileName({ kind, name }: Mapping): string {
+  return kind === 'kernel' ? '[kernel.kallsyms]' : name || NAMELESS;
 }
 
 /** The number to add to addresses of a mapping to get those of the first process that mapped it. */

@@ -319,6 +319,37 @@ function threadsOf({ processes, threads, tasks }: Profile): Pick<Profile, 'proce
   return { processes, threads, tasks };
 }
 
+describe('pprof: functions', () => {
+  test('the name of a mapping in brackets is the file of its functions without one; has_filenames stays as it is', async () => {
+    const stack = ['main', { name: 'read', dso: '[kernel.kallsyms]' }, { name: 'x', dso: '[kernel.kallsyms]', unresolved: true }];
+    const { message } = await pprofOf(buildProfile([{ timeNs: 0, stack: [...stack, { name: 'read', dso: '/lib/libc.so' }, 'leaf'] }]));
+    const text = (index: bigint): string => message.stringTable[Number(index)];
+    const files = message.function.map(({ name, filename }) => `${text(name)} in ${text(filename)}`);
+    expect(files.filter((one) => one.startsWith('read'))).toEqual(['read in [kernel.kallsyms]', 'read in ']);
+    expect(files.filter((one) => one.startsWith('0x'))).toEqual([expect.stringMatching(/ in \[kernel\.kallsyms\]$/)]);
+    expect(message.mapping.map(({ hasFilenames }) => hasFilenames)).not.toContain(true);
+  });
+
+  test('what a name with scopes was made from is no system name', async () => {
+    const profile = buildProfile(ONE);
+    const { functions, locations, strings } = profile;
+    const index = (text: string): number => strings.intern(text);
+    const scoped = functions.intern(index('std::sort<int*>'), index('sort<int*>'), 0, 0, true);
+    const mangled = functions.intern(index('f()'), index('_Z1fv'));
+    locations.setLines(
+      0,
+      [scoped, mangled].map((one) => ({ function: one, line: 0, column: 0, file: 0 })),
+      0,
+    );
+    const { samples } = await pprofOf(profile);
+    expect(samples[0].locations.flatMap(({ frames }) => frames.map((frame) => frame.split('|').slice(0, 2)))).toEqual([
+      ['leaf', ''],
+      ['std::sort<int*>', ''],
+      ['f()', '_Z1fv'],
+    ]);
+  });
+});
+
 describe('pprof: labels', () => {
   const samples: SampleSpec[] = [
     { timeNs: 0, pid: 0, tid: 0, comm: 'swapper', stack: ['main'] },
@@ -344,6 +375,24 @@ describe('pprof: labels', () => {
     expect(await labelsOf(['comm'])).toEqual(['comm=swapper 1', 'comm=worker 2', 'comm=:-1 1']);
     expect(await labelsOf(['pid'])).toEqual(['pid=0 1', 'pid=100 2', ' 1']);
     expect(await labelsOf([])).toEqual([' 4']);
+  });
+
+  test('by default, labels that are the same for all samples are comments: of those with samples, and only what is known', async () => {
+    const two = await pprofOf(buildProfile(samples.slice(1, 3)), {});
+    expect(two.samples.map(({ labels }) => [...labels])).toEqual(
+      [[['tid', '101']], [['tid', '102']]].map((labels) => labels.map(([key, value]) => [key, expect.toSatisfy((one) => String(one) === value)])),
+    );
+    expect(two.comments.slice(2)).toEqual(['pid: 100', 'comm: worker']);
+    const all = await pprofOf(buildProfile(samples), {});
+    expect(all.samples.map(({ labels }) => [...labels.keys()].join())).toEqual(['pid,tid,comm', 'pid,tid,comm', 'pid,tid,comm', 'comm']);
+    expect(all.comments).toHaveLength(2);
+    const unknown = await pprofOf(buildProfile(samples.slice(3)), {});
+    expect([unknown.samples[0].labels.size, unknown.comments.slice(2)]).toEqual([0, ['comm: :-1']]);
+  });
+
+  test('labels that are asked for stay, even if they are the same for all samples', async () => {
+    const { samples: written, comments } = await pprofOf(buildProfile(samples.slice(1, 2)), { labels: ['comm'] });
+    expect([[...written[0].labels.values()], comments.length]).toEqual([['worker'], 2]);
   });
 
   test('numeric labels have a unit, without which pprof drops pid 0', async () => {
@@ -417,6 +466,11 @@ function locationText(profile: Profile, location: number): string {
     return `${name}|${systemName}|${file}:${functions.startLine(func)}|${locations.lineNumber(location, nth)}:${locations.lineColumn(location, nth)}`;
   });
   if (frames.length === 0) frames.push(`${unresolvedName(profile, location)}||:0|0:0`);
+  // In mappings in brackets, what has no file has their names for one.
+  const inBrackets = mapping >= 0 && mappings[mapping].name.startsWith('[') ? mappings[mapping].name : '';
+  frames.forEach((frame, i) => {
+    frames[i] = frame.replace(/\|(:\d+\|\d+:\d+)$/, `|${inBrackets}$1`);
+  });
   return `${mapping < 0 ? '' : mappings[mapping].name} ${BigInt.asUintN(64, address)} ${frames.join(' ')}`;
 }
 
@@ -471,17 +525,20 @@ describe('pprof: random profiles', () => {
     );
   });
 
-  test.each<PprofOptions['labels']>([[], ['comm'], ['pid', 'thread']])('the totals of every event are right with labels %s %s', async (...labels) => {
-    await fc.assert(
-      fc.asyncProperty(randomProfile, async (profile) => {
-        const { message } = await pprofOf(profile, { labels });
-        columnsOf(profile).forEach((column, event) => {
-          if (column < 0) return;
-          const sum = (index: number) => message.sample.reduce((total, sample) => total + sample.value[index], 0n);
-          expect([sum(column), sum(column + 1)]).toEqual([BigInt(profile.events[event].samples), BigInt(profile.events[event].period)]);
-        });
-      }),
-      { numRuns: 50 },
-    );
-  });
+  test.each<NonNullable<PprofOptions['labels']>>([[], ['comm'], ['pid', 'thread']])(
+    'the totals of every event are right with labels %s %s',
+    async (...labels) => {
+      await fc.assert(
+        fc.asyncProperty(randomProfile, async (profile) => {
+          const { message } = await pprofOf(profile, { labels });
+          columnsOf(profile).forEach((column, event) => {
+            if (column < 0) return;
+            const sum = (index: number) => message.sample.reduce((total, sample) => total + sample.value[index], 0n);
+            expect([sum(column), sum(column + 1)]).toEqual([BigInt(profile.events[event].samples), BigInt(profile.events[event].period)]);
+          });
+        }),
+        { numRuns: 50 },
+      );
+    },
+  );
 });

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { BufferSink } from '../../src/base/byte-sink.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { withSimpleNames } from '../../src/naming/simple-names.ts';
+import { type WriteOptions, writeProfile } from '../../src/pipeline/write-profile.ts';
+import type { Profile } from '../../src/profile/profile.ts';
+import { buildProfile } from '../support/build-profile.ts';
+import { readPprof } from '../support/read-pprof.ts';
+
+const MANGLED = '_ZSt4sortIPiEvT_S1_';
+
+/** A profile of `main`, into which a function with a linkage name and one with scopes were inlined. */
+function profileWithNames(shown: string): Profile {
+  const profile = buildProfile([{ timeNs: 0, stack: ['main<1>'] }]);
+  const { functions, locations, strings } = profile;
+  const index = (text: string): number => strings.intern(text);
+  const mangled = functions.intern(index(shown), index(MANGLED), index('/src/a.h'), 7);
+  const scoped = functions.intern(index('n::f(int)::{lambda(int)}::operator()<int>'), index('operator()<int>'), 0, 0, true);
+  const lines = [scoped, mangled, locations.lineFunction(0, 0)].map((one) => ({ function: one, line: 0, column: 0, file: 0 }));
+  locations.setLines(0, lines, 0);
+  return profile;
+}
+
+function namesIn({ functions, locations, strings }: Profile): string[] {
+  return [0, 1, 2].map((nth) => strings.get(functions.name(locations.lineFunction(0, nth))));
+}
+
+describe('names in the style `simple`', () => {
+  it.each(['void std::sort<int*>(int*, int*)', 'std::sort<int*>', 'std::sort'])('are made of names that were made as %s', (shown) => {
+    const profile = profileWithNames(shown);
+    const simple = withSimpleNames(profile);
+    expect(namesIn(simple)).toEqual(['n::f()::{lambda(int)}::operator()', 'std::sort', 'main<1>']);
+    const func = simple.locations.lineFunction(0, 1);
+    expect([simple.strings.get(simple.functions.file(func)), simple.functions.startLine(func), simple.functions.isScoped(func)]).toEqual([
+      '/src/a.h',
+      7,
+      false,
+    ]);
+    expect(namesIn(profile)[1]).toBe(shown);
+  });
+
+  it.each<[string, WriteOptions, string]>([
+    ['where none was asked for', {}, 'std::sort'],
+    ['not where one was', { demangle: 'full' }, 'void std::sort<int*>(int*, int*)'],
+  ])('are those of pprof, %s', async (_, options, expected) => {
+    const sink = new BufferSink();
+    await writeProfile('pprof', profileWithNames('void std::sort<int*>(int*, int*)'), sink, options, new Diagnostics());
+    const { stringTable, function: functions } = readPprof(sink.bytes()).message;
+    const text = (index: bigint): string => stringTable[Number(index)];
+    expect(functions.map(({ name, systemName }) => `${text(name)}|${text(systemName)}`)).toContain(`${expected}|${MANGLED}`);
+  });
+});
