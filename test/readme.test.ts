@@ -32,7 +32,7 @@ const FOREIGN_OPTIONS: readonly string[] = [
   ...['buildid-mmap', 'call-graph', 'header-only', 'jit', 'kcore', 'no-children', 'off-cpu', 'show-mmap-events', 'show-task-events', 'stats', 'threads'], // perf
   ...['allow-worker', 'disable-wasm-trap-handler', 'interpreted-frames-native-stack', 'jitless', 'perf-basic-prof', 'perf-prof', 'use-largepages'], // Node
   ...['profile', 'v8-flags'], // Wasmtime, Deno
-  ...['override-timestamp', 'countname', 'color', 'colors'], // parca-push, flamegraph.pl, inferno
+  ...['override-timestamp', 'color', 'countname', 'kernel'], // parca-push, flamegraph.pl, stackcollapse-perf.pl
   ...['seconds', 'time'], // the fuzzer, benchmarks
 ];
 

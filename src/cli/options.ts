@@ -1,4 +1,15 @@
-import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, RECORD_TYPES, REPORT_KEYS, SCRIPT_FIELDS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
+import {
+  CHROME_STYLES,
+  DEMANGLE_STYLES,
+  FOLDED_MARKS,
+  GROUPS,
+  PPROF_LABELS,
+  RECORD_TYPES,
+  REPORT_KEYS,
+  SCRIPT_FIELDS,
+  UNKNOWN_CODE,
+  WEIGHTS,
+} from '../pipeline/choices.ts';
 import { FORMATS } from '../pipeline/formats.ts';
 
 /** One option, as the parser, the help and shell completion see it. */
@@ -47,6 +58,14 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     isList: true,
     section: OUTPUT,
     text: `pprof: label samples with any of ${PPROF_LABELS.join(', ')}, or none. Default: those of pid,tid,comm, and for merged inputs input, in which samples differ`,
+  },
+  {
+    name: 'marks',
+    value: 'MARKS',
+    choices: [...FOLDED_MARKS, 'none'],
+    isList: true,
+    section: OUTPUT,
+    text: `folded: mark frames of any of ${FOLDED_MARKS.join(', ')} by _[k], _[i], _[j] for flamegraph.pl --color java, or none. Default: kernel`,
   },
   {
     name: 'by-input',
@@ -243,6 +262,10 @@ export const CONVERT: CommandSpec = {
     ['perfconv --event cycles --pid 812,813 --cpu 0-3 --time 12.5,13 web.data', 'part of the recording'],
     ['perfconv --time 10%/2,50%-60% web.data', 'the second tenth of the time, and the sixth'],
     ['perfconv -o all.pb.gz monday.data tuesday.data', 'several recordings merged into one profile'],
+    [
+      'perfconv -t folded --marks kernel,inlined,jit -o - web.data | flamegraph.pl --color java --countname ns >web.svg',
+      'a flame graph that tells kernel, inlined and JIT code apart',
+    ],
     ['perfconv -t folded --by-input -o all.folded monday.data tuesday.data', 'the same, with the recording as the root frame'],
     ['perfconv --comm nginx --tid 813 --labels comm --weight samples web.data', 'one thread, labelled by its name'],
     ['perfconv --group process -o web.speedscope.json web.data', 'one profile per process'],

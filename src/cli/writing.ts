@@ -2,7 +2,18 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { EXPORTER } from '../base/version.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
-import { CHROME_STYLES, GROUPS, PPROF_LABELS, type PprofLabel, SCRIPT_FIELDS, type ScriptFieldChoice, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
+import {
+  CHROME_STYLES,
+  FOLDED_MARKS,
+  type FoldedMark,
+  GROUPS,
+  PPROF_LABELS,
+  type PprofLabel,
+  SCRIPT_FIELDS,
+  type ScriptFieldChoice,
+  UNKNOWN_CODE,
+  WEIGHTS,
+} from '../pipeline/choices.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
@@ -13,6 +24,7 @@ const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   weight: ['pprof', 'speedscope', 'folded'],
   unknown: ['pprof', 'speedscope', 'chrome', 'csv', 'folded'],
   'by-input': ['folded', 'speedscope'],
+  marks: ['folded'],
   labels: ['pprof'],
   group: ['speedscope'],
   'chrome-style': ['chrome'],
@@ -32,6 +44,7 @@ export function planWriting(args: Arguments): WriteOptions {
     csvSafe: args.flag('csv-safe'),
     unknown: args.choice('unknown', UNKNOWN_CODE) ?? (args.choice('compat', ['perf']) && 'address'),
     weight: args.choice('weight', WEIGHTS),
+    marks: readMarks(args),
     labels: readLabels(args),
     group: args.choice('group', GROUPS),
     chromeStyle: args.choice('chrome-style', CHROME_STYLES),
@@ -58,9 +71,16 @@ function readFields(args: Arguments): ScriptFieldChoice[] | undefined {
   return fields;
 }
 
+function readMarks(args: Arguments): FoldedMark[] | undefined {
+  return withoutNone('marks', args.choices('marks', [...FOLDED_MARKS, 'none' as const]));
+}
+
 function readLabels(args: Arguments): PprofLabel[] | undefined {
-  const chosen = args.choices('labels', [...PPROF_LABELS, 'none' as const]);
+  return withoutNone('labels', args.choices('labels', [...PPROF_LABELS, 'none' as const]));
+}
+
+function withoutNone<Value extends string>(option: string, chosen: readonly (Value | 'none')[] | undefined): Value[] | undefined {
   if (chosen === undefined) return undefined;
-  if (chosen.includes('none') && chosen.length > 1) throw new PerfconvError('usage', '--labels none cannot be combined with other labels');
-  return chosen.filter((label) => label !== 'none');
+  if (chosen.includes('none') && chosen.length > 1) throw new PerfconvError('usage', `--${option} none cannot be combined with other ${option}`);
+  return chosen.filter((one): one is Value => one !== 'none');
 }

@@ -1,7 +1,7 @@
 import { PerfconvError } from '../base/errors.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
-import { CHROME_STYLES, DEMANGLE_STYLES, GROUPS, PPROF_LABELS, SCRIPT_FIELDS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
+import { CHROME_STYLES, DEMANGLE_STYLES, FOLDED_MARKS, GROUPS, PPROF_LABELS, SCRIPT_FIELDS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
 import { FORMATS, type Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { WriteOptions as FormatOptions } from '../pipeline/write-profile.ts';
@@ -111,6 +111,7 @@ export const WRITE_CHECKS: OptionChecks<WriteOptions> = {
   weight: oneOf(WEIGHTS),
   byInput: flag,
   unknown: oneOf(UNKNOWN_CODE),
+  marks: arrayOf(FOLDED_MARKS),
   labels: arrayOf(PPROF_LABELS),
   group: oneOf(GROUPS),
   chromeStyle: oneOf(CHROME_STYLES),

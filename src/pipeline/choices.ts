@@ -8,6 +8,7 @@ import type { PerfRecord } from '../perfdata/records/perf-record.ts';
 
 export { UNKNOWN_CODE, type UnknownCode } from '../profile/unknown-code.ts';
 export { CSV_TABLE_NAMES } from '../writers/csv/table-names.ts';
+export { FOLDED_MARKS, type FoldedMark } from '../writers/folded/marks.ts';
 export { PPROF_LABELS, type PprofLabel } from '../writers/pprof/labels.ts';
 export { REPORT_KEYS, type ReportKey } from '../writers/report/keys.ts';
 export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from '../writers/script/fields.ts';

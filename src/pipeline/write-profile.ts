@@ -6,6 +6,7 @@ import { withSimpleNames } from '../naming/simple-names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_STACKS, type UnknownCode } from '../profile/unknown-code.ts';
 import type { ChromeOptions } from '../writers/chrome/chrome.ts';
+import type { FoldedMark } from '../writers/folded/folded.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { ScriptFieldChoice } from '../writers/script/fields.ts';
 import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
@@ -20,6 +21,8 @@ export interface WriteOptions {
   readonly weight?: 'period' | 'samples';
   /** folded, speedscope: keep merged recordings apart also where they would add up: by a root frame, by profiles of their own. Default: no. */
   readonly byInput?: boolean;
+  /** folded: which frames are marked: of the kernel (`_[k]`), inlined (`_[i]`), made by a JIT (`_[j]`). Default: those of the kernel. */
+  readonly marks?: readonly FoldedMark[];
   /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input, as far as samples differ in them. */
   readonly labels?: readonly PprofLabel[];
   /** speedscope: what makes a profile of its own. Default: each thread. */
@@ -93,7 +96,7 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
   folded: async () => {
     const { writeFolded } = await import('../writers/folded/folded.ts');
-    return (profile, sink, { weight = 'period', byInput = false }, diagnostics) => writeFolded(profile, sink, { weight, byInput, diagnostics });
+    return (profile, sink, { weight = 'period', byInput = false, marks }, diagnostics) => writeFolded(profile, sink, { weight, byInput, marks, diagnostics });
   },
 };
 

@@ -5,11 +5,11 @@ import type { Profile } from '../profile/profile.ts';
 
 /**
  * How a format writes frames. What it adds to a name or an address must depend on nothing but the location's mapping
- * and cpumode: texts are made once for each of these and reused.
+ * and cpumode, and on whether the function was inlined: texts are made once for each of these and reused.
  */
 export interface FrameStyle {
   /** The text of a function at a location. */
-  functionText(name: string, location: number): string;
+  functionText(name: string, location: number, isInlined: boolean): string;
   /** The text that follows the address of a location whose function is unknown. */
   addressSuffix(location: number): string;
 }
@@ -56,8 +56,8 @@ class TextMaker {
   readonly #profile: Profile;
   readonly #strings: StringTable;
   readonly #style: FrameStyle;
-  /** Rows (function name, mapping, cpumode), and the text of each row. */
-  readonly #functionRows = new TupleInterner(3);
+  /** Rows (function name, mapping, cpumode, 1 if inlined), and the text of each row. */
+  readonly #functionRows = new TupleInterner(4);
   readonly #functionTexts: number[] = [];
   /** Rows (mapping, cpumode), and what follows addresses there. */
   readonly #mappingRows = new TupleInterner(2, 16);
@@ -74,8 +74,9 @@ class TextMaker {
     const name = functions.name(locations.lineFunction(location, nth));
     // 0 is the empty string. A function without a name is shown by its address.
     if (name === 0) return this.unresolved(location);
-    const row = this.#functionRows.intern(name, locations.mapping(location), locations.cpumode(location));
-    if (row === this.#functionTexts.length) this.#functionTexts.push(this.#strings.intern(this.#style.functionText(strings.get(name), location)));
+    const isInlined = nth < locations.lineCount(location) - 1;
+    const row = this.#functionRows.intern(name, locations.mapping(location), locations.cpumode(location), isInlined ? 1 : 0);
+    if (row === this.#functionTexts.length) this.#functionTexts.push(this.#strings.intern(this.#style.functionText(strings.get(name), location, isInlined)));
     return this.#functionTexts[row];
   }
 

@@ -102,6 +102,7 @@ describe('a recording gives what the command line writes', () => {
     ['a style of names for script, which has one of its own', 'script', { demangle: 'full' }, {}, ['--demangle-style', 'full']],
     ['weights', 'speedscope', {}, { weight: 'samples', group: 'process' }, ['--weight', 'samples', '--group', 'process']],
     ['labels', 'pprof', {}, { labels: ['comm'] }, ['--labels', 'comm']],
+    ['marks', 'folded', {}, { marks: ['inlined', 'jit'] }, ['--marks', 'inlined,jit']],
     ['fields', 'script', {}, { fields: ['comm', 'ip'], ns: true }, ['-F', 'comm,ip', '--ns']],
     ['compact traces', 'chrome', {}, { chromeStyle: 'profile' }, ['--chrome-style', 'profile']],
     ['tables for spreadsheets', 'csv', {}, { csvSafe: true }, ['--csv-safe']],

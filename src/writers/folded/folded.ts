@@ -5,13 +5,16 @@ import { ExactSums } from '../../base/exact-sums.ts';
 import { StringTable } from '../../base/string-table.ts';
 import { TextWriter } from '../../base/text-writer.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
-import { inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
+import { baseName, inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileTask } from '../../profile/profile.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
 import { isKernelCode } from '../kernel-code.ts';
 import { findMostSampledEvent } from '../primary-event.ts';
 import { wholeNumber } from '../whole-number.ts';
+import { FOLDED_MARKS, type FoldedMark } from './marks.ts';
 import { FoldedTree } from './tree.ts';
+
+export type { FoldedMark } from './marks.ts';
 
 export interface FoldedOptions {
   /** Index of the event to write. Default: the one with the most samples (see {@link findMostSampledEvent}). */
@@ -23,7 +26,9 @@ export interface FoldedOptions {
    * Default: no, equal stacks of all recordings are added up.
    */
   readonly byInput?: boolean;
-  /** Receives a warning that names the events left out (`folded-one-event`). */
+  /** Which frames are marked. Default: those of the kernel. */
+  readonly marks?: readonly FoldedMark[] | undefined;
+  /** Receives a warning that names the events left out (`folded-one-event`), and what numbers of nanoseconds are called in a graph (`folded-unit`). */
   readonly diagnostics?: Diagnostics;
 }
 
@@ -33,10 +38,10 @@ export interface FoldedOptions {
  *
  * - Only one event is written, as stackcollapse-perf.pl and inferno-collapse-perf do, because adding up weights of
  *   different events makes no sense.
- * - Frames of the kernel and its modules end in `_[k]`, as with `stackcollapse-perf.pl --kernel`. Inlined functions are
- *   frames of their own. Resolved frames show no address, so stacks that differ only in addresses share a line.
+ * - Frames of the kernel and its modules end in `_[k]`, as with `stackcollapse-perf.pl --kernel`; `marks` chooses others,
+ *   of which a frame has one. Inlined functions are frames of their own. Resolved frames show no address, so stacks that differ only in addresses share a line.
  * - In names, `;` becomes `:`, and line breaks and tabs become spaces; in a comm, spaces become `_`, as in
- *   stackcollapse-perf.pl. Names are otherwise complete, with template arguments and parameters.
+ *   stackcollapse-perf.pl. Names are otherwise those of the profile.
  * - An unresolved frame, or a function without a name, shows its address and DSO: `0x4f2c1 (libfoo.so)`. A thread
  *   without a name is `[unknown]`. A sample without a stack is written as its comm alone.
  * - Lines are sorted by comm, then frame by frame from the root (by UTF-16 code units), so that the same profile always
@@ -50,9 +55,12 @@ export async function writeFolded(profile: Profile, sink: ByteSink, options: Fol
     throw new PerfconvError('no-samples', 'no samples to write as folded stacks');
   }
   reportOtherEvents(profile, event, options.diagnostics);
+  if (profile.events[event].unit === 'nanoseconds' && options.weight !== 'samples') {
+    options.diagnostics?.add('folded-unit', 'info', 'folded stacks have nanoseconds: flamegraph.pl --countname ns calls them so in place of samples');
+  }
 
   const strings = new StringTable();
-  const frames = new FrameTexts(profile, strings, foldedStyle(profile));
+  const frames = new FrameTexts(profile, strings, foldedStyle(profile, options.marks ?? ['kernel']));
   const tree = new FoldedTree(profile.stacks, frames);
   const lines = new FoldedLines(profile, event, options, strings, tree);
   const out = new TextWriter(sink);
@@ -70,12 +78,27 @@ function reportOtherEvents(profile: Profile, event: number, diagnostics: Diagnos
   diagnostics?.add('folded-one-event', 'warning', `folded stacks hold one event, ${profile.events[event].name}; left out: ${names}`);
 }
 
-function foldedStyle(profile: Profile): FrameStyle {
-  const textOf = (name: string, location: number) => {
-    const text = name.replaceAll(';', ':').replace(/[\t\n\v\f\r\x85\u2028\u2029]/g, ' ');
-    return isKernelCode(profile, location) ? `${text}_[k]` : text;
+function foldedStyle(profile: Profile, marks: readonly FoldedMark[]): FrameStyle {
+  const [marksKernel, marksInlined, marksJit] = FOLDED_MARKS.map((mark) => marks.includes(mark));
+  const clean = (name: string) => name.replaceAll(';', ':').replace(/[\t\n\v\f\r\x85\u2028\u2029]/g, ' ');
+  const kernelMark = (location: number) => (marksKernel && isKernelCode(profile, location) ? '_[k]' : '');
+  return {
+    functionText: (name, location, isInlined) => {
+      // flamegraph.pl looks at the last one.
+      const otherMark = () => (marksInlined && isInlined ? '_[i]' : marksJit && isMadeAtRunTime(profile, location) ? '_[j]' : '');
+      return clean(name) + (kernelMark(location) || otherMark());
+    },
+    addressSuffix: (location) => clean(mappingText(profile, profile.locations.mapping(location))) + kernelMark(location),
   };
-  return { functionText: textOf, addressSuffix: (location) => textOf(mappingText(profile, profile.locations.mapping(location)), location) };
+}
+
+/** Files that have code of JITs: their dumps, and what `perf inject --jit` makes of them. */
+const JIT_FILE = /^(?:jit-\d+\.dump|jitted-\d+-\d+\.so)$/;
+
+/** Whether a location with a function has code of a JIT: memory that is no file has names only there. */
+function isMadeAtRunTime({ locations, mappings }: Profile, location: number): boolean {
+  const mapping = locations.mapping(location);
+  return mapping >= 0 && (mappings[mapping].kind === 'anon' || JIT_FILE.test(baseName(mappings[mapping].name)));
 }
 
 function inputOf(profile: Profile, { thread }: ProfileTask): string {
