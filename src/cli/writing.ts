@@ -26,7 +26,7 @@ const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   'by-input': ['folded', 'speedscope'],
   marks: ['folded'],
   labels: ['pprof'],
-  group: ['speedscope'],
+  group: ['speedscope', 'chrome'],
   'chrome-style': ['chrome'],
   'csv-safe': ['csv'],
   fields: ['script'],

@@ -15,7 +15,7 @@ export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from '../writ
 
 export const WEIGHTS = ['period', 'samples'] as const;
 export const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;
-export const CHROME_STYLES = ['auto', 'events', 'profile'] as const;
+export const CHROME_STYLES = ['profile', 'events'] as const;
 export const DEMANGLE_STYLES = ['full', 'no-params', 'simple'] as const satisfies readonly DemangleStyle[];
 
 /** Types of records, as `perfconv dump` shows them; written down here so that no layout need be loaded for a command's help. */

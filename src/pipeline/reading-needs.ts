@@ -1,4 +1,5 @@
 import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.ts';
+import type { DetailName } from '../profile/sample-details.ts';
 import type { LeafRule } from '../session/sample-reader.ts';
 import { type ScriptFieldChoice, scriptDetailsOf } from '../writers/script/fields.ts';
 import type { EventKind } from './assemble-profile.ts';
@@ -18,6 +19,8 @@ export interface ReadingNeeds {
   readonly scriptFields: readonly ScriptFieldChoice[] | undefined;
   /** What the leaf of a stack is; undefined for the default. */
   readonly leaf: LeafRule | undefined;
+  /** The payloads of tracepoints, whose texts are shown. */
+  readonly tracepointTexts: boolean;
 }
 
 /** What the options say of it. */
@@ -32,6 +35,7 @@ export function readingNeeds(formats: readonly Format[], options: NeedsOptions):
     debugInfo: neededDebugInfo(formats, options),
     scriptFields: formats.includes('script') ? (options.fields ?? []) : undefined,
     leaf: undefined,
+    tracepointTexts: formats.includes('chrome'),
   };
 }
 
@@ -40,7 +44,8 @@ export function readingNeeds(formats: readonly Format[], options: NeedsOptions):
  * where its own address is, whatever its callchain says: with `compatPerf` a report does the same.
  */
 export function reportNeeds(compatPerf: boolean): ReadingNeeds {
-  return { keepSamples: false, keepLog: false, offCpuTimes: true, debugInfo: 'none', scriptFields: undefined, leaf: compatPerf ? 'ip' : undefined };
+  const leaf = compatPerf ? 'ip' : undefined;
+  return { keepSamples: false, keepLog: false, offCpuTimes: true, debugInfo: 'none', scriptFields: undefined, leaf, tracepointTexts: false };
 }
 
 /** Whether a recording that was read for some needs has what others need, exactly as if it had been read for them. */
@@ -51,13 +56,19 @@ export function coversNeeds(read: ReadingNeeds, wanted: ReadingNeeds): boolean {
     read.offCpuTimes === wanted.offCpuTimes &&
     read.debugInfo === wanted.debugInfo &&
     read.leaf === wanted.leaf &&
-    (wanted.scriptFields === undefined || read.scriptFields?.join() === wanted.scriptFields.join())
+    (wanted.scriptFields === undefined || read.scriptFields?.join() === wanted.scriptFields.join()) &&
+    (read.tracepointTexts || !wanted.tracepointTexts)
   );
 }
 
 /** Which details of samples are kept for these needs; undefined where none are. */
-export function keptDetails({ scriptFields }: ReadingNeeds): ReadProfileOptions['keepDetails'] {
-  return scriptFields && ((event: EventKind) => scriptDetailsOf(event, scriptFields));
+export function keptDetails({ scriptFields, tracepointTexts }: ReadingNeeds): ReadProfileOptions['keepDetails'] {
+  if (scriptFields === undefined && !tracepointTexts) return undefined;
+  return (event: EventKind) => {
+    const details = new Set<DetailName>(scriptFields && scriptDetailsOf(event, scriptFields));
+    if (tracepointTexts && event.isTracepoint) details.add('raw');
+    return details;
+  };
 }
 
 /** Whether a format shows samples one by one, so that the profile must have kept them. */

@@ -25,9 +25,12 @@ export interface WriteOptions {
   readonly marks?: readonly FoldedMark[];
   /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input, as far as samples differ in them. */
   readonly labels?: readonly PprofLabel[];
-  /** speedscope: what makes a profile of its own. Default: each thread. */
+  /**
+   * speedscope: what makes a profile of its own; default: each thread. Chrome: what makes a track; default: each thread, up to 30 of them, above that each CPU,
+   * or all together if samples carry no CPU.
+   */
   readonly group?: SpeedscopeOptions['group'];
-  /** Chrome: bars or sampled profiles. Default: by size. */
+  /** Chrome: sampled profiles or a bar for each call. Default: `profile`. */
   readonly chromeStyle?: ChromeOptions['style'];
   /** CSV: put an apostrophe before texts that spreadsheets would compute. Default: no, tables have the names as recorded. */
   readonly csvSafe?: boolean;
@@ -79,9 +82,14 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
   chrome: async () => {
     const { writeChrome } = await import('../writers/chrome/chrome.ts');
-    return async (profile, sink, { chromeStyle = 'auto', exporter = DEFAULT_EXPORTER, wallClock = false }, diagnostics) => {
+    return async (profile, sink, { chromeStyle = 'profile', group, exporter = DEFAULT_EXPORTER, wallClock = false }, diagnostics) => {
       const counted = new CountingSink(sink);
-      const result = await writeChrome(profile, counted, { style: chromeStyle, name: profile.meta.inputName, exporter, wallClock });
+      const options = { style: chromeStyle, ...(group && { group }), name: profile.meta.inputName, exporter, wallClock };
+      const result = await writeChrome(profile, counted, options);
+      if (group === undefined && result.group !== 'thread') {
+        const tracks = result.group === 'cpu' ? 'a track for each CPU' : 'all threads together';
+        diagnostics.add('chrome-group', 'info', `the trace has ${tracks}, since there are many threads; --group thread gives each its own track`);
+      }
       reportChrome(result, counted.sizeBytes, chromeStyle, diagnostics);
     };
   },
@@ -145,19 +153,21 @@ class CountingSink implements ByteSink {
 
 type ChromeResult = Awaited<ReturnType<typeof import('../writers/chrome/chrome.ts').writeChrome>>;
 
-function reportChrome(result: ChromeResult, sizeBytes: number, asked: ChromeOptions['style'], diagnostics: Diagnostics): void {
-  const { style, untimedSamples, cutSamples, clippedNs } = result;
+function reportChrome(result: ChromeResult, sizeBytes: number, style: ChromeOptions['style'], diagnostics: Diagnostics): void {
+  const { untimedSamples, cutSamples, clippedNs, sliceUs, textlessSamples } = result;
   if (sizeBytes > MAX_DEVTOOLS_BYTES) {
     const hint = style === 'events' ? 'make it smaller with --chrome-style profile, --time or --event' : 'make it smaller with --time or --event';
     diagnostics.add('chrome-too-large', 'warning', `the trace has ${Math.ceil(sizeBytes / 1e6)} MB, and DevTools opens none above 512 MiB: ${hint}`);
   }
-  if (asked === 'auto' && style === 'profile') {
+  if (sliceUs !== undefined) {
+    const length = `${(sliceUs / 1000).toFixed(sliceUs < 100_000 ? 1 : 0)} ms`;
     diagnostics.add(
-      'chrome-compact',
+      'chrome-slices',
       'info',
-      'the trace is written as sampled profiles (--chrome-style profile), since one of bars would be too large to open',
+      `the trace has its samples sorted by stack within each ${length}, so that DevTools can open it; --time shows a part in order of time`,
     );
   }
+  if (textlessSamples > 0) diagnostics.add('chrome-texts', 'info', 'samples of tracepoints have no text in the trace', undefined, textlessSamples);
   if (untimedSamples > 0) {
     diagnostics.add('chrome-untimed', 'warning', 'samples carry no time: in the trace they follow one another without gaps', undefined, untimedSamples);
   }

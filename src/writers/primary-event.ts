@@ -20,9 +20,20 @@ export function findMostSampledEvent(profile: Profile): number {
   return most;
 }
 
+/** Cycles by any name: `cycles:u`, `cpu_core/cycles/`, `ref-cycles`; not `stalled-cycles-frontend`. */
+const CYCLES = /^(?:[^/:]{1,64}\/)?(?:cpu-|ref-|bus-)?cycles(?:$|[:/,])/;
+
 /**
- * Index of the event whose samples show best how time was spent: clocks come before counters, and perf's dummy event
- * comes last. Among equals the one with the most samples wins, then the first one. −1 when no event has a sample.
+ * Whether an event counts what goes on at a steady rate while code runs, so that its counts are nearly times. Other
+ * counters, such as page faults, count what happens now and then.
+ */
+export function countsCycles({ name, unit }: Pick<ProfileEvent, 'name' | 'unit'>): boolean {
+  return unit === 'count' && CYCLES.test(name);
+}
+
+/**
+ * Index of the event whose samples show best how time was spent: clocks come first, then cycles, then other counters,
+ * and perf's dummy event last. Among equals the one with the most samples wins, then the first one. −1 when no event has a sample.
  */
 export function findTimelineEvent(profile: Profile): number {
   let best = -1;
@@ -39,5 +50,7 @@ function isBetterTimeline(event: ProfileEvent, other: ProfileEvent): boolean {
 }
 
 function timelineRank(event: ProfileEvent): number {
-  return event.isDummy ? 0 : event.unit === 'count' ? 1 : 2;
+  if (event.isDummy) return 0;
+  if (event.unit === 'nanoseconds') return 3;
+  return countsCycles(event) ? 2 : 1;
 }

@@ -2,36 +2,38 @@ import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
-import { FrameTree } from '../frame-tree.ts';
 import { JsonWriter } from '../json-text.ts';
+import { type Arrangement, arrangeByTime, arrangeWithinBars } from './arrangement.ts';
+import { type CallTree, callNodes } from './call-nodes.ts';
 import { SpanEventWriter } from './events.ts';
 import { SampledProfileWriter } from './samples.ts';
 import { StackSpans } from './stack-spans.ts';
-import { type EventScale, eventScales, type PlacedSamples, placeSamples } from './stack-timeline.ts';
 import { quotedForChrome } from './text.ts';
-import { type ChromeTrack, type ChromeTracks, chromeTracks } from './tracks.ts';
+import { writeTracepointTexts } from './tracepoint-texts.ts';
+import { type ChromeGroup, type ChromeTrack, type ChromeTracks, chromeTracks } from './tracks.ts';
 
 export interface ChromeOptions {
   /**
+   * - `profile`: sampled profiles as V8 records them: small, and with file and line in DevTools
    * - `events`: an X event for each bar of the flame chart, and also the samples, for Perfetto
-   * - `profile`: sampled profiles as V8 records them: a fifth of the size, and with file and line in DevTools
-   * - `auto`: `events`, unless the trace would be larger than `maxEventsBytes`
    */
-  readonly style: 'auto' | 'events' | 'profile';
+  readonly style: 'profile' | 'events';
+  /** What becomes a track of its own. Default: each thread, up to 30 of them; above that each CPU, or everything if samples carry no CPU. */
+  readonly group?: ChromeGroup;
   /** Name of the recording, written to `otherData`. */
   readonly name: string;
   /** Whether to write to `otherData` also the Unix time of the start, if the recording has it. Default: no. */
   readonly wallClock?: boolean;
   /** Name and version of the program, written to `otherData`: `perfconv@1.0.0`. */
   readonly exporter: string;
-  /** The size above which `auto` chooses `profile`. Default: 400 MB, since DevTools opens nothing above 512 MiB. */
-  readonly maxEventsBytes?: number;
+  /** How many bars the flame chart of a sampled profile may have before its samples are sorted within slices of time. Default: 250,000. */
+  readonly maxBars?: number;
 }
 
 export interface ChromeResult {
-  /** The style written, which matters for `auto`. */
-  readonly style: 'events' | 'profile';
-  /** Number of tracks (threads of one event) written. */
+  /** What became a track of its own. */
+  readonly group: ChromeGroup;
+  /** Number of tracks written. */
   readonly tracks: number;
   /** Number of samples without a time. Each was put directly after its predecessor, so their times are made up. */
   readonly untimedSamples: number;
@@ -42,34 +44,23 @@ export interface ChromeResult {
    * CPUs at once.
    */
   readonly clippedNs: number;
+  /** Length of the slices of time within which samples were sorted by stack; absent where all are in order of time. */
+  readonly sliceUs?: number;
+  /** Number of tracepoint samples without their text, because there were too many. */
+  readonly textlessSamples: number;
 }
 
-const MAX_EVENTS_BYTES = 400_000_000;
 /** DevTools draws 2,000 levels, and crashes at 20,000. Observed: Chromium 156. */
 const MAX_DEPTH = 2000;
-/** Estimates for `auto`, on the large side: size of a sample and of a node in the samples for Perfetto. */
-const SAMPLE_BYTES = 12;
-const NODE_BYTES = 160;
-/** Size of the shortest bar: all keys, with the shortest name and numbers. */
-const MIN_BAR_BYTES = 68;
-
+/** DevTools needs some 20 seconds for as many, with two million samples. Observed: Chromium 156. */
+const MAX_BARS = 250_000;
 /** The thread of this name is the one that DevTools unfolds and selects; it shows the page's URL in place of it. */
 const MAIN_THREAD_NAME = 'CrRendererMain';
 
-/** What is needed to write a trace. */
-interface Trace {
-  readonly samples: SampleTable;
-  readonly tree: FrameTree;
-  readonly tracks: ChromeTracks;
-  readonly scales: readonly EventScale[];
-  /** Time of the first sample, which becomes microsecond 1. */
-  readonly baseNs: number;
-}
-
 /**
  * Writes Chrome's trace format (JSON object form) with a flame chart per thread, for the Performance panel of Chrome
- * DevTools and for Perfetto. {@link chromeTracks} decides what becomes a track, {@link placeSamples} how long a sample
- * lasts.
+ * DevTools and for Perfetto. {@link chromeTracks} decides what becomes a track, {@link arrangeByTime} how long a sample
+ * lasts, and {@link arrangeWithinBars} whether samples stay in order of time.
  *
  * @throws PerfconvError `usage` when the profile was read without its samples; `no-samples` when it has none (DevTools
  * does not open an empty trace); whatever the sink throws
@@ -78,82 +69,55 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   const { samples } = profile;
   if (!samples) throw new PerfconvError('usage', 'a Chrome trace needs every sample, and the profile holds only totals');
   if (samples.size === 0) throw new PerfconvError('no-samples', 'no samples to write to a Chrome trace');
-  const tracks = chromeTracks(profile, samples);
-  const tree = new FrameTree(profile, MAX_DEPTH);
-  const { baseNs, untimedSamples, cutSamples } = scanSamples(samples, tree);
-  const scales = eventScales(
-    profile,
-    samples,
-    tracks.tracks.map((track) => track.group),
-  );
-  const trace: Trace = { samples, tree, tracks, scales, baseNs };
-  const style = options.style === 'auto' ? chooseStyle(trace, options.maxEventsBytes ?? MAX_EVENTS_BYTES) : options.style;
+  const { baseNs, untimedSamples } = scanTimes(samples);
+  const tracks = chromeTracks(profile, samples, options.group);
+  const nodes = callNodes(profile, samples, MAX_DEPTH, tracks.group !== 'thread');
+  const byTime = arrangeByTime(samples, nodes, tracks, baseNs);
+  const mayMerge = tracks.group === 'all' || (options.group === undefined && tracks.group === 'cpu');
+  const isCompact = options.style === 'profile';
+  const arranged = isCompact ? arrangeWithinBars(profile, byTime, nodes, options.maxBars ?? MAX_BARS, mayMerge) : byTime;
 
   const out = new JsonWriter(sink);
-  writeHead(out, profile, trace, options);
-  const clippedNs = style === 'events' ? await writeEvents(out, trace) : await writeProfiles(out, trace);
+  writeHead(out, profile, arranged.tracks, baseNs, options);
+  let textlessSamples = 0;
+  const clippedNs = isCompact ? await writeProfiles(out, nodes.tree, arranged) : await writeEvents(out, nodes.tree, arranged);
+  if (isCompact) {
+    const { processes, tracks: written } = arranged.tracks;
+    const place = { pid: processes[written[0].process].pid, tid: written[0].tid, baseNs, ...(arranged.axis && { axis: arranged.axis }) };
+    textlessSamples = await writeTracepointTexts(out, profile, samples, place);
+  }
   out.put('\n]}\n');
   await out.flush();
-  return { style, tracks: tracks.tracks.length, untimedSamples, cutSamples, clippedNs };
+  const { group, tracks: written } = arranged.tracks;
+  const { cutSamples } = nodes;
+  const slices = arranged.sliceUs === undefined ? {} : { sliceUs: arranged.sliceUs };
+  return { group, tracks: written.length, untimedSamples, cutSamples, clippedNs, textlessSamples, ...slices };
 }
 
-function scanSamples(samples: SampleTable, tree: FrameTree): { baseNs: number; untimedSamples: number; cutSamples: number } {
+function scanTimes({ size, timeNs }: SampleTable): { baseNs: number; untimedSamples: number } {
   let baseNs = Number.POSITIVE_INFINITY;
   let untimedSamples = 0;
-  let cutSamples = 0;
-  for (let row = 0; row < samples.size; row++) {
-    const timeNs = samples.timeNs[row];
-    if (Number.isNaN(timeNs)) untimedSamples++;
-    else if (timeNs < baseNs) baseNs = timeNs;
-    tree.nodeOf(samples.stack[row]);
-    if (tree.isCut(samples.stack[row])) cutSamples++;
+  for (let row = 0; row < size; row++) {
+    if (Number.isNaN(timeNs[row])) untimedSamples++;
+    else if (timeNs[row] < baseNs) baseNs = timeNs[row];
   }
-  return { baseNs: Number.isFinite(baseNs) ? baseNs : 0, untimedSamples, cutSamples };
+  return { baseNs: Number.isFinite(baseNs) ? baseNs : 0, untimedSamples };
 }
 
-/** Lays out the bars without writing them, which takes a fraction of the time, and stops when they are too many. */
-function chooseStyle(trace: Trace, maxBytes: number): 'events' | 'profile' {
-  const { samples, tree, tracks } = trace;
-  const spans = new StackSpans(tree);
-  const events = new SpanEventWriter(tree);
-  /** By node: number of the last track that has it, from 1. */
-  const metBy = new Uint32Array(tree.size);
-  let bytes = samples.size * SAMPLE_BYTES;
-  for (const [index, track] of tracks.tracks.entries()) {
-    const { placed, nodeAt } = layOut(trace, track);
-    // Alternating deep stacks have a bar for every frame of every sample. Laying them out stops early.
-    if (!spans.build(placed, nodeAt, (maxBytes - bytes) / MIN_BAR_BYTES)) return 'profile';
-    bytes += events.measure(spans, tracks.processes[track.process].pid, track.tid);
-    for (let bar = 0; bar < spans.size; bar++) {
-      const node = spans.node[bar];
-      if (metBy[node] !== index + 1) bytes += NODE_BYTES;
-      metBy[node] = index + 1;
-    }
-    if (bytes > maxBytes) return 'profile';
-  }
-  return 'events';
-}
-
-function layOut(trace: Trace, track: ChromeTrack): { placed: PlacedSamples; nodeAt: (position: number) => number } {
-  const { samples, tree, scales, baseNs } = trace;
-  const { rows, event } = track.group;
-  return { placed: placeSamples(samples, rows, scales[event], baseNs), nodeAt: (position) => tree.nodeOf(samples.stack[rows[position]]) };
-}
-
-async function writeEvents(out: JsonWriter, trace: Trace): Promise<number> {
-  const { tree, tracks } = trace;
+/** @returns nanoseconds for which there was no time left */
+async function writeEvents(out: JsonWriter, tree: CallTree, { tracks: { tracks, processes }, samplesOf }: Arrangement): Promise<number> {
   const spans = new StackSpans(tree);
   const events = new SpanEventWriter(tree);
   const perfetto = new SampledProfileWriter(out, tree, 'perfetto');
   let clippedNs = 0;
-  for (const track of tracks.tracks) {
-    const { pid } = tracks.processes[track.process];
+  for (const track of tracks) {
+    const { pid } = processes[track.process];
     writeMetadata(out, 'thread_name', pid, track.tid, track.name);
-    const { placed, nodeAt } = layOut(trace, track);
-    clippedNs += placed.clippedNs;
-    spans.build(placed, nodeAt);
+    const samples = samplesOf(track);
+    clippedNs += samples.clippedNs;
+    spans.build(samples);
     await events.write(out, spans, pid, track.tid);
-    await perfetto.write(pid, track.tid, placed, nodeAt);
+    await perfetto.write(pid, track.tid, samples);
   }
   return clippedNs;
 }
@@ -161,23 +125,24 @@ async function writeEvents(out: JsonWriter, trace: Trace): Promise<number> {
 /**
  * Writes sampled profiles, as a trace of pages. DevTools shows sampled profiles with file and line only in the trace of
  * a page, which it recognizes by an event of the browser that assigns a page to each process.
+ * @returns nanoseconds for which there was no time left
  */
-async function writeProfiles(out: JsonWriter, trace: Trace): Promise<number> {
-  const { tree, tracks } = trace;
-  const main = tracks.tracks.find((track) => !track.isIdle) ?? tracks.tracks[0];
-  writePages(out, tracks, main);
+async function writeProfiles(out: JsonWriter, tree: CallTree, { tracks: all, samplesOf }: Arrangement): Promise<number> {
+  const { tracks, processes } = all;
+  const main = tracks.find((track) => !track.isIdle) ?? tracks[0];
+  writePages(out, all, main);
   const writer = new SampledProfileWriter(out, tree, 'devtools');
-  const endUs = tracks.processes.map(() => 0);
+  const endUs = processes.map(() => 0);
   let clippedNs = 0;
-  for (const track of tracks.tracks) {
-    const { pid } = tracks.processes[track.process];
+  for (const track of tracks) {
+    const { pid } = processes[track.process];
     writeMetadata(out, 'thread_name', pid, track.tid, track === main ? MAIN_THREAD_NAME : track.label);
-    const { placed, nodeAt } = layOut(trace, track);
-    clippedNs += placed.clippedNs;
-    await writer.write(pid, track.tid, placed, nodeAt);
-    endUs[track.process] = Math.max(endUs[track.process], placed.endUs[placed.endUs.length - 1]);
+    const samples = samplesOf(track);
+    clippedNs += samples.clippedNs;
+    await writer.write(pid, track.tid, samples);
+    endUs[track.process] = Math.max(endUs[track.process], samples.endUs[samples.endUs.length - 1]);
   }
-  writeEnds(out, tracks, endUs);
+  writeEnds(out, all, endUs);
   return clippedNs;
 }
 
@@ -214,9 +179,9 @@ function pageUrl(label: string): string {
 }
 
 /** Writes the start of the file, up to the names of the processes, which begin the list of events. */
-function writeHead(out: JsonWriter, profile: Profile, trace: Trace, options: ChromeOptions): void {
+function writeHead(out: JsonWriter, profile: Profile, { processes }: ChromeTracks, baseNs: number, options: ChromeOptions): void {
   const { meta } = profile;
-  const startNs = meta.startTime + BigInt(Math.round(trace.baseNs));
+  const startNs = meta.startTime + BigInt(Math.round(baseNs));
   const otherData = {
     recording: options.name,
     exporter: options.exporter,
@@ -227,7 +192,7 @@ function writeHead(out: JsonWriter, profile: Profile, trace: Trace, options: Chr
   };
   const fields = Object.entries(otherData).map(([key, value]) => `"${key}":${quotedForChrome(value)}`);
   out.put(`{"displayTimeUnit":"ns","otherData":{${fields.join(',')}},\n"traceEvents":[`);
-  for (const [index, { pid, label }] of trace.tracks.processes.entries()) writeMetadata(out, 'process_name', pid, pid, label, index === 0 ? '\n' : ',\n');
+  for (const [index, { pid, label }] of processes.entries()) writeMetadata(out, 'process_name', pid, pid, label, index === 0 ? '\n' : ',\n');
 }
 
 function writeMetadata(out: JsonWriter, name: 'process_name' | 'thread_name', pid: number, tid: number, label: string, before = ',\n'): void {

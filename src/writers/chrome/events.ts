@@ -1,5 +1,5 @@
-import type { FrameTree } from '../frame-tree.ts';
-import { decimalDigits, type JsonWriter, utf8 } from '../json-text.ts';
+import { type JsonWriter, utf8 } from '../json-text.ts';
+import type { CallTree } from './call-nodes.ts';
 import { FrameBytes } from './frame-bytes.ts';
 import type { StackSpans } from './stack-spans.ts';
 import { eventName } from './text.ts';
@@ -12,12 +12,12 @@ const DUR = utf8(',"dur":');
  * show in the names.
  */
 export class SpanEventWriter {
-  readonly #tree: FrameTree;
+  readonly #tree: CallTree;
   /** The start of an event, up to its category. */
   readonly #frames: FrameBytes;
 
   /** @param tree complete: all nodes that bars refer to are built */
-  constructor(tree: FrameTree) {
+  constructor(tree: CallTree) {
     this.#tree = tree;
     this.#frames = new FrameBytes(tree.frames, {
       before: ',\n{"ph":"X","name":',
@@ -40,16 +40,6 @@ export class SpanEventWriter {
       out.char(CLOSE_BRACE);
       if (out.isFull) await out.flush();
     }
-  }
-
-  /** Number of bytes that {@link write} would write. */
-  measure(spans: StackSpans, pid: number, tid: number): number {
-    let bytes = spans.size * (trackText(pid, tid).length + DUR.length + 1);
-    for (let bar = 0; bar < spans.size; bar++) {
-      const start = spans.startUs[bar];
-      bytes += this.#frames.measure(this.#tree.frame(spans.node[bar])) + decimalDigits(start) + decimalDigits(spans.endUs[bar] - start);
-    }
-    return bytes;
   }
 }
 

@@ -57,12 +57,6 @@ export class FrameBytes {
     if (tail !== WHOLE) out.bytes(this.#tails.get(tail));
   }
 
-  /** How many bytes {@link write} writes. */
-  measure(frame: number): number {
-    const tail = this.#tailOf[frame];
-    return this.#heads.get(frame).length + (tail === WHOLE ? 0 : this.#tails.get(tail).length);
-  }
-
   #headOf(index: number): Uint8Array {
     const { before, nameOf, after } = this.#form;
     const frame = this.#frames[index];

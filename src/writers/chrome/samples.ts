@@ -1,8 +1,9 @@
-import type { Frame, FrameTree } from '../frame-tree.ts';
+import type { Frame } from '../frame-tree.ts';
 import type { JsonWriter } from '../json-text.ts';
+import type { CallTree } from './call-nodes.ts';
 import { FrameBytes } from './frame-bytes.ts';
-import type { PlacedSamples } from './stack-timeline.ts';
 import { quotedForChrome, sampledName } from './text.ts';
+import type { TrackSamples } from './time-slices.ts';
 
 /**
  * - `perfetto`: `PerfSamples` events, which Perfetto reads as the samples of a CPU profile and DevTools ignores
@@ -21,7 +22,7 @@ const NAMES = { perfetto: ['PerfSamples', 'PerfSamplesChunk', 'perf'], devtools:
  */
 export class SampledProfileWriter {
   readonly #out: JsonWriter;
-  readonly #tree: FrameTree;
+  readonly #tree: CallTree;
   readonly #kind: SampledKind;
   /** The end of a node, after its parent. */
   readonly #callFrames: FrameBytes;
@@ -39,7 +40,7 @@ export class SampledProfileWriter {
   readonly #pending: number[] = [];
 
   /** @param tree complete: all nodes of samples are built */
-  constructor(out: JsonWriter, tree: FrameTree, kind: SampledKind) {
+  constructor(out: JsonWriter, tree: CallTree, kind: SampledKind) {
     this.#idOfNode = new Int32Array(tree.size);
     this.#profileOfNode = new Int32Array(tree.size);
     this.#out = out;
@@ -55,13 +56,11 @@ export class SampledProfileWriter {
   /**
    * Writes a track. A comma and a line end come before each event.
    * @param pid,tid numbers of the track; the profile gets an id that is unique in the file
-   * @param nodeAt node of the frame tree, by position in `placed`
    */
-  async write(pid: number, tid: number, placed: PlacedSamples, nodeAt: (position: number) => number): Promise<void> {
+  async write(pid: number, tid: number, { startUs, endUs, node }: TrackSamples): Promise<void> {
     const out = this.#out;
     const [name, chunkName, cat] = NAMES[this.#kind];
     const id = `0x${(++this.#profile).toString(16)}`;
-    const { startUs, endUs } = placed;
     const common = `"cat":"${cat}","id":"${id}","pid":${pid},"tid":${tid}`;
     const first = startUs[0];
     out.put(`,\n{"ph":"P","name":"${name}",${common},"ts":${first},"args":{"data":{"startTime":${first}}}}`);
@@ -80,7 +79,7 @@ export class SampledProfileWriter {
       if (isDevTools && this.#rootId === 0) this.#writeRootNodes();
       // hot
       while (position < startUs.length && samples.length < CHUNK_SAMPLES - 1) {
-        samples.push(this.#nodeId(nodeAt(position)));
+        samples.push(this.#nodeId(node[position]));
         deltas.push(startUs[position] - lastUs);
         lastUs = startUs[position];
         if (isDevTools && (position + 1 === startUs.length || startUs[position + 1] > endUs[position])) {

@@ -1,6 +1,6 @@
 import { grown } from '../../base/growable.ts';
-import type { FrameTree } from '../frame-tree.ts';
-import type { PlacedSamples } from './stack-timeline.ts';
+import type { CallTree } from './call-nodes.ts';
+import type { TrackSamples } from './time-slices.ts';
 
 /**
  * Turns the placed samples of a track into the bars of a flame chart. Samples that follow each other without a gap
@@ -8,15 +8,15 @@ import type { PlacedSamples } from './stack-timeline.ts';
  * used for all tracks, one after another, to reuse its memory.
  */
 export class StackSpans {
-  /** By bar: node of the frame tree. These arrays are replaced when they grow. */
+  /** By bar: node of the call tree. These arrays are replaced when they grow. */
   node = new Uint32Array(4096);
   startUs = new Float64Array(4096);
   endUs = new Float64Array(4096);
-  readonly #tree: FrameTree;
+  readonly #tree: CallTree;
   readonly #open: number[] = [];
   #size = 0;
 
-  constructor(tree: FrameTree) {
+  constructor(tree: CallTree) {
     this.#tree = tree;
   }
 
@@ -25,26 +25,19 @@ export class StackSpans {
     return this.#size;
   }
 
-  /**
-   * Replaces the bars with those of another track.
-   * @param nodeAt node of the frame tree, by position in `placed`
-   * @param maxBars building stops when there would be more bars, which leaves the track incomplete
-   * @returns whether the track is complete
-   */
-  build(placed: PlacedSamples, nodeAt: (position: number) => number, maxBars = Number.POSITIVE_INFINITY): boolean {
+  /** Replaces the bars with those of another track. */
+  build({ startUs, endUs, node: nodes }: TrackSamples): void {
     // hot
-    const { startUs, endUs } = placed;
     const open = this.#open;
     this.#size = 0;
     let depth = 0;
     let lastNode = -1;
     let lastEnd = -1;
     for (let i = 0; i < startUs.length; i++) {
-      const node = nodeAt(i);
+      const node = nodes[i];
       const common = startUs[i] === lastEnd ? this.#commonDepth(lastNode, node) : 0;
       while (depth > common) this.endUs[open[--depth]] = lastEnd;
       const wanted = this.#tree.depth(node);
-      if (this.#size + wanted - common > maxBars) return false;
       this.#reserve(this.#size + wanted - common);
       let caller = node;
       for (let level = wanted - 1; level >= common; level--) {
@@ -60,7 +53,6 @@ export class StackSpans {
       lastEnd = endUs[i];
     }
     while (depth > 0) this.endUs[open[--depth]] = lastEnd;
-    return true;
   }
 
   #commonDepth(a: number, b: number): number {

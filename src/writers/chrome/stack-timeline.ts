@@ -1,8 +1,9 @@
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
+import { countsCycles, findTimelineEvent } from '../primary-event.ts';
 import type { SampleGroup } from '../sample-groups.ts';
 
-/** When each sample of a track begins and ends. No two samples overlap. */
+/** When each sample of a track begins and ends. No two samples overlap. One of an event that has no time lasts a microsecond. */
 export interface PlacedSamples {
   /** By position in the group, ascending; whole microseconds. */
   readonly startUs: Float64Array;
@@ -12,19 +13,24 @@ export interface PlacedSamples {
   readonly clippedNs: number;
 }
 
-/** How long samples of an event last. */
+/**
+ * How long samples of an event last:
+ * - `clock`: as long as their period, which is a time
+ * - `cycles`: about as long, since cycles pass at a steady rate: an estimate
+ * - `occurrences`: no time. They are shown for a microsecond each, the shortest time there is
+ */
 export interface EventScale {
+  readonly kind: 'clock' | 'cycles' | 'occurrences';
   /** Nanoseconds between two samples of a thread that keeps running. */
   readonly intervalNs: number;
-  /** Nanoseconds that one unit of the period stands for; 1 for clocks. */
+  /** Nanoseconds that one unit of the period stands for; 1 for clocks, 0 for occurrences. */
   readonly nsPerPeriod: number;
-  readonly isClock: boolean;
 }
 
 const DEFAULT_INTERVAL_NS = 1e6;
 /** By how many intervals a sample of a clock may be delayed. Beyond that, the sample before it is shortened instead. */
 const MAX_DELAY = 4;
-/** How many intervals a sample of a counter may last. */
+/** How many intervals a sample of cycles may last. */
 const MAX_STRETCH = 2;
 /** A gap shorter than this share of the sample before it is jitter of the timer, and is closed. */
 const JITTER = 0.5;
@@ -32,15 +38,17 @@ const JITTER = 0.5;
 const MEDIAN_SAMPLES = 50_000;
 
 /**
- * Finds the scale of each event. The period of a clock is a time. Periods of a counter are multiplied by a factor such
- * that a sample of the mean period lasts one interval. The interval follows from `sample_freq`; without that it is the
- * median gap between samples of a thread.
+ * Finds the scale of each event. The period of a clock is a time. Where no clock was recorded, cycles are shown as time:
+ * they are multiplied by a factor such that a sample of the mean period lasts one interval. The interval follows from
+ * `sample_freq`; without that it is the median gap between samples of a group.
  * @returns scales by event index
  */
 export function eventScales(profile: Profile, samples: SampleTable, groups: readonly SampleGroup[]): EventScale[] {
+  const timeline = profile.events[findTimelineEvent(profile)];
   return profile.events.map((event, index) => {
     const mean = meanPeriod(event);
-    if (event.unit === 'nanoseconds') return { intervalNs: mean || DEFAULT_INTERVAL_NS, nsPerPeriod: 1, isClock: true };
+    if (event.unit === 'nanoseconds') return { kind: 'clock', intervalNs: mean || DEFAULT_INTERVAL_NS, nsPerPeriod: 1 };
+    if (timeline?.unit !== 'count' || !countsCycles(event)) return { kind: 'occurrences', intervalNs: 0, nsPerPeriod: 0 };
     const intervalNs =
       event.sampleFreq > 0
         ? 1e9 / event.sampleFreq
@@ -48,7 +56,7 @@ export function eventScales(profile: Profile, samples: SampleTable, groups: read
             samples,
             groups.filter((group) => group.event === index),
           );
-    return { intervalNs, nsPerPeriod: mean > 0 ? intervalNs / mean : 0, isClock: false };
+    return { kind: 'cycles', intervalNs, nsPerPeriod: mean > 0 ? intervalNs / mean : 0 };
   });
 }
 
@@ -69,11 +77,11 @@ function medianGap(samples: SampleTable, groups: readonly SampleGroup[]): number
 }
 
 /**
- * Places the samples of one thread and event on the time axis. Each begins at its own time and lasts as long as its
+ * Places the samples of one track on the time axis. Each begins at its own time and lasts as long as its
  * period says, so that the lengths add up to what perf counts. A thread without samples for a while shows a gap.
  *
  * Jitter of the timer is evened out. A sample that comes a little late is moved to the end of its predecessor. One that
- * comes early waits for that end, except for counters: there the predecessor is shortened, since its length is only an
+ * comes early waits for that end, except for cycles: there the predecessor is shortened, since its length is only an
  * estimate. A sample without a time directly follows its predecessor.
  *
  * @param rows rows of the sample table, in time order
@@ -94,7 +102,7 @@ export function placeSamples(samples: SampleTable, rows: Uint32Array, scale: Eve
     if (i === 0 && startNs < 0) startNs = 0;
     const nextNs = i + 1 < rows.length ? samples.timeNs[rows[i + 1]] - baseNs : Number.NaN;
     const lengthNs = Math.min(wantedNs, maxLengthNs(scale, startNs, nextNs));
-    if (scale.isClock) clippedNs += wantedNs - lengthNs;
+    if (scale.kind === 'clock') clippedNs += wantedNs - lengthNs;
     lastEndNs = startNs + lengthNs;
     lastLengthNs = lengthNs;
     startUs[i] = Math.max(lastEndUs, Math.round(startNs / 1000) + 1);
@@ -109,7 +117,7 @@ export function placeSamples(samples: SampleTable, rows: Uint32Array, scale: Eve
  * @param nextNs time of the next sample of its track; NaN if that is unknown or there is none
  */
 function maxLengthNs(scale: EventScale, startNs: number, nextNs: number): number {
-  if (scale.isClock) return Number.isNaN(nextNs) ? Number.POSITIVE_INFINITY : Math.max(0, nextNs + MAX_DELAY * scale.intervalNs - startNs);
+  if (scale.kind === 'clock') return Number.isNaN(nextNs) ? Number.POSITIVE_INFINITY : Math.max(0, nextNs + MAX_DELAY * scale.intervalNs - startNs);
   const longest = MAX_STRETCH * scale.intervalNs;
   return Number.isNaN(nextNs) ? longest : Math.max(0, Math.min(longest, nextNs - startNs));
 }

@@ -2,16 +2,27 @@ import type { Profile, ProfileThread } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
-import { threadLabel } from '../thread-names.ts';
+import { processLabel, threadLabel } from '../thread-names.ts';
+import { overlapRows } from './rows.ts';
+import { type EventScale, eventScales } from './stack-timeline.ts';
 
-/** A track in the viewers: the samples of one thread and event. */
+/** What becomes a track of its own. */
+export type ChromeGroup = 'thread' | 'process' | 'cpu' | 'all';
+
+/** Above this number of threads with samples of the timeline event, tracks of threads are too many to look at. */
+const MAX_THREAD_TRACKS = 30;
+
+/** A track in the viewers: samples of one event, no two of which overlap. */
 export interface ChromeTrack {
-  readonly group: SampleGroup;
+  /** Index into the profile's events. */
+  readonly event: number;
+  /** Rows of the sample table, in time order. */
+  readonly rows: Uint32Array;
   /** Index into the tracks' processes. */
   readonly process: number;
   /**
-   * Positive, and unique in the trace. For the timeline event (see {@link findTimelineEvent}) it is the recorded tid,
-   * unless another thread has that already.
+   * Positive, and unique in the trace. For tracks of threads of the timeline event (see {@link findTimelineEvent}) it
+   * is the recorded tid, unless another thread has that already.
    */
   readonly tid: number;
   /**
@@ -21,7 +32,7 @@ export interface ChromeTrack {
   readonly name: string;
   /**
    * What it is called beside the tracks of all processes: `postgres (100) / walwriter (101)`, `postgres (100)
-   * page-faults`, with the recorded numbers. Unique in the trace.
+   * page-faults`, with the recorded numbers; `CPU 3`, `all threads row 2`. Unique in the trace.
    */
   readonly label: string;
   /** Whether it belongs to the idle task or to an unknown thread. */
@@ -36,62 +47,170 @@ export interface ChromeProcess {
 }
 
 export interface ChromeTracks {
+  readonly group: ChromeGroup;
   readonly processes: readonly ChromeProcess[];
   /** Those of the timeline event come first, then those of the other events; within an event the busiest first. */
   readonly tracks: readonly ChromeTrack[];
+  /** By event. */
+  readonly scales: readonly EventScale[];
 }
 
 /**
  * Decides what becomes a track, and gives the tracks the numbers and names by which viewers identify them.
  *
+ * Tracks of threads:
  * - There is one track per thread and event. The track of the timeline event has the tid of the thread. Those of other
  *   events are in the same process, with numbers of their own and the event in the label.
  * - A thread keeps its track when it is renamed or calls exec. Its last name is shown.
  * - The idle task (tid 0) and unknown threads (−1) run on several CPUs at once, so they have a track per CPU.
  * - A pid or tid that is not positive, or was used again, is replaced by a number that does not occur in the recording.
+ *
+ * Tracks of processes, of CPUs, or of everything: as many rows as ran at once, see {@link overlapRows}.
+ * @param group chosen by the number of threads when absent: `thread` up to 30, else `cpu`, or `all` if samples carry none
  */
-export function chromeTracks(profile: Profile, samples: SampleTable): ChromeTracks {
-  const { tasks, threads } = profile;
+export function chromeTracks(profile: Profile, samples: SampleTable, group?: ChromeGroup): ChromeTracks {
   const timeline = findTimelineEvent(profile);
-  const groups = groupSamples(
-    samples,
-    (row) => tasks[samples.task[row]].thread,
-    (row) => (threads[tasks[samples.task[row]].thread].tid > 0 ? -1 : samples.cpu[row]),
-  );
-  sortByTime(groups, samples);
-  groups.sort((a, b) => Number(b.event === timeline) - Number(a.event === timeline) || a.event - b.event || b.period - a.period);
+  const chosen = group ?? chooseGroup(profile, samples, timeline);
+  const groups = sortedGroups(profile, samples, timeline, chosen);
+  const scales = eventScales(profile, samples, groups);
+  if (chosen === 'thread') return { group: chosen, scales, ...threadTracks(profile, groups, timeline) };
+  return { group: chosen, scales, ...sharedTracks(profile, samples, groups, timeline, chosen, scales) };
+}
 
+function chooseGroup({ tasks }: Profile, samples: SampleTable, timeline: number): ChromeGroup {
+  const threads = new Set<number>();
+  let hasCpus = true;
+  for (let row = 0; row < samples.size; row++) {
+    if (samples.event[row] === timeline) threads.add(tasks[samples.task[row]].thread);
+    if (samples.cpu[row] < 0) hasCpus = false;
+  }
+  if (threads.size <= MAX_THREAD_TRACKS) return 'thread';
+  return hasCpus ? 'cpu' : 'all';
+}
+
+/** The timeline event first, then the busiest. */
+function sortedGroups({ tasks, threads }: Profile, samples: SampleTable, timeline: number, kind: ChromeGroup): SampleGroup[] {
+  const threadOf = (row: number) => tasks[samples.task[row]].thread;
+  const subjectOf = {
+    thread: threadOf,
+    process: (row: number) => threads[threadOf(row)].process,
+    cpu: (row: number) => samples.cpu[row],
+    all: () => 0,
+  }[kind];
+  const partOf = (row: number) => (threads[threadOf(row)].tid > 0 ? -1 : samples.cpu[row]);
+  const groups = groupSamples(samples, subjectOf, kind === 'thread' ? partOf : () => -1);
+  sortByTime(groups, samples);
+  return groups.sort((a, b) => Number(b.event === timeline) - Number(a.event === timeline) || a.event - b.event || b.period - a.period);
+}
+
+/** What tracks of CPUs, or of everything, belong to. */
+const MACHINE: ChromeProcess = { pid: 1, label: 'all processes' };
+
+type Tracks = Pick<ChromeTracks, 'processes' | 'tracks'>;
+
+function threadTracks(profile: Profile, groups: readonly SampleGroup[], timeline: number): Tracks {
+  const { threads } = profile;
   const unused = unusedNumbers(profile);
-  const processNumbers = new Map<number, number>();
-  const processes: ChromeProcess[] = [];
-  const takenPids = new Set<number>();
+  const processes = new ProcessNumbers(profile, unused);
   const takenTids = new Set<number>();
   const uniqueLabel = labelCounter();
-  const tracks = groups.map((group): ChromeTrack => {
-    const thread = threads[group.subject];
-    let process = processNumbers.get(thread.process);
-    if (process === undefined) {
-      const recorded = profile.processes[thread.process];
-      const pid = claim(recorded.pid, takenPids, unused);
-      const name = recorded.name || thread.name || 'unknown';
-      process = processes.push({ pid, label: pid === recorded.pid ? name : `${name} [pid ${recorded.pid}]` }) - 1;
-      processNumbers.set(thread.process, process);
-    }
-    const isTimeline = group.event === timeline;
+  const tracks = groups.map(({ event, rows, subject, part }): ChromeTrack => {
+    const thread = threads[subject];
+    const process = processes.of(thread.process, thread.name);
+    const isTimeline = event === timeline;
     const tid = isTimeline ? claim(thread.tid, takenTids, unused) : unused();
     const isIdle = thread.tid <= 0;
-    const ofEvent = isTimeline ? '' : ` ${profile.events[group.event].name}`;
+    const ofEvent = isTimeline ? '' : ` ${profile.events[event].name}`;
     const ofRecordedTid = isIdle || tid === thread.tid ? '' : ` [tid ${thread.tid}]`;
     return {
-      group,
+      event,
+      rows,
       process,
       tid,
       isIdle,
-      name: nameInProcess(thread, group.part) + ofEvent + ofRecordedTid,
-      label: uniqueLabel((isIdle ? nameInProcess(thread, group.part) : threadLabel(profile, group.subject)) + ofEvent),
+      name: nameInProcess(thread, part) + ofEvent + ofRecordedTid,
+      label: uniqueLabel((isIdle ? nameInProcess(thread, part) : threadLabel(profile, subject)) + ofEvent),
     };
   });
-  return { processes, tracks };
+  return { processes: processes.list, tracks };
+}
+
+function sharedTracks(
+  profile: Profile,
+  samples: SampleTable,
+  groups: readonly SampleGroup[],
+  timeline: number,
+  kind: 'process' | 'cpu' | 'all',
+  scales: readonly EventScale[],
+): Tracks {
+  const { tasks } = profile;
+  const processes = new ProcessNumbers(profile, unusedNumbers(profile));
+  let lastTid = 0;
+  const uniqueLabel = labelCounter();
+  const tracks = groups.flatMap(({ event, rows, subject }): ChromeTrack[] => {
+    const process = kind === 'process' ? processes.of(subject, '') : 0;
+    const title = kind === 'process' ? processLabel(profile, subject) : kind === 'all' ? 'all threads' : subject < 0 ? 'unknown CPU' : `CPU ${subject}`;
+    const isOneCpu = kind === 'cpu' && subject >= 0;
+    const { rowOf, count } = overlapRows(samples, rows, scales[event], (row) => tasks[samples.task[row]].thread, isOneCpu);
+    return divided(rows, rowOf, count).map((own, row) => {
+      const label = uniqueLabel(sharedLabel(title, row, event === timeline ? undefined : profile.events[event].name));
+      return { event, rows: own, process, tid: ++lastTid, isIdle: false, name: label, label };
+    });
+  });
+  return { processes: kind === 'process' ? processes.list : [MACHINE], tracks };
+}
+
+/**
+ * A track of everything for each event, of which only the number and name are known: the samples come from elsewhere.
+ * @param events the timeline event first
+ */
+export function mergedTracks(profile: Profile, events: readonly number[], scales: readonly EventScale[], title: string): ChromeTracks {
+  const tracks = events.map((event, index): ChromeTrack => {
+    const label = sharedLabel(title, 0, index === 0 ? undefined : profile.events[event].name);
+    return { event, rows: new Uint32Array(0), process: 0, tid: index + 1, isIdle: false, name: label, label };
+  });
+  return { group: 'all', scales, processes: [MACHINE], tracks };
+}
+
+/** `CPU 3`, `all threads row 2 page-faults` */
+function sharedLabel(title: string, row: number, event: string | undefined): string {
+  return `${title}${row === 0 ? '' : ` row ${row + 1}`}${event === undefined ? '' : ` ${event}`}`;
+}
+
+function divided(rows: Uint32Array, partOf: Uint32Array, count: number): Uint32Array[] {
+  if (count === 1) return [rows];
+  const sizes = new Uint32Array(count);
+  for (const part of partOf) sizes[part]++;
+  const parts = Array.from(sizes, (size) => new Uint32Array(size));
+  sizes.fill(0);
+  for (let i = 0; i < rows.length; i++) parts[partOf[i]][sizes[partOf[i]]++] = rows[i];
+  return parts;
+}
+
+/** The numbers and names of processes, which are given as they are asked for. */
+class ProcessNumbers {
+  readonly list: ChromeProcess[] = [];
+  readonly #profile: Profile;
+  readonly #unused: () => number;
+  readonly #indexes = new Map<number, number>();
+  readonly #taken = new Set<number>();
+
+  constructor(profile: Profile, unused: () => number) {
+    this.#profile = profile;
+    this.#unused = unused;
+  }
+
+  /** Index in {@link list} of a process of the profile. @param otherName what to call it where it has no name */
+  of(process: number, otherName: string): number {
+    const known = this.#indexes.get(process);
+    if (known !== undefined) return known;
+    const recorded = this.#profile.processes[process];
+    const pid = claim(recorded.pid, this.#taken, this.#unused);
+    const name = recorded.name || otherName || 'unknown';
+    const index = this.list.push({ pid, label: pid === recorded.pid ? name : `${name} [pid ${recorded.pid}]` }) - 1;
+    this.#indexes.set(process, index);
+    return index;
+  }
 }
 
 /** The name of a thread. The main thread gets `[main]`, because DevTools needs names different from the process's. */

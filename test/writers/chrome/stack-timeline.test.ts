@@ -48,7 +48,7 @@ describe('chrome: samples on the time axis', () => {
     expect(placeAll(clock([0, 900, 2000])).clippedNs).toBe(0);
   });
 
-  it('samples of a counter last in proportion to their period, and never beyond the next sample', () => {
+  it('samples of cycles last in proportion to their period, and never beyond the next sample', () => {
     const counter = (us: number, period: number): SampleSpec => ({ timeNs: us * 1000, event: 'cycles', period, stack: ['main'] });
     // 1000 Hz, mean period 50: one unit of period lasts 20 µs.
     expect(intervals(placeAll([counter(0, 25), counter(600, 75), counter(1700, 50)]))).toEqual([
@@ -60,14 +60,43 @@ describe('chrome: samples on the time axis', () => {
   });
 
   it('samples without a frequency last for the median gap', () => {
-    const profile = buildProfile([0, 100, 200, 9000].map((us) => ({ timeNs: us * 1000, event: 'sched:sched_switch', period: 1, stack: ['main'] })));
+    const profile = buildProfile([0, 100, 200, 9000].map((us) => ({ timeNs: us * 1000, event: 'cycles', period: 1, stack: ['main'] })));
     const events = profile.events.map((event) => ({ ...event, sampleFreq: 0, samplePeriod: 1 }));
     const scales = eventScales(
       { ...profile, events },
       profile.samples!,
       groupSamples(profile.samples!, () => 0),
     );
-    expect(scales[0]).toEqual({ intervalNs: 100_000, nsPerPeriod: 100_000, isClock: false });
+    expect(scales[0]).toEqual({ kind: 'cycles', intervalNs: 100_000, nsPerPeriod: 100_000 });
+  });
+
+  it('events that occur have no time: a sample of them lasts a microsecond, however much it counts', () => {
+    const fault = (us: number, period: number): SampleSpec => ({ timeNs: us * 1000, event: 'page-faults', period, stack: ['main'] });
+    expect(intervals(placeAll([fault(0, 1), fault(10_000, 1_000_000), fault(10_000, 7)]))).toEqual([
+      [1, 2],
+      [10_001, 10_002],
+      [10_002, 10_003],
+    ]);
+  });
+
+  it.each([
+    ['cycles:u', 'cycles'],
+    ['cpu_core/cycles/', 'cycles'],
+    ['ref-cycles', 'cycles'],
+    ['stalled-cycles-frontend', 'occurrences'],
+    ['instructions', 'occurrences'],
+    ['sched:sched_switch', 'occurrences'],
+  ] as const)('%s: %s', (event, kind) => {
+    const profile = buildProfile([{ timeNs: 0, event, stack: ['main'] }]);
+    expect(eventScales(profile, profile.samples!, [])[0].kind).toBe(kind);
+  });
+
+  it('cycles have no time beside a clock, which has it', () => {
+    const profile = buildProfile([
+      { timeNs: 0, event: 'cycles', stack: ['main'] },
+      { timeNs: 0, event: 'cpu-clock', stack: ['main'] },
+    ]);
+    expect(eventScales(profile, profile.samples!, []).map(({ kind }) => kind)).toEqual(['occurrences', 'clock']);
   });
 
   it('samples without a time follow one another', () => {
@@ -116,7 +145,7 @@ describe('chrome: bars of the flame chart', () => {
         const groups = groupSamples(samples, () => 0);
         const placed = placeSamples(samples, groups[0].rows, eventScales(profile, samples, groups)[0], 0);
         const spans = new StackSpans(tree);
-        spans.build(placed, (position) => tree.nodeOf(samples.stack[position]));
+        spans.build({ ...placed, node: Uint32Array.from(samples.stack.subarray(0, samples.size), (stack) => tree.nodeOf(stack)) });
         const bars = Array.from({ length: spans.size }, (_, bar) => ({
           name: tree.frames[tree.frame(spans.node[bar])].name,
           start: spans.startUs[bar],
@@ -145,7 +174,8 @@ describe('chrome: bars of the flame chart', () => {
     const samples = profile.samples!;
     const groups = groupSamples(samples, () => 0);
     const spans = new StackSpans(tree);
-    spans.build(placeSamples(samples, groups[0].rows, eventScales(profile, samples, groups)[0], 0), (position) => tree.nodeOf(samples.stack[position]));
+    const node = Uint32Array.from(samples.stack.subarray(0, samples.size), (stack) => tree.nodeOf(stack));
+    spans.build({ ...placeSamples(samples, groups[0].rows, eventScales(profile, samples, groups)[0], 0), node });
     const bars = Array.from({ length: spans.size }, (_, bar) => [tree.frames[tree.frame(spans.node[bar])].name, spans.startUs[bar], spans.endUs[bar]]);
     expect(bars).toEqual([
       ['main', 1, 3001],

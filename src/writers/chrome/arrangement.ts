@@ -1,0 +1,73 @@
+import type { Profile } from '../../profile/profile.ts';
+import type { SampleTable } from '../../profile/sample-table.ts';
+import type { CallNodes } from './call-nodes.ts';
+import { type CpuTimeAxis, mergeTracks } from './merged-track.ts';
+import { placeSamples } from './stack-timeline.ts';
+import { SliceChooser, sortWithinSlices, type TrackSamples } from './time-slices.ts';
+import { type ChromeTrack, type ChromeTracks, mergedTracks } from './tracks.ts';
+
+/** The tracks of a trace, and where in time and in the call tree their samples are. */
+export interface Arrangement {
+  readonly tracks: ChromeTracks;
+  /** The samples of a track, which are placed anew for each call. */
+  readonly samplesOf: (track: ChromeTrack) => TrackSamples;
+  /** Length of the slices of time within which samples are sorted by stack; absent where all are in order of time. */
+  readonly sliceUs?: number;
+  /** Where on the time axis a microsecond of the recording is, if that is elsewhere. */
+  readonly axis?: CpuTimeAxis;
+}
+
+/** Every sample at its own time, to microseconds. @param baseNs time that becomes microsecond 1 */
+export function arrangeByTime(samples: SampleTable, nodes: CallNodes, tracks: ChromeTracks, baseNs: number): Arrangement {
+  return {
+    tracks,
+    samplesOf: ({ rows, event }) => {
+      const node = new Uint32Array(rows.length);
+      for (let i = 0; i < rows.length; i++) node[i] = nodes.nodeOf[rows[i]];
+      return { ...placeSamples(samples, rows, tracks.scales[event], baseNs), node };
+    },
+  };
+}
+
+/**
+ * The same with as many bars as a viewer can draw: where there would be more, samples are sorted by stack within slices
+ * of time.
+ * @param mayMerge whether tracks may then be merged into one for each event
+ */
+export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: CallNodes, maxBars: number, mayMerge: boolean): Arrangement {
+  const { tree } = nodes;
+  const { tracks } = byTime.tracks;
+  // A sample has no more bars than frames.
+  let most = 0;
+  for (let row = 0; row < nodes.nodeOf.length && most <= maxBars; row++) most += tree.depth(nodes.nodeOf[row]);
+  if (most <= maxBars) return byTime;
+  let endUs = 1;
+  for (const track of tracks) endUs = Math.max(endUs, byTime.samplesOf(track).endUs.at(-1) ?? 1);
+  const chooser = new SliceChooser(tree, endUs, maxBars);
+  for (const [index, track] of tracks.entries()) chooser.add(byTime.samplesOf(track), mayMerge ? track.event : index);
+  const sliceUs = chooser.choose();
+  if (sliceUs === undefined) return byTime;
+  const ranks = chooser.leftHeavyRanks();
+  if (!mayMerge) return { tracks: byTime.tracks, sliceUs, samplesOf: (track) => sortWithinSlices(byTime.samplesOf(track), ranks, sliceUs) };
+  return { ...mergeAll(profile, byTime, ranks, sliceUs), sliceUs };
+}
+
+/**
+ * One track for each event. Where time is shown, the axis becomes CPU time, so that all threads have room on one track,
+ * and the tables of viewers, which are of one track, are of all threads.
+ */
+function mergeAll(profile: Profile, byTime: Arrangement, ranks: Float64Array, sliceUs: number): Arrangement {
+  const { tracks, scales } = byTime.tracks;
+  const events = [...new Set(tracks.map(({ event }) => event))];
+  const samplesOf = (event: number): TrackSamples[] => tracks.filter((track) => track.event === event).map(byTime.samplesOf);
+  const hasTime = scales[events[0]].kind !== 'occurrences';
+  const clockAxis: CpuTimeAxis = { startOf: (us) => us };
+  const first = mergeTracks(samplesOf(events[0]), ranks, sliceUs, hasTime ? undefined : clockAxis);
+  const axis = hasTime ? first.axis : clockAxis;
+  const all = mergedTracks(profile, events, scales, hasTime ? 'all threads, CPU time' : 'all threads');
+  return {
+    tracks: all,
+    samplesOf: (track) => (track.event === events[0] ? first.merged : mergeTracks(samplesOf(track.event), ranks, sliceUs, axis).merged),
+    axis,
+  };
+}
