@@ -33,6 +33,7 @@ const TERMINAL_COMMANDS: readonly (readonly string[])[] = [
   ['dump', INPUT],
   ['convert', INPUT, '-t', 'script', '-o', '-'],
   ['convert', INPUT, '-t', 'folded', '-o', '-'],
+  ['convert', INPUT, '-t', 'firefox', '-o', '-'],
 ];
 
 /** Outputs that are an input or are inside one, under any name, and others. */

@@ -2,6 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import type { Profile } from '../src/profile/profile.ts';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
 import { parseCsvRows } from '../test/support/parse-csv.ts';
+import { readFirefox } from '../test/support/read-firefox.ts';
 
 // What must hold of an output, whatever the recording: it is well-formed, all references are valid, and it has every
 // sample.
@@ -99,6 +100,12 @@ function chrome(bytes: Uint8Array): string | undefined {
   return wrong && `an event has no sound time: ${JSON.stringify(wrong).slice(0, 200)}`;
 }
 
+function firefox(bytes: Uint8Array, profile: Profile): string | undefined {
+  const count = readFirefox(bytes).threads.reduce((sum, { samples }) => sum + samples.length, 0);
+  const expected = sampleCount(profile);
+  return count === expected ? undefined : `the document holds ${count} samples of ${expected}`;
+}
+
 function script(bytes: Uint8Array, profile: Profile): string | undefined {
   const text = decode(bytes);
   // Payloads may contain anything, and those of BPF programs have several lines.
@@ -129,9 +136,18 @@ function csv(bytes: Uint8Array): string | undefined {
 }
 
 /** All that is made from a recording. */
-export const OUTPUTS = ['pprof', 'speedscope', 'chrome', 'script', 'folded', 'report', 'csv', 'info', 'records'] as const;
+export const OUTPUTS = ['pprof', 'speedscope', 'chrome', 'firefox', 'script', 'folded', 'report', 'csv', 'info', 'records'] as const;
 
 export type Output = (typeof OUTPUTS)[number];
 
 /** Outputs that are written, as one file or table each; the others are values. */
-export const OUTPUT_CHECKS: Readonly<Record<Exclude<Output, 'info' | 'records'>, OutputCheck>> = { pprof, speedscope, chrome, script, folded, report, csv };
+export const OUTPUT_CHECKS: Readonly<Record<Exclude<Output, 'info' | 'records'>, OutputCheck>> = {
+  pprof,
+  speedscope,
+  chrome,
+  firefox,
+  script,
+  folded,
+  report,
+  csv,
+};

@@ -4,7 +4,16 @@ import { writeProfile } from '../src/pipeline/write-profile.ts';
 import type { Profile } from '../src/profile/profile.ts';
 import { writeReport } from '../src/writers/report/report.ts';
 import { type EventCount, type EventTotals, totalsOf, totalsText } from '../test/support/event-totals.ts';
-import { chromeSamples, foldedWeight, pprofTotals, reportTotals, scriptTotals, speedscopeTotals, tableTotals } from '../test/support/output-totals.ts';
+import {
+  chromeSamples,
+  firefoxTotals,
+  foldedWeight,
+  pprofTotals,
+  reportTotals,
+  scriptTotals,
+  speedscopeTotals,
+  tableTotals,
+} from '../test/support/output-totals.ts';
 import { OutputSink } from './output-sink.ts';
 import type { Random } from './random.ts';
 
@@ -45,6 +54,7 @@ export async function totalsFault(profile: Profile, group: Group, tables: Readon
   found.push(['report', read(await bytesOf((sink) => writeReport(profile, sink)), reportTotals)]);
   found.push(['pprof', read(await bytesAs(profile, 'pprof'), (bytes) => pprofTotals(bytes, names))]);
   found.push([`speedscope --group ${group}`, read(await bytesAs(profile, 'speedscope', { group }), (bytes) => speedscopeTotals(bytes, names))]);
+  found.push(['firefox', read(await bytesAs(profile, 'firefox'), (bytes) => firefoxTotals(bytes, names))]);
   if (isPlain) found.push(['script', read(await bytesAs(profile, 'script', { fields: ['event', 'period'] }), scriptTotals)]);
   for (const [output, totals] of found) {
     if (totals !== undefined && shown(totals) !== shown(expected)) return `${output} has ${shown(totals)}; the profile ${shown(expected)}`;

@@ -41,7 +41,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'FORMAT',
     choices: FORMATS,
     section: OUTPUT,
-    text: `${FORMATS.join(', ')}. Default: chosen by the output's name (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .csv or a directory, .txt, .folded; add .gz to compress), else pprof. With several outputs, applies to those whose name does not decide`,
+    text: `${FORMATS.join(', ')}. Default: chosen by the output's name (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .csv or a directory, .txt, .folded, .firefox.json; add .gz to compress), else pprof. With several outputs, applies to those whose name does not decide`,
   },
   {
     name: 'output',

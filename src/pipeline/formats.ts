@@ -1,5 +1,5 @@
 /** The formats that a recording can be converted to, by the names that `-t` accepts. */
-export const FORMATS = ['pprof', 'speedscope', 'chrome', 'csv', 'script', 'folded'] as const;
+export const FORMATS = ['pprof', 'speedscope', 'chrome', 'csv', 'script', 'folded', 'firefox'] as const;
 
 export type Format = (typeof FORMATS)[number];
 
@@ -7,10 +7,7 @@ export type Format = (typeof FORMATS)[number];
 export type StreamFormat = Exclude<Format, 'csv'>;
 
 /** Formats that a later version will write, by the names and the endings that they will have. */
-export const FORMATS_TO_COME: readonly { readonly name: string; readonly suffix: string }[] = [
-  { name: 'firefox', suffix: '.profile.json' },
-  { name: 'html', suffix: '.html' },
-];
+export const FORMATS_TO_COME: readonly { readonly name: string; readonly suffix: string }[] = [{ name: 'html', suffix: '.html' }];
 
 /** A format, and whether its bytes are compressed. */
 export interface OutputFormat {
@@ -27,6 +24,7 @@ const SUFFIXES: readonly (readonly [suffix: string, format: Format, gzip: boolea
   ['.csv', 'csv', false],
   ['.txt', 'script', false],
   ['.folded', 'folded', false],
+  ['.firefox.json', 'firefox', false],
 ];
 
 /** What a file of the format is called when nobody says. */
@@ -37,6 +35,7 @@ const DEFAULT_SUFFIX: Readonly<Record<Format, string>> = {
   csv: '.csv',
   script: '.txt',
   folded: '.folded',
+  firefox: '.firefox.json',
 };
 
 /** The format that an output's name asks for; undefined when it does not say. A name that ends in a slash is a directory: CSV. */

@@ -106,6 +106,15 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
     const { writeFolded } = await import('../writers/folded/folded.ts');
     return (profile, sink, { weight = 'period', byInput = false, marks }, diagnostics) => writeFolded(profile, sink, { weight, byInput, marks, diagnostics });
   },
+  firefox: async () => {
+    const { writeFirefox } = await import('../writers/firefox/firefox.ts');
+    return async (profile, sink, { weight = 'period', exporter = DEFAULT_EXPORTER }, diagnostics) => {
+      const { untimedSamples } = await writeFirefox(profile, sink, { weight, exporter });
+      if (untimedSamples > 0) {
+        diagnostics.add('firefox-untimed', 'warning', 'samples carry no time: in the profile they follow one another without gaps', undefined, untimedSamples);
+      }
+    };
+  },
 };
 
 /** Formats that have a place for the wall clock. */

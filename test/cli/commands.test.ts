@@ -96,7 +96,7 @@ describe('completion', () => {
     expect(await complete('re')).toEqual(['report']);
     expect(await complete('help', 'd')).toEqual(['dump']);
     expect(await complete('completion', '')).toEqual(['bash', 'zsh', 'fish']);
-    expect(await complete('-t', 'f')).toEqual(['folded']);
+    expect(await complete('-t', 'f')).toEqual(['folded', 'firefox']);
     expect(await complete('report', '--sort', 'dso,c')).toEqual(['dso,comm']);
     expect(await complete('report', '--ch')).toEqual(['--children']);
     expect(await complete('--kall')).toEqual(['--kallsyms']);

@@ -45,6 +45,7 @@ const ENDINGS: Readonly<Record<Format, string>> = {
   csv: 'csv',
   script: 'txt',
   folded: 'folded',
+  firefox: 'firefox.json',
 };
 
 let outputs = 0;

@@ -15,6 +15,8 @@ test.each([
   ['a.txt.gz', 'script', true],
   ['a.folded', 'folded', false],
   ['.folded', 'folded', false],
+  ['a.firefox.json', 'firefox', false],
+  ['a.firefox.json.gz', 'firefox', true],
 ])('%s is %s', (path, format, gzip) => {
   expect(outputFormatOf(path)).toEqual({ format, gzip });
 });

@@ -18,6 +18,7 @@ import { writeReport } from '../../src/writers/report/report.ts';
 import { type EventCount, type EventTotals, sumOf, timesOf, totalsOf, totalsText } from './event-totals.ts';
 import {
   chromeSamples,
+  firefoxTotals,
   foldedWeight,
   infoTotals,
   overviewTotals,
@@ -33,7 +34,7 @@ import { runMain } from './run-main.ts';
 
 // What must hold of every recording, whatever is in it:
 //
-// - Each format has every sample once, with its period: pprof, speedscope however it is grouped, folded stacks, processes.csv, results.csv, the text of
+// - Each format has every sample once, with its period: pprof, speedscope however it is grouped, firefox, folded stacks, processes.csv, results.csv, the text of
 //   perf script and the report have the same number of samples and the same sum of periods, event by event.
 // - A recording gives the same bytes whether it is read from a file or through a pipe.
 // - Filters that divide the samples among them (by event, comm, pid, tid, CPU, time) divide the totals.
@@ -43,6 +44,7 @@ import { runMain } from './run-main.ts';
 // What formats leave out or count otherwise, by design:
 //
 // - folded has one event: the one with most samples unless another is asked for. Here each is asked for in turn.
+// - firefox and chrome do not hold several recordings: they show times.
 // - chrome shows times: nothing says which event a track is of, and bars have no periods. The samples of all its tracks are counted.
 // - overview.csv, stat.csv and info's counts of records have the records as they stand in the file, whatever the filters are. A sample that was read
 //   with its group is one record, but one sample of each event in the group, so that they are fewer there.
@@ -103,7 +105,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
     });
 
     it('is the same through a pipe', async () => {
-      const formats = ['pprof', 'speedscope', 'chrome', 'folded', 'script', 'csv'] as const;
+      const formats = ['pprof', 'speedscope', 'chrome', 'firefox', 'folded', 'script', 'csv'] as const;
       const fromFile = await convertTo(formats, () => openFile(path));
       const fromPipe = await convertTo(formats, () => openStream(createReadStream(path), path));
       expect([...fromPipe.files.keys()]).toEqual([...fromFile.files.keys()]);
@@ -177,6 +179,7 @@ export async function expectNoControls(path: string, emptyRoot: string): Promise
 async function totalsOfViews(profile: Profile): Promise<[output: string, totals: EventTotals][]> {
   const names = eventNames(profile);
   const views: [string, EventTotals][] = [['report', reportTotals(await bytesOf((sink) => writeReport(profile, sink, { sort: ['comm', 'dso'] })))]];
+  if (profile.inputs === undefined) views.push(['firefox', firefoxTotals(await bytesAs('firefox', profile, {}), names)]);
   for (const group of GROUPS) views.push([`speedscope --group ${group}`, speedscopeTotals(await bytesAs('speedscope', profile, { group }), names)]);
   return views;
 }
@@ -293,7 +296,7 @@ async function bytesOf(write: (sink: BufferSink) => Promise<unknown>): Promise<U
   return sink.bytes();
 }
 
-export function bytesAs(format: 'pprof' | 'speedscope' | 'chrome', profile: Profile, options: WriteOptions): Promise<Uint8Array> {
+export function bytesAs(format: 'pprof' | 'speedscope' | 'chrome' | 'firefox', profile: Profile, options: WriteOptions): Promise<Uint8Array> {
   return bytesOf((sink) => writeProfile(format, profile, sink, options, new Diagnostics()));
 }
 

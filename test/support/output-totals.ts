@@ -2,6 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { ProfileSchema } from '../../src/proto/profile_pb.ts';
 import { type EventCount, type EventTotals, totalsOf } from './event-totals.ts';
 import { parseCsv } from './parse-csv.ts';
+import { readFirefox } from './read-firefox.ts';
 
 // How many samples of which period an output has of each event, read by nothing but what the format says of itself. Each function throws where
 // the output is not well-formed.
@@ -97,6 +98,18 @@ export function chromeSamples(bytes: Uint8Array): number {
     count += samples.filter((node) => !idle.has(node)).length;
   }
   return count;
+}
+
+/** A thread for each thread and event; all but those of one event, which the document names first, end in the event's name. */
+export function firefoxTotals(bytes: Uint8Array, names?: readonly string[]): EventTotals {
+  const { threads, timelineEvent } = readFirefox(bytes);
+  const byLength = names && [...names].sort((a, b) => b.length - a.length);
+  return totalsOf(
+    threads.map(({ samples, thread }): EventCount => {
+      const event = byLength === undefined ? thread.name : (byLength.find((one) => thread.name.endsWith(` ${one}`)) ?? timelineEvent);
+      return [event, samples.length, samples.reduce((sum, { period }) => sum + period, 0n)];
+    }),
+  );
 }
 
 /** The sum of the lines' weights. Lines do not say of which event, and how many samples, or what period, they are. */

@@ -9,6 +9,7 @@ import { buildProfile } from '../support/build-profile.ts';
 import { decode } from '../support/decode.ts';
 import { parseCsv } from '../support/parse-csv.ts';
 import { type AttrSpec, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
+import { readFirefox } from '../support/read-firefox.ts';
 import { readPprof } from '../support/read-pprof.ts';
 
 /** A thread, functions and a binary with empty names, and some with names. */
@@ -18,7 +19,7 @@ const PROFILE: Profile = buildProfile([
   { timeNs: 2, comm: 'app', stack: [{ name: 'x', dso: '', unresolved: true }] },
 ]);
 
-async function written(format: 'folded' | 'speedscope' | 'chrome' | 'script' | 'pprof', profile = PROFILE): Promise<BufferSink> {
+async function written(format: 'folded' | 'speedscope' | 'chrome' | 'firefox' | 'script' | 'pprof', profile = PROFILE): Promise<BufferSink> {
   const sink = new BufferSink();
   await writeProfile(format, profile, sink, {}, new Diagnostics());
   return sink;
@@ -44,6 +45,13 @@ describe('empty names', () => {
     for (const { name } of JSON.parse(speedscope).profiles) expect(name).toMatch(/^(unknown|app) \(/);
     const chrome = (await written('chrome')).text();
     expect(chrome).not.toMatch(/"(name|functionName)":"\s*"/);
+  });
+
+  test('leave no name of a frame, library or thread empty for Firefox Profiler', async () => {
+    const { document, framesOf, threads } = readFirefox((await written('firefox')).bytes());
+    for (const { samples } of threads) for (const { stack } of samples) expect(framesOf(stack).map(({ name }) => name)).not.toContain('');
+    expect(document.libs.map(({ name }) => name)).toEqual(['app', '[unknown]']);
+    expect(threads.map(({ thread }) => thread.name)).not.toContain('');
   });
 
   test('leave no name of a function or mapping empty in pprof', async () => {

@@ -1,0 +1,142 @@
+import type { ByteSink } from '../../base/byte-sink.ts';
+import { PerfconvError } from '../../base/errors.ts';
+import { showRawBytes as shown } from '../../base/text.ts';
+import { baseName } from '../../profile/names.ts';
+import type { Profile } from '../../profile/profile.ts';
+import type { SampleTable } from '../../profile/sample-table.ts';
+import { JsonWriter, quotedJson } from '../json-text.ts';
+import { findTimelineEvent } from '../primary-event.ts';
+import { wholeNumber } from '../whole-number.ts';
+import { CATEGORIES } from './categories.ts';
+import { SampleWriter } from './samples.ts';
+import { SharedTables } from './shared-tables.ts';
+import { type FirefoxThread, firefoxThreads } from './threads.ts';
+import { profileIntervalNs } from './time-use.ts';
+import { writeLibs, writeShared } from './write-shared.ts';
+
+export interface FirefoxOptions {
+  /** `period`: what perf counts, in milliseconds for clocks. `samples`: 1 for each sample. */
+  readonly weight: 'period' | 'samples';
+  /** Name and version of the program: `perfconv@1.0.0`. */
+  readonly exporter: string;
+  /**
+   * Above how many samples the file is made small: single times and weights are rounded (totals never are), and all addresses of a line are one frame.
+   * Default: 500,000.
+   */
+  readonly maxExactSamples?: number;
+}
+
+export interface FirefoxResult {
+  /** Number of threads of the file: threads of the recording, once for each event. */
+  readonly threads: number;
+  /** Number of samples without a time. Each was put an interval after its predecessor, so their times are made up. */
+  readonly untimedSamples: number;
+}
+
+/** Files of more samples than this are made small: what the viewer opens in seconds, it shows at once. */
+const MAX_EXACT_SAMPLES = 500_000;
+/** The processed format's version, and that of the browser's own, which is never read but must be there. Source: src/app-logic/constants.ts. */
+const PROCESSED_VERSION = 70;
+const GECKO_VERSION = 36;
+
+/**
+ * Writes Firefox Profiler's processed format (docs-developer/processed-profile-format.md of firefox-devtools/profiler), in the version of August 2026, which
+ * later ones upgrade. {@link firefoxThreads} decides what becomes a thread.
+ *
+ * @throws PerfconvError `usage` when the profile was read without its samples; `no-samples` when it has none (the viewer opens no profile without
+ * threads); whatever the sink throws
+ */
+export async function writeFirefox(profile: Profile, sink: ByteSink, options: FirefoxOptions): Promise<FirefoxResult> {
+  const { samples } = profile;
+  if (!samples) throw new PerfconvError('usage', 'the format of Firefox Profiler needs every sample, and the profile holds only totals');
+  if (samples.size === 0) throw new PerfconvError('no-samples', 'no samples to write for Firefox Profiler');
+  const threads = firefoxThreads(profile, samples);
+  const isLarge = samples.size > (options.maxExactSamples ?? MAX_EXACT_SAMPLES);
+  const tables = sharedTables(profile, samples, isLarge);
+  const out = new JsonWriter(sink);
+  out.put('{"meta":');
+  out.put(JSON.stringify(metaOf(profile, samples, options.exporter)));
+  out.put(',');
+  writeLibs(out, tables.libs, profile.meta.arch);
+  out.put(',');
+  await writeShared(out, profile, tables);
+  out.put(',\n"threads":[');
+  const writer = new SampleWriter(profile, samples, tables, options.weight, isLarge);
+  for (const [index, thread] of threads.entries()) {
+    out.put(index === 0 ? '\n' : ',\n');
+    await writeThread(out, thread, writer);
+  }
+  out.put('\n]}\n');
+  await out.flush();
+  return { threads: threads.length, untimedSamples: writer.untimedSamples };
+}
+
+/** The tables that threads share, with what the samples need. */
+function sharedTables(profile: Profile, { size, stack }: SampleTable, isLarge: boolean): SharedTables {
+  const samplesOf = new Uint32Array(profile.stacks.size);
+  let hasNoStack = false;
+  for (let row = 0; row < size; row++) {
+    if (stack[row] < 0) hasNoStack = true;
+    else samplesOf[stack[row]]++;
+  }
+  return new SharedTables(profile, samplesOf, hasNoStack, isLarge);
+}
+
+/** `meta`. Times are milliseconds; what the recording does not say is left out, or empty where the viewer needs something. */
+function metaOf(profile: Profile, { size, timeNs }: SampleTable, exporter: string): object {
+  const { mainMapping, mappings, meta } = profile;
+  const intervalMs = profileIntervalNs(profile) / 1e6;
+  let endNs = 0;
+  for (let row = 0; row < size; row++) if (timeNs[row] > endNs) endNs = timeNs[row];
+  const product = mainMapping < 0 ? '' : baseName(mappings[mainMapping].name);
+  return {
+    interval: intervalMs,
+    startTime: meta.wallClockOffsetNs === undefined ? 0 : Number((meta.startTime + meta.wallClockOffsetNs) / 1000n) / 1000,
+    profilingStartTime: 0,
+    profilingEndTime: endNs / 1e6 + intervalMs,
+    processType: 0,
+    product: shown(product || meta.inputName || 'perf'),
+    importedFrom: shown(`${meta.inputName} (${exporter})`),
+    stackwalk: 1,
+    version: GECKO_VERSION,
+    preprocessedProfileVersion: PROCESSED_VERSION,
+    abi: shown(meta.arch),
+    oscpu: shown(['Linux', meta.osRelease, meta.arch].filter((text) => text !== '').join(' ')),
+    platform: 'Linux',
+    ...(meta.commandLine.length > 0 && { arguments: shown(meta.commandLine.join(' ')) }),
+    ...(meta.cpuCount !== undefined && { logicalCPUs: meta.cpuCount }),
+    // Names are in the file: the viewer is not to ask servers for them.
+    symbolicated: true,
+    symbolicationNotSupported: true,
+    sourceCodeIsNotOnSearchfox: true,
+    usesOnlyOneStackType: true,
+    keepProfileThreadOrder: true,
+    initialSelectedThreads: [0],
+    sampleUnits: { time: 'ms', eventDelay: 'ms', threadCPUDelta: 'µs' },
+    categories: CATEGORIES,
+    extra: [{ label: 'Events', entries: eventEntries(profile) }],
+    extensions: { length: 0, baseURL: [], id: [], name: [] },
+    markerSchema: [],
+  };
+}
+
+/** What the viewer lists of the events: the timeline event first, whose threads have no event in their names. */
+function eventEntries(profile: Profile): object[] {
+  const timeline = findTimelineEvent(profile);
+  const withSamples = profile.events.map((_, index) => index).filter((index) => profile.events[index].samples > 0);
+  withSamples.sort((a, b) => Number(b === timeline) - Number(a === timeline) || a - b);
+  return withSamples.map((index) => {
+    const { name, period, periodRemainder, samples, unit } = profile.events[index];
+    const value = `${samples} samples, period ${wholeNumber(period, periodRemainder)}${unit === 'nanoseconds' ? ' ns' : ''}`;
+    return { label: shown(name), format: 'string', value };
+  });
+}
+
+async function writeThread(out: JsonWriter, thread: FirefoxThread, samples: SampleWriter): Promise<void> {
+  const { isMainThread, name, pid, processName, tid } = thread;
+  const life = { processStartupTime: 0, processShutdownTime: null, registerTime: 0, unregisterTime: null };
+  out.put(`{"processType":"default","name":${quotedJson(name)},"processName":${quotedJson(processName)},"isMainThread":${isMainThread},`);
+  out.put(`"pid":${quotedJson(pid)},"tid":${JSON.stringify(tid)},${JSON.stringify(life).slice(1, -1)},"pausedRanges":[],\n"samples":`);
+  await samples.write(out, thread);
+  out.put(',\n"markers":{"length":0,"data":[],"name":[],"startTime":[],"endTime":[],"phase":[],"category":[]}}');
+}

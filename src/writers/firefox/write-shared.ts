@@ -1,0 +1,115 @@
+import type { Mapping, Profile } from '../../profile/profile.ts';
+import { type JsonWriter, quotedJson } from '../json-text.ts';
+import { CATEGORY_OTHER, categoryOf, subcategoryOf } from './categories.ts';
+import { putIndexOrNull, writeColumn } from './json-columns.ts';
+import { columnOf, lineOf } from './positions.ts';
+import { libName, type SharedTables } from './shared-tables.ts';
+
+/** `ResourceType.Library`. Source: Firefox Profiler, src/types/profile.ts. */
+const RESOURCE_LIBRARY = 1;
+const MAX_INLINE_DEPTH = 255;
+
+/** Writes `libs`: binaries with their build ids. */
+export function writeLibs(out: JsonWriter, libs: readonly Mapping[], arch: string): void {
+  const rows = libs.map((lib) => {
+    const name = libName(lib);
+    const ids = { breakpadId: breakpadId(lib.buildId), codeId: lib.buildId || null };
+    return `{"arch":${quotedJson(arch)},"name":${quotedJson(name)},"path":${quotedJson(lib.name)},"debugName":${quotedJson(name)},"debugPath":${quotedJson(lib.name)},"breakpadId":${quotedJson(ids.breakpadId)},"codeId":${ids.codeId === null ? 'null' : quotedJson(ids.codeId)}}`;
+  });
+  out.put(`\n"libs":[${rows.map((row) => `\n${row}`).join(',')}]`);
+}
+
+/**
+ * The name by which Breakpad's tools know a build id: its first 16 bytes as a GUID, whose first three numbers are little-endian, and an age of 0. Empty
+ * where there is no build id. Source: Breakpad, src/common/linux/file_id.cc.
+ */
+export function breakpadId(buildId: string): string {
+  if (buildId === '') return '';
+  const hex = buildId.padEnd(32, '0').slice(0, 32).toUpperCase();
+  const bytes = (...places: number[]): string => places.map((place) => hex.slice(place * 2, place * 2 + 2)).join('');
+  return `${bytes(3, 2, 1, 0, 5, 4, 7, 6)}${hex.slice(16)}0`;
+}
+
+/** Writes `shared`, the tables that all threads use. */
+export async function writeShared(out: JsonWriter, profile: Profile, tables: SharedTables): Promise<void> {
+  const { funcs, libs, nativeSymbols, sources, texts } = tables;
+  // What is added to the list of strings comes before it is written.
+  const resourceNames = libs.map((lib) => texts.literal(libName(lib)));
+
+  const { labels, parents, size } = tables.stacks;
+  out.put(`\n"shared":{\n"stackTable":{"length":${size}`);
+  await writeColumn(out, 'frame', size, (row) => out.number(labels[row]));
+  // By how many rows the caller's stack comes before; 0 for none.
+  await writeColumn(out, 'prefixOffset', size, (row) => out.number(parents[row] < 0 ? 0 : row - parents[row]));
+  out.put('},\n');
+  await writeFrames(out, profile, tables);
+
+  out.put(`,\n"funcTable":{"length":${funcs.size}`);
+  const { words } = funcs;
+  await writeColumn(out, 'name', funcs.size, (row) => out.number(words[row * 3]));
+  await writeColumn(out, 'isJS', funcs.size, () => out.put('false'));
+  await writeColumn(out, 'relevantForJS', funcs.size, () => out.put('false'));
+  await writeColumn(out, 'resource', funcs.size, (row) => out.number(words[row * 3 + 2] - 1));
+  await writeColumn(out, 'source', funcs.size, (row) => putIndexOrNull(out, words[row * 3 + 1] - 1));
+  await writeColumn(out, 'lineNumber', funcs.size, (row) => putPositionOrNull(out, tables.funcLines[row]));
+  await writeColumn(out, 'columnNumber', funcs.size, () => out.put('null'));
+  await writeColumn(out, 'originalLocation', funcs.size, () => out.put('null'));
+
+  out.put(`},\n"resourceTable":{"length":${libs.length}`);
+  await writeColumn(out, 'name', libs.length, (row) => out.number(resourceNames[row]));
+  await writeColumn(out, 'host', libs.length, () => out.put('null'));
+  await writeColumn(out, 'type', libs.length, () => out.number(RESOURCE_LIBRARY));
+
+  out.put(`},\n"nativeSymbols":{"length":${nativeSymbols.size}`);
+  await writeColumn(out, 'libIndex', nativeSymbols.size, (row) => out.number(nativeSymbols.words[row * 3]));
+  await writeColumn(out, 'address', nativeSymbols.size, (row) => out.number(nativeSymbols.words[row * 3 + 1]));
+  await writeColumn(out, 'name', nativeSymbols.size, (row) => out.number(nativeSymbols.words[row * 3 + 2]));
+  await writeColumn(out, 'functionSize', nativeSymbols.size, () => out.put('null'));
+
+  out.put(`},\n"sources":{"length":${sources.length}`);
+  await writeColumn(out, 'id', sources.length, () => out.put('null'));
+  await writeColumn(out, 'filename', sources.length, (row) => out.number(sources[row]));
+  await writeColumn(out, 'startLine', sources.length, () => out.number(1));
+  await writeColumn(out, 'startColumn', sources.length, () => out.number(1));
+  await writeColumn(out, 'sourceMapURL', sources.length, () => out.put('null'));
+  await writeColumn(out, 'content', sources.length, () => out.put('null'));
+
+  out.put('},\n"sourceLocationTable":{"length":0,"source":[],"line":[],"column":[]},\n"stringArray":');
+  await texts.write(out);
+  out.put('}');
+}
+
+async function writeFrames(out: JsonWriter, profile: Profile, tables: SharedTables): Promise<void> {
+  const { locations } = profile;
+  const { frameCount, frameFunc, frameLine, frameLocation, frameNativeSymbol } = tables;
+  out.put(`"frameTable":{"length":${frameCount}`);
+  // The address of a call, which is that of the instruction before the return address.
+  await writeColumn(out, 'address', frameCount, (row) => {
+    const location = frameLocation[row];
+    const address = location < 0 ? -1 : tables.addressOf(location);
+    out.number(address > 0 && locations.isReturnAddress(location) ? address - 1 : address);
+  });
+  await writeColumn(out, 'lib', frameCount, (row) => out.number(frameLocation[row] < 0 ? -1 : tables.libOf(frameLocation[row])));
+  await writeColumn(out, 'inlineDepth', frameCount, (row) => {
+    const lineCount = frameLocation[row] < 0 ? 0 : locations.lineCount(frameLocation[row]);
+    out.number(lineCount === 0 ? 0 : Math.min(MAX_INLINE_DEPTH, lineCount - 1 - frameLine[row]));
+  });
+  await writeColumn(out, 'category', frameCount, (row) =>
+    out.number(frameLocation[row] < 0 ? CATEGORY_OTHER : categoryOf(profile, frameLocation[row], frameLine[row])),
+  );
+  await writeColumn(out, 'subcategory', frameCount, (row) =>
+    out.number(frameLocation[row] < 0 ? 0 : subcategoryOf(profile, frameLocation[row], frameLine[row])),
+  );
+  await writeColumn(out, 'func', frameCount, (row) => out.number(frameFunc[row]));
+  await writeColumn(out, 'nativeSymbol', frameCount, (row) => putIndexOrNull(out, frameNativeSymbol[row]));
+  await writeColumn(out, 'innerWindowID', frameCount, () => out.number(0));
+  await writeColumn(out, 'line', frameCount, (row) => putPositionOrNull(out, lineOf(profile, frameLocation[row], frameLine[row])));
+  await writeColumn(out, 'column', frameCount, (row) => putPositionOrNull(out, columnOf(profile, frameLocation[row], frameLine[row])));
+  await writeColumn(out, 'originalLocation', frameCount, () => out.put('null'));
+  out.put('}');
+}
+
+function putPositionOrNull(out: JsonWriter, position: number): void {
+  if (position > 0) out.number(position);
+  else out.put('null');
+}

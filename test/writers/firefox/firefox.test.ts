@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest';
+import { BufferSink } from '../../../src/base/byte-sink.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
+import { type FirefoxOptions, writeFirefox } from '../../../src/writers/firefox/firefox.ts';
+import { breakpadId } from '../../../src/writers/firefox/write-shared.ts';
+import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
+import { type FirefoxRead, readFirefox } from '../../support/read-firefox.ts';
+
+async function written(profile: Profile, options: Partial<FirefoxOptions> = {}): Promise<FirefoxRead> {
+  const sink = new BufferSink();
+  await writeFirefox(profile, sink, { weight: 'period', exporter: 'perfconv@test', ...options });
+  return readFirefox(sink.bytes());
+}
+
+const names = ({ threads, framesOf }: FirefoxRead, thread = 0): string[] =>
+  threads[thread].samples.map(({ stack }) =>
+    framesOf(stack)
+      .map(({ name }) => name)
+      .join(';'),
+  );
+
+const MS = 1_000_000;
+
+describe('threads', () => {
+  test('are one for each thread and event, the busiest process and its main thread first', async () => {
+    const { threads, timelineEvent } = await written(
+      buildProfile([
+        { timeNs: 0, pid: 7, comm: 'small', stack: ['main'] },
+        { timeNs: 1, pid: 100, tid: 101, process: 'app', comm: 'worker', period: 5 * MS, stack: ['main'] },
+        { timeNs: 2, pid: 100, stack: ['main'] },
+        { timeNs: 3, pid: 100, event: 'page-faults', period: 3, stack: ['main'] },
+      ]),
+    );
+    expect(timelineEvent).toBe('cpu-clock');
+    expect(threads.map(({ thread: { name, processName, pid, tid, isMainThread } }) => [name, processName, pid, tid, isMainThread])).toEqual([
+      ['app', 'app', '100', 100, true],
+      ['worker', 'app', '100', 101, false],
+      ['app page-faults', 'app', '100', '100.2', false],
+      ['small', 'small', '7', 7, true],
+    ]);
+  });
+
+  test('of a pid that was used again are of another process', async () => {
+    const profile = buildProfile([{ timeNs: 0, stack: ['a'] }]);
+    const again = { ...profile, processes: [...profile.processes, { pid: 100, name: 'next' }] };
+    const threads = [...profile.threads, { process: 1, pid: 100, tid: 100, name: 'next' }];
+    const tasks = [...profile.tasks, { thread: 1, comm: 'next' }];
+    profile.samples?.add({ timeNs: 5, event: 0, task: 1, cpu: 0, stack: 0, period: 1, ipLo: 0, ipHi: 0, detail: -1 });
+    const read = await written({ ...again, threads, tasks });
+    expect(read.threads.map(({ thread: { name, pid, tid } }) => [name, pid, tid])).toEqual([
+      ['app', '100', 100],
+      ['next', '100.2', '100.2'],
+    ]);
+  });
+
+  test('of the idle task are one for each CPU, come last and use no CPU', async () => {
+    const idle = { pid: 0, tid: 0, comm: 'swapper', stack: ['do_idle'] };
+    const { threads } = await written(
+      buildProfile([
+        { timeNs: 0, cpu: 0, ...idle },
+        { timeNs: 1, cpu: 1, ...idle },
+        { timeNs: 2, stack: ['main'] },
+      ]),
+    );
+    expect(threads.map(({ thread }) => thread.name)).toEqual(['app', 'swapper/0', 'swapper/1']);
+    expect(threads.map(({ thread }) => thread.samples.threadCPUDelta?.reduce((sum, one) => sum + one, 0))).toEqual([1000, 0, 0]);
+  });
+});
+
+describe('frames', () => {
+  const profile = buildProfile([
+    {
+      timeNs: 0,
+      stack: [
+        { name: 'main', file: '/src/a.c', line: 10 },
+        { name: 'work', file: '/src/a.c', line: 20, inlined: [{ name: 'inner', file: '/src/b.h', line: 3 }] },
+        { name: 'sys_read', dso: '[kernel.kallsyms]' },
+      ],
+    },
+    { timeNs: MS, stack: [{ name: 'x', unresolved: true, address: 0x1234 }] },
+    { timeNs: 2 * MS, stack: [] },
+  ]);
+
+  test('have file, line, library, inline depth, category and native symbol', async () => {
+    const read = await written(profile);
+    const [first, second, third] = read.threads[0].samples.map(({ stack }) => read.framesOf(stack));
+    expect(first.map(({ name, file, line, lib, inlineDepth, category, nativeSymbol }) => [name, file, line, lib, inlineDepth, category, nativeSymbol])).toEqual(
+      [
+        ['main', '/src/a.c', 10, '/bin/app', 0, 'User', 'main'],
+        ['work', '/src/a.c', 20, '/bin/app', 0, 'User', 'work'],
+        ['inner', '/src/b.h', 3, '/bin/app', 1, 'Inlined', 'work'],
+        ['sys_read', '', null, '[kernel.kallsyms]', 0, 'Kernel', 'sys_read'],
+      ],
+    );
+    expect(second.map(({ name, address, nativeSymbol }) => [name, address, nativeSymbol])).toEqual([['0x1234 (app)', 0x1234, undefined]]);
+    expect(third.map(({ name, lib, category }) => [name, lib, category])).toEqual([['(no stack)', undefined, 'Other']]);
+  });
+
+  test('of callers have the address of the call', async () => {
+    const { framesOf, threads } = await written(
+      buildProfile([
+        {
+          timeNs: 0,
+          stack: [
+            { name: 'main', address: 0x2000 },
+            { name: 'leaf', address: 0x3000 },
+          ],
+        },
+      ]),
+    );
+    expect(framesOf(threads[0].samples[0].stack).map(({ address }) => address)).toEqual([0x1fff, 0x3000]);
+  });
+
+  test('at several addresses of a line are one frame in a large file, and the same stacks are one stack', async () => {
+    const samples = [0x1000, 0x1008].map((address, i): SampleSpec => ({ timeNs: i * MS, stack: [{ name: 'main', line: 5, address }] }));
+    const profile = buildProfile(samples);
+    // The second address is 12 bytes into the function.
+    profile.locations.setLines(1, [{ function: 0, line: 5, column: 0, file: 0 }], 12);
+    const small = await written(profile);
+    const large = await written(profile, { maxExactSamples: 1 });
+    expect([small, large].map(({ document: { shared } }) => [shared.frameTable.length, shared.stackTable.length])).toEqual([
+      [2, 2],
+      [1, 1],
+    ]);
+    expect(names(large)).toEqual(names(small));
+  });
+
+  test('have build ids as Breakpad writes them', () => {
+    expect(breakpadId('0123456789abcdef0123456789abcdef01234567')).toBe('67452301AB89EFCD0123456789ABCDEF0');
+    expect(breakpadId('0123456789abcdef')).toBe('67452301AB89EFCD00000000000000000');
+    expect(breakpadId('')).toBe('');
+  });
+});
+
+describe('samples', () => {
+  test('of clocks weigh milliseconds, others what they count', async () => {
+    const { threads } = await written(
+      buildProfile([
+        { timeNs: 0, period: 1_001_001, stack: ['main'] },
+        { timeNs: 1, event: 'cycles', period: 123_456, stack: ['main'] },
+        { timeNs: 2, event: 'page-faults', period: 1, stack: ['main'] },
+      ]),
+    );
+    expect(threads.map(({ thread: { samples } }) => [samples.weightType, samples.weight])).toEqual([
+      ['tracing-ms', [1.001001, 0, 0]],
+      ['samples', [123_456, 0, 0]],
+      ['samples', null],
+    ]);
+    expect(threads.map(({ samples }) => samples.map(({ period }) => period))).toEqual([[1_001_001n], [123_456n], [1n]]);
+  });
+
+  test('weigh 1 each with --weight samples', async () => {
+    const { threads } = await written(buildProfile([{ timeNs: 0, stack: ['main'] }]), { weight: 'samples' });
+    expect(threads[0].thread.samples.weightType).toBe('samples');
+    expect(threads[0].samples.map(({ period }) => period)).toEqual([1n]);
+  });
+
+  test('are followed by the end of a run where the thread did not run for a while', async () => {
+    const at = (timeNs: number): SampleSpec => ({ timeNs, stack: ['main'] });
+    const { threads } = await written(buildProfile([at(0), at(MS), at(100 * MS)]));
+    const { samples } = threads[0].thread;
+    expect(samples.timeDeltas).toEqual([0, 1, 1, 0, 98, 1, 0]);
+    expect(samples.stack.map((stack) => stack === null)).toEqual([false, false, false, true, false, false, true]);
+    // It ran for a millisecond from each sample on.
+    expect(samples.threadCPUDelta).toEqual([0, 1000, 1000, 0, 0, 1000, 0]);
+    expect(threads[0].samples.map(({ timeMs }) => timeMs)).toEqual([0, 1, 100]);
+  });
+
+  test('of events that count show no CPU use beside a clock, and are left to the viewer without one', async () => {
+    const faults: SampleSpec = { timeNs: 5, event: 'page-faults', period: 1, stack: ['main'] };
+    const both = await written(buildProfile([{ timeNs: 0, stack: ['main'] }, faults]));
+    expect(both.threads.map(({ thread }) => thread.samples.threadCPUDelta)).toEqual([[0, 1000, 0], [0]]);
+    const alone = await written(buildProfile([faults]));
+    expect(alone.threads.map(({ thread }) => thread.samples.threadCPUDelta)).toEqual([undefined]);
+  });
+
+  test('without a time follow their predecessors', async () => {
+    const sink = new BufferSink();
+    const profile = buildProfile([Number.NaN, 2 * MS, Number.NaN].map((timeNs) => ({ timeNs, stack: ['main'] })));
+    const { untimedSamples } = await writeFirefox({ ...profile, meta: { ...profile.meta, durationNs: 2 * MS } }, sink, { weight: 'period', exporter: 'x' });
+    expect(untimedSamples).toBe(2);
+    expect(readFirefox(sink.bytes()).threads[0].samples.map(({ timeMs }) => timeMs)).toEqual([0, 2, 3]);
+  });
+
+  test('of a large file are rounded, and the total of each stack is exact', async () => {
+    const samples = Array.from(
+      { length: 1000 },
+      (_, i): SampleSpec => ({ timeNs: i * 1_001_001 + (i % 7), period: 1_001_001 + (i % 3), stack: [`f${i % 4}`] }),
+    );
+    const exact = await written(buildProfile(samples));
+    const large = await written(buildProfile(samples), { maxExactSamples: 999 });
+    const totals = (read: FirefoxRead): [string, bigint][] => {
+      const sums = new Map<string, bigint>();
+      const stacks = names(read);
+      for (const [i, { period }] of read.threads[0].samples.entries()) sums.set(stacks[i], (sums.get(stacks[i]) ?? 0n) + period);
+      return [...sums].sort();
+    };
+    expect(totals(large)).toEqual(totals(exact));
+    const { timeDeltas, weight } = large.threads[0].thread.samples;
+    expect(Math.max(...timeDeltas.map((one) => String(one).length))).toBeLessThanOrEqual(4);
+    expect(weight?.filter((one) => String(one).length > 4).length).toBeLessThanOrEqual(4);
+    for (const [i, { timeMs }] of large.threads[0].samples.entries()) expect(Math.abs(timeMs - samples[i].timeNs / MS)).toBeLessThan(0.01);
+  });
+
+  test('of periods beyond 2^53 keep all digits', async () => {
+    const { threads } = await written(buildProfile([{ timeNs: 0, period: 2 ** 60, stack: ['main'] }]));
+    expect(threads[0].samples[0].period).toBe(2n ** 60n);
+  });
+});
+
+describe('meta', () => {
+  test('tells the viewer not to look for symbols, and has the wall clock only where the recording has it', async () => {
+    const one: SampleSpec[] = [{ timeNs: 0, stack: ['main'] }];
+    const { meta } = (await written(buildProfile(one))).document;
+    expect(meta).toMatchObject({ symbolicated: true, symbolicationNotSupported: true, sourceCodeIsNotOnSearchfox: true, keepProfileThreadOrder: true });
+    expect(meta).toMatchObject({ interval: 1, startTime: 0, product: 'app', importedFrom: 'perf.data (perfconv@test)', arguments: 'perf record -g ./app' });
+    const known = await written(buildProfile(one, { meta: { startTime: 1_000_000_000n, wallClockOffsetNs: 1_700_000_000_500_000_000n } }));
+    expect(known.document.meta.startTime).toBe(1_700_000_001_500);
+  });
+});
+
+test('a profile without samples is refused', async () => {
+  await expect(written(buildProfile([]))).rejects.toMatchObject({ code: 'no-samples' });
+  await expect(written({ ...buildProfile([]), samples: undefined })).rejects.toMatchObject({ code: 'usage' });
+});
