@@ -159,6 +159,7 @@ export const PERF_RECORD_MISC_COMM_EXEC = 1 << 13;
 export const PERF_RECORD_MISC_FORK_EXEC = 1 << 13;
 export const PERF_RECORD_MISC_MMAP_DATA = 1 << 13;
 export const PERF_RECORD_MISC_SWITCH_OUT = 1 << 13;
+export const PERF_RECORD_MISC_SWITCH_OUT_PREEMPT = 1 << 14;
 export const PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14;
 /** In a build-id record: the byte after the id's 20 says how many of them count. */
 export const PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15;

@@ -39,6 +39,7 @@ export function assembleProfile(inputName: string, session: SessionResult, build
     stacks: builder.stacks,
     totals: builder.totals,
     samples: builder.samples,
+    ...(builder.happenings && { happenings: builder.happenings }),
   };
 }
 

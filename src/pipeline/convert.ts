@@ -24,7 +24,7 @@ export type ConvertOutput =
   | { readonly format: 'csv'; readonly openTable: OpenTable };
 
 /** How to read the recording, and how to write what it holds. */
-export type ConvertOptions = Omit<ReadProfileOptions, 'keepSamples' | 'keepDetails' | 'observer'> & WriteOptions;
+export type ConvertOptions = Omit<ReadProfileOptions, 'keepSamples' | 'keepDetails' | 'keepHappenings' | 'observer'> & WriteOptions;
 
 /**
  * Converts a recording into one or more formats. It is decoded once; the outputs are written one after the other, in

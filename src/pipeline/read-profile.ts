@@ -28,6 +28,8 @@ export interface ReadProfileOptions extends RecordingContext {
   readonly keepSamples?: boolean;
   /** With `keepSamples`: which details to keep of an event's samples, as script shows them. None by default. */
   readonly keepDetails?: (event: EventKind) => ReadonlySet<DetailName>;
+  /** With `keepSamples`: keep what happened to threads besides: when they began, ended, were renamed and were off the CPU. False by default. */
+  readonly keepHappenings?: boolean;
   /** Frames per stack at most, counted from the leaf. All by default; 127 with `compatPerf`, as perf does. */
   readonly maxStack?: number;
   /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see docs/comparing-with-perf.md. False by default. */
@@ -81,7 +83,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const compatPerf = options.compatPerf ?? false;
   const { keepDetails } = options;
   const details = keepDetails && new SampleDetails();
-  const builder = new ProfileBuilder(options.keepSamples ?? false, details);
+  const builder = new ProfileBuilder(options.keepSamples ?? false, details, options.keepHappenings);
   const session = await runSession(
     source,
     {

@@ -6,7 +6,10 @@ import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './
 import { keptDetails, type ReadingNeeds } from './reading-needs.ts';
 
 /** What the caller decides; the rest follows from what is to be written. */
-export type ReadRecordingOptions = Omit<ReadProfileOptions, 'keepSamples' | 'keepDetails' | 'observer' | 'offCpuTimes' | 'debugInfo' | 'leaf'>;
+export type ReadRecordingOptions = Omit<
+  ReadProfileOptions,
+  'keepSamples' | 'keepDetails' | 'keepHappenings' | 'observer' | 'offCpuTimes' | 'debugInfo' | 'leaf'
+>;
 
 /** A decoded recording with all that was asked for. */
 export interface ReadRecording extends ReadProfileResult {
@@ -25,8 +28,8 @@ export async function readRecording(
   diagnostics: Diagnostics,
 ): Promise<ReadRecording> {
   const log = needs.keepLog ? new (await import('../stats/record-log.ts')).RecordLog() : undefined;
-  const { keepSamples, offCpuTimes, debugInfo, leaf } = needs;
+  const { keepSamples, keepHappenings, offCpuTimes, debugInfo, leaf } = needs;
   const keepDetails = keptDetails(needs);
-  const kept = withoutUndefined({ keepSamples, offCpuTimes, debugInfo, leaf, keepDetails, observer: log });
+  const kept = withoutUndefined({ keepSamples, keepHappenings, offCpuTimes, debugInfo, leaf, keepDetails, observer: log });
   return { ...(await readProfile(source, { ...options, ...kept }, diagnostics)), log };
 }

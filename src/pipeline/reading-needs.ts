@@ -10,6 +10,8 @@ import type { ReadProfileOptions } from './read-profile.ts';
 export interface ReadingNeeds {
   /** Every sample by itself, in time order. */
   readonly keepSamples: boolean;
+  /** See ReadProfileOptions. */
+  readonly keepHappenings: boolean;
   /** Counts of the records that are not samples, for the tables of CSV. */
   readonly keepLog: boolean;
   /** See ReadProfileOptions. What is printed record by record stays as it was recorded. */
@@ -30,12 +32,13 @@ export type NeedsOptions = Pick<ReadProfileOptions, 'debugInfo' | 'compatPerf' |
 export function readingNeeds(formats: readonly Format[], options: NeedsOptions): ReadingNeeds {
   return {
     keepSamples: formats.some(needsSamples),
+    keepHappenings: formats.includes('firefox'),
     keepLog: formats.includes('csv'),
     offCpuTimes: options.offCpuTimes ?? formats.some((format) => format !== 'csv' && format !== 'script'),
     debugInfo: neededDebugInfo(formats, options),
     scriptFields: formats.includes('script') ? (options.fields ?? []) : undefined,
     leaf: undefined,
-    tracepointTexts: formats.includes('chrome'),
+    tracepointTexts: formats.includes('chrome') || formats.includes('firefox'),
   };
 }
 
@@ -45,13 +48,15 @@ export function readingNeeds(formats: readonly Format[], options: NeedsOptions):
  */
 export function reportNeeds(compatPerf: boolean): ReadingNeeds {
   const leaf = compatPerf ? 'ip' : undefined;
-  return { keepSamples: false, keepLog: false, offCpuTimes: true, debugInfo: 'none', scriptFields: undefined, leaf, tracepointTexts: false };
+  const nothing = { keepSamples: false, keepHappenings: false, keepLog: false, scriptFields: undefined, tracepointTexts: false };
+  return { ...nothing, offCpuTimes: true, debugInfo: 'none', leaf };
 }
 
 /** Whether a recording that was read for some needs has what others need, exactly as if it had been read for them. */
 export function coversNeeds(read: ReadingNeeds, wanted: ReadingNeeds): boolean {
   return (
     (read.keepSamples || !wanted.keepSamples) &&
+    (read.keepHappenings || !wanted.keepHappenings) &&
     (read.keepLog || !wanted.keepLog) &&
     read.offCpuTimes === wanted.offCpuTimes &&
     read.debugInfo === wanted.debugInfo &&

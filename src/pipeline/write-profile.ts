@@ -109,9 +109,18 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   firefox: async () => {
     const { writeFirefox } = await import('../writers/firefox/firefox.ts');
     return async (profile, sink, { weight = 'period', exporter = DEFAULT_EXPORTER }, diagnostics) => {
-      const { untimedSamples } = await writeFirefox(profile, sink, { weight, exporter });
+      const { omittedTracepoints, untimedSamples } = await writeFirefox(profile, sink, { weight, exporter });
       if (untimedSamples > 0) {
         diagnostics.add('firefox-untimed', 'warning', 'samples carry no time: in the profile they follow one another without gaps', undefined, untimedSamples);
+      }
+      if (omittedTracepoints > 0) {
+        diagnostics.add(
+          'firefox-markers',
+          'warning',
+          'tracepoints have no text in the profile, which would be too large to open',
+          undefined,
+          omittedTracepoints,
+        );
       }
     };
   },

@@ -1,4 +1,5 @@
 import { StringTable } from '../base/string-table.ts';
+import { HappeningTable } from './happenings.ts';
 import type { SampleDetails } from './sample-details.ts';
 import { type SampleRow, SampleTable } from './sample-table.ts';
 import { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
@@ -17,6 +18,8 @@ export class ProfileBuilder {
   readonly stacks = new StackTable();
   readonly totals = new TotalTable();
   readonly samples: SampleTable | undefined;
+  /** What happened to threads besides samples, where that is kept. */
+  readonly happenings: HappeningTable | undefined;
   /** First and last sample time seen; Infinity and −Infinity when no sample had one. */
   firstTimeNs = Number.POSITIVE_INFINITY;
   lastTimeNs = Number.NEGATIVE_INFINITY;
@@ -24,9 +27,11 @@ export class ProfileBuilder {
   /**
    * @param keepSamples whether the profile will have every sample, or only the totals
    * @param details of the samples, where some are kept
+   * @param keepHappenings whether the profile will have what happened to threads besides
    */
-  constructor(keepSamples: boolean, details?: SampleDetails) {
+  constructor(keepSamples: boolean, details?: SampleDetails, keepHappenings = false) {
     this.samples = keepSamples ? new SampleTable(details) : undefined;
+    this.happenings = keepHappenings ? new HappeningTable() : undefined;
   }
 
   /** Bytes that one more sample needs; 0 where samples are only added up. */
@@ -38,7 +43,7 @@ export class ProfileBuilder {
   get heldBytes(): number {
     const { locations, samples, stacks, totals } = this;
     const tables = locations.size * LOCATION_BYTES + stacks.size * STACK_BYTES + totals.size * TOTAL_BYTES;
-    return tables + (samples === undefined ? 0 : samples.size * SAMPLE_BYTES + (samples.details?.heldBytes ?? 0));
+    return tables + (this.happenings?.heldBytes ?? 0) + (samples === undefined ? 0 : samples.size * SAMPLE_BYTES + (samples.details?.heldBytes ?? 0));
   }
 
   /**
@@ -69,6 +74,7 @@ export class ProfileBuilder {
   /** Moves the origin of the samples' times to the first sample, so that none is negative. */
   rebaseTimes(): void {
     if (this.samples === undefined || !Number.isFinite(this.firstTimeNs)) return;
+    this.happenings?.rebase(this.firstTimeNs);
     const { timeNs, size } = this.samples;
     for (let row = 0; row < size; row++) timeNs[row] -= this.firstTimeNs;
   }

@@ -1,4 +1,5 @@
 import type { StringTable } from '../base/string-table.ts';
+import type { HappeningTable } from './happenings.ts';
 import type { DetailName } from './sample-details.ts';
 import type { SampleTable } from './sample-table.ts';
 import type { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
@@ -152,4 +153,6 @@ export interface Profile {
    * those of the second …, each with times of its own from 0 on.
    */
   readonly samples: SampleTable | undefined;
+  /** What happened to threads besides samples; absent unless it was asked for, and in merged profiles. */
+  readonly happenings?: HappeningTable;
 }

@@ -9,6 +9,7 @@ import type { CallchainTable } from './callchains.ts';
 import type { SessionEvent } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver } from './frames.ts';
+import { noteHappening } from './happenings.ts';
 import type { JitCode } from './jit-code.ts';
 import type { Kernels } from './kernels.ts';
 import { changesMachine, type Machine } from './machine.ts';
@@ -229,6 +230,7 @@ export class Replay {
     if (this.#offCpu !== undefined && isSwitchIn(record)) this.#endOffCpu(this.#offCpu, row);
     if (this.#isFull) this.#isLost ||= changesMachine(record);
     else this.#machine.apply(record, row.nr);
+    if (this.#profile.happenings !== undefined && !this.#isFull) noteHappening(this.#profile, this.#tasks, row, record);
   }
 
   /** A sample with READ is one of each event whose values have grown; it is seen even where none has. */

@@ -169,7 +169,7 @@ class Session implements RecordVisitor {
 
     const details = options.details && new DetailReader(options.details);
     this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, diagnostics);
-    const readsAll = observer !== undefined || this.#offCpu !== undefined;
+    const readsAll = observer !== undefined || this.#offCpu !== undefined || profile.happenings !== undefined;
     this.#sideBand = new SideBandReader(this.#events, clock, waiting, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
     this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#recordedSymbols, diagnostics);

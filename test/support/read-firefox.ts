@@ -196,6 +196,10 @@ function readMarkers(thread: string, markers: FirefoxThreadTables['markers'], { 
     if (data !== null && schema === undefined) throw new Error(`a marker of type ${data.type}, which has no schema`);
     for (const [key, value] of Object.entries(data ?? {})) {
       if (key === 'type') continue;
+      if (key === 'cause') {
+        requireIndex(`${thread}: stack of a marker`, (value as { stack: number }).stack, shared.stackTable.length, undefined);
+        continue;
+      }
       const field = schema?.fields.find((one) => one.key === key);
       if (field === undefined) throw new Error(`a marker has ${key}, which its schema lacks`);
       if (field.format === 'unique-string') requireIndex(`${thread}: ${key} of a marker`, value, shared.stringArray.length, undefined);

@@ -80,10 +80,8 @@ export interface SwitchFields {
 
 function switchFields(misc: number): SwitchFields {
   const isOut = (misc & abi.PERF_RECORD_MISC_SWITCH_OUT) !== 0;
-  return { isOut, isPreempted: isOut && (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) !== 0 };
+  return { isOut, isPreempted: isOut && (misc & abi.PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) !== 0 };
 }
-
-const PERF_RECORD_MISC_SWITCH_OUT_PREEMPT = 1 << 14;
 
 const readMmap2: FieldsReader<Mmap2Fields> = (view, at, end, misc) => {
   const values: ValuesIn<typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID> | string = mmap2LayoutOf(view, at, end, misc).read(view, at, end);

@@ -8,10 +8,12 @@ import { JsonWriter, quotedJson } from '../json-text.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { CATEGORIES } from './categories.ts';
+import { MarkerList, type ThreadLife } from './marker-list.ts';
 import { SampleWriter } from './samples.ts';
 import { SharedTables } from './shared-tables.ts';
 import { type FirefoxThread, firefoxThreads } from './threads.ts';
 import { profileIntervalNs } from './time-use.ts';
+import { MARKER_SCHEMA, MarkerWriter } from './write-markers.ts';
 import { writeLibs, writeShared } from './write-shared.ts';
 
 export interface FirefoxOptions {
@@ -31,6 +33,8 @@ export interface FirefoxResult {
   readonly threads: number;
   /** Number of samples without a time. Each was put an interval after its predecessor, so their times are made up. */
   readonly untimedSamples: number;
+  /** Number of tracepoints whose texts were left out, because more would make the file too large to open. Their samples are there. */
+  readonly omittedTracepoints: number;
 }
 
 /** Files of more samples than this are made small: what the viewer opens in seconds, it shows at once. */
@@ -53,9 +57,12 @@ export async function writeFirefox(profile: Profile, sink: ByteSink, options: Fi
   const threads = firefoxThreads(profile, samples);
   const isLarge = samples.size > (options.maxExactSamples ?? MAX_EXACT_SAMPLES);
   const tables = sharedTables(profile, samples, isLarge);
+  const endNs = lastTimeNs(samples) + profileIntervalNs(profile);
+  const markers = new MarkerList(profile, samples, threads, endNs);
+  const markerWriter = new MarkerWriter(profile, samples, tables, markers);
   const out = new JsonWriter(sink);
   out.put('{"meta":');
-  out.put(JSON.stringify(metaOf(profile, samples, options.exporter)));
+  out.put(JSON.stringify(metaOf(profile, endNs, options.exporter)));
   out.put(',');
   writeLibs(out, tables.libs, profile.meta.arch);
   out.put(',');
@@ -64,11 +71,15 @@ export async function writeFirefox(profile: Profile, sink: ByteSink, options: Fi
   const writer = new SampleWriter(profile, samples, tables, options.weight, isLarge);
   for (const [index, thread] of threads.entries()) {
     out.put(index === 0 ? '\n' : ',\n');
-    await writeThread(out, thread, writer);
+    writeThreadHead(out, thread, lifeOf(thread, markers));
+    await writer.write(out, thread);
+    out.put(',\n"markers":');
+    await markerWriter.write(out, index);
+    out.put('}');
   }
   out.put('\n]}\n');
   await out.flush();
-  return { threads: threads.length, untimedSamples: writer.untimedSamples };
+  return { threads: threads.length, untimedSamples: writer.untimedSamples, omittedTracepoints: markers.omittedTracepoints };
 }
 
 /** The tables that threads share, with what the samples need. */
@@ -83,17 +94,15 @@ function sharedTables(profile: Profile, { size, stack }: SampleTable, isLarge: b
 }
 
 /** `meta`. Times are milliseconds; what the recording does not say is left out, or empty where the viewer needs something. */
-function metaOf(profile: Profile, { size, timeNs }: SampleTable, exporter: string): object {
+function metaOf(profile: Profile, endNs: number, exporter: string): object {
   const { mainMapping, mappings, meta } = profile;
   const intervalMs = profileIntervalNs(profile) / 1e6;
-  let endNs = 0;
-  for (let row = 0; row < size; row++) if (timeNs[row] > endNs) endNs = timeNs[row];
   const product = mainMapping < 0 ? '' : baseName(mappings[mainMapping].name);
   return {
     interval: intervalMs,
     startTime: meta.wallClockOffsetNs === undefined ? 0 : Number((meta.startTime + meta.wallClockOffsetNs) / 1000n) / 1000,
     profilingStartTime: 0,
-    profilingEndTime: endNs / 1e6 + intervalMs,
+    profilingEndTime: endNs / 1e6,
     processType: 0,
     product: shown(product || meta.inputName || 'perf'),
     importedFrom: shown(`${meta.inputName} (${exporter})`),
@@ -116,7 +125,7 @@ function metaOf(profile: Profile, { size, timeNs }: SampleTable, exporter: strin
     categories: CATEGORIES,
     extra: [{ label: 'Events', entries: eventEntries(profile) }],
     extensions: { length: 0, baseURL: [], id: [], name: [] },
-    markerSchema: [],
+    markerSchema: MARKER_SCHEMA,
   };
 }
 
@@ -132,11 +141,23 @@ function eventEntries(profile: Profile): object[] {
   });
 }
 
-async function writeThread(out: JsonWriter, thread: FirefoxThread, samples: SampleWriter): Promise<void> {
-  const { isMainThread, name, pid, processName, tid } = thread;
-  const life = { processStartupTime: 0, processShutdownTime: null, registerTime: 0, unregisterTime: null };
+function lastTimeNs({ size, timeNs }: SampleTable): number {
+  let last = 0;
+  for (let row = 0; row < size; row++) if (timeNs[row] > last) last = timeNs[row];
+  return last;
+}
+
+/** Times of a thread and its process in milliseconds. What began before the recording began at 0; `null` is no end. */
+function lifeOf({ group, process }: FirefoxThread, markers: MarkerList): object {
+  const own = markers.lifeOf(group.subject);
+  const whole = markers.lifeOfProcess(process);
+  const beganMs = (life?: ThreadLife): number => Math.max(0, life?.beganNs ?? 0) / 1e6;
+  const endedMs = (life?: ThreadLife): number | null => (life === undefined || life.endedNs < 0 ? null : life.endedNs / 1e6);
+  return { processStartupTime: beganMs(whole), processShutdownTime: endedMs(whole), registerTime: beganMs(own), unregisterTime: endedMs(own) };
+}
+
+/** Writes the fields of a thread up to its samples. */
+function writeThreadHead(out: JsonWriter, { isMainThread, name, pid, processName, tid }: FirefoxThread, life: object): void {
   out.put(`{"processType":"default","name":${quotedJson(name)},"processName":${quotedJson(processName)},"isMainThread":${isMainThread},`);
   out.put(`"pid":${quotedJson(pid)},"tid":${JSON.stringify(tid)},${JSON.stringify(life).slice(1, -1)},"pausedRanges":[],\n"samples":`);
-  await samples.write(out, thread);
-  out.put(',\n"markers":{"length":0,"data":[],"name":[],"startTime":[],"endTime":[],"phase":[],"category":[]}}');
 }

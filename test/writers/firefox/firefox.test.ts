@@ -1,9 +1,25 @@
 import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSource } from '../../../src/base/byte-source.ts';
+import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { convert } from '../../../src/pipeline/convert.ts';
+import {
+  HappeningTable,
+  PREEMPTED,
+  RECORDS_LOST,
+  SWITCHED_IN,
+  SWITCHED_OUT,
+  THREAD_BEGAN,
+  THREAD_ENDED,
+  THREAD_EXECED,
+} from '../../../src/profile/happenings.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
+import { SampleDetails } from '../../../src/profile/sample-details.ts';
+import { SampleRow, SampleTable } from '../../../src/profile/sample-table.ts';
 import { type FirefoxOptions, writeFirefox } from '../../../src/writers/firefox/firefox.ts';
 import { breakpadId } from '../../../src/writers/firefox/write-shared.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
+import { encodeFile, record } from '../../support/perf-encoder.ts';
 import { type FirefoxRead, readFirefox } from '../../support/read-firefox.ts';
 
 async function written(profile: Profile, options: Partial<FirefoxOptions> = {}): Promise<FirefoxRead> {
@@ -222,4 +238,78 @@ describe('meta', () => {
 test('a profile without samples is refused', async () => {
   await expect(written(buildProfile([]))).rejects.toMatchObject({ code: 'no-samples' });
   await expect(written({ ...buildProfile([]), samples: undefined })).rejects.toMatchObject({ code: 'usage' });
+});
+
+describe('markers', () => {
+  test('are texts of tracepoints, on the thread that they happened in', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, stack: ['main'] },
+      { timeNs: 2 * MS, event: 'sched:wake', period: 1, stack: ['main', 'wake'] },
+    ]);
+    const details = new SampleDetails();
+    const samples = new SampleTable(details);
+    const from = profile.samples as SampleTable;
+    for (let row = 0; row < from.size; row++) {
+      const detail = row === 1 ? details.begin(0) : -1;
+      if (row === 1) details.addRaw(Uint8Array.of(7));
+      samples.add({ ...new SampleRow(), timeNs: from.timeNs[row], event: row, stack: from.stack[row], task: 0, period: 1, detail });
+    }
+    profile.events[1].showPayload = (payload) => `woke "${payload[0]}"`;
+    const { threads, framesOf } = await written({ ...profile, samples });
+    const [marker] = threads[0].markers;
+    expect(marker).toMatchObject({ name: 'sched:wake', startMs: 2, endMs: undefined, data: { type: 'Tracepoint', text: 'woke "7"' } });
+    const { stack } = (marker.data as { cause: { stack: number } }).cause;
+    expect(framesOf(stack).map(({ name }) => name)).toEqual(['main', 'wake']);
+    expect(threads.map(({ markers }) => markers.length)).toEqual([1, 0]);
+  });
+
+  test('are switches off the CPU, new names and lost records, and threads have lives', async () => {
+    const profile = buildProfile([0, 50, 99].map((ms): SampleSpec => ({ timeNs: ms * MS, stack: ['main'] })));
+    const happenings = new HappeningTable();
+    happenings.add(THREAD_BEGAN, 0, -5);
+    happenings.add(SWITCHED_IN, 0, 0.5 * MS);
+    happenings.add(THREAD_EXECED, 0, MS, profile.strings.intern('next'));
+    happenings.add(PREEMPTED, 0, 2 * MS);
+    happenings.add(SWITCHED_IN, 0, 40 * MS);
+    happenings.add(RECORDS_LOST, -1, 45 * MS, 12);
+    happenings.add(SWITCHED_OUT, 0, 60 * MS);
+    happenings.add(THREAD_ENDED, 0, 70 * MS);
+    happenings.add(SWITCHED_OUT, -1, 80 * MS);
+    const [{ markers, thread }] = (await written({ ...profile, happenings })).threads;
+    expect(markers.map(({ name, startMs, endMs, data }) => [name, startMs, endMs, data?.reason ?? data?.count])).toEqual([
+      ['exec', 1, undefined, undefined],
+      ['off CPU', 2, 40, 'preempted'],
+      ['lost', 45, undefined, 12],
+      ['off CPU', 60, 70, 'waiting'],
+    ]);
+    expect([thread.registerTime, thread.unregisterTime, thread.processStartupTime, thread.processShutdownTime]).toEqual([0, 70, 0, 70]);
+  });
+
+  test('come from the records of the kernel', async () => {
+    const at = (time: bigint, tid = 100): { sampleId: { time: bigint; pid: number; tid: number } } => ({ sampleId: { time, pid: 100, tid } });
+    const bytes = encodeFile({
+      attrs: [{ name: 'cpu-clock', period: 5n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }],
+      records: [
+        record.sample({ ip: 1n, pid: 100, tid: 100, time: 1_000_000n, period: 5n }),
+        record.fork({ pid: 100, ppid: 100, tid: 101, ptid: 100, time: 2_000_000n }, at(2_000_000n)),
+        record.comm({ pid: 100, tid: 101, comm: 'worker' }, at(3_000_000n, 101)),
+        record.switch({ out: true }, at(4_000_000n, 101)),
+        record.lost({ id: 7n, lost: 3n }, at(4_500_000n)),
+        record.switch({ out: false }, at(5_000_000n, 101)),
+        record.sample({ ip: 2n, pid: 100, tid: 101, time: 6_000_000n, period: 5n }),
+        record.exit({ pid: 100, ppid: 100, tid: 101, ptid: 101, time: 7_000_000n }, at(7_000_000n, 101)),
+        record.sample({ ip: 1n, pid: 100, tid: 100, time: 9_000_000n, period: 5n }),
+      ],
+    });
+    const sink = new BufferSink();
+    await convert(new BufferSource(bytes), [{ format: 'firefox', sink }], {}, new Diagnostics());
+    const { threads } = readFirefox(sink.bytes());
+    const worker = threads.find(({ thread }) => thread.tid === 101);
+    expect(worker?.thread).toMatchObject({ name: 'worker', registerTime: 1, unregisterTime: 6, processStartupTime: 0, processShutdownTime: null });
+    expect(worker?.markers.map(({ name, startMs, endMs }) => [name, startMs, endMs])).toEqual([
+      ['comm', 2, undefined],
+      ['off CPU', 3, 4],
+    ]);
+    expect(threads.find(({ thread }) => thread.tid === 100)?.markers.map(({ name, data }) => [name, data?.count])).toEqual([['lost', 3]]);
+  });
 });

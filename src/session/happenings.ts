@@ -1,0 +1,45 @@
+import * as abi from '../perfdata/constants.ts';
+import type { SideBand } from '../perfdata/records/side-band.ts';
+import type { ProfileBuilder } from '../profile/builder.ts';
+import * as happening from '../profile/happenings.ts';
+import type { RecordRow } from './record-row.ts';
+import type { TaskTable } from './tasks.ts';
+
+/**
+ * Notes what a record says about a thread, for profiles that keep it. Records without a time are left out: perf wrote them itself, of what was there
+ * before it began.
+ * @param profile has a table of happenings
+ * @param tasks after the record took effect
+ */
+export function noteHappening({ happenings, strings }: ProfileBuilder, tasks: TaskTable, { pid, tid, timeNs }: RecordRow, sideBand: SideBand): void {
+  if (happenings === undefined || Number.isNaN(timeNs)) return;
+  const known = (ownPid: number, ownTid: number): number => (tasks.has(ownPid, ownTid) ? tasks.thread(ownPid, ownTid) : -1);
+  switch (sideBand.kind) {
+    case 'comm': {
+      const { record } = sideBand;
+      const kind = record.isExec ? happening.THREAD_EXECED : happening.THREAD_RENAMED;
+      happenings.add(kind, known(record.pid, record.tid), timeNs, strings.intern(record.comm));
+      break;
+    }
+    case 'fork':
+      if (!sideBand.record.isSynthesized) happenings.add(happening.THREAD_BEGAN, known(sideBand.record.pid, sideBand.record.tid), timeNs);
+      break;
+    case 'exit':
+      happenings.add(happening.THREAD_ENDED, known(sideBand.record.pid, sideBand.record.tid), timeNs);
+      break;
+    case 'lost':
+    case 'lostSamples':
+      happenings.add(happening.RECORDS_LOST, known(pid, tid), timeNs, Number(sideBand.record.lost));
+      break;
+    case 'other':
+      if (sideBand.type === abi.PERF_RECORD_SWITCH || sideBand.type === abi.PERF_RECORD_SWITCH_CPU_WIDE) {
+        happenings.add(switchKind(sideBand.misc), known(pid, tid), timeNs);
+      }
+      break;
+  }
+}
+
+function switchKind(misc: number): number {
+  if ((misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0) return happening.SWITCHED_IN;
+  return (misc & abi.PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) === 0 ? happening.SWITCHED_OUT : happening.PREEMPTED;
+}

@@ -1,0 +1,144 @@
+import { ascendingOrder } from '../../base/ascending-order.ts';
+import { grown } from '../../base/growable.ts';
+import * as happening from '../../profile/happenings.ts';
+import type { Profile } from '../../profile/profile.ts';
+import type { SampleTable } from '../../profile/sample-table.ts';
+import type { FirefoxThread } from './threads.ts';
+
+/** Kinds of markers. */
+export const OFF_CPU = 0;
+export const RENAMED = 1;
+export const EXECED = 2;
+export const LOST = 3;
+export const TRACEPOINT = 4;
+
+/** What the value of {@link OFF_CPU} says. */
+export const WAITS = 0;
+export const IS_PREEMPTED = 1;
+
+/** More texts of tracepoints would make the file too large to open; their samples are there in any case. */
+const MAX_TRACEPOINTS = 200_000;
+
+/** When a thread began and ended, in nanoseconds; −1 where that is not known. */
+export interface ThreadLife {
+  beganNs: number;
+  endedNs: number;
+}
+
+/**
+ * What happened to the threads of the file: markers, and when threads began and ended. A thread of the recording that has several tracks has its markers on
+ * the first one. Happenings of threads without samples are left out; lost records are on the first track of the file then.
+ */
+export class MarkerList {
+  kind = new Uint8Array(256);
+  startNs = new Float64Array(256);
+  /** −1 for a marker that is no interval. */
+  endNs = new Float64Array(256);
+  /** By kind: why a thread left the CPU, a string of the profile, how many records, a row of the sample table. */
+  value = new Float64Array(256);
+  /** Tracepoints whose texts were left out because there are too many. */
+  omittedTracepoints = 0;
+  #track = new Float64Array(256);
+  #size = 0;
+  readonly #lives: readonly ThreadLife[];
+  /** By process: its main thread, −1 where that was never heard of. */
+  readonly #mainThreads: Int32Array;
+  readonly #starts: Uint32Array;
+  readonly #order: Uint32Array;
+
+  /** @param endNs when the profile ends */
+  constructor(profile: Profile, samples: SampleTable, threads: readonly FirefoxThread[], endNs: number) {
+    /** By thread of the profile: its first track, −1 for none. */
+    const trackOf = new Int32Array(profile.threads.length).fill(-1);
+    for (let track = threads.length - 1; track >= 0; track--) trackOf[threads[track].group.subject] = track;
+    this.#lives = profile.threads.map(() => ({ beganNs: -1, endedNs: -1 }));
+    this.#mainThreads = new Int32Array(profile.processes.length).fill(-1);
+    for (const [index, { pid, process, tid }] of profile.threads.entries()) if (tid === pid) this.#mainThreads[process] = index;
+    this.#addHappenings(profile, trackOf, endNs);
+    this.#addTracepoints(profile, samples, trackOf, endNs);
+    // By track, and by time in each.
+    const byTime = ascendingOrder(this.startNs.subarray(0, this.#size));
+    const order = ascendingOrder(Float64Array.from(byTime, (marker) => this.#track[marker]));
+    this.#order = order.map((at) => byTime[at]);
+    this.#starts = new Uint32Array(threads.length + 1);
+    for (let marker = 0; marker < this.#size; marker++) this.#starts[this.#track[marker] + 1]++;
+    for (let track = 0; track < threads.length; track++) this.#starts[track + 1] += this.#starts[track];
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Numbers of the markers of a track, in time order. */
+  of(track: number): Uint32Array {
+    return this.#order.subarray(this.#starts[track], this.#starts[track + 1]);
+  }
+
+  /** @param thread index into the profile's threads */
+  lifeOf(thread: number): ThreadLife {
+    return this.#lives[thread];
+  }
+
+  /** Of a process's main thread. @param process index into the profile's processes */
+  lifeOfProcess(process: number): ThreadLife | undefined {
+    return this.#lives[this.#mainThreads[process]];
+  }
+
+  #addHappenings({ happenings }: Profile, trackOf: Int32Array, endNs: number): void {
+    if (happenings === undefined) return;
+    /** By thread: the marker of its being off the CPU, −1 where it runs. */
+    const offCpu = new Int32Array(trackOf.length).fill(-1);
+    for (let row = 0; row < happenings.size; row++) {
+      const kind = happenings.kind[row];
+      const thread = happenings.thread[row];
+      const timeNs = happenings.timeNs[row];
+      const track = thread < 0 ? -1 : trackOf[thread];
+      if (kind === happening.RECORDS_LOST) {
+        if (timeNs >= 0 && timeNs <= endNs) this.#add(Math.max(0, track), LOST, timeNs, -1, happenings.value[row]);
+        continue;
+      }
+      if (thread < 0) continue;
+      if (kind === happening.THREAD_BEGAN) this.#lives[thread].beganNs = Math.max(0, timeNs);
+      else if (kind === happening.THREAD_ENDED) this.#lives[thread].endedNs = Math.max(0, timeNs);
+      if (track < 0) continue;
+      if (offCpu[thread] >= 0 && (kind === happening.SWITCHED_IN || kind === happening.THREAD_ENDED)) {
+        this.endNs[offCpu[thread]] = Math.min(endNs, Math.max(this.startNs[offCpu[thread]], timeNs));
+        offCpu[thread] = -1;
+      }
+      if (timeNs < 0 || timeNs > endNs) continue;
+      if (kind === happening.THREAD_RENAMED) this.#add(track, RENAMED, timeNs, -1, happenings.value[row]);
+      else if (kind === happening.THREAD_EXECED) this.#add(track, EXECED, timeNs, -1, happenings.value[row]);
+      else if (kind === happening.SWITCHED_OUT || kind === happening.PREEMPTED) {
+        // Until the end, unless the thread comes back.
+        offCpu[thread] = this.#add(track, OFF_CPU, timeNs, endNs, kind === happening.PREEMPTED ? IS_PREEMPTED : WAITS);
+      }
+    }
+  }
+
+  #addTracepoints({ events, tasks }: Profile, { detail, event, size, task, timeNs }: SampleTable, trackOf: Int32Array, endNs: number): void {
+    if (detail.length === 0 || events.every(({ showPayload }) => showPayload === undefined)) return;
+    let count = 0;
+    for (let row = 0; row < size; row++) {
+      if (events[event[row]].showPayload === undefined || detail[row] < 0 || !(timeNs[row] >= 0 && timeNs[row] <= endNs)) continue;
+      if (++count > MAX_TRACEPOINTS) this.omittedTracepoints++;
+      else this.#add(trackOf[tasks[task[row]].thread], TRACEPOINT, timeNs[row], -1, row);
+    }
+  }
+
+  #add(track: number, kind: number, startNs: number, endNs: number, value: number): number {
+    const marker = this.#size++;
+    if (marker === this.kind.length) {
+      this.kind = grown(this.kind, marker + 1);
+      this.startNs = grown(this.startNs, marker + 1);
+      this.endNs = grown(this.endNs, marker + 1);
+      this.value = grown(this.value, marker + 1);
+      this.#track = grown(this.#track, marker + 1);
+    }
+    this.kind[marker] = kind;
+    this.startNs[marker] = startNs;
+    this.endNs[marker] = endNs;
+    this.value[marker] = value;
+    this.#track[marker] = track;
+    return marker;
+  }
+}
