@@ -1,9 +1,14 @@
 /** Names code by itself: functions, files and lines of addresses, for programs that have no recording. Loads none of what reads one. */
 
 export { BufferSource, type ByteSource } from './base/byte-source.ts';
-export { type Diagnostic as Finding, Diagnostics } from './base/diagnostics.ts';
-export { PerfconvError } from './base/errors.ts';
+export type { Compression, Decompressor } from './base/decompressor.ts';
+export { type Diagnostic as Finding, Diagnostics, type Severity } from './base/diagnostics.ts';
+export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/errors.ts';
+export type { ExactInteger } from './base/exact-integer.ts';
 export type { CodeSymbols, SourceFrame, SourceFunction, SourceLines } from './symbol-table/code-symbols.ts';
 export type { SymbolTable } from './symbol-table/symbol-table.ts';
-export type { SearchedPlace } from './symbolizer/search/search-log.ts';
-export { type CodeObject, type CodeQuestion, DEFAULT_DEBUG_DIRS, type SymbolFiles, Symbolizer, type SymbolizerOptions } from './symbolizer/symbolizer.ts';
+export type { RecordingSymbols } from './symbolizer/recording-symbols.ts';
+export { type FileDoubt, type FileHoldings, type FileUse, type PlaceOutcome, type SearchedPlace, SymbolSearch } from './symbolizer/search/search-log.ts';
+export type { DebugFileKind, FetchedFile, FileStamp, LeftFile, RecordedProcess, SymbolFiles } from './symbolizer/symbol-files.ts';
+export { type CodeObject, type CodeQuestion, DEFAULT_DEBUG_DIRS, Symbolizer } from './symbolizer/symbolizer.ts';
+export type { GuestOptions, RecordingContext, SymbolizerOptions } from './symbolizer/symbolizer-options.ts';

@@ -1,10 +1,11 @@
 import { execFileSync, type StdioOptions } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
+import { READING_CHECKS } from '../../src/library/options.ts';
 import { ensureBuilt } from '../support/built-cli.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -25,10 +26,31 @@ const sections = page
   }))
   .filter(({ names }) => names.length > 0);
 
-/** What an entry exports, types included: entries hold lists of exports alone. */
+/** Names that an entry exports, types included: entries hold lists of exports alone. */
 function exportsOf(entry: string): string[] {
-  const lists = [...textOf(entry).matchAll(/^export (?:type )?\{([^}]*)\} from/gm)].map(([, list]) => list.split(','));
-  return lists.flat().flatMap((item) => /(\w+)\s*$/.exec(item)?.[1] ?? []);
+  return exportsIn(entry).map(({ name }) => name);
+}
+
+/** The same with the names that the modules have for them. */
+function exportsIn(entry: string): { readonly name: string; readonly local: string; readonly isType: boolean }[] {
+  return [...textOf(entry).matchAll(/^export (type )?\{([^}]*)\} from/gm)].flatMap(([, type, list]) =>
+    [...list.matchAll(/(type )?\b(\w+)(?: as (\w+))?/g)].map(([, ownType, local, name = local]) => ({ name, local, isType: (type ?? ownType) !== undefined })),
+  );
+}
+
+/** Texts of the declarations of types, classes and functions in the packed package, by name. */
+function packedDeclarations(): Map<string, string> {
+  const dist = join(dir, 'node_modules/perfconv/dist');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.d.ts'));
+  const texts = files.map((path) => readFileSync(join(dist, path), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''));
+  // Each declaration begins at the start of a line, and what belongs to it does not.
+  const pieces = texts.flatMap((text) => text.split(/\n(?=[a-z])/));
+  return new Map(
+    pieces.flatMap((piece) => {
+      const name = /^(?:export )?(?:declare )?(?:interface|type|class|function|const) (\w+)/.exec(piece)?.[1];
+      return name === undefined ? [] : [[name, piece] as const];
+    }),
+  );
 }
 
 /** A folder in which the package is installed as it would be published, with its dependencies beside it and nothing else. */
@@ -100,8 +122,26 @@ describe('the page about the library', () => {
   test('has options and methods that are there', () => {
     const options = page.slice(page.indexOf('## `ProfileOptions`'), page.indexOf('A profile keeps what'));
     const named = [...options.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell]) => cell.match(/\w+/g) ?? []);
-    const known = /READING_OPTIONS[^{]*\{([\s\S]*?)\n\};/.exec(textOf('src/library/options.ts'))?.[1] ?? '';
-    expect(named.sort()).toEqual([...[...known.matchAll(/(\w+): true/g)].map(([, name]) => name), 'symbolFiles', 'debuginfod'].sort());
+    expect(named.sort()).toEqual([...Object.keys(READING_CHECKS), 'symbolFiles', 'debuginfod'].sort());
+  });
+
+  test('mentions no type of perfconv/symbols that programs cannot name', () => {
+    const exported = exportsIn('src/symbols.ts');
+    const declarations = packedDeclarations();
+    expect(exported.filter(({ local }) => !declarations.has(local))).toEqual([]);
+    const unnamed = exported.flatMap(({ local, isType }) => {
+      const declaration = declarations.get(local) ?? '';
+      // Nobody calls the constructor of a class that is exported as a type.
+      const mentioned = new Set((isType ? declaration.replace(/^ *constructor\(.*$/gm, '') : declaration).match(/\b[A-Z]\w+\b/g));
+      const others = [...mentioned].filter((other) => declarations.has(other) && !exported.some((one) => one.local === other));
+      return others.map((other) => `${local} mentions ${other}`);
+    });
+    expect(unnamed).toEqual([]);
+  });
+
+  test('lets programs open files for symbols by themselves', () => {
+    compile([OWN_FILES], RESOLUTIONS[1][1]);
+    expect(run(['out/program-0.js']).trimEnd().split('\n')).toEqual(['lines: true', 'fits /opt/app/server addresses,lines']);
   });
 
   test.each(RESOLUTIONS)('has examples that type-check, resolved as %s, and run from the packed package', (name, compilerOptions) => {
@@ -177,6 +217,45 @@ export async function show(file: File): Promise<Profile> {
   console.log(bytes.length);
   return profile;
 }
+`;
+
+const OWN_FILES = `
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { BufferSource, Diagnostics, SymbolSearch, Symbolizer } from 'perfconv/symbols';
+import type { ByteSource, Compression, DebugFileKind, FetchedFile, FileStamp, LeftFile, RecordedProcess, RecordingSymbols, SymbolFiles } from 'perfconv/symbols';
+
+class OwnFiles implements SymbolFiles {
+  async open(path: string): Promise<ByteSource | undefined> {
+    return path === '/opt/app/server' ? new BufferSource(readFileSync('binaries/opt/app/server'), path) : undefined;
+  }
+  async openLeft(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined> {
+    return writer?.pid === 0 ? undefined : { source: undefined, remark: path };
+  }
+  async stamp(_path: string): Promise<FileStamp | undefined> {
+    return undefined;
+  }
+  async fetch(_buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
+    return { source: undefined, places: [{ place: kind, outcome: 'failed', detail: '' }] };
+  }
+  async decompress(compression: Compression, bytes: Uint8Array, maxOutputLength: number): Promise<Uint8Array> {
+    if (compression !== 'gzip') throw new Error(compression);
+    return gunzipSync(bytes, { maxOutputLength });
+  }
+  async ownVdso(): Promise<ByteSource | undefined> {
+    return undefined;
+  }
+  async runningKernel(): Promise<undefined> {}
+  defaultBuildIdDir(): undefined {}
+}
+
+const search = new SymbolSearch();
+const symbolizer = new Symbolizer(new OwnFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());
+const symbols: RecordingSymbols = symbolizer.forRecording({});
+const code = await symbols.symbolsFor({ name: '/opt/app/server', kind: 'file', buildId: '', osRelease: '' }, { lines: true, search });
+console.log('lines:', code?.lines !== undefined);
+await code?.close?.();
+for (const { outcome, place, uses } of search.places) if (outcome === 'fits') console.log(outcome, place, uses.join());
 `;
 
 const CONSUMER = `
