@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { defaultOutputName, FORMATS, FORMATS_TO_COME, type Format, outputFormatOf } from '../src/pipeline/formats.ts';
+import { requireMergeable } from '../src/pipeline/merge-recordings.ts';
+import { GOLDEN_PRODUCTS } from './support/golden-products.ts';
+import { runMain } from './support/run-main.ts';
+
+// What there is to be of each format besides its writer, as far as no compiler asks for it: see "Adding a format" in CONTRIBUTING.md.
+
+const pathOf = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const textOf = (path: string): string => readFileSync(pathOf(path), 'utf8');
+
+/** What a file of the format ends in by default: `.folded`. */
+const endingOf = (format: Format): string => defaultOutputName('web', format).slice('web'.length);
+
+/** The row of a format in a table of formats, `| [`folded`](#folded-stacks) | `.folded` | flamegraph.pl |`: its cells. */
+function rowOf(format: Format, page: string): string[] {
+  const row = textOf(page)
+    .split('\n')
+    .find((line) => new RegExp(`^\\| \\[?\`${format}\``).test(line));
+  return (row ?? '').split('|').slice(1, -1);
+}
+
+/** A heading as links name it: `## Folded stacks` → `folded-stacks`. */
+const anchorsOf = (page: string): string[] => (textOf(page).match(/^#+ .*$/gm) ?? []).map((line) => line.replace(/^#+ /, '').toLowerCase().replace(/ /g, '-'));
+
+function isMergeable(format: Format): boolean {
+  try {
+    requireMergeable([format]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+let help: string;
+beforeAll(async () => {
+  // Lines are broken at blanks.
+  help = (await runMain(['convert', '--help'])).stdout.toString().replace(/\s+/g, ' ');
+});
+
+describe.each(FORMATS)('the format %s', (format) => {
+  test('is chosen by the name that its files have by default, and is none that is still to come', () => {
+    expect(outputFormatOf(defaultOutputName('web.data', format))?.format).toBe(format);
+    expect(FORMATS_TO_COME.map(({ name }) => name)).not.toContain(format);
+  });
+
+  test.each(['README.md', 'docs/formats.md'])('has a row in the table of %s, with what its files end in', (page) => {
+    const [, names = '', viewers = ''] = rowOf(format, page);
+    expect(names).toContain(`\`${endingOf(format)}\``);
+    expect(viewers.trim()).not.toBe('');
+  });
+
+  test('has a section of its own in docs/formats.md, to which its row leads', () => {
+    const [, anchor] = /\]\(#([^)]+)\)/.exec(rowOf(format, 'docs/formats.md')[0] ?? '') ?? [];
+    expect(anchorsOf('docs/formats.md')).toContain(anchor);
+  });
+
+  test('is in the help of convert and in the message about names that say no format, with what its files end in', async () => {
+    expect(help).toMatch(new RegExp(`-t, --format FORMAT .*\\b${format}\\b`));
+    expect(help).toContain(endingOf(format));
+    const { stderr } = await runMain(['-o', 'web.profile', pathOf('fixtures/plain.data')]);
+    expect(stderr).toContain('the name does not say which format');
+    expect(stderr).toContain(endingOf(format));
+  });
+
+  test('is listed where several recordings are merged, if it can hold them', () => {
+    const [, inHelp = ''] = /merge them into one profile \(([^)]*)\)/.exec(help) ?? [];
+    expect(inHelp.split(', ').includes(format)).toBe(isMergeable(format));
+    const page = textOf('docs/command-line.md');
+    const [, onPage = ''] = /they become one profile \(([^;)]*)/.exec(page) ?? [];
+    expect(onPage.toLowerCase().split(', ').includes(format)).toBe(isMergeable(format));
+    expect(new RegExp(`^- .*\`${format}\`.* cannot be merged`, 'm').test(page)).toBe(!isMergeable(format));
+  });
+
+  test('has a golden product that is named after it, and a file of it', () => {
+    const products = Object.keys(GOLDEN_PRODUCTS).filter((name) => name.includes(format));
+    expect(products).not.toEqual([]);
+    const files = readdirSync(pathOf('test/golden'), { recursive: true, encoding: 'utf8' });
+    expect(products.filter((name) => !files.some((file) => file.endsWith(name)))).toEqual([]);
+  });
+
+  test.each(['package.json', 'CHANGELOG.md'])('is named in %s', (path) => {
+    expect(textOf(path)).toMatch(new RegExp(`\\b${format}\\b`, 'i'));
+  });
+
+  const LISTS = [
+    ...['test/support/invariants.ts', 'test/untimed-samples.test.ts', 'test/raw-names.test.ts', 'test/writers/empty-names.test.ts'],
+    ...['fuzz/output-checks.ts', 'fuzz/totals-check.ts'],
+  ];
+  test.each(LISTS)('is looked at in %s', (path) => {
+    expect(textOf(path)).toMatch(new RegExp(`\\b${format}`, 'i'));
+  });
+});
