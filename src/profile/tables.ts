@@ -37,7 +37,7 @@ export class FunctionTable {
     return this.#scoped.has(index);
   }
 
-  /** The same functions under other names, for reading alone. @param names by function: string indexes */
+  /** The same functions under other names; what either table gets from then on, both have. @param names by function: string indexes */
   withNames(names: Uint32Array): FunctionTable {
     const renamed = new FunctionTable();
     renamed.#rows = this.#rows;
@@ -47,7 +47,7 @@ export class FunctionTable {
   }
 
   name(index: number): number {
-    return this.#names === undefined ? this.#rows.words[index * 4] : this.#names[index];
+    return this.#names !== undefined && index < this.#names.length ? this.#names[index] : this.#rows.words[index * 4];
   }
 
   systemName(index: number): number {
