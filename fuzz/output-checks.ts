@@ -106,6 +106,19 @@ function firefox(bytes: Uint8Array, profile: Profile): string | undefined {
   return count === expected ? undefined : `the document holds ${count} samples of ${expected}`;
 }
 
+/** All samples are of nodes that are there, and the deltas are times. */
+function cpuprofile(bytes: Uint8Array): string | undefined {
+  const { nodes, samples, timeDeltas } = JSON.parse(decode(bytes)) as {
+    nodes: readonly { id: number }[];
+    samples: readonly number[];
+    timeDeltas: readonly number[];
+  };
+  if (samples.length !== timeDeltas.length) return `${samples.length} samples have ${timeDeltas.length} times`;
+  const ids = new Set(nodes.map(({ id }) => id));
+  const wrong = samples.findIndex((node, i) => !ids.has(node) || !(timeDeltas[i] >= 0));
+  return wrong < 0 ? undefined : `sample ${wrong} is of node ${samples[wrong]}, ${timeDeltas[wrong]} µs after the one before it`;
+}
+
 function script(bytes: Uint8Array, profile: Profile): string | undefined {
   const text = decode(bytes);
   // Payloads may contain anything, and those of BPF programs have several lines.
@@ -136,7 +149,7 @@ function csv(bytes: Uint8Array): string | undefined {
 }
 
 /** All that is made from a recording. */
-export const OUTPUTS = ['pprof', 'speedscope', 'chrome', 'firefox', 'script', 'folded', 'report', 'csv', 'info', 'records'] as const;
+export const OUTPUTS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'script', 'folded', 'report', 'csv', 'info', 'records'] as const;
 
 export type Output = (typeof OUTPUTS)[number];
 
@@ -145,6 +158,7 @@ export const OUTPUT_CHECKS: Readonly<Record<Exclude<Output, 'info' | 'records'>,
   pprof,
   speedscope,
   chrome,
+  cpuprofile,
   firefox,
   script,
   folded,

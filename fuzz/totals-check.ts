@@ -6,6 +6,7 @@ import { writeReport } from '../src/writers/report/report.ts';
 import { type EventCount, type EventTotals, totalsOf, totalsText } from '../test/support/event-totals.ts';
 import {
   chromeSamples,
+  cpuProfileSamples,
   firefoxTotals,
   foldedWeight,
   pprofTotals,
@@ -61,6 +62,9 @@ export async function totalsFault(profile: Profile, group: Group, tables: Readon
   }
   const inTrace = read(await bytesAs(profile, 'chrome', { chromeStyle: group === 'all' ? 'profile' : 'events' }), chromeSamples) ?? total;
   if (inTrace !== total) return `chrome has ${inTrace} samples, the profile ${total}`;
+  const inCpuProfile = read(await bytesAs(profile, 'cpuprofile'), cpuProfileSamples);
+  if (inCpuProfile !== undefined && !profile.events.some(({ samples }) => samples === inCpuProfile))
+    return `the CPU profile has ${inCpuProfile} samples, as no event`;
   const inStacks = read(await bytesAs(profile, 'folded'), foldedWeight);
   const periods = profile.events.filter(({ samples }) => samples > 0).map(({ period }) => BigInt(period));
   if (inStacks === undefined || !isExact || periods.includes(inStacks)) return undefined;

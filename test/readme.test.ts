@@ -29,7 +29,20 @@ const OTHERS = new Set(['curl', 'diff', 'flamegraph.pl', 'go', 'jq', 'node', 'np
 /** Options that the pages explain and that are not perfconv's. */
 const FOREIGN_OPTIONS: readonly string[] = [
   ...['add-counter', 'no-unwind', 'trace-offcpu'], // simpleperf
-  ...['buildid-mmap', 'call-graph', 'header-only', 'jit', 'kcore', 'no-children', 'off-cpu', 'show-mmap-events', 'show-task-events', 'stats', 'switch-events', 'threads'], // perf
+  ...[
+    'buildid-mmap',
+    'call-graph',
+    'header-only',
+    'jit',
+    'kcore',
+    'no-children',
+    'off-cpu',
+    'show-mmap-events',
+    'show-task-events',
+    'stats',
+    'switch-events',
+    'threads',
+  ], // perf
   ...['allow-worker', 'disable-wasm-trap-handler', 'interpreted-frames-native-stack', 'jitless', 'perf-basic-prof', 'perf-prof', 'use-largepages'], // Node
   ...['profile', 'v8-flags'], // Wasmtime, Deno
   ...['override-timestamp', 'color', 'countname', 'kernel'], // parca-push, flamegraph.pl, stackcollapse-perf.pl

@@ -42,7 +42,7 @@ describe.each(spread(cases, 2))('%s: %s', (_what, _name, records) => {
   const filters: string[][] = [[], ['--event', 'sched:sched_switch'], ['--time', '0,'], ['--time', '0%-100%']];
 
   test.each(filters.map((filter) => [filter.join(' '), filter] as const))('is a sound document in every format %s', async (_text, filter) => {
-    for (const format of ['speedscope', 'chrome', 'firefox', 'script', 'folded', 'pprof', 'csv']) {
+    for (const format of ['speedscope', 'chrome', 'cpuprofile', 'firefox', 'script', 'folded', 'pprof', 'csv']) {
       const output = join(directory, `out-${format}`);
       const result = await runMain(['-q', input, '-t', format, '-o', output, ...filter]);
       expect(result.stderr).not.toMatch(/internal error|NaN|BigInt/);
@@ -59,7 +59,7 @@ describe.each(spread(cases, 2))('%s: %s', (_what, _name, records) => {
           ? ['overview', 'processes', 'results'].map((table) => readFileSync(join(output, `${table}.csv`), 'utf8'))
           : [readFileSync(output, 'utf8')];
       for (const text of texts) expect(text, format).not.toMatch(/NaN|Infinity/);
-      if (format === 'speedscope' || format === 'chrome' || format === 'firefox') JSON.parse(texts[0]);
+      if (format === 'speedscope' || format === 'chrome' || format === 'cpuprofile' || format === 'firefox') JSON.parse(texts[0]);
       if (format === 'csv')
         expect(
           parseCsv(texts[2])

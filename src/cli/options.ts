@@ -41,7 +41,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'FORMAT',
     choices: FORMATS,
     section: OUTPUT,
-    text: `${FORMATS.join(', ')}. Default: chosen by the output's name (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .csv or a directory, .txt, .folded, .firefox.json; add .gz to compress), else pprof. With several outputs, applies to those whose name does not decide`,
+    text: `${FORMATS.join(', ')}. Default: chosen by the output's name (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .cpuprofile, .csv or a directory, .txt, .folded, .firefox.json; add .gz to compress), else pprof. With several outputs, applies to those whose name does not decide`,
   },
   {
     name: 'output',
@@ -270,6 +270,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --comm nginx --tid 813 --labels comm --weight samples web.data', 'one thread, labelled by its name'],
     ['perfconv --group process -o web.speedscope.json web.data', 'one profile per process'],
     ['perfconv --group cpu -o web.trace.json.gz web.data', 'what each CPU did, in DevTools'],
+    ['perfconv --tid 813 -o thread.cpuprofile web.data', 'one thread, for DevTools and editors'],
     ['perfconv --chrome-style events -o web.trace.json.gz web.data', 'bars for Perfetto, compressed'],
     ['perfconv --symfs /mnt/target --kallsyms target.kallsyms web.data', 'a recording from another machine'],
     ['perfconv --vmlinux vmlinux-6.1.0 web.data', 'kernel functions with files and lines'],

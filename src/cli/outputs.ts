@@ -48,5 +48,5 @@ function noFormatText(path: string): string {
   const name = path.toLowerCase();
   const toCome = FORMATS_TO_COME.find(({ suffix }) => name.endsWith(suffix) || name.endsWith(`${suffix}.gz`));
   if (toCome !== undefined) return `-o ${path}: the format ${toCome.name} is not available yet`;
-  return `-o ${path}: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .csv, .txt, .folded or .firefox.json`;
+  return `-o ${path}: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .cpuprofile, .csv, .txt, .folded or .firefox.json`;
 }

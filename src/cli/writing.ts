@@ -22,7 +22,7 @@ import type { PlannedOutput } from './outputs.ts';
 /** The formats that an option has an effect on. */
 const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   weight: ['pprof', 'speedscope', 'folded', 'firefox'],
-  unknown: ['pprof', 'speedscope', 'chrome', 'csv', 'folded', 'firefox'],
+  unknown: ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'folded', 'firefox'],
   'by-input': ['folded', 'speedscope'],
   marks: ['folded'],
   labels: ['pprof'],

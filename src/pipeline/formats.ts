@@ -1,5 +1,5 @@
 /** The formats that a recording can be converted to, by the names that `-t` accepts. */
-export const FORMATS = ['pprof', 'speedscope', 'chrome', 'csv', 'script', 'folded', 'firefox'] as const;
+export const FORMATS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'script', 'folded', 'firefox'] as const;
 
 export type Format = (typeof FORMATS)[number];
 
@@ -21,6 +21,7 @@ const SUFFIXES: readonly (readonly [suffix: string, format: Format, gzip: boolea
   ['.pb', 'pprof', false],
   ['.speedscope.json', 'speedscope', false],
   ['.trace.json', 'chrome', false],
+  ['.cpuprofile', 'cpuprofile', false],
   ['.csv', 'csv', false],
   ['.txt', 'script', false],
   ['.folded', 'folded', false],
@@ -32,6 +33,7 @@ const DEFAULT_SUFFIX: Readonly<Record<Format, string>> = {
   pprof: '.pb.gz',
   speedscope: '.speedscope.json',
   chrome: '.trace.json',
+  cpuprofile: '.cpuprofile',
   csv: '.csv',
   script: '.txt',
   folded: '.folded',

@@ -17,7 +17,7 @@ export interface MergedInput extends ReadProfileResult {
 }
 
 /** Formats that show samples by a clock, which recordings have each for itself. */
-const CLOCK_FORMATS: readonly Format[] = ['chrome', 'script', 'firefox'];
+const CLOCK_FORMATS: readonly Format[] = ['chrome', 'cpuprofile', 'script', 'firefox'];
 
 /** Reads recordings one after the other into one profile; only one is in memory beside it. */
 export class RecordingMerger {

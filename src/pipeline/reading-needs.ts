@@ -78,7 +78,7 @@ export function keptDetails({ scriptFields, tracepointTexts }: ReadingNeeds): Re
 
 /** Whether a format shows samples one by one, so that the profile must have kept them. */
 export function needsSamples(format: Format): boolean {
-  return format === 'speedscope' || format === 'chrome' || format === 'firefox' || format === 'script';
+  return format === 'speedscope' || format === 'chrome' || format === 'cpuprofile' || format === 'firefox' || format === 'script';
 }
 
 /** Lines without inlined functions are read only for formats that have a place for them. */

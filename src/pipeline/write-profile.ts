@@ -5,7 +5,7 @@ import type { DemangleStyle } from '../demangle/demangle.ts';
 import { withSimpleNames } from '../naming/simple-names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_STACKS, type UnknownCode } from '../profile/unknown-code.ts';
-import type { ChromeOptions } from '../writers/chrome/chrome.ts';
+import type { ChromeOptions, ChromeResult } from '../writers/chrome/chrome.ts';
 import type { FoldedMark } from '../writers/folded/folded.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { ScriptFieldChoice } from '../writers/script/fields.ts';
@@ -90,7 +90,29 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
         const tracks = result.group === 'cpu' ? 'a track for each CPU' : 'all threads together';
         diagnostics.add('chrome-group', 'info', `the trace has ${tracks}, since there are many threads; --group thread gives each its own track`);
       }
-      reportChrome(result, counted.sizeBytes, chromeStyle, diagnostics);
+      const hint = chromeStyle === 'events' ? 'make it smaller with --chrome-style profile, --time or --event' : 'make it smaller with --time or --event';
+      reportTrace(result, counted.sizeBytes, hint, diagnostics);
+      if (result.textlessSamples > 0)
+        diagnostics.add('chrome-texts', 'info', 'samples of tracepoints have no text in the trace', undefined, result.textlessSamples);
+    };
+  },
+  cpuprofile: async () => {
+    const { writeCpuProfile } = await import('../writers/cpuprofile/cpuprofile.ts');
+    return async (profile, sink, _, diagnostics) => {
+      const counted = new CountingSink(sink);
+      const { event, threads, ...result } = await writeCpuProfile(profile, counted);
+      const { name } = profile.events[event];
+      if (profile.events.filter(({ samples }) => samples > 0).length > 1) {
+        diagnostics.add('cpuprofile-event', 'info', `the CPU profile holds ${name} alone, since it has room for one event; --event chooses another`);
+      }
+      if (threads > 1) {
+        diagnostics.add(
+          'cpuprofile-threads',
+          'info',
+          `the CPU profile holds ${threads} threads one after the other, on an axis of CPU time; --tid chooses one`,
+        );
+      }
+      reportTrace(result, counted.sizeBytes, 'make it smaller with --time or --tid', diagnostics);
     };
   },
   script: async () => {
@@ -169,12 +191,12 @@ class CountingSink implements ByteSink {
   }
 }
 
-type ChromeResult = Awaited<ReturnType<typeof import('../writers/chrome/chrome.ts').writeChrome>>;
+type TraceResult = Pick<ChromeResult, 'untimedSamples' | 'cutSamples' | 'clippedNs' | 'sliceUs'>;
 
-function reportChrome(result: ChromeResult, sizeBytes: number, style: ChromeOptions['style'], diagnostics: Diagnostics): void {
-  const { untimedSamples, cutSamples, clippedNs, sliceUs, textlessSamples } = result;
+/** Reports what a trace or a CPU profile lacks. */
+function reportTrace(result: TraceResult, sizeBytes: number, hint: string, diagnostics: Diagnostics): void {
+  const { untimedSamples, cutSamples, clippedNs, sliceUs } = result;
   if (sizeBytes > MAX_DEVTOOLS_BYTES) {
-    const hint = style === 'events' ? 'make it smaller with --chrome-style profile, --time or --event' : 'make it smaller with --time or --event';
     diagnostics.add('chrome-too-large', 'warning', `the trace has ${Math.ceil(sizeBytes / 1e6)} MB, and DevTools opens none above 512 MiB: ${hint}`);
   }
   if (sliceUs !== undefined) {
@@ -185,7 +207,6 @@ function reportChrome(result: ChromeResult, sizeBytes: number, style: ChromeOpti
       `the trace has its samples sorted by stack within each ${length}, so that DevTools can open it; --time shows a part in order of time`,
     );
   }
-  if (textlessSamples > 0) diagnostics.add('chrome-texts', 'info', 'samples of tracepoints have no text in the trace', undefined, textlessSamples);
   if (untimedSamples > 0) {
     diagnostics.add('chrome-untimed', 'warning', 'samples carry no time: in the trace they follow one another without gaps', undefined, untimedSamples);
   }

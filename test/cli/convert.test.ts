@@ -278,7 +278,7 @@ describe('usage errors end with status 2', () => {
     [['-t', 'html'], 'the format html is not available yet'],
     [['-o', 'a.html'], '-o a.html: the format html is not available yet'],
     [['-t', 'foldd'], '-t, --format foldd: unknown value (did you mean folded?)'],
-    [['-t', 'pdf'], '-t, --format pdf: unknown value; expected one of pprof, speedscope, chrome, csv, script, folded, firefox'],
+    [['-t', 'pdf'], '-t, --format pdf: unknown value; expected one of pprof, speedscope, chrome, cpuprofile, csv, script, folded, firefox'],
     [['-t', 'pprof', '-t', 'folded'], '-t, --format is given twice'],
     [['-o'], '-o needs a value'],
     [['report', '--limit'], '--limit needs a value'],
@@ -302,7 +302,7 @@ describe('usage errors end with status 2', () => {
     [['--compat', 'samply'], '--compat samply: unknown value; expected perf'],
     [
       ['-o', 'a.out'],
-      '-o a.out: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .csv, .txt, .folded or .firefox.json',
+      '-o a.out: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .cpuprofile, .csv, .txt, .folded or .firefox.json',
     ],
     [['-o', '-'], '-o - does not say which format: give -t FORMAT'],
     [['-t', 'csv', '-o', '-'], 'csv is a directory of four tables: give -o DIRECTORY'],

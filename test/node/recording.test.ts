@@ -42,6 +42,7 @@ const ENDINGS: Readonly<Record<Format, string>> = {
   pprof: 'pb.gz',
   speedscope: 'speedscope.json',
   chrome: 'trace.json',
+  cpuprofile: 'cpuprofile',
   csv: 'csv',
   script: 'txt',
   folded: 'folded',

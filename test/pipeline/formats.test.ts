@@ -9,6 +9,8 @@ test.each([
   ['a.speedscope.json', 'speedscope', false],
   ['a.speedscope.json.gz', 'speedscope', true],
   ['a.trace.json', 'chrome', false],
+  ['a.cpuprofile', 'cpuprofile', false],
+  ['a.cpuprofile.gz', 'cpuprofile', true],
   ['a.csv', 'csv', false],
   ['tables/', 'csv', false],
   ['a.txt', 'script', false],
@@ -39,6 +41,7 @@ test('default names: .data goes, anything else stays', () => {
   expect(defaultOutputName('web.data.zst', 'pprof')).toBe('web.pb.gz');
   expect(defaultOutputName('web.gz', 'pprof')).toBe('web.gz.pb.gz');
   expect(defaultOutputName('perf.data.old', 'chrome')).toBe('perf.data.old.trace.json');
+  expect(defaultOutputName('web.data', 'cpuprofile')).toBe('web.cpuprofile');
   expect(defaultOutputName('web', 'csv')).toBe('web.csv');
   expect(defaultOutputName('runs/.data', 'folded')).toBe('runs/.data.folded');
 });

@@ -33,6 +33,7 @@ export const GOLDEN_PRODUCTS: Readonly<Record<string, (input: GoldenInput) => Pr
   'speedscope.json': (input) => textOf(input, 'speedscope'),
   'chrome-events.json': (input) => textOf(input, 'chrome', { chromeStyle: 'events' }),
   'chrome-profile.json': (input) => textOf(input, 'chrome', { chromeStyle: 'profile' }),
+  'cpuprofile.json': (input) => textOf(input, 'cpuprofile'),
   'firefox.json': (input) => textOf(input, 'firefox'),
   'pprof.txt': async (input) => pprofText((await converted(input, 'pprof')).bytes()),
   'report.txt': reportOf,

@@ -13,11 +13,12 @@ import type { Profile } from '../../src/profile/profile.ts';
 import type { SampleFilter } from '../../src/session/filter.ts';
 import { parseTimeRanges } from '../../src/session/time-ranges.ts';
 import { writeFolded } from '../../src/writers/folded/folded.ts';
-import { findMostSampledEvent } from '../../src/writers/primary-event.ts';
+import { findMostSampledEvent, findTimelineEvent } from '../../src/writers/primary-event.ts';
 import { writeReport } from '../../src/writers/report/report.ts';
 import { type EventCount, type EventTotals, sumOf, timesOf, totalsOf, totalsText } from './event-totals.ts';
 import {
   chromeSamples,
+  cpuProfileSamples,
   firefoxTotals,
   foldedWeight,
   infoTotals,
@@ -44,7 +45,8 @@ import { runMain } from './run-main.ts';
 // What formats leave out or count otherwise, by design:
 //
 // - folded has one event: the one with most samples unless another is asked for. Here each is asked for in turn.
-// - firefox and chrome do not hold several recordings: they show times.
+// - cpuprofile has one event as well, the one that shows best how time was spent. It shows times, too: the samples are counted.
+// - firefox, chrome and cpuprofile do not hold several recordings: they show times.
 // - chrome shows times: nothing says which event a track is of, and bars have no periods. The samples of all its tracks are counted.
 // - overview.csv, stat.csv and info's counts of records have the records as they stand in the file, whatever the filters are. A sample that was read
 //   with its group is one record, but one sample of each event in the group, so that they are fewer there.
@@ -88,6 +90,13 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
       }
     });
 
+    it('has all samples of one event in a CPU profile', async () => {
+      const { profile } = await read(path);
+      const event = profile.events[findTimelineEvent(profile)];
+      if (event === undefined) return;
+      expect(cpuProfileSamples(await bytesAs('cpuprofile', profile, {}))).toBe(event.samples);
+    });
+
     it('has the records that info counts in the tables', async () => {
       const info = JSON.stringify(
         await using(
@@ -105,7 +114,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
     });
 
     it('is the same through a pipe', async () => {
-      const formats = ['pprof', 'speedscope', 'chrome', 'firefox', 'folded', 'script', 'csv'] as const;
+      const formats = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'folded', 'script', 'csv'] as const;
       const fromFile = await convertTo(formats, () => openFile(path));
       const fromPipe = await convertTo(formats, () => openStream(createReadStream(path), path));
       expect([...fromPipe.files.keys()]).toEqual([...fromFile.files.keys()]);
@@ -296,7 +305,7 @@ async function bytesOf(write: (sink: BufferSink) => Promise<unknown>): Promise<U
   return sink.bytes();
 }
 
-export function bytesAs(format: 'pprof' | 'speedscope' | 'chrome' | 'firefox', profile: Profile, options: WriteOptions): Promise<Uint8Array> {
+export function bytesAs(format: 'pprof' | 'speedscope' | 'chrome' | 'cpuprofile' | 'firefox', profile: Profile, options: WriteOptions): Promise<Uint8Array> {
   return bytesOf((sink) => writeProfile(format, profile, sink, options, new Diagnostics()));
 }
 

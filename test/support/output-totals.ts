@@ -112,6 +112,26 @@ export function firefoxTotals(bytes: Uint8Array, names?: readonly string[]): Eve
   );
 }
 
+interface CpuProfile {
+  readonly nodes: readonly { readonly id: number; readonly callFrame: { readonly functionName: string }; readonly children: readonly number[] }[];
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+  readonly startTime: number;
+  readonly endTime: number;
+}
+
+/** How many samples a CPU profile has, all of one event. Idle times are no samples. */
+export function cpuProfileSamples(bytes: Uint8Array): number {
+  const { nodes, samples, timeDeltas, startTime, endTime } = JSON.parse(decode(bytes)) as CpuProfile;
+  if (samples.length !== timeDeltas.length) throw new Error(`${samples.length} samples have ${timeDeltas.length} times`);
+  const children = nodes.flatMap((node) => node.children);
+  if (new Set(children).size !== nodes.length - 1 || children.length !== nodes.length - 1) throw new Error('the nodes are no tree');
+  const lengthUs = timeDeltas.reduce((sum, delta) => sum + delta, 0);
+  if (lengthUs !== endTime - startTime) throw new Error(`the samples end after ${lengthUs} µs, the profile after ${endTime - startTime}`);
+  const idle = nodes.find(({ callFrame }) => callFrame.functionName === '(idle)')?.id;
+  return samples.filter((node) => node !== idle).length;
+}
+
 /** The sum of the lines' weights. Lines do not say of which event, and how many samples, or what period, they are. */
 export function foldedWeight(bytes: Uint8Array): bigint {
   const lines = decode(bytes).split('\n');

@@ -19,7 +19,7 @@ const PROFILE: Profile = buildProfile([
   { timeNs: 2, comm: 'app', stack: [{ name: 'x', dso: '', unresolved: true }] },
 ]);
 
-async function written(format: 'folded' | 'speedscope' | 'chrome' | 'firefox' | 'script' | 'pprof', profile = PROFILE): Promise<BufferSink> {
+async function written(format: 'folded' | 'speedscope' | 'chrome' | 'cpuprofile' | 'firefox' | 'script' | 'pprof', profile = PROFILE): Promise<BufferSink> {
   const sink = new BufferSink();
   await writeProfile(format, profile, sink, {}, new Diagnostics());
   return sink;
@@ -39,12 +39,13 @@ describe('empty names', () => {
     expect(text).toContain(' ([unknown]) ');
   });
 
-  test('leave no name of a frame, track or profile empty in speedscope and Chrome', async () => {
+  test('leave no name of a frame, track or profile empty in speedscope, Chrome and CPU profiles', async () => {
     const speedscope = (await written('speedscope')).text();
     expect(speedscope).not.toMatch(/"name":"\s*"/);
     for (const { name } of JSON.parse(speedscope).profiles) expect(name).toMatch(/^(unknown|app) \(/);
     const chrome = (await written('chrome')).text();
     expect(chrome).not.toMatch(/"(name|functionName)":"\s*"/);
+    expect((await written('cpuprofile')).text()).not.toMatch(/"functionName":"\s*"/);
   });
 
   test('leave no name of a frame, library or thread empty for Firefox Profiler', async () => {

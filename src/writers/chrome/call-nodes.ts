@@ -29,9 +29,9 @@ export interface CallNodes {
 /**
  * Builds the call tree of all samples.
  * @param maxDepth deeper stacks are cut: the outermost `maxDepth - 1` frames and the leaf are kept
- * @param hasNames whether the outermost frame is the thread's name at the time of the sample, for tracks of several threads
+ * @param nameOf for tracks of several threads: what the outermost frame of a sample is called, by row of the table
  */
-export function callNodes(profile: Profile, samples: SampleTable, maxDepth: number, hasNames: boolean): CallNodes {
+export function callNodes(profile: Profile, samples: SampleTable, maxDepth: number, nameOf?: (row: number) => string): CallNodes {
   const base = new FrameTree(profile, maxDepth);
   const nodeOf = new Uint32Array(samples.size);
   let cutSamples = 0;
@@ -39,9 +39,9 @@ export function callNodes(profile: Profile, samples: SampleTable, maxDepth: numb
     nodeOf[row] = base.nodeOf(samples.stack[row]);
     if (base.isCut(samples.stack[row])) cutSamples++;
   }
-  if (!hasNames) return { tree: base, nodeOf, cutSamples };
+  if (nameOf === undefined) return { tree: base, nodeOf, cutSamples };
   const tree = new NamedTree(base);
-  for (let row = 0; row < samples.size; row++) nodeOf[row] = tree.nodeOf(profile.tasks[samples.task[row]].comm, nodeOf[row]);
+  for (let row = 0; row < samples.size; row++) nodeOf[row] = tree.nodeOf(nameOf(row), nodeOf[row]);
   return { tree, nodeOf, cutSamples };
 }
 

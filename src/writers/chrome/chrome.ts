@@ -1,9 +1,8 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
-import type { SampleTable } from '../../profile/sample-table.ts';
 import { JsonWriter } from '../json-text.ts';
-import { type Arrangement, arrangeByTime, arrangeWithinBars } from './arrangement.ts';
+import { type Arrangement, arrangeByTime, arrangeWithinBars, MAX_BARS, MAX_DEPTH, scanTimes } from './arrangement.ts';
 import { type CallTree, callNodes } from './call-nodes.ts';
 import { SpanEventWriter } from './events.ts';
 import { SampledProfileWriter } from './samples.ts';
@@ -50,10 +49,6 @@ export interface ChromeResult {
   readonly textlessSamples: number;
 }
 
-/** DevTools draws 2,000 levels, and crashes at 20,000. Observed: Chromium 156. */
-const MAX_DEPTH = 2000;
-/** DevTools needs some 20 seconds for as many, with two million samples. Observed: Chromium 156. */
-const MAX_BARS = 250_000;
 /** The thread of this name is the one that DevTools unfolds and selects; it shows the page's URL in place of it. */
 const MAIN_THREAD_NAME = 'CrRendererMain';
 
@@ -71,7 +66,8 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   if (samples.size === 0) throw new PerfconvError('no-samples', 'no samples to write to a Chrome trace');
   const { baseNs, untimedSamples } = scanTimes(samples);
   const tracks = chromeTracks(profile, samples, options.group);
-  const nodes = callNodes(profile, samples, MAX_DEPTH, tracks.group !== 'thread');
+  const commOf = (row: number) => profile.tasks[samples.task[row]].comm;
+  const nodes = callNodes(profile, samples, MAX_DEPTH, tracks.group === 'thread' ? undefined : commOf);
   const byTime = arrangeByTime(samples, nodes, tracks, baseNs);
   const mayMerge = tracks.group === 'all' || (options.group === undefined && tracks.group === 'cpu');
   const isCompact = options.style === 'profile';
@@ -92,16 +88,6 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   const { cutSamples } = nodes;
   const slices = arranged.sliceUs === undefined ? {} : { sliceUs: arranged.sliceUs };
   return { group, tracks: written.length, untimedSamples, cutSamples, clippedNs, textlessSamples, ...slices };
-}
-
-function scanTimes({ size, timeNs }: SampleTable): { baseNs: number; untimedSamples: number } {
-  let baseNs = Number.POSITIVE_INFINITY;
-  let untimedSamples = 0;
-  for (let row = 0; row < size; row++) {
-    if (Number.isNaN(timeNs[row])) untimedSamples++;
-    else if (timeNs[row] < baseNs) baseNs = timeNs[row];
-  }
-  return { baseNs: Number.isFinite(baseNs) ? baseNs : 0, untimedSamples };
 }
 
 /** @returns nanoseconds for which there was no time left */
@@ -127,7 +113,7 @@ async function writeEvents(out: JsonWriter, tree: CallTree, { tracks: { tracks, 
  * a page, which it recognizes by an event of the browser that assigns a page to each process.
  * @returns nanoseconds for which there was no time left
  */
-async function writeProfiles(out: JsonWriter, tree: CallTree, { tracks: all, samplesOf }: Arrangement): Promise<number> {
+async function writeProfiles(out: JsonWriter, tree: CallTree, { tracks: all, samplesOf, strideUs }: Arrangement): Promise<number> {
   const { tracks, processes } = all;
   const main = tracks.find((track) => !track.isIdle) ?? tracks[0];
   writePages(out, all, main);
@@ -139,7 +125,7 @@ async function writeProfiles(out: JsonWriter, tree: CallTree, { tracks: all, sam
     writeMetadata(out, 'thread_name', pid, track.tid, track === main ? MAIN_THREAD_NAME : track.label);
     const samples = samplesOf(track);
     clippedNs += samples.clippedNs;
-    await writer.write(pid, track.tid, samples);
+    await writer.write(pid, track.tid, samples, strideUs);
     endUs[track.process] = Math.max(endUs[track.process], samples.endUs[samples.endUs.length - 1]);
   }
   writeEnds(out, all, endUs);

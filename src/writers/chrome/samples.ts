@@ -56,8 +56,9 @@ export class SampledProfileWriter {
   /**
    * Writes a track. A comma and a line end come before each event.
    * @param pid,tid numbers of the track; the profile gets an id that is unique in the file
+   * @param strideUs a sample of the same stack as the one before it, sooner than this after it, only makes that longer
    */
-  async write(pid: number, tid: number, { startUs, endUs, node }: TrackSamples): Promise<void> {
+  async write(pid: number, tid: number, { startUs, endUs, node }: TrackSamples, strideUs = 0): Promise<void> {
     const out = this.#out;
     const [name, chunkName, cat] = NAMES[this.#kind];
     const id = `0x${(++this.#profile).toString(16)}`;
@@ -79,9 +80,13 @@ export class SampledProfileWriter {
       if (isDevTools && this.#rootId === 0) this.#writeRootNodes();
       // hot
       while (position < startUs.length && samples.length < CHUNK_SAMPLES - 1) {
-        samples.push(this.#nodeId(node[position]));
-        deltas.push(startUs[position] - lastUs);
-        lastUs = startUs[position];
+        const start = startUs[position];
+        const continues = start - lastUs < strideUs && node[position] === node[position - 1] && start === endUs[position - 1];
+        if (!continues) {
+          samples.push(this.#nodeId(node[position]));
+          deltas.push(start - lastUs);
+          lastUs = start;
+        }
         if (isDevTools && (position + 1 === startUs.length || startUs[position + 1] > endUs[position])) {
           samples.push(this.#idleId);
           deltas.push(endUs[position] - lastUs);

@@ -25,6 +25,7 @@ export class SliceChooser {
   readonly #bars: Float64Array;
   /** By way to cut: by node, the last slice of any track that has it. */
   readonly #lastSlice: readonly Int32Array[];
+  #totalUs = 0;
   /** By node: time of the samples there, and later of those below it, too. */
   readonly #weight: Float64Array;
 
@@ -46,6 +47,7 @@ export class SliceChooser {
     for (let i = 0; i < node.length; i++) {
       // hot
       this.#weight[node[i]] += endUs[i] - startUs[i];
+      this.#totalUs += endUs[i] - startUs[i];
       const joined = i > 0 && startUs[i] === endUs[i - 1];
       this.#bars[whole] += joined ? newFrames(tree, lastNode, node[i]) : tree.depth(node[i]);
       lastNode = node[i];
@@ -65,6 +67,11 @@ export class SliceChooser {
     if (this.#bars[SLICES.length] <= this.#maxBars) return undefined;
     const way = SLICES.findIndex((_, index) => index === SLICES.length - 1 || this.#bars[index] <= this.#maxBars);
     return this.#sliceUs[way];
+  }
+
+  /** Sum of the lengths of all samples. */
+  get totalUs(): number {
+    return this.#totalUs;
   }
 
   /** By node: its place when the tree is walked from the root, the heavier callees first. Call it once, after all tracks. */
