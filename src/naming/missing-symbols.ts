@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics, Severity } from '../base/diagnostics.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 import { symbolHelp } from './symbol-help.ts';
 
@@ -17,10 +17,15 @@ export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: D
   const none = unnamed.filter((dso) => !hasSymbols(dso));
   const few = unnamed.filter((dso) => hasSymbols(dso) && dso.unnamedSamples > 0 && dso.unnamedSamples >= NOTABLE_SHARE * dso.allSamples);
   if (none.length > 0) {
-    diagnostics.set('no-symbols', 'warning', `no symbols found for ${listed(none)}${help(none)}`);
+    diagnostics.set('no-symbols', severity(none), `no symbols found for ${listed(none)}${help(none)}`);
     if (none.length > SHOWN_NAMES) diagnostics.set('no-symbols-names', 'info', `no symbols found for: ${none.map(({ name }) => name).join(', ')}`);
   }
-  if (few.length > 0) diagnostics.set('few-symbols', 'warning', `symbols do not cover all code of ${listed(few)}${help(few)}`);
+  if (few.length > 0) diagnostics.set('few-symbols', severity(few), `symbols do not cover all code of ${listed(few)}${help(few)}`);
+}
+
+/** What nothing helps with is a note. */
+function severity([first]: readonly DsoSymbols[]): Severity {
+  return symbolHelp(first) === '' ? 'info' : 'warning';
 }
 
 function hasSymbols({ namedLocations, places }: DsoSymbols): boolean {

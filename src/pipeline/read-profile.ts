@@ -6,6 +6,7 @@ import { type DsoSymbols, summarizeDsos } from '../naming/dso-symbols.ts';
 import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.ts';
 import { reportMissingSymbols } from '../naming/missing-symbols.ts';
 import { PayloadTexts } from '../naming/payload-texts.ts';
+import { reportStackQuality } from '../naming/report-stacks.ts';
 import { symbolizeLocations } from '../naming/symbolize.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { ProfileBuilder } from '../profile/builder.ts';
@@ -110,6 +111,8 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const searches = await symbolizeLocations(profile, session, naming, payloads);
   const symbols = summarizeDsos(profile, searches, debugInfo !== 'none');
   if (options.symbolizer !== undefined) reportMissingSymbols(symbols, diagnostics);
+  // A stack that is cut may look broken, and so does what perf shows.
+  if (!compatPerf && options.maxStack === undefined) reportStackQuality(profile, session.events, diagnostics);
   options.onSymbols?.(symbols);
   payloads?.addToEvents(diagnostics);
   return { profile, session };

@@ -1,13 +1,9 @@
+import { isImpossibleCaller } from './impossible-callers.ts';
 import { baseName, hexAddress, NAMELESS } from './names.ts';
 import type { Profile } from './profile.ts';
 import type { SampleTable } from './sample-table.ts';
-import { CPUMODE_UNKNOWN, CPUMODE_USER, type LocationTable, StackTable, TotalTable } from './tables.ts';
+import { type LocationTable, StackTable, TotalTable } from './tables.ts';
 import type { UnknownCode } from './unknown-code.ts';
-
-/** No program has code below: the first page stays unmapped, so that null pointers are found. */
-const LEAST_CODE = 4096;
-/** The high word from which on no 64-bit machine lets programs have code: 2^56, the largest user half there is (x86-64 with five levels, riscv with sv57). */
-const HIGH_LIMIT = 1 << 24;
 
 /** NAME_MAX (linux/limits.h): there is one name for each function of a binary, so a longer one is cut. */
 const MAX_NAME = 255;
@@ -65,21 +61,13 @@ function showLocations(profile: Profile, mode: UnknownCode): ShownLocations | un
       locations.setStandIn(location, names.functionOf(mapping, mode === 'function' ? before.functionStart(location) : -1));
       continue;
     }
-    fates[location] = isImpossible(before, location) ? IMPOSSIBLE : NOWHERE;
+    fates[location] = isImpossibleCaller(before, location) ? IMPOSSIBLE : NOWHERE;
     const nowhere = locations.intern(-1, 0, 0, before.cpumode(location), false);
     if (locations.lineCount(nowhere) === 0) locations.setStandIn(nowhere, functions.intern(strings.intern(NAMELESS)));
     shownAs ??= Uint32Array.from({ length: size }, (_, index) => index);
     shownAs[location] = nowhere;
   }
   return locations && { locations, fates, shownAs };
-}
-
-/** The addresses that no call left, though a callchain has them as return addresses. */
-function isImpossible(locations: LocationTable, location: number): boolean {
-  const cpumode = locations.cpumode(location);
-  if (!locations.isReturnAddress(location) || (cpumode !== CPUMODE_USER && cpumode !== CPUMODE_UNKNOWN)) return false;
-  const high = locations.addressHi(location);
-  return high >= HIGH_LIMIT || (high === 0 && locations.addressLo(location) < LEAST_CODE);
 }
 
 /** The functions that stand for unknown code of binaries, each made once. */

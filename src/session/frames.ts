@@ -114,7 +114,7 @@ export class FrameResolver {
             depth = leafIsSampleIp ? Math.min(depth, 1) : 0;
             break;
           }
-          this.#diagnostics.add('bad-callchain', 'warning', `a callchain leads to ${lo | 0}, which is no address: its frames from there on are dropped`);
+          this.#diagnostics.add('bad-callchain', 'info', `a callchain leads to ${lo | 0}, which is no address: its frames from there on are dropped`);
           break;
         }
         isReturnAddress = false;

@@ -502,7 +502,7 @@ describe('callchains', () => {
     const bytes = encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, chain)] });
     const { samples, diagnostics } = await decode(bytes);
     expect(samples[0].frames).toEqual([user(0x1030n)]);
-    expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'warning' }]);
+    expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'info' }]);
     const asPerf = await decode(bytes, { compatPerf: true });
     expect(asPerf.samples[0].frames).toEqual([]);
     expect(asPerf.diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'loss' }]);

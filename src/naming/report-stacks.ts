@@ -1,0 +1,71 @@
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { baseName } from '../profile/names.ts';
+import type { Mapping, Profile } from '../profile/profile.ts';
+import type { SessionEvent } from '../session/events.ts';
+import { hasBranchCallStacks } from '../session/findings-at-end.ts';
+import { type BinaryStacks, isCLibrary, stackQuality } from './stack-quality.ts';
+
+/** Fewer samples are a try, and fewer broken stacks chance. */
+const LEAST_SAMPLES = 10;
+/** Shares of a binary's samples, and of all, from which on its broken stacks are worth a word. */
+const BINARY_SHARE = 0.1;
+const NOTABLE_SHARE = 0.05;
+/**
+ * The share of all samples from which on broken stacks are, whatever they are in. Programs with frame pointers have some, since the
+ * C library has none: measured up to 11 % (allocation, copying of memory).
+ */
+const SHARE = 0.2;
+/** How many binaries the sentence names. */
+const SHOWN_NAMES = 3;
+
+/**
+ * Reports stacks that break off (`broken-stacks`), with what would help, and that there are none at all (`no-callchains`).
+ * @param events of the session, in the order of the profile's
+ */
+export function reportStackQuality(profile: Profile, events: readonly SessionEvent[], diagnostics: Diagnostics): void {
+  const bare = profile.events.filter(
+    ({ samples, hasCallchain, isTracepoint, isDummy }) => samples >= LEAST_SAMPLES && !hasCallchain && !isTracepoint && !isDummy,
+  );
+  if (bare.length > 0) {
+    diagnostics.set('no-callchains', 'info', `${bare.map(({ name }) => name).join(', ')}: the samples have no callers: record with -g`);
+  }
+  // What was recorded for unwinding is not in callchains; that is reported elsewhere.
+  const quality = stackQuality(
+    profile,
+    events.map(({ attr, hasStackDumps, layout }) => layout.hasCallchain && !hasStackDumps && !hasBranchCallStacks(attr)),
+  );
+  if (quality.broken < LEAST_SAMPLES) return;
+  const notable = quality.binaries.filter(
+    ({ mapping, samples, broken }) => !isCLibrary(mapping) && broken >= BINARY_SHARE * samples && broken >= NOTABLE_SHARE * quality.samples,
+  );
+  if (notable.length === 0 && quality.broken < SHARE * quality.samples) return;
+  const shown = (notable.length > 0 ? notable : quality.binaries).slice(0, SHOWN_NAMES);
+  diagnostics.set('broken-stacks', 'warning', `${listed(shown)} have broken stacks: ${remedy(shown[0], profile)}`);
+}
+
+/** `97 % of the samples of sort, 93 % of those of find` */
+function listed(binaries: readonly BinaryStacks[]): string {
+  const shares = binaries.map(
+    ({ mapping, samples, broken }, i) => `${((100 * broken) / samples).toFixed(0)} % of ${i === 0 ? 'the samples' : 'those'} of ${baseName(mapping.name)}`,
+  );
+  const last = shares.pop() ?? '';
+  return shares.length === 0 ? last : `${shares.join(', ')} and ${last}`;
+}
+
+const PYTHON = /\/(?:lib)?python[0-9.]*(?:\.so[0-9.]*)?$/;
+
+const UNWINDING = 'record with --call-graph dwarf';
+
+/** What keeps the stacks whole that break off in a binary. */
+function remedy({ mapping }: BinaryStacks, profile: Profile): string {
+  // Few distributions have one with frame pointers, and nobody builds it for a profile.
+  return isCLibrary(mapping) ? `${baseName(mapping.name)} has no frame pointers: ${UNWINDING}` : `${keepFramePointers(mapping, profile)}, or ${UNWINDING}`;
+}
+
+function keepFramePointers({ kind, name }: Mapping, { mappings }: Profile): string {
+  const isJava = mappings.some((other) => other.name.endsWith('/libjvm.so'));
+  if (isJava && (kind === 'anon' || name.endsWith('/libjvm.so'))) return 'run Java with -XX:+PreserveFramePointer';
+  if (kind === 'anon') return 'let what compiled its code at run time keep frame pointers';
+  if (PYTHON.test(name)) return 'run a Python that was built with -fno-omit-frame-pointer';
+  return `build ${baseName(name)} with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes)`;
+}

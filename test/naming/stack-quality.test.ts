@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { reportStackQuality } from '../../src/naming/report-stacks.ts';
+import { isCLibrary, stackQuality } from '../../src/naming/stack-quality.ts';
+import { isStartFunction } from '../../src/naming/start-functions.ts';
+import type { Mapping, Profile } from '../../src/profile/profile.ts';
+import { CPUMODE_KERNEL, CPUMODE_USER, TotalTable } from '../../src/profile/tables.ts';
+import type { SessionEvent } from '../../src/session/events.ts';
+import { buildProfile } from '../support/build-profile.ts';
+
+const NAMES = [
+  '/opt/app',
+  '/usr/lib/x86_64-linux-gnu/libc.so.6',
+  '/lib64/ld-linux-x86-64.so.2',
+  '/tmp/perf-7.map',
+  '/usr/lib/jvm/lib/server/libjvm.so',
+  '/usr/bin/python3.11',
+];
+type Binary = 'app' | 'libc' | 'ld' | 'jit' | 'jvm' | 'python';
+const INDEX: Record<Binary, number> = { app: 0, libc: 1, ld: 2, jit: 3, jvm: 4, python: 5 };
+
+/** `app:main`, `app` without a name, `kernel`, or an address in no mapping: `0x0`. */
+type Frame = string;
+
+/** A profile of stacks, leaf first, and how many samples each has. */
+function profileOf(stacks: readonly (readonly [samples: number, ...frames: Frame[]])[], used = NAMES): Profile {
+  const profile = buildProfile([{ timeNs: 0, stack: [] }]);
+  const { functions, locations, strings } = profile;
+  const totals = new TotalTable();
+  const places = new Map<string, number>();
+  for (const [samples, ...frames] of stacks) {
+    let stack = -1;
+    for (const [depth, frame] of [...frames.entries()].reverse()) {
+      const isCaller = depth > 0 && frames[depth - 1] !== 'kernel';
+      let location: number;
+      if (frame.startsWith('0x')) {
+        const address = BigInt(frame);
+        location = locations.intern(-1, Number(address & 0xffffffffn), Number(address >> 32n), CPUMODE_USER, isCaller);
+      } else if (frame === 'kernel') {
+        location = locations.intern(-1, 0x1000, 0xffffffff, CPUMODE_KERNEL, false);
+      } else {
+        const [binary, name] = frame.split(':');
+        const address = places.get(frame) ?? places.size * 16 + 0x1000;
+        places.set(frame, address);
+        location = locations.intern(INDEX[binary as Binary], address, 0, CPUMODE_USER, isCaller);
+        if (name !== undefined && !/^\d/.test(name))
+          locations.setLines(location, [{ function: functions.intern(strings.intern(name)), line: 0, column: 0, file: 0 }], 4);
+      }
+      stack = profile.stacks.intern(stack, location);
+    }
+    totals.addSums(totals.intern(0, 0, stack), samples, samples);
+  }
+  const kindOf = (name: string): Mapping['kind'] => (name.startsWith('/tmp/') ? 'anon' : 'file');
+  const mappings = used.map((name): Mapping => ({ name, kind: kindOf(name), buildId: '', bias: 0, start: 0, limit: 1 << 20, hasSymbols: false }));
+  return { ...profile, mappings, totals };
+}
+
+function broken(...stacks: readonly (readonly [samples: number, ...frames: Frame[]])[]): string {
+  const { samples, broken: sum, binaries } = stackQuality(profileOf(stacks), [true]);
+  return [`${sum}/${samples}`, ...binaries.map((row) => `${row.mapping.name.replace(/^.*\//, '')} ${row.broken}/${row.samples}`)].join(' ');
+}
+
+const GARBAGE = '0x8b4828ec83485354';
+const HEAP = '0x55550000';
+
+describe('stacks', () => {
+  test.each<[string, string, readonly Frame[]]>([
+    ['reach where the program starts', '0/10', ['app:f', 'app:main', 'libc:__libc_start_call_main']],
+    ['go on after where it starts, by chance', '0/10', ['app:f', 'app:main', 'libc:__libc_start_call_main', 'app:register_tm_clones', GARBAGE]],
+    ['reach where a thread starts', '0/10', ['app:f', 'libc:start_thread', HEAP]],
+    ['are where it starts', '0/10', ['libc:__clone3']],
+    ['end in the kernel part of where it starts', '0/10', ['kernel', 'kernel', 'ld:_start']],
+    ['reach code of the C library without a name that called them', '0/10', ['app:f', 'app:main', 'libc', GARBAGE]],
+    ['end by themselves after some frames', '0/10', ['app:f', 'app:g']],
+    ['end in zeros after some frames', '0/10', ['app:f', 'app:g', '0x0']],
+    ["are Go's", '0/10', ['app:main.f', 'app:runtime.goexit.abi0']],
+    ['are of the kernel alone', '0/0', ['kernel', 'kernel']],
+    ['begin in no code, of which nothing is known', '0/0', [HEAP, 'app:main']],
+  ])('are whole that %s', (_, expected, frames) => {
+    expect(broken([10, ...frames])).toBe(expected);
+  });
+
+  test.each<[string, string, readonly Frame[]]>([
+    ['are one frame', '10/10 app 10/10', ['app:f']],
+    ['are one frame and the kernel', '10/10 libc.so.6 10/10', ['kernel', 'libc:read']],
+    ['are one frame and zeros', '10/10 app 10/10', ['app:f', '0x0']],
+    ['lead to where no program has code', '10/10 app 10/10', ['app:f', 'app:g', GARBAGE]],
+    ['lead to the heap', '10/10 app 10/10', ['libc:malloc', 'app:g', HEAP, 'app:main']],
+    ['break in the C library', '10/10 libc.so.6 10/10', ['libc', 'libc:2', GARBAGE]],
+    ['break where nameless code has a name', '10/10 libc.so.6 10/10', ['app:cmp', 'libc:qsort', GARBAGE]],
+  ])('are broken that %s', (_, expected, frames) => {
+    expect(broken([10, ...frames])).toBe(expected);
+  });
+
+  test('of processes that begin, in the dynamic loader, do not count', () => {
+    expect(broken([10, 'ld:_dl_relocate_object', GARBAGE])).toBe('0/10');
+  });
+
+  test('that mostly end in one place deep down are whole, though something follows and nothing has a name', () => {
+    expect(broken([60, 'app:1', 'app:2', 'app:3', GARBAGE], [30, 'app:4', 'app:2', 'app:3', HEAP], [10, 'app:5'])).toBe('10/100 app 10/100');
+    expect(broken([60, 'app:1', 'app:3', GARBAGE], [30, 'app:4', 'app:3', HEAP], [10, 'app:5'])).toBe('100/100 app 100/100');
+  });
+
+  test('count for each of their binaries once', () => {
+    expect(broken([10, 'libc:malloc', 'app:g', GARBAGE], [5, 'libc:read'], [2, 'app:f', 'app:g', 'app:f'])).toBe('15/17 app 10/12 libc.so.6 5/15');
+  });
+});
+
+describe('start functions', () => {
+  test.each(['_start', '__libc_start_main@@GLIBC_2.34', '__GI___clone3', '__clone', 'clone3', 'runtime.goexit', 'runtime.rt0_go.abi0', '_rt0_amd64_linux'])(
+    '%s',
+    (name) => {
+      expect(isStartFunction(name)).toBe(true);
+    },
+  );
+  test.each(['start', 'main', 'clone_tree', '_startup', '', 'runtime.goexit0', '@', '__GI_'])('not %j', (name) => {
+    expect(isStartFunction(name)).toBe(false);
+  });
+});
+
+test.each([
+  ['/lib/x86_64-linux-gnu/libc.so.6', true],
+  ['/lib/x86_64-linux-gnu/libc-2.31.so', true],
+  ['/lib/libpthread-2.31.so', true],
+  ['/lib/ld-musl-x86_64.so.1', true],
+  ['/lib/libc.musl-x86_64.so.1', true],
+  ['/apex/com.android.runtime/lib64/bionic/libc.so', true],
+  ['/lib/libcrypto.so.3', false],
+  ['/opt/libc', false],
+  ['/lib64/ld-linux-x86-64.so.2', false],
+])('whether %s is the C library: %s', (name, expected) => {
+  expect(isCLibrary({ ...profileOf([]).mappings[0], name })).toBe(expected);
+});
+
+describe('broken stacks', () => {
+  const layout = { hasCallchain: true };
+  const attr = { sampleType: 0, branchSampleType: 0 };
+
+  function said(profile: Profile, event: object = {}): string[] {
+    const diagnostics = new Diagnostics();
+    reportStackQuality(profile, [{ attr, layout, hasStackDumps: false, ...event } as unknown as SessionEvent], diagnostics);
+    return diagnostics.list().map(({ code, severity, message }) => `${severity} ${code}: ${message}`);
+  }
+  const FINE = ['app:f', 'app:main', 'libc:__libc_start_call_main'] as const;
+
+  test('are reported with the remedy', () => {
+    expect(
+      said(
+        profileOf(
+          [
+            [43, 'app:f'],
+            [57, ...FINE],
+          ],
+          NAMES.slice(0, 3),
+        ),
+      ),
+    ).toEqual([
+      'warning broken-stacks: 43 % of the samples of app have broken stacks: build app with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or record with --call-graph dwarf',
+    ]);
+  });
+
+  test.each<[string, readonly Frame[], string]>([
+    ['Java', ['jit:1'], '100 % of the samples of perf-7.map have broken stacks: run Java with -XX:+PreserveFramePointer, or record'],
+    ['Python', ['python:f'], '100 % of the samples of python3.11 have broken stacks: run a Python that was built with -fno-omit-frame-pointer, or record'],
+    ['the C library', ['libc:read'], '100 % of the samples of libc.so.6 have broken stacks: libc.so.6 has no frame pointers: record'],
+  ])('of %s have a remedy of their own', (_, frames, expected) => {
+    expect(said(profileOf([[20, ...frames]]))).toEqual([`warning broken-stacks: ${expected} with --call-graph dwarf`]);
+  });
+
+  test('of several binaries are said at once', () => {
+    const [message] = said(
+      profileOf(
+        [
+          [20, 'app:f'],
+          [60, 'python:f'],
+          [20, 'python:f', 'python:g'],
+        ],
+        NAMES,
+      ),
+    );
+    expect(message).toContain(': 75 % of the samples of python3.11 and 100 % of those of app have broken stacks: run a Python');
+  });
+
+  test.each<[string, readonly (readonly [number, ...Frame[]])[]]>([
+    ['few samples', [[9, 'app:f']]],
+    [
+      'few of all samples',
+      [
+        [48, 'python:f'],
+        [1000, ...FINE],
+      ],
+    ],
+    [
+      'few of the binary',
+      [
+        [90, 'app:f'],
+        [1000, ...FINE],
+      ],
+    ],
+    [
+      'fewer in the C library than programs with frame pointers have',
+      [
+        [190, 'libc:malloc'],
+        [1000, ...FINE],
+      ],
+    ],
+  ])('are not worth a word: %s', (_, stacks) => {
+    expect(said(profileOf(stacks))).toEqual([]);
+  });
+
+  test.each([
+    ['dumps of them were recorded', { hasStackDumps: true }],
+    ['they were recorded as branches', { attr: { sampleType: 0x800, branchSampleType: 0x800 } }],
+  ])('are not looked for where %s', (_, event) => {
+    expect(said(profileOf([[100, 'app:f']]), event)).toEqual([]);
+  });
+
+  test('where there are none at all, that is noted', () => {
+    const profile = profileOf([[100, 'app:f']]);
+    const events = profile.events.map((event) => ({ ...event, samples: 100, hasCallchain: false }));
+    expect(said({ ...profile, events }, { layout: { hasCallchain: false } })).toEqual([
+      'info no-callchains: cpu-clock: the samples have no callers: record with -g',
+    ]);
+    expect(said({ ...profile, events: events.map((event) => ({ ...event, isTracepoint: true })) }, { layout: { hasCallchain: false } })).toEqual([]);
+  });
+});
