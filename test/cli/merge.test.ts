@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inputLabels } from '../../src/cli/input-labels.ts';
@@ -30,6 +31,18 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('several inputs and an output', () => {
+  test('pprof: names are short unless a style or those of perf are asked for, as of one input', async () => {
+    const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
+    const inputs = [fixture('threads.data'), fixture('plain.data'), '--symfs', fixture('symfs'), '-o', at('names.pb')];
+    const names: string[] = [];
+    for (const style of [[], ['--demangle-style', 'full'], ['--compat', 'perf']]) {
+      await runMain([...inputs, ...style]);
+      names.push(/"(work::reduce[^"]*|double work::reduce[^"]*)"/.exec(pprofText(readFileSync(at('names.pb'))))?.[1] ?? '');
+      rmSync(at('names.pb'));
+    }
+    expect(names).toEqual(['work::reduce', 'double work::reduce<double>(std::vector<double, std::allocator<double> > const&)', 'work::reduce<double>']);
+  });
+
   test('pprof: what both count, labelled with the input', async () => {
     const { status, stderr } = await runMain([a, b, '-o', at('all.pb.gz')]);
     expect([status, said(stderr)]).toEqual([0, []]);

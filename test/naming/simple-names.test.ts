@@ -39,6 +39,13 @@ describe('names in the style `simple`', () => {
     expect(namesIn(profile)[1]).toBe(shown);
   });
 
+  it('go on for functions that are added later, which both profiles have', () => {
+    const profile = profileWithNames('std::sort');
+    const simple = withSimpleNames(profile);
+    const added = profile.functions.intern(profile.strings.intern('[unknown]'));
+    expect([simple.functions, profile.functions].map((one) => profile.strings.get(one.name(added)))).toEqual(['[unknown]', '[unknown]']);
+  });
+
   it.each<[string, WriteOptions, string]>([
     ['where none was asked for', {}, 'std::sort'],
     ['not where one was', { demangle: 'full' }, 'void std::sort<int*>(int*, int*)'],
