@@ -1,3 +1,4 @@
+import { firstAbove } from '../base/first-above.ts';
 import type { SourceFunction, SourceScope } from '../symbol-table/code-symbols.ts';
 import { findDieScopes, hasScopes } from './die-scopes.ts';
 import * as dw from './dwarf-constants.ts';
@@ -165,12 +166,14 @@ export class SourceFunctions {
       for (let walks = 0; this.#unplaced.length > 0 && walks < MAX_WALKS; walks++) {
         const unplaced = this.#unplaced;
         this.#unplaced = [];
-        const wanted = [...new Set(unplaced.map(({ dieAt }) => dieAt))].sort((a, b) => a - b);
-        const { innermost, dies, parents } = findDieScopes(unit, Float64Array.from(wanted));
+        const wanted = withoutRepetitions(Float64Array.from(unplaced, ({ dieAt }) => dieAt).sort());
+        const { innermost, dies, parents } = findDieScopes(unit, wanted);
         const scopes: (SourceScope | null)[] = [];
         for (let i = 0; i < dies.length; i++) scopes.push(this.#scopeOf(unit, dies[i], parents[i] < 0 ? null : scopes[parents[i]], lines));
-        const scopeAt = new Map(wanted.map((dieAt, i) => [dieAt, innermost[i] < 0 ? null : scopes[innermost[i]]]));
-        for (const { target, dieAt } of unplaced) target.scope = scopeAt.get(dieAt) ?? null;
+        for (const { target, dieAt } of unplaced) {
+          const scope = innermost[firstAbove(wanted, dieAt, 0, wanted.length) - 1];
+          target.scope = scope < 0 ? null : scopes[scope];
+        }
       }
     } catch (error) {
       this.#onDamage(error, unit.file, unit.header.offset);
@@ -320,6 +323,13 @@ export class SourceFunctions {
     die.read(offset - header.offset);
     return true;
   }
+}
+
+/** @param sorted whose start holds the result */
+function withoutRepetitions(sorted: Float64Array): Float64Array {
+  let count = 0;
+  for (const value of sorted) if (count === 0 || sorted[count - 1] !== value) sorted[count++] = value;
+  return sorted.subarray(0, count);
 }
 
 function isType(tag: number): boolean {
