@@ -52,12 +52,27 @@ interface SpeedscopeDocument {
   }[];
 }
 
-/** A profile for each event and thread (process, CPU …), whose name ends in the event's; an entry for each sample, also for one of period 0. */
+/** Profiles of all threads of an event. A thread of that name is followed by its number. */
+const SUM = /^(?:.*: )?all threads (?!\()/s;
+
+/**
+ * A profile for each event and thread (process, CPU …), whose name ends in the event's; an entry for each sample, also for one of period 0. Before the
+ * threads of an event there may be a sum of them, which must add up to the same and does not count.
+ */
 export function speedscopeTotals(bytes: Uint8Array, names?: readonly string[]): EventTotals {
   const { shared, profiles } = JSON.parse(decode(bytes)) as SpeedscopeDocument;
   const byLength = names && [...names].sort((a, b) => b.length - a.length);
+  const single = profiles.filter(({ name }) => !SUM.test(name));
+  const sums = single.length === 0 ? [] : profiles.filter(({ name }) => SUM.test(name));
+  for (const { name, endValue } of sums) {
+    const event = name.replace(SUM, '');
+    const threads = single.filter((one) => one.name.endsWith(` ${event}`)).map((one) => BigInt(one.endValue));
+    const inSums = sums.filter((one) => one.name.endsWith(`all threads ${event}`)).map((one) => BigInt(one.endValue));
+    const [expected, got] = [threads, inSums].map((ends) => ends.reduce((a, b) => a + b, 0n));
+    if (byLength?.includes(event) && isExact(expected) && got !== expected) throw new Error(`${name}: ends at ${endValue}, its threads at ${expected}`);
+  }
   return totalsOf(
-    profiles.map(({ name, endValue, samples, weights }): EventCount => {
+    (single.length === 0 ? profiles : single).map(({ name, endValue, samples, weights }): EventCount => {
       const event = byLength === undefined ? name : byLength.find((one) => name.endsWith(` ${one}`));
       if (event === undefined) throw new Error(`a profile of no event: ${name}`);
       if (samples.length !== weights.length) throw new Error(`${name}: ${samples.length} samples have ${weights.length} weights`);

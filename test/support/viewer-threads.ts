@@ -1,15 +1,17 @@
 import type { DevToolsTrack, DevToolsView, SpeedscopeProfile, SpeedscopeView } from './chromium.ts';
 import { threadKey } from './recorded-threads.ts';
 
-/** speedscope's profiles by the thread and event that their names tell. @throws Error for a name that tells none */
+/** speedscope's profiles by the thread and event that their names tell, without those of all threads. @throws Error for a name that tells none */
 export function speedscopeThreads({ profiles }: SpeedscopeView): Map<string, SpeedscopeProfile> {
   return new Map(
-    profiles.map((profile) => {
-      const match = /^(?:.* \((-?\d+)\) \/ )?.* \((-?\d+)\) (\S+)$/.exec(profile.name);
-      if (match === null) throw new Error(`speedscope: a profile without thread: ${profile.name}`);
-      const [, pid, tid = '', event = ''] = match;
-      return [threadKey(pid ?? tid, tid, event), profile];
-    }),
+    profiles
+      .filter(({ name }) => !/^all threads (?!\()/.test(name))
+      .map((profile) => {
+        const match = /^(?:.* \((-?\d+)\) \/ )?.* \((-?\d+)\) (\S+)$/.exec(profile.name);
+        if (match === null) throw new Error(`speedscope: a profile without thread: ${profile.name}`);
+        const [, pid, tid = '', event = ''] = match;
+        return [threadKey(pid ?? tid, tid, event), profile];
+      }),
   );
 }
 

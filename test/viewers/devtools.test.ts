@@ -2,15 +2,15 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
-import { writeChrome } from '../../src/writers/chrome/chrome.ts';
+import { type ChromeOptions, writeChrome } from '../../src/writers/chrome/chrome.ts';
 import { DEVTOOLS_RESERVED_NAMES } from '../../src/writers/chrome/devtools-reserved-names.ts';
 import { buildProfile } from '../support/build-profile.ts';
 import { hasNoChromium, loadInDevTools } from '../support/chromium.ts';
 import { busySystem, database } from '../support/viewer-profiles.ts';
 
-async function convert(profile: Profile, style: 'events' | 'profile'): Promise<Uint8Array> {
+async function convert(profile: Profile, style: ChromeOptions['style'], group?: ChromeOptions['group']): Promise<Uint8Array> {
   const sink = new BufferSink();
-  await writeChrome(profile, sink, { style, name: 'perf.data', exporter: 'perfconv@test' });
+  await writeChrome(profile, sink, { style, ...(group && { group }), name: 'perf.data', exporter: 'perfconv@test' });
   return sink.bytes();
 }
 
@@ -24,7 +24,7 @@ describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevT
     const tracks = view.tracks.map(({ name, nesting, busyMs }) => [nesting, name, Math.round(busyMs)]);
     expect(tracks.filter(([nesting]) => nesting === 0).map(([, name]) => name)).toEqual(['postgres (100)', 'nginx (200)']);
     expect(new Set(tracks.filter(([nesting]) => nesting === 1).map(([, name, busyMs]) => `${name}: ${busyMs}`))).toEqual(
-      new Set(['postgres [main] (100): 1000', 'walwriter (101): 250', 'postgres [main] page-faults [tid 100] (201): 40', 'nginx [main] (200): 500']),
+      new Set(['postgres [main] (100): 1000', 'walwriter (101): 250', 'postgres [main] page-faults [tid 100] (201): 0', 'nginx [main] (200): 500']),
     );
     const bottomUp = (name: string) => view.tracks.find((track) => track.name === name)!.bottomUp.map(({ activity, selfMs }) => [activity, selfMs]);
     expect(bottomUp('postgres [main] (100)').slice(0, 3)).toEqual([
@@ -44,7 +44,7 @@ describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevT
       'Main — perf:postgres (100): 1000',
       'nginx (200): 500',
       'postgres (100) / walwriter (101): 250',
-      'postgres (100) page-faults: 40',
+      'postgres (100) page-faults: 0',
     ]);
     expect(view.tracks.map(({ isExpanded }) => isExpanded)).toEqual([true, false, false, false]);
     expect(view.tracks[0].bottomUp.slice(0, 3)).toEqual([
@@ -55,11 +55,33 @@ describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevT
   });
 
   it.each(STYLES)('loads 100,000 samples of 40 threads (%s)', async (style) => {
-    const view = await loadInDevTools(await convert(buildProfile(busySystem(100_000, 40)), style));
+    const view = await loadInDevTools(await convert(buildProfile(busySystem(100_000, 40)), style, 'thread'));
     expect(view.problems).toEqual([]);
     const threads = view.tracks.filter(({ entries }) => entries > 0);
     expect(threads.length).toBe(40);
     for (const { busyMs } of threads) expect(Math.abs(busyMs - 2500)).toBeLessThan(2);
+  });
+
+  it('shows CPUs in place of many threads, and sorted stacks in place of many bars, with all of the time', async () => {
+    const profile = buildProfile(busySystem(20_000, 40).map((sample, i) => ({ ...sample, cpu: i % 2 })));
+    const cpus = await loadInDevTools(await convert(profile, 'profile'));
+    expect(cpus.problems).toEqual([]);
+    expect(cpus.tracks.map(({ name }) => name.replace(/ row \d+$/, ''))).toEqual(expect.arrayContaining(['Main — perf:CPU 0', 'CPU 1']));
+    const sink = new BufferSink();
+    await writeChrome(profile, sink, { style: 'profile', name: 'perf.data', exporter: 'perfconv@test', maxBars: 20_000 });
+    const merged = await loadInDevTools(sink.bytes(), { bottomUpOf: () => true });
+    expect(merged.problems).toEqual([]);
+    expect(merged.tracks.map(({ name, busyMs }) => [name, Math.round(busyMs)])).toEqual([['Main — perf:all threads, CPU time', 20_000]]);
+    expect(merged.tracks[0].entries).toBeLessThan(40_000);
+  });
+
+  it('shows occurrences without a time', async () => {
+    const profile = buildProfile([...database(), { timeNs: 3_100_000_000, pid: 100, comm: 'postgres', event: 'sched:sched_switch', stack: ['schedule'] }]);
+    const view = await loadInDevTools(await convert(profile, 'profile'), { bottomUpOf: (name) => name.endsWith('page-faults') });
+    expect(view.problems).toEqual([]);
+    const faults = view.tracks.find(({ name }) => name === 'postgres (100) page-faults')!;
+    expect(faults.busyMs).toBeCloseTo(0.04, 3);
+    expect(faults.bottomUp[0].selfMs).toBeLessThan(0.1);
   });
 
   it.each(STYLES)('loads functions named like its own events, and the deepest stack that is written (%s)', async (style) => {

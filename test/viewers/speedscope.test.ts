@@ -18,13 +18,14 @@ describe.skipIf(hasNoChromium('speedscope, the application'))('speedscope', () =
     const view = await loadInSpeedscope(await convert(profile));
     expect(view.problems).toEqual([]);
     expect(view.profiles.map(({ name, unit, total, nonIdle }) => [name, unit, total, nonIdle])).toEqual([
+      ['all threads cpu-clock', 'nanoseconds', 1_750_000_000, 1_750_000_000],
       ['postgres (100) cpu-clock', 'nanoseconds', 1_000_000_000, 1_000_000_000],
       ['nginx (200) cpu-clock', 'nanoseconds', 500_000_000, 500_000_000],
       ['postgres (100) / walwriter (101) cpu-clock', 'nanoseconds', 250_000_000, 250_000_000],
       ['postgres (100) page-faults', 'none', 40, 40],
     ]);
     expect(view.shown).toBe(0);
-    expect(view.profiles[0].frames.slice(0, 4)).toEqual([
+    expect(view.profiles[1].frames.slice(0, 4)).toEqual([
       { name: 'heap_getnext', file: '/src/heapam.c', line: 99, self: 500_000_000, total: 500_000_000 },
       { name: 'copy_user', file: '[kernel.kallsyms]', self: 300_000_000, total: 300_000_000 },
       { name: 'compare', file: '/src/sort.h', line: 3, self: 200_000_000, total: 200_000_000 },
@@ -36,8 +37,10 @@ describe.skipIf(hasNoChromium('speedscope, the application'))('speedscope', () =
     const profile = buildProfile(busySystem(100_000, 40));
     const view = await loadInSpeedscope(await convert(profile));
     expect(view.problems).toEqual([]);
-    expect(view.profiles.length).toBe(40);
-    expect(view.profiles.reduce((sum, { total }) => sum + total, 0)).toBe(profile.events[0].period);
+    expect(view.profiles.length).toBe(41);
+    const [all, ...threads] = view.profiles;
+    expect(all.total).toBe(profile.events[0].period);
+    expect(threads.reduce((sum, { total }) => sum + total, 0)).toBe(profile.events[0].period);
   });
 
   it('loads thousands of mangled names, which would crash its demangler', async () => {

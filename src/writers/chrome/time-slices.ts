@@ -1,5 +1,6 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import { allocated } from '../../base/growable.ts';
+import { leftHeavyRanks } from '../left-heavy.ts';
 import type { CallTree } from './call-nodes.ts';
 import type { PlacedSamples } from './stack-timeline.ts';
 
@@ -26,7 +27,7 @@ export class SliceChooser {
   /** By way to cut: by node, the last slice of any track that has it. */
   readonly #lastSlice: readonly Int32Array[];
   #totalUs = 0;
-  /** By node: time of the samples there, and later of those below it, too. */
+  /** By node: time of the samples there. */
   readonly #weight: Float64Array;
 
   /** @param endUs end of the trace, which begins at microsecond 1 */
@@ -74,33 +75,9 @@ export class SliceChooser {
     return this.#totalUs;
   }
 
-  /** By node: its place when the tree is walked from the root, the heavier callees first. Call it once, after all tracks. */
+  /** See {@link leftHeavyRanks}. Call it after all tracks. */
   leftHeavyRanks(): Float64Array {
-    const tree = this.#tree;
-    const weight = this.#weight;
-    for (let node = tree.size - 1; node > 0; node--) {
-      const parent = tree.parent(node);
-      if (parent >= 0) weight[parent] += weight[node];
-    }
-    const ascending = ascendingOrder(weight);
-    /** By node, and first that for the outermost frames: the heaviest callee; by node: the next heavier one's successor. */
-    const first = new Int32Array(tree.size + 1).fill(-1);
-    const next = new Int32Array(tree.size).fill(-1);
-    for (const node of ascending) {
-      const parent = tree.parent(node) + 1;
-      next[node] = first[parent];
-      first[parent] = node;
-    }
-    const ranks = new Float64Array(tree.size);
-    let rank = 0;
-    let node = first[0];
-    while (node >= 0) {
-      ranks[node] = rank++;
-      let following = first[node + 1];
-      for (let at = node; following < 0 && at >= 0; at = tree.parent(at)) following = next[at];
-      node = following;
-    }
-    return ranks;
+    return leftHeavyRanks(this.#tree, this.#weight);
   }
 }
 

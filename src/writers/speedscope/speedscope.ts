@@ -1,9 +1,12 @@
+import { ascendingOrder } from '../../base/ascending-order.ts';
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
+import { ExactSums } from '../../base/exact-sums.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { type Frame, FrameTree, UnresolvedFrame } from '../frame-tree.ts';
 import { JsonWriter, quotedJson, utf8 } from '../json-text.ts';
+import { leftHeavyRanks } from '../left-heavy.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
 import { TextCache } from '../text-cache.ts';
@@ -11,7 +14,10 @@ import { processLabel, threadLabel } from '../thread-names.ts';
 import { wholeNumber } from '../whole-number.ts';
 
 export interface SpeedscopeOptions {
-  /** There is a profile per event and per thread, process or CPU, or one per event. */
+  /**
+   * There is a profile per event and per thread, process or CPU, or one per event. Profiles of several threads come
+   * after one of all of them.
+   */
   readonly group: 'thread' | 'process' | 'cpu' | 'all';
   /** `period`: what perf counts, which is nanoseconds for clocks. `samples`: 1 for each sample. */
   readonly weight: 'period' | 'samples';
@@ -46,8 +52,11 @@ const COMMA = 0x2c;
 
 /**
  * Writes speedscope's own format (https://www.speedscope.app/file-format-schema.json): a `sampled` profile per event
- * and group, the busiest first, with one entry per sample in time order. The profile shown first is the busiest one of
- * the event that {@link findTimelineEvent} returns.
+ * and group, the busiest first, with one entry per sample in time order. Profiles of the event that
+ * {@link findTimelineEvent} returns come first, and the first of all is shown.
+ *
+ * Where an event has several threads with a profile each, one of all threads comes before them. It has one entry for
+ * each distinct stack, the heavier ones first, so that it is small and its time order is that of a left-heavy graph.
  *
  * The horizontal axis is weight, not wall time. Time in which a thread did not run has no entries, because speedscope
  * would add them to the total of the profile; so each total is the sum that perf reports. `file` is the source file if
@@ -67,21 +76,30 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
   out.quoted(options.exporter);
   out.put(',"name":');
   out.quoted(options.name);
-  out.put(`,"activeProfileIndex":${activeIndex(profile, groups)},\n"shared":{"frames":[`);
+  out.put(',"activeProfileIndex":0,\n"shared":{"frames":[');
   const shieldedNames = hasTooManyMangled(tree.frames);
   await writeFrames(out, profile, tree.frames, shieldedNames);
   out.put('\n]},\n"profiles":[');
   let zeroWeightSamples = 0;
+  let profiles = 0;
+  const writer = new ProfileWriter(out, profile, samples, tree, options);
   for (const [index, group] of groups.entries()) {
-    out.put(index === 0 ? '\n' : ',\n');
-    zeroWeightSamples += await writeProfile(out, profile, samples, tree, group, options);
+    const isFirstOfEvent = index === 0 || groups[index - 1].event !== group.event;
+    if (options.group === 'thread' && isFirstOfEvent && groups[index + 1]?.event === group.event) {
+      for (const sum of sumGroups(profile, samples, group.event, options)) {
+        out.put(profiles++ === 0 ? '\n' : ',\n');
+        await writer.writeSum(sum);
+      }
+    }
+    out.put(profiles++ === 0 ? '\n' : ',\n');
+    zeroWeightSamples += await writer.write(group);
   }
   out.put('\n]}\n');
   await out.flush();
-  return { profiles: groups.length, zeroWeightSamples, shieldedNames };
+  return { profiles, zeroWeightSamples, shieldedNames };
 }
 
-/** Groups of samples, sorted by event in the order of the recording, then by weight, the busiest first. */
+/** Groups of samples: those of the event shown first, then by event in the order of the recording; of an event, the busiest first. */
 function sortedGroups(profile: Profile, samples: SampleTable, options: SpeedscopeOptions): SampleGroup[] {
   const { tasks, threads } = profile;
   const subjectOf = {
@@ -91,27 +109,29 @@ function sortedGroups(profile: Profile, samples: SampleTable, options: Speedscop
     all: () => 0,
   }[options.group];
   const weight = (group: SampleGroup) => totalWeight(group, options);
-  const { processes } = profile;
-  const inputOf = (row: number) => processes[threads[tasks[samples.task[row]].thread].process].input ?? 0;
   // CPU 0 may be a different CPU in each recording. Threads and processes belong to one recording anyway.
   const isByInput = profile.inputs !== undefined && (options.group === 'cpu' || (options.group === 'all' && options.byInput === true));
-  const groups = groupSamples(samples, subjectOf, isByInput ? inputOf : () => -1);
+  const groups = groupSamples(samples, subjectOf, isByInput ? inputOf(profile, samples) : () => -1);
   // Times of different recordings cannot be compared.
   if (profile.inputs === undefined) sortByTime(groups, samples);
-  return groups.sort((a, b) => a.event - b.event || weight(b) - weight(a));
+  const shown = findTimelineEvent(profile);
+  return groups.sort((a, b) => Number(b.event === shown) - Number(a.event === shown) || a.event - b.event || weight(b) - weight(a));
+}
+
+/** All threads of an event, by input where these are kept apart. */
+function sumGroups(profile: Profile, samples: SampleTable, event: number, options: SpeedscopeOptions): SampleGroup[] {
+  const isByInput = profile.inputs !== undefined && options.byInput === true;
+  const groups = groupSamples(samples, () => 0, isByInput ? inputOf(profile, samples) : () => -1);
+  return groups.filter((group) => group.event === event).sort((a, b) => a.part - b.part);
+}
+
+/** Index of the input that a row of the sample table is from. */
+function inputOf({ tasks, threads, processes }: Profile, samples: SampleTable): (row: number) => number {
+  return (row) => processes[threads[tasks[samples.task[row]].thread].process].input ?? 0;
 }
 
 function totalWeight(group: SampleGroup, options: SpeedscopeOptions): number {
   return options.weight === 'period' ? group.period : group.rows.length;
-}
-
-/** Index of the first, and therefore the busiest, group of the event shown first. */
-function activeIndex(profile: Profile, groups: readonly SampleGroup[]): number {
-  const primary = findTimelineEvent(profile);
-  return Math.max(
-    0,
-    groups.findIndex((group) => group.event === primary),
-  );
 }
 
 function hasTooManyMangled(frames: readonly Frame[]): boolean {
@@ -155,49 +175,110 @@ function sourceText({ file, line }: Frame): string {
   return `${file === '' ? '' : `,"file":${quotedJson(file)}`}${line > 0 ? `,"line":${line}` : ''}`;
 }
 
-async function writeProfile(
-  out: JsonWriter,
-  profile: Profile,
-  samples: SampleTable,
-  tree: FrameTree,
-  group: SampleGroup,
-  options: SpeedscopeOptions,
-): Promise<number> {
-  const event = profile.events[group.event];
-  const unit = options.weight === 'period' && event.unit === 'nanoseconds' ? 'nanoseconds' : 'none';
-  out.put('{"type":"sampled","name":');
-  out.quoted(groupName(profile, event, group, options.group));
-  out.put(
-    `,"unit":"${unit}","startValue":0,"endValue":${options.weight === 'period' ? wholeNumber(group.period, group.periodRemainder) : group.rows.length},\n"samples":[`,
-  );
+class ProfileWriter {
+  readonly #out: JsonWriter;
+  readonly #profile: Profile;
+  readonly #samples: SampleTable;
+  readonly #tree: FrameTree;
+  readonly #options: SpeedscopeOptions;
+  readonly #path: number[] = [];
 
-  const path: number[] = [];
-  for (let i = 0; i < group.rows.length; i++) {
+  /** @param tree complete: all nodes of samples are built */
+  constructor(out: JsonWriter, profile: Profile, samples: SampleTable, tree: FrameTree, options: SpeedscopeOptions) {
+    this.#out = out;
+    this.#profile = profile;
+    this.#samples = samples;
+    this.#tree = tree;
+    this.#options = options;
+  }
+
+  /** Writes a profile with an entry for each sample. @returns how many of them weigh nothing */
+  async write(group: SampleGroup): Promise<number> {
+    const out = this.#out;
+    const samples = this.#samples;
+    this.#begin(group, this.#options.group);
+    for (let i = 0; i < group.rows.length; i++) {
+      // hot
+      if (i > 0) out.char(COMMA);
+      this.#stack(this.#tree.nodeOf(samples.stack[group.rows[i]]));
+      if (out.isFull) await out.flush();
+    }
+    out.put('],\n"weights":[');
+    let zeroWeights = 0;
+    for (let i = 0; i < group.rows.length; i++) {
+      const weight = this.#options.weight === 'period' ? samples.period[group.rows[i]] : 1;
+      if (weight === 0) zeroWeights++;
+      if (i > 0) out.char(COMMA);
+      this.#weight(weight, weight <= Number.MAX_SAFE_INTEGER ? 0 : samples.periodRemainder(group.rows[i]));
+      if (out.isFull) await out.flush();
+    }
+    out.put(']}');
+    return zeroWeights;
+  }
+
+  /** Writes a profile of all threads with an entry for each distinct stack, in the order of a left-heavy graph. */
+  async writeSum(group: SampleGroup): Promise<void> {
+    const out = this.#out;
+    const samples = this.#samples;
+    const sums = new ExactSums();
+    const selfWeight = new Float64Array(this.#tree.size);
+    const isMet = new Uint8Array(this.#tree.size);
+    for (const row of group.rows) {
+      // hot
+      const node = this.#tree.nodeOf(samples.stack[row]);
+      isMet[node] = 1;
+      if (this.#options.weight === 'period') sums.add(node, samples.period[row], samples.periodRemainder(row));
+      else sums.add(node, 1);
+      selfWeight[node] = sums.value(node);
+    }
+    const ranks = leftHeavyRanks(this.#tree, selfWeight);
+    const nodes = Uint32Array.from(isMet.keys()).filter((node) => isMet[node] === 1);
+    const order = ascendingOrder(Float64Array.from(nodes, (node) => ranks[node]));
+    this.#begin(group, 'all');
+    for (let i = 0; i < order.length; i++) {
+      if (i > 0) out.char(COMMA);
+      this.#stack(nodes[order[i]]);
+      if (out.isFull) await out.flush();
+    }
+    out.put('],\n"weights":[');
+    for (let i = 0; i < order.length; i++) {
+      if (i > 0) out.char(COMMA);
+      this.#weight(sums.value(nodes[order[i]]), sums.remainder(nodes[order[i]]));
+      if (out.isFull) await out.flush();
+    }
+    out.put(']}');
+  }
+
+  /** Writes the start of a profile, up to its samples. */
+  #begin(group: SampleGroup, kind: SpeedscopeOptions['group']): void {
+    const out = this.#out;
+    const event = this.#profile.events[group.event];
+    const isPeriod = this.#options.weight === 'period';
+    out.put('{"type":"sampled","name":');
+    out.quoted(groupName(this.#profile, event, group, kind));
+    const end = isPeriod ? wholeNumber(group.period, group.periodRemainder) : String(group.rows.length);
+    out.put(`,"unit":"${isPeriod && event.unit === 'nanoseconds' ? 'nanoseconds' : 'none'}","startValue":0,"endValue":${end},\n"samples":[`);
+  }
+
+  /** Writes the frames of a stack, the outermost first. */
+  #stack(stackNode: number): void {
     // hot
-    if (i > 0) out.char(COMMA);
+    const out = this.#out;
+    const path = this.#path;
     out.char(OPEN_BRACKET);
     let depth = 0;
-    for (let node = tree.nodeOf(samples.stack[group.rows[i]]); node >= 0; node = tree.parent(node)) path[depth++] = tree.frame(node);
+    for (let node = stackNode; node >= 0; node = this.#tree.parent(node)) path[depth++] = this.#tree.frame(node);
     for (let at = depth - 1; at >= 0; at--) {
       out.number(path[at]);
       if (at > 0) out.char(COMMA);
     }
     out.char(CLOSE_BRACKET);
-    if (out.isFull) await out.flush();
   }
 
-  out.put('],\n"weights":[');
-  let zeroWeights = 0;
-  for (let i = 0; i < group.rows.length; i++) {
-    const weight = options.weight === 'period' ? samples.period[group.rows[i]] : 1;
-    if (weight === 0) zeroWeights++;
-    if (i > 0) out.char(COMMA);
-    if (weight <= Number.MAX_SAFE_INTEGER) out.number(weight);
-    else out.put(wholeNumber(weight, samples.periodRemainder(group.rows[i])));
-    if (out.isFull) await out.flush();
+  #weight(weight: number, remainder: number): void {
+    if (weight <= Number.MAX_SAFE_INTEGER) this.#out.number(weight);
+    else this.#out.put(wholeNumber(weight, remainder));
   }
-  out.put(']}');
-  return zeroWeights;
 }
 
 /** `nginx (100) cycles`; with merged recordings `a.data: nginx (100) cycles`. */

@@ -39,13 +39,14 @@ describe('speedscope', () => {
   it('there is a sampled profile per event and thread, the busiest first, with stacks root first and in time order', async () => {
     const document = await convert(buildProfile(TWO_THREADS));
     expect(document.profiles.map(({ name, unit, endValue }) => [name, unit, endValue])).toEqual([
+      ['all threads cpu-clock', 'nanoseconds', 8_000_000],
       ['nginx (100) / worker (101) cpu-clock', 'nanoseconds', 5_000_000],
       ['nginx (100) cpu-clock', 'nanoseconds', 2_000_000],
       ['bash (200) cpu-clock', 'nanoseconds', 1_000_000],
       ['nginx (100) page-faults', 'none', 7],
     ]);
     expect(document.activeProfileIndex).toBe(0);
-    expect(stacksOf(document, 1)).toEqual(['main;loop', 'main;poll']);
+    expect(stacksOf(document, 2)).toEqual(['main;loop', 'main;poll']);
     expect(document.profiles.every((profile) => profile.type === 'sampled' && profile.startValue === 0)).toBe(true);
     expect([document.name, document.exporter]).toEqual(['perf.data', 'perfconv@test']);
   });
@@ -55,7 +56,7 @@ describe('speedscope', () => {
     for (const group of ['thread', 'process', 'cpu', 'all'] as const) {
       const document = await convert(profile, { group });
       for (const [index, event] of profile.events.entries()) {
-        const own = document.profiles.filter(({ name }) => name.endsWith(` ${event.name}`));
+        const own = document.profiles.filter(({ name }) => name.endsWith(` ${event.name}`) && (group === 'all' || !name.startsWith('all threads ')));
         expect(own.flatMap(({ weights }) => weights).reduce((a, b) => a + b, 0)).toBe(profile.events[index].period);
         expect(own.reduce((sum, { endValue }) => sum + endValue, 0)).toBe(event.period);
       }
@@ -73,6 +74,7 @@ describe('speedscope', () => {
   it('the weight may be the number of samples, without a unit of time', async () => {
     const document = await convert(buildProfile(TWO_THREADS), { weight: 'samples' });
     expect(document.profiles.map(({ unit, weights }) => [unit, weights])).toEqual([
+      ['none', [1, 1, 1, 1]],
       ['none', [1, 1]],
       ['none', [1]],
       ['none', [1]],
@@ -80,7 +82,46 @@ describe('speedscope', () => {
     ]);
   });
 
-  it('the busiest thread of the clock is shown first, even if another event comes before it', async () => {
+  it('several threads come after one profile of all, with an entry for each distinct stack, the heavier ones first', async () => {
+    const samples: SampleSpec[] = [
+      { timeNs: 0, pid: 1, period: 1, stack: ['main', 'light'] },
+      { timeNs: 1, pid: 2, period: 2, stack: ['main', 'heavy', 'leaf'] },
+      { timeNs: 2, pid: 1, period: 4, stack: ['main'] },
+      { timeNs: 3, pid: 1, period: 8, stack: ['main', 'heavy', 'leaf'] },
+      { timeNs: 4, pid: 2, period: 3, stack: ['main', 'heavy'] },
+      { timeNs: 5, pid: 2, period: 9, stack: ['alone'] },
+      { timeNs: 6, pid: 1, event: 'page-faults', period: 5, stack: ['main'] },
+    ];
+    const document = await convert(buildProfile(samples));
+    expect(document.profiles.map(({ name }) => name)).toEqual(['all threads cpu-clock', 'app (2) cpu-clock', 'app (1) cpu-clock', 'app (1) page-faults']);
+    expect(document.activeProfileIndex).toBe(0);
+    expect(stacksOf(document, 0)).toEqual(['main', 'main;heavy', 'main;heavy;leaf', 'main;light', 'alone']);
+    expect(document.profiles[0].weights).toEqual([4, 3, 10, 1, 9]);
+    expect(document.profiles[0].endValue).toBe(27);
+    const counted = await convert(buildProfile(samples), { weight: 'samples' });
+    expect(counted.profiles[0].weights).toEqual([1, 1, 2, 1, 1]);
+  });
+
+  it('sums of all threads beyond 2^53 keep all of their digits', async () => {
+    const sink = new BufferSink();
+    const huge = [1, 2, 3].map((pid): SampleSpec => ({ timeNs: pid, pid, period: 2 ** 53 - 1, stack: ['main'] }));
+    await writeSpeedscope(buildProfile(huge), sink, DEFAULTS);
+    expect(sink.text()).toContain('"weights":[27021597764222973]');
+  });
+
+  it('each of the recordings that are kept apart has all of its threads first', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, pid: 1, stack: ['main'] },
+      { timeNs: 1, pid: 2, stack: ['main'] },
+    ]);
+    const inputs = ['a.data', 'b.data'].map((label) => ({ label, meta: profile.meta }));
+    const processes = profile.processes.map((process, input) => ({ ...process, input }));
+    const names = async (byInput: boolean) => (await convert({ ...profile, inputs, processes }, { byInput })).profiles.map(({ name }) => name);
+    expect((await names(false)).slice(0, 2)).toEqual(['all threads cpu-clock', 'a.data: app (1) cpu-clock']);
+    expect((await names(true)).slice(0, 2)).toEqual(['a.data: all threads cpu-clock', 'b.data: all threads cpu-clock']);
+  });
+
+  it('the event shown first is the clock, even if another event comes before it', async () => {
     const document = await convert(
       buildProfile([
         { timeNs: 0, event: 'page-faults', period: 1e9, stack: ['main'] },
@@ -88,7 +129,8 @@ describe('speedscope', () => {
         { timeNs: 2, pid: 2, period: 2e6, stack: ['main'] },
       ]),
     );
-    expect(document.profiles[document.activeProfileIndex].name).toBe('app (2) cpu-clock');
+    expect(document.profiles.map(({ name }) => name)).toEqual(['all threads cpu-clock', 'app (2) cpu-clock', 'app (1) cpu-clock', 'app (100) page-faults']);
+    expect(document.activeProfileIndex).toBe(0);
   });
 
   it('all addresses and lines of a function are one frame, with its lowest line', async () => {
