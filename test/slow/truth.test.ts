@@ -1,0 +1,15 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe } from 'vitest';
+import { describeTruth } from '../support/describe-truth.ts';
+import { announceSkipped } from '../support/perf-tool.ts';
+
+/** $PERFCONV_CORPUS names a folder with recordings that other projects published, in `files/`. */
+const corpus = join(process.env.PERFCONV_CORPUS || '/nonexistent', 'files');
+const isThere = existsSync(corpus);
+if (!isThere) announceSkipped('truth across formats over the corpus of published recordings', '$PERFCONV_CORPUS is not set');
+/** The one file there that is no recording. */
+const NOT_A_RECORDING = 'simpleperf__invalid_perf.data';
+const names = isThere ? readdirSync(corpus).filter((name) => name !== NOT_A_RECORDING) : ['all of them'];
+
+describe.skipIf(!isThere)('published recordings', () => describeTruth(names.map((name) => [name, join(corpus, name)] as const)));

@@ -1,0 +1,232 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { ProfileSchema } from '../../src/proto/profile_pb.ts';
+import { parseCsv } from './parse-csv.ts';
+import { readFirefox } from './read-firefox.ts';
+
+// What outputs say of a recording, in one form for all formats: how much each event, thread and function has. Each format is read by nothing but what it
+// says of itself.
+//
+// Functions go by their names as the writers give them. What formats must change in a name is taken out of all: blanks, the separators and marks of
+// folded stacks, the `()` behind names that a viewer reserves. Code without a name is one function, `??`, because tables do not tell its addresses apart.
+
+/** Samples and periods by a key, as `key: SAMPLES samples, PERIOD`, sorted. */
+export type TruthTable = readonly string[];
+
+/** Absent where a format does not say. */
+export interface Truth {
+  /** By event. */
+  readonly events?: TruthTable;
+  /** By event, pid and tid. */
+  readonly threads?: TruthTable;
+  /** By event and pid. */
+  readonly processes?: TruthTable;
+  /** By event and function: samples that were in it, by itself. */
+  readonly self?: TruthTable;
+  /** By event and function: samples that were in it or in what it called. */
+  readonly total?: TruthTable;
+}
+
+/** Adds up under keys. */
+class Sums {
+  readonly #sums = new Map<string, { samples: number; period: bigint }>();
+
+  add(key: string, samples: number, period: bigint): void {
+    const known = this.#sums.get(key) ?? { samples: 0, period: 0n };
+    this.#sums.set(key, { samples: known.samples + samples, period: known.period + period });
+  }
+
+  table(showsPeriod = true): TruthTable {
+    const rows = [...this.#sums].filter(([, { samples, period }]) => samples > 0 || period > 0n);
+    return rows.map(([key, { samples, period }]) => `${key}: ${samples} samples${showsPeriod ? `, ${period}` : ''}`).sort();
+  }
+}
+
+/** All tables of a format that has stacks. */
+class StackTruth {
+  readonly events = new Sums();
+  readonly threads = new Sums();
+  readonly processes = new Sums();
+  readonly self = new Sums();
+  readonly total = new Sums();
+
+  /** @param names of the frames, outermost first */
+  add(event: string, pid: number | bigint | string, tid: number | bigint | string, samples: number, period: bigint, names: readonly string[]): void {
+    const keys = names.map(functionKey);
+    this.events.add(event, samples, period);
+    this.threads.add(`${event} ${pid}/${tid}`, samples, period);
+    this.processes.add(`${event} ${pid}`, samples, period);
+    this.self.add(`${event} ${keys.at(-1) ?? '??'}`, samples, period);
+    for (const key of new Set(keys.length === 0 ? ['??'] : keys)) this.total.add(`${event} ${key}`, samples, period);
+  }
+
+  truth(): Required<Truth> {
+    const { events, threads, processes, self, total } = this;
+    return { events: events.table(), threads: threads.table(), processes: processes.table(), self: self.table(), total: total.table() };
+  }
+}
+
+/** `??` for what has no name: an address, `[unknown]`, `[binary]`, no stack. */
+export function functionKey(name: string): string {
+  const plain = name.replace(/_\[[kij]\]$/, '').replace(/[\s;:_]/g, '');
+  if (plain === '' || plain === '??' || plain === '(nostack)' || /^\[.*\]$/.test(plain) || /^0x[0-9a-f]+(\(.*\))?$/.test(plain)) return '??';
+  return plain.replace(/\(\)$/, '');
+}
+
+/**
+ * Two columns for each event: how many samples, and the sum of their periods.
+ * @param events of the profile that have samples, in its order
+ */
+export function pprofTruth(bytes: Uint8Array, events: readonly string[]): Required<Truth> {
+  const message = fromBinary(ProfileSchema, bytes);
+  const text = (index: bigint): string => message.stringTable[Number(index)];
+  const functions = new Map(message.function.map(({ id, name }) => [id, text(name)]));
+  const names = new Map(message.location.map(({ id, line }) => [id, line.map(({ functionId }) => functions.get(functionId) ?? '').reverse()]));
+  const types = message.sampleType.filter((_, column) => column % 2 === 1).map(({ type }) => text(type));
+  // The first event's columns have names that tools look for.
+  const left = new Set(events);
+  const eventOf = types.map((type) => (left.delete(type) ? type : undefined));
+  const truth = new StackTruth();
+  for (const { label, locationId, value } of message.sample) {
+    const labels = new Map(label.map((one) => [text(one.key), one.num]));
+    const stack = [...locationId].reverse().flatMap((id) => names.get(id) ?? []);
+    for (const [index, known] of eventOf.entries()) {
+      const samples = Number(value[index * 2]);
+      const event = known ?? [...left][0];
+      if (samples > 0) truth.add(event, labels.get('pid') ?? 0n, labels.get('tid') ?? 0n, samples, value[index * 2 + 1], stack);
+    }
+  }
+  return truth.truth();
+}
+
+interface SpeedscopeDocument {
+  readonly shared: { readonly frames: readonly { readonly name: string }[] };
+  readonly profiles: readonly { readonly name: string; readonly samples: readonly (readonly number[])[]; readonly weights: readonly number[] }[];
+}
+
+/** One profile for each thread and event, `process (pid) / thread (tid) event`; profiles of several threads are passed over. */
+export function speedscopeTruth(bytes: Uint8Array, events: readonly string[]): Required<Truth> {
+  const { shared, profiles } = JSON.parse(new TextDecoder().decode(bytes)) as SpeedscopeDocument;
+  const byLength = [...events].sort((a, b) => b.length - a.length);
+  const truth = new StackTruth();
+  for (const { name, samples, weights } of profiles) {
+    const event = byLength.find((one) => name.endsWith(` ${one}`));
+    const [pid, tid = pid] = [...name.slice(0, -1 - (event ?? '').length).matchAll(/\((-?\d+)\)(?= \/ |$)/g)].map(([, number]) => number);
+    if (event === undefined || pid === undefined) continue;
+    for (const [i, stack] of samples.entries()) {
+      const names = stack.map((frame) => shared.frames[frame].name);
+      truth.add(event, pid, tid, 1, BigInt(weights[i]), names);
+    }
+  }
+  return truth.truth();
+}
+
+export function firefoxTruth(bytes: Uint8Array, events: readonly string[]): Required<Truth> {
+  const { framesOf, threads, timelineEvent } = readFirefox(bytes);
+  const byLength = [...events].sort((a, b) => b.length - a.length);
+  const truth = new StackTruth();
+  for (const { samples, thread } of threads) {
+    const event = byLength.find((one) => thread.name.endsWith(` ${one}`)) ?? timelineEvent;
+    const [pid, tid] = [thread.pid, String(thread.tid)].map((number) => number.replace(/\.\d+$/, ''));
+    for (const { period, stack } of samples) {
+      const names = framesOf(stack).map(({ name }) => name);
+      truth.add(event, pid, tid, 1, period, names);
+    }
+  }
+  return truth.truth();
+}
+
+/** Stacks of one event, below the name of their thread. Lines do not say how many samples they are: they have periods alone. */
+export function foldedTruth(bytes: Uint8Array, event: string): Truth {
+  const truth = new StackTruth();
+  for (const line of new TextDecoder().decode(bytes).split('\n').slice(0, -1)) {
+    const [, stack, weight] = /^(.*) (\d+)$/.exec(line) ?? [];
+    if (stack === undefined) throw new Error(`a line without a weight: ${line}`);
+    truth.add(event, 0, 0, 0, BigInt(weight), stack.split(';').slice(1));
+  }
+  const { events, self, total } = truth.truth();
+  return { events, self, total };
+}
+
+interface TraceEvent {
+  readonly name: string;
+  readonly pid: number;
+  readonly id?: string;
+  readonly args?: { readonly data?: { readonly cpuProfile?: { readonly nodes?: readonly TraceNode[]; readonly samples?: readonly number[] } } };
+}
+
+interface TraceNode {
+  readonly id: number;
+  readonly parent?: number;
+  readonly callFrame: { readonly functionName: string };
+}
+
+/** Samples of sampled profiles of one event. They have no periods, and `(idle)` is none. */
+export function chromeTruth(bytes: Uint8Array, event: string): Truth {
+  const { traceEvents } = JSON.parse(new TextDecoder().decode(bytes)) as { traceEvents: readonly TraceEvent[] };
+  const nodes = new Map<string, TraceNode>();
+  const truth = new StackTruth();
+  for (const { args, id, name, pid } of traceEvents) {
+    if (name !== 'ProfileChunk') continue;
+    const key = (node: number): string => `${pid} ${id} ${node}`;
+    for (const node of args?.data?.cpuProfile?.nodes ?? []) nodes.set(key(node.id), node);
+    for (const sample of args?.data?.cpuProfile?.samples ?? []) {
+      const names: string[] = [];
+      for (let node = nodes.get(key(sample)); node !== undefined; node = node.parent === undefined ? undefined : nodes.get(key(node.parent))) {
+        if (node.callFrame.functionName !== '(root)') names.unshift(node.callFrame.functionName);
+      }
+      if (names[0] !== '(idle)') truth.add(event, 0, 0, 1, 0n, names);
+    }
+  }
+  return { self: truth.self.table(false), total: truth.total.table(false) };
+}
+
+/** results.csv and processes.csv. */
+export function csvTruth(results: Uint8Array, processes: Uint8Array): Truth {
+  const [events, byProcess, self] = [new Sums(), new Sums(), new Sums()];
+  for (const { event, function: name, period, samples } of parseCsv(new TextDecoder().decode(results))) {
+    events.add(event, Number(samples), BigInt(period));
+    self.add(`${event} ${functionKey(name)}`, Number(samples), BigInt(period));
+  }
+  for (const { event, period, pid, samples } of parseCsv(new TextDecoder().decode(processes))) {
+    if (event !== '') byProcess.add(`${event} ${Number(pid) | 0}`, Number(samples), BigInt(period));
+  }
+  return { events: events.table(), processes: byProcess.table(), self: self.table() };
+}
+
+/** Reports sorted by dso and function, and by pid and tid. */
+export function reportTruth(byFunction: Uint8Array, byThread: Uint8Array): Truth {
+  const [events, threads, self] = [new Sums(), new Sums(), new Sums()];
+  for (const { event, period, rest, samples } of reportRows(byFunction)) {
+    events.add(event, samples, period);
+    // No file name of these recordings has two blanks in a row, so they end the column.
+    self.add(`${event} ${functionKey(rest.replace(/^.+? {2,}/, ''))}`, samples, period);
+  }
+  for (const { event, period, rest, samples } of reportRows(byThread)) {
+    const [, pid, tid] = /^(-?\d+)(?::.*?)? +(-?\d+)(?::|$)/s.exec(rest) ?? [];
+    threads.add(`${event} ${pid}/${tid}`, samples, period);
+  }
+  return { events: events.table(), threads: threads.table(), self: self.table() };
+}
+
+function* reportRows(bytes: Uint8Array): Generator<{ event: string; period: bigint; samples: number; rest: string }> {
+  let event = '';
+  for (const line of new TextDecoder().decode(bytes).split('\n')) {
+    event = /^# (.*): \d+ samples?, period \d+(?: ns)?$/s.exec(line)?.[1] ?? event;
+    const row = /^ *\d+\.\d\d +(\d+) +(\d+) (.*)$/.exec(line);
+    if (row !== null) yield { event, period: BigInt(row[1]), samples: Number(row[2]), rest: row[3] };
+  }
+}
+
+/** A table without its numbers of samples, or without its periods. */
+export function withoutSamples(table: TruthTable): TruthTable {
+  return table.map((row) => row.replace(/: \d+ samples, (\d+)$/, ': 0 samples, $1')).filter((row) => !row.endsWith(', 0'));
+}
+
+export function withoutPeriods(table: TruthTable): TruthTable {
+  return table.map((row) => row.replace(/, \d+$/, '')).filter((row) => !row.endsWith(': 0 samples'));
+}
+
+/** The rows of one event. */
+export function ofEvent(table: TruthTable, event: string): TruthTable {
+  return table.filter((row) => row.startsWith(`${event} `) || row.startsWith(`${event}:`));
+}
