@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { withSimpleNames } from '../../src/naming/simple-names.ts';
+import { formatNaming } from '../../src/pipeline/convert.ts';
 import { type WriteOptions, writeProfile } from '../../src/pipeline/write-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { buildProfile } from '../support/build-profile.ts';
@@ -55,5 +56,16 @@ describe('names in the style `simple`', () => {
     const { stringTable, function: functions } = readPprof(sink.bytes()).message;
     const text = (index: bigint): string => stringTable[Number(index)];
     expect(functions.map(({ name, systemName }) => `${text(name)}|${text(systemName)}`)).toContain(`${expected}|${MANGLED}`);
+  });
+});
+
+describe('names in perf-script text', () => {
+  it.each<[string, Parameters<typeof formatNaming>[0], string[]]>([
+    ['have no scopes that perf does not print', {}, ['operator()<int>', 'std::sort<int*>', 'main<1>']],
+    ['have them where a style was asked for', { demangle: 'full' }, ['n::f(int)::{lambda(int)}::operator()<int>', 'shown', 'main<1>']],
+  ])('%s', async (_, options, expected) => {
+    const sink = new BufferSink();
+    await writeProfile('script', profileWithNames('shown'), sink, { ...formatNaming(options), fields: ['ip', 'sym'] }, new Diagnostics());
+    expect([...sink.text().matchAll(/^\s*[0-9a-f]+ (.+?)(?: \(inlined\))?$/gm)].map(([, name]) => name)).toEqual(expected);
   });
 });
