@@ -12,7 +12,7 @@ import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
 // The program as a shell starts it, and what the system allows it.
 
 const bin = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
-const folded = 'app;0x200 (app);0x123 (app) 2000000\n';
+const folded = 'app;[app];[app] 2000000\n';
 
 const whyNoShell = whyMissing('sh', ['-c', 'true']);
 if (whyNoShell !== undefined) announceSkipped('the program as a shell starts it', whyNoShell);

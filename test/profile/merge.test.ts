@@ -52,6 +52,16 @@ test('any profiles: every stack of the result counts what it counts in all input
   );
 });
 
+test('places in code keep the start of their function, and places that have another one are kept apart', () => {
+  const [a, b, c] = [0x1200, 0x1200, -1].map((start) => {
+    const profile = buildProfile([sample([{ name: 'f', unresolved: true, address: 0x1234 }])]);
+    if (start >= 0) profile.locations.setFunctionStart(0, start);
+    return profile;
+  });
+  const { locations } = merge(a, b, c);
+  expect(Array.from({ length: locations.size }, (_, location) => locations.functionStart(location))).toEqual([0x1200, -1]);
+});
+
 test('a merge of one is what it was', async () => {
   await fc.assert(
     fc.asyncProperty(randomProfile, async (profile) => {

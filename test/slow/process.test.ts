@@ -12,7 +12,7 @@ import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/p
 
 const bin = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
 
-const folded = 'app;0x200 (app);0x123 (app) 2000000\n';
+const folded = 'app;[app];[app] 2000000\n';
 
 let dir: string;
 beforeAll(ensureBuilt);
