@@ -4,6 +4,7 @@ import { BufferSink } from '../../src/base/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { type ChromeOptions, writeChrome } from '../../src/writers/chrome/chrome.ts';
 import { DEVTOOLS_RESERVED_NAMES } from '../../src/writers/chrome/devtools-reserved-names.ts';
+import { writeCpuProfile } from '../../src/writers/cpuprofile/cpuprofile.ts';
 import { buildProfile } from '../support/build-profile.ts';
 import { hasNoChromium, loadInDevTools } from '../support/chromium.ts';
 import { busySystem, database } from '../support/viewer-profiles.ts';
@@ -73,6 +74,23 @@ describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevT
     expect(merged.problems).toEqual([]);
     expect(merged.tracks.map(({ name, busyMs }) => [name, Math.round(busyMs)])).toEqual([['Main — perf:all threads, CPU time', 20_000]]);
     expect(merged.tracks[0].entries).toBeLessThan(40_000);
+  });
+
+  it('shows a CPU profile of several threads with the times of their functions', async () => {
+    const sink = new BufferSink();
+    const profile = buildProfile(database());
+    await writeCpuProfile(profile, sink);
+    const view = await loadInDevTools(sink.bytes(), { bottomUpOf: () => true });
+    expect(view.problems).toEqual([]);
+    expect(view.tracks.map(({ name, busyMs }) => [name, Math.round(busyMs)])).toEqual([['Main', 1750]]);
+    const selfMs = view.tracks[0].bottomUp.slice(0, 4).map(({ activity, selfMs: own }) => [activity, own]);
+    expect(selfMs).toEqual(
+      expect.arrayContaining([
+        ['copy_user [kernel.kallsyms]', 550],
+        ['heap_getnext /src/heapam.c:99', 500],
+        ['compare /src/sort.h:3', 200],
+      ]),
+    );
   });
 
   it('shows occurrences without a time', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
+import { writeCpuProfile } from '../../src/writers/cpuprofile/cpuprofile.ts';
 import { writeSpeedscope } from '../../src/writers/speedscope/speedscope.ts';
 import { buildProfile } from '../support/build-profile.ts';
 import { hasNoChromium, loadInSpeedscope } from '../support/chromium.ts';
@@ -30,6 +31,19 @@ describe.skipIf(hasNoChromium('speedscope, the application'))('speedscope', () =
       { name: 'copy_user', file: '[kernel.kallsyms]', self: 300_000_000, total: 300_000_000 },
       { name: 'compare', file: '/src/sort.h', line: 3, self: 200_000_000, total: 200_000_000 },
       { name: 'main', file: '/usr/bin/postgres', self: 0, total: 1_000_000_000 },
+    ]);
+  });
+
+  it('shows a CPU profile with the times of its functions', async () => {
+    const sink = new BufferSink();
+    await writeCpuProfile(buildProfile(database()), sink);
+    const view = await loadInSpeedscope(sink.bytes());
+    expect(view.problems).toEqual([]);
+    const [{ total, unit, frames }] = view.profiles;
+    expect([Math.round(total), unit]).toEqual([1_750_000, 'microseconds']);
+    expect(frames.slice(0, 2).map(({ name, self }) => [name, Math.round(self)])).toEqual([
+      ['copy_user', 550_000],
+      ['Paint', 500_000],
     ]);
   });
 

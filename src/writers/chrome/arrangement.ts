@@ -1,9 +1,9 @@
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { CallNodes } from './call-nodes.ts';
-import { type CpuTimeAxis, mergeTracks } from './merged-track.ts';
+import { type CpuTimeAxis, joinTracks, mergeWithinSlices } from './merged-track.ts';
 import { placeSamples } from './stack-timeline.ts';
-import { SliceChooser, sortWithinSlices, type TrackSamples } from './time-slices.ts';
+import { countBars, SliceChooser, sortWithinSlices, type TrackSamples } from './time-slices.ts';
 import { type ChromeTrack, type ChromeTracks, mergedTracks } from './tracks.ts';
 
 /** The tracks of a trace, and where in time and in the call tree their samples are. */
@@ -62,11 +62,17 @@ export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: 
   for (let row = 0; row < nodes.nodeOf.length && most <= maxBars; row++) most += tree.depth(nodes.nodeOf[row]);
   if (most <= maxBars) return byTime;
   let endUs = 1;
-  for (const track of tracks) endUs = Math.max(endUs, byTime.samplesOf(track).endUs.at(-1) ?? 1);
+  let bars = 0;
+  for (const track of tracks) {
+    const samples = byTime.samplesOf(track);
+    endUs = Math.max(endUs, samples.endUs.at(-1) ?? 1);
+    bars += countBars(tree, samples);
+  }
+  if (bars <= maxBars) return byTime;
   const chooser = new SliceChooser(tree, endUs, maxBars);
-  for (const [index, track] of tracks.entries()) chooser.add(byTime.samplesOf(track), mayMerge ? track.event : index);
+  if (mayMerge) for (const event of eventsOf(byTime)) chooser.add(joined(byTime, event));
+  else for (const track of tracks) chooser.add(byTime.samplesOf(track));
   const sliceUs = chooser.choose();
-  if (sliceUs === undefined) return byTime;
   const ranks = chooser.leftHeavyRanks();
   const strideUs = chooser.totalUs / MAX_REPEATED;
   if (!mayMerge) return { tracks: byTime.tracks, sliceUs, strideUs, samplesOf: (track) => sortWithinSlices(byTime.samplesOf(track), ranks, sliceUs) };
@@ -78,17 +84,25 @@ export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: 
  * and the tables of viewers, which are of one track, are of all threads.
  */
 function mergeAll(profile: Profile, byTime: Arrangement, ranks: Float64Array, sliceUs: number): Arrangement {
-  const { tracks, scales } = byTime.tracks;
-  const events = [...new Set(tracks.map(({ event }) => event))];
-  const samplesOf = (event: number): TrackSamples[] => tracks.filter((track) => track.event === event).map(byTime.samplesOf);
+  const { scales } = byTime.tracks;
+  const events = eventsOf(byTime);
   const hasTime = scales[events[0]].kind !== 'occurrences';
   const clockAxis: CpuTimeAxis = { startOf: (us) => us };
-  const first = mergeTracks(samplesOf(events[0]), ranks, sliceUs, hasTime ? undefined : clockAxis);
+  const first = mergeWithinSlices(joined(byTime, events[0]), ranks, sliceUs, hasTime ? undefined : clockAxis);
   const axis = hasTime ? first.axis : clockAxis;
   const all = mergedTracks(profile, events, scales, hasTime ? 'all threads, CPU time' : 'all threads');
   return {
     tracks: all,
-    samplesOf: (track) => (track.event === events[0] ? first.merged : mergeTracks(samplesOf(track.event), ranks, sliceUs, axis).merged),
+    samplesOf: (track) => (track.event === events[0] ? first.merged : mergeWithinSlices(joined(byTime, track.event), ranks, sliceUs, axis).merged),
     axis,
   };
+}
+
+function eventsOf({ tracks: { tracks } }: Arrangement): number[] {
+  return [...new Set(tracks.map(({ event }) => event))];
+}
+
+/** The samples of all tracks of an event, by the times at which they begin. */
+function joined({ tracks: { tracks }, samplesOf }: Arrangement, event: number): TrackSamples {
+  return joinTracks(tracks.filter((track) => track.event === event).map(samplesOf));
 }

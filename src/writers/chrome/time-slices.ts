@@ -22,11 +22,14 @@ export class SliceChooser {
   readonly #tree: CallTree;
   readonly #maxBars: number;
   readonly #sliceUs: readonly number[];
-  /** By way to cut, and last that for no cut at all: number of bars so far. */
+  /** By way to cut: number of bars so far. */
   readonly #bars: Float64Array;
   /** By way to cut: by node, the last slice of any track that has it. */
   readonly #lastSlice: readonly Int32Array[];
+  #tracks = 0;
   #totalUs = 0;
+  /** The finest way to cut that is not out. */
+  #finest = 0;
   /** By node: time of the samples there. */
   readonly #weight: Float64Array;
 
@@ -35,39 +38,37 @@ export class SliceChooser {
     this.#tree = tree;
     this.#maxBars = maxBars;
     this.#sliceUs = SLICES.map((count) => Math.ceil(endUs / count));
-    this.#bars = new Float64Array(SLICES.length + 1);
+    this.#bars = new Float64Array(SLICES.length);
     this.#lastSlice = SLICES.map(() => allocated(Int32Array, tree.size).fill(-1));
     this.#weight = new Float64Array(tree.size);
   }
 
-  /** Counts the bars of a track. @param place the same number for tracks that will be merged within each slice, from 0 on */
-  add({ startUs, endUs, node }: TrackSamples, place: number): void {
+  /** Counts the bars of a track. */
+  add({ startUs, endUs, node }: TrackSamples): void {
     const tree = this.#tree;
-    const whole = SLICES.length;
-    let lastNode = -1;
+    const last = SLICES.length - 1;
+    const track = this.#tracks++;
     for (let i = 0; i < node.length; i++) {
       // hot
       this.#weight[node[i]] += endUs[i] - startUs[i];
       this.#totalUs += endUs[i] - startUs[i];
-      const joined = i > 0 && startUs[i] === endUs[i - 1];
-      this.#bars[whole] += joined ? newFrames(tree, lastNode, node[i]) : tree.depth(node[i]);
-      lastNode = node[i];
-      for (let way = 0; way < whole; way++) {
-        const slice = place * (SLICES[way] + 1) + Math.floor((startUs[i] - 1) / this.#sliceUs[way]);
-        const last = this.#lastSlice[way];
-        for (let at = node[i]; at >= 0 && last[at] !== slice; at = tree.parent(at)) {
-          last[at] = slice;
+      // Ways that have too many bars are out.
+      while (this.#finest < last && this.#bars[this.#finest] > this.#maxBars) this.#finest++;
+      for (let way = this.#finest; way <= last; way++) {
+        const slice = (track * (SLICES[way] + 1) + Math.floor((startUs[i] - 1) / this.#sliceUs[way])) | 0;
+        const lastSlice = this.#lastSlice[way];
+        for (let at = node[i]; at >= 0 && lastSlice[at] !== slice; at = tree.parent(at)) {
+          lastSlice[at] = slice;
           this.#bars[way]++;
         }
       }
     }
   }
 
-  /** Length of a slice in microseconds; undefined when the trace need not be cut. */
-  choose(): number | undefined {
-    if (this.#bars[SLICES.length] <= this.#maxBars) return undefined;
-    const way = SLICES.findIndex((_, index) => index === SLICES.length - 1 || this.#bars[index] <= this.#maxBars);
-    return this.#sliceUs[way];
+  /** Length of a slice in microseconds. Call it after all tracks. */
+  choose(): number {
+    while (this.#finest < SLICES.length - 1 && this.#bars[this.#finest] > this.#maxBars) this.#finest++;
+    return this.#sliceUs[this.#finest];
   }
 
   /** Sum of the lengths of all samples. */
@@ -79,6 +80,17 @@ export class SliceChooser {
   leftHeavyRanks(): Float64Array {
     return leftHeavyRanks(this.#tree, this.#weight);
   }
+}
+
+/** How many bars the flame chart of a track has when its samples stay in order of time. */
+export function countBars(tree: CallTree, { startUs, endUs, node }: TrackSamples): number {
+  let bars = 0;
+  for (let i = 0; i < node.length; i++) {
+    // hot
+    const isJoined = i > 0 && startUs[i] === endUs[i - 1];
+    bars += isJoined ? newFrames(tree, node[i - 1], node[i]) : tree.depth(node[i]);
+  }
+  return bars;
 }
 
 /** How many frames of a stack the stack before it does not have. */
