@@ -107,11 +107,12 @@ const READ_GRID = `(() => {
  * Opens a trace in the Performance panel of Chromium's own DevTools, headless.
  * @param input path of a file, or its bytes
  * @param options.bottomUpOf which tracks to read the Bottom-up table of, by index and name; none when absent
+ * @param options.fileName what a file of the bytes is called
  * @throws Error when the panel refuses the file or does not come to an end with it
  */
 export async function loadInDevTools(
   input: string | Uint8Array,
-  options: ViewerOptions & { readonly bottomUpOf?: (name: string, index: number) => boolean } = {},
+  options: ViewerOptions & { readonly bottomUpOf?: (name: string, index: number) => boolean; readonly fileName?: string } = {},
 ): Promise<DevToolsView> {
   return await withChromium(options, async (viewer, timeoutMs) => {
     const { page, problems } = viewer;
@@ -120,7 +121,7 @@ export async function loadInDevTools(
     await page.evaluate(PREPARE);
     await page
       .locator('#perfconv-input')
-      .setInputFiles(inputFile(viewer, input, isGzip(input) ? 'perf.trace.json.gz' : 'perf.trace.json'), { timeout: timeoutMs });
+      .setInputFiles(inputFile(viewer, input, options.fileName ?? (isGzip(input) ? 'perf.trace.json.gz' : 'perf.trace.json')), { timeout: timeoutMs });
     await waitUntil(viewer, 'globalThis.isLoaded || globalThis.messages.length > 0', timeoutMs);
     const messages = await page.evaluate<string[]>('globalThis.messages');
     if (messages.length > 0) throw new Error(`DevTools refuses the trace: ${messages.join('; ')}`);

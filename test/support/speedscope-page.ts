@@ -71,11 +71,12 @@ const READ_PROFILES = `(() => {
 /**
  * Opens a file in the real speedscope application, in a headless Chromium.
  * @param input path of a file, or its bytes
+ * @param options.fileName what a file of the bytes is called, by whose end the application knows some formats
  * @throws Error when the application refuses the file or does not come to an end with it
  */
 export async function loadInSpeedscope(
   input: string | Uint8Array,
-  options: ViewerOptions & { readonly view?: 'time-ordered' | 'left-heavy' | 'sandwich' } = {},
+  options: ViewerOptions & { readonly view?: 'time-ordered' | 'left-heavy' | 'sandwich'; readonly fileName?: string } = {},
 ): Promise<SpeedscopeView> {
   const server = serveSpeedscope();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -85,7 +86,7 @@ export async function loadInSpeedscope(
       await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/#view=${options.view ?? 'time-ordered'}`);
       await page.waitForSelector('#file', { state: 'attached' });
       await page.evaluate(FIND_APPLICATION);
-      await page.locator('#file').setInputFiles(inputFile(viewer, input, 'profile.speedscope.json'), { timeout: timeoutMs });
+      await page.locator('#file').setInputFiles(inputFile(viewer, input, options.fileName ?? 'profile.speedscope.json'), { timeout: timeoutMs });
       const isDone = '(() => { const app = globalThis.findApplication(); return app?.error || (app?.profileGroup && !app.loading); })()';
       await waitUntil(viewer, isDone, timeoutMs);
       if (await page.evaluate('Boolean(globalThis.findApplication().error)')) throw new Error(`speedscope refuses the file: ${problems.join('; ')}`);

@@ -23,6 +23,8 @@ export interface Arrangement {
 export const MAX_DEPTH = 2000;
 /** DevTools needs some 20 seconds for as many, with two million samples. Observed: Chromium 156. */
 export const MAX_BARS = 250_000;
+/** Fewer slices of time than this show little of when something ran. */
+const MIN_SLICES = 256;
 /** How many samples are written, more or less, of stacks that stay the same. */
 const MAX_REPEATED = 500_000;
 
@@ -52,7 +54,7 @@ export function arrangeByTime(samples: SampleTable, nodes: CallNodes, tracks: Ch
 /**
  * The same with as many bars as a viewer can draw: where there would be more, samples are sorted by stack within slices
  * of time.
- * @param mayMerge whether tracks may then be merged into one for each event
+ * @param mayMerge whether tracks are merged into one for each event where slices of each track would be long
  */
 export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: CallNodes, maxBars: number, mayMerge: boolean): Arrangement {
   const { tree } = nodes;
@@ -69,13 +71,18 @@ export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: 
     bars += countBars(tree, samples);
   }
   if (bars <= maxBars) return byTime;
-  const chooser = new SliceChooser(tree, endUs, maxBars);
-  if (mayMerge) for (const event of eventsOf(byTime)) chooser.add(joined(byTime, event));
-  else for (const track of tracks) chooser.add(byTime.samplesOf(track));
-  const sliceUs = chooser.choose();
+  let chooser = new SliceChooser(tree, endUs, maxBars);
+  for (const track of tracks) chooser.add(byTime.samplesOf(track));
+  let sliceUs = chooser.choose();
   const ranks = chooser.leftHeavyRanks();
   const strideUs = chooser.totalUs / MAX_REPEATED;
-  if (!mayMerge) return { tracks: byTime.tracks, sliceUs, strideUs, samplesOf: (track) => sortWithinSlices(byTime.samplesOf(track), ranks, sliceUs) };
+  if (!mayMerge || endUs / sliceUs > MIN_SLICES) {
+    return { tracks: byTime.tracks, sliceUs, strideUs, samplesOf: (track) => sortWithinSlices(byTime.samplesOf(track), ranks, sliceUs) };
+  }
+  // On one track, stacks that several tracks have are drawn once.
+  chooser = new SliceChooser(tree, endUs, maxBars);
+  for (const event of eventsOf(byTime)) chooser.add(joined(byTime, event));
+  sliceUs = chooser.choose();
   return { ...mergeAll(profile, byTime, ranks, sliceUs), sliceUs, strideUs };
 }
 
