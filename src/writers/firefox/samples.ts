@@ -7,7 +7,7 @@ import { wholeNumber } from '../whole-number.ts';
 import { putDecimal, putIndexOrNull, writeColumn } from './json-columns.ts';
 import type { SharedTables } from './shared-tables.ts';
 import type { FirefoxThread } from './threads.ts';
-import { intervalNsOf, type TimeUse, timeUseOf } from './time-use.ts';
+import { intervalNsOf, saysTime, type TimeUse, timeUseOf } from './time-use.ts';
 
 /** Rows of the format's sample table that are no samples: they end the time of the sample before, and begin a time in which nothing ran. */
 const END_OF_RUN = -1;
@@ -23,7 +23,7 @@ export class SampleWriter {
   readonly #tables: SharedTables;
   readonly #weight: 'period' | 'samples';
   readonly #isRounded: boolean;
-  /** Whether the recording has events that say how long threads ran. Then events that do not are shown without CPU use, not with 100 %. */
+  /** Whether the recording has events that say how long threads ran. Then all others are shown without CPU use. */
   readonly #hasTimeUse: boolean;
   /** Rows of the thread at hand: a row of the sample table, or one of the constants above; and its time in units of {@link #timeUnitNs}. */
   #rows = new Int32Array(1024);
@@ -42,7 +42,7 @@ export class SampleWriter {
     this.#tables = tables;
     this.#weight = weight;
     this.#isRounded = isRounded;
-    this.#hasTimeUse = profile.events.some((event) => event.samples > 0 && timeUseOf(event) !== 'none');
+    this.#hasTimeUse = profile.events.some((event) => event.samples > 0 && saysTime(timeUseOf(event)));
     if (this.#isRounded) {
       this.#left = new Uint32Array(profile.stacks.size + 1);
       this.#carry = new Float64Array(profile.stacks.size + 1);
@@ -91,12 +91,12 @@ export class SampleWriter {
         this.untimedSamples++;
         atNs = i === 0 ? 0 : lastNs + intervalNs;
       }
-      if (use !== 'none' && i > 0 && atNs - lastNs > lengthNs + MAX_GAP * intervalNs) this.#endRun(lastNs + lengthNs, timeUnitNs);
+      if (saysTime(use) && i > 0 && atNs - lastNs > lengthNs + MAX_GAP * intervalNs) this.#endRun(lastNs + lengthNs, timeUnitNs);
       this.#push(rows[i], atNs, timeUnitNs);
       lastNs = atNs;
       lengthNs = this.#lengthNs(use, rows[i], intervalNs);
     }
-    if (use !== 'none') this.#endRun(lastNs + lengthNs, timeUnitNs);
+    if (saysTime(use)) this.#endRun(lastNs + lengthNs, timeUnitNs);
   }
 
   #endRun(timeNs: number, timeUnitNs: number): void {
@@ -175,13 +175,14 @@ export class SampleWriter {
     });
   }
 
-  /** CPU time between the row before and this one, in microseconds. Nothing where no event of the recording says how long threads ran. */
+  /** CPU time between the row before and this one, in microseconds. Nothing for counters where no event of the recording says how long threads ran: the viewer
+   * then shows where there are samples as 100 %. */
   async #writeCpuUse(out: JsonWriter, use: TimeUse, isIdle: boolean, intervalNs: number, stepNs: number): Promise<void> {
-    if (!this.#hasTimeUse) return;
+    if (use === 'unknown' && !this.#hasTimeUse) return;
     await writeColumn(out, 'threadCPUDelta', this.#size, (at) => {
       // hot
       const before = at === 0 ? -1 : this.#rows[at - 1];
-      if (use === 'none' || isIdle || before < 0) {
+      if (!saysTime(use) || isIdle || before < 0) {
         out.number(0);
         return;
       }

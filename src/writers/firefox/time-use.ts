@@ -5,17 +5,27 @@ import { findTimelineEvent } from '../primary-event.ts';
  * What an event's samples say of the CPU:
  * - `clock`: each period is a time on the CPU (cpu-clock, task-clock)
  * - `frequency`: samples are so many a second while the thread runs, as the kernel sets the period of cycles for that
- * - `none`: how often something happened says nothing about time
+ * - `none`: how often something happened says nothing about time (tracepoints, page faults, switches)
+ * - `unknown`: so many cycles or misses a sample; how long that takes is not recorded
  */
-export type TimeUse = 'clock' | 'frequency' | 'none';
+export type TimeUse = 'clock' | 'frequency' | 'none' | 'unknown';
 
-export function timeUseOf({ name, sampleFreq, unit }: ProfileEvent): TimeUse {
+/** Software events that are happenings. Source: perf_event.h, perf_sw_ids, and the names that perf list prints. */
+const HAPPENINGS = /^(?:[a-z]+-)?(?:faults|switches|migrations)\b|^cs\b|^bpf-output\b|^dummy\b/;
+
+export function timeUseOf({ isTracepoint, name, sampleFreq, unit }: ProfileEvent): TimeUse {
   // Times off the CPU, of simpleperf's recordings, have the name of the tracepoint that is recorded for them.
   if (unit === 'nanoseconds') return /sched[:_]/.test(name) ? 'none' : 'clock';
-  return sampleFreq > 0 && /(^|[-/_])cycles\b/.test(name) ? 'frequency' : 'none';
+  if (isTracepoint || HAPPENINGS.test(name)) return 'none';
+  return sampleFreq > 0 && /(?:^|[-/_])(?:cycles|instructions)\b/.test(name) ? 'frequency' : 'unknown';
 }
 
 const DEFAULT_INTERVAL_NS = 1e6;
+
+/** Whether a thread's samples say how long it ran. */
+export function saysTime(use: TimeUse): boolean {
+  return use === 'clock' || use === 'frequency';
+}
 
 /** Nanoseconds between two samples of a thread that keeps running; a millisecond where nothing says. */
 export function intervalNsOf(event: ProfileEvent | undefined): number {

@@ -182,12 +182,20 @@ describe('samples', () => {
     expect(threads[0].samples.map(({ timeMs }) => timeMs)).toEqual([0, 1, 100]);
   });
 
-  test('of events that count show no CPU use beside a clock, and are left to the viewer without one', async () => {
-    const faults: SampleSpec = { timeNs: 5, event: 'page-faults', period: 1, stack: ['main'] };
-    const both = await written(buildProfile([{ timeNs: 0, stack: ['main'] }, faults]));
-    expect(both.threads.map(({ thread }) => thread.samples.threadCPUDelta)).toEqual([[0, 1000, 0], [0]]);
-    const alone = await written(buildProfile([faults]));
-    expect(alone.threads.map(({ thread }) => thread.samples.threadCPUDelta)).toEqual([undefined]);
+  test('of happenings show no CPU use; those of counters none beside a clock, and are left to the viewer without one', async () => {
+    const cpuUse = async (...events: string[]): Promise<(readonly number[] | undefined)[]> => {
+      const samples = events.map((event, i): SampleSpec => ({ timeNs: i, event, period: MS, stack: ['main'] }));
+      const profile = buildProfile(samples);
+      const atPeriods = profile.events.map((event) => (event.name === 'cache-misses' ? { ...event, sampleFreq: 0 } : event));
+      return (await written({ ...profile, events: atPeriods })).threads.map(({ thread }) => thread.samples.threadCPUDelta);
+    };
+    expect(await cpuUse('cpu-clock', 'page-faults', 'cache-misses')).toEqual([[0, 1000, 0], [0], [0]]);
+    expect(await cpuUse('page-faults')).toEqual([[0]]);
+    expect(await cpuUse('sched:sched_switch')).toEqual([[0]]);
+    expect(await cpuUse('cache-misses')).toEqual([undefined]);
+    // At a frequency of 1000 samples a second, each is a millisecond.
+    expect(await cpuUse('cpu-cycles')).toEqual([[0, 1000, 0]]);
+    expect(await cpuUse('cpu_core/cycles/')).toEqual([[0, 1000, 0]]);
   });
 
   test('without a time follow their predecessors', async () => {
