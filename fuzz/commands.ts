@@ -28,6 +28,8 @@ const TERMINAL_COMMANDS: readonly (readonly string[])[] = [
   ['report', '--sort', 'event,comm', INPUT],
   ['report', '--event', 'none', INPUT],
   ['report', '--explain-symbols', INPUT],
+  ['report', '--unknown', 'address', INPUT],
+  ['-t', 'folded', '--unknown', 'function', '-o', '-', INPUT],
   ['info', INPUT],
   ['info', '--verbose', INPUT],
   ['dump', INPUT],
