@@ -20,7 +20,15 @@ const MAX_GROWN_BYTES = 2 << 20;
  * How many times as long inputs of a kind take. Where several kinds are run, such a kind is chosen that much less
  * often.
  */
-const ONE_IN: Readonly<Partial<Record<SeedKind, number>>> = { bombs: 400, 'long-names': 40, forks: 40, outputs: 4, terminals: 4 };
+const ONE_IN: Readonly<Partial<Record<SeedKind, number>>> = {
+  bombs: 400,
+  'long-names': 40,
+  forks: 40,
+  outputs: 4,
+  terminals: 4,
+  'full-disk': 400,
+  signals: 400,
+};
 
 /**
  * Makes the inputs of a run. The same number and index always give the same input, as long as the seeds do not change.

@@ -1,7 +1,8 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FORMATS } from '../src/pipeline/formats.ts';
 import { runMain } from '../test/support/run-main.ts';
+import { type Disturbance, disturbanceFor, type Ended, runDisturbed } from './disturbed-program.ts';
 import { lineFault } from './output-checks.ts';
 import type { Random } from './random.ts';
 import { type InputFiles, isDirectory, type SeedKind, SINGLE_FILE } from './seed.ts';
@@ -11,6 +12,8 @@ export interface Command {
   readonly words: readonly string[];
   /** Whether its standard output and standard error are terminals. */
   readonly isTerminal: boolean;
+  /** What happens while it runs; undefined for a command that is left in peace. */
+  readonly disturbance?: Disturbance;
 }
 
 /** The recording. */
@@ -61,9 +64,25 @@ const OUTPUT_PATHS = [
   FOLDER,
 ];
 
+/** Commands that are disturbed: one for each way to write. */
+const DISTURBED_COMMANDS: readonly (readonly string[])[] = [
+  ['convert', INPUT, '-o', `${FOLDER}/new.pb.gz`],
+  ['convert', INPUT, '-t', 'csv', '-o', `${FOLDER}/new/`],
+  ['convert', INPUT, '-o', `${FOLDER}/new.folded`, '-o', `${FOLDER}/new.speedscope.json`, '-o', `${FOLDER}/new.csv/`],
+  ['convert', INPUT, '-o', `${FOLDER}/new.txt.gz`, '-t', 'chrome', '-o', '-'],
+  ['convert', INPUT, '-t', 'pprof', '-o', '-'],
+  ['convert', INPUT, '-t', 'script', '-o', '-'],
+  ['report', INPUT],
+  ['info', '--json', INPUT],
+  ['dump', INPUT],
+];
+
 /** The command to run on an input of a kind; undefined if the library is called instead. */
 export function commandFor(kind: SeedKind, random: Random): Command | undefined {
   if (kind === 'terminals') return { words: random.pick(TERMINAL_COMMANDS), isTerminal: true };
+  if (kind === 'full-disk' || kind === 'signals') {
+    return { words: random.pick(DISTURBED_COMMANDS), isTerminal: false, disturbance: disturbanceFor(kind, random) };
+  }
   if (kind !== 'outputs') return random.oneIn(100) ? { words: random.pick(TERMINAL_COMMANDS), isTerminal: true } : undefined;
   const outputs = Array.from({ length: random.oneIn(3) ? 2 : 1 }, () => ['-o', random.pick(OUTPUT_PATHS)]);
   const more = random.oneIn(4) ? ['--kallsyms', random.pick([`${INPUT}/data`, `${FOLDER}/hard-data`, `${FOLDER}/link`])] : [];
@@ -74,7 +93,7 @@ export function commandFor(kind: SeedKind, random: Random): Command | undefined 
 }
 
 /** Runs a command in a temporary directory. @returns what it did that no command may do; undefined if nothing */
-export async function commandFault({ words, isTerminal }: Command, files: InputFiles, folder: string): Promise<string | undefined> {
+export async function commandFault({ words, isTerminal, disturbance }: Command, files: InputFiles, folder: string): Promise<string | undefined> {
   const input = join(folder, isDirectory(files) ? 'perf.data.d' : SINGLE_FILE);
   mkdirSync(folder);
   try {
@@ -85,7 +104,15 @@ export async function commandFault({ words, isTerminal }: Command, files: InputF
     const shown = words.join(' ');
     const args = words.map((word) => word.replaceAll(INPUT, input).replaceAll(FOLDER, folder));
     const symbols = ['report', 'convert'].includes(words[0]) ? ['--symfs', root] : [];
-    const { status, stdout, stderr: messages } = await runMain([...args, ...symbols, '--no-progress'], { isTTY: isTerminal, env: { NO_COLOR: '1' } });
+    const run = (): Promise<Ended> => runMain([...args, ...symbols, '--no-progress'], { isTTY: isTerminal, env: { NO_COLOR: '1' } });
+    const disturbed =
+      disturbance &&
+      (await runDisturbed([...args, ...symbols, '--no-progress'], disturbance, {
+        stdoutPath: `${folder}.stdout`,
+        home: root,
+        hasOutput: () => listOf(folder).length !== before.length,
+      }));
+    const { status, stdout, stderr: messages } = disturbed ?? (await run());
     // The folder has a new name each time. It is replaced, so that findings of the same cause have the same text.
     const stderr = messages.replaceAll(folder, FOLDER);
     if (stderr.includes('internal error')) return `${stderr.slice(stderr.indexOf('internal error'))}\n${shown}`;
@@ -93,8 +120,17 @@ export async function commandFault({ words, isTerminal }: Command, files: InputF
     if (lost !== undefined) return `the input "${lost.path.slice(folder.length)}" is not what it was\n${shown}`;
     const after = listOf(folder);
     const isFailure = status === 1 || status === 2;
-    if (isFailure && after.join() !== before.join())
-      return `a command failed and left files\n${shown}: ${after.filter((name) => !before.includes(name)).join()}`;
+    const hasLeft = after.join() !== before.join();
+    if (isFailure && hasLeft) return `a command failed and left files\n${shown}: ${after.filter((name) => !before.includes(name)).join()}`;
+    // A signal may come when all outputs are in their places. Standard output has ended where it happened to be, then.
+    const isCutOff = status === undefined;
+    if (disturbance !== undefined && !isFailure && (hasLeft || !isCutOff)) {
+      const written = contentOf(folder, before);
+      for (const name of after) if (!before.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });
+      const whole = await run();
+      const isSame = (isCutOff || whole.stdout.equals(stdout)) && contentOf(folder, before) === written;
+      if (!isSame) return `a command ${isCutOff ? 'was ended' : 'succeeded'} and left less, or something else, than undisturbed\n${shown}`;
+    }
     if (!isTerminal) return undefined;
     // A tab is allowed: frames of a callchain are indented by one.
     const text = `${stdout.toString().replaceAll('\n\t', '\n')}\n${stderr}`;
@@ -127,6 +163,12 @@ function isAsBefore(path: string, bytes: Uint8Array): boolean {
   } catch {
     return false;
   }
+}
+
+/** What files hold that were not there before. */
+function contentOf(folder: string, before: readonly string[]): string {
+  const names = listOf(folder).filter((name) => !before.includes(name) && statSync(join(folder, name)).isFile());
+  return names.map((name) => `${name}: ${readFileSync(join(folder, name)).toString('base64')}`).join('\n');
 }
 
 function listOf(folder: string): string[] {

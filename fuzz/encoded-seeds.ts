@@ -57,5 +57,9 @@ export function encodedSeeds(): Seed[] {
     single('terminals', 'pipe', encodePipe(controlNames())),
     { kind: 'outputs', name: 'threads', files: directory() },
     single('outputs', 'file', encodeFile(LEAN)),
+    ...(['full-disk', 'signals'] as const).flatMap((kind) => [
+      single(kind, 'rich', encodeFile(RICH)),
+      { ...single(kind, 'grown', encodeFile(LEAN)), grow: oddTimes },
+    ]),
   ];
 }

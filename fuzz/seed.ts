@@ -20,6 +20,8 @@ export const SEED_KINDS = [
   'times',
   'terminals',
   'outputs',
+  'full-disk',
+  'signals',
 ] as const;
 
 export type SeedKind = (typeof SEED_KINDS)[number];

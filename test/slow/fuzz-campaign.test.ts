@@ -2,20 +2,23 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Campaign } from '../../fuzz/campaign.ts';
 import { encodedSeeds } from '../../fuzz/encoded-seeds.ts';
 import { anyPollution, watchAllocations } from '../../fuzz/guards.ts';
-import { SEED_KINDS } from '../../fuzz/seed.ts';
+import { SEED_KINDS, type SeedKind } from '../../fuzz/seed.ts';
 import { Target } from '../../fuzz/target.ts';
+import { ensureBuilt } from '../support/built-cli.ts';
 
 // A few seconds of `npm run fuzz`: the same inputs each time, and none of them waits for a clock.
 
 const RUN = 20_240_607;
 const INPUTS_PER_KIND = 60;
-/** Each of them is unpacked to megabytes. */
-const BOMBS = 12;
+/** Bombs are unpacked to megabytes, and what is disturbed is a process of its own. */
+const INPUTS_OF_SLOW_KINDS = 12;
+const SLOW_KINDS: readonly SeedKind[] = ['bombs', 'full-disk', 'signals'];
 /** Of those that are made as large as a campaign wants them: time and memory are its affair, not that of a test. */
 const MAX_GROWN_BYTES = 16 << 10;
 
 let target: Target;
 beforeAll(() => {
+  ensureBuilt();
   watchAllocations();
   target = new Target();
 });
@@ -27,7 +30,7 @@ it.each(SEED_KINDS)('mutated recordings of the kind %s give samples or a typed e
   const campaign = new Campaign(RUN, encodedSeeds(), [kind], MAX_GROWN_BYTES);
   const failures: string[] = [];
   let decoded = 0;
-  const count = kind === 'bombs' ? BOMBS : INPUTS_PER_KIND;
+  const count = SLOW_KINDS.includes(kind) ? INPUTS_OF_SLOW_KINDS : INPUTS_PER_KIND;
   for (let index = 0; index < count; index++) {
     const { files, plan } = campaign.trial(index);
     const { failure, samples } = await target.run(files, plan);
