@@ -7,8 +7,8 @@ import { parseReport, reportArgs } from '../support/perf-report-text.ts';
 import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
 import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
 
-// What outputs say of events, threads and functions against perf report. That all formats say the same is tested in test/truth.test.ts; here one that has
-// everything is compared.
+// What outputs say of events, threads and functions against perf report. That all formats say the same is tested in
+// test/truth.test.ts; here one that has everything is compared.
 
 const whyNot = whyNoPerf() ?? whyNoPerfconv();
 if (whyNot !== undefined) announceSkipped('truth across formats against perf report', whyNot);
@@ -72,8 +72,8 @@ function ourTables(file: string, symbolArgs: readonly string[]): { events: reado
 }
 
 /**
- * Our functions, those that perf has no name for as code without one: perf looks for debug files in fewer places, and names nothing in the vdso without its
- * build-id cache.
+ * Our functions, those that perf has no name for as code without one: perf looks for debug files in fewer places, and
+ * names nothing in the vdso without its build-id cache.
  */
 function asNamedBy(perf: readonly string[], ours: readonly string[]): string[] {
   const parse = (row: string): string[] => /^(\S+) (.*): (\d+) samples, (\d+)$/.exec(row)?.slice(1) ?? [];

@@ -3,11 +3,12 @@ import { ProfileSchema } from '../../src/proto/profile_pb.ts';
 import { parseCsv } from './parse-csv.ts';
 import { readFirefox } from './read-firefox.ts';
 
-// What outputs say of a recording, in one form for all formats: how much each event, thread and function has. Each format is read by nothing but what it
-// says of itself.
+// What outputs say of a recording, in one form for all formats: how much each event, thread and function has. Each
+// format is read by nothing but what it says of itself.
 //
-// Functions go by their names as the writers give them. What formats must change in a name is taken out of all: blanks, the separators and marks of
-// folded stacks, the `()` behind names that a viewer reserves. Code without a name is one function, `??`, because tables do not tell its addresses apart.
+// Functions go by their names as the writers give them. What formats must change in a name is taken out of all: blanks,
+// the separators and marks of folded stacks, the `()` behind names that a viewer reserves. Code without a name is one
+// function, `??`, because tables do not tell its addresses apart.
 
 /** Samples and periods by a key, as `key: SAMPLES samples, PERIOD`, sorted. */
 export type TruthTable = readonly string[];
@@ -103,7 +104,10 @@ interface SpeedscopeDocument {
   readonly profiles: readonly { readonly name: string; readonly samples: readonly (readonly number[])[]; readonly weights: readonly number[] }[];
 }
 
-/** One profile for each thread and event, `process (pid) / thread (tid) event`; profiles of several threads are passed over. */
+/**
+ * One profile for each thread and event, `process (pid) / thread (tid) event`; profiles of several threads are passed
+ * over.
+ */
 export function speedscopeTruth(bytes: Uint8Array, events: readonly string[]): Required<Truth> {
   const { shared, profiles } = JSON.parse(new TextDecoder().decode(bytes)) as SpeedscopeDocument;
   const byLength = [...events].sort((a, b) => b.length - a.length);
@@ -135,7 +139,10 @@ export function firefoxTruth(bytes: Uint8Array, events: readonly string[]): Requ
   return truth.truth();
 }
 
-/** Stacks of one event, below the name of their thread. Lines do not say how many samples they are: they have periods alone. */
+/**
+ * Stacks of one event, below the name of their thread. Lines do not say how many samples they are: they have periods
+ * alone.
+ */
 export function foldedTruth(bytes: Uint8Array, event: string): Truth {
   const truth = new StackTruth();
   for (const line of new TextDecoder().decode(bytes).split('\n').slice(0, -1)) {

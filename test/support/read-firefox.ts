@@ -99,7 +99,9 @@ export interface FirefoxRead {
   readonly framesOf: (stack: number) => FirefoxFrame[];
 }
 
-/** What each column of the shared tables refers to: a table of `shared`, strings, `libs`; and what stands for nothing. */
+/**
+ * What each column of the shared tables refers to: a table of `shared`, strings, `libs`; and what stands for nothing.
+ */
 const REFERENCES: Readonly<Record<string, Readonly<Record<string, readonly [target: string, none: null | -1 | undefined]>>>> = {
   stackTable: { frame: ['frameTable', undefined] },
   frameTable: {

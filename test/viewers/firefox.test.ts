@@ -16,8 +16,8 @@ import { readFirefox } from '../support/read-firefox.ts';
 import { busySystem, database } from '../support/viewer-profiles.ts';
 
 /**
- * $PERFCONV_FIREFOX_IMPORTER names a module that exports `unserializeProfileOfArbitraryFormat` of Firefox Profiler (src/profile-logic/process-profile.ts),
- * which is on no registry.
+ * $PERFCONV_FIREFOX_IMPORTER names a module that exports `unserializeProfileOfArbitraryFormat` of Firefox Profiler
+ * (src/profile-logic/process-profile.ts), which is on no registry.
  */
 const importer = process.env.PERFCONV_FIREFOX_IMPORTER ?? '';
 const isThere = existsSync(importer);
@@ -43,7 +43,10 @@ type Unserialize = (bytes: Uint8Array) => Promise<Imported>;
 
 let unserialize: Unserialize;
 
-/** Reads an output with the importer, which reports on the console what it stumbles over, and compares it with what this project's own reader finds. */
+/**
+ * Reads an output with the importer, which reports on the console what it stumbles over, and compares it with what this
+ * project's own reader finds.
+ */
 async function expectRead(bytes: Uint8Array): Promise<void> {
   const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
   const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {});

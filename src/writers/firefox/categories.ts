@@ -17,8 +17,8 @@ const SUBCATEGORY_MODULE = 1;
 const SUBCATEGORY_INLINED = 2;
 
 /**
- * `meta.categories`, in the order of the constants. The first grey one is the viewer's default, and the first subcategory has to be `Other`. Source:
- * Firefox Profiler, src/types/profile.ts.
+ * `meta.categories`, in the order of the constants. The first grey one is the viewer's default, and the first
+ * subcategory has to be `Other`. Source: Firefox Profiler, src/types/profile.ts.
  */
 export const CATEGORIES: readonly { readonly name: string; readonly color: string; readonly subcategories: readonly string[] }[] = [
   { name: 'Other', color: 'grey', subcategories: ['Other'] },
@@ -29,7 +29,8 @@ export const CATEGORIES: readonly { readonly name: string; readonly color: strin
 ];
 
 /**
- * The category of a location's `nth` function. Inlined functions of kernels stay in the kernel's: what ran there counts more than how it was compiled.
+ * The category of a location's `nth` function. Inlined functions of kernels stay in the kernel's: what ran there counts
+ * more than how it was compiled.
  */
 export function categoryOf(profile: Profile, location: number, nth: number): number {
   const { locations, mappings } = profile;

@@ -22,8 +22,8 @@ export interface FirefoxOptions {
   /** Name and version of the program: `perfconv@1.0.0`. */
   readonly exporter: string;
   /**
-   * Above how many samples the file is made small: single times and weights are rounded (totals never are), and all addresses of a line are one frame.
-   * Default: 500,000.
+   * Above how many samples the file is made small: single times and weights are rounded (totals never are), and all
+   * addresses of a line are one frame. Default: 500,000.
    */
   readonly maxExactSamples?: number;
 }
@@ -33,22 +33,28 @@ export interface FirefoxResult {
   readonly threads: number;
   /** Number of samples without a time. Each was put an interval after its predecessor, so their times are made up. */
   readonly untimedSamples: number;
-  /** Number of tracepoints whose texts were left out, because more would make the file too large to open. Their samples are there. */
+  /**
+   * Number of tracepoints whose texts were left out, because more would make the file too large to open. Their samples
+   * are there.
+   */
   readonly omittedTracepoints: number;
 }
 
-/** Files of more samples than this are made small: what the viewer opens in seconds, it shows at once. */
+/** Files of more samples than this are made small, so that the viewer opens them in seconds. */
 const MAX_EXACT_SAMPLES = 500_000;
-/** The processed format's version, and that of the browser's own, which is never read but must be there. Source: src/app-logic/constants.ts. */
+/**
+ * The processed format's version, and that of the browser's own, which is never read but must be there. Source:
+ * src/app-logic/constants.ts.
+ */
 const PROCESSED_VERSION = 70;
 const GECKO_VERSION = 36;
 
 /**
- * Writes Firefox Profiler's processed format (docs-developer/processed-profile-format.md of firefox-devtools/profiler), in the version of August 2026, which
- * later ones upgrade. {@link firefoxThreads} decides what becomes a thread.
+ * Writes Firefox Profiler's processed format (docs-developer/processed-profile-format.md of firefox-devtools/profiler),
+ * in the version of August 2026, which later ones upgrade. {@link firefoxThreads} decides what becomes a thread.
  *
- * @throws PerfconvError `usage` when the profile was read without its samples; `no-samples` when it has none (the viewer opens no profile without
- * threads); whatever the sink throws
+ * @throws PerfconvError `usage` when the profile was read without its samples; `no-samples` when it has none (the
+ * viewer opens no profile without threads); whatever the sink throws
  */
 export async function writeFirefox(profile: Profile, sink: ByteSink, options: FirefoxOptions): Promise<FirefoxResult> {
   const { samples } = profile;
@@ -93,7 +99,10 @@ function sharedTables(profile: Profile, { size, stack }: SampleTable, isLarge: b
   return new SharedTables(profile, samplesOf, hasNoStack, isLarge);
 }
 
-/** `meta`. Times are milliseconds; what the recording does not say is left out, or empty where the viewer needs something. */
+/**
+ * `meta`. Times are milliseconds; what the recording does not say is left out, or empty where the viewer needs
+ * something.
+ */
 function metaOf(profile: Profile, endNs: number, exporter: string): object {
   const { mainMapping, mappings, meta } = profile;
   const intervalMs = profileIntervalNs(profile) / 1e6;

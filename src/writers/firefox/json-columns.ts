@@ -26,8 +26,8 @@ export function putIndexOrNull(out: JsonWriter, index: number): void {
 }
 
 /**
- * Writes a non-negative whole number divided by a power of ten, with no digit more than it has: 1001000 by 6 is `1.001`. Beyond 2^53 it is rounded as
- * doubles are.
+ * Writes a non-negative whole number divided by a power of ten, with no digit more than it has: 1001000 by 6 is
+ * `1.001`. Beyond 2^53 it is rounded as doubles are.
  */
 export function putDecimal(out: JsonWriter, value: number, decimals: number): void {
   // hot

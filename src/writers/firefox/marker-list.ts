@@ -26,8 +26,9 @@ export interface ThreadLife {
 }
 
 /**
- * What happened to the threads of the file: markers, and when threads began and ended. A thread of the recording that has several tracks has its markers on
- * the first one. Happenings of threads without samples are left out; lost records are on the first track of the file then.
+ * What happened to the threads of the file: markers, and when threads began and ended. A thread of the recording that
+ * has several tracks has its markers on the first one. Happenings of threads without samples are left out; lost records
+ * are on the first track of the file then.
  */
 export class MarkerList {
   kind = new Uint8Array(256);

@@ -9,7 +9,10 @@ import type { SharedTables } from './shared-tables.ts';
 import type { FirefoxThread } from './threads.ts';
 import { intervalNsOf, saysTime, type TimeUse, timeUseOf } from './time-use.ts';
 
-/** Rows of the format's sample table that are no samples: they end the time of the sample before, and begin a time in which nothing ran. */
+/**
+ * Rows of the format's sample table that are no samples: they end the time of the sample before, and begin a time in
+ * which nothing ran.
+ */
 const END_OF_RUN = -1;
 const IDLE = -2;
 /** How many intervals without a sample end a run. In shorter gaps the CPU use is spread over the gap. */
@@ -25,7 +28,10 @@ export class SampleWriter {
   readonly #isRounded: boolean;
   /** Whether the recording has events that say how long threads ran. Then all others are shown without CPU use. */
   readonly #hasTimeUse: boolean;
-  /** Rows of the thread at hand: a row of the sample table, or one of the constants above; and its time in units of {@link #timeUnitNs}. */
+  /**
+   * Rows of the thread at hand: a row of the sample table, or one of the constants above; and its time, in whole units
+   * that the thread's samples have in common.
+   */
   #rows = new Int32Array(1024);
   #times = new Float64Array(1024);
   #size = 0;
@@ -35,7 +41,10 @@ export class SampleWriter {
   /** Number of samples without a time. */
   untimedSamples = 0;
 
-  /** @param isRounded whether to write single times and weights with two to three digits each, as files of many samples have them */
+  /**
+   * @param isRounded whether to write single times and weights with two to three digits each, as files of many samples
+   * have them
+   */
   constructor(profile: Profile, samples: SampleTable, tables: SharedTables, weight: 'period' | 'samples', isRounded: boolean) {
     this.#profile = profile;
     this.#samples = samples;
@@ -147,8 +156,8 @@ export class SampleWriter {
   }
 
   /**
-   * Rounds weights to whole steps and adds what is left to the next sample of the same stack. The last one gets the exact rest: so the totals of each
-   * stack are those of the recording, to the nanosecond.
+   * Rounds weights to whole steps and adds what is left to the next sample of the same stack. The last one gets the
+   * exact rest: so the totals of each stack are those of the recording, to the nanosecond.
    */
   async #writeRoundedTimes(out: JsonWriter, rows: Uint32Array, stepNs: number): Promise<void> {
     const { period, stack } = this.#samples;
@@ -175,8 +184,10 @@ export class SampleWriter {
     });
   }
 
-  /** CPU time between the row before and this one, in microseconds. Nothing for counters where no event of the recording says how long threads ran: the viewer
-   * then shows where there are samples as 100 %. */
+  /**
+   * CPU time between the row before and this one, in microseconds. Nothing for counters where no event of the recording
+   * says how long threads ran: the viewer then shows where there are samples as 100 %.
+   */
   async #writeCpuUse(out: JsonWriter, use: TimeUse, isIdle: boolean, intervalNs: number, stepNs: number): Promise<void> {
     if (use === 'unknown' && !this.#hasTimeUse) return;
     await writeColumn(out, 'threadCPUDelta', this.#size, (at) => {

@@ -13,11 +13,12 @@ import { Texts } from './texts.ts';
 const MAX_ADDRESS = 0x7fffffff;
 
 /**
- * The tables that all threads share, with the rows that samples need and no others. What many samples need comes first, so that the numbers which are
- * written most often are the shortest.
+ * The tables that all threads share, with the rows that samples need and no others. What many samples need comes first,
+ * so that the numbers which are written most often are the shortest.
  *
  * - A library is a mapping of the profile, once for each name and build id.
- * - A function is a name in a source file and a library; a frame is one of the functions at a location; a stack is a frame and its caller's stack.
+ * - A function is a name in a source file and a library; a frame is one of the functions at a location; a stack is a
+ *   frame and its caller's stack.
  * - A native symbol is the function that owns the machine code, by its address.
  */
 export class SharedTables {
@@ -32,7 +33,10 @@ export class SharedTables {
   readonly sources: number[] = [];
   /** Rows (library, address in it, name). */
   readonly nativeSymbols = new TupleInterner(3, 1024);
-  /** By frame: its location (−1 for `(no stack)`), which of its functions it is, and rows of {@link funcs} and {@link nativeSymbols} (−1 for none). */
+  /**
+   * By frame: its location (−1 for `(no stack)`), which of its functions it is, and rows of {@link funcs} and {@link
+   * nativeSymbols} (−1 for none).
+   */
   frameLocation = new Int32Array(1024);
   frameLine = new Int32Array(1024);
   frameFunc = new Int32Array(1024);
@@ -56,7 +60,8 @@ export class SharedTables {
   /**
    * @param samplesOf how many samples each stack has, by index of the profile's stacks
    * @param hasNoStack whether there are samples without a stack
-   * @param mergesAddresses whether all addresses of a line are one frame, with the address of the first one: there are fewer stacks then
+   * @param mergesAddresses whether all addresses of a line are one frame, with the address of the first one: there are
+   * fewer stacks then
    */
   constructor(profile: Profile, samplesOf: Uint32Array, hasNoStack: boolean, mergesAddresses: boolean) {
     this.#profile = profile;
@@ -83,8 +88,8 @@ export class SharedTables {
   }
 
   /**
-   * A location's address in its library: an offset in the file, or the distance from the start of memory that is no file. −1 where there is no library,
-   * or the number is too large for the viewer.
+   * A location's address in its library: an offset in the file, or the distance from the start of memory that is no
+   * file. −1 where there is no library, or the number is too large for the viewer.
    */
   addressOf(location: number): number {
     const { locations, mappings } = this.#profile;
@@ -121,7 +126,10 @@ export class SharedTables {
     }
   }
 
-  /** Where a location's frames begin: the first is that of the function which owns the code, those of inlined functions follow. */
+  /**
+   * Where a location's frames begin: the first is that of the function which owns the code, those of inlined functions
+   * follow.
+   */
   #framesAt(location: number): number {
     if (this.#firstFrame[location] < 0) {
       this.#firstFrame[location] = this.#locationFrameCount;
@@ -214,7 +222,9 @@ class FrameMerger {
   /** Rows (kind, line, column). */
   readonly #frames = new TupleInterner(3, 1024);
 
-  /** The frame's number, which is that of a new one where there was none like it. @param location −1 for `(no stack)` */
+  /**
+   * The frame's number, which is that of a new one where there was none like it. @param location −1 for `(no stack)`
+   */
   frame(profile: Profile, location: number, nth: number, func: number, symbol: number): number {
     if (location < 0) return this.#frames.intern(this.#kinds.intern(func, symbol, 0, 0), 0, 0);
     const { locations } = profile;

@@ -46,7 +46,9 @@ export class Texts {
     return this.#ofString[string];
   }
 
-  /** The name of a location without a function. @param lib its library, −1 for none: the same for all mappings of a name */
+  /**
+   * The name of a location without a function. @param lib its library, −1 for none: the same for all mappings of a name
+   */
   ofAddress(location: number, lib: number): number {
     const { locations } = this.#profile;
     const row = this.#addresses.intern(locations.addressLo(location), locations.addressHi(location), lib);
@@ -57,7 +59,8 @@ export class Texts {
   /** Writes all strings as an array. */
   async write(out: JsonWriter): Promise<void> {
     const { locations, mappings, strings } = this.#profile;
-    // The path of a file may have 4 KB, and a hundred thousand addresses without a function: what follows them is encoded once.
+    // The path of a file may have 4 KB, and a hundred thousand addresses without a function: what follows them is
+    // encoded once.
     const tails = new TextCache(mappings.length + 1, (slot) => utf8(quotedJson(mappingText(this.#profile, slot - 1)).slice(1)));
     out.put('[');
     for (let index = 0; index < this.size; index++) {

@@ -22,8 +22,8 @@ export interface FirefoxThread {
 }
 
 /**
- * Decides what becomes a thread of the file. Processes come in the order of their time, main threads before the others, then the busiest thread first;
- * threads of the timeline event come before those of other events.
+ * Decides what becomes a thread of the file. Processes come in the order of their time, main threads before the others,
+ * then the busiest thread first; threads of the timeline event come before those of other events.
  *
  * The idle task (tid 0) and unknown threads (−1) run on several CPUs at once, so they have a track per CPU.
  */
@@ -74,7 +74,10 @@ export function firefoxThreads(profile: Profile, samples: SampleTable): FirefoxT
   });
 }
 
-/** By process: its place among the others, those with most of the timeline event first, then those with most samples. The idle task comes last. */
+/**
+ * By process: its place among the others, those with most of the timeline event first, then those with most samples.
+ * The idle task comes last.
+ */
 function processRanks({ processes, threads }: Profile, groups: readonly SampleGroup[], timeline: number): Float64Array {
   const period = new Float64Array(processes.length);
   const samples = new Float64Array(processes.length);

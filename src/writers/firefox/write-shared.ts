@@ -20,8 +20,8 @@ export function writeLibs(out: JsonWriter, libs: readonly Mapping[], arch: strin
 }
 
 /**
- * The name by which Breakpad's tools know a build id: its first 16 bytes as a GUID, whose first three numbers are little-endian, and an age of 0. Empty
- * where there is no build id. Source: Breakpad, src/common/linux/file_id.cc.
+ * The name by which Breakpad's tools know a build id: its first 16 bytes as a GUID, whose first three numbers are
+ * little-endian, and an age of 0. Empty where there is no build id. Source: Breakpad, src/common/linux/file_id.cc.
  */
 export function breakpadId(buildId: string): string {
   if (buildId === '') return '';
