@@ -55,7 +55,10 @@ async function sumsOf(...inputs: string[]): Promise<Record<string, bigint>> {
   await run(...inputs, '-o', merged);
   await run(...inputs, '-t', 'folded', '-o', join(dir, 'all.folded'));
   await run(...inputs, '-o', join(dir, 'all.speedscope.json'));
-  const speedscope = readFileSync(join(dir, 'all.speedscope.json'), 'utf8');
+  const profiles = readFileSync(join(dir, 'all.speedscope.json'), 'utf8').split(/(?={"type":"sampled","name":)/);
+  // Where there are several threads, a profile of their sum comes first.
+  const sums = profiles.filter((one) => one.includes('"name":"all threads '));
+  const speedscope = profiles.filter((one) => !sums.includes(one)).join('');
   const periods = (table: string) => parseCsv(readFileSync(join(tables, `${table}.csv`), 'utf8')).map(({ period }) => period);
   const report = await run('report', ...inputs);
   const { samples } = readPprof(readFileSync(merged));

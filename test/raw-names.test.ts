@@ -61,7 +61,7 @@ describe('names that are not UTF-8', () => {
 
   it('are written out where there must be Unicode', async () => {
     const strict = new TextDecoder('utf-8', { fatal: true });
-    for (const format of ['speedscope', 'chrome', 'firefox'] as const) {
+    for (const format of ['speedscope', 'chrome', 'cpuprofile', 'firefox'] as const) {
       const text = strict.decode(await converted(format));
       expect(text).not.toMatch(/\\ud[c-f]/i);
       expect(JSON.stringify(JSON.parse(text))).toContain(JSON.stringify('t\\xff\\xe4').slice(1, -1));

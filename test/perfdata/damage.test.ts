@@ -5,6 +5,7 @@ import { readRecords } from '../../src/records/read-records.ts';
 import { SP_SPLIT } from '../../src/simpleperf/constants.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
+import { readingFindings } from '../support/reading-findings.ts';
 
 const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];
 /** header, ip, tid, time, period */
@@ -39,7 +40,7 @@ function tailBytes(bytes: Uint8Array): number {
 async function timesAfter(whole: Uint8Array, damage: (bytes: Uint8Array, firstSample: number) => Uint8Array | undefined) {
   const copy = whole.slice();
   const { samples: decoded, diagnostics } = await decode(damage(copy, firstSampleAt(whole)) ?? copy);
-  return { times: decoded.map(({ time }) => Number(time)), findings: diagnostics.list().filter(({ code }) => code !== 'unfinished') };
+  return { times: decoded.map(({ time }) => Number(time)), findings: readingFindings(diagnostics).filter(({ code }) => code !== 'unfinished') };
 }
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, i) => from + i);

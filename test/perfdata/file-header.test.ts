@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, type FeatureSpec, type FileSpec, record } from '../support/perf-encoder.ts';
+import { readingFindings } from '../support/reading-findings.ts';
 
 const ATTR: AttrSpec = { name: 'cycles', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };
 const COUNT = 50;
@@ -21,14 +22,14 @@ function withNumber(offset: number, change: (value: bigint) => bigint, spec = SP
   return bytes;
 }
 
-const findingsOf = ({ diagnostics }: Awaited<ReturnType<typeof decode>>) => diagnostics.list().map(({ code }) => code);
+const findingsOf = ({ diagnostics }: Awaited<ReturnType<typeof decode>>) => readingFindings(diagnostics).map(({ code }) => code);
 
 describe('event ids', () => {
   it.each([1n << 40n, (1n << 64n) - 8n])('of %d bytes are done without', async (size) => {
     const decoded = await decode(withNumber(IDS_SIZE, () => size));
     expect(decoded.samples).toHaveLength(COUNT);
     expect(decoded.samples[0].event).toBe('cycles');
-    expect(decoded.diagnostics.list()).toMatchObject([{ code: 'ids-damaged', severity: 'warning', count: 1, firstOffset: 104 + 8 + 128 }]);
+    expect(readingFindings(decoded.diagnostics)).toMatchObject([{ code: 'ids-damaged', severity: 'warning', count: 1, firstOffset: 104 + 8 + 128 }]);
   });
 
   it('that all lie in one place are read no further than the file is long', async () => {
@@ -42,7 +43,7 @@ describe('event ids', () => {
       view.setBigUint64(section + 8, BigInt(bytes.length - 200), true);
     }
     const { diagnostics } = await decode(bytes);
-    expect(diagnostics.list()).toMatchObject([{ code: 'ids-damaged', count: 39 }]);
+    expect(readingFindings(diagnostics)).toMatchObject([{ code: 'ids-damaged', count: 39 }]);
   });
 });
 
@@ -55,16 +56,16 @@ describe('a size of the data', () => {
   ])('that is %s costs no sample', async (_what, change) => {
     const decoded = await decode(withNumber(DATA_SIZE, change));
     expect(decoded.samples.map(({ time }) => time)).toEqual(samples.map((_, i) => BigInt(i + 1)));
-    expect(decoded.diagnostics.list()[0]).toMatchObject({ code: 'bad-data-size', severity: 'warning', firstOffset: DATA_SIZE });
+    expect(readingFindings(decoded.diagnostics)[0]).toMatchObject({ code: 'bad-data-size', severity: 'warning', firstOffset: DATA_SIZE });
     expect(findingsOf(decoded)).not.toContain('feature-damaged');
-    for (const { firstOffset = 0 } of decoded.diagnostics.list()) expect(firstOffset).toBeLessThan(encodeFile(SPEC).length);
+    for (const { firstOffset = 0 } of readingFindings(decoded.diagnostics)) expect(firstOffset).toBeLessThan(encodeFile(SPEC).length);
   });
 
   it('that is right is believed, though a section of the features lies nowhere', async () => {
     const tableAt = encodeFile({ ...SPEC, features: {} }).length;
     const decoded = await decode(withNumber(tableAt, () => 0x28_0000_0000_0009n));
     expect(decoded.samples).toHaveLength(COUNT);
-    expect(decoded.diagnostics.list()).toMatchObject([{ code: 'feature-damaged', count: 1, firstOffset: tableAt }]);
+    expect(readingFindings(decoded.diagnostics)).toMatchObject([{ code: 'feature-damaged', count: 1, firstOffset: tableAt }]);
     expect(decoded.session.features.eventDesc).toHaveLength(1);
   });
 
@@ -101,7 +102,7 @@ describe('the feature bitmap of a big-endian 32-bit machine', () => {
     for (const bytes of [encode(features), asWordsOf32(encode(features))]) {
       const decoded = await decode(bytes);
       expect(decoded.session.features.buildIds).toHaveLength(1);
-      expect(decoded.diagnostics.list()).toEqual([]);
+      expect(readingFindings(decoded.diagnostics)).toEqual([]);
     }
   });
 });

@@ -21,14 +21,17 @@ import {
   withoutSamples,
 } from './format-truth.ts';
 
-/** What all formats are asked for: they would show names in different styles otherwise. */
-const NAMING = { demangle: 'simple' } as const;
+/**
+ * What all formats are asked for: they would show names in different styles and unknown code in different ways
+ * otherwise, and pprof would not repeat labels that are the same for all samples.
+ */
+const ALIKE = { demangle: 'simple', unknown: 'binary', labels: ['pid', 'tid'] } as const;
 
 /** Tests that all formats say the same of a recording: how much each event, thread, process and function has. */
 export function describeTruth(recordings: readonly (readonly [name: string, path: string])[]): void {
   describe.each(recordings)('%s', (_, path) => {
     it.each(['inlines', 'none'] as const)('says the same in every format, with debug information: %s', async (debugInfo) => {
-      const options = { ...NAMING, debugInfo };
+      const options = { ...ALIKE, debugInfo };
       const files = await convertTo(['pprof', 'speedscope', 'firefox', 'csv'], path, options);
       if (files === undefined) return;
       const { events } = files;
