@@ -78,8 +78,8 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   let textlessSamples = 0;
   const clippedNs = isCompact ? await writeProfiles(out, nodes.tree, arranged) : await writeEvents(out, nodes.tree, arranged);
   if (isCompact) {
-    const { processes, tracks: written } = arranged.tracks;
-    const place = { pid: processes[written[0].process].pid, tid: written[0].tid, baseNs, ...(arranged.axis && { axis: arranged.axis }) };
+    const pid = arranged.tracks.processes.reduce((last, process) => Math.max(last, process.pid), 0) + 1;
+    const place = { pid, baseNs, ...(arranged.axis && { axis: arranged.axis }) };
     textlessSamples = await writeTracepointTexts(out, profile, samples, place);
   }
   out.put('\n]}\n');

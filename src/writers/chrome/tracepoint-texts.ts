@@ -15,14 +15,15 @@ const CATEGORY = 'devtools.timeline';
  * Writes the texts of tracepoints, a track for each event: an entry of one microsecond for each sample, named after its
  * thread, which shows the text when it is clicked. They are console timestamps, which DevTools shows on tracks of a
  * program's own. Source: Chrome DevTools, "Customize your performance data with extensibility API".
- * @param place the thread that the events are of, and where on the axis a time is: microsecond 1 is `baseNs`
+ * @param place a number that no process of the trace has, and where on the axis a time is: microsecond 1 is `baseNs`.
+ * (Beside the samples of a thread, DevTools would show its stack at that time as the entry's.)
  * @returns number of samples that have a text which was not written, because there were too many
  */
 export async function writeTracepointTexts(
   out: JsonWriter,
   profile: Profile,
   samples: SampleTable,
-  place: { readonly pid: number; readonly tid: number; readonly baseNs: number; readonly axis?: CpuTimeAxis },
+  place: { readonly pid: number; readonly baseNs: number; readonly axis?: CpuTimeAxis },
 ): Promise<number> {
   const { events, tasks, threads } = profile;
   const { details } = samples;
@@ -38,7 +39,7 @@ export async function writeTracepointTexts(
       left++;
       continue;
     }
-    written++;
+    if (written++ === 0) writeNames(out, place.pid);
     const { comm, thread } = tasks[samples.task[row]];
     const cpu = samples.cpu[row];
     const timeNs = samples.timeNs[row];
@@ -50,11 +51,17 @@ export async function writeTracepointTexts(
     const shown = JSON.stringify({ text: showRawBytes(text), ...(cpu >= 0 && { cpu }) });
     const name = `${comm} (${threads[thread].tid})`;
     out.put(
-      `,\n{"ph":"I","name":"TimeStamp","cat":"${CATEGORY}","s":"t","pid":${place.pid},"tid":${place.tid},"ts":${startUs},"args":{"data":{` +
+      `,\n{"ph":"I","name":"TimeStamp","cat":"${CATEGORY}","s":"t","pid":${place.pid},"tid":${place.pid},"ts":${startUs},"args":{"data":{` +
         `"name":${quotedForChrome(name)},"start":${startUs},"end":${startUs + 1},"track":${quotedForChrome(event.name)},"trackGroup":"Tracepoints",` +
         `"color":"secondary","devtools":${quotedForChrome(shown)}}}}`,
     );
     if (out.isFull) await out.flush();
   }
   return left;
+}
+
+function writeNames(out: JsonWriter, pid: number): void {
+  for (const name of ['process_name', 'thread_name']) {
+    out.put(`,\n{"ph":"M","name":"${name}","cat":"__metadata","pid":${pid},"tid":${pid},"ts":1,"args":{"name":"tracepoints"}}`);
+  }
 }

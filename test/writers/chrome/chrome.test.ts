@@ -476,7 +476,9 @@ describe('chrome', () => {
   it('the text of a tracepoint is shown when it is clicked', async () => {
     const profile = withPayloads(buildProfile([{ timeNs: 5e6, event: 'sched:sched_switch', comm: 'app', cpu: 2, stack: ['schedule'] }]), ['prev_comm=app "x"']);
     const trace = await convert(profile, 'profile');
-    const [{ ts, args }] = named(trace, 'TimeStamp');
+    const [{ ts, pid, args }] = named(trace, 'TimeStamp');
+    // No process with a page or samples, whose stack DevTools would show beside the text.
+    expect(named(trace, 'TracingStartedInBrowser')[0].args!.data!.frames!.map(({ processId }) => processId)).not.toContain(pid);
     expect([ts, args!.data]).toEqual([
       1,
       {
