@@ -5,7 +5,7 @@ export type { Compression, Decompressor } from './base/decompressor.ts';
 export { type Diagnostic as Finding, Diagnostics, type Severity } from './base/diagnostics.ts';
 export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/errors.ts';
 export type { ExactInteger } from './base/exact-integer.ts';
-export type { CodeSymbols, SourceFrame, SourceFunction, SourceLines } from './symbol-table/code-symbols.ts';
+export type { CodeSymbols, SourceFrame, SourceFunction, SourceLines, SourceScope } from './symbol-table/code-symbols.ts';
 export type { SymbolTable } from './symbol-table/symbol-table.ts';
 export type { RecordingSymbols } from './symbolizer/recording-symbols.ts';
 export { type FileDoubt, type FileHoldings, type FileUse, type PlaceOutcome, type SearchedPlace, SymbolSearch } from './symbolizer/search/search-log.ts';
