@@ -1,6 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { Profile } from '../src/profile/profile.ts';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
+import { SUM } from '../test/support/output-totals.ts';
 import { parseCsvRows } from '../test/support/parse-csv.ts';
 import { readFirefox } from '../test/support/read-firefox.ts';
 
@@ -70,18 +71,20 @@ function pprof(bytes: Uint8Array, profile: Profile): string | undefined {
 
 interface SpeedscopeDocument {
   readonly shared: { readonly frames: readonly unknown[] };
-  readonly profiles: readonly { readonly samples: readonly (readonly number[])[]; readonly weights: readonly number[] }[];
+  readonly profiles: readonly { readonly name: string; readonly samples: readonly (readonly number[])[]; readonly weights: readonly number[] }[];
 }
 
 function speedscope(bytes: Uint8Array, profile: Profile): string | undefined {
   const { shared, profiles } = JSON.parse(decode(bytes)) as SpeedscopeDocument;
   const frames = shared.frames.length;
   let count = 0;
-  for (const { samples, weights } of profiles) {
+  // Before the threads of an event comes a sum of them.
+  const hasThreads = profiles.some(({ name }) => !SUM.test(name));
+  for (const { name, samples, weights } of profiles) {
     if (samples.length !== weights.length) return `${samples.length} samples have ${weights.length} weights`;
     if (samples.some((stack) => stack.some((frame) => !(frame >= 0 && frame < frames)))) return 'a sample refers to no frame';
     if (weights.some((weight) => !(Number.isFinite(weight) && weight >= 0))) return 'a weight is no number';
-    count += samples.length;
+    if (!hasThreads || !SUM.test(name)) count += samples.length;
   }
   const expected = sampleCount(profile);
   return count === expected ? undefined : `the document holds ${count} samples of ${expected}`;

@@ -55,10 +55,10 @@ async function sumsOf(...inputs: string[]): Promise<Record<string, bigint>> {
   await run(...inputs, '-o', merged);
   await run(...inputs, '-t', 'folded', '-o', join(dir, 'all.folded'));
   await run(...inputs, '-o', join(dir, 'all.speedscope.json'));
-  const profiles = readFileSync(join(dir, 'all.speedscope.json'), 'utf8').split(/(?={"type":"sampled","name":)/);
-  // Where there are several threads, a profile of their sum comes first.
-  const sums = profiles.filter((one) => one.includes('"name":"all threads '));
-  const speedscope = profiles.filter((one) => !sums.includes(one)).join('');
+  const speedscope = readFileSync(join(dir, 'all.speedscope.json'), 'utf8');
+  const profiles = speedscope.split('{"type":"sampled"').slice(1);
+  // Where there are several, the first one is the sum of the others.
+  const threads = profiles.length === 1 ? profiles : profiles.slice(1);
   const periods = (table: string) => parseCsv(readFileSync(join(tables, `${table}.csv`), 'utf8')).map(({ period }) => period);
   const report = await run('report', ...inputs);
   const { samples } = readPprof(readFileSync(merged));
@@ -68,14 +68,19 @@ async function sumsOf(...inputs: string[]): Promise<Record<string, bigint>> {
     folded: add([...readFileSync(join(dir, 'all.folded'), 'utf8').matchAll(/ (\d+)$/gm)].map(([, number]) => number)),
     headline: add([...report.matchAll(/period (\d+)/g)].map(([, number]) => number)),
     report: add([...report.matchAll(/^ *[\d.]+ +(\d+) /gm)].map(([, number]) => number)),
-    speedscopeEnds: add([...speedscope.matchAll(/"endValue":(\d+)/g)].map(([, number]) => number)),
-    speedscopeWeights: add([...speedscope.matchAll(/"weights":\[([\d,]+)\]/g)].flatMap(([, list]) => list.split(','))),
+    speedscopeEnds: add(threads.flatMap((text) => [...text.matchAll(/"endValue":(\d+)/g)].map(([, number]) => number))),
+    speedscopeWeights: add(threads.flatMap(weightsOf)),
+    speedscopeFirst: add(weightsOf(profiles[0])),
     pprof: add(samples.map(({ values }) => values.get('cycles/count') ?? 0n)),
   };
 }
 
+const weightsOf = (text: string): string[] => [...text.matchAll(/"weights":\[([\d,]+)\]/g)].flatMap(([, list]) => list.split(','));
+
 const everywhere = (sum: bigint) =>
-  Object.fromEntries(['results', 'processes', 'folded', 'headline', 'report', 'speedscopeEnds', 'speedscopeWeights', 'pprof'].map((key) => [key, sum]));
+  Object.fromEntries(
+    ['results', 'processes', 'folded', 'headline', 'report', 'speedscopeEnds', 'speedscopeWeights', 'speedscopeFirst', 'pprof'].map((key) => [key, sum]),
+  );
 
 describe('periods', () => {
   test.each([

@@ -52,8 +52,8 @@ interface SpeedscopeDocument {
   }[];
 }
 
-/** Profiles of all threads of an event. A thread of that name is followed by its number. */
-const SUM = /^(?:.*: )?all threads (?!\()/s;
+/** The start of names of profiles of all threads of an event. A thread of that name is followed by its number. */
+export const SUM = /^(?:.*: )?all threads (?!\()/s;
 
 /**
  * A profile for each event and thread (process, CPU …), whose name ends in the event's; an entry for each sample, also for one of period 0. Before the
