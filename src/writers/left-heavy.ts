@@ -21,8 +21,9 @@ export function leftHeavyRanks(tree: Calls, selfWeight: Float64Array): Float64Ar
     if (parent >= 0) weight[parent] += weight[node];
   }
   const ascending = ascendingOrder(weight);
-  /** By node, and first that for the outermost frames: the heaviest callee; by node: the next heavier one's successor. */
+  /** By node plus 1, 0 being for the outermost frames: the heaviest callee. */
   const first = new Int32Array(tree.size + 1).fill(-1);
+  /** By node: the next lighter callee of the same caller. */
   const next = new Int32Array(tree.size).fill(-1);
   for (const node of ascending) {
     const parent = tree.parent(node) + 1;

@@ -33,7 +33,8 @@ export function countsCycles({ name, unit }: Pick<ProfileEvent, 'name' | 'unit'>
 
 /**
  * Index of the event whose samples show best how time was spent: clocks come first, then cycles, then other counters,
- * and perf's dummy event last. Among equals the one with the most samples wins, then the first one. −1 when no event has a sample.
+ * and perf's dummy event last. Among equals the one with the most samples wins, then the first one. −1 when no event has
+ * a sample.
  */
 export function findTimelineEvent(profile: Profile): number {
   let best = -1;

@@ -17,7 +17,10 @@ export interface ChromeOptions {
    * - `events`: an X event for each bar of the flame chart, and also the samples, for Perfetto
    */
   readonly style: 'profile' | 'events';
-  /** What becomes a track of its own. Default: each thread, up to 30 of them; above that each CPU, or everything if samples carry no CPU. */
+  /**
+   * What becomes a track of its own. Default: each thread, up to 30 of them; above that each CPU, or everything if
+   * samples carry no CPU.
+   */
   readonly group?: ChromeGroup;
   /** Name of the recording, written to `otherData`. */
   readonly name: string;
@@ -25,7 +28,7 @@ export interface ChromeOptions {
   readonly wallClock?: boolean;
   /** Name and version of the program, written to `otherData`: `perfconv@1.0.0`. */
   readonly exporter: string;
-  /** How many bars the flame chart of a sampled profile may have before its samples are sorted within slices of time. Default: 250,000. */
+  /** Above how many bars the samples of sampled profiles are sorted within slices of time. Default: 250,000. */
   readonly maxBars?: number;
 }
 

@@ -10,8 +10,8 @@ const JITTER_INTERVALS = 0.5;
 const MAX_ROWS = 1024;
 
 /**
- * Divides samples of several threads into as many rows as ran at once, so that no two samples of a row overlap. A thread
- * stays in its row while that is free.
+ * Divides samples of several threads into as many rows as ran at once, so that no two samples of a row overlap. A
+ * thread stays in its row while that is free.
  * @param rows rows of the sample table, in time order
  * @param subjectOf what runs one at a time, by row of the table: a thread
  * @param isOneAtATime whether all of the samples are of one CPU, so that what overlaps is only late

@@ -3,7 +3,7 @@ import type { SampleTable } from '../../profile/sample-table.ts';
 import { countsCycles, findTimelineEvent } from '../primary-event.ts';
 import type { SampleGroup } from '../sample-groups.ts';
 
-/** When each sample of a track begins and ends. No two samples overlap. One of an event that has no time lasts a microsecond. */
+/** When each sample of a track begins and ends. No two samples overlap. */
 export interface PlacedSamples {
   /** By position in the group, ascending; whole microseconds. */
   readonly startUs: Float64Array;
@@ -38,8 +38,8 @@ const JITTER = 0.5;
 const MEDIAN_SAMPLES = 50_000;
 
 /**
- * Finds the scale of each event. The period of a clock is a time. Where no clock was recorded, cycles are shown as time:
- * they are multiplied by a factor such that a sample of the mean period lasts one interval. The interval follows from
+ * Finds the scale of each event. The period of a clock is a time. Where no clock was recorded, cycles are shown as
+ * time: they are multiplied by a factor such that a sample of the mean period lasts one interval. The interval follows from
  * `sample_freq`; without that it is the median gap between samples of a group.
  * @returns scales by event index
  */

@@ -66,7 +66,7 @@ export interface ChromeTracks {
  * - A pid or tid that is not positive, or was used again, is replaced by a number that does not occur in the recording.
  *
  * Tracks of processes, of CPUs, or of everything: as many rows as ran at once, see {@link overlapRows}.
- * @param group chosen by the number of threads when absent: `thread` up to 30, else `cpu`, or `all` if samples carry none
+ * @param group chosen by the number of threads when absent: `thread` up to 30, else `cpu`; `all` if samples carry none
  */
 export function chromeTracks(profile: Profile, samples: SampleTable, group?: ChromeGroup): ChromeTracks {
   const timeline = findTimelineEvent(profile);

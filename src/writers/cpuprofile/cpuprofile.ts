@@ -110,7 +110,10 @@ class Timeline {
     for (const track of this.#arranged.tracks.tracks) yield this.#arranged.samplesOf(track).node;
   }
 
-  /** Visits each sample with its node (−1: idle) and the time between its start and that of the sample before it. @returns the end */
+  /**
+   * Visits each sample with its node (−1: idle) and the time since the start of the sample before it.
+   * @returns the end of the profile
+   */
   async visit(each: (node: number, deltaUs: number) => void, pause: () => Promise<void>): Promise<number> {
     const strideUs = this.#arranged.strideUs ?? 0;
     this.clippedNs = 0;

@@ -99,7 +99,7 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
   return { profiles, zeroWeightSamples, shieldedNames };
 }
 
-/** Groups of samples: those of the event shown first, then by event in the order of the recording; of an event, the busiest first. */
+/** Groups of samples by event, the one shown first before the others; of an event, the busiest first. */
 function sortedGroups(profile: Profile, samples: SampleTable, options: SpeedscopeOptions): SampleGroup[] {
   const { tasks, threads } = profile;
   const subjectOf = {
