@@ -221,9 +221,11 @@ describe('samples', () => {
     };
     expect(totals(large)).toEqual(totals(exact));
     const { timeDeltas, weight } = large.threads[0].thread.samples;
-    expect(Math.max(...timeDeltas.map((one) => String(one).length))).toBeLessThanOrEqual(4);
+    expect(Math.max(...timeDeltas.map((one) => String(one).length))).toBeLessThanOrEqual(3);
     expect(weight?.filter((one) => String(one).length > 4).length).toBeLessThanOrEqual(4);
-    for (const [i, { timeMs }] of large.threads[0].samples.entries()) expect(Math.abs(timeMs - samples[i].timeNs / MS)).toBeLessThan(0.01);
+    for (const [i, { timeMs }] of large.threads[0].samples.entries()) expect(Math.abs(timeMs - samples[i].timeNs / MS)).toBeLessThan(0.1);
+    // It would say the same as the samples do: that the thread runs.
+    expect([exact, large].map((one) => one.threads[0].thread.samples.threadCPUDelta !== undefined)).toEqual([true, false]);
   });
 
   test('of periods beyond 2^53 keep all digits', async () => {
