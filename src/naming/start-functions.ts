@@ -17,6 +17,6 @@ const STARTS = new Set([
 export function isStartFunction(name: string): boolean {
   if (STARTS.has(name)) return true;
   // `__libc_start_main@@GLIBC_2.34`, `runtime.goexit.abi0`, `__GI___clone3`
-  const plain = name.replace(/@.*$/s, '').replace(/\.abi[0-9]$/, '');
+  const plain = name.split('@', 1)[0].replace(/\.abi[0-9]$/, '');
   return STARTS.has(plain.startsWith('__GI_') ? plain.slice(5) : plain) || STARTS.has(plain.replace(/^(?:__GI_)?__(?=clone)/, '')) || plain.startsWith('_rt0_');
 }
