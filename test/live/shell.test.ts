@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FORMATS } from '../../src/pipeline/formats.ts';
 import { ensureBuilt, startCli } from '../support/built-cli.ts';
 import { fileRecording } from '../support/cli-recordings.ts';
 import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
@@ -211,7 +212,7 @@ describe('completion in bash', () => {
     const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: dir, encoding: 'utf8', env: { ...process.env, NODE: process.execPath, BIN: bin } });
     expect(stderr).toBe('');
     const [joined, values, command, list, output] = stdout.split('\n');
-    expect([joined, values, list, output]).toEqual(['speedscope,', 'pprof,speedscope,chrome,csv,script,folded,', '$(touch run),dso,', ',']);
+    expect([joined, values, list, output]).toEqual(['speedscope,', `${FORMATS.join()},`, '$(touch run),dso,', ',']);
     expect(command.split(',').sort()).toEqual(['', 'r$(touch run)', 'report', 'report.data']);
     expect(readdirSync(dir).sort()).toEqual(['r$(touch run)', 'report.data']);
   });

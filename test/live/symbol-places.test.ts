@@ -16,6 +16,7 @@ import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/perf-encoder.ts';
 import { hasPerf, runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
+import { readingFindings } from '../support/reading-findings.ts';
 import { runMain } from '../support/run-main.ts';
 
 const hasTools = ['gcc', 'objcopy', 'strip', 'nm', 'readelf'].every((tool) => runs(tool, ['--version']));
@@ -144,7 +145,7 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
       frames.push(lines.map(({ name, text }) => `${name} ${text}`).join(' < '));
       names.push(lines.at(-1)?.name ?? '');
     }
-    return { frames, names, codes: [...diagnostics.list(), ...other.list()].map(({ code: what }) => what), dsos };
+    return { frames, names, codes: [...readingFindings(diagnostics), ...other.list()].map(({ code: what }) => what), dsos };
   }
 
   let whole: Found;
