@@ -145,7 +145,7 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
       frames.push(lines.map(({ name, text }) => `${name} ${text}`).join(' < '));
       names.push(lines.at(-1)?.name ?? '');
     }
-    return { frames, names, codes: [...readingFindings(diagnostics), ...other.list()].map(({ code: what }) => what), dsos };
+    return { frames, names, codes: [...readingFindings(diagnostics), ...readingFindings(other)].map(({ code: what }) => what), dsos };
   }
 
   let whole: Found;
