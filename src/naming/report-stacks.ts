@@ -3,7 +3,7 @@ import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { hasBranchCallStacks } from '../session/findings-at-end.ts';
-import { type BinaryStacks, isCLibrary, stackQuality } from './stack-quality.ts';
+import { type BinaryStacks, isCLibrary, isSystemLibrary, stackQuality } from './stack-quality.ts';
 
 /** Fewer samples are a try, and fewer broken stacks chance. */
 const LEAST_SAMPLES = 10;
@@ -15,6 +15,8 @@ const NOTABLE_SHARE = 0.05;
  * C library has none: measured up to 11 % (allocation, copying of memory).
  */
 const SHARE = 0.2;
+/** The share of a binary's samples that reach a start through it from which on some of it must have frame pointers. */
+const SHARE_THROUGH = 0.05;
 /** How many binaries the sentence names. */
 const SHOWN_NAMES = 3;
 
@@ -40,7 +42,11 @@ export function reportStackQuality(profile: Profile, events: readonly SessionEve
   );
   if (notable.length === 0 && quality.broken < SHARE * quality.samples) return;
   const shown = (notable.length > 0 ? notable : quality.binaries).slice(0, SHOWN_NAMES);
-  diagnostics.set('broken-stacks', 'warning', `${listed(shown)} have broken stacks: ${remedy(shown[0], profile)}`);
+  diagnostics.set(
+    'broken-stacks',
+    'warning',
+    `${listed(shown)} have broken stacks: ${remedy(shown.find(({ mapping }) => isBuiltByUsers(mapping)) ?? shown[0], profile)}`,
+  );
 }
 
 /** `97 % of the samples of sort, 93 % of those of find` */
@@ -52,20 +58,29 @@ function listed(binaries: readonly BinaryStacks[]): string {
   return shares.length === 0 ? last : `${shares.join(', ')} and ${last}`;
 }
 
+const JAVA = /\/libjvm\.so$/;
 const PYTHON = /\/(?:lib)?python[0-9.]*(?:\.so[0-9.]*)?$/;
 
-const UNWINDING = 'record with --call-graph dwarf';
+const UNWINDING = 'record with --call-graph dwarf, which perf script unwinds and perfconv does not yet';
 
-/** What keeps the stacks whole that break off in a binary. */
-function remedy({ mapping }: BinaryStacks, profile: Profile): string {
-  // Few distributions have one with frame pointers, and nobody builds it for a profile.
-  return isCLibrary(mapping) ? `${baseName(mapping.name)} has no frame pointers: ${UNWINDING}` : `${keepFramePointers(mapping, profile)}, or ${UNWINDING}`;
+/** Whether users choose how it is built or run. Few distributions build their libraries with frame pointers, and nobody else does for a profile. */
+function isBuiltByUsers(mapping: Mapping): boolean {
+  return !isSystemLibrary(mapping) || PYTHON.test(mapping.name) || JAVA.test(mapping.name);
 }
 
-function keepFramePointers({ kind, name }: Mapping, { mappings }: Profile): string {
-  const isJava = mappings.some((other) => other.name.endsWith('/libjvm.so'));
-  if (isJava && (kind === 'anon' || name.endsWith('/libjvm.so'))) return 'run Java with -XX:+PreserveFramePointer';
+/** What keeps the stacks whole that break off in a binary. */
+function remedy(binary: BinaryStacks, profile: Profile): string {
+  const { mapping } = binary;
+  if (!isBuiltByUsers(mapping)) return `${baseName(mapping.name)} has no frame pointers: ${UNWINDING}`;
+  return `${keepFramePointers(binary, profile)}, or ${UNWINDING}`;
+}
+
+function keepFramePointers({ mapping: { kind, name }, samples, wholeThrough }: BinaryStacks, { mappings }: Profile): string {
+  const isJava = mappings.some((other) => JAVA.test(other.name));
+  if (isJava && (kind === 'anon' || JAVA.test(name))) return 'run Java with -XX:+PreserveFramePointer';
   if (kind === 'anon') return 'let what compiled its code at run time keep frame pointers';
   if (PYTHON.test(name)) return 'run a Python that was built with -fno-omit-frame-pointer';
-  return `build ${baseName(name)} with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes)`;
+  // Where the binary has some, it may be called by code that has none, as by the C library's qsort.
+  const what = wholeThrough < SHARE_THROUGH * samples ? baseName(name) : `all of ${baseName(name)}, and what calls it,`;
+  return `build ${what} with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes)`;
 }

@@ -1,4 +1,5 @@
 import { isImpossibleCaller } from '../profile/impossible-callers.ts';
+import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import { CPUMODE_UNKNOWN, CPUMODE_USER } from '../profile/tables.ts';
 import { isStartFunction } from './start-functions.ts';
@@ -10,6 +11,8 @@ export interface BinaryStacks {
   samples: number;
   /** Those that break off in the binary. */
   broken: number;
+  /** Those that reach the start of the program or thread through the binary, as the caller of another frame. */
+  wholeThrough: number;
 }
 
 /** How well the stacks of a profile were recorded. */
@@ -24,11 +27,18 @@ export interface StackQuality {
 
 /** glibc's, its older threads' library, musl's, Android's. */
 const C_LIBRARY = /\/(?:libc|libpthread)(?:[.-][^/]*)?\.so[^/]*$|\/ld-musl-[^/]*$/;
+/** Where distributions put shared libraries. */
+const SYSTEM_DIRECTORY = /^\/(?:usr\/)?lib(?:32|64|x32)?\//;
 const LOADER = /\/ld(?:-linux[^/]*|-[0-9.]+|64)?\.so[^/]*$/;
 
 /** Whether a binary is the C library, which most distributions build without frame pointers. */
 export function isCLibrary({ kind, name }: Mapping): boolean {
   return kind === 'file' && C_LIBRARY.test(name);
+}
+
+/** Whether a binary is a shared library that came with the system. */
+export function isSystemLibrary(mapping: Mapping): boolean {
+  return isCLibrary(mapping) || (mapping.kind === 'file' && SYSTEM_DIRECTORY.test(mapping.name) && /\.so(?:\.|$)/.test(baseName(mapping.name)));
 }
 
 /** From so many frames on, chance does not lead to the same place time and again. */
@@ -43,17 +53,20 @@ const DEEP = 3;
  * its name is not known, it is
  * - code of the C library that calls another binary's, or
  * - the place where most deep stacks of a binary end: others end anywhere.
- * Whole are also stacks of two frames and more that end without an address in no code: no sign speaks against them.
+ * Whole are also stacks of two frames and more that end without an address in no code, unless in a function of the C
+ * library that starts nothing: no other sign speaks against them.
  *
  * @param isByFramePointers by event: whether callchains are all that its samples have of the user's stack
  */
 export function stackQuality(profile: Profile, isByFramePointers: readonly boolean[]): StackQuality {
   const { locations, mappings, totals } = profile;
-  const binaries = mappings.map((mapping): BinaryStacks => ({ mapping, samples: 0, broken: 0 }));
+  const binaries = mappings.map((mapping): BinaryStacks => ({ mapping, samples: 0, broken: 0, wholeThrough: 0 }));
   /** By location: samples whose stack breaks off after it, being deep. */
   const deepEnds = new Float64Array(locations.size);
   /** By mapping: the row of the totals that was counted for it last, plus 1. */
   const counted = new Uint32Array(mappings.length);
+  /** The same of those that reach a start through it. */
+  const through = new Uint32Array(mappings.length);
   const user = new UserPart(profile);
   let samples = 0;
   for (let row = 0; row < totals.size; row++) {
@@ -67,6 +80,14 @@ export function stackQuality(profile: Profile, isByFramePointers: readonly boole
       if (counted[mapping] === row + 1) continue;
       counted[mapping] = row + 1;
       binaries[mapping].samples += totals.samples(row);
+    }
+    if (user.reachesStart) {
+      for (let i = 1; i < user.depth; i++) {
+        const mapping = user.mappings[i];
+        if (through[mapping] === row + 1) continue;
+        through[mapping] = row + 1;
+        binaries[mapping].wholeThrough += totals.samples(row);
+      }
     }
     if (!user.isBroken) continue;
     binaries[user.mappings[user.depth - 1]].broken += totals.samples(row);
@@ -88,6 +109,8 @@ class UserPart {
   /** Location of the outermost frame. */
   last = -1;
   isBroken = false;
+  /** Whether the outermost frame is a function in which programs or threads start. */
+  reachesStart = false;
   readonly #profile: Profile;
   readonly #isCLibrary: readonly boolean[];
   /** By function: whether programs start in it. */
@@ -105,6 +128,7 @@ class UserPart {
     const { locations, stacks } = this.#profile;
     this.depth = 0;
     this.isBroken = false;
+    this.reachesStart = false;
     for (let at = stack; at >= 0; at = stacks.parent(at)) {
       const location = stacks.location(at);
       const cpumode = locations.cpumode(location);
@@ -119,9 +143,17 @@ class UserPart {
       this.mappings[this.depth++] = mapping;
       this.last = location;
       const lines = locations.lineCount(location);
-      if (lines > 0 && this.#isStart[locations.lineFunction(location, lines - 1)] === 1) return;
+      if (lines > 0 && this.#isStart[locations.lineFunction(location, lines - 1)] === 1) {
+        this.reachesStart = true;
+        return;
+      }
     }
-    this.isBroken = this.depth === 1;
+    this.isBroken = this.depth === 1 || (this.depth > 1 && this.#endsInCLibrary());
+  }
+
+  /** Whether the outermost frame is a function of the C library: all but those that start programs have callers. */
+  #endsInCLibrary(): boolean {
+    return this.#isCLibrary[this.mappings[this.depth - 1]] && this.#profile.locations.lineCount(this.last) > 0;
   }
 
   /** Whether the outermost frame may be that of a function without a name in which a program or thread starts. */

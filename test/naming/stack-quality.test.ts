@@ -155,7 +155,7 @@ describe('broken stacks', () => {
         ),
       ),
     ).toEqual([
-      'warning broken-stacks: 43 % of the samples of app have broken stacks: build app with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or record with --call-graph dwarf',
+      'warning broken-stacks: 43 % of the samples of app have broken stacks: build all of app, and what calls it, with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or record with --call-graph dwarf, which perf script unwinds and perfconv does not yet',
     ]);
   });
 
@@ -164,7 +164,26 @@ describe('broken stacks', () => {
     ['Python', ['python:f'], '100 % of the samples of python3.11 have broken stacks: run a Python that was built with -fno-omit-frame-pointer, or record'],
     ['the C library', ['libc:read'], '100 % of the samples of libc.so.6 have broken stacks: libc.so.6 has no frame pointers: record'],
   ])('of %s have a remedy of their own', (_, frames, expected) => {
-    expect(said(profileOf([[20, ...frames]]))).toEqual([`warning broken-stacks: ${expected} with --call-graph dwarf`]);
+    expect(said(profileOf([[20, ...frames]]))).toEqual([
+      `warning broken-stacks: ${expected} with --call-graph dwarf, which perf script unwinds and perfconv does not yet`,
+    ]);
+  });
+
+  test('that end in a function of the C library which starts nothing are broken, too', () => {
+    const inSort: [number, ...Frame[]] = [60, 'app:compare', 'libc:msort_with_tmp'];
+    expect(broken(inSort, [40, ...FINE])).toBe('60/100 libc.so.6 60/100');
+    expect(said(profileOf([inSort, [40, ...FINE]]))[0]).toContain('60 % of the samples of libc.so.6 have broken stacks');
+    expect(broken([60, 'app:compare', 'libc:__libc_start_call_main'])).toBe('0/60');
+  });
+
+  test('in code that nobody builds for a profile are blamed on it, and the advice is for the program', () => {
+    const used = NAMES.with(INDEX.python, '/usr/lib/x86_64-linux-gnu/libm.so.6');
+    const stacks: [number, ...Frame[]][] = [
+      [60, 'python:sin'],
+      [40, 'app:f'],
+    ];
+    expect(said(profileOf(stacks, used))[0]).toMatch(/: 100 % of the samples of libm.so.6 and 100 % of those of app have broken stacks: build app with /);
+    expect(said(profileOf(stacks.slice(0, 1), used))[0]).toContain('have broken stacks: libm.so.6 has no frame pointers: record');
   });
 
   test('of several binaries are said at once', () => {
