@@ -6,6 +6,8 @@ interface Table {
 
 interface FirefoxDocument {
   readonly meta: {
+    /** Indexes of the threads that the viewer opens with. */
+    readonly initialSelectedThreads: readonly number[];
     readonly preprocessedProfileVersion: number;
     readonly categories: readonly { name: string; color: string; subcategories: readonly string[] }[];
     readonly markerSchema: readonly { name: string; fields: readonly { key: string; format: string }[] }[];

@@ -68,7 +68,7 @@ export async function writeFirefox(profile: Profile, sink: ByteSink, options: Fi
   const markerWriter = new MarkerWriter(profile, samples, tables, markers);
   const out = new JsonWriter(sink);
   out.put('{"meta":');
-  out.put(JSON.stringify(metaOf(profile, endNs, options.exporter)));
+  out.put(JSON.stringify(metaOf(profile, endNs, options.exporter, busiestThread(threads))));
   out.put(',');
   writeLibs(out, tables.libs, profile.meta.arch);
   out.put(',');
@@ -100,10 +100,23 @@ function sharedTables(profile: Profile, { size, stack }: SampleTable, isLarge: b
 }
 
 /**
+ * The index of the thread that the viewer opens with: the busiest one of the first process, which is not always its main
+ * thread. Only threads of the same event are compared.
+ */
+function busiestThread(threads: readonly FirefoxThread[]): number {
+  let busiest = 0;
+  for (const [index, { group, process }] of threads.entries()) {
+    const { group: best, process: first } = threads[busiest];
+    if (process === first && group.event === best.event && group.period > best.period) busiest = index;
+  }
+  return busiest;
+}
+
+/**
  * `meta`. Times are milliseconds; what the recording does not say is left out, or empty where the viewer needs
  * something.
  */
-function metaOf(profile: Profile, endNs: number, exporter: string): object {
+function metaOf(profile: Profile, endNs: number, exporter: string, selectedThread: number): object {
   const { mainMapping, mappings, meta } = profile;
   const intervalMs = profileIntervalNs(profile) / 1e6;
   const product = mainMapping < 0 ? '' : baseName(mappings[mainMapping].name);
@@ -129,7 +142,7 @@ function metaOf(profile: Profile, endNs: number, exporter: string): object {
     sourceCodeIsNotOnSearchfox: true,
     usesOnlyOneStackType: true,
     keepProfileThreadOrder: true,
-    initialSelectedThreads: [0],
+    initialSelectedThreads: [selectedThread],
     sampleUnits: { time: 'ms', eventDelay: 'ms', threadCPUDelta: 'µs' },
     categories: CATEGORIES,
     extra: [{ label: 'Events', entries: eventEntries(profile) }],

@@ -56,6 +56,22 @@ describe('threads', () => {
     ]);
   });
 
+  test('are opened with the busiest one of the busiest process', async () => {
+    const app = { pid: 100, process: 'app', stack: ['main'] };
+    const samples = [
+      { ...app, timeNs: 0, period: 2 * MS },
+      { ...app, timeNs: 1, tid: 101, comm: 'worker', period: 5 * MS },
+      { ...app, timeNs: 2, event: 'page-faults', period: 9 * MS },
+      { timeNs: 3, pid: 7, comm: 'small', period: 6 * MS, stack: ['main'] },
+    ];
+    const opened = async (specs: readonly SampleSpec[]): Promise<string[]> => {
+      const { document, threads } = await written(buildProfile(specs));
+      return document.meta.initialSelectedThreads.map((index) => threads[index].thread.name);
+    };
+    expect(await opened(samples)).toEqual(['worker']);
+    expect(await opened(samples.map((sample) => ({ ...sample, period: MS })))).toEqual(['app']);
+  });
+
   test('of a pid that was used again are of another process', async () => {
     const profile = buildProfile([{ timeNs: 0, stack: ['a'] }]);
     const again = { ...profile, processes: [...profile.processes, { pid: 100, name: 'next' }] };
