@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 
 export interface ViewerOptions {
-  /** Where to put a picture of the page, as PNG. */
-  readonly screenshot?: string;
   /** How long the viewer may take for each step, even on a busy machine; three minutes when absent. */
   readonly timeoutMs?: number;
+  /** The size of the window in CSS pixels, and how many pixels of a picture each of them is; 1600 × 1200 and 1 when absent. */
+  readonly window?: { readonly width: number; readonly height: number; readonly scale: number };
 }
 
 /** A page of a headless Chromium, and a folder of its own for files. */
@@ -19,6 +19,7 @@ export interface Viewer {
 }
 
 const DEFAULT_TIMEOUT_MS = 180_000;
+const DEFAULT_WINDOW = { width: 1600, height: 1200, scale: 1 };
 /** What headless Chromium says about itself, whatever it shows. */
 const NOISE = /GL Driver Message|Autofocus processing|Error with Feature-Policy|Unrecognized feature|Permissions-Policy/;
 
@@ -40,6 +41,7 @@ export async function withChromium<T>(options: ViewerOptions, use: (viewer: View
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('no Chromium found');
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const { width, height, scale } = options.window ?? DEFAULT_WINDOW;
   const folder = mkdtempSync(join(tmpdir(), 'perfconv-viewer-'));
   let context: BrowserContext | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -49,7 +51,8 @@ export async function withChromium<T>(options: ViewerOptions, use: (viewer: View
       executablePath,
       headless: true,
       timeout: timeoutMs,
-      viewport: { width: 1600, height: 1200 },
+      viewport: { width, height },
+      deviceScaleFactor: scale,
       args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
     });
     context.setDefaultTimeout(timeoutMs);

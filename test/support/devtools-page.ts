@@ -59,8 +59,10 @@ const PREPARE = `(async () => {
 
 const HAS_TRACKS = `globalThis.panel.getFlameChart().getMainDataProvider().timelineData()?.groups?.length > 0`;
 
+/** The panel explains its shortcuts when it opens for the first time. */
+const CLOSE_DIALOGS = `globalThis.eachElement(document, (element) => { if (element.tagName === 'DIALOG' && element.open) element.close(); })`;
+
 const READ_TRACKS = `(async () => {
-  globalThis.eachElement(document, (element) => { if (element.tagName === 'DIALOG' && element.open) element.close(); });
   const provider = globalThis.panel.getFlameChart().getMainDataProvider();
   const data = provider.timelineData();
   const groups = data?.groups ?? [];
@@ -103,19 +105,44 @@ const READ_GRID = `(() => {
   return rows;
 })()`;
 
+export interface DevToolsOptions extends ViewerOptions {
+  /** What a file of the bytes is called. */
+  readonly fileName?: string;
+}
+
 /**
- * Opens a trace in the Performance panel of Chromium's own DevTools, headless.
+ * Opens a trace in the Performance panel of Chromium's own DevTools, headless, and reads what it shows.
  * @param input path of a file, or its bytes
  * @param options.bottomUpOf which tracks to read the Bottom-up table of, by index and name; none when absent
- * @param options.fileName what a file of the bytes is called
  * @throws Error when the panel refuses the file or does not come to an end with it
  */
 export async function loadInDevTools(
   input: string | Uint8Array,
-  options: ViewerOptions & { readonly bottomUpOf?: (name: string, index: number) => boolean; readonly fileName?: string } = {},
+  options: DevToolsOptions & { readonly bottomUpOf?: (name: string, index: number) => boolean } = {},
 ): Promise<DevToolsView> {
-  return await withChromium(options, async (viewer, timeoutMs) => {
+  return await withDevTools(input, options, async (viewer, timeoutMs) => {
     const { page, problems } = viewer;
+    const { tracks, isGeneric } = await page.evaluate<{ tracks: DevToolsTrack[]; isGeneric: boolean }>(READ_TRACKS);
+    await page.evaluate(SHOW_ALL);
+    await waitUntilSettled(page, 0);
+    await showBottomUp(viewer);
+    const filled: DevToolsTrack[] = [];
+    for (const [index, track] of tracks.entries()) {
+      const isWanted = track.entries > 0 && options.bottomUpOf?.(track.name, index);
+      filled.push(isWanted ? { ...track, bottomUp: await readBottomUp(viewer, index, timeoutMs) } : track);
+    }
+    return { tracks: filled, isGeneric, problems: [...problems] };
+  });
+}
+
+/** Runs `use` with the Performance panel as it opens a file. Parameters and errors as for {@link loadInDevTools}. */
+export async function withDevTools<T>(
+  input: string | Uint8Array,
+  options: DevToolsOptions,
+  use: (viewer: Viewer, timeoutMs: number) => Promise<T>,
+): Promise<T> {
+  return await withChromium(options, async (viewer, timeoutMs) => {
+    const { page } = viewer;
     await page.goto('devtools://devtools/bundled/devtools_app.html?panel=timeline');
     await page.waitForSelector('input[type=file]', { state: 'attached' });
     await page.evaluate(PREPARE);
@@ -128,18 +155,19 @@ export async function loadInDevTools(
     // It paints with a delay, and only then has its tracks.
     await waitUntil(viewer, HAS_TRACKS, timeoutMs);
     await waitUntilSettled(page, 1000);
-    const { tracks, isGeneric } = await page.evaluate<{ tracks: DevToolsTrack[]; isGeneric: boolean }>(READ_TRACKS);
-    await page.evaluate(SHOW_ALL);
-    await waitUntilSettled(page, 0);
-    await page.locator('#tab-bottom-up').first().click();
-    const filled: DevToolsTrack[] = [];
-    for (const [index, track] of tracks.entries()) {
-      const isWanted = track.entries > 0 && options.bottomUpOf?.(track.name, index);
-      filled.push(isWanted ? { ...track, bottomUp: await readBottomUp(viewer, index, timeoutMs) } : track);
-    }
-    if (options.screenshot !== undefined) await page.screenshot({ path: options.screenshot });
-    return { tracks: filled, isGeneric, problems: [...problems] };
+    await page.evaluate(CLOSE_DIALOGS);
+    return await use(viewer, timeoutMs);
   });
+}
+
+/** Hides what is beside the flame chart: insights into web pages, and annotations. */
+export async function hideSidebar({ page }: Viewer): Promise<void> {
+  await page.locator('[aria-label="Hide sidebar"]').first().click();
+}
+
+/** Shows the Bottom-up table of the panel. */
+export async function showBottomUp({ page }: Viewer): Promise<void> {
+  await page.locator('#tab-bottom-up').first().click();
 }
 
 async function readBottomUp(viewer: Viewer, index: number, timeoutMs: number): Promise<TreeRow[]> {

@@ -1,9 +1,7 @@
-import { createReadStream, existsSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
-import { dirname, extname, join, normalize } from 'node:path';
-import { inputFile, type ViewerOptions, waitUntil, withChromium } from './chromium-page.ts';
+import { dirname, join } from 'node:path';
+import { inputFile, type Viewer, type ViewerOptions, waitUntil, withChromium } from './chromium-page.ts';
+import { withServedFolder } from './served-folder.ts';
 
 export interface SpeedscopeFrame {
   readonly name: string;
@@ -33,14 +31,6 @@ export interface SpeedscopeView {
   readonly problems: readonly string[];
 }
 
-const MIME: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.wasm': 'application/wasm',
-  '.json': 'application/json',
-};
-
 /**
  * The props of speedscope's root component, found through Preact's tree of components: the only place where the
  * imported profiles can be had. Observed: speedscope 1.25.
@@ -68,50 +58,38 @@ const READ_PROFILES = `(() => {
   return { profiles, shown: profileGroup.indexToView };
 })()`;
 
+export interface SpeedscopeOptions extends ViewerOptions {
+  readonly view?: 'time-ordered' | 'left-heavy' | 'sandwich';
+  /** What a file of the bytes is called: the application knows some formats by its end. */
+  readonly fileName?: string;
+}
+
 /**
- * Opens a file in the real speedscope application, in a headless Chromium.
+ * Opens a file in the real speedscope application, in a headless Chromium, and reads the profiles that it shows.
  * @param input path of a file, or its bytes
- * @param options.fileName what a file of the bytes is called, by whose end the application knows some formats
  * @throws Error when the application refuses the file or does not come to an end with it
  */
-export async function loadInSpeedscope(
-  input: string | Uint8Array,
-  options: ViewerOptions & { readonly view?: 'time-ordered' | 'left-heavy' | 'sandwich'; readonly fileName?: string } = {},
-): Promise<SpeedscopeView> {
-  const server = serveSpeedscope();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
+export async function loadInSpeedscope(input: string | Uint8Array, options: SpeedscopeOptions = {}): Promise<SpeedscopeView> {
+  return await withSpeedscope(input, options, async ({ page, problems }) => {
+    const view = await page.evaluate<Omit<SpeedscopeView, 'problems'>>(READ_PROFILES);
+    return { ...view, problems: [...problems] };
+  });
+}
+
+/** Runs `use` with a page on which speedscope shows a file. Parameters and errors as for {@link loadInSpeedscope}. */
+export async function withSpeedscope<T>(input: string | Uint8Array, options: SpeedscopeOptions, use: (viewer: Viewer) => Promise<T>): Promise<T> {
+  const root = join(dirname(createRequire(import.meta.url).resolve('speedscope/package.json')), 'dist', 'release');
+  return await withServedFolder(root, async (url) => {
     return await withChromium(options, async (viewer, timeoutMs) => {
       const { page, problems } = viewer;
-      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/#view=${options.view ?? 'time-ordered'}`);
+      await page.goto(`${url}#view=${options.view ?? 'time-ordered'}`);
       await page.waitForSelector('#file', { state: 'attached' });
       await page.evaluate(FIND_APPLICATION);
       await page.locator('#file').setInputFiles(inputFile(viewer, input, options.fileName ?? 'profile.speedscope.json'), { timeout: timeoutMs });
       const isDone = '(() => { const app = globalThis.findApplication(); return app?.error || (app?.profileGroup && !app.loading); })()';
       await waitUntil(viewer, isDone, timeoutMs);
       if (await page.evaluate('Boolean(globalThis.findApplication().error)')) throw new Error(`speedscope refuses the file: ${problems.join('; ')}`);
-      const view = await page.evaluate<Omit<SpeedscopeView, 'problems'>>(READ_PROFILES);
-      if (options.screenshot !== undefined) {
-        await page.waitForTimeout(1000);
-        await page.screenshot({ path: options.screenshot });
-      }
-      return { ...view, problems: [...problems] };
+      return await use(viewer);
     });
-  } finally {
-    server.close();
-  }
-}
-
-function serveSpeedscope() {
-  const root = join(dirname(createRequire(import.meta.url).resolve('speedscope/package.json')), 'dist', 'release');
-  return createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname);
-    const file = join(root, path === '/' ? 'index.html' : normalize(path));
-    if (!file.startsWith(root) || !existsSync(file) || !statSync(file).isFile()) {
-      response.writeHead(404).end();
-      return;
-    }
-    response.writeHead(200, { 'content-type': MIME[extname(file)] ?? 'application/octet-stream' });
-    createReadStream(file).pipe(response);
   });
 }
