@@ -58,6 +58,12 @@ test('pictures are below 150 KB', () => {
   expect(images.filter((name) => statSync(join(root, 'docs/images', name)).size > 150_000)).toEqual([]);
 });
 
+test('every picture is on a page', () => {
+  const shown = PAGES.flatMap((page) => linksOf(read(page)).map(({ path }) => join(dirname(page), path)));
+  const images = readdirSync(join(root, 'docs/images')).map((name) => join('docs/images', name));
+  expect(images.filter((path) => !shown.includes(path))).toEqual([]);
+});
+
 test('every page of docs/ is linked from the README', () => {
   const linked = linksOf(read('README.md')).map(({ path }) => path);
   expect(docs.filter((name) => !linked.includes(`docs/${name}`))).toEqual([]);
