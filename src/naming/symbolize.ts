@@ -40,6 +40,7 @@ export async function symbolizeLocations(
       if (code.table !== undefined) payloads?.nameBy(index, code.table);
       if (isDone()) break;
     }
+    if (search.places.some(({ outcome, holds }) => outcome === 'fits' && holds.code)) mapping.wasFound = true;
     // The build id of the file that is still mapped is more certain than the recorded one.
     if (search.mappedBuildId !== undefined) mapping.buildId = search.mappedBuildId;
   }

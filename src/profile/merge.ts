@@ -123,6 +123,7 @@ export class ProfileMerger {
       merged.start = Math.min(merged.start, mapping.start);
       merged.limit = Math.max(merged.limit, mapping.limit);
       merged.hasSymbols ||= mapping.hasSymbols;
+      if (mapping.wasFound) merged.wasFound = true;
       return known;
     });
     if (this.#mainMapping < 0 && mainMapping >= 0) this.#mainMapping = mappingOf[mainMapping];

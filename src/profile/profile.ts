@@ -88,6 +88,8 @@ export interface Mapping {
   readonly limit: number;
   /** Whether symbols were found for it; set by symbolization. */
   hasSymbols: boolean;
+  /** Whether the binary itself was found: whoever looks for it again finds no more names in it; set by symbolization. */
+  wasFound?: boolean;
 }
 
 /** A process over its life: one pid can appear several times, when the system used the number again. */

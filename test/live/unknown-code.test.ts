@@ -71,18 +71,26 @@ describe.skipIf(whyNot !== undefined)('a program without symbols', () => {
     expect(stdout.toString()).toContain(` ${startOf('spin')} `);
   });
 
-  it.skipIf(pprof === undefined)('has names in pprof, once the symbols are there', async () => {
+  it.skipIf(pprof === undefined)('has names in pprof where it has the binary and perfconv had not', async () => {
     const profile = path('framed.pb.gz');
-    expect((await runMain(['-q', '-o', profile, path('framed.data')])).status).toBe(0);
-    const top = (): string => runPprof(pprof ?? '', ['-top', '-symbolize=local'], profile, dir).stdout;
-    expect(top()).toMatch(/%\s+\[framed\]$/m);
     const stripped = readFileSync(path('framed'));
-    copyFileSync(path('framed.full'), path('framed'));
+    rmSync(path('framed'));
     try {
-      expect(top()).toMatch(/%\s+spin$/m);
+      expect((await runMain(['-q', '-o', profile, path('framed.data')])).status).toBe(0);
+      copyFileSync(path('framed.full'), path('framed'));
+      expect(runPprof(pprof ?? '', ['-top', '-symbolize=local'], profile, dir).stdout).toMatch(/%\s+spin$/m);
     } finally {
-      writeFileSync(path('framed'), stripped);
+      writeFileSync(path('framed'), stripped, { mode: 0o755 });
     }
+  });
+
+  it.skipIf(pprof === undefined)('keeps its name in pprof where the binary is there without symbols', async () => {
+    const profile = path('stripped.pb.gz');
+    expect((await runMain(['-q', '-o', profile, path('framed.data')])).status).toBe(0);
+    const shown = (how: string, what: string): string => runPprof(pprof ?? '', [what, `-symbolize=${how}`], profile, dir).stdout;
+    expect(shown('local', '-top')).toMatch(/%\s+\[framed\]$/m);
+    // Empty names are drawn as boxes without a text.
+    expect(shown('local', '-traces')).toBe(shown('none', '-traces'));
   });
 
   it('is said to have broken stacks without frame pointers, and only then', async () => {

@@ -95,8 +95,9 @@ export class PprofTables {
       const hasFile = lineFile !== 0 || functions.file(profileFunction) !== 0;
       const func = this.#internFunction(profileFunction, lineFile, hasFile ? 0 : this.#bracketedName(mapping));
       line = this.lines.intern(line, func, locations.lineNumber(location, nth), locations.lineColumn(location, nth));
-      // Where pprof finds the binary, its names are better than what stands for them.
-      if (mapping === undefined || locations.isStandIn(location)) continue;
+      // Where pprof finds the binary and this program did not, its names are better than what stands for them. Of a
+      // binary without symbols it would make empty names.
+      if (mapping === undefined || (locations.isStandIn(location) && !mapping.mapping.wasFound)) continue;
       mapping.hasFunctions = true;
       if (hasFile) mapping.hasFilenames = true;
       if (locations.lineNumber(location, nth) !== 0) mapping.hasLineNumbers = true;
