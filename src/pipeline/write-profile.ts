@@ -101,9 +101,10 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
     return async (profile, sink, _, diagnostics) => {
       const counted = new CountingSink(sink);
       const { event, threads, ...result } = await writeCpuProfile(profile, counted);
-      const { name } = profile.events[event];
-      if (profile.events.filter(({ samples }) => samples > 0).length > 1) {
-        diagnostics.add('cpuprofile-event', 'info', `the CPU profile holds ${name} alone, since it has room for one event; --event chooses another`);
+      const others = profile.events.filter(({ samples }, index) => index !== event && samples > 0);
+      if (others.length > 0) {
+        const names = others.map(({ name }) => name).join(', ');
+        diagnostics.add('cpuprofile-one-event', 'warning', `the CPU profile holds one event, ${profile.events[event].name}; left out: ${names}`);
       }
       if (threads > 1) {
         diagnostics.add(

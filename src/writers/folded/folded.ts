@@ -56,7 +56,11 @@ export async function writeFolded(profile: Profile, sink: ByteSink, options: Fol
   }
   reportOtherEvents(profile, event, options.diagnostics);
   if (profile.events[event].unit === 'nanoseconds' && options.weight !== 'samples') {
-    options.diagnostics?.add('folded-unit', 'info', 'folded stacks have nanoseconds: flamegraph.pl --countname ns calls them so in place of samples');
+    options.diagnostics?.add(
+      'folded-unit',
+      'info',
+      'the numbers of folded stacks are nanoseconds: give flamegraph.pl --countname ns, or it calls them samples',
+    );
   }
 
   const strings = new StringTable();
