@@ -142,7 +142,9 @@ export function cpuProfileSamples(bytes: Uint8Array): number {
   const children = nodes.flatMap((node) => node.children);
   if (new Set(children).size !== nodes.length - 1 || children.length !== nodes.length - 1) throw new Error('the nodes are no tree');
   const lengthUs = timeDeltas.reduce((sum, delta) => sum + delta, 0);
-  if (lengthUs !== endTime - startTime) throw new Error(`the samples end after ${lengthUs} µs, the profile after ${endTime - startTime}`);
+  // Sums of doubles are exact up to 2^53.
+  if (Math.abs(lengthUs - (endTime - startTime)) > lengthUs * 2 ** -50)
+    throw new Error(`the samples end after ${lengthUs} µs, the profile after ${endTime - startTime}`);
   const idle = nodes.find(({ callFrame }) => callFrame.functionName === '(idle)')?.id;
   return samples.filter((node) => node !== idle).length;
 }
