@@ -42,9 +42,9 @@ export async function writeReport(profile: Profile, sink: ByteSink, options: Rep
 async function writeTable(profile: Profile, report: ReportTables, { events, rows, sum }: ReportTable, options: ReportOptions, out: TextWriter): Promise<void> {
   const { children = false, limit = Number.POSITIVE_INFINITY, paintPercent = (text) => text } = options;
   const { keys, texts } = report;
-  const percentText = (weight: number) => {
+  const shareText = (weight: number) => {
     const percent = percentOf(weight, sum);
-    return paintPercent(percent.toFixed(2).padStart(6), percent);
+    return paintPercent(percentText(percent).padStart(6), percent);
   };
 
   const shown = rows.slice(0, limit);
@@ -59,8 +59,8 @@ async function writeTable(profile: Profile, report: ReportTables, { events, rows
   for (const event of events) out.put(headline(profile, event));
   out.put(`   per       period samples ${children ? '  self ' : ''}${columnsText(keys)}\n`);
   for (const row of shown) {
-    const self = children ? `${percentText(report.selfWeight(row))} ` : '';
-    const numbers = `${percentText(report.weight(row))} ${wholeNumber(row.period, row.periodRemainder).padStart(12)} ${String(row.samples).padStart(7)}`;
+    const self = children ? `${shareText(report.selfWeight(row))} ` : '';
+    const numbers = `${shareText(report.weight(row))} ${wholeNumber(row.period, row.periodRemainder).padStart(12)} ${String(row.samples).padStart(7)}`;
     out.put(`${numbers} ${self}${columnsText(row.texts.map(cellOf))}\n`);
     if (out.isFull) await out.flush();
   }
@@ -75,4 +75,11 @@ export function percentOf(weight: number, sum: number): number {
 function headline(profile: Profile, index: number): string {
   const { name, unit, samples, period, periodRemainder } = profile.events[index];
   return `# ${printable(name)}: ${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period, periodRemainder)}${unit === 'nanoseconds' ? ' ns' : ''}\n`;
+}
+
+/** With two digits, as C's printf writes it for perf: exactly between two, the even one; 3.125 is 3.12. */
+export function percentText(percent: number): string {
+  const hundredths = Math.floor(percent * 100);
+  const isTie = Number.isInteger(percent * 8) && !Number.isInteger(percent * 4);
+  return (isTie && hundredths % 2 === 0 ? hundredths / 100 : percent).toFixed(2);
 }
