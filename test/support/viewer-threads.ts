@@ -36,6 +36,8 @@ export function devToolsThreads(
   const threads = new Map<string, ShownThread>();
   let process = '';
   for (const track of tracks) {
+    // The texts of tracepoints are of no thread.
+    if (track.name === 'Tracepoints') continue;
     if (style === 'events' && track.nesting === 0) {
       process = track.name;
       continue;
