@@ -35,9 +35,12 @@ export function devToolsThreads(
 ): Map<string, ShownThread> {
   const threads = new Map<string, ShownThread>();
   let process = '';
+  let outerOfTracepoints: number | undefined;
   for (const track of tracks) {
-    // The texts of tracepoints are of no thread.
-    if (track.name === 'Tracepoints') continue;
+    // The texts of tracepoints are of no thread: the group and, nested in it, a track for each event.
+    if (outerOfTracepoints !== undefined && track.nesting <= outerOfTracepoints) outerOfTracepoints = undefined;
+    if (track.name === 'Tracepoints') outerOfTracepoints = track.nesting;
+    if (outerOfTracepoints !== undefined) continue;
     if (style === 'events' && track.nesting === 0) {
       process = track.name;
       continue;
