@@ -2,18 +2,8 @@ import { grown } from '../base/growable.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
 import { addressText, frameName, mappingText } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
+import { CallTree, type Frame } from './call-tree.ts';
 import { isKernelCode } from './kernel-code.ts';
-
-/** A frame as viewers define it: a function of a file, whatever the address. */
-export interface Frame {
-  /** Name of the function; `0x4f2c1 (libfoo.so)` if it is unknown. */
-  readonly name: string;
-  /** Source file; the DSO as perf prints it if that is unknown; empty outside all mappings. */
-  readonly file: string;
-  /** 1-based line of the definition; the lowest line met if that is unknown; 0 if no line is known. */
-  line: number;
-  readonly isKernel: boolean;
-}
 
 /** The only frame of a sample without a stack, so that its weight does not appear as idle time. */
 export const NO_STACK_NAME = '(no stack)';
@@ -23,13 +13,9 @@ export const NO_STACK_NAME = '(no stack)';
  * Frames are unique by name and file (the DSO if the source file is unknown). Nodes are unique by (parent, frame), and
  * a parent's index is smaller than its children's. Nodes are built for stacks when these are asked for.
  */
-export class FrameTree {
-  /** All frames built so far, by index. */
-  readonly frames: Frame[] = [];
+export class FrameTree extends CallTree {
   readonly #profile: Profile;
   readonly #maxDepth: number;
-  readonly #nodes = new TupleInterner(2, 4096);
-  #depths = new Uint32Array(4096);
   readonly #nodeOfStack: Int32Array;
   readonly #cutStacks = new Set<number>();
   readonly #framesOfFunction = new TupleInterner(3, 1024);
@@ -52,6 +38,7 @@ export class FrameTree {
 
   /** @param maxDepth deeper stacks are cut: the outermost `maxDepth - 1` frames and the leaf are kept */
   constructor(profile: Profile, maxDepth = Number.POSITIVE_INFINITY) {
+    super();
     this.#profile = profile;
     this.#maxDepth = maxDepth;
     this.#nodeOfStack = new Int32Array(profile.stacks.size).fill(-1);
@@ -62,26 +49,6 @@ export class FrameTree {
       firstOfName.set(mapping.name, first);
       return first;
     });
-  }
-
-  /** Number of nodes built so far. */
-  get size(): number {
-    return this.#nodes.size;
-  }
-
-  /** The caller's node; −1 for the outermost frame. */
-  parent(node: number): number {
-    return this.#nodes.words[node * 2] | 0;
-  }
-
-  /** Index into {@link frames}. */
-  frame(node: number): number {
-    return this.#nodes.words[node * 2 + 1];
-  }
-
-  /** Number of frames on the path to the node, including its own: at least 1. */
-  depth(node: number): number {
-    return this.#depths[node];
   }
 
   /** Whether a stack was cut to `maxDepth`. Valid after {@link nodeOf} was called for the stack. */
@@ -95,7 +62,7 @@ export class FrameTree {
     if (known >= 0) return known;
     if (stack >= 0) return this.#build(stack);
     const frame = this.frames.push({ name: NO_STACK_NAME, file: '', line: 0, isKernel: false }) - 1;
-    this.#noStackNode = this.#add(-1, frame);
+    this.#noStackNode = this.add(-1, frame);
     return this.#noStackNode;
   }
 
@@ -115,23 +82,13 @@ export class FrameTree {
       const first = this.#framesAt(location);
       const end = first + Math.max(1, locations.lineCount(location));
       for (let at = first; at < end; at++) {
-        if (node >= 0 && this.#depths[node] >= this.#maxDepth) {
+        if (node >= 0 && this.depth(node) >= this.#maxDepth) {
           node = this.parent(node);
           this.#cutStacks.add(callee);
         }
-        node = this.#add(node, this.#locationFrames[at]);
+        node = this.add(node, this.#locationFrames[at]);
       }
       this.#nodeOfStack[callee] = node;
-    }
-    return node;
-  }
-
-  #add(parent: number, frame: number): number {
-    const before = this.#nodes.size;
-    const node = this.#nodes.intern(parent, frame);
-    if (node === before) {
-      this.#depths = grown(this.#depths, node + 1);
-      this.#depths[node] = parent < 0 ? 1 : this.#depths[parent] + 1;
     }
     return node;
   }

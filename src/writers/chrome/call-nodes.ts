@@ -1,21 +1,8 @@
 import { PairInterner } from '../../base/pair-interner.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
-import { type Frame, FrameTree } from '../frame-tree.ts';
-
-/** A call tree: what of a FrameTree is needed once it is complete. A parent's index is smaller than its children's. */
-export interface CallTree {
-  readonly frames: readonly Frame[];
-  /** Number of nodes. */
-  readonly size: number;
-  /** The caller's node; −1 for the outermost frame. */
-  parent(node: number): number;
-  /** Index into {@link frames}. */
-  frame(node: number): number;
-  /** Number of frames on the path to the node, including its own: at least 1. */
-  depth(node: number): number;
-}
+import { CallTree } from '../call-tree.ts';
+import { FrameTree } from '../frame-tree.ts';
 
 /** The call tree of all samples, and where in it each sample is. */
 export interface CallNodes {
@@ -46,39 +33,18 @@ export function callNodes(profile: Profile, samples: SampleTable, maxDepth: numb
 }
 
 /** A call tree in which each path begins with a frame of its own. */
-class NamedTree implements CallTree {
-  readonly frames: Frame[];
-  readonly #base: FrameTree;
+class NamedTree extends CallTree {
+  readonly #base: CallTree;
   readonly #rootOf = new Map<string, number>();
-  /** (parent, frame) */
-  readonly #nodes = new TupleInterner(2, 4096);
   /** (root, node of the base), and the node of each. */
   readonly #pairs = new PairInterner();
   readonly #nodeOfPair: number[] = [];
   readonly #path: number[] = [];
 
   /** @param base complete */
-  constructor(base: FrameTree) {
+  constructor(base: CallTree) {
+    super([...base.frames]);
     this.#base = base;
-    this.frames = [...base.frames];
-  }
-
-  get size(): number {
-    return this.#nodes.size;
-  }
-
-  parent(node: number): number {
-    return this.#nodes.words[node * 2] | 0;
-  }
-
-  frame(node: number): number {
-    return this.#nodes.words[node * 2 + 1];
-  }
-
-  depth(node: number): number {
-    let depth = 0;
-    for (let at = node; at >= 0; at = this.parent(at)) depth++;
-    return depth;
   }
 
   nodeOf(name: string, baseNode: number): number {
@@ -91,7 +57,7 @@ class NamedTree implements CallTree {
   #rootNode(name: string): number {
     let root = this.#rootOf.get(name);
     if (root === undefined) {
-      root = this.#nodes.intern(-1, this.frames.push({ name, file: '', line: 0, isKernel: false }) - 1);
+      root = this.add(-1, this.frames.push({ name, file: '', line: 0, isKernel: false }) - 1);
       this.#rootOf.set(name, root);
     }
     return root;
@@ -102,7 +68,7 @@ class NamedTree implements CallTree {
     let length = 0;
     for (let at = baseNode; at >= 0; at = this.#base.parent(at)) path[length++] = this.#base.frame(at);
     let node = root;
-    while (length > 0) node = this.#nodes.intern(node, path[--length]);
+    while (length > 0) node = this.add(node, path[--length]);
     return node;
   }
 }

@@ -1,9 +1,10 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
+import type { CallTree } from '../call-tree.ts';
 import { JsonWriter } from '../json-text.ts';
 import { type Arrangement, arrangeByTime, arrangeWithinBars, MAX_BARS, MAX_DEPTH, scanTimes } from './arrangement.ts';
-import { type CallTree, callNodes } from './call-nodes.ts';
+import { callNodes } from './call-nodes.ts';
 import { SpanEventWriter } from './events.ts';
 import { SampledProfileWriter } from './samples.ts';
 import { StackSpans } from './stack-spans.ts';

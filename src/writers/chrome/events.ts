@@ -1,5 +1,5 @@
+import type { CallTree } from '../call-tree.ts';
 import { type JsonWriter, utf8 } from '../json-text.ts';
-import type { CallTree } from './call-nodes.ts';
 import { FrameBytes } from './frame-bytes.ts';
 import type { StackSpans } from './stack-spans.ts';
 import { eventName } from './text.ts';

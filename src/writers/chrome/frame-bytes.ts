@@ -1,4 +1,5 @@
-import { type Frame, UnresolvedFrame } from '../frame-tree.ts';
+import type { Frame } from '../call-tree.ts';
+import { UnresolvedFrame } from '../frame-tree.ts';
 import { type JsonWriter, utf8 } from '../json-text.ts';
 import { TextCache } from '../text-cache.ts';
 import { quotedForChrome } from './text.ts';

@@ -1,6 +1,6 @@
-import type { Frame } from '../frame-tree.ts';
+import type { CallTree, Frame } from '../call-tree.ts';
 import type { JsonWriter } from '../json-text.ts';
-import type { CallTree } from './call-nodes.ts';
+
 import { FrameBytes } from './frame-bytes.ts';
 import { quotedForChrome, sampledName } from './text.ts';
 import type { TrackSamples } from './time-slices.ts';

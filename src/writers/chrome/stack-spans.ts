@@ -1,5 +1,5 @@
 import { grown } from '../../base/growable.ts';
-import type { CallTree } from './call-nodes.ts';
+import type { CallTree } from '../call-tree.ts';
 import type { TrackSamples } from './time-slices.ts';
 
 /**

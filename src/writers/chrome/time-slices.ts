@@ -1,7 +1,7 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import { allocated } from '../../base/growable.ts';
+import type { CallTree } from '../call-tree.ts';
 import { leftHeavyRanks } from '../left-heavy.ts';
-import type { CallTree } from './call-nodes.ts';
 import type { PlacedSamples } from './stack-timeline.ts';
 
 /** Samples of a track, where they are in the call tree and in time. */
