@@ -1,4 +1,4 @@
-/** Functions of the TypeScript that an instance belongs to: src/dwarf/machine.ts gives them. */
+/** Functions of the TypeScript that an instance belongs to: src/dwarf/wasm-instance.ts gives them. */
 
 /** `addressOf` of src/base/addresses.ts. */
 export declare function addressOf(high: u32, low: u32): f64;

@@ -4,8 +4,8 @@ import { IS_CUT, IS_ENDLESS, MAX_ABBREVIATIONS } from './abbreviation-layout.ts'
 import { Abbreviations } from './abbreviations.ts';
 import type { DebugSections } from './debug-sections.ts';
 import type { UnitFormat } from './forms.ts';
-import type { Machine, MachineLoan } from './machine.ts';
 import { SectionWindow } from './section-window.ts';
+import type { WasmInstance, WasmLoan } from './wasm-instance.ts';
 
 /** Abbreviations and attributes of the tables that are kept: some ten megabytes, forty when there are no attributes. */
 const MAX_KEPT_ENTRIES = 1 << 19;
@@ -18,14 +18,14 @@ const SPARE_BYTES = 1 << 22;
 /** The abbreviation tables of one file, by where they start; the last used ones are kept. */
 export class AbbreviationCache {
   readonly #window: SectionWindow;
-  readonly #loan: MachineLoan;
+  readonly #loan: WasmLoan;
   readonly #tables = new Map<number, Abbreviations>();
   /** The last {@link headOfTable}. */
   #head: { readonly key: number; readonly code: number; readonly table: Abbreviations } | undefined;
   #keptEntries = 0;
   #budgetBytes = 0;
 
-  constructor(sections: DebugSections, loan: MachineLoan) {
+  constructor(sections: DebugSections, loan: WasmLoan) {
     this.#loan = loan;
     this.#window = new SectionWindow(sections, 'abbrev');
     this.renewBudget();
@@ -68,7 +68,7 @@ export class AbbreviationCache {
       // Tables that cannot be read are paid for, too.
       this.#budgetBytes -= view.length;
       const isAll = offset + view.length >= section.sizeBytes;
-      const parsed = this.#loan.use((machine) => parseAbbreviations(machine, view, format, isAll, onlyCode));
+      const parsed = this.#loan.use((wasm) => parseAbbreviations(wasm, view, format, isAll, onlyCode));
       if (parsed === undefined) continue;
       this.#budgetBytes += view.length - parsed.sizeBytes;
       return parsed.table;
@@ -95,7 +95,7 @@ function entriesOf({ tags, names }: Abbreviations): number {
 
 /**
  * Reads a table (DWARF 5, 7.5.3), up to its end or, where it has none, the section's. gcc writes one for each unit.
- * @param machine of which the table is not kept
+ * @param wasm of which the table is not kept
  * @param view starts with the table
  * @param isAll whether the view reaches to the section's end
  * @param onlyCode stops after the abbreviation of that code; 0 for none
@@ -103,17 +103,17 @@ function entriesOf({ tags, names }: Abbreviations): number {
  * @throws PerfconvError `damaged` when it is cut, or far too long
  */
 function parseAbbreviations(
-  machine: Machine,
+  wasm: WasmInstance,
   view: ByteView,
   format: UnitFormat,
   isAll: boolean,
   onlyCode = 0,
 ): { table: Abbreviations; sizeBytes: number } | undefined {
-  const { exports } = machine;
+  const { exports } = wasm;
   const place = exports.placeTableBytes(view.length);
   try {
-    machine.put(place, view.bytes);
-    machine.setSizesOfForms(format);
+    wasm.put(place, view.bytes);
+    wasm.setSizesOfForms(format);
     const result = exports.parseTable(isAll, onlyCode);
     if (result === IS_ENDLESS) throw new PerfconvError('damaged', `a table of ${MAX_ABBREVIATIONS} abbreviations and more`, { record: '.debug_abbrev' });
     if (result === IS_CUT) {

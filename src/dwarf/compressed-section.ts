@@ -56,7 +56,7 @@ export function maxDecompressedSize(sizeBytes: number): number {
  * A compressed section's bytes.
  * @throws PerfconvError `damaged` when they cannot be unpacked or are not as many as the file says, `unsupported` for an unknown method
  */
-export async function decompressSection(elf: ElfFile, section: ElfSection, compression: SectionCompression, machine: Decompressor): Promise<Uint8Array> {
+export async function decompressSection(elf: ElfFile, section: ElfSection, compression: SectionCompression, decompressor: Decompressor): Promise<Uint8Array> {
   const { method, headerSizeBytes, sizeBytes } = compression;
   const problem = (code: 'damaged' | 'unsupported', what: string, options?: ErrorOptions): PerfconvError =>
     new PerfconvError(code, what, { file: elf.source.name, record: section.name }, options);
@@ -68,7 +68,7 @@ export async function decompressSection(elf: ElfFile, section: ElfSection, compr
   }
   let bytes: Uint8Array;
   try {
-    bytes = await machine.decompress(method, packed, sizeBytes);
+    bytes = await decompressor.decompress(method, packed, sizeBytes);
   } catch (cause) {
     if (!(cause instanceof PerfconvError)) throw cause;
     throw problem(cause.code === 'unsupported' ? 'unsupported' : 'damaged', cause.message, { cause });

@@ -5,12 +5,12 @@ import type { DebugSections } from './debug-sections.ts';
 import { DwarfFile, type Unit, type UnitBytes } from './dwarf-file.ts';
 import { FoundFrames } from './found-frames.ts';
 import type { LineTable } from './line-table.ts';
-import { MachineLoan } from './machine.ts';
 import { ReusedMemory } from './reused-memory.ts';
 import { SourceFunctions } from './source-functions.ts';
 import { SplitFile, type SplitUnit } from './split-unit.ts';
 import { UnitFrames } from './unit-frames.ts';
 import { type OwnRanges, readAranges, readOwnRanges, UnitRanges } from './unit-ranges.ts';
+import { WasmLoan } from './wasm-instance.ts';
 
 /** The file in which the rest of a unit is. */
 export interface SplitRequest {
@@ -52,7 +52,7 @@ const NO_RANGES: OwnRanges = { ranges: new UnitRanges(), unbounded: [] };
  * Frames are those of `llvm-symbolizer --inlines`: of functions that overlap the last described one counts.
  */
 export class DebugInfo implements SourceLines {
-  readonly #loan = new MachineLoan();
+  readonly #loan = new WasmLoan();
   readonly #main: DwarfFile;
   readonly #openSplit: DebugInfoOptions['openSplit'];
   readonly #functions: SourceFunctions;

@@ -34,11 +34,11 @@ export function hasScopes({ root: { language, tag } }: Unit): boolean {
  * @throws PerfconvError `damaged` when the unit's DIEs cannot be followed
  */
 export function findDieScopes({ file, view, header, abbreviations, dieAt }: Unit, wanted: Float64Array): DieScopes {
-  const { machine } = file.loan;
-  const { exports } = machine;
-  machine.setScan(view, abbreviations, wanted);
+  const { wasm } = file.loan;
+  const { exports } = wasm;
+  wasm.setScan(view, abbreviations, wanted);
   exports.beginClaims(view.length, false);
-  machine.findScopes(dieAt, header);
+  wasm.findScopes(dieAt, header);
   const { memory, innermost, dies, parents, functionCount } = exports;
   const count = functionCount.value;
   return {

@@ -6,13 +6,13 @@ import type { DebugSections } from './debug-sections.ts';
 import { FormReader } from './forms.ts';
 import { FunctionDieReader } from './function-die.ts';
 import { type LineTable, LineTableReader } from './line-table.ts';
-import { type AddressBases, MachineLoan } from './machine.ts';
 import type { ReusedMemory } from './reused-memory.ts';
 import { StringReader, TEXT_BY_INDEX, TEXT_IN_STR, TEXT_IN_UNIT, TEXT_NONE, textInUnit, textPlace } from './string-reader.ts';
 import { AddressSections, UnitAddresses } from './unit-addresses.ts';
 import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, type UnitHeader } from './unit-header.ts';
 import { UnitList } from './unit-list.ts';
 import { type RawValue, readUnitRoot, type UnitRoot } from './unit-root.ts';
+import { type AddressBases, WasmLoan } from './wasm-instance.ts';
 
 /**
  * Line tables that are kept: units share them in a file that dwz went over, and functions have their files from tables of several units. So many
@@ -51,7 +51,7 @@ export interface Unit {
 export class DwarfFile {
   readonly sections: DebugSections;
   readonly supplementary: DwarfFile | undefined;
-  readonly loan: MachineLoan;
+  readonly loan: WasmLoan;
   readonly units: UnitList;
   readonly abbreviations: AbbreviationCache;
   /** Names of functions, that are read in the order of the file. */
@@ -68,9 +68,9 @@ export class DwarfFile {
 
   /**
    * @param supplementary the file that shares DIEs and strings with this one, if any
-   * @param loan of the machine that reads its bytes; by default it has its own
+   * @param loan of the instance that reads its bytes; by default it has its own
    */
-  constructor(sections: DebugSections, supplementary?: DwarfFile, loan = new MachineLoan()) {
+  constructor(sections: DebugSections, supplementary?: DwarfFile, loan = new WasmLoan()) {
     this.loan = loan;
     this.sections = sections;
     this.supplementary = supplementary;

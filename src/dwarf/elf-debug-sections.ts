@@ -30,7 +30,7 @@ interface Part {
  * @param elf stays open as long as the sections are read
  * @param kind `dwo`: the split sections, `.debug_info.dwo` and so on, which may be beside others in one file
  */
-export async function openDebugSections(elf: ElfFile, machine: Decompressor, kind: 'main' | 'dwo' = 'main'): Promise<DebugSections> {
+export async function openDebugSections(elf: ElfFile, decompressor: Decompressor, kind: 'main' | 'dwo' = 'main'): Promise<DebugSections> {
   const parts = await findParts(elf, kind);
   const layout = relocatableLayout(elf);
   const bases = layout === undefined ? undefined : Float64Array.from(layout.bases);
@@ -47,7 +47,7 @@ export async function openDebugSections(elf: ElfFile, machine: Decompressor, kin
   for (const [name, ofName] of parts) {
     const [{ header, compression }] = ofName;
     const isPlain = ofName.length === 1 && compression === undefined && relocations === undefined;
-    sections.set(name, isPlain ? new FileSection(elf, header) : new LoadedSection(elf, ofName, machine, relocations, budget));
+    sections.set(name, isPlain ? new FileSection(elf, header) : new LoadedSection(elf, ofName, decompressor, relocations, budget));
   }
   return new ElfDebugSections(elf, sections);
 }
@@ -165,16 +165,16 @@ class LoadedSection implements DebugSection {
   readonly sizeBytes: number;
   readonly #elf: ElfFile;
   readonly #parts: readonly Part[];
-  readonly #machine: Decompressor;
+  readonly #decompressor: Decompressor;
   readonly #relocations: DebugRelocations | undefined;
   readonly #budget: UnpackBudget;
   #bytes: Promise<Uint8Array> | undefined;
 
-  constructor(elf: ElfFile, parts: readonly Part[], machine: Decompressor, relocations: DebugRelocations | undefined, budget: UnpackBudget) {
+  constructor(elf: ElfFile, parts: readonly Part[], decompressor: Decompressor, relocations: DebugRelocations | undefined, budget: UnpackBudget) {
     this.#budget = budget;
     this.#elf = elf;
     this.#parts = parts;
-    this.#machine = machine;
+    this.#decompressor = decompressor;
     this.#relocations = relocations;
     this.sizeBytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0);
   }
@@ -191,7 +191,7 @@ class LoadedSection implements DebugSection {
     this.#budget.take(this.sizeBytes, this.#parts[0].header.name);
     for (const { index, header, compression } of this.#parts) {
       const bytes =
-        compression === undefined ? (await this.#elf.readSection(header)).bytes : await decompressSection(this.#elf, header, compression, this.#machine);
+        compression === undefined ? (await this.#elf.readSection(header)).bytes : await decompressSection(this.#elf, header, compression, this.#decompressor);
       await this.#relocations?.apply(index, bytes);
       loaded.push(bytes);
     }

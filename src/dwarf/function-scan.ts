@@ -1,9 +1,9 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import type { UnitFormat } from './forms.ts';
-import type { Machine } from './machine.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
 import type { SCAN_ALL, SCAN_CODE, SCAN_FUNCTIONS } from './wasm/contract.ts';
+import type { WasmInstance } from './wasm-instance.ts';
 
 /** How much of a unit a scan reads. */
 export type ScanScope = typeof SCAN_CODE | typeof SCAN_FUNCTIONS | typeof SCAN_ALL;
@@ -40,7 +40,7 @@ export interface FunctionClaims {
  */
 export class FunctionScan {
   readonly #unit: ScannedUnit;
-  readonly #machine: Machine;
+  readonly #wasm: WasmInstance;
   readonly #wanted: Float64Array;
   #isOver = false;
 
@@ -49,25 +49,25 @@ export class FunctionScan {
     const { view, format, abbreviations, addresses, dieAt } = unit;
     this.#unit = unit;
     this.#wanted = wanted;
-    this.#machine = addresses.machine;
-    this.#machine.setScan(view, abbreviations, wanted);
+    this.#wasm = addresses.wasm;
+    this.#wasm.setScan(view, abbreviations, wanted);
     // Strict DWARF 2 cannot say that code lies in several pieces: of a function in two sections, and of one that is inlined in pieces,
     // gcc states the extent of one piece. What is inlined in the others is under it nonetheless, and a function's other section has
     // a second DIE somewhere after it, named `__second_sect_of_…`.
     const isPartial = format.version === 2 && !abbreviations.hasRanges;
-    this.#machine.exports.beginFunctions(dieAt, scope, isPartial);
+    this.#wasm.exports.beginFunctions(dieAt, scope, isPartial);
   }
 
   /** Scans to the end. @throws PerfconvError `damaged` when the unit's DIEs cannot be followed; what was found before stays */
   async run(): Promise<void> {
     const { addresses } = this.#unit;
-    while (!addresses.use(() => this.#machine.scan())) await addresses.load();
+    while (!addresses.use(() => this.#wasm.scan())) await addresses.load();
     this.#isOver = true;
   }
 
   /** What it has found so far. */
   found(): FunctionClaims {
-    const { memory, innermost, dies, parents, endsBefore, functionCount, open, openCount, hasSkipped } = this.#machine.exports;
+    const { memory, innermost, dies, parents, endsBefore, functionCount, open, openCount, hasSkipped } = this.#wasm.exports;
     const { buffer } = memory;
     const { length } = this.#wanted;
     const count = functionCount.value;

@@ -4,12 +4,12 @@ import { PerfconvError } from '../base/errors.ts';
 import { LineCursor } from './line-cursor.ts';
 import type { LineHeader } from './line-header.ts';
 import { readFileEntry } from './line-header.ts';
-import type { HeldRows, Machine } from './machine.ts';
 import { AT_END, DEFINES_FILE, UNORDERED } from './wasm/contract.ts';
 import type { WasmExports } from './wasm/module.ts';
+import type { HeldRows, WasmInstance } from './wasm-instance.ts';
 
 /**
- * The rows of a line table, as columns. Those of one sequence are neighbours, in ascending order of addresses. They lie in a machine's
+ * The rows of a line table, as columns. Those of one sequence are neighbours, in ascending order of addresses. They lie in the instance's
  * memory until it runs another program.
  */
 export class LineRows implements HeldRows {
@@ -26,35 +26,35 @@ export class LineRows implements HeldRows {
   readonly isCut: boolean;
   readonly #count: number;
   /** Undefined when they are gone. */
-  #machine: Machine | undefined;
+  #wasm: WasmInstance | undefined;
 
-  /** @param machine has run the program */
-  constructor(machine: Machine) {
-    const { memory, sequences, sequenceCount, firstRow, isCut } = machine.exports;
-    this.#machine = machine;
+  /** @param wasm has run the program */
+  constructor(wasm: WasmInstance) {
+    const { memory, sequences, sequenceCount, firstRow, isCut } = wasm.exports;
+    this.#wasm = wasm;
     this.#count = firstRow.value;
     this.sequences = sortedSequences(new Float64Array(memory.buffer, sequences.value, 4 * sequenceCount.value));
     this.isCut = isCut.value !== 0;
-    this.#show(machine);
+    this.#show(wasm);
   }
 
   /** Whether they are still there. The columns are views, which are made anew when memory has grown meanwhile: ask before each use. */
   areHeld(): boolean {
-    if (this.#machine === undefined) return false;
-    if (this.addresses.length !== this.#count) this.#show(this.#machine);
+    if (this.#wasm === undefined) return false;
+    if (this.addresses.length !== this.#count) this.#show(this.#wasm);
     return true;
   }
 
   drop(): void {
-    this.#machine = undefined;
+    this.#wasm = undefined;
     this.addresses = new Float64Array();
     this.files = new Uint32Array();
     this.lines = new Uint32Array();
     this.columns = new Uint32Array();
   }
 
-  #show(machine: Machine): void {
-    const { addresses, files, lines, columns } = columnsOf(machine.exports, 0, this.#count);
+  #show(wasm: WasmInstance): void {
+    const { addresses, files, lines, columns } = columnsOf(wasm.exports, 0, this.#count);
     this.addresses = addresses;
     this.files = files;
     this.lines = lines;
@@ -82,13 +82,13 @@ const MAX_TABLE_SIZE_BYTES = 1 << 29;
  * @param hasCodeAtZero as in `DebugSections`
  * @throws PerfconvError `damaged` for a table of an impossible size
  */
-export function runLineProgram(machine: Machine, unit: ByteView, header: LineHeader, hasCodeAtZero: boolean): LineRows {
+export function runLineProgram(wasm: WasmInstance, unit: ByteView, header: LineHeader, hasCodeAtZero: boolean): LineRows {
   if (unit.length > MAX_TABLE_SIZE_BYTES) throw new PerfconvError('damaged', `a table of ${unit.length} bytes`, { record: '.debug_line' });
-  const { exports } = machine;
+  const { exports } = wasm;
   // They are written over from here on, whatever comes of the program.
-  machine.setRows(undefined);
-  machine.put(exports.placeLines(unit.length), unit.bytes);
-  machine.put(exports.operandCounts.value + 1, header.standardOpcodeLengths);
+  wasm.setRows(undefined);
+  wasm.put(exports.placeLines(unit.length), unit.bytes);
+  wasm.put(exports.operandCounts.value + 1, header.standardOpcodeLengths);
   exports.beginLineProgram(
     header.programOffset,
     header.endOffset,
@@ -104,8 +104,8 @@ export function runLineProgram(machine: Machine, unit: ByteView, header: LineHea
     if (stop === UNORDERED) sortRows(columnsOf(exports, exports.firstRow.value, exports.lineCount.value));
     else if (stop === DEFINES_FILE) readFileEntry(new LineCursor(unit, exports.entryAt.value, exports.entryEnd.value), header.files);
   }
-  const rows = new LineRows(machine);
-  machine.setRows(rows);
+  const rows = new LineRows(wasm);
+  wasm.setRows(rows);
   return rows;
 }
 

@@ -5,7 +5,7 @@ import { LineFiles, type LineTableUnit } from './line-files.ts';
 import { forgetNames, type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';
 import { type LineRows, runLineProgram } from './line-program.ts';
 import { LineStrings } from './line-strings.ts';
-import { MachineLoan } from './machine.ts';
+import { WasmLoan } from './wasm-instance.ts';
 
 export type { LineTableUnit } from './line-files.ts';
 
@@ -23,7 +23,7 @@ const MAX_OVERLAPPING_SEQUENCES = 16;
 export class LineTableReader {
   readonly #sections: DebugSections;
   readonly #strings: LineStrings;
-  readonly #loan: MachineLoan;
+  readonly #loan: WasmLoan;
   readonly #budget: LineBudget;
   /** Offsets of the tables read so far, and the sum of their sizes. */
   readonly #known = new Set<number>();
@@ -32,9 +32,9 @@ export class LineTableReader {
   /**
    * @param sections a file's; or a `.dwo` file's, whose tables have files and no rows
    * @param supplementary the file that {@link sections} shares strings with; absent where there is none
-   * @param loan of the machine that runs programs; by default it has its own
+   * @param loan of the instance that runs programs; by default it has its own
    */
-  constructor(sections: DebugSections, supplementary?: DebugSections, loan = new MachineLoan()) {
+  constructor(sections: DebugSections, supplementary?: DebugSections, loan = new WasmLoan()) {
     this.#sections = sections;
     this.#strings = new LineStrings(sections, supplementary);
     this.#loan = loan;
@@ -73,7 +73,7 @@ export class LineTableReader {
         this.#budget.spend(view.length);
         // Those that the program defined when it was run before.
         forgetNames(header.files, listedFiles);
-        return runLineProgram(this.#loan.machine, view, header, hasCodeAtZero);
+        return runLineProgram(this.#loan.wasm, view, header, hasCodeAtZero);
       },
       view.length,
     );

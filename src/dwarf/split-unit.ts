@@ -2,8 +2,8 @@ import { PerfconvError } from '../base/errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { DW_TAG_compile_unit, DW_UT_compile, DW_UT_split_compile } from './dwarf-constants.ts';
 import { DwarfFile, type Unit } from './dwarf-file.ts';
-import type { MachineLoan } from './machine.ts';
 import { AddressSections, UnitAddresses } from './unit-addresses.ts';
+import type { WasmLoan } from './wasm-instance.ts';
 
 /** Units of types are beside a split unit, each type's in one of its own. */
 const MAX_UNITS = 1 << 16;
@@ -22,8 +22,8 @@ export class SplitFile {
   readonly #starts = new Map<string, number>();
   #next = 0;
 
-  /** @param loan of the main file's machine */
-  constructor(sections: DebugSections, loan: MachineLoan) {
+  /** @param loan of the main file's instance */
+  constructor(sections: DebugSections, loan: WasmLoan) {
     this.sections = sections;
     this.#file = new DwarfFile(sections, undefined, loan);
   }

@@ -1,9 +1,9 @@
 import { isLiveRange } from './code-ranges.ts';
 import type { DebugSections } from './debug-sections.ts';
 import type { UnitFormat } from './forms.ts';
-import type { AddressBases, Machine, MachineLoan } from './machine.ts';
 import { SectionWindow } from './section-window.ts';
 import { ADDR, RANGES, RNGLISTS } from './wasm/contract.ts';
+import type { AddressBases, WasmInstance, WasmLoan } from './wasm-instance.ts';
 
 /** How often an entry of a range list is read, on average: lists are shared, and read again. Hostile files can have each DIE name a long one. */
 const MAX_TIMES_READ = 16;
@@ -18,13 +18,13 @@ export class AddressSections {
   readonly hasCodeAtZero: boolean;
   /** How many entries of range lists may still be read. */
   entriesLeft: number;
-  readonly #loan: MachineLoan;
+  readonly #loan: WasmLoan;
 
   /**
-   * @param loan of the machine that reads them, and the units that they belong to
+   * @param loan of the instance that reads them, and the units that they belong to
    * @param main of the file with the skeletons, for a split unit: there are its addresses, and the range lists from before DWARF 5
    */
-  constructor(sections: DebugSections, loan: MachineLoan, main?: AddressSections) {
+  constructor(sections: DebugSections, loan: WasmLoan, main?: AddressSections) {
     this.#loan = loan;
     this.ranges = main?.ranges ?? new SectionWindow(sections, 'ranges');
     this.rnglists = new SectionWindow(sections, 'rnglists');
@@ -33,8 +33,8 @@ export class AddressSections {
     this.entriesLeft = this.#maxEntries();
   }
 
-  get machine(): Machine {
-    return this.#loan.machine;
+  get wasm(): WasmInstance {
+    return this.#loan.wasm;
   }
 
   /** Lets addresses and range lists be read a number of times again. */
@@ -50,7 +50,7 @@ export class AddressSections {
 
 /**
  * The addresses of one unit: `DW_FORM_addrx` and range lists (DWARF 5, 2.17.3 and 7.25; DWARF 4, 2.17.3 and 7.23). They are read
- * from windows of their sections, by a machine without access to files: what it lacks is loaded, and it is asked again.
+ * from windows of their sections, by WebAssembly, without access to files: what it lacks is loaded, and it is asked again.
  */
 export class UnitAddresses {
   readonly #sections: AddressSections;
@@ -63,18 +63,18 @@ export class UnitAddresses {
     this.#bases = bases;
   }
 
-  get machine(): Machine {
-    return this.#sections.machine;
+  get wasm(): WasmInstance {
+    return this.#sections.wasm;
   }
 
   /** Runs what reads addresses of this unit, with what is in memory. @throws PerfconvError `damaged` when there are far too many */
   use<T>(read: () => T): T {
-    const { machine, ranges, rnglists, addr, hasCodeAtZero } = this.#sections;
-    const { exports } = machine;
-    machine.showWindow(RANGES, ranges);
-    machine.showWindow(RNGLISTS, rnglists);
-    machine.showWindow(ADDR, addr);
-    machine.setUnit(this.#format, this.#bases, hasCodeAtZero, addr.view.littleEndian);
+    const { wasm, ranges, rnglists, addr, hasCodeAtZero } = this.#sections;
+    const { exports } = wasm;
+    wasm.showWindow(RANGES, ranges);
+    wasm.showWindow(RNGLISTS, rnglists);
+    wasm.showWindow(ADDR, addr);
+    wasm.setUnit(this.#format, this.#bases, hasCodeAtZero, addr.view.littleEndian);
     exports.entriesLeft.value = this.#sections.entriesLeft;
     try {
       return read();
@@ -86,7 +86,7 @@ export class UnitAddresses {
   /** Brings into memory what was missing. @throws PerfconvError when that cannot be read */
   async load(): Promise<void> {
     const { ranges, rnglists, addr } = this.#sections;
-    const { missing, missingOffset, missingSizeBytes } = this.machine.exports;
+    const { missing, missingOffset, missingSizeBytes } = this.wasm.exports;
     const number = missing.value;
     if (number >= 0) await [ranges, rnglists, addr][number].load(missingOffset.value, missingSizeBytes.value);
   }
@@ -98,7 +98,7 @@ export class UnitAddresses {
 
   /** The value of an attribute that is an address: DW_FORM_addr, or an index of any form. NaN when there is none. */
   async addressOf(form: number, value: number): Promise<number> {
-    const { exports } = this.machine;
+    const { exports } = this.wasm;
     for (let tries = 0; ; tries++) {
       const address = this.use(() => exports.addressOf(form, value));
       if (exports.missing.value < 0 || tries > 0) return address;
@@ -111,7 +111,7 @@ export class UnitAddresses {
    * @throws PerfconvError `damaged` when a list is cut, or lists have far too much in them
    */
   async ranges(form: number, value: number): Promise<Float64Array> {
-    const { exports } = this.machine;
+    const { exports } = this.wasm;
     while (this.use(() => exports.readRanges(form, value)) === 0) await this.load();
     const { memory, rangeStarts, rangeEnds, rangeCount } = exports;
     const ranges = new Float64Array(2 * rangeCount.value);

@@ -30,26 +30,26 @@ export interface DebugFile {
  * Functions, files and lines at a DSO's addresses, from the debug information of a file. Parts that cannot be read, and
  * files that cannot be found, are reported as warnings (`debug-info-damaged`, `debug-info-incomplete`).
  */
-export async function openDebugLines({ elf, toSvma, places }: DebugFile, machine: SymbolFiles, diagnostics: Diagnostics): Promise<SourceLines> {
-  const sections = await openDebugSections(elf, machine);
+export async function openDebugLines({ elf, toSvma, places }: DebugFile, host: SymbolFiles, diagnostics: Diagnostics): Promise<SourceLines> {
+  const sections = await openDebugSections(elf, host);
   if (places === undefined) return new DebugLines(await DebugInfo.open(sections), toSvma, undefined, diagnostics);
-  const shared = await findSupplementary(elf, machine, places, diagnostics);
-  const split = new SplitUnits(machine, places, places.files.search);
+  const shared = await findSupplementary(elf, host, places, diagnostics);
+  const split = new SplitUnits(host, places, places.files.search);
   places.files.keep(split);
   const info = await DebugInfo.open(sections, {
     openSplit: split.openSplit,
-    ...(shared !== undefined && { supplementary: await openDebugSections(shared, machine) }),
+    ...(shared !== undefined && { supplementary: await openDebugSections(shared, host) }),
   });
   return new DebugLines(info, toSvma, split, diagnostics);
 }
 
 /** The file that dwz moved to what several debug files have alike. */
-async function findSupplementary(elf: ElfFile, machine: SymbolFiles, places: DebugInfoPlaces, diagnostics: Diagnostics): Promise<ElfFile | undefined> {
+async function findSupplementary(elf: ElfFile, host: SymbolFiles, places: DebugInfoPlaces, diagnostics: Diagnostics): Promise<ElfFile | undefined> {
   const { files } = places;
   const link = await readSupplementaryLink(elf);
   if (link === undefined) return undefined;
   let found = await openSupplementaryFile(elf, files, places);
-  if (found === undefined && link.kind === 'build-id' && isKnownBuildId(link.id)) found = await files.fetch(machine, link.id, 'debuginfo');
+  if (found === undefined && link.kind === 'build-id' && isKnownBuildId(link.id)) found = await files.fetch(host, link.id, 'debuginfo');
   if (found !== undefined) files.search.use(found.source.name, 'lines');
   else diagnostics.add('debug-info-incomplete', 'warning', `${elf.source.name} needs ${link.path}, which is not found: some names and lines are missing`);
   return found;

@@ -10,10 +10,10 @@ import type { DebugFile } from './debug-lines.ts';
  * @returns undefined for debug information that cannot be read, which is reported: the names of symbols do not depend
  * on it
  */
-export async function openLines(file: DebugFile, machine: SymbolFiles, diagnostics: Diagnostics): Promise<SourceLines | undefined> {
+export async function openLines(file: DebugFile, host: SymbolFiles, diagnostics: Diagnostics): Promise<SourceLines | undefined> {
   const { openDebugLines } = await import('./debug-lines.ts');
   try {
-    return await openDebugLines(file, machine, diagnostics);
+    return await openDebugLines(file, host, diagnostics);
   } catch (error) {
     if (!(error instanceof PerfconvError)) throw error;
     diagnostics.add('debug-info-damaged', 'warning', error.message);

@@ -41,7 +41,7 @@ interface Package {
 
 /** Finds the other halves of split units (DWARF 5, 7.3.2; before, GNU's DebugFission), and checks their ids. */
 export class SplitUnits {
-  readonly #machine: SplitMachine;
+  readonly #host: SplitMachine;
   readonly #dirs: SplitDirectories;
   readonly #opened: ByteSource[] = [];
   readonly #problems: string[] = [];
@@ -57,8 +57,8 @@ export class SplitUnits {
   #firstMissing = '';
 
   /** @param search notes where files were looked for */
-  constructor(machine: SplitMachine, dirs: SplitDirectories, search?: SymbolSearch) {
-    this.#machine = machine;
+  constructor(host: SplitMachine, dirs: SplitDirectories, search?: SymbolSearch) {
+    this.#host = host;
     this.#dirs = dirs;
     this.#notes = new SplitNotes(search);
   }
@@ -109,7 +109,7 @@ export class SplitUnits {
   }
 
   async #isForbidden(place: string): Promise<boolean> {
-    return (await this.#machine.isForbidden?.(place)) ?? false;
+    return (await this.#host.isForbidden?.(place)) ?? false;
   }
 
   #package(): Promise<Package | undefined> {
@@ -149,7 +149,7 @@ export class SplitUnits {
 
   /** @param isAgain whether the file was read before */
   async #open(place: string, isAgain: boolean): Promise<DebugSections | undefined> {
-    const source = await this.#machine.open(place);
+    const source = await this.#host.open(place);
     if (source === undefined) return undefined;
     let kept: ByteSource | undefined;
     try {
@@ -158,7 +158,7 @@ export class SplitUnits {
       if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'it is read over and over', { file: place });
       kept = sizeBytes !== undefined && sizeBytes <= MAX_BUFFERED_SIZE_BYTES ? new BufferSource(await readRange(source, 0, sizeBytes), source.name) : source;
       if (kept === source) this.#opened.push(source);
-      return await openDebugSections(await ElfFile.open(kept), this.#machine, 'dwo');
+      return await openDebugSections(await ElfFile.open(kept), this.#host, 'dwo');
     } finally {
       if (kept !== source) await source.close();
     }

@@ -53,7 +53,7 @@ const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
  * else from their files.
  */
 export class KernelSymbols {
-  readonly #machine: SymbolFiles;
+  readonly #host: SymbolFiles;
   readonly #places: KernelPlaces;
   readonly #diagnostics: Diagnostics;
   readonly #lists: KernelLists;
@@ -61,13 +61,13 @@ export class KernelSymbols {
   /** The one that was asked for last. Modules that do not name their kernel belong to it. */
   #kernel: RecordedKernel | undefined;
 
-  constructor(machine: SymbolFiles, places: KernelPlaces, diagnostics: Diagnostics) {
-    this.#machine = machine;
+  constructor(host: SymbolFiles, places: KernelPlaces, diagnostics: Diagnostics) {
+    this.#host = host;
     this.#places = places;
     this.#diagnostics = diagnostics;
     const { kallsyms, kcoreDir, modules, buildIdDir } = places;
-    this.#lists = new KernelLists(machine, { kallsyms, kcoreDir, modules, buildIdDir }, diagnostics);
-    this.#modules = new ModuleFiles(machine, places);
+    this.#lists = new KernelLists(host, { kallsyms, kcoreDir, modules, buildIdDir }, diagnostics);
+    this.#modules = new ModuleFiles(host, places);
   }
 
   /** The kernel image's symbols. `files` stay open while lines are asked for. */
@@ -140,7 +140,7 @@ export class KernelSymbols {
   }
 
   #linesOf(elf: ElfFile, toSvma: (address: number) => number): Promise<SourceLines | undefined> {
-    return openLines({ elf, toSvma }, this.#machine, this.#diagnostics);
+    return openLines({ elf, toSvma }, this.#host, this.#diagnostics);
   }
 
   /** Undefined where a file is damaged: that is reported, and the next one may do. */

@@ -44,13 +44,13 @@ const MAGICS: readonly (readonly [Compression, readonly number[]])[] = [
 
 /** Finds the files of the kernel's modules. */
 export class ModuleFiles {
-  readonly #machine: SymbolFiles;
+  readonly #host: SymbolFiles;
   readonly #places: ModulePlaces;
   /** Paths of a release's modules below its directory, by name; by the list's path. */
   readonly #lists = new Map<string, Promise<ReadonlyMap<string, string>>>();
 
-  constructor(machine: SymbolFiles, places: ModulePlaces) {
-    this.#machine = machine;
+  constructor(host: SymbolFiles, places: ModulePlaces) {
+    this.#host = host;
     this.#places = places;
   }
 
@@ -114,7 +114,7 @@ export class ModuleFiles {
 
   async #readList(path: string): Promise<ReadonlyMap<string, string>> {
     const paths = new Map<string, string>();
-    const source = await this.#machine.open(path);
+    const source = await this.#host.open(path);
     try {
       const bytes = source && (await readRange(source, 0, Math.min(source.sizeBytes ?? 0, MAX_MODULE_LIST_SIZE_BYTES)));
       for (const line of decodeText(bytes ?? new Uint8Array()).split('\n')) {
@@ -128,7 +128,7 @@ export class ModuleFiles {
   }
 
   async #open(path: string, buildId: string, files: CheckedFiles): Promise<ElfFile | undefined> {
-    const source = await this.#machine.open(path);
+    const source = await this.#host.open(path);
     if (source === undefined) {
       files.search.note(path, 'absent');
       return undefined;
@@ -153,7 +153,7 @@ export class ModuleFiles {
         return source;
       }
       const bytes = await readRange(source, 0, Math.min(source.sizeBytes ?? 0, MAX_MODULE_SIZE_BYTES));
-      unpacked = new BufferSource(await this.#machine.decompress(compression, bytes, MAX_MODULE_SIZE_BYTES), source.name);
+      unpacked = new BufferSource(await this.#host.decompress(compression, bytes, MAX_MODULE_SIZE_BYTES), source.name);
       return unpacked;
     } finally {
       if (unpacked !== source) await source.close();

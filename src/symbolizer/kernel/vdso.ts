@@ -41,13 +41,13 @@ const COMPATIBLE = ['vdso32.so', 'vdsox32.so'];
  * provides it; or the file that the recorded kernel installed. The one in memory has few symbols and no debug
  * information: a file of the same build id has them.
  */
-export async function findVdso(files: CheckedFiles, machine: SymbolFiles, wanted: VdsoSearch): Promise<ObjectFiles | undefined> {
+export async function findVdso(files: CheckedFiles, host: SymbolFiles, wanted: VdsoSearch): Promise<ObjectFiles | undefined> {
   const found: ElfFile[] = [];
   const isComplete = (): boolean => found.some(({ hasCode }) => hasCode) && found.some(hasSymtab) && (!wanted.wantsLines || found.some(hasDebugInfo));
   const { buildId, dirs } = wanted;
   const isKnown = isKnownBuildId(buildId);
   for (const path of buildIdCacheFiles(dirs.buildIdDir, buildId, ['vdso', 'debug'])) await take(files.open(path, buildId), found);
-  if (!isComplete() && (await isOwn(wanted, machine))) await take(files.check(await machine.ownVdso(), buildId), found);
+  if (!isComplete() && (await isOwn(wanted, host))) await take(files.check(await host.ownVdso(), buildId), found);
   // The file must be the one that ran, or of a release that only one was built of.
   if (isKnown || isPlainRelease(wanted.osRelease)) {
     for (const path of installedPaths(wanted)) if (!isComplete()) await take(files.open(path, buildId), found);
@@ -68,9 +68,9 @@ async function take(opened: Promise<ElfFile | undefined>, found: ElfFile[]): Pro
 }
 
 /** Whether this machine's own vdso, a 64-bit one, may be the recorded one. */
-async function isOwn(wanted: VdsoSearch, machine: SymbolFiles): Promise<boolean> {
+async function isOwn(wanted: VdsoSearch, host: SymbolFiles): Promise<boolean> {
   if (wanted.name !== '[vdso]') return false;
-  return isKnownBuildId(wanted.buildId) || isSameKernel(wanted, await machine.runningKernel());
+  return isKnownBuildId(wanted.buildId) || isSameKernel(wanted, await host.runningKernel());
 }
 
 function installedPaths({ name, buildId, osRelease, dirs }: VdsoSearch): string[] {

@@ -61,9 +61,9 @@ export class CheckedFiles {
   /**
    * Asks the machine's servers, if it has any, for the file of a build id.
    */
-  async fetch(machine: SymbolFiles, buildId: string, kind: DebugFileKind): Promise<ElfFile | undefined> {
-    if (machine.fetch === undefined) return undefined;
-    const { source, places } = await machine.fetch(buildId, kind);
+  async fetch(host: SymbolFiles, buildId: string, kind: DebugFileKind): Promise<ElfFile | undefined> {
+    if (host.fetch === undefined) return undefined;
+    const { source, places } = await host.fetch(buildId, kind);
     for (const { place, outcome, detail } of places) {
       if (outcome === 'failed') this.#noteFailure(place, detail);
       else if (outcome !== 'fits') this.search.note(place, outcome, detail);

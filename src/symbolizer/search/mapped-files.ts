@@ -14,15 +14,15 @@ const MAX_MAPS_SIZE_BYTES = 64 << 20;
  * `/proc/pid/maps`, `/proc/pid/exe`, and `/proc/pid/map_files`, which only root may open.
  */
 export class MappedFiles {
-  readonly #machine: SymbolFiles;
+  readonly #host: SymbolFiles;
   /**
    * By process: the first range of each file. A process's list is read once: it may be long, and hold many of the files
    * that are looked for.
    */
   readonly #ranges = new Map<number, ReadonlyMap<string, string>>();
 
-  constructor(machine: SymbolFiles) {
-    this.#machine = machine;
+  constructor(host: SymbolFiles) {
+    this.#host = host;
   }
 
   /**
@@ -36,23 +36,23 @@ export class MappedFiles {
     const range = pid === undefined || inode === undefined ? undefined : (await this.#rangesOf(pid)).get(fileIdentity);
     if (range === undefined) return [];
     const executable = `/proc/${pid}/exe`;
-    const isExecutable = (await this.#machine.stamp?.(executable))?.inode === inode;
+    const isExecutable = (await this.#host.stamp?.(executable))?.inode === inode;
     return [...(isExecutable ? [executable] : []), `/proc/${pid}/map_files/${range}`];
   }
 
   async #rangesOf(pid: number): Promise<ReadonlyMap<string, string>> {
     let ranges = this.#ranges.get(pid);
     if (ranges === undefined) {
-      ranges = await readRanges(this.#machine, pid);
+      ranges = await readRanges(this.#host, pid);
       this.#ranges.set(pid, ranges);
     }
     return ranges;
   }
 }
 
-async function readRanges(machine: SymbolFiles, pid: number): Promise<ReadonlyMap<string, string>> {
+async function readRanges(host: SymbolFiles, pid: number): Promise<ReadonlyMap<string, string>> {
   const ranges = new Map<string, string>();
-  const maps = await machine.open(`/proc/${pid}/maps`);
+  const maps = await host.open(`/proc/${pid}/maps`);
   if (maps === undefined) return ranges;
   try {
     const text = new TextDecoder('latin1').decode(await readRange(maps, 0, MAX_MAPS_SIZE_BYTES));

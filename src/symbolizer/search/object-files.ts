@@ -70,23 +70,23 @@ export interface ObjectFileSearch extends RecordedFile {
  */
 export async function findObjectFiles(
   files: CheckedFiles,
-  machine: SymbolFiles,
+  host: SymbolFiles,
   mappedFiles: MappedFiles,
   search: ObjectFileSearch,
 ): Promise<ObjectFiles | undefined> {
-  const wanted = (await isAlive(machine, search.pid)) ? search : withoutProcess(search);
+  const wanted = (await isAlive(host, search.pid)) ? search : withoutProcess(search);
   if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is not the path of a stored file');
-  return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, machine, mappedFiles, wanted);
+  return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, host, mappedFiles, wanted);
 }
 
 /** Whether a process lives. One that has ended has no files to show. */
-async function isAlive(machine: SymbolFiles, pid = 0): Promise<boolean> {
-  const source = pid > 0 ? await machine.open(`/proc/${pid}/comm`) : undefined;
+async function isAlive(host: SymbolFiles, pid = 0): Promise<boolean> {
+  const source = pid > 0 ? await host.open(`/proc/${pid}/comm`) : undefined;
   await source?.close();
   return source !== undefined;
 }
 
-async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
   const parts = new Parts(wanted.wantsLines);
   const mapped = await openMapped(files, mappedFiles, wanted);
   const buildId = mapped === undefined ? wanted.buildId : await checkedId('', mapped);
@@ -100,12 +100,12 @@ async function findBest(files: CheckedFiles, machine: SymbolFiles, mappedFiles: 
     if (elf === undefined) continue;
     first ??= elf;
     parts.take(elf);
-    if (place === wanted.path && !isKnownBuildId(wanted.buildId)) await checkStamp(files, machine, wanted, elf);
+    if (place === wanted.path && !isKnownBuildId(wanted.buildId)) await checkStamp(files, host, wanted, elf);
   }
   const file = { ...wanted, buildId: await checkedId(buildId, first) };
   if (!parts.isComplete) await takeDebugFiles(files, file, parts);
-  if (!parts.isComplete) await takeServed(files, machine, file, parts);
-  if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, machine, files);
+  if (!parts.isComplete) await takeServed(files, host, file, parts);
+  if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, host, files);
   const found = parts.finish(files, wanted);
   if (found !== undefined && mapped === undefined && wanted.sharesName === true) files.doubtShared(wanted.path, found.runtime);
   return found;
@@ -133,13 +133,8 @@ async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted:
  * Notes a doubt about a file at the recorded path that no build id confirms, if it was replaced since or is another
  * machine's. Such a file has a different inode or, since file systems reuse the numbers of removed files, a later time.
  */
-async function checkStamp(
-  files: CheckedFiles,
-  machine: SymbolFiles,
-  { path, fileIdentity = '', recordedUntilNs }: ObjectFileSearch,
-  elf: ElfFile,
-): Promise<void> {
-  const stamp = await machine.stamp?.(path);
+async function checkStamp(files: CheckedFiles, host: SymbolFiles, { path, fileIdentity = '', recordedUntilNs }: ObjectFileSearch, elf: ElfFile): Promise<void> {
+  const stamp = await host.stamp?.(path);
   if (stamp === undefined) return;
   const inode = inodeOf(fileIdentity);
   if (inode !== undefined && inode !== stamp.inode) files.doubtChanged(elf, 'it has another inode than that one');
@@ -180,13 +175,13 @@ function crcAt(place: string, { crc, places }: PlacedLink): number | undefined {
  * nothing else. Source: gdb's documentation, "MiniDebugInfo".
  * @returns undefined when there is none or it cannot be read
  */
-async function openMiniDebugInfo(binary: ElfFile, machine: SymbolFiles, files: CheckedFiles): Promise<ElfFile | undefined> {
+async function openMiniDebugInfo(binary: ElfFile, host: SymbolFiles, files: CheckedFiles): Promise<ElfFile | undefined> {
   const section = binary.section(MINI_DEBUG_INFO);
   if (section === undefined) return undefined;
   const place = `${MINI_DEBUG_INFO} in ${binary.source.name}`;
   try {
     const { bytes } = await binary.readSection(section);
-    const unpacked = await machine.decompress('xz', bytes, MAX_UNPACKED_SIZE_BYTES);
+    const unpacked = await host.decompress('xz', bytes, MAX_UNPACKED_SIZE_BYTES);
     const elf = await ElfFile.open(new BufferSource(unpacked, place));
     const symbols = hasSymtab(elf) ? 'symtab' : 'none';
     files.search.note(place, 'fits', '', { symbols });
@@ -199,12 +194,12 @@ async function openMiniDebugInfo(binary: ElfFile, machine: SymbolFiles, files: C
 }
 
 /** Asks servers for what was not found on this machine. */
-async function takeServed(files: CheckedFiles, machine: SymbolFiles, { buildId }: ObjectFileSearch, parts: Parts): Promise<void> {
+async function takeServed(files: CheckedFiles, host: SymbolFiles, { buildId }: ObjectFileSearch, parts: Parts): Promise<void> {
   if (!isKnownBuildId(buildId)) return;
   const kinds: DebugFileKind[] = ['debuginfo', 'executable'];
   for (const kind of kinds) {
     if (kind === 'executable' ? parts.runtime !== undefined : parts.isNamed) continue;
-    const elf = await files.fetch(machine, buildId, kind);
+    const elf = await files.fetch(host, buildId, kind);
     if (elf !== undefined) parts.take(elf);
   }
 }

@@ -24,7 +24,7 @@ import type { WasmExports } from './wasm/module.ts';
 
 /** WebAssembly can have no more at once. No compiler's units come near. */
 const MAX_UNIT_SIZE_BYTES = 1 << 29;
-/** A machine with more memory is not kept for the next unit: few need it. */
+/** An instance with more memory is not kept for the next unit: few need it. */
 const MAX_KEPT_SIZE_BYTES = 64 << 20;
 
 export type WindowNumber = typeof RANGES | typeof RNGLISTS | typeof ADDR;
@@ -50,7 +50,7 @@ const DAMAGE: Readonly<Record<number, (detail: number) => string>> = {
   [ENDLESS_RANGES]: () => 'range lists without end',
 };
 
-/** Rows of a line table that lie in a machine's memory. */
+/** Rows of a line table that lie in an instance's memory. */
 export interface HeldRows {
   /** They are gone: nothing may refer to the memory any more, which may be large. */
   drop(): void;
@@ -61,7 +61,7 @@ export interface HeldRows {
  * unit on, and a look-up is mostly over before an engine has made JavaScript as fast. It has one unit at a time; whoever uses it says which
  * one. assembly/README.md has the map of its memory.
  */
-export class Machine {
+export class WasmInstance {
   readonly exports: WasmExports;
   #rows: HeldRows | undefined;
   /** The abbreviation table of the unit that is in memory. */
@@ -204,50 +204,50 @@ export class Machine {
 }
 
 /** The one that nobody has on loan: look-ups mostly come one after the other. */
-let idle: Machine | undefined;
+let idle: WasmInstance | undefined;
 
 /**
- * A machine on loan. A look-up has one for itself: it waits for bytes of files between two steps, and other look-ups may go on meanwhile.
+ * An instance on loan. A look-up has one for itself: it waits for bytes of files between two steps, and other look-ups may go on meanwhile.
  * It is taken when it is first needed.
  */
-export class MachineLoan {
-  #machine: Machine | undefined;
+export class WasmLoan {
+  #wasm: WasmInstance | undefined;
 
   /** Has it to itself until {@link end}. @throws PerfconvError as {@link instantiate} does */
-  get machine(): Machine {
-    this.#machine ??= take();
-    return this.#machine;
+  get wasm(): WasmInstance {
+    this.#wasm ??= take();
+    return this.#wasm;
   }
 
-  /** For what leaves nothing behind in memory: a machine is not kept for it. */
-  use<T>(run: (machine: Machine) => T): T {
-    if (this.#machine !== undefined) return run(this.#machine);
-    const machine = take();
+  /** For what leaves nothing behind in memory: an instance is not kept for it. */
+  use<T>(run: (wasm: WasmInstance) => T): T {
+    if (this.#wasm !== undefined) return run(this.#wasm);
+    const wasm = take();
     try {
-      return run(machine);
+      return run(wasm);
     } finally {
-      giveBack(machine);
+      giveBack(wasm);
     }
   }
 
   /** Nothing that is in memory is needed any more; what follows does not need as much. */
   beginUnit(): void {
-    if (this.#machine?.isLarge) this.end();
+    if (this.#wasm?.isLarge) this.end();
   }
 
   end(): void {
-    if (this.#machine !== undefined) giveBack(this.#machine);
-    this.#machine = undefined;
+    if (this.#wasm !== undefined) giveBack(this.#wasm);
+    this.#wasm = undefined;
   }
 }
 
-function take(): Machine {
-  const machine = idle ?? new Machine();
+function take(): WasmInstance {
+  const wasm = idle ?? new WasmInstance();
   idle = undefined;
-  return machine;
+  return wasm;
 }
 
-function giveBack(machine: Machine): void {
-  machine.reset();
-  if (!machine.isLarge) idle = machine;
+function giveBack(wasm: WasmInstance): void {
+  wasm.reset();
+  if (!wasm.isLarge) idle = wasm;
 }
