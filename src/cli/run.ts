@@ -35,7 +35,7 @@ export interface RunSettings {
 }
 
 /** An input that is open. */
-export interface Recording<Options> {
+export interface ReadInput<Options> {
   readonly source: RecordingSource;
   /** The library's options for reading it. */
   readonly options: Options & Pick<ReadProfileOptions, 'onProgress' | 'onSymbols'>;
@@ -86,7 +86,7 @@ export class Run<Options extends object> {
   }
 
   /** Reads the only input. Its findings are those of the result. */
-  read<T>(use: (recording: Recording<Options>) => Promise<T>): Promise<T> {
+  read<T>(use: (recording: ReadInput<Options>) => Promise<T>): Promise<T> {
     return this.#read(this.inputs[0], this.diagnostics, use);
   }
 
@@ -96,7 +96,7 @@ export class Run<Options extends object> {
    * @param keep called after each input that was read. An error it throws is not the input's, and ends the run
    * @throws PerfconvError `io` when none could be read
    */
-  async readEach(use: (recording: Recording<Options>, label: string) => Promise<unknown>, keep?: () => Promise<void>): Promise<void> {
+  async readEach(use: (recording: ReadInput<Options>, label: string) => Promise<unknown>, keep?: () => Promise<void>): Promise<void> {
     const labels = inputLabels(this.inputs);
     for (const [index, input] of this.inputs.entries()) {
       const diagnostics = new Diagnostics();
@@ -191,7 +191,7 @@ export class Run<Options extends object> {
     }
   }
 
-  async #read<T>(input: string, diagnostics: Diagnostics, use: (recording: Recording<Options>) => Promise<T>): Promise<T> {
+  async #read<T>(input: string, diagnostics: Diagnostics, use: (recording: ReadInput<Options>) => Promise<T>): Promise<T> {
     const opened = await openInput(input, this.#terminal, diagnostics);
     const bar = this.#progressBar(opened.source);
     let dsos: readonly DsoSymbols[] | undefined;

@@ -2,8 +2,8 @@ import type { ByteSink } from '../base/byte-sink.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { distinctLabels } from '../pipeline/distinct-labels.ts';
 import { checkOptions, demand, type OptionChecks, texts } from './check-options.ts';
+import type { Compressor } from './platform.ts';
 import { DecodedProfile, type Profile } from './profile.ts';
-import type { Compressor } from './surroundings.ts';
 
 export interface MergeOptions {
   /** What the recordings are called where they are told apart, in their order. Default: as on the command line, by the names of their files. */

@@ -6,9 +6,9 @@ import { checkOptions, demand } from './check-options.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from './open-options.ts';
 import { firstSymbolOption, type ReadingOptions, symbolizerOptions } from './options.ts';
+import type { OpenInput, Platform, RepeatableInput } from './platform.ts';
 import { DecodedProfile, type Profile } from './profile.ts';
 import { OpenedRecording, type RecordingBase } from './recording.ts';
-import type { OpenInput, RepeatableInput, Surroundings } from './surroundings.ts';
 import { WebGzipSink } from './web-gzip-sink.ts';
 
 /** How a recording becomes a profile. Names and defaults are those of the command line's options. */
@@ -42,10 +42,10 @@ export async function openRecording(input: Uint8Array | BlobLike, options: OpenO
  * @throws PerfconvError `usage` for none
  */
 export async function mergeProfiles(profiles: Iterable<Profile>, options: MergeOptions = {}): Promise<Profile> {
-  return mergeDecoded(profiles, options, DecodedProfile, SURROUNDINGS.gzip);
+  return mergeDecoded(profiles, options, DecodedProfile, BROWSER.gzip);
 }
 
-const SURROUNDINGS: Surroundings<ProfileOptions> = {
+const BROWSER: Platform<ProfileOptions> = {
   reading: {},
   optionChecks: {
     symbolFiles: (option, value) => demand(value instanceof Object && 'open' in value, option, value, 'an object that opens files'),
@@ -61,11 +61,11 @@ const SURROUNDINGS: Surroundings<ProfileOptions> = {
 
 class BytesRecording extends OpenedRecording<ProfileOptions> {
   constructor(input: RepeatableInput) {
-    super(input, SURROUNDINGS);
+    super(input, BROWSER);
   }
 
   async profile(options: ProfileOptions = {}): Promise<Profile> {
-    return new DecodedProfile([await this.readPart(options, this.name.split(/[/\\]/))], [], SURROUNDINGS.gzip);
+    return new DecodedProfile([await this.readPart(options, this.name.split(/[/\\]/))], [], BROWSER.gzip);
   }
 }
 

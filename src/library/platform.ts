@@ -31,7 +31,7 @@ export interface Compressor extends ByteSink {
 }
 
 /** What a recording gets from where it is read: Node, or a browser. */
-export interface Surroundings<Options extends ReadingOptions> {
+export interface Platform<Options extends ReadingOptions> {
   /** What every reading uses: decompressor and memory. */
   readonly reading: Pick<ReadProfileOptions, 'openZstd' | 'availableMemory'>;
   /** Options of its own. */

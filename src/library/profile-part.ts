@@ -5,7 +5,7 @@ import { coversNeeds, type ReadingNeeds, readingNeeds, reportNeeds } from '../pi
 import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import type { Findings } from './findings.ts';
-import type { RepeatableInput } from './surroundings.ts';
+import type { RepeatableInput } from './platform.ts';
 
 /** Decodes a recording. What is found goes to the findings of the part. */
 export type Read = (needs: ReadingNeeds) => Promise<ReadRecording>;

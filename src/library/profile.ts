@@ -18,9 +18,9 @@ import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import { checkOptions } from './check-options.ts';
 import { Findings } from './findings.ts';
 import { WRITE_CHECKS, type WriteOptions } from './options.ts';
+import type { Compressor } from './platform.ts';
 import type { ProfilePart } from './profile-part.ts';
 import { REPORT_CHECKS, type ReportOptions, type ReportTable, reportTables } from './report.ts';
-import type { Compressor } from './surroundings.ts';
 
 /** An event of a profile. */
 export interface ProfileEvent {

@@ -14,8 +14,8 @@ import { readRecords } from '../records/read-records.ts';
 import { arrayOf, callback, checkOptions, flag, type OptionChecks } from './check-options.ts';
 import { Findings } from './findings.ts';
 import { namingChoices, READING_CHECKS, type ReadingOptions, sampleFilter } from './options.ts';
+import type { OpenInput, Platform, RepeatableInput } from './platform.ts';
 import { ProfilePart, type Read } from './profile-part.ts';
-import type { OpenInput, RepeatableInput, Surroundings } from './surroundings.ts';
 
 /** What both recordings have: that of a browser and that of Node. */
 export interface RecordingBase {
@@ -50,15 +50,15 @@ const INFO_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['info']>[0]
 /** A recording that is open. Everything is read when it is asked for, and as often. */
 export class OpenedRecording<Options extends ReadingOptions> {
   readonly #input: RepeatableInput;
-  readonly #surroundings: Surroundings<Options>;
+  readonly #platform: Platform<Options>;
   readonly #findings = new Findings();
   #isOpen = true;
   /** See below. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
-  protected constructor(input: RepeatableInput, surroundings: Surroundings<Options>) {
+  protected constructor(input: RepeatableInput, platform: Platform<Options>) {
     this.#input = input;
-    this.#surroundings = surroundings;
+    this.#platform = platform;
   }
 
   /**
@@ -88,7 +88,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
     checkOptions(options, RECORDS_CHECKS);
     const { types, onProgress } = options;
     const wanted = types && new Set<string>(types);
-    const { openZstd } = this.#surroundings.reading;
+    const { openZstd } = this.#platform.reading;
     const diagnostics = this.#findings.begin();
     try {
       const { source } = await this.#open(diagnostics);
@@ -108,7 +108,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
     checkOptions(options, INFO_CHECKS);
     const { anonymous = false, onProgress } = options;
     return this.#read(this.#findings, ({ source, modifiedNs }, diagnostics) =>
-      readRecordingInfo(source, { ...this.#surroundings.reading, ...withoutUndefined({ anonymous, onProgress, modifiedNs }) }, diagnostics),
+      readRecordingInfo(source, { ...this.#platform.reading, ...withoutUndefined({ anonymous, onProgress, modifiedNs }) }, diagnostics),
     );
   }
 
@@ -120,7 +120,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
 
   /** Decodes the recording. @param path what tells it from others, in parts */
   protected async readPart(options: Options, path: readonly string[]): Promise<ProfilePart> {
-    checkOptions(options, { ...READING_CHECKS, ...this.#surroundings.optionChecks });
+    checkOptions(options, { ...READING_CHECKS, ...this.#platform.optionChecks });
     const { formats = ['pprof'], onProgress } = options;
     const filter = sampleFilter(options);
     const naming = namingChoices(options);
@@ -128,7 +128,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
     const read: Read = (needs) =>
       this.#read(findings, async (input, diagnostics) => {
         const { source, modifiedNs, kcoreDir } = input;
-        const reading = { ...this.#surroundings.reading, ...this.#surroundings.naming(options, input, diagnostics), modifiedNs, kcoreDir };
+        const reading = { ...this.#platform.reading, ...this.#platform.naming(options, input, diagnostics), modifiedNs, kcoreDir };
         const recording = await readRecording(source, needs, { ...reading, ...naming, filter, ...(onProgress && { onProgress }) }, diagnostics);
         reportUnknownEvents(recording.profile, filter, diagnostics);
         return recording;

@@ -1,6 +1,6 @@
 import type { ByteSink } from '../base/byte-sink.ts';
 import { PerfconvError } from '../base/errors.ts';
-import type { Compressor } from './surroundings.ts';
+import type { Compressor } from './platform.ts';
 
 /** What is used of the streams that browsers have; their types have no one place that browsers and Node share. */
 interface WebStreams {
