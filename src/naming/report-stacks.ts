@@ -2,7 +2,6 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import type { SessionEvent } from '../session/events.ts';
-import { hasBranchCallStacks } from '../session/findings-at-end.ts';
 import { type BinaryStacks, isCLibrary, isSystemLibrary, stackQuality } from './stack-quality.ts';
 
 /** Fewer samples are a try, and fewer broken stacks chance. */
@@ -34,7 +33,7 @@ export function reportStackQuality(profile: Profile, events: readonly SessionEve
   // What was recorded for unwinding is not in callchains; that is reported elsewhere.
   const quality = stackQuality(
     profile,
-    events.map(({ attr, hasStackDumps, layout }) => layout.hasCallchain && !hasStackDumps && !hasBranchCallStacks(attr)),
+    events.map(({ hasStackDumps, hasBranchCallStacks, layout }) => layout.hasCallchain && !hasStackDumps && !hasBranchCallStacks),
   );
   if (quality.broken < LEAST_SAMPLES) return;
   const notable = quality.binaries.filter(

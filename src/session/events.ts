@@ -18,6 +18,8 @@ export interface SessionEvent {
   readonly fixedPeriod: number;
   readonly isClock: boolean;
   readonly isDummy: boolean;
+  /** Whether the user's part of stacks was recorded as branches (`--call-graph lbr`). */
+  readonly hasBranchCallStacks: boolean;
   /** Whether a copy of the user stack was recorded with any of its samples. */
   hasStackDumps: boolean;
   /** Whether its samples' periods are times that a thread was off the CPU, in nanoseconds. */
@@ -63,6 +65,7 @@ export class EventList {
       fixedPeriod: attr.samplePeriod > 0n ? Number(attr.samplePeriod) : 1,
       isClock: isClockEvent(attr),
       isDummy: isDummyEvent(attr),
+      hasBranchCallStacks: hasBranchCallStacks(attr),
       hasStackDumps: false,
       isOffCpuTime: false,
     };
@@ -316,4 +319,8 @@ function modifiers(attr: PerfEventAttr): string {
   }
   text += 'p'.repeat(attr.preciseIp);
   return text === '' ? '' : `:${text}`;
+}
+
+function hasBranchCallStacks({ sampleType, branchSampleType }: PerfEventAttr): boolean {
+  return (sampleType & abi.PERF_SAMPLE_BRANCH_STACK) !== 0 && Math.floor(branchSampleType / abi.PERF_SAMPLE_BRANCH_CALL_STACK) % 2 === 1;
 }

@@ -1,5 +1,4 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
-import type { PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import type { SessionEvent } from './events.ts';
@@ -43,11 +42,6 @@ export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEn
   report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had been handled');
 }
 
-/** Whether the user's part of stacks was recorded as branches (`--call-graph lbr`). */
-export function hasBranchCallStacks({ sampleType, branchSampleType }: PerfEventAttr): boolean {
-  return (sampleType & abi.PERF_SAMPLE_BRANCH_STACK) !== 0 && Math.floor(branchSampleType / abi.PERF_SAMPLE_BRANCH_CALL_STACK) % 2 === 1;
-}
-
 /** Reports which parts of samples were recorded in a way that this version does not read. */
 function reportUnreadStacks(events: readonly SessionEvent[], diagnostics: Diagnostics): void {
   for (const { attr, name, hasStackDumps } of events) {
@@ -60,8 +54,6 @@ function reportUnreadStacks(events: readonly SessionEvent[], diagnostics: Diagno
         'loss',
         `${name}: user stacks recorded for unwinding (--call-graph dwarf) are not unwound yet: only the kernel's part and the sampled address are there`,
       );
-    } else if (hasBranchCallStacks(attr)) {
-      diagnostics.add('lbr-callchain', 'loss', `${name}: user stacks recorded as branches (--call-graph lbr) are not read yet`);
     }
   }
 }

@@ -4,7 +4,8 @@ import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import * as abi from '../perfdata/constants.ts';
 import { readValuesOf } from '../perfdata/read-format.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
-import { emptySampleOffsets, reportSurplus, type SampleLayout } from '../perfdata/sample-layout.ts';
+import { emptySampleOffsets, reportSurplus } from '../perfdata/sample-layout.ts';
+import { BranchCallchains } from './branch-callchains.ts';
 import { beginsWith, beginsWithAddress, type CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';
@@ -39,10 +40,12 @@ export class SampleReader {
   readonly #diagnostics: Diagnostics;
   readonly #offsets = emptySampleOffsets();
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
+  readonly #branchChains: BranchCallchains;
 
   /**
    * @param waiting gets the values of samples with READ
    * @param details keeps details of samples; undefined: none are kept
+   * @param compatPerf join recorded branches with callchains as perf does
    */
   constructor(
     events: EventList,
@@ -51,6 +54,7 @@ export class SampleReader {
     waiting: WaitingRecords,
     leaf: LeafRule,
     details: DetailReader | undefined,
+    compatPerf: boolean,
     diagnostics: Diagnostics,
   ) {
     this.#events = events;
@@ -59,6 +63,7 @@ export class SampleReader {
     this.#waiting = waiting;
     this.#leaf = leaf;
     this.#details = details;
+    this.#branchChains = new BranchCallchains(compatPerf);
     this.#diagnostics = diagnostics;
   }
 
@@ -115,21 +120,27 @@ export class SampleReader {
     row.periodRemainder = period > Number.MAX_SAFE_INTEGER ? remainderOf(sampled, words[lo + atPeriod], words[hi + atPeriod]) : 0;
     row.ipLo = layout.ip < 0 ? 0 : words[lo + (layout.ip >>> 2)];
     row.ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
-    row.chain = this.#internChain(view, layout, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
+    row.chain = this.#internChain(view, sampled, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.waiting = offsets.read < 0 ? -1 : this.#waiting.add(this.#readValues(sampled, row, record), record.size);
     return true;
   }
 
   /** Index of a sample's callchain, as the rule for leaves has it; −1 where it has neither a callchain nor an address. */
-  #internChain(view: ByteView, { ip }: SampleLayout, cpumode: number, { ipLo, ipHi }: RecordRow): number {
+  #internChain(view: ByteView, { layout: { ip }, hasBranchCallStacks }: SessionEvent, cpumode: number, { ipLo, ipHi }: RecordRow): number {
     // hot
     const { callchain, callchainIps, callchainCount } = this.#offsets;
     if (callchain < 0) return ip < 0 ? -1 : this.#chains.internSingle(ipLo, ipHi, cpumode);
-    const isWhole = ip < 0 || this.#hasLeaf(ipLo, ipHi, cpumode, view, callchainIps, callchainCount);
-    return isWhole
-      ? this.#chains.intern(view, callchainIps, callchainCount, cpumode)
-      : this.#chains.internWithLeaf(ipLo, ipHi, view, callchainIps, callchainCount, cpumode);
+    if (hasBranchCallStacks && this.#branchChains.join(view, this.#offsets)) {
+      return this.#internEntries(this.#branchChains.view, 0, this.#branchChains.count, ip, ipLo, ipHi, cpumode);
+    }
+    return this.#internEntries(view, callchainIps, callchainCount, ip, ipLo, ipHi, cpumode);
+  }
+
+  #internEntries(view: ByteView, ips: number, count: number, ip: number, ipLo: number, ipHi: number, cpumode: number): number {
+    // hot
+    const isWhole = ip < 0 || this.#hasLeaf(ipLo, ipHi, cpumode, view, ips, count);
+    return isWhole ? this.#chains.intern(view, ips, count, cpumode) : this.#chains.internWithLeaf(ipLo, ipHi, view, ips, count, cpumode);
   }
 
   /** Whether a recorded callchain begins with what is to be the leaf of its stack. */

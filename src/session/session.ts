@@ -168,7 +168,7 @@ class Session implements RecordVisitor {
     this.#machine = new Machine(features, compatPerf, (tasks) => new JitCode(openJitDump, clock, this.#events.events, tasks, diagnostics), diagnostics);
 
     const details = options.details && new DetailReader(options.details);
-    this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, diagnostics);
+    this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, compatPerf, diagnostics);
     const readsAll = observer !== undefined || this.#offCpu !== undefined || profile.happenings !== undefined;
     this.#sideBand = new SideBandReader(this.#events, clock, waiting, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
     this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);

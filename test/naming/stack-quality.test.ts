@@ -229,7 +229,7 @@ describe('broken stacks', () => {
 
   test.each([
     ['dumps of them were recorded', { hasStackDumps: true }],
-    ['they were recorded as branches', { attr: { sampleType: 0x800, branchSampleType: 0x800 } }],
+    ['they were recorded as branches', { hasBranchCallStacks: true }],
   ])('are not looked for where %s', (_, event) => {
     expect(said(profileOf([[100, 'app:f']]), event)).toEqual([]);
   });
