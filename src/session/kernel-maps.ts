@@ -11,6 +11,12 @@ const KERNEL_END = 0;
 /** The same of 32-bit kernels. */
 const KERNEL_END_32_BIT = 2 ** 32;
 
+/**
+ * The kernel's image and its modules have regions of their own, which begin and end at multiples of this.
+ * Source: the kernel's Documentation/arch/x86/x86_64/mm.rst: 1 GiB for the text, from ffffffffc0000000 on modules.
+ */
+const REGION_BYTES = 2 ** 30;
+
 /** What a map of a kernel is. */
 interface KernelPart {
   readonly name: string;
@@ -25,6 +31,7 @@ export class KernelMaps {
   readonly #dsos: DsoTable;
   readonly #isGuest: boolean;
   #imageStart = Number.POSITIVE_INFINITY;
+  #imageRegionEnd = KERNEL_END;
   #imageDso = -1;
 
   constructor(space: AddressSpace, dsos: DsoTable, isGuest = false) {
@@ -40,13 +47,13 @@ export class KernelMaps {
 
   /**
    * DSO of a kernel address, −1 for none. The recorded map of the kernel covers its main text only; there is code
-   * after it (init text, trampolines), and what no module claims there is the kernel's, as perf has it.
+   * after it (init text, trampolines), and what no module claims in the region is the kernel's, as perf has it. Beyond it
+   * is code of modules and filters (seccomp) that no record names.
    */
   find(address: number): number {
     const at = this.#space.find(address);
     if (at >= 0) return this.#space.dsoAt(at);
-    const end = this.#imageStart < KERNEL_END ? KERNEL_END : KERNEL_END_32_BIT;
-    return address >= this.#imageStart && address < end ? this.#imageDso : -1;
+    return address >= this.#imageStart && address < this.#imageRegionEnd ? this.#imageDso : -1;
   }
 
   /** A map of the kernel or of one of its modules. A module lies inside the kernel where that spans everything: it cuts a hole. */
@@ -63,6 +70,7 @@ export class KernelMaps {
     const dso = this.#dsos.internMapped({ ...record, start, length: end - start }, kind, name);
     if (isImage) {
       this.#imageStart = start;
+      this.#imageRegionEnd = Math.min(Math.ceil(end / REGION_BYTES) * REGION_BYTES, start < KERNEL_END ? KERNEL_END : KERNEL_END_32_BIT);
       this.#imageDso = dso;
       if (referenceSymbol !== '') {
         this.#dsos.dsos[dso].referenceSymbol = referenceSymbol;

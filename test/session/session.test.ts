@@ -442,6 +442,13 @@ describe('callchains', () => {
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[nf_tables]', 'bpf_prog_1', '[kernel.kallsyms]', '[kernel.kallsyms]']);
   });
 
+  it('give the kernel what comes after its text, but not the modules and filters in the region after it', async () => {
+    const addresses = [0xffffffff82300000n, 0xffffffffbffffff0n, 0xffffffffc0004a20n, 0xffffffffff600000n];
+    const records = [kernelMap, ...addresses.map((address, i) => sampleAt(BigInt(10 + i), 0n, [context.kernel, address]))];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[kernel.kallsyms]', '[kernel.kallsyms]', undefined, undefined]);
+  });
+
   it('give code that came at run time to the newest program there, though the unloading of the older was lost', async () => {
     const at = (time: bigint): { sampleId: { time: bigint } } => ({ sampleId: { time } });
     const ip = 0xffffffffc0025040n;
