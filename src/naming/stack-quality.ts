@@ -1,7 +1,7 @@
 import { isImpossibleCaller } from '../profile/impossible-callers.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
-import { CPUMODE_UNKNOWN, CPUMODE_USER } from '../profile/tables.ts';
+import { CPUMODE_UNKNOWN, CPUMODE_USER, type LocationTable } from '../profile/tables.ts';
 import { isStartFunction } from './start-functions.ts';
 
 /** How the user part of stacks looks that pass through a binary. In samples. */
@@ -59,39 +59,42 @@ const DEEP = 3;
  * @param isByFramePointers by event: whether callchains are all that its samples have of the user's stack
  */
 export function stackQuality(profile: Profile, isByFramePointers: readonly boolean[]): StackQuality {
-  const { locations, mappings, totals } = profile;
+  const { locations, mappings, stacks, totals } = profile;
+  const parts = new UserParts(profile);
+  const { innermost, outermost, callers } = parts;
+  const mappingOf = parts.mappings;
   const binaries = mappings.map((mapping): BinaryStacks => ({ mapping, samples: 0, broken: 0, wholeThrough: 0 }));
+  /** Samples by user frame: those whose user part has it as its leaf, and those that have it anywhere. */
+  const own = new Float64Array(stacks.size);
+  const through = new Float64Array(stacks.size);
   /** By location: samples whose stack breaks off after it, being deep. */
   const deepEnds = new Float64Array(locations.size);
-  /** By mapping: the row of the totals that was counted for it last, plus 1. */
-  const counted = new Uint32Array(mappings.length);
-  /** The same of those that reach a start through it. */
-  const through = new Uint32Array(mappings.length);
-  const user = new UserPart(profile);
   let samples = 0;
   for (let row = 0; row < totals.size; row++) {
     // hot
-    if (!isByFramePointers[totals.event(row)]) continue;
-    user.walk(totals.stack(row));
-    if (user.depth === 0) continue;
-    samples += totals.samples(row);
-    for (let i = 0; i < user.depth; i++) {
-      const mapping = user.mappings[i];
-      if (counted[mapping] === row + 1) continue;
-      counted[mapping] = row + 1;
-      binaries[mapping].samples += totals.samples(row);
-    }
-    if (user.reachesStart) {
-      for (let i = 1; i < user.depth; i++) {
-        const mapping = user.mappings[i];
-        if (through[mapping] === row + 1) continue;
-        through[mapping] = row + 1;
-        binaries[mapping].wholeThrough += totals.samples(row);
-      }
-    }
-    if (!user.isBroken) continue;
-    binaries[user.mappings[user.depth - 1]].broken += totals.samples(row);
-    if (user.depth >= DEEP) deepEnds[user.last] += totals.samples(row);
+    const stack = totals.stack(row);
+    const leaf = stack < 0 || !isByFramePointers[totals.event(row)] ? -1 : innermost[stack];
+    if (leaf < 0) continue;
+    const count = totals.samples(row);
+    samples += count;
+    own[leaf] += count;
+    if (!parts.isBroken(leaf)) continue;
+    binaries[mappingOf[outermost[leaf]]].broken += count;
+    if (parts.isDeep(leaf)) deepEnds[stacks.location(outermost[leaf])] += count;
+  }
+  // Callers have smaller indexes than what they call.
+  for (let frame = stacks.size - 1; frame >= 0; frame--) {
+    // hot
+    const all = through[frame] + own[frame];
+    if (all === 0) continue;
+    const mapping = mappingOf[frame];
+    let caller = callers[frame];
+    if (caller >= 0) through[caller] += all;
+    // A stack counts once for each binary: at the outermost frame in it.
+    while (caller >= 0 && mappingOf[caller] !== mapping) caller = callers[caller];
+    if (caller >= 0) continue;
+    binaries[mapping].samples += all;
+    if (parts.reachesStart(frame)) binaries[mapping].wholeThrough += through[frame];
   }
   for (let location = 0; location < deepEnds.length; location++) {
     const binary = deepEnds[location] > 0 ? binaries[locations.mapping(location)] : undefined;
@@ -101,65 +104,137 @@ export function stackQuality(profile: Profile, isByFramePointers: readonly boole
   return { samples, broken: found.reduce((sum, { broken }) => sum + broken, 0), binaries: found };
 }
 
-/** The user part of a stack, up to where programs start, or it breaks off. */
-class UserPart {
-  /** Mappings of its frames, leaf first, as many as {@link depth}. */
-  readonly mappings: number[] = [];
-  depth = 0;
-  /** Location of the outermost frame. */
-  last = -1;
-  isBroken = false;
-  /** Whether the outermost frame is a function in which programs or threads start. */
-  reachesStart = false;
+/** What a frame is for the user part of a stack. */
+const FRAME = {
+  /** None: the callchain has no more. */
+  NONE: 0,
+  /** An address in no code. */
+  IN_NO_CODE: 1,
+  /** The same, and no call leaves such an address: a stack often begins with zeros, which were put there for that. */
+  IN_ZEROS: 2,
+  /** A function in which programs or threads start. */
+  START: 3,
+  /** Any other user code. */
+  USER: 4,
+  /** No user code: not in the user part. */
+  OTHER: 5,
+} as const;
+
+/** By location, one of {@link FRAME}. */
+function framesOf({ functions, locations, strings }: Profile): Uint8Array {
+  const isStart = new Uint8Array(functions.size);
+  for (let i = 0; i < isStart.length; i++) isStart[i] = isStartFunction(strings.get(functions.name(i))) ? 1 : 0;
+  const frames = new Uint8Array(locations.size);
+  for (let location = 0; location < frames.length; location++) {
+    // hot
+    const cpumode = locations.cpumode(location);
+    const lines = locations.lineCount(location);
+    let frame: number = FRAME.USER;
+    if (cpumode !== CPUMODE_USER && cpumode !== CPUMODE_UNKNOWN) frame = FRAME.OTHER;
+    else if (locations.mapping(location) < 0) frame = isEndOfZeros(locations, location) ? FRAME.IN_ZEROS : FRAME.IN_NO_CODE;
+    else if (lines > 0 && isStart[locations.lineFunction(location, lines - 1)] === 1) frame = FRAME.START;
+    frames[location] = frame;
+  }
+  return frames;
+}
+
+function isEndOfZeros(locations: LocationTable, location: number): boolean {
+  return locations.addressHi(location) === 0 && isImpossibleCaller(locations, location);
+}
+
+/** The user parts of all stacks, each up to where programs start, or it breaks off. A frame has the index of the stack whose leaf it is. */
+class UserParts {
+  /** By stack: the innermost frame of its user part; −1 for none. */
+  readonly innermost: Int32Array;
+  /** By frame: the outermost one; and the one that called it, −1 for the outermost. */
+  readonly outermost: Int32Array;
+  readonly callers: Int32Array;
+  /** By frame: the mapping of its code. */
+  readonly mappings: Int32Array;
+  /** By stack: how the user part ends that has its outermost frame here, or begins after it. One of {@link FRAME}. */
+  readonly #ends: Uint8Array;
   readonly #profile: Profile;
   readonly #isCLibrary: readonly boolean[];
-  /** By function: whether programs start in it. */
-  readonly #isStart: Uint8Array;
 
   constructor(profile: Profile) {
-    const { functions, mappings, strings } = profile;
-    this.#profile = profile;
-    this.#isCLibrary = mappings.map(isCLibrary);
-    this.#isStart = Uint8Array.from({ length: functions.size }, (_, i) => (isStartFunction(strings.get(functions.name(i))) ? 1 : 0));
-  }
-
-  walk(stack: number): void {
-    // hot
-    const { locations, stacks } = this.#profile;
-    this.depth = 0;
-    this.isBroken = false;
-    this.reachesStart = false;
-    for (let at = stack; at >= 0; at = stacks.parent(at)) {
-      const location = stacks.location(at);
-      const cpumode = locations.cpumode(location);
-      if (cpumode !== CPUMODE_USER && cpumode !== CPUMODE_UNKNOWN) continue;
-      const mapping = locations.mapping(location);
-      if (mapping < 0) {
-        // A stack often begins with zeros, which were put there for that.
-        const isEnd = locations.addressHi(location) === 0 && isImpossibleCaller(locations, location);
-        this.isBroken = this.depth > 0 && (!isEnd || this.depth === 1) && !this.#isNamelessStart();
-        return;
-      }
-      this.mappings[this.depth++] = mapping;
-      this.last = location;
-      const lines = locations.lineCount(location);
-      if (lines > 0 && this.#isStart[locations.lineFunction(location, lines - 1)] === 1) {
-        this.reachesStart = true;
-        return;
+    const { locations, mappings, stacks } = profile;
+    const { size } = stacks;
+    const innermost = new Int32Array(size).fill(-1);
+    const outermost = new Int32Array(size).fill(-1);
+    const callers = new Int32Array(size).fill(-1);
+    const mappingOf = new Int32Array(size).fill(-1);
+    const ends = new Uint8Array(size);
+    const frames = framesOf(profile);
+    const columns = stacks.columns;
+    for (let stack = 0; stack < size; stack++) {
+      // hot
+      const parent = columns.parents[stack];
+      const location = columns.locations[stack];
+      const frame = frames[location];
+      const caller = parent < 0 ? -1 : innermost[parent];
+      if (frame === FRAME.USER || frame === FRAME.START) {
+        const isOutermost = caller < 0 || frame === FRAME.START;
+        innermost[stack] = stack;
+        mappingOf[stack] = locations.mapping(location);
+        outermost[stack] = isOutermost ? stack : outermost[caller];
+        if (!isOutermost) callers[stack] = caller;
+        else ends[stack] = frame === FRAME.START ? frame : parent < 0 ? FRAME.NONE : ends[parent];
+      } else if (frame === FRAME.OTHER) {
+        innermost[stack] = caller;
+        if (parent >= 0) ends[stack] = ends[parent];
+      } else {
+        ends[stack] = frame;
       }
     }
-    this.isBroken = this.depth === 1 || (this.depth > 1 && this.#endsInCLibrary());
+    this.innermost = innermost;
+    this.outermost = outermost;
+    this.callers = callers;
+    this.mappings = mappingOf;
+    this.#ends = ends;
+    this.#profile = profile;
+    this.#isCLibrary = mappings.map(isCLibrary);
   }
 
-  /** Whether the outermost frame is a function of the C library: all but those that start programs have callers. */
-  #endsInCLibrary(): boolean {
-    return this.#isCLibrary[this.mappings[this.depth - 1]] && this.#profile.locations.lineCount(this.last) > 0;
+  /** Whether a user part with this frame reaches a function in which programs or threads start. */
+  reachesStart(frame: number): boolean {
+    return this.#ends[this.outermost[frame]] === FRAME.START;
+  }
+
+  /** Whether a frame has callers enough that chance does not lead from it to the same place time and again. */
+  isDeep(frame: number): boolean {
+    let depth = 0;
+    for (let at = frame; at >= 0 && depth < DEEP; at = this.callers[at]) depth++;
+    return depth === DEEP;
+  }
+
+  /** Whether the user part with this innermost frame breaks off. */
+  isBroken(frame: number): boolean {
+    const outermost = this.outermost[frame];
+    switch (this.#ends[outermost]) {
+      case FRAME.START:
+        return false;
+      case FRAME.NONE:
+        return frame === outermost || (this.#isInCLibrary(outermost) && this.#isNamed(outermost));
+      case FRAME.IN_ZEROS:
+        return frame === outermost;
+      default:
+        return !this.#isNamelessStart(frame, outermost);
+    }
+  }
+
+  #isInCLibrary(frame: number): boolean {
+    return this.#isCLibrary[this.mappings[frame]];
+  }
+
+  #isNamed(frame: number): boolean {
+    return this.#profile.locations.lineCount(this.#profile.stacks.location(frame)) > 0;
   }
 
   /** Whether the outermost frame may be that of a function without a name in which a program or thread starts. */
-  #isNamelessStart(): boolean {
-    const { depth, mappings } = this;
-    if (depth < 2 || this.#profile.locations.lineCount(this.last) > 0) return false;
-    return this.#isCLibrary[mappings[depth - 1]] && mappings[depth - 2] !== mappings[depth - 1];
+  #isNamelessStart(frame: number, outermost: number): boolean {
+    if (frame === outermost || !this.#isInCLibrary(outermost) || this.#isNamed(outermost)) return false;
+    let second = frame;
+    while (this.callers[second] !== outermost) second = this.callers[second];
+    return this.mappings[second] !== this.mappings[outermost];
   }
 }

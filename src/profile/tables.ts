@@ -282,6 +282,11 @@ export class StackTable {
     return this.#tree.labels[index];
   }
 
+  /** All callers' stacks and all locations, by index, for loops over every stack. Longer than there are stacks; replaced when they grow. */
+  get columns(): { readonly parents: Int32Array; readonly locations: Int32Array } {
+    return { parents: this.#tree.parents, locations: this.#tree.labels };
+  }
+
   /** Writes the locations of a stack, leaf first, into `target` and returns how many there are. */
   locationsLeafFirst(index: number, target: number[]): number {
     let depth = 0;
