@@ -2,6 +2,7 @@ import type { StringTable } from '../base/string-table.ts';
 import { type DemangleStyle, demangle } from '../demangle/demangle.ts';
 import { simplifySourceName } from '../demangle/source-names.ts';
 import type { SourceFunction } from '../symbol-table/code-symbols.ts';
+import { withoutCloneSuffixes } from './clone-suffixes.ts';
 import { scopedName } from './scoped-name.ts';
 
 /** A name to show, and what it was made from where that differs (else 0): see `FunctionTable.intern`. Both are string indexes. */
@@ -13,14 +14,15 @@ export interface FunctionName {
 }
 
 /**
- * Demangles a symbol's name. What follows the mangled name, `@plt` or a version (`@@GLIBCXX_3.4`), is kept.
- * @returns undefined for a name that is not mangled
+ * Demangles a symbol's name. What follows the mangled name, `@plt` or a version (`@@GLIBCXX_3.4`), is kept. In the style `simple`, names
+ * that are not mangled lose the suffixes of clones (`.part.0`) as mangled ones do.
+ * @returns undefined for a name that stays as it is
  */
 export function demangleSymbol(symbol: string, style: DemangleStyle): string | undefined {
   const at = symbol.indexOf('@');
-  if (at < 0) return demangle(symbol, style);
-  const shown = demangle(symbol.slice(0, at), style);
-  return shown === undefined ? undefined : shown + symbol.slice(at);
+  const linkageName = at < 0 ? symbol : symbol.slice(0, at);
+  const shown = demangle(linkageName, style) ?? (style === 'simple' ? withoutCloneSuffixes(linkageName) : linkageName);
+  return shown === linkageName ? undefined : shown + symbol.slice(linkageName.length);
 }
 
 /** Names may share scopes with long names, in a hostile file all of them: in so many letters, there are scopes. Real programs have a thousandth of it. */

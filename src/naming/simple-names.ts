@@ -11,8 +11,7 @@ export function withSimpleNames(profile: Profile): Profile {
   const simple = (index: number): number => {
     const name = functions.name(index);
     if (functions.isScoped(index)) return strings.intern(simplifySourceName(strings.get(name)));
-    const systemName = functions.systemName(index);
-    const shown = systemName === 0 ? undefined : demangleSymbol(strings.get(systemName), 'simple');
+    const shown = demangleSymbol(strings.get(functions.systemName(index) || name), 'simple');
     return shown === undefined ? name : strings.intern(shown);
   };
   return { ...profile, functions: functions.withNames(Uint32Array.from({ length: functions.size }, (_, index) => simple(index))) };

@@ -51,7 +51,10 @@ export class FunctionTable {
   }
 
   systemName(index: number): number {
-    return this.#rows.words[index * 4 + 1];
+    const { words } = this.#rows;
+    const systemName = words[index * 4 + 1];
+    // A name that was the linkage name, and is replaced, is still that.
+    return systemName !== 0 || this.name(index) === words[index * 4] ? systemName : words[index * 4];
   }
 
   file(index: number): number {

@@ -40,6 +40,43 @@ describe('names in the style `simple`', () => {
     expect(namesIn(profile)[1]).toBe(shown);
   });
 
+  it.each([
+    ['work.part.0', 'work'],
+    ['work.constprop.0.isra.0', 'work'],
+    ['part.part.0.cold', 'part'],
+    ['main._omp_fn.0.lto_priv.0', 'main'],
+    ['work.cold.1', 'work'],
+    ['work.12', 'work'],
+    ['work.llvm.12345678901234567890', 'work'],
+    ['work.llvm.9D1C9369', 'work'],
+    ['work.__uniq.189702194130118823156495581805298510048.llvm.7', 'work'],
+    ['work.part.0@plt', 'work@plt'],
+    ['_Z4workv.part.0', 'work'],
+    ['runtime.memmove.abi0', 'runtime.memmove'],
+    ['internal/bytealg.IndexByte.abi0', 'internal/bytealg.IndexByte'],
+  ])('lose the suffixes of clones, which stay in the names of linkers: %s', (linkageName, expected) => {
+    const simple = withSimpleNames(buildProfile([{ timeNs: 0, stack: [linkageName] }]));
+    const func = simple.locations.lineFunction(0, 0);
+    expect([simple.functions.name(func), simple.functions.systemName(func)].map((index) => simple.strings.get(index))).toEqual([expected, linkageName]);
+  });
+
+  it.each([
+    'main.main.func1',
+    'main.init.0',
+    'main.part',
+    'py::run:/src/a.part.0/b.py',
+    '.text.0',
+    '[libc.so.6]',
+    'libm.so.6+0x10',
+    '.abi0',
+    'a.b.cold',
+    'a..0',
+  ])('keep what follows a dot in other names: %s', (name) => {
+    const simple = withSimpleNames(buildProfile([{ timeNs: 0, stack: [name] }]));
+    const func = simple.locations.lineFunction(0, 0);
+    expect([simple.functions.name(func), simple.functions.systemName(func)].map((index) => simple.strings.get(index))).toEqual([name, '']);
+  });
+
   it('go on for functions that are added later, which both profiles have', () => {
     const profile = profileWithNames('std::sort');
     const simple = withSimpleNames(profile);
