@@ -6,12 +6,16 @@ import type { EventScale } from './stack-timeline.ts';
 const LATE_INTERVALS = 4;
 /** The same of samples of different threads, which may have run at the same time. */
 const JITTER_INTERVALS = 0.5;
+/** For how many intervals a thread may have no sample and still count as running. */
+const MAX_GAP_INTERVALS = 4;
 /** More than CPUs that a machine has. What overlaps in the last one is late. */
 const MAX_ROWS = 1024;
 
 /**
- * Divides samples of several threads into as many rows as ran at once, so that no two samples of a row overlap. A
- * thread stays in its row while that is free.
+ * Divides samples of several threads into as many rows as ran at once, so that no two samples of a row overlap. As long
+ * as a thread runs, it stays in its row. When it goes on after a pause, it is put into the first row that is free, so
+ * that the first rows are full: viewers unfold the first one alone, and their tables are of one row. The rows are in
+ * the order of their time, the busiest first.
  * @param rows rows of the sample table, in time order
  * @param subjectOf what runs one at a time, by row of the table: a thread
  * @param isOneAtATime whether all of the samples are of one CPU, so that what overlaps is only late
@@ -26,13 +30,16 @@ export function overlapRows(
 ): { rowOf: Uint32Array; count: number } {
   const rowOf = new Uint32Array(rows.length);
   if (scale.kind === 'occurrences') return { rowOf, count: 1 };
-  const free = new EarliestFirst();
-  let ends = new Float64Array(16);
+  const lateNs = LATE_INTERVALS * scale.intervalNs;
+  const jitterNs = isOneAtATime ? lateNs : JITTER_INTERVALS * scale.intervalNs;
+  const maxGapNs = MAX_GAP_INTERVALS * scale.intervalNs;
   let count = 0;
+  /** By row: when it is free, its last subject, and the sum of its lengths. */
+  let ends = new Float64Array(16);
+  let lastSubject = new Int32Array(16);
+  let totals = new Float64Array(16);
   /** By subject: its last row plus 1. */
   let lastRow = new Uint32Array(256);
-  /** By row: its last subject. */
-  let lastSubject = new Int32Array(16);
   let lastNs = 0;
   for (let i = 0; i < rows.length; i++) {
     // hot
@@ -41,77 +48,34 @@ export function overlapRows(
     lastNs = startNs;
     const subject = subjectOf(rows[i]);
     lastRow = grown(lastRow, subject + 1);
-    const lateNs = LATE_INTERVALS * scale.intervalNs;
-    const jitterNs = isOneAtATime ? lateNs : JITTER_INTERVALS * scale.intervalNs;
     let row = lastRow[subject] - 1;
-    if (row < 0 || ends[row] > startNs + (lastSubject[row] === subject ? lateNs : jitterNs)) {
-      row = free.take(ends, startNs + jitterNs);
-      if (row < 0 && count === MAX_ROWS) row = MAX_ROWS - 1;
-      if (row < 0) {
-        row = count++;
+    const isRunning = row >= 0 && lastSubject[row] === subject && ends[row] <= startNs + lateNs && ends[row] >= startNs - maxGapNs;
+    if (!isRunning) {
+      row = 0;
+      while (row < count && ends[row] > startNs + jitterNs) row++;
+      if (row === MAX_ROWS) row--;
+      if (row === count) {
+        count++;
         ends = grown(ends, count);
         lastSubject = grown(lastSubject, count);
+        totals = grown(totals, count);
       }
     }
-    ends[row] = Math.max(ends[row], startNs) + samples.period[rows[i]] * scale.nsPerPeriod;
-    free.add(row, ends[row]);
+    const lengthNs = samples.period[rows[i]] * scale.nsPerPeriod;
+    ends[row] = Math.max(ends[row], startNs) + lengthNs;
+    totals[row] += lengthNs;
     lastSubject[row] = subject;
     lastRow[subject] = row + 1;
     rowOf[i] = row;
   }
+  sortByTotals(rowOf, totals.subarray(0, count));
   return { rowOf, count };
 }
 
-/** A heap of rows by the time at which they are free. A row may be in it several times; only the newest time counts. */
-class EarliestFirst {
-  #rows = new Uint32Array(64);
-  #ends = new Float64Array(64);
-  #size = 0;
-
-  add(row: number, end: number): void {
-    this.#rows = grown(this.#rows, this.#size + 1);
-    this.#ends = grown(this.#ends, this.#size + 1);
-    let at = this.#size++;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (this.#ends[parent] <= end) break;
-      this.#move(parent, at);
-      at = parent;
-    }
-    this.#rows[at] = row;
-    this.#ends[at] = end;
-  }
-
-  /** Takes out a row that is free at a time. @param ends the newest time of each row @returns −1 when there is none */
-  take(ends: Float64Array, timeNs: number): number {
-    while (this.#size > 0 && this.#ends[0] <= timeNs) {
-      const row = this.#rows[0];
-      const end = this.#ends[0];
-      this.#removeFirst();
-      if (ends[row] === end) return row;
-    }
-    return -1;
-  }
-
-  #removeFirst(): void {
-    const last = --this.#size;
-    const end = this.#ends[last];
-    const row = this.#rows[last];
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= last) break;
-      if (child + 1 < last && this.#ends[child + 1] < this.#ends[child]) child++;
-      if (this.#ends[child] >= end) break;
-      this.#move(child, at);
-      at = child;
-    }
-    this.#rows[at] = row;
-    this.#ends[at] = end;
-  }
-
-  #move(from: number, to: number): void {
-    this.#rows[to] = this.#rows[from];
-    this.#ends[to] = this.#ends[from];
-  }
+/** Numbers rows anew, by their totals, the largest first. */
+function sortByTotals(rowOf: Uint32Array, totals: Float64Array): void {
+  const numbers = new Uint32Array(totals.length);
+  const order = Array.from(totals.keys()).sort((a, b) => totals[b] - totals[a] || a - b);
+  for (const [number, row] of order.entries()) numbers[row] = number;
+  for (let i = 0; i < rowOf.length; i++) rowOf[i] = numbers[rowOf[i]];
 }

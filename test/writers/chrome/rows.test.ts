@@ -27,6 +27,24 @@ describe('chrome: rows of several threads', () => {
     expect(count).toBe(2);
   });
 
+  it('the first row is the fullest: a thread that goes on after a pause is put there, one that keeps running stays', () => {
+    // The main thread starts a worker, and waits for the others until its own is done.
+    const pausing = rowsOf([
+      [0, 0],
+      [300, 1],
+      [1300, 1],
+      [9000, 1],
+      [10_000, 1],
+      [20_000, 0],
+    ]);
+    expect([...pausing.rowOf]).toEqual([0, 1, 1, 0, 0, 0]);
+    // A worker that never pauses keeps its row, which then is the first.
+    const running = Array.from({ length: 9 }, (_, i): [number, number] => [300 + i * 1000, 1]);
+    const { rowOf, count } = rowsOf([[0, 0], ...running, [9000, 0]]);
+    expect([...rowOf]).toEqual([1, ...running.map(() => 0), 1]);
+    expect(count).toBe(2);
+  });
+
   it('what comes early on one CPU is only late, and occurrences have one row', () => {
     const early = [
       [0, 0],
