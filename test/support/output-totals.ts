@@ -135,7 +135,7 @@ interface CpuProfile {
   readonly endTime: number;
 }
 
-/** How many samples a CPU profile has, all of one event. Idle times are no samples. */
+/** How many samples a CPU profile has, all of one event. One of `(root)` is none: it ends the sample before it. */
 export function cpuProfileSamples(bytes: Uint8Array): number {
   const { nodes, samples, timeDeltas, startTime, endTime } = JSON.parse(decode(bytes)) as CpuProfile;
   if (samples.length !== timeDeltas.length) throw new Error(`${samples.length} samples have ${timeDeltas.length} times`);
@@ -145,8 +145,8 @@ export function cpuProfileSamples(bytes: Uint8Array): number {
   // Sums of doubles are exact up to 2^53.
   if (Math.abs(lengthUs - (endTime - startTime)) > lengthUs * 2 ** -50)
     throw new Error(`the samples end after ${lengthUs} µs, the profile after ${endTime - startTime}`);
-  const idle = nodes.find(({ callFrame }) => callFrame.functionName === '(idle)')?.id;
-  return samples.filter((node) => node !== idle).length;
+  const root = nodes.find(({ callFrame }) => callFrame.functionName === '(root)')?.id;
+  return samples.filter((node) => node !== root).length;
 }
 
 /** The sum of the lines' weights. Lines do not say of which event, and how many samples, or what period, they are. */

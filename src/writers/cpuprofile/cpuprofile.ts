@@ -23,7 +23,7 @@ export interface CpuProfileOptions {
 export interface CpuProfileResult {
   /** Index of the event written. */
   readonly event: number;
-  /** Number of threads written. One has an axis of time, several are written one after the other. */
+  /** Number of threads written, one after the other. */
   readonly threads: number;
   /** As for Chrome traces. */
   readonly untimedSamples: number;
@@ -34,15 +34,14 @@ export interface CpuProfileResult {
 
 const COMMA = 0x2c;
 const ROOT_ID = 1;
-const IDLE_ID = 2;
 
 /**
  * Writes a CPU profile of V8 (`.cpuprofile`), which DevTools, editors and speedscope open. It holds one event, as a
  * single thread: nodes of a call tree, and samples that each last until the next one.
  *
- * A recording of one thread has the thread's own time, with `(idle)` between its samples. Threads that ran at once
- * cannot share such an axis: several are written one after the other, the busiest first, each below a frame with its
- * name and without its gaps, so that the axis is CPU time.
+ * The axis is CPU time: there are no gaps between samples. A gap would be a sample of `(idle)`, and come first in the
+ * lists of most viewers wherever a thread waits more than it runs. Several threads, which cannot share an axis where
+ * they ran at once, follow one another, the busiest first, each below a frame with its name.
  *
  * Source of the format: Chrome DevTools Protocol, type Profiler.Profile.
  *
@@ -56,7 +55,7 @@ export async function writeCpuProfile(profile: Profile, sink: ByteSink, options:
   const event = options.event ?? findTimelineEvent(profile);
   const { arranged, tree, ...rest } = arrange(profile, samples, event, options.maxBars ?? MAX_BARS);
   const threads = new Set(arranged.tracks.tracks.map(({ rows }) => profile.tasks[samples.task[rows[0]]].thread)).size;
-  const timeline = new Timeline(arranged, threads > 1);
+  const timeline = new Timeline(arranged);
   const out = new JsonWriter(sink);
   const ids = nodeIds(tree, timeline);
   await writeNodes(out, tree, ids);
@@ -96,13 +95,10 @@ function onGrid(us: number): number {
 /** The tracks of an arrangement, one after the other on one axis. */
 class Timeline {
   readonly #arranged: Arrangement;
-  readonly #isPacked: boolean;
   clippedNs = 0;
 
-  /** @param isPacked whether gaps between samples are left out */
-  constructor(arranged: Arrangement, isPacked: boolean) {
+  constructor(arranged: Arrangement) {
     this.#arranged = arranged;
-    this.#isPacked = isPacked;
   }
 
   /** The nodes of the samples of each track. */
@@ -111,7 +107,8 @@ class Timeline {
   }
 
   /**
-   * Visits each sample with its node (−1: idle) and the time since the start of the sample before it.
+   * Visits each sample with its node and the time since the start of the sample before it. The last one is of no node
+   * (−1): a sample lasts until the next one, and the last one, in DevTools, as long as others on average.
    * @returns the end of the profile
    */
   async visit(each: (node: number, deltaUs: number) => void, pause: () => Promise<void>): Promise<number> {
@@ -129,12 +126,7 @@ class Timeline {
       this.clippedNs += samples.clippedNs;
       for (let i = 0; i < node.length; i++) {
         // hot
-        const hasGap = !this.#isPacked && startUs[i] > cursor;
-        if (hasGap) {
-          if (i > 0) sample(-1);
-          cursor = startUs[i];
-        }
-        if (i === 0 || hasGap || node[i] !== node[i - 1] || cursor - lastUs >= strideUs) sample(node[i]);
+        if (i === 0 || node[i] !== node[i - 1] || cursor - lastUs >= strideUs) sample(node[i]);
         cursor += endUs[i] - startUs[i];
         if ((i & 0xffff) === 0) await pause();
       }
@@ -149,7 +141,7 @@ function nodeIds(tree: CallTree, timeline: Timeline): Uint32Array {
   const ids = new Uint32Array(tree.size);
   for (const nodes of timeline.nodes()) for (const node of nodes) ids[node] = 1;
   for (let node = tree.size - 1; node > 0; node--) if (ids[node] > 0 && tree.parent(node) >= 0) ids[tree.parent(node)] = 1;
-  let last = IDLE_ID;
+  let last = ROOT_ID;
   for (let node = 0; node < tree.size; node++) if (ids[node] > 0) ids[node] = ++last;
   return ids;
 }
@@ -166,11 +158,9 @@ async function writeNodes(out: JsonWriter, tree: CallTree, ids: Uint32Array): Pr
   }
   const scripts = new Map<string, number>();
   const frames = new FrameBytes(tree.frames, { before: ',"callFrame":{"functionName":', nameOf: sampledName, after: (frame) => place(frame, scripts) });
-  out.put(
-    `{"nodes":[\n{"id":${ROOT_ID},"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[${IDLE_ID}`,
-  );
-  writeChildren(out, first[0], next, ids, true);
-  out.put(`]},\n{"id":${IDLE_ID},"callFrame":{"functionName":"(idle)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[]}`);
+  out.put(`{"nodes":[\n{"id":${ROOT_ID},"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[`);
+  writeChildren(out, first[0], next, ids);
+  out.put(']}');
   for (let node = 0; node < tree.size; node++) {
     // hot
     if (ids[node] === 0) continue;
@@ -178,14 +168,14 @@ async function writeNodes(out: JsonWriter, tree: CallTree, ids: Uint32Array): Pr
     out.number(ids[node]);
     frames.write(out, tree.frame(node));
     out.put(',"children":[');
-    writeChildren(out, first[node + 1], next, ids, false);
+    writeChildren(out, first[node + 1], next, ids);
     out.put(']}');
     if (out.isFull) await out.flush();
   }
 }
 
-function writeChildren(out: JsonWriter, firstChild: number, next: Uint32Array, ids: Uint32Array, follows: boolean): void {
-  let isFirst = !follows;
+function writeChildren(out: JsonWriter, firstChild: number, next: Uint32Array, ids: Uint32Array): void {
+  let isFirst = true;
   for (let child = firstChild; child > 0; child = next[child - 1]) {
     if (!isFirst) out.char(COMMA);
     isFirst = false;
@@ -213,7 +203,7 @@ async function writeSamples(out: JsonWriter, timeline: Timeline, ids: Uint32Arra
   const endUs = await timeline.visit((node) => {
     if (!isFirst) comma();
     isFirst = false;
-    out.number(node < 0 ? IDLE_ID : ids[node]);
+    out.number(node < 0 ? ROOT_ID : ids[node]);
   }, pause);
   isFirst = true;
   out.put('],\n"timeDeltas":[');

@@ -49,15 +49,14 @@ const THREADS: SampleSpec[] = [
 ];
 
 describe('cpuprofile', () => {
-  it('one thread has its own time, and gaps between samples are idle', async () => {
+  it('one thread is shown without its gaps, which would come first in the lists of viewers', async () => {
     const { document, result } = await convert(buildProfile(THREADS.filter(({ comm }) => comm === 'worker')));
     expect(result).toEqual({ event: 0, threads: 1, untimedSamples: 0, cutSamples: 0, clippedNs: 0 });
     expect(timeline(document)).toEqual([
       ['start;work', 1, 1001],
       ['start;work', 1001, 2001],
-      ['(idle)', 2001, 9001],
-      ['start;rest', 9001, 10_001],
-      ['(idle)', 10_001, 10_001],
+      ['start;rest', 2001, 3001],
+      ['', 3001, 3001],
     ]);
   });
 
@@ -70,7 +69,7 @@ describe('cpuprofile', () => {
       ['web (7) / worker (8);start;rest', 2001, 3001],
       ['web (7);main;wait', 3001, 4001],
       ['web (7);main;read', 4001, 5001],
-      ['(idle)', 5001, 5001],
+      ['', 5001, 5001],
     ]);
   });
 
@@ -78,18 +77,18 @@ describe('cpuprofile', () => {
     const idle = [0, 1, 0, 1].map((cpu, i): SampleSpec => ({ timeNs: i * 1e6, pid: 0, comm: 'swapper', cpu, stack: ['idle'] }));
     const { document, result } = await convert(buildProfile([...idle, ...THREADS]));
     expect(result.threads).toBe(3);
-    expect([...new Set(timeline(document).map(([stack]) => stack.split(';')[0]))]).toEqual(['web (7) / worker (8)', 'web (7)', 'swapper (0)', '(idle)']);
+    expect([...new Set(timeline(document).map(([stack]) => stack.split(';')[0]))]).toEqual(['web (7) / worker (8)', 'web (7)', 'swapper (0)', '']);
   });
 
   it('one event is written: the one that shows best how time was spent, or the one asked for', async () => {
     const faults = [1, 2, 3, 4, 5, 6].map((ms): SampleSpec => ({ timeNs: ms * 1e6, pid: 7, comm: 'web', event: 'page-faults', period: 1, stack: ['fault'] }));
     const profile = buildProfile([...faults, ...THREADS.filter(({ comm }) => comm === 'web')]);
-    expect(new Set(timeline((await convert(profile)).document).map(([stack]) => stack))).toEqual(new Set(['main;wait', 'main;read', '(idle)']));
+    expect(new Set(timeline((await convert(profile)).document).map(([stack]) => stack))).toEqual(new Set(['main;wait', 'main;read', '']));
     const { document } = await convert(profile, { event: 0 });
     // What occurs has no time: a microsecond each.
     const shown = timeline(document).filter(([stack]) => stack === 'fault');
     expect(shown.map(([, start, end]) => end - start)).toEqual([1, 1, 1, 1, 1, 1]);
-    expect(document.nodes.map(({ callFrame }) => callFrame.functionName)).toEqual(['(root)', '(idle)', 'fault']);
+    expect(document.nodes.map(({ callFrame }) => callFrame.functionName)).toEqual(['(root)', 'fault']);
   });
 
   it('times in milliseconds have few binary digits, so that DevTools can add and subtract them without rounding', async () => {
@@ -103,9 +102,9 @@ describe('cpuprofile', () => {
 
   it('nodes have ids without gaps, callers before callees, and files with 0-based lines', async () => {
     const { document } = await convert(buildProfile([{ timeNs: 0, stack: ['main', { name: 'scan', file: '/src/scan.c', line: 42 }, '(idle)'] }]));
-    expect(document.nodes.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5]);
+    expect(document.nodes.map(({ id }) => id)).toEqual([1, 2, 3, 4]);
     for (const { id, children } of document.nodes) expect(children.every((child) => child > id)).toBe(true);
-    expect(document.nodes.slice(2).map(({ callFrame }) => [callFrame.functionName, callFrame.url, callFrame.lineNumber])).toEqual([
+    expect(document.nodes.slice(1).map(({ callFrame }) => [callFrame.functionName, callFrame.url, callFrame.lineNumber])).toEqual([
       ['main', '/bin/app', null],
       ['scan', '/src/scan.c', 41],
       ['(idle)()', '/bin/app', null],
@@ -130,7 +129,7 @@ describe('cpuprofile', () => {
   it('any text is escaped', async () => {
     const text = 'a"b\\c\nd\0 日本🦀 \ud800';
     const { document } = await convert(buildProfile([{ timeNs: 0, stack: [{ name: text, file: text }] }]));
-    expect(document.nodes[2].callFrame).toMatchObject({ functionName: text, url: text });
+    expect(document.nodes[1].callFrame).toMatchObject({ functionName: text, url: text });
   });
 
   it('a profile without samples is refused', async () => {
