@@ -9,6 +9,7 @@ import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from './fixture-symbols.ts';
 import {
   chromeTruth,
+  cpuProfileTruth,
   csvTruth,
   firefoxTruth,
   foldedTruth,
@@ -40,16 +41,18 @@ export function describeTruth(recordings: readonly (readonly [name: string, path
       expect(firefoxTruth(files.bytes('firefox'), events), 'firefox').toEqual(base);
       for (const event of events) {
         const filter = { events: [event] };
-        const single = await convertTo(['folded', 'chrome'], path, { ...options, filter, chromeStyle: 'profile' });
+        const single = await convertTo(['folded', 'chrome', 'cpuprofile'], path, { ...options, filter, chromeStyle: 'profile' });
         if (single === undefined) continue;
         const { events: ownEvents = [], self = [], total = [] } = foldedTruth(single.bytes('folded'), event);
         const folded = [ownEvents, self, total].map((table) => withoutSamples(table));
         expect(folded, `folded ${event}`).toEqual([base.events, base.self, base.total].map((table) => withoutSamples(ofEvent(table, event))));
+        const threads = withoutPeriods(ofEvent(base.threads, event));
+        const sampled = { self: withoutPeriods(ofEvent(base.self, event)), total: withoutPeriods(ofEvent(base.total, event)) };
+        const cpuProfile = cpuProfileTruth(single.bytes('cpuprofile'), event, threads.length);
+        expect(cpuProfile, `cpuprofile ${event}`).toEqual({ ...sampled, ...(threads.length > 1 && { threads }) });
         // What only counts has no time in a trace, and may be no sampled profile there.
         if (!/^(cpu|task)-clock/.test(event)) continue;
-        const expected = [base.self, base.total].map((table) => withoutPeriods(ofEvent(table, event)));
-        const chrome = chromeTruth(single.bytes('chrome'), event);
-        expect([chrome.self, chrome.total], `chrome ${event}`).toEqual(expected);
+        expect(chromeTruth(single.bytes('chrome'), event), `chrome ${event}`).toEqual(sampled);
       }
       // Tables and reports count by the functions that symbols name.
       if (debugInfo !== 'none') return;

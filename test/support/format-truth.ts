@@ -114,7 +114,7 @@ export function speedscopeTruth(bytes: Uint8Array, events: readonly string[]): R
   const truth = new StackTruth();
   for (const { name, samples, weights } of profiles) {
     const event = byLength.find((one) => name.endsWith(` ${one}`));
-    const [pid, tid = pid] = [...name.slice(0, -1 - (event ?? '').length).matchAll(/\((-?\d+)\)(?= \/ |$)/g)].map(([, number]) => number);
+    const [pid, tid = pid] = numbersOf(name.slice(0, -1 - (event ?? '').length));
     if (event === undefined || pid === undefined) continue;
     for (const [i, stack] of samples.entries()) {
       const names = stack.map((frame) => shared.frames[frame].name);
@@ -185,6 +185,38 @@ export function chromeTruth(bytes: Uint8Array, event: string): Truth {
     }
   }
   return { self: truth.self.table(false), total: truth.total.table(false) };
+}
+
+interface CpuProfile {
+  readonly nodes: readonly { readonly id: number; readonly callFrame: { readonly functionName: string }; readonly children: readonly number[] }[];
+  readonly samples: readonly number[];
+}
+
+/**
+ * A CPU profile of V8, which holds one event. It has no periods, and a sample of `(root)` is none.
+ * @param threads how many threads it is of: several are each below a frame with their name
+ */
+export function cpuProfileTruth(bytes: Uint8Array, event: string, threads: number): Truth {
+  const { nodes, samples } = JSON.parse(new TextDecoder().decode(bytes)) as CpuProfile;
+  const names = new Map(nodes.map(({ id, callFrame }) => [id, callFrame.functionName]));
+  const parents = new Map(nodes.flatMap(({ id, children }) => children.map((child) => [child, id] as const)));
+  const truth = new StackTruth();
+  for (const sample of samples) {
+    const stack: string[] = [];
+    for (let node: number | undefined = sample; node !== undefined; node = parents.get(node)) stack.unshift(names.get(node) ?? 'a node that is not there');
+    if (stack.shift() !== '(root)') throw new Error(`a sample that is not below the root: ${stack}`);
+    if (stack.length === 0) continue;
+    const label = threads > 1 ? (stack.shift() ?? '') : '';
+    const [pid = 0, tid = pid] = numbersOf(label);
+    truth.add(event, pid, tid, 1, 0n, stack);
+  }
+  const byThread = threads > 1 ? { threads: truth.threads.table(false) } : {};
+  return { self: truth.self.table(false), total: truth.total.table(false), ...byThread };
+}
+
+/** The pid and the tid in `process (pid) / thread (tid)`; the pid alone where a process has one thread. */
+function numbersOf(label: string): string[] {
+  return [...label.matchAll(/\((-?\d+)\)(?= \/ |$)/g)].map(([, number]) => number);
 }
 
 /** results.csv and processes.csv. */
