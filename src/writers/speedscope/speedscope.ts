@@ -13,6 +13,7 @@ import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts'
 import { TextCache } from '../text-cache.ts';
 import { processLabel, threadLabel } from '../thread-names.ts';
 import { wholeNumber } from '../whole-number.ts';
+import { numberByUse } from './frame-numbers.ts';
 
 export interface SpeedscopeOptions {
   /**
@@ -70,7 +71,7 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
   if (!samples) throw new PerfconvError('usage', 'speedscope needs every sample, and the profile holds only totals');
   const groups = sortedGroups(profile, samples, options);
   const tree = new FrameTree(profile);
-  for (let row = 0; row < samples.size; row++) tree.nodeOf(samples.stack[row]);
+  const frameNumbers = numberByUse(tree, samples);
 
   const out = new JsonWriter(sink);
   out.put('{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":');
@@ -79,11 +80,13 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
   out.quoted(options.name);
   out.put(',"activeProfileIndex":0,\n"shared":{"frames":[');
   const shieldedNames = hasTooManyMangled(tree.frames);
-  await writeFrames(out, profile, tree.frames, shieldedNames);
+  const framesInOrder: Frame[] = [];
+  for (const [frame, number] of frameNumbers.entries()) framesInOrder[number] = tree.frames[frame];
+  await writeFrames(out, profile, framesInOrder, shieldedNames);
   out.put('\n]},\n"profiles":[');
   let zeroWeightSamples = 0;
   let profiles = 0;
-  const writer = new ProfileWriter(out, profile, samples, tree, options);
+  const writer = new ProfileWriter(out, profile, samples, { tree, frameNumbers }, options);
   for (const [index, group] of groups.entries()) {
     const isFirstOfEvent = index === 0 || groups[index - 1].event !== group.event;
     if (options.group === 'thread' && isFirstOfEvent && groups[index + 1]?.event === group.event) {
@@ -181,15 +184,23 @@ class ProfileWriter {
   readonly #profile: Profile;
   readonly #samples: SampleTable;
   readonly #tree: FrameTree;
+  readonly #frameNumbers: Uint32Array;
   readonly #options: SpeedscopeOptions;
   readonly #path: number[] = [];
 
-  /** @param tree complete: all nodes of samples are built */
-  constructor(out: JsonWriter, profile: Profile, samples: SampleTable, tree: FrameTree, options: SpeedscopeOptions) {
+  /** @param stacks the tree is complete: all nodes of samples are built; and what its frames are called in the document */
+  constructor(
+    out: JsonWriter,
+    profile: Profile,
+    samples: SampleTable,
+    stacks: { readonly tree: FrameTree; readonly frameNumbers: Uint32Array },
+    options: SpeedscopeOptions,
+  ) {
     this.#out = out;
     this.#profile = profile;
     this.#samples = samples;
-    this.#tree = tree;
+    this.#tree = stacks.tree;
+    this.#frameNumbers = stacks.frameNumbers;
     this.#options = options;
   }
 
@@ -268,7 +279,7 @@ class ProfileWriter {
     const path = this.#path;
     out.char(OPEN_BRACKET);
     let depth = 0;
-    for (let node = stackNode; node >= 0; node = this.#tree.parent(node)) path[depth++] = this.#tree.frame(node);
+    for (let node = stackNode; node >= 0; node = this.#tree.parent(node)) path[depth++] = this.#frameNumbers[this.#tree.frame(node)];
     for (let at = depth - 1; at >= 0; at--) {
       out.number(path[at]);
       if (at > 0) out.char(COMMA);

@@ -51,6 +51,15 @@ describe('speedscope', () => {
     expect([document.name, document.exporter]).toEqual(['perf.data', 'perfconv@test']);
   });
 
+  it('frames are numbered by how many samples they are in, so that stacks have few digits', async () => {
+    const rare = Array.from({ length: 30 }, (_, i): SampleSpec => ({ timeNs: i, stack: ['rare', `leaf ${i}`] }));
+    const hot = Array.from({ length: 40 }, (_, i): SampleSpec => ({ timeNs: 100 + i, stack: ['hot', 'recursion', 'recursion'] }));
+    const document = await convert(buildProfile([...rare, ...hot, { timeNs: 1000, stack: ['hot'] }]));
+    const names = document.shared.frames.map(({ name }) => name);
+    expect(names).toEqual(['recursion', 'hot', 'rare', ...Array.from({ length: 30 }, (_, i) => `leaf ${i}`)]);
+    expect(stacksOf(document, 0).slice(-3)).toEqual(['hot;recursion;recursion', 'hot;recursion;recursion', 'hot']);
+  });
+
   it('profiles add up to the periods of each event, in every grouping', async () => {
     const profile = buildProfile(TWO_THREADS);
     for (const group of ['thread', 'process', 'cpu', 'all'] as const) {
