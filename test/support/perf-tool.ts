@@ -19,6 +19,8 @@ export interface ToolOptions {
 }
 
 const maxOutputBytes = 2 ** 30;
+/** The status of a program that a signal has ended. */
+const ENDED_BY_SIGNAL = 128;
 
 /** Runs a program to its end. @throws Error when it cannot be started */
 export function runTool(program: string, args: readonly string[], options: ToolOptions = {}): ToolResult {
@@ -33,7 +35,8 @@ export function runTool(program: string, args: readonly string[], options: ToolO
   });
   if (child.error) throw child.error;
   if (program === 'perf') noteRun(args, options.cwd);
-  return { pid: child.pid, status: child.status ?? 128, stdout: child.stdout, stderr: child.stderr };
+  const stderr = child.signal === null ? child.stderr : `${child.stderr}\nended by ${child.signal}`;
+  return { pid: child.pid, status: child.status ?? ENDED_BY_SIGNAL, stdout: child.stdout, stderr };
 }
 
 /** Notes which recording a run of perf has made or read. */
@@ -44,9 +47,14 @@ function noteRun(args: readonly string[], cwd: string | undefined): void {
   else if (args.includes('-i') && input !== undefined) noteRead(input, cwd);
 }
 
-/** Runs perf with `-f` behind the subcommand: it refuses files of other owners otherwise. @throws Error with perf's words on failure */
+/**
+ * Runs perf with `-f` behind the subcommand: it refuses files of other owners otherwise. perf now and then crashes where it reads the same file a moment
+ * later: then it is run once more. @throws Error with perf's words on failure
+ */
 export function readWithPerf(subcommand: 'script' | 'report' | 'evlist' | 'buildid-list', file: string, args: readonly string[] = []): string {
-  const result = runTool('perf', [subcommand, '-f', '-i', file, ...args]);
+  const run = (): ToolResult => runTool('perf', [subcommand, '-f', '-i', file, ...args]);
+  let result = run();
+  if (result.status === ENDED_BY_SIGNAL) result = run();
   if (result.status !== 0) throw new Error(`perf ${subcommand} ${args.join(' ')} on ${file}: status ${result.status}: ${lastLines(result.stderr)}`);
   return result.stdout;
 }
