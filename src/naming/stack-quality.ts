@@ -59,15 +59,33 @@ const DEEP = 3;
  * @param isByFramePointers by event: whether callchains are all that its samples have of the user's stack
  */
 export function stackQuality(profile: Profile, isByFramePointers: readonly boolean[]): StackQuality {
-  const { locations, mappings, stacks, totals } = profile;
-  const parts = new UserParts(profile);
-  const { innermost, outermost, callers } = parts;
-  const mappingOf = parts.mappings;
-  const binaries = mappings.map((mapping): BinaryStacks => ({ mapping, samples: 0, broken: 0, wholeThrough: 0 }));
-  /** Samples by user frame: those whose user part has it as its leaf, and those that have it anywhere. */
-  const own = new Float64Array(stacks.size);
-  const through = new Float64Array(stacks.size);
+  const parts = userParts(profile);
+  const binaries = profile.mappings.map((mapping): BinaryStacks => ({ mapping, samples: 0, broken: 0, wholeThrough: 0 }));
+  // A function for each loop: V8 compiles a function anew in each of its loops.
+  const { own, deepEnds, samples } = countEnds(profile, parts, isByFramePointers, binaries);
+  countPassed(parts, own, binaries);
+  forgiveCommonEnds(profile, deepEnds, binaries);
+  const found = binaries.filter(({ broken, mapping }) => broken > 0 && !LOADER.test(mapping.name)).sort((a, b) => b.broken - a.broken);
+  return { samples, broken: found.reduce((sum, { broken }) => sum + broken, 0), binaries: found };
+}
+
+interface StackEnds {
+  readonly samples: number;
+  /** Samples by innermost frame of their user part. */
+  readonly own: Float64Array;
   /** By location: samples whose stack breaks off after it, being deep. */
+  readonly deepEnds: Float64Array;
+}
+
+/** Counts the samples that have a user part, and for each binary those that break off in it. */
+function countEnds(
+  { locations, stacks, totals }: Profile,
+  parts: UserParts,
+  isByFramePointers: readonly boolean[],
+  binaries: readonly BinaryStacks[],
+): StackEnds {
+  const { innermost, outermost, mappings } = parts;
+  const own = new Float64Array(stacks.size);
   const deepEnds = new Float64Array(locations.size);
   let samples = 0;
   for (let row = 0; row < totals.size; row++) {
@@ -79,29 +97,39 @@ export function stackQuality(profile: Profile, isByFramePointers: readonly boole
     samples += count;
     own[leaf] += count;
     if (!parts.isBroken(leaf)) continue;
-    binaries[mappingOf[outermost[leaf]]].broken += count;
+    binaries[mappings[outermost[leaf]]].broken += count;
     if (parts.isDeep(leaf)) deepEnds[stacks.location(outermost[leaf])] += count;
   }
+  return { samples, own, deepEnds };
+}
+
+/** Counts for each binary the samples whose user part passes through it. @param own samples by innermost frame */
+function countPassed(parts: UserParts, own: Float64Array, binaries: readonly BinaryStacks[]): void {
+  const { callers, mappings } = parts;
+  /** By frame: samples of what it has called. */
+  const called = new Float64Array(own.length);
   // Callers have smaller indexes than what they call.
-  for (let frame = stacks.size - 1; frame >= 0; frame--) {
+  for (let frame = own.length - 1; frame >= 0; frame--) {
     // hot
-    const all = through[frame] + own[frame];
-    if (all === 0) continue;
-    const mapping = mappingOf[frame];
+    const samples = called[frame] + own[frame];
+    if (samples === 0) continue;
+    const mapping = mappings[frame];
     let caller = callers[frame];
-    if (caller >= 0) through[caller] += all;
+    if (caller >= 0) called[caller] += samples;
     // A stack counts once for each binary: at the outermost frame in it.
-    while (caller >= 0 && mappingOf[caller] !== mapping) caller = callers[caller];
+    while (caller >= 0 && mappings[caller] !== mapping) caller = callers[caller];
     if (caller >= 0) continue;
-    binaries[mapping].samples += all;
-    if (parts.reachesStart(frame)) binaries[mapping].wholeThrough += through[frame];
+    binaries[mapping].samples += samples;
+    if (parts.reachesStart(frame)) binaries[mapping].wholeThrough += called[frame];
   }
+}
+
+/** Takes the place where most deep stacks of a binary end for the start of programs or threads. */
+function forgiveCommonEnds({ locations }: Profile, deepEnds: Float64Array, binaries: readonly BinaryStacks[]): void {
   for (let location = 0; location < deepEnds.length; location++) {
     const binary = deepEnds[location] > 0 ? binaries[locations.mapping(location)] : undefined;
     if (binary !== undefined && deepEnds[location] > binary.samples / 2) binary.broken -= deepEnds[location];
   }
-  const found = binaries.filter(({ broken, mapping }) => broken > 0 && !LOADER.test(mapping.name)).sort((a, b) => b.broken - a.broken);
-  return { samples, broken: found.reduce((sum, { broken }) => sum + broken, 0), binaries: found };
 }
 
 /** What a frame is for the user part of a stack. */
@@ -142,6 +170,37 @@ function isEndOfZeros(locations: LocationTable, location: number): boolean {
   return locations.addressHi(location) === 0 && isImpossibleCaller(locations, location);
 }
 
+/** Finds the user parts of all stacks. */
+function userParts(profile: Profile): UserParts {
+  const { locations, stacks } = profile;
+  const { size } = stacks;
+  const parts = new UserParts(profile, size);
+  const { innermost, outermost, callers, mappings, ends } = parts;
+  const frames = framesOf(profile);
+  const columns = stacks.columns;
+  for (let stack = 0; stack < size; stack++) {
+    // hot
+    const parent = columns.parents[stack];
+    const location = columns.locations[stack];
+    const frame = frames[location];
+    const caller = parent < 0 ? -1 : innermost[parent];
+    if (frame === FRAME.USER || frame === FRAME.START) {
+      const isOutermost = caller < 0 || frame === FRAME.START;
+      innermost[stack] = stack;
+      mappings[stack] = locations.mapping(location);
+      outermost[stack] = isOutermost ? stack : outermost[caller];
+      if (!isOutermost) callers[stack] = caller;
+      else ends[stack] = frame === FRAME.START ? frame : parent < 0 ? FRAME.NONE : ends[parent];
+    } else if (frame === FRAME.OTHER) {
+      innermost[stack] = caller;
+      if (parent >= 0) ends[stack] = ends[parent];
+    } else {
+      ends[stack] = frame;
+    }
+  }
+  return parts;
+}
+
 /** The user parts of all stacks, each up to where programs start, or it breaks off. A frame has the index of the stack whose leaf it is. */
 class UserParts {
   /** By stack: the innermost frame of its user part; −1 for none. */
@@ -152,52 +211,24 @@ class UserParts {
   /** By frame: the mapping of its code. */
   readonly mappings: Int32Array;
   /** By stack: how the user part ends that has its outermost frame here, or begins after it. One of {@link FRAME}. */
-  readonly #ends: Uint8Array;
+  readonly ends: Uint8Array;
   readonly #profile: Profile;
   readonly #isCLibrary: readonly boolean[];
 
-  constructor(profile: Profile) {
-    const { locations, mappings, stacks } = profile;
-    const { size } = stacks;
-    const innermost = new Int32Array(size).fill(-1);
-    const outermost = new Int32Array(size).fill(-1);
-    const callers = new Int32Array(size).fill(-1);
-    const mappingOf = new Int32Array(size).fill(-1);
-    const ends = new Uint8Array(size);
-    const frames = framesOf(profile);
-    const columns = stacks.columns;
-    for (let stack = 0; stack < size; stack++) {
-      // hot
-      const parent = columns.parents[stack];
-      const location = columns.locations[stack];
-      const frame = frames[location];
-      const caller = parent < 0 ? -1 : innermost[parent];
-      if (frame === FRAME.USER || frame === FRAME.START) {
-        const isOutermost = caller < 0 || frame === FRAME.START;
-        innermost[stack] = stack;
-        mappingOf[stack] = locations.mapping(location);
-        outermost[stack] = isOutermost ? stack : outermost[caller];
-        if (!isOutermost) callers[stack] = caller;
-        else ends[stack] = frame === FRAME.START ? frame : parent < 0 ? FRAME.NONE : ends[parent];
-      } else if (frame === FRAME.OTHER) {
-        innermost[stack] = caller;
-        if (parent >= 0) ends[stack] = ends[parent];
-      } else {
-        ends[stack] = frame;
-      }
-    }
-    this.innermost = innermost;
-    this.outermost = outermost;
-    this.callers = callers;
-    this.mappings = mappingOf;
-    this.#ends = ends;
+  /** @param size number of stacks */
+  constructor(profile: Profile, size: number) {
+    this.innermost = new Int32Array(size).fill(-1);
+    this.outermost = new Int32Array(size).fill(-1);
+    this.callers = new Int32Array(size).fill(-1);
+    this.mappings = new Int32Array(size).fill(-1);
+    this.ends = new Uint8Array(size);
     this.#profile = profile;
-    this.#isCLibrary = mappings.map(isCLibrary);
+    this.#isCLibrary = profile.mappings.map(isCLibrary);
   }
 
   /** Whether a user part with this frame reaches a function in which programs or threads start. */
   reachesStart(frame: number): boolean {
-    return this.#ends[this.outermost[frame]] === FRAME.START;
+    return this.ends[this.outermost[frame]] === FRAME.START;
   }
 
   /** Whether a frame has callers enough that chance does not lead from it to the same place time and again. */
@@ -210,7 +241,7 @@ class UserParts {
   /** Whether the user part with this innermost frame breaks off. */
   isBroken(frame: number): boolean {
     const outermost = this.outermost[frame];
-    switch (this.#ends[outermost]) {
+    switch (this.ends[outermost]) {
       case FRAME.START:
         return false;
       case FRAME.NONE:
