@@ -20,7 +20,7 @@ export class SampleTable {
   /** Nanoseconds since the profile's `startTime`; NaN where the sample carries no time. */
   timeNs = new Float64Array(4096);
   /** Index into the profile's events. */
-  event = new Uint16Array(4096);
+  event = new Uint32Array(4096);
   /** Index into the profile's tasks. */
   task = new Uint32Array(4096);
   /** −1 where the sample carries no CPU. */
