@@ -1,10 +1,10 @@
 /**
- * The values that options take, for whoever reads them from text: a command line, a form. Each list is kept where it is
- * used, in its writer; nothing here decodes a recording or looks up symbols.
+ * The values that options take, for whoever reads them from text: a command line, a form. The list of an option that one
+ * writer alone uses is kept there. Nothing here decodes a recording or looks up symbols.
  */
 
 import type { DemangleStyle } from '../demangle/demangle.ts';
-import type { PerfRecord } from '../perfdata/records/perf-record.ts';
+import type { PerfRecordType } from '../perfdata/records/perf-record.ts';
 
 export { UNKNOWN_CODE, type UnknownCode } from '../profile/unknown-code.ts';
 export { CSV_TABLE_NAMES } from '../writers/csv/table-names.ts';
@@ -19,7 +19,7 @@ export const CHROME_STYLES = ['profile', 'events'] as const;
 export const DEMANGLE_STYLES = ['full', 'no-params', 'simple'] as const satisfies readonly DemangleStyle[];
 
 /** Types of records, as `perfconv dump` shows them; written down here so that no layout need be loaded for a command's help. */
-export const RECORD_TYPES = [
+export const RECORD_TYPES: readonly PerfRecordType[] = [
   'MMAP',
   'LOST',
   'COMM',
@@ -69,4 +69,4 @@ export const RECORD_TYPES = [
   'SIMPLEPERF',
   'UNKNOWN',
   'DAMAGED',
-] as const satisfies readonly PerfRecord['type'][];
+];

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { RICH } from '../../fuzz/rich-recording.ts';
 import { ByteView } from '../../src/base/byte-view.ts';
 import { readAttr } from '../../src/perfdata/attr.ts';
 import { recordTypeNameOf } from '../../src/perfdata/constants.ts';
+import { KERNEL_RECORDS } from '../../src/perfdata/records/kernel-records.ts';
 import { PERF_RECORD_NAMES, type PerfRecord, readRecord } from '../../src/perfdata/records/perf-record.ts';
 import { readSideBand } from '../../src/perfdata/records/side-band.ts';
+import { TOOL_RECORDS } from '../../src/perfdata/records/tool-records.ts';
 import { compileSampleId, readSampleId } from '../../src/perfdata/sample-id.ts';
 import {
   type AttrSpec,
@@ -207,6 +210,9 @@ const TOOL: readonly (readonly [name: string, spec: RecordSpec, fields: object])
 const ALL = [...KERNEL.map((one) => [...one, TRAILER_BYTES] as const), ...TOOL.map((one) => [...one, 0] as const)];
 const READ_FORMAT_WORD = READ_FORMAT.reduce((word, name) => word | (1 << readFormatBits[name]), 0);
 
+/** Numbers of the types that there is a decoder for: SAMPLE's fields depend on its event. */
+const DECODED_TYPES = [...Object.values<{ readonly type: number }>({ ...KERNEL_RECORDS, ...TOOL_RECORDS }).map(({ type }) => type), 9];
+
 /** Bytes before and behind that belong to no field. */
 const JUNK = 64;
 
@@ -252,6 +258,17 @@ describe('records', () => {
 
   it('have a name by their number, too: statistics and the search after damage go by it', () => {
     for (const [name, { type }] of ALL) expect([name, name.replace(/^HEADER_/, '')], `type ${type}`).toContain(recordTypeNameOf(type));
+  });
+
+  it('of all numbers that have a name are decoded: what has one is not reported as unknown', () => {
+    const named = Array.from({ length: 256 }, (_, type) => type).filter((type) => recordTypeNameOf(type) !== undefined);
+    expect(named.filter((type) => !DECODED_TYPES.includes(type)).map(recordTypeNameOf)).toEqual([]);
+  });
+
+  it('of all types are in the recording that fuzzing begins with, but those of pipes and those that hold others', () => {
+    const present = new Set(RICH.records.map(({ type }) => type));
+    const missing = DECODED_TYPES.filter((type) => !present.has(type)).map(recordTypeNameOf);
+    expect(missing).toEqual(['ATTR', 'TRACING_DATA', 'FEATURE', 'COMPRESSED', 'COMPRESSED2']);
   });
 
   it('too small for their fixed fields are damaged, with both sizes', () => {

@@ -6,8 +6,9 @@ import { LOST, LOST_SAMPLES } from './loss-records.ts';
 import { KSYMBOL, MMAP, type MMAP2, type MMAP2_BUILD_ID, type MMAP2_EARLY, mmap2LayoutOf, mmapBuildId } from './mapping-records.ts';
 import { COMM, type FORK, type FORK_EARLY, forkLayoutOf } from './task-records.ts';
 
-// The records of the kernel in the order of perf_event.h, enum perf_event_type. Fields bear the names that they have there;
-// where that would be `type`, `offset` or `size`, which every record has besides, what they belong to comes before it in the name.
+// The records of the kernel in the order of perf_event.h, enum perf_event_type. Fields bear the names that they have there, in camel case
+// (`stream_id` is `streamId`); where that would be `type`, `offset`, `size`, `misc` or `sampleId`, which every record has besides, what they
+// belong to comes before it in the name. Fields that need a word about their unit or their values are described in an interface, as Mmap2Fields.
 
 const TASK = new RecordLayout({ pid: 'i32', tid: 'i32' });
 const THROTTLE = new RecordLayout({ time: 'u64', id: 'u64', streamId: 'u64' });

@@ -84,6 +84,9 @@ export type PerfRecord =
   | UnknownRecord
   | DamagedRecord;
 
+/** What the `type` of a {@link PerfRecord} can be: the names in KERNEL_RECORDS and TOOL_RECORDS, and those of the other records. */
+export type PerfRecordType = keyof KernelRecords | keyof ToolRecords | 'SAMPLE' | 'LEGACY_HEADER' | 'SIMPLEPERF' | 'UNKNOWN' | 'DAMAGED';
+
 type NamedKind = RecordKind<object> & { readonly name: string };
 
 const KINDS: ReadonlyMap<number, NamedKind> = new Map(
@@ -91,7 +94,7 @@ const KINDS: ReadonlyMap<number, NamedKind> = new Map(
 );
 
 /** Names of the types that records can have, SAMPLE and what is none of perf's own included. */
-export const PERF_RECORD_NAMES: readonly PerfRecord['type'][] = [
+export const PERF_RECORD_NAMES: readonly PerfRecordType[] = [
   ...([...KINDS.values()].map(({ name }) => name) as (keyof KernelRecords | keyof ToolRecords)[]),
   'SAMPLE',
   'LEGACY_HEADER',

@@ -123,7 +123,7 @@ function writeMapRange(out: ByteWriter, map: MmapSpec): void {
     .u64(map.pgoff ?? 0n);
 }
 
-/** The records that the kernel writes: types 1 to 22, one function each. Absent fields are 0. */
+/** The records that the kernel writes, by ascending type, one function each. Absent fields are 0. */
 export const record = {
   mmap: (map: MmapSpec, options: RecordOptions = {}): RecordSpec =>
     kernelRecord(
