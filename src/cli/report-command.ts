@@ -1,6 +1,7 @@
 import pc from 'picocolors';
 import { REPORT_KEYS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
-import { mergedReportReading, REPORT_DEMANGLE, report, writeReport } from '../pipeline/report.ts';
+import { reportNeeds } from '../pipeline/reading-needs.ts';
+import { REPORT_DEMANGLE, report, writeReport } from '../pipeline/report.ts';
 import type { Arguments } from './arguments.ts';
 import { checkDistinct, checkPrinting } from './output-conflicts.ts';
 import { planReading, readOptions } from './reading.ts';
@@ -40,9 +41,9 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
         await run.read((recording) => report(recording.source, stdout, { ...recording.options, ...options }, recording.diagnostics));
       } else {
         const { RecordingMerger } = await import('../pipeline/merge-recordings.ts');
-        const merger = new RecordingMerger(plan.filter, false, run.diagnostics);
-        const reading = mergedReportReading(plan.naming.compatPerf);
-        await run.readEach((recording, label) => merger.add(recording.source, label, { ...recording.options, ...reading }, recording.diagnostics));
+        const merger = new RecordingMerger(plan.filter, run.diagnostics);
+        const needs = reportNeeds(plan.naming.compatPerf);
+        await run.readEach((recording, label) => merger.add(recording.source, label, needs, recording.options, recording.diagnostics));
         const profile = merger.finish();
         merger.requireSamples(profile);
         await writeReport(profile, stdout, options);

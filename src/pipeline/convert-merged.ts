@@ -6,13 +6,13 @@ import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import { RecordCounts } from '../session/record-counts.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
-import { RecordLog } from '../stats/record-log.ts';
+import type { RecordLog } from '../stats/record-log.ts';
 import { withoutFormulas } from '../writers/csv/formula-guard.ts';
 import { type ConvertOutput, formatNaming } from './convert.ts';
 import type { Format } from './formats.ts';
 import { type MergedInput, type MergeReadOptions, RecordingMerger, requireMergeable } from './merge-recordings.ts';
 import type { ReadProfileResult } from './read-profile.ts';
-import { needsSamples, readingNeeds } from './reading-needs.ts';
+import { type NeedsOptions, readingNeeds } from './reading-needs.ts';
 import { shownProfile } from './shown-profiles.ts';
 import { type WriteOptions, writeProfile } from './write-profile.ts';
 import type { OpenTable } from './write-tables.ts';
@@ -28,7 +28,8 @@ export class MergedConversion {
   readonly #tables: readonly MergedTables[];
   /** How names are shown: alike for all recordings. */
   #naming: WriteOptions = {};
-  #unwritten: { readonly result: MergedInput; readonly log: RecordLog } | undefined;
+  /** Read, and not yet among the records of CSV. */
+  #unwritten: MergedInput | undefined;
 
   /**
    * @param diagnostics of the result; each recording has its own
@@ -41,29 +42,25 @@ export class MergedConversion {
     this.#formats = formats;
     this.#options = options;
     this.#diagnostics = diagnostics;
-    this.#merger = new RecordingMerger(options.filter ?? {}, formats.some(needsSamples), diagnostics);
+    this.#merger = new RecordingMerger(options.filter ?? {}, diagnostics);
     this.#tables = outputs.flatMap((output) =>
       output.format === 'csv' ? [new MergedTables(options.csvSafe ? withoutFormulas(output.openTable) : output.openTable)] : [],
     );
   }
 
   /** Reads one more recording; see {@link RecordingMerger.add}. What a sink throws does not come from here. */
-  async add(source: RecordingSource, label: string, options: MergeReadOptions, diagnostics: Diagnostics): Promise<void> {
-    const log = this.#tables.length > 0 ? new RecordLog() : undefined;
+  async add(source: RecordingSource, label: string, options: MergeReadOptions & NeedsOptions, diagnostics: Diagnostics): Promise<void> {
     const { demangle } = formatNaming(options);
     this.#naming = demangle === undefined ? {} : { demangle };
-    const { debugInfo } = readingNeeds(this.#formats, { ...options, ...this.#options });
-    const result = await this.#merger.add(source, label, { ...options, debugInfo, ...(log && { observer: log }) }, diagnostics);
-    if (log !== undefined) this.#unwritten = { result, log };
+    this.#unwritten = await this.#merger.add(source, label, readingNeeds(this.#formats, { ...options, ...this.#options }), options, diagnostics);
   }
 
   /** To be called after each {@link add}: writes what is not kept until the end, the single records of CSV. */
   async writeRecords(): Promise<void> {
     const unwritten = this.#unwritten;
     this.#unwritten = undefined;
-    if (unwritten === undefined) return;
-    const { result, log } = unwritten;
-    for (const tables of this.#tables) await tables.add(result, log, result.label);
+    if (unwritten?.log === undefined) return;
+    for (const tables of this.#tables) await tables.add(unwritten, unwritten.log, unwritten.label);
   }
 
   /**

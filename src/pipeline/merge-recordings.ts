@@ -5,14 +5,15 @@ import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import type { Format } from './formats.ts';
-import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
+import { type ReadRecording, type ReadRecordingOptions, readRecording } from './read-recording.ts';
+import type { ReadingNeeds } from './reading-needs.ts';
 import { reportUnknownEvents, requireMergedSamples, requireSamples } from './require-samples.ts';
 
 /** How one of several recordings is read. What must be alike for all of them is given once, for all. */
-export type MergeReadOptions = Omit<ReadProfileOptions, 'filter' | 'keepSamples' | 'offCpuTimes'>;
+export type MergeReadOptions = Omit<ReadRecordingOptions, 'filter'>;
 
 /** A recording by itself, and what it is called among the others. */
-export interface MergedInput extends ReadProfileResult {
+export interface MergedInput extends ReadRecording {
   readonly label: string;
 }
 
@@ -22,26 +23,25 @@ const CLOCK_FORMATS: readonly Format[] = ['chrome', 'cpuprofile', 'script', 'fir
 /** Reads recordings one after the other into one profile; only one is in memory beside it. */
 export class RecordingMerger {
   readonly #filter: SampleFilter;
-  readonly #keepSamples: boolean;
   readonly #diagnostics: Diagnostics;
   readonly #merger: ProfileMerger;
   #sampleCount = 0;
 
   /** @param diagnostics of the result; each recording has its own */
-  constructor(filter: SampleFilter, keepSamples: boolean, diagnostics: Diagnostics) {
+  constructor(filter: SampleFilter, diagnostics: Diagnostics) {
     this.#filter = filter;
-    this.#keepSamples = keepSamples;
     this.#diagnostics = diagnostics;
     this.#merger = new ProfileMerger(diagnostics);
   }
 
   /**
    * Reads a recording and names its functions. One without samples adds nothing, which is reported.
+   * @param needs of what will be written: the result has single samples where all recordings were read with them
    * @returns the recording by itself, and what it is called in the result
    * @throws PerfconvError when the input is no recording, or too damaged to begin with; the others are not touched
    */
-  async add(source: RecordingSource, wantedLabel: string, options: MergeReadOptions, diagnostics: Diagnostics): Promise<MergedInput> {
-    const result = await readProfile(source, { ...options, filter: this.#filter, offCpuTimes: true, keepSamples: this.#keepSamples }, diagnostics);
+  async add(source: RecordingSource, wantedLabel: string, needs: ReadingNeeds, options: MergeReadOptions, diagnostics: Diagnostics): Promise<MergedInput> {
+    const result = await readRecording(source, { ...needs, offCpuTimes: true }, { ...options, filter: this.#filter }, diagnostics);
     this.#sampleCount += result.session.sampleCount;
     try {
       requireSamples(result, this.#filter);

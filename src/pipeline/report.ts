@@ -1,11 +1,9 @@
 import type { ByteSink } from '../base/byte-sink.ts';
 import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
-import { withoutUndefined } from '../base/without-undefined.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_TABLES, type UnknownCode } from '../profile/unknown-code.ts';
 import { type ReportOptions as ReportTableOptions, writeReport as writeReportTables } from '../writers/report/report.ts';
-import type { MergeReadOptions } from './merge-recordings.ts';
 import { type ReadRecordingOptions, readRecording } from './read-recording.ts';
 import { reportNeeds } from './reading-needs.ts';
 import { reportUnknownEvents, requireSamples } from './require-samples.ts';
@@ -19,12 +17,6 @@ export interface ReportOptions extends ReportTableOptions {
 
 /** How a report shows names: as perf report does. Rows are read on a terminal, where parameters would leave no room. */
 export const REPORT_DEMANGLE = 'no-params';
-
-/** How each of several recordings is read that one report counts. */
-export function mergedReportReading(compatPerf: boolean): Pick<MergeReadOptions, 'debugInfo' | 'leaf'> {
-  const { debugInfo, leaf } = reportNeeds(compatPerf);
-  return withoutUndefined({ debugInfo, leaf });
-}
 
 /**
  * Reads a recording and writes its function statistics as text.

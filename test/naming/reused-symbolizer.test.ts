@@ -3,6 +3,7 @@ import { BufferSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { RecordingMerger } from '../../src/pipeline/merge-recordings.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
+import { readingNeeds } from '../../src/pipeline/reading-needs.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
@@ -76,8 +77,9 @@ describe('one Symbolizer for several recordings', () => {
 
   it('does so where the recordings are merged', async () => {
     const reused = symbolizer();
-    const merger = new RecordingMerger({}, false, new Diagnostics());
-    for (const shift of SHIFTS) await merger.add(bootOf(shift), `boot ${shift}`, { symbolizer: reused }, new Diagnostics());
+    const needs = readingNeeds(['pprof'], {});
+    const merger = new RecordingMerger({}, new Diagnostics());
+    for (const shift of SHIFTS) await merger.add(bootOf(shift), `boot ${shift}`, needs, { symbolizer: reused }, new Diagnostics());
     expect(namesOf(merger.finish()).filter((name) => name.startsWith('?'))).toEqual([]);
   });
 
