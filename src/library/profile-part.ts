@@ -24,7 +24,7 @@ export interface PartOptions {
   readonly read: Read;
 }
 
-/** A recording as a profile has it: what was decoded, and the way to decode more where a format needs it. */
+/** A recording as a profile has it: what was decoded, and the way to decode it again where a format needs more. */
 export class ProfilePart {
   readonly input: RepeatableInput;
   /** The input's path, in parts: what tells it from others. */
@@ -60,7 +60,8 @@ export class ProfilePart {
   /** What a format needs of the reading. @param isMerged whether it is written together with other recordings */
   needsOf(format: Format, { fields }: WriteOptions, isMerged: boolean): ReadingNeeds {
     const wanted = readingNeeds([format], { ...this.naming, ...(fields && { fields }), ...(isMerged && { offCpuTimes: true }) });
-    // What was named together is read together, as for several outputs of one command.
+    // A format that was named beforehand shows what was read for all that were named, as one of several outputs of a command does, though
+    // alone it would have other off-CPU times or lines. Merged recordings have off-CPU times in every format.
     const isNamed = this.#formats.includes(format) && (!isMerged || this.#needs.offCpuTimes);
     const together = { ...wanted, offCpuTimes: this.#needs.offCpuTimes, debugInfo: this.#needs.debugInfo };
     return isNamed && this.covers(together) ? together : wanted;

@@ -53,7 +53,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
   readonly #platform: Platform<Options>;
   readonly #findings = new Findings();
   #isOpen = true;
-  /** See below. */
+  /** {@link close}: set below, where the engine has the symbol. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
   protected constructor(input: RepeatableInput, platform: Platform<Options>) {

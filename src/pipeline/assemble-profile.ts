@@ -131,8 +131,8 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
 const SHARED_OBJECT = /\.so(\.|$)|\/ld-linux|\/ld-musl/;
 
 /**
- * The program that was profiled: among the mapped files that are no shared libraries, the one that most samples lie
- * in, at any depth of their stacks.
+ * The program that was profiled: among the mapped files that are no shared libraries, the one with most frames in the
+ * stacks of all samples. A recursive function counts as often as it is in a stack. −1 when there is no such file.
  */
 function findMainMapping(mappings: readonly Mapping[], builder: ProfileBuilder): number {
   const { totals, stacks, locations } = builder;

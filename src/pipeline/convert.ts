@@ -5,7 +5,7 @@ import { printable } from '../base/printable.ts';
 import { demangleSymbol } from '../naming/function-names.ts';
 import type { StreamFormat } from './formats.ts';
 import type { ReadProfileOptions, ReadProfileResult } from './read-profile.ts';
-import { readRecording } from './read-recording.ts';
+import { type ReadRecordingOptions, readRecording } from './read-recording.ts';
 import { readingNeeds } from './reading-needs.ts';
 import { reportUnknownEvents, requireSamples } from './require-samples.ts';
 import { type WriteOptions, writeProfile } from './write-profile.ts';
@@ -24,7 +24,7 @@ export type ConvertOutput =
   | { readonly format: 'csv'; readonly openTable: OpenTable };
 
 /** How to read the recording, and how to write what it holds. */
-export type ConvertOptions = Omit<ReadProfileOptions, 'keepSamples' | 'keepDetails' | 'keepHappenings' | 'observer'> & WriteOptions;
+export type ConvertOptions = ReadRecordingOptions & Pick<ReadProfileOptions, 'offCpuTimes' | 'debugInfo'> & WriteOptions;
 
 /**
  * Converts a recording into one or more formats. It is decoded once; the outputs are written one after the other, in

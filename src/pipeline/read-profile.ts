@@ -21,7 +21,7 @@ import type { RecordingContext, Symbolizer } from '../symbolizer/symbolizer.ts';
 import type { OpenZstdStream } from '../zstd/stream.ts';
 import { assembleProfile, type EventKind, eventKind } from './assemble-profile.ts';
 
-/** The context of the recording is what is known of an input beside its bytes. */
+/** How a recording is read and named. What is known of it besides its bytes (RecordingContext) says where some of its symbols may be. */
 export interface ReadProfileOptions extends RecordingContext {
   /** Which samples to read; all by default. */
   readonly filter?: SampleFilter;

@@ -12,7 +12,7 @@ export interface ReadingNeeds {
   readonly keepSamples: boolean;
   /** See ReadProfileOptions. */
   readonly keepHappenings: boolean;
-  /** Counts of the records that are not samples, for the tables of CSV. */
+  /** A row for each record, samples or not, for the tables of CSV. */
   readonly keepLog: boolean;
   /** See ReadProfileOptions. What is printed record by record stays as it was recorded. */
   readonly offCpuTimes: boolean;

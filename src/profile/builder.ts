@@ -20,7 +20,7 @@ export class ProfileBuilder {
   readonly samples: SampleTable | undefined;
   /** What happened to threads besides samples, where that is kept. */
   readonly happenings: HappeningTable | undefined;
-  /** First and last sample time seen; Infinity and −Infinity when no sample had one. */
+  /** First and last time of the samples added, in nanoseconds since the session's base; Infinity and −Infinity when none had one. */
   firstTimeNs = Number.POSITIVE_INFINITY;
   lastTimeNs = Number.NEGATIVE_INFINITY;
 

@@ -4,7 +4,7 @@ import type { DetailName } from './sample-details.ts';
 import type { SampleTable } from './sample-table.ts';
 import type { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
 
-/** What is known about a recording as a whole. A text is empty and a number undefined where it is not known. */
+/** What is known about a recording as a whole. What is not known is an empty text or list, or undefined. */
 export interface ProfileMeta {
   /** What the input was called, without its directories. */
   readonly inputName: string;
@@ -16,7 +16,11 @@ export interface ProfileMeta {
   readonly cpuCount: number | undefined;
   /** When the recording began, Unix time in nanoseconds; undefined when it does not say. */
   readonly captureTimeNs: bigint | undefined;
-  /** The recording's own clock at the first sample with a time: what `timeNs` columns count from. Of merged recordings see below. */
+  /**
+   * The recording's own clock at the first sample of the profile that has a time, in nanoseconds: what `timeNs` columns
+   * count from. Where none has one, the first time of any record, or 0. Of merged recordings the earliest by the wall
+   * clock; 0 where one of them does not say.
+   */
   readonly startTime: bigint;
   /**
    * What to add to the recording's clock for Unix time, in nanoseconds; undefined when the recording does not say. 0 in a
@@ -139,6 +143,7 @@ export interface Profile {
   readonly inputs?: readonly ProfileInput[];
   readonly strings: StringTable;
   readonly events: readonly ProfileEvent[];
+  /** In a profile of one recording, the DSOs of its session under the same indexes. */
   readonly mappings: readonly Mapping[];
   /** Index of the mapping of the program that was profiled, −1 when there is none. */
   readonly mainMapping: number;

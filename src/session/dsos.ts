@@ -3,7 +3,7 @@ import type { BuildIdRecord, MmapRecord } from '../perfdata/records/mapping-reco
 /** What a range of code belongs to. See the profile's MappingKind, which has the same values. */
 export type DsoKind = 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
 
-/** A binary or region of code, once for all processes that map it. */
+/** A binary or region of code, once for all processes that map it. Its index is that of its mapping in the profile. */
 export interface Dso {
   /** As perf prints it: a path, `[kernel.kallsyms]`, `[nf_tables]`, `[vdso]`, `/tmp/perf-12.map`. */
   readonly name: string;

@@ -77,6 +77,7 @@ export class Machine {
       case 'ksymbol':
         this.kernels.apply(sideBand.record);
         break;
+      // Samples of the thread may come after its EXIT. It ends when a FORK gives its number to another one.
       case 'exit':
       case 'lost':
       case 'lostSamples':

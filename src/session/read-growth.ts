@@ -16,10 +16,11 @@ interface LastValue {
  */
 export interface ReadSample {
   readonly kind: 'read';
-  /** The event that was sampled, and in which file position, for messages. */
+  /** The event that was sampled. */
   readonly event: number;
   /** Whose values these are: a thread's own (its tid) where each thread counts for itself; −1 for the counter's, whoever ran. */
   readonly thread: number;
+  /** Where the sample lies in the file, for messages. */
   readonly fileOffset: number;
   readonly events: readonly number[];
   /** Of the kernel's events, which count each by itself (one per CPU or thread). */

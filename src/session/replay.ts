@@ -20,8 +20,9 @@ import type { SessionThread, TaskTable } from './tasks.ts';
 import type { WaitingRecords } from './waiting-records.ts';
 
 /**
- * Sees every record of the file once, in time order, filters or not. A sample that amounts to several (READ of a
- * group) is seen once.
+ * Sees every record of the file once, filters or not: in time order those that have their turn in it, at once those
+ * without a time and those that are not decoded. A sample that amounts to several (READ of a group) is seen once; one
+ * for whose thread there is no memory is not seen.
  */
 export interface RecordObserver {
   /** Bytes that it keeps of each record; nothing by default. */

@@ -26,7 +26,7 @@ export interface SessionThread {
   hasComm: boolean;
   /** Index of the task that the thread is under its current name; −1 until it is asked for. */
   task: number;
-  /** Event and surroundings of its last sample, so that the next one need not look them up again; −1 for none. */
+  /** Of its last sample: the event, the state of the address space, and the surroundings that the replay found for them and the task. −1 for none. */
   readonly last: { event: number; generation: number; surroundings: number };
 }
 

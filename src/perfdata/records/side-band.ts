@@ -15,7 +15,7 @@ export type SideBand =
   | { readonly kind: 'lost'; readonly type: number; readonly misc: number; readonly record: LostRecord }
   | { readonly kind: 'lostSamples'; readonly type: number; readonly misc: number; readonly record: Omit<LostRecord, 'id'> }
   | { readonly kind: 'ksymbol'; readonly type: number; readonly misc: number; readonly record: KsymbolRecord }
-  /** Framed and counted only. */
+  /** None of its own fields is read. Switches say all with their type and misc; the others are only counted, and some reported. */
   | { readonly kind: 'other'; readonly type: number; readonly misc: number };
 
 /** Bytes that the fixed fields need, record header included. */

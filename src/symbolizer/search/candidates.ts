@@ -7,7 +7,7 @@ export interface RecordedFile {
   readonly path: string;
   /** Lower-case hex; empty when unknown. */
   readonly buildId: string;
-  /** A process that mapped it and still lives; absent when none is known. */
+  /** A process that mapped it. It may have ended, and its number may be another's by now; absent when none is known. */
   readonly pid?: number;
   /** `major:minor:inode`, decimal; empty or absent when unknown. */
   readonly fileIdentity?: string;
@@ -36,10 +36,11 @@ export function inodeOf(fileIdentity: string): string | undefined {
 export const DELETED = ' (deleted)';
 
 /**
- * The places that may hold the binary itself, the most trusted first: its own path; the build-id cache; `symfs` without
- * directories (perf also looks there); pprof's directories; and, while the process lives, its root directory, which in
- * a container is its own, then the file it was started from and the files it has mapped, which may be deleted. With a
- * `symfs`, nothing outside of it is used for a file without a known build id: it would be from another machine.
+ * The places that may hold the binary itself, the most trusted first: its own path, under `symfs` and then on this
+ * machine; the build-id cache; `symfs` without directories (perf also looks there); pprof's directories; and those of
+ * the process, if one is given: its root directory, which in a container is its own, then the file it was started from
+ * and the files it has mapped, which may be deleted. With a `symfs`, a file without a known build id is looked for there
+ * and in pprof's directories alone, which the user names: any other would be this machine's, not the recorded one.
  */
 export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
   const { buildId, pid, mapFile } = file;

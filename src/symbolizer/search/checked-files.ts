@@ -26,7 +26,8 @@ export class CheckedFiles {
   }
 
   /**
-   * The ELF file at `path` if it has that build id, or any file where `buildId` is unknown; undefined otherwise.
+   * The ELF file at `path` if it has that build id, or any file where `buildId` is unknown; undefined otherwise. A path is
+   * opened and checked once: asked for it again, also with another build id or CRC, this gives the first answer.
    * @param crc of the whole file, from a debug link. It is compared only where build ids do not decide, since that
    * means reading a whole file, which may have gigabytes.
    */
