@@ -1,0 +1,23 @@
+import type { UnwindModule } from './unwind-module.ts';
+
+/**
+ * - `found`: code is mapped there
+ * - `unmapped`: nothing is
+ * - `pending`: a file is mapped there whose rules have not been read yet; unwinding stops, to be repeated
+ */
+export type CodeMatch = 'found' | 'unmapped' | 'pending';
+
+/** What is mapped in the address space of the thread at the moment of the sample. */
+export interface CodeSpace {
+  /**
+   * Finds what is mapped at a user address, and says in `module`, `bias` and `file` what that is. Called for each frame, so that it makes no objects.
+   * @param address a signed double, as of `addressOf`
+   */
+  find(address: number): CodeMatch;
+  /** After `found`: its rules; undefined where none are known, as for JIT code and files that were not found. */
+  readonly module: UnwindModule | undefined;
+  /** After `found` with a module: what is subtracted from an address to have the module's own (svma). */
+  readonly bias: number;
+  /** After `found` and `pending`: which file it is, for statistics; −1 for none. */
+  readonly file: number;
+}
