@@ -21,7 +21,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'symbol-table': ['demangle'],
   elf: ['symbol-table'],
   dwarf: ['elf', 'symbol-table'],
-  unwind: ['elf'],
+  unwind: ['elf', 'dwarf'],
   // The recording.
   perfdata: ['zstd', 'simpleperf', 'tracing'],
   session: ['perfdata', 'simpleperf', 'jitdump', 'profile'],

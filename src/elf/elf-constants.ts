@@ -24,6 +24,7 @@ export const PT_GNU_EH_FRAME = 0x6474e550;
 /** Source: ELF for the Arm Architecture, "Program Header". */
 export const PT_ARM_EXIDX = 0x70000001;
 export const PF_X = 1;
+export const PF_W = 2;
 export const PN_XNUM = 0xffff;
 
 export const SHT_SYMTAB = 2;

@@ -1,2 +1,158 @@
+import { EM_386, EM_AARCH64, EM_ARM, EM_RISCV, EM_S390, EM_X86_64 } from '../elf/elf-constants.ts';
+import type { ElfFile } from '../elf/elf-file.ts';
+
 /** Machines whose stacks are unwound. Of a 32-bit process on a 64-bit kernel the machine is the process's. */
 export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x';
+
+/** The registers of a machine, as DWARF numbers them and as perf records them. */
+export interface MachineRegisters {
+  readonly machine: UnwindMachine;
+  readonly addressSize: 4 | 8;
+  /** Those of lower DWARF numbers matter to unwinding; others (of floating point, vectors) do not. */
+  readonly count: number;
+  /** By DWARF number: the bit in `sample_regs_user`, −1 for none. */
+  readonly perfBits: Int8Array;
+  /** perf's bit of the instruction pointer. */
+  readonly pcBit: number;
+  /** DWARF numbers. */
+  readonly sp: number;
+  /** The frame pointer, by the ABI's convention. */
+  readonly fp: number;
+  /** Where calls leave the return address; −1 where that is on the stack. */
+  readonly lr: number;
+  /** The return address's own column, which the instruction pointer is put in; −1 where there is none besides {@link lr}. */
+  readonly pc: number;
+  /** What lies between the caller's stack pointer and the CFA. */
+  readonly cfaBias: number;
+  /** Calls leave the address's lowest bits for something else (Thumb). */
+  readonly pcMask: number;
+}
+
+/** Bits of perf_regs.h by DWARF number from 0 on. */
+function bits(...numbers: readonly number[]): Int8Array {
+  return Int8Array.from(numbers);
+}
+
+/** The DWARF number is perf's, for the first ones; there is none for the others. */
+function sameBits(same: number, count: number): Int8Array {
+  return Int8Array.from({ length: count }, (_, i) => (i < same ? i : -1));
+}
+
+// x86: AX BX CX DX SI DI BP SP IP FLAGS CS SS DS ES FS GS R8 … R15 (arch/x86/include/uapi/asm/perf_regs.h).
+// DWARF: x86-64 psABI, figure 3.36 (rax rdx rcx rbx rsi rdi rbp rsp r8 … r15, return address); i386 psABI, table 2.14.
+const X86_64: MachineRegisters = {
+  machine: 'x86_64',
+  addressSize: 8,
+  count: 17,
+  perfBits: bits(0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8),
+  pcBit: 8,
+  sp: 7,
+  fp: 6,
+  lr: -1,
+  pc: 16,
+  cfaBias: 0,
+  pcMask: 0,
+};
+const I386: MachineRegisters = {
+  machine: 'i386',
+  addressSize: 4,
+  count: 9,
+  perfBits: bits(0, 2, 3, 1, 7, 6, 4, 5, 8),
+  pcBit: 8,
+  sp: 4,
+  fp: 5,
+  lr: -1,
+  pc: 8,
+  cfaBias: 0,
+  pcMask: 0,
+};
+// arm64: X0 … X29 LR SP PC; DWARF for the Arm 64-bit Architecture: 0 … 30 X, 31 SP, 32 PC, 34 RA_SIGN_STATE.
+const AARCH64: MachineRegisters = {
+  machine: 'aarch64',
+  addressSize: 8,
+  count: 35,
+  perfBits: sameBits(33, 35),
+  pcBit: 32,
+  sp: 31,
+  fp: 29,
+  lr: 30,
+  pc: 32,
+  cfaBias: 0,
+  pcMask: 0,
+};
+// arm: R0 … R10 FP IP SP LR PC, which is r0 … r15. Of a 32-bit process on an arm64 kernel these bits have the same.
+const ARM: MachineRegisters = {
+  machine: 'arm',
+  addressSize: 4,
+  count: 16,
+  perfBits: sameBits(16, 16),
+  pcBit: 15,
+  sp: 13,
+  fp: 11,
+  lr: 14,
+  pc: 15,
+  cfaBias: 0,
+  pcMask: 1,
+};
+// riscv: PC RA SP GP TP T0 … in the order of x0 …, of which x0, always 0, gave its place to PC. DWARF 64 is the column of signal frames.
+const RISCV64: MachineRegisters = {
+  machine: 'riscv64',
+  addressSize: 8,
+  count: 65,
+  perfBits: Int8Array.from({ length: 65 }, (_, i) => (i > 0 && i < 32 ? i : -1)),
+  pcBit: 0,
+  sp: 2,
+  fp: 8,
+  lr: 1,
+  pc: -1,
+  cfaBias: 0,
+  pcMask: 0,
+};
+// s390: R0 … R15 FP0 … FP15 MASK PC. DWARF (s390x ELF ABI, 1.6): 16 … 31 are f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15, 64 and 65 the PSW.
+// The CFA is 160 bytes above the caller's stack pointer.
+const S390X: MachineRegisters = {
+  machine: 's390x',
+  addressSize: 8,
+  count: 66,
+  perfBits: Int8Array.from({ length: 66 }, (_, i) => {
+    if (i < 16) return i;
+    if (i < 32) return 16 + [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15][i - 16];
+    return i >= 64 ? i - 32 : -1;
+  }),
+  pcBit: 33,
+  sp: 15,
+  fp: 11,
+  lr: 14,
+  pc: 65,
+  cfaBias: 160,
+  pcMask: 0,
+};
+
+export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>> = {
+  x86_64: X86_64,
+  i386: I386,
+  aarch64: AARCH64,
+  arm: ARM,
+  riscv64: RISCV64,
+  s390x: S390X,
+};
+
+/** The machine of an ELF file; undefined for one whose stacks are not unwound. */
+export function unwindMachineOf({ machine, classBits }: Pick<ElfFile, 'machine' | 'classBits'>): UnwindMachine | undefined {
+  switch (machine) {
+    case EM_X86_64:
+      return 'x86_64';
+    case EM_386:
+      return 'i386';
+    case EM_AARCH64:
+      return 'aarch64';
+    case EM_ARM:
+      return 'arm';
+    case EM_RISCV:
+      return classBits === 64 ? 'riscv64' : undefined;
+    case EM_S390:
+      return classBits === 64 ? 's390x' : undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,15 +1,13 @@
 import type { ByteView } from '../base/byte-view.ts';
-import type { Decompressor } from '../base/decompressor.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
-import type { UnwindMachine } from './unwind-machine.ts';
-
-/** What else is known when the rules of a file are read. */
-export interface UnwindModuleOptions {
-  /** The separate debug file: it may hold `.debug_frame`. It may be closed once the module is read. */
-  readonly debug?: ElfFile;
-  /** Unpacks a compressed `.debug_frame`. Without it, that is left out. */
-  readonly decompressor?: Decompressor;
-}
+import { CfaRows } from './cfa-rows.ts';
+import type { ExidxTable } from './exidx-table.ts';
+import { FrameIndex } from './frame-index.ts';
+import { FrameSection } from './frame-section.ts';
+import { ModuleMemory } from './module-memory.ts';
+import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
+import { BAD_RULE, NO_RULE, UnwindRules } from './unwind-rules.ts';
+import { readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './unwind-tables.ts';
 
 /** `.eh_frame` in memory, without a file: what JITs tell of their code (`JIT_CODE_UNWINDING_INFO`). */
 export interface EhFrameBytes {
@@ -19,33 +17,95 @@ export interface EhFrameBytes {
   readonly addr: number;
 }
 
+/** Instructions that are followed for all addresses of one file: some hundred for each of ten million. Who needs more made the file so. */
+const MAX_STEPS = 2 ** 30;
+
 /**
  * How frames of one file are unwound: by `.eh_frame` (searched by `.eh_frame_hdr`'s table where that is right), `.debug_frame`, `.ARM.exidx`.
  * What was looked up is kept, so that there should be one module for each file, however often that is mapped.
  */
 export class UnwindModule {
+  /** undefined for a file of a machine whose stacks are not unwound. */
+  readonly registers: MachineRegisters | undefined;
+  readonly rules: UnwindRules;
+  readonly memory: ModuleMemory;
+  readonly exidx: ExidxTable | undefined;
+  /** How many rules were asked for that are damaged, each address once. */
+  damagedRules = 0;
+  readonly #frames: readonly FrameIndex[];
+  readonly #rows: CfaRows;
+
+  constructor(machine: UnwindMachine | undefined, tables: UnwindTables, memory: ModuleMemory) {
+    this.registers = machine && MACHINE_REGISTERS[machine];
+    this.rules = new UnwindRules(this.registers ?? MACHINE_REGISTERS.x86_64);
+    this.memory = memory;
+    this.#frames = tables.frames;
+    this.exidx = tables.exidx;
+    this.#rows = new CfaRows(this.registers?.count ?? 0);
+  }
+
   /** Rules of code that has none but `.eh_frame`. */
-  static ofEhFrame(_frames: EhFrameBytes): UnwindModule {
-    return new UnwindModule();
+  static ofEhFrame({ machine, view, addr }: EhFrameBytes): UnwindModule {
+    const { addressSize } = MACHINE_REGISTERS[machine];
+    const section = new FrameSection({ view, addr, addressSize, textAddr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
+    return new UnwindModule(machine, { frames: [new FrameIndex(section)], exidx: undefined }, new ModuleMemory(undefined, view.littleEndian));
+  }
+
+  /** Whether the file has any rules. */
+  get hasRules(): boolean {
+    return this.#frames.length > 0 || this.exidx !== undefined;
   }
 
   /** Whether unwinding ended with `pending` because bytes of the file were wanted: {@link readWanted} reads them. */
   get wantsBytes(): boolean {
-    return false;
+    return this.memory.wantsBytes;
   }
 
   /**
    * Reads what unwinding wanted of the file (constants that expressions refer to, code of functions without rules). What cannot be read counts as
    * absent from then on.
    */
-  async readWanted(): Promise<void> {}
+  async readWanted(): Promise<void> {
+    await this.memory.readWanted();
+  }
+
+  /** The number of the rule in {@link rules} for code at an svma; NO_RULE or BAD_RULE where there is none. */
+  ruleAt(svma: number): number {
+    // hot
+    return svma >= 0 ? (this.rules.known(svma) ?? this.#look(svma)) : NO_RULE;
+  }
+
+  #look(svma: number): number {
+    this.rules.makeRoom();
+    const rule = this.#lookFor(svma);
+    if (rule === BAD_RULE) this.damagedRules++;
+    this.rules.keep(svma, rule);
+    return rule;
+  }
+
+  #lookFor(svma: number): number {
+    const rows = this.#rows;
+    let rule = NO_RULE;
+    for (const index of this.#frames) {
+      if (rows.steps > MAX_STEPS) return BAD_RULE;
+      if (!index.find(svma)) continue;
+      const { section } = index;
+      rows.begin(section);
+      rule = rows.find(svma) ? this.rules.ruleOf(rows, section, svma) : BAD_RULE;
+      if (rule !== BAD_RULE) return rule;
+    }
+    const entry = this.exidx?.find(svma) ?? NO_RULE;
+    return entry >= 0 ? this.rules.exidxRule(entry) : rule;
+  }
 }
 
 /**
  * Reads the rules of a file. Lookups are synchronous afterwards; what they rarely want besides is read by {@link UnwindModule.readWanted}.
  * @param elf stays open as long as the module is used
- * @throws PerfconvError when the file cannot be read; rules that are damaged are left out, and counted
+ * @throws PerfconvError when the file cannot be read; tables that are damaged are left out
  */
-export async function readUnwindModule(_elf: ElfFile, _options: UnwindModuleOptions = {}): Promise<UnwindModule> {
-  return new UnwindModule();
+export async function readUnwindModule(elf: ElfFile, options: UnwindModuleOptions = {}): Promise<UnwindModule> {
+  const machine = unwindMachineOf(elf);
+  const tables = machine === undefined ? { frames: [], exidx: undefined } : await readUnwindTables(elf, options);
+  return new UnwindModule(machine, tables, new ModuleMemory(elf, elf.littleEndian));
 }

@@ -1,16 +1,23 @@
 import type { ByteView } from '../base/byte-view.ts';
+import { grown } from '../base/growable.ts';
 import type { CodeSpace } from './code-space.ts';
-import type { UnwindMachine } from './unwind-machine.ts';
+import { ExidxStep } from './exidx-step.ts';
+import { CANT_UNWIND } from './exidx-table.ts';
+import { FrameGuess } from './frame-guess.ts';
+import { RuleStep } from './rule-step.ts';
+import { MACHINE_REGISTERS, type UnwindMachine } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
+import { NO_RULE, RULE_KIND_SHIFT, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
+import { type StepEnd, UnwindState } from './unwind-state.ts';
 
 /**
  * Where an unwinding ended, and why:
  *
- * - `complete`: at the start of the thread: the return address is undefined, or 0 at the stack's end
+ * - `complete`: at the start of the thread: the return address is undefined, or 0
  * - `truncated`: the dump does not hold what the next frame needs
  * - `no-rule`: in code of a module without a rule for that address, which frame pointers did not lead out of
  * - `no-module`: in code of which nothing is known (JIT code, a file that was not found), which frame pointers did not lead out of
- * - `unmapped`: a return address where no code is
+ * - `unmapped`: a return address where no code is, {@link Unwinder.endAddress}; it is not among the frames
  * - `bad-frame`: a rule that cannot hold: the stack does not grow, an expression fails
  * - `limit`: after as many frames as were asked for
  * - `pending`: something has to be read first: see {@link Unwinder.endModule}
@@ -39,6 +46,13 @@ export interface UnwinderOptions {
   readonly maxFrames?: number;
 }
 
+const DEFAULT_MAX_FRAMES = 8192;
+/** Handlers of signals that interrupt handlers. Each may have a stack of its own anywhere. */
+const MAX_SIGNAL_FRAMES = 64;
+/** Frames in a row that take nothing of the stack, where return addresses are in registers. */
+const MAX_EMPTY_FRAMES = 4;
+const WORD = 0x1_0000_0000;
+
 /** Unwinds user stacks. One is used for many samples: what it found is overwritten by the next. */
 export class Unwinder {
   /** Addresses, the leaf first: where the sample was taken, then return addresses, as in callchains of the kernel. The first {@link frameCount} count. */
@@ -47,7 +61,7 @@ export class Unwinder {
   isCall: Uint8Array = new Uint8Array(64);
   frameCount = 0;
   end: UnwindEnd = 'no-registers';
-  /** The last frame's address: where there was no rule, or where what is next could not be read. */
+  /** The last frame's address: where there was no rule, or where what is next could not be read. After `unmapped`: the address where there is no code. */
   endAddress = 0;
   /** {@link CodeSpace.file} of the last frame; −1 for none. */
   endFile = -1;
@@ -56,9 +70,187 @@ export class Unwinder {
    * said so.
    */
   endModule: UnwindModule | undefined = undefined;
+  readonly #maxFrames: number;
+  readonly #state = new UnwindState();
+  readonly #ruleStep = new RuleStep();
+  readonly #exidxStep = new ExidxStep();
+  readonly #guess = new FrameGuess(this.#state);
+  /** Whether the last step was out of a signal's frame. */
+  #wasSignalFrame = false;
+
+  constructor({ maxFrames = DEFAULT_MAX_FRAMES }: UnwinderOptions = {}) {
+    this.#maxFrames = maxFrames;
+  }
 
   /** @returns {@link end} */
-  unwind(_input: UnwindInput, _space: CodeSpace): UnwindEnd {
-    throw new Error('not yet');
+  unwind(input: UnwindInput, space: CodeSpace): UnwindEnd {
+    const state = this.#state;
+    this.frameCount = 0;
+    this.endFile = -1;
+    this.endAddress = 0;
+    this.endModule = undefined;
+    state.space = space;
+    state.wantingModule = undefined;
+    this.end = this.#takeRegisters(input) ? this.#walk() : 'no-registers';
+    if (this.end === 'pending') this.endModule = state.wantingModule;
+    return this.end;
   }
+
+  #takeRegisters({ machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput): boolean {
+    const state = this.#state;
+    const layout = MACHINE_REGISTERS[machine];
+    state.setMachine(layout);
+    const { registers } = state;
+    const { perfBits, addressSize, pcBit, sp } = layout;
+    registers.known.fill(0);
+    for (let register = 0; register < perfBits.length; register++) {
+      const at = placeOf(perfBits[register], regsMaskLo, regsMaskHi, regsOffset);
+      if (at >= 0 && at + 8 <= view.length) registers.setWords(register, view.lo(at), addressSize === 8 ? view.hi(at) : 0);
+    }
+    const pcAt = placeOf(pcBit, regsMaskLo, regsMaskHi, regsOffset);
+    if (pcAt < 0 || pcAt + 8 > view.length || registers.known[sp] === 0) return false;
+    state.pc = (addressSize === 8 ? view.hi(pcAt) * WORD : 0) + ((view.lo(pcAt) & ~layout.pcMask) >>> 0);
+    state.stack.set(view, stackOffset, stackSizeBytes, registers.value(sp), addressSize);
+    return true;
+  }
+
+  #walk(): UnwindEnd {
+    const state = this.#state;
+    const { machine, space } = state;
+    let isCall = false;
+    let signalFrames = 0;
+    let emptyFrames = 0;
+    for (;;) {
+      // hot
+      const { pc } = state;
+      const match = space.find(isCall ? pc - 1 : pc);
+      this.endAddress = pc;
+      if (match === 'unmapped' && isCall) return 'unmapped';
+      this.#add(pc, isCall);
+      this.endFile = match === 'unmapped' ? -1 : space.file;
+      if (match === 'pending') return 'pending';
+      if (this.frameCount >= this.#maxFrames) return 'limit';
+      const module = match === 'found' ? space.module : undefined;
+      const sp = state.registers.value(machine.sp);
+      state.isCall = isCall;
+      this.#wasSignalFrame = false;
+      const end = this.#step(module, pc - space.bias, isCall);
+      if (end !== 'stepped') {
+        if (end === 'outermost') return 'complete';
+        return end === 'no-rule' && module === undefined ? 'no-module' : end;
+      }
+      if (state.pc === 0) return 'complete';
+      const nextSp = state.registers.value(machine.sp);
+      if (this.#wasSignalFrame) {
+        if (++signalFrames > MAX_SIGNAL_FRAMES) return 'bad-frame';
+        emptyFrames = 0;
+      } else if (nextSp > sp) emptyFrames = 0;
+      else if (nextSp < sp || machine.lr < 0 || ++emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
+      isCall = !this.#wasSignalFrame;
+    }
+  }
+
+  /** Steps to the caller: its registers, and its address in `pc`. */
+  #step(module: UnwindModule | undefined, svma: number, isCall: boolean): StepEnd {
+    // hot
+    const state = this.#state;
+    if (module === undefined || module.registers !== state.machine) return this.#stepWithoutRule();
+    const rule = module.ruleAt(isCall ? svma - 1 : svma);
+    if (rule < 0) return rule === NO_RULE ? this.#stepWithoutRule() : 'bad-frame';
+    const { data } = module.rules;
+    const flags = data[rule + RuleWord.flags];
+    if ((flags & (RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) !== 0) return this.#stepByRareRule(module, rule, flags);
+    const { registers, stack, machine } = state;
+    const cfaRegister = data[rule + RuleWord.cfaRegister];
+    if (registers.known[cfaRegister] === 0) return 'truncated';
+    let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
+    if (machine.addressSize === 4) cfa >>>= 0;
+    let at = rule + RuleWord.registers;
+    for (let count = data[rule + RuleWord.registerCount]; count > 0; count--, at += RULE_REGISTER_WORDS) {
+      const register = data[at] & REGISTER_MASK;
+      if (stack.read(cfa + data[at + 1])) {
+        registers.lo[register] = stack.lo;
+        registers.hi[register] = stack.hi;
+        registers.known[register] = 1;
+      } else registers.known[register] = 0;
+    }
+    const sp = cfa - machine.cfaBias;
+    registers.lo[machine.sp] = sp;
+    registers.hi[machine.sp] = sp / WORD;
+    return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, cfa);
+  }
+
+  #stepByRareRule(module: UnwindModule, rule: number, flags: number): StepEnd {
+    const state = this.#state;
+    const { data } = module.rules;
+    if ((flags & RuleFlag.endsHere) !== 0) {
+      const end = this.#guess.stepOverSignal();
+      if (end === 'stepped') return this.#afterGuess();
+      if (end === 'pending') return end;
+    }
+    if ((flags & RuleFlag.outermost) !== 0) return 'outermost';
+    if ((flags & RuleFlag.exidx) !== 0) return this.#stepByExidx(module, data[rule + RuleWord.cfaOffset]);
+    const end = this.#ruleStep.step(state, module, rule);
+    if (end !== 'stepped') return end;
+    this.#wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
+    return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, state.registers.value(state.machine.sp));
+  }
+
+  #stepByExidx(module: UnwindModule, start: number): StepEnd {
+    if (start === CANT_UNWIND || module.exidx === undefined) return this.#stepWithoutRule();
+    const end = this.#exidxStep.step(this.#state, module.exidx, start);
+    return end === 'stepped' ? this.#takeReturnAddress(this.#state.machine.pc, 0, 0) : end;
+  }
+
+  #stepWithoutRule(): StepEnd {
+    const end = this.#guess.step();
+    return end === 'stepped' ? this.#afterGuess() : end;
+  }
+
+  #afterGuess(): StepEnd {
+    const { machine } = this.#state;
+    this.#wasSignalFrame = this.#guess.isSignalFrame;
+    const column = this.#wasSignalFrame ? (machine.pc >= 0 ? machine.pc : 64) : machine.pc >= 0 ? machine.pc : machine.lr;
+    return this.#takeReturnAddress(column, 0, 0);
+  }
+
+  /** Takes the caller's address from its column. */
+  #takeReturnAddress(register: number, flags: number, cfa: number): StepEnd {
+    const state = this.#state;
+    const { registers, machine, stack } = state;
+    if (registers.known[register] === 0) return cfa !== 0 && cfa <= stack.start ? 'bad-frame' : 'truncated';
+    let hi = registers.hi[register];
+    // Return addresses are signed in the bits that addresses do not have; what is not said to be signed, and has 52 bits, may be an address.
+    if (machine === MACHINE_REGISTERS.aarch64 && hi > 0xffff && ((flags & RuleFlag.signed) !== 0 || hi > 0xf_ffff)) hi &= 0xffff;
+    state.pc = hi * WORD + ((registers.lo[register] & ~machine.pcMask) >>> 0);
+    return 'stepped';
+  }
+
+  #add(address: number, isCall: boolean): void {
+    const at = this.frameCount++;
+    if (at >= this.frames.length) {
+      this.frames = grown(this.frames, at + 1);
+      this.isCall = grown(this.isCall, at + 1);
+    }
+    this.frames[at] = address;
+    this.isCall[at] = isCall ? 1 : 0;
+  }
+}
+
+const REGISTER_MASK = (1 << RULE_KIND_SHIFT) - 1;
+
+/** Where the register of a bit is; −1 where the mask has not that bit. */
+function placeOf(bit: number, maskLo: number, maskHi: number, offset: number): number {
+  if (bit < 0) return -1;
+  const isHigh = bit >= 32;
+  const mask = isHigh ? maskHi : maskLo;
+  const flag = 1 << (bit & 31);
+  if ((mask & flag) === 0) return -1;
+  return offset + 8 * ((isHigh ? bitCount(maskLo) : 0) + bitCount(mask & (flag - 1)));
+}
+
+function bitCount(word: number): number {
+  let bits = word - ((word >>> 1) & 0x5555_5555);
+  bits = (bits & 0x3333_3333) + ((bits >>> 2) & 0x3333_3333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }

@@ -1,0 +1,87 @@
+import type { CodeBytes } from './code-bytes.ts';
+import type { UnwindMachine } from './unwind-machine.ts';
+
+/**
+ * - `call`: the instruction before is a call, to an address that the code does not tell
+ * - `direct`: a call to {@link CallSites.target}
+ * - `none`: it is no call
+ * - `unknown`: the code is not at hand: JIT code
+ * - `unmapped`: there is no code
+ */
+export type CallKind = 'call' | 'direct' | 'none' | 'unknown' | 'unmapped';
+
+/** Tells return addresses from other numbers: a call is before them. */
+export class CallSites {
+  /** After `direct`: the address that is called. */
+  target = 0;
+  readonly #code: CodeBytes;
+
+  constructor(code: CodeBytes) {
+    this.#code = code;
+  }
+
+  /** What is before an address. @param found what the code space says of it */
+  before(address: number, machine: UnwindMachine): CallKind {
+    switch (machine) {
+      case 'x86_64':
+      case 'i386':
+        return this.#beforeX86(address, machine === 'i386');
+      case 'aarch64':
+        return this.#beforeAarch64(address);
+      case 'riscv64':
+        return this.#beforeRiscv(address);
+      default:
+        return 'unknown';
+    }
+  }
+
+  /** @see Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, "CALL" */
+  #beforeX86(address: number, isNarrow: boolean): CallKind {
+    const code = this.#code;
+    if (!code.read(address - 7, 7)) return 'unknown';
+    const { bytes } = code;
+    if (bytes[2] === 0xe8) {
+      const target = address + (code.word(3) | 0);
+      this.target = isNarrow ? target >>> 0 : target;
+      return 'direct';
+    }
+    // FF /2, by the length that its operand has: register, [register], with SIB, with 8 and 32 bits of displacement.
+    for (let length = 2; length <= 7; length++) {
+      if (bytes[7 - length] === 0xff && callLength(bytes[8 - length], length > 2 ? bytes[9 - length] : 0) === length) return 'call';
+    }
+    return 'none';
+  }
+
+  /** BL, BLR and its kin that check signatures. @see Arm Architecture Reference Manual for A-profile, C6.2 */
+  #beforeAarch64(address: number): CallKind {
+    if (address % 4 !== 0) return 'none';
+    if (!this.#code.read(address - 4, 4)) return 'unknown';
+    const word = this.#code.word(0);
+    if (word >>> 26 === 0x25) {
+      this.target = address - 4 + ((word << 6) >> 4);
+      return 'direct';
+    }
+    const isRegister = (word & 0xffff_fc1f) >>> 0 === 0xd63f_0000 || (word & 0xfeff_f800) >>> 0 === 0xd63f_0800;
+    return isRegister ? 'call' : 'none';
+  }
+
+  /** JAL and JALR that leave the address in ra, and C.JALR. @see The RISC-V Instruction Set Manual, volume I */
+  #beforeRiscv(address: number): CallKind {
+    if (address % 2 !== 0) return 'none';
+    if (!this.#code.read(address - 4, 4)) return 'unknown';
+    const word = this.#code.word(0);
+    if ((word & 0xfff) === 0x0ef || (word & 0x7fff) === 0x00e7) return 'call';
+    return (word >>> 16) % 0x1000 === 0x002 && word >>> 28 === 0x9 && (word >>> 23) % 0x20 !== 0 ? 'call' : 'none';
+  }
+}
+
+/** How long a call FF /2 is by the byte after it and, where there is one, the SIB byte after that; 0 for another instruction. */
+function callLength(modrm: number, sib: number): number {
+  if ((modrm & 0x38) !== 0x10) return 0;
+  const mod = modrm >>> 6;
+  const rm = modrm & 7;
+  if (mod === 3) return 2;
+  const hasSib = rm === 4;
+  const operand = mod === 1 ? 1 : mod === 2 || (mod === 0 && (rm === 5 || (hasSib && (sib & 7) === 5))) ? 4 : 0;
+  return 2 + (hasSib ? 1 : 0) + operand;
+}

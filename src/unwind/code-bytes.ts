@@ -1,0 +1,63 @@
+import type { UnwindState } from './unwind-state.ts';
+
+/** The longest piece of code that is looked at once. */
+const MAX_BYTES = 16;
+const READ_BYTES = 8;
+
+/** Code of the process, as the files have it that are mapped there. */
+export class CodeBytes {
+  /** After {@link read}: the bytes. */
+  readonly bytes = new Uint8Array(MAX_BYTES);
+  /** Whether some of what was looked for has to be read first. */
+  isPending = false;
+  readonly #state: UnwindState;
+
+  constructor(state: UnwindState) {
+    this.#state = state;
+  }
+
+  /**
+   * Reads up to 16 bytes at an address; false where no file that is known has them.
+   * @param sizeBytes a multiple of 4, or less than 8
+   */
+  read(address: number, sizeBytes: number): boolean {
+    const { space } = this.#state;
+    const match = space.find(address);
+    if (match === 'pending') {
+      this.#state.wantingModule = undefined;
+      this.isPending = true;
+    }
+    const { module } = space;
+    if (match !== 'found' || module === undefined) return false;
+    const svma = address - space.bias;
+    for (let done = 0; done < sizeBytes; done += READ_BYTES) {
+      const count = Math.min(READ_BYTES, sizeBytes - done);
+      const inFile = module.memory.find(svma + done, count);
+      if (inFile === 'wanted') {
+        this.#state.wantingModule = module;
+        this.isPending = true;
+      }
+      if (inFile !== 'found') return false;
+      const { view, offset } = module.memory;
+      this.bytes.set(view.bytes.subarray(offset, offset + count), done);
+    }
+    return true;
+  }
+
+  /** Whether the code at an address is this. */
+  is(address: number, code: readonly number[]): boolean {
+    return this.read(address, code.length) && this.has(0, code);
+  }
+
+  /** Whether the bytes that were read last are these, from one on. */
+  has(at: number, code: readonly number[]): boolean {
+    for (let i = 0; i < code.length; i++) if (this.bytes[at + i] !== code[i]) return false;
+    return true;
+  }
+
+  /** A 32-bit word of instructions, which are little-endian on all machines that have such. */
+  word(at: number): number {
+    const { bytes } = this;
+    return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
+  }
+}

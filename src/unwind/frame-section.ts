@@ -1,0 +1,193 @@
+import { DW_EH_PE_absptr } from '../elf/eh-pointers.ts';
+import { type FrameBytes, FrameCursor } from './frame-cursor.ts';
+
+/** A common information entry: what the FDEs of an object file share. */
+export interface FrameCie {
+  /** Whether its FDEs have augmentation data (`z`). */
+  readonly hasData: boolean;
+  /** Whether its frames are those of signal handlers' callers (`S`): what such a frame calls itself did not call. */
+  readonly isSignalFrame: boolean;
+  /** How FDEs store addresses: DW_EH_PE_… */
+  readonly pointerEncoding: number;
+  readonly addressSize: number;
+  readonly segmentSize: number;
+  readonly codeAlignment: number;
+  readonly dataAlignment: number;
+  readonly returnAddressRegister: number;
+  /** Section offsets of the initial instructions. */
+  readonly programStart: number;
+  readonly programEnd: number;
+}
+
+export interface FrameSectionBytes extends FrameBytes {
+  /** `.debug_frame` and `.eh_frame` differ in how they refer to CIEs and store addresses. */
+  readonly isDebugFrame: boolean;
+  /** Whether code lies at svma 0. Elsewhere 0 is the address of code that the linker threw away. */
+  readonly hasCodeAtZero: boolean;
+}
+
+const EXTENDED_LENGTH = 0xffff_ffff;
+const WORD = 0x1_0000_0000;
+/** Compilers use up to five letters. */
+const MAX_AUGMENTATION_CHARACTERS = 32;
+/** Linkers merge equal CIEs; what has more than these different ones was made to fill memory. */
+const MAX_KEPT_CIES = 1 << 12;
+
+/**
+ * The entries of one `.eh_frame` or `.debug_frame`. The FDE that was read last is in the fields.
+ * @see Linux Standard Base Core, "The .eh_frame section"; DWARF 5, 6.4.1 "Structure of Call Frame Information"
+ */
+export class FrameSection {
+  readonly bytes: FrameSectionBytes;
+  readonly cursor: FrameCursor;
+  /** Where the entry after the one that was read last begins; −1 where the section cannot be read on. */
+  nextEntry = -1;
+  /** Of the FDE: the first svma, and the one just after the last. */
+  start = 0;
+  end = 0;
+  cie: FrameCie | undefined = undefined;
+  /** Section offsets of the FDE's instructions. */
+  programStart = 0;
+  programEnd = 0;
+  readonly #cies = new Map<number, FrameCie | undefined>();
+
+  constructor(bytes: FrameSectionBytes) {
+    this.bytes = bytes;
+    this.cursor = new FrameCursor(bytes);
+  }
+
+  get sizeBytes(): number {
+    return this.bytes.view.length;
+  }
+
+  /** Whether the FDE that was read last is about code that is there. */
+  get hasCode(): boolean {
+    return this.end > this.start && (this.start !== 0 || this.bytes.hasCodeAtZero);
+  }
+
+  /**
+   * Reads the entry at a section offset.
+   * @returns whether it is an FDE that makes sense: other entries, and terminators, are to be passed over
+   */
+  readFde(offset: number): boolean {
+    const { cursor } = this;
+    const { isDebugFrame } = this.bytes;
+    this.nextEntry = -1;
+    cursor.move(offset, this.sizeBytes);
+    let sizeBytes = cursor.u32();
+    if (cursor.failed) return false;
+    // A terminator. Linkers put what objects have one after the other, terminators included.
+    if (sizeBytes === 0) {
+      this.nextEntry = cursor.at;
+      return false;
+    }
+    const isExtended = sizeBytes === EXTENDED_LENGTH;
+    if (isExtended) sizeBytes = unsigned(cursor.i64());
+    const end = cursor.at + sizeBytes;
+    if (cursor.failed || end > this.sizeBytes) return false;
+    this.nextEntry = end;
+    cursor.move(cursor.at, end);
+    const idAt = cursor.at;
+    const id = isDebugFrame && isExtended ? cursor.i64() : cursor.u32();
+    if (cursor.failed || (isDebugFrame ? id === (isExtended ? -1 : EXTENDED_LENGTH) : id === 0)) return false;
+    const fieldsAt = cursor.at;
+    const cie = this.#cieAt(isDebugFrame ? id : idAt - id);
+    if (cie === undefined) return false;
+    cursor.move(fieldsAt, end);
+    return this.#readFields(cie, end);
+  }
+
+  #readFields(cie: FrameCie, end: number): boolean {
+    const { cursor } = this;
+    this.cie = cie;
+    if (this.bytes.isDebugFrame) {
+      cursor.skip(cie.segmentSize);
+      this.start = cursor.address(cie.addressSize);
+      this.end = this.start + cursor.address(cie.addressSize);
+    } else {
+      this.start = cursor.pointer(cie.pointerEncoding);
+      // The length is stored in the same form, but is no address.
+      this.end = this.start + cursor.value(cie.pointerEncoding);
+    }
+    if (cie.hasData) cursor.skip(cursor.uleb());
+    this.programStart = cursor.at;
+    this.programEnd = end;
+    return !cursor.failed;
+  }
+
+  #cieAt(offset: number): FrameCie | undefined {
+    const known = this.#cies.get(offset);
+    if (known !== undefined || this.#cies.has(offset)) return known;
+    const cie = this.#readCie(offset);
+    if (this.#cies.size < MAX_KEPT_CIES) this.#cies.set(offset, cie);
+    return cie;
+  }
+
+  /** The CIE at an offset; undefined where there is none, or none that can be understood. */
+  #readCie(offset: number): FrameCie | undefined {
+    const { cursor } = this;
+    const { isDebugFrame } = this.bytes;
+    cursor.move(offset, this.sizeBytes);
+    let sizeBytes = cursor.u32();
+    const isExtended = sizeBytes === EXTENDED_LENGTH;
+    if (isExtended) sizeBytes = unsigned(cursor.i64());
+    const end = cursor.at + sizeBytes;
+    if (cursor.failed || end > this.sizeBytes) return undefined;
+    cursor.move(cursor.at, end);
+    const id = isDebugFrame && isExtended ? cursor.i64() : cursor.u32();
+    if (id !== (isDebugFrame ? (isExtended ? -1 : EXTENDED_LENGTH) : 0)) return undefined;
+    const version = cursor.u8();
+    if (version !== 1 && version !== 3 && version !== 4) return undefined;
+    const augmentation = this.#readAugmentation();
+    const { addressSize: defaultSize } = this.bytes;
+    // Of gcc 2: a pointer to exception data follows.
+    if (augmentation === 'eh') cursor.skip(defaultSize);
+    const addressSize = version === 4 ? cursor.u8() : defaultSize;
+    const segmentSize = version === 4 ? cursor.u8() : 0;
+    const codeAlignment = cursor.uleb();
+    const dataAlignment = cursor.sleb();
+    const returnAddressRegister = version === 1 ? cursor.u8() : cursor.uleb();
+    const hasData = augmentation.startsWith('z');
+    // Without a size of their data, what other letters stand for cannot be passed over. armcc's stands for nothing.
+    if (!hasData && augmentation !== '' && augmentation !== 'eh' && augmentation !== 'armcc+') return undefined;
+    const { isSignalFrame, pointerEncoding } = hasData ? this.#readData(augmentation) : { isSignalFrame: false, pointerEncoding: DW_EH_PE_absptr };
+    if (cursor.failed) return undefined;
+    const common = { hasData, isSignalFrame, pointerEncoding, addressSize, segmentSize, codeAlignment, dataAlignment, returnAddressRegister };
+    return { ...common, programStart: cursor.at, programEnd: end };
+  }
+
+  #readAugmentation(): string {
+    const { cursor } = this;
+    let text = '';
+    for (let character = cursor.u8(); character !== 0; character = cursor.u8()) {
+      text += String.fromCharCode(character);
+      if (text.length > MAX_AUGMENTATION_CHARACTERS) cursor.failed = true;
+      if (cursor.failed) break;
+    }
+    return text;
+  }
+
+  /** Reads what the letters after `z` stand for. What follows an unknown one is passed over. */
+  #readData(augmentation: string): { isSignalFrame: boolean; pointerEncoding: number } {
+    const { cursor } = this;
+    const sizeBytes = cursor.uleb();
+    const end = cursor.at + sizeBytes;
+    let isSignalFrame = false;
+    let pointerEncoding = DW_EH_PE_absptr;
+    for (const letter of augmentation.slice(1)) {
+      if (letter === 'R') pointerEncoding = cursor.u8();
+      else if (letter === 'P') cursor.skipPointer(cursor.u8());
+      else if (letter === 'L') cursor.u8();
+      else if (letter === 'S') isSignalFrame = true;
+      // B: return addresses are signed with the second key; G: the stack has tags. Neither changes where something is.
+      else if (letter !== 'B' && letter !== 'G') break;
+    }
+    if (end > cursor.end || cursor.at > end) cursor.failed = true;
+    else cursor.at = end;
+    return { isSignalFrame, pointerEncoding };
+  }
+}
+
+function unsigned(value: number): number {
+  return value < 0 ? value + WORD * WORD : value;
+}

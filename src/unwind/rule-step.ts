@@ -1,0 +1,89 @@
+import { RegisterRule } from './cfa-rows.ts';
+import { type ExpressionEnd, ExpressionMachine } from './expressions.ts';
+import type { UnwindModule } from './unwind-module.ts';
+import { RULE_KIND_SHIFT, RULE_REGISTER_WORDS, RuleWord } from './unwind-rules.ts';
+import type { StepEnd, UnwindState } from './unwind-state.ts';
+
+/** Steps by rules of any kind: where the usual ones, a register with an offset and saved registers, have a way of their own. */
+export class RuleStep {
+  readonly #expressions = new ExpressionMachine();
+
+  /** Makes the caller's registers of the frame's. The return address is in its column afterwards. */
+  step(state: UnwindState, module: UnwindModule, rule: number): StepEnd {
+    const { registers, next, machine } = state;
+    const { data } = module.rules;
+    const isNarrow = machine.addressSize === 4;
+    const cfaRegister = data[rule + RuleWord.cfaRegister];
+    const cfaOffset = data[rule + RuleWord.cfaOffset];
+    let cfa: number;
+    if (cfaRegister < 0) {
+      const end = this.#evaluate(state, module, cfaOffset, undefined);
+      if (end !== 'stepped') return end;
+      cfa = Number(this.#expressions.result);
+    } else {
+      if (registers.known[cfaRegister] === 0) return 'truncated';
+      cfa = registers.value(cfaRegister) + cfaOffset;
+    }
+    if (isNarrow) cfa >>>= 0;
+    if (!(cfa >= 0 && cfa <= Number.MAX_SAFE_INTEGER)) return 'bad-frame';
+    next.copyFrom(registers);
+    next.set(machine.sp, cfa - machine.cfaBias);
+    const end = rule + RuleWord.registers + data[rule + RuleWord.registerCount] * RULE_REGISTER_WORDS;
+    for (let at = rule + RuleWord.registers; at < end; at += RULE_REGISTER_WORDS) {
+      const register = data[at] & ((1 << RULE_KIND_SHIFT) - 1);
+      const stepEnd = this.#restore(state, module, register, data[at] >>> RULE_KIND_SHIFT, data[at + 1], cfa);
+      if (stepEnd !== 'stepped') return stepEnd;
+    }
+    state.swapRegisters();
+    return 'stepped';
+  }
+
+  /** Finds the caller's value of one register. What is not in the dump is not known, which is no failure yet. */
+  #restore(state: UnwindState, module: UnwindModule, register: number, kind: number, value: number, cfa: number): StepEnd {
+    const { registers, next } = state;
+    const addressBits = state.machine.addressSize * 8;
+    switch (kind) {
+      case RegisterRule.undefined:
+        next.known[register] = 0;
+        return 'stepped';
+      case RegisterRule.offset:
+        return this.#load(state, register, cfa + value);
+      case RegisterRule.valOffset:
+        setBig(next, register, BigInt.asUintN(addressBits, BigInt(cfa + value)));
+        return 'stepped';
+      case RegisterRule.register:
+        next.setWords(register, registers.lo[value], registers.hi[value]);
+        next.known[register] = registers.known[value];
+        return 'stepped';
+      default: {
+        const end = this.#evaluate(state, module, value, cfa);
+        if (end === 'truncated') {
+          next.known[register] = 0;
+          return 'stepped';
+        }
+        if (end !== 'stepped') return end;
+        if (kind === RegisterRule.valExpression) setBig(next, register, this.#expressions.result);
+        else return this.#load(state, register, Number(this.#expressions.result));
+        return 'stepped';
+      }
+    }
+  }
+
+  #load({ stack, next, machine }: UnwindState, register: number, address: number): StepEnd {
+    if (stack.read(machine.addressSize === 4 ? address >>> 0 : address)) next.setWords(register, stack.lo, stack.hi);
+    else next.known[register] = 0;
+    return 'stepped';
+  }
+
+  #evaluate(state: UnwindState, module: UnwindModule, number: number, cfa: number | undefined): StepEnd {
+    const { section, start, end } = module.rules.expressions[number];
+    const { view } = section.bytes;
+    return STEP_ENDS[this.#expressions.evaluate(view, start, end, state.machine.addressSize, state.registers, state, cfa)];
+  }
+}
+
+const STEP_ENDS: Readonly<Record<ExpressionEnd, StepEnd>> = { done: 'stepped', bad: 'bad-frame', absent: 'truncated', wanted: 'pending' };
+
+function setBig(registers: { setWords(register: number, lo: number, hi: number): void }, register: number, value: bigint): void {
+  registers.setWords(register, Number(value & 0xffff_ffffn), Number(value >> 32n));
+}

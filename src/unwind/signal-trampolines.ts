@@ -1,0 +1,55 @@
+import type { UnwindMachine } from './unwind-machine.ts';
+
+/** What returns from a signal handler, and where the registers of the interrupted code are then. */
+export interface SignalTrampoline {
+  /** Its code; the stack pointer is as given below before it and between its instructions. */
+  readonly code: readonly number[];
+  /** Where its later instructions begin, at which registers are in the same places. */
+  readonly offsets: readonly number[];
+  /** Pairs of a register (DWARF) and where it is from the stack pointer on. */
+  readonly saved: readonly (readonly [number, number])[];
+}
+
+function consecutive(first: number, count: number, at: number, sizeBytes: number): [number, number][] {
+  return Array.from({ length: count }, (_, i) => [first + i, at + i * sizeBytes]);
+}
+
+// The handler has popped `pretcode`: the stack pointer is at `uc`. 40 bytes on are r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip
+// (arch/x86/include/uapi/asm/sigcontext.h, ucontext.h).
+const X86_64_SAVED: [number, number][] = [
+  ...consecutive(8, 8, 40, 8),
+  ...[5, 4, 6, 3, 1, 0, 2, 7, 16].map((register, i): [number, number] => [register, 104 + 8 * i]),
+];
+// siginfo (128 bytes), uc_flags, uc_link, uc_stack, uc_sigmask (128 bytes), uc_mcontext on a 16-byte boundary: fault_address, x0 … x30, sp, pc
+// (arch/arm64/include/uapi/asm/sigcontext.h, ucontext.h).
+const AARCH64_SAVED = consecutive(0, 33, 128 + 176 + 8, 8);
+// The same up to uc_mcontext: pc, x1 … x31 (arch/riscv/include/uapi/asm/ptrace.h, user_regs_struct).
+const RISCV64_SAVED: [number, number][] = [[64, 128 + 176], ...consecutive(1, 31, 128 + 176 + 8, 8)];
+// 160 bytes for the handler, svc_insn (8 with padding), siginfo (128), uc_flags, uc_link, uc_stack (24), PSW mask and address, r0 … r15
+// (arch/s390/include/uapi/asm/sigcontext.h, ucontext.h).
+const S390X_SAVED: [number, number][] = [[65, 160 + 8 + 128 + 40 + 8], ...consecutive(0, 16, 160 + 8 + 128 + 40 + 16, 8)];
+
+/**
+ * Trampolines by their code: they often have no rules, or such as leave out the interrupted instruction (arm64's vdso).
+ * Source: the kernels' signal frames in the uapi headers; numbers of system calls from asm/unistd.h.
+ */
+const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> = {
+  x86_64: [
+    // mov $15, %rax; syscall (as libraries and Go write it); mov $15, %eax; syscall
+    { code: [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 7], saved: X86_64_SAVED },
+    { code: [0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 5], saved: X86_64_SAVED },
+  ],
+  // Those of i386 and 32-bit Arm have rules in the vdso and in libc.
+  i386: [],
+  // mov x8, #139; svc #0
+  aarch64: [{ code: [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4], offsets: [0, 4], saved: AARCH64_SAVED }],
+  arm: [],
+  // li a7, 139; ecall
+  riscv64: [{ code: [0x93, 0x08, 0xb0, 0x08, 0x73, 0x00, 0x00, 0x00], offsets: [0, 4], saved: RISCV64_SAVED }],
+  // svc 173 (rt_sigreturn)
+  s390x: [{ code: [0x0a, 0xad], offsets: [0], saved: S390X_SAVED }],
+};
+
+export function signalTrampolines(machine: UnwindMachine): readonly SignalTrampoline[] {
+  return TRAMPOLINES[machine];
+}

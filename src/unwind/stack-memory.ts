@@ -1,0 +1,67 @@
+import { ByteView } from '../base/byte-view.ts';
+
+const NONE = new ByteView(new Uint8Array(), true);
+
+/** The dump of a stack: a piece of the process's memory. */
+export class StackMemory {
+  /** The address of its first byte: the stack pointer. */
+  start = 0;
+  sizeBytes = 0;
+  /** What {@link read} found. */
+  lo = 0;
+  hi = 0;
+  #view = NONE;
+  #offset = 0;
+  #is64 = true;
+  /** The last place at which a word can be, from the start. */
+  #last = -1;
+
+  /** @param wordSize what {@link read} reads: 4 or 8 */
+  set(view: ByteView, offset: number, sizeBytes: number, start: number, wordSize: number): void {
+    this.#view = view;
+    this.#offset = offset;
+    this.sizeBytes = Math.max(0, Math.min(sizeBytes, view.length - offset));
+    this.start = start;
+    this.#is64 = wordSize === 8;
+    this.#last = this.sizeBytes - wordSize;
+  }
+
+  /** Reads a word at an address into `lo` and `hi`; false where the dump has none. */
+  read(address: number): boolean {
+    // hot
+    const at = address - this.start;
+    if (!(at >= 0 && at <= this.#last)) return false;
+    const offset = this.#offset + at;
+    const view = this.#view;
+    if (this.#is64) {
+      const { words } = view;
+      if (words !== undefined && (offset & 3) === 0) {
+        this.lo = words[offset >>> 2];
+        this.hi = words[(offset >>> 2) + 1];
+      } else {
+        this.lo = view.lo(offset);
+        this.hi = view.hi(offset);
+      }
+    } else {
+      this.lo = view.u32(offset);
+      this.hi = 0;
+    }
+    return true;
+  }
+
+  /** Up to 8 bytes at an address, as a number that is not signed; undefined where the dump has not all of them. */
+  bytes(address: number, sizeBytes: number): bigint | undefined {
+    const at = address - this.start;
+    return at >= 0 && at + sizeBytes <= this.sizeBytes ? wordOf(this.#view, this.#offset + at, sizeBytes) : undefined;
+  }
+}
+
+/** Up to 8 bytes of a view as a number that is not signed. */
+export function wordOf(view: ByteView, offset: number, sizeBytes: number): bigint {
+  let value = 0n;
+  for (let i = 0; i < sizeBytes; i++) {
+    const byte = BigInt(view.u8(offset + i));
+    value = view.littleEndian ? value | (byte << BigInt(8 * i)) : (value << 8n) | byte;
+  }
+  return value;
+}

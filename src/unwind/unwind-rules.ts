@@ -1,0 +1,211 @@
+import { allocated, grown } from '../base/growable.ts';
+import { type CfaRows, RegisterRule } from './cfa-rows.ts';
+import type { FrameSection } from './frame-section.ts';
+import type { MachineRegisters } from './unwind-machine.ts';
+
+/** No rule is known for an address. */
+export const NO_RULE = -1;
+/** The rule is damaged, or cannot be represented. */
+export const BAD_RULE = -2;
+
+/** Words of a rule in {@link UnwindRules.data}, from its number on; then, for each register, {@link RULE_REGISTER_WORDS}. */
+export const RuleWord = {
+  flags: 0,
+  /** −1 where the CFA is an expression. */
+  cfaRegister: 1,
+  /** The offset, or the number of an expression. Of Arm's tables: where the instructions begin. */
+  cfaOffset: 2,
+  returnAddressRegister: 3,
+  registerCount: 4,
+  registers: 5,
+} as const;
+/** The register and its {@link RegisterRule} (in bits 16 and up), and what that says: an offset, a register, the number of an expression. */
+export const RULE_REGISTER_WORDS = 2;
+export const RULE_KIND_SHIFT = 16;
+
+export const RuleFlag = {
+  /** The frame is the one of a signal handler's caller: what is next was interrupted, and called nothing. */
+  signalFrame: 1,
+  /** The return address is signed (Arm). */
+  signed: 2,
+  /** The return address is undefined: no frame called this one. */
+  outermost: 4,
+  /** There is more to it than a register with an offset, and registers that were saved at offsets from the CFA. */
+  complex: 8,
+  /** Instructions of Arm's tables. */
+  exidx: 16,
+  /** The address is the last byte of what the FDE describes: where it is before a return address, that may be a signal's trampoline without a rule. */
+  endsHere: 32,
+} as const;
+
+/** An expression of a rule: bytes of a section. */
+export interface RuleExpression {
+  readonly section: FrameSection;
+  readonly start: number;
+  readonly end: number;
+}
+
+const MAX_LOAD = 0.6;
+/** Pairs of an svma and the number of its rule. −1 is no svma. */
+const SLOT_WORDS = 2;
+const FIRST_SLOTS = 256;
+/** Beyond that everything is forgotten: no recording meets as many addresses in one file, and none has so many different rules. */
+const MAX_ADDRESSES = 1 << 21;
+const MAX_RULE_WORDS = 1 << 22;
+
+/** Rules of one file in columns, equal ones once, and which addresses have which. */
+export class UnwindRules {
+  /** Replaced when it grows. */
+  data = new Int32Array(1024);
+  readonly expressions: RuleExpression[] = [];
+  readonly #registers: MachineRegisters;
+  #slots = new Float64Array(FIRST_SLOTS * SLOT_WORDS).fill(-1);
+  #mask = FIRST_SLOTS - 1;
+  #size = 0;
+  #end = 0;
+  readonly #numbers = new Map<string, number>();
+  readonly #expressionNumbers = new Map<FrameSection, Map<number, number>>();
+  #scratch = new Int32Array(256);
+
+  constructor(registers: MachineRegisters) {
+    this.#registers = registers;
+  }
+
+  /** The rule of an svma (0 or above), if it was looked up before; undefined where it was not. */
+  known(svma: number): number | undefined {
+    // hot
+    const slots = this.#slots;
+    const mask = this.#mask;
+    let slot = hashOf(svma) & mask;
+    for (;;) {
+      const key = slots[slot * SLOT_WORDS];
+      if (key === svma) return slots[slot * SLOT_WORDS + 1];
+      if (key === -1) return undefined;
+      slot = (slot + 1) & mask;
+    }
+  }
+
+  /** Makes room for one more address and its rule: rules that are known may be forgotten, and their numbers with them. */
+  makeRoom(): void {
+    if (this.#size >= MAX_ADDRESSES || this.#end >= MAX_RULE_WORDS) this.#clear();
+  }
+
+  /** Keeps which rule an svma has: its number, {@link NO_RULE} or {@link BAD_RULE}. */
+  keep(svma: number, rule: number): void {
+    if (++this.#size > (this.#mask + 1) * MAX_LOAD) this.#rehash();
+    this.#put(svma, rule);
+  }
+
+  /** The number of a rule: of the row that `rows` is at, for code at an svma. */
+  ruleOf(rows: CfaRows, section: FrameSection, svma: number): number {
+    const { cie } = section;
+    const { count } = this.#registers;
+    if (cie === undefined || cie.returnAddressRegister >= count) return BAD_RULE;
+    const scratch = this.#room(RuleWord.registers + count * RULE_REGISTER_WORDS);
+    let flags = (cie.isSignalFrame ? RuleFlag.signalFrame : 0) | (rows.isSigned ? RuleFlag.signed : 0);
+    const ra = cie.returnAddressRegister;
+    if (svma + 1 === section.end) flags |= RuleFlag.endsHere;
+    if (rows.kinds[ra] === RegisterRule.undefined) flags |= RuleFlag.outermost;
+    let at: number = RuleWord.registers;
+    for (let register = 0; register < count; register++) {
+      const kind = rows.kinds[register];
+      if (kind === RegisterRule.unspecified || kind === RegisterRule.sameValue) continue;
+      let value = rows.values[register];
+      if (kind === RegisterRule.expression || kind === RegisterRule.valExpression) {
+        value = this.#expression(section, value, value + rows.sizes[register]);
+      }
+      if (!isWord(value) || (kind === RegisterRule.register && value >= count)) return BAD_RULE;
+      if (kind !== RegisterRule.offset || register === this.#registers.sp) flags |= RuleFlag.complex;
+      scratch[at] = register | (kind << RULE_KIND_SHIFT);
+      scratch[at + 1] = value;
+      at += RULE_REGISTER_WORDS;
+    }
+    let offset = rows.cfaOffset;
+    if (rows.cfaRegister < 0) {
+      flags |= RuleFlag.complex;
+      offset = this.#expression(section, rows.cfaExpressionStart, rows.cfaExpressionEnd);
+    }
+    if (!isWord(offset) || rows.cfaRegister >= count) return BAD_RULE;
+    scratch[RuleWord.flags] = flags;
+    scratch[RuleWord.cfaRegister] = rows.cfaRegister;
+    scratch[RuleWord.cfaOffset] = offset;
+    scratch[RuleWord.returnAddressRegister] = ra;
+    scratch[RuleWord.registerCount] = (at - RuleWord.registers) / RULE_REGISTER_WORDS;
+    return this.#intern(at);
+  }
+
+  /** The number of a rule of Arm's tables. @param at where its instructions are; −1: the frame is the last one */
+  exidxRule(at: number): number {
+    const scratch = this.#room(RuleWord.registers);
+    scratch.fill(0, 0, RuleWord.registers);
+    scratch[RuleWord.flags] = RuleFlag.complex | RuleFlag.exidx;
+    scratch[RuleWord.cfaOffset] = at;
+    return this.#intern(RuleWord.registers);
+  }
+
+  #room(length: number): Int32Array {
+    this.#scratch = grown(this.#scratch, length);
+    return this.#scratch;
+  }
+
+  #intern(length: number): number {
+    const words = this.#scratch.subarray(0, length);
+    const key = words.join();
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const number = this.#end;
+    this.data = grown(this.data, number + length);
+    this.data.set(words, number);
+    this.#end += length;
+    this.#numbers.set(key, number);
+    return number;
+  }
+
+  #expression(section: FrameSection, start: number, end: number): number {
+    let numbers = this.#expressionNumbers.get(section);
+    if (numbers === undefined) {
+      numbers = new Map();
+      this.#expressionNumbers.set(section, numbers);
+    }
+    const known = numbers.get(start);
+    if (known !== undefined) return known;
+    const number = this.expressions.push({ section, start, end }) - 1;
+    numbers.set(start, number);
+    return number;
+  }
+
+  #clear(): void {
+    this.#slots = new Float64Array(FIRST_SLOTS * SLOT_WORDS).fill(-1);
+    this.#mask = FIRST_SLOTS - 1;
+    this.#size = 0;
+    this.#end = 0;
+    this.#numbers.clear();
+    this.#expressionNumbers.clear();
+    this.expressions.length = 0;
+  }
+
+  #put(svma: number, rule: number): void {
+    const slots = this.#slots;
+    let slot = hashOf(svma) & this.#mask;
+    while (slots[slot * SLOT_WORDS] !== -1) slot = (slot + 1) & this.#mask;
+    slots[slot * SLOT_WORDS] = svma;
+    slots[slot * SLOT_WORDS + 1] = rule;
+  }
+
+  #rehash(): void {
+    const old = this.#slots;
+    this.#slots = allocated(Float64Array, old.length * 2).fill(-1);
+    this.#mask = this.#mask * 2 + 1;
+    for (let at = 0; at < old.length; at += SLOT_WORDS) if (old[at] !== -1) this.#put(old[at], old[at + 1]);
+  }
+}
+
+function isWord(value: number): boolean {
+  return value >= -0x8000_0000 && value <= 0x7fff_ffff;
+}
+
+/** Neighbours, which instructions of one function are, do not collide. */
+function hashOf(svma: number): number {
+  const word = Math.imul(svma >>> 0, 0x9e3779b1);
+  return word ^ (word >>> 15);
+}

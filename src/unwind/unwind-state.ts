@@ -1,0 +1,75 @@
+import type { CodeSpace } from './code-space.ts';
+import type { ExpressionMemory } from './expressions.ts';
+import { RegisterFile } from './register-file.ts';
+import { StackMemory, wordOf } from './stack-memory.ts';
+import { MACHINE_REGISTERS, type MachineRegisters } from './unwind-machine.ts';
+import type { UnwindModule } from './unwind-module.ts';
+
+/**
+ * What came of one step from a frame to its caller:
+ *
+ * - `stepped`: the registers are the caller's
+ * - `outermost`: there is no caller
+ * - `truncated`: what is needed is not in the dump
+ * - `bad-frame`: a rule that cannot hold
+ * - `no-rule`: there is nothing to go by
+ * - `pending`: bytes of a file have to be read first: of `wantingModule`, or of one that is not loaded yet
+ */
+export type StepEnd = 'stepped' | 'outermost' | 'truncated' | 'bad-frame' | 'no-rule' | 'pending';
+
+/** One frame on the way: its registers, and the memory in which those of its callers are. */
+export class UnwindState implements ExpressionMemory {
+  machine: MachineRegisters = MACHINE_REGISTERS.x86_64;
+  /** Of the frame. */
+  registers: RegisterFile = new RegisterFile(0);
+  /** For what is made of those: the caller's, until {@link swapRegisters}. */
+  next: RegisterFile = new RegisterFile(0);
+  readonly stack = new StackMemory();
+  space!: CodeSpace;
+  /** The frame's instruction pointer, or return address. */
+  pc = 0;
+  /** Whether that is a return address. */
+  isCall = false;
+  /** After `pending`: the module that wants bytes; undefined for one that is not loaded. */
+  wantingModule: UnwindModule | undefined = undefined;
+  /** What {@link readWord} found. */
+  word = 0n;
+  readonly #files = new Map<MachineRegisters, readonly [RegisterFile, RegisterFile]>();
+
+  setMachine(machine: MachineRegisters): void {
+    let files = this.#files.get(machine);
+    if (files === undefined) {
+      files = [new RegisterFile(machine.count), new RegisterFile(machine.count)];
+      this.#files.set(machine, files);
+    }
+    this.machine = machine;
+    [this.registers, this.next] = files;
+  }
+
+  swapRegisters(): void {
+    const { registers } = this;
+    this.registers = this.next;
+    this.next = registers;
+  }
+
+  /** Memory as rules and expressions may read it: the dump, and what is read-only in files. */
+  readWord(address: number, sizeBytes: number): 'found' | 'absent' | 'wanted' {
+    const word = this.stack.bytes(address, sizeBytes);
+    if (word !== undefined) {
+      this.word = word;
+      return 'found';
+    }
+    const match = this.space.find(address);
+    if (match === 'pending') {
+      this.wantingModule = undefined;
+      return 'wanted';
+    }
+    const { module } = this.space;
+    if (match !== 'found' || module === undefined) return 'absent';
+    const { memory } = module;
+    const inFile = memory.find(address - this.space.bias, sizeBytes);
+    if (inFile === 'wanted') this.wantingModule = module;
+    if (inFile === 'found') this.word = wordOf(memory.view, memory.offset, sizeBytes);
+    return inFile;
+  }
+}

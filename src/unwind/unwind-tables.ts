@@ -1,0 +1,107 @@
+import { readRange } from '../base/byte-source.ts';
+import { ByteView } from '../base/byte-view.ts';
+import type { Decompressor } from '../base/decompressor.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { decompressSection, sectionCompression } from '../dwarf/compressed-section.ts';
+import { EM_ARM, PT_ARM_EXIDX, PT_GNU_EH_FRAME, PT_LOAD, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
+import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
+import { ExidxTable } from './exidx-table.ts';
+import type { FrameBytes } from './frame-cursor.ts';
+import { FrameIndex, FrameTable } from './frame-index.ts';
+import { FrameSection, type FrameSectionBytes } from './frame-section.ts';
+
+/** What else is known when the rules of a file are read. */
+export interface UnwindModuleOptions {
+  /** The separate debug file: it may hold `.debug_frame`. It may be closed once the module is read. */
+  readonly debug?: ElfFile;
+  /** Unpacks a compressed `.debug_frame`. Without it, that is left out. */
+  readonly decompressor?: Decompressor;
+}
+
+/** Where rules come from, in the order in which they are asked. */
+export interface UnwindTables {
+  readonly frames: readonly FrameIndex[];
+  readonly exidx: ExidxTable | undefined;
+}
+
+/** The largest programs have some fifty megabytes. More is not read: it may be a hole. */
+const MAX_TABLE_SIZE_BYTES = 1 << 28;
+
+interface MappedBytes {
+  readonly view: ByteView;
+  readonly addr: number;
+}
+
+/** Reads all tables of a file. Nothing in them is looked at yet. */
+export async function readUnwindTables(elf: ElfFile, { debug, decompressor }: UnwindModuleOptions): Promise<UnwindTables> {
+  const frames = [await readEhFrame(elf)];
+  for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
+  const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX) : undefined;
+  return {
+    frames: frames.filter((index) => index !== undefined),
+    exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes))),
+  };
+}
+
+/** `.eh_frame` by its section, or in a file without section headers by what its header for unwinders points at. */
+async function readEhFrame(elf: ElfFile): Promise<FrameIndex | undefined> {
+  const header = await readTable(elf, '.eh_frame_hdr', PT_GNU_EH_FRAME);
+  const table = header && FrameTable.read(frameBytes(elf, header, header.addr));
+  const section = elf.section('.eh_frame');
+  let frames: MappedBytes | undefined;
+  if (section !== undefined) frames = await readTable(elf, '.eh_frame', undefined);
+  else if (table !== undefined) frames = await readMapped(elf, table.frameAddr, MAX_TABLE_SIZE_BYTES);
+  if (frames === undefined || frames.view.length === 0) return undefined;
+  const bytes: FrameSectionBytes = { ...frameBytes(elf, frames, elf.section('.got')?.addr ?? 0), isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) };
+  return new FrameIndex(new FrameSection(bytes), table);
+}
+
+/** `.debug_frame`, unpacked; undefined where there is none, or none that can be unpacked. */
+async function readDebugFrame(elf: ElfFile, decompressor: Decompressor | undefined): Promise<FrameIndex | undefined> {
+  const section = elf.sections.find(({ name, type }) => (name === '.debug_frame' || name === '.zdebug_frame') && type !== SHT_NOBITS);
+  if (section === undefined || section.sizeBytes === 0 || section.sizeBytes > MAX_TABLE_SIZE_BYTES) return undefined;
+  const bytes = await readPacked(elf, section, decompressor);
+  if (bytes === undefined || bytes.length === 0) return undefined;
+  const frames = frameBytes(elf, { view: new ByteView(bytes, elf.littleEndian), addr: 0 }, 0);
+  return new FrameIndex(new FrameSection({ ...frames, isDebugFrame: true, hasCodeAtZero: hasCodeAtZero(elf) }));
+}
+
+async function readPacked(elf: ElfFile, section: ElfSection, decompressor: Decompressor | undefined): Promise<Uint8Array | undefined> {
+  const compression = await sectionCompression(elf, section);
+  if (compression === undefined) return (await elf.readSection(section)).bytes;
+  if (decompressor === undefined) return undefined;
+  try {
+    return await decompressSection(elf, section, compression, decompressor);
+  } catch (error) {
+    // Damaged, or packed by an unknown method: the file has no such rules then.
+    if (error instanceof PerfconvError && (error.code === 'damaged' || error.code === 'unsupported')) return undefined;
+    throw error;
+  }
+}
+
+function frameBytes(elf: ElfFile, { view, addr }: MappedBytes, dataAddr: number): FrameBytes {
+  return { view, addr, addressSize: elf.classBits === 64 ? 8 : 4, textAddr: elf.section('.text')?.addr ?? 0, dataAddr };
+}
+
+function hasCodeAtZero(elf: ElfFile): boolean {
+  return elf.sections.some(({ flags, addr, sizeBytes }) => (flags & SHF_EXECINSTR) !== 0 && addr === 0 && sizeBytes > 0);
+}
+
+/** A table by the name of its section, else by the type of its segment; undefined where there is none, or none that can be read. */
+async function readTable(elf: ElfFile, name: string, segmentType: number | undefined): Promise<MappedBytes | undefined> {
+  const section = elf.section(name);
+  if (section !== undefined) return section.type === SHT_NOBITS ? undefined : readAt(elf, section.offset, section.sizeBytes, section.addr);
+  const segment = elf.segments.find(({ type }) => type === segmentType);
+  return segment && readAt(elf, segment.offset, segment.filesz, segment.vaddr);
+}
+
+/** The bytes from an svma on: as many, or up to the end of the segment. */
+async function readMapped(elf: ElfFile, addr: number, sizeBytes: number): Promise<MappedBytes | undefined> {
+  const load = elf.segments.find(({ type, vaddr, filesz }) => type === PT_LOAD && addr >= vaddr && addr < vaddr + filesz);
+  return load && readAt(elf, load.offset + addr - load.vaddr, Math.min(sizeBytes, load.vaddr + load.filesz - addr), addr);
+}
+
+async function readAt(elf: ElfFile, offset: number, sizeBytes: number, addr: number): Promise<MappedBytes | undefined> {
+  if (sizeBytes > MAX_TABLE_SIZE_BYTES) return undefined;
+  return { view: new ByteView(await readRange(elf.source, offset, sizeBytes), elf.littleEndian), addr };
+}
