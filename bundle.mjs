@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 /** Modules of src/ that are loaded by their path in dist/: by bin/perfconv.js, and as `exports` in package.json has them. */
-const ENTRIES = ['cli/entry', 'cli/worker', 'index', 'symbols', 'node', 'demangle', 'proto/profile_pb'];
+const ENTRIES = ['cli/entry', 'cli/worker', 'index', 'symbols', 'node', 'unwind', 'demangle', 'proto/profile_pb'];
 
 const { dependencies } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 

@@ -46,7 +46,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The modules at the root of src/: what package.json exports. */
-const ENTRIES = ['demangle.ts', 'index.ts', 'node.ts', 'symbols.ts'];
+const ENTRIES = ['demangle.ts', 'index.ts', 'node.ts', 'symbols.ts', 'unwind.ts'];
 /** Rooms of what runs in Node only. */
 const NODE_ROOMS = ['host', 'node', 'cli'];
 

@@ -30,8 +30,6 @@ export class FrameGuess {
   /** Makes the caller's registers of the frame's. */
   step(): StepEnd {
     const { machine } = this.#state;
-    this.isSignalFrame = false;
-    this.#code.isPending = false;
     const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#guess(machine.machine);
     // What is not read yet might have told something better.
     return this.#code.isPending ? 'pending' : end;
@@ -41,6 +39,8 @@ export class FrameGuess {
   stepOverSignal(): StepEnd {
     const state = this.#state;
     const { registers, next, stack, machine, pc } = state;
+    this.isSignalFrame = false;
+    this.#code.isPending = false;
     const trampoline = signalTrampolines(machine.machine).find(({ code, offsets }) => offsets.some((offset) => this.#code.is(pc - offset, code)));
     if (this.#code.isPending) return 'pending';
     if (trampoline === undefined) return 'no-rule';

@@ -49,7 +49,7 @@ export interface UnwinderOptions {
 const DEFAULT_MAX_FRAMES = 8192;
 /** Handlers of signals that interrupt handlers. Each may have a stack of its own anywhere. */
 const MAX_SIGNAL_FRAMES = 64;
-/** Frames in a row that take nothing of the stack, where return addresses are in registers. */
+/** Frames in a row that take nothing of the stack: their return addresses are in registers. */
 const MAX_EMPTY_FRAMES = 4;
 const WORD = 0x1_0000_0000;
 
@@ -145,7 +145,7 @@ export class Unwinder {
         if (++signalFrames > MAX_SIGNAL_FRAMES) return 'bad-frame';
         emptyFrames = 0;
       } else if (nextSp > sp) emptyFrames = 0;
-      else if (nextSp < sp || machine.lr < 0 || ++emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
+      else if (nextSp < sp || ++emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
       isCall = !this.#wasSignalFrame;
     }
   }
@@ -183,7 +183,7 @@ export class Unwinder {
   #stepByRareRule(module: UnwindModule, rule: number, flags: number): StepEnd {
     const state = this.#state;
     const { data } = module.rules;
-    if ((flags & RuleFlag.endsHere) !== 0) {
+    if ((flags & RuleFlag.endsHere) !== 0 && state.isCall) {
       const end = this.#guess.stepOverSignal();
       if (end === 'stepped') return this.#afterGuess();
       if (end === 'pending') return end;

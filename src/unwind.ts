@@ -1,0 +1,12 @@
+/** Unwinds user stacks by themselves: registers, memory and the modules' rules in, frames out. Loads none of what reads recordings. */
+
+export { BufferSource, type ByteSource } from './base/byte-source.ts';
+export { ByteView } from './base/byte-view.ts';
+export type { Compression, Decompressor } from './base/decompressor.ts';
+export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/errors.ts';
+export { ElfFile, type ElfSection, type ElfSegment } from './elf/elf-file.ts';
+export type { CodeMatch, CodeSpace } from './unwind/code-space.ts';
+export type { UnwindMachine } from './unwind/unwind-machine.ts';
+export { type EhFrameBytes, readUnwindModule, UnwindModule } from './unwind/unwind-module.ts';
+export type { UnwindModuleOptions } from './unwind/unwind-tables.ts';
+export { type UnwindEnd, Unwinder, type UnwinderOptions, type UnwindInput } from './unwind/unwinder.ts';

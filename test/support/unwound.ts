@@ -1,0 +1,73 @@
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { ByteView } from '../../src/base/byte-view.ts';
+import { PF_X, PT_LOAD } from '../../src/elf/elf-constants.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
+import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import { readUnwindModule, UnwindModule } from '../../src/unwind/unwind-module.ts';
+import type { UnwindModuleOptions } from '../../src/unwind/unwind-tables.ts';
+import { Unwinder, type UnwinderOptions } from '../../src/unwind/unwinder.ts';
+import { assembleFrames, type PlannedCie, type PlannedFde } from './frame-assembler.ts';
+import { type MadeSample, type MadeSpace, madeInput } from './made-process.ts';
+import { buildSectionElf, type PlannedElfSection } from './section-elf.ts';
+
+const EM: Readonly<Record<UnwindMachine, number>> = { x86_64: 62, i386: 3, aarch64: 183, arm: 40, riscv64: 243, s390x: 22 };
+
+export interface UnwoundSample {
+  readonly end: string;
+  /** Addresses; those that are no return addresses have a `!` in front: the leaf, and what signals interrupted. */
+  readonly frames: readonly string[];
+  readonly endAddress: number;
+  readonly endFile: number;
+}
+
+/** Unwinds a made-up sample, with what it wants of files read in between. */
+export async function unwound(sample: MadeSample, space: MadeSpace, options?: UnwinderOptions): Promise<UnwoundSample> {
+  const unwinder = new Unwinder(options);
+  const input = madeInput(sample);
+  let end = unwinder.unwind(input, space);
+  for (let i = 0; end === 'pending' && unwinder.endModule?.wantsBytes && i < 100; i++) {
+    await unwinder.endModule.readWanted();
+    end = unwinder.unwind(input, space);
+  }
+  const frames = Array.from(unwinder.frames.subarray(0, unwinder.frameCount), (address, i) => `${unwinder.isCall[i] === 1 ? '' : '!'}${address.toString(16)}`);
+  return { end, frames, endAddress: unwinder.endAddress, endFile: unwinder.endFile };
+}
+
+/** A module with these rules, and no bytes. */
+export function moduleOf(machine: UnwindMachine, groups: readonly (readonly [PlannedCie, readonly PlannedFde[]])[], littleEndian = true): UnwindModule {
+  const addressSize = machine === 'i386' || machine === 'arm' ? 4 : 8;
+  const { bytes } = assembleFrames(groups, { addressSize, littleEndian });
+  return UnwindModule.ofEhFrame({ machine, view: new ByteView(bytes, littleEndian), addr: 0 });
+}
+
+/** Code at an svma of a made-up file. */
+export interface MadeCode {
+  readonly svma: number;
+  readonly bytes: Uint8Array;
+}
+
+/** A made-up file, whose code is mapped by segments of its own. */
+export async function madeElf(machine: UnwindMachine, code: readonly MadeCode[], sections: readonly PlannedElfSection[] = []): Promise<ElfFile> {
+  const classBits = machine === 'i386' || machine === 'arm' ? 32 : 64;
+  const texts = code.map(({ svma, bytes }, i): PlannedElfSection => ({ name: `.text${i}`, flags: 6, addr: svma, content: bytes }));
+  const littleEndian = machine !== 's390x';
+  const file = buildSectionElf({ classBits, littleEndian, machine: EM[machine], sections: [...texts, ...sections] });
+  const elf = await ElfFile.open(new BufferSource(file, 'made'));
+  const loads = elf.sections
+    .filter(({ flags }) => (flags & 2) !== 0)
+    .map(({ name, offset, addr, sizeBytes }) => {
+      const flags = 4 | (name.startsWith('.text') ? PF_X : 0);
+      return { type: PT_LOAD, flags, offset, vaddr: addr, filesz: sizeBytes, memsz: sizeBytes, align: 1 };
+    });
+  return elf.withSegments(loads);
+}
+
+/** A module of a made-up file. */
+export async function madeModule(
+  machine: UnwindMachine,
+  code: readonly MadeCode[],
+  sections: readonly PlannedElfSection[] = [],
+  options: UnwindModuleOptions = {},
+): Promise<UnwindModule> {
+  return readUnwindModule(await madeElf(machine, code, sections), options);
+}
