@@ -77,6 +77,8 @@ export class Unwinder {
   readonly #guess = new FrameGuess(this.#state);
   /** Whether the last step was out of a signal's frame. */
   #wasSignalFrame = false;
+  /** How many signals' frames there were. */
+  #signalFrames = 0;
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES }: UnwinderOptions = {}) {
     this.#maxFrames = maxFrames;
@@ -118,7 +120,7 @@ export class Unwinder {
     const state = this.#state;
     const { machine, space } = state;
     let isCall = false;
-    let signalFrames = 0;
+    this.#signalFrames = 0;
     let emptyFrames = 0;
     for (;;) {
       // hot
@@ -142,7 +144,7 @@ export class Unwinder {
       if (state.pc === 0) return 'complete';
       const nextSp = state.registers.value(machine.sp);
       if (this.#wasSignalFrame) {
-        if (++signalFrames > MAX_SIGNAL_FRAMES) return 'bad-frame';
+        if (++this.#signalFrames > MAX_SIGNAL_FRAMES) return 'bad-frame';
         emptyFrames = 0;
       } else if (nextSp > sp) emptyFrames = 0;
       else if (nextSp < sp || ++emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
@@ -218,7 +220,8 @@ export class Unwinder {
   #takeReturnAddress(register: number, flags: number, cfa: number): StepEnd {
     const state = this.#state;
     const { registers, machine, stack } = state;
-    if (registers.known[register] === 0) return cfa !== 0 && cfa <= stack.start ? 'bad-frame' : 'truncated';
+    // What is below the dump is no part of the stack; unless a signal was handled on another one.
+    if (registers.known[register] === 0) return cfa !== 0 && cfa <= stack.start && this.#signalFrames === 0 ? 'bad-frame' : 'truncated';
     let hi = registers.hi[register];
     // Return addresses are signed in the bits that addresses do not have; what is not said to be signed, and has 52 bits, may be an address.
     if (machine === MACHINE_REGISTERS.aarch64 && hi > 0xffff && ((flags & RuleFlag.signed) !== 0 || hi > 0xf_ffff)) hi &= 0xffff;

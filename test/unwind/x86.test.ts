@@ -1,0 +1,273 @@
+import { describe, expect, test } from 'vitest';
+import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
+import { MadeSpace } from '../support/made-process.ts';
+import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/unwound.ts';
+
+const [RBX, RBP, RSP, RIP] = [3, 6, 7, 16];
+const BIAS = 0x7f00_0000_0000;
+const SP = 0x7ffc_0000_1000;
+
+const CIE: PlannedCie = { returnAddress: RIP, code: code().defCfa(RSP, 8).offset(RIP, 1) };
+const SIGNAL_CIE: PlannedCie = { ...CIE, augmentation: 'zRS' };
+
+function code(): CfaCode {
+  return new CfaCode();
+}
+
+function fde(start: number, instructions = code()): PlannedFde {
+  return { start, sizeBytes: 0x100, code: instructions };
+}
+
+// A leaf with nothing on the stack, a function that saves rbx, one with a frame pointer, one that has no caller.
+const PUSHES_RBX = fde(0x1100, code().defCfaOffset(32).offset(RBX, 2));
+const HAS_FRAME = fde(0x1200, code().defCfa(RBP, 16).offset(RBP, 2));
+const OUTERMOST = fde(0x1300, code().undefined(RIP));
+const FUNCTIONS = [fde(0x1000), PUSHES_RBX, HAS_FRAME, OUTERMOST];
+
+function space(...functions: readonly PlannedFde[]): MadeSpace {
+  return new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [...FUNCTIONS, ...functions]]]), BIAS);
+}
+
+describe('x86-64 stacks', () => {
+  const registers = { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x40, bx: 7 };
+  // leaf ← rbx saver ← frame with rbp ← start
+  const stack = { 0: BIAS + 0x1110, 16: 99, 24: 5, 32: BIAS + 0x1210, 64: 0, 72: BIAS + 0x1310 };
+  const frames = [`!${(BIAS + 0x1010).toString(16)}`, ...[0x1110, 0x1210, 0x1310].map((at) => (BIAS + at).toString(16))];
+
+  test('are unwound by their rules, up to the frame without a caller', async () => {
+    const result = await unwound({ machine: 'x86_64', registers, stack }, space());
+    expect(result).toEqual({ end: 'complete', frames, endAddress: BIAS + 0x1310, endFile: 0 });
+  });
+
+  test('are unwound from registers that a frame in between had saved', async () => {
+    // The CFA of the last frame is by rbx, which the one before has on its stack.
+    const byRbx = fde(0x1400, code().defCfa(RBX, 16));
+    const moved = { ...stack, 24: SP + 0x60, 32: BIAS + 0x1410, 104: BIAS + 0x1310 };
+    const result = await unwound({ machine: 'x86_64', registers, stack: moved }, space(byRbx));
+    expect(result.frames.slice(2)).toEqual([(BIAS + 0x1410).toString(16), (BIAS + 0x1310).toString(16)]);
+    expect(result.end).toBe('complete');
+  });
+
+  test('are complete where the return address is 0', async () => {
+    const result = await unwound({ machine: 'x86_64', registers, stack: { ...stack, 32: 0 } }, space());
+    expect(result).toMatchObject({ end: 'complete', frames: frames.slice(0, 2) });
+  });
+
+  test('look rules up at the call, which may be the last instruction of a function', async () => {
+    const result = await unwound({ machine: 'x86_64', registers, stack: { 0: BIAS + 0x1400, 8: 0 } }, space());
+    expect(result.frames[1]).toBe((BIAS + 0x1400).toString(16));
+    expect(result.end).toBe('complete');
+  });
+
+  test('are truncated where the dump ends, at each place', async () => {
+    const counts = new Map<string, number>();
+    for (let stackSizeBytes = 0; stackSizeBytes <= 0x50; stackSizeBytes++) {
+      const { end, frames: found } = await unwound({ machine: 'x86_64', registers, stack, stackSizeBytes }, space());
+      expect(frames.slice(0, found.length)).toEqual(found);
+      counts.set(`${end} ${found.length}`, (counts.get(`${end} ${found.length}`) ?? 0) + 1);
+    }
+    expect([...counts]).toEqual([
+      ['truncated 1', 8],
+      ['truncated 2', 32],
+      ['truncated 3', 40],
+      ['complete 4', 1],
+    ]);
+  });
+
+  test('of which a register is not known that the rule is by are truncated there', async () => {
+    const result = await unwound({ machine: 'x86_64', registers, stack, without: ['bp'] }, space());
+    expect(result).toMatchObject({ end: 'truncated', frames: frames.slice(0, 3) });
+  });
+
+  test('without instruction or stack pointer are none', async () => {
+    for (const name of ['ip', 'sp'])
+      expect(await unwound({ machine: 'x86_64', registers, stack, without: [name] }, space())).toMatchObject({ end: 'no-registers', frames: [] });
+  });
+
+  test('end at return addresses where nothing is mapped, which are left out', async () => {
+    const result = await unwound({ machine: 'x86_64', registers, stack: { ...stack, 32: 0x1234 } }, space());
+    expect(result).toEqual({ end: 'unmapped', frames: frames.slice(0, 2), endAddress: 0x1234, endFile: 0 });
+  });
+
+  test('wait for files that are not loaded', async () => {
+    const waiting = space().map(0x5000, 0x6000, undefined, 0, 'pending');
+    const result = await unwound({ machine: 'x86_64', registers, stack: { ...stack, 32: 0x5001 } }, waiting);
+    expect(result).toMatchObject({ end: 'pending', endFile: 1 });
+  });
+
+  test('end after as many frames as are asked for', async () => {
+    expect(await unwound({ machine: 'x86_64', registers, stack }, space(), { maxFrames: 2 })).toMatchObject({ end: 'limit', frames: frames.slice(0, 2) });
+  });
+
+  test('end where they do not grow', async () => {
+    // The caller's stack pointer is the frame's own, over and over, or below it.
+    const loops = fde(0x1400, code().defCfa(RBP, 0).offset(RIP, 1));
+    const below = await unwound({ machine: 'x86_64', registers: { ...registers, ip: BIAS + 0x1410, bp: SP }, stack: { 0: BIAS + 0x1410 } }, space(loops));
+    expect(below.end).toBe('bad-frame');
+    const inRegister = fde(0x1500, code().defCfa(RSP, 0).register(RIP, RBX));
+    const result = await unwound({ machine: 'x86_64', registers: { ...registers, ip: BIAS + 0x1510, bx: BIAS + 0x1510 }, stack: {} }, space(inRegister));
+    expect(result.end).toBe('bad-frame');
+    expect(result.frames.length).toBeLessThan(10);
+  });
+
+  test('have return addresses in registers, as vfork does', async () => {
+    const inRegister = fde(0x1500, code().defCfa(RSP, 0).register(RIP, RBX));
+    const result = await unwound({ machine: 'x86_64', registers: { ...registers, ip: BIAS + 0x1510, bx: BIAS + 0x1010 }, stack: { 0: 0 } }, space(inRegister));
+    expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1510).toString(16)}`, (BIAS + 0x1010).toString(16)] });
+  });
+
+  test('are deep: frames beyond the first columns', async () => {
+    const deep = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [8 * i, BIAS + (i === 999 ? 0x1310 : 0x1010)]));
+    const result = await unwound({ machine: 'x86_64', registers, stack: deep }, space());
+    expect(result.end).toBe('complete');
+    expect(result.frames.length).toBe(1001);
+  });
+
+  test('have values, expressions and registers restored by rules of any kind', async () => {
+    const rules = code()
+      .defCfaExpression(Uint8Array.of(0x77, 0x10)) // breg7 16
+      .expression(RBP, Uint8Array.of(0x38, 0x1c)) // at CFA − 8
+      .valExpression(RBX, Uint8Array.of(0x38, 0x22)) // CFA + 8
+      .valOffset(12, 1)
+      .offset(RIP, 2);
+    const any = fde(0x1400, rules);
+    const byRbp = fde(0x1500, code().defCfa(RBP, 0).offset(RIP, 1));
+    const byRbx = fde(0x1600, code().defCfa(RBX, 24).offset(RIP, 1));
+    const byR12 = fde(0x1700, code().defCfa(12, 48).offset(RIP, 1));
+    const memory = { 0: BIAS + 0x1510, 8: SP + 0x20, 24: BIAS + 0x1610, 40: BIAS + 0x1710, 48: BIAS + 0x1310 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1410, sp: SP }, stack: memory }, space(any, byRbp, byRbx, byR12));
+    expect(result).toMatchObject({
+      end: 'complete',
+      frames: [0x1410, 0x1510, 0x1610, 0x1710, 0x1310].map((at, i) => `${i ? '' : '!'}${(BIAS + at).toString(16)}`),
+    });
+  });
+
+  test('have expressions that read what files have in memory', async () => {
+    const constant = new Uint8Array(16);
+    new DataView(constant.buffer).setBigUint64(8, 8n, true);
+    // CFA = rsp + what the word at 0x3008 of the file has
+    const rules = fde(0x1400, code().defCfaExpression(Uint8Array.of(0x77, 0, 0x0e, ...addressBytes(BIAS + 0x3008), 0x06, 0x22)));
+    const frames = moduleOf('x86_64', [[CIE, [...FUNCTIONS, rules]]]);
+    const constants = await madeModule('x86_64', [], [{ name: '.rodata', flags: 2, addr: 0x3000, content: constant }]);
+    const both = new MadeSpace().map(BIAS, BIAS + 0x3000, frames, BIAS).map(BIAS + 0x3000, BIAS + 0x4000, constants, BIAS);
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1410, sp: SP }, stack: { 0: BIAS + 0x1310 } }, both);
+    expect(result).toMatchObject({ end: 'complete', endAddress: BIAS + 0x1310 });
+  });
+
+  test('have PLT stubs whose stack depends on the instruction', async () => {
+    // As linkers write it: CFA = rsp + 8 + ((rip & 15) >= 11) * 8
+    const stub = fde(0x1400, code().defCfaExpression(Uint8Array.of(0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22)));
+    for (const [at, returnAt] of [
+      [0x1416, 0],
+      [0x141b, 8],
+    ] as const) {
+      const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + at, sp: SP }, stack: { [returnAt]: BIAS + 0x1310 } }, space(stub));
+      expect(result).toMatchObject({ end: 'complete', endAddress: BIAS + 0x1310 });
+    }
+  });
+
+  test('end at rules that are damaged', async () => {
+    const damaged = fde(0x1400, code().raw(0x3e));
+    const divides = fde(0x1500, code().defCfaExpression(Uint8Array.of(0x33, 0x30, 0x1b)));
+    for (const at of [0x1410, 0x1510]) {
+      expect(await unwound({ machine: 'x86_64', registers: { ip: BIAS + at, sp: SP }, stack }, space(damaged, divides))).toMatchObject({
+        end: 'bad-frame',
+        endAddress: BIAS + at,
+      });
+    }
+  });
+});
+
+describe('signals', () => {
+  /** What the kernel leaves at `uc`, here 0x100 above the handler's stack pointer: registers by the distance from there (asm/sigcontext.h). */
+  const context = { [0x100 + 120]: SP + 0x800, [0x100 + 160]: SP + 0x700, [0x100 + 168]: BIAS + 0x1010 };
+  const stack = { 0: BIAS + 0x1410, 1792: BIAS + 0x1310, ...context };
+  const expected = (trampoline: number): object => ({
+    end: 'complete',
+    frames: [`!${(BIAS + 0x1200).toString(16)}`, (BIAS + trampoline).toString(16), `!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1310).toString(16)],
+  });
+
+  test('are unwound to the instruction that they interrupted, which is no return address', async () => {
+    // As libc writes it: registers at addresses that expressions give.
+    const at = (offset: number): Uint8Array => Uint8Array.of(0x77, (offset & 0x7f) | 0x80, offset >> 7);
+    const rules = code()
+      .defCfaExpression(Uint8Array.of(...at(160), 0x06))
+      .expression(RIP, at(168))
+      .expression(RBP, at(120));
+    const module = moduleOf('x86_64', [
+      [CIE, [fde(0x1000), fde(0x1200, code().defCfaOffset(0x100).offset(RIP, 1)), OUTERMOST]],
+      [SIGNAL_CIE, [{ start: 0x13ff + 0x10, sizeBytes: 0x10, code: rules }]],
+    ]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1200, sp: SP }, stack: { ...stack, 248: BIAS + 0x1410 } }, mapped);
+    expect(result).toMatchObject(expected(0x1410));
+  });
+
+  test.each([
+    ['mov $15, %rax; syscall', [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05]],
+    ['mov $15, %eax; syscall', [0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05]],
+  ])('are known by the code that returns from them where that has no rule: %s', async (_name, bytes) => {
+    const text = new Uint8Array(0x500).fill(0x90);
+    text.set(bytes, 0x410);
+    const { bytes: frames } = assembleFrames(
+      // The function before the trampoline ends where that begins.
+      [[CIE, [fde(0x1000), fde(0x1200, code().defCfaOffset(0x100).offset(RIP, 1)), OUTERMOST, { start: 0x1400, sizeBytes: 0x10, code: code() }]]],
+      { addr: 0x4000 },
+    );
+    for (const hasRuleBefore of [true, false]) {
+      const start = hasRuleBefore ? 0 : 0x11;
+      text.fill(0x90, 0x410, 0x440).set(bytes, 0x410 + start);
+      const module = await madeModule('x86_64', [{ svma: 0x1000, bytes: text.slice() }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: frames }]);
+      const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+      const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1200, sp: SP }, stack: { ...stack, 248: BIAS + 0x1410 + start } }, mapped);
+      expect(result).toMatchObject(expected(0x1410 + start));
+    }
+  });
+
+  test('that interrupt each other without end are not followed', async () => {
+    const rules = code().defCfa(RSP, 0).offset(RIP, 0);
+    const module = moduleOf('x86_64', [[SIGNAL_CIE, [fde(0x1000, rules)]]]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const result: UnwoundSample = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: BIAS + 0x1010 } }, mapped);
+    expect(result.end).toBe('bad-frame');
+    expect(result.frames.length).toBeLessThan(100);
+  });
+
+  test('have handlers on stacks of their own, which the dump does not go on from', async () => {
+    const onOther = { ...stack, [0x100 + 160]: SP - 0x10_0000, 248: BIAS + 0x1510 };
+    const rules = code()
+      .defCfaExpression(Uint8Array.of(0x77, 160 | 0x80, 1, 0x06))
+      .expression(RIP, Uint8Array.of(0x77, 168 | 0x80, 1));
+    const module = moduleOf('x86_64', [
+      [CIE, [fde(0x1000), fde(0x1200, code().defCfaOffset(0x100).offset(RIP, 1))]],
+      [SIGNAL_CIE, [fde(0x1500, rules)]],
+    ]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1200, sp: SP }, stack: onOther }, mapped);
+    expect(result).toMatchObject({ end: 'truncated', endAddress: BIAS + 0x1010 });
+  });
+});
+
+describe('i386 stacks', () => {
+  const [EBP, ESP, EIP] = [5, 4, 8];
+  const cie: PlannedCie = { returnAddress: EIP, dataAlignment: -4, code: code().defCfa(ESP, 4).offset(EIP, 1) };
+  const functions = [fde(0x1000), fde(0x1100, code().defCfa(EBP, 8).offset(EBP, 2)), fde(0x1200, code().undefined(EIP))];
+  const mapped = new MadeSpace().map(0xf700_0000, 0xf701_0000, moduleOf('i386', [[cie, functions]]), 0xf700_0000);
+
+  test('are unwound in words of 4 bytes, up to the top of the address space', async () => {
+    const registers = { ip: 0xf700_1010, sp: 0xffff_ff00, bp: 0xffff_fff0 };
+    const stack = { 0: 0xf700_1110, 240: 0, 244: 0xf700_1210 };
+    const result = await unwound({ machine: 'i386', registers, stack }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001110', 'f7001210'] });
+  });
+
+  test('have upper halves of registers that mean nothing', async () => {
+    const registers = { ip: 0xdead_0000_f700_1010n, sp: 0xdead_0000_ffff_ff00n, bp: 0 };
+    const result = await unwound({ machine: 'i386', registers, stack: { 0: 0xf700_1210 } }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001210'] });
+  });
+});
+
+function addressBytes(address: number): number[] {
+  return Array.from({ length: 8 }, (_, i) => Number((BigInt(address) >> BigInt(8 * i)) & 0xffn));
+}
