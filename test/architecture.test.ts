@@ -24,9 +24,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   unwind: ['elf', 'dwarf'],
   // The recording.
   perfdata: ['zstd', 'simpleperf', 'tracing'],
-  session: ['perfdata', 'simpleperf', 'jitdump', 'profile'],
+  session: ['perfdata', 'simpleperf', 'jitdump', 'profile', 'unwind'],
   // The code that it names.
-  symbolizer: ['dwarf', 'elf', 'symbol-table'],
+  symbolizer: ['dwarf', 'elf', 'symbol-table', 'unwind'],
   naming: ['session', 'perfdata', 'symbolizer', 'symbol-table', 'demangle', 'jitdump', 'tracing', 'profile'],
   // What is made of them.
   profile: [],

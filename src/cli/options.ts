@@ -7,6 +7,7 @@ import {
   RECORD_TYPES,
   REPORT_KEYS,
   SCRIPT_FIELDS,
+  TRUNCATED_STACKS,
   UNKNOWN_CODE,
   WEIGHTS,
 } from '../pipeline/choices.ts';
@@ -202,6 +203,13 @@ const STACK_OPTIONS: readonly OptionSpec[] = [
   },
   { name: 'max-stack', value: 'N', section: STACKS, text: 'Keep at most N frames per stack, from the leaf' },
   {
+    name: 'truncated',
+    value: 'HOW',
+    choices: TRUNCATED_STACKS,
+    section: STACKS,
+    text: 'perf record --call-graph dwarf: mark stacks that do not reach their start by a root frame [truncated], keep them as they are, or drop their samples. Default: mark; keep with --compat perf',
+  },
+  {
     name: 'compat',
     value: 'perf',
     choices: ['perf'],
@@ -281,6 +289,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --perf-map-dir maps/ node.data', 'JIT-compiled code, named by the map files in maps/'],
     ['diff <(perf script -i web.data) <(perfconv -t script --compat perf -o - web.data)', 'the same lines as perf script (docs/comparing-with-perf.md)'],
     ['perfconv --no-inline --no-demangle --max-stack 64 -o web.folded web.data', 'raw symbol names, no inlined functions, at most 64 frames per stack'],
+    ['perfconv --truncated drop -o web.folded web.data', 'only whole stacks of a --call-graph dwarf recording'],
     ['perfconv --unknown function -o web.pb.gz web.data', 'tell the functions of stripped binaries apart: libfoo.so+0x1234'],
     ['perfconv --strict --quiet --no-progress web.data || echo $?', 'for scripts'],
   ],

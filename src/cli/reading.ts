@@ -7,7 +7,7 @@ import { OpenedFiles } from '../host/opened-files.ts';
 import { pprofBinaryDirs } from '../host/pprof-dirs.ts';
 import { type SymbolPlaces, symbolSources } from '../host/symbol-sources.ts';
 import { type NamingChoices, type NamingOptions, namingChoices, type SampleOptions, sampleFilter, symbolizerOptions } from '../library/options.ts';
-import { DEMANGLE_STYLES } from '../pipeline/choices.ts';
+import { DEMANGLE_STYLES, TRUNCATED_STACKS } from '../pipeline/choices.ts';
 import type { SampleFilter } from '../pipeline/convert.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { Arguments } from './arguments.ts';
@@ -57,6 +57,7 @@ function namingOptions(args: Arguments): NamingOptions {
     inlines: args.flag('no-inline') ? false : undefined,
     demangle: readDemangle(args),
     maxStack: args.count('max-stack'),
+    truncated: args.choice('truncated', TRUNCATED_STACKS),
     compat: args.choice('compat', ['perf']),
   });
 }

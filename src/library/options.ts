@@ -1,7 +1,17 @@
 import { PerfconvError } from '../base/errors.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
-import { CHROME_STYLES, DEMANGLE_STYLES, FOLDED_MARKS, GROUPS, PPROF_LABELS, SCRIPT_FIELDS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
+import {
+  CHROME_STYLES,
+  DEMANGLE_STYLES,
+  FOLDED_MARKS,
+  GROUPS,
+  PPROF_LABELS,
+  SCRIPT_FIELDS,
+  TRUNCATED_STACKS,
+  UNKNOWN_CODE,
+  WEIGHTS,
+} from '../pipeline/choices.ts';
 import { FORMATS, type Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { WriteOptions as FormatOptions } from '../pipeline/write-profile.ts';
@@ -55,6 +65,11 @@ export interface NamingOptions {
   readonly demangle?: DemangleStyle | 'none';
   /** Frames per stack at most, from the leaf. Default: all; 127 with `compat: 'perf'`. */
   readonly maxStack?: number;
+  /**
+   * What becomes of stacks that were unwound (`--call-graph dwarf`) and do not reach the start of their thread: `mark` gives them the root
+   * `[truncated]`, `keep` leaves them as they are, `drop` leaves their samples out. Default: `mark`; `keep` with `compat: 'perf'`.
+   */
+  readonly truncated?: (typeof TRUNCATED_STACKS)[number];
   /** `perf`: do as perf 6.1 does, to compare the two. */
   readonly compat?: 'perf';
 }
@@ -101,6 +116,7 @@ export const READING_CHECKS: OptionChecks<ReadingOptions> = {
   lines: flag,
   demangle: oneOf([...DEMANGLE_STYLES, 'none']),
   maxStack: count,
+  truncated: oneOf(TRUNCATED_STACKS),
   compat: oneOf(['perf']),
   formats: arrayOf(FORMATS),
   onProgress: callback,
@@ -138,13 +154,13 @@ export function sampleFilter({ event, pid, tid, comm, cpu, time }: SampleOptions
 }
 
 /** What the options say of naming, for the pipeline; what they leave open is its to decide. */
-export type NamingChoices = Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'maxStack'> & { readonly compatPerf: boolean };
+export type NamingChoices = Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'maxStack' | 'truncated'> & { readonly compatPerf: boolean };
 
 /** @throws PerfconvError `usage` */
-export function namingChoices({ inlines, lines, demangle, maxStack, compat }: NamingOptions): NamingChoices {
+export function namingChoices({ inlines, lines, demangle, maxStack, truncated, compat }: NamingOptions): NamingChoices {
   if (inlines === true && lines === false) throw new PerfconvError('usage', 'inlines cannot be had without lines');
   const debugInfo = lines === false ? 'none' : inlines === undefined ? undefined : inlines ? 'inlines' : 'lines';
-  return withoutUndefined({ compatPerf: compat === 'perf', debugInfo, demangle, maxStack });
+  return withoutUndefined({ compatPerf: compat === 'perf', debugInfo, demangle, maxStack, truncated });
 }
 
 /** The first option that names files of symbols; undefined where none does. */

@@ -1,3 +1,4 @@
+import type { Features } from '../perfdata/features.ts';
 import type { Dso } from '../session/dsos.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
@@ -65,7 +66,7 @@ export class CodeSources {
     if (refused !== undefined) question.search.note(refused.name, 'refused', refused.refusal);
     // perf shows addresses where it has no names.
     const starts = !this.#options.compatPerf;
-    const code = await symbols.symbolsFor(codeObject(dso, this.#session, this.#kernelOf(dso)), { ...question, starts });
+    const code = await symbols.symbolsFor(codeObject(dso, this.#session.features, this.#kernelOf(dso)), { ...question, starts });
     if (code === undefined) return;
     try {
       yield code;
@@ -82,7 +83,7 @@ export class CodeSources {
 }
 
 /** How files are asked about a DSO. @param kernel the one that a module belongs to */
-function codeObject(dso: Dso, { features }: SessionResult, kernel: Dso | undefined): CodeObject {
+export function codeObject(dso: Dso, features: Features, kernel?: Dso): CodeObject {
   const { name, longName, kind, buildId, fileIdentity, sharesName, start, codeStart, pid } = dso;
   return {
     name,

@@ -30,7 +30,7 @@ export function reportStackQuality(profile: Profile, events: readonly SessionEve
   if (bare.length > 0) {
     diagnostics.set('no-callchains', 'info', `${bare.map(({ name }) => name).join(', ')}: the samples have no callers: record with -g`);
   }
-  // What was recorded for unwinding is not in callchains; that is reported elsewhere.
+  // How stacks ended that were unwound is reported elsewhere.
   const quality = stackQuality(
     profile,
     events.map(({ hasStackDumps, hasBranchCallStacks, layout }) => layout.hasCallchain && !hasStackDumps && !hasBranchCallStacks),
@@ -60,7 +60,7 @@ function listed(binaries: readonly BinaryStacks[]): string {
 const JAVA = /\/libjvm\.so$/;
 const PYTHON = /\/(?:lib)?python[0-9.]*(?:\.so[0-9.]*)?$/;
 
-const UNWINDING = 'record with --call-graph dwarf, which perf script unwinds and perfconv does not yet';
+const UNWINDING = 'record with --call-graph dwarf';
 
 /** Whether users choose how it is built or run. Few distributions build their libraries with frame pointers, and nobody else does for a profile. */
 function isBuiltByUsers(mapping: Mapping): boolean {

@@ -16,15 +16,15 @@ const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 export class CompressedRecords {
   readonly #records: NestedRecords;
   readonly #open: OpenZstdStream;
-  readonly #visit: (records: NestedRecords) => void;
+  readonly #visit: (records: NestedRecords) => boolean;
   readonly #diagnostics: Diagnostics;
   #stream: ZstdStream | undefined;
   #isBroken = false;
   #packedBytes = 0;
   #unpackedBytes = 0;
 
-  /** @param visit called when there may be whole records to step through */
-  constructor(littleEndian: boolean, open: OpenZstdStream, visit: (records: NestedRecords) => void, diagnostics: Diagnostics) {
+  /** @param visit called when there may be whole records to step through. It returns false to be called again later, by {@link resume} */
+  constructor(littleEndian: boolean, open: OpenZstdStream, visit: (records: NestedRecords) => boolean, diagnostics: Diagnostics) {
     this.#records = new NestedRecords(littleEndian, diagnostics);
     this.#open = open;
     this.#visit = visit;
@@ -50,13 +50,22 @@ export class CompressedRecords {
     if (this.#isBroken) this.#diagnostics.addBytes('zstd-damaged', 'loss', '', fileOffset, bytes.length);
   }
 
-  /** The file ends: reports what is missing. */
-  end(): void {
-    while (this.#records.end()) this.#visit(this.#records);
+  /** Visits what was left when the visitor stopped. */
+  resume(): void {
+    this.#records.isHeld = !this.#visit(this.#records);
+  }
+
+  /** The file ends: reports what is missing. @returns false where the visitor stopped: then call it again */
+  end(): boolean {
+    while (this.#records.end()) {
+      this.resume();
+      if (this.#records.isHeld) return false;
+    }
     const { pendingBytes, fileOffset } = this.#records;
     if (pendingBytes > 0 && !this.#isBroken) {
       this.#diagnostics.add('truncated', 'loss', `the compressed records are cut off: their last ${pendingBytes} bytes are no whole record`, fileOffset);
     }
+    return true;
   }
 
   close(): void {
@@ -79,7 +88,7 @@ export class CompressedRecords {
       this.#unpackedBytes += piece.length;
       if (this.#unpackedBytes > limit) throw new PerfconvError('damaged', `they decompress to more than ${MAX_RATIO} times their size`);
       this.#records.append(piece, fileOffset);
-      this.#visit(this.#records);
+      if (!this.#records.isHeld) this.resume();
     });
   }
 }

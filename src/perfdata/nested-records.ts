@@ -12,6 +12,8 @@ const MAX_PENDING_BYTES = 16 << 20;
  * SPLIT. Bytes come in pieces of any size; a record may span them.
  */
 export class NestedRecords extends RecordCursor {
+  /** Whether whole records may be waiting to be stepped through. */
+  isHeld = false;
   /** Position in the recording of the record that brought the last piece. */
   #carrierOffset = 0;
 
@@ -32,7 +34,7 @@ export class NestedRecords extends RecordCursor {
   /** Appends a piece to what is there; whole records can then be stepped through. */
   append(piece: Uint8Array, carrierOffset: number): void {
     this.#carrierOffset = carrierOffset;
-    if (this.pendingBytes > MAX_PENDING_BYTES) this.giveUpRecord();
+    if (!this.isHeld && this.pendingBytes > MAX_PENDING_BYTES) this.giveUpRecord();
     this.compact();
     if (this.filled + piece.length > this.view.length) {
       const bytes = new Uint8Array(Math.max(this.filled + piece.length, this.view.length * 2));

@@ -26,6 +26,12 @@ export interface RecordVisitor {
    */
   endPiece?(part: number, isLast: boolean): number;
   /**
+   * Whether the visitor waits for something, most often a file: after each call of its methods the walk goes on only when {@link settle} has been awaited.
+   */
+  readonly isBlocked?: boolean;
+  /** Ends with {@link isBlocked} false. Not called without need. */
+  settle?(): Promise<void>;
+  /**
    * Asked now and then whether the visitor can accept no more: then the walk ends there, as if the recording did.
    * @param readBytes how much was read of all parts
    * @returns why, for the message; undefined to go on
@@ -75,7 +81,15 @@ export async function walkRecords(
     if (visitor.endPiece === undefined) {
       for (const part of parts) await part.toEnd(progress);
     } else {
-      await walkSideBySide(parts, (part, isLast) => visitor.endPiece?.(part, isLast) ?? 0, progress);
+      await walkSideBySide(
+        parts,
+        async (part, isLast) => {
+          const newest = visitor.endPiece?.(part, isLast) ?? 0;
+          if (visitor.isBlocked) await visitor.settle?.();
+          return newest;
+        },
+        progress,
+      );
     }
   } finally {
     for (const part of [main, ...parts]) part.close();
@@ -86,7 +100,7 @@ export async function walkRecords(
 /** Walks parts a piece at a time, always the one whose newest record is the oldest. */
 async function walkSideBySide(
   parts: readonly PartWalk[],
-  endPiece: (part: number, isLast: boolean) => number,
+  endPiece: (part: number, isLast: boolean) => Promise<number>,
   progress: (bytes: number) => void,
 ): Promise<void> {
   const newest = parts.map(() => Number.NEGATIVE_INFINITY);
@@ -95,7 +109,7 @@ async function walkSideBySide(
     let next = -1;
     for (const part of open) if (next < 0 || newest[part] < newest[next]) next = part;
     const hasMore = await parts[next].piece(progress);
-    newest[next] = endPiece(next, !hasMore);
+    newest[next] = await endPiece(next, !hasMore);
     if (!hasMore) open.delete(next);
   }
 }
@@ -189,19 +203,22 @@ class PartWalk {
       if (stream.type >= abi.PERF_RECORD_USER_TYPE_START) {
         if (this.mayHaveLegacyHeaders) this.#decideDialect();
         visitor.visit(stream);
+        if (visitor.isBlocked) await visitor.settle?.();
         // Not awaited without need: most of them carry nothing.
         if (CARRIERS.has(stream.type)) {
           await this.#unpack();
+          if (visitor.isBlocked) await this.#settleNested();
           if (this.#stop.reason !== undefined) return false;
         }
       } else {
         visitor.visit(stream);
+        if (visitor.isBlocked) await visitor.settle?.();
       }
     }
     progress(stream.position - before);
     if (!hasRecords) {
       this.#isAtEnd = true;
-      this.#compressed?.end();
+      while (this.#compressed?.end() === false) await this.#settleNested();
       this.#splits.finish();
     }
     return hasRecords;
@@ -268,7 +285,7 @@ class PartWalk {
 
   #decompress(bytes: Uint8Array, fileOffset: number): Promise<void> {
     const { openZstd = openZstdStream } = this.#options;
-    const visit = (records: NestedRecords): void => this.#visitNested(records);
+    const visit = (records: NestedRecords): boolean => this.#visitNested(records);
     this.#compressed ??= new CompressedRecords(this.#stream.view.littleEndian, openZstd, visit, this.#diagnostics);
     const { gapCount } = this.#stream;
     const isAfterGap = gapCount > this.#gapsBeforeCompressed;
@@ -276,13 +293,26 @@ class PartWalk {
     return this.#compressed.unpack(bytes, fileOffset, isAfterGap);
   }
 
-  #visitNested(records: NestedRecords): void {
+  /** @returns false where the visitor waits for something: then the rest is left for {@link #settleNested} */
+  #visitNested(records: NestedRecords): boolean {
     // A little compressed data can hold a great deal.
-    if (this.#stop.ask()) return;
-    while (records.next()) {
-      this.#visitor.visit(records);
+    if (this.#stop.ask()) return true;
+    const visitor = this.#visitor;
+    while (!visitor.isBlocked && records.next()) {
+      visitor.visit(records);
       // Joined records hold no further ones: a hostile file could nest them without end.
       if (records.type >= SIMPLEPERF_TYPE_START && records !== this.#joined) this.#unpackSimpleperf(records);
+    }
+    return !visitor.isBlocked;
+  }
+
+  /** Visits the nested records that were left when the visitor had to wait. */
+  async #settleNested(): Promise<void> {
+    const visitor = this.#visitor;
+    while (visitor.isBlocked) {
+      await visitor.settle?.();
+      // Those were inside one of the others.
+      if (this.#joined === undefined || this.#visitNested(this.#joined)) this.#compressed?.resume();
     }
   }
 }

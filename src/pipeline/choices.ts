@@ -5,6 +5,7 @@
 
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import type { PerfRecordType } from '../perfdata/records/perf-record.ts';
+import type { TruncatedStacks } from '../session/user-stacks.ts';
 
 export { UNKNOWN_CODE, type UnknownCode } from '../profile/unknown-code.ts';
 export { CSV_TABLE_NAMES } from '../writers/csv/table-names.ts';
@@ -16,6 +17,8 @@ export { SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from '../writ
 export const WEIGHTS = ['period', 'samples'] as const;
 export const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;
 export const CHROME_STYLES = ['profile', 'events'] as const;
+/** See ReadProfileOptions. */
+export const TRUNCATED_STACKS = ['mark', 'keep', 'drop'] as const satisfies readonly TruncatedStacks[];
 export const DEMANGLE_STYLES = ['full', 'no-params', 'simple'] as const satisfies readonly DemangleStyle[];
 
 /** Types of records, as `perfconv dump` shows them; written down here so that no layout need be loaded for a command's help. */

@@ -1,5 +1,6 @@
 import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
 import { type DsoSymbols, summarizeDsos } from '../naming/dso-symbols.ts';
@@ -7,7 +8,9 @@ import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.t
 import { reportMissingSymbols } from '../naming/missing-symbols.ts';
 import { PayloadTexts } from '../naming/payload-texts.ts';
 import { reportStackQuality } from '../naming/report-stacks.ts';
+import { reportUnwoundStacks } from '../naming/report-unwound.ts';
 import { symbolizeLocations } from '../naming/symbolize.ts';
+import { SymbolizerUnwindFiles } from '../naming/unwind-files.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { ProfileBuilder } from '../profile/builder.ts';
 import type { Profile } from '../profile/profile.ts';
@@ -17,6 +20,7 @@ import type { AvailableMemory } from '../session/memory-budget.ts';
 import type { RecordObserver } from '../session/replay.ts';
 import type { LeafRule } from '../session/sample-reader.ts';
 import { runSession, type SessionResult } from '../session/session.ts';
+import type { TruncatedStacks } from '../session/user-stacks.ts';
 import type { RecordingContext, Symbolizer } from '../symbolizer/symbolizer.ts';
 import type { OpenZstdStream } from '../zstd/stream.ts';
 import { assembleProfile, type EventKind, eventKind } from './assemble-profile.ts';
@@ -35,6 +39,11 @@ export interface ReadProfileOptions extends RecordingContext {
   readonly maxStack?: number;
   /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see docs/comparing-with-perf.md. False by default. */
   readonly compatPerf?: boolean;
+  /**
+   * What becomes of user stacks that were unwound (`--call-graph dwarf`) and do not reach the start of their thread. `mark`: they get the root
+   * `[truncated]`; `keep`: they stay as they are; `drop`: their samples are left out. Default: `mark`; `keep` with `compatPerf`.
+   */
+  readonly truncated?: TruncatedStacks;
   /** What the leaf of a stack is. Default: `callchain-or-ip`; `callchain` with `compatPerf`, as perf script prints stacks. */
   readonly leaf?: LeafRule;
   /**
@@ -85,6 +94,9 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const { keepDetails } = options;
   const details = keepDetails && new SampleDetails();
   const builder = new ProfileBuilder(options.keepSamples ?? false, details, options.keepHappenings);
+  const { debugInfo = defaultDebugInfo(compatPerf), demangle = compatPerf ? 'no-params' : 'full' } = options;
+  const symbols = options.symbolizer?.forRecording(options);
+  const unwindFiles = symbols && new SymbolizerUnwindFiles(symbols, debugInfo !== 'none');
   const session = await runSession(
     source,
     {
@@ -92,28 +104,34 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
       maxStack: options.maxStack ?? (compatPerf ? PERF_MAX_STACK : Number.POSITIVE_INFINITY),
       compatPerf,
       offCpuTimes: options.offCpuTimes ?? false,
-      ...(options.leaf && { leaf: options.leaf }),
-      ...(details && { details: { details, wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) } }),
-      ...(options.openJitDump && { openJitDump: options.openJitDump }),
-      ...(options.availableMemory && { availableMemory: options.availableMemory }),
-      ...(options.observer && { observer: options.observer }),
-      ...(options.openZstd && { openZstd: options.openZstd }),
-      ...(options.onProgress && { onProgress: options.onProgress }),
+      truncated: options.truncated ?? (compatPerf ? 'keep' : 'mark'),
+      ...withoutUndefined({
+        leaf: options.leaf,
+        details: details && { details, wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) },
+        unwindFiles,
+        openJitDump: options.openJitDump,
+        availableMemory: options.availableMemory,
+        observer: options.observer,
+        openZstd: options.openZstd,
+        onProgress: options.onProgress,
+      }),
     },
     builder,
     diagnostics,
-  );
+  ).finally(() => unwindFiles?.close());
   builder.rebaseTimes();
   const profile = assembleProfile(source.name, session, builder);
-  const { debugInfo = defaultDebugInfo(compatPerf), demangle = compatPerf ? 'no-params' : 'full' } = options;
   const payloads = details && new PayloadTexts(profile, session, compatPerf);
-  const naming = { symbols: options.symbolizer?.forRecording(options), compatPerf, debugInfo, demangle };
+  const naming = { symbols, compatPerf, debugInfo, demangle };
   const searches = await symbolizeLocations(profile, session, naming, payloads);
-  const symbols = summarizeDsos(profile, searches, debugInfo !== 'none');
-  if (options.symbolizer !== undefined) reportMissingSymbols(symbols, diagnostics);
+  const summaries = summarizeDsos(profile, searches, debugInfo !== 'none');
+  if (options.symbolizer !== undefined) reportMissingSymbols(summaries, diagnostics);
   // A stack that is cut may look broken, and so does what perf shows.
-  if (!compatPerf && options.maxStack === undefined) reportStackQuality(profile, session.events, diagnostics);
-  options.onSymbols?.(symbols);
+  if (!compatPerf && options.maxStack === undefined) {
+    reportStackQuality(profile, session.events, diagnostics);
+    reportUnwoundStacks(profile, session.events, session.unwindEnds, diagnostics);
+  }
+  options.onSymbols?.(summaries);
   payloads?.addToEvents(diagnostics);
   return { profile, session };
 }

@@ -15,6 +15,9 @@ export function baseName(path: string): string {
 /** Stands for a name that is empty: formats that list or separate names have no place for one. */
 export const NAMELESS = '[unknown]';
 
+/** The root of stacks of which only the part next to the leaf is known. */
+export const TRUNCATED = '[truncated]';
+
 /** The name of a location's `nth` function; what to call a location without one ({@link unresolvedName}) where that is empty. */
 export function frameName(profile: Profile, location: number, nth: number): string {
   const { functions, locations, strings } = profile;

@@ -1,3 +1,4 @@
+import { highWord } from '../base/addresses.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { allocated, grown } from '../base/growable.ts';
 import * as abi from '../perfdata/constants.ts';
@@ -20,7 +21,7 @@ export class CallchainTable {
   /** All chains one after the other, two words (low, high) per entry. Replaced when it grows. */
   words: Uint32Array;
   #ends = new Uint32Array(4096);
-  #hasUserFrames = new Uint8Array(4096);
+  #flags = new Uint8Array(4096);
   #slots: Int32Array;
   #mask: number;
   #size = 0;
@@ -59,7 +60,22 @@ export class CallchainTable {
 
   /** Whether the chain holds addresses whose meaning depends on the process. */
   hasUserFrames(chain: number): boolean {
-    return this.#hasUserFrames[chain] === 1;
+    return (this.#flags[chain] & USER_FRAMES) !== 0;
+  }
+
+  /** Whether the user part was unwound: its callers are return addresses, even where recorded ones are not. */
+  isUnwound(chain: number): boolean {
+    return (this.#flags[chain] & UNWOUND) !== 0;
+  }
+
+  /** Number of addresses in the chain's user part, up to the next marker; 0 without one. */
+  userDepth(chain: number): number {
+    const { words } = this;
+    const end = this.endOf(chain);
+    const first = this.#userPart(chain) + 2;
+    let at = first;
+    while (at < end && !isMarker(words[at], words[at + 1])) at += 2;
+    return Math.max(0, at - first) / 2;
   }
 
   /** Whether the sampled code itself was a user's: the chain begins there. */
@@ -151,8 +167,60 @@ export class CallchainTable {
     return this.#internTail(start, start + 4, mix(mix(0, marker, 0xffffffff), lo, hi));
   }
 
-  /** The chain was written after the last one: keeps it there when it is new. */
-  #internTail(start: number, end: number, mixed: number): number {
+  /**
+   * Index of the chain that has unwound addresses in place of its user part, or after what it has where there is none.
+   * @param frames addresses, the leaf first; `count` of them
+   * @param isCall for each whether it is a return address
+   * @param callOffset what is added to return addresses
+   * @param isCut whether the stack goes on beyond the last of them: then a marker says so
+   */
+  internUnwound(chain: number, frames: Float64Array, isCall: Uint8Array, count: number, callOffset: number, isCut: boolean): number {
+    // hot
+    const end = this.#userPart(chain);
+    const start = this.#roomFor(end - this.startOf(chain) + count * 2 + 2);
+    const { words } = this;
+    let at = start;
+    let hash = 0;
+    for (let from = this.startOf(chain); from < end; from += 2, at += 2) {
+      words[at] = words[from];
+      words[at + 1] = words[from + 1];
+      hash = mix(hash, words[at], words[at + 1]);
+    }
+    for (let i = 0; i < count; i++) {
+      // What a signal interrupted is no return address, as what follows a marker is none.
+      if (i === 0 || isCall[i] === 0) {
+        words[at] = USER_MARKER;
+        words[at + 1] = MARKER_HIGH;
+        hash = mix(hash, USER_MARKER, MARKER_HIGH);
+        at += 2;
+      }
+      const address = isCall[i] === 0 ? frames[i] : frames[i] + callOffset;
+      words[at] = address >>> 0;
+      words[at + 1] = highWord(address);
+      hash = mix(hash, words[at], words[at + 1]);
+      at += 2;
+    }
+    if (isCut) {
+      words[at] = CUT_MARKER;
+      words[at + 1] = MARKER_HIGH;
+      hash = mix(hash, CUT_MARKER, MARKER_HIGH);
+      at += 2;
+    }
+    return this.#internTail(start, at, hash, UNWOUND);
+  }
+
+  /** Index in {@link words} of the marker of a chain's user part; of the chain's end where it has none. */
+  #userPart(chain: number): number {
+    const { words } = this;
+    const end = this.endOf(chain);
+    for (let at = this.startOf(chain); at < end; at += 2) {
+      if (words[at] === USER_MARKER && words[at + 1] === MARKER_HIGH) return at;
+    }
+    return end;
+  }
+
+  /** The chain was written after the last one: keeps it there when it is new. @param flags besides those that are found here */
+  #internTail(start: number, end: number, mixed: number, flags = 0): number {
     // hot
     const { words } = this;
     const slots = this.#slots;
@@ -167,15 +235,15 @@ export class CallchainTable {
           i++;
           j++;
         }
-        if (i === end) return slots[at + 1];
+        if (i === end && (this.#flags[slots[at + 1]] & UNWOUND) === flags) return slots[at + 1];
       }
       at = (at + SLOT_WORDS) & (slots.length - 1);
     }
     const chain = this.#size++;
     this.#ends = grown(this.#ends, chain + 1);
-    this.#hasUserFrames = grown(this.#hasUserFrames, chain + 1);
+    this.#flags = grown(this.#flags, chain + 1);
     this.#ends[chain] = end;
-    this.#hasUserFrames[chain] = holdsUserFrames(words, start, end) ? 1 : 0;
+    this.#flags[chain] = holdsUserFrames(words, start, end) ? flags | USER_FRAMES : flags;
     slots[at] = hash;
     slots[at + 1] = chain;
     slots[at + 2] = start;
@@ -197,6 +265,16 @@ export class CallchainTable {
     this.#slots = slots;
   }
 }
+
+/** What is known of a chain besides its words. Those with the second one and those without are different ones. */
+const USER_FRAMES = 1;
+const UNWOUND = 2;
+
+const MARKER_HIGH = 0xffffffff;
+const USER_MARKER = abi.PERF_CONTEXT_USER >>> 0;
+
+/** Ends an unwound chain whose stack goes on: a value in the range of the markers that the kernel does not use. */
+export const CUT_MARKER = (abi.PERF_CONTEXT_MAX + 1) >>> 0;
 
 /** One step of a chain's hash: one multiplication deep per entry. */
 function mix(hash: number, lo: number, hi: number): number {

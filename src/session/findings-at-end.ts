@@ -20,7 +20,7 @@ export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEn
   const report = (count: number, code: string, severity: 'info' | 'loss', message: string): void => {
     if (count > 0) diagnostics.add(code, severity, message, undefined, count);
   };
-  if (replay.sampleCount > 0) reportUnreadStacks(events, diagnostics);
+  if (replay.sampleCount > 0) reportUnknownFields(events, diagnostics);
   report(
     offCpu?.openCount ?? 0,
     'off-cpu-open',
@@ -39,21 +39,15 @@ export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEn
     'loss',
     `samples were left out because there was no memory for their stacks or threads: ${memory.whyNoMemory}`,
   );
+  report(replay.cutCount, 'truncated-dropped', 'info', 'samples were left out because their stacks do not reach the start of their thread (--truncated drop)');
   report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had been handled');
 }
 
-/** Reports which parts of samples were recorded in a way that this version does not read. */
-function reportUnreadStacks(events: readonly SessionEvent[], diagnostics: Diagnostics): void {
-  for (const { attr, name, hasStackDumps } of events) {
+/** Reports which events have samples with fields that this version does not read. */
+function reportUnknownFields(events: readonly SessionEvent[], diagnostics: Diagnostics): void {
+  for (const { attr, name } of events) {
     if (attr.sampleType >>> 0 >= abi.PERF_SAMPLE_MAX) {
       diagnostics.add('unknown-sample-field', 'warning', `${name}: samples have fields that are not known yet (sample_type 0x${attr.sampleType.toString(16)})`);
-    }
-    if (hasStackDumps) {
-      diagnostics.add(
-        'dwarf-callchain',
-        'loss',
-        `${name}: user stacks recorded for unwinding (--call-graph dwarf) are not unwound yet: only the kernel's part and the sampled address are there`,
-      );
     }
   }
 }

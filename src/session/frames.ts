@@ -11,9 +11,10 @@ import {
   PERF_RECORD_MISC_USER,
 } from '../perfdata/constants.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
+import { TRUNCATED } from '../profile/names.ts';
 import type { LocationTable, StackTable } from '../profile/tables.ts';
 import type { AddressSpace } from './address-space.ts';
-import { type CallchainTable, cpumodeOfMarker, isMarker } from './callchains.ts';
+import { type CallchainTable, CUT_MARKER, cpumodeOfMarker, isMarker } from './callchains.ts';
 import type { Kernels } from './kernels.ts';
 
 /**
@@ -24,6 +25,9 @@ const FIRST_CACHE_SLOTS = 1 << 10;
 const MAX_CACHE_SLOTS = 1 << 15;
 /** Words of a slot: low word, high word, whose address space and how, location + 1 (0 for a free slot). */
 const CACHE_SLOT_WORDS = 4;
+
+/** What tells the location that stands for what a stack lacks from one at address 0. */
+const TRUNCATED_VARIANT = 1;
 
 /** Paths remembered, by their outermost location; a power of two. */
 const PATH_SLOTS = 64;
@@ -53,6 +57,7 @@ export interface FrameRules extends FrameOptions {
 export class FrameResolver {
   readonly #chains: CallchainTable;
   readonly #kernels: Kernels;
+  readonly #profile: ProfileBuilder;
   readonly #locations: LocationTable;
   readonly #stacks: StackTable;
   readonly #options: FrameRules;
@@ -68,11 +73,14 @@ export class FrameResolver {
   #cacheMask = FIRST_CACHE_SLOTS - 1;
   /** Addresses that were not in the cache since it has its size. */
   #cacheMisses = 0;
+  /** Location that stands for what a stack lacks; −1 while there is none. */
+  #truncated = -1;
 
   constructor(chains: CallchainTable, kernels: Kernels, profile: ProfileBuilder, options: FrameRules, diagnostics: Diagnostics) {
     this.#chains = chains;
     this.#kernels = kernels;
     this.#kernelGeneration = kernels.generation;
+    this.#profile = profile;
     this.#locations = profile.locations;
     this.#stacks = profile.stacks;
     this.#options = options;
@@ -102,12 +110,17 @@ export class FrameResolver {
     let depth = 0;
     // An address that no call has pushed: the sampled one, and the one where user code entered the kernel.
     let isReturnAddress = false;
+    const isUnwound = this.#chains.isUnwound(chain);
     for (let i = this.#chains.startOf(chain); i < end && depth < maxStack; i += 2) {
       const lo = words[i];
       const hi = words[i + 1];
       if (isMarker(lo, hi)) {
         cpumode = cpumodeOfMarker(lo);
         if (cpumode < 0) {
+          if (isUnwound && lo === CUT_MARKER) {
+            this.#putLocation(depth++, this.#truncatedLocation());
+            break;
+          }
           // A frame pointer that was none can lead to any value; what was found before it is kept.
           if (compatPerf) {
             this.#reportDropped(lo);
@@ -125,11 +138,26 @@ export class FrameResolver {
         }
         continue;
       }
-      if (depth === this.#chainLocations.length) this.#chainLocations = grown(this.#chainLocations, depth + 1);
-      this.#chainLocations[depth++] = this.#locate(lo, hi, cpumode, isReturnAddress, space);
-      isReturnAddress = !compatPerf && !callersAreCalls;
+      this.#putLocation(depth++, this.#locate(lo, hi, cpumode, isReturnAddress, space));
+      isReturnAddress = !compatPerf && (isUnwound || !callersAreCalls);
     }
     return this.#internStack(depth);
+  }
+
+  #putLocation(at: number, location: number): void {
+    // hot
+    if (at === this.#chainLocations.length) this.#chainLocations = grown(this.#chainLocations, at + 1);
+    this.#chainLocations[at] = location;
+  }
+
+  /** The root of stacks that go on, it is not known where. */
+  #truncatedLocation(): number {
+    if (this.#truncated < 0) {
+      const { functions, locations, strings } = this.#profile;
+      this.#truncated = locations.intern(-1, 0, 0, PERF_RECORD_MISC_USER, false, TRUNCATED_VARIANT);
+      locations.setStandIn(this.#truncated, functions.intern(strings.intern(TRUNCATED)));
+    }
+    return this.#truncated;
   }
 
   #reportDropped(marker: number): void {

@@ -1,4 +1,4 @@
-import { RecordQueue } from './record-queue.ts';
+import { type Deliver, RecordQueue } from './record-queue.ts';
 import type { RecordRow } from './record-row.ts';
 
 /** How the records of a recording lie in its files. */
@@ -18,13 +18,17 @@ export class RecordOrder {
   readonly #isInFileOrder: boolean;
   /** Undefined for a recording in one file. */
   readonly #partTimes: PartTimes | undefined;
-  readonly #deliver: (row: RecordRow) => void;
+  readonly #deliver: Deliver;
   /** Of records in the order of the file: the newest time so far, and how many were older. */
   #newestNs = Number.NEGATIVE_INFINITY;
   #olderCount = 0;
 
+  /** Whether a row was not accepted, and the row itself if it did not come out of the queue. */
+  #isBlocked = false;
+  #blockedRow: RecordRow | undefined;
+
   /** @param deliver called with each row when its turn has come */
-  constructor({ isInFileOrder, partCount }: RecordOrderRules, deliver: (row: RecordRow) => void) {
+  constructor({ isInFileOrder, partCount }: RecordOrderRules, deliver: Deliver) {
     this.#isInFileOrder = isInFileOrder;
     this.#partTimes = partCount === 0 ? undefined : new PartTimes(partCount);
     this.#deliver = deliver;
@@ -45,7 +49,19 @@ export class RecordOrder {
     return this.#olderCount;
   }
 
-  /** Accepts the next record of the file. One without a time takes effect at once. */
+  /** Whether a row was not accepted: before {@link resume} has ended that, nothing may be added. */
+  get isBlocked(): boolean {
+    return this.#isBlocked;
+  }
+
+  /** Goes on with the row that was not accepted. */
+  resume(): void {
+    const row = this.#blockedRow;
+    this.#isBlocked = !(row === undefined ? this.#queue.resume(this.#deliver) : this.#deliver(row));
+    if (!this.#isBlocked) this.#blockedRow = undefined;
+  }
+
+  /** Accepts the next record of the file. One without a time takes effect at once. @param row kept as long as it is not accepted */
   add(row: RecordRow): void {
     // hot
     const { timeNs } = row;
@@ -57,25 +73,27 @@ export class RecordOrder {
     if (timeNs < this.#newestNs) this.#olderCount++;
     else if (timeNs < Number.POSITIVE_INFINITY) this.#newestNs = timeNs;
     else row.timeNs = Number.NaN;
-    this.#deliver(row);
+    if (this.#deliver(row)) return;
+    this.#isBlocked = true;
+    this.#blockedRow = row;
   }
 
   /** FINISHED_ROUND. The files of a directory have rounds of their own, which say nothing about each other. */
   finishRound(): void {
-    if (this.#partTimes === undefined) this.#queue.finishRound(this.#deliver);
+    if (this.#partTimes === undefined) this.#isBlocked = !this.#queue.finishRound(this.#deliver);
   }
 
   /** See {@link RecordVisitor.endPiece}. */
   endPiece(part: number, isLast: boolean): number {
     const times = this.#partTimes;
     if (times === undefined) return 0;
-    this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#deliver);
+    this.#isBlocked = !this.#queue.flushUpTo(times.endPiece(part, this.#queue.takeNewestTime(), isLast), this.#deliver);
     return times.newestOf(part);
   }
 
   /** End of the recording: what still waits is delivered. */
   finish(): void {
-    this.#queue.finish(this.#deliver);
+    this.#isBlocked = !this.#queue.finish(this.#deliver);
   }
 }
 

@@ -5,6 +5,9 @@ import { RecordRow } from './record-row.ts';
 /** Bytes of a record in the queue, its places in the order included. */
 const ROW_BYTES = 64;
 
+/** Plays a row whose turn has come. @returns false where something has to be read first: then it is delivered again, and nothing before it */
+export type Deliver = (row: RecordRow) => boolean;
+
 /**
  * Records waiting until their turn in time. perf writes what each CPU's buffer held, buffer after buffer, and ends such
  * a round with FINISHED_ROUND: whatever comes later is newer than what was there a full round before.
@@ -26,6 +29,8 @@ export class RecordQueue {
   #ipHi = new Uint32Array(4096);
   #detail = new Int32Array(4096);
   #waiting = new Int32Array(4096);
+  /** Undefined while no record has one. */
+  #stackDump: Int32Array | undefined;
   readonly #periodRemainders = new PeriodRemainders();
   #order = new Uint32Array(4096);
   #scratch = new Uint32Array(4096);
@@ -35,6 +40,8 @@ export class RecordQueue {
   #flushUpTo = Number.NEGATIVE_INFINITY;
   #deliveredUpTo = Number.NEGATIVE_INFINITY;
   #late = 0;
+  /** How far the rows were to be delivered when one was not accepted. */
+  #stoppedBefore = Number.NEGATIVE_INFINITY;
 
   /** Number of records that wait. */
   get size(): number {
@@ -74,20 +81,36 @@ export class RecordQueue {
     this.#ipHi[at] = row.ipHi;
     this.#detail[at] = row.detail;
     this.#waiting[at] = row.waiting;
+    if (row.stackDump >= 0 || this.#stackDump !== undefined) this.#putStackDump(at, row.stackDump);
     if (row.periodRemainder !== 0) this.#periodRemainders.put(row.nr, row.periodRemainder);
     if (timeNs > this.#maxTime && timeNs !== Number.POSITIVE_INFINITY) this.#maxTime = timeNs;
     if (timeNs < this.#deliveredUpTo) this.#late++;
   }
 
-  /** FINISHED_ROUND: delivers what is not newer than the newest record of the round before. */
-  finishRound(deliver: (row: RecordRow) => void): void {
-    this.#flush(this.#flushUpTo, deliver);
-    this.#flushUpTo = this.#maxTime;
+  #putStackDump(at: number, place: number): void {
+    // hot
+    this.#stackDump ??= new Int32Array(this.#time.length).fill(-1);
+    this.#stackDump[at] = place;
   }
 
-  /** Delivers what is not newer than `limit`. For files without rounds. */
-  flushUpTo(limit: number, deliver: (row: RecordRow) => void): void {
-    this.#flush(limit, deliver);
+  /** FINISHED_ROUND: delivers what is not newer than the newest record of the round before. @returns see {@link flushUpTo} */
+  finishRound(deliver: Deliver): boolean {
+    const limit = this.#flushUpTo;
+    this.#flushUpTo = this.#maxTime;
+    return this.#flush(limit, deliver);
+  }
+
+  /**
+   * Delivers what is not newer than `limit`. For files without rounds.
+   * @returns false where a row was not accepted: then nothing may be pushed before {@link resume} has returned true
+   */
+  flushUpTo(limit: number, deliver: Deliver): boolean {
+    return this.#flush(limit, deliver);
+  }
+
+  /** Goes on from the row that was not accepted. @returns false where a row is not accepted again */
+  resume(deliver: Deliver): boolean {
+    return this.#flush(this.#stoppedBefore, deliver);
   }
 
   /** The newest time pushed since the last call; −Infinity when there was none. Not together with rounds. */
@@ -97,18 +120,20 @@ export class RecordQueue {
     return newest;
   }
 
-  /** End of the recording: delivers everything. */
-  finish(deliver: (row: RecordRow) => void): void {
-    this.#flush(Number.POSITIVE_INFINITY, deliver);
+  /** End of the recording: delivers everything. @returns see {@link flushUpTo} */
+  finish(deliver: Deliver): boolean {
+    return this.#flush(Number.POSITIVE_INFINITY, deliver);
   }
 
   readonly #row = new RecordRow();
 
-  #flush(limit: number, deliver: (row: RecordRow) => void): void {
-    if (this.#size === 0 || limit === Number.NEGATIVE_INFINITY) return;
+  #flush(limit: number, deliver: Deliver): boolean {
+    if (this.#size === 0 || limit === Number.NEGATIVE_INFINITY) return true;
     const order = this.#sorted();
     const row = this.#row;
+    const stackDumps = this.#stackDump;
     let done = 0;
+    let isAccepted = true;
     for (; done < this.#size; done++) {
       // hot
       const at = order[done];
@@ -126,11 +151,18 @@ export class RecordQueue {
       row.ipHi = this.#ipHi[at];
       row.detail = this.#detail[at];
       row.waiting = this.#waiting[at];
+      row.stackDump = stackDumps === undefined ? -1 : stackDumps[at];
       row.periodRemainder = this.#periodRemainders.isEmpty ? 0 : this.#periodRemainders.take(row.nr);
-      deliver(row);
+      isAccepted = deliver(row);
+      if (!isAccepted) {
+        this.#stoppedBefore = limit;
+        if (row.periodRemainder !== 0) this.#periodRemainders.put(row.nr, row.periodRemainder);
+        break;
+      }
     }
     if (done > 0) this.#deliveredUpTo = Math.max(this.#deliveredUpTo, this.#time[order[done - 1]]);
     this.#keepFrom(order, done);
+    return isAccepted;
   }
 
   /** Row numbers in the order of time. */
@@ -184,6 +216,7 @@ export class RecordQueue {
     gather(this.#ipHi, rows, words);
     gather(this.#detail, rows, words);
     gather(this.#waiting, rows, words);
+    if (this.#stackDump !== undefined) gather(this.#stackDump, rows, words);
   }
 
   #grow(length: number): void {
@@ -199,6 +232,7 @@ export class RecordQueue {
     this.#ipHi = grown(this.#ipHi, length);
     this.#detail = grown(this.#detail, length);
     this.#waiting = grown(this.#waiting, length);
+    if (this.#stackDump !== undefined) this.#stackDump = grown(this.#stackDump, length);
   }
 }
 

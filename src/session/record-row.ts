@@ -14,6 +14,8 @@ export class RecordRow extends SampleRow {
   chain = -1;
   /** The exact period minus its double; 0 up to 2^53. */
   periodRemainder = 0;
+  /** Place in {@link StackDumps} of the sample's user registers and stack; −1 for none. */
+  stackDump = -1;
   /** Place in {@link WaitingRecords} of what does not fit into a row; −1 for a sample that is whole without it. */
   waiting = -1;
 
@@ -26,6 +28,7 @@ export class RecordRow extends SampleRow {
     this.tid = tid;
     this.cpu = -1;
     this.chain = -1;
+    this.stackDump = -1;
     this.period = 0;
     this.periodRemainder = 0;
     this.ipLo = 0;

@@ -15,8 +15,10 @@ import type { Kernels } from './kernels.ts';
 import { changesMachine, type Machine } from './machine.ts';
 import type { SessionMemory } from './memory-budget.ts';
 import { ReadGrowth, type ReadSample } from './read-growth.ts';
+import type { Deliver } from './record-queue.ts';
 import type { RecordRow } from './record-row.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
+import { DROPPED_CHAIN, type UserStacks } from './user-stacks.ts';
 import type { WaitingRecords } from './waiting-records.ts';
 
 /**
@@ -39,6 +41,7 @@ export interface ReplayParts {
   readonly events: readonly SessionEvent[];
   readonly chains: CallchainTable;
   readonly waiting: WaitingRecords;
+  readonly userStacks: UserStacks;
   readonly frames: FrameResolver;
   readonly filter: CompiledFilter;
   /** Where the samples go. */
@@ -67,6 +70,7 @@ export class Replay {
   readonly #events: readonly SessionEvent[];
   readonly #chains: CallchainTable;
   readonly #waiting: WaitingRecords;
+  readonly #userStacks: UserStacks;
   readonly #frames: FrameResolver;
   readonly #filter: CompiledFilter;
   readonly #profile: ProfileBuilder;
@@ -85,6 +89,7 @@ export class Replay {
   /** Whether, besides, a record was left out that said what ran or was mapped from then on: so all samples are. */
   #isLost = false;
   #leftOutCount = 0;
+  #cutCount = 0;
   #lastObservedNr = -1;
 
   constructor(parts: ReplayParts, diagnostics: Diagnostics) {
@@ -95,6 +100,7 @@ export class Replay {
     this.#events = parts.events;
     this.#chains = parts.chains;
     this.#waiting = parts.waiting;
+    this.#userStacks = parts.userStacks;
     this.#frames = parts.frames;
     this.#filter = parts.filter;
     this.#profile = parts.profile;
@@ -124,14 +130,34 @@ export class Replay {
     return this.#readGrowth.heldObjectBytes;
   }
 
-  /** Plays the next record. */
-  readonly deliver = (row: RecordRow): void => {
+  /** Samples that were left out because their stacks do not reach the start of their thread. */
+  get cutCount(): number {
+    return this.#cutCount;
+  }
+
+  /** Plays the next record. @returns false where its stack waits for a file: nothing has happened then but what happens once */
+  readonly deliver: Deliver = (row) => {
     // hot
-    if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#memory.hasMemory();
     if (row.timeNs >= this.#jitCode.nextTimeNs) this.#jitCode.applyUpTo(row.timeNs);
+    if (row.stackDump >= 0 && !this.#unwind(row)) return false;
+    if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#memory.hasMemory();
     if (row.waiting < 0) this.#deliverSample(row);
     else this.#deliverWaiting(row);
+    return true;
   };
+
+  /** Gives a sample the stack that is in its registers and dump, if anybody wants it. @returns false where that waits for a file */
+  #unwind(row: RecordRow): boolean {
+    const event = this.#events[row.event];
+    if (!this.#isFull) {
+      const { process, comm } = this.#tasks.threads[this.#tasks.thread(row.pid, row.tid)];
+      // Values that a sample has read are of several events.
+      const isWanted = this.#filter.isOpen || row.waiting >= 0 || this.#filter.accepts(row, event.name, comm);
+      if (isWanted) return this.#userStacks.unwind(row, event, this.#tasks.processes[process].space);
+    }
+    this.#userStacks.drop(row);
+    return true;
+  }
 
   #deliverSample(row: RecordRow): void {
     // hot
@@ -145,6 +171,10 @@ export class Replay {
     const thread = this.#tasks.threads[threadIndex];
     if (this.#tasks.processes[thread.process].space.fallback !== undefined) this.#finishExec(row, thread);
     if (!this.#filter.isOpen && !this.#filter.accepts(row, this.#events[row.event].name, thread.comm)) return;
+    if (row.chain === DROPPED_CHAIN) {
+      this.#cutCount++;
+      return;
+    }
     const total = this.#totalOf(row, threadIndex, thread);
     if (total < 0) this.#leftOutCount++;
     else if (this.#offCpu !== undefined && this.#events[row.event].isOffCpuTime) this.#addOffCpu(this.#offCpu, total, row);

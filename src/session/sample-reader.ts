@@ -12,6 +12,7 @@ import type { EventList, SessionEvent } from './events.ts';
 import type { ReadSample } from './read-growth.ts';
 import type { RecordRow } from './record-row.ts';
 import type { DetailReader } from './sample-details.ts';
+import type { StackDumps } from './stack-dumps.ts';
 import type { WaitingRecords } from './waiting-records.ts';
 
 /**
@@ -37,6 +38,7 @@ export class SampleReader {
   readonly #waiting: WaitingRecords;
   readonly #leaf: LeafRule;
   readonly #details: DetailReader | undefined;
+  readonly #stackDumps: StackDumps;
   readonly #diagnostics: Diagnostics;
   readonly #offsets = emptySampleOffsets();
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
@@ -45,6 +47,7 @@ export class SampleReader {
   /**
    * @param waiting gets the values of samples with READ
    * @param details keeps details of samples; undefined: none are kept
+   * @param stackDumps gets the user registers and stacks of samples that have them
    * @param compatPerf join recorded branches with callchains as perf does
    */
   constructor(
@@ -54,6 +57,7 @@ export class SampleReader {
     waiting: WaitingRecords,
     leaf: LeafRule,
     details: DetailReader | undefined,
+    stackDumps: StackDumps,
     compatPerf: boolean,
     diagnostics: Diagnostics,
   ) {
@@ -63,6 +67,7 @@ export class SampleReader {
     this.#waiting = waiting;
     this.#leaf = leaf;
     this.#details = details;
+    this.#stackDumps = stackDumps;
     this.#branchChains = new BranchCallchains(compatPerf);
     this.#diagnostics = diagnostics;
   }
@@ -96,7 +101,6 @@ export class SampleReader {
       return false;
     }
     if (end - offsets.end > layout.slackBytes) reportSurplus(this.#diagnostics, end - offsets.end, record.fileOffset);
-    if (layout.hasStackDump && !sampled.hasStackDumps) sampled.hasStackDumps = view.u64(offsets.stackUser) > 0;
 
     // The leading fields as 32-bit words: where they lie, or copied where they cannot be read in place.
     let words = view.words;
@@ -122,6 +126,7 @@ export class SampleReader {
     row.ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
     row.chain = this.#internChain(view, sampled, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
+    row.stackDump = layout.hasStackDump ? this.#addStackDump(view, sampled) : -1;
     row.waiting = offsets.read < 0 ? -1 : this.#waiting.add(this.#readValues(sampled, row, record), record.size);
     return true;
   }
@@ -135,6 +140,15 @@ export class SampleReader {
       return this.#internEntries(this.#branchChains.view, 0, this.#branchChains.count, ip, ipLo, ipHi, cpumode);
     }
     return this.#internEntries(view, callchainIps, callchainCount, ip, ipLo, ipHi, cpumode);
+  }
+
+  /** Registers without a stack, and a stack without registers, lead nowhere. */
+  #addStackDump(view: ByteView, sampled: SessionEvent): number {
+    const { layout } = sampled;
+    if (!layout.has('regsUser')) return -1;
+    const place = this.#stackDumps.add(view, this.#offsets, layout.regsUserCount);
+    if (place >= 0) sampled.hasStackDumps = true;
+    return place;
   }
 
   #internEntries(view: ByteView, ips: number, count: number, ip: number, ipLo: number, ipHi: number, cpumode: number): number {

@@ -32,10 +32,14 @@ import { type DetailOptions, DetailReader } from './sample-details.ts';
 import { type LeafRule, SampleReader } from './sample-reader.ts';
 import { SideBandReader } from './side-band-reader.ts';
 import { type EmbeddedSymbols, embeddedSymbolsOf, SimpleperfRecordReader } from './simpleperf.ts';
+import { StackDumps } from './stack-dumps.ts';
 import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
 import { findSampleTimes, notedSampleTimes } from './time-bounds.ts';
 import type { TimeSpan } from './time-ranges.ts';
+import type { UnwindEnds } from './unwind-ends.ts';
+import type { UnwindFiles } from './unwind-files.ts';
 import { UserRecordReader } from './user-records.ts';
+import { type TruncatedStacks, UserStacks } from './user-stacks.ts';
 import { WaitingRecords } from './waiting-records.ts';
 
 export interface SessionOptions extends FrameOptions, WalkOptions {
@@ -45,6 +49,10 @@ export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly offCpuTimes: boolean;
   /** What the leaf of a stack is. Default: `callchain-or-ip`; `callchain` with `compatPerf`. */
   readonly leaf?: LeafRule;
+  /** What becomes of unwound stacks that do not reach the start of their thread. */
+  readonly truncated: TruncatedStacks;
+  /** Reads rules for unwinding; without it, stacks are unwound by frame pointers only. */
+  readonly unwindFiles?: UnwindFiles;
   /** Opens jitdump files; without it they are not read. */
   readonly openJitDump?: OpenJitDump;
   /** The memory that there is; without it, only what is out of proportion to the recording is not kept. */
@@ -69,6 +77,8 @@ export interface SessionResult {
   readonly sampleCount: number;
   /** DSO of a kernel address (a signed double) at the recording's end; −1 for none. */
   readonly kernelDsoAt: (address: number) => number;
+  /** How the stacks ended that were unwound. */
+  readonly unwindEnds: UnwindEnds;
   /** What JITs dumped of their code, by DSO. */
   readonly jitDumps: ReadonlyMap<number, JitDump>;
   /** Jitdump files that are there and not believed, by the name of the DSO whose code they would name. */
@@ -137,6 +147,7 @@ class Session implements RecordVisitor {
   // What becomes of the rows that they fill.
   readonly #order: RecordOrder;
   readonly #replay: Replay;
+  readonly #userStacks: UserStacks;
   /** The record at hand, and its position in the file. */
   readonly #row = new RecordRow();
   #nr = -1;
@@ -154,6 +165,7 @@ class Session implements RecordVisitor {
     const isSimpleperf = isSimpleperfRecording(features);
     const clock = this.#clock;
     const waiting = new WaitingRecords();
+    const stackDumps = new StackDumps(header.littleEndian);
     const chains = new CallchainTable(recordBytes(source, header));
     this.#header = header;
     this.#diagnostics = diagnostics;
@@ -168,18 +180,20 @@ class Session implements RecordVisitor {
     this.#machine = new Machine(features, compatPerf, (tasks) => new JitCode(openJitDump, clock, this.#events.events, tasks, diagnostics), diagnostics);
 
     const details = options.details && new DetailReader(options.details);
-    this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, compatPerf, diagnostics);
+    this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, stackDumps, compatPerf, diagnostics);
     const readsAll = observer !== undefined || this.#offCpu !== undefined || profile.happenings !== undefined;
     this.#sideBand = new SideBandReader(this.#events, clock, waiting, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
     this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#recordedSymbols, diagnostics);
 
+    this.#userStacks = new UserStacks(stackDumps, chains, this.#machine.dsos, features, options.unwindFiles, options);
     const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip' };
     const parts = {
       machine: this.#machine,
       events: this.#events.events,
       chains,
       waiting,
+      userStacks: this.#userStacks,
       frames: new FrameResolver(chains, this.#machine.kernels, profile, frameRules, diagnostics),
       filter: this.#filter,
       profile,
@@ -191,7 +205,7 @@ class Session implements RecordVisitor {
     this.#replay = new Replay(parts, diagnostics);
     const isInFileOrder = header.mode === 'file' && header.attrs[0]?.attr.flags.has('sample_id_all') === false;
     this.#order = new RecordOrder({ isInFileOrder, partCount: source.parts?.length ?? 0 }, this.#replay.deliver);
-    this.#memory.add(chains, waiting, this.#machine, this.#order.queue, this.#replay, profile);
+    this.#memory.add(chains, waiting, stackDumps, this.#machine, this.#order.queue, this.#replay, profile);
   }
 
   visit(record: RecordCursor): void {
@@ -225,6 +239,17 @@ class Session implements RecordVisitor {
     if (sideBand !== undefined) this.#machine.apply(sideBand, -1);
   }
 
+  get isBlocked(): boolean {
+    return this.#order.isBlocked;
+  }
+
+  async settle(): Promise<void> {
+    while (this.#order.isBlocked) {
+      await this.#userStacks.settle();
+      this.#order.resume();
+    }
+  }
+
   endPiece(part: number, isLast: boolean): number {
     return this.#order.endPiece(part, isLast);
   }
@@ -234,8 +259,9 @@ class Session implements RecordVisitor {
     return this.#memory.whyFull(readBytes, this.#nr, this.#order.queue.size * this.#profile.bytesPerSample);
   }
 
-  finish(): SessionResult {
+  async finish(): Promise<SessionResult> {
     this.#order.finish();
+    await this.settle();
     const { features } = this.#header;
     if (this.#header.lateFeatures !== undefined) this.#nameEventsLate();
     // Not `this` in what is given out: the callchains would stay in memory with it.
@@ -255,6 +281,7 @@ class Session implements RecordVisitor {
       counts: this.#counts,
       baseTime: this.#clock.base,
       sampleCount: this.#replay.sampleCount,
+      unwindEnds: this.#userStacks.ends,
       jitDumps: jitCode.dumps,
       refusedJitDumps: jitCode.refused,
       kernelDsoAt: (address) => kernels.find(address),

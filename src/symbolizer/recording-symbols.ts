@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
+import { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
@@ -18,6 +18,7 @@ import { findObjectFiles, type ObjectFiles } from './search/object-files.ts';
 import { SymbolSearch } from './search/search-log.ts';
 import type { SymbolFiles } from './symbol-files.ts';
 import type { RecordingContext, SymbolizerOptions } from './symbolizer-options.ts';
+import { readRules, type UnwindRules } from './unwind-rules.ts';
 
 /** Each has its own copy of a symbol list. No machine runs that many; a damaged recording may claim so. */
 const MAX_GUESTS = 64;
@@ -77,6 +78,26 @@ export class RecordingSymbols {
   }
 
   /**
+   * The rules for unwinding a file's or a vdso's code; undefined where none were found. The file stays open until `close` is called.
+   * @param lines see {@link CodeQuestion}: whether a file with debug information is looked for, which may have rules of its own
+   */
+  async unwindRulesFor(object: CodeObject, lines: boolean): Promise<UnwindRules | undefined> {
+    // Whoever asks for the file's symbols hears what is wrong with it.
+    const files = new CheckedFiles(this.#files, new SymbolSearch(), new Diagnostics());
+    let rules: UnwindRules | undefined;
+    try {
+      const found = await this.#objectFiles(object, { wantsLines: lines, wantsStarts: true }, files);
+      if (found !== undefined) rules = { ...(await readRules(found, this.#files)), close: () => files.close() };
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      this.#diagnostics.add('unwind-rules-damaged', 'warning', error.message);
+    } finally {
+      if (rules === undefined) await files.close();
+    }
+    return rules;
+  }
+
+  /**
    * Whether to read debug information: not where this engine cannot, which is reported once it matters. Code made at
    * run time has none.
    */
@@ -101,9 +122,10 @@ export class RecordingSymbols {
         return isGuestImage(object.name) ? guest?.kernel(object, wantsLines, files) : guest?.module(object, wantsLines, files);
       }
       case 'vdso':
-        return this.#vdsoSymbols(object, wantsLines, files);
-      case 'file':
-        return this.#fileSymbols(object, wants, files);
+      case 'file': {
+        const found = await this.#objectFiles(object, wants, files);
+        return found && this.#symbolsOf(found, object.name, files, object.kind === 'file' && wants.wantsStarts);
+      }
       case 'anon': {
         const table = await this.#perfMaps.read(object.name, files.search);
         return table && { table, isPerfMap: true };
@@ -126,18 +148,15 @@ export class RecordingSymbols {
     return guest;
   }
 
-  async #fileSymbols(object: CodeObject, wants: Wants, files: CheckedFiles): Promise<CodeSymbols | undefined> {
+  /** The files of a DSO that is a file or the vdso. */
+  async #objectFiles(object: CodeObject, wants: Wants, files: CheckedFiles): Promise<ObjectFiles | undefined> {
+    const { name, buildId, osRelease } = object;
+    const dirs = this.#dirs;
+    if (object.kind === 'vdso') return findVdso(files, this.#files, { name, buildId, osRelease, wantsLines: wants.wantsLines, dirs });
     const { compatPerf } = this.#options;
     const { modifiedNs } = this.#recording;
-    const how = { ...wants, compatPerf, ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }), dirs: this.#dirs };
-    const found = await findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path: object.name, ...how });
-    return found && this.#symbolsOf(found, object.name, files, wants.wantsStarts);
-  }
-
-  async #vdsoSymbols(object: CodeObject, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
-    const { name, buildId, osRelease } = object;
-    const found = await findVdso(files, this.#files, { name, buildId, osRelease, wantsLines, dirs: this.#dirs });
-    return found && this.#symbolsOf(found, name, files);
+    const how = { ...wants, compatPerf, ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }), dirs };
+    return findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path: name, ...how });
   }
 
   /** The symbols of the files that were found for a DSO. */

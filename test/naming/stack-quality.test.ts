@@ -155,7 +155,7 @@ describe('broken stacks', () => {
         ),
       ),
     ).toEqual([
-      'warning broken-stacks: 43 % of the samples of app have broken stacks: build all of app, and what calls it, with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or record with --call-graph dwarf, which perf script unwinds and perfconv does not yet',
+      'warning broken-stacks: 43 % of the samples of app have broken stacks: build all of app, and what calls it, with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes), or record with --call-graph dwarf',
     ]);
   });
 
@@ -164,9 +164,7 @@ describe('broken stacks', () => {
     ['Python', ['python:f'], '100 % of the samples of python3.11 have broken stacks: run a Python that was built with -fno-omit-frame-pointer, or record'],
     ['the C library', ['libc:read'], '100 % of the samples of libc.so.6 have broken stacks: libc.so.6 has no frame pointers: record'],
   ])('of %s have a remedy of their own', (_, frames, expected) => {
-    expect(said(profileOf([[20, ...frames]]))).toEqual([
-      `warning broken-stacks: ${expected} with --call-graph dwarf, which perf script unwinds and perfconv does not yet`,
-    ]);
+    expect(said(profileOf([[20, ...frames]]))).toEqual([`warning broken-stacks: ${expected} with --call-graph dwarf`]);
   });
 
   test('that end in a function of the C library which starts nothing are broken, too', () => {

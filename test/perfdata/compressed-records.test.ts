@@ -1,44 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { block, compressedRecords, FRAME_START, RLE } from '../support/compressed-records.ts';
 import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, encodeRecord, record, toolRecords } from '../support/perf-encoder.ts';
 import { readingFindings } from '../support/reading-findings.ts';
 
 const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];
 const COUNT = 3000;
 const samples = Array.from({ length: COUNT }, (_, i) => record.sample({ time: BigInt(i + 1), ip: 0x400010n, pid: 9, period: 1n }));
 
-/** Magic, and a header that asks for a window of 2 MiB and nothing else (RFC 8878, 3.1.1.1). */
-const FRAME_START = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
-const RAW = 0;
-const RLE = 1;
-
-/** A block that is not the last one of its frame: perf never ends its frame. */
-function block(type: number, size: number, content: Iterable<number>): number[] {
-  const header = (size << 3) | (type << 1);
-  return [header & 0xff, (header >> 8) & 0xff, (header >> 16) & 0xff, ...content];
-}
-
-/** Records as one zstd stream of stored blocks, cut into COMPRESSED records without regard to records or blocks. */
-function compressed(records: readonly RecordSpec[], kind: 'COMPRESSED' | 'COMPRESSED2', pieceBytes: number, damageAt?: number): RecordSpec[] {
-  const bytes = records.flatMap((each) => [...encodeRecord(each, ATTRS)]);
-  const stream = [...FRAME_START];
-  for (let at = 0; at < bytes.length; at += 10_000) {
-    const part = bytes.slice(at, at + 10_000);
-    stream.push(...block(RAW, part.length, part));
-  }
-  // A block of a type that there is not.
-  if (damageAt !== undefined) stream[damageAt] |= 0x06;
-  const pieces: RecordSpec[] = [];
-  for (let at = 0; at < stream.length; at += pieceBytes) {
-    const piece = Uint8Array.from(stream.slice(at, at + pieceBytes));
-    pieces.push(kind === 'COMPRESSED' ? toolRecords.compressed(piece) : toolRecords.compressed2(piece));
-  }
-  return pieces;
-}
-
 describe.each(['COMPRESSED', 'COMPRESSED2'] as const)('%s', (kind) => {
   it.each([17, 747, 1471, 60_000])('records cut into pieces of %d bytes are all there', async (pieceBytes) => {
-    const records = [...compressed(samples, kind, pieceBytes), toolRecords.finishedRound()];
+    const records = [...compressedRecords(samples, ATTRS, kind, pieceBytes), toolRecords.finishedRound()];
     for (const bytes of [encodeFile({ attrs: ATTRS, records, features: { hostname: 'h' } }), encodePipe({ attrs: ATTRS, records })]) {
       const { samples: decoded, session, diagnostics } = await decode(bytes);
       expect(decoded.map(({ time }) => time)).toEqual(Array.from({ length: COUNT }, (_, i) => BigInt(i + 1)));
@@ -50,7 +22,7 @@ describe.each(['COMPRESSED', 'COMPRESSED2'] as const)('%s', (kind) => {
   it('keep what came before damage, and say what is lost', async () => {
     // The header of the fourth block.
     const at = FRAME_START.length + 3 * 10_003;
-    const broken = compressed(samples, kind, 5000, at);
+    const broken = compressedRecords(samples, ATTRS, kind, 5000, at);
     const { samples: decoded, diagnostics } = await decode(encodeFile({ attrs: ATTRS, records: broken, features: { hostname: 'h' } }));
     expect(decoded).toHaveLength(Math.floor(30_000 / 40));
     const finding = readingFindings(diagnostics).find(({ code }) => code === 'zstd-damaged');
@@ -58,7 +30,7 @@ describe.each(['COMPRESSED', 'COMPRESSED2'] as const)('%s', (kind) => {
   });
 
   it('are not made up behind a gap', async () => {
-    const pieces = compressed(samples, kind, 5000);
+    const pieces = compressedRecords(samples, ATTRS, kind, 5000);
     const bytes = encodeFile({ attrs: ATTRS, records: pieces, features: { hostname: 'h' } });
     const dataStart = Number(new DataView(bytes.buffer).getBigUint64(40, true));
     // The fifth record: what it holds lies there as it is, and would be found.
@@ -77,7 +49,7 @@ describe('a stream that decompresses to far more than any recording does', () =>
   it('is given up, and the rest of the recording read', async () => {
     const zeros = Array.from({ length: 4000 }, () => block(RLE, 128 << 10, [0])).flat();
     const last = record.sample({ time: 7n, ip: 1n, pid: 9, period: 1n });
-    const records = [...compressed(samples.slice(0, 10), 'COMPRESSED', 60_000), toolRecords.compressed(Uint8Array.from(zeros)), last];
+    const records = [...compressedRecords(samples.slice(0, 10), ATTRS, 'COMPRESSED', 60_000), toolRecords.compressed(Uint8Array.from(zeros)), last];
     const { samples: decoded, diagnostics } = await decode(encodeFile({ attrs: ATTRS, records, features: { hostname: 'h' } }));
     expect(decoded).toHaveLength(11);
     expect(readingFindings(diagnostics).map(({ code }) => code)).toContain('zstd-damaged');

@@ -5,7 +5,7 @@ import { type SymbolFiles, Symbolizer } from '../../src/symbolizer/symbolizer.ts
 import { decode, type PlainFrame } from '../support/decode.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
-import { type AttrSpec, context, encodeFile, encodePipe, misc, type RecordSpec, record, type SampleFields, toolRecords } from '../support/perf-encoder.ts';
+import { type AttrSpec, context, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 
 const CLOCK: AttrSpec = {
   name: 'cpu-clock',
@@ -768,16 +768,6 @@ describe('records of every type', () => {
       ['callchain-deferred', 1],
       ['unknown-record', 2],
     ]);
-  });
-
-  it('say when user stacks were recorded to be unwound', async () => {
-    const attr: AttrSpec = { ...CLOCK, sampleType: ['ip', 'tid', 'time', 'callchain', 'regsUser', 'stackUser'] };
-    const decodeSample = (stack: SampleFields) =>
-      decode(encodeFile({ attrs: [attr], records: [record.sample({ ip: 1n, pid: 1, time: 5n, callchain: [], ...stack })] }));
-    const dumped = await decodeSample({ stackUser: { data: new Uint8Array(16), dynSize: 16n } });
-    expect(dumped.diagnostics.list()).toMatchObject([{ code: 'dwarf-callchain', severity: 'loss' }]);
-    // simpleperf unwinds when it records, and takes the copies of the stacks out.
-    expect((await decodeSample({})).diagnostics.list()).toEqual([]);
   });
 });
 

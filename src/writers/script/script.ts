@@ -225,7 +225,8 @@ class SamplePrinter {
   /** ` symbol+0xoffset`. For an inlined function the offset is that in the function that it was inlined into. */
   #symbol(location: number, nth: number, fields: ReadonlySet<ScriptField>): string {
     if (!fields.has('sym')) return '';
-    const offset = fields.has('symoff') ? `+0x${this.#profile.locations.symbolOffset(location).toString(16)}` : '';
+    const { locations } = this.#profile;
+    const offset = fields.has('symoff') && !locations.isStandIn(location) ? `+0x${locations.symbolOffset(location).toString(16)}` : '';
     return ` ${this.#functionName(location, nth)}${offset}`;
   }
 

@@ -1,0 +1,41 @@
+import type { UnwindMachine } from '../unwind/unwind-machine.ts';
+
+/** PERF_SAMPLE_REGS_ABI_32 of perf_event.h: the process has 32 bits, whatever the kernel has. */
+const ABI_32 = 1;
+
+/** By what uname reports, what it means for processes of 64 bits and of 32. */
+const MACHINES: readonly (readonly [name: RegExp, wide: UnwindMachine | undefined, narrow: UnwindMachine | undefined])[] = [
+  [/^(?:x86_64|amd64)$/, 'x86_64', 'i386'],
+  [/^i[3-6]86$/, 'i386', 'i386'],
+  [/^(?:aarch64|arm64)$/, 'aarch64', 'arm'],
+  [/^arm/, 'arm', 'arm'],
+  [/^riscv64$/, 'riscv64', undefined],
+  [/^s390x$/, 's390x', undefined],
+];
+
+/**
+ * The machine whose registers a sample has; undefined for one whose stacks are not unwound.
+ * @param arch as uname reports it; empty when unknown: then the registers that were asked for tell, since perf asks for all that there are
+ * @param abi PERF_SAMPLE_REGS_ABI_* of the sample
+ * @param mask `sample_regs_user` of its event
+ */
+export function stackMachine(arch: string, abi: number, mask: bigint): UnwindMachine | undefined {
+  const isNarrow = abi === ABI_32;
+  if (arch === '') return machineByMask(isNarrow, mask);
+  const known = MACHINES.find(([name]) => name.test(arch));
+  if (known === undefined) return undefined;
+  const [, wide, narrow] = known;
+  return isNarrow ? narrow : wide;
+}
+
+/** By bits of the machines' `asm/perf_regs.h`. */
+function machineByMask(isNarrow: boolean, mask: bigint): UnwindMachine | undefined {
+  const has = (bit: number): boolean => ((mask >> BigInt(bit)) & 1n) === 1n;
+  const [R15_OF_X86, PC_OF_ARM, T6_OF_RISCV, PC_OF_ARM64, PC_OF_S390] = [23, 15, 31, 32, 33];
+  if (has(PC_OF_S390)) return isNarrow ? undefined : 's390x';
+  if (has(PC_OF_ARM64)) return isNarrow ? 'arm' : 'aarch64';
+  if (has(T6_OF_RISCV)) return isNarrow ? undefined : 'riscv64';
+  if (!isNarrow) return 'x86_64';
+  // x86 has a segment register there, which perf does not ask for.
+  return has(PC_OF_ARM) && !has(R15_OF_X86) ? 'arm' : 'i386';
+}

@@ -1,0 +1,73 @@
+import type { UnwindEnd } from '../unwind/unwinder.ts';
+
+/** Why stacks ended in a file. */
+export interface FileEnds {
+  /** In code without a rule. */
+  noRule: number;
+  /** In code of which nothing is known. */
+  noModule: number;
+}
+
+/** How the stacks of a recording ended that were unwound; all numbers are samples. */
+export class UnwindEnds {
+  /** Those that reach the start of their thread. */
+  complete = 0;
+  /** The dump was too small. */
+  truncated = 0;
+  /** A return address leads to where no code is, or a rule does not hold. */
+  broken = 0;
+  /** More frames than there can be, or than were asked for. */
+  limit = 0;
+  /** What was recorded as a callchain shows more. */
+  betterRecorded = 0;
+  /** The registers say nothing. */
+  notUnwound = 0;
+  /** By DSO (−1: none), those that end in its code because there is no rule for it, or no file. */
+  readonly byFile = new Map<number, FileEnds>();
+
+  /** Number of stacks that do not reach a start. */
+  get cut(): number {
+    return this.truncated + this.broken + this.limit + this.#sum('noRule') + this.#sum('noModule');
+  }
+
+  get all(): number {
+    return this.complete + this.cut;
+  }
+
+  add(end: UnwindEnd, file: number): void {
+    switch (end) {
+      case 'complete':
+        this.complete++;
+        break;
+      case 'truncated':
+        this.truncated++;
+        break;
+      case 'no-rule':
+        this.#of(file).noRule++;
+        break;
+      case 'no-module':
+        this.#of(file).noModule++;
+        break;
+      case 'limit':
+        this.limit++;
+        break;
+      default:
+        this.broken++;
+    }
+  }
+
+  #of(file: number): FileEnds {
+    let ends = this.byFile.get(file);
+    if (ends === undefined) {
+      ends = { noRule: 0, noModule: 0 };
+      this.byFile.set(file, ends);
+    }
+    return ends;
+  }
+
+  #sum(reason: keyof FileEnds): number {
+    let sum = 0;
+    for (const ends of this.byFile.values()) sum += ends[reason];
+    return sum;
+  }
+}

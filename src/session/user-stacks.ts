@@ -1,0 +1,149 @@
+import type { Features } from '../perfdata/features.ts';
+import type { UnwindEnd, Unwinder, UnwindInput } from '../unwind/unwinder.ts';
+import type { AddressSpace } from './address-space.ts';
+import type { CallchainTable } from './callchains.ts';
+import type { DsoTable } from './dsos.ts';
+import type { SessionEvent } from './events.ts';
+import { MappedCode } from './mapped-code.ts';
+import type { RecordRow } from './record-row.ts';
+import type { StackDumps } from './stack-dumps.ts';
+import { stackMachine } from './stack-machine.ts';
+import { UnwindEnds } from './unwind-ends.ts';
+import type { UnwindFiles } from './unwind-files.ts';
+
+/**
+ * What becomes of unwound stacks that do not reach the start of their thread: their outermost frame would look like one.
+ *
+ * - `mark`: they get the root `[truncated]`
+ * - `keep`: they stay as they are
+ * - `drop`: their samples are left out
+ */
+export type TruncatedStacks = 'mark' | 'keep' | 'drop';
+
+/** How user stacks are unwound. */
+export interface UserStackOptions {
+  readonly truncated: TruncatedStacks;
+  /** Frames of a stack at most. */
+  readonly maxStack: number;
+  /** As perf 6.1 does: return addresses are those of the calls' last bytes, and what was recorded never counts for more. */
+  readonly compatPerf: boolean;
+}
+
+/** What a row has in place of a chain where its sample is to be left out. */
+export const DROPPED_CHAIN = -2;
+
+/** A file is opened once, and is asked for bytes now and then: a stack that waits more often than this has no end. */
+const MAX_WAITS = 4096;
+
+/** The registers and the stack of a sample, as an unwinder wants them: filled anew for each. */
+type Input = { -readonly [Key in keyof UnwindInput]: UnwindInput[Key] };
+
+/**
+ * Unwinds the user stacks of samples, each at the moment when its turn has come. The files in which code lies are read when the first stack leads
+ * there; until then, the sample waits, and with it all that come after it.
+ */
+export class UserStacks {
+  readonly ends = new UnwindEnds();
+  readonly #dumps: StackDumps;
+  readonly #chains: CallchainTable;
+  readonly #dsos: DsoTable;
+  readonly #features: Features;
+  readonly #files: UnwindFiles | undefined;
+  readonly #options: UserStackOptions;
+  readonly #code: MappedCode;
+  /** Loaded when the first stack needs it. */
+  #unwinder: Unwinder | undefined;
+  #input: Input | undefined;
+  #waits = 0;
+
+  constructor(dumps: StackDumps, chains: CallchainTable, dsos: DsoTable, features: Features, files: UnwindFiles | undefined, options: UserStackOptions) {
+    this.#dumps = dumps;
+    this.#chains = chains;
+    this.#dsos = dsos;
+    this.#features = features;
+    this.#files = files;
+    this.#options = options;
+    this.#code = new MappedCode(dsos.dsos);
+  }
+
+  /** Forgets the stack of a sample that nobody wants. */
+  drop(row: RecordRow): void {
+    this.#dumps.free(row.stackDump);
+    row.stackDump = -1;
+  }
+
+  /**
+   * Gives a sample its whole chain in place of the recorded one.
+   * @param space what is mapped in its process
+   * @returns false where something has to be read first: await {@link settle}, then call it again
+   */
+  unwind(row: RecordRow, event: SessionEvent, space: AddressSpace): boolean {
+    const unwinder = this.#unwinder;
+    if (unwinder === undefined) return false;
+    const input = this.#fill(row.stackDump, event);
+    if (input === undefined) {
+      this.ends.notUnwound++;
+    } else {
+      this.#code.space = space;
+      const end = unwinder.unwind(input, this.#code);
+      if (end === 'pending' && ++this.#waits < MAX_WAITS) return false;
+      this.#waits = 0;
+      row.chain = this.#chainOf(row.chain, unwinder, end);
+    }
+    this.drop(row);
+    return true;
+  }
+
+  /** Reads what {@link unwind} waits for. */
+  async settle(): Promise<void> {
+    const unwinder = this.#unwinder;
+    if (unwinder === undefined) {
+      const { Unwinder } = await import('../unwind/unwinder.ts');
+      const { maxStack } = this.#options;
+      this.#unwinder = new Unwinder(Number.isFinite(maxStack) ? { maxFrames: maxStack } : {});
+    } else if (unwinder.endModule !== undefined) {
+      await unwinder.endModule.readWanted();
+    } else {
+      const { file } = this.#code;
+      const dso = this.#dsos.dsos[file];
+      if (dso !== undefined) this.#code.setFile(file, await this.#files?.load(dso, this.#features));
+    }
+  }
+
+  /** @returns undefined for a machine that is not known */
+  #fill(place: number, { attr }: SessionEvent): Input | undefined {
+    const dumps = this.#dumps;
+    const mask = attr.sampleRegsUser;
+    const machine = stackMachine(this.#features.arch ?? '', dumps.abi(place), mask);
+    if (machine === undefined) return undefined;
+    this.#input ??= { machine, view: dumps.viewOf(place), regsOffset: 0, regsMaskLo: 0, regsMaskHi: 0, stackOffset: 0, stackSizeBytes: 0 };
+    const input = this.#input;
+    input.machine = machine;
+    input.view = dumps.viewOf(place);
+    input.regsOffset = dumps.regsOffset(place);
+    input.regsMaskLo = Number(mask & 0xffffffffn);
+    input.regsMaskHi = Number((mask >> 32n) & 0xffffffffn);
+    input.stackOffset = dumps.stackOffset(place);
+    input.stackSizeBytes = dumps.stackSizeBytes(place);
+    return input;
+  }
+
+  /** The chain with the frames that were unwound. What was recorded of the user part besides stays where it shows more. */
+  #chainOf(chain: number, unwinder: Unwinder, end: UnwindEnd): number {
+    const { truncated, compatPerf, maxStack } = this.#options;
+    const { frames, isCall, frameCount, endFile } = unwinder;
+    if (frameCount === 0) {
+      this.ends.notUnwound++;
+      return chain;
+    }
+    if (!compatPerf && end !== 'complete' && this.#chains.userDepth(chain) > frameCount) {
+      this.ends.betterRecorded++;
+      return chain;
+    }
+    this.ends.add(end, endFile);
+    // Where the user asked for no more frames, nobody looks for a root.
+    const isCut = end !== 'complete' && !(end === 'limit' && frameCount >= maxStack);
+    if (isCut && truncated === 'drop') return DROPPED_CHAIN;
+    return this.#chains.internUnwound(chain, frames, isCall, frameCount, compatPerf ? -1 : 0, isCut && truncated === 'mark');
+  }
+}

@@ -1,0 +1,33 @@
+import type { Decompressor } from '../base/decompressor.ts';
+import { PF_X, PT_LOAD } from '../elf/elf-constants.ts';
+import type { ElfFile } from '../elf/elf-file.ts';
+import { readUnwindModule, type UnwindModule } from '../unwind/unwind-module.ts';
+import type { ObjectFiles } from './search/object-files.ts';
+
+/** How the code of a file is unwound. */
+export interface UnwindRules {
+  readonly module: UnwindModule;
+  /** Where its bytes are mapped: file offsets from the first to just after the last, and what is added to them for addresses in the module (svma). */
+  readonly segments: readonly { readonly start: number; readonly end: number; readonly delta: number }[];
+  /** Closes the files: the module is not to be used any more. */
+  close(): Promise<void>;
+}
+
+/** @throws PerfconvError where a file cannot be read */
+export async function readRules({ runtime, symbols, debugInfo }: ObjectFiles, decompressor: Decompressor): Promise<Omit<UnwindRules, 'close'>> {
+  // Debug files come in two kinds, one of which has symbols only; either may have what strip took away.
+  const debug = [debugInfo, symbols].find((file) => file !== undefined && file !== runtime);
+  const module = await readUnwindModule(runtime, { ...(debug && { debug }), decompressor });
+  return { module, segments: segmentsOf(runtime) };
+}
+
+/** Segments with code come first: bytes at the border of two may be in both. */
+function segmentsOf({ segments }: ElfFile): UnwindRules['segments'] {
+  const loads = segments.filter(({ type, filesz }) => type === PT_LOAD && filesz > 0);
+  const isCode = ({ flags }: { readonly flags: number }): boolean => (flags & PF_X) !== 0;
+  return [...loads.filter(isCode), ...loads.filter((load) => !isCode(load))].map(({ offset, filesz, vaddr }) => ({
+    start: offset,
+    end: offset + filesz,
+    delta: vaddr - offset,
+  }));
+}

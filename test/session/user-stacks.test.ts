@@ -1,0 +1,282 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
+import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
+import { compressedRecords } from '../support/compressed-records.ts';
+import { decode, type PlainSample } from '../support/decode.ts';
+import { DUMPING, dumpedStack } from '../support/dumped-stack.ts';
+import { buildElf } from '../support/elf-builder.ts';
+import { MadeFiles } from '../support/made-symbol-files.ts';
+import { splitRecord } from '../support/perf-encoder/simpleperf.ts';
+import {
+  type AttrSpec,
+  context,
+  encodeFile,
+  encodePipe,
+  encodeRecord,
+  misc,
+  type RecordSpec,
+  record,
+  type SampleFields,
+  toolRecords,
+} from '../support/perf-encoder.ts';
+
+const FEATURES = { arch: 'x86_64' };
+const APP = '/bin/app';
+const LIBRARY = '/lib/libwork.so';
+const MAIN = 0x400100n;
+
+function mapped(time: bigint, addr: bigint, filename: string, pid = 100): RecordSpec {
+  return record.mmap2({ pid, addr, len: 0x10000n, pgoff: 0n, filename }, { sampleId: { time } });
+}
+
+function start(): RecordSpec[] {
+  return [mapped(1n, 0x400000n, APP), mapped(2n, 0x500000n, LIBRARY)];
+}
+
+function sample(time: bigint, ips: readonly bigint[], fields: SampleFields = {}): RecordSpec {
+  return record.sample({ time, ip: ips[0], pid: 100, callchain: [], ...dumpedStack(ips), ...fields });
+}
+
+async function decodeAll(records: readonly RecordSpec[], options: ReadProfileOptions = {}, attr: AttrSpec = DUMPING) {
+  return decode(encodeFile({ attrs: [attr], records, features: FEATURES }), options);
+}
+
+/** `time: leaf caller caller`; a name in brackets for a frame that stands for others. */
+function shown(samples: readonly PlainSample[]): string[] {
+  return samples.map(
+    ({ time, frames }) => `${time}: ${frames.map(({ dso, address }) => (dso === undefined ? `[${address}]` : address.toString(16))).join(' ')}`,
+  );
+}
+
+describe('stacks of samples with registers and a dump', () => {
+  it('are whole: their callers are return addresses', async () => {
+    const { samples, diagnostics, session } = await decodeAll([...start(), sample(10n, [0x500010n, 0x500020n, MAIN])]);
+    const frame = (dso: string, address: bigint, isReturnAddress: boolean) => ({ dso, address, isReturnAddress, cpumode: 2 });
+    expect(samples[0].frames).toEqual([frame(LIBRARY, 0x10n, false), frame(LIBRARY, 0x20n, true), frame(APP, 0x100n, true)]);
+    expect(diagnostics.list()).toEqual([]);
+    expect(session.unwindEnds).toMatchObject({ complete: 1, cut: 0 });
+  });
+
+  it('go on from the kernel part of the callchain', async () => {
+    const kernel = [context.kernel, 0xffffffff81000010n, 0xffffffff81000020n];
+    const records = [...start(), sample(10n, [0x500010n, MAIN], { ip: kernel[1], callchain: kernel })];
+    const { samples } = await decodeAll(records.with(-1, { ...records[2], misc: misc.kernel }));
+    expect(shown(samples)).toEqual([`10: [${kernel[1]}] [${kernel[2]}] 10 100`]);
+    expect(samples[0].frames.map(({ isReturnAddress }) => isReturnAddress)).toEqual([false, true, false, true]);
+  });
+
+  it('are those of perf with compatPerf: callers stand at the last byte of their calls', async () => {
+    const { samples } = await decodeAll([...start(), sample(10n, [0x500010n, MAIN])], { compatPerf: true });
+    expect(samples[0].frames.map(({ address, isReturnAddress }) => [address, isReturnAddress])).toEqual([
+      [0x10n, false],
+      [0xffn, false],
+    ]);
+  });
+
+  it('take the place of what the callchain has of the user, unless that shows more', async () => {
+    const callchain = [context.user, 0x500010n, 0x500444n, 0x400444n];
+    const { samples, session } = await decodeAll([
+      ...start(),
+      sample(10n, [0x500010n, MAIN], { callchain }),
+      sample(11n, [0x500010n, MAIN], { callchain, ...dumpedStack([0x500010n, 0x500020n, MAIN], 2) }),
+    ]);
+    expect(shown(samples)).toEqual(['10: 10 100', '11: 10 444 444']);
+    expect(session.unwindEnds).toMatchObject({ complete: 1, cut: 0, betterRecorded: 1 });
+  });
+
+  test.each<[string, SampleFields]>([
+    ['no registers', { regsUser: { abi: 0 } }],
+    ['no stack', { stackUser: { data: new Uint8Array() } }],
+  ])('stay as they were recorded where there are %s', async (_, fields) => {
+    const { samples, session } = await decodeAll([...start(), sample(10n, [0x500010n, MAIN], { callchain: [context.user, 0x500010n, 0x500444n], ...fields })]);
+    expect(shown(samples)).toEqual(['10: 10 444']);
+    expect(session.unwindEnds.all).toBe(0);
+  });
+
+  it('are of the process as it is at their time, though its maps stand later in the file', async () => {
+    const records = [
+      mapped(1n, 0x400000n, APP),
+      sample(50n, [0x500010n, MAIN]),
+      sample(30n, [0x500010n, MAIN]),
+      mapped(40n, 0x500000n, LIBRARY),
+      toolRecords.finishedRound(),
+    ];
+    const { samples } = await decodeAll(records);
+    expect(samples.map(({ time, frames }) => [time, frames[0].dso])).toEqual([
+      [30n, undefined],
+      [50n, LIBRARY],
+    ]);
+  });
+});
+
+describe('stacks that do not reach their start', () => {
+  const records = [...start(), sample(10n, [0x500010n, MAIN]), sample(11n, [0x500010n, 0x500020n, MAIN], dumpedStack([0x500010n, 0x500020n, MAIN], 2))];
+
+  it('have a root that says so', async () => {
+    const { samples, profile, diagnostics } = await decodeAll(records);
+    expect(shown(samples)).toEqual(['10: 10 100', '11: 10 20 [0]']);
+    const root = profile.stacks.parent(profile.stacks.parent(profile.samples?.stack[1] ?? -1));
+    const location = profile.stacks.location(root);
+    expect(profile.strings.get(profile.functions.name(profile.locations.lineFunction(location, 0)))).toBe('[truncated]');
+    expect(profile.locations.isStandIn(location)).toBe(true);
+    expect(diagnostics.list().map(({ code, severity, message }) => `${severity} ${code}: ${message}`)).toEqual([
+      'info truncated-stacks: 50 % of the unwound stacks do not reach the start of their thread: 50 % are cut off by the size of the stack dumps (record with --call-graph dwarf,16384)',
+    ]);
+  });
+
+  it('stay as they are where that was asked for, and with compatPerf', async () => {
+    expect(shown((await decodeAll(records, { truncated: 'keep' })).samples)).toEqual(['10: 10 100', '11: 10 20']);
+    expect(shown((await decodeAll(records, { compatPerf: true })).samples)).toEqual(['10: 10 ff', '11: 10 1f']);
+  });
+
+  it('are left out with their samples where that was asked for, which is counted', async () => {
+    const { samples, diagnostics, session } = await decodeAll(records, { truncated: 'drop' });
+    expect(shown(samples)).toEqual(['10: 10 100']);
+    expect(session.sampleCount).toBe(2);
+    expect(diagnostics.list()).toContainEqual(expect.objectContaining({ code: 'truncated-dropped', severity: 'info', count: 1 }));
+  });
+
+  it('are not marked where no more frames were asked for', async () => {
+    const { samples } = await decodeAll([...start(), sample(10n, [0x500010n, 0x500020n, MAIN])], { maxStack: 2 });
+    expect(shown(samples)).toEqual(['10: 10 20']);
+  });
+
+  it('are not confused with code at address 0', async () => {
+    const zero = record.sample({ time: 12n, ip: 0n, pid: 100, callchain: [context.user, 0n], stackUser: { data: new Uint8Array() } });
+    const { profile } = await decodeAll([...records, zero]);
+    const [, cut, atZero] = profile.samples?.stack ?? [];
+    const rootOf = (stack: number): number => (profile.stacks.parent(stack) < 0 ? profile.stacks.location(stack) : rootOf(profile.stacks.parent(stack)));
+    expect(rootOf(cut)).not.toBe(rootOf(atZero));
+  });
+});
+
+describe('however a recording was written', () => {
+  /** A library each, mapped just before the sample that is in it: each sample has to wait for two files. */
+  function manyFiles(count: number): RecordSpec[] {
+    const records: RecordSpec[] = [mapped(1n, 0x400000n, APP)];
+    for (let i = 0; i < count; i++) {
+      const at = 0x500000n + BigInt(i) * 0x10000n;
+      records.push(mapped(BigInt(10 + i * 2), at, `/lib/${i}.so`), sample(BigInt(11 + i * 2), [at + 0x10n, MAIN + BigInt(i)]));
+    }
+    return records;
+  }
+  const COUNT = 12;
+  const records = manyFiles(COUNT);
+  const expected = Array.from({ length: COUNT }, (_, i) => `${11 + i * 2}: 10 ${(0x100 + i).toString(16)}`);
+  const files = (): ReadProfileOptions => {
+    const here = new MadeFiles();
+    const slow: typeof here.open = async (path) => {
+      await new Promise((done) => setTimeout(done, 0));
+      return MadeFiles.prototype.open.call(here, path);
+    };
+    here.open = slow;
+    return { symbolizer: new Symbolizer(here, { debugDirs: [], compatPerf: false }, new Diagnostics()) };
+  };
+  const rounds = records.flatMap((each, i) => (i % 3 === 2 ? [each, toolRecords.finishedRound()] : [each]));
+
+  test.each<[string, Uint8Array]>([
+    ['without rounds', encodeFile({ attrs: [DUMPING], records, features: FEATURES })],
+    ['with rounds', encodeFile({ attrs: [DUMPING], records: rounds, features: FEATURES })],
+    ['through a pipe', encodePipe({ attrs: [DUMPING], records: rounds, features: FEATURES })],
+    ['compressed', encodeFile({ attrs: [DUMPING], records: compressedRecords(records, [DUMPING], 'COMPRESSED', 700), features: FEATURES })],
+    ['compressed with its rounds', encodeFile({ attrs: [DUMPING], records: compressedRecords(rounds, [DUMPING], 'COMPRESSED2', 60_000), features: FEATURES })],
+    ['in pieces', encodeFile({ attrs: [DUMPING], records: records.flatMap((each) => splitRecord(each, [DUMPING], 100)), features: FEATURES })],
+  ])('samples wait for their files in the order of time: %s', async (_, bytes) => {
+    expect(shown((await decode(bytes, files())).samples)).toEqual(expected);
+  });
+
+  it('samples wait for their files in the order of time: in several files', async () => {
+    const part = (rest: number) => Buffer.concat(records.filter((_, i) => i % 3 === rest).map((each) => encodeRecord(each, [DUMPING])));
+    const source = Object.assign(new BufferSource(encodeFile({ attrs: [DUMPING], records: [], features: FEATURES }), 'data'), {
+      parts: [0, 1, 2].map((rest) => new BufferSource(part(rest), `data.${rest}`)),
+    });
+    const { profile } = await readProfile(source, { keepSamples: true, ...files() }, new Diagnostics());
+    const times = Array.from({ length: profile.samples?.size ?? 0 }, (_, row) => Number(profile.meta.startTime) + (profile.samples?.timeNs[row] ?? 0));
+    expect(times).toEqual(Array.from({ length: COUNT }, (_, i) => 11 + i * 2));
+  });
+
+  it.each([
+    ['as they stand', records],
+    ['in compressed records', compressedRecords(records, [{ ...DUMPING, sampleType: DUMPING.sampleType.filter((bit) => bit !== 'time') }], 'COMPRESSED', 5000)],
+    ['in pieces', records.flatMap((each) => splitRecord(each, [{ ...DUMPING, sampleType: DUMPING.sampleType.filter((bit) => bit !== 'time') }], 100))],
+  ])('samples without times wait in the order of the file, %s', async (_, all) => {
+    const timeless = { ...DUMPING, sampleType: DUMPING.sampleType.filter((bit) => bit !== 'time') };
+    const { samples } = await decodeAll(all, files(), timeless);
+    expect(shown(samples)).toEqual(expected.map((line) => line.replace(/^\d+/, 'undefined')));
+  });
+
+  it('samples that alone have times wait in the order of the file', async () => {
+    const { samples } = await decodeAll([...records.slice(0, 5), sample(3n, [0x500020n, MAIN])], files(), { ...DUMPING, flags: [] });
+    expect(shown(samples)).toEqual([...expected.slice(0, 2), '3: 20 100']);
+  });
+
+  it('each file is opened once for its rules, and closed', async () => {
+    const here = new MadeFiles();
+    here.content.set(APP, buildElf({ classBits: 64, littleEndian: true }));
+    let mostOpen = 0;
+    const { open } = here;
+    here.open = async (path) => {
+      mostOpen = Math.max(mostOpen, here.openCount);
+      return open.call(here, path);
+    };
+    const symbolizer = new Symbolizer(here, { debugDirs: [], compatPerf: false }, new Diagnostics());
+    await decodeAll([...start(), ...Array.from({ length: 50 }, (_, i) => sample(BigInt(10 + i), [0x500010n, MAIN]))], { symbolizer, debugInfo: 'none' });
+    // Once more for its names.
+    expect(here.asked.filter((path) => path === APP)).toHaveLength(2);
+    expect(here.openCount).toBe(0);
+  });
+
+  it('what is damaged is left out, and the rest is whole', async () => {
+    const whole = encodeFile({ attrs: [DUMPING], records, features: FEATURES });
+    const dataStart = Number(new DataView(whole.buffer).getBigUint64(40, true));
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: dataStart, max: whole.length - 1 }), async (cut) => {
+        const { samples } = await decode(whole.slice(0, cut));
+        expect(expected.slice(0, samples.length)).toEqual(shown(samples));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('a dump is as long as the kernel says, and no longer than the record has it', async () => {
+    const ips = [0x500010n, 0x500020n, MAIN];
+    const { stackUser, ...rest } = dumpedStack(ips);
+    const data = stackUser?.data ?? new Uint8Array();
+    const { samples, session } = await decodeAll([
+      ...start(),
+      sample(10n, ips, { ...rest, stackUser: { data, dynSize: 16n } }),
+      sample(11n, ips, { ...rest, stackUser: { data, dynSize: 0n } }),
+      sample(12n, ips, { ...rest, stackUser: { data, dynSize: 1n << 60n } }),
+    ]);
+    expect(shown(samples)).toEqual(['10: 10 20 [0]', '11: 10 [0]', '12: 10 20 100']);
+    expect(session.unwindEnds).toMatchObject({ complete: 1, truncated: 2 });
+  });
+});
+
+describe('filters', () => {
+  it('keep stacks from being unwound that nobody wants', async () => {
+    const other = record.sample({ time: 12n, ip: 0x400010n, pid: 200, callchain: [], ...dumpedStack([0x400010n, MAIN]) });
+    const { samples, session } = await decodeAll([...start(), sample(10n, [0x500010n, MAIN]), other], { filter: { pids: [200] } });
+    expect(samples).toHaveLength(1);
+    expect(session.unwindEnds.all).toBe(1);
+  });
+});
+
+describe('samples that amount to several', () => {
+  it('have the same stack', async () => {
+    const attr: AttrSpec = { ...DUMPING, ids: [7n], sampleType: [...DUMPING.sampleType, 'read', 'id'], readFormat: ['id', 'group'] };
+    const other: AttrSpec = { ...attr, name: 'page-faults', config: 2n, ids: [8n] };
+    const read = {
+      values: [
+        { value: 5n, id: 7n },
+        { value: 3n, id: 8n },
+      ],
+    };
+    const bytes = encodeFile({ attrs: [attr, other], records: [...start(), sample(10n, [0x500010n, MAIN], { id: 7n, read })], features: FEATURES });
+    const { samples } = await decode(bytes);
+    expect(shown(samples)).toEqual(['10: 10 100', '10: 10 100']);
+  });
+});
