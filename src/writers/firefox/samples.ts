@@ -65,8 +65,7 @@ export class SampleWriter {
     const use = timeUseOf(event);
     const intervalNs = intervalNsOf(event);
     const stepNs = this.#isRounded ? stepOf(intervalNs) : 1;
-    // In a large file, a tenth of an interval: no viewer has the pixels for more.
-    const timeUnitNs = Math.max(1000, this.#isRounded ? 10 * stepNs : stepNs);
+    const timeUnitNs = Math.max(1000, this.#isRounded ? timeUnitOf(intervalNs) : stepNs);
     this.#lay(group, use, intervalNs, timeUnitNs);
     const { stack } = this.#samples;
     const isTime = this.#weight === 'period' && event.unit === 'nanoseconds';
@@ -209,6 +208,14 @@ export class SampleWriter {
 /** The power of ten that is some hundredth of an interval, from 1 ns to 1 ms. */
 function stepOf(intervalNs: number): number {
   return 10 ** Math.min(NS_DECIMALS, Math.max(0, Math.floor(Math.log10(intervalNs / 50))));
+}
+
+/**
+ * What times are rounded to in a large file: 0.1 ms for samples in 10 to 100 µs, 1 ms for samples that are further apart. Most
+ * distances have one digit then.
+ */
+function timeUnitOf(intervalNs: number): number {
+  return 10 ** Math.min(NS_DECIMALS, Math.max(0, Math.floor(Math.log10(intervalNs * 10))));
 }
 
 /** The digits of a whole number, divided by a power of ten. */

@@ -1,3 +1,4 @@
+import { ascendingOrder } from '../../base/ascending-order.ts';
 import type { Mapping, Profile } from '../../profile/profile.ts';
 import { type JsonWriter, quotedJson } from '../json-text.ts';
 import { CATEGORY_OTHER, categoryOf, subcategoryOf } from './categories.ts';
@@ -37,12 +38,13 @@ export async function writeShared(out: JsonWriter, profile: Profile, tables: Sha
   const resourceNames = libs.map((lib) => texts.literal(libName(lib)));
 
   const { labels, parents, size } = tables.stacks;
+  const { frames, numbers } = orderByUse(tables);
   out.put(`\n"shared":{\n"stackTable":{"length":${size}`);
-  await writeColumn(out, 'frame', size, (row) => out.number(labels[row]));
+  await writeColumn(out, 'frame', size, (row) => out.number(numbers[labels[row]]));
   // By how many rows the caller's stack comes before; 0 for none.
   await writeColumn(out, 'prefixOffset', size, (row) => out.number(parents[row] < 0 ? 0 : row - parents[row]));
   out.put('},\n');
-  await writeFrames(out, profile, tables);
+  await writeFrames(out, profile, tables, frames);
 
   out.put(`,\n"funcTable":{"length":${funcs.size}`);
   const { words } = funcs;
@@ -79,33 +81,46 @@ export async function writeShared(out: JsonWriter, profile: Profile, tables: Sha
   out.put('}');
 }
 
-async function writeFrames(out: JsonWriter, profile: Profile, tables: SharedTables): Promise<void> {
+/**
+ * The frames in the order in which they are written: those that most stacks have come first, since their numbers are
+ * the longest column of a large file.
+ * @returns frames of the tables, and by frame: its row
+ */
+function orderByUse({ frameCount, stacks: { labels, size } }: SharedTables): { frames: Uint32Array; numbers: Uint32Array } {
+  const uses = new Float64Array(frameCount);
+  for (let row = 0; row < size; row++) uses[labels[row]]--;
+  const frames = ascendingOrder(uses);
+  const numbers = new Uint32Array(frameCount);
+  for (const [number, frame] of frames.entries()) numbers[frame] = number;
+  return { frames, numbers };
+}
+
+async function writeFrames(out: JsonWriter, profile: Profile, tables: SharedTables, frames: Uint32Array): Promise<void> {
   const { locations } = profile;
   const { frameCount, frameFunc, frameLine, frameLocation, frameNativeSymbol } = tables;
+  const writeFrameColumn = (key: string, put: (frame: number) => void): Promise<void> => writeColumn(out, key, frameCount, (row) => put(frames[row]));
   out.put(`"frameTable":{"length":${frameCount}`);
   // The address of a call, which is that of the instruction before the return address.
-  await writeColumn(out, 'address', frameCount, (row) => {
-    const location = frameLocation[row];
+  await writeFrameColumn('address', (frame) => {
+    const location = frameLocation[frame];
     const address = location < 0 ? -1 : tables.addressOf(location);
     out.number(address > 0 && locations.isReturnAddress(location) ? address - 1 : address);
   });
-  await writeColumn(out, 'lib', frameCount, (row) => out.number(frameLocation[row] < 0 ? -1 : tables.libOf(frameLocation[row])));
-  await writeColumn(out, 'inlineDepth', frameCount, (row) => {
-    const lineCount = frameLocation[row] < 0 ? 0 : locations.lineCount(frameLocation[row]);
-    out.number(lineCount === 0 ? 0 : Math.min(MAX_INLINE_DEPTH, lineCount - 1 - frameLine[row]));
+  await writeFrameColumn('lib', (frame) => out.number(frameLocation[frame] < 0 ? -1 : tables.libOf(frameLocation[frame])));
+  await writeFrameColumn('inlineDepth', (frame) => {
+    const lineCount = frameLocation[frame] < 0 ? 0 : locations.lineCount(frameLocation[frame]);
+    out.number(lineCount === 0 ? 0 : Math.min(MAX_INLINE_DEPTH, lineCount - 1 - frameLine[frame]));
   });
-  await writeColumn(out, 'category', frameCount, (row) =>
-    out.number(frameLocation[row] < 0 ? CATEGORY_OTHER : categoryOf(profile, frameLocation[row], frameLine[row])),
+  await writeFrameColumn('category', (frame) =>
+    out.number(frameLocation[frame] < 0 ? CATEGORY_OTHER : categoryOf(profile, frameLocation[frame], frameLine[frame])),
   );
-  await writeColumn(out, 'subcategory', frameCount, (row) =>
-    out.number(frameLocation[row] < 0 ? 0 : subcategoryOf(profile, frameLocation[row], frameLine[row])),
-  );
-  await writeColumn(out, 'func', frameCount, (row) => out.number(frameFunc[row]));
-  await writeColumn(out, 'nativeSymbol', frameCount, (row) => putIndexOrNull(out, frameNativeSymbol[row]));
-  await writeColumn(out, 'innerWindowID', frameCount, () => out.number(0));
-  await writeColumn(out, 'line', frameCount, (row) => putPositionOrNull(out, lineOf(profile, frameLocation[row], frameLine[row])));
-  await writeColumn(out, 'column', frameCount, (row) => putPositionOrNull(out, columnOf(profile, frameLocation[row], frameLine[row])));
-  await writeColumn(out, 'originalLocation', frameCount, () => out.put('null'));
+  await writeFrameColumn('subcategory', (frame) => out.number(frameLocation[frame] < 0 ? 0 : subcategoryOf(profile, frameLocation[frame], frameLine[frame])));
+  await writeFrameColumn('func', (frame) => out.number(frameFunc[frame]));
+  await writeFrameColumn('nativeSymbol', (frame) => putIndexOrNull(out, frameNativeSymbol[frame]));
+  await writeFrameColumn('innerWindowID', () => out.number(0));
+  await writeFrameColumn('line', (frame) => putPositionOrNull(out, lineOf(profile, frameLocation[frame], frameLine[frame])));
+  await writeFrameColumn('column', (frame) => putPositionOrNull(out, columnOf(profile, frameLocation[frame], frameLine[frame])));
+  await writeFrameColumn('originalLocation', () => out.put('null'));
   out.put('}');
 }
 

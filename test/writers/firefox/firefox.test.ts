@@ -143,6 +143,14 @@ describe('frames', () => {
     expect(framesOf(threads[0].samples[0].stack).map(({ address }) => address)).toEqual([0x1fff, 0x3000]);
   });
 
+  test('that most stacks have come first', async () => {
+    const leaves = Array.from({ length: 20 }, (_, i): SampleSpec => ({ timeNs: i, stack: [`once ${i}`] }));
+    const read = await written(buildProfile([...leaves, ...['a', 'b', 'c'].map((leaf, i): SampleSpec => ({ timeNs: 100 + i, stack: [leaf, 'often'] }))]));
+    const { frame } = read.document.shared.stackTable;
+    expect(names(read).slice(-3)).toEqual(['a;often', 'b;often', 'c;often']);
+    expect(frame.filter((row) => row === 0)).toHaveLength(3);
+  });
+
   test('at several addresses of a line are one frame in a large file, and the same stacks are one stack', async () => {
     const samples = [0x1000, 0x1008].map((address, i): SampleSpec => ({ timeNs: i * MS, stack: [{ name: 'main', line: 5, address }] }));
     const profile = buildProfile(samples);
@@ -237,9 +245,9 @@ describe('samples', () => {
     };
     expect(totals(large)).toEqual(totals(exact));
     const { timeDeltas, weight } = large.threads[0].thread.samples;
-    expect(Math.max(...timeDeltas.map((one) => String(one).length))).toBeLessThanOrEqual(3);
+    expect(Math.max(...timeDeltas.map((one) => String(one).length))).toBe(1);
     expect(weight?.filter((one) => String(one).length > 4).length).toBeLessThanOrEqual(4);
-    for (const [i, { timeMs }] of large.threads[0].samples.entries()) expect(Math.abs(timeMs - samples[i].timeNs / MS)).toBeLessThan(0.1);
+    for (const [i, { timeMs }] of large.threads[0].samples.entries()) expect(Math.abs(timeMs - samples[i].timeNs / MS)).toBeLessThanOrEqual(0.500001);
     // It would say the same as the samples do: that the thread runs.
     expect([exact, large].map((one) => one.threads[0].thread.samples.threadCPUDelta !== undefined)).toEqual([true, false]);
   });
