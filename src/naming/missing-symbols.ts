@@ -4,6 +4,8 @@ import { symbolHelp } from './symbol-help.ts';
 
 /** How many names a warning gives. */
 const SHOWN_NAMES = 3;
+/** The longest name or place that a warning gives whole: paths may have 4 KB, and a warning has several. */
+const MAX_SHOWN_LETTERS = 160;
 /** The least share of all samples for which a warning says that a DSO's symbols do not cover all of its code. */
 const NOTABLE_SHARE = 0.01;
 
@@ -39,7 +41,7 @@ function isExpectedToHaveNames({ kind, unnamedSamples, name }: DsoSymbols): bool
 
 function listed(dsos: readonly DsoSymbols[]): string {
   const others = dsos.length - SHOWN_NAMES;
-  const names = dsos.slice(0, SHOWN_NAMES).map((dso, i) => `${dso.name} (${share(dso, i === 0)})`);
+  const names = dsos.slice(0, SHOWN_NAMES).map((dso, i) => `${shortened(dso.name)} (${share(dso, i === 0)})`);
   return `${names.join(', ')}${others > 0 ? ` and ${others} ${others === 1 ? 'other' : 'others'}` : ''}`;
 }
 
@@ -50,6 +52,12 @@ function share({ unnamedSamples, allSamples }: DsoSymbols, isFirst: boolean): st
 }
 
 function help([first]: readonly DsoSymbols[]): string {
-  const text = symbolHelp(first);
-  return text === '' ? '' : `; for ${first.name.replace(/^.*\//, '')}: ${text}`;
+  const text = symbolHelp(first).replace(/[^ ]+/g, shortened);
+  return text === '' ? '' : `; for ${shortened(first.name.replace(/^.*\//, ''))}: ${text}`;
+}
+
+/** A name without its middle where it is too long: what tells names apart is at their ends. */
+function shortened(name: string): string {
+  const half = MAX_SHOWN_LETTERS / 2;
+  return name.length <= MAX_SHOWN_LETTERS ? name : `${name.slice(0, half)}…${name.slice(-half)}`;
 }

@@ -46,6 +46,16 @@ describe('missing symbols', () => {
     expect(reported(dso('/lib/tiny.so', 0.5))['warning no-symbols']).toContain('(< 0.1 % of the samples)');
   });
 
+  it('are told without the middle of names and places of thousands of letters', () => {
+    const name = `/${'long/'.repeat(800)}server`;
+    const message = reported(dso(name, 612, { places: [place('forbidden', { place: name })] }), dso(`${name}2`, 3))['warning no-symbols'];
+    const short = (end: string): string => `${name.slice(0, 80)}…${`${name}${end}`.slice(-80)}`;
+    expect(message).toBe(
+      `no symbols found for ${short('')} (61.2 % of the samples), ${short('2')} (0.3 %); ` +
+        `for server: this user may not read ${short(':')} convert the recording as a user who may`,
+    );
+  });
+
   it('are told of a binary whose symbols do not cover a notable share', () => {
     const stripped = { places: [place('fits', { holds: { code: true, symbols: 'dynsym' }, uses: ['addresses', 'symbols'] })] };
     const message = reported(dso('/opt/app/server', 100, stripped))['warning few-symbols'];
