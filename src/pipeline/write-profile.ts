@@ -72,6 +72,7 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
     return async (profile, sink, { group = 'thread', weight = 'period', exporter = DEFAULT_EXPORTER, byInput = false, wallClock = false }, diagnostics) => {
       const options = { group, weight, byInput, name: wallClock ? await nameWithStart(profile) : profile.meta.inputName, exporter };
       const { zeroWeightSamples, shieldedNames } = await writeSpeedscope(profile, sink, options);
+      if (group === 'cpu') reportUnknownCpus(profile, diagnostics);
       if (zeroWeightSamples > 0) {
         diagnostics.add('zero-weight', 'info', 'samples have a period of 0: speedscope does not show them', undefined, zeroWeightSamples);
       }
@@ -86,6 +87,7 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
       const counted = new CountingSink(sink);
       const options = { style: chromeStyle, ...(group && { group }), name: profile.meta.inputName, exporter, wallClock };
       const result = await writeChrome(profile, counted, options);
+      if (group === 'cpu') reportUnknownCpus(profile, diagnostics);
       if (group === undefined && result.group !== 'thread') {
         const tracks = result.group === 'cpu' ? 'a track for each CPU' : 'all threads together';
         diagnostics.add('chrome-group', 'info', `the trace has ${tracks}, since there are many threads; --group thread gives each its own track`);
@@ -148,6 +150,16 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
     };
   },
 };
+
+/** Reports that samples do not say on which CPU they were taken, though they are grouped by that. */
+function reportUnknownCpus({ samples }: Profile, diagnostics: Diagnostics): void {
+  if (samples === undefined) return;
+  let unknown = 0;
+  for (let row = 0; row < samples.size; row++) if (samples.cpu[row] < 0) unknown++;
+  if (unknown === 0) return;
+  const which = unknown === samples.size ? 'the samples carry no CPU, so that they are one group' : 'some samples carry no CPU, and are a group of their own';
+  diagnostics.add('unknown-cpu', 'warning', `${which}, unknown CPU: perf notes it with -a or --sample-cpu`, undefined, unknown === samples.size ? 1 : unknown);
+}
 
 /** Formats that have a place for the wall clock. */
 const WALL_CLOCK_FORMATS: readonly StreamFormat[] = ['script', 'chrome', 'speedscope'];

@@ -32,6 +32,23 @@ describe('findings', () => {
     expect((await findings('speedscope', many)).list().find(({ code }) => code === 'shielded-names')).toMatchObject({ severity: 'info', count: 1 });
   });
 
+  test.each(['speedscope', 'chrome'] as const)('%s: samples without a CPU, where CPUs are asked for', async (format) => {
+    const found = async (cpus: readonly number[], group: WriteOptions['group']): Promise<string[]> => {
+      const diagnostics = new Diagnostics();
+      const profile = buildProfile(cpus.map((cpu, i) => ({ timeNs: i * 1_000_000, cpu, stack: ['main'] })));
+      await writeProfile(format, profile, forgetful, { group }, diagnostics);
+      return diagnostics.list().map(({ code, count, message }) => `${code} ${count}: ${message}`);
+    };
+    expect(await found([0, 1], 'cpu')).toEqual([]);
+    expect(await found([-1, -1, -1], 'process')).toEqual([]);
+    expect(await found([-1, -1, -1], 'cpu')).toEqual([
+      'unknown-cpu 1: the samples carry no CPU, so that they are one group, unknown CPU: perf notes it with -a or --sample-cpu',
+    ]);
+    expect(await found([-1, 0, -1], 'cpu')).toEqual([
+      'unknown-cpu 2: some samples carry no CPU, and are a group of their own, unknown CPU: perf notes it with -a or --sample-cpu',
+    ]);
+  });
+
   test('chrome: a trace that DevTools does not open', async () => {
     expect((await findings('chrome', ['work'], { chromeStyle: 'events' })).count('chrome-too-large')).toBe(0);
     // Two names in turn: each sample is a bar of its own, with a megabyte of name.
