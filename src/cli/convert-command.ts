@@ -31,7 +31,11 @@ export async function runConvert(args: Arguments, terminal: Terminal): Promise<n
     (each): Conversion => ({ inputs: each, outputs: planOutputs(each[0], outputs, format, isDirectory) }),
   );
   const planned = conversions.flatMap((conversion) => conversion.outputs);
-  if (isMerging) (await import('../pipeline/merge-recordings.ts')).requireMergeable(planned.map((output) => output.format));
+  if (isMerging) {
+    const { requireMergeable } = await import('../pipeline/merge-recordings.ts');
+    const formats = planned.map((output) => output.format);
+    requireMergeable(formats, 'leave -o out to convert each by itself');
+  }
   checkTerminal(planned, terminal);
   checkConflicts(conversions, args, terminal);
   if (isMerging) checkDistinct(inputs, terminal);

@@ -62,6 +62,15 @@ export const arrayOf =
     for (const one of value as unknown[]) demand(isOneOf(one, known), option, one, `one of ${listed.join(', ')}`);
   };
 
+/** `none`, or an array of these values. */
+export const noneOrArrayOf =
+  (known: readonly string[]): Check =>
+  (option, value) => {
+    if (value === 'none') return;
+    demand(Array.isArray(value), option, value, `none, or an array of ${known.join(', ')}`);
+    arrayOf(known)(option, value);
+  };
+
 /** @param expected what the option can be, as the end of a sentence */
 export function demand(isRight: boolean, option: string, value: unknown, expected: string): void {
   if (!isRight) throw new PerfconvError('usage', `${option} ${shown(value)}: expected ${expected}`);

@@ -5,8 +5,10 @@ import {
   CHROME_STYLES,
   DEMANGLE_STYLES,
   FOLDED_MARKS,
+  type FoldedMark,
   GROUPS,
   PPROF_LABELS,
+  type PprofLabel,
   SCRIPT_FIELDS,
   TRUNCATED_STACKS,
   UNKNOWN_CODE,
@@ -18,7 +20,7 @@ import type { WriteOptions as FormatOptions } from '../pipeline/write-profile.ts
 import type { SampleFilter } from '../session/filter.ts';
 import { parseTimeRanges } from '../session/time-ranges.ts';
 import { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from '../symbolizer/symbolizer-options.ts';
-import { arrayOf, callback, count, flag, type OptionChecks, oneOf, text, texts, wholeNumbers } from './check-options.ts';
+import { arrayOf, callback, count, flag, noneOrArrayOf, type OptionChecks, oneOf, text, texts, wholeNumbers } from './check-options.ts';
 
 /** Which samples a profile has, as the command line's options of these names choose them. Without any, all. */
 export interface SampleOptions {
@@ -86,7 +88,11 @@ export interface ReadingOptions extends SampleOptions, SymbolOptions, NamingOpti
 }
 
 /** How a format is written. Names and defaults are those of the command line's options. */
-export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText'> {
+export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText' | 'labels' | 'marks'> {
+  /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input, as far as samples differ in them. */
+  readonly labels?: readonly PprofLabel[] | 'none';
+  /** folded: which frames are marked: of the kernel (`_[k]`), inlined (`_[i]`), made by a JIT (`_[j]`). Default: those of the kernel. */
+  readonly marks?: readonly FoldedMark[] | 'none';
   /** Whether the result is compressed. Default: as the command line: what a file's name says, and pprof also where it says nothing. */
   readonly gzip?: boolean;
 }
@@ -127,8 +133,8 @@ export const WRITE_CHECKS: OptionChecks<WriteOptions> = {
   weight: oneOf(WEIGHTS),
   byInput: flag,
   unknown: oneOf(UNKNOWN_CODE),
-  marks: arrayOf(FOLDED_MARKS),
-  labels: arrayOf(PPROF_LABELS),
+  marks: noneOrArrayOf(FOLDED_MARKS),
+  labels: noneOrArrayOf(PPROF_LABELS),
   group: oneOf(GROUPS),
   chromeStyle: oneOf(CHROME_STYLES),
   csvSafe: flag,
@@ -140,6 +146,11 @@ export const WRITE_CHECKS: OptionChecks<WriteOptions> = {
   wallClock: flag,
   gzip: flag,
 };
+
+/** How to write a format, for the pipeline. */
+export function formatOptions({ labels, marks, ...others }: Omit<WriteOptions, 'gzip'>): FormatOptions {
+  return withoutUndefined({ ...others, labels: labels === 'none' ? [] : labels, marks: marks === 'none' ? [] : marks });
+}
 
 /** Which samples to read, for the pipeline. @throws PerfconvError `usage` */
 export function sampleFilter({ event, pid, tid, comm, cpu, time }: SampleOptions): SampleFilter {

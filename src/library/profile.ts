@@ -17,7 +17,7 @@ import type { Profile as ProfileTables } from '../profile/profile.ts';
 import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import { checkOptions } from './check-options.ts';
 import { Findings } from './findings.ts';
-import { WRITE_CHECKS, type WriteOptions } from './options.ts';
+import { formatOptions, WRITE_CHECKS, type WriteOptions } from './options.ts';
 import type { Compressor } from './platform.ts';
 import type { ProfilePart } from './profile-part.ts';
 import { REPORT_CHECKS, type ReportOptions, type ReportTable, reportTables } from './report.ts';
@@ -125,7 +125,8 @@ export class DecodedProfile implements Profile {
   async writeTo(format: StreamFormat, sink: ByteSink, name: string, options: WriteOptions): Promise<void> {
     requireStream(format);
     checkOptions(options, WRITE_CHECKS);
-    const { gzip = isGzipped(format, name), ...choices } = options;
+    const { gzip = isGzipped(format, name), ...given } = options;
+    const choices = formatOptions(given);
     const profile = await this.#profileFor(format, choices);
     const { demangle, compatPerf = false } = this.parts[0].naming;
     const writing = formatNaming({ exporter: EXPORTER, ...likePerf(compatPerf), ...choices, compatPerf, ...(demangle && { demangle }) });
@@ -145,7 +146,7 @@ export class DecodedProfile implements Profile {
   async writeTablesTo(openTable: OpenTable, options: WriteOptions): Promise<void> {
     checkOptions(options, WRITE_CHECKS);
     const { gzip = false, ...given } = options;
-    const choices = { ...likePerf(this.parts[0].naming.compatPerf), ...given };
+    const choices = { ...likePerf(this.parts[0].naming.compatPerf), ...formatOptions(given) };
     if (gzip) throw new PerfconvError('usage', 'csv is four tables, which are not compressed');
     const recordings = await this.#recordingsFor(this.#needsOf('csv', choices));
     if (!this.#isMerged) return writeTables(recordings[0], openTable, choices);
@@ -212,9 +213,8 @@ export class DecodedProfile implements Profile {
 
 function requireStream(format: Format): asserts format is StreamFormat {
   if (format !== 'csv' && FORMATS.includes(format)) return;
-  const streams = FORMATS.filter((name) => name !== 'csv').join(', ');
   throw new PerfconvError(
     'usage',
-    format === 'csv' ? 'csv is four tables: give write() a directory, or call toTables()' : `there is no format ${format}, but ${streams}`,
+    format === 'csv' ? 'csv is four tables: give write() a directory, or call toTables()' : `there is no format ${format}, but ${FORMATS.join(', ')}`,
   );
 }

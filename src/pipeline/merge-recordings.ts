@@ -65,12 +65,15 @@ export class RecordingMerger {
   }
 }
 
-/** @throws PerfconvError `usage` when one of the formats cannot hold several recordings */
-export function requireMergeable(formats: readonly Format[]): void {
+/**
+ * @param remedy how not to merge, as the end of a sentence
+ * @throws PerfconvError `usage` when one of the formats cannot hold several recordings
+ */
+export function requireMergeable(formats: readonly Format[], remedy = 'convert each by itself'): void {
   const refused = formats.filter((format) => CLOCK_FORMATS.includes(format));
   if (refused.length === 0) return;
   throw new PerfconvError(
     'usage',
-    `several recordings cannot be merged into ${refused.join(' and ')}, which shows samples by a clock, and each recording has its own: leave -o out to convert each by itself`,
+    `several recordings cannot be merged into ${refused.join(' and ')}, which shows samples by a clock, and each recording has its own: ${remedy}`,
   );
 }

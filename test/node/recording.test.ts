@@ -104,7 +104,9 @@ describe('a recording gives what the command line writes', () => {
     ['a style of names for script, which has one of its own', 'script', { demangle: 'full' }, {}, ['--demangle-style', 'full']],
     ['weights', 'speedscope', {}, { weight: 'samples', group: 'process' }, ['--weight', 'samples', '--group', 'process']],
     ['labels', 'pprof', {}, { labels: ['comm'] }, ['--labels', 'comm']],
+    ['no labels', 'pprof', {}, { labels: 'none' }, ['--labels', 'none']],
     ['marks', 'folded', {}, { marks: ['inlined', 'jit'] }, ['--marks', 'inlined,jit']],
+    ['no marks', 'folded', {}, { marks: 'none' }, ['--marks', 'none']],
     ['fields', 'script', {}, { fields: ['comm', 'ip'], ns: true }, ['-F', 'comm,ip', '--ns']],
     ['compact traces', 'chrome', {}, { chromeStyle: 'profile' }, ['--chrome-style', 'profile']],
     ['tables for spreadsheets', 'csv', {}, { csvSafe: true }, ['--csv-safe']],
@@ -463,7 +465,10 @@ describe('options', () => {
     const profile = await recording.profile();
     expect(await failure(profile.toBytes('pprof', { label: ['pid'] } as WriteOptions))).toEqual(['usage', expect.stringContaining('there is no option label')]);
     expect(await failure(profile.toBytes('csv' as 'pprof'))).toEqual(['usage', expect.stringContaining('toTables()')]);
-    expect(await failure(profile.toBytes('html' as 'pprof'))).toEqual(['usage', expect.stringContaining('there is no format html')]);
+    expect(await failure(profile.toBytes('html' as 'pprof'))).toEqual([
+      'usage',
+      'there is no format html, but pprof, speedscope, chrome, cpuprofile, csv, script, folded, firefox',
+    ]);
     await recording.close();
     expect(await failure(recording.profile())).toEqual(['usage', expect.stringContaining('the recording is closed')]);
   });
