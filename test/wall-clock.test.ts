@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BufferSource } from '../src/base/byte-source.ts';
 import { Diagnostics } from '../src/base/diagnostics.ts';
 import { readProfile } from '../src/pipeline/read-profile.ts';
-import { mergeProfiles } from '../src/profile/merge.ts';
 import type { Profile } from '../src/profile/profile.ts';
 import { TimeOfDay } from '../src/writers/time-of-day.ts';
+import { mergeProfiles } from './support/merge-profiles.ts';
 import { type AttrSpec, encodeFile, type FeatureSpec, record } from './support/perf-encoder.ts';
 import { runMain } from './support/run-main.ts';
 

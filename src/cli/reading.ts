@@ -6,7 +6,7 @@ import type { OpenInput } from '../host/open-input.ts';
 import { OpenedFiles } from '../host/opened-files.ts';
 import { pprofBinaryDirs } from '../host/pprof-dirs.ts';
 import { type SymbolPlaces, symbolSources } from '../host/symbol-sources.ts';
-import { type NamingChoices, type NamingOptions, namingChoices, type SampleOptions, sampleFilter, symbolizerOptions } from '../library/options.ts';
+import { type NameOptions, type NamingChoices, namingChoices, type SampleOptions, sampleFilter, symbolizerOptions } from '../library/options.ts';
 import { DEMANGLE_STYLES, TRUNCATED_STACKS } from '../pipeline/choices.ts';
 import type { SampleFilter } from '../pipeline/convert.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
@@ -28,8 +28,8 @@ export interface ReadingPlan {
  * @param defaults what a command does where the options say nothing else
  * @throws PerfconvError `usage`
  */
-export function planReading(args: Arguments, terminal: Terminal, defaults: NamingOptions = {}): ReadingPlan {
-  const naming = { ...defaults, ...namingOptions(args) };
+export function planReading(args: Arguments, terminal: Terminal, defaults: NameOptions = {}): ReadingPlan {
+  const naming = { ...defaults, ...nameOptions(args) };
   const symbols = { ...symbolizerOptions({ ...symbolOptions(args), ...naming }), binaryDirs: pprofBinaryDirs(terminal.env) };
   const debuginfod = planDebuginfod(args, terminal);
   const openedFiles = new OpenedFiles();
@@ -52,7 +52,7 @@ function sampleOptions(args: Arguments): SampleOptions {
   });
 }
 
-function namingOptions(args: Arguments): NamingOptions {
+function nameOptions(args: Arguments): NameOptions {
   return withoutUndefined({
     inlines: args.flag('no-inline') ? false : undefined,
     demangle: readDemangle(args),
@@ -62,7 +62,7 @@ function namingOptions(args: Arguments): NamingOptions {
   });
 }
 
-function readDemangle(args: Arguments): NamingOptions['demangle'] {
+function readDemangle(args: Arguments): NameOptions['demangle'] {
   const style = args.choice('demangle-style', DEMANGLE_STYLES);
   if (!args.flag('no-demangle')) return style;
   if (style !== undefined) throw new PerfconvError('usage', '--no-demangle cannot be combined with --demangle-style');

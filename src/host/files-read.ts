@@ -43,16 +43,16 @@ export class FilesRead {
    * where it does no harm.
    * @param isNamed whether the input is named; it need not be where there is only one
    */
-  harmBy(path: string, isNamed = true): string | undefined {
-    const harm = this.harmTo(identityOf(path), isNamed);
+  harmOfWriting(path: string, isNamed = true): string | undefined {
+    const harm = this.harmOfOverwriting(identityOf(path), isNamed);
     if (harm !== undefined) return harm;
     const target = targetOf(path);
     const directory = this.#directories.get(identityOf(dirname(target)));
     return directory?.isPart(basename(target)) ? `become a part of the input ${directory.input}` : undefined;
   }
 
-  /** As {@link harmBy}, for an existing file, given by its identity. */
-  harmTo(identity: string, isNamed = true): string | undefined {
+  /** As {@link harmOfWriting}, for an existing file, given by its identity. */
+  harmOfOverwriting(identity: string, isNamed = true): string | undefined {
     const file = this.#files.get(identity);
     return file && `overwrite ${isNamed ? file.fullPhrase : file.phrase}`;
   }

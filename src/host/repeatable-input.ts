@@ -129,8 +129,8 @@ export class RepeatableInput {
   }
 
   /** What an output at a path would do to the input: `overwrite the input perf.data`; undefined where it would do nothing. */
-  harmBy(path: string): string | undefined {
-    return this.#files.harmBy(path);
+  harmOfWriting(path: string): string | undefined {
+    return this.#files.harmOfWriting(path);
   }
 
   /** Gives back what is open. Readings that are not over fail. */

@@ -86,7 +86,7 @@ class BytesInput implements RepeatableInput {
     return { source: this.#source, modifiedNs: this.#modifiedNs };
   }
 
-  harmBy(): undefined {}
+  harmOfWriting(): undefined {}
 
   /** Nothing is open: closing a source of memory does nothing, so that several readings may share it. */
   async close(): Promise<void> {}

@@ -58,7 +58,7 @@ export interface SymbolOptions {
 }
 
 /** How functions are named and stacks are read. */
-export interface NamingOptions {
+export interface NameOptions {
   /** Whether inlined functions are shown. Default: yes; no with `compat: 'perf'`. */
   readonly inlines?: boolean;
   /** Whether files and lines are read from debug information; without them there are no inlined functions either. Default: yes. */
@@ -77,7 +77,7 @@ export interface NamingOptions {
 }
 
 /** How a recording becomes a profile. Names and defaults are those of the command line's options. */
-export interface ReadingOptions extends SampleOptions, SymbolOptions, NamingOptions {
+export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOptions {
   /**
    * The formats that the profile is going to be written in. It then keeps what they need; otherwise the recording is read again for a
    * format that needs more than `pprof` does. Default: `pprof`.
@@ -168,7 +168,7 @@ export function sampleFilter({ event, pid, tid, comm, cpu, time }: SampleOptions
 export type NamingChoices = Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'maxStack' | 'truncated'> & { readonly compatPerf: boolean };
 
 /** @throws PerfconvError `usage` */
-export function namingChoices({ inlines, lines, demangle, maxStack, truncated, compat }: NamingOptions): NamingChoices {
+export function namingChoices({ inlines, lines, demangle, maxStack, truncated, compat }: NameOptions): NamingChoices {
   if (inlines === true && lines === false) throw new PerfconvError('usage', 'inlines cannot be had without lines');
   const debugInfo = lines === false ? 'none' : inlines === undefined ? undefined : inlines ? 'inlines' : 'lines';
   return withoutUndefined({ compatPerf: compat === 'perf', debugInfo, demangle, maxStack, truncated });
@@ -180,7 +180,7 @@ export function firstSymbolOption(options: SymbolOptions): keyof SymbolOptions |
 }
 
 /** Where the symbolizer looks, and how it chooses among names. */
-export function symbolizerOptions(options: SymbolOptions & NamingOptions): SymbolizerOptions {
+export function symbolizerOptions(options: SymbolOptions & NameOptions): SymbolizerOptions {
   const { symfs, debugDir = [], buildidDir, kallsyms, vmlinux, perfMapDir, guestkallsyms, guestmodules, guestvmlinux } = options;
   return withoutUndefined({
     debugDirs: [...listOf(debugDir), ...DEFAULT_DEBUG_DIRS],

@@ -18,7 +18,7 @@ export interface RepeatableInput {
   /** @param diagnostics of this reading alone: gets what is wrong with the input itself, also while it is read */
   open(diagnostics: Diagnostics): Promise<OpenInput>;
   /** What an output at a path would do to what is read: `overwrite the input perf.data`; undefined where it would do nothing. */
-  harmBy(path: string): string | undefined;
+  harmOfWriting(path: string): string | undefined;
   close(): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { requireMergeable } from '../pipeline/merge-recordings.ts';
 import type { ReadRecording } from '../pipeline/read-recording.ts';
 import type { ReadingNeeds } from '../pipeline/reading-needs.ts';
 import { requireMergedSamples, requireSamples } from '../pipeline/require-samples.ts';
-import { shownProfile } from '../pipeline/shown-profiles.ts';
+import { shownProfile } from '../pipeline/shown-profile-cache.ts';
 import { type WriteOptions as FormatOptions, writeProfile } from '../pipeline/write-profile.ts';
 import { type OpenTable, safeTables, writeTables } from '../pipeline/write-tables.ts';
 import { ProfileMerger } from '../profile/merge.ts';
@@ -68,7 +68,7 @@ export class DecodedProfile implements Profile {
   readonly parts: readonly ProfilePart[];
   /** What the recordings are to be called; where several have one label, the merged profile's inputs have others. Empty for a profile of one. */
   readonly #labels: readonly string[];
-  readonly #tables: ProfileTables;
+  readonly #profile: ProfileTables;
   readonly #findings: Findings;
   readonly #gzip: (target: ByteSink) => Compressor;
 
@@ -85,8 +85,8 @@ export class DecodedProfile implements Profile {
       undefined,
       parts.map(({ findings }) => findings),
     );
-    this.#tables = this.#isMerged ? this.#merge(parts.map(({ recording }) => recording)) : parts[0].recording.profile;
-    this.events = this.#tables.events.map(({ name, unit, samples, period, samplePeriod, sampleFreq, isTracepoint, hasCallchain }) => ({
+    this.#profile = this.#isMerged ? this.#merge(parts.map(({ recording }) => recording)) : parts[0].recording.profile;
+    this.events = this.#profile.events.map(({ name, unit, samples, period, samplePeriod, sampleFreq, isTracepoint, hasCallchain }) => ({
       ...{ name, unit, samples, period, samplePeriod, sampleFreq, isTracepoint, hasCallchain },
     }));
   }
@@ -117,7 +117,7 @@ export class DecodedProfile implements Profile {
 
   async report(options: ReportOptions = {}): Promise<readonly ReportTable[]> {
     checkOptions(options, REPORT_CHECKS);
-    const profile = await this.#tablesFor((part) => part.reportNeeds);
+    const profile = await this.#profileWith((part) => part.reportNeeds);
     return reportTables(profile, options, this.parts[0].naming.compatPerf ?? false);
   }
 
@@ -168,7 +168,7 @@ export class DecodedProfile implements Profile {
 
   async #profileFor(format: StreamFormat, options: FormatOptions): Promise<ProfileTables> {
     if (this.#isMerged) requireMergeable([format]);
-    const profile = await this.#tablesFor(this.#needsOf(format, options));
+    const profile = await this.#profileWith(this.#needsOf(format, options));
     if (this.#isMerged) {
       requireMergedSamples(
         profile,
@@ -186,9 +186,9 @@ export class DecodedProfile implements Profile {
     return (part) => part.needsOf(format, options, this.#isMerged);
   }
 
-  /** The tables with what is needed of each part: as they are there, or decoded again. */
-  async #tablesFor(needsOf: (part: ProfilePart) => ReadingNeeds): Promise<ProfileTables> {
-    if (this.parts.every((part) => part.covers(needsOf(part)))) return this.#tables;
+  /** The profile with what is needed of each part: as it is there, or decoded again. */
+  async #profileWith(needsOf: (part: ProfilePart) => ReadingNeeds): Promise<ProfileTables> {
+    if (this.parts.every((part) => part.covers(needsOf(part)))) return this.#profile;
     const recordings = await this.#recordingsFor(needsOf);
     return this.#isMerged ? this.#merge(recordings) : recordings[0].profile;
   }

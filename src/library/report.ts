@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { REPORT_KEYS, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
-import { shownProfile } from '../pipeline/shown-profiles.ts';
+import { shownProfile } from '../pipeline/shown-profile-cache.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import { percentOf, type ReportKey } from '../writers/report/report.ts';

@@ -5,9 +5,9 @@ import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from '../symbolizer/code-object.ts';
 import { isGuestImage } from '../symbolizer/kernel/kernel-identity.ts';
 import type { RecordingSymbols } from '../symbolizer/recording-symbols.ts';
-import { RunTimeKernelCode } from './bpf-code.ts';
 import { EmbeddedSymbolTables } from './embedded-symbols.ts';
-import { jitDumpSymbols } from './jit-symbols.ts';
+import { jitDumpSymbols } from './jitdump-symbols.ts';
+import { RunTimeKernelCode } from './run-time-kernel-code.ts';
 
 /** Which sources a recording's code is looked up in. */
 export interface CodeSourceOptions {

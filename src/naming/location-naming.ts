@@ -59,7 +59,7 @@ export class LocationNaming {
    * @param group the locations, all of one DSO
    * @returns those that no symbol covers
    */
-  async byCode(group: readonly number[], { table, lines, isPerfMap = false }: CodeSymbols): Promise<readonly number[]> {
+  async nameBy(group: readonly number[], { table, lines, isPerfMap = false }: CodeSymbols): Promise<readonly number[]> {
     const symbols = this.#findSymbols(group, table, isPerfMap);
     if (table !== undefined) this.#nameBySymbols(group, symbols, table, isPerfMap ? this.#listedNames : this.#names);
     if (lines !== undefined && this.#readsLines) await this.#nameByLines(group, symbols, table, lines);
@@ -67,7 +67,7 @@ export class LocationNaming {
   }
 
   /** Notes where the functions begin in which locations are that have no name. */
-  async startsByCode(group: readonly number[], code: CodeSymbols): Promise<void> {
+  async noteStartsBy(group: readonly number[], code: CodeSymbols): Promise<void> {
     const { locations } = this.#profile;
     const unnamed = group.filter((location) => locations.lineCount(location) === 0);
     if (code.functionStarts === undefined || unnamed.length === 0) return;

@@ -35,8 +35,8 @@ export async function symbolizeLocations(
     const mapping = profile.mappings[index];
     for await (const code of sources.of(index, { lines: options.debugInfo !== 'none' && left.length > 0, search })) {
       if (code.table !== undefined || code.lines !== undefined) mapping.hasSymbols = true;
-      left = await locations.byCode(left, code);
-      if (left.length > 0) await locations.startsByCode(left, code);
+      left = await locations.nameBy(left, code);
+      if (left.length > 0) await locations.noteStartsBy(left, code);
       if (code.table !== undefined) payloads?.nameBy(index, code.table);
       if (isDone()) break;
     }

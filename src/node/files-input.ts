@@ -40,9 +40,9 @@ export class FilesInput {
     return this.#modifiedNs === undefined ? opened : { ...opened, modifiedNs: this.#modifiedNs };
   }
 
-  harmBy(path: string): string | undefined {
+  harmOfWriting(path: string): string | undefined {
     const symbols = this.openedFiles.pathOf(identityOf(path));
-    return symbols === undefined ? this.#input.harmBy(path) : `overwrite ${symbols}, which symbols were read from`;
+    return symbols === undefined ? this.#input.harmOfWriting(path) : `overwrite ${symbols}, which symbols were read from`;
   }
 
   close(): Promise<void> {

@@ -5,7 +5,7 @@ import type { OpenInput } from '../host/input.ts';
 import type { OpenedFiles } from '../host/opened-files.ts';
 import { checkSymbolPaths, namedSymbolFiles } from '../host/symbol-paths.ts';
 import { type SymbolSources, symbolSources } from '../host/symbol-sources.ts';
-import { listOf, type NamingOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
+import { listOf, type NameOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
 
 /** Where symbols are looked for besides on this machine. */
 export interface ServerOptions {
@@ -28,7 +28,7 @@ export class SymbolNaming {
    * @param diagnostics gets what is found wrong with symbol files
    * @throws PerfconvError `io` for files that the options name and that cannot be used; `usage`
    */
-  sourcesFor(options: SymbolOptions & NamingOptions & ServerOptions, input: OpenInput, diagnostics: Diagnostics): SymbolSources {
+  sourcesFor(options: SymbolOptions & NameOptions & ServerOptions, input: OpenInput, diagnostics: Diagnostics): SymbolSources {
     const warn = (message: string): void => diagnostics.add('symbol-path', 'warning', message);
     checkSymbolPaths(options, (option, path) => `${option} ${path}`, warn);
     // No output may replace them, even if they are not needed after all.

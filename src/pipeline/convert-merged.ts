@@ -13,7 +13,7 @@ import type { Format } from './formats.ts';
 import { type MergedInput, type MergeReadOptions, RecordingMerger, requireMergeable } from './merge-recordings.ts';
 import type { ReadProfileResult } from './read-profile.ts';
 import { type NeedsOptions, readingNeeds } from './reading-needs.ts';
-import { shownProfile } from './shown-profiles.ts';
+import { shownProfile } from './shown-profile-cache.ts';
 import { type WriteOptions, writeProfile } from './write-profile.ts';
 import type { OpenTable } from './write-tables.ts';
 

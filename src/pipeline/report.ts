@@ -7,7 +7,7 @@ import { type ReportOptions as ReportTableOptions, writeReport as writeReportTab
 import { type ReadRecordingOptions, readRecording } from './read-recording.ts';
 import { reportNeeds } from './reading-needs.ts';
 import { reportUnknownEvents, requireSamples } from './require-samples.ts';
-import { shownProfile } from './shown-profiles.ts';
+import { shownProfile } from './shown-profile-cache.ts';
 
 /** What a report shows, and how. */
 export interface ReportOptions extends ReportTableOptions {

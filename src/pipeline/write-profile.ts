@@ -11,7 +11,7 @@ import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { ScriptFieldChoice } from '../writers/script/fields.ts';
 import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
 import type { StreamFormat } from './formats.ts';
-import { shownProfile } from './shown-profiles.ts';
+import { shownProfile } from './shown-profile-cache.ts';
 
 /** How formats are written. Each uses the options that concern it. */
 export interface WriteOptions {

@@ -1,7 +1,7 @@
 import type { ByteSink } from '../base/byte-sink.ts';
 import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import type { ReadRecording } from './read-recording.ts';
-import { shownProfile } from './shown-profiles.ts';
+import { shownProfile } from './shown-profile-cache.ts';
 import type { WriteOptions } from './write-profile.ts';
 
 /** Opens a table of CSV by the name of its file. */

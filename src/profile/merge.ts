@@ -11,8 +11,17 @@ import { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.t
 type GrowingMapping = { -readonly [K in keyof Mapping]: Mapping[K] };
 
 /**
- * Puts profiles of several recordings into one: see {@link mergeProfiles} for what becomes of them. Accepts one profile
- * after the other and keeps none of them, so that only one need be in memory beside the result.
+ * Puts profiles of several recordings into one. Accepts one profile after the other and keeps none of them, so that only
+ * one need be in memory beside the result.
+ *
+ * - Functions, binaries (by name and build id), places in code and stacks are shared, so that the same stack in two
+ *   recordings adds up. Addresses at which the recordings know different functions are kept apart.
+ * - Processes and threads are not: the same pid in two recordings is two processes. Each knows its input.
+ * - Events are matched by name; of several events of one name in a recording the first goes with the first, and so on.
+ *   Events of one name that do not count the same (nanoseconds, occurrences) are kept apart.
+ * - `meta` holds the earliest start, the durations added up (as pprof merges), and what all recordings say alike.
+ * - Samples are there if all inputs kept theirs, in the order of the inputs. Clocks of different recordings have nothing
+ *   to do with one another: each recording's times count from its own first sample.
  */
 export class ProfileMerger {
   readonly #inputs: ProfileInput[] = [];
@@ -214,26 +223,4 @@ export class ProfileMerger {
       if (period[row] > Number.MAX_SAFE_INTEGER) merged.addPeriod(mergedRow, samples.periodRemainder(row));
     }
   }
-}
-
-/**
- * Merges profiles of several recordings into one.
- *
- * - Functions, binaries (by name and build id), places in code and stacks are shared, so that the same stack in two
- *   recordings adds up. Addresses at which the recordings know different functions are kept apart.
- * - Processes and threads are not: the same pid in two recordings is two processes. Each knows its input.
- * - Events are matched by name; of several events of one name in a recording the first goes with the first, and so on.
- *   Events of one name that do not count the same (nanoseconds, occurrences) are kept apart.
- * - `meta` holds the earliest start, the durations added up (as pprof merges), and what all recordings say alike.
- * - Samples are there if all inputs kept theirs, in the order of the inputs. Clocks of different recordings have nothing
- *   to do with one another: each recording's times count from its own first sample.
- *
- * @param inputs profiles with the labels that distinguish them
- * @param diagnostics see {@link ProfileMerger}, which accepts profiles one after the other
- * @throws PerfconvError `usage` when there is none
- */
-export function mergeProfiles(inputs: Iterable<{ readonly profile: Profile; readonly label: string }>, diagnostics?: Diagnostics): Profile {
-  const merger = new ProfileMerger(diagnostics);
-  for (const { profile, label } of inputs) merger.add(profile, label);
-  return merger.finish();
 }

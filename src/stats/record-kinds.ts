@@ -3,7 +3,7 @@ import type { RecordCounts } from '../session/record-counts.ts';
 import { UNKNOWN_RECORD } from './record-log.ts';
 
 /** How many records of one kind the file holds. */
-export interface RecordKind {
+export interface RecordCount {
   /** As `perf report --stats` prints it, or `unknown`. */
   readonly record: string;
   readonly count: number;
@@ -26,8 +26,8 @@ const READPERF_TYPES = [
  * Counts by kind: readperf's nine first, whether they occur or not, then `unknown` for all types without a name, then
  * the younger kinds that do occur, by ascending type.
  */
-export function recordKinds(counts: RecordCounts): RecordKind[] {
-  const younger: RecordKind[] = [];
+export function recordKinds(counts: RecordCounts): RecordCount[] {
+  const younger: RecordCount[] = [];
   let unknown = 0;
   for (const [type, count] of counts.entries()) {
     if (READPERF_TYPES.includes(type)) continue;

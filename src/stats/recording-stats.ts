@@ -1,11 +1,11 @@
 import type { SessionResult } from '../session/session.ts';
 import { type ProcessStats, processStats } from './process-stats.ts';
-import { type RecordKind, recordKinds } from './record-kinds.ts';
+import { type RecordCount, recordKinds } from './record-kinds.ts';
 import type { RecordLog } from './record-log.ts';
 
 /** What readperf's tables show of a recording besides its samples' functions. */
 export interface RecordingStats {
-  readonly kinds: readonly RecordKind[];
+  readonly kinds: readonly RecordCount[];
   readonly processes: readonly ProcessStats[];
   readonly log: RecordLog;
   /** What the log's times count from, nanoseconds in the recording's own clock. */

@@ -52,7 +52,7 @@ async function named(code: CodeSymbols, options: Partial<LocationNamingOptions> 
     },
   ]);
   const { functions, locations, strings } = profile;
-  await new LocationNaming(profile, { ...PLAIN, ...options }).byCode([0, 1], code);
+  await new LocationNaming(profile, { ...PLAIN, ...options }).nameBy([0, 1], code);
   return [1, 0].map((location) =>
     Array.from({ length: locations.lineCount(location) }, (_, nth) => {
       const func = locations.lineFunction(location, nth);
@@ -170,7 +170,7 @@ describe('functions without names', () => {
       asked.push(...addresses);
       return addresses.map((address) => (address < 0x1200 ? 0x1100 : -1));
     };
-    await new LocationNaming(profile, PLAIN).startsByCode([0, 1, 2, 3], { functionStarts });
+    await new LocationNaming(profile, PLAIN).noteStartsBy([0, 1, 2, 3], { functionStarts });
     expect(asked).toEqual([0x1100, 0x11ff, 0x12ff]);
     expect([0, 1, 2, 3].map((location) => profile.locations.functionStart(location))).toEqual([0x1100, -1, -1, 0x1100]);
     expect([0, 1, 2, 3].map((location) => profile.locations.lineCount(location))).toEqual([0, 0, 1, 0]);

@@ -36,7 +36,7 @@ describe('findings', () => {
     const found = async (cpus: readonly number[], group: WriteOptions['group']): Promise<string[]> => {
       const diagnostics = new Diagnostics();
       const profile = buildProfile(cpus.map((cpu, i) => ({ timeNs: i * 1_000_000, cpu, stack: ['main'] })));
-      await writeProfile(format, profile, forgetful, { group }, diagnostics);
+      await writeProfile(format, profile, forgetful, { ...(group !== undefined && { group }) }, diagnostics);
       return diagnostics.list().map(({ code, count, message }) => `${code} ${count}: ${message}`);
     };
     expect(await found([0, 1], 'cpu')).toEqual([]);

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { mergeProfiles } from '../../src/profile/merge.ts';
 import { unresolvedName } from '../../src/profile/names.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writePprof } from '../../src/writers/pprof/pprof.ts';
 import { buildProfile, type SampleSpec } from '../support/build-profile.ts';
+import { mergeProfiles } from '../support/merge-profiles.ts';
 import { randomProfile } from '../support/random-profile.ts';
 
 type Sums = Map<string, readonly [samples: number, period: number]>;

@@ -160,11 +160,11 @@ function rootsOf({ buildId, pid }: RecordedFile, { symfs }: SearchedDirectories)
   return [...rootsFor(buildId, symfs), ...(isKnownBuildId(buildId) && pid !== undefined ? [`/proc/${pid}/root`] : [])];
 }
 
-/** Places under each root. A path that would lead out of a root directory is looked for on this machine only. */
-function pathsUnderRoots(file: RecordedFile, dirs: SearchedDirectories, places: readonly string[]): string[] {
+/** Paths under each root. One that would lead out of a root directory is looked for on this machine only. */
+function pathsUnderRoots(file: RecordedFile, dirs: SearchedDirectories, paths: readonly string[]): string[] {
   if (!isStoredPath(file.path)) return [];
   const roots = staysBelowRoot(file.path) ? rootsOf(file, dirs) : rootsOf(file, dirs).filter((root) => root === '');
-  return underRoots(roots, places);
+  return underRoots(roots, paths);
 }
 
 function buildIdDebugFiles(file: RecordedFile, dirs: SearchedDirectories): string[] {
@@ -189,8 +189,8 @@ function pprofPlaces({ path, buildId }: RecordedFile, { binaryDirs = [] }: Searc
   ]);
 }
 
-function underRoots(roots: readonly string[], places: readonly string[]): string[] {
-  return roots.flatMap((root) => places.map((place) => root + place));
+function underRoots(roots: readonly string[], paths: readonly string[]): string[] {
+  return roots.flatMap((root) => paths.map((path) => root + path));
 }
 
 /**

@@ -44,7 +44,7 @@ export interface ObjectFiles {
 }
 
 /** The file to look for, and where. */
-export interface ObjectFileSearch extends RecordedFile {
+export interface WantedFile extends RecordedFile {
   /** File offset at which code was mapped first; absent when unknown. */
   readonly codeStart?: number;
   /** Whether other files of the same path were recorded, so that the build id may be that of one of them. */
@@ -68,13 +68,8 @@ export interface ObjectFileSearch extends RecordedFile {
  * before `.gnu_debugdata`, which has fewer symbols. `.dynsym` is used where there is nothing else.
  * @returns undefined when no useful file was found
  */
-export async function findObjectFiles(
-  files: CheckedFiles,
-  host: SymbolFiles,
-  mappedFiles: MappedFiles,
-  search: ObjectFileSearch,
-): Promise<ObjectFiles | undefined> {
-  const wanted = (await isAlive(host, search.pid)) ? search : withoutProcess(search);
+export async function findObjectFiles(files: CheckedFiles, host: SymbolFiles, mappedFiles: MappedFiles, file: WantedFile): Promise<ObjectFiles | undefined> {
+  const wanted = (await isAlive(host, file.pid)) ? file : withoutProcess(file);
   if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is not the path of a stored file');
   return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, host, mappedFiles, wanted);
 }
@@ -86,7 +81,7 @@ async function isAlive(host: SymbolFiles, pid = 0): Promise<boolean> {
   return source !== undefined;
 }
 
-async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
+async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: MappedFiles, wanted: WantedFile): Promise<ObjectFiles | undefined> {
   const parts = new Parts(wanted.wantsLines);
   const mapped = await openMapped(files, mappedFiles, wanted);
   const buildId = mapped === undefined ? wanted.buildId : await checkedId('', mapped);
@@ -116,7 +111,7 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
  * that it cannot open or that no sample's leaf is in, and only one of several files that have the same path in
  * different containers.
  */
-async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted: ObjectFileSearch): Promise<ElfFile | undefined> {
+async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted: WantedFile): Promise<ElfFile | undefined> {
   const { buildId, sharesName = false, pid, fileIdentity, dirs } = wanted;
   // With `symfs` the process was another machine's.
   if ((isKnownBuildId(buildId) && !sharesName) || dirs.symfs !== undefined) return undefined;
@@ -133,7 +128,7 @@ async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted:
  * Notes a doubt about a file at the recorded path that no build id confirms, if it was replaced since or is another
  * machine's. Such a file has a different inode or, since file systems reuse the numbers of removed files, a later time.
  */
-async function checkStamp(files: CheckedFiles, host: SymbolFiles, { path, fileIdentity = '', recordedUntilNs }: ObjectFileSearch, elf: ElfFile): Promise<void> {
+async function checkStamp(files: CheckedFiles, host: SymbolFiles, { path, fileIdentity = '', recordedUntilNs }: WantedFile, elf: ElfFile): Promise<void> {
   const stamp = await host.stamp?.(path);
   if (stamp === undefined) return;
   const inode = inodeOf(fileIdentity);
@@ -141,7 +136,7 @@ async function checkStamp(files: CheckedFiles, host: SymbolFiles, { path, fileId
   else if (recordedUntilNs !== undefined && stamp.modifiedNs > recordedUntilNs) files.doubtChanged(elf, 'it was changed after the recording was made');
 }
 
-async function takeDebugFiles(files: CheckedFiles, file: ObjectFileSearch, parts: Parts): Promise<void> {
+async function takeDebugFiles(files: CheckedFiles, file: WantedFile, parts: Parts): Promise<void> {
   const link = await linkOf(parts.runtime, file);
   for (const place of debugFilePlaces(file, link.places, file.dirs)) {
     if (parts.isComplete) return;
@@ -156,7 +151,7 @@ interface PlacedLink {
   readonly places: readonly string[];
 }
 
-async function linkOf(binary: ElfFile | undefined, file: ObjectFileSearch): Promise<PlacedLink> {
+async function linkOf(binary: ElfFile | undefined, file: WantedFile): Promise<PlacedLink> {
   const link = binary && (await readDebugLink(binary));
   if (binary === undefined || link === undefined) return { crc: 0, places: [] };
   return { crc: link.crc, places: debugLinkPlaces(file, link.fileName, binary.source.name, file.dirs) };
@@ -194,23 +189,23 @@ async function openMiniDebugInfo(binary: ElfFile, host: SymbolFiles, files: Chec
 }
 
 /** Asks servers for what was not found on this machine. */
-async function takeServed(files: CheckedFiles, host: SymbolFiles, { buildId }: ObjectFileSearch, parts: Parts): Promise<void> {
+async function takeServed(files: CheckedFiles, host: SymbolFiles, { buildId }: WantedFile, parts: Parts): Promise<void> {
   if (!isKnownBuildId(buildId)) return;
   const kinds: DebugFileKind[] = ['debuginfo', 'executable'];
   for (const kind of kinds) {
-    if (kind === 'executable' ? parts.runtime !== undefined : parts.isNamed) continue;
+    if (kind === 'executable' ? parts.runtime !== undefined : parts.needsNoDebugFile) continue;
     const elf = await files.fetch(host, buildId, kind);
     if (elf !== undefined) parts.take(elf);
   }
 }
 
-async function findAsPerf(files: CheckedFiles, wanted: ObjectFileSearch): Promise<ObjectFiles | undefined> {
-  let mapped: ElfFile | undefined;
+async function findAsPerf(files: CheckedFiles, wanted: WantedFile): Promise<ObjectFiles | undefined> {
+  let binary: ElfFile | undefined;
   for (const place of binaryPlaces(withoutProcess(wanted), { debugDirs: [], ...(wanted.dirs.symfs !== undefined && { symfs: wanted.dirs.symfs }) })) {
-    mapped ??= await files.open(place, wanted.buildId);
+    binary ??= await files.open(place, wanted.buildId);
   }
-  const file = { ...wanted, buildId: await checkedId(wanted.buildId, mapped) };
-  const link = await linkOf(mapped, withoutProcess(file));
+  const file = { ...wanted, buildId: await checkedId(wanted.buildId, binary) };
+  const link = await linkOf(binary, withoutProcess(file));
   const parts = new Parts(wanted.wantsLines);
   for (const place of perfPlaces(file, link.places, wanted.dirs)) {
     if (parts.isComplete) break;
@@ -239,12 +234,12 @@ class Parts {
   }
 
   /** Whether nothing is missing that a debug file could add. */
-  get isNamed(): boolean {
+  get needsNoDebugFile(): boolean {
     return this.symbols !== undefined && (this.debugInfo !== undefined || !this.#wantsLines);
   }
 
   get isComplete(): boolean {
-    return this.runtime !== undefined && this.isNamed;
+    return this.runtime !== undefined && this.needsNoDebugFile;
   }
 
   take(elf: ElfFile): void {
@@ -254,7 +249,7 @@ class Parts {
     if (this.#wantsLines && hasDebugInfo(elf)) this.debugInfo ??= elf;
   }
 
-  finish({ search }: CheckedFiles, { codeStart, wantsStarts = false }: ObjectFileSearch): ObjectFiles | undefined {
+  finish({ search }: CheckedFiles, { codeStart, wantsStarts = false }: WantedFile): ObjectFiles | undefined {
     const runtime = this.runtime ?? (this.#firstDebugFile && withCodeAt(this.#firstDebugFile, codeStart));
     if (runtime === undefined) return undefined;
     const symbols = this.symbols ?? this.mini ?? (hasDynsym(runtime) ? runtime : undefined);

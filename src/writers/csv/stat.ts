@@ -1,10 +1,10 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { TextWriter } from '../../base/text-writer.ts';
-import type { RecordKind } from '../../stats/record-kinds.ts';
+import type { RecordCount } from '../../stats/record-kinds.ts';
 import { quotedWhereNeeded } from './fields.ts';
 
 /** Writes readperf's stat.csv: the number of records of each kind, counted as `perf report --stats` counts them. */
-export async function writeStatCsv(kinds: readonly RecordKind[], sink: ByteSink): Promise<void> {
+export async function writeStatCsv(kinds: readonly RecordCount[], sink: ByteSink): Promise<void> {
   const out = new TextWriter(sink);
   out.put('record,count\n');
   for (const { record, count } of kinds) out.put(`${quotedWhereNeeded(record)},${count}\n`);

@@ -24,6 +24,7 @@ class JitLines implements SourceLines {
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
     const { functions, lines, files } = this.#dump;
     const { fileOffsets, sizesBytes, firstLines } = functions;
+    // Addresses ascend, and so do the functions.
     let at = 0;
     addresses.forEach((address, index) => {
       while (at + 1 < fileOffsets.length && fileOffsets[at + 1] <= address) at++;
