@@ -185,7 +185,8 @@ export class Unwinder {
   #stepByRareRule(module: UnwindModule, rule: number, flags: number): StepEnd {
     const state = this.#state;
     const { data } = module.rules;
-    if ((flags & RuleFlag.endsHere) !== 0 && state.isCall) {
+    // Of a signal's frame the rule may leave out the interrupted instruction, as that of arm64's vdso does.
+    if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && state.isCall)) {
       const end = this.#guess.stepOverSignal();
       if (end === 'stepped') return this.#afterGuess();
       if (end === 'pending') return end;

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
+import { MadeSpace } from '../support/made-process.ts';
+import { madeModule, moduleOf, unwound } from '../support/unwound.ts';
+
+const BIAS = 0x5500_0000_0000;
+const SP = 0x7fff_0000_1000;
+
+function code(littleEndian = true): CfaCode {
+  return new CfaCode(littleEndian);
+}
+
+function fde(start: number, instructions = code()): PlannedFde {
+  return { start, sizeBytes: 0x100, code: instructions };
+}
+
+function hex(...addresses: number[]): string[] {
+  return addresses.map((at, i) => `${i ? '' : '!'}${(BIAS + at).toString(16)}`);
+}
+
+describe('arm64 stacks', () => {
+  const [FP, LR, SP_NUMBER] = [29, 30, 31];
+  const cie: PlannedCie = { returnAddress: LR, codeAlignment: 4, code: code().defCfa(SP_NUMBER, 0) };
+  const saving = (): CfaCode => code().defCfaOffset(32).offset(FP, 4).offset(LR, 3);
+  // A leaf, functions that save x29 and x30, with a signed return address and without, and a function without a caller.
+  const functions = [fde(0x1000), fde(0x1100, saving()), fde(0x1200, saving().negateRaState()), fde(0x1300, code().undefined(LR))];
+  const space = (...more: PlannedFde[]): MadeSpace => new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('aarch64', [[cie, [...functions, ...more]]]), BIAS);
+  const signed = (address: number): bigint => BigInt(address) | (0x12a5n << 48n);
+
+  test('begin with the link register in leaves', async () => {
+    const registers = { pc: BIAS + 0x1010, lr: BIAS + 0x1110, sp: SP };
+    const result = await unwound({ machine: 'aarch64', registers, stack: { 0: 0, 8: BIAS + 0x1310 } }, space());
+    expect(result).toEqual({ end: 'complete', frames: hex(0x1010, 0x1110, 0x1310), endAddress: BIAS + 0x1310, endFile: 0 });
+  });
+
+  test('have signed return addresses without their signatures', async () => {
+    const registers = { pc: BIAS + 0x1210, lr: 0, sp: SP };
+    const result = await unwound({ machine: 'aarch64', registers, stack: { 8: signed(BIAS + 0x1210), 40: signed(BIAS + 0x1310) } }, space());
+    expect(result).toMatchObject({ end: 'complete', frames: hex(0x1210, 0x1210, 0x1310) });
+  });
+
+  test('have signatures taken off a link register that is signed only later on', async () => {
+    const late = fde(0x1400, code().advance(1).negateRaState().advance(1).defCfaOffset(16).offset(LR, 1));
+    for (const [at, lr] of [
+      [0x1400, BigInt(BIAS + 0x1310)],
+      [0x1404, signed(BIAS + 0x1310)],
+    ] as const) {
+      expect(await unwound({ machine: 'aarch64', registers: { pc: BIAS + at, lr, sp: SP }, stack: {} }, space(late))).toMatchObject({
+        end: 'complete',
+        frames: hex(at, 0x1310),
+      });
+    }
+  });
+
+  test('have addresses of 52 bits where they are not signed', async () => {
+    const high = 0x8_1234_0000_0000;
+    const module = moduleOf('aarch64', [[cie, functions]]);
+    const mapped = new MadeSpace().map(high, high + 0x10000, module, high).map(BIAS, BIAS + 0x10000, module, BIAS);
+    const result = await unwound({ machine: 'aarch64', registers: { pc: BIAS + 0x1010, lr: high + 0x1310, sp: SP }, stack: {} }, mapped);
+    expect(result).toMatchObject({ end: 'complete', endAddress: high + 0x1310 });
+  });
+
+  test('end where the link register is the frame’s own once more', async () => {
+    const result = await unwound({ machine: 'aarch64', registers: { pc: BIAS + 0x1010, lr: BIAS + 0x1010, sp: SP }, stack: {} }, space());
+    expect(result.end).toBe('bad-frame');
+    expect(result.frames.length).toBeLessThan(10);
+  });
+
+  test('go on from a signal’s frame, which has all registers, by the code of the vdso', async () => {
+    // nop; mov x8, #139; svc #0. The rule that the kernel gives goes to the caller of what was interrupted.
+    const text = Uint8Array.of(0x1f, 0x20, 0x03, 0xd5, 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4);
+    const rule = { start: 0x300, sizeBytes: 12, code: code().defCfa(FP, 0).offset(FP, 0).offsetExtendedSf(LR, -1) };
+    const { bytes } = assembleFrames([[{ ...cie, augmentation: 'zRS' }, [rule]]], { addr: 0x4000 });
+    const vdso = await madeModule('aarch64', [{ svma: 0x300, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: bytes }]);
+    const mapped = space().map(0x7000_0000, 0x7000_1000, vdso, 0x7000_0000);
+    const at = 128 + 176 + 8;
+    const frame = { [at + 8 * 29]: 0, [at + 8 * 30]: BIAS + 0x1310, [at + 8 * 31]: SP + 0x1000, [at + 8 * 32]: BIAS + 0x1010 };
+    const result = await unwound({ machine: 'aarch64', registers: { pc: BIAS + 0x1010, lr: 0x7000_0304, sp: SP }, stack: frame }, mapped);
+    expect(result).toMatchObject({
+      end: 'complete',
+      frames: [`!${(BIAS + 0x1010).toString(16)}`, '70000304', `!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1310).toString(16)],
+    });
+  });
+});
+
+describe('RISC-V stacks', () => {
+  const cie: PlannedCie = { version: 3, returnAddress: 1, code: code().defCfa(2, 0) };
+  const functions = [fde(0x1000), fde(0x1100, code().defCfaOffset(16).offset(1, 1).offset(8, 2)), fde(0x1300, code().undefined(1))];
+  // A helper that saves registers for others is called with the return address in t0.
+  const helper: PlannedCie = { ...cie, returnAddress: 5 };
+  const module = moduleOf('riscv64', [
+    [cie, functions],
+    [helper, [fde(0x1500)]],
+  ]);
+  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+
+  test('begin with ra in leaves', async () => {
+    const result = await unwound({ machine: 'riscv64', registers: { pc: BIAS + 0x1010, ra: BIAS + 0x1110, sp: SP }, stack: { 0: 0, 8: BIAS + 0x1310 } }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: hex(0x1010, 0x1110, 0x1310) });
+  });
+
+  test('have return addresses in the register that the CIE says', async () => {
+    const registers = { pc: BIAS + 0x1510, t0: BIAS + 0x1010, ra: BIAS + 0x1310, sp: SP };
+    expect(await unwound({ machine: 'riscv64', registers, stack: {} }, space)).toMatchObject({ end: 'complete', frames: hex(0x1510, 0x1010, 0x1310) });
+  });
+
+  test('go on from a signal’s frame by the code of the vdso', async () => {
+    const vdso = await madeModule('riscv64', [{ svma: 0x300, bytes: Uint8Array.of(0x13, 0, 0, 0, 0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0) }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, vdso, 0x7000_0000);
+    const at = 128 + 176;
+    const frame = { [at]: BIAS + 0x1010, [at + 8]: BIAS + 0x1310, [at + 16]: SP + 0x1000, [at + 8 * 31]: 0 };
+    const result = await unwound({ machine: 'riscv64', registers: { pc: BIAS + 0x1010, ra: 0x7000_0304, sp: SP }, stack: frame }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000304', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
+  });
+});
+
+describe('s390x stacks', () => {
+  const cie: PlannedCie = { returnAddress: 14, code: code(false).defCfa(15, 160) };
+  const functions = [
+    fde(0x1000, code(false)),
+    // stmg %r14,%r15,112(%r15); aghi %r15,-160
+    fde(0x1100, code(false).offset(14, 6).offset(15, 5).defCfaOffset(320)),
+    // r14 and r15 in f0 and f2
+    fde(0x1200, code(false).register(14, 16).register(15, 17)),
+    fde(0x1300, code(false).undefined(14)),
+  ];
+  const module = moduleOf('s390x', [[cie, functions]], false);
+  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+
+  test('have the CFA above the caller’s stack pointer, in the other byte order', async () => {
+    const registers = { pc: BIAS + 0x1010, r14: BIAS + 0x1110, r15: SP };
+    const stack = { [160 + 112]: BIAS + 0x1310, [160 + 120]: SP + 160 };
+    const result = await unwound({ machine: 's390x', registers, stack, littleEndian: false }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: hex(0x1010, 0x1110, 0x1310) });
+  });
+
+  test('have registers saved in those of floating point', async () => {
+    const registers = { pc: BIAS + 0x1210, f0: BIAS + 0x1310, f2: SP + 400, r14: 1, r15: SP };
+    expect(await unwound({ machine: 's390x', registers, stack: {}, littleEndian: false }, space)).toMatchObject({
+      end: 'complete',
+      frames: hex(0x1210, 0x1310),
+    });
+  });
+
+  test('go on from a signal’s frame by the code of the vdso', async () => {
+    const vdso = await madeModule('s390x', [{ svma: 0x300, bytes: Uint8Array.of(0x07, 0x07, 0x0a, 0xad) }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, vdso, 0x7000_0000);
+    const at = 160 + 8 + 128 + 40;
+    const frame = { [at + 8]: BIAS + 0x1010, [at + 16 + 8 * 14]: BIAS + 0x1310, [at + 16 + 8 * 15]: SP + 0x1000 };
+    const result = await unwound({ machine: 's390x', registers: { pc: BIAS + 0x1010, r14: 0x7000_0302, r15: SP }, stack: frame, littleEndian: false }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000302', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
+  });
+});
