@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { assembleExidx, type PlannedExidx } from '../support/exidx-assembler.ts';
+import { CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
+import { MadeSpace } from '../support/made-process.ts';
+import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/unwound.ts';
+
+const BIAS = 0xb600_0000;
+const SP = 0xbeff_0000;
+const [LEAF, LAST] = [0x1000, 0x2000];
+
+/** A leaf that is unwound in some way, and a function that is the thread's first one: its frame pointer is 0. */
+async function space(plan: PlannedExidx): Promise<MadeSpace> {
+  const sections = assembleExidx(
+    [
+      [LEAF, plan],
+      [LAST, 'cantunwind'],
+    ],
+    0x4000,
+    0x5000,
+  );
+  return new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('arm', [{ svma: 0x1000, bytes: new Uint8Array(0x2000) }], sections), BIAS);
+}
+
+/** Unwinds a stack whose words are return addresses into the last function, each another one: 0x2004, 0x2008 … */
+async function leaf(plan: PlannedExidx, registers: Readonly<Record<string, number>> = {}): Promise<UnwoundSample> {
+  const stack = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [4 * i, BIAS + LAST + 4 * (i + 1)]));
+  return unwound({ machine: 'arm', registers: { pc: BIAS + LEAF + 8, sp: SP, lr: BIAS + LAST + 0x700, ...registers }, stack }, await space(plan));
+}
+
+/** Where the return address is that was taken, in words from the stack pointer on; −1: in the link register. */
+function wordOf({ frames, end }: UnwoundSample): number {
+  // Where the frame pointer was popped, too, it is not 0 as in the first frame of a thread.
+  expect([frames.length, end === 'no-rule' ? 'complete' : end]).toEqual([2, 'complete']);
+  const at = Number.parseInt(frames[1], 16) - BIAS - LAST;
+  return at === 0x700 ? -1 : at / 4 - 1;
+}
+
+describe('.ARM.exidx', () => {
+  test.each<[string, PlannedExidx]>([
+    ['in the index itself', { inline: [0x01, 0x84, 0x00] }],
+    ['in a description of personality 0', { personality: 0, bytes: [0x01, 0x84, 0x00] }],
+    ['in a description of personality 1', { personality: 1, bytes: [0x00, 0x00, 0x84, 0x00] }],
+    ['in a description of personality 2', { personality: 2, bytes: [0x00, 0x00, 0x84, 0x00] }],
+    ['in a description of a language’s own', { personality: 'generic', bytes: [0x00, 0x00, 0x84, 0x00] }],
+    [
+      'in a description of many words',
+      { personality: 1, bytes: [...new Array<number>(30).fill(0xb1).flatMap((pop) => [pop, 0x00 + 1]), 0x40 + 27, 0x84, 0x00] },
+    ],
+  ])('has instructions %s', async (_name, plan) => {
+    expect(wordOf(await leaf(plan))).toBe(2);
+  });
+
+  test.each<[string, number[], number]>([
+    ['vsp + 4 … 256', [0x3f, 0x84, 0x00], 64],
+    ['vsp − 4 … 256', [0x3f, 0x7f, 0x84, 0x00], 0],
+    ['pop {r4, r14} by mask', [0x84, 0x01], 1],
+    ['pop {r14, r15} by mask: r15 counts', [0x8c, 0x00], 1],
+    ['pop {r4 … r11}', [0xa7, 0x84, 0x00], 8],
+    ['pop {r4 … r6, r14}', [0xaa], 3],
+    ['pop {r4, r14}', [0xa8], 1],
+    ['finish', [0xb0, 0x84, 0x00], -1],
+    ['pop {r0 … r3}', [0xb1, 0x0f, 0x84, 0x00], 4],
+    ['pop {r3}', [0xb1, 0x08, 0x84, 0x00], 1],
+    ['vsp + 0x204 + (uleb128 << 2)', [0xb2, 0x84, 0x01, 0x84, 0x00], 129 + 132],
+    ['pop D1 … D3, with a word more', [0xb3, 0x12, 0x84, 0x00], 7],
+    ['pop the return address’s code', [0xb4, 0x84, 0x00], 1],
+    ['the stack pointer goes into that code', [0xb5, 0x84, 0x00], 0],
+    ['pop D8 … D9, with a word more', [0xb9, 0x84, 0x00], 5],
+    ['pop wR10 … wR12', [0xc2, 0x84, 0x00], 6],
+    ['pop wR1 … wR3', [0xc6, 0x12, 0x84, 0x00], 6],
+    ['pop wCGR0, wCGR2', [0xc7, 0x05, 0x84, 0x00], 2],
+    ['pop D17 … D18', [0xc8, 0x11, 0x84, 0x00], 4],
+    ['pop D1 … D3, plain', [0xc9, 0x12, 0x84, 0x00], 6],
+    ['pop D8 … D10', [0xd2, 0x84, 0x00], 6],
+  ])('follows %s', async (_name, bytes, expected) => {
+    expect(wordOf(await leaf({ personality: 1, bytes }))).toBe(expected);
+  });
+
+  test('takes the stack pointer from a register, also from one that was popped', async () => {
+    expect(wordOf(await leaf({ personality: 1, bytes: [0x97, 0x84, 0x00] }, { r7: SP + 40 }))).toBe(10);
+    // The words of the stack are no addresses of it.
+    expect((await leaf({ personality: 1, bytes: [0xa3, 0x97, 0x84, 0x00] }, { r7: SP + 40 })).end).toBe('truncated');
+  });
+
+  test('pops the stack pointer itself', async () => {
+    const sections = assembleExidx(
+      [
+        [LEAF, { personality: 1, bytes: [0x86, 0x00] }],
+        [LAST, 'cantunwind'],
+      ],
+      0x4000,
+      0x5000,
+    );
+    const module = await madeModule('arm', [{ svma: 0x1000, bytes: new Uint8Array(0x2000) }], sections);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
+    const stack = { 0: SP + 0x20, 4: BIAS + LEAF + 8, 32: SP + 0x40, 36: BIAS + LAST + 8 };
+    const result = await unwound({ machine: 'arm', registers: { pc: BIAS + LEAF + 8, sp: SP }, stack }, mapped);
+    expect(result.frames.map((frame) => frame.slice(-4))).toEqual(['1008', '1008', '2008']);
+  });
+
+  test.each<[string, number[]]>([
+    ['that refuse', [0x80, 0x00]],
+    ['with a spare number', [0xb6]],
+    ['with a spare number of the coprocessor’s', [0xca]],
+    ['at the end of the list', [0xff]],
+    ['that pop nothing', [0xb1, 0x00]],
+    ['that pop what there is not', [0xb1, 0x10]],
+    ['that take the stack pointer from itself', [0x9d]],
+    ['that take it from the program counter', [0x9f]],
+  ])('ends at instructions %s', async (_name, bytes) => {
+    expect(await leaf({ personality: 1, bytes })).toMatchObject({ end: 'bad-frame', endAddress: BIAS + LEAF + 8 });
+  });
+
+  test('clears the bit that tells Thumb from addresses', async () => {
+    const sections = assembleExidx(
+      [
+        [LEAF, { inline: [0x84, 0x00] }],
+        [LAST, 'cantunwind'],
+      ],
+      0x4000,
+      0x5000,
+    );
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('arm', [{ svma: 0x1000, bytes: new Uint8Array(0x2000) }], sections), BIAS);
+    const result = await unwound({ machine: 'arm', registers: { pc: BIAS + LEAF + 9, sp: SP }, stack: { 0: BIAS + LAST + 9 } }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + LEAF + 8).toString(16)}`, (BIAS + LAST + 8).toString(16)] });
+  });
+
+  test('has nothing before its first function', async () => {
+    const mapped = await space({ inline: [0x84, 0x00] });
+    const result = await unwound({ machine: 'arm', registers: { pc: BIAS + 0x800, sp: SP, lr: 5 }, stack: {} }, mapped);
+    expect(result).toMatchObject({ end: 'no-rule', frames: [`!${(BIAS + 0x800).toString(16)}`] });
+  });
+
+  test('is passed over where descriptions lead nowhere', async () => {
+    const [index] = assembleExidx([[LEAF, { personality: 1, bytes: [0x84, 0x00] }]], 0x4000, 0x5000);
+    const module = await madeModule('arm', [], [index]);
+    expect(module.ruleAt(LEAF)).toBe(-1);
+  });
+});
+
+test('32-bit Arm stacks are unwound by .eh_frame where there is one', async () => {
+  const cie: PlannedCie = { returnAddress: 14, dataAlignment: -4, code: new CfaCode().defCfa(13, 0) };
+  const functions = [
+    { start: 0x1000, sizeBytes: 0x100, code: new CfaCode() },
+    { start: 0x1100, sizeBytes: 0x100, code: new CfaCode().defCfaOffset(8).offset(14, 1).offset(4, 2) },
+    { start: 0x1200, sizeBytes: 0x100, code: new CfaCode().undefined(14) },
+  ];
+  const mapped = new MadeSpace().map(BIAS, BIAS + 0x8000, moduleOf('arm', [[cie, functions]]), BIAS);
+  const result = await unwound({ machine: 'arm', registers: { pc: BIAS + 0x1008, sp: SP, lr: BIAS + 0x1109 }, stack: { 0: 0, 4: BIAS + 0x1209 } }, mapped);
+  expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1008).toString(16)}`, (BIAS + 0x1108).toString(16), (BIAS + 0x1208).toString(16)] });
+});
