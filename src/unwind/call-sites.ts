@@ -71,7 +71,8 @@ export class CallSites {
     if (!this.#code.read(address - 4, 4)) return 'unknown';
     const word = this.#code.word(0);
     if ((word & 0xfff) === 0x0ef || (word & 0x7fff) === 0x00e7) return 'call';
-    return (word >>> 16) % 0x1000 === 0x002 && word >>> 28 === 0x9 && (word >>> 23) % 0x20 !== 0 ? 'call' : 'none';
+    const half = word >>> 16;
+    return (half & 0xf07f) === 0x9002 && (half & 0x0f80) !== 0 ? 'call' : 'none';
   }
 }
 

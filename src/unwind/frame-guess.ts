@@ -203,9 +203,10 @@ export class FrameGuess {
     const { registers, machine, isCall } = this.#state;
     const fp = registers.value(machine.fp);
     const byClang = this.#takeChain(fp, 4, 0);
-    if (byClang === 'stepped' || byClang === 'outermost' || byClang === 'truncated') return byClang;
+    if (byClang === 'stepped' || byClang === 'outermost') return byClang;
     const byGcc = this.#takeChain(fp, 0, -4);
-    return byGcc === 'stepped' || isCall ? byGcc : this.#takeLink(0);
+    if (byGcc === 'stepped') return byGcc;
+    return isCall ? byClang : this.#takeLink(0);
   }
 
   // Common to all.
@@ -218,11 +219,10 @@ export class FrameGuess {
 
   /** Steps by a frame pointer. @param returnAt, savedAt where the return address and the caller's frame pointer are from there on */
   #takeChain(fp: number, returnAt: number, savedAt: number): StepEnd {
-    const { registers, machine, stack, isCall } = this.#state;
+    const { registers, machine, isCall } = this.#state;
     if (registers.known[machine.fp] === 0) return 'truncated';
     if (fp === 0 && isCall) return 'outermost';
     if (!this.#isFramePointer(fp)) return 'no-rule';
-    if (fp >= stack.start + stack.sizeBytes) return 'truncated';
     return this.#take(fp + returnAt, fp + savedAt, fp + Math.max(returnAt, savedAt) + machine.addressSize);
   }
 

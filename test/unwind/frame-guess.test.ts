@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest';
+import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import { MadeSpace } from '../support/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
+
+const BIAS = 0x5500_0000_0000;
+const SP = 0x7fff_0000_1000;
+const START = 0x1000;
+
+/** A file without rules, whose code is all of one byte but for pieces at some svmas. */
+async function space(machine: UnwindMachine, pieces: Readonly<Record<number, readonly number[]>>, fill = 0x90, bias = BIAS): Promise<MadeSpace> {
+  const bytes = new Uint8Array(0x1000).fill(fill);
+  for (const [svma, piece] of Object.entries(pieces)) bytes.set(piece, Number(svma) - START);
+  return new MadeSpace().map(bias, bias + 0x10000, await madeModule(machine, [{ svma: START, bytes }]), bias);
+}
+
+/** A direct call of a function at an svma, before a return address. */
+function callTo(target: number, returnAddress: number): Readonly<Record<number, readonly number[]>> {
+  const distance = target - returnAddress;
+  return { [returnAddress - 5]: [0xe8, distance & 0xff, (distance >> 8) & 0xff, (distance >> 16) & 0xff, distance >> 31] };
+}
+
+function frames(...addresses: number[]): string[] {
+  return addresses.map((at, i) => `${i ? '' : '!'}${(BIAS + at).toString(16)}`);
+}
+
+describe('x86-64 code without rules', () => {
+  // 0x1400 and 0x1500 are behind calls through registers.
+  const CALLS = { 5118: [0xff, 0xd0], 5373: [0x41, 0xff, 0xd2], 5625: [0xff, 0x94, 0x24, 0, 1, 0, 0] };
+  const unwind = async (
+    registers: Readonly<Record<string, number>>,
+    stack: Readonly<Record<number, number>>,
+    pieces: Readonly<Record<number, readonly number[]>> = {},
+  ): Promise<UnwoundSample> => unwound({ machine: 'x86_64', registers: { sp: SP, ...registers }, stack }, await space('x86_64', { ...CALLS, ...pieces }));
+
+  test('is unwound by frame pointers up to one of 0', async () => {
+    const stack = { 32: SP + 0x40, 40: BIAS + 0x1400, 64: SP + 0x60, 72: BIAS + 0x1500, 96: 0, 104: BIAS + 0x1600 };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack)).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400, 0x1500, 0x1600) });
+  });
+
+  test('ends where the frame pointer is something else', async () => {
+    for (const bp of [SP + 0x21, SP - 8, 7, SP + 2 ** 32]) {
+      expect(await unwind({ ip: BIAS + 0x1010, bp }, { 32: SP + 0x40, 40: BIAS + 0x1400 })).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
+    }
+  });
+
+  test('ends where what is above the frame pointer is no return address', async () => {
+    for (const address of [BIAS + 0x1401, BIAS + 0x20000, 5]) {
+      expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { 32: 0, 40: address })).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
+    }
+  });
+
+  test('ends where the frame pointer is behind the dump', async () => {
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x100 }, { 32: 0 })).toMatchObject({ end: 'truncated', frames: frames(0x1010) });
+  });
+
+  test('ends where frame pointers go round', async () => {
+    const stack = { 32: SP + 0x20, 40: BIAS + 0x1400 };
+    const { end, frames: found } = await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack);
+    expect([end, found.length < 4]).toEqual(['no-rule', true]);
+  });
+
+  test('has the return address on top of the stack in functions without a frame', async () => {
+    const stack = { 0: BIAS + 0x1400, 32: 0, 40: BIAS + 0x1500 };
+    // The caller has a frame, which the leaf has left alone.
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack)).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400, 0x1500) });
+  });
+
+  test('has something else on top of the stack in functions with a frame, which a direct call tells', async () => {
+    // Left over on top: a return address behind a call of another function. Above the frame pointer: one behind a call of this one.
+    const calls = { ...callTo(0x1800, 0x1700), ...callTo(0x1000, 0x1720) };
+    const stack = { 0: BIAS + 0x1700, 32: 0, 40: BIAS + 0x1720 };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, calls)).toMatchObject({ frames: frames(0x1010, 0x1720) });
+    // The other way round.
+    const other = { ...callTo(0x1000, 0x1700), ...callTo(0x1800, 0x1720) };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, other)).toMatchObject({ frames: frames(0x1010, 0x1700, 0x1720) });
+  });
+
+  test.each<[string, number, number[], number]>([
+    ['before push %rbp', 0x1010, [0x55, 0x48, 0x89, 0xe5], 0],
+    ['before push %rbp, behind endbr64', 0x1010, [0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5], 0],
+    ['between push %rbp and mov %rsp, %rbp', 0x1011, [0x55, 0x48, 0x89, 0xe5], 8],
+    ['between push %rbp and mov %rsp, %rbp of the other kind', 0x1011, [0x55, 0x48, 0x8b, 0xec], 8],
+    ['at pop %rbp', 0x1010, [0x5d, 0xc3], 8],
+    ['at ret', 0x1010, [0xc3], 0],
+    ['at ret with a size', 0x1010, [0xc2, 8, 0], 0],
+    ['at rep ret', 0x1010, [0xf3, 0xc3], 0],
+  ])('is unwound at the start and the end of functions: %s', async (_name, ip, bytes, at) => {
+    // All of these places have what looks like a return address; the frame pointer is the caller's, or saved below.
+    const stack = { 0: BIAS + 0x1600, 8: BIAS + 0x1600, 32: 0, 40: BIAS + 0x1500, [at]: BIAS + 0x1400, ...(at === 8 ? { 0: SP + 0x20 } : {}) };
+    const bp = at === 8 && ip === 0x1010 ? 0x1234 : SP + 0x20;
+    expect(await unwind({ ip: BIAS + ip, bp }, stack, { 4112: bytes })).toMatchObject({ end: 'complete', frames: frames(ip, 0x1400, 0x1500) });
+  });
+
+  test('is unwound at leave by the frame pointer', async () => {
+    const stack = { 0: BIAS + 0x1600, 32: 0, 40: BIAS + 0x1500 };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { 4112: [0xc9, 0xc3] })).toMatchObject({
+      end: 'complete',
+      frames: frames(0x1010, 0x1500),
+    });
+  });
+
+  test('of JITs is unwound by frame pointers, whatever is behind them', async () => {
+    const jit = (await space('x86_64', CALLS)).map(0x10_0000, 0x20_0000);
+    const stack = { 0: 0x10_0100, 32: SP + 0x40, 40: 0x10_0200, 64: 0, 72: BIAS + 0x1400 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: 0x10_0010, sp: SP, bp: SP + 0x20 }, stack }, jit);
+    expect(result).toMatchObject({ end: 'complete', frames: ['!100010', '100200', (BIAS + 0x1400).toString(16)] });
+    expect(await unwound({ machine: 'x86_64', registers: { ip: 0x10_0010, sp: SP, bp: 3 }, stack }, jit)).toMatchObject({
+      end: 'no-module',
+      frames: ['!100010'],
+      endFile: 1,
+    });
+  });
+
+  test('is unwound at addresses that are not mapped: what they belong to was not recorded', async () => {
+    const stack = { 32: 0, 40: BIAS + 0x1400 };
+    expect(await unwind({ ip: 0x1234_5678, bp: SP + 0x20 }, stack)).toMatchObject({ end: 'complete', frames: ['!12345678', (BIAS + 0x1400).toString(16)] });
+  });
+
+  test.each<[string, number[]]>([
+    ['call *%rax', [0xff, 0xd0]],
+    ['call *%r10', [0x41, 0xff, 0xd2]],
+    ['call *(%rax)', [0xff, 0x10]],
+    ['call *8(%rax)', [0xff, 0x50, 8]],
+    ['call *0x100(%rax)', [0xff, 0x90, 0, 1, 0, 0]],
+    ['call *(%rax,%rcx,8)', [0xff, 0x14, 0xc8]],
+    ['call *8(%rsp)', [0xff, 0x54, 0x24, 8]],
+    ['call *0x100(%rsp)', [0xff, 0x94, 0x24, 0, 1, 0, 0]],
+    ['call *0x100(,%rax,8)', [0xff, 0x14, 0xc5, 0, 1, 0, 0]],
+    ['call *0x100(%rip)', [0xff, 0x15, 0, 1, 0, 0]],
+    ['call', [0xe8, 1, 2, 3, 4]],
+  ])('has return addresses behind %s', async (_name, bytes) => {
+    const stack = { 32: 0, 40: BIAS + 0x1800 };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { [0x1800 - bytes.length]: bytes })).toMatchObject({ frames: frames(0x1010, 0x1800) });
+  });
+
+  test.each<[string, number[]]>([
+    ['jmp *%rax', [0xff, 0xe0]],
+    ['push (%rax)', [0xff, 0x30]],
+    ['half of a call', [0xff, 0x15, 0, 1, 0]],
+    ['half of a call with an index', [0xff, 0x14]],
+    ['nothing', [0x90]],
+  ])('has no return addresses behind %s', async (_name, bytes) => {
+    const stack = { 32: 0, 40: BIAS + 0x1800 };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { [0x1800 - bytes.length]: bytes })).toMatchObject({
+      end: 'no-rule',
+      frames: frames(0x1010),
+    });
+  });
+});
+
+test('i386 code without rules is unwound by frame pointers', async () => {
+  const mapped = await space('i386', { 5118: [0xff, 0xd0], ...callTo(0x1000, 0x1500) }, 0x90, 0x800_0000);
+  const stack = { 32: 0xbf00_0040, 36: 0x800_1400, 64: 0, 68: 0x800_1500 };
+  const result = await unwound({ machine: 'i386', registers: { ip: 0x800_1010, sp: 0xbf00_0000, bp: 0xbf00_0020 }, stack }, mapped);
+  expect(result).toMatchObject({ end: 'complete', frames: ['!8001010', '8001400', '8001500'] });
+});
+
+describe('arm64 code without rules', () => {
+  const word = (value: number): number[] => [value & 0xff, (value >> 8) & 0xff, (value >> 16) & 0xff, value >>> 24];
+  const [NOP, RET, BL, BLR, MOV_FP, STP, LDP, STP_FAR] = [0xd503201f, 0xd65f03c0, 0x94000010, 0xd63f0100, 0x910003fd, 0xa9be7bfd, 0xa8c27bfd, 0xa9017bfd];
+  const signed = (address: number): bigint => BigInt(address) | (0x3f21n << 48n);
+
+  /** Code from 0x1000 on, all `nop` but for some instructions; 0x1400 and 0x1500 are behind calls. */
+  async function unwind(
+    instructions: Readonly<Record<number, number>>,
+    registers: Readonly<Record<string, number | bigint>>,
+    stack: Readonly<Record<number, number | bigint>>,
+  ): Promise<UnwoundSample> {
+    const all = new Map<number, number>(Array.from({ length: 0x300 }, (_, i) => [START + 4 * i, NOP]));
+    for (const [svma, instruction] of [[0x13fc, BL], [0x14fc, BLR], ...Object.entries(instructions)]) all.set(Number(svma), Number(instruction));
+    const pieces = Object.fromEntries([...all].map(([svma, instruction]) => [svma, word(instruction)]));
+    return unwound({ machine: 'aarch64', registers: { sp: SP, ...registers }, stack }, await space('aarch64', pieces, 0));
+  }
+
+  test('is unwound by pairs of frame pointer and return address, which may be signed', async () => {
+    const stack = { 32: SP + 0x40, 40: signed(BIAS + 0x1400), 64: 0, 72: BIAS + 0x1500 };
+    const result = await unwind({ 4352: RET, 4356: STP, 4360: MOV_FP }, { pc: BIAS + 0x1110, x29: SP + 0x20, lr: BIAS + 0x110c }, stack);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1110, 0x1400, 0x1500) });
+  });
+
+  test('has the return address in the link register where a function has not saved it', async () => {
+    const stack = { 32: 0, 40: BIAS + 0x1500 };
+    const leaf = await unwind({ 4352: RET }, { pc: BIAS + 0x1110, x29: SP + 0x20, lr: signed(BIAS + 0x1400) }, stack);
+    expect(leaf).toMatchObject({ end: 'complete', frames: frames(0x1110, 0x1400, 0x1500) });
+  });
+
+  test('has it there up to where it is saved, and from where it is taken back on', async () => {
+    const code = { 4352: RET, 4356: STP, 4360: MOV_FP, 4384: LDP, 4388: RET };
+    // Below the caller's frame, stp has made room for 32 bytes.
+    const stack = { 0: SP + 0x40, 8: BIAS + 0x1400, 64: 0, 72: BIAS + 0x1500 };
+    for (const [pc, x29] of [
+      [0x1104, SP + 0x40],
+      [0x1108, SP + 0x40],
+      [0x110c, SP],
+      [0x1120, SP],
+      [0x1124, SP + 0x40],
+    ]) {
+      const result = await unwind(code, { pc: BIAS + pc, x29, lr: pc < 0x110c || pc > 0x1120 ? BIAS + 0x1400 : BIAS + 0x1114 }, stack);
+      expect(result).toMatchObject({ end: 'complete', frames: frames(pc, 0x1400, 0x1500) });
+    }
+  });
+
+  test('is unwound by frame pointers where the pair is not at the end of the frame', async () => {
+    const code = { 4352: RET, 4356: 0xd10083ff, 4360: STP_FAR, 4364: 0x910043fd };
+    const stack = { 16: 0, 24: BIAS + 0x1400 };
+    expect(await unwind(code, { pc: BIAS + 0x1120, x29: SP + 0x10, lr: BIAS + 0x1118 }, stack)).toMatchObject({
+      end: 'complete',
+      frames: frames(0x1120, 0x1400),
+    });
+  });
+});
+
+test('32-bit Arm code without rules is unwound by frame pointers of both kinds', async () => {
+  const mapped = await space('arm', {}, 0, 0x10000);
+  const at = 0xbe00_0000;
+  // clang: the frame pointer points at the caller's; gcc: at the return address.
+  const clang = { 32: at + 0x40, 36: 0x1_1400, 64: 0, 68: 0x1_1500 };
+  const gcc = { 28: at + 0x44, 32: 0x1_1400, 64: 0, 68: 0x1_1500 };
+  for (const [fp, stack] of [
+    [at + 0x20, clang],
+    [at + 0x20, gcc],
+  ] as const) {
+    const result = await unwound({ machine: 'arm', registers: { pc: 0x1_1010, sp: at, fp }, stack }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: ['!11010', '11400', '11500'] });
+  }
+});
+
+describe('RISC-V code without rules', () => {
+  // jal ra, …; c.jalr a5
+  const calls = { 5116: [0xef, 0x00, 0x00, 0x08], 5372: [0x01, 0x00, 0x82, 0x97] };
+
+  test('is unwound by frame pointers', async () => {
+    const stack = { 16: SP + 0x40, 24: BIAS + 0x1400, 48: 0, 56: BIAS + 0x1500 };
+    const result = await unwound(
+      { machine: 'riscv64', registers: { pc: BIAS + 0x1010, sp: SP, s0: SP + 0x20, ra: BIAS + 0x1014 }, stack },
+      await space('riscv64', calls),
+    );
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400, 0x1500) });
+  });
+});
