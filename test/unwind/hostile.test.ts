@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { ByteView } from '../../src/base/byte-view.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
+import { ExpressionMachine } from '../../src/unwind/expressions.ts';
+import { RegisterFile } from '../../src/unwind/register-file.ts';
+import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import { readUnwindModule, UnwindModule } from '../../src/unwind/unwind-module.ts';
+import { Unwinder } from '../../src/unwind/unwinder.ts';
+import { ByteFields } from '../support/byte-fields.ts';
+import { assembleExidx } from '../support/exidx-assembler.ts';
+import { assembleFrames, assembleFrameTable, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
+import { MadeSpace, madeInput } from '../support/made-process.ts';
+import { buildSectionElf } from '../support/section-elf.ts';
+import { madeModule } from '../support/unwound.ts';
+
+const MACHINES: readonly UnwindMachine[] = ['x86_64', 'i386', 'aarch64', 'arm', 'riscv64', 's390x'];
+const ENDS = ['complete', 'truncated', 'no-rule', 'no-module', 'unmapped', 'bad-frame', 'limit', 'pending', 'no-registers'];
+const CODE = 0x1000;
+const CODE_BYTES = 0x1000;
+const SP = 0x7000_0000;
+const RETURN_ADDRESS: Readonly<Record<UnwindMachine, number>> = { x86_64: 16, i386: 8, aarch64: 30, arm: 14, riscv64: 1, s390x: 14 };
+const PC: Readonly<Record<UnwindMachine, string>> = { x86_64: 'ip', i386: 'ip', aarch64: 'pc', arm: 'pc', riscv64: 'pc', s390x: 'pc' };
+const SP_NAME: Readonly<Record<UnwindMachine, string>> = { x86_64: 'sp', i386: 'sp', aarch64: 'sp', arm: 'sp', riscv64: 'sp', s390x: 'r15' };
+
+/** Numbers that are addresses of code or of the stack as often as anything. */
+const word = fc.oneof(
+  fc.integer({ min: CODE, max: CODE + CODE_BYTES }),
+  fc.integer({ min: 0, max: 64 }).map((i) => SP + 8 * i),
+  fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+  fc.constantFrom(0, 1, SP, CODE),
+);
+
+/** Unwinds a stack of such numbers with the rules of a module. */
+function unwind(module: UnwindModule, machine: UnwindMachine, words: readonly (number | bigint)[], pc: number, littleEndian: boolean): void {
+  const wordSize = machine === 'i386' || machine === 'arm' ? 4 : 8;
+  const stack = Object.fromEntries(words.map((value, i) => [wordSize * i, wordSize === 4 ? Number(BigInt.asUintN(32, BigInt(value))) : value]));
+  const space = new MadeSpace().map(CODE, CODE + CODE_BYTES, module).map(SP, SP + 64);
+  const unwinder = new Unwinder();
+  const registers = { [PC[machine]]: CODE + pc, [SP_NAME[machine]]: SP };
+  const end = unwinder.unwind(madeInput({ machine, registers, stack, littleEndian }), space);
+  expect(ENDS).toContain(end);
+  expect(unwinder.frameCount).toBeLessThanOrEqual(8192);
+}
+
+describe('whatever files and stacks hold, unwinding ends, and ends without an error', () => {
+  test('with sections of any bytes', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...MACHINES),
+        fc.uint8Array({ maxLength: 300 }),
+        fc.array(word, { maxLength: 64 }),
+        fc.nat(CODE_BYTES - 1),
+        fc.boolean(),
+        (machine, bytes, words, pc, littleEndian) => {
+          unwind(UnwindModule.ofEhFrame({ machine, view: new ByteView(bytes, littleEndian), addr: 0 }), machine, words, pc, littleEndian);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
+  test('with instructions of any bytes', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...MACHINES),
+        fc.uint8Array({ maxLength: 60 }),
+        fc.uint8Array({ maxLength: 120 }),
+        fc.array(word, { maxLength: 64 }),
+        fc.nat(CODE_BYTES - 1),
+        (machine, inCie, inFde, words, pc) => {
+          const cie: PlannedCie = { returnAddress: RETURN_ADDRESS[machine], dataAlignment: -4, code: new CfaCode().raw(...inCie) };
+          const { bytes } = assembleFrames([[cie, [{ start: CODE, sizeBytes: CODE_BYTES, code: new CfaCode().raw(...inFde) }]]]);
+          unwind(UnwindModule.ofEhFrame({ machine, view: new ByteView(bytes, true), addr: 0 }), machine, words, pc, true);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test('with rules of any registers and offsets', () => {
+    const operand = fc.oneof(fc.nat(20), fc.nat(200));
+    const instruction = fc.tuple(fc.nat(9), operand, operand);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...MACHINES),
+        fc.array(instruction, { maxLength: 12 }),
+        fc.array(word, { maxLength: 64 }),
+        fc.nat(CODE_BYTES - 1),
+        (machine, instructions, words, pc) => {
+          const code = new CfaCode().defCfa(instructions.length, 8).offset(RETURN_ADDRESS[machine] & 63, 1);
+          const kinds = [code.defCfa, code.offsetExtended, code.register, code.valOffset, code.offsetExtendedSf, code.negativeOffsetExtended];
+          for (const [kind, first, second] of instructions) {
+            if (kind < kinds.length) kinds[kind].call(code, first, second);
+            else if (kind === 6) code.expression(first, Uint8Array.of(0x70 + (second & 31), 8, 0x06));
+            else if (kind === 7) code.valExpression(first, Uint8Array.of(0x70 + (second & 31), 8));
+            else if (kind === 8) code.undefined(first);
+            else code.defCfaExpression(Uint8Array.of(0x70 + (first & 31), second & 63, 0x06));
+          }
+          for (const augmentation of ['zR', 'zRS']) {
+            const cie: PlannedCie = { augmentation, returnAddress: RETURN_ADDRESS[machine], code: new CfaCode() };
+            const { bytes } = assembleFrames([[cie, [{ start: CODE, sizeBytes: CODE_BYTES, code }]]]);
+            unwind(UnwindModule.ofEhFrame({ machine, view: new ByteView(bytes, true), addr: 0 }), machine, words, pc, true);
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test('with code of any bytes and no rules', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...MACHINES),
+        fc.uint8Array({ minLength: 64, maxLength: 64 }),
+        fc.array(word, { maxLength: 64 }),
+        fc.nat(63),
+        async (machine, bytes, words, pc) => {
+          const module = await madeModule(machine, [{ svma: CODE, bytes }]);
+          for (let i = 0; i < 3; i++) {
+            unwind(module, machine, words, pc, machine !== 's390x');
+            await module.readWanted();
+          }
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  test('with Arm’s tables of any bytes', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ maxLength: 64 }),
+        fc.uint8Array({ maxLength: 64 }),
+        fc.uint8Array({ minLength: 1, maxLength: 12 }),
+        fc.array(word, { maxLength: 64 }),
+        async (index, extab, instructions, words) => {
+          const [plannedIndex, plannedExtab] = assembleExidx([[CODE, { personality: 1, bytes: [...instructions] }]], 0x4000, 0x5000);
+          for (const sections of [
+            [plannedIndex, plannedExtab],
+            [
+              { ...plannedIndex, content: index },
+              { ...plannedExtab, content: extab },
+            ],
+            [{ ...plannedIndex, content: new ByteFields().put(plannedIndex.content).put(index).done() }, plannedExtab],
+          ]) {
+            unwind(await madeModule('arm', [], sections), 'arm', words, 8, true);
+          }
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  test('with expressions of any bytes', () => {
+    const memory = { word: 0n, readWord: (address: number) => (address % 3 === 0 ? ('absent' as const) : ('found' as const)) };
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), fc.constantFrom<4 | 8>(4, 8), (bytes, addressSize) => {
+        const registers = new RegisterFile(20);
+        registers.known.fill(1);
+        const end = new ExpressionMachine().evaluate(new ByteView(bytes, true), 0, bytes.length, addressSize, registers, memory, 8);
+        expect(['done', 'bad', 'absent']).toContain(end);
+      }),
+      { numRuns: 80 },
+    );
+  });
+});
+
+test('files with any of their bytes changed are refused as a whole, or read', async () => {
+  const frames = assembleFrames(
+    [
+      [
+        { returnAddress: 16, augmentation: 'zPLR', code: new CfaCode().defCfa(7, 8).offset(16, 1) },
+        [{ start: CODE, sizeBytes: 64, code: new CfaCode().advance(4).defCfaOffset(16) }],
+      ],
+    ],
+    { addr: 0x2000 },
+  );
+  const debug = assembleFrames(
+    [[{ version: 4, augmentation: '', returnAddress: 16, code: new CfaCode().defCfa(7, 8) }, [{ start: CODE + 64, sizeBytes: 64, code: new CfaCode() }]]],
+    { isDebugFrame: true },
+  );
+  const file = buildSectionElf({
+    sections: [
+      { name: '.eh_frame', flags: 2, addr: 0x2000, content: frames.bytes },
+      { name: '.eh_frame_hdr', flags: 2, addr: 0x3000, content: assembleFrameTable(0x3000, 0x2000, [[CODE, 0x2000 + frames.fdeOffsets[0]]]) },
+      { name: '.debug_frame', content: debug.bytes },
+    ],
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(fc.nat(file.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }), async (changes) => {
+      const bytes = file.slice();
+      for (const [at, value] of changes) bytes[at] = value;
+      try {
+        const module = await readUnwindModule(await ElfFile.open(new BufferSource(bytes)));
+        for (const svma of [0, CODE - 1, CODE, CODE + 8, CODE + 64, CODE + 100, 0x8000]) expect(module.ruleAt(svma)).toBeGreaterThanOrEqual(-2);
+      } catch (error) {
+        expect(error).toBeInstanceOf(PerfconvError);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('instructions without end are not followed without end', () => {
+  const ruleAfter = (count: number): number => {
+    const code = new CfaCode();
+    for (let i = 0; i < count; i++) code.negateRaState();
+    const { bytes } = assembleFrames([[{ returnAddress: 16, code: new CfaCode().defCfa(7, 8) }, [{ start: CODE, sizeBytes: CODE_BYTES, code }]]]);
+    return UnwindModule.ofEhFrame({ machine: 'x86_64', view: new ByteView(bytes, true), addr: 0 }).ruleAt(CODE);
+  };
+  expect(ruleAfter(100_000)).toBeGreaterThanOrEqual(0);
+  expect(ruleAfter(150_000)).toBe(-2);
+});
