@@ -6,9 +6,8 @@ import type { UnwindMachine } from './unwind-machine.ts';
  * - `direct`: a call to {@link CallSites.target}
  * - `none`: it is no call
  * - `unknown`: the code is not at hand: JIT code
- * - `unmapped`: there is no code
  */
-export type CallKind = 'call' | 'direct' | 'none' | 'unknown' | 'unmapped';
+export type CallKind = 'call' | 'direct' | 'none' | 'unknown';
 
 /** Tells return addresses from other numbers: a call is before them. */
 export class CallSites {
@@ -20,7 +19,7 @@ export class CallSites {
     this.#code = code;
   }
 
-  /** What is before an address. @param found what the code space says of it */
+  /** What is before an address. */
   before(address: number, machine: UnwindMachine): CallKind {
     switch (machine) {
       case 'x86_64':

@@ -1,10 +1,31 @@
-import { CallSites } from './call-sites.ts';
+import { type CallKind, CallSites } from './call-sites.ts';
 import { CodeBytes } from './code-bytes.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
+import type { UnwindModule } from './unwind-module.ts';
+import { NO_RULE, RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Functions are seldom longer; between a function's start and an address in it there is less. */
 const MAX_FUNCTION_BYTES = 1 << 16;
+/** How likely a word is a return address: see `#likelihood`. */
+const IS_CALL = 2;
+const IS_OWN_CALL = 3;
+/** Words on top of the stack among which a return address is looked for. */
+const MAX_SCANNED_WORDS = 16;
+/** call *%gs:0x10 */
+const CALL_GS_10 = [0x65, 0xff, 0x15, 0x10, 0x00, 0x00, 0x00];
+/** Registers (DWARF: edi, esi, ebp, esp, ebx, edx, ecx, eax, eip) and where they are in a sigcontext. */
+const I386_CONTEXT = [
+  [7, 16],
+  [6, 20],
+  [5, 24],
+  [4, 28],
+  [3, 32],
+  [2, 36],
+  [1, 40],
+  [0, 44],
+  [8, 56],
+] as const;
 /** Instructions before an address of arm64 among which the function's prologue is looked for. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
 /** A frame pointer that is farther from the stack pointer does not point into this stack. */
@@ -76,17 +97,86 @@ export class FrameGuess {
   // x86: the frame pointer points at the caller's, the return address is above it.
 
   #guessX86(): StepEnd {
-    const { machine, registers, isCall } = this.#state;
+    const { machine, registers, isCall, space, pc, stack } = this.#state;
     const word = machine.addressSize;
     const sp = registers.value(machine.sp);
     const fp = registers.value(machine.fp);
-    if (isCall) return this.#takeChain(fp, word, 0);
+    if (isCall) {
+      const byChain = this.#takeChain(fp, word, 0);
+      return byChain === 'no-rule' && word === 4 ? this.#stepOverI386Signal(sp) : byChain;
+    }
     const byCode = this.#guessByX86Code(sp, fp, word);
     if (byCode !== 'no-rule') return byCode;
-    const [top, chain] = [this.#likelihood(sp), this.#isFramePointer(fp) ? this.#likelihood(fp + word) : 0];
+    // Saved, but not yet set: the frame pointer is still the caller's.
+    if (stack.read(sp) && stack.lo === registers.lo[machine.fp] && stack.hi === registers.hi[machine.fp] && this.#likelihood(sp + word) >= IS_CALL) {
+      return this.#take(sp + word, sp, sp + 2 * word);
+    }
+    const hasCode = space.find(pc) === 'found' && space.module !== undefined;
+    if (!hasCode && word === 4) {
+      const bySystemCall = this.#takeI386SystemCall(sp);
+      if (bySystemCall !== 'no-rule') return bySystemCall;
+    }
     // A function that has set up its frame may have left anything on top of the stack; one that has none leaves the caller's frame pointer alone.
-    const isTop = top > 0 && (top > chain || (top === chain && this.#state.space.find(this.#state.pc) === 'found' && this.#state.space.module !== undefined));
-    return isTop && top > 1 ? this.#take(sp, -1, sp + word) : this.#takeChain(fp, word, 0);
+    const [top, chain] = [this.#likelihood(sp), this.#isFramePointer(fp) ? this.#likelihood(fp + word) : 0];
+    if (top >= IS_CALL && (top > chain || (top === chain && hasCode))) return this.#take(sp, -1, sp + word);
+    const byChain = this.#takeChain(fp, word, 0);
+    return byChain === 'no-rule' && hasCode ? this.#scanStack(sp + word, IS_OWN_CALL) : byChain;
+  }
+
+  /**
+   * Steps out of a leaf whose rule led nowhere: hand-written code moves the stack pointer and does not say so. Such code has little on its stack, above
+   * which the return address is.
+   */
+  recoverLeaf(): StepEnd {
+    const { machine, registers } = this.#state;
+    this.isSignalFrame = false;
+    this.#code.isPending = false;
+    if (machine.lr >= 0) return 'no-rule';
+    const end = this.#scanStack(registers.value(machine.sp), IS_CALL);
+    return this.#code.isPending ? 'pending' : end;
+  }
+
+  /** Takes the first of some words that are as likely a return address, or likelier. */
+  #scanStack(start: number, least: number): StepEnd {
+    const word = this.#state.machine.addressSize;
+    for (let i = 0, at = start; i < MAX_SCANNED_WORDS; i++, at += word) {
+      if (this.#likelihood(at) >= least) return this.#take(at, -1, at + word);
+    }
+    return 'no-rule';
+  }
+
+  /** The vdso's code for system calls saves three registers; it is called through the thread's control block: call *%gs:0x10. */
+  #takeI386SystemCall(sp: number): StepEnd {
+    const { stack } = this.#state;
+    for (let at = sp; at <= sp + 12; at += 4) {
+      if (stack.read(at) && stack.lo > 7 && this.#code.is(stack.lo - 7, CALL_GS_10)) return this.#take(at, -1, at + 4);
+    }
+    return 'no-rule';
+  }
+
+  /**
+   * Steps to what a signal interrupted, on the way from its handler into code that is not at hand: the vdso of i386, which no file has.
+   * Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h: with siginfo sig, pinfo, puc …, without sig and the context itself.
+   */
+  #stepOverI386Signal(sp: number): StepEnd {
+    const { stack, space, pc } = this.#state;
+    if (space.find(pc - 1) !== 'found' || space.module !== undefined) return 'no-rule';
+    const contexts = [stack.read(sp + 8) ? stack.lo + 20 : 0, sp + 4];
+    const context = contexts.find((at) => at > sp && this.#isI386Context(at, sp));
+    if (context === undefined) return 'no-rule';
+    const { next, registers } = this.#state;
+    next.copyFrom(registers);
+    for (const [register, at] of I386_CONTEXT) if (stack.read(context + at)) next.setWords(register, stack.lo, 0);
+    this.#state.swapRegisters();
+    this.isSignalFrame = true;
+    return 'stepped';
+  }
+
+  /** Whether the instruction and stack pointers at a place could be those of interrupted code. */
+  #isI386Context(at: number, sp: number): boolean {
+    const { stack } = this.#state;
+    if (!stack.read(at + 28) || stack.lo <= sp || !stack.read(at + 56)) return false;
+    return this.#state.space.find(stack.lo) === 'found';
   }
 
   /** What functions with frame pointers begin and end with. */
@@ -110,28 +200,29 @@ export class FrameGuess {
     return 'no-rule';
   }
 
-  /** How much what is at a place looks like the return address of the frame: 3 for one behind a call of this function, 0 for none. */
+  /**
+   * How much what is at a place looks like the return address of the frame: 0 for not at all, 1 where the code is not at hand, {@link IS_CALL} behind a
+   * call, {@link IS_OWN_CALL} behind one of this function, and the more the nearer to its address.
+   */
   #likelihood(at: number): number {
     const state = this.#state;
     if (!state.stack.read(at)) return 0;
-    const address = state.stack.hi * 0x1_0000_0000 + state.stack.lo;
-    const { machine } = state.machine;
-    switch (this.#callBefore(address)) {
+    switch (this.#callBefore(state.stack.hi * 0x1_0000_0000 + state.stack.lo)) {
       case 'direct': {
         const distance = state.pc - this.#calls.target;
-        return distance >= 0 && distance < MAX_FUNCTION_BYTES ? 3 : 2;
+        return distance >= 0 && distance < MAX_FUNCTION_BYTES ? IS_OWN_CALL + 1 - distance / MAX_FUNCTION_BYTES : IS_CALL;
       }
       case 'call':
-        return 2;
+        return IS_CALL;
       case 'unknown':
-        return machine === 'x86_64' || machine === 'i386' ? 1 : 0;
+        return 1;
       default:
         return 0;
     }
   }
 
   /** What is before an address: `unmapped` where there is no code. */
-  #callBefore(address: number): 'call' | 'direct' | 'none' | 'unknown' | 'unmapped' {
+  #callBefore(address: number): CallKind | 'unmapped' {
     const { space, machine } = this.#state;
     if (address <= 0) return 'unmapped';
     const match = space.find(address - 1);
@@ -142,7 +233,16 @@ export class FrameGuess {
     if (match !== 'found') return 'unmapped';
     const { module } = space;
     if (module !== undefined && !module.memory.isExecutable(address - 1 - space.bias)) return 'unmapped';
-    return this.#calls.before(address, machine.machine);
+    const call = this.#calls.before(address, machine.machine);
+    // The kernel puts the address of a trampoline where a signal's handler has its return address.
+    return call === 'none' && this.#isTrampoline(address, module) ? 'call' : call;
+  }
+
+  #isTrampoline(address: number, module: UnwindModule | undefined): boolean {
+    const { space, machine } = this.#state;
+    const rule = module?.ruleAt(address - 1 - space.bias) ?? NO_RULE;
+    if (rule >= 0 && module !== undefined && (module.rules.data[rule + RuleWord.flags] & RuleFlag.signalFrame) !== 0) return true;
+    return signalTrampolines(machine.machine).some(({ code }) => this.#code.is(address, code));
   }
 
   // arm64: the frame pointer points at a pair, the caller's frame pointer and the return address.
@@ -233,10 +333,10 @@ export class FrameGuess {
     if (!stack.read(returnAt)) return returnAt >= stack.start ? 'truncated' : 'no-rule';
     const { lo } = stack;
     const hi = machine.machine === 'aarch64' ? stack.hi & 0xffff : stack.hi;
-    const address = hi * 0x1_0000_0000 + (lo & ~machine.pcMask);
+    const address = hi * 0x1_0000_0000 + ((lo & ~machine.pcMask) >>> 0);
     if (address !== 0) {
-      const call = this.#callBefore(machine.pcMask === 0 ? address : address >>> 0);
-      if (call === 'none' || call === 'unmapped') return 'no-rule';
+      const call = this.#callBefore(address);
+      if (call === 'unmapped' || (call === 'none' && !(savedAt >= 0 && this.#isThreadEntry(address, savedAt)))) return 'no-rule';
     }
     next.copyFrom(registers);
     if (savedAt >= 0) {
@@ -246,6 +346,21 @@ export class FrameGuess {
     next.set(machine.sp, sp);
     this.#setReturn(lo, hi);
     return 'stepped';
+  }
+
+  /**
+   * Whether a return address without a call before it is the one that Go lays beneath the first function of a goroutine: in the function that ends it, behind
+   * a no-op, so that it is taken for a call from there. No frame is below.
+   */
+  #isThreadEntry(address: number, savedAt: number): boolean {
+    const { stack, machine } = this.#state;
+    if (!stack.read(savedAt) || stack.lo !== 0 || stack.hi !== 0) return false;
+    // nop; call
+    if (machine.machine === 'x86_64') return this.#code.is(address - 1, [0x90, 0xe8]);
+    // mov x0, x0; bl
+    return (
+      machine.machine === 'aarch64' && this.#code.is(address - 4, [0xe0, 0x03, 0x00, 0xaa]) && this.#code.read(address, 4) && this.#code.word(0) >>> 26 === 0x25
+    );
   }
 
   /** Takes the return address from the link register. @param moved by how many bytes the stack pointer is below the caller's */

@@ -4,7 +4,7 @@ import type { UnwindMachine } from './unwind-machine.ts';
 export interface SignalTrampoline {
   /** Its code; the stack pointer is as given below before it and between its instructions. */
   readonly code: readonly number[];
-  /** Where its later instructions begin, at which registers are in the same places. */
+  /** Where its instructions begin, and where they end: the kernel returns to the one behind a system call. Registers are in the same places at all of them. */
   readonly offsets: readonly number[];
   /** Pairs of a register (DWARF) and where it is from the stack pointer on. */
   readonly saved: readonly (readonly [number, number])[];
@@ -36,18 +36,18 @@ const S390X_SAVED: [number, number][] = [[65, 160 + 8 + 128 + 40 + 8], ...consec
 const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> = {
   x86_64: [
     // mov $15, %rax; syscall (as libraries and Go write it); mov $15, %eax; syscall
-    { code: [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 7], saved: X86_64_SAVED },
-    { code: [0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 5], saved: X86_64_SAVED },
+    { code: [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 7, 9], saved: X86_64_SAVED },
+    { code: [0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 5, 7], saved: X86_64_SAVED },
   ],
   // Those of i386 and 32-bit Arm have rules in the vdso and in libc.
   i386: [],
   // mov x8, #139; svc #0
-  aarch64: [{ code: [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4], offsets: [0, 4], saved: AARCH64_SAVED }],
+  aarch64: [{ code: [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4], offsets: [0, 4, 8], saved: AARCH64_SAVED }],
   arm: [],
   // li a7, 139; ecall
-  riscv64: [{ code: [0x93, 0x08, 0xb0, 0x08, 0x73, 0x00, 0x00, 0x00], offsets: [0, 4], saved: RISCV64_SAVED }],
+  riscv64: [{ code: [0x93, 0x08, 0xb0, 0x08, 0x73, 0x00, 0x00, 0x00], offsets: [0, 4, 8], saved: RISCV64_SAVED }],
   // svc 173 (rt_sigreturn)
-  s390x: [{ code: [0x0a, 0xad], offsets: [0], saved: S390X_SAVED }],
+  s390x: [{ code: [0x0a, 0xad], offsets: [0, 2], saved: S390X_SAVED }],
 };
 
 export function signalTrampolines(machine: UnwindMachine): readonly SignalTrampoline[] {

@@ -1,6 +1,6 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
-import { CfaRows } from './cfa-rows.ts';
+import { CfaRows, RegisterRule } from './cfa-rows.ts';
 import type { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
 import { FrameSection } from './frame-section.ts';
@@ -34,6 +34,7 @@ export class UnwindModule {
   damagedRules = 0;
   readonly #frames: readonly FrameIndex[];
   readonly #rows: CfaRows;
+  readonly #allRows: CfaRows;
 
   constructor(machine: UnwindMachine | undefined, tables: UnwindTables, memory: ModuleMemory) {
     this.registers = machine && MACHINE_REGISTERS[machine];
@@ -42,6 +43,7 @@ export class UnwindModule {
     this.#frames = tables.frames;
     this.exidx = tables.exidx;
     this.#rows = new CfaRows(this.registers?.count ?? 0);
+    this.#allRows = new CfaRows(this.registers?.count ?? 0);
   }
 
   /** Rules of code that has none but `.eh_frame`. */
@@ -87,15 +89,44 @@ export class UnwindModule {
     const rows = this.#rows;
     let rule = NO_RULE;
     for (const index of this.#frames) {
-      if (rows.steps > MAX_STEPS) return BAD_RULE;
+      if (rows.steps + this.#allRows.steps > MAX_STEPS) return BAD_RULE;
       if (!index.find(svma)) continue;
       const { section } = index;
       rows.begin(section);
-      rule = rows.find(svma) ? this.rules.ruleOf(rows, section, svma) : BAD_RULE;
+      rule = BAD_RULE;
+      if (rows.find(svma)) {
+        this.#keepPopped(section);
+        rule = this.rules.ruleOf(rows, section, svma);
+      }
       if (rule !== BAD_RULE) return rule;
     }
     const entry = this.exidx?.find(svma) ?? NO_RULE;
     return entry >= 0 ? this.rules.exidxRule(entry) : rule;
+  }
+
+  /**
+   * Has registers that were popped already keep their values. Compilers leave it out of their rules that they were: there, such a register is still saved,
+   * in memory below the stack pointer, which no dump has. That it was above in another row tells it from what is saved there all the time (x86-64's red
+   * zone).
+   */
+  #keepPopped(section: FrameSection): void {
+    const rows = this.#rows;
+    const { sp = -1, cfaBias = 0 } = this.registers ?? {};
+    if (rows.cfaRegister !== sp) return;
+    let isBelow = false;
+    for (let register = 0; register < rows.kinds.length; register++) {
+      if (rows.kinds[register] === RegisterRule.offset && rows.values[register] < -rows.cfaOffset) isBelow = true;
+    }
+    if (!isBelow || cfaBias !== 0) return;
+    const all = this.#allRows;
+    all.begin(section);
+    while (all.next()) {
+      for (let register = 0; register < rows.kinds.length; register++) {
+        if (rows.kinds[register] !== RegisterRule.offset || rows.values[register] >= -rows.cfaOffset) continue;
+        const isSaved = all.kinds[register] === RegisterRule.offset && all.values[register] === rows.values[register];
+        if (isSaved && (all.cfaRegister !== sp || all.values[register] >= -all.cfaOffset)) rows.kinds[register] = RegisterRule.sameValue;
+      }
+    }
   }
 }
 

@@ -4,8 +4,9 @@ import type { CodeSpace } from './code-space.ts';
 import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
 import { FrameGuess } from './frame-guess.ts';
+import { RegisterFile } from './register-file.ts';
 import { RuleStep } from './rule-step.ts';
-import { MACHINE_REGISTERS, type UnwindMachine } from './unwind-machine.ts';
+import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RULE_KIND_SHIFT, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
 import { type StepEnd, UnwindState } from './unwind-state.ts';
@@ -77,6 +78,7 @@ export class Unwinder {
   readonly #guess = new FrameGuess(this.#state);
   /** Whether the last step was out of a signal's frame. */
   #wasSignalFrame = false;
+  #leaf = new RegisterFile(0);
   /** How many signals' frames there were. */
   #signalFrames = 0;
 
@@ -122,17 +124,31 @@ export class Unwinder {
     let isCall = false;
     this.#signalFrames = 0;
     let emptyFrames = 0;
+    // Whether the frame before is the leaf, or one that a signal interrupted.
+    let afterLeaf = false;
+    let leafPc = 0;
     for (;;) {
       // hot
       const { pc } = state;
       const match = space.find(isCall ? pc - 1 : pc);
       this.endAddress = pc;
-      if (match === 'unmapped' && isCall) return 'unmapped';
+      if (match === 'unmapped' && isCall) {
+        if (!afterLeaf) return 'unmapped';
+        const recovered = this.#recoverLeaf(leafPc);
+        if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
+        afterLeaf = false;
+        continue;
+      }
       this.#add(pc, isCall);
       this.endFile = match === 'unmapped' ? -1 : space.file;
       if (match === 'pending') return 'pending';
       if (this.frameCount >= this.#maxFrames) return 'limit';
       const module = match === 'found' ? space.module : undefined;
+      afterLeaf = !isCall;
+      if (afterLeaf) {
+        leafPc = pc;
+        this.#leafRegisters(machine).copyFrom(state.registers);
+      }
       const sp = state.registers.value(machine.sp);
       state.isCall = isCall;
       this.#wasSignalFrame = false;
@@ -150,6 +166,27 @@ export class Unwinder {
       else if (nextSp < sp || ++emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
       isCall = !this.#wasSignalFrame;
     }
+  }
+
+  /** Registers to keep those of a leaf in, until it is known whether its rule was right. */
+  #leafRegisters(machine: MachineRegisters): RegisterFile {
+    if (this.#leaf.lo.length !== machine.count) this.#leaf = new RegisterFile(machine.count);
+    return this.#leaf;
+  }
+
+  /** Steps out of the leaf in another way than by its rule, which led to where no code is. */
+  #recoverLeaf(pc: number): StepEnd {
+    const state = this.#state;
+    const wrong = this.endAddress;
+    state.registers.copyFrom(this.#leaf);
+    state.pc = pc;
+    state.isCall = false;
+    const end = this.#guess.recoverLeaf();
+    if (end !== 'stepped') {
+      this.endAddress = wrong;
+      return end;
+    }
+    return this.#afterGuess();
   }
 
   /** Steps to the caller: its registers, and its address in `pc`. */

@@ -3,8 +3,9 @@ import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
 
-const BIAS = 0x5500_0000_0000;
-const SP = 0x7fff_0000_1000;
+// Whose lower halves have their highest bit.
+const BIAS = 0x5500_f000_0000;
+const SP = 0x7fff_f000_1000;
 const START = 0x1000;
 
 /** A file without rules, whose code is all of one byte but for pieces at some svmas. */
@@ -48,6 +49,34 @@ describe('x86-64 code without rules', () => {
     for (const address of [BIAS + 0x1401, BIAS + 0x20000, 5]) {
       expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { 32: 0, 40: address })).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
     }
+  });
+
+  test('is complete at the function that Go has goroutines return to, which did not call', async () => {
+    const stack = { 32: 0, 40: BIAS + 0x1801 };
+    const result = await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { 6144: [0x90, 0xe8] });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1801) });
+    // Another frame is below, or another instruction before.
+    expect((await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { ...stack, 32: SP + 0x40 }, { 6144: [0x90, 0xe8] })).end).toBe('no-rule');
+    expect((await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { 6144: [0x91, 0xe8] })).end).toBe('no-rule');
+  });
+
+  test('has a frame pointer that was saved but not yet set, whatever is in between', async () => {
+    const stack = { 0: SP + 0x20, 8: BIAS + 0x1400, 32: 0, 40: BIAS + 0x1500 };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack)).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400, 0x1500) });
+  });
+
+  test('has the return address behind what was pushed where a direct call tells', async () => {
+    const stack = { 0: 7, 8: BIAS + 0x1400, 16: BIAS + 0x1700, 32: 0, 40: BIAS + 0x1500 };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, callTo(0x1000, 0x1700))).toMatchObject({ frames: frames(0x1010, 0x1700) });
+    expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, callTo(0x1020, 0x1700))).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
+  });
+
+  test('of a signal’s handler has the trampoline’s address, which is behind no call', async () => {
+    const trampoline = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
+    const context = { [0x30 + 120]: 0, [0x30 + 160]: SP + 0x200, [0x30 + 168]: BIAS + 0x1010, 512: 0 };
+    const stack = { 32: SP + 0x40, 40: BIAS + 0x1800, ...context, 512: BIAS + 0x1400 };
+    const result = await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { 6144: trampoline });
+    expect(result.frames.slice(0, 3)).toEqual([...frames(0x1010, 0x1800), ...frames(0x1010)]);
   });
 
   test('ends where the frame pointer is behind the dump', async () => {
@@ -146,6 +175,31 @@ describe('x86-64 code without rules', () => {
       end: 'no-rule',
       frames: frames(0x1010),
     });
+  });
+});
+
+describe('i386 code of the vdso, which is in no file', () => {
+  const bias = 0x800_0000;
+  const at = 0xbf00_0000;
+  const VDSO = 0xf7f0_0000;
+  // call *%gs:0x10; a call of what handles signals is none of the file's.
+  const code = { 5113: [0x65, 0xff, 0x15, 0x10, 0, 0, 0], 5374: [0xff, 0xd0] };
+  const mapped = async (): Promise<MadeSpace> => (await space('i386', code, 0x90, bias)).map(VDSO, VDSO + 0x1000);
+
+  test('is unwound in system calls, with three registers on the stack', async () => {
+    const stack = { 0: at + 0x20, 4: 2, 8: 3, 12: bias + 0x1400, 32: 0, 36: bias + 0x1500 };
+    const result = await unwound({ machine: 'i386', registers: { ip: VDSO + 0x10, sp: at, bp: at + 0x20 }, stack }, await mapped());
+    expect(result).toMatchObject({ end: 'complete', frames: ['!f7f00010', '8001400', '8001500'] });
+  });
+
+  test.each<[string, Readonly<Record<number, number>>]>([
+    ['with information', { 8: 10, 16: 0, 24: at + 0x40, [0x40 + 20 + 24]: 0, [0x40 + 20 + 28]: at + 0x200, [0x40 + 20 + 56]: bias + 0x1010 }],
+    ['without', { 8: 10, [0x14 + 24]: 0, [0x14 + 28]: at + 0x200, [0x14 + 56]: bias + 0x1010 }],
+  ])('is unwound from handlers of signals %s to what they interrupted', async (_name, context) => {
+    // The handler has a frame pointer; above its return address are its arguments.
+    const stack = { ...context, 8: at + 0x20, 12: VDSO + 0x600, 512: bias + 0x1500 };
+    const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp: at, bp: at + 8 }, stack }, await mapped());
+    expect(result.frames.slice(0, 3)).toEqual(['!8001010', 'f7f00600', '!8001010']);
   });
 });
 

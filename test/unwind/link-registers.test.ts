@@ -3,8 +3,8 @@ import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../su
 import { MadeSpace } from '../support/made-process.ts';
 import { madeModule, moduleOf, unwound } from '../support/unwound.ts';
 
-const BIAS = 0x5500_0000_0000;
-const SP = 0x7fff_0000_1000;
+const BIAS = 0x5500_f000_0000;
+const SP = 0x7fff_f000_1000;
 
 function code(littleEndian = true): CfaCode {
   return new CfaCode(littleEndian);

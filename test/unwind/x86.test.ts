@@ -4,8 +4,8 @@ import { MadeSpace } from '../support/made-process.ts';
 import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/unwound.ts';
 
 const [RBX, RBP, RSP, RIP] = [3, 6, 7, 16];
-const BIAS = 0x7f00_0000_0000;
-const SP = 0x7ffc_0000_1000;
+const BIAS = 0x7f00_f000_0000;
+const SP = 0x7ffc_f000_1000;
 
 const CIE: PlannedCie = { returnAddress: RIP, code: code().defCfa(RSP, 8).offset(RIP, 1) };
 const SIGNAL_CIE: PlannedCie = { ...CIE, augmentation: 'zRS' };
@@ -164,6 +164,35 @@ describe('x86-64 stacks', () => {
       const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + at, sp: SP }, stack: { [returnAt]: BIAS + 0x1310 } }, space(stub));
       expect(result).toMatchObject({ end: 'complete', endAddress: BIAS + 0x1310 });
     }
+  });
+
+  test('have registers that were popped, which rules still have below the stack pointer', async () => {
+    // push %rbx; sub $16, %rsp; … add $16, %rsp; pop %rbx; ret
+    const pops = code().advance(1).defCfaOffset(16).offset(RBX, 2).advance(4).defCfaOffset(32).advance(8).defCfaOffset(16).advance(1).defCfaOffset(8);
+    const byRbx = fde(0x1500, code().defCfa(RBX, 16));
+    const stack = { 0: BIAS + 0x1510, 40: BIAS + 0x1310 };
+    const atReturn = { ip: BIAS + 0x140e, sp: SP, bx: SP + 0x20 };
+    const result = await unwound({ machine: 'x86_64', registers: atReturn, stack }, space(fde(0x1400, pops), byRbx));
+    expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x140e).toString(16)}`, (BIAS + 0x1510).toString(16), (BIAS + 0x1310).toString(16)] });
+    // What is saved below the stack pointer in all rows is not known.
+    const redZone = fde(0x1400, code().offset(RBX, 2).advance(8).sameValue(RBP));
+    expect(await unwound({ machine: 'x86_64', registers: atReturn, stack }, space(redZone, byRbx))).toMatchObject({
+      end: 'truncated',
+      endAddress: BIAS + 0x1510,
+    });
+  });
+
+  test('go on from leaves that push more than their rules say, with what is behind a call', async () => {
+    const text = new Uint8Array(0x1000).fill(0x90);
+    text.set([0xff, 0xd0], 0x30e);
+    const frames = assembleFrames([[CIE, FUNCTIONS]], { addr: 0x4000 });
+    const module = await madeModule('x86_64', [{ svma: 0x1000, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: frames.bytes }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const pushed = { 0: 5, 8: BIAS + 0x1312, 16: BIAS + 0x1310 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: pushed }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1310).toString(16)] });
+    const without = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: 5, 8: BIAS + 0x1312 } }, mapped);
+    expect(without).toMatchObject({ end: 'unmapped', frames: [`!${(BIAS + 0x1010).toString(16)}`], endAddress: 5 });
   });
 
   test('end at rules that are damaged', async () => {
