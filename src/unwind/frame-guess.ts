@@ -102,8 +102,8 @@ export class FrameGuess {
     const sp = registers.value(machine.sp);
     const fp = registers.value(machine.fp);
     if (isCall) {
-      const byChain = this.#takeChain(fp, word, 0);
-      return byChain === 'no-rule' && word === 4 ? this.#stepOverI386Signal(sp) : byChain;
+      const bySignal = word === 4 ? this.#stepOverI386Signal(sp) : 'no-rule';
+      return bySignal === 'no-rule' ? this.#takeChain(fp, word, 0) : bySignal;
     }
     const byCode = this.#guessByX86Code(sp, fp, word);
     if (byCode !== 'no-rule') return byCode;
@@ -172,11 +172,14 @@ export class FrameGuess {
     return 'stepped';
   }
 
-  /** Whether the instruction and stack pointers at a place could be those of interrupted code. */
+  /** Whether what is at a place could be a context: the stack pointer is in it twice, with a code segment that Linux has, and code is mapped. */
   #isI386Context(at: number, sp: number): boolean {
     const { stack } = this.#state;
-    if (!stack.read(at + 28) || stack.lo <= sp || !stack.read(at + 56)) return false;
-    return this.#state.space.find(stack.lo) === 'found';
+    if (!stack.read(at + 28) || stack.lo <= sp) return false;
+    const interruptedSp = stack.lo;
+    if (!stack.read(at + 68) || stack.lo !== interruptedSp) return false;
+    if (!stack.read(at + 60) || ((stack.lo & 0xffff) !== 0x23 && (stack.lo & 0xffff) !== 0x73)) return false;
+    return stack.read(at + 56) && this.#state.space.find(stack.lo) === 'found';
   }
 
   /** What functions with frame pointers begin and end with. */

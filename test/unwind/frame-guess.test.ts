@@ -193,8 +193,20 @@ describe('i386 code of the vdso, which is in no file', () => {
   });
 
   test.each<[string, Readonly<Record<number, number>>]>([
-    ['with information', { 8: 10, 16: 0, 24: at + 0x40, [0x40 + 20 + 24]: 0, [0x40 + 20 + 28]: at + 0x200, [0x40 + 20 + 56]: bias + 0x1010 }],
-    ['without', { 8: 10, [0x14 + 24]: 0, [0x14 + 28]: at + 0x200, [0x14 + 56]: bias + 0x1010 }],
+    [
+      'with information',
+      {
+        8: 10,
+        16: 0,
+        24: at + 0x40,
+        [0x40 + 20 + 24]: 0,
+        [0x40 + 20 + 28]: at + 0x200,
+        [0x40 + 20 + 56]: bias + 0x1010,
+        [0x40 + 20 + 60]: 0x23,
+        [0x40 + 20 + 68]: at + 0x200,
+      },
+    ],
+    ['without', { 8: 10, [0x14 + 24]: 0, [0x14 + 28]: at + 0x200, [0x14 + 56]: bias + 0x1010, [0x14 + 60]: 0x73, [0x14 + 68]: at + 0x200 }],
   ])('is unwound from handlers of signals %s to what they interrupted', async (_name, context) => {
     // The handler has a frame pointer; above its return address are its arguments.
     const stack = { ...context, 8: at + 0x20, 12: VDSO + 0x600, 512: bias + 0x1500 };
