@@ -139,6 +139,11 @@ export class AddressSpace {
     return this.#unrecorded.find(address);
   }
 
+  /** What is mapped, in the order of addresses, a JIT's code aside. Not for loops over samples. */
+  ranges(): Iterable<DsoRange> {
+    return this.#maps;
+  }
+
   /** Whether a piece of a JIT's code starts at an address. */
   startsCode(address: number): boolean {
     return this.#code?.rangeAt(address)?.start === address;

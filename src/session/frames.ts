@@ -46,6 +46,8 @@ export interface FrameRules extends FrameOptions {
    * simpleperf changes them when it records; and where an interpreter runs, they are no addresses after calls at all.
    */
   readonly callersAreCalls: boolean;
+  /** Where an unwound stack is cut off there is address −1, which perf makes of a return address that it could not read. */
+  readonly showsCutAsPerf: boolean;
   /** Chains begin with the sample's own address, which stays where perf drops the rest. */
   readonly leafIsSampleIp: boolean;
 }
@@ -154,6 +156,10 @@ export class FrameResolver {
   #truncatedLocation(): number {
     if (this.#truncated < 0) {
       const { functions, locations, strings } = this.#profile;
+      if (this.#options.showsCutAsPerf) {
+        this.#truncated = locations.intern(-1, 0xffffffff, 0xffffffff, PERF_RECORD_MISC_USER, false);
+        return this.#truncated;
+      }
       this.#truncated = locations.intern(-1, 0, 0, PERF_RECORD_MISC_USER, false, TRUNCATED_VARIANT);
       locations.setStandIn(this.#truncated, functions.intern(strings.intern(TRUNCATED)));
     }

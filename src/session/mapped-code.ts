@@ -20,9 +20,16 @@ export class MappedCode implements CodeSpace {
   /** By DSO: the segment in which the last address was. */
   readonly #segments: (UnwindSegment | undefined)[] = [];
 
-  /** @param dsos of the session; it grows */
-  constructor(dsos: readonly Dso[]) {
+  /** Where perf takes the DSOs of a process to begin; undefined where they begin where they are mapped. */
+  readonly #perfBases: PerfBases | undefined;
+
+  /**
+   * @param dsos of the session; it grows
+   * @param compatPerf look rules up where perf 6.1 does
+   */
+  constructor(dsos: readonly Dso[], compatPerf: boolean) {
     this.#dsos = dsos;
+    this.#perfBases = compatPerf ? new PerfBases() : undefined;
   }
 
   find(address: number): CodeMatch {
@@ -66,6 +73,30 @@ export class MappedCode implements CodeSpace {
       this.#segments[dso] = segment;
     }
     this.module = file.module;
-    this.bias = address - offset - segment.delta;
+    this.bias = this.#perfBases?.biasOf(file, dso, this.space) ?? address - offset - segment.delta;
+  }
+}
+
+/** Addresses of a file's first page are rounded down to it. */
+const PAGE_BYTES = 4096;
+
+/**
+ * Where perf 6.1 takes a file to be mapped: at the lowest address where any part of it is, also parts that are left of before an exec, so that
+ * it finds no rules then, or wrong ones (observed).
+ */
+class PerfBases {
+  #generation = -1;
+  /** By DSO. */
+  readonly #lowest = new Map<number, number>();
+
+  biasOf({ segments }: UnwindFile, dso: number, space: AddressSpace | undefined): number | undefined {
+    if (space !== undefined && space.generation !== this.#generation) {
+      this.#generation = space.generation;
+      this.#lowest.clear();
+      for (const { start, dso: mapped } of space.ranges()) if (!this.#lowest.has(mapped)) this.#lowest.set(mapped, start);
+    }
+    const lowest = this.#lowest.get(dso);
+    const first = Math.min(...segments.map(({ start, delta }) => start + delta));
+    return lowest === undefined ? undefined : lowest - Math.floor(first / PAGE_BYTES) * PAGE_BYTES;
   }
 }

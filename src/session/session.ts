@@ -187,7 +187,7 @@ class Session implements RecordVisitor {
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#recordedSymbols, diagnostics);
 
     this.#userStacks = new UserStacks(stackDumps, chains, this.#machine.dsos, features, options.unwindFiles, options);
-    const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip' };
+    const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip', showsCutAsPerf: compatPerf && options.truncated === 'keep' };
     const parts = {
       machine: this.#machine,
       events: this.#events.events,

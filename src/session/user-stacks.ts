@@ -25,7 +25,10 @@ export interface UserStackOptions {
   readonly truncated: TruncatedStacks;
   /** Frames of a stack at most. */
   readonly maxStack: number;
-  /** As perf 6.1 does: return addresses are those of the calls' last bytes, and what was recorded never counts for more. */
+  /**
+   * As perf 6.1 does: return addresses are those of the calls' last bytes, what was recorded never counts for more, and a stack that is longer than
+   * its dump ends in address −1, unless it is to be marked.
+   */
   readonly compatPerf: boolean;
 }
 
@@ -63,7 +66,7 @@ export class UserStacks {
     this.#features = features;
     this.#files = files;
     this.#options = options;
-    this.#code = new MappedCode(dsos.dsos);
+    this.#code = new MappedCode(dsos.dsos, options.compatPerf);
   }
 
   /** Forgets the stack of a sample that nobody wants. */
@@ -99,8 +102,8 @@ export class UserStacks {
     const unwinder = this.#unwinder;
     if (unwinder === undefined) {
       const { Unwinder } = await import('../unwind/unwinder.ts');
-      const { maxStack } = this.#options;
-      this.#unwinder = new Unwinder(Number.isFinite(maxStack) ? { maxFrames: maxStack } : {});
+      const { maxStack, compatPerf } = this.#options;
+      this.#unwinder = new Unwinder({ ...(Number.isFinite(maxStack) && { maxFrames: maxStack }), followsLibunwind: compatPerf });
     } else if (unwinder.endModule !== undefined) {
       await unwinder.endModule.readWanted();
     } else {
@@ -110,10 +113,12 @@ export class UserStacks {
     }
   }
 
-  /** @returns undefined for a machine that is not known */
+  /** @returns undefined where nothing is to be unwound: for a machine that is not known */
   #fill(place: number, { attr }: SessionEvent): Input | undefined {
     const dumps = this.#dumps;
     const mask = attr.sampleRegsUser;
+    // Registers without a stack, as in an exec, say where the thread is; perf 6.1 does not use them (observed).
+    if (this.#options.compatPerf && dumps.stackSizeBytes(place) === 0) return undefined;
     const machine = stackMachine(this.#features.arch ?? '', dumps.abi(place), mask);
     if (machine === undefined) return undefined;
     this.#input ??= { machine, view: dumps.viewOf(place), regsOffset: 0, regsMaskLo: 0, regsMaskHi: 0, stackOffset: 0, stackSizeBytes: 0 };
@@ -124,14 +129,16 @@ export class UserStacks {
     input.regsMaskLo = Number(mask & 0xffffffffn);
     input.regsMaskHi = Number((mask >> 32n) & 0xffffffffn);
     input.stackOffset = dumps.stackOffset(place);
-    input.stackSizeBytes = dumps.stackSizeBytes(place);
+    // perf 6.1 does not read the dump's last word (observed).
+    input.stackSizeBytes = Math.max(0, dumps.stackSizeBytes(place) - (this.#options.compatPerf ? 1 : 0));
     return input;
   }
 
   /** The chain with the frames that were unwound. What was recorded of the user part besides stays where it shows more. */
   #chainOf(chain: number, unwinder: Unwinder, end: UnwindEnd): number {
     const { truncated, compatPerf, maxStack } = this.#options;
-    const { frames, isCall, frameCount, endFile } = unwinder;
+    const { frames, isCall, endFile, endAddress } = unwinder;
+    let { frameCount } = unwinder;
     if (frameCount === 0) {
       this.ends.notUnwound++;
       return chain;
@@ -144,6 +151,12 @@ export class UserStacks {
     // Where the user asked for no more frames, nobody looks for a root.
     const isCut = end !== 'complete' && !(end === 'limit' && frameCount >= maxStack);
     if (isCut && truncated === 'drop') return DROPPED_CHAIN;
-    return this.#chains.internUnwound(chain, frames, isCall, frameCount, compatPerf ? -1 : 0, isCut && truncated === 'mark');
+    // perf 6.1 shows where it looked in vain (observed).
+    if (compatPerf && end === 'unmapped' && frameCount < frames.length) {
+      frames[frameCount] = endAddress;
+      isCall[frameCount++] = 1;
+    }
+    const isMarked = isCut && (truncated === 'mark' || (compatPerf && end === 'truncated'));
+    return this.#chains.internUnwound(chain, frames, isCall, frameCount, compatPerf ? -1 : 0, isMarked);
   }
 }

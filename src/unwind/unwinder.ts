@@ -3,6 +3,7 @@ import { grown } from '../base/growable.ts';
 import type { CodeSpace } from './code-space.ts';
 import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
+import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
 import { RegisterFile } from './register-file.ts';
 import { RuleStep } from './rule-step.ts';
@@ -45,6 +46,8 @@ export interface UnwindInput {
 export interface UnwinderOptions {
   /** At most so many frames; default 8192. */
   readonly maxFrames?: number;
+  /** Where there is no rule, follow the frame pointer as libunwind does, and nothing else. False by default. */
+  readonly followsLibunwind?: boolean;
 }
 
 const DEFAULT_MAX_FRAMES = 8192;
@@ -75,14 +78,15 @@ export class Unwinder {
   readonly #state = new UnwindState();
   readonly #ruleStep = new RuleStep();
   readonly #exidxStep = new ExidxStep();
-  readonly #guess = new FrameGuess(this.#state);
+  readonly #guess: FrameGuess | FrameChain;
   /** Whether the last step was out of a signal's frame. */
   #wasSignalFrame = false;
   #leaf = new RegisterFile(0);
   /** How many signals' frames there were. */
   #signalFrames = 0;
 
-  constructor({ maxFrames = DEFAULT_MAX_FRAMES }: UnwinderOptions = {}) {
+  constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
+    this.#guess = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
     this.#maxFrames = maxFrames;
   }
 

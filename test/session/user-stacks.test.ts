@@ -7,7 +7,8 @@ import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { compressedRecords } from '../support/compressed-records.ts';
 import { decode, type PlainSample } from '../support/decode.ts';
 import { DUMPING, dumpedStack } from '../support/dumped-stack.ts';
-import { buildElf } from '../support/elf-builder.ts';
+import { buildElf, TEXT } from '../support/elf-builder.ts';
+import { assembleFrames, CfaCode } from '../support/frame-assembler.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 import { splitRecord } from '../support/perf-encoder/simpleperf.ts';
 import {
@@ -37,7 +38,7 @@ function start(): RecordSpec[] {
 }
 
 function sample(time: bigint, ips: readonly bigint[], fields: SampleFields = {}): RecordSpec {
-  return record.sample({ time, ip: ips[0], pid: 100, callchain: [], ...dumpedStack(ips), ...fields });
+  return record.sample({ time, ip: ips[0], pid: 100, callchain: [], ...dumpedStack(ips, ips.length, 16), ...fields });
 }
 
 async function decodeAll(records: readonly RecordSpec[], options: ReadProfileOptions = {}, attr: AttrSpec = DUMPING) {
@@ -68,12 +69,11 @@ describe('stacks of samples with registers and a dump', () => {
     expect(samples[0].frames.map(({ isReturnAddress }) => isReturnAddress)).toEqual([false, true, false, true]);
   });
 
-  it('are those of perf with compatPerf: callers stand at the last byte of their calls', async () => {
-    const { samples } = await decodeAll([...start(), sample(10n, [0x500010n, MAIN])], { compatPerf: true });
-    expect(samples[0].frames.map(({ address, isReturnAddress }) => [address, isReturnAddress])).toEqual([
-      [0x10n, false],
-      [0xffn, false],
-    ]);
+  it('go through code made at run time by frame pointers, wherever that lies', async () => {
+    for (const at of [0x7fd7_7000_0000n, 0x7fd7_f000_0000n]) {
+      const { samples } = await decodeAll([...start(), mapped(3n, at, '//anon'), sample(10n, [at + 0x10n, at + 0x20n, MAIN])]);
+      expect(shown(samples)).toEqual([`10: ${(at + 0x10n).toString(16)} ${(at + 0x20n).toString(16)} 100`]);
+    }
   });
 
   it('take the place of what the callchain has of the user, unless that shows more', async () => {
@@ -127,9 +127,8 @@ describe('stacks that do not reach their start', () => {
     ]);
   });
 
-  it('stay as they are where that was asked for, and with compatPerf', async () => {
+  it('stay as they are where that was asked for', async () => {
     expect(shown((await decodeAll(records, { truncated: 'keep' })).samples)).toEqual(['10: 10 100', '11: 10 20']);
-    expect(shown((await decodeAll(records, { compatPerf: true })).samples)).toEqual(['10: 10 ff', '11: 10 1f']);
   });
 
   it('are left out with their samples where that was asked for, which is counted', async () => {
@@ -150,6 +149,65 @@ describe('stacks that do not reach their start', () => {
     const [, cut, atZero] = profile.samples?.stack ?? [];
     const rootOf = (stack: number): number => (profile.stacks.parent(stack) < 0 ? profile.stacks.location(stack) : rootOf(profile.stacks.parent(stack)));
     expect(rootOf(cut)).not.toBe(rootOf(atZero));
+  });
+});
+
+describe('stacks with compatPerf', () => {
+  const RULED = { app: 0x401000n, library: 0x501000n };
+  const [RSP, RIP] = [7, 16];
+
+  /** Files whose functions all have 8 bytes on the stack, and say so. */
+  function perfOptions(): ReadProfileOptions {
+    const cie = { returnAddress: RIP, code: new CfaCode().defCfa(RSP, 16).offset(RIP, 1) };
+    const frames = assembleFrames([[cie, [{ start: TEXT.vaddr, sizeBytes: TEXT.sizeBytes, code: new CfaCode() }]]], { isDebugFrame: true });
+    const elf = buildElf({ classBits: 64, littleEndian: true, moreSections: [{ name: '.debug_frame', content: frames.bytes }] });
+    const files = new MadeFiles();
+    for (const path of [APP, LIBRARY]) files.content.set(path, elf);
+    return { compatPerf: true, symbolizer: new Symbolizer(files, { debugDirs: [], compatPerf: true }, new Diagnostics()) };
+  }
+
+  const text = (time: bigint, addr: bigint, filename: string): RecordSpec =>
+    record.mmap2({ pid: 100, addr, len: 0x1000n, pgoff: BigInt(TEXT.offset), filename }, { sampleId: { time } });
+  const maps = [text(1n, RULED.app, APP), text(2n, RULED.library, LIBRARY)];
+  const ips = [RULED.library + 0x10n, RULED.library + 0x20n, RULED.app + 0x100n];
+
+  it('have callers at the last byte of their calls', async () => {
+    const { samples } = await decodeAll([...maps, sample(10n, ips)], perfOptions());
+    expect(samples[0].frames.map(({ address, isReturnAddress }) => [address, isReturnAddress])).toEqual([
+      [0x1010n, false],
+      [0x101fn, false],
+      [0x10ffn, false],
+    ]);
+  });
+
+  it('end in address −1 where the dump does, whose last word is not read', async () => {
+    const whole = dumpedStack(ips);
+    const dump = (dynSize: bigint): SampleFields => ({ ...whole, stackUser: { data: whole.stackUser?.data ?? new Uint8Array(), dynSize } });
+    const records = [...maps, sample(10n, ips, dump(16n)), sample(11n, ips, dump(24n)), sample(12n, ips, dump(0n))];
+    const cut = '[18446744073709551615]';
+    expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual([`10: 1010 ${cut}`, `11: 1010 101f ${cut}`, '12: ']);
+    // Asked to mark them, it does.
+    expect(shown((await decodeAll(records.slice(0, 3), { ...perfOptions(), truncated: 'mark' })).samples)).toEqual(['10: 1010 [0]']);
+  });
+
+  it('end in the first address that is in no code, and in code that no file has', async () => {
+    const records = [...maps, mapped(3n, 0x900000n, '//anon'), sample(10n, [ips[0], 0x7fff0000n, ips[2]]), sample(11n, [ips[0], 0x900010n, ips[2]])];
+    expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual(['10: 1010 [2147418111]', '11: 1010 90000f']);
+  });
+
+  it('end where another map of the file, of before an exec, is below', async () => {
+    const exec = record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 5n } });
+    const decodeMoved = async (by: bigint, options: ReadProfileOptions) => {
+      const moved = ips.map((ip, i) => (i < 2 ? ip + by : ip));
+      const { stackUser = { data: new Uint8Array() } } = dumpedStack(moved, moved.length, 16);
+      const [sp] = dumpedStack(moved).regsUser?.regs ?? [];
+      const withoutFramePointer: SampleFields = { regsUser: { abi: 2, regs: [0n, sp, moved[0]] }, stackUser };
+      const records = [...maps, exec, text(6n, RULED.app, APP), text(7n, RULED.library + by, LIBRARY), sample(10n, moved, withoutFramePointer)];
+      return shown((await decodeAll(records, options)).samples);
+    };
+    const ours = { ...perfOptions(), compatPerf: false };
+    expect([await decodeMoved(-0x80000n, perfOptions()), await decodeMoved(0x80000n, perfOptions())]).toEqual([['10: 1010 101f 10ff'], ['10: 1010']]);
+    expect([await decodeMoved(-0x80000n, ours), await decodeMoved(0x80000n, ours)]).toEqual([['10: 1010 1020 1100'], ['10: 1010 1020 1100']]);
   });
 });
 
