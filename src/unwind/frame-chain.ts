@@ -35,4 +35,9 @@ export class FrameChain {
   stepOverSignal(): StepEnd {
     return 'no-rule';
   }
+
+  /** A rule that leads out of a leaf to no code is believed. */
+  recoverLeaf(): StepEnd {
+    return 'no-rule';
+  }
 }
