@@ -79,6 +79,11 @@ export class Unwinder {
   readonly #ruleStep = new RuleStep();
   readonly #exidxStep = new ExidxStep();
   readonly #guess: FrameGuess | FrameChain;
+  #places = new Int32Array();
+  /** What the places are of. */
+  #placesMachine: MachineRegisters | undefined;
+  #placesMaskLo = 0;
+  #placesMaskHi = 0;
   /** Whether the last step was out of a signal's frame. */
   #wasSignalFrame = false;
   #leaf = new RegisterFile(0);
@@ -108,18 +113,31 @@ export class Unwinder {
     const state = this.#state;
     const layout = MACHINE_REGISTERS[machine];
     state.setMachine(layout);
+    const places = this.#placesOf(layout, regsMaskLo, regsMaskHi);
     const { registers } = state;
-    const { perfBits, addressSize, pcBit, sp } = layout;
-    registers.known.fill(0);
-    for (let register = 0; register < perfBits.length; register++) {
-      const at = placeOf(perfBits[register], regsMaskLo, regsMaskHi, regsOffset);
-      if (at >= 0 && at + 8 <= view.length) registers.setWords(register, view.lo(at), addressSize === 8 ? view.hi(at) : 0);
+    const is64 = layout.addressSize === 8;
+    const { count, pcMask, sp } = layout;
+    for (let register = 0; register < count; register++) {
+      const at = regsOffset + places[register];
+      if (places[register] >= 0 && at + 8 <= view.length) registers.setWords(register, view.lo(at), is64 ? view.hi(at) : 0);
+      else registers.known[register] = 0;
     }
-    const pcAt = placeOf(pcBit, regsMaskLo, regsMaskHi, regsOffset);
-    if (pcAt < 0 || pcAt + 8 > view.length || registers.known[sp] === 0) return false;
-    state.pc = (addressSize === 8 ? view.hi(pcAt) * WORD : 0) + ((view.lo(pcAt) & ~layout.pcMask) >>> 0);
-    state.stack.set(view, stackOffset, stackSizeBytes, registers.value(sp), addressSize);
+    const pcAt = regsOffset + places[count];
+    if (places[count] < 0 || pcAt + 8 > view.length || registers.known[sp] === 0) return false;
+    state.pc = (is64 ? view.hi(pcAt) * WORD : 0) + ((view.lo(pcAt) & ~pcMask) >>> 0);
+    state.stack.set(view, stackOffset, stackSizeBytes, registers.value(sp), layout.addressSize);
     return true;
+  }
+
+  /** Where the registers are, by DWARF number, and behind them the instruction pointer: bytes from the first one on, −1 for those that were not recorded. */
+  #placesOf(layout: MachineRegisters, maskLo: number, maskHi: number): Int32Array {
+    if (this.#placesMachine !== layout || this.#placesMaskLo !== maskLo || this.#placesMaskHi !== maskHi) {
+      this.#places = Int32Array.from([...layout.perfBits, layout.pcBit], (bit) => placeOf(bit, maskLo, maskHi));
+      this.#placesMachine = layout;
+      this.#placesMaskLo = maskLo;
+      this.#placesMaskHi = maskHi;
+    }
+    return this.#places;
   }
 
   #walk(): UnwindEnd {
@@ -284,14 +302,14 @@ export class Unwinder {
 
 const REGISTER_MASK = (1 << RULE_KIND_SHIFT) - 1;
 
-/** Where the register of a bit is; −1 where the mask has not that bit. */
-function placeOf(bit: number, maskLo: number, maskHi: number, offset: number): number {
+/** Where the register of a bit is, from the first one on; −1 where the mask has not that bit. */
+function placeOf(bit: number, maskLo: number, maskHi: number): number {
   if (bit < 0) return -1;
   const isHigh = bit >= 32;
   const mask = isHigh ? maskHi : maskLo;
   const flag = 1 << (bit & 31);
   if ((mask & flag) === 0) return -1;
-  return offset + 8 * ((isHigh ? bitCount(maskLo) : 0) + bitCount(mask & (flag - 1)));
+  return 8 * ((isHigh ? bitCount(maskLo) : 0) + bitCount(mask & (flag - 1)));
 }
 
 function bitCount(word: number): number {
