@@ -2,7 +2,7 @@ import { type CallKind, CallSites } from './call-sites.ts';
 import { CodeBytes } from './code-bytes.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import { NO_RULE, RuleFlag, RuleWord } from './unwind-rules.ts';
+import { RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Functions are seldom longer; between a function's start and an address in it there is less. */
@@ -10,6 +10,8 @@ const MAX_FUNCTION_BYTES = 1 << 16;
 /** How likely a word is a return address: see `#likelihood`. */
 const IS_CALL = 2;
 const IS_OWN_CALL = 3;
+/** What may be before an address, but for direct calls. */
+const CALL_KINDS: readonly (CallKind | 'unmapped')[] = ['call', 'none', 'unknown', 'unmapped'];
 /** Words on top of the stack among which a return address is looked for. */
 const MAX_SCANNED_WORDS = 16;
 /** call *%gs:0x10 */
@@ -39,6 +41,8 @@ export class FrameGuess {
   readonly #code: CodeBytes;
   readonly #calls: CallSites;
   readonly #state: UnwindState;
+  /** After a direct call was found: the address that it calls. */
+  #target = 0;
   /** Whether the last step went from a signal's trampoline to what was interrupted. */
   isSignalFrame = false;
 
@@ -58,13 +62,14 @@ export class FrameGuess {
 
   /** Steps to what a signal interrupted, if the code at the frame's address is what returns from handlers. */
   stepOverSignal(): StepEnd {
-    const state = this.#state;
-    const { registers, next, stack, machine, pc } = state;
+    const { registers, next, stack, machine, pc, space } = this.#state;
     this.isSignalFrame = false;
     this.#code.isPending = false;
-    const trampoline = signalTrampolines(machine.machine).find(({ code, offsets }) => offsets.some((offset) => this.#code.is(pc - offset, code)));
+    const module = space.find(pc) === 'found' ? space.module : undefined;
+    const number = module === undefined ? -1 : this.#trampolineAt(pc, pc - space.bias, module);
     if (this.#code.isPending) return 'pending';
-    if (trampoline === undefined) return 'no-rule';
+    if (number < 0) return 'no-rule';
+    const trampoline = signalTrampolines(machine.machine)[number];
     const sp = registers.value(machine.sp);
     next.copyFrom(registers);
     for (const [register, at] of trampoline.saved) {
@@ -73,9 +78,20 @@ export class FrameGuess {
     }
     const pcColumn = machine.pc >= 0 ? machine.pc : 64;
     if (next.known[pcColumn] === 0 || next.known[machine.sp] === 0) return 'truncated';
-    state.swapRegisters();
+    this.#state.swapRegisters();
     this.isSignalFrame = true;
     return 'stepped';
+  }
+
+  /** Which trampoline is at an address, or began just before; −1 for none. */
+  #trampolineAt(address: number, svma: number, module: UnwindModule): number {
+    const known = module.trampolines.get(svma);
+    if (known !== undefined) return known;
+    const found = signalTrampolines(this.#state.machine.machine).findIndex(({ code, offsets }) =>
+      offsets.some((offset) => this.#code.is(address - offset, code)),
+    );
+    if (!this.#code.isPending) module.trampolines.set(svma, found);
+    return found;
   }
 
   #guess(machine: string): StepEnd {
@@ -212,7 +228,7 @@ export class FrameGuess {
     if (!state.stack.read(at)) return 0;
     switch (this.#callBefore(state.stack.hi * 0x1_0000_0000 + state.stack.lo)) {
       case 'direct': {
-        const distance = state.pc - this.#calls.target;
+        const distance = state.pc - this.#target;
         return distance >= 0 && distance < MAX_FUNCTION_BYTES ? IS_OWN_CALL + 1 - distance / MAX_FUNCTION_BYTES : IS_CALL;
       }
       case 'call':
@@ -226,7 +242,7 @@ export class FrameGuess {
 
   /** What is before an address: `unmapped` where there is no code. */
   #callBefore(address: number): CallKind | 'unmapped' {
-    const { space, machine } = this.#state;
+    const { space } = this.#state;
     if (address <= 0) return 'unmapped';
     const match = space.find(address - 1);
     if (match === 'pending') {
@@ -234,17 +250,34 @@ export class FrameGuess {
       this.#code.isPending = true;
     }
     if (match !== 'found') return 'unmapped';
-    const { module } = space;
-    if (module !== undefined && !module.memory.isExecutable(address - 1 - space.bias)) return 'unmapped';
-    const call = this.#calls.before(address, machine.machine);
-    // The kernel puts the address of a trampoline where a signal's handler has its return address.
-    return call === 'none' && this.#isTrampoline(address, module) ? 'call' : call;
+    const { module, bias } = space;
+    if (module === undefined) return 'unknown';
+    const fact = module.calls.get(address - bias) ?? this.#lookBefore(address, bias, module);
+    if (fact >= 0) this.#target = fact + bias;
+    return fact >= 0 ? 'direct' : CALL_KINDS[-1 - fact];
   }
 
-  #isTrampoline(address: number, module: UnwindModule | undefined): boolean {
+  /** What is before an address as a fact to keep: the svma that is called, or −1 and below by the place in {@link CALL_KINDS}. */
+  #lookBefore(address: number, bias: number, module: UnwindModule): number {
+    const wasPending = this.#code.isPending;
+    this.#code.isPending = false;
+    let kind: CallKind | 'unmapped' = 'unmapped';
+    if (module.memory.isExecutable(address - 1 - bias)) {
+      kind = this.#calls.before(address, this.#state.machine.machine);
+      // The kernel puts the address of a trampoline where a signal's handler has its return address.
+      if (kind === 'none' && this.#isTrampoline(address, module)) kind = 'call';
+    }
+    const target = this.#calls.target - bias;
+    const fact = kind === 'direct' && target >= 0 ? target : -1 - CALL_KINDS.indexOf(kind === 'direct' ? 'call' : kind);
+    if (!this.#code.isPending) module.calls.set(address - bias, fact);
+    this.#code.isPending ||= wasPending;
+    return fact;
+  }
+
+  #isTrampoline(address: number, module: UnwindModule): boolean {
     const { space, machine } = this.#state;
-    const rule = module?.ruleAt(address - 1 - space.bias) ?? NO_RULE;
-    if (rule >= 0 && module !== undefined && (module.rules.data[rule + RuleWord.flags] & RuleFlag.signalFrame) !== 0) return true;
+    const rule = module.ruleAt(address - 1 - space.bias);
+    if (rule >= 0 && (module.rules.data[rule + RuleWord.flags] & RuleFlag.signalFrame) !== 0) return true;
     return signalTrampolines(machine.machine).some(({ code }) => this.#code.is(address, code));
   }
 

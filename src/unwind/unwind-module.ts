@@ -1,6 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { CfaRows, RegisterRule } from './cfa-rows.ts';
+import { CodeFacts } from './code-facts.ts';
 import type { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
 import { FrameSection } from './frame-section.ts';
@@ -30,6 +31,10 @@ export class UnwindModule {
   readonly rules: UnwindRules;
   readonly memory: ModuleMemory;
   readonly exidx: ExidxTable | undefined;
+  /** By svma of a return address: what is before it. Kept by whoever looked. */
+  readonly calls = new CodeFacts();
+  /** By svma: which signal trampoline is there. Kept by whoever looked. */
+  readonly trampolines = new CodeFacts();
   /** How many rules were asked for that are damaged, each address once. */
   damagedRules = 0;
   readonly #frames: readonly FrameIndex[];
