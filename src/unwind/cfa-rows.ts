@@ -50,6 +50,8 @@ export const RegisterRule = {
   /** At the address that the expression at section offset `value` gives, which has `size` bytes. */
   expression: 6,
   valExpression: 7,
+  /** As the offset says, in memory below the stack pointer; but the value has been taken back from there (see UnwindModule). No instruction says so. */
+  popped: 8,
 } as const;
 
 /** Large functions of hand-made interpreters have some ten thousand instructions. */

@@ -21,13 +21,15 @@ export class FrameChain {
     if (space.module === undefined || machine.machine !== 'x86_64' || registers.known[machine.fp] === 0) return 'no-rule';
     const fp = registers.value(machine.fp);
     const sp = registers.value(machine.sp);
-    if (fp < sp || fp - sp > MAX_FRAME_BYTES || !stack.read(fp)) return 'no-rule';
+    if (fp < sp || fp - sp > MAX_FRAME_BYTES) return 'no-rule';
+    if (!stack.read(fp)) return 'truncated';
     const [savedLo, savedHi] = [stack.lo, stack.hi];
     if (!stack.read(fp + machine.addressSize) || (stack.lo === 0 && stack.hi === 0)) return 'truncated';
     next.known.fill(0);
     next.setWords(machine.fp, savedLo, savedHi);
     next.setWords(machine.pc, stack.lo, stack.hi);
-    next.set(machine.sp, fp + 2 * machine.addressSize);
+    // The stack pointer is not made of the frame pointer: what follows may be read from the wrong place.
+    next.set(machine.sp, sp + 2 * machine.addressSize);
     this.#state.swapRegisters();
     return 'stepped';
   }
@@ -36,7 +38,6 @@ export class FrameChain {
     return 'no-rule';
   }
 
-  /** A rule that leads out of a leaf to no code is believed. */
   recoverLeaf(): StepEnd {
     return 'no-rule';
   }

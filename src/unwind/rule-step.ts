@@ -46,6 +46,9 @@ export class RuleStep {
       case RegisterRule.undefined:
         next.known[register] = 0;
         return 'stepped';
+      case RegisterRule.popped:
+        if (state.forgetsPopped) next.known[register] = 0;
+        return 'stepped';
       case RegisterRule.offset:
         return this.#load(state, register, cfa + value);
       case RegisterRule.valOffset:

@@ -100,7 +100,7 @@ export class UnwindModule {
       rows.begin(section);
       rule = BAD_RULE;
       if (rows.find(svma)) {
-        this.#keepPopped(section);
+        this.#markPopped(section);
         rule = this.rules.ruleOf(rows, section, svma);
       }
       if (rule !== BAD_RULE) return rule;
@@ -110,26 +110,22 @@ export class UnwindModule {
   }
 
   /**
-   * Has registers that were popped already keep their values. Compilers leave it out of their rules that they were: there, such a register is still saved,
-   * in memory below the stack pointer, which no dump has. That it was above in another row tells it from what is saved there all the time (x86-64's red
-   * zone).
+   * Marks registers that have been popped already. Compilers leave it out of their rules that they were: there, such a register is still saved, in memory
+   * below the stack pointer, which no dump has. That it was above in another row tells it from what is saved there all the time (x86-64's red zone).
    */
-  #keepPopped(section: FrameSection): void {
+  #markPopped(section: FrameSection): void {
     const rows = this.#rows;
     const { sp = -1, cfaBias = 0 } = this.registers ?? {};
-    if (rows.cfaRegister !== sp) return;
-    let isBelow = false;
-    for (let register = 0; register < rows.kinds.length; register++) {
-      if (rows.kinds[register] === RegisterRule.offset && rows.values[register] < -rows.cfaOffset) isBelow = true;
-    }
-    if (!isBelow || cfaBias !== 0) return;
+    if (rows.cfaRegister !== sp || cfaBias !== 0) return;
+    const { kinds, values, cfaOffset } = rows;
+    const isBelow = (register: number): boolean => kinds[register] === RegisterRule.offset && values[register] < -cfaOffset;
+    if (!kinds.some((_, register) => isBelow(register))) return;
     const all = this.#allRows;
     all.begin(section);
     while (all.next()) {
-      for (let register = 0; register < rows.kinds.length; register++) {
-        if (rows.kinds[register] !== RegisterRule.offset || rows.values[register] >= -rows.cfaOffset) continue;
-        const isSaved = all.kinds[register] === RegisterRule.offset && all.values[register] === rows.values[register];
-        if (isSaved && (all.cfaRegister !== sp || all.values[register] >= -all.cfaOffset)) rows.kinds[register] = RegisterRule.sameValue;
+      for (let register = 0; register < kinds.length; register++) {
+        if (!isBelow(register) || all.kinds[register] !== RegisterRule.offset || all.values[register] !== values[register]) continue;
+        if (all.cfaRegister !== sp || values[register] >= -all.cfaOffset) kinds[register] = RegisterRule.popped;
       }
     }
   }

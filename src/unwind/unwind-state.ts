@@ -30,6 +30,8 @@ export class UnwindState implements ExpressionMemory {
   pc = 0;
   /** Whether that is a return address. */
   isCall = false;
+  /** Whether registers that an epilogue has popped already count as unknown. */
+  forgetsPopped = false;
   /** After `pending`: the module that wants bytes; undefined for one that is not loaded. */
   wantingModule: UnwindModule | undefined = undefined;
   /** What {@link readWord} found. */

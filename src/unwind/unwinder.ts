@@ -75,6 +75,7 @@ export class Unwinder {
    */
   endModule: UnwindModule | undefined = undefined;
   readonly #maxFrames: number;
+  readonly #followsLibunwind: boolean;
   readonly #state = new UnwindState();
   readonly #ruleStep = new RuleStep();
   readonly #exidxStep = new ExidxStep();
@@ -93,6 +94,8 @@ export class Unwinder {
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
     this.#guess = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
     this.#maxFrames = maxFrames;
+    this.#followsLibunwind = followsLibunwind;
+    this.#state.forgetsPopped = followsLibunwind;
   }
 
   /** @returns {@link end} */
@@ -179,7 +182,7 @@ export class Unwinder {
         if (end === 'outermost') return 'complete';
         return end === 'no-rule' && module === undefined ? 'no-module' : end;
       }
-      if (state.pc === 0) return 'complete';
+      if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
       const nextSp = state.registers.value(machine.sp);
       if (this.#wasSignalFrame) {
         if (++this.#signalFrames > MAX_SIGNAL_FRAMES) return 'bad-frame';
@@ -223,7 +226,7 @@ export class Unwinder {
     if ((flags & (RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) !== 0) return this.#stepByRareRule(module, rule, flags);
     const { registers, stack, machine } = state;
     const cfaRegister = data[rule + RuleWord.cfaRegister];
-    if (registers.known[cfaRegister] === 0) return 'truncated';
+    if (registers.known[cfaRegister] === 0) return this.#followsLibunwind ? 'bad-frame' : 'truncated';
     let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
     if (machine.addressSize === 4) cfa >>>= 0;
     let at = rule + RuleWord.registers;

@@ -166,22 +166,6 @@ describe('x86-64 stacks', () => {
     }
   });
 
-  test('have registers that were popped, which rules still have below the stack pointer', async () => {
-    // push %rbx; sub $16, %rsp; … add $16, %rsp; pop %rbx; ret
-    const pops = code().advance(1).defCfaOffset(16).offset(RBX, 2).advance(4).defCfaOffset(32).advance(8).defCfaOffset(16).advance(1).defCfaOffset(8);
-    const byRbx = fde(0x1500, code().defCfa(RBX, 16));
-    const stack = { 0: BIAS + 0x1510, 40: BIAS + 0x1310 };
-    const atReturn = { ip: BIAS + 0x140e, sp: SP, bx: SP + 0x20 };
-    const result = await unwound({ machine: 'x86_64', registers: atReturn, stack }, space(fde(0x1400, pops), byRbx));
-    expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x140e).toString(16)}`, (BIAS + 0x1510).toString(16), (BIAS + 0x1310).toString(16)] });
-    // What is saved below the stack pointer in all rows is not known.
-    const redZone = fde(0x1400, code().offset(RBX, 2).advance(8).sameValue(RBP));
-    expect(await unwound({ machine: 'x86_64', registers: atReturn, stack }, space(redZone, byRbx))).toMatchObject({
-      end: 'truncated',
-      endAddress: BIAS + 0x1510,
-    });
-  });
-
   test('go on from leaves that push more than their rules say, with what is behind a call', async () => {
     const text = new Uint8Array(0x1000).fill(0x90);
     text.set([0xff, 0xd0], 0x30e);

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { Unwinder } from '../../src/unwind/unwinder.ts';
+import { CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
+import { MadeSpace, madeInput } from '../support/made-process.ts';
+import { moduleOf } from '../support/unwound.ts';
+
+const [RBX, RBP, RSP, R12, RIP] = [3, 6, 7, 12, 16];
+const BIAS = 0x7f00_0000_0000;
+const SP = 0x7ffc_0000_1000;
+const CIE: PlannedCie = { returnAddress: RIP, code: code().defCfa(RSP, 8).offset(RIP, 1) };
+
+function code(): CfaCode {
+  return new CfaCode();
+}
+
+function fde(start: number, instructions: CfaCode): PlannedFde {
+  return { start, sizeBytes: 0x100, code: instructions };
+}
+
+// At `pop %r12; ret`: rbp and rbx have been popped, and the rules still say that they are saved.
+const PUSHES = code().defCfaOffset(32).offset(RBP, 4).offset(RBX, 3).offset(R12, 2);
+const POPPED = fde(0x1000, PUSHES.advance(4).defCfaOffset(24).advance(1).defCfaOffset(16));
+const BY_RBP = fde(0x1100, code().defCfa(RBP, 16).offset(RBP, 2));
+const OUTERMOST = fde(0x1200, code().undefined(RIP));
+
+function frames(registers: Readonly<Record<string, number>>, stack: Readonly<Record<number, number>>, options = {}, leaf = POPPED): string {
+  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [leaf, BY_RBP, OUTERMOST]]]), BIAS);
+  const unwinder = new Unwinder(options);
+  const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack }), space);
+  return [...[...unwinder.frames.subarray(0, unwinder.frameCount)].map((address) => (address - BIAS).toString(16)), end].join(' ');
+}
+
+describe('in the middle of an epilogue', () => {
+  const registers = { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x40 };
+  const stack = { 0: 12, 8: BIAS + 0x1110, 64: 0, 72: BIAS + 0x1210 };
+
+  test('registers that were popped have their values again', () => {
+    expect(frames(registers, stack)).toBe('1010 1110 1210 complete');
+  });
+
+  test('they are unknown to libunwind', () => {
+    expect(frames(registers, stack, { followsLibunwind: true })).toBe('1010 1110 bad-frame');
+  });
+
+  test('so are those of callers, whose frames are whole', () => {
+    const caller = fde(0x1000, code().defCfaOffset(16));
+    // The caller says that its rbp is below the leaf's stack pointer.
+    const odd = fde(0x1300, code().defCfaOffset(16).offset(RBP, 8));
+    const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [caller, odd, BY_RBP, OUTERMOST]]]), BIAS);
+    const unwinder = new Unwinder();
+    const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack: { 8: BIAS + 0x1310, 24: BIAS + 0x1110, 64: 0, 72: BIAS + 0x1210 } }), space);
+    expect([end, unwinder.frameCount]).toEqual(['truncated', 3]);
+  });
+
+  test('what is saved below the stack pointer all the time is not known', () => {
+    const redZone = fde(0x1000, code().defCfaOffset(16).offset(RBP, 4).offset(RBX, 3).offset(R12, 2));
+    expect(frames(registers, stack, {}, redZone)).toBe('1010 1110 truncated');
+  });
+
+  test('return addresses are never there', () => {
+    expect(frames(registers, stack, {}, fde(0x1000, code().defCfaOffset(16).offset(RIP, 8)))).toMatch(/^1010 (?:truncated|bad-frame)$/);
+  });
+});
+
+describe('without a rule, as libunwind does', () => {
+  const registers = { ip: BIAS + 0x1810, sp: SP, bp: SP + 0x40 };
+  const follow = (changes: Readonly<Record<string, number>>, stack: Readonly<Record<number, number>>): string =>
+    frames({ ...registers, ...changes }, stack, { followsLibunwind: true });
+
+  test('frame pointers lead to any address', () => {
+    expect(follow({}, { 64: 0, 72: BIAS + 0x1210 })).toBe('1810 1210 complete');
+    expect(follow({}, { 64: 0, 72: BIAS + 0x20000 })).toBe('1810 unmapped');
+  });
+
+  test.each<[string, Readonly<Record<string, number>>, string]>([
+    ['below the stack pointer', { bp: SP - 8 }, '1810 no-rule'],
+    ['far above it', { bp: SP + 0x4008 }, '1810 no-rule'],
+    ['after the dump', { bp: SP + 0x100 }, '1810 truncated'],
+    ['at its end', { bp: SP + 72 }, '1810 truncated'],
+  ])('they lead nowhere: %s', (_, changes, expected) => {
+    expect(follow(changes, { 64: 0, 72: BIAS + 0x1210 })).toBe(expected);
+  });
+
+  test('code of no file ends the stack', () => {
+    const space = new MadeSpace().map(BIAS, BIAS + 0x10000);
+    const unwinder = new Unwinder({ followsLibunwind: true });
+    expect(unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack: { 64: 0, 72: BIAS + 0x1210 } }), space)).toBe('no-module');
+    expect(unwinder.frameCount).toBe(1);
+  });
+});
