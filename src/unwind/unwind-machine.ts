@@ -137,22 +137,18 @@ export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>
   s390x: S390X,
 };
 
-/** The machine of an ELF file; undefined for one whose stacks are not unwound. */
+/** By `e_machine`. */
+const MACHINES: ReadonlyMap<number, UnwindMachine> = new Map([
+  [EM_X86_64, 'x86_64'],
+  [EM_386, 'i386'],
+  [EM_AARCH64, 'aarch64'],
+  [EM_ARM, 'arm'],
+  [EM_RISCV, 'riscv64'],
+  [EM_S390, 's390x'],
+]);
+
+/** The machine of an ELF file; undefined for one whose stacks are not unwound, which those are, too, whose addresses are of another width than registers. */
 export function unwindMachineOf({ machine, classBits }: Pick<ElfFile, 'machine' | 'classBits'>): UnwindMachine | undefined {
-  switch (machine) {
-    case EM_X86_64:
-      return 'x86_64';
-    case EM_386:
-      return 'i386';
-    case EM_AARCH64:
-      return 'aarch64';
-    case EM_ARM:
-      return 'arm';
-    case EM_RISCV:
-      return classBits === 64 ? 'riscv64' : undefined;
-    case EM_S390:
-      return classBits === 64 ? 's390x' : undefined;
-    default:
-      return undefined;
-  }
+  const name = MACHINES.get(machine);
+  return name !== undefined && MACHINE_REGISTERS[name].addressSize * 8 === classBits ? name : undefined;
 }

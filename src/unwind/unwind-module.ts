@@ -26,14 +26,26 @@ const MAX_STEPS = 2 ** 30;
  * What was looked up is kept, so that there should be one module for each file, however often that is mapped.
  */
 export class UnwindModule {
-  /** undefined for a file of a machine whose stacks are not unwound. */
+  /**
+   * undefined for a file of a machine whose stacks are not unwound.
+   * @internal
+   */
   readonly registers: MachineRegisters | undefined;
+  /** @internal */
   readonly rules: UnwindRules;
+  /** @internal */
   readonly memory: ModuleMemory;
+  /** @internal */
   readonly exidx: ExidxTable | undefined;
-  /** By svma of a return address: what is before it. Kept by whoever looked. */
+  /**
+   * By svma of a return address: what is before it. Kept by whoever looked.
+   * @internal
+   */
   readonly calls = new CodeFacts();
-  /** By svma: which signal trampoline is there. Kept by whoever looked. */
+  /**
+   * By svma: which signal trampoline is there. Kept by whoever looked.
+   * @internal
+   */
   readonly trampolines = new CodeFacts();
   /** How many rules were asked for that are damaged, each address once. */
   damagedRules = 0;
@@ -41,6 +53,7 @@ export class UnwindModule {
   readonly #rows: CfaRows;
   readonly #allRows: CfaRows;
 
+  /** @internal */
   constructor(machine: UnwindMachine | undefined, tables: UnwindTables, memory: ModuleMemory) {
     this.registers = machine && MACHINE_REGISTERS[machine];
     this.rules = new UnwindRules(this.registers ?? MACHINE_REGISTERS.x86_64);
@@ -76,7 +89,10 @@ export class UnwindModule {
     await this.memory.readWanted();
   }
 
-  /** The number of the rule in {@link rules} for code at an svma; NO_RULE or BAD_RULE where there is none. */
+  /**
+   * The number of the rule in {@link rules} for code at an svma; NO_RULE or BAD_RULE where there is none.
+   * @internal
+   */
   ruleAt(svma: number): number {
     // hot
     return svma >= 0 ? (this.rules.known(svma) ?? this.#look(svma)) : NO_RULE;

@@ -34,12 +34,12 @@ const packagesOf = (loaded: ReadonlySet<string>): string[] => [...loaded].filter
 
 describe('what is built', () => {
   test('has code and declarations for every export', () => {
-    expect(entries.length).toBe(5);
+    expect(entries.length).toBe(6);
     const paths = entries.flatMap(({ types, default: code }) => [types, code]);
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  test.each(['index.js', 'symbols.js', 'demangle.js', 'proto/profile_pb.js'])('runs in browsers: %s', (entry) => {
+  test.each(['index.js', 'symbols.js', 'unwind.js', 'demangle.js', 'proto/profile_pb.js'])('runs in browsers: %s', (entry) => {
     const loaded = [...loadedWith(entry, true)];
     expect(loaded.filter((name) => name.startsWith('node:'))).toEqual([]);
     expect(loaded.some((name) => name.endsWith('.js'))).toBe(true);

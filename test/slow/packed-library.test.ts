@@ -119,14 +119,20 @@ describe('the page about the library', () => {
     expect(table.flatMap((row) => row.match(/\w+/g) ?? []).sort()).toEqual(exportsOf('src/symbols.ts').sort());
   });
 
+  test('has every name that perfconv/unwind exports', () => {
+    const section = page.slice(page.indexOf('## Stacks without a recording'), page.indexOf('## Addresses without a recording'));
+    const table = section.match(/^\| `.*? \|/gm) ?? [];
+    expect(table.flatMap((row) => row.match(/\w+/g) ?? []).sort()).toEqual(exportsOf('src/unwind.ts').sort());
+  });
+
   test('has options and methods that are there', () => {
     const options = page.slice(page.indexOf('## `ProfileOptions`'), page.indexOf('A profile keeps what'));
     const named = [...options.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell]) => cell.match(/\w+/g) ?? []);
     expect(named.sort()).toEqual([...Object.keys(READING_CHECKS), 'symbolFiles', 'debuginfod'].sort());
   });
 
-  test('mentions no type of perfconv/symbols that programs cannot name', () => {
-    const exported = exportsIn('src/symbols.ts');
+  test.each(['symbols', 'unwind'])('mentions no type of perfconv/%s that programs cannot name', (entry) => {
+    const exported = exportsIn(`src/${entry}.ts`);
     const declarations = packedDeclarations();
     expect(exported.filter(({ local }) => !declarations.has(local))).toEqual([]);
     const unnamed = exported.flatMap(({ local, isType }) => {
