@@ -153,6 +153,8 @@ describe('stacks that do not reach their start', () => {
 });
 
 describe('stacks with compatPerf', () => {
+  /** Address −1. */
+  const UNREAD = '[18446744073709551615]';
   const RULED = { app: 0x401000n, library: 0x501000n };
   const [RSP, RIP] = [7, 16];
 
@@ -177,6 +179,8 @@ describe('stacks with compatPerf', () => {
       [0x1010n, false],
       [0x101fn, false],
       [0x10ffn, false],
+      // A return address of 0, as if it had not been read.
+      [0xffff_ffff_ffff_ffffn, false],
     ]);
   });
 
@@ -184,8 +188,7 @@ describe('stacks with compatPerf', () => {
     const whole = dumpedStack(ips);
     const dump = (dynSize: bigint): SampleFields => ({ ...whole, stackUser: { data: whole.stackUser?.data ?? new Uint8Array(), dynSize } });
     const records = [...maps, sample(10n, ips, dump(16n)), sample(11n, ips, dump(24n)), sample(12n, ips, dump(0n))];
-    const cut = '[18446744073709551615]';
-    expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual([`10: 1010 ${cut}`, `11: 1010 101f ${cut}`, '12: ']);
+    expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual([`10: 1010 ${UNREAD}`, `11: 1010 101f ${UNREAD}`, '12: ']);
     // Asked to mark them, it does.
     expect(shown((await decodeAll(records.slice(0, 3), { ...perfOptions(), truncated: 'mark' })).samples)).toEqual(['10: 1010 [0]']);
   });
@@ -206,7 +209,7 @@ describe('stacks with compatPerf', () => {
       return shown((await decodeAll(records, options)).samples);
     };
     const ours = { ...perfOptions(), compatPerf: false };
-    expect([await decodeMoved(-0x80000n, perfOptions()), await decodeMoved(0x80000n, perfOptions())]).toEqual([['10: 1010 101f 10ff'], ['10: 1010']]);
+    expect([await decodeMoved(-0x80000n, perfOptions()), await decodeMoved(0x80000n, perfOptions())]).toEqual([[`10: 1010 101f 10ff ${UNREAD}`], ['10: 1010']]);
     expect([await decodeMoved(-0x80000n, ours), await decodeMoved(0x80000n, ours)]).toEqual([['10: 1010 1020 1100'], ['10: 1010 1020 1100']]);
   });
 });
