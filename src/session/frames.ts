@@ -113,6 +113,7 @@ export class FrameResolver {
     // An address that no call has pushed: the sampled one, and the one where user code entered the kernel.
     let isReturnAddress = false;
     const isUnwound = this.#chains.isUnwound(chain);
+    const callersHaveReturnAddresses = !compatPerf && (isUnwound || !callersAreCalls);
     for (let i = this.#chains.startOf(chain); i < end && depth < maxStack; i += 2) {
       const lo = words[i];
       const hi = words[i + 1];
@@ -140,8 +141,9 @@ export class FrameResolver {
         }
         continue;
       }
-      this.#putLocation(depth++, this.#locate(lo, hi, cpumode, isReturnAddress, space));
-      isReturnAddress = !compatPerf && (isUnwound || !callersAreCalls);
+      if (depth === this.#chainLocations.length) this.#chainLocations = grown(this.#chainLocations, depth + 1);
+      this.#chainLocations[depth++] = this.#locate(lo, hi, cpumode, isReturnAddress, space);
+      isReturnAddress = callersHaveReturnAddresses;
     }
     return this.#internStack(depth);
   }

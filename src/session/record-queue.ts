@@ -153,12 +153,14 @@ export class RecordQueue {
       row.waiting = this.#waiting[at];
       row.stackDump = stackDumps === undefined ? -1 : stackDumps[at];
       row.periodRemainder = this.#periodRemainders.isEmpty ? 0 : this.#periodRemainders.take(row.nr);
-      isAccepted = deliver(row);
-      if (!isAccepted) {
-        this.#stoppedBefore = limit;
-        if (row.periodRemainder !== 0) this.#periodRemainders.put(row.nr, row.periodRemainder);
+      if (!deliver(row)) {
+        isAccepted = false;
         break;
       }
+    }
+    if (!isAccepted) {
+      this.#stoppedBefore = limit;
+      if (row.periodRemainder !== 0) this.#periodRemainders.put(row.nr, row.periodRemainder);
     }
     if (done > 0) this.#deliveredUpTo = Math.max(this.#deliveredUpTo, this.#time[order[done - 1]]);
     this.#keepFrom(order, done);

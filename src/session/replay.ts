@@ -171,14 +171,15 @@ export class Replay {
     const thread = this.#tasks.threads[threadIndex];
     if (this.#tasks.processes[thread.process].space.fallback !== undefined) this.#finishExec(row, thread);
     if (!this.#filter.isOpen && !this.#filter.accepts(row, this.#events[row.event].name, thread.comm)) return;
-    if (row.chain === DROPPED_CHAIN) {
-      this.#cutCount++;
-      return;
-    }
     const total = this.#totalOf(row, threadIndex, thread);
-    if (total < 0) this.#leftOutCount++;
+    if (total < 0) this.#leaveOut(row);
     else if (this.#offCpu !== undefined && this.#events[row.event].isOffCpuTime) this.#addOffCpu(this.#offCpu, total, row);
     else this.#addSample(total, row);
+  }
+
+  #leaveOut({ chain }: RecordRow): void {
+    if (chain === DROPPED_CHAIN) this.#cutCount++;
+    else this.#leftOutCount++;
   }
 
   #addSample(total: number, row: RecordRow): void {
@@ -222,7 +223,7 @@ export class Replay {
 
   /**
    * What a sample is added up under: found by its chain, which is most often seen again in the same surroundings, these being the
-   * event, the task and what is mapped. −1: there is no memory for it.
+   * event, the task and what is mapped. −1: there is no memory for it, or its stack is to be left out.
    */
   #totalOf(row: RecordRow, threadIndex: number, { process, last }: SessionThread): number {
     // hot
@@ -242,7 +243,7 @@ export class Replay {
   }
 
   #newTotal({ event, chain }: RecordRow, threadIndex: number, space: AddressSpace, surroundings: number): number {
-    if (this.#isFull) return -1;
+    if (this.#isFull || chain === DROPPED_CHAIN) return -1;
     const stack = chain < 0 ? -1 : this.#frames.stackOf(chain, space);
     const total = this.#profile.totals.intern(event, this.#tasks.taskOf(threadIndex), stack);
     this.#totals.set(chain + 1, surroundings, total);
