@@ -29,6 +29,8 @@ export class CallSites {
         return this.#beforeAarch64(address);
       case 'riscv64':
         return this.#beforeRiscv(address);
+      case 'arm':
+        return this.#beforeArm(address);
       default:
         return 'unknown';
     }
@@ -62,6 +64,34 @@ export class CallSites {
     }
     const isRegister = (word & 0xffff_fc1f) >>> 0 === 0xd63f_0000 || (word & 0xfeff_f800) >>> 0 === 0xd63f_0800;
     return isRegister ? 'call' : 'none';
+  }
+
+  /** BL, BLX of Thumb and of the instructions of 32 bits: which of them the code is, is not known here. @see Arm Architecture Reference Manual, A7.7, A8.8 */
+  #beforeArm(address: number): CallKind {
+    if (address % 2 !== 0) return 'none';
+    if (!this.#code.read(address - 4, 4)) return 'unknown';
+    const word = this.#code.word(0);
+    const [first, second] = [word & 0xffff, word >>> 16];
+    if ((first & 0xf800) === 0xf000 && (second & 0xc000) === 0xc000) {
+      const sign = (first >>> 10) & 1;
+      const [i1, i2] = [1 - (((second >>> 13) & 1) ^ sign), 1 - (((second >>> 11) & 1) ^ sign)];
+      const distance = (-sign << 24) | (i1 << 23) | (i2 << 22) | ((first & 0x3ff) << 12) | ((second & 0x7ff) << 1);
+      const isThumb = (second & 0x1000) !== 0;
+      this.target = isThumb ? address + distance : address - (address % 4) + (distance & ~3);
+      return 'direct';
+    }
+    if ((second & 0xff87) === 0x4780) return 'call';
+    if (address % 4 !== 0) return 'none';
+    const distance = ((word << 8) >> 6) + 4;
+    if ((word & 0x0f00_0000) === 0x0b00_0000 && word >>> 28 !== 0xf) {
+      this.target = address + distance;
+      return 'direct';
+    }
+    if ((word & 0xfe00_0000) >>> 0 === 0xfa00_0000) {
+      this.target = address + distance + ((word >>> 23) & 2);
+      return 'direct';
+    }
+    return (word & 0x0fff_fff0) >>> 0 === 0x012f_ff30 ? 'call' : 'none';
   }
 
   /** JAL and JALR that leave the address in ra, and C.JALR. @see The RISC-V Instruction Set Manual, volume I */

@@ -38,6 +38,10 @@ export class FrameChain {
     return 'no-rule';
   }
 
+  stepAtEntry(): StepEnd {
+    return 'no-rule';
+  }
+
   recoverLeaf(): StepEnd {
     return 'no-rule';
   }

@@ -330,7 +330,9 @@ export class FrameGuess {
       // After a call the link register points back into the function itself.
       if (!isSaved && Math.abs(link - pc) > MAX_FUNCTION_BYTES) return this.#takeLink(0);
     }
-    return this.#takeChain(fp, -8, -16);
+    const byChain = this.#takeChain(fp, -8, -16);
+    // Without frame pointers, a leaf without a rule is mostly a function of a library that calls none.
+    return byChain === 'no-rule' && !isCall ? this.#takeLink(0) : byChain;
   }
 
   // 32-bit Arm: clang's frames are as those of arm64, gcc's have the return address where the frame pointer points.
@@ -343,6 +345,17 @@ export class FrameGuess {
     const byGcc = this.#takeChain(fp, 0, -4);
     if (byGcc === 'stepped') return byGcc;
     return isCall ? byClang : this.#takeLink(0);
+  }
+
+  /** Steps out of a function of which nothing was done yet, as a direct call of its first instruction tells: tables of 32-bit Arm are about calls alone. */
+  stepAtEntry(): StepEnd {
+    const { registers, machine, pc } = this.#state;
+    this.isSignalFrame = false;
+    this.#code.isPending = false;
+    const link = (registers.lo[machine.lr] & ~machine.pcMask) >>> 0;
+    const isEntry = registers.known[machine.lr] === 1 && this.#callBefore(link) === 'direct' && this.#target === pc;
+    if (this.#code.isPending) return 'pending';
+    return isEntry ? this.#takeLink(0) : 'no-rule';
   }
 
   // Common to all.

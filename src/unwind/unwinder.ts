@@ -263,6 +263,11 @@ export class Unwinder {
 
   #stepByExidx(module: UnwindModule, start: number): StepEnd {
     if (start === CANT_UNWIND || module.exidx === undefined) return this.#stepWithoutRule();
+    if (!this.#state.isCall) {
+      const atEntry = this.#guess.stepAtEntry();
+      if (atEntry === 'stepped') return this.#afterGuess();
+      if (atEntry === 'pending') return atEntry;
+    }
     const end = this.#exidxStep.step(this.#state, module.exidx, start);
     return end === 'stepped' ? this.#takeReturnAddress(this.#state.machine.pc, 0, 0) : end;
   }

@@ -111,6 +111,32 @@ describe('.ARM.exidx', () => {
     expect(await leaf({ personality: 1, bytes })).toMatchObject({ end: 'bad-frame', endAddress: BIAS + LEAF + 8 });
   });
 
+  test.each<[string, number, number[]]>([
+    // From 0x2044 back to 0x1000: −0x1044.
+    ['bl of Thumb', 0x2045, [0xfe, 0xf7, 0xde, 0xff]],
+    ['blx of Thumb', 0x2045, [0xfe, 0xf7, 0xde, 0xef]],
+    ['bl', 0x2044, [0xee, 0xfb, 0xff, 0xeb]],
+    ['blx', 0x2044, [0xee, 0xfb, 0xff, 0xfa]],
+  ])('is passed over at the first instruction of a function, which a direct call tells: %s', async (_name, link, call) => {
+    const code = new Uint8Array(0x2000);
+    code.set(call, 0x1040);
+    const sections = assembleExidx(
+      [
+        [LEAF, { inline: [0x84, 0x00] }],
+        [LAST, 'cantunwind'],
+      ],
+      0x4000,
+      0x5000,
+    );
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('arm', [{ svma: 0x1000, bytes: code }], sections), BIAS);
+    const at = async (pc: number): Promise<readonly string[]> =>
+      (await unwound({ machine: 'arm', registers: { pc: BIAS + pc, sp: SP, lr: BIAS + link }, stack: { 0: BIAS + LAST + 8 } }, mapped)).frames.map((frame) =>
+        frame.slice(-4),
+      );
+    expect(await at(LEAF)).toEqual(['1000', '2044']);
+    expect(await at(LEAF + 4)).toEqual(['1004', '2008']);
+  });
+
   test('clears the bit that tells Thumb from addresses', async () => {
     const sections = assembleExidx(
       [

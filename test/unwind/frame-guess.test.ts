@@ -278,7 +278,8 @@ describe('arm64 code without rules', () => {
 });
 
 test('32-bit Arm code without rules is unwound by frame pointers of both kinds', async () => {
-  const mapped = await space('arm', {}, 0, 0x10000);
+  // bl of Thumb; blx r3 of the other instructions
+  const mapped = await space('arm', { 5116: [0x00, 0xf0, 0x00, 0xf8], 5372: [0x33, 0xff, 0x2f, 0xe1] }, 0, 0x10000);
   const at = 0xbe00_0000;
   // clang: the frame pointer points at the caller's; gcc: at the return address.
   const clang = { 32: at + 0x40, 36: 0x1_1400, 64: 0, 68: 0x1_1500 };
@@ -290,6 +291,24 @@ test('32-bit Arm code without rules is unwound by frame pointers of both kinds',
     const result = await unwound({ machine: 'arm', registers: { pc: 0x1_1010, sp: at, fp }, stack }, mapped);
     expect(result).toMatchObject({ end: 'complete', frames: ['!11010', '11400', '11500'] });
   }
+});
+
+test.each<[string, number[], boolean]>([
+  ['bl of Thumb', [0x00, 0xf0, 0x00, 0xf8], true],
+  ['blx of Thumb', [0x00, 0xf0, 0x00, 0xe8], true],
+  ['blx r3 of Thumb', [0x00, 0xbf, 0x98, 0x47], true],
+  ['bl', [0x00, 0x00, 0x00, 0xeb], true],
+  ['blne', [0x00, 0x00, 0x00, 0x1b], true],
+  ['blx', [0x00, 0x00, 0x00, 0xfb], true],
+  ['blx r3', [0x33, 0xff, 0x2f, 0xe1], true],
+  ['b', [0x00, 0x00, 0x00, 0xea], false],
+  ['bx r3', [0x13, 0xff, 0x2f, 0xe1], false],
+  ['bx r3 of Thumb', [0x00, 0xbf, 0x18, 0x47], false],
+  ['nop', [0x00, 0xbf, 0x00, 0xbf], false],
+])('32-bit Arm code has return addresses behind calls: %s', async (_name, bytes, isCall) => {
+  const mapped = await space('arm', { 5116: bytes }, 0, 0x10000);
+  const result = await unwound({ machine: 'arm', registers: { pc: 0x1_1010, sp: 0xbe00_0000, lr: 0x1_1400, fp: 3 }, stack: {} }, mapped);
+  expect(result.frames).toEqual(isCall ? ['!11010', '11400'] : ['!11010']);
 });
 
 describe('RISC-V code without rules', () => {

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { ByteView } from '../../src/base/byte-view.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
+import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
+import { Unwinder, type UnwindInput } from '../../src/unwind/unwinder.ts';
+import { MadeSpace } from '../support/made-process.ts';
+import { runs } from '../support/perf-oracle.ts';
+import { announceSkipped } from '../support/perf-tool.ts';
+
+const SOURCE = fileURLToPath(new URL('../support/emulated-stacks.c', import.meta.url));
+
+/** Which functions call one, in the program. */
+const CALLERS: Readonly<Record<string, readonly string[]>> = {
+  leaf: ['outer'],
+  outer: ['dynamic'],
+  dynamic: ['many'],
+  many: ['floats'],
+  floats: ['compare'],
+  compare: ['sort'],
+  sort: ['large'],
+  large: ['recurse'],
+  recurse: ['recurse', 'main'],
+  main: [],
+};
+const RECURSIONS = 7;
+
+interface Target {
+  readonly machine: UnwindMachine;
+  readonly compiler: string;
+  readonly emulator: string;
+  /** `sample_regs_user` of what the program writes. */
+  readonly maskLo: number;
+  readonly maskHi: number;
+}
+
+const TARGETS: Readonly<Record<string, Target>> = {
+  arm64: { machine: 'aarch64', compiler: 'aarch64-linux-gnu-gcc', emulator: 'qemu-aarch64', maskLo: 0xffff_ffff, maskHi: 1 },
+  arm: { machine: 'arm', compiler: 'arm-linux-gnueabihf-gcc', emulator: 'qemu-arm', maskLo: 0xffff, maskHi: 0 },
+  riscv64: { machine: 'riscv64', compiler: 'riscv64-linux-gnu-gcc', emulator: 'qemu-riscv64', maskLo: 0xffff_ffff, maskHi: 0 },
+  s390x: { machine: 's390x', compiler: 's390x-linux-gnu-gcc', emulator: 'qemu-s390x', maskLo: 0xffff_ffff, maskHi: 3 },
+};
+
+/**
+ * How much of the stacks has to be right. Of 32-bit Arm, tables are about calls alone: prologues and epilogues are not in them. In the C library of RISC-V,
+ * many functions have no rules.
+ */
+const CASES: readonly (readonly [target: string, options: string, least: number])[] = [
+  ['arm64', '-O2', 1],
+  ['arm64', '-O0', 1],
+  ['arm64', '-O2 -mbranch-protection=standard', 1],
+  ['arm64', '-O2 -fno-asynchronous-unwind-tables -fno-omit-frame-pointer', 0.99],
+  ['riscv64', '-O2 -fasynchronous-unwind-tables', 0.9],
+  ['riscv64', '-O0 -fasynchronous-unwind-tables', 0.9],
+  ['riscv64', '-Os -fasynchronous-unwind-tables -msave-restore', 0.9],
+  ['s390x', '-O2', 1],
+  ['s390x', '-O0', 1],
+  ['arm', '-O2 -g', 0.9],
+  ['arm', '-O2 -marm -funwind-tables', 0.9],
+  ['arm', '-O1 -mthumb -funwind-tables', 0.9],
+];
+
+const present = new Set(Object.keys(TARGETS).filter((name) => runs(TARGETS[name].compiler, ['--version']) && runs(TARGETS[name].emulator, ['--version'])));
+for (const [name, { compiler, emulator }] of Object.entries(TARGETS))
+  if (!present.has(name)) announceSkipped(`stacks of ${name}`, `no ${compiler}, or no ${emulator}`);
+
+interface ProgramFunction {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+function functionsOf(path: string): ProgramFunction[] {
+  const text = execFileSync('readelf', ['-sW', path], { encoding: 'latin1', maxBuffer: 1 << 28 });
+  const rows = text.matchAll(/^ *\d+: ([0-9a-f]+) +(\d+) FUNC +\w+ +\w+ +(?:\[.*?\] +)?\S+ (\S+)$/gm);
+  return [...rows].flatMap(([, value, size, symbol]) => {
+    const start = Number.parseInt(value, 16);
+    // What a compiler specialised or divided has something behind a dot; Thumb's addresses are odd.
+    const name = symbol.replace(/\..*/, '');
+    return name in CALLERS ? [{ name, start: start - (start % 2), end: start - (start % 2) + Number(size) }] : [];
+  });
+}
+
+/** The samples that the program wrote: counts and sizes, registers, stack. */
+function inputsOf(bytes: Uint8Array, { machine, maskLo, maskHi }: Target): UnwindInput[] {
+  const view = new ByteView(new Uint8Array(bytes), machine !== 's390x');
+  const inputs: UnwindInput[] = [];
+  for (let at = 0; at + 16 <= view.length; ) {
+    const regsOffset = at + 16;
+    const stackOffset = regsOffset + 8 * view.u64(at);
+    const stackSizeBytes = view.u64(at + 8);
+    inputs.push({ machine, view, regsOffset, regsMaskLo: maskLo, regsMaskHi: maskHi, stackOffset, stackSizeBytes });
+    at = stackOffset + stackSizeBytes;
+  }
+  return inputs;
+}
+
+/** What is wrong with a stack, as names of functions from the leaf on, `?` where it is a library's; undefined for nothing. */
+function problem(names: readonly string[], end: string): string | undefined {
+  const own = names.filter((name) => name !== '?');
+  const text = `${end}: ${names.join(' ')}`;
+  // Before main, and in what the program begins with, there are none of its functions.
+  if (end !== 'complete' || (own.length > 0 && own.at(-1) !== 'main')) return text;
+  for (let i = 0; i + 1 < own.length; i++) if (!CALLERS[own[i]].includes(own[i + 1])) return text;
+  const isDeep = own.some((name) => name !== 'recurse' && name !== 'main');
+  return isDeep && own.filter((name) => name === 'recurse').length !== RECURSIONS ? text : undefined;
+}
+
+describe('stacks of programs on emulated machines', () => {
+  let dir = '';
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'perfconv-emulated-'));
+  });
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  it.each(CASES.filter(([name]) => present.has(name)))('are their call paths: %s %s', async (name, options, least) => {
+    const target = TARGETS[name];
+    const path = join(dir, 'program');
+    // Calls stay calls: neither inlined, nor jumps, nor clones.
+    const calls = ['-fno-optimize-sibling-calls', '-fno-ipa-cp', '-fno-ipa-sra', '-fno-partial-inlining'];
+    execFileSync(target.compiler, ['-w', '-static', ...calls, ...options.split(' '), '-o', path, SOURCE], { stdio: 'ignore' });
+    const inputs = inputsOf(execFileSync(target.emulator, [path], { maxBuffer: 1 << 28 }), target);
+    const module = await readUnwindModule(await ElfFile.open(new BufferSource(readFileSync(path))));
+    const functions = functionsOf(path);
+    const space = new MadeSpace().map(0x1000, 0x1000_0000, module);
+    const unwinder = new Unwinder();
+    const problems: string[] = [];
+    let called = 0;
+    for (const input of inputs) {
+      let end = unwinder.unwind(input, space);
+      for (; end === 'pending' && unwinder.endModule?.wantsBytes; end = unwinder.unwind(input, space)) await unwinder.endModule.readWanted();
+      const names = Array.from(unwinder.frames.subarray(0, unwinder.frameCount), (address, i) => {
+        const at = address - unwinder.isCall[i];
+        return functions.find(({ start, end: after }) => at >= start && at < after)?.name ?? '?';
+      });
+      if (names.includes('recurse')) called++;
+      const wrong = problem(names, end);
+      if (wrong !== undefined) problems.push(wrong);
+    }
+    expect([inputs.length, called > 300]).toEqual([400, true]);
+    expect(1 - problems.length / inputs.length, problems.slice(0, 5).join('\n')).toBeGreaterThanOrEqual(least);
+  });
+});
