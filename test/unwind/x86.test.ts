@@ -166,6 +166,13 @@ describe('x86-64 stacks', () => {
     }
   });
 
+  test('have stack pointers that were saved, which need not be the CFA', async () => {
+    const switches = fde(0x1400, code().offset(RSP, 2).defCfaOffset(24));
+    const stack = { 8: SP + 0x40, 16: BIAS + 0x1010, 64: BIAS + 0x1310 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1410, sp: SP }, stack }, space(switches));
+    expect(result).toMatchObject({ end: 'complete', endAddress: BIAS + 0x1310 });
+  });
+
   test('go on from leaves that push more than their rules say, with what is behind a call', async () => {
     const text = new Uint8Array(0x1000).fill(0x90);
     text.set([0xff, 0xd0], 0x30e);

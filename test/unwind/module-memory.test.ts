@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
+import { ModuleMemory } from '../../src/unwind/module-memory.ts';
+import { buildSectionElf } from '../support/section-elf.ts';
+
+const SVMA = 0x10_0000;
+const SIZE = 0x1_4000;
+
+/** A file with a segment whose bytes tell where in the segment they are, and an equal one that is writable. */
+async function openMemory(source?: (bytes: Uint8Array) => BufferSource): Promise<ModuleMemory> {
+  const content = Uint8Array.from({ length: SIZE }, (_, i) => (i ^ (i >> 8)) & 0xff);
+  const bytes = buildSectionElf({ sections: [{ name: '.text', flags: 6, addr: SVMA, content }] });
+  const elf = await ElfFile.open(new BufferSource(bytes));
+  const { offset } = elf.section('.text')!;
+  const load = { type: 1, flags: 5, offset, vaddr: SVMA, filesz: SIZE, memsz: SIZE + 0x100, align: 1 };
+  const withSegments = elf.withSegments([load, { ...load, flags: 6, vaddr: 2 * SVMA }]);
+  if (source !== undefined) Object.assign(withSegments, { source: source(bytes) });
+  return new ModuleMemory(withSegments, true);
+}
+
+async function readAt(memory: ModuleMemory, svma: number, sizeBytes: number): Promise<number[] | string> {
+  for (let i = 0; i < 2 && memory.find(svma, sizeBytes) === 'wanted'; i++) await memory.readWanted();
+  const match = memory.find(svma, sizeBytes);
+  return match === 'found' ? [...memory.view.bytes.subarray(memory.offset, memory.offset + sizeBytes)] : match;
+}
+
+function expected(at: number, sizeBytes: number): number[] {
+  return Array.from({ length: sizeBytes }, (_, i) => ((at + i) ^ ((at + i) >> 8)) & 0xff);
+}
+
+test('bytes of read-only segments are there once they were read, across the borders of what is read at once', async () => {
+  const memory = await openMemory();
+  expect([memory.find(SVMA, 8), memory.wantsBytes]).toEqual(['wanted', true]);
+  for (let at = 0; at + 8 <= SIZE; at += 0xff5) expect(await readAt(memory, SVMA + at, 8)).toEqual(expected(at, 8));
+  // All borders are among these.
+  for (let at = 0x3f00; at < 0x4100; at++) expect(await readAt(memory, SVMA + at, 7)).toEqual(expected(at, 7));
+  expect(memory.wantsBytes).toBe(false);
+});
+
+test('bytes of writable segments, and of none, are absent', async () => {
+  const memory = await openMemory();
+  for (const svma of [2 * SVMA, SVMA - 1, SVMA + SIZE - 7, SVMA + SIZE, 0, -8]) expect(memory.find(svma, 8)).toBe('absent');
+  expect(memory.find(SVMA, 9)).toBe('absent');
+  expect(new ModuleMemory(undefined, true).find(0, 1)).toBe('absent');
+});
+
+test('code is where segments say so, or anywhere where there are none', async () => {
+  const memory = await openMemory();
+  expect([SVMA - 1, SVMA, SVMA + SIZE + 0xff, SVMA + SIZE + 0x100, 2 * SVMA].map((svma) => memory.isExecutable(svma))).toEqual([
+    false,
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(new ModuleMemory(undefined, true).isExecutable(0)).toBe(true);
+});
+
+test('bytes that cannot be read are absent from then on', async () => {
+  class Refusing extends BufferSource {
+    override async readAt(): Promise<number> {
+      throw new PerfconvError('io', 'gone');
+    }
+  }
+  const memory = await openMemory((bytes) => new Refusing(bytes));
+  expect(await readAt(memory, SVMA, 8)).toBe('absent');
+  expect(memory.wantsBytes).toBe(false);
+});
