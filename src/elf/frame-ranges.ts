@@ -1,16 +1,18 @@
 import type { ByteView } from '../base/byte-view.ts';
+import {
+  DW_EH_PE_absptr,
+  DW_EH_PE_FORMAT_MASK,
+  DW_EH_PE_pcrel,
+  DW_EH_PE_sdata2,
+  DW_EH_PE_sdata4,
+  DW_EH_PE_sdata8,
+  DW_EH_PE_udata2,
+  DW_EH_PE_udata4,
+  DW_EH_PE_udata8,
+} from './eh-pointers.ts';
 
-/** How a pointer is stored: DW_EH_PE_… (LSB Core, "DWARF Exception Header Encoding"). */
-const ABSPTR = 0x00;
-const UDATA2 = 0x02;
-const UDATA4 = 0x03;
-const UDATA8 = 0x04;
-const SDATA2 = 0x0a;
-const SDATA4 = 0x0b;
-const SDATA8 = 0x0c;
-const FORMAT_MASK = 0x0f;
-const PCREL = 0x10;
-const APPLICATION_MASK = 0xf0;
+/** What a pointer is relative to, and whether it points at the pointer that is meant. */
+const APPLICATION_AND_INDIRECT_MASK = 0xf0;
 
 /** An encoding of which nothing is read. */
 const UNREADABLE = -1;
@@ -92,10 +94,10 @@ class FrameReader {
     // hot
     this.#at = at;
     this.#end = end;
-    const format = encoding & FORMAT_MASK;
+    const format = encoding & DW_EH_PE_FORMAT_MASK;
     if (at + 2 * this.#sizeOf(format) > end) return;
     const first = this.#pointer(format);
-    const start = (encoding & APPLICATION_MASK) === PCREL ? this.#wrapped(this.#addr + at + first) : this.#wrapped(first);
+    const start = (encoding & APPLICATION_AND_INDIRECT_MASK) === DW_EH_PE_pcrel ? this.#wrapped(this.#addr + at + first) : this.#wrapped(first);
     // The length is stored in the same form, but is no address.
     const sizeBytes = this.#pointer(format);
     if (sizeBytes > 0) visit(start, start + sizeBytes);
@@ -109,36 +111,36 @@ class FrameReader {
       if (augmentation.length > 8) return UNREADABLE;
     }
     // Of gcc 2: a pointer to exception data follows.
-    if (augmentation === 'eh') this.#skip(this.#sizeOf(ABSPTR));
+    if (augmentation === 'eh') this.#skip(this.#sizeOf(DW_EH_PE_absptr));
     if (version === 4) this.#skip(2);
     this.#leb();
     this.#leb();
     if (version === 1) this.#u8();
     else this.#leb();
-    if (!augmentation.startsWith('z')) return ABSPTR;
+    if (!augmentation.startsWith('z')) return DW_EH_PE_absptr;
     this.#leb();
     for (const letter of augmentation.slice(1)) {
       if (letter === 'R') return readable(this.#u8());
       if (letter === 'L') this.#u8();
-      else if (letter === 'P') this.#pointer(this.#u8() & FORMAT_MASK);
+      else if (letter === 'P') this.#pointer(this.#u8() & DW_EH_PE_FORMAT_MASK);
       else if (letter !== 'S' && letter !== 'B' && letter !== 'G') return UNREADABLE;
     }
-    return ABSPTR;
+    return DW_EH_PE_absptr;
   }
 
   /** Size of a pointer of fixed size; 0 for LEB128 numbers. */
   #sizeOf(format: number): number {
     switch (format) {
-      case UDATA2:
-      case SDATA2:
+      case DW_EH_PE_udata2:
+      case DW_EH_PE_sdata2:
         return 2;
-      case UDATA4:
-      case SDATA4:
+      case DW_EH_PE_udata4:
+      case DW_EH_PE_sdata4:
         return 4;
-      case UDATA8:
-      case SDATA8:
+      case DW_EH_PE_udata8:
+      case DW_EH_PE_sdata8:
         return 8;
-      case ABSPTR:
+      case DW_EH_PE_absptr:
         return this.#is64 ? 8 : 4;
       default:
         return 0;
@@ -152,18 +154,18 @@ class FrameReader {
     const at = this.#at;
     this.#skip(this.#sizeOf(format));
     switch (format) {
-      case SDATA4:
+      case DW_EH_PE_sdata4:
         return view.i32(at);
-      case UDATA4:
+      case DW_EH_PE_udata4:
         return view.u32(at);
-      case UDATA8:
-      case SDATA8:
+      case DW_EH_PE_udata8:
+      case DW_EH_PE_sdata8:
         return (view.hi(at) | 0) * WORD + view.lo(at);
-      case ABSPTR:
+      case DW_EH_PE_absptr:
         return this.#is64 ? (view.hi(at) | 0) * WORD + view.lo(at) : view.u32(at);
-      case UDATA2:
+      case DW_EH_PE_udata2:
         return view.u16(at);
-      case SDATA2:
+      case DW_EH_PE_sdata2:
         return (view.u16(at) << 16) >> 16;
       default:
         return this.#leb();
@@ -194,8 +196,9 @@ class FrameReader {
 
 /** An encoding, if it is of fixed size, as all compilers write, and needs nothing but the section itself. */
 function readable(encoding: number): number {
-  const application = encoding & APPLICATION_MASK;
-  const format = encoding & FORMAT_MASK;
-  const isFixed = format === ABSPTR || (format >= UDATA2 && format <= UDATA8) || (format >= SDATA2 && format <= SDATA8);
-  return isFixed && (application === 0 || application === PCREL) ? encoding : UNREADABLE;
+  const application = encoding & APPLICATION_AND_INDIRECT_MASK;
+  const format = encoding & DW_EH_PE_FORMAT_MASK;
+  const isFixed =
+    format === DW_EH_PE_absptr || (format >= DW_EH_PE_udata2 && format <= DW_EH_PE_udata8) || (format >= DW_EH_PE_sdata2 && format <= DW_EH_PE_sdata8);
+  return isFixed && (application === 0 || application === DW_EH_PE_pcrel) ? encoding : UNREADABLE;
 }
