@@ -80,6 +80,7 @@ export class RecordingSymbols {
   /**
    * The rules for unwinding a file's or a vdso's code; undefined where none were found. The file stays open until `close` is called.
    * @param lines see {@link CodeQuestion}: whether a file with debug information is looked for, which may have rules of its own
+   * @internal
    */
   async unwindRulesFor(object: CodeObject, lines: boolean): Promise<UnwindRules | undefined> {
     // Whoever asks for the file's symbols hears what is wrong with it.
