@@ -21,7 +21,12 @@ interface Cause {
 }
 
 /** Reports how many of the stacks that were unwound do not reach the start of their thread (`truncated-stacks`), why, and what would help. */
-export function reportUnwoundStacks({ mappings }: Profile, events: readonly SessionEvent[], ends: UnwindEnds, diagnostics: Diagnostics): void {
+export function reportUnwoundStacks(
+  { mappings }: Pick<Profile, 'mappings'>,
+  events: readonly SessionEvent[],
+  ends: UnwindEnds,
+  diagnostics: Diagnostics,
+): void {
   if (ends.cut === 0) return;
   const dumpBytes = Math.max(...events.filter(({ hasStackDumps }) => hasStackDumps).map(({ attr }) => attr.sampleStackUser));
   const causes = [

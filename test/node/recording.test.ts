@@ -95,6 +95,7 @@ describe('a recording gives what the command line writes', () => {
     ['CPUs, of which these samples carry none', 'folded', { cpu: [-1] }, {}, ['--cpu=-1']],
     ['a span of time', 'script', { time: '10%-50%' }, {}, ['--time', '10%-50%']],
     ['the depth of stacks', 'folded', { maxStack: 2 }, {}, ['--max-stack', '2']],
+    ['only whole stacks', 'folded', { truncated: 'drop' }, {}, ['--truncated', 'drop']],
     ['no inlined functions, where files and lines are shown', 'pprof', { inlines: false }, {}, ['--no-inline']],
     ['no inlined functions, where they are not', 'folded', { inlines: false }, {}, ['--no-inline']],
     ['perf 6.1', 'script', { compat: 'perf' }, { fields: ['+srcline'] }, ['--compat', 'perf', '-F', '+srcline']],

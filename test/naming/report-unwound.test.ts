@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { reportUnwoundStacks } from '../../src/naming/report-unwound.ts';
+import type { Mapping } from '../../src/profile/profile.ts';
+import type { SessionEvent } from '../../src/session/events.ts';
+import { UnwindEnds } from '../../src/session/unwind-ends.ts';
+import type { UnwindEnd } from '../../src/unwind/unwinder.ts';
+import { buildProfile } from '../support/build-profile.ts';
+
+const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map'].map(
+  (name): Mapping => ({ name, kind: name.startsWith('/tmp/') ? 'anon' : 'file', buildId: '', bias: 0, start: 0, limit: 1, hasSymbols: false }),
+);
+
+/** @param ends how many samples end so, and in which file */
+function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: number])[], sampleStackUser = 8192): string[] {
+  const counts = new UnwindEnds();
+  for (const [count, end, file = 0] of ends) for (let i = 0; i < count; i++) counts.add(end, file);
+  const events = [
+    { hasStackDumps: true, attr: { sampleStackUser } },
+    { hasStackDumps: false, attr: { sampleStackUser: 0 } },
+  ] as unknown as SessionEvent[];
+  const diagnostics = new Diagnostics();
+  reportUnwoundStacks({ ...buildProfile([{ timeNs: 0, stack: [] }]), mappings: MAPPINGS }, events, counts, diagnostics);
+  return diagnostics
+    .list()
+    .map(({ severity, message }) => `${severity}: ${message.replace('of the unwound stacks do not reach the start of their thread', '…')}`);
+}
+
+test.each<[string, Parameters<typeof said>, string[]]>([
+  ['nothing of stacks that are whole', [[[1000, 'complete']]], []],
+  [
+    'which size of dumps would do',
+    [
+      [
+        [80, 'complete'],
+        [20, 'truncated'],
+      ],
+    ],
+    ['warning: 20 % …: 20 % are cut off by the size of the stack dumps (record with --call-graph dwarf,16384)'],
+  ],
+  [
+    'that perf takes no larger ones',
+    [
+      [
+        [80, 'complete'],
+        [20, 'truncated'],
+      ],
+      65_528,
+    ],
+    [
+      'warning: 20 % …: 20 % are cut off by the size of the stack dumps (there are no larger ones: build with -fno-omit-frame-pointer and record with --call-graph fp)',
+    ],
+  ],
+  [
+    'which is the largest',
+    [
+      [
+        [80, 'complete'],
+        [20, 'truncated'],
+      ],
+      40_000,
+    ],
+    ['warning: 20 % …: 20 % are cut off by the size of the stack dumps (record with --call-graph dwarf,65528)'],
+  ],
+  [
+    'which files lack what, the worst first',
+    [
+      [
+        [60, 'complete'],
+        [10, 'no-rule', 1],
+        [20, 'no-module', 0],
+        [7, 'no-module', 2],
+        [2, 'bad-frame'],
+        [1, 'unmapped'],
+      ],
+    ],
+    [
+      'warning: 40 % …: 20 % end in app, which was not found (--symfs and --debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (let what made it keep frame pointers: java -XX:+PreserveFramePointer)',
+    ],
+  ],
+  [
+    'as a note where there are few',
+    [
+      [
+        [10_000, 'complete'],
+        [12, 'bad-frame'],
+      ],
+    ],
+    ['info: 0.1 % …: 0.1 % are broken'],
+  ],
+  [
+    'as a note where there are hardly any',
+    [
+      [
+        [100_000, 'complete'],
+        [12, 'bad-frame'],
+      ],
+    ],
+    ['info: fewer than 0.1 % …: fewer than 0.1 % are broken'],
+  ],
+])('says %s', (_, args, expected) => {
+  expect(said(...args)).toEqual(expected);
+});
