@@ -14,6 +14,8 @@ interface Build {
   /** The library is linked like the program, not loaded. */
   readonly isStatic?: boolean;
   readonly isStripped?: boolean;
+  /** The share of right stacks, handovers aside, where it is less than elsewhere. */
+  readonly leastRight?: number;
   readonly linker?: string;
 }
 
@@ -28,7 +30,8 @@ const BUILDS: Readonly<Record<string, Build>> = {
   'gcc -flto': { compiler: 'g++', args: ['-O2', '-flto'] },
   'gcc, .debug_frame only': { compiler: 'g++', args: DEBUG_FRAME, hasExceptions: false },
   'gcc, .debug_frame only, -gz': { compiler: 'g++', args: [...DEBUG_FRAME, '-gz'], hasExceptions: false },
-  'gcc, 32 bits': { compiler: 'i686-linux-gnu-g++', args: ['-O2', '-static'], isStatic: true },
+  // System calls are in the vdso, of which there is no file.
+  'gcc, 32 bits': { compiler: 'i686-linux-gnu-g++', args: ['-O2', '-static'], isStatic: true, leastRight: 0.95 },
   'clang -O2': { compiler: 'clang++', args: ['-O2'] },
   'clang -O3 -s': { compiler: 'clang++', args: ['-O3'], isStripped: true },
   'clang, lld --icf=all --gc-sections': {
@@ -134,8 +137,9 @@ describe.skipIf(missing !== undefined)('unwound stacks of programs whose names t
       const share = ours.right / ours.stacks;
       const told = `${name}: ${ours.right} of ${ours.stacks}${perfs && `, perf ${perfs.right} of ${perfs.stacks}`}\n${ours.wrong.slice(0, 5).join('\n')}`;
       if (process.env.PERFCONV_SHOW_TRUTH !== undefined) process.stderr.write(`${told}\n${perfs?.wrong.slice(0, 2).join('\n') ?? ''}\n`);
+      // While an exception is brought to its handler, the stack is between two states: in so many of the samples nobody can tell it.
       expect(share, told).toBeGreaterThanOrEqual(0.95);
-      expect((ours.right + ours.inHandover) / ours.stacks, told).toBeGreaterThanOrEqual(0.97);
+      expect((ours.right + ours.inHandover) / ours.stacks, told).toBeGreaterThanOrEqual(how.leastRight ?? 0.99);
       if (perfs !== undefined && perfs.stacks > 0) expect(share, told).toBeGreaterThanOrEqual(perfs.right / perfs.stacks - 0.005);
     });
   }
