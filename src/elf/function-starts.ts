@@ -1,20 +1,12 @@
-import { addressOf } from '../base/addresses.ts';
-import { readRange } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
-import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_GNU_EH_FRAME, PT_LOAD, SHT_NOBITS } from './elf-constants.ts';
+import type { ByteView } from '../base/byte-view.ts';
+import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_GNU_EH_FRAME, PT_LOAD } from './elf-constants.ts';
 import type { ElfFile } from './elf-file.ts';
+import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from './exidx-entries.ts';
 import { visitFrameRanges } from './frame-ranges.ts';
+import { type MappedBytes, readMapped, readTable } from './mapped-bytes.ts';
 
 /** The largest programs have some twenty megabytes. More is not read: it may be a hole. */
 const MAX_TABLE_SIZE_BYTES = 64 << 20;
-/** An entry of the Arm table: where a function begins, and how to unwind it. */
-const EXIDX_ENTRY_SIZE_BYTES = 8;
-
-/** Bytes of a file, and the address (svma) at which they are mapped. */
-interface MappedBytes {
-  readonly view: ByteView;
-  readonly addr: number;
-}
 
 /**
  * Finds where the functions begin that hold some addresses, in tables that stripping leaves because exceptions need them:
@@ -30,7 +22,7 @@ export async function findFunctionStarts(elf: ElfFile, addresses: Float64Array):
   const frames = await readEhFrame(elf);
   if (frames !== undefined) visitFrameRanges(frames.view, frames.addr, elf.classBits, wanted.take);
   if (elf.machine === EM_ARM) {
-    const index = await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX);
+    const index = await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES);
     if (index !== undefined) visitExidxRanges(elf, index, wanted.take);
   }
   return wanted.starts;
@@ -84,26 +76,12 @@ class WantedStarts {
 /** By the section, or in a file without section headers by what its header for unwinders points at. */
 async function readEhFrame(elf: ElfFile): Promise<MappedBytes | undefined> {
   const section = elf.section('.eh_frame');
-  if (section !== undefined) return readTable(elf, '.eh_frame', undefined);
-  const header = await readTable(elf, '.eh_frame_hdr', PT_GNU_EH_FRAME);
+  if (section !== undefined) return readTable(elf, '.eh_frame', undefined, MAX_TABLE_SIZE_BYTES);
+  const header = await readTable(elf, '.eh_frame_hdr', PT_GNU_EH_FRAME, MAX_TABLE_SIZE_BYTES);
   // Version 1; the pointer as all linkers write it: 4 bytes, signed, relative to itself (DW_EH_PE_pcrel | DW_EH_PE_sdata4).
   if (header === undefined || header.view.length < 8 || header.view.u8(0) !== 1 || header.view.u8(1) !== 0x1b) return undefined;
   const addr = header.addr + 4 + header.view.i32(4);
-  const load = elf.segments.find(({ type, vaddr, filesz }) => type === PT_LOAD && addr >= vaddr && addr < vaddr + filesz);
-  return load && readAt(elf, load.offset + addr - load.vaddr, load.vaddr + load.filesz - addr, addr);
-}
-
-/** A table by the name of its section, else by the type of its segment; undefined where there is none, or none that can be read. */
-async function readTable(elf: ElfFile, name: string, segmentType: number | undefined): Promise<MappedBytes | undefined> {
-  const section = elf.section(name);
-  if (section !== undefined) return section.type === SHT_NOBITS ? undefined : readAt(elf, section.offset, section.sizeBytes, section.addr);
-  const segment = elf.segments.find(({ type }) => type === segmentType);
-  return segment && readAt(elf, segment.offset, segment.filesz, segment.vaddr);
-}
-
-async function readAt(elf: ElfFile, offset: number, sizeBytes: number, addr: number): Promise<MappedBytes | undefined> {
-  if (sizeBytes > MAX_TABLE_SIZE_BYTES) return undefined;
-  return { view: new ByteView(await readRange(elf.source, offset, sizeBytes), elf.littleEndian), addr };
+  return readMapped(elf, addr, Number.POSITIVE_INFINITY, MAX_TABLE_SIZE_BYTES);
 }
 
 /** Entries are in the order of their functions; each reaches up to the next one. */
@@ -120,8 +98,8 @@ function visitExidxRanges(elf: ElfFile, { view, addr }: MappedBytes, visit: (sta
   }
 }
 
-/** The first word of an entry is 31 bits, signed, relative to itself. */
+/** The first word of an entry says where its function begins. */
 function exidxStart(view: ByteView, addr: number, index: number): number {
   const at = index * EXIDX_ENTRY_SIZE_BYTES;
-  return addressOf(0, addr + at + ((view.u32(at) << 1) >> 1));
+  return prel31(view.u32(at), addr + at);
 }

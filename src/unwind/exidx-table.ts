@@ -1,8 +1,8 @@
 import { ByteView } from '../base/byte-view.ts';
+import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from '../elf/exidx-entries.ts';
 
 /** Of an entry: there is nothing to unwind by. */
 const EXIDX_CANTUNWIND = 1;
-const ENTRY_SIZE_BYTES = 8;
 /** A description has at most 256 words besides its first two. */
 const MAX_ENTRY_SIZE_BYTES = 4 * 258;
 
@@ -31,7 +31,7 @@ export class ExidxTable {
     this.#addr = addr;
     this.#extab = extab;
     this.#extabAddr = extabAddr;
-    this.#count = Math.floor(index.length / ENTRY_SIZE_BYTES);
+    this.#count = Math.floor(index.length / EXIDX_ENTRY_SIZE_BYTES);
   }
 
   /**
@@ -45,7 +45,7 @@ export class ExidxTable {
   ): Promise<ExidxTable> {
     let least = Number.POSITIVE_INFINITY;
     let greatest = -1;
-    for (let at = 0; at + ENTRY_SIZE_BYTES <= index.length; at += ENTRY_SIZE_BYTES) {
+    for (let at = 0; at + EXIDX_ENTRY_SIZE_BYTES <= index.length; at += EXIDX_ENTRY_SIZE_BYTES) {
       const word = index.u32(at + 4);
       if (word === EXIDX_CANTUNWIND || word >= 0x8000_0000) continue;
       const entry = prel31(word, addr + at + 4);
@@ -82,7 +82,7 @@ export class ExidxTable {
 
   /** The svma of the function of an entry. */
   startOf(entry: number): number {
-    const at = entry * ENTRY_SIZE_BYTES;
+    const at = entry * EXIDX_ENTRY_SIZE_BYTES;
     return prel31(this.#index.u32(at), this.#addr + at);
   }
 
@@ -91,7 +91,7 @@ export class ExidxTable {
   }
 
   #read(entry: number): number {
-    const at = entry * ENTRY_SIZE_BYTES + 4;
+    const at = entry * EXIDX_ENTRY_SIZE_BYTES + 4;
     const word = this.#index.u32(at);
     if (word === EXIDX_CANTUNWIND) return CANT_UNWIND;
     // The description itself, of the compact form that has no more than three bytes.
@@ -142,9 +142,4 @@ export class ExidxTable {
     this.#end = at;
     return start;
   }
-}
-
-/** 31 bits, signed, relative to where they are. */
-function prel31(word: number, addr: number): number {
-  return (addr + ((word << 1) >> 1)) >>> 0;
 }

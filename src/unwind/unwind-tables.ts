@@ -1,10 +1,10 @@
-import { readRange } from '../base/byte-source.ts';
 import { ByteView } from '../base/byte-view.ts';
 import type { Decompressor } from '../base/decompressor.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { decompressSection, sectionCompression } from '../dwarf/compressed-section.ts';
-import { EM_ARM, PT_ARM_EXIDX, PT_GNU_EH_FRAME, PT_LOAD, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
+import { EM_ARM, PT_ARM_EXIDX, PT_GNU_EH_FRAME, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
+import { type MappedBytes, readMapped, readTable } from '../elf/mapped-bytes.ts';
 import { ExidxTable } from './exidx-table.ts';
 import type { FrameBytes } from './frame-cursor.ts';
 import { FrameIndex, FrameTable } from './frame-index.ts';
@@ -27,30 +27,25 @@ export interface UnwindTables {
 /** The largest programs have some fifty megabytes. More is not read: it may be a hole. */
 const MAX_TABLE_SIZE_BYTES = 1 << 28;
 
-interface MappedBytes {
-  readonly view: ByteView;
-  readonly addr: number;
-}
-
 /** Reads all tables of a file. Nothing in them is looked at yet. */
 export async function readUnwindTables(elf: ElfFile, { debug, decompressor }: UnwindModuleOptions): Promise<UnwindTables> {
   const frames = [await readEhFrame(elf)];
   for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
-  const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX) : undefined;
+  const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES) : undefined;
   return {
     frames: frames.filter((index) => index !== undefined),
-    exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes))),
+    exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes, MAX_TABLE_SIZE_BYTES))),
   };
 }
 
 /** `.eh_frame` by its section, or in a file without section headers by what its header for unwinders points at. */
 async function readEhFrame(elf: ElfFile): Promise<FrameIndex | undefined> {
-  const header = await readTable(elf, '.eh_frame_hdr', PT_GNU_EH_FRAME);
+  const header = await readTable(elf, '.eh_frame_hdr', PT_GNU_EH_FRAME, MAX_TABLE_SIZE_BYTES);
   const table = header && FrameTable.read(frameBytes(elf, header, header.addr));
   const section = elf.section('.eh_frame');
   let frames: MappedBytes | undefined;
-  if (section !== undefined) frames = await readTable(elf, '.eh_frame', undefined);
-  else if (table !== undefined) frames = await readMapped(elf, table.frameAddr, MAX_TABLE_SIZE_BYTES);
+  if (section !== undefined) frames = await readTable(elf, '.eh_frame', undefined, MAX_TABLE_SIZE_BYTES);
+  else if (table !== undefined) frames = await readMapped(elf, table.frameAddr, MAX_TABLE_SIZE_BYTES, MAX_TABLE_SIZE_BYTES);
   if (frames === undefined || frames.view.length === 0) return undefined;
   const bytes: FrameSectionBytes = { ...frameBytes(elf, frames, elf.section('.got')?.addr ?? 0), isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) };
   return new FrameIndex(new FrameSection(bytes), table);
@@ -85,23 +80,4 @@ function frameBytes(elf: ElfFile, { view, addr }: MappedBytes, dataAddr: number)
 
 function hasCodeAtZero(elf: ElfFile): boolean {
   return elf.sections.some(({ flags, addr, sizeBytes }) => (flags & SHF_EXECINSTR) !== 0 && addr === 0 && sizeBytes > 0);
-}
-
-/** A table by the name of its section, else by the type of its segment; undefined where there is none, or none that can be read. */
-async function readTable(elf: ElfFile, name: string, segmentType: number | undefined): Promise<MappedBytes | undefined> {
-  const section = elf.section(name);
-  if (section !== undefined) return section.type === SHT_NOBITS ? undefined : readAt(elf, section.offset, section.sizeBytes, section.addr);
-  const segment = elf.segments.find(({ type }) => type === segmentType);
-  return segment && readAt(elf, segment.offset, segment.filesz, segment.vaddr);
-}
-
-/** The bytes from an svma on: as many, or up to the end of the segment. */
-async function readMapped(elf: ElfFile, addr: number, sizeBytes: number): Promise<MappedBytes | undefined> {
-  const load = elf.segments.find(({ type, vaddr, filesz }) => type === PT_LOAD && addr >= vaddr && addr < vaddr + filesz);
-  return load && readAt(elf, load.offset + addr - load.vaddr, Math.min(sizeBytes, load.vaddr + load.filesz - addr), addr);
-}
-
-async function readAt(elf: ElfFile, offset: number, sizeBytes: number, addr: number): Promise<MappedBytes | undefined> {
-  if (sizeBytes > MAX_TABLE_SIZE_BYTES) return undefined;
-  return { view: new ByteView(await readRange(elf.source, offset, sizeBytes), elf.littleEndian), addr };
 }
