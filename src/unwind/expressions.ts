@@ -45,6 +45,7 @@ import {
   DW_OP_xor,
 } from './dwarf-operations.ts';
 import type { RegisterFile } from './register-file.ts';
+import { wordOf } from './stack-memory.ts';
 
 /**
  * - `done`
@@ -294,12 +295,10 @@ export class ExpressionMachine {
   }
 
   #fixed(sizeBytes: number): bigint {
-    let value = 0n;
-    for (let i = 0; i < sizeBytes; i++) {
-      const byte = BigInt(this.#u8());
-      value = this.#view.littleEndian ? value | (byte << BigInt(8 * i)) : (value << 8n) | byte;
-    }
-    return value;
+    if (this.#at + sizeBytes > this.#end) return this.#fail();
+    const at = this.#at;
+    this.#at += sizeBytes;
+    return wordOf(this.#view, at, sizeBytes);
   }
 
   #uleb(): bigint {

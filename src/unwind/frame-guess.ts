@@ -76,8 +76,7 @@ export class FrameGuess {
       if (stack.read(sp + at)) next.setWords(register, stack.lo, stack.hi);
       else next.known[register] = 0;
     }
-    const pcColumn = machine.pc >= 0 ? machine.pc : 64;
-    if (next.known[pcColumn] === 0 || next.known[machine.sp] === 0) return 'truncated';
+    if (next.known[machine.signalPc] === 0 || next.known[machine.sp] === 0) return 'truncated';
     this.#state.swapRegisters();
     this.isSignalFrame = true;
     return 'stepped';

@@ -1,3 +1,4 @@
+import { firstAbove } from '../base/first-above.ts';
 import { allocated, grown } from '../base/growable.ts';
 import {
   DW_EH_PE_absptr,
@@ -166,14 +167,8 @@ export class FrameIndex {
   }
 
   #findSorted({ starts, offsets, count }: SortedFdes, svma: number): boolean {
-    let low = 0;
-    let high = count;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (starts[middle] <= svma) low = middle + 1;
-      else high = middle;
-    }
-    return low > 0 && this.section.readFde(offsets[low - 1]) && svma < this.section.end;
+    const above = firstAbove(starts, svma, 0, count);
+    return above > 0 && this.section.readFde(offsets[above - 1]) && svma < this.section.end;
   }
 
   #sort(): SortedFdes {

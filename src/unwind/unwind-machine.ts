@@ -22,6 +22,8 @@ export interface MachineRegisters {
   readonly lr: number;
   /** The return address's own column, which the instruction pointer is put in; −1 where there is none besides {@link lr}. */
   readonly pc: number;
+  /** Where signal frames leave the interrupted instruction's address: {@link pc}, if there is one. */
+  readonly signalPc: number;
   /** What lies between the caller's stack pointer and the CFA. */
   readonly cfaBias: number;
   /** Calls leave the address's lowest bits for something else (Thumb). */
@@ -50,6 +52,7 @@ const X86_64: MachineRegisters = {
   fp: 6,
   lr: -1,
   pc: 16,
+  signalPc: 16,
   cfaBias: 0,
   pcMask: 0,
 };
@@ -63,6 +66,7 @@ const I386: MachineRegisters = {
   fp: 5,
   lr: -1,
   pc: 8,
+  signalPc: 8,
   cfaBias: 0,
   pcMask: 0,
 };
@@ -77,6 +81,7 @@ const AARCH64: MachineRegisters = {
   fp: 29,
   lr: 30,
   pc: 32,
+  signalPc: 32,
   cfaBias: 0,
   pcMask: 0,
 };
@@ -91,6 +96,7 @@ const ARM: MachineRegisters = {
   fp: 11,
   lr: 14,
   pc: 15,
+  signalPc: 15,
   cfaBias: 0,
   pcMask: 1,
 };
@@ -105,6 +111,7 @@ const RISCV64: MachineRegisters = {
   fp: 8,
   lr: 1,
   pc: -1,
+  signalPc: 64,
   cfaBias: 0,
   pcMask: 0,
 };
@@ -124,6 +131,7 @@ const S390X: MachineRegisters = {
   fp: 11,
   lr: 14,
   pc: 65,
+  signalPc: 65,
   cfaBias: 160,
   pcMask: 0,
 };

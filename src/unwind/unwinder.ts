@@ -280,7 +280,7 @@ export class Unwinder {
   #afterGuess(): StepEnd {
     const { machine } = this.#state;
     this.#wasSignalFrame = this.#guess.isSignalFrame;
-    const column = this.#wasSignalFrame ? (machine.pc >= 0 ? machine.pc : 64) : machine.pc >= 0 ? machine.pc : machine.lr;
+    const column = this.#wasSignalFrame ? machine.signalPc : machine.pc >= 0 ? machine.pc : machine.lr;
     return this.#takeReturnAddress(column, 0, 0);
   }
 
