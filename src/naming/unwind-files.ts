@@ -1,5 +1,5 @@
 import type { Features } from '../perfdata/features.ts';
-import type { Dso } from '../session/dsos.ts';
+import { type Dso, listedBuildId } from '../session/dsos.ts';
 import type { UnwindFile, UnwindFiles } from '../session/unwind-files.ts';
 import type { RecordingSymbols } from '../symbolizer/recording-symbols.ts';
 import { codeObject } from './code-sources.ts';
@@ -17,7 +17,9 @@ export class SymbolizerUnwindFiles implements UnwindFiles {
   }
 
   async load(dso: Dso, features: Features): Promise<UnwindFile | undefined> {
-    const rules = await this.#symbols.unwindRulesFor(codeObject({ ...dso, buildId: dso.buildId || listedBuildId(dso, features) }, features), this.#readsLines);
+    const { buildIds = [] } = features;
+    const buildId = dso.buildId || listedBuildId(dso, (name) => buildIds.find(({ filename }) => filename === name)?.buildId);
+    const rules = await this.#symbols.unwindRulesFor(codeObject({ ...dso, buildId }, features), this.#readsLines);
     if (rules !== undefined) this.#opened.push(() => rules.close());
     return rules;
   }
@@ -26,10 +28,4 @@ export class SymbolizerUnwindFiles implements UnwindFiles {
   async close(): Promise<void> {
     for (const close of this.#opened.splice(0)) await close();
   }
-}
-
-/** The build id that the recording lists under a file's name; empty for none. */
-function listedBuildId({ kind, name, longName }: Dso, { buildIds = [] }: Features): string {
-  const names = kind === 'vdso' ? [name] : [longName, name];
-  return names.map((wanted) => buildIds.find(({ filename }) => filename === wanted)?.buildId).find((id) => id !== undefined) ?? '';
 }

@@ -79,9 +79,7 @@ export class DsoTable {
     const byName = new Map(records.map((record) => [record.filename, record.buildId]));
     this.#markSharedNames();
     for (const dso of this.dsos) {
-      // Maps of 32-bit programs' vdsos say `[vdso]`, too: only the name that they were given shows which one it is.
-      const names = dso.kind === 'vdso' ? [dso.name] : [dso.longName, dso.name];
-      if (dso.buildId === '') dso.buildId = names.map((name) => byName.get(name)).find((id) => id !== undefined) ?? '';
+      if (dso.buildId === '') dso.buildId = listedBuildId(dso, (name) => byName.get(name));
     }
   }
 
@@ -200,4 +198,11 @@ export function classifyKernelMap(filename: string): { kind: DsoKind; name: stri
     if (filename.startsWith('/') || filename.startsWith('[kernel')) return { kind: 'kernel', name: filename, referenceSymbol: '' };
   }
   return { kind: 'module', name: filename, referenceSymbol: '' };
+}
+
+/** The build id that a recording lists under one of a DSO's names; empty for none. @param buildIdOf by name of the file */
+export function listedBuildId({ kind, name, longName }: Pick<Dso, 'kind' | 'name' | 'longName'>, buildIdOf: (filename: string) => string | undefined): string {
+  // Maps of 32-bit programs' vdsos say `[vdso]`, too: only the name that they were given shows which one it is.
+  const names = kind === 'vdso' ? [name] : [longName, name];
+  return names.map(buildIdOf).find((id) => id !== undefined) ?? '';
 }
