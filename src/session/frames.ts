@@ -121,7 +121,8 @@ export class FrameResolver {
         cpumode = cpumodeOfMarker(lo);
         if (cpumode < 0) {
           if (isUnwound && lo === CUT_MARKER) {
-            this.#putLocation(depth++, this.#truncatedLocation());
+            this.#chainLocations = grown(this.#chainLocations, depth + 1);
+            this.#chainLocations[depth++] = this.#truncatedLocation();
             break;
           }
           // A frame pointer that was none can lead to any value; what was found before it is kept.
@@ -146,12 +147,6 @@ export class FrameResolver {
       isReturnAddress = callersHaveReturnAddresses;
     }
     return this.#internStack(depth);
-  }
-
-  #putLocation(at: number, location: number): void {
-    // hot
-    if (at === this.#chainLocations.length) this.#chainLocations = grown(this.#chainLocations, at + 1);
-    this.#chainLocations[at] = location;
   }
 
   /** The root of stacks that go on, it is not known where. */

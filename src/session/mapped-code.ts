@@ -88,15 +88,18 @@ class PerfBases {
   #generation = -1;
   /** By DSO. */
   readonly #lowest = new Map<number, number>();
+  /** By DSO: the first address in its module, rounded down to a page. */
+  readonly #firstPages: number[] = [];
 
   biasOf({ segments }: UnwindFile, dso: number, space: AddressSpace | undefined): number | undefined {
+    // hot
     if (space !== undefined && space.generation !== this.#generation) {
       this.#generation = space.generation;
       this.#lowest.clear();
       for (const { start, dso: mapped } of space.ranges()) if (!this.#lowest.has(mapped)) this.#lowest.set(mapped, start);
     }
     const lowest = this.#lowest.get(dso);
-    const first = Math.min(...segments.map(({ start, delta }) => start + delta));
-    return lowest === undefined ? undefined : lowest - Math.floor(first / PAGE_BYTES) * PAGE_BYTES;
+    this.#firstPages[dso] ??= Math.floor(Math.min(...segments.map(({ start, delta }) => start + delta)) / PAGE_BYTES) * PAGE_BYTES;
+    return lowest === undefined ? undefined : lowest - this.#firstPages[dso];
   }
 }

@@ -42,7 +42,9 @@ export class SampleReader {
   readonly #diagnostics: Diagnostics;
   readonly #offsets = emptySampleOffsets();
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
-  readonly #branchChains: BranchCallchains;
+  readonly #compatPerf: boolean;
+  /** There is none before the first sample with such branches. */
+  #branchChains: BranchCallchains | undefined;
 
   /**
    * @param waiting gets the values of samples with READ
@@ -68,7 +70,7 @@ export class SampleReader {
     this.#leaf = leaf;
     this.#details = details;
     this.#stackDumps = stackDumps;
-    this.#branchChains = new BranchCallchains(compatPerf);
+    this.#compatPerf = compatPerf;
     this.#diagnostics = diagnostics;
   }
 
@@ -136,8 +138,10 @@ export class SampleReader {
     // hot
     const { callchain, callchainIps, callchainCount } = this.#offsets;
     if (callchain < 0) return ip < 0 ? -1 : this.#chains.internSingle(ipLo, ipHi, cpumode);
-    if (hasBranchCallStacks && this.#branchChains.join(view, this.#offsets)) {
-      return this.#internEntries(this.#branchChains.view, 0, this.#branchChains.count, ip, ipLo, ipHi, cpumode);
+    if (hasBranchCallStacks) {
+      this.#branchChains ??= new BranchCallchains(this.#compatPerf);
+      const joined = this.#branchChains;
+      if (joined.join(view, this.#offsets)) return this.#internEntries(joined.view, 0, joined.count, ip, ipLo, ipHi, cpumode);
     }
     return this.#internEntries(view, callchainIps, callchainCount, ip, ipLo, ipHi, cpumode);
   }
