@@ -23,7 +23,7 @@ export const CLOCK: AttrSpec = {
   period: 1_000_000n,
   ids: [7n, 17n],
   sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu', 'period', 'callchain'],
-  flags: ['sampleIdAll', 'mmap', 'mmap2', 'comm', 'commExec', 'task'],
+  flags: ['sampleIdAll', 'mmap', 'mmap2', 'comm', 'commExec', 'task', 'deferCallchain'],
 };
 const CYCLES: AttrSpec = {
   ...CLOCK,
@@ -110,6 +110,12 @@ export function samples(): RecordSpec[] {
   return list;
 }
 
+/** A sample in the kernel whose user part comes in a record of its own. */
+function deferred(cookie: bigint, time: number): RecordSpec {
+  const callchain = [context.kernel, KERNEL_START + 0x123n, context.userDeferred, cookie];
+  return record.sample({ ip: KERNEL_START + 0x123n, pid: 100, tid: 100, time: BigInt(time), cpu: 0, period: 1n, callchain }, { misc: 1 });
+}
+
 /** All other records that the kernel and the perf tool write. */
 function rest(): RecordSpec[] {
   return [
@@ -123,7 +129,8 @@ function rest(): RecordSpec[] {
     record.switch({ out: true }, at(7_000_007)),
     record.switchCpuWide({ nextPrevPid: 101 }, at(7_000_008)),
     record.auxOutputHwId({ hwId: 1n }, at(7_000_009)),
-    record.callchainDeferred({ cookie: 1n, ips: [0x400100n, 0x400200n] }, at(7_000_010)),
+    ...[1n, 1n, 2n].map((cookie, i) => deferred(cookie, 7_000_010 + i)),
+    record.callchainDeferred({ cookie: 1n, ips: [0x400100n, 0x400200n] }, { sampleId: { pid: 100, tid: 100, time: 7_000_020n } }),
     toolRecords.finishedRound(),
     toolRecords.idIndex([{ id: 7n, cpu: 0n }, { id: 8n }]),
     toolRecords.threadMap([{ pid: 100, comm: 'app' }]),

@@ -54,15 +54,38 @@ export class ProfileBuilder {
    */
   addSample(total: number, sample: SampleRow): number {
     // hot
-    const { timeNs } = sample;
-    if (timeNs < this.firstTimeNs) this.firstTimeNs = timeNs;
-    if (timeNs > this.lastTimeNs) this.lastTimeNs = timeNs;
+    this.#noteTime(sample.timeNs);
     const { totals, samples } = this;
     totals.addTo(total, sample.period);
     if (samples === undefined) return -1;
     sample.task = totals.task(total);
     sample.stack = totals.stack(total);
     return samples.add(sample);
+  }
+
+  #noteTime(timeNs: number): void {
+    // hot
+    if (timeNs < this.firstTimeNs) this.firstTimeNs = timeNs;
+    if (timeNs > this.lastTimeNs) this.lastTimeNs = timeNs;
+  }
+
+  /**
+   * Adds a sample whose stack is not known before later records, so that it has its place among the others. It counts when
+   * {@link finishSample} is called.
+   * @returns the sample's row, −1 where samples are not kept
+   */
+  addUnfinishedSample(task: number, sample: SampleRow): number {
+    this.#noteTime(sample.timeNs);
+    if (this.samples === undefined) return -1;
+    sample.task = task;
+    sample.stack = -1;
+    return this.samples.add(sample);
+  }
+
+  /** Gives an unfinished sample its stack. @param total as in {@link addSample} @param row what {@link addUnfinishedSample} returned */
+  finishSample(total: number, row: number, period: number): void {
+    this.totals.addTo(total, period);
+    if (this.samples !== undefined && row >= 0) this.samples.stack[row] = this.totals.stack(total);
   }
 
   /** Adds to the period of a sample that was added before. @param total, row what {@link addSample} was given for it, and what it returned */

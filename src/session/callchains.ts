@@ -209,6 +209,51 @@ export class CallchainTable {
     return this.#internTail(start, at, hash, UNWOUND);
   }
 
+  /**
+   * Index of the chain that goes on with another one, which has come in a record of its own.
+   * @param chain what the sample's chain is without it
+   * @param kernelChain what was recorded of the sample's chain; another one than `chain` where the sample's own address was put in front, as the leaf
+   * @param userChain the rest
+   * @param leafIsSampleIp whether that was done because the leaf is to be the sample's own address, not because there was no other
+   */
+  internJoined(chain: number, kernelChain: number, userChain: number, leafIsSampleIp: boolean): number {
+    if (chain === kernelChain) return this.#internBoth(chain, userChain);
+    if (!this.#hasAddress(userChain)) return chain;
+    const isLeafMissing = leafIsSampleIp && (this.#hasAddress(kernelChain) || !this.#beginAlike(chain, userChain));
+    return this.#internBoth(isLeafMissing ? chain : kernelChain, userChain);
+  }
+
+  #internBoth(first: number, second: number): number {
+    const firstWords = this.endOf(first) - this.startOf(first);
+    const start = this.#roomFor((firstWords + this.endOf(second) - this.startOf(second)) / 2);
+    const { words } = this;
+    words.copyWithin(start, this.startOf(first), this.endOf(first));
+    words.copyWithin(start + firstWords, this.startOf(second), this.endOf(second));
+    const end = start + firstWords + this.endOf(second) - this.startOf(second);
+    let hash = 0;
+    for (let at = start; at < end; at += 2) hash = mix(hash, words[at], words[at + 1]);
+    return this.#internTail(start, end, hash);
+  }
+
+  /** Whether a chain holds an address, whatever markers of known contexts come before it. */
+  #hasAddress(chain: number): boolean {
+    const { words } = this;
+    for (let at = this.startOf(chain), end = this.endOf(chain); at < end; at += 2) {
+      if (!isMarker(words[at], words[at + 1])) return true;
+      if (cpumodeOfMarker(words[at]) < 0) return false;
+    }
+    return false;
+  }
+
+  /** Whether two chains begin with the same address in the same mode. */
+  #beginAlike(one: number, other: number): boolean {
+    const { words } = this;
+    const a = this.startOf(one);
+    const b = this.startOf(other);
+    for (let i = 0; i < 4; i++) if (a + i >= this.endOf(one) || b + i >= this.endOf(other) || words[a + i] !== words[b + i]) return false;
+    return true;
+  }
+
   /** Index in {@link words} of the marker of a chain's user part; of the chain's end where it has none. */
   #userPart(chain: number): number {
     const { words } = this;
@@ -285,6 +330,15 @@ function mix(hash: number, lo: number, hi: number): number {
 /** Whether an entry is a context marker: as u64, −4095 or more. */
 export function isMarker(lo: number, hi: number): boolean {
   return hi === 0xffffffff && lo >= abi.PERF_CONTEXT_MAX >>> 0;
+}
+
+/** Entries that stand for a user part in a record of its own: PERF_CONTEXT_USER_DEFERRED, and the cookie by which that is found. */
+export const COOKIE_ENTRIES = 2;
+
+/** Whether the `count` entries at `offset` end with a cookie. */
+export function endsWithCookie(view: ByteView, offset: number, count: number): boolean {
+  const marker = offset + (count - COOKIE_ENTRIES) * 8;
+  return count >= COOKIE_ENTRIES && view.hi(marker) === MARKER_HIGH && (view.lo(marker) | 0) === abi.PERF_CONTEXT_USER_DEFERRED;
 }
 
 /** Whether the `count` entries at `offset` begin with an address, whatever markers of known contexts come before it. */

@@ -20,6 +20,8 @@ export interface SessionEvent {
   readonly isDummy: boolean;
   /** Whether the user's part of stacks was recorded as branches (`--call-graph lbr`). */
   readonly hasBranchCallStacks: boolean;
+  /** Whether the user's part of callchains comes in records of its own (Linux 6.18: `defer_callchain`). */
+  readonly hasDeferredCallchains: boolean;
   /** Whether a copy of the user stack was recorded with any of its samples. */
   hasStackDumps: boolean;
   /** Whether its samples' periods are times that a thread was off the CPU, in nanoseconds. */
@@ -66,6 +68,7 @@ export class EventList {
       isClock: isClockEvent(attr),
       isDummy: isDummyEvent(attr),
       hasBranchCallStacks: hasBranchCallStacks(attr),
+      hasDeferredCallchains: attr.flags.has('defer_callchain'),
       hasStackDumps: false,
       isOffCpuTime: false,
     };

@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics, Severity } from '../base/diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import type { SessionEvent } from './events.ts';
@@ -17,7 +17,7 @@ export interface SessionEnd {
 
 /** Reports what only shows when the recording has been read to its end. */
 export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEnd, diagnostics: Diagnostics): void {
-  const report = (count: number, code: string, severity: 'info' | 'loss', message: string): void => {
+  const report = (count: number, code: string, severity: Severity, message: string): void => {
     if (count > 0) diagnostics.add(code, severity, message, undefined, count);
   };
   if (replay.sampleCount > 0) reportUnknownFields(events, diagnostics);
@@ -40,6 +40,18 @@ export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEn
     `samples were left out because there was no memory for their stacks or threads: ${memory.whyNoMemory}`,
   );
   report(replay.cutCount, 'truncated-dropped', 'info', 'samples were left out because their stacks do not reach the start of their thread (--truncated drop)');
+  report(
+    replay.deferred.unjoinedCount,
+    'callchain-deferred',
+    'warning',
+    'samples have no user part in their stacks, since their threads were not seen to return to user code (PERF_RECORD_CALLCHAIN_DEFERRED)',
+  );
+  report(
+    replay.deferred.unusedCount,
+    'callchain-unused',
+    'info',
+    'user callchains came in records of their own (PERF_RECORD_CALLCHAIN_DEFERRED) for samples that were lost, filtered out, or not recorded',
+  );
   report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had been handled');
 }
 

@@ -138,7 +138,11 @@ export class FrameResolver {
         if ((lo | 0) === PERF_CONTEXT_USER_DEFERRED) {
           // What follows is no address but the cookie of the record that has the user's part.
           i += 2;
-          this.#diagnostics.add('callchain-deferred', 'loss', 'user callchains in records of their own are not joined with their samples yet');
+          this.#diagnostics.add(
+            'callchain-deferred',
+            'loss',
+            'a callchain goes on in a record of its own that its event did not ask for: its user part is left out',
+          );
         }
         continue;
       }

@@ -31,6 +31,7 @@ export function noteHappening({ happenings, strings }: ProfileBuilder, tasks: Ta
     case 'lostSamples':
       happenings.add(happening.RECORDS_LOST, known(pid, tid), timeNs, Number(sideBand.record.lost));
       break;
+    case 'callchain':
     case 'other':
       if (sideBand.type === abi.PERF_RECORD_SWITCH || sideBand.type === abi.PERF_RECORD_SWITCH_CPU_WIDE) {
         happenings.add(switchKind(sideBand.misc), known(pid, tid), timeNs);

@@ -81,6 +81,7 @@ export class Machine {
       case 'exit':
       case 'lost':
       case 'lostSamples':
+      case 'callchain':
       case 'other':
         break;
     }

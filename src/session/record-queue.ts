@@ -5,6 +5,13 @@ import { RecordRow } from './record-row.ts';
 /** Bytes of a record in the queue, its places in the order included. */
 const ROW_BYTES = 64;
 
+/** The columns of samples whose callchains are not whole, and of the records that have the rest. */
+interface DeferredColumns {
+  kernelChain: Int32Array;
+  cookieLo: Uint32Array;
+  cookieHi: Uint32Array;
+}
+
 /** Plays a row whose turn has come. @returns false where something has to be read first: then it is delivered again, and nothing before it */
 export type Deliver = (row: RecordRow) => boolean;
 
@@ -31,6 +38,8 @@ export class RecordQueue {
   #waiting = new Int32Array(4096);
   /** Undefined while no record has one. */
   #stackDump: Int32Array | undefined;
+  /** Undefined while no record has a cookie. */
+  #deferred: DeferredColumns | undefined;
   readonly #periodRemainders = new PeriodRemainders();
   #order = new Uint32Array(4096);
   #scratch = new Uint32Array(4096);
@@ -82,6 +91,7 @@ export class RecordQueue {
     this.#detail[at] = row.detail;
     this.#waiting[at] = row.waiting;
     if (row.stackDump >= 0 || this.#stackDump !== undefined) this.#putStackDump(at, row.stackDump);
+    if (row.kernelChain >= 0 || row.cookieLo !== 0 || this.#deferred !== undefined) this.#putDeferred(at, row);
     if (row.periodRemainder !== 0) this.#periodRemainders.put(row.nr, row.periodRemainder);
     if (timeNs > this.#maxTime && timeNs !== Number.POSITIVE_INFINITY) this.#maxTime = timeNs;
     if (timeNs < this.#deliveredUpTo) this.#late++;
@@ -91,6 +101,22 @@ export class RecordQueue {
     // hot
     this.#stackDump ??= new Int32Array(this.#time.length).fill(-1);
     this.#stackDump[at] = place;
+  }
+
+  #putDeferred(at: number, { kernelChain, cookieLo, cookieHi }: RecordRow): void {
+    const { length } = this.#time;
+    this.#deferred ??= { kernelChain: new Int32Array(length).fill(-1), cookieLo: new Uint32Array(length), cookieHi: new Uint32Array(length) };
+    this.#deferred.kernelChain[at] = kernelChain;
+    this.#deferred.cookieLo[at] = cookieLo;
+    this.#deferred.cookieHi[at] = cookieHi;
+  }
+
+  #takeDeferred(at: number, row: RecordRow): void {
+    const columns = this.#deferred;
+    if (columns === undefined) return;
+    row.kernelChain = columns.kernelChain[at];
+    row.cookieLo = columns.cookieLo[at];
+    row.cookieHi = columns.cookieHi[at];
   }
 
   /** FINISHED_ROUND: delivers what is not newer than the newest record of the round before. @returns see {@link flushUpTo} */
@@ -132,6 +158,7 @@ export class RecordQueue {
     const order = this.#sorted();
     const row = this.#row;
     const stackDumps = this.#stackDump;
+    const hasDeferred = this.#deferred !== undefined;
     let done = 0;
     let isAccepted = true;
     for (; done < this.#size; done++) {
@@ -152,6 +179,7 @@ export class RecordQueue {
       row.detail = this.#detail[at];
       row.waiting = this.#waiting[at];
       row.stackDump = stackDumps === undefined ? -1 : stackDumps[at];
+      if (hasDeferred) this.#takeDeferred(at, row);
       row.periodRemainder = this.#periodRemainders.isEmpty ? 0 : this.#periodRemainders.take(row.nr);
       if (!deliver(row)) {
         isAccepted = false;
@@ -219,6 +247,10 @@ export class RecordQueue {
     gather(this.#detail, rows, words);
     gather(this.#waiting, rows, words);
     if (this.#stackDump !== undefined) gather(this.#stackDump, rows, words);
+    if (this.#deferred === undefined) return;
+    gather(this.#deferred.kernelChain, rows, words);
+    gather(this.#deferred.cookieLo, rows, words);
+    gather(this.#deferred.cookieHi, rows, words);
   }
 
   #grow(length: number): void {
@@ -235,6 +267,10 @@ export class RecordQueue {
     this.#detail = grown(this.#detail, length);
     this.#waiting = grown(this.#waiting, length);
     if (this.#stackDump !== undefined) this.#stackDump = grown(this.#stackDump, length);
+    if (this.#deferred === undefined) return;
+    this.#deferred.kernelChain = grown(this.#deferred.kernelChain, length);
+    this.#deferred.cookieLo = grown(this.#deferred.cookieLo, length);
+    this.#deferred.cookieHi = grown(this.#deferred.cookieHi, length);
   }
 }
 

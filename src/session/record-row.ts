@@ -16,6 +16,14 @@ export class RecordRow extends SampleRow {
   periodRemainder = 0;
   /** Place in {@link StackDumps} of the sample's user registers and stack; −1 for none. */
   stackDump = -1;
+  /**
+   * Chain of what a sample's callchain has before its user part, where that comes in a record of its own: {@link chain} is then what the sample's
+   * chain is without it. −1 for a callchain that is whole, and for all other records.
+   */
+  kernelChain = -1;
+  /** What such samples have in common with the record of their user part, low and high word; that record has its own chain in {@link chain}. */
+  cookieLo = 0;
+  cookieHi = 0;
   /** Place in {@link WaitingRecords} of what does not fit into a row; −1 for a sample that is whole without it. */
   waiting = -1;
 
@@ -29,6 +37,7 @@ export class RecordRow extends SampleRow {
     this.cpu = -1;
     this.chain = -1;
     this.stackDump = -1;
+    this.kernelChain = -1;
     this.period = 0;
     this.periodRemainder = 0;
     this.ipLo = 0;

@@ -6,6 +6,7 @@ import type { ProfileBuilder } from '../profile/builder.ts';
 import { type OffCpuTimes, offCpuNs } from '../simpleperf/off-cpu-times.ts';
 import type { AddressSpace } from './address-space.ts';
 import type { CallchainTable } from './callchains.ts';
+import { DeferredCallchains } from './deferred-callchains.ts';
 import type { SessionEvent } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver } from './frames.ts';
@@ -51,6 +52,8 @@ export interface ReplayParts {
   readonly memory: SessionMemory;
   /** See {@link ReadGrowth}. */
   readonly keepsOwnPeriod: boolean;
+  /** Stacks begin with the samples' own addresses, whatever the callchains say. */
+  readonly leafIsSampleIp: boolean;
 }
 
 const TUPLE_BYTES = 20;
@@ -78,6 +81,7 @@ export class Replay {
   readonly #offCpu: OffCpuTimes | undefined;
   readonly #memory: SessionMemory;
   readonly #readGrowth: ReadGrowth;
+  readonly #deferred: DeferredCallchains;
   /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
   readonly #surroundings = new TupleInterner(3);
   #totals = new KeyedPairs();
@@ -108,6 +112,7 @@ export class Replay {
     this.#offCpu = parts.offCpu;
     this.#memory = parts.memory;
     this.#readGrowth = new ReadGrowth(parts.keepsOwnPeriod, diagnostics);
+    this.#deferred = new DeferredCallchains(parts.chains, parts.frames, parts.profile, parts.leafIsSampleIp);
   }
 
   /** Samples so far, before filters, group members counted each. */
@@ -120,9 +125,14 @@ export class Replay {
     return this.#leftOutCount;
   }
 
-  /** Bytes of the table of surroundings; those of the totals are counted where these are. */
+  /** Bytes of the table of surroundings, and of samples whose callchains are not whole; those of the totals are counted where these are. */
   get heldBytes(): number {
-    return this.#surroundings.size * TUPLE_BYTES;
+    return this.#surroundings.size * TUPLE_BYTES + this.#deferred.heldBytes;
+  }
+
+  /** What became of callchains whose user part comes in records of its own. */
+  get deferred(): Pick<DeferredCallchains, 'unjoinedCount' | 'unusedCount'> {
+    return this.#deferred;
   }
 
   /** About how many bytes the last values of counters need. */
@@ -171,10 +181,31 @@ export class Replay {
     const thread = this.#tasks.threads[threadIndex];
     if (this.#tasks.processes[thread.process].space.fallback !== undefined) this.#finishExec(row, thread);
     if (!this.#filter.isOpen && !this.#filter.accepts(row, this.#events[row.event].name, thread.comm)) return;
+    if (row.kernelChain >= 0 && this.#waits(row, threadIndex, thread)) return;
     const total = this.#totalOf(row, threadIndex, thread);
     if (total < 0) this.#leaveOut(row);
     else if (this.#offCpu !== undefined && this.#events[row.event].isOffCpuTime) this.#addOffCpu(this.#offCpu, total, row);
     else this.#addSample(total, row);
+  }
+
+  /** Whether a sample waits for the rest of its callchain. A stack that was unwound is whole already, and without memory none gets any longer. */
+  #waits(row: RecordRow, threadIndex: number, { process }: SessionThread): boolean {
+    if (this.#isFull || row.chain < 0 || this.#chains.isUnwound(row.chain)) return false;
+    return this.#deferred.add(row, threadIndex, this.#tasks.taskOf(threadIndex), this.#tasks.processes[process].space);
+  }
+
+  /** The thread has gone back to user code, and this is where: samples that wait for it get their stacks. */
+  #joinDeferred(row: RecordRow): void {
+    if (this.#isFull && this.#hasNoMemoryFor(row)) return;
+    const threadIndex = this.#tasks.thread(row.pid, row.tid);
+    const { process } = this.#tasks.threads[threadIndex];
+    if (this.#tasks.processes[process].space.fallback !== undefined) this.#tasks.finishExec(process);
+    this.#deferred.join(row, threadIndex, this.#isFull ? undefined : this.#tasks.processes[process].space);
+  }
+
+  /** At the end of the recording: samples that still wait for the rest of their callchains count with what they have. */
+  finish(): void {
+    this.#deferred.finish();
   }
 
   #leaveOut({ chain }: RecordRow): void {
@@ -260,6 +291,7 @@ export class Replay {
   #deliverSideBand(row: RecordRow, record: SideBand): void {
     this.#observer?.sideBand(row, record);
     if (this.#offCpu !== undefined && isSwitchIn(record)) this.#endOffCpu(this.#offCpu, row);
+    if (record.kind === 'callchain') this.#joinDeferred(row);
     if (this.#isFull) this.#isLost ||= changesMachine(record);
     else this.#machine.apply(record, row.nr);
     if (this.#profile.happenings !== undefined && !this.#isFull) noteHappening(this.#profile, this.#tasks, row, record);

@@ -6,7 +6,7 @@ import { readValuesOf } from '../perfdata/read-format.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { emptySampleOffsets, reportSurplus } from '../perfdata/sample-layout.ts';
 import { BranchCallchains } from './branch-callchains.ts';
-import { beginsWith, beginsWithAddress, type CallchainTable } from './callchains.ts';
+import { beginsWith, beginsWithAddress, type CallchainTable, COOKIE_ENTRIES, endsWithCookie } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';
 import type { ReadSample } from './read-growth.ts';
@@ -126,6 +126,7 @@ export class SampleReader {
     row.periodRemainder = period > Number.MAX_SAFE_INTEGER ? remainderOf(sampled, words[lo + atPeriod], words[hi + atPeriod]) : 0;
     row.ipLo = layout.ip < 0 ? 0 : words[lo + (layout.ip >>> 2)];
     row.ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
+    row.kernelChain = -1;
     row.chain = this.#internChain(view, sampled, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.stackDump = layout.hasStackDump ? this.#addStackDump(view, sampled) : -1;
@@ -134,11 +135,20 @@ export class SampleReader {
   }
 
   /** Index of a sample's callchain, as the rule for leaves has it; −1 where it has neither a callchain nor an address. */
-  #internChain(view: ByteView, { layout: { ip }, hasBranchCallStacks }: SessionEvent, cpumode: number, { ipLo, ipHi }: RecordRow): number {
+  #internChain(view: ByteView, sampled: SessionEvent, cpumode: number, row: RecordRow): number {
     // hot
+    const { ip } = sampled.layout;
+    const { ipLo, ipHi } = row;
     const { callchain, callchainIps, callchainCount } = this.#offsets;
     if (callchain < 0) return ip < 0 ? -1 : this.#chains.internSingle(ipLo, ipHi, cpumode);
-    if (hasBranchCallStacks) {
+    if (sampled.hasDeferredCallchains && endsWithCookie(view, callchainIps, callchainCount)) {
+      const count = callchainCount - COOKIE_ENTRIES;
+      row.cookieLo = view.lo(callchainIps + (callchainCount - 1) * 8);
+      row.cookieHi = view.hi(callchainIps + (callchainCount - 1) * 8);
+      row.kernelChain = this.#chains.intern(view, callchainIps, count, cpumode);
+      return this.#internEntries(view, callchainIps, count, ip, ipLo, ipHi, cpumode);
+    }
+    if (sampled.hasBranchCallStacks) {
       this.#branchChains ??= new BranchCallchains(this.#compatPerf);
       const joined = this.#branchChains;
       if (joined.join(view, this.#offsets)) return this.#internEntries(joined.view, 0, joined.count, ip, ipLo, ipHi, cpumode);

@@ -182,7 +182,7 @@ class Session implements RecordVisitor {
     const details = options.details && new DetailReader(options.details);
     this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, stackDumps, compatPerf, diagnostics);
     const readsAll = observer !== undefined || this.#offCpu !== undefined || profile.happenings !== undefined;
-    this.#sideBand = new SideBandReader(this.#events, clock, waiting, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
+    this.#sideBand = new SideBandReader(this.#events, chains, clock, waiting, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
     this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#recordedSymbols, diagnostics);
 
@@ -201,6 +201,7 @@ class Session implements RecordVisitor {
       offCpu: this.#offCpu,
       memory: this.#memory,
       keepsOwnPeriod: isSimpleperf && !compatPerf,
+      leafIsSampleIp: leaf === 'ip',
     };
     this.#replay = new Replay(parts, diagnostics);
     const isInFileOrder = header.mode === 'file' && header.attrs[0]?.attr.flags.has('sample_id_all') === false;
@@ -262,6 +263,7 @@ class Session implements RecordVisitor {
   async finish(): Promise<SessionResult> {
     this.#order.finish();
     await this.settle();
+    this.#replay.finish();
     const { features } = this.#header;
     if (this.#header.lateFeatures !== undefined) this.#nameEventsLate();
     // Not `this` in what is given out: the callchains would stay in memory with it.

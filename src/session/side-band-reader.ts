@@ -1,10 +1,13 @@
+import type { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { NameLimit } from '../base/name-limits.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
+import { deferredCallchain } from '../perfdata/records/callchain-records.ts';
 import { readSideBand, type SideBand, withNamesInLimits } from '../perfdata/records/side-band.ts';
 import type { SampleIdLayout } from '../perfdata/sample-id.ts';
+import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList } from './events.ts';
 import type { RecordRow } from './record-row.ts';
@@ -13,6 +16,7 @@ import type { WaitingRecords } from './waiting-records.ts';
 /** Reads the kernel's records that are no samples, in file order. */
 export class SideBandReader {
   readonly #events: EventList;
+  readonly #chains: CallchainTable;
   readonly #clock: RecordingClock;
   readonly #waiting: WaitingRecords;
   readonly #commLimit: NameLimit;
@@ -20,12 +24,22 @@ export class SideBandReader {
   readonly #diagnostics: Diagnostics;
 
   /**
+   * @param chains gets the callchains that come in records of their own
    * @param waiting gets the records
    * @param commLimit of the recorder's thread names
    * @param readsAll whether to read records, too, that change nothing of what runs or is mapped
    */
-  constructor(events: EventList, clock: RecordingClock, waiting: WaitingRecords, commLimit: NameLimit, readsAll: boolean, diagnostics: Diagnostics) {
+  constructor(
+    events: EventList,
+    chains: CallchainTable,
+    clock: RecordingClock,
+    waiting: WaitingRecords,
+    commLimit: NameLimit,
+    readsAll: boolean,
+    diagnostics: Diagnostics,
+  ) {
     this.#events = events;
+    this.#chains = chains;
     this.#clock = clock;
     this.#waiting = waiting;
     this.#commLimit = commLimit;
@@ -55,7 +69,15 @@ export class SideBandReader {
     const pid = hasTid ? view.i32(end - trailer.tid) : -1;
     const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
     row.setRecord(nr, timeNs, pid, tid, this.#waiting.add(record, size));
+    if (record.kind === 'callchain') this.#readCallchain(view, offset, row);
     return true;
+  }
+
+  #readCallchain(view: ByteView, offset: number, row: RecordRow): void {
+    const { cookie, ips, count } = deferredCallchain(view, offset);
+    row.chain = this.#chains.intern(view, ips, count, abi.PERF_RECORD_MISC_USER);
+    row.cookieLo = view.lo(cookie);
+    row.cookieHi = view.hi(cookie);
   }
 
   /** Reads a record that counts whatever its time. @returns undefined for one that is damaged, which was reported */
@@ -87,11 +109,9 @@ function reportLoss(record: SideBand, fileOffset: number, diagnostics: Diagnosti
   }
 }
 
-/** Reports records that hold something that this version cannot use; most of the others are about the recording itself. */
+/** Reports records that this version does not know; most of the others are about the recording itself. */
 function reportUnused(type: number, fileOffset: number, diagnostics: Diagnostics): void {
   if (abi.recordTypeNameOf(type) === undefined) {
     diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
-  } else if (type === abi.PERF_RECORD_CALLCHAIN_DEFERRED) {
-    diagnostics.add('callchain-deferred', 'loss', 'user callchains in records of their own are not joined with their samples yet', fileOffset);
   }
 }

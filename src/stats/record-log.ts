@@ -165,6 +165,7 @@ export class RecordLog implements RecordObserver {
         this.#add(nr, timeNs, what, pid, tid, 0, this.#addRange(record.addressLo, record.addressHi, record.length, 0, 0, 0), this.#texts.intern(record.name));
         break;
       }
+      case 'callchain':
       case 'other':
         this.#add(nr, timeNs, what, pid, tid, (sideBand.misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0 ? 0 : 1, 0, 0);
         break;

@@ -2,6 +2,7 @@ import type { ByteView } from '../../base/byte-view.ts';
 import { bytes, fieldsOverrun, list, RecordLayout, text, type ValuesIn } from '../../base/record-layout.ts';
 import * as abi from '../constants.ts';
 import { type ReadFormatValues, readFormatSize, readFormatValues } from '../read-format.ts';
+import { CALLCHAIN_DEFERRED } from './callchain-records.ts';
 import { LOST, LOST_SAMPLES } from './loss-records.ts';
 import { KSYMBOL, MMAP, type MMAP2, type MMAP2_BUILD_ID, type MMAP2_EARLY, mmap2LayoutOf, mmapBuildId } from './mapping-records.ts';
 import { COMM, type FORK, type FORK_EARLY, forkLayoutOf } from './task-records.ts';
@@ -19,7 +20,6 @@ const BPF_EVENT = new RecordLayout({ bpfType: 'u16', flags: 'u16', id: 'u32', ta
 const CGROUP = new RecordLayout({ id: 'u64', path: text() });
 const TEXT_POKE = new RecordLayout({ addr: 'u64', oldLen: 'u16', newLen: 'u16', bytes: bytes() });
 const AUX_OUTPUT_HW_ID = new RecordLayout({ hwId: 'u64' });
-const CALLCHAIN_DEFERRED = new RecordLayout({ cookie: 'u64', ips: list('u64', 'u64') });
 
 /**
  * Reads the fields of one type of record.

@@ -2,6 +2,7 @@ import type { ByteView } from '../../base/byte-view.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import { KERNEL_SYMBOL_LIMIT, type NameLimit, PATH_LIMIT, withinLimit } from '../../base/name-limits.ts';
 import * as abi from '../constants.ts';
+import { deferredCallchainBytes } from './callchain-records.ts';
 import { LOST_FIXED_BYTES, LOST_SAMPLES_FIXED_BYTES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
 import { KSYMBOL_FIXED_BYTES, type KsymbolRecord, type MappedRange, type MmapRecord, mmapFixedBytes, readKsymbol, readMmap } from './mapping-records.ts';
 import { COMM_FIXED_BYTES, type CommRecord, type ForkRecord, forkLayoutOf, readComm, readFork } from './task-records.ts';
@@ -15,10 +16,12 @@ export type SideBand =
   | { readonly kind: 'lost'; readonly type: number; readonly misc: number; readonly record: LostRecord }
   | { readonly kind: 'lostSamples'; readonly type: number; readonly misc: number; readonly record: Omit<LostRecord, 'id'> }
   | { readonly kind: 'ksymbol'; readonly type: number; readonly misc: number; readonly record: KsymbolRecord }
+  /** Its fields are read by the session, which keeps callchains. */
+  | { readonly kind: 'callchain'; readonly type: number; readonly misc: number }
   /** None of its own fields is read. Switches say all with their type and misc; the others are only counted, and some reported. */
   | { readonly kind: 'other'; readonly type: number; readonly misc: number };
 
-/** Bytes that the fixed fields need, record header included. */
+/** Bytes that the fixed fields need, and the list of a deferred callchain, record header included. */
 function fixedBytesOf(view: ByteView, at: number, end: number, type: number, misc: number): number {
   switch (type) {
     case abi.PERF_RECORD_MMAP:
@@ -35,6 +38,8 @@ function fixedBytesOf(view: ByteView, at: number, end: number, type: number, mis
       return LOST_SAMPLES_FIXED_BYTES;
     case abi.PERF_RECORD_KSYMBOL:
       return KSYMBOL_FIXED_BYTES;
+    case abi.PERF_RECORD_CALLCHAIN_DEFERRED:
+      return deferredCallchainBytes(view, at, end);
     default:
       return 0;
   }
@@ -65,6 +70,8 @@ export function readSideBand(view: ByteView, at: number, end: number, type: numb
       return { kind: 'lostSamples', type, misc, record: readLostSamples(view, at) };
     case abi.PERF_RECORD_KSYMBOL:
       return { kind: 'ksymbol', type, misc, record: readKsymbol(view, at, end) };
+    case abi.PERF_RECORD_CALLCHAIN_DEFERRED:
+      return { kind: 'callchain', type, misc };
     default:
       return { kind: 'other', type, misc };
   }

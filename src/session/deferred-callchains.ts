@@ -1,0 +1,128 @@
+import { grown } from '../base/growable.ts';
+import type { ProfileBuilder } from '../profile/builder.ts';
+import type { AddressSpace } from './address-space.ts';
+import type { CallchainTable } from './callchains.ts';
+import type { FrameResolver } from './frames.ts';
+import type { RecordRow } from './record-row.ts';
+import { WaitingSamples } from './waiting-samples.ts';
+
+/** Samples that wait at most. A thread waits for one record at a time, which comes within microseconds unless the thread sleeps or the record was lost. */
+export const MAX_WAITING_SAMPLES = 1 << 15;
+
+/**
+ * Joins samples with the user part of their callchains where that comes later, in a record of its own (Linux 6.18).
+ *
+ * A sample has its place in the profile at once, so that samples stay in the order of their times, and counts when its stack is known. The record
+ * belongs to all samples of its thread with its cookie, which stands for one stay in the kernel. Addresses are located as things are mapped when the
+ * record comes: it was taken then, and an exec may lie in between. A sample whose record does not come keeps what it has.
+ */
+export class DeferredCallchains {
+  readonly #chains: CallchainTable;
+  readonly #frames: FrameResolver;
+  readonly #profile: ProfileBuilder;
+  readonly #leafIsSampleIp: boolean;
+  readonly #samples = new WaitingSamples();
+  /** By thread its last record: the cookie's words, and the chain plus 1 (0 for none). */
+  #last = new Int32Array(0);
+  #unjoinedCount = 0;
+  #unusedCount = 0;
+
+  /** @param leafIsSampleIp whether stacks begin with the samples' own addresses, whatever the callchains say */
+  constructor(chains: CallchainTable, frames: FrameResolver, profile: ProfileBuilder, leafIsSampleIp: boolean) {
+    this.#chains = chains;
+    this.#frames = frames;
+    this.#profile = profile;
+    this.#leafIsSampleIp = leafIsSampleIp;
+  }
+
+  /** Samples whose record did not come. */
+  get unjoinedCount(): number {
+    return this.#unjoinedCount;
+  }
+
+  /** Records for which no sample waited. Where there are several of one thread with one cookie, only the first is looked at. */
+  get unusedCount(): number {
+    return this.#unusedCount;
+  }
+
+  /** Bytes of the samples that wait, and of the last records of threads. */
+  get heldBytes(): number {
+    return this.#samples.heldBytes + this.#last.length * 4;
+  }
+
+  /**
+   * Takes a sample whose callchain is not whole.
+   * @param space what is mapped in its process
+   * @returns false where it need not wait: then its chain is whole, since the thread's record came before it. The kernel may be interrupted
+   * between the record and its way back to user code
+   */
+  add(row: RecordRow, thread: number, task: number, space: AddressSpace): boolean {
+    const { cookieLo, cookieHi } = row;
+    if (this.#isLast(thread, cookieLo, cookieHi)) {
+      row.chain = this.#chains.internJoined(row.chain, row.kernelChain, this.#last[thread * 3 + 2] - 1, this.#leafIsSampleIp);
+      row.kernelChain = -1;
+      return false;
+    }
+    const samples = this.#samples;
+    if (samples.size >= MAX_WAITING_SAMPLES) this.#giveUp(samples.takeOldest());
+    const place = samples.add(thread, cookieLo, cookieHi);
+    samples.event[place] = row.event;
+    samples.task[place] = task;
+    samples.chain[place] = row.chain;
+    samples.kernelChain[place] = row.kernelChain;
+    samples.stack[place] = this.#frames.stackOf(row.chain, space);
+    samples.row[place] = this.#profile.addUnfinishedSample(task, row);
+    samples.period[place] = row.period;
+    samples.periodRemainder[place] = row.periodRemainder;
+    return true;
+  }
+
+  /**
+   * Gives the user part of a record to the samples that wait for it.
+   * @param row of the record: its cookie, and its chain
+   * @param space what is mapped in the thread's process; undefined where there is no memory for more stacks: the samples keep what they have
+   */
+  join({ chain: userChain, cookieLo, cookieHi }: RecordRow, thread: number, space: AddressSpace | undefined): void {
+    if (this.#isLast(thread, cookieLo, cookieHi)) return;
+    this.#last = grown(this.#last, thread * 3 + 3);
+    this.#last[thread * 3] = cookieLo;
+    this.#last[thread * 3 + 1] = cookieHi;
+    this.#last[thread * 3 + 2] = userChain + 1;
+    const samples = this.#samples;
+    const first = samples.take(thread, cookieLo, cookieHi);
+    if (first < 0) this.#unusedCount++;
+    if (space === undefined) {
+      this.#giveUp(first);
+      return;
+    }
+    for (let place = first; place >= 0; place = samples.takeNext(place)) {
+      const chain = this.#chains.internJoined(samples.chain[place], samples.kernelChain[place], userChain, this.#leafIsSampleIp);
+      this.#finish(place, this.#frames.stackOf(chain, space));
+    }
+  }
+
+  /** At the end of the recording: what still waits, waits in vain. */
+  finish(): void {
+    for (let group = this.#samples.takeOldest(); group >= 0; group = this.#samples.takeOldest()) this.#giveUp(group);
+  }
+
+  #isLast(thread: number, cookieLo: number, cookieHi: number): boolean {
+    const at = thread * 3;
+    const last = this.#last;
+    return at < last.length && last[at + 2] > 0 && last[at] === (cookieLo | 0) && last[at + 1] === (cookieHi | 0);
+  }
+
+  #giveUp(group: number): void {
+    for (let place = group; place >= 0; place = this.#samples.takeNext(place)) {
+      this.#unjoinedCount++;
+      this.#finish(place, this.#samples.stack[place]);
+    }
+  }
+
+  #finish(place: number, stack: number): void {
+    const { event, task, row, period, periodRemainder } = this.#samples;
+    const total = this.#profile.totals.intern(event[place], task[place], stack);
+    this.#profile.finishSample(total, row[place], period[place]);
+    if (periodRemainder[place] !== 0) this.#profile.addPeriod(total, row[place], periodRemainder[place]);
+  }
+}
