@@ -10,7 +10,7 @@ import { WaitingSamples } from './waiting-samples.ts';
 export const MAX_WAITING_SAMPLES = 1 << 15;
 
 /**
- * Joins samples with the user part of their callchains where that comes later, in a record of its own (Linux 6.18).
+ * Joins samples with the user part of their callchains where that comes later, in a record of its own.
  *
  * A sample has its place in the profile at once, so that samples stay in the order of their times, and counts when its stack is known. The record
  * belongs to all samples of its thread with its cookie, which stands for one stay in the kernel. Addresses are located as things are mapped when the

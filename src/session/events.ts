@@ -20,7 +20,7 @@ export interface SessionEvent {
   readonly isDummy: boolean;
   /** Whether the user's part of stacks was recorded as branches (`--call-graph lbr`). */
   readonly hasBranchCallStacks: boolean;
-  /** Whether the user's part of callchains comes in records of its own (Linux 6.18: `defer_callchain`). */
+  /** Whether the user's part of callchains comes in records of its own (`defer_callchain`). */
   readonly hasDeferredCallchains: boolean;
   /** Whether a copy of the user stack was recorded with any of its samples. */
   hasStackDumps: boolean;

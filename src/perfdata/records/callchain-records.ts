@@ -2,7 +2,7 @@ import type { ByteView } from '../../base/byte-view.ts';
 import { list, RecordLayout } from '../../base/record-layout.ts';
 
 /**
- * PERF_RECORD_CALLCHAIN_DEFERRED (Linux 6.18): the user part of a thread's callchain, recorded when the thread was about to go back to user
+ * PERF_RECORD_CALLCHAIN_DEFERRED: the user part of a thread's callchain, recorded when the thread was about to go back to user
  * code. It belongs to all samples of the thread whose callchains end with PERF_CONTEXT_USER_DEFERRED and the same cookie. Source:
  * perf_event.h, enum perf_event_type.
  */
