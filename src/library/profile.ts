@@ -51,7 +51,7 @@ export interface Profile {
    * @throws PerfconvError `no-samples`; `unsupported`, `usage` for what the format does not have
    */
   toBytes(format: Exclude<Format, 'csv'>, options?: WriteOptions): Promise<Uint8Array>;
-  /** readperf's four CSV tables, by the names of their files. */
+  /** readperf's four CSV tables, by the names of their files; and `branches.csv` where branches were recorded. */
   toTables(options?: WriteOptions): Promise<Record<string, Uint8Array>>;
   /**
    * Function statistics: a table for each event with samples. `perfconv report` counts so in a profile that was read with

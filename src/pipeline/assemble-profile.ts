@@ -40,6 +40,8 @@ export function assembleProfile(inputName: string, session: SessionResult, build
     totals: builder.totals,
     samples: builder.samples,
     ...(builder.happenings && { happenings: builder.happenings }),
+    ...(builder.branches &&
+      session.events.some(({ layout, hasBranchCallStacks }) => layout.has('branchStack') && !hasBranchCallStacks) && { branches: builder.branches }),
   };
 }
 

@@ -111,5 +111,8 @@ export class MergedTables {
     await writeStatCsv(recordKinds(this.#counts), await this.#openTable('stat.csv'));
     await writeProcessesCsv(this.#processes, profile, await this.#openTable('processes.csv'));
     await writeResultsCsv(profile, await this.#openTable('results.csv'));
+    if (profile.branches === undefined) return;
+    const { writeBranchesCsv } = await import('../writers/csv/branches.ts');
+    await writeBranchesCsv(profile, profile.branches, await this.#openTable('branches.csv'));
   }
 }

@@ -12,7 +12,7 @@ import { reportUnwoundStacks } from '../naming/report-unwound.ts';
 import { symbolizeLocations } from '../naming/symbolize.ts';
 import { SymbolizerUnwindFiles } from '../naming/unwind-files.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
-import { ProfileBuilder } from '../profile/builder.ts';
+import { type KeptBranches, ProfileBuilder } from '../profile/builder.ts';
 import type { Profile } from '../profile/profile.ts';
 import { type DetailName, SampleDetails } from '../profile/sample-details.ts';
 import type { SampleFilter } from '../session/filter.ts';
@@ -35,6 +35,8 @@ export interface ReadProfileOptions extends RecordingContext {
   readonly keepDetails?: (event: EventKind) => ReadonlySet<DetailName>;
   /** With `keepSamples`: keep what happened to threads besides: when they began, ended, were renamed and were off the CPU. False by default. */
   readonly keepHappenings?: boolean;
+  /** Which branches to keep of samples that carry them (`perf record -b`). Those of single samples need `keepSamples`. None by default. */
+  readonly keepBranches?: KeptBranches;
   /** Frames per stack at most, counted from the leaf. All by default; 127 with `compatPerf`, as perf does. */
   readonly maxStack?: number;
   /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see docs/comparing-with-perf.md. False by default. */
@@ -93,7 +95,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const compatPerf = options.compatPerf ?? false;
   const { keepDetails } = options;
   const details = keepDetails && new SampleDetails();
-  const builder = new ProfileBuilder(options.keepSamples ?? false, details, options.keepHappenings);
+  const builder = new ProfileBuilder(options.keepSamples ?? false, details, options.keepHappenings, options.keepBranches);
   const { debugInfo = defaultDebugInfo(compatPerf), demangle = compatPerf ? 'no-params' : 'full' } = options;
   const symbols = options.symbolizer?.forRecording(options);
   const unwindFiles = symbols && new SymbolizerUnwindFiles(symbols, debugInfo !== 'none');

@@ -3,12 +3,12 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { RecordLog } from '../stats/record-log.ts';
 import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
-import { keptDetails, type ReadingNeeds } from './reading-needs.ts';
+import { keptBranches, keptDetails, type ReadingNeeds } from './reading-needs.ts';
 
 /** What the caller decides; the rest follows from what is to be written. */
 export type ReadRecordingOptions = Omit<
   ReadProfileOptions,
-  'keepSamples' | 'keepDetails' | 'keepHappenings' | 'observer' | 'offCpuTimes' | 'debugInfo' | 'leaf'
+  'keepSamples' | 'keepDetails' | 'keepBranches' | 'keepHappenings' | 'observer' | 'offCpuTimes' | 'debugInfo' | 'leaf'
 >;
 
 /** A decoded recording with all that was asked for. */
@@ -30,6 +30,7 @@ export async function readRecording(
   const log = needs.keepLog ? new (await import('../stats/record-log.ts')).RecordLog() : undefined;
   const { keepSamples, keepHappenings, offCpuTimes, debugInfo, leaf } = needs;
   const keepDetails = keptDetails(needs);
-  const kept = withoutUndefined({ keepSamples, keepHappenings, offCpuTimes, debugInfo, leaf, keepDetails, observer: log });
+  const keepBranches = keptBranches(needs);
+  const kept = withoutUndefined({ keepSamples, keepHappenings, offCpuTimes, debugInfo, leaf, keepDetails, keepBranches, observer: log });
   return { ...(await readProfile(source, { ...options, ...kept }, diagnostics)), log };
 }

@@ -1,7 +1,8 @@
 import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.ts';
+import type { KeptBranches } from '../profile/builder.ts';
 import type { DetailName } from '../profile/sample-details.ts';
 import type { LeafRule } from '../session/sample-reader.ts';
-import { type ScriptFieldChoice, scriptDetailsOf } from '../writers/script/fields.ts';
+import { type ScriptFieldChoice, scriptBranchesOf, scriptDetailsOf } from '../writers/script/fields.ts';
 import type { EventKind } from './assemble-profile.ts';
 import type { Format } from './formats.ts';
 import type { ReadProfileOptions } from './read-profile.ts';
@@ -74,6 +75,12 @@ export function keptDetails({ scriptFields, tracepointTexts }: ReadingNeeds): Re
     if (tracepointTexts && event.isTracepoint) details.add('raw');
     return details;
   };
+}
+
+/** Which branches of samples are kept for these needs; undefined where none are. The tables of CSV have one of their totals. */
+export function keptBranches({ keepLog, scriptFields }: ReadingNeeds): KeptBranches | undefined {
+  const samples = scriptFields === undefined ? 'none' : scriptBranchesOf(scriptFields);
+  return keepLog || samples !== 'none' ? { totals: keepLog, samples } : undefined;
 }
 
 /** Whether a format shows samples one by one, so that the profile must have kept them. */

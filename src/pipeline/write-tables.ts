@@ -12,12 +12,13 @@ export async function safeTables(openTable: OpenTable, { csvSafe = false }: Writ
   return csvSafe ? (await import('../writers/csv/formula-guard.ts')).withoutFormulas(openTable) : openTable;
 }
 
-/** Writes readperf's tables of a recording that was read for CSV; one that was not has none. @throws whatever a sink throws */
+/** Writes readperf's tables, and ours of branches, of a recording that was read for CSV; one that was not has none. @throws whatever a sink throws */
 export async function writeTables({ profile, session, log }: ReadRecording, openTable: OpenTable, options: WriteOptions): Promise<void> {
   if (log === undefined) return;
   const [{ recordingStats }, { CSV_TABLES }] = await Promise.all([import('../stats/recording-stats.ts'), import('../writers/csv/csv.ts')]);
   const stats = recordingStats(session, log);
   const open = await safeTables(openTable, options);
   const shown = shownProfile(profile, options.unknown ?? UNKNOWN_IN_TABLES);
-  for (const { fileName, write } of CSV_TABLES) await write({ profile: shown, stats }, await open(fileName));
+  const input = { profile: shown, stats };
+  for (const { fileName, isPresent, write } of CSV_TABLES) if (isPresent?.(input) ?? true) await write(input, await open(fileName));
 }

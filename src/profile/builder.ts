@@ -1,4 +1,5 @@
 import { StringTable } from '../base/string-table.ts';
+import { BranchTotals, SampleBranches } from './branches.ts';
 import { HappeningTable } from './happenings.ts';
 import type { SampleDetails } from './sample-details.ts';
 import { type SampleRow, SampleTable } from './sample-table.ts';
@@ -10,6 +11,14 @@ const STACK_BYTES = 60;
 const TOTAL_BYTES = 200;
 const SAMPLE_BYTES = 64;
 
+/** Which branches a profile will have, of samples that carry them. */
+export interface KeptBranches {
+  /** How often each was taken. */
+  readonly totals: boolean;
+  /** Those of each sample: their addresses, or also their locations. */
+  readonly samples: 'none' | 'addresses' | 'places';
+}
+
 /** The tables of a profile while a recording is read: samples are added in time order; all numbers are indexes. */
 export class ProfileBuilder {
   readonly strings = new StringTable();
@@ -20,6 +29,8 @@ export class ProfileBuilder {
   readonly samples: SampleTable | undefined;
   /** What happened to threads besides samples, where that is kept. */
   readonly happenings: HappeningTable | undefined;
+  /** How often branches were taken, where that is kept. */
+  readonly branches: BranchTotals | undefined;
   /** First and last time of the samples added, in nanoseconds since the session's base; Infinity and −Infinity when none had one. */
   firstTimeNs = Number.POSITIVE_INFINITY;
   lastTimeNs = Number.NEGATIVE_INFINITY;
@@ -28,9 +39,13 @@ export class ProfileBuilder {
    * @param keepSamples whether the profile will have every sample, or only the totals
    * @param details of the samples, where some are kept
    * @param keepHappenings whether the profile will have what happened to threads besides
+   * @param branches none by default
    */
-  constructor(keepSamples: boolean, details?: SampleDetails, keepHappenings = false) {
-    this.samples = keepSamples ? new SampleTable(details) : undefined;
+  constructor(keepSamples: boolean, details?: SampleDetails, keepHappenings = false, branches: KeptBranches = { totals: false, samples: 'none' }) {
+    this.samples = keepSamples
+      ? new SampleTable(details, branches.samples === 'none' ? undefined : new SampleBranches(branches.samples === 'places'))
+      : undefined;
+    this.branches = branches.totals ? new BranchTotals() : undefined;
     this.happenings = keepHappenings ? new HappeningTable() : undefined;
   }
 
@@ -43,7 +58,9 @@ export class ProfileBuilder {
   get heldBytes(): number {
     const { locations, samples, stacks, totals } = this;
     const tables = locations.size * LOCATION_BYTES + stacks.size * STACK_BYTES + totals.size * TOTAL_BYTES;
-    return tables + (this.happenings?.heldBytes ?? 0) + (samples === undefined ? 0 : samples.size * SAMPLE_BYTES + (samples.details?.heldBytes ?? 0));
+    const besides = (this.happenings?.heldBytes ?? 0) + (this.branches?.heldBytes ?? 0);
+    if (samples === undefined) return tables + besides;
+    return tables + besides + samples.size * SAMPLE_BYTES + (samples.details?.heldBytes ?? 0) + (samples.branches?.heldBytes ?? 0);
   }
 
   /**

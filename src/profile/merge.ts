@@ -1,6 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { StringTable } from '../base/string-table.ts';
+import { BranchTotals } from './branches.ts';
 import { EventMatcher } from './merge-events.ts';
 import { mergeMeta } from './merge-meta.ts';
 import type { Mapping, Profile, ProfileInput, ProfileProcess, ProfileTask, ProfileThread } from './profile.ts';
@@ -37,6 +38,8 @@ export class ProfileMerger {
   readonly #locations = new LocationTable();
   readonly #stacks = new StackTable();
   readonly #totals = new TotalTable();
+  /** undefined while no input has any. */
+  #branches: BranchTotals | undefined;
   /** undefined as soon as an input did not keep its samples. */
   #samples: SampleTable | undefined = new SampleTable();
 
@@ -54,10 +57,8 @@ export class ProfileMerger {
     const label = this.#freeLabel(wanted);
     const input = this.#inputs.push({ label, meta: profile.meta }) - 1;
     const stringOf = this.#internStrings(profile);
-    const stackOf = this.#internStacks(
-      profile,
-      this.#internLocations(profile, this.#internMappings(profile), this.#internFunctions(profile, stringOf), stringOf),
-    );
+    const locationOf = this.#internLocations(profile, this.#internMappings(profile), this.#internFunctions(profile, stringOf), stringOf);
+    const stackOf = this.#internStacks(profile, locationOf);
     const eventOf = this.#events.match(profile.events);
     const firstTask = this.#addTasks(profile, input);
     const stackAt = (stack: number): number => (stack < 0 ? -1 : stackOf[stack]);
@@ -67,6 +68,7 @@ export class ProfileMerger {
       this.#totals.addSums(total, totals.samples(row), totals.period(row), totals.periodRemainder(row));
     }
     this.#addSamples(profile.samples, eventOf, firstTask, stackAt);
+    if (profile.branches !== undefined) this.#addBranches(profile.branches, eventOf, locationOf, input);
     return label;
   }
 
@@ -91,6 +93,7 @@ export class ProfileMerger {
       stacks: this.#stacks,
       totals: this.#totals,
       samples: this.#samples,
+      ...(this.#branches && { branches: this.#branches }),
     };
   }
 
@@ -201,6 +204,14 @@ export class ProfileMerger {
     for (const thread of threads) this.#threads.push({ ...thread, process: firstProcess + thread.process });
     for (const task of tasks) this.#tasks.push({ ...task, thread: firstThread + task.thread });
     return firstTask;
+  }
+
+  #addBranches(branches: BranchTotals, eventOf: readonly number[], locationOf: Uint32Array, input: number): void {
+    this.#branches ??= new BranchTotals();
+    for (let row = 0; row < branches.size; row++) {
+      const event = eventOf[branches.event(row)];
+      this.#branches.addRow(branches, row, event, locationOf[branches.from(row)], locationOf[branches.to(row)], input);
+    }
   }
 
   #addSamples(samples: SampleTable | undefined, eventOf: readonly number[], firstTask: number, stackAt: (stack: number) => number): void {

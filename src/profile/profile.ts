@@ -1,4 +1,5 @@
 import type { StringTable } from '../base/string-table.ts';
+import type { BranchTotals } from './branches.ts';
 import type { HappeningTable } from './happenings.ts';
 import type { DetailName } from './sample-details.ts';
 import type { SampleTable } from './sample-table.ts';
@@ -162,4 +163,6 @@ export interface Profile {
   readonly samples: SampleTable | undefined;
   /** What happened to threads besides samples; absent unless it was asked for, and in merged profiles. */
   readonly happenings?: HappeningTable;
+  /** How often branches were taken; absent unless it was asked for and recorded. */
+  readonly branches?: BranchTotals;
 }

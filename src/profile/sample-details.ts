@@ -8,31 +8,26 @@ export const DETAIL_VALUES = ['addr', 'weight', 'dataSrc', 'physAddr', 'dataPage
 
 export type DetailValue = (typeof DETAIL_VALUES)[number];
 
-/** A detail that can be asked for: a value, the raw payload, the branches, the record's misc field. */
+/** A detail that can be asked for: a value, the raw payload, the branches (which SampleBranches holds), the record's misc field. */
 export type DetailName = DetailValue | 'raw' | 'branchStack' | 'misc';
 
-const WORDS_PER_BRANCH = 5;
 /** Bytes of the columns that every row has. */
-const ROW_BYTES = 19;
+const ROW_BYTES = 15;
 
 /**
  * Details of samples, row by row, as far as somebody asked for them. A row is begun with {@link begin}, and what is
  * added then belongs to it. Samples that come from one record (READ of a group) share a row.
  */
 export class SampleDetails {
-  /** Per row: misc, which values it has (bits by their place in DETAIL_VALUES), and where its values, branches and bytes begin. */
+  /** Per row: misc, which values it has (bits by their place in DETAIL_VALUES), and where its values and bytes begin. */
   #misc = new Uint16Array(1024);
   #has = new Uint8Array(1024);
   #firstValue = new Uint32Array(1024);
-  #firstBranch = new Uint32Array(1024);
   #firstByte = new Float64Array(1024);
   #size = 0;
   /** Low and high words. */
   #values = new Uint32Array(4096);
   #valueWords = 0;
-  /** Low and high words of from and to, and flags. */
-  #branches = new Uint32Array(0);
-  #branchCount = 0;
   #bytes = new Uint8Array(0);
   #byteCount = 0;
 
@@ -42,7 +37,7 @@ export class SampleDetails {
 
   /** Bytes of the columns. Those of variable length count twice: each is by far the largest one where there is much of it, and is copied as it grows. */
   get heldBytes(): number {
-    return this.#size * ROW_BYTES + 2 * (this.#valueWords * 4 + this.#branchCount * WORDS_PER_BRANCH * 4 + this.#byteCount);
+    return this.#size * ROW_BYTES + 2 * (this.#valueWords * 4 + this.#byteCount);
   }
 
   /** Begins a row. @param misc the record's misc field @returns the row's index */
@@ -52,12 +47,10 @@ export class SampleDetails {
       this.#misc = grown(this.#misc, row + 1);
       this.#has = grown(this.#has, row + 1);
       this.#firstValue = grown(this.#firstValue, row + 1);
-      this.#firstBranch = grown(this.#firstBranch, row + 1);
       this.#firstByte = grown(this.#firstByte, row + 1);
     }
     this.#misc[row] = misc;
     this.#firstValue[row] = this.#valueWords;
-    this.#firstBranch[row] = this.#branchCount;
     this.#firstByte[row] = this.#byteCount;
     return row;
   }
@@ -78,18 +71,6 @@ export class SampleDetails {
     this.#byteCount += bytes.length;
     this.#bytes = grown(this.#bytes, this.#byteCount);
     this.#bytes.set(bytes, at);
-  }
-
-  /** Adds a branch to the row begun last. @param flags of perf_branch_entry, their low 32 bits as a little-endian machine has them */
-  addBranch(fromLo: number, fromHi: number, toLo: number, toHi: number, flags: number): void {
-    const at = this.#branchCount++ * WORDS_PER_BRANCH;
-    this.#branches = grown(this.#branches, at + WORDS_PER_BRANCH);
-    const words = this.#branches;
-    words[at] = fromLo;
-    words[at + 1] = fromHi;
-    words[at + 2] = toLo;
-    words[at + 3] = toHi;
-    words[at + 4] = flags;
   }
 
   misc(row: number): number {
@@ -115,15 +96,6 @@ export class SampleDetails {
   raw(row: number): Uint8Array {
     const end = row + 1 < this.#size ? this.#firstByte[row + 1] : this.#byteCount;
     return this.#bytes.subarray(this.#firstByte[row], end);
-  }
-
-  branchCount(row: number): number {
-    return (row + 1 < this.#size ? this.#firstBranch[row + 1] : this.#branchCount) - this.#firstBranch[row];
-  }
-
-  /** A word of the `nth` branch: 0 and 1 from, 2 and 3 to, the low one first; 4 flags. */
-  branchWord(row: number, nth: number, word: number): number {
-    return this.#branches[(this.#firstBranch[row] + nth) * WORDS_PER_BRANCH + word];
   }
 
   #word(row: number, value: DetailValue, word: number): number {

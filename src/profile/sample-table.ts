@@ -1,5 +1,6 @@
 import { lostInSum, Remainders } from '../base/exact-sums.ts';
 import { grown } from '../base/growable.ts';
+import type { SampleBranches } from './branches.ts';
 import type { SampleDetails } from './sample-details.ts';
 
 /** One sample on its way into a {@link SampleTable}, which says what the fields mean. One row is filled anew for each sample. */
@@ -38,10 +39,13 @@ export class SampleTable {
   readonly details: SampleDetails | undefined;
   /** Row of the details, −1 for none; without elements where there are no details. */
   detail: Int32Array;
+  /** Branches of the samples, by their rows; undefined unless they were asked for. */
+  readonly branches: SampleBranches | undefined;
   #size = 0;
 
-  constructor(details?: SampleDetails) {
+  constructor(details?: SampleDetails, branches?: SampleBranches) {
     this.details = details;
+    this.branches = branches;
     this.detail = new Int32Array(details === undefined ? 0 : 4096);
   }
 
@@ -83,7 +87,7 @@ export class SampleTable {
    * @param stackOf by stack of this table
    */
   withStacks(stackOf: Int32Array): SampleTable {
-    const table = new SampleTable(this.details);
+    const table = new SampleTable(this.details, this.branches);
     table.timeNs = this.timeNs;
     table.event = this.event;
     table.task = this.task;

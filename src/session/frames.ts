@@ -92,16 +92,25 @@ export class FrameResolver {
   /** The stack of a chain seen in a process; −1 for a chain without frames. */
   stackOf(chain: number, space: AddressSpace): number {
     // hot
-    if (this.#kernels.generation !== this.#kernelGeneration) {
-      this.#kernelGeneration = this.#kernels.generation;
-      this.#resolved = new KeyedPairs();
-      this.#renewCache(FIRST_CACHE_SLOTS);
-    }
+    if (this.#kernels.generation !== this.#kernelGeneration) this.#forgetKernels();
     const known = this.#resolved.find(chain, space.generation);
     if (known >= 0) return known - 1;
     const stack = this.#resolve(chain, space);
     this.#resolved.set(chain, this.#chains.hasUserFrames(chain) ? space.generation : ANY_VARIANT, stack + 1);
     return stack;
+  }
+
+  /** The location of an address of which only its value tells whether it is the kernel's: an end of a branch. */
+  placeOf(lo: number, hi: number, space: AddressSpace): number {
+    // hot
+    if (this.#kernels.generation !== this.#kernelGeneration) this.#forgetKernels();
+    return this.#locate(lo, hi, PERF_RECORD_MISC_CPUMODE_UNKNOWN, false, space);
+  }
+
+  #forgetKernels(): void {
+    this.#kernelGeneration = this.#kernels.generation;
+    this.#resolved = new KeyedPairs();
+    this.#renewCache(FIRST_CACHE_SLOTS);
   }
 
   #resolve(chain: number, space: AddressSpace): number {

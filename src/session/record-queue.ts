@@ -38,6 +38,7 @@ export class RecordQueue {
   #waiting = new Int32Array(4096);
   /** Undefined while no record has one. */
   #stackDump: Int32Array | undefined;
+  #branches: Int32Array | undefined;
   /** Undefined while no record has a cookie. */
   #deferred: DeferredColumns | undefined;
   readonly #periodRemainders = new PeriodRemainders();
@@ -91,6 +92,7 @@ export class RecordQueue {
     this.#detail[at] = row.detail;
     this.#waiting[at] = row.waiting;
     if (row.stackDump >= 0 || this.#stackDump !== undefined) this.#putStackDump(at, row.stackDump);
+    if (row.branches >= 0 || this.#branches !== undefined) this.#putBranches(at, row.branches);
     if (row.kernelChain >= 0 || row.cookieLo !== 0 || this.#deferred !== undefined) this.#putDeferred(at, row);
     if (row.periodRemainder !== 0) this.#periodRemainders.put(row.nr, row.periodRemainder);
     if (timeNs > this.#maxTime && timeNs !== Number.POSITIVE_INFINITY) this.#maxTime = timeNs;
@@ -101,6 +103,12 @@ export class RecordQueue {
     // hot
     this.#stackDump ??= new Int32Array(this.#time.length).fill(-1);
     this.#stackDump[at] = place;
+  }
+
+  #putBranches(at: number, place: number): void {
+    // hot
+    this.#branches ??= new Int32Array(this.#time.length).fill(-1);
+    this.#branches[at] = place;
   }
 
   #putDeferred(at: number, { kernelChain, cookieLo, cookieHi }: RecordRow): void {
@@ -158,6 +166,7 @@ export class RecordQueue {
     const order = this.#sorted();
     const row = this.#row;
     const stackDumps = this.#stackDump;
+    const branches = this.#branches;
     const hasDeferred = this.#deferred !== undefined;
     let done = 0;
     let isAccepted = true;
@@ -179,6 +188,7 @@ export class RecordQueue {
       row.detail = this.#detail[at];
       row.waiting = this.#waiting[at];
       row.stackDump = stackDumps === undefined ? -1 : stackDumps[at];
+      row.branches = branches === undefined ? -1 : branches[at];
       if (hasDeferred) this.#takeDeferred(at, row);
       row.periodRemainder = this.#periodRemainders.isEmpty ? 0 : this.#periodRemainders.take(row.nr);
       if (!deliver(row)) {
@@ -247,6 +257,7 @@ export class RecordQueue {
     gather(this.#detail, rows, words);
     gather(this.#waiting, rows, words);
     if (this.#stackDump !== undefined) gather(this.#stackDump, rows, words);
+    if (this.#branches !== undefined) gather(this.#branches, rows, words);
     if (this.#deferred === undefined) return;
     gather(this.#deferred.kernelChain, rows, words);
     gather(this.#deferred.cookieLo, rows, words);
@@ -267,6 +278,7 @@ export class RecordQueue {
     this.#detail = grown(this.#detail, length);
     this.#waiting = grown(this.#waiting, length);
     if (this.#stackDump !== undefined) this.#stackDump = grown(this.#stackDump, length);
+    if (this.#branches !== undefined) this.#branches = grown(this.#branches, length);
     if (this.#deferred === undefined) return;
     this.#deferred.kernelChain = grown(this.#deferred.kernelChain, length);
     this.#deferred.cookieLo = grown(this.#deferred.cookieLo, length);

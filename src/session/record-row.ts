@@ -16,6 +16,8 @@ export class RecordRow extends SampleRow {
   periodRemainder = 0;
   /** Place in {@link StackDumps} of the sample's user registers and stack; −1 for none. */
   stackDump = -1;
+  /** Place in {@link BranchStacks} of the sample's branches; −1 for none. */
+  branches = -1;
   /**
    * Chain of what a sample's callchain has before its user part, where that comes in a record of its own: {@link chain} is then what the sample's
    * chain is without it. −1 for a callchain that is whole, and for all other records.
@@ -37,6 +39,7 @@ export class RecordRow extends SampleRow {
     this.cpu = -1;
     this.chain = -1;
     this.stackDump = -1;
+    this.branches = -1;
     this.kernelChain = -1;
     this.period = 0;
     this.periodRemainder = 0;

@@ -5,6 +5,7 @@ import { isSwitchIn, type SideBand } from '../perfdata/records/side-band.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import { type OffCpuTimes, offCpuNs } from '../simpleperf/off-cpu-times.ts';
 import type { AddressSpace } from './address-space.ts';
+import type { BranchStacks } from './branch-stacks.ts';
 import type { CallchainTable } from './callchains.ts';
 import { DeferredCallchains } from './deferred-callchains.ts';
 import type { SessionEvent } from './events.ts';
@@ -43,6 +44,8 @@ export interface ReplayParts {
   readonly chains: CallchainTable;
   readonly waiting: WaitingRecords;
   readonly userStacks: UserStacks;
+  /** Where the branches of samples wait; undefined where nobody wants them. */
+  readonly branchStacks: BranchStacks | undefined;
   readonly frames: FrameResolver;
   readonly filter: CompiledFilter;
   /** Where the samples go. */
@@ -74,6 +77,7 @@ export class Replay {
   readonly #chains: CallchainTable;
   readonly #waiting: WaitingRecords;
   readonly #userStacks: UserStacks;
+  readonly #branchStacks: BranchStacks | undefined;
   readonly #frames: FrameResolver;
   readonly #filter: CompiledFilter;
   readonly #profile: ProfileBuilder;
@@ -105,6 +109,7 @@ export class Replay {
     this.#chains = parts.chains;
     this.#waiting = parts.waiting;
     this.#userStacks = parts.userStacks;
+    this.#branchStacks = parts.branchStacks;
     this.#frames = parts.frames;
     this.#filter = parts.filter;
     this.#profile = parts.profile;
@@ -153,6 +158,7 @@ export class Replay {
     if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#memory.hasMemory();
     if (row.waiting < 0) this.#deliverSample(row);
     else this.#deliverWaiting(row);
+    if (row.branches >= 0) this.#branchStacks?.free(row.branches);
     return true;
   };
 
@@ -181,11 +187,28 @@ export class Replay {
     const thread = this.#tasks.threads[threadIndex];
     if (this.#tasks.processes[thread.process].space.fallback !== undefined) this.#finishExec(row, thread);
     if (!this.#filter.isOpen && !this.#filter.accepts(row, this.#events[row.event].name, thread.comm)) return;
-    if (row.kernelChain >= 0 && this.#waits(row, threadIndex, thread)) return;
-    const total = this.#totalOf(row, threadIndex, thread);
-    if (total < 0) this.#leaveOut(row);
-    else if (this.#offCpu !== undefined && this.#events[row.event].isOffCpuTime) this.#addOffCpu(this.#offCpu, total, row);
+    if (row.kernelChain < 0 || !this.#waits(row, threadIndex, thread)) {
+      const total = this.#totalOf(row, threadIndex, thread);
+      if (total < 0) {
+        this.#leaveOut(row);
+        return;
+      }
+      this.#addTo(total, row);
+    }
+    if (row.branches >= 0) this.#keepBranches(row, thread);
+  }
+
+  #addTo(total: number, row: RecordRow): void {
+    // hot
+    if (this.#offCpu !== undefined && this.#events[row.event].isOffCpuTime) this.#addOffCpu(this.#offCpu, total, row);
     else this.#addSample(total, row);
+  }
+
+  /** The branches of the sample that was added last. */
+  #keepBranches({ branches, event }: RecordRow, { process }: SessionThread): void {
+    const { samples } = this.#profile;
+    const { space } = this.#tasks.processes[process];
+    this.#branchStacks?.keep(branches, event, this.#events[event], samples === undefined ? -1 : samples.size - 1, space, this.#frames, this.#profile);
   }
 
   /** Whether a sample waits for the rest of its callchain. A stack that was unwound is whole already, and without memory none gets any longer. */

@@ -1,6 +1,5 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
-import { BRANCH_ENTRY_BYTES, branchFlagsLo } from '../perfdata/branch-stack.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 import { DETAIL_VALUES, type DetailName, type DetailValue, type SampleDetails } from '../profile/sample-details.ts';
 import type { SessionEvent } from './events.ts';
@@ -12,7 +11,7 @@ export interface DetailOptions {
   readonly wanted: (attr: PerfEventAttr) => ReadonlySet<DetailName>;
 }
 
-/** What is kept of one event's samples. */
+/** What is kept of one event's samples. Branches are kept elsewhere. */
 interface EventPlan {
   readonly isKept: boolean;
   /**
@@ -21,7 +20,6 @@ interface EventPlan {
    */
   readonly values: readonly { readonly name: DetailValue; readonly place: number; readonly leading: number }[];
   readonly raw: boolean;
-  readonly branches: boolean;
 }
 
 /** Copies details of samples into their table while the record is there. */
@@ -51,28 +49,18 @@ export class DetailReader {
       const at = offsets.raw + 4;
       details.addRaw(view.bytes.subarray(at, at + view.u32(offsets.raw)));
     }
-    if (plan.branches) this.#addBranches(view, view.u64(offsets.branchStack), offsets.branchEntries);
     return row;
-  }
-
-  #addBranches(view: ByteView, count: number, first: number): void {
-    const { details } = this.#options;
-    for (let i = 0; i < count; i++) {
-      const entry = first + i * BRANCH_ENTRY_BYTES;
-      details.addBranch(view.lo(entry), view.hi(entry), view.lo(entry + 8), view.hi(entry + 8), branchFlagsLo(view, entry + 16));
-    }
   }
 
   #planOf(event: SessionEvent): EventPlan {
     const known = this.#plans.get(event);
     if (known !== undefined) return known;
     const names = this.#options.wanted(event.attr);
-    const has = (name: Exclude<DetailName, 'misc'>): boolean => names.has(name) && event.layout.has(name);
+    const has = (name: Exclude<DetailName, 'misc' | 'branchStack'>): boolean => names.has(name) && event.layout.has(name);
     const plan: EventPlan = {
-      isKept: names.has('misc') || [...names].some((name) => name !== 'misc' && event.layout.has(name)),
+      isKept: names.has('misc') || [...names].some((name) => name !== 'misc' && name !== 'branchStack' && event.layout.has(name)),
       values: DETAIL_VALUES.flatMap((name, place) => (has(name) ? [{ name, place, leading: event.layout.leadingOffset(name) }] : [])),
       raw: has('raw'),
-      branches: has('branchStack'),
     };
     this.#plans.set(event, plan);
     return plan;

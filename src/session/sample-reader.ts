@@ -6,6 +6,7 @@ import { readValuesOf } from '../perfdata/read-format.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { emptySampleOffsets, reportSurplus } from '../perfdata/sample-layout.ts';
 import { BranchCallchains } from './branch-callchains.ts';
+import type { BranchStacks } from './branch-stacks.ts';
 import { beginsWith, beginsWithAddress, type CallchainTable, COOKIE_ENTRIES, endsWithCookie } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList, SessionEvent } from './events.ts';
@@ -39,6 +40,7 @@ export class SampleReader {
   readonly #leaf: LeafRule;
   readonly #details: DetailReader | undefined;
   readonly #stackDumps: StackDumps;
+  readonly #branchStacks: BranchStacks | undefined;
   readonly #diagnostics: Diagnostics;
   readonly #offsets = emptySampleOffsets();
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
@@ -50,6 +52,7 @@ export class SampleReader {
    * @param waiting gets the values of samples with READ
    * @param details keeps details of samples; undefined: none are kept
    * @param stackDumps gets the user registers and stacks of samples that have them
+   * @param branchStacks gets the branches of samples; undefined: nobody wants them
    * @param compatPerf join recorded branches with callchains as perf does
    */
   constructor(
@@ -60,6 +63,7 @@ export class SampleReader {
     leaf: LeafRule,
     details: DetailReader | undefined,
     stackDumps: StackDumps,
+    branchStacks: BranchStacks | undefined,
     compatPerf: boolean,
     diagnostics: Diagnostics,
   ) {
@@ -70,6 +74,7 @@ export class SampleReader {
     this.#leaf = leaf;
     this.#details = details;
     this.#stackDumps = stackDumps;
+    this.#branchStacks = branchStacks;
     this.#compatPerf = compatPerf;
     this.#diagnostics = diagnostics;
   }
@@ -130,6 +135,7 @@ export class SampleReader {
     row.chain = this.#internChain(view, sampled, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.stackDump = layout.hasStackDump ? this.#addStackDump(view, sampled) : -1;
+    row.branches = this.#branchStacks === undefined || !layout.has('branchStack') ? -1 : this.#branchStacks.add(view, offsets);
     row.waiting = offsets.read < 0 ? -1 : this.#waiting.add(this.#readValues(sampled, row, record), record.size);
     return true;
   }

@@ -14,6 +14,7 @@ import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { isSimpleperfRecording } from '../simpleperf/features.ts';
 import { isOffCpuRecording, OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import { RecordedSymbols } from '../simpleperf/recorded-symbols.ts';
+import { BranchStacks } from './branch-stacks.ts';
 import { CallchainTable } from './callchains.ts';
 import { RecordingClock } from './clock.ts';
 import type { Dso } from './dsos.ts';
@@ -166,6 +167,8 @@ class Session implements RecordVisitor {
     const clock = this.#clock;
     const waiting = new WaitingRecords();
     const stackDumps = new StackDumps(header.littleEndian);
+    const wantsBranches = profile.branches !== undefined || profile.samples?.branches !== undefined;
+    const branchStacks = wantsBranches ? new BranchStacks(header.littleEndian) : undefined;
     const chains = new CallchainTable(recordBytes(source, header));
     this.#header = header;
     this.#diagnostics = diagnostics;
@@ -180,7 +183,7 @@ class Session implements RecordVisitor {
     this.#machine = new Machine(features, compatPerf, (tasks) => new JitCode(openJitDump, clock, this.#events.events, tasks, diagnostics), diagnostics);
 
     const details = options.details && new DetailReader(options.details);
-    this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, stackDumps, compatPerf, diagnostics);
+    this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, stackDumps, branchStacks, compatPerf, diagnostics);
     const readsAll = observer !== undefined || this.#offCpu !== undefined || profile.happenings !== undefined;
     this.#sideBand = new SideBandReader(this.#events, chains, clock, waiting, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
     this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);
@@ -194,6 +197,7 @@ class Session implements RecordVisitor {
       chains,
       waiting,
       userStacks: this.#userStacks,
+      branchStacks,
       frames: new FrameResolver(chains, this.#machine.kernels, profile, frameRules, diagnostics),
       filter: this.#filter,
       profile,
@@ -206,7 +210,16 @@ class Session implements RecordVisitor {
     this.#replay = new Replay(parts, diagnostics);
     const isInFileOrder = header.mode === 'file' && header.attrs[0]?.attr.flags.has('sample_id_all') === false;
     this.#order = new RecordOrder({ isInFileOrder, partCount: source.parts?.length ?? 0 }, this.#replay.deliver);
-    this.#memory.add(chains, waiting, stackDumps, this.#machine, this.#order.queue, this.#replay, profile);
+    this.#memory.add(
+      chains,
+      waiting,
+      stackDumps,
+      this.#machine,
+      this.#order.queue,
+      this.#replay,
+      profile,
+      ...(branchStacks === undefined ? [] : [branchStacks]),
+    );
   }
 
   visit(record: RecordCursor): void {

@@ -49,7 +49,6 @@ export class DetailColumns {
   afterIp(row: number, fields: ReadonlySet<ScriptField>, isBpfOutput: boolean): string {
     const details = this.#details;
     let text = '';
-    if (fields.has('brstack')) for (let nth = 0; nth < details.branchCount(row); nth++) text += this.#branch(row, nth);
     if (fields.has('bpf-output') && isBpfOutput) text += bpfOutputText(details.raw(row));
     if (fields.has('phys_addr') && details.has(row, 'physAddr')) {
       text += hexAddress(details.lo(row, 'physAddr'), details.hi(row, 'physAddr')).padStart(NUMBER_WIDTH);
@@ -70,24 +69,6 @@ export class DetailColumns {
     this.#longestSource = Math.max(this.#longestSource, text.length);
     return `${hexAddress(lo, hi).padStart(NUMBER_WIDTH)} ${text.padEnd(this.#longestSource)}`;
   }
-
-  /** ` 0xfrom/0xto/P/X/A/cycles/TYPE `: P predicted or M mispredicted, X in a transaction, A aborted it. */
-  #branch(row: number, nth: number): string {
-    const word = (i: number): number => this.#details.branchWord(row, nth, i);
-    const flags = word(4);
-    const prediction = flags & 2 ? 'P' : flags & 1 ? 'M' : '-';
-    const cycles = (flags >>> 4) & 0xffff;
-    return ` 0x${hexAddress(word(0), word(1))}/0x${hexAddress(word(2), word(3))}/${prediction}/${flags & 4 ? 'X' : '-'}/${flags & 8 ? 'A' : '-'}/${cycles}/${branchType(flags)} `;
-  }
-}
-
-/** Source: perf_event.h, PERF_BR_*. */
-const BRANCH_TYPES = ['', 'COND', 'UNCOND', 'IND', 'CALL', 'IND_CALL', 'RET', 'SYSCALL', 'SYSRET', 'COND_CALL', 'COND_RET', 'ERET', 'IRQ', 'SERROR', 'NO_TX'];
-/** Used with type 15, which refers to a further field. Source: perf_event.h, PERF_BR_NEW_*. */
-const NEW_BRANCH_TYPES = ['FAULT_ALGN', 'FAULT_DATA', 'FAULT_INST', 'ARCH_1', 'ARCH_2', 'ARCH_3', 'ARCH_4', 'ARCH_5'];
-
-function branchType(flags: number): string {
-  return BRANCH_TYPES[(flags >>> 20) & 15] ?? NEW_BRANCH_TYPES[(flags >>> 26) & 15] ?? '(null)';
 }
 
 const PAGE_UNITS = ['B', 'K', 'M', 'G', 'T', 'P'];

@@ -24,6 +24,8 @@ export const SCRIPT_FIELDS = [
   'dso',
   'srcline',
   'brstack',
+  'brstacksym',
+  'brstackoff',
   'bpf-output',
   'phys_addr',
   'data_page_size',
@@ -85,6 +87,8 @@ export const DETAIL_OF_FIELD: Readonly<Partial<Record<ScriptField, DetailName>>>
   weight: 'weight',
   ins_lat: 'weight',
   brstack: 'branchStack',
+  brstacksym: 'branchStack',
+  brstackoff: 'branchStack',
   phys_addr: 'physAddr',
   data_page_size: 'dataPageSize',
   code_page_size: 'codePageSize',
@@ -98,4 +102,13 @@ export function scriptDetailsOf(event: ScriptEvent, choices: readonly ScriptFiel
     if (detail !== undefined && (field !== 'bpf-output' || event.isBpfOutput)) details.add(detail);
   }
   return details;
+}
+
+/** The branches of samples to keep, so that these choices can be printed for events of any kind. */
+export function scriptBranchesOf(choices: readonly ScriptFieldChoice[]): 'none' | 'addresses' | 'places' {
+  const has = (field: ScriptField): boolean => choices.some((choice) => choice === field || choice === `+${field}`);
+  if (has('brstacksym') || has('brstackoff')) return 'places';
+  if (!has('brstack')) return 'none';
+  // Added to the default fields, of which the DSO is one.
+  return has('dso') || (choices.every((choice) => /^[+-]/.test(choice)) && !choices.includes('-dso')) ? 'places' : 'addresses';
 }

@@ -9,6 +9,7 @@ import type { SampleTable } from '../../profile/sample-table.ts';
 import { TextCache } from '../text-cache.ts';
 import { TimeOfDay } from '../time-of-day.ts';
 import { wholeNumber } from '../whole-number.ts';
+import { BranchColumns } from './branch-columns.ts';
 import { DetailColumns } from './detail-columns.ts';
 import { DETAIL_OF_FIELD, type ScriptField, type ScriptFieldChoice, scriptFieldsOf } from './fields.ts';
 
@@ -90,6 +91,7 @@ class SamplePrinter {
   readonly #paddedComms: readonly string[];
   readonly #paddedEvents: readonly string[];
   readonly #details: DetailColumns | undefined;
+  readonly #branches: BranchColumns | undefined;
   readonly #nameOf: (linkageName: string) => string | undefined;
   readonly #shown: (text: string) => string;
   /** By location: its lines in a callchain. */
@@ -115,6 +117,8 @@ class SamplePrinter {
     const frameFields = this.#fieldsOf[profile.events.findIndex(({ hasCallchain }) => hasCallchain)];
     this.#frames = new TextCache(profile.locations.size, (location) => this.#frameText(location, frameFields));
     this.#details = samples.details && new DetailColumns(samples.details);
+    const branchTexts = { symbol: (location: number) => this.#branchSymbol(location), dso: (location: number) => this.#dsoName(location) };
+    this.#branches = samples.branches && new BranchColumns(samples.branches, profile, branchTexts);
     const { startTime, wallClockOffsetNs } = profile.meta;
     this.#timeOfDay = wallClockOffsetNs === undefined ? undefined : new TimeOfDay(startTime + wallClockOffsetNs);
     this.#comms = profile.tasks.map((task) => shown(task.comm));
@@ -148,6 +152,7 @@ class SamplePrinter {
       if (event.hasCallchain) this.#printCallchain(samples.stack[row], out);
       else this.#printSingle(row, fields, out);
     }
+    if (this.#branches !== undefined) out.put(this.#branches.text(row, fields));
     const rest = details === undefined || detail < 0 ? '' : details.afterIp(detail, fields, event.isBpfOutput ?? false);
     out.put(`${rest}\n`);
   }
@@ -212,14 +217,25 @@ class SamplePrinter {
 
   /** ` symbol+0xoffset (dso)` and the source line, as far as the fields ask for them. */
   #place(location: number, fields: ReadonlySet<ScriptField>): string {
-    const { locations, mappings } = this.#profile;
-    const outermost = locations.lineCount(location) - 1;
+    const outermost = this.#profile.locations.lineCount(location) - 1;
     let text = outermost < 0 ? (fields.has('sym') ? ' [unknown]' : '') : this.#symbol(location, outermost, fields);
-    if (fields.has('dso')) {
-      const mapping = locations.mapping(location);
-      text += ` (${mapping < 0 ? '[unknown]' : this.#shown(mappings[mapping].name)})`;
-    }
+    if (fields.has('dso')) text += ` (${this.#dsoName(location)})`;
     return text + this.#sourceLine(location, outermost, fields);
+  }
+
+  #dsoName(location: number): string {
+    const { locations, mappings } = this.#profile;
+    const mapping = locations.mapping(location);
+    return mapping < 0 ? NAMELESS : this.#shown(mappings[mapping].name);
+  }
+
+  /** `symbol+0xoffset`; the function is the one that owns the machine code. */
+  #branchSymbol(location: number): string {
+    const { locations } = this.#profile;
+    const outermost = locations.lineCount(location) - 1;
+    if (outermost < 0) return NAMELESS;
+    const offset = locations.isStandIn(location) ? '' : `+0x${locations.symbolOffset(location).toString(16)}`;
+    return `${this.#functionName(location, outermost)}${offset}`;
   }
 
   /** ` symbol+0xoffset`. For an inlined function the offset is that in the function that it was inlined into. */

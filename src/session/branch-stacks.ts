@@ -1,0 +1,75 @@
+import type { ByteView } from '../base/byte-view.ts';
+import { grown } from '../base/growable.ts';
+import { BRANCH_ENTRY_BYTES, branchFlagsLo } from '../perfdata/branch-stack.ts';
+import type { SampleOffsets } from '../perfdata/sample-layout.ts';
+import type { ProfileBuilder } from '../profile/builder.ts';
+import type { AddressSpace } from './address-space.ts';
+import type { SessionEvent } from './events.ts';
+import type { FrameResolver } from './frames.ts';
+import { WaitingBytes } from './waiting-bytes.ts';
+
+/**
+ * The branches that samples carry, on their way into the profile. They are copied when a sample is read and located when its turn has come: what is
+ * mapped where is known only then. Of call stacks (`--call-graph lbr`), which are no branches that were taken one after the other, single samples are
+ * kept, but no totals.
+ */
+export class BranchStacks {
+  readonly #bytes: WaitingBytes;
+  #counts = new Uint32Array(256);
+  readonly #branch = { fromLo: 0, fromHi: 0, toLo: 0, toHi: 0, flags: 0 };
+
+  constructor(littleEndian: boolean) {
+    this.#bytes = new WaitingBytes(littleEndian);
+  }
+
+  /** Bytes of what waits. */
+  get heldBytes(): number {
+    return this.#bytes.heldBytes;
+  }
+
+  /** Copies the branches of a sample whose layout has them. @returns their place; −1 where there are none */
+  add(view: ByteView, { branchStack, branchEntries }: SampleOffsets): number {
+    const count = view.u64(branchStack);
+    if (count === 0) return -1;
+    const bytes = count * BRANCH_ENTRY_BYTES;
+    const place = this.#bytes.reserve(bytes);
+    this.#bytes.viewOf(place).bytes.set(view.bytes.subarray(branchEntries, branchEntries + bytes), this.#bytes.offsetOf(place));
+    this.#counts = grown(this.#counts, place + 1);
+    this.#counts[place] = count;
+    return place;
+  }
+
+  /** The sample has been played. */
+  free(place: number): void {
+    this.#bytes.free(place);
+  }
+
+  /**
+   * Adds the branches of a sample to the profile.
+   * @param row of the sample in the profile; −1 where samples are not kept
+   * @param space what is mapped in its process
+   */
+  keep(place: number, index: number, event: SessionEvent, row: number, space: AddressSpace, frames: FrameResolver, profile: ProfileBuilder): void {
+    const totals = event.hasBranchCallStacks ? undefined : profile.branches;
+    const samples = row < 0 ? undefined : profile.samples?.branches;
+    if (totals === undefined && samples === undefined) return;
+    samples?.begin(row);
+    const view = this.#bytes.viewOf(place);
+    const end = this.#bytes.offsetOf(place) + this.#counts[place] * BRANCH_ENTRY_BYTES;
+    const needsPlaces = totals !== undefined || samples?.hasPlaces === true;
+    const branch = this.#branch;
+    for (let at = this.#bytes.offsetOf(place); at < end; at += BRANCH_ENTRY_BYTES) {
+      // hot
+      branch.fromLo = view.lo(at);
+      branch.fromHi = view.hi(at);
+      branch.toLo = view.lo(at + 8);
+      branch.toHi = view.hi(at + 8);
+      branch.flags = branchFlagsLo(view, at + 16);
+      const from = needsPlaces ? frames.placeOf(branch.fromLo, branch.fromHi, space) : -1;
+      const to = needsPlaces ? frames.placeOf(branch.toLo, branch.toHi, space) : -1;
+      samples?.add(branch, from, to);
+      // Entries that the processor has not filled yet are zeros.
+      if (totals !== undefined && (branch.fromLo | branch.fromHi | branch.toLo | branch.toHi) !== 0) totals.add(index, from, to, branch.flags);
+    }
+  }
+}
