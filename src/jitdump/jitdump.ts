@@ -2,6 +2,7 @@ import type { BlockingSource } from '../base/blocking-source.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { JitLineCollector, type JitLineColumns } from './lines.ts';
 import { repeatedBytes } from './repeated-bytes.ts';
+import { UnwindingInfoCollector } from './unwinding-info.ts';
 import { FileWindow } from './window.ts';
 
 // Names and layouts: jitdump-specification.txt, version 2.
@@ -61,6 +62,16 @@ export interface JitFunctionColumns {
   readonly nameLengths: readonly number[];
 }
 
+/** How functions are unwound, as far as the JIT has told (JIT_CODE_UNWINDING_INFO). */
+export interface JitUnwinding {
+  readonly littleEndian: boolean;
+  /** `.eh_frame` of all functions, one after the other. */
+  readonly bytes: Uint8Array;
+  /** By function: where its bytes begin, and how many there are; 0 for none. */
+  readonly offsets: readonly number[];
+  readonly sizesBytes: readonly number[];
+}
+
 /** When and where code came to be: columns with an element for each LOAD and MOVE, in the order of the file. */
 export interface JitPlacements {
   /** CLOCK_MONOTONIC in nanoseconds, as two words. */
@@ -108,6 +119,7 @@ export interface JitDump {
   readonly placements: JitPlacements;
   readonly lines: JitLineColumns;
   readonly files: readonly string[];
+  readonly unwinding: JitUnwinding;
   /** Records that make no sense, and were left out. */
   readonly damagedRecords: number;
   /** What is wrong with the first of them, or with what follows the last record; empty when nothing is. */
@@ -136,7 +148,8 @@ export function readJitDump(source: BlockingSource): JitDump | string {
   const { functions, names, placements, damagedRecords, damage } = reader;
   const { offsets, lines, columns, files, fileNames } = reader.lines;
   const found = { functions, names, placements, lines: { offsets, lines, columns, files }, files: fileNames };
-  return { name: source.name, hasArchTimes, ...found, damagedRecords, damage };
+  const unwinding = { littleEndian, bytes: reader.unwinding.bytes, offsets: reader.unwinding.offsets, sizesBytes: reader.unwinding.sizesBytes };
+  return { name: source.name, hasArchTimes, ...found, unwinding, damagedRecords, damage };
 }
 
 /** Whether a dump is little-endian; undefined when it is none. */
@@ -157,6 +170,7 @@ class JitDumpReader {
   };
   readonly placements = { timeLo: [] as number[], timeHi: [] as number[], addresses: [] as number[], functions: [] as number[] };
   readonly lines = new JitLineCollector();
+  readonly unwinding = new UnwindingInfoCollector();
   damagedRecords = 0;
   damage = '';
   readonly #window: FileWindow;
@@ -249,13 +263,22 @@ class JitDumpReader {
         return this.#move(position, size);
       case JIT_CODE_DEBUG_INFO:
         return this.#debugInfo(position, size);
+      case JIT_CODE_UNWINDING_INFO:
+        return this.unwinding.begin(this.#window.at(position, size), size);
       default:
-        // JIT_CODE_UNWINDING_INFO, and what may come to be defined, names nothing.
+        // What may come to be defined names nothing.
         return undefined;
     }
   }
 
   #load(position: number, size: number): string | undefined {
+    const complaint = this.#loadCode(position, size);
+    // What was told of how to unwind it is not of the next one.
+    this.unwinding.drop();
+    return complaint;
+  }
+
+  #loadCode(position: number, size: number): string | undefined {
     const record = this.#window.at(position, Math.min(size, LOAD.name + MAX_NAME_BYTES));
     if (record.length <= LOAD.name) return `JIT_CODE_LOAD of ${size} bytes has no name`;
     const nameBytes = record.bytes.indexOf(0, LOAD.name) - LOAD.name;
@@ -273,6 +296,7 @@ class JitDumpReader {
     fileOffsets.push(position + codeStart);
     sizesBytes.push(sizeBytes);
     firstLines.push(this.lines.end);
+    this.unwinding.take();
     nameOffsets.push(this.#namesBytes);
     nameLengths.push(nameBytes);
     this.#addName(record.bytes.subarray(LOAD.name, LOAD.name + nameBytes));

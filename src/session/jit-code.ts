@@ -148,10 +148,10 @@ export class JitCode {
   }
 }
 
-/** Memory that a dump needs: columns of numbers of eight bytes, and names. */
-function keptBytes({ functions, placements, lines, names }: JitDump): number {
-  const columns = [...Object.values(functions), ...Object.values(placements), ...Object.values(lines)];
-  return columns.reduce((sum, { length }) => sum + 8 * length, names.length);
+/** Memory that a dump needs: columns of numbers of eight bytes, names, and unwinding information. */
+function keptBytes({ functions, placements, lines, names, unwinding }: JitDump): number {
+  const columns = [...Object.values(functions), ...Object.values(placements), ...Object.values(lines), unwinding.offsets, unwinding.sizesBytes];
+  return columns.reduce((sum, { length }) => sum + 8 * length, names.length + unwinding.bytes.length);
 }
 
 function isJitDump(path: string): boolean {

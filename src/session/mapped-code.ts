@@ -1,7 +1,10 @@
+import type { JitDump } from '../jitdump/jitdump.ts';
 import type { CodeMatch, CodeSpace } from '../unwind/code-space.ts';
+import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 import type { UnwindModule } from '../unwind/unwind-module.ts';
 import type { AddressSpace } from './address-space.ts';
 import type { Dso } from './dsos.ts';
+import { JitModules } from './jit-modules.ts';
 import type { UnwindFile, UnwindSegment } from './unwind-files.ts';
 
 /** Stands for no segment: nothing lies in it. */
@@ -14,6 +17,9 @@ export class MappedCode implements CodeSpace {
   file = -1;
   /** The process's, to be set before each stack. */
   space: AddressSpace | undefined;
+  /** That of the process, to be set before each stack. */
+  machine: UnwindMachine = 'x86_64';
+  readonly #jitModules: JitModules;
   readonly #dsos: readonly Dso[];
   /** By DSO: its rules, null where it has none; not there before they were loaded. */
   readonly #files: (UnwindFile | null | undefined)[] = [];
@@ -25,10 +31,12 @@ export class MappedCode implements CodeSpace {
 
   /**
    * @param dsos of the session; it grows
+   * @param jitDumps of the session, by DSO; they grow
    * @param compatPerf look rules up where perf 6.1 does
    */
-  constructor(dsos: readonly Dso[], compatPerf: boolean) {
+  constructor(dsos: readonly Dso[], jitDumps: ReadonlyMap<number, JitDump>, compatPerf: boolean) {
     this.#dsos = dsos;
+    this.#jitModules = new JitModules(jitDumps);
     this.#perfBases = compatPerf ? new PerfBases() : undefined;
   }
 
@@ -43,11 +51,18 @@ export class MappedCode implements CodeSpace {
       if (file === undefined) return this.#findNew(dso);
       this.module = undefined;
       if (file !== null) this.#locate(file, dso, address, address + maps.deltaAt(at));
+      else if (!this.#jitModules.isEmpty) this.#findJit(dso, address, address + maps.deltaAt(at));
       return 'found';
     }
     this.module = undefined;
     this.file = -1;
     return 'unmapped';
+  }
+
+  /** Code that a JIT made has rules by run-time addresses. */
+  #findJit(dso: number, address: number, offset: number): void {
+    this.module = this.#jitModules.moduleAt(dso, address, offset, this.machine);
+    this.bias = 0;
   }
 
   /** Sets what was loaded of a DSO. */

@@ -189,7 +189,7 @@ class Session implements RecordVisitor {
     this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#recordedSymbols, diagnostics);
 
-    this.#userStacks = new UserStacks(stackDumps, chains, this.#machine.dsos, features, options.unwindFiles, options);
+    this.#userStacks = new UserStacks(stackDumps, chains, this.#machine.dsos, this.#machine.jitCode.dumps, features, options.unwindFiles, options);
     const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip', showsCutAsPerf: compatPerf && options.truncated === 'keep' };
     const parts = {
       machine: this.#machine,

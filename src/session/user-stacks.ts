@@ -1,3 +1,4 @@
+import type { JitDump } from '../jitdump/jitdump.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { UnwindEnd, Unwinder, UnwindInput } from '../unwind/unwinder.ts';
 import type { AddressSpace } from './address-space.ts';
@@ -59,14 +60,22 @@ export class UserStacks {
   #input: Input | undefined;
   #waits = 0;
 
-  constructor(dumps: StackDumps, chains: CallchainTable, dsos: DsoTable, features: Features, files: UnwindFiles | undefined, options: UserStackOptions) {
+  constructor(
+    dumps: StackDumps,
+    chains: CallchainTable,
+    dsos: DsoTable,
+    jitDumps: ReadonlyMap<number, JitDump>,
+    features: Features,
+    files: UnwindFiles | undefined,
+    options: UserStackOptions,
+  ) {
     this.#dumps = dumps;
     this.#chains = chains;
     this.#dsos = dsos;
     this.#features = features;
     this.#files = files;
     this.#options = options;
-    this.#code = new MappedCode(dsos.dsos, options.compatPerf);
+    this.#code = new MappedCode(dsos.dsos, jitDumps, options.compatPerf);
   }
 
   /** Forgets the stack of a sample that nobody wants. */
@@ -88,6 +97,7 @@ export class UserStacks {
       this.ends.notUnwound++;
     } else {
       this.#code.space = space;
+      this.#code.machine = input.machine;
       const end = unwinder.unwind(input, this.#code);
       if (end === 'pending' && ++this.#waits < MAX_WAITS) return false;
       this.#waits = 0;

@@ -1,0 +1,97 @@
+import { ByteView } from '../base/byte-view.ts';
+import type { JitDump } from '../jitdump/jitdump.ts';
+import type { UnwindMachine } from '../unwind/unwind-machine.ts';
+import { UnwindModule } from '../unwind/unwind-module.ts';
+
+/** Modules that are kept at most: a function has one of some kilobytes. */
+const MAX_MODULES = 4096;
+
+/**
+ * JITs write `.eh_frame` as if it lay behind the code, at the next multiple of 8 (V8), of 16 (CPython), or at once: its addresses count from where it
+ * lies. The right one is that by which the code has rules from its first byte to its last.
+ */
+const ALIGNMENTS = [8, 16, 1];
+
+interface JitModule {
+  readonly module: UnwindModule;
+  readonly start: number;
+}
+
+/** Rules for code that JITs made, of which their dumps tell how it is unwound. */
+export class JitModules {
+  readonly #dumps: ReadonlyMap<number, JitDump>;
+  /** By DSO and function; undefined for a function without rules. The oldest goes first. */
+  readonly #modules = new Map<string, JitModule | undefined>();
+  /** The function that was asked for last: of that DSO, between these offsets, and by how much its addresses differ from them. */
+  #lastDso = -1;
+  #lastStart = 0;
+  #lastEnd = 0;
+  #lastDelta = 0;
+  #lastModule: UnwindModule | undefined;
+
+  /** @param dumps by DSO; they are added as they are met */
+  constructor(dumps: ReadonlyMap<number, JitDump>) {
+    this.#dumps = dumps;
+  }
+
+  /** Whether there is any dump. */
+  get isEmpty(): boolean {
+    return this.#dumps.size === 0;
+  }
+
+  /**
+   * The rules of the function at a run-time address, which are by run-time addresses; undefined where there are none.
+   * @param offset of the address in the dump
+   */
+  moduleAt(dso: number, address: number, offset: number, machine: UnwindMachine): UnwindModule | undefined {
+    if (dso === this.#lastDso && offset >= this.#lastStart && offset < this.#lastEnd && address - offset === this.#lastDelta) return this.#lastModule;
+    const dump = this.#dumps.get(dso);
+    if (dump === undefined) return undefined;
+    const { fileOffsets, sizesBytes } = dump.functions;
+    const index = lastUpTo(fileOffsets, offset);
+    if (index < 0 || offset >= fileOffsets[index] + sizesBytes[index]) return undefined;
+    this.#lastDso = dso;
+    this.#lastStart = fileOffsets[index];
+    this.#lastEnd = fileOffsets[index] + sizesBytes[index];
+    this.#lastDelta = address - offset;
+    this.#lastModule = this.#moduleOf(dump, `${dso} ${index}`, index, fileOffsets[index] + address - offset, machine);
+    return this.#lastModule;
+  }
+
+  #moduleOf(dump: JitDump, key: string, index: number, start: number, machine: UnwindMachine): UnwindModule | undefined {
+    const known = this.#modules.get(key);
+    // Code that was moved has other addresses.
+    if (known === undefined ? this.#modules.has(key) : known.start === start) return known?.module;
+    const module = ehFrameModule(dump, index, start, machine);
+    this.#modules.set(key, module && { module, start });
+    if (this.#modules.size > MAX_MODULES) {
+      for (const oldest of this.#modules.keys()) {
+        this.#modules.delete(oldest);
+        break;
+      }
+    }
+    return module;
+  }
+}
+
+function ehFrameModule({ functions, unwinding }: JitDump, index: number, start: number, machine: UnwindMachine): UnwindModule | undefined {
+  const sizeBytes = unwinding.sizesBytes[index];
+  if (sizeBytes === 0) return undefined;
+  const from = unwinding.offsets[index];
+  const view = new ByteView(unwinding.bytes.subarray(from, from + sizeBytes), unwinding.littleEndian);
+  const codeBytes = functions.sizesBytes[index];
+  const modules = ALIGNMENTS.map((alignment) => UnwindModule.ofEhFrame({ machine, view, addr: start + Math.ceil(codeBytes / alignment) * alignment }));
+  return modules.find((module) => module.ruleAt(start) >= 0 && module.ruleAt(start + codeBytes - 1) >= 0);
+}
+
+/** Index of the last number that is not above `value`; −1 where all are. */
+function lastUpTo(ascending: readonly number[], value: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ascending[middle] <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
