@@ -26,6 +26,11 @@ export class StackMemory {
     this.#last = this.sizeBytes - wordSize;
   }
 
+  /** Just after its last byte. */
+  get end(): number {
+    return this.start + this.sizeBytes;
+  }
+
   /** Reads a word at an address into `lo` and `hi`; false where the dump has none. */
   read(address: number): boolean {
     // hot

@@ -145,7 +145,7 @@ export class Unwinder {
 
   #walk(): UnwindEnd {
     const state = this.#state;
-    const { machine, space } = state;
+    const { machine, space, stack } = state;
     let isCall = false;
     this.#signalFrames = 0;
     let emptyFrames = 0;
@@ -183,6 +183,9 @@ export class Unwinder {
         return end === 'no-rule' && module === undefined ? 'no-module' : end;
       }
       if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
+      // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,
+      // which the call has changed.
+      if (isCall && sp > stack.end) return 'truncated';
       const nextSp = state.registers.value(machine.sp);
       if (this.#wasSignalFrame) {
         if (++this.#signalFrames > MAX_SIGNAL_FRAMES) return 'bad-frame';

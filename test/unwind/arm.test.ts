@@ -137,6 +137,15 @@ describe('.ARM.exidx', () => {
     expect(await at(LEAF + 4)).toEqual(['1004', '2008']);
   });
 
+  test('ends where the stack does, though the link register still leads on', async () => {
+    const [first, second] = assembleExidx([[LEAF, { inline: [0x00, 0xb0] }]], 0x4000, 0x5000);
+    const code = [{ svma: 0x1000, bytes: new Uint8Array(0x2000) }];
+    const endless = new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('arm', code, [first, second]), BIAS);
+    const registers = { pc: BIAS + LEAF + 8, sp: SP, lr: BIAS + LEAF + 0x20 };
+    const { frames, end } = await unwound({ machine: 'arm', registers, stack: { 0: 0, 4: 0, 8: 0 } }, endless);
+    expect([frames.length <= 5, end]).toEqual([true, 'truncated']);
+  });
+
   test('clears the bit that tells Thumb from addresses', async () => {
     const sections = assembleExidx(
       [
