@@ -10,6 +10,7 @@ import { ATTRS, RICH } from './rich-recording.ts';
 import { type Seed, type SeedKind, SINGLE_FILE } from './seed.ts';
 import { compressed, directory, hostile, LEAN, simpleperf, TRACEPOINT_SEEDS, tracepoints, trulyCompressed } from './special-recordings.ts';
 import { symbolSeeds } from './symbol-seeds.ts';
+import { unwindSeeds } from './unwind-seeds.ts';
 import { rawZstdFrame } from './zstd-frame.ts';
 
 const single = (kind: SeedKind, name: string, bytes: Uint8Array): Seed => ({ kind, name, files: new Map([[SINGLE_FILE, bytes]]) });
@@ -45,6 +46,7 @@ export function encodedSeeds(): Seed[] {
     single('names', 'pipe', encodePipe(hostile())),
     ...jitSeeds(),
     ...symbolSeeds(),
+    ...unwindSeeds(),
     single('wrapped', 'gzip', new Uint8Array(gzipSync(encodeFile(LEAN)))),
     single('wrapped', 'zstd', rawZstdFrame(encodeFile(LEAN))),
     single('wrapped', 'zstd-pipe', rawZstdFrame(encodePipe(LEAN))),

@@ -4,6 +4,7 @@ import { enlarge } from './enlarge.ts';
 import type { Random } from './random.ts';
 import { insertRecords, RECORD_MUTATIONS, spliceFiles } from './record-mutations.ts';
 import { type Grown, hasRecords, type InputFiles, isDirectory, type Seed, SINGLE_FILE } from './seed.ts';
+import { mutateUnwinding } from './unwind-mutations.ts';
 
 /** Maximum size, larger than any seed. What grows beyond is cut off, so that an input takes milliseconds. */
 const MAX_FILE_BYTES = 96 << 10;
@@ -36,6 +37,7 @@ export function makeInput(seed: Seed, seeds: readonly Seed[], random: Random, ma
 
 function mutate(seed: Seed, seeds: readonly Seed[], random: Random): InputFiles {
   if (seed.kind === 'symbols') return mutateSymbols(seed, random);
+  if (seed.kind === 'unwind') return mutateUnwinding(seed, random);
   const files = new Map(seed.files);
   if (isDirectory(files) && random.oneIn(8)) mutateDirectory(files, random);
   const name = random.pick([...files.keys()]);

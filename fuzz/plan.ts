@@ -51,7 +51,7 @@ export function planOf(kind: SeedKind, random: Random, unpackedBytes = 0): Plan 
     hasFilter: random.oneIn(10),
     hasAllFields: random.oneIn(2),
     isMerged: random.oneIn(16) && kind !== 'bombs',
-    symbols: random.oneIn(16) ? random.pick(['no files', 'elf']) : kind === 'jit' || kind === 'symbols' ? 'own' : 'none',
+    symbols: random.oneIn(16) ? random.pick(['no files', 'elf']) : kind === 'jit' || kind === 'symbols' || kind === 'unwind' ? 'own' : 'none',
     hasOffCpuTimes: random.oneIn(kind === 'times' || kind === 'simpleperf' ? 2 : 8),
     totals: random.oneIn(isLarge(kind) ? 40 : 8) && kind !== 'bombs' ? groupFor(random) : undefined,
     command: commandFor(kind, random),

@@ -13,6 +13,7 @@ export const SEED_KINDS = [
   'names',
   'jit',
   'symbols',
+  'unwind',
   'wrapped',
   'long-names',
   'forks',

@@ -90,9 +90,14 @@ export class Target {
     const content = this.#contentOf(files, plan);
     const symbolFiles = new NotedSymbolFiles(content);
     const options = optionsOf(plan, content, symbolFiles, diagnostics);
-    const reading = { ...options, keepSamples: true, ...(plan.outputs.includes('script') && { keepDetails: detailsOf(plan) }) };
+    const reading = {
+      ...options,
+      keepSamples: true,
+      ...(plan.outputs.includes('script') && { keepDetails: detailsOf(plan), keepBranches: { totals: true, samples: 'places' as const } }),
+    };
     const result = await work.times.reading(() => this.#withSource(files, plan, (source) => readProfile(source, reading, diagnostics)));
     if (plan.symbols === 'own') checkNames(files, this.#isTimed);
+    if (plan.symbols === 'own') checkDepth(files, result.profile);
     if (symbolFiles.escape !== undefined) throw new Wrong(`a path leads out of --symfs: ${JSON.stringify(symbolFiles.escape)}`);
     for (const output of plan.outputs) {
       if (output === 'csv') await this.#withSource(files, plan, (source) => checkTables(source, options, result, work));
@@ -167,6 +172,17 @@ export class Target {
     if (diagnostics.count('damaged') > 0) return;
     const of = ({ session }: ReadProfileResult): string => `${session.sampleCount} samples in ${session.counts.total} records`;
     if (of(streamed) !== of(whole)) throw new Wrong(`a stream differs from the same bytes in memory: ${of(streamed)}, ${of(whole)}`);
+  }
+}
+
+/** A stack has no more frames than the recording, which is not packed, has words. */
+function checkDepth(files: InputFiles, { stacks }: Profile): void {
+  const most = (files.get(SINGLE_FILE)?.length ?? 0) / 4 + 64;
+  const depths = new Uint32Array(stacks.size);
+  for (let stack = 0; stack < stacks.size; stack++) {
+    const parent = stacks.parent(stack);
+    depths[stack] = (parent < 0 ? 0 : depths[parent]) + 1;
+    if (depths[stack] > most) throw new Wrong(`a stack has more than ${most} frames`);
   }
 }
 
