@@ -24,7 +24,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   unwind: ['elf', 'dwarf'],
   // The recording.
   perfdata: ['zstd', 'simpleperf', 'tracing'],
-  session: ['perfdata', 'simpleperf', 'jitdump', 'profile', 'unwind'],
+  session: ['perfdata', 'simpleperf', 'tracing', 'jitdump', 'profile', 'unwind'],
   // The code that it names.
   symbolizer: ['dwarf', 'elf', 'symbol-table', 'unwind'],
   naming: ['session', 'perfdata', 'symbolizer', 'symbol-table', 'demangle', 'jitdump', 'tracing', 'profile'],

@@ -188,6 +188,11 @@ const SYMBOL_SOURCES: readonly OptionSpec[] = [
 
 const STACK_OPTIONS: readonly OptionSpec[] = [
   {
+    name: 'off-cpu',
+    section: STACKS,
+    text: 'Also show how long threads were off the CPU, by the stack at the switch, as events off-cpu:sleeping, off-cpu:blocked, off-cpu:preempted and off-cpu:waiting (recorded with -e sched:sched_switch or --switch-events)',
+  },
+  {
     name: 'weight',
     value: 'WEIGHT',
     choices: WEIGHTS,
@@ -289,6 +294,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --perf-map-dir maps/ node.data', 'JIT-compiled code, named by the map files in maps/'],
     ['diff <(perf script -i web.data) <(perfconv -t script --compat perf -o - web.data)', 'the same lines as perf script (docs/comparing-with-perf.md)'],
     ['perfconv --no-inline --no-demangle --max-stack 64 -o web.folded web.data', 'raw symbol names, no inlined functions, at most 64 frames per stack'],
+    ['perfconv --off-cpu -o web.pb.gz web.data', 'also how long threads waited, and where'],
     ['perfconv --truncated drop -o web.folded web.data', 'only whole stacks of a --call-graph dwarf recording'],
     ['perfconv --unknown function -o web.pb.gz web.data', 'tell the functions of stripped binaries apart: libfoo.so+0x1234'],
     ['perfconv --strict --quiet --no-progress web.data || echo $?', 'for scripts'],

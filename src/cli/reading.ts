@@ -58,6 +58,7 @@ function nameOptions(args: Arguments): NameOptions {
     demangle: readDemangle(args),
     maxStack: args.count('max-stack'),
     truncated: args.choice('truncated', TRUNCATED_STACKS),
+    offCpu: args.flag('off-cpu') ? true : undefined,
     compat: args.choice('compat', ['perf']),
   });
 }

@@ -72,6 +72,11 @@ export interface NameOptions {
    * `[truncated]`, `keep` leaves them as they are, `drop` leaves their samples out. Default: `mark`; `keep` with `compat: 'perf'`.
    */
   readonly truncated?: (typeof TRUNCATED_STACKS)[number];
+  /**
+   * Whether to show the times that threads were off the CPU, as switches tell them, as events of their own: `off-cpu:sleeping`,
+   * `off-cpu:blocked`, `off-cpu:preempted`, `off-cpu:waiting`. Default: no.
+   */
+  readonly offCpu?: boolean;
   /** `perf`: do as perf 6.1 does, to compare the two. */
   readonly compat?: 'perf';
 }
@@ -123,6 +128,7 @@ export const READING_CHECKS: OptionChecks<ReadingOptions> = {
   demangle: oneOf([...DEMANGLE_STYLES, 'none']),
   maxStack: count,
   truncated: oneOf(TRUNCATED_STACKS),
+  offCpu: flag,
   compat: oneOf(['perf']),
   formats: arrayOf(FORMATS),
   onProgress: callback,
@@ -165,13 +171,13 @@ export function sampleFilter({ event, pid, tid, comm, cpu, time }: SampleOptions
 }
 
 /** What the options say of naming, for the pipeline; what they leave open is its to decide. */
-export type NamingChoices = Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'maxStack' | 'truncated'> & { readonly compatPerf: boolean };
+export type NamingChoices = Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'maxStack' | 'truncated' | 'offCpu'> & { readonly compatPerf: boolean };
 
 /** @throws PerfconvError `usage` */
-export function namingChoices({ inlines, lines, demangle, maxStack, truncated, compat }: NameOptions): NamingChoices {
+export function namingChoices({ inlines, lines, demangle, maxStack, truncated, offCpu, compat }: NameOptions): NamingChoices {
   if (inlines === true && lines === false) throw new PerfconvError('usage', 'inlines cannot be had without lines');
   const debugInfo = lines === false ? 'none' : inlines === undefined ? undefined : inlines ? 'inlines' : 'lines';
-  return withoutUndefined({ compatPerf: compat === 'perf', debugInfo, demangle, maxStack, truncated });
+  return withoutUndefined({ compatPerf: compat === 'perf', debugInfo, demangle, maxStack, truncated, offCpu });
 }
 
 /** The first option that names files of symbols; undefined where none does. */

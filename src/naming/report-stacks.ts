@@ -25,7 +25,7 @@ const SHOWN_NAMES = 3;
  */
 export function reportStackQuality(profile: Profile, events: readonly SessionEvent[], diagnostics: Diagnostics): void {
   const bare = profile.events.filter(
-    ({ samples, hasCallchain, isTracepoint, isDummy }) => samples >= LEAST_SAMPLES && !hasCallchain && !isTracepoint && !isDummy,
+    ({ samples, hasCallchain, isTracepoint, isDummy, isOffCpuTime }) => samples >= LEAST_SAMPLES && !hasCallchain && !isTracepoint && !isDummy && !isOffCpuTime,
   );
   if (bare.length > 0) {
     diagnostics.set('no-callchains', 'info', `${bare.map(({ name }) => name).join(', ')}: the samples have no callers: record with -g`);

@@ -108,6 +108,8 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
       sampleFreq: Number(attr.sampleFreq),
       isTracepoint: attr.type === abi.PERF_TYPE_TRACEPOINT && !isOffCpuTime,
       isDummy,
+      // simpleperf's are those of a tracepoint that it records for them.
+      ...(isOffCpuTime && attr.type === abi.PERF_TYPE_SOFTWARE && { isOffCpuTime }),
       samples: 0,
       period: 0,
       hasCallchain: layout.hasCallchain,

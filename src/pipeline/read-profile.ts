@@ -53,6 +53,11 @@ export interface ReadProfileOptions extends RecordingContext {
    * as their period, in place of the recorded 1. False by default.
    */
   readonly offCpuTimes?: boolean;
+  /**
+   * Make samples of the times that threads were off the CPU, as switches tell them (`sched:sched_switch`, `--switch-events`): of events
+   * `off-cpu:sleeping`, `off-cpu:blocked`, `off-cpu:preempted` and `off-cpu:waiting`, in nanoseconds, at the stack of the switch. False by default.
+   */
+  readonly offCpu?: boolean;
   /** Names functions; without one, frames keep their addresses, but for those that the recording itself has names for (simpleperf). */
   readonly symbolizer?: Symbolizer;
   /** What is read from debug information. Default: `inlines`; `lines` with `compatPerf`, as perf does. */
@@ -106,6 +111,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
       maxStack: options.maxStack ?? (compatPerf ? PERF_MAX_STACK : Number.POSITIVE_INFINITY),
       compatPerf,
       offCpuTimes: options.offCpuTimes ?? false,
+      findsOffCpu: options.offCpu ?? false,
       truncated: options.truncated ?? (compatPerf ? 'keep' : 'mark'),
       ...withoutUndefined({
         leaf: options.leaf,

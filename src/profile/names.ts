@@ -18,6 +18,9 @@ export const NAMELESS = '[unknown]';
 /** The root of stacks of which only the part next to the leaf is known. */
 export const TRUNCATED = '[truncated]';
 
+/** The only frame of the stack of a thread that left its CPU, it is not known where. */
+export const OFF_CPU = '[off-CPU]';
+
 /** The name of a location's `nth` function; what to call a location without one ({@link unresolvedName}) where that is empty. */
 export function frameName(profile: Profile, location: number, nth: number): string {
   const { functions, locations, strings } = profile;

@@ -46,6 +46,8 @@ export interface ProfileEvent {
   readonly isTracepoint: boolean;
   /** Whether it is perf's dummy event, which only carries side band records. */
   readonly isDummy: boolean;
+  /** Whether its periods are times that threads were off the CPU, which no other event counts; absent for false. */
+  readonly isOffCpuTime?: boolean;
   /** Samples in the profile, after filters. */
   samples: number;
   /** Sum of their periods. */

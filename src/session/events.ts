@@ -26,7 +26,22 @@ export interface SessionEvent {
   hasStackDumps: boolean;
   /** Whether its samples' periods are times that a thread was off the CPU, in nanoseconds. */
   isOffCpuTime: boolean;
+  /** What is read of its samples beyond their fields; `unknown` before its first sample, when its name is there. */
+  payload: PayloadUse;
 }
+
+/**
+ * - `none`: nothing
+ * - `off-cpu`: in its payload a sample of `perf record --off-cpu`
+ * - `sched_switch`, `context-switches`: that a thread leaves its CPU
+ */
+export type PayloadUse = 'unknown' | 'none' | 'off-cpu' | 'sched_switch' | 'context-switches';
+
+/**
+ * The events of times off the CPU that switches tell: how the thread waited. `waiting` is all that a SWITCH record says of one that was not
+ * preempted.
+ */
+const OFF_CPU_EVENTS = ['off-cpu:sleeping', 'off-cpu:blocked', 'off-cpu:preempted', 'off-cpu:waiting'];
 
 /** Size of the field that every tracepoint's payload begins with. */
 const COMMON_TYPE_BYTES = 2;
@@ -34,6 +49,8 @@ const COMMON_TYPE_BYTES = 2;
 /** The events of a recording, and which record belongs to which. */
 export class EventList {
   readonly events: SessionEvent[] = [];
+  /** By position of its attr in the recording: index of an event. Others were not recorded. */
+  readonly #recorded: number[] = [];
   readonly #eventOf = new Map<number, number>();
   /** By config, the events that EVENT_TYPE may still name, with the names that they have of themselves. */
   readonly #unnamed = new Map<bigint, { readonly event: SessionEvent; readonly ownName: string }[]>();
@@ -58,6 +75,7 @@ export class EventList {
 
   add({ attr, ids }: AttrWithIds): void {
     const index = this.events.length;
+    this.#recorded.push(index);
     const ownName = nameFromAttr(attr);
     const event: SessionEvent = {
       attr,
@@ -71,6 +89,7 @@ export class EventList {
       hasDeferredCallchains: attr.flags.has('defer_callchain'),
       hasStackDumps: false,
       isOffCpuTime: false,
+      payload: 'unknown',
     };
     this.events.push(event);
     const sameConfig = this.#unnamed.get(attr.config);
@@ -78,7 +97,7 @@ export class EventList {
     else sameConfig.push({ event, ownName });
     this.#hasIds.push(ids.length > 0);
     for (const id of ids) this.addId(Number(id), index);
-    if (index === 0) this.#sampleIdOffset = sampleIdOffset(attr.sampleType);
+    if (this.#recorded.length === 1) this.#sampleIdOffset = sampleIdOffset(attr.sampleType);
     if (attr.type === abi.PERF_TYPE_TRACEPOINT && !this.#eventOfTracepoint.has(Number(attr.config))) this.#eventOfTracepoint.set(Number(attr.config), index);
     this.#applyEarlierDescriptions(index, ids);
   }
@@ -92,12 +111,44 @@ export class EventList {
       this.applyEventTypes([{ config: attr.config, name: typeName }]);
     }
     const described = ids.length > 0 ? this.#descriptionOf.get(Number(ids[0])) : undefined;
-    const position = described ?? index;
+    const position = described ?? this.#recorded.length - 1;
     if (this.#placeOf(position) === index) this.#applyDescription(position);
     for (const id of ids) {
       const name = this.#comingNames.get(Number(id));
       if (name !== undefined) this.events[index].name = name;
     }
+  }
+
+  /**
+   * Adds events for the times off the CPU that switches tell, as if perf had recorded them.
+   * @returns index of the first one, of {@link OFF_CPU_EVENTS} in their order
+   */
+  addOffCpuEvents(): number {
+    const index = this.events.length;
+    const [{ attr: first, sampleId }] = this.events;
+    const sampleType = abi.PERF_SAMPLE_IP | abi.PERF_SAMPLE_TID | abi.PERF_SAMPLE_TIME | abi.PERF_SAMPLE_CPU | abi.PERF_SAMPLE_PERIOD;
+    const { type, config } = { type: abi.PERF_TYPE_SOFTWARE, config: BigInt(abi.PERF_COUNT_SW_CONTEXT_SWITCHES) };
+    const sources = this.events.filter(({ payload }) => payload === 'sched_switch' || payload === 'context-switches');
+    const hasCallchain = sources.some(({ layout }) => layout.hasCallchain);
+    const attr = { ...first, type, config, sampleType: hasCallchain ? sampleType | abi.PERF_SAMPLE_CALLCHAIN : sampleType, samplePeriod: 0n, sampleFreq: 0n };
+    const layout = new SampleLayout(attr);
+    for (const name of OFF_CPU_EVENTS) {
+      this.events.push({
+        attr,
+        layout,
+        sampleId,
+        name,
+        fixedPeriod: 1,
+        isClock: false,
+        isDummy: false,
+        hasBranchCallStacks: sources.some((event) => event.hasBranchCallStacks),
+        hasDeferredCallchains: false,
+        hasStackDumps: sources.some((event) => event.hasStackDumps),
+        isOffCpuTime: true,
+        payload: 'none',
+      });
+    }
+    return index;
   }
 
   addId(id: number, event: number): void {
@@ -107,7 +158,7 @@ export class EventList {
 
   /** Adds ids that come with the position of their event's attr; those of no attr are left out. */
   addIds(ids: readonly { readonly attr: bigint; readonly id: bigint }[]): void {
-    for (const { attr, id } of ids) if (attr < BigInt(this.events.length)) this.addId(Number(id), Number(attr));
+    for (const { attr, id } of ids) if (attr < BigInt(this.#recorded.length)) this.addId(Number(id), this.#recorded[Number(attr)]);
   }
 
   /** Notes that the event of this id was opened for a task, not for a CPU whoever runs there. */
@@ -136,7 +187,7 @@ export class EventList {
   /** Index of the event that a description is about, which may not have come yet. */
   #placeOf(position: number): number {
     const [id] = this.#descriptions[position]?.ids ?? [];
-    return (id === undefined ? undefined : this.#eventOf.get(Number(id))) ?? position;
+    return (id === undefined ? undefined : this.#eventOf.get(Number(id))) ?? this.#recorded[position] ?? -1;
   }
 
   #applyDescription(position: number): void {
@@ -166,7 +217,7 @@ export class EventList {
   applyName(id: number, name: string): void {
     if (name === '') return;
     const index = this.findById(id);
-    const event = this.events[this.events.length === 1 ? 0 : index];
+    const event = this.events[this.#recorded.length === 1 ? 0 : index];
     if (event !== undefined) event.name = name;
     if (index < 0) this.#comingNames.set(id, name);
   }
@@ -201,9 +252,9 @@ export class EventList {
   /** Event of a sample whose payload lies between `start` and `end`; −1 when that is not known. */
   findForSample(view: ByteView, start: number, end: number): number {
     // hot
-    if (this.events.length === 1) return 0;
+    if (this.#recorded.length === 1) return 0;
     const idOffset = this.#sampleIdOffset;
-    if (idOffset < 0) return this.events.length > 1 ? this.#findByPayload(view, start, end) : -1;
+    if (idOffset < 0) return this.#recorded.length > 1 ? this.#findByPayload(view, start, end) : -1;
     return start + idOffset + 8 <= end ? this.findById(view.u64(start + idOffset)) : -1;
   }
 
@@ -224,7 +275,7 @@ export class EventList {
    */
   trailerOf(view: ByteView, start: number, end: number): SampleIdLayout | undefined {
     const first = this.events[0]?.sampleId;
-    if (first === undefined || this.events.length === 1) return first;
+    if (first === undefined || this.#recorded.length === 1) return first;
     const idFromEnd = first.identifier >= 0 ? first.identifier : first.id;
     if (idFromEnd < 0 || end - idFromEnd < start) return first;
     const event = this.findById(view.u64(end - idFromEnd));

@@ -3,8 +3,12 @@ import * as abi from '../perfdata/constants.ts';
 import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import type { SessionEvent } from './events.ts';
 import type { SessionMemory } from './memory-budget.ts';
+import type { OffCpuReplay } from './off-cpu-replay.ts';
 import type { RecordOrder } from './record-order.ts';
 import type { Replay } from './replay.ts';
+
+/** What to give perf record so that it says when and where threads are off the CPU. */
+const OFF_CPU_RECORDING = '-e cpu-clock -e sched:sched_switch --switch-events -g';
 
 /** What a session knows when all its records were played. */
 export interface SessionEnd {
@@ -21,6 +25,7 @@ export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEn
     if (count > 0) diagnostics.add(code, severity, message, undefined, count);
   };
   if (replay.sampleCount > 0) reportUnknownFields(events, diagnostics);
+  if (replay.switches !== undefined) reportSwitches(replay.switches, events, diagnostics);
   report(
     offCpu?.openCount ?? 0,
     'off-cpu-open',
@@ -53,6 +58,31 @@ export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEn
     'user callchains came in records of their own (PERF_RECORD_CALLCHAIN_DEFERRED) for samples that were lost, filtered out, or not recorded',
   );
   report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had been handled');
+}
+
+/** The share of waits that end somewhere from which on it is worth a warning. */
+const NOTABLE_SHARE = 0.01;
+
+/** Reports what is not known of the times off the CPU that switches tell. */
+function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], diagnostics: Diagnostics): void {
+  const add = (count: number, code: string, severity: 'info' | 'warning', message: string): void => {
+    if (count > 0) diagnostics.add(code, severity, message, undefined, count);
+  };
+  const hasPerfsOwn = events.some(({ isOffCpuTime }) => isOffCpuTime);
+  add(
+    waits.hasSwitches || hasPerfsOwn ? 0 : 1,
+    'no-switches',
+    'warning',
+    `--off-cpu: the recording does not say when threads left the CPU and came back: record with perf record ${OFF_CPU_RECORDING}`,
+  );
+  add(
+    waits.unseenReturnCount,
+    'off-cpu-unseen-return',
+    waits.unseenReturnCount > NOTABLE_SHARE * waits.waitCount ? 'warning' : 'info',
+    'times off the CPU end where the thread was next seen, since its switch back was not recorded: record with --switch-events',
+  );
+  add(waits.openCount, 'off-cpu-until-end', 'info', 'threads were still off the CPU when the recording ended: their time counts up to there');
+  add(stacklessCount, 'off-cpu-no-stack', 'info', `switches off the CPU have no stack, which shows as [off-CPU]: record with perf record ${OFF_CPU_RECORDING}`);
 }
 
 /** Reports which events have samples with fields that this version does not read. */

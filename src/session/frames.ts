@@ -11,7 +11,7 @@ import {
   PERF_RECORD_MISC_USER,
 } from '../perfdata/constants.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
-import { TRUNCATED } from '../profile/names.ts';
+import { OFF_CPU, TRUNCATED } from '../profile/names.ts';
 import type { LocationTable, StackTable } from '../profile/tables.ts';
 import type { AddressSpace } from './address-space.ts';
 import { type CallchainTable, CUT_MARKER, cpumodeOfMarker, isMarker } from './callchains.ts';
@@ -28,6 +28,7 @@ const CACHE_SLOT_WORDS = 4;
 
 /** What tells the location that stands for what a stack lacks from one at address 0. */
 const TRUNCATED_VARIANT = 1;
+const OFF_CPU_VARIANT = 2;
 
 /** Paths remembered, by their outermost location; a power of two. */
 const PATH_SLOTS = 64;
@@ -77,6 +78,8 @@ export class FrameResolver {
   #cacheMisses = 0;
   /** Location that stands for what a stack lacks; −1 while there is none. */
   #truncated = -1;
+  /** Stack of threads that left their CPU, it is not known where; −1 while there is none. */
+  #offCpuStack = -1;
 
   constructor(chains: CallchainTable, kernels: Kernels, profile: ProfileBuilder, options: FrameRules, diagnostics: Diagnostics) {
     this.#chains = chains;
@@ -174,6 +177,17 @@ export class FrameResolver {
       locations.setStandIn(this.#truncated, functions.intern(strings.intern(TRUNCATED)));
     }
     return this.#truncated;
+  }
+
+  /** The stack of a thread that left its CPU, it is not known where. */
+  offCpuStack(): number {
+    if (this.#offCpuStack < 0) {
+      const { functions, locations, strings } = this.#profile;
+      const location = locations.intern(-1, 0, 0, PERF_RECORD_MISC_USER, false, OFF_CPU_VARIANT);
+      locations.setStandIn(location, functions.intern(strings.intern(OFF_CPU)));
+      this.#offCpuStack = this.#stacks.intern(-1, location);
+    }
+    return this.#offCpuStack;
   }
 
   #reportDropped(marker: number): void {

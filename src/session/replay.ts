@@ -8,7 +8,7 @@ import type { AddressSpace } from './address-space.ts';
 import type { BranchStacks } from './branch-stacks.ts';
 import type { CallchainTable } from './callchains.ts';
 import { DeferredCallchains } from './deferred-callchains.ts';
-import type { SessionEvent } from './events.ts';
+import type { EventList, SessionEvent } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver } from './frames.ts';
 import { noteHappening } from './happenings.ts';
@@ -16,9 +16,11 @@ import type { JitCode } from './jit-code.ts';
 import type { Kernels } from './kernels.ts';
 import { changesMachine, type Machine } from './machine.ts';
 import type { SessionMemory } from './memory-budget.ts';
+import { OffCpuReplay } from './off-cpu-replay.ts';
 import { ReadGrowth, type ReadSample } from './read-growth.ts';
 import type { Deliver } from './record-queue.ts';
 import type { RecordRow } from './record-row.ts';
+import type { SwitchSample } from './switch-samples.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
 import { DROPPED_CHAIN, type UserStacks } from './user-stacks.ts';
 import type { WaitingRecords } from './waiting-records.ts';
@@ -40,7 +42,7 @@ export interface RecordObserver {
 /** What a replay works on. */
 export interface ReplayParts {
   readonly machine: Machine;
-  readonly events: readonly SessionEvent[];
+  readonly events: EventList;
   readonly chains: CallchainTable;
   readonly waiting: WaitingRecords;
   readonly userStacks: UserStacks;
@@ -51,7 +53,10 @@ export interface ReplayParts {
   /** Where the samples go. */
   readonly profile: ProfileBuilder;
   readonly observer: RecordObserver | undefined;
+  /** Those of simpleperf's recordings. */
   readonly offCpu: OffCpuTimes | undefined;
+  /** Whether to find the times off the CPU that switches tell. */
+  readonly findsOffCpu: boolean;
   readonly memory: SessionMemory;
   /** See {@link ReadGrowth}. */
   readonly keepsOwnPeriod: boolean;
@@ -83,6 +88,10 @@ export class Replay {
   readonly #profile: ProfileBuilder;
   readonly #observer: RecordObserver | undefined;
   readonly #offCpu: OffCpuTimes | undefined;
+  /** Times off the CPU that switches tell, where they are asked for. */
+  readonly switches: OffCpuReplay | undefined;
+  /** Whether either of the two is to know which threads are on a CPU. */
+  readonly #watchesThreads: boolean;
   readonly #memory: SessionMemory;
   readonly #readGrowth: ReadGrowth;
   readonly #deferred: DeferredCallchains;
@@ -105,7 +114,7 @@ export class Replay {
     this.#tasks = parts.machine.tasks;
     this.#kernels = parts.machine.kernels;
     this.#jitCode = parts.machine.jitCode;
-    this.#events = parts.events;
+    this.#events = parts.events.events;
     this.#chains = parts.chains;
     this.#waiting = parts.waiting;
     this.#userStacks = parts.userStacks;
@@ -115,6 +124,13 @@ export class Replay {
     this.#profile = parts.profile;
     this.#observer = parts.observer;
     this.#offCpu = parts.offCpu;
+    const totalOf = (row: RecordRow, threadIndex: number, thread: SessionThread) => {
+      const total = this.#totalOf(row, threadIndex, thread);
+      if (total < 0) this.#leaveOut(row);
+      return total;
+    };
+    this.switches = parts.findsOffCpu ? new OffCpuReplay({ ...parts, tasks: this.#tasks, totalOf }) : undefined;
+    this.#watchesThreads = this.#offCpu !== undefined || this.switches !== undefined;
     this.#memory = parts.memory;
     this.#readGrowth = new ReadGrowth(parts.keepsOwnPeriod, diagnostics);
     this.#deferred = new DeferredCallchains(parts.chains, parts.frames, parts.profile, parts.leafIsSampleIp);
@@ -155,6 +171,7 @@ export class Replay {
     // hot
     if (row.timeNs >= this.#jitCode.nextTimeNs) this.#jitCode.applyUpTo(row.timeNs);
     if (row.stackDump >= 0 && !this.#unwind(row)) return false;
+    if (this.#watchesThreads) this.switches?.waits.passTime(row.timeNs);
     if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#memory.hasMemory();
     if (row.waiting < 0) this.#deliverSample(row);
     else this.#deliverWaiting(row);
@@ -183,7 +200,7 @@ export class Replay {
       return;
     }
     const threadIndex = this.#meetThread(row);
-    if (this.#offCpu !== undefined) this.#endOffCpu(this.#offCpu, row);
+    if (this.#watchesThreads) this.#seeThread(row);
     const thread = this.#tasks.threads[threadIndex];
     if (this.#tasks.processes[thread.process].space.fallback !== undefined) this.#finishExec(row, thread);
     if (!this.#filter.isOpen && !this.#filter.accepts(row, this.#events[row.event].name, thread.comm)) return;
@@ -248,6 +265,12 @@ export class Replay {
     offCpu.leave(row.tid, total, this.#profile.addSample(total, row), row.timeNs);
   }
 
+  /** A sample was taken of a thread: so it is on a CPU, unless the sample is about another time, or taken for a switch. */
+  #seeThread(row: RecordRow): void {
+    if (this.#offCpu !== undefined) this.#endOffCpu(this.#offCpu, row);
+    else if (this.#events[row.event].payload === 'none' && !this.#events[row.event].isOffCpuTime) this.switches?.waits.see(row.tid, row.timeNs);
+  }
+
   /** The thread is on the CPU at this time. */
   #endOffCpu(offCpu: OffCpuTimes, { tid, timeNs }: RecordRow): void {
     const left = offCpu.see(tid, timeNs);
@@ -308,7 +331,14 @@ export class Replay {
     const record = this.#waiting.take(row.waiting);
     if (record === undefined) return;
     if (record.kind === 'read') this.#deliverRead(row, record);
+    else if (record.kind === 'switch') this.#deliverSwitch(row, record);
     else this.#deliverSideBand(row, record);
+  }
+
+  #deliverSwitch(row: RecordRow, record: SwitchSample): void {
+    if (record.read === undefined) this.#deliverSample(row);
+    else this.#deliverRead(row, record.read);
+    if (!this.#isFull || !this.#hasNoMemoryFor(row)) this.switches?.playSample(row, record);
   }
 
   #deliverSideBand(row: RecordRow, record: SideBand): void {
@@ -318,6 +348,7 @@ export class Replay {
     if (this.#isFull) this.#isLost ||= changesMachine(record);
     else this.#machine.apply(record, row.nr);
     if (this.#profile.happenings !== undefined && !this.#isFull) noteHappening(this.#profile, this.#tasks, row, record);
+    if (this.switches !== undefined && !(this.#isFull && this.#hasNoMemoryFor(row))) this.switches.playSideBand(row, record);
   }
 
   /** A sample with READ is one of each event whose values have grown; it is seen even where none has. */

@@ -9,11 +9,13 @@ import { BranchCallchains } from './branch-callchains.ts';
 import type { BranchStacks } from './branch-stacks.ts';
 import { beginsWith, beginsWithAddress, type CallchainTable, COOKIE_ENTRIES, endsWithCookie } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
-import type { EventList, SessionEvent } from './events.ts';
+import type { EventList, PayloadUse, SessionEvent } from './events.ts';
+import { isPerfOffCpuEvent, readEmbeddedSample } from './off-cpu-samples.ts';
 import type { ReadSample } from './read-growth.ts';
 import type { RecordRow } from './record-row.ts';
 import type { DetailReader } from './sample-details.ts';
 import type { StackDumps } from './stack-dumps.ts';
+import type { SwitchSampleReader } from './switch-samples.ts';
 import type { WaitingRecords } from './waiting-records.ts';
 
 /**
@@ -45,6 +47,7 @@ export class SampleReader {
   readonly #offsets = emptySampleOffsets();
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
   readonly #compatPerf: boolean;
+  readonly #switches: SwitchSampleReader | undefined;
   /** There is none before the first sample with such branches. */
   #branchChains: BranchCallchains | undefined;
 
@@ -54,6 +57,7 @@ export class SampleReader {
    * @param stackDumps gets the user registers and stacks of samples that have them
    * @param branchStacks gets the branches of samples; undefined: nobody wants them
    * @param compatPerf join recorded branches with callchains as perf does
+   * @param switches reads what samples say of switches; undefined: nobody asks
    */
   constructor(
     events: EventList,
@@ -65,6 +69,7 @@ export class SampleReader {
     stackDumps: StackDumps,
     branchStacks: BranchStacks | undefined,
     compatPerf: boolean,
+    switches: SwitchSampleReader | undefined,
     diagnostics: Diagnostics,
   ) {
     this.#events = events;
@@ -76,6 +81,7 @@ export class SampleReader {
     this.#stackDumps = stackDumps;
     this.#branchStacks = branchStacks;
     this.#compatPerf = compatPerf;
+    this.#switches = switches;
     this.#diagnostics = diagnostics;
   }
 
@@ -136,8 +142,41 @@ export class SampleReader {
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.stackDump = layout.hasStackDump ? this.#addStackDump(view, sampled) : -1;
     row.branches = this.#branchStacks === undefined || !layout.has('branchStack') ? -1 : this.#branchStacks.add(view, offsets);
-    row.waiting = offsets.read < 0 ? -1 : this.#waiting.add(this.#readValues(sampled, row, record), record.size);
+    row.waiting = offsets.read < 0 && sampled.payload === 'none' ? -1 : this.#readMore(sampled, row, record);
     return true;
+  }
+
+  /** Reads what few samples have. @returns place of what waits for the sample's turn; −1 for nothing */
+  #readMore(sampled: SessionEvent, row: RecordRow, record: RecordCursor): number {
+    const read = this.#offsets.read < 0 ? undefined : this.#readValues(sampled, row, record);
+    const payload = sampled.payload === 'unknown' ? this.#findPayload(sampled) : sampled.payload;
+    if (payload === 'off-cpu') this.#readOffCpuSample(record.view, row);
+    else if (payload !== 'none' && this.#switches !== undefined) {
+      return this.#waiting.add(this.#switches.read(sampled, payload, record.view, this.#offsets, read), record.size);
+    }
+    return read === undefined ? -1 : this.#waiting.add(read, record.size);
+  }
+
+  /** Finds out what an event's first sample has, and so all of them. */
+  #findPayload(sampled: SessionEvent): Exclude<PayloadUse, 'unknown'> {
+    const isOffCpuTime = isPerfOffCpuEvent(sampled);
+    if (isOffCpuTime) sampled.isOffCpuTime = true;
+    const payload = isOffCpuTime ? (sampled.layout.has('raw') ? 'off-cpu' : 'none') : (this.#switches?.useOf(sampled) ?? 'none');
+    sampled.payload = payload;
+    return payload;
+  }
+
+  /** Makes a row that of the sample in its payload, where there is one. */
+  #readOffCpuSample(view: ByteView, row: RecordRow): void {
+    const embedded = readEmbeddedSample(view, this.#offsets);
+    if (embedded === undefined) return;
+    row.pid = embedded.pid;
+    row.tid = embedded.tid;
+    row.period = embedded.period;
+    row.periodRemainder = 0;
+    row.ipLo = 0;
+    row.ipHi = 0;
+    row.chain = this.#chains.intern(view, embedded.ips, embedded.count, abi.PERF_RECORD_MISC_USER);
   }
 
   /** Index of a sample's callchain, as the rule for leaves has it; −1 where it has neither a callchain nor an address. */

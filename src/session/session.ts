@@ -34,6 +34,7 @@ import { type LeafRule, SampleReader } from './sample-reader.ts';
 import { SideBandReader } from './side-band-reader.ts';
 import { type EmbeddedSymbols, embeddedSymbolsOf, SimpleperfRecordReader } from './simpleperf.ts';
 import { StackDumps } from './stack-dumps.ts';
+import { SwitchSampleReader } from './switch-samples.ts';
 import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
 import { findSampleTimes, notedSampleTimes } from './time-bounds.ts';
 import type { TimeSpan } from './time-ranges.ts';
@@ -48,6 +49,8 @@ export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly observer?: RecordObserver;
   /** Give switches off the CPU (simpleperf's --trace-offcpu) the time away as their period, in place of the recorded 1. */
   readonly offCpuTimes: boolean;
+  /** Make samples of the times off the CPU that switches tell. */
+  readonly findsOffCpu: boolean;
   /** What the leaf of a stack is. Default: `callchain-or-ip`; `callchain` with `compatPerf`. */
   readonly leaf?: LeafRule;
   /** What becomes of unwound stacks that do not reach the start of their thread. */
@@ -183,8 +186,11 @@ class Session implements RecordVisitor {
     this.#machine = new Machine(features, compatPerf, (tasks) => new JitCode(openJitDump, clock, this.#events.events, tasks, diagnostics), diagnostics);
 
     const details = options.details && new DetailReader(options.details);
-    this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, stackDumps, branchStacks, compatPerf, diagnostics);
-    const readsAll = observer !== undefined || this.#offCpu !== undefined || profile.happenings !== undefined;
+    // simpleperf's have their times already.
+    const findsOffCpu = options.findsOffCpu && this.#offCpu === undefined;
+    const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
+    this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, stackDumps, branchStacks, compatPerf, switches, diagnostics);
+    const readsAll = observer !== undefined || this.#offCpu !== undefined || findsOffCpu || profile.happenings !== undefined;
     this.#sideBand = new SideBandReader(this.#events, chains, clock, waiting, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
     this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#recordedSymbols, diagnostics);
@@ -193,7 +199,7 @@ class Session implements RecordVisitor {
     const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip', showsCutAsPerf: compatPerf && options.truncated === 'keep' };
     const parts = {
       machine: this.#machine,
-      events: this.#events.events,
+      events: this.#events,
       chains,
       waiting,
       userStacks: this.#userStacks,
@@ -203,6 +209,7 @@ class Session implements RecordVisitor {
       profile,
       observer,
       offCpu: this.#offCpu,
+      findsOffCpu,
       memory: this.#memory,
       keepsOwnPeriod: isSimpleperf && !compatPerf,
       leafIsSampleIp: leaf === 'ip',
@@ -277,6 +284,7 @@ class Session implements RecordVisitor {
     this.#order.finish();
     await this.settle();
     this.#replay.finish();
+    this.#replay.switches?.waits.finish();
     const { features } = this.#header;
     if (this.#header.lateFeatures !== undefined) this.#nameEventsLate();
     // Not `this` in what is given out: the callchains would stay in memory with it.

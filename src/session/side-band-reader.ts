@@ -5,7 +5,7 @@ import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { deferredCallchain } from '../perfdata/records/callchain-records.ts';
-import { readSideBand, type SideBand, withNamesInLimits } from '../perfdata/records/side-band.ts';
+import { isSwitch, readSideBand, type SideBand, withNamesInLimits } from '../perfdata/records/side-band.ts';
 import type { SampleIdLayout } from '../perfdata/sample-id.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
@@ -70,6 +70,8 @@ export class SideBandReader {
     const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
     row.setRecord(nr, timeNs, pid, tid, this.#waiting.add(record, size));
     if (record.kind === 'callchain') this.#readCallchain(view, offset, row);
+    // Of all records that are no samples, switches alone may become some.
+    if (isSwitch(record) && trailer !== undefined && trailer.cpu >= 0) row.cpu = view.i32(end - trailer.cpu);
     return true;
   }
 

@@ -1,13 +1,20 @@
 import type { SideBand } from '../perfdata/records/side-band.ts';
 import type { ReadSample } from './read-growth.ts';
+import type { SwitchSample } from './switch-samples.ts';
 
 /** About what a decoded record needs as an object: by itself, and for each byte that it had (names, lists of values). Observed: Node 20. */
 const OBJECT_BYTES = 160;
 const OBJECT_BYTES_PER_BYTE = 2;
 
-/** What does not fit into a row, kept until the row's turn in time: records that are no samples, and the values that samples with READ have read. */
+/** What waits for its turn. */
+export type WaitingRecord = SideBand | ReadSample | SwitchSample;
+
+/**
+ * What does not fit into a row, kept until the row's turn in time: records that are no samples, the values that samples with READ have read, and
+ * what samples say of switches.
+ */
 export class WaitingRecords {
-  readonly #records: (SideBand | ReadSample | undefined)[] = [];
+  readonly #records: (WaitingRecord | undefined)[] = [];
   /** Places of the list that are free again. */
   readonly #freePlaces: number[] = [];
   /** About how many bytes each record needs. */
@@ -20,7 +27,7 @@ export class WaitingRecords {
   }
 
   /** @param recordBytes size of the record in the file @returns its place, for {@link take} */
-  add(record: SideBand | ReadSample, recordBytes: number): number {
+  add(record: WaitingRecord, recordBytes: number): number {
     const place = this.#freePlaces.pop() ?? this.#records.length;
     const bytes = OBJECT_BYTES + recordBytes * OBJECT_BYTES_PER_BYTE;
     this.#records[place] = record;
@@ -30,7 +37,7 @@ export class WaitingRecords {
   }
 
   /** Removes and returns what waits at a place. */
-  take(place: number): SideBand | ReadSample | undefined {
+  take(place: number): WaitingRecord | undefined {
     const record = this.#records[place];
     if (record === undefined) return undefined;
     this.#records[place] = undefined;

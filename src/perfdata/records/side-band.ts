@@ -95,8 +95,12 @@ export function withNamesInLimits(sideBand: SideBand, commLimit: NameLimit, file
   return sideBand;
 }
 
+/** Whether a record says that its thread leaves its CPU or runs again. */
+export function isSwitch(record: SideBand): boolean {
+  return record.kind === 'other' && (record.type === abi.PERF_RECORD_SWITCH || record.type === abi.PERF_RECORD_SWITCH_CPU_WIDE);
+}
+
 /** Whether a record says that its thread runs again. */
 export function isSwitchIn(record: SideBand): boolean {
-  if (record.kind !== 'other' || (record.type !== abi.PERF_RECORD_SWITCH && record.type !== abi.PERF_RECORD_SWITCH_CPU_WIDE)) return false;
-  return (record.misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0;
+  return isSwitch(record) && (record.misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0;
 }

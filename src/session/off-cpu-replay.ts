@@ -1,0 +1,112 @@
+import * as abi from '../perfdata/constants.ts';
+import { isSwitch, type SideBand } from '../perfdata/records/side-band.ts';
+import type { ProfileBuilder } from '../profile/builder.ts';
+import type { SwitchState } from '../tracing/sched-switch.ts';
+import type { EventList } from './events.ts';
+import type { CompiledFilter } from './filter.ts';
+import type { FrameResolver } from './frames.ts';
+import { BY_RECORD, BY_SAMPLE, OffCpuWaits } from './off-cpu-waits.ts';
+import type { RecordRow } from './record-row.ts';
+import type { SwitchSample } from './switch-samples.ts';
+import type { SessionThread, TaskTable } from './tasks.ts';
+
+/** By what a thread's state tells of its time off the CPU: the place of the event among {@link OFF_CPU_EVENTS}; `unknown` is waiting. */
+const EVENT_OF: Readonly<Record<Exclude<SwitchState, 'ended'>, number>> = { sleeping: 0, blocked: 1, preempted: 2, unknown: 3 };
+
+/** What the replay does for it. */
+export interface OffCpuParts {
+  readonly events: EventList;
+  readonly tasks: TaskTable;
+  readonly filter: CompiledFilter;
+  readonly frames: FrameResolver;
+  readonly profile: ProfileBuilder;
+  /** What a sample is added up under, by its chain; −1 where it is left out, which was counted. */
+  readonly totalOf: (row: RecordRow, threadIndex: number, thread: SessionThread) => number;
+}
+
+/**
+ * Makes samples of the times that threads were off the CPU. They come when the thread leaves, with the stack that it has there, and get their
+ * period when it is back. Records come in the order of time.
+ */
+export class OffCpuReplay {
+  readonly waits: OffCpuWaits;
+  readonly #parts: OffCpuParts;
+  /** Index of the first of the events; −1 before there are any. */
+  #firstEvent = -1;
+  /** Waits whose stacks nothing tells. */
+  stacklessCount = 0;
+
+  constructor(parts: OffCpuParts) {
+    this.#parts = parts;
+    this.waits = new OffCpuWaits((total, row, durationNs) => parts.profile.addPeriod(total, row, durationNs));
+  }
+
+  /** A sample was taken for a switch, at which {@link RecordRow.chain} is the stack. It is changed. */
+  playSample(row: RecordRow, { source, prevTid, nextTid, state }: SwitchSample): void {
+    const { waits } = this;
+    const { tid, timeNs } = row;
+    if (source === 'context-switches') {
+      // It is told with or without a wait: a frequency may have been asked for, and SWITCH records tell all.
+      waits.noteChain(tid, row.chain);
+      return;
+    }
+    if (prevTid > 0 && tid > 0) waits.learn(prevTid, tid);
+    const leaves = tid > 0 ? tid : waits.tidOf(prevTid);
+    if (state === 'ended') waits.endThread(leaves, timeNs);
+    if (waits.leave(leaves, timeNs, BY_SAMPLE) && tid > 0) this.#begin(row, state === 'ended' ? EVENT_OF.unknown : EVENT_OF[state], BY_SAMPLE);
+    if (nextTid > 0) waits.return(waits.tidOf(nextTid), timeNs);
+  }
+
+  /** A record that is no sample. The row of one that is a switch is changed. */
+  playSideBand(row: RecordRow, sideBand: SideBand): void {
+    const { waits } = this;
+    switch (sideBand.kind) {
+      case 'fork':
+        waits.beginThread(sideBand.record.tid);
+        break;
+      case 'comm':
+        waits.goOn(sideBand.record.tid);
+        break;
+      case 'exit':
+        waits.endThread(sideBand.record.tid, row.timeNs);
+        break;
+      case 'other':
+        if (isSwitch(sideBand)) this.#playSwitch(row, sideBand.misc);
+        break;
+    }
+  }
+
+  #playSwitch(row: RecordRow, misc: number): void {
+    const { waits } = this;
+    const { tid, timeNs } = row;
+    if ((misc & abi.PERF_RECORD_MISC_SWITCH_OUT) === 0) {
+      waits.return(tid, timeNs);
+      return;
+    }
+    const isPreempted = (misc & abi.PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) !== 0;
+    row.chain = waits.takeChain(tid);
+    if (waits.leave(tid, timeNs, BY_RECORD)) this.#begin(row, EVENT_OF[isPreempted ? 'preempted' : 'unknown'], BY_RECORD);
+  }
+
+  #begin(row: RecordRow, event: number, source: number): void {
+    const { events, filter, profile, tasks } = this.#parts;
+    if (this.#firstEvent < 0) this.#firstEvent = events.addOffCpuEvents();
+    row.event = this.#firstEvent + event;
+    row.period = 0;
+    row.periodRemainder = 0;
+    row.detail = -1;
+    const threadIndex = tasks.thread(row.pid, row.tid);
+    const thread = tasks.threads[threadIndex];
+    const isWanted = filter.isOpen || filter.accepts(row, events.events[row.event].name, thread.comm);
+    const total = isWanted ? this.#totalOf(row, threadIndex, thread) : -1;
+    this.waits.begin(row.tid, row.timeNs, source, total, total < 0 ? -1 : profile.addSample(total, row));
+  }
+
+  /** Where nothing tells the stack, it is one frame that says so. */
+  #totalOf(row: RecordRow, threadIndex: number, thread: SessionThread): number {
+    const { frames, profile, tasks, totalOf } = this.#parts;
+    if (row.chain !== -1) return totalOf(row, threadIndex, thread);
+    this.stacklessCount++;
+    return profile.totals.intern(row.event, tasks.taskOf(threadIndex), frames.offCpuStack());
+  }
+}

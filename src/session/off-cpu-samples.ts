@@ -1,0 +1,36 @@
+import type { ByteView } from '../base/byte-view.ts';
+import * as abi from '../perfdata/constants.ts';
+import type { SampleOffsets } from '../perfdata/sample-layout.ts';
+import type { SessionEvent } from './events.ts';
+
+/** Whether an event is that of `perf record --off-cpu`: its samples' periods are nanoseconds that a thread was off the CPU. */
+export function isPerfOffCpuEvent({ attr: { type, config }, name }: Pick<SessionEvent, 'attr' | 'name'>): boolean {
+  return type === abi.PERF_TYPE_SOFTWARE && config === BigInt(abi.PERF_COUNT_SW_BPF_OUTPUT) && /^offcpu-time(?::|$)/.test(name);
+}
+
+/** Pid and tid, period, number of addresses. */
+const FIXED_BYTES = 24;
+
+/**
+ * The sample that a BPF program has put into the payload of another one: who waited, how long, and its callchain. perf 6.15 and
+ * later write such, since BPF programs cannot say it in the sample's own fields, which are those of whoever ran at that time.
+ * Source: the description of perf's commit "perf record --off-cpu: Dump off-cpu samples in BPF" (tid, period, callchain, cgroup).
+ */
+export interface EmbeddedSample {
+  readonly pid: number;
+  readonly tid: number;
+  readonly period: number;
+  /** Offset of its addresses, and how many there are. */
+  readonly ips: number;
+  readonly count: number;
+}
+
+/** @returns undefined where the payload holds none */
+export function readEmbeddedSample(view: ByteView, { raw }: SampleOffsets): EmbeddedSample | undefined {
+  const size = view.u32(raw);
+  const at = raw + 4;
+  if (size < FIXED_BYTES) return undefined;
+  const count = view.u64(at + 16);
+  if (count > Math.floor((size - FIXED_BYTES) / 8)) return undefined;
+  return { pid: view.i32(at), tid: view.i32(at + 4), period: view.u64(at + 8), ips: at + FIXED_BYTES, count };
+}

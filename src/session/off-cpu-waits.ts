@@ -1,0 +1,154 @@
+/**
+ * After a switch off the CPU was recorded the kernel still runs on the thread's stack for a moment, where an NMI may sample it. A thread that is
+ * sampled later than that has come back. Observed: Linux 6.18, 1 to 5 µs.
+ */
+const SWITCHING_NS = 50_000;
+/** A sample and a record that come closer together than this tell the same switch. Observed: 1 to 10 µs, more where a hypervisor steps in. */
+const SAME_SWITCH_NS = 1_000_000;
+
+/** What has recorded a switch: a sample or a record. Bits, of which each tells a switch once. */
+export const BY_SAMPLE = 1;
+export const BY_RECORD = 2;
+
+/** The time of a thread off its CPU, while that lasts. */
+interface Wait {
+  /** What it is added up under, and its row where samples are kept: numbers of whoever asks; total −1 where nobody wants it. */
+  readonly total: number;
+  readonly row: number;
+  readonly startNs: number;
+  /** Who has recorded the switch that it began with. */
+  sources: number;
+}
+
+/** Adds to the period of a sample. */
+export type AddPeriod = (total: number, row: number, durationNs: number) => void;
+
+/**
+ * Finds how long threads are off the CPU. A wait begins with the switch out, which a sample, a SWITCH record or both may tell, and ends with the
+ * switch in. Where that was not recorded, it ends where the thread is next seen. Threads that have ended do not wait, nor does the idle task.
+ * All times come in order.
+ */
+export class OffCpuWaits {
+  readonly #addPeriod: AddPeriod;
+  readonly #waits = new Map<number, Wait>();
+  readonly #ended = new Set<number>();
+  /** By the machine's number of a thread its number in the recording, where the two differ, as in a container. */
+  readonly #tidOf = new Map<number, number>();
+  /** Callchains of samples that were taken for the switch that is recorded next. */
+  readonly #chains = new Map<number, number>();
+  #lastNs = Number.NEGATIVE_INFINITY;
+  /** Waits so far; those of them that ended where the thread was next seen; and those that lasted until the end. */
+  waitCount = 0;
+  unseenReturnCount = 0;
+  openCount = 0;
+  /** Whether any switch was recorded. */
+  hasSwitches = false;
+
+  /** @param addPeriod gets each wait, when it has ended */
+  constructor(addPeriod: AddPeriod) {
+    this.#addPeriod = addPeriod;
+  }
+
+  /** Time goes on. @param timeNs NaN and Infinity for records without one */
+  passTime(timeNs: number): void {
+    if (timeNs > this.#lastNs && timeNs !== Number.POSITIVE_INFINITY) this.#lastNs = timeNs;
+  }
+
+  /** A sample was taken of a thread, which so is on a CPU. */
+  see(tid: number, timeNs: number): void {
+    const wait = this.#waits.get(tid);
+    if (wait !== undefined && timeNs - wait.startNs > SWITCHING_NS) this.#endUnseen(tid, timeNs);
+    if (this.#chains.size > 0) this.#chains.delete(tid);
+  }
+
+  /** Notes where a thread leaves its CPU: a record of that follows. */
+  noteChain(tid: number, chain: number): void {
+    if (chain !== -1) this.#chains.set(tid, chain);
+  }
+
+  /** The chain that was noted for the switch at hand; −1 for none. */
+  takeChain(tid: number): number {
+    const chain = this.#chains.get(tid) ?? -1;
+    if (chain !== -1) this.#chains.delete(tid);
+    return chain;
+  }
+
+  /**
+   * A thread leaves its CPU. A wait of it that should have ended before does so now.
+   * @returns whether that is news: then {@link begin} is to be called. It is none where another source has told it, or the thread has ended
+   */
+  leave(tid: number, timeNs: number, source: number): boolean {
+    this.hasSwitches = true;
+    const wait = this.#waits.get(tid);
+    if (wait !== undefined) {
+      if ((wait.sources & source) === 0 && timeNs - wait.startNs < SAME_SWITCH_NS) {
+        wait.sources |= source;
+        return false;
+      }
+      this.#endUnseen(tid, timeNs);
+    }
+    return tid > 0 && !Number.isNaN(timeNs) && !this.#ended.has(tid);
+  }
+
+  begin(tid: number, timeNs: number, source: number, total: number, row: number): void {
+    if (total >= 0) this.waitCount++;
+    this.#waits.set(tid, { total, row, startNs: timeNs, sources: source });
+  }
+
+  /** A thread goes on a CPU. */
+  return(tid: number, timeNs: number): void {
+    this.hasSwitches = true;
+    if (this.#chains.size > 0) this.#chains.delete(tid);
+    const wait = this.#waits.get(tid);
+    if (wait !== undefined && !Number.isNaN(timeNs)) this.#end(tid, wait, timeNs);
+  }
+
+  /** Notes by which numbers the machine and the recording know a thread. */
+  learn(machineTid: number, tid: number): void {
+    if (machineTid !== tid) this.#tidOf.set(machineTid, tid);
+    else if (this.#tidOf.size > 0) this.#tidOf.delete(machineTid);
+  }
+
+  /** The number that a thread has in the recording. */
+  tidOf(machineTid: number): number {
+    return this.#tidOf.get(machineTid) ?? machineTid;
+  }
+
+  /** A thread has ended: it still leaves its CPU, but waits for nothing. */
+  endThread(tid: number, timeNs: number): void {
+    if (this.#waits.has(tid)) this.#endUnseen(tid, timeNs);
+    this.#ended.add(tid);
+  }
+
+  /** A thread has begun, or has the number of one that has ended. */
+  beginThread(tid: number): void {
+    this.#ended.delete(tid);
+    this.#waits.delete(tid);
+  }
+
+  /** A thread that seemed to have ended goes on, as one that has taken over its process by an exec. */
+  goOn(tid: number): void {
+    this.#ended.delete(tid);
+  }
+
+  /** The recording has ended: waits last until then. */
+  finish(): void {
+    for (const [tid, wait] of this.#waits) {
+      if (wait.total >= 0) this.openCount++;
+      this.#end(tid, wait, this.#lastNs);
+    }
+  }
+
+  /** The wait of a thread ends at the latest where it is seen; a switch in was not recorded. */
+  #endUnseen(tid: number, timeNs: number): void {
+    const wait = this.#waits.get(tid);
+    if (wait === undefined || Number.isNaN(timeNs)) return;
+    if (wait.total >= 0) this.unseenReturnCount++;
+    this.#end(tid, wait, timeNs);
+  }
+
+  #end(tid: number, { total, row, startNs }: Wait, timeNs: number): void {
+    this.#waits.delete(tid);
+    if (total >= 0 && timeNs > startNs) this.#addPeriod(total, row, timeNs - startNs);
+  }
+}

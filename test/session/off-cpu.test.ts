@@ -1,0 +1,299 @@
+import { describe, expect, it } from 'vitest';
+import { type Decoded, decode, type PlainSample } from '../support/decode.ts';
+import { context, encodeFile, encodePipe, record } from '../support/perf-encoder.ts';
+import { offCpuAttr, offCpuPayload, SwitchRecords } from '../support/switch-recordings.ts';
+
+const MS = 1_000_000;
+const S = 1;
+const D = 2;
+const R = 0;
+const PREEMPTED = 0x100;
+
+const OFF = { offCpu: true };
+const isWait = ({ event }: PlainSample): boolean => event.startsWith('off-cpu:');
+
+/** The waits of a recording, as `101 sleeping 0x3065 20`: thread, state, address of the leaf, milliseconds. */
+function waitsOf({ samples, profile }: Decoded): string[] {
+  return samples.filter(isWait).map(({ event, frames, period, tid }, i) => {
+    const name = frames.length === 1 && frames[0].dso === undefined ? leafName(profile, i) : `0x${frames[0].address.toString(16)}`;
+    return `${tid} ${event.slice('off-cpu:'.length)} ${name} ${period / MS}`;
+  });
+}
+
+/** The name of the leaf of the nth wait, which stands for a place that is not known. */
+function leafName({ events, functions, locations, samples, stacks, strings }: Decoded['profile'], nth: number): string {
+  if (samples === undefined) return '';
+  const rows = Array.from({ length: samples.size }, (_, row) => row).filter((row) => events[samples.event[row]].name.startsWith('off-cpu:'));
+  const location = stacks.location(samples.stack[rows[nth]]);
+  return strings.get(functions.name(locations.lineFunction(location, 0)));
+}
+
+const findings = ({ diagnostics }: Decoded): string[] => diagnostics.list().map(({ code, count }) => `${code} ${count}`);
+
+async function waits(recording: SwitchRecords, options = {}): Promise<string[]> {
+  return waitsOf(await decode(recording.file(), { ...OFF, ...options }));
+}
+
+describe('times off the CPU', () => {
+  describe('by sched_switch', () => {
+    it('last from the switch out to the next switch that lets the thread go on, at the stack of the switch, by state', async () => {
+      const recording = new SwitchRecords()
+        .tick(101, 1 * MS)
+        .sched(10 * MS, { prev: 101, state: S, next: 102 })
+        .sched(12 * MS, { prev: 102, state: D, next: 101 })
+        .sched(15 * MS, { prev: 101, state: PREEMPTED, next: 102 })
+        .sched(16 * MS, { prev: 102, state: R, next: 101 })
+        .sched(17 * MS, { prev: 101, state: 0x80, next: 102 })
+        .sched(20 * MS, { prev: 102, state: 4, next: 101 })
+        .sched(21 * MS, { prev: 101, state: S, next: 102 });
+      expect(await waits(recording)).toEqual([
+        '101 sleeping 0x2065 2',
+        '102 blocked 0x2066 3',
+        '101 preempted 0x2065 1',
+        '102 preempted 0x2066 1',
+        '101 sleeping 0x2065 3',
+        '102 sleeping 0x2066 1',
+        '101 sleeping 0x2065 0',
+      ]);
+    });
+
+    it.each([
+      ['little', 8],
+      ['big', 8],
+      ['little', 4],
+      ['big', 4],
+    ] as const)('are read in %s endian with states of %i bytes', async (byteOrder, longSize) => {
+      const recording = new SwitchRecords(100, byteOrder, longSize)
+        .sched(10 * MS, { prev: 101, state: D, next: 0 })
+        .sched(12 * MS, { prev: 0, state: R, next: 101 });
+      expect(await waits(recording)).toEqual(['101 blocked 0x2065 2']);
+    });
+
+    it('are not those of the idle task, nor of threads that end', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 0, state: R, next: 101 })
+        .sched(11 * MS, { prev: 101, state: 0x10, next: 102 })
+        .sched(12 * MS, { prev: 102, state: 0x20, next: 103, tid: -1 })
+        .sched(20 * MS, { prev: 0, state: R, next: 103 })
+        .tick(104, 90 * MS);
+      expect(await waits(recording)).toEqual([]);
+    });
+
+    it('end where the thread is next seen when its switch back is missing, which is said', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: S, next: 0 })
+        .sched(11 * MS, { prev: 102, state: D, next: 0 })
+        .tick(101, 14 * MS)
+        .sched(16 * MS, { prev: 102, state: S, next: 0 })
+        .sched(18 * MS, { prev: 0, state: R, next: 101 })
+        .sched(19 * MS, { prev: 0, state: R, next: 102 });
+      const decoded = await decode(recording.file(), OFF);
+      expect(waitsOf(decoded)).toEqual(['101 sleeping 0x2065 4', '102 blocked 0x2066 5', '102 sleeping 0x2066 3']);
+      expect(findings(decoded)).toEqual(['off-cpu-unseen-return 2']);
+    });
+
+    it('go on when the thread is sampled while the kernel still switches', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: S, next: 0 })
+        .tick(101, 10 * MS + 2000)
+        .sched(14 * MS, { prev: 0, state: R, next: 101 });
+      expect(await waits(recording)).toEqual(['101 sleeping 0x2065 4']);
+    });
+
+    it('last until the end of the recording where the thread has not come back by then', async () => {
+      const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: S, next: 102 }).tick(102, 35 * MS);
+      const decoded = await decode(recording.file(), OFF);
+      expect(waitsOf(decoded)).toEqual(['101 sleeping 0x2065 25']);
+      expect(findings(decoded)).toEqual(['off-cpu-until-end 1']);
+    });
+
+    it('end when a thread does, and begin anew with the next thread of its number', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: S, next: 0 })
+        .exit(101, 14 * MS)
+        .sched(15 * MS, { prev: 101, state: D, next: 0 })
+        .fork(101, 30 * MS)
+        .sched(40 * MS, { prev: 101, state: S, next: 0 })
+        .sched(43 * MS, { prev: 0, state: R, next: 101 });
+      expect(await waits(recording)).toEqual(['101 sleeping 0x2065 4', '101 sleeping 0x2065 3']);
+    });
+
+    it('are those of threads whose numbers are others outside of their container', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 5101, state: S, next: 0, tid: 101 })
+        .sched(13 * MS, { prev: 5102, state: D, next: 5101, tid: 102 })
+        .sched(17 * MS, { prev: 0, state: R, next: 5102 });
+      expect(await waits(recording)).toEqual(['101 sleeping 0x2065 3', '102 blocked 0x2066 4']);
+    });
+  });
+
+  describe('by SWITCH records', () => {
+    it.each([false, true])('last from one to the next and have no stack, which shows as one frame (CPU_WIDE: %s)', async (wide) => {
+      const recording = new SwitchRecords()
+        .tick(101, 9 * MS)
+        .out(101, 10 * MS, { wide })
+        .in(101, 13 * MS, { wide })
+        .out(101, 14 * MS, { wide, preempt: true })
+        .in(101, 19 * MS, { wide });
+      const decoded = await decode(recording.file(), OFF);
+      expect(waitsOf(decoded)).toEqual(['101 waiting [off-CPU] 3', '101 preempted [off-CPU] 5']);
+      expect(findings(decoded)).toEqual(['off-cpu-no-stack 2']);
+      expect(decoded.samples.filter(isWait).map(({ cpu }) => cpu)).toEqual([3, 3]);
+    });
+
+    it('have the stack of the sample that context-switches has taken right before, and of no other', async () => {
+      const recording = new SwitchRecords()
+        .contextSwitch(101, 10 * MS)
+        .out(101, 10 * MS + 1000)
+        .in(101, 13 * MS)
+        .out(101, 14 * MS)
+        .in(101, 16 * MS)
+        .contextSwitch(101, 17 * MS)
+        .tick(101, 18 * MS)
+        .out(101, 19 * MS)
+        .in(101, 20 * MS);
+      expect(await waits(recording)).toEqual(['101 waiting 0x3065 2.999', '101 waiting [off-CPU] 2', '101 waiting [off-CPU] 1']);
+    });
+
+    it('end at the next switch out where the switch in is lost, and not after the thread has ended', async () => {
+      const recording = new SwitchRecords()
+        .out(101, 10 * MS)
+        .out(101, 14 * MS)
+        .in(101, 15 * MS)
+        .exit(101, 16 * MS)
+        .out(101, 17 * MS)
+        .tick(102, 40 * MS);
+      expect(await waits(recording)).toEqual(['101 waiting [off-CPU] 4', '101 waiting [off-CPU] 1']);
+    });
+
+    it('go on in a thread that has taken over its process by an exec', async () => {
+      const recording = new SwitchRecords()
+        .exit(100, 10 * MS)
+        .comm(100, 11 * MS, 'other', true)
+        .out(100, 20 * MS)
+        .in(100, 23 * MS);
+      expect(await waits(recording)).toEqual(['100 waiting [off-CPU] 3']);
+    });
+  });
+
+  it('count once where samples and records tell the same switches', async () => {
+    const recording = new SwitchRecords()
+      .sched(10 * MS, { prev: 101, state: D, next: 0 })
+      .contextSwitch(101, 10 * MS + 500)
+      .out(101, 10 * MS + 1000)
+      .sched(13 * MS, { prev: 0, state: R, next: 101 })
+      .in(101, 13 * MS + 1000)
+      // Perf was asked for a frequency of samples, and left this switch out.
+      .out(101, 15 * MS)
+      .in(101, 17 * MS)
+      .sched(18 * MS, { prev: 101, state: S, next: 0 })
+      .out(101, 18 * MS + 1000)
+      .in(101, 21 * MS);
+    expect(await waits(recording)).toEqual(['101 blocked 0x2065 3', '101 waiting [off-CPU] 2', '101 sleeping 0x2065 3']);
+  });
+
+  it('are in the order of time among the other samples, and are there in a pipe, too', async () => {
+    const recording = new SwitchRecords()
+      .tick(101, 5 * MS)
+      .sched(10 * MS, { prev: 101, state: S, next: 102 })
+      .tick(102, 11 * MS)
+      .sched(12 * MS, { prev: 102, state: S, next: 101 })
+      .tick(101, 14 * MS);
+    const decoded = await decode(recording.file(), OFF);
+    const piped = await decode(encodePipe(recording.spec()), OFF);
+    expect(decoded.samples.map(({ event, time }) => `${event} ${Number(time) / MS}`)).toEqual([
+      'cpu-clock 5',
+      'sched:sched_switch 10',
+      'off-cpu:sleeping 10',
+      'cpu-clock 11',
+      'sched:sched_switch 12',
+      'off-cpu:sleeping 12',
+      'cpu-clock 14',
+    ]);
+    expect(piped.samples).toEqual(decoded.samples);
+    expect(decoded.profile.events.filter(({ samples }) => samples > 0).map(({ name, unit, period }) => [name, unit, period])).toEqual([
+      ['cpu-clock', 'nanoseconds', 3 * MS],
+      ['sched:sched_switch', 'count', 2],
+      ['off-cpu:sleeping', 'nanoseconds', 4 * MS],
+    ]);
+  });
+
+  it('are not there when nobody asks for them', async () => {
+    const recording = new SwitchRecords()
+      .sched(10 * MS, { prev: 101, state: S, next: 102 })
+      .out(101, 10 * MS + 1000)
+      .in(101, 14 * MS);
+    const { profile, samples } = await decode(recording.file());
+    expect(samples.map(({ event }) => event)).toEqual(['sched:sched_switch']);
+    expect(profile.events.map(({ name }) => name)).toEqual(['cpu-clock', 'sched:sched_switch', 'context-switches']);
+  });
+
+  describe('and filters', () => {
+    const recording = new SwitchRecords()
+      .comm(102, 1 * MS, 'other')
+      .sched(10 * MS, { prev: 101, state: S, next: 102 })
+      .out(101, 10 * MS + 1000)
+      .sched(12 * MS, { prev: 102, state: D, next: 101 })
+      .in(101, 12 * MS)
+      .sched(20 * MS, { prev: 101, state: S, next: 102 })
+      .sched(30 * MS, { prev: 102, state: S, next: 101 });
+
+    it.each([
+      ['an event', { events: ['off-cpu:blocked'] }, ['102 blocked 0x2066 8']],
+      ['the event of the switches', { events: ['sched:sched_switch'] }, []],
+      ['a thread', { tids: [101] }, ['101 sleeping 0x2065 2', '101 sleeping 0x2065 10']],
+      ['a name', { comms: ['other'] }, ['102 blocked 0x2066 8', '102 sleeping 0x2066 0']],
+      ['the CPU that the thread left', { cpus: [3] }, ['101 sleeping 0x2065 2', '102 blocked 0x2066 8', '101 sleeping 0x2065 10', '102 sleeping 0x2066 0']],
+      ['another CPU', { cpus: [2] }, []],
+      [
+        'the time at which they begin, and last as long as they do',
+        { times: [{ kind: 'clock', from: 11_000_000n, to: 24_000_000n }] },
+        ['102 blocked 0x2066 8', '101 sleeping 0x2065 10'],
+      ],
+    ] as const)('are chosen by %s', async (_, filter, expected) => {
+      expect(await waits(recording, { filter })).toEqual(expected);
+    });
+  });
+
+  it('are told where the recording has no switches', async () => {
+    const decoded = await decode(
+      new SwitchRecords()
+        .tick(101, 5 * MS)
+        .contextSwitch(101, 6 * MS)
+        .file(),
+      OFF,
+    );
+    expect(decoded.diagnostics.list().map(({ code, severity }) => [code, severity])).toEqual([['no-switches', 'warning']]);
+    expect(decoded.samples.map(({ event }) => event)).toEqual(['cpu-clock', 'context-switches']);
+  });
+});
+
+describe("perf's own times off the CPU", () => {
+  it.each([{}, OFF])('are times: sums at the end of the recording (%o)', async (options) => {
+    const attr = offCpuAttr(false);
+    const records = [record.sample({ pid: 100, tid: 101, time: 0xffffffffn << 32n, period: 250_000_000n, callchain: [context.user, 0x1234n] })];
+    const { profile, samples, diagnostics } = await decode(encodeFile({ attrs: [attr], records, features: { eventDesc: true } }), options);
+    expect(profile.events.map(({ name, unit, period, isOffCpuTime }) => [name, unit, period, isOffCpuTime])).toEqual([
+      ['offcpu-time', 'nanoseconds', 250_000_000, true],
+    ]);
+    expect(samples.map(({ tid, period, frames }) => [tid, period, frames.map(({ address }) => address)])).toEqual([[101, 250_000_000, [0x1234n]]]);
+    expect(diagnostics.list()).toEqual([]);
+  });
+
+  it.each(['little', 'big'] as const)('are those that the payload tells, where it holds a sample (%s endian)', async (byteOrder) => {
+    const attr = offCpuAttr(true);
+    const raw = offCpuPayload(100, 101, 600_000_000n, [0x1234n, 0x5678n], byteOrder);
+    const records = [
+      record.sample({ pid: 7, tid: 7, time: 5n, period: 1n, ip: 0x99n, raw }),
+      // Not a sample: more addresses than there are bytes, or too short.
+      record.sample({ pid: 8, tid: 8, time: 6n, period: 2n, ip: 0x99n, raw: raw.slice(0, 40) }),
+      record.sample({ pid: 9, tid: 9, time: 7n, period: 3n, ip: 0x99n, raw: raw.slice(0, 12) }),
+    ];
+    const { samples } = await decode(encodeFile({ byteOrder, attrs: [attr], records, features: { eventDesc: true } }));
+    expect(samples.map(({ pid, tid, period, frames }) => [pid, tid, period, frames.map(({ address }) => address)])).toEqual([
+      [100, 101, 600_000_000, [0x1234n, 0x5678n]],
+      [8, 8, 2, [0x99n]],
+      [9, 9, 3, [0x99n]],
+    ]);
+  });
+});
