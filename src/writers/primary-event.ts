@@ -6,18 +6,33 @@ import type { Profile, ProfileEvent } from '../profile/profile.ts';
  */
 
 /**
- * Index of the event with the most samples. On a tie the first one wins, and perf's dummy event is chosen only when no
- * other event has a sample. −1 when no event has one.
+ * Index of the event with the most samples. On a tie the first one wins; times off the CPU are chosen only when no other event has
+ * a sample but perf's dummy event, and that when no event has one at all. −1 when no event has one.
  */
 export function findMostSampledEvent(profile: Profile): number {
   let most = -1;
   profile.events.forEach((event, index) => {
     if (event.samples === 0) return;
     const best = profile.events[most];
-    if (best === undefined || (best.isDummy && !event.isDummy)) most = index;
-    else if (best.isDummy === event.isDummy && event.samples > best.samples) most = index;
+    const difference = best === undefined ? 1 : countRank(event) - countRank(best);
+    if (difference > 0 || (difference === 0 && event.samples > best.samples)) most = index;
   });
   return most;
+}
+
+function countRank({ isDummy, isOffCpuTime }: ProfileEvent): number {
+  return isDummy ? 0 : isOffCpuTime ? 1 : 2;
+}
+
+/** What the names of events begin with whose samples are waits; the rest is how threads waited. */
+const WAIT_PREFIX = 'off-cpu:';
+
+/**
+ * How threads waited in an event's samples, as `sleeping`, where each is a time off the CPU that begins at the sample's time and lasts as long as
+ * its period; undefined for other events. perf's own `offcpu-time` is no such event: its samples come when the time is over.
+ */
+export function waitOf({ isOffCpuTime, isBpfOutput, name }: ProfileEvent): string | undefined {
+  return isOffCpuTime && !isBpfOutput && name.startsWith(WAIT_PREFIX) ? name.slice(WAIT_PREFIX.length) : undefined;
 }
 
 /** Cycles by any name: `cycles:u`, `cpu_core/cycles/`, `ref-cycles`; not `stalled-cycles-frontend`. */
@@ -32,8 +47,8 @@ export function countsCycles({ name, unit }: Pick<ProfileEvent, 'name' | 'unit'>
 }
 
 /**
- * Index of the event whose samples show best how time was spent: clocks come first, then cycles, then other counters,
- * and perf's dummy event last. Among equals the one with the most samples wins, then the first one. −1 when no event has
+ * Index of the event whose samples show best how time was spent: clocks come first, then cycles, then times off the CPU, then other
+ * counters, and perf's dummy event last. Among equals the one with the most samples wins, then the first one. −1 when no event has
  * a sample.
  */
 export function findTimelineEvent(profile: Profile): number {
@@ -52,6 +67,7 @@ function isBetterTimeline(event: ProfileEvent, other: ProfileEvent): boolean {
 
 function timelineRank(event: ProfileEvent): number {
   if (event.isDummy) return 0;
-  if (event.unit === 'nanoseconds') return 3;
-  return countsCycles(event) ? 2 : 1;
+  if (event.isOffCpuTime) return 2;
+  if (event.unit === 'nanoseconds') return 4;
+  return countsCycles(event) ? 3 : 1;
 }

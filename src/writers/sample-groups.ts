@@ -21,14 +21,20 @@ export interface SampleGroup {
 /**
  * Groups samples by event, subject and part. Groups come in the order of their first sample.
  * @param subjectOf,partOf signed 32-bit number of a row of the sample table
+ * @param eventOf by event: the one that its samples are grouped with
  */
-export function groupSamples(samples: SampleTable, subjectOf: (row: number) => number, partOf: (row: number) => number = () => 0): SampleGroup[] {
+export function groupSamples(
+  samples: SampleTable,
+  subjectOf: (row: number) => number,
+  partOf: (row: number) => number = () => 0,
+  eventOf?: Uint32Array,
+): SampleGroup[] {
   const groups = new TupleInterner(3, 256);
   const groupOfRow = new Uint32Array(samples.size);
   const counts: number[] = [];
   const periods = new ExactSums();
   for (let row = 0; row < samples.size; row++) {
-    const group = groups.intern(samples.event[row], subjectOf(row), partOf(row));
+    const group = groups.intern(eventOf === undefined ? samples.event[row] : eventOf[samples.event[row]], subjectOf(row), partOf(row));
     if (group === counts.length) counts.push(0);
     groupOfRow[row] = group;
     counts[group]++;

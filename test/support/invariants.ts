@@ -60,7 +60,8 @@ const CHROME_STYLES = ['events', 'profile'] as const;
 const PARTS = [0, 1, 2] as const;
 
 /** Tests of all of the above, of each recording. */
-export function describeInvariants(recordings: readonly (readonly [name: string, path: string])[]): void {
+/** @param reading how the recordings are read */
+export function describeInvariants(recordings: readonly (readonly [name: string, path: string])[], reading: { readonly offCpu?: boolean } = {}): void {
   let emptyRoot = '';
   beforeAll(() => {
     emptyRoot = makeTempDir();
@@ -71,6 +72,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
     it('has the same totals in every format', async () => {
       const { profile, files } = await convertTo(['pprof', 'speedscope', 'chrome', 'folded', 'script', 'csv'], () => openFile(path), {
         fields: ['event', 'period'],
+        ...reading,
       });
       const expected = totalsText(profileTotals(profile));
       for (const table of ['processes.csv', 'results.csv']) expect(totalsText(tableTotals(fileOf(files, table))), table).toEqual(expected);
@@ -91,7 +93,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
     });
 
     it('has all samples of one event in a CPU profile', async () => {
-      const { profile } = await read(path);
+      const { profile } = await read(path, {}, reading);
       const event = profile.events[findTimelineEvent(profile)];
       if (event === undefined) return;
       expect(cpuProfileSamples(await bytesAs('cpuprofile', profile, {}))).toBe(event.samples);
@@ -115,19 +117,19 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
 
     it('is the same through a pipe', async () => {
       const formats = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'folded', 'script', 'csv'] as const;
-      const fromFile = await convertTo(formats, () => openFile(path));
-      const fromPipe = await convertTo(formats, () => openStream(createReadStream(path), path));
+      const fromFile = await convertTo(formats, () => openFile(path), reading);
+      const fromPipe = await convertTo(formats, () => openStream(createReadStream(path), path), reading);
       expect([...fromPipe.files.keys()]).toEqual([...fromFile.files.keys()]);
       const differing = [...fromFile.files].filter(([file, bytes]) => Buffer.compare(bytes, fileOf(fromPipe.files, file)) !== 0).map(([file]) => file);
       expect(differing).toEqual([]);
     });
 
     it('is divided by filters', async () => {
-      const { profile, samples } = await read(path);
+      const { profile, samples } = await read(path, {}, reading);
       const whole = profileTotals(profile);
       const divided = async (filters: readonly SampleFilter[]): Promise<string[]> => {
         const parts: EventTotals[] = [];
-        for (const filter of filters) parts.push(profileTotals((await read(path, filter)).profile));
+        for (const filter of filters) parts.push(profileTotals((await read(path, filter, reading)).profile));
         return totalsText(sumOf(parts));
       };
       const among = <Value>(values: readonly Value[]): Value[][] => {
@@ -152,11 +154,11 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
     });
 
     it('merged with itself has everything twice', async () => {
-      const { profile } = await read(path);
+      const { profile } = await read(path, {}, reading);
       const single = profileTotals(profile);
       const twice = totalsText(timesOf(single, 2));
       const formats = ['pprof', 'speedscope', 'folded', 'csv'] as const;
-      const { profile: merged, files } = await convertMerged(formats, [path, path]);
+      const { profile: merged, files } = await convertMerged(formats, [path, path], reading);
       expect(totalsText(profileTotals(merged)), 'profile').toEqual(twice);
       for (const table of ['processes.csv', 'results.csv']) expect(totalsText(tableTotals(fileOf(files, table))), table).toEqual(twice);
       if (twice.length === 0) return;
@@ -225,20 +227,24 @@ async function convertTo(
   }
 }
 
-async function convertMerged(formats: readonly ConvertOutput['format'][], paths: readonly string[]): Promise<{ profile: Profile; files: Files }> {
+async function convertMerged(
+  formats: readonly ConvertOutput['format'][],
+  paths: readonly string[],
+  reading: { readonly offCpu?: boolean },
+): Promise<{ profile: Profile; files: Files }> {
   const { outputs, files } = memoryOutputs(formats);
   const conversion = new MergedConversion(outputs, {}, new Diagnostics());
   try {
     for (const [nth, path] of paths.entries()) {
       await using(
         () => openFile(path),
-        (source) => conversion.add(source, `input ${nth}`, {}, new Diagnostics()),
+        (source) => conversion.add(source, `input ${nth}`, reading, new Diagnostics()),
       );
       await conversion.writeRecords();
     }
     return { profile: await conversion.finish(), files: files() };
   } catch (error) {
-    if (formats.length > 1 && hasNoSamples(error)) return convertMerged(['csv'], paths);
+    if (formats.length > 1 && hasNoSamples(error)) return convertMerged(['csv'], paths, reading);
     throw error;
   }
 }
@@ -265,8 +271,12 @@ interface FilteredSample {
   readonly timeNs: number;
 }
 
-export async function read(path: string, filter: SampleFilter = {}): Promise<{ profile: Profile; samples: FilteredSample[] }> {
-  const options = { filter, offCpuTimes: true, keepSamples: true };
+export async function read(
+  path: string,
+  filter: SampleFilter = {},
+  reading: { readonly offCpu?: boolean } = {},
+): Promise<{ profile: Profile; samples: FilteredSample[] }> {
+  const options = { filter, offCpuTimes: true, keepSamples: true, ...reading };
   const { profile } = await using(
     () => openFile(path),
     (source) => readProfile(source, options, new Diagnostics()),

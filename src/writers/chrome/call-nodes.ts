@@ -16,9 +16,9 @@ export interface CallNodes {
 /**
  * Builds the call tree of all samples.
  * @param maxDepth deeper stacks are cut: the outermost `maxDepth - 1` frames and the leaf are kept
- * @param nameOf for tracks of several threads: what the outermost frame of a sample is called, by row of the table
+ * @param nameOf for samples that get an outermost frame of their own, what that is called, by row of the table; undefined for others
  */
-export function callNodes(profile: Profile, samples: SampleTable, maxDepth: number, nameOf?: (row: number) => string): CallNodes {
+export function callNodes(profile: Profile, samples: SampleTable, maxDepth: number, nameOf?: (row: number) => string | undefined): CallNodes {
   const base = new FrameTree(profile, maxDepth);
   const nodeOf = new Uint32Array(samples.size);
   let cutSamples = 0;
@@ -32,7 +32,7 @@ export function callNodes(profile: Profile, samples: SampleTable, maxDepth: numb
   return { tree, nodeOf, cutSamples };
 }
 
-/** A call tree in which each path begins with a frame of its own. */
+/** A call tree in which paths may begin with a frame of their own. */
 class NamedTree extends CallTree {
   readonly #base: CallTree;
   readonly #rootOf = new Map<string, number>();
@@ -47,9 +47,9 @@ class NamedTree extends CallTree {
     this.#base = base;
   }
 
-  nodeOf(name: string, baseNode: number): number {
-    const root = this.#rootNode(name);
-    const pair = this.#pairs.intern(root, baseNode);
+  nodeOf(name: string | undefined, baseNode: number): number {
+    const root = name === undefined ? -1 : this.#rootNode(name);
+    const pair = this.#pairs.intern(root + 1, baseNode);
     if (pair === this.#nodeOfPair.length) this.#nodeOfPair.push(this.#build(root, baseNode));
     return this.#nodeOfPair[pair];
   }

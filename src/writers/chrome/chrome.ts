@@ -1,8 +1,10 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
+import type { SampleTable } from '../../profile/sample-table.ts';
 import type { CallTree } from '../call-tree.ts';
 import { JsonWriter } from '../json-text.ts';
+import { waitOf } from '../primary-event.ts';
 import { type Arrangement, arrangeByTime, arrangeWithinBars, MAX_BARS, MAX_DEPTH, scanTimes } from './arrangement.ts';
 import { callNodes } from './call-nodes.ts';
 import { SpanEventWriter } from './events.ts';
@@ -70,8 +72,7 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   if (samples.size === 0) throw new PerfconvError('no-samples', 'no samples to write to a Chrome trace');
   const { baseNs, untimedSamples } = scanTimes(samples);
   const tracks = chromeTracks(profile, samples, options.group);
-  const commOf = (row: number) => profile.tasks[samples.task[row]].comm;
-  const nodes = callNodes(profile, samples, MAX_DEPTH, tracks.group === 'thread' ? undefined : commOf);
+  const nodes = callNodes(profile, samples, MAX_DEPTH, rootNames(profile, samples, tracks.group));
   const byTime = arrangeByTime(samples, nodes, tracks, baseNs);
   const mayMerge = tracks.group === 'all' || (options.group === undefined && tracks.group === 'cpu');
   const isCompact = options.style === 'profile';
@@ -92,6 +93,16 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   const { cutSamples } = nodes;
   const slices = arranged.sliceUs === undefined ? {} : { sliceUs: arranged.sliceUs };
   return { group, tracks: written.length, untimedSamples, cutSamples, clippedNs, textlessSamples, ...slices };
+}
+
+/** What stacks begin with: on tracks of several threads, the thread's name; on one of a thread's times off the CPU, how it waited. */
+function rootNames({ events, tasks }: Profile, samples: SampleTable, group: ChromeGroup): ((row: number) => string | undefined) | undefined {
+  if (group !== 'thread') return (row) => tasks[samples.task[row]].comm;
+  const names = events.map((event) => {
+    const wait = event.samples > 0 ? waitOf(event) : undefined;
+    return wait && `off-CPU: ${wait}`;
+  });
+  return names.every((name) => name === undefined) ? undefined : (row) => names[samples.event[row]];
 }
 
 /** @returns nanoseconds for which there was no time left */

@@ -1,6 +1,6 @@
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
-import { countsCycles, findTimelineEvent } from '../primary-event.ts';
+import { countsCycles, findTimelineEvent, waitOf } from '../primary-event.ts';
 import type { SampleGroup } from '../sample-groups.ts';
 
 /** When each sample of a track begins and ends. No two samples overlap. */
@@ -16,12 +16,13 @@ export interface PlacedSamples {
 /**
  * How long samples of an event last:
  * - `clock`: as long as their period, which is a time
+ * - `waits`: exactly as long as their period, from exactly their time on
  * - `cycles`: about as long, since cycles pass at a steady rate: an estimate
  * - `occurrences`: no time. They are shown for a microsecond each, the shortest time there is
  */
 export interface EventScale {
-  readonly kind: 'clock' | 'cycles' | 'occurrences';
-  /** Nanoseconds between two samples of a thread that keeps running. */
+  readonly kind: 'clock' | 'waits' | 'cycles' | 'occurrences';
+  /** Nanoseconds between two samples of a thread that keeps running; 0 where that means nothing. */
   readonly intervalNs: number;
   /** Nanoseconds that one unit of the period stands for; 1 for clocks, 0 for occurrences. */
   readonly nsPerPeriod: number;
@@ -47,6 +48,7 @@ export function eventScales(profile: Profile, samples: SampleTable, groups: read
   const timeline = profile.events[findTimelineEvent(profile)];
   return profile.events.map((event, index) => {
     const mean = meanPeriod(event);
+    if (waitOf(event) !== undefined) return { kind: 'waits', intervalNs: 0, nsPerPeriod: 1 };
     if (event.unit === 'nanoseconds') return { kind: 'clock', intervalNs: mean || DEFAULT_INTERVAL_NS, nsPerPeriod: 1 };
     if (timeline?.unit !== 'count' || !countsCycles(event)) return { kind: 'occurrences', intervalNs: 0, nsPerPeriod: 0 };
     const intervalNs =
@@ -98,7 +100,8 @@ export function placeSamples(samples: SampleTable, rows: Uint32Array, scale: Eve
     // hot
     const timeNs = samples.timeNs[rows[i]] - baseNs;
     const wantedNs = samples.period[rows[i]] * scale.nsPerPeriod;
-    let startNs = Number.isNaN(timeNs) || (i > 0 && timeNs - lastEndNs <= lastLengthNs * JITTER) ? lastEndNs : timeNs;
+    const jitterNs = scale.kind === 'waits' ? 0 : lastLengthNs * JITTER;
+    let startNs = Number.isNaN(timeNs) || (i > 0 && timeNs - lastEndNs <= jitterNs) ? lastEndNs : timeNs;
     if (i === 0 && startNs < 0) startNs = 0;
     const nextNs = i + 1 < rows.length ? samples.timeNs[rows[i + 1]] - baseNs : Number.NaN;
     const lengthNs = Math.min(wantedNs, maxLengthNs(scale, startNs, nextNs));
@@ -117,6 +120,7 @@ export function placeSamples(samples: SampleTable, rows: Uint32Array, scale: Eve
  * @param nextNs time of the next sample of its track; NaN if that is unknown or there is none
  */
 function maxLengthNs(scale: EventScale, startNs: number, nextNs: number): number {
+  if (scale.kind === 'waits') return Number.POSITIVE_INFINITY;
   if (scale.kind === 'clock') return Number.isNaN(nextNs) ? Number.POSITIVE_INFINITY : Math.max(0, nextNs + MAX_DELAY * scale.intervalNs - startNs);
   const longest = MAX_STRETCH * scale.intervalNs;
   return Number.isNaN(nextNs) ? longest : Math.max(0, Math.min(longest, nextNs - startNs));

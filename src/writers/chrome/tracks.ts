@@ -1,6 +1,6 @@
 import type { Profile, ProfileThread } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
-import { findTimelineEvent } from '../primary-event.ts';
+import { findTimelineEvent, waitOf } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
 import { processLabel, threadLabel } from '../thread-names.ts';
 import { overlapRows } from './rows.ts';
@@ -63,6 +63,7 @@ export interface ChromeTracks {
  *   events are in the same process, with numbers of their own and the event in the label.
  * - A thread keeps its track when it is renamed or calls exec. Its last name is shown.
  * - The idle task (tid 0) and unknown threads (−1) run on several CPUs at once, so they have a track per CPU.
+ * - The times off the CPU are one track, however the thread waited: they do not overlap.
  * - A pid or tid that is not positive, or was used again, is replaced by a number that does not occur in the recording.
  *
  * Tracks of processes, of CPUs, or of everything: as many rows as ran at once, see {@link overlapRows}.
@@ -89,7 +90,8 @@ function chooseGroup({ tasks }: Profile, samples: SampleTable, timeline: number)
 }
 
 /** The timeline event first, then the busiest. */
-function sortedGroups({ tasks, threads }: Profile, samples: SampleTable, timeline: number, kind: ChromeGroup): SampleGroup[] {
+function sortedGroups(profile: Profile, samples: SampleTable, timeline: number, kind: ChromeGroup): SampleGroup[] {
+  const { tasks, threads } = profile;
   const threadOf = (row: number) => tasks[samples.task[row]].thread;
   const subjectOf = {
     thread: threadOf,
@@ -98,9 +100,16 @@ function sortedGroups({ tasks, threads }: Profile, samples: SampleTable, timelin
     all: () => 0,
   }[kind];
   const partOf = (row: number) => (threads[threadOf(row)].tid > 0 ? -1 : samples.cpu[row]);
-  const groups = groupSamples(samples, subjectOf, kind === 'thread' ? partOf : () => -1);
+  const groups = groupSamples(samples, subjectOf, kind === 'thread' ? partOf : () => -1, kind === 'thread' ? sharedEvents(profile, timeline) : undefined);
   sortByTime(groups, samples);
   return groups.sort((a, b) => Number(b.event === timeline) - Number(a.event === timeline) || a.event - b.event || b.period - a.period);
+}
+
+/** By event: the one whose tracks its samples are on. Undefined where each has its own. */
+function sharedEvents({ events }: Profile, timeline: number): Uint32Array | undefined {
+  const waits = [timeline, ...events.keys()].find((index) => events[index] !== undefined && events[index].samples > 0 && waitOf(events[index]) !== undefined);
+  if (waits === undefined) return undefined;
+  return Uint32Array.from(events, (event, index) => (waitOf(event) === undefined ? index : waits));
 }
 
 /** What tracks of CPUs, or of everything, belong to. */
@@ -120,7 +129,7 @@ function threadTracks(profile: Profile, groups: readonly SampleGroup[], timeline
     const isTimeline = event === timeline;
     const tid = isTimeline ? claim(thread.tid, takenTids, unused) : unused();
     const isIdle = thread.tid <= 0;
-    const ofEvent = isTimeline ? '' : ` ${profile.events[event].name}`;
+    const ofEvent = isTimeline ? '' : waitOf(profile.events[event]) === undefined ? ` ${profile.events[event].name}` : ' off-CPU';
     const ofRecordedTid = isIdle || tid === thread.tid ? '' : ` [tid ${thread.tid}]`;
     return {
       event,

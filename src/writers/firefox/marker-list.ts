@@ -3,6 +3,7 @@ import { grown } from '../../base/growable.ts';
 import * as happening from '../../profile/happenings.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
+import { waitOf } from '../primary-event.ts';
 import type { FirefoxThread } from './threads.ts';
 
 /** Kinds of markers. */
@@ -11,6 +12,7 @@ export const RENAMED = 1;
 export const EXECED = 2;
 export const LOST = 3;
 export const TRACEPOINT = 4;
+export const WAIT = 5;
 
 /** What the value of {@link OFF_CPU} says. */
 export const WAITS = 0;
@@ -35,7 +37,7 @@ export class MarkerList {
   startNs = new Float64Array(256);
   /** −1 for a marker that is no interval. */
   endNs = new Float64Array(256);
-  /** By kind: why a thread left the CPU, a string of the profile, how many records, a row of the sample table. */
+  /** By kind: why a thread left the CPU, a string of the profile, how many records, a row of the sample table (of tracepoints and waits). */
   value = new Float64Array(256);
   /** Tracepoints whose texts were left out because there are too many. */
   omittedTracepoints = 0;
@@ -55,7 +57,10 @@ export class MarkerList {
     this.#lives = profile.threads.map(() => ({ beganNs: -1, endedNs: -1 }));
     this.#mainThreads = new Int32Array(profile.processes.length).fill(-1);
     for (const [index, { pid, process, tid }] of profile.threads.entries()) if (tid === pid) this.#mainThreads[process] = index;
-    this.#addHappenings(profile, trackOf, endNs);
+    // They say more of the same switches.
+    const hasWaits = profile.events.some((event) => event.samples > 0 && waitOf(event) !== undefined);
+    this.#addHappenings(profile, trackOf, endNs, !hasWaits);
+    if (hasWaits) this.#addWaits(profile, samples, trackOf, endNs);
     this.#addTracepoints(profile, samples, trackOf, endNs);
     // By track, and by time in each.
     const byTime = ascendingOrder(this.startNs.subarray(0, this.#size));
@@ -85,7 +90,7 @@ export class MarkerList {
     return this.#lives[this.#mainThreads[process]];
   }
 
-  #addHappenings({ happenings }: Profile, trackOf: Int32Array, endNs: number): void {
+  #addHappenings({ happenings }: Profile, trackOf: Int32Array, endNs: number, showsSwitches: boolean): void {
     if (happenings === undefined) return;
     /** By thread: the marker of its being off the CPU, −1 where it runs. */
     const offCpu = new Int32Array(trackOf.length).fill(-1);
@@ -109,10 +114,18 @@ export class MarkerList {
       if (timeNs < 0 || timeNs > endNs) continue;
       if (kind === happening.THREAD_RENAMED) this.#add(track, RENAMED, timeNs, -1, happenings.value[row]);
       else if (kind === happening.THREAD_EXECED) this.#add(track, EXECED, timeNs, -1, happenings.value[row]);
-      else if (kind === happening.SWITCHED_OUT || kind === happening.PREEMPTED) {
+      else if (showsSwitches && (kind === happening.SWITCHED_OUT || kind === happening.PREEMPTED)) {
         // Until the end, unless the thread comes back.
         offCpu[thread] = this.#add(track, OFF_CPU, timeNs, endNs, kind === happening.PREEMPTED ? IS_PREEMPTED : WAITS);
       }
+    }
+  }
+
+  #addWaits({ events, tasks }: Profile, { event, period, size, task, timeNs }: SampleTable, trackOf: Int32Array, endNs: number): void {
+    const isWait = events.map((own) => waitOf(own) !== undefined);
+    for (let row = 0; row < size; row++) {
+      if (!isWait[event[row]] || !(timeNs[row] >= 0 && timeNs[row] <= endNs)) continue;
+      this.#add(trackOf[tasks[task[row]].thread], WAIT, timeNs[row], Math.min(endNs, timeNs[row] + period[row]), row);
     }
   }
 

@@ -13,7 +13,8 @@ export type TimeUse = 'clock' | 'frequency' | 'none' | 'unknown';
 /** Software events that are happenings. Source: perf_event.h, perf_sw_ids, and the names that perf list prints. */
 const HAPPENINGS = /^(?:[a-z]+-)?(?:faults|switches|migrations)\b|^cs\b|^bpf-output\b|^dummy\b/;
 
-export function timeUseOf({ isTracepoint, name, sampleFreq, unit }: ProfileEvent): TimeUse {
+export function timeUseOf({ isOffCpuTime, isTracepoint, name, sampleFreq, unit }: ProfileEvent): TimeUse {
+  if (isOffCpuTime) return 'none';
   // Times off the CPU, of simpleperf's recordings, have the name of the tracepoint that is recorded for them.
   if (unit === 'nanoseconds') return /sched[:_]/.test(name) ? 'none' : 'clock';
   if (isTracepoint || HAPPENINGS.test(name)) return 'none';

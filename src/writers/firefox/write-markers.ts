@@ -1,9 +1,10 @@
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { type JsonWriter, quotedJson } from '../json-text.ts';
+import { waitOf } from '../primary-event.ts';
 import { CATEGORY_KERNEL, CATEGORY_OTHER } from './categories.ts';
 import { putDecimal, writeColumn } from './json-columns.ts';
-import { EXECED, IS_PREEMPTED, LOST, type MarkerList, OFF_CPU, RENAMED, TRACEPOINT } from './marker-list.ts';
+import { EXECED, IS_PREEMPTED, LOST, type MarkerList, OFF_CPU, RENAMED, TRACEPOINT, WAIT } from './marker-list.ts';
 import type { SharedTables } from './shared-tables.ts';
 
 /** Marker phases. Source: Firefox Profiler, src/types/gecko-profile.ts. */
@@ -61,6 +62,7 @@ export class MarkerWriter {
   /** Texts of the names, by kind; those of tracepoints by event. */
   readonly #names: readonly number[];
   readonly #eventNames: readonly number[];
+  readonly #waitName: number;
 
   constructor(profile: Profile, samples: SampleTable, tables: SharedTables, list: MarkerList) {
     const { texts } = tables;
@@ -74,6 +76,7 @@ export class MarkerWriter {
     names[EXECED] = 'exec';
     names[LOST] = 'lost';
     this.#names = names.map((name) => texts.literal(name));
+    this.#waitName = this.#names[OFF_CPU];
     this.#eventNames = profile.events.map(({ name, showPayload }) => (showPayload === undefined ? -1 : texts.literal(name)));
     for (let marker = 0; marker < list.size; marker++) if (isComm(list.kind[marker])) texts.ofString(list.value[marker]);
   }
@@ -95,6 +98,7 @@ export class MarkerWriter {
 
   #name(marker: number): number {
     const { kind, value } = this.#list;
+    if (kind[marker] === WAIT) return this.#waitName;
     return kind[marker] === TRACEPOINT ? this.#eventNames[this.#samples.event[value[marker]]] : this.#names[kind[marker]];
   }
 
@@ -103,6 +107,8 @@ export class MarkerWriter {
     switch (kind[marker]) {
       case OFF_CPU:
         return value[marker] === IS_PREEMPTED ? '{"type":"OffCpu","reason":"preempted"}' : '{"type":"OffCpu","reason":"waiting"}';
+      case WAIT:
+        return this.#wait(value[marker]);
       case LOST:
         return `{"type":"Lost","count":${value[marker]}}`;
       case TRACEPOINT:
@@ -112,12 +118,22 @@ export class MarkerWriter {
     }
   }
 
+  #wait(row: number): string {
+    const reason = waitOf(this.#profile.events[this.#samples.event[row]]) ?? 'waiting';
+    return `{"type":"OffCpu","reason":${quotedJson(reason)}${this.#causeOf(row)}}`;
+  }
+
+  /** The stack of a sample. */
+  #causeOf(row: number): string {
+    const stack = this.#samples.stack[row];
+    return stack < 0 ? '' : `,"cause":{"stack":${this.#tables.rowOf(stack)}}`;
+  }
+
   #tracepoint(row: number): string {
-    const { detail, details, event, stack } = this.#samples;
+    const { detail, details, event } = this.#samples;
     const { showPayload } = this.#profile.events[event[row]];
     const text = details === undefined || showPayload === undefined ? '' : showPayload(details.raw(detail[row]));
-    const cause = stack[row] < 0 ? '' : `,"cause":{"stack":${this.#tables.rowOf(stack[row])}}`;
-    return `{"type":"Tracepoint","text":${quotedJson(text)}${cause}}`;
+    return `{"type":"Tracepoint","text":${quotedJson(text)}${this.#causeOf(row)}}`;
   }
 }
 

@@ -32,7 +32,7 @@ export function planSampleTypes(profile: Profile): SampleTypes {
   const plan = (index: number): void => {
     const event = profile.events[index];
     const isPrimary = index === primaryEvent;
-    const wanted = isPrimary && event.unit === 'nanoseconds' ? 'cpu' : event.name;
+    const wanted = isPrimary && event.unit === 'nanoseconds' && !event.isOffCpuTime ? 'cpu' : event.name;
     let type = wanted;
     for (let nth = 2; taken.has(type) || (!isPrimary && taken.has(`${type}_samples`)); nth++) type = `${wanted}#${nth}`;
     const countType = isPrimary ? 'samples' : `${type}_samples`;

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fromBinary } from '@bufbuild/protobuf';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ProfileSchema } from '../src/proto/profile_pb.ts';
+import { bytesAs, describeInvariants, read } from './support/invariants.ts';
+import { readFirefox } from './support/read-firefox.ts';
+import { SwitchRecords } from './support/switch-recordings.ts';
+
+const MS = 1_000_000;
+const S = 1;
+const D = 2;
+const R = 0;
+
+/** Three threads, which sleep, block and are preempted; a fourth one of which only records tell. */
+const recording = new SwitchRecords().tick(101, 1 * MS).tick(102, 2 * MS);
+for (let round = 0; round < 10; round++) {
+  const at = (10 + 10 * round) * MS;
+  recording
+    .sched(at, { prev: 101, state: S, next: 102 })
+    .out(101, at + 1000)
+    .in(102, at + 2000)
+    .tick(102, at + 1 * MS)
+    .sched(at + 2 * MS, { prev: 102, state: round % 2 === 0 ? D : R, next: 103 })
+    .sched(at + 5 * MS, { prev: 103, state: 0x100, next: 101 })
+    .tick(101, at + 7 * MS)
+    .out(104, at + 8 * MS)
+    .in(104, at + 9 * MS);
+}
+// Percentages of time are of that between the first sample and the last.
+recording.tick(101, 115 * MS);
+const OFF_CPU = { offCpu: true };
+const directory = mkdtempSync(join(tmpdir(), 'off-cpu-'));
+const path = join(directory, 'switches.data');
+writeFileSync(path, recording.file());
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describeInvariants([['times off the CPU', path]], OFF_CPU);
+
+interface TraceEvent {
+  readonly ph: string;
+  readonly name: string;
+  readonly pid: number;
+  readonly tid: number;
+  readonly ts: number;
+  readonly dur?: number;
+  readonly args?: { readonly name?: string };
+}
+
+describe('times off the CPU', () => {
+  it('are one track of each thread in a trace, in blocks that are called after the state', async () => {
+    const { profile } = await read(path, { tids: [102] }, OFF_CPU);
+    const bytes = await bytesAs('chrome', profile, { chromeStyle: 'events' });
+    const { traceEvents } = JSON.parse(new TextDecoder().decode(bytes)) as { traceEvents: TraceEvent[] };
+    const tracks = traceEvents.filter(({ ph, name }) => ph === 'M' && name === 'thread_name');
+    expect(tracks.map(({ args }) => args?.name)).toEqual([':102', ':102 sched:sched_switch [tid 102]', ':102 off-CPU [tid 102]']);
+    const blocks = traceEvents.filter(({ name, ph }) => ph === 'X' && name.startsWith('off-CPU: '));
+    expect([...new Set(blocks.map(({ tid }) => tid))]).toEqual([tracks[2].tid]);
+    // The first sample, at 2 ms, is microsecond 1. A wait lasts from 12 ms to 20 ms; the last one until the recording ends, at 115 ms.
+    expect(blocks.map(({ name, ts, dur }) => [name, ts, dur])).toEqual(
+      Array.from({ length: 10 }, (_, i) => [`off-CPU: ${i % 2 === 0 ? 'blocked' : 'preempted'}`, 10_001 + 10_000 * i, i === 9 ? 13_000 : 8000]),
+    );
+    const inside = traceEvents.filter(({ ph, tid, ts }) => ph === 'X' && tid === tracks[2].tid && ts === 10_001);
+    expect(inside).toHaveLength(3);
+  });
+
+  it('are intervals on the tracks of Firefox Profiler, by state and with the stack', async () => {
+    const { profile } = await read(path, {}, OFF_CPU);
+    const { threads } = readFirefox(await bytesAs('firefox', profile, {}));
+    const markers = threads.flatMap(({ markers: own, thread }) =>
+      own.filter(({ name }) => name === 'off CPU').map((marker) => ({ thread: thread.tid, marker })),
+    );
+    const reasons = new Map<string, number>();
+    for (const { marker, thread } of markers) {
+      const { reason } = marker.data as unknown as { reason: string };
+      reasons.set(`${thread} ${reason}`, (reasons.get(`${thread} ${reason}`) ?? 0) + 1);
+      expect(marker.data).toHaveProperty('cause.stack');
+    }
+    expect([...reasons].sort()).toEqual([
+      ['101 sleeping', 10],
+      ['102 blocked', 5],
+      ['102 preempted', 5],
+      ['103 preempted', 10],
+      ['104 waiting', 10],
+    ]);
+  });
+
+  it('leave the names and numbers of pprof that its tools look for to what ran on the CPU', async () => {
+    const typesOf = async (events?: readonly string[]): Promise<string[]> => {
+      const { profile } = await read(path, events && { events }, OFF_CPU);
+      const { sampleType, stringTable } = fromBinary(ProfileSchema, await bytesAs('pprof', profile, {}));
+      return sampleType.map(({ type, unit }) => `${stringTable[Number(type)]}/${stringTable[Number(unit)]}`);
+    };
+    // There are more waits than samples of the clock.
+    expect(await typesOf(['cpu-clock', 'off-cpu:preempted', 'off-cpu:sleeping', 'off-cpu:waiting', 'off-cpu:blocked'])).toEqual([
+      'samples/count',
+      'cpu/nanoseconds',
+      ...['sleeping', 'blocked', 'preempted', 'waiting'].flatMap((state) => [`off-cpu:${state}_samples/count`, `off-cpu:${state}/nanoseconds`]),
+    ]);
+    expect(await typesOf(['off-cpu:preempted'])).toEqual(['samples/count', 'off-cpu:preempted/nanoseconds']);
+  });
+});
