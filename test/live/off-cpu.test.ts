@@ -1,0 +1,102 @@
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Decoded, decode } from '../support/decode.ts';
+import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+
+const whyNot = whyMissing('gcc') ?? whyNoRecording(['-a', '-e', 'cpu-clock,sched:sched_switch', '--switch-events']);
+if (whyNot !== undefined) announceSkipped('times off the CPU against perf sched timehist and what threads know of themselves', whyNot);
+
+/** What a thread of waits.c says of itself, in nanoseconds. */
+interface Thread {
+  readonly name: string;
+  readonly tid: number;
+  readonly waitedNs: number;
+  /** By CLOCK_MONOTONIC. */
+  readonly beganNs: number;
+  readonly endedNs: number;
+  readonly ranNs: number;
+}
+
+/** What may differ: two per cent, and what it takes to begin and end. */
+const closeTo = (expectedNs: number, moreNs = 0): [leastNs: number, mostNs: number] => [expectedNs * 0.98 - 3e6 - moreNs, expectedNs * 1.02 + 3e6 + moreNs];
+
+function expectWithin(label: string, ns: number, [least, most]: [number, number]): void {
+  expect(ns >= least && ns <= most, `${label}: ${ns / 1e6} ms, expected ${least / 1e6} to ${most / 1e6}`).toBe(true);
+}
+
+/** The sum of the periods of a thread's samples; of times off the CPU what lies between two moments. */
+function periodOf({ samples }: Decoded, tid: number, event: RegExp, fromNs = 0, toNs = Number.POSITIVE_INFINITY): number {
+  let sum = 0;
+  for (const sample of samples) {
+    if (sample.tid !== tid || !event.test(sample.event)) continue;
+    const startNs = Number(sample.time);
+    sum += sample.event.startsWith('off-cpu:') ? Math.max(0, Math.min(toNs, startNs + sample.period) - Math.max(fromNs, startNs)) : sample.period;
+  }
+  return sum;
+}
+
+describe.skipIf(whyNot !== undefined)('times off the CPU', () => {
+  let directory = '';
+  beforeAll(() => {
+    directory = makeTempDir();
+    const source = join(directory, 'waits.c');
+    copyFileSync(fileURLToPath(new URL('../support/waits.c', import.meta.url)), source);
+    const { status, stderr } = runTool('gcc', ['-O1', '-fno-omit-frame-pointer', '-pthread', source, '-o', join(directory, 'waits')]);
+    if (status !== 0) throw new Error(lastLines(stderr, 10));
+  });
+  afterAll(() => removeTempDir(directory));
+
+  async function recorded(name: string, args: readonly string[]): Promise<{ file: string; threads: Thread[]; decoded: Decoded }> {
+    const file = join(directory, `${name}.data`);
+    const { stdout } = recordWithPerf([...args, '-k', 'mono', '-m', '4M', '-o', file, '--', join(directory, 'waits')]);
+    const threads = stdout.split('\n').flatMap((line): Thread[] => {
+      const [, thread, tid, ...seconds] = /^(\w+) (\d+) ([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)$/.exec(line) ?? [];
+      const [waitedNs, beganNs, endedNs, ranNs] = seconds.map((text) => Number(text) * 1e9);
+      return thread === undefined ? [] : [{ name: thread, tid: Number(tid), waitedNs, beganNs, endedNs, ranNs }];
+    });
+    expect(threads).toHaveLength(10);
+    return { file, threads, decoded: await decode(readFileSync(file), { offCpu: true }) };
+  }
+
+  const ways: readonly (readonly [name: string, state: RegExp, args: readonly string[]])[] = [
+    ['sched_switch and switch events', /:sleeping$/, ['-e', 'cpu-clock/freq=1000/', '-e', 'sched:sched_switch', '--switch-events', '-g']],
+    ['switch events', /:waiting$/, ['-e', 'cpu-clock/freq=1000/', '--switch-events', '-g']],
+    ['context-switches and switch events', /:waiting$/, ['-e', 'cpu-clock/freq=1000/', '-e', 'context-switches', '-c', '1', '--switch-events', '-g']],
+    ['the whole system', /:sleeping$/, ['-a', '-e', 'cpu-clock/freq=1000/', '-e', 'sched:sched_switch', '--switch-events', '-g']],
+  ];
+  test.each(ways)('are what threads know of themselves, and with the time on it their life: %s', async (name, state, args) => {
+    const { threads, decoded } = await recorded(name.replaceAll(' ', '-'), args);
+    for (const { name: thread, tid, waitedNs, beganNs, endedNs, ranNs } of threads) {
+      const livedNs = endedNs - beganNs;
+      const offNs = periodOf(decoded, tid, /^off-cpu:/, beganNs, endedNs);
+      const preemptedNs = periodOf(decoded, tid, /:preempted$/, beganNs, endedNs);
+      expectWithin(`${thread}: off and on the CPU`, offNs + ranNs, closeTo(livedNs));
+      // The clock ticks now and then.
+      expectWithin(`${thread}: off the CPU, and samples on it`, offNs + periodOf(decoded, tid, /^cpu-clock/), closeTo(livedNs, livedNs * 0.02 + 5e6));
+      // A thread may be preempted before its wait begins, and after that has ended.
+      if (thread === 'spinner') expectWithin(thread, preemptedNs, closeTo(livedNs - ranNs, 10e6));
+      else expectWithin(`${thread}: waits`, periodOf(decoded, tid, state, beganNs, endedNs), closeTo(waitedNs, preemptedNs + 10e6));
+    }
+  });
+
+  test('have the stacks of the functions that wait', async () => {
+    const { threads, decoded } = await recorded('stacks', ['-e', 'cpu-clock', '-e', 'sched:sched_switch', '--switch-events', '-g']);
+    const { tid = -1 } = threads.find(({ name }) => name === 'sleeper') ?? {};
+    const waits = decoded.samples.filter((sample) => sample.tid === tid && sample.event === 'off-cpu:sleeping');
+    expect(waits.length).toBeGreaterThanOrEqual(10);
+    for (const { frames } of waits) expect(frames.some(({ dso }) => dso?.endsWith('/waits'))).toBe(true);
+  });
+
+  test('are what perf sched timehist prints', async () => {
+    const { file, threads, decoded } = await recorded('timehist', ['-a', '-e', 'sched:sched_switch', '-c', '1', '-g']);
+    const { stdout } = runTool('perf', ['sched', 'timehist', '-f', '-i', file]);
+    const waits = new Map<number, number>();
+    for (const line of stdout.split('\n')) {
+      const [, tid, waitMs] = /^\s*[\d.]+\s+\[\d+\]\s.*\[(\d+)(?:\/\d+)?\]\s+([\d.]+)\s+[\d.]+\s+[\d.]+\s/.exec(line) ?? [];
+      if (tid !== undefined) waits.set(Number(tid), (waits.get(Number(tid)) ?? 0) + Number(waitMs) * 1e6);
+    }
+    for (const { name, tid } of threads) expectWithin(name, periodOf(decoded, tid, /^off-cpu:/), closeTo(waits.get(tid) ?? 0));
+  });
+});
