@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { controlNames } from '../test/support/control-names.ts';
 import { encodeFile, encodePipe, toolRecords } from '../test/support/perf-encoder.ts';
+import { perfOffCpuTimes, switches } from '../test/support/switch-recordings.ts';
 import { forkingProcesses } from './forking-processes.ts';
 import { jitSeeds } from './jit-recording.ts';
 import { longNames } from './long-names.ts';
@@ -55,6 +56,9 @@ export function encodedSeeds(): Seed[] {
     { ...single('bombs', 'grown', rawZstdFrame(encodeFile(LEAN))), grow: packedBomb },
     { ...single('times', 'grown', encodeFile(LEAN)), grow: oddTimes },
     single('times', 'simpleperf', encodeFile(simpleperf())),
+    single('times', 'switches', encodeFile(switches().spec())),
+    single('times', 'switches-pipe', encodePipe(switches().spec())),
+    single('times', 'off-cpu', perfOffCpuTimes()),
     single('terminals', 'file', encodeFile(controlNames())),
     single('terminals', 'pipe', encodePipe(controlNames())),
     { kind: 'outputs', name: 'threads', files: directory() },

@@ -5,6 +5,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
 import { bytesAs, describeInvariants, read } from './support/invariants.ts';
+import { cpuProfileSamples } from './support/output-totals.ts';
 import { readFirefox } from './support/read-firefox.ts';
 import { SwitchRecords } from './support/switch-recordings.ts';
 
@@ -63,6 +64,11 @@ describe('times off the CPU', () => {
     );
     const inside = traceEvents.filter(({ ph, tid, ts }) => ph === 'X' && tid === tracks[2].tid && ts === 10_001);
     expect(inside).toHaveLength(3);
+  });
+
+  it('are those of one event in a CPU profile', async () => {
+    const { profile } = await read(path, { events: ['off-cpu:blocked', 'off-cpu:preempted'] }, OFF_CPU);
+    expect(cpuProfileSamples(await bytesAs('cpuprofile', profile, {}))).toBe(15);
   });
 
   it('are intervals on the tracks of Firefox Profiler, by state and with the stack', async () => {

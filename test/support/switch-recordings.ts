@@ -182,3 +182,36 @@ export function offCpuAttr(isDirect: boolean): AttrSpec {
     name: 'offcpu-time',
   };
 }
+
+/** Every way to leave a CPU and to come back, told by samples, by records and by both. */
+export function switches(): SwitchRecords {
+  const MS = 1_000_000;
+  const recording = new SwitchRecords().tick(101, MS).fork(105, 2 * MS);
+  for (const [round, state] of [0, 1, 2, 4, 0x10, 0x80, 0x100].entries()) {
+    const at = (10 + 10 * round) * MS;
+    recording
+      .sched(at, { prev: 101, state, next: 102 })
+      .contextSwitch(101, at + 500)
+      .out(101, at + 1000, { preempt: state === 0 })
+      .in(102, at + 2000, { wide: true })
+      .tick(102, at + MS)
+      .sched(at + 2 * MS, { prev: 5102, state: 1, next: 101, tid: 102 })
+      .contextSwitch(104, at + 3 * MS)
+      .out(104, at + 3 * MS + 1000, { wide: true })
+      .in(104, at + 4 * MS)
+      .sched(at + 5 * MS, { prev: 0, state: 0, next: 5102 });
+  }
+  return recording
+    .exit(105, 90 * MS)
+    .out(105, 91 * MS)
+    .tick(101, 99 * MS);
+}
+
+/** A recording of `perf record --off-cpu`, of a perf that puts samples into payloads. */
+export function perfOffCpuTimes(): Uint8Array {
+  const records = [5n, 6n, 0xffffffffn << 32n].map((time, i) => {
+    const raw = offCpuPayload(100, 101 + i, BigInt(i + 1) * 1_000_000n, [0x1234n, 0x5678n]);
+    return record.sample({ pid: 7, tid: 7, time, period: 1n, raw });
+  });
+  return encodeFile({ attrs: [offCpuAttr(true)], records, features: { eventDesc: true } });
+}

@@ -71,7 +71,7 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   if (!samples) throw new PerfconvError('usage', 'a Chrome trace needs every sample, and the profile holds only totals');
   if (samples.size === 0) throw new PerfconvError('no-samples', 'no samples to write to a Chrome trace');
   const { baseNs, untimedSamples } = scanTimes(samples);
-  const tracks = chromeTracks(profile, samples, options.group);
+  const tracks = chromeTracks(profile, samples, true, options.group);
   const nodes = callNodes(profile, samples, MAX_DEPTH, rootNames(profile, samples, tracks.group));
   const byTime = arrangeByTime(samples, nodes, tracks, baseNs);
   const mayMerge = tracks.group === 'all' || (options.group === undefined && tracks.group === 'cpu');

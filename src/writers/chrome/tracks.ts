@@ -63,16 +63,17 @@ export interface ChromeTracks {
  *   events are in the same process, with numbers of their own and the event in the label.
  * - A thread keeps its track when it is renamed or calls exec. Its last name is shown.
  * - The idle task (tid 0) and unknown threads (−1) run on several CPUs at once, so they have a track per CPU.
- * - The times off the CPU are one track, however the thread waited: they do not overlap.
+ * - The times off the CPU are one track, however the thread waited, where `joinsWaits`: they do not overlap.
  * - A pid or tid that is not positive, or was used again, is replaced by a number that does not occur in the recording.
  *
  * Tracks of processes, of CPUs, or of everything: as many rows as ran at once, see {@link overlapRows}.
+ * @param joinsWaits whether a thread's times off the CPU share a track
  * @param group chosen by the number of threads when absent: `thread` up to 30, else `cpu`; `all` if samples carry none
  */
-export function chromeTracks(profile: Profile, samples: SampleTable, group?: ChromeGroup): ChromeTracks {
+export function chromeTracks(profile: Profile, samples: SampleTable, joinsWaits: boolean, group?: ChromeGroup): ChromeTracks {
   const timeline = findTimelineEvent(profile);
   const chosen = group ?? chooseGroup(profile, samples, timeline);
-  const groups = sortedGroups(profile, samples, timeline, chosen);
+  const groups = sortedGroups(profile, samples, timeline, chosen, joinsWaits);
   const scales = eventScales(profile, samples, groups);
   if (chosen === 'thread') return { group: chosen, scales, ...threadTracks(profile, groups, timeline) };
   return { group: chosen, scales, ...sharedTracks(profile, samples, groups, timeline, chosen, scales) };
@@ -90,7 +91,7 @@ function chooseGroup({ tasks }: Profile, samples: SampleTable, timeline: number)
 }
 
 /** The timeline event first, then the busiest. */
-function sortedGroups(profile: Profile, samples: SampleTable, timeline: number, kind: ChromeGroup): SampleGroup[] {
+function sortedGroups(profile: Profile, samples: SampleTable, timeline: number, kind: ChromeGroup, joinsWaits: boolean): SampleGroup[] {
   const { tasks, threads } = profile;
   const threadOf = (row: number) => tasks[samples.task[row]].thread;
   const subjectOf = {
@@ -100,7 +101,12 @@ function sortedGroups(profile: Profile, samples: SampleTable, timeline: number, 
     all: () => 0,
   }[kind];
   const partOf = (row: number) => (threads[threadOf(row)].tid > 0 ? -1 : samples.cpu[row]);
-  const groups = groupSamples(samples, subjectOf, kind === 'thread' ? partOf : () => -1, kind === 'thread' ? sharedEvents(profile, timeline) : undefined);
+  const groups = groupSamples(
+    samples,
+    subjectOf,
+    kind === 'thread' ? partOf : () => -1,
+    joinsWaits && kind === 'thread' ? sharedEvents(profile, timeline) : undefined,
+  );
   sortByTime(groups, samples);
   return groups.sort((a, b) => Number(b.event === timeline) - Number(a.event === timeline) || a.event - b.event || b.period - a.period);
 }

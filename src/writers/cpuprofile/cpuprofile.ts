@@ -66,7 +66,7 @@ export async function writeCpuProfile(profile: Profile, sink: ByteSink, options:
 
 function arrange(profile: Profile, samples: SampleTable, event: number, maxBars: number) {
   const { tasks } = profile;
-  const all = chromeTracks(profile, samples, 'thread');
+  const all = chromeTracks(profile, samples, false, 'thread');
   // The idle task and unknown threads come last: nobody looks for them.
   const own = all.tracks.filter((track) => track.event === event).sort((a, b) => Number(a.isIdle) - Number(b.isIdle));
   const hasNames = new Set(own.map(({ rows }) => tasks[samples.task[rows[0]]].thread)).size > 1;
