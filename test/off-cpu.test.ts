@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
+import { findTimelineEvent } from '../src/writers/primary-event.ts';
 import { bytesAs, describeInvariants, read } from './support/invariants.ts';
 import { cpuProfileSamples } from './support/output-totals.ts';
 import { readFirefox } from './support/read-firefox.ts';
@@ -25,9 +26,8 @@ for (let round = 0; round < 10; round++) {
     .tick(102, at + 1 * MS)
     .sched(at + 2 * MS, { prev: 102, state: round % 2 === 0 ? D : R, next: 103 })
     .sched(at + 5 * MS, { prev: 103, state: 0x100, next: 101 })
-    .tick(101, at + 7 * MS)
-    .out(104, at + 8 * MS)
-    .in(104, at + 9 * MS);
+    .tick(101, at + 7 * MS);
+  for (let nth = 0; nth < 4; nth++) recording.out(104, at + (8 + nth / 4) * MS).in(104, at + (8.25 + nth / 4) * MS);
 }
 // Percentages of time are of that between the first sample and the last.
 recording.tick(101, 115 * MS);
@@ -88,7 +88,7 @@ describe('times off the CPU', () => {
       ['102 blocked', 5],
       ['102 preempted', 5],
       ['103 preempted', 10],
-      ['104 waiting', 10],
+      ['104 waiting', 40],
     ]);
   });
 
@@ -99,6 +99,10 @@ describe('times off the CPU', () => {
       return sampleType.map(({ type, unit }) => `${stringTable[Number(type)]}/${stringTable[Number(unit)]}`);
     };
     // There are more waits than samples of the clock.
+    const { profile: whole } = await read(path, {}, OFF_CPU);
+    const samplesOf = (name: string): number => whole.events.find((event) => event.name === name)?.samples ?? 0;
+    expect(samplesOf('off-cpu:waiting')).toBeGreaterThan(samplesOf('cpu-clock'));
+    expect(whole.events[findTimelineEvent(whole)].name).toBe('cpu-clock');
     expect(await typesOf(['cpu-clock', 'off-cpu:preempted', 'off-cpu:sleeping', 'off-cpu:waiting', 'off-cpu:blocked'])).toEqual([
       'samples/count',
       'cpu/nanoseconds',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Decoded, decode, type PlainSample } from '../support/decode.ts';
-import { context, encodeFile, encodePipe, record } from '../support/perf-encoder.ts';
+import { type AttrSpec, context, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
 import { offCpuAttr, offCpuPayload, SwitchRecords } from '../support/switch-recordings.ts';
 
 const MS = 1_000_000;
@@ -216,6 +216,24 @@ describe('times off the CPU', () => {
       ['sched:sched_switch', 'count', 2],
       ['off-cpu:sleeping', 'nanoseconds', 4 * MS],
     ]);
+  });
+
+  it('leave the samples of a recording of one event, which have no ids, to that event', async () => {
+    const attr: AttrSpec = { type: 1, config: 0n, period: 1n, flags: ['sampleIdAll'], sampleType: ['ip', 'tid', 'time'], name: 'cpu-clock' };
+    const at = (time: number) => ({ sampleId: { pid: 100, tid: 101, time: BigInt(time) } });
+    const tick = (time: number) => record.sample({ pid: 100, tid: 101, time: BigInt(time), ip: 0x1234n });
+    // What comes after two rounds is read when the wait is known.
+    const rounds = [toolRecords.finishedRound(), toolRecords.finishedRound()];
+    const records = [tick(1 * MS), record.switch({ out: true }, at(2 * MS)), record.switch({}, at(5 * MS)), ...rounds, tick(6 * MS), tick(7 * MS)];
+    for (const encode of [encodeFile, encodePipe]) {
+      const { samples } = await decode(encode({ attrs: [attr], records, features: { eventDesc: true } }), OFF);
+      expect(samples.map(({ event, period }) => [event, period])).toEqual([
+        ['cpu-clock', 1],
+        ['off-cpu:waiting', 3 * MS],
+        ['cpu-clock', 1],
+        ['cpu-clock', 1],
+      ]);
+    }
   });
 
   it('are not there when nobody asks for them', async () => {
