@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openRecording } from '../src/node.ts';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
 import { findTimelineEvent } from '../src/writers/primary-event.ts';
 import { bytesAs, describeInvariants, read } from './support/invariants.ts';
 import { cpuProfileSamples } from './support/output-totals.ts';
 import { readFirefox } from './support/read-firefox.ts';
+import { runMain } from './support/run-main.ts';
 import { SwitchRecords } from './support/switch-recordings.ts';
 
 const MS = 1_000_000;
@@ -90,6 +92,23 @@ describe('times off the CPU', () => {
       ['103 preempted', 10],
       ['104 waiting', 40],
     ]);
+  });
+
+  it('are what the command line and the library are asked for, and not there otherwise', async () => {
+    const eventsOf = async (options: { offCpu?: boolean }): Promise<string[]> => {
+      const recording = await openRecording(path);
+      const { events } = await recording.profile(options);
+      await recording.close();
+      return events.filter(({ samples }) => samples > 0).map(({ name }) => name);
+    };
+    const recorded = ['cpu-clock', 'sched:sched_switch'];
+    const waits = ['off-cpu:sleeping', 'off-cpu:blocked', 'off-cpu:preempted', 'off-cpu:waiting'];
+    expect([await eventsOf({}), await eventsOf(OFF_CPU)]).toEqual([recorded, [...recorded, ...waits]]);
+    const reported = async (...args: string[]): Promise<string[]> => {
+      const { stdout } = await runMain(['report', path, '--symfs', directory, ...args]);
+      return [...stdout.toString().matchAll(/^# (\S+): /gm)].map(([, name]) => name);
+    };
+    expect([await reported(), await reported('--off-cpu')]).toEqual([recorded, [...recorded, ...waits]]);
   });
 
   it('leave the names and numbers of pprof that its tools look for to what ran on the CPU', async () => {
