@@ -44,4 +44,10 @@ export interface DebugSections {
   readonly hasCodeAtZero: boolean;
   /** A section of that name; one of size 0 when the file has none. */
   section(name: DebugSectionName): DebugSection;
+  /**
+   * In a package, which has an index of them: the sections of the type unit with that signature, undefined when there is none. Absent
+   * elsewhere: there, type units are among the others, or in `.debug_types`.
+   * @throws PerfconvError when the index cannot be read
+   */
+  typeUnit?(signature: string): Promise<DebugSections | undefined>;
 }

@@ -39,6 +39,7 @@ export const DW_AT_ranges = 0x55;
 export const DW_AT_call_column = 0x57;
 export const DW_AT_call_file = 0x58;
 export const DW_AT_call_line = 0x59;
+export const DW_AT_signature = 0x69;
 export const DW_AT_linkage_name = 0x6e;
 export const DW_AT_str_offsets_base = 0x72;
 export const DW_AT_addr_base = 0x73;

@@ -9,7 +9,7 @@ import { type LineTable, LineTableReader } from './line-table.ts';
 import type { ReusedMemory } from './reused-memory.ts';
 import { StringReader, TEXT_BY_INDEX, TEXT_IN_STR, TEXT_IN_UNIT, TEXT_NONE, textInUnit, textPlace } from './string-reader.ts';
 import { AddressSections, UnitAddresses } from './unit-addresses.ts';
-import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, type UnitHeader } from './unit-header.ts';
+import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, type UnitHeader, type UnitSection } from './unit-header.ts';
 import { UnitList } from './unit-list.ts';
 import { type RawValue, readUnitRoot, type UnitRoot } from './unit-root.ts';
 import { type AddressBases, WasmLoan } from './wasm-instance.ts';
@@ -50,6 +50,10 @@ export interface Unit {
 /** One file's debug sections, and what has been read of them. */
 export class DwarfFile {
   readonly sections: DebugSections;
+  /** Where its units are. */
+  readonly unitSection: UnitSection;
+  /** The file whose type units these are; the file itself where it has others. */
+  readonly owner: DwarfFile;
   readonly supplementary: DwarfFile | undefined;
   readonly loan: WasmLoan;
   readonly units: UnitList;
@@ -69,12 +73,15 @@ export class DwarfFile {
   /**
    * @param supplementary the file that shares DIEs and strings with this one, if any
    * @param loan of the instance that reads its bytes; by default it has its own
+   * @param typesOf the file whose type units these are, where there are no others, and the section that they are in
    */
-  constructor(sections: DebugSections, supplementary?: DwarfFile, loan = new WasmLoan()) {
+  constructor(sections: DebugSections, supplementary?: DwarfFile, loan = new WasmLoan(), typesOf?: { owner: DwarfFile; section: UnitSection }) {
     this.loan = loan;
     this.sections = sections;
+    this.unitSection = typesOf?.section ?? 'info';
+    this.owner = typesOf?.owner ?? this;
     this.supplementary = supplementary;
-    this.units = new UnitList(sections);
+    this.units = new UnitList(sections, this.unitSection);
     this.abbreviations = new AbbreviationCache(sections, loan);
     this.strings = new StringReader(sections, supplementary?.sections);
     this.#unitTexts = new StringReader(sections, supplementary?.sections, UNIT_TEXT_SIZE_BYTES);
@@ -90,7 +97,7 @@ export class DwarfFile {
     this.strings.renewBudget();
     this.#unitTexts.renewBudget();
     this.addresses.renewBudget();
-    this.#unitBytesLeft = MAX_TIMES_READ * this.sections.section('info').sizeBytes;
+    this.#unitBytesLeft = MAX_TIMES_READ * this.sections.section(this.unitSection).sizeBytes;
     this.#lineReader.renewBudget();
   }
 
@@ -100,10 +107,10 @@ export class DwarfFile {
    * @throws PerfconvError when they cannot be read, or units have been read far too often
    */
   async readUnit(offset: number, memory?: ReusedMemory): Promise<UnitBytes> {
-    const section = this.sections.section('info');
-    const header = readUnitHeader(await section.read(offset, MAX_UNIT_HEADER_SIZE_BYTES), 0, offset, section.sizeBytes);
+    const section = this.sections.section(this.unitSection);
+    const header = readUnitHeader(await section.read(offset, MAX_UNIT_HEADER_SIZE_BYTES), 0, offset, section.sizeBytes, this.unitSection);
     this.#unitBytesLeft -= header.end - offset;
-    if (this.#unitBytesLeft < 0) throw new PerfconvError('damaged', 'units are read over and over', { record: '.debug_info', offset });
+    if (this.#unitBytesLeft < 0) throw new PerfconvError('damaged', 'units are read over and over', { record: `.debug_${this.unitSection}`, offset });
     return { header, view: await section.read(offset, header.end - offset, memory) };
   }
 

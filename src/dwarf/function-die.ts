@@ -25,6 +25,7 @@ for (const name of [
   dw.DW_AT_call_column,
   dw.DW_AT_abstract_origin,
   dw.DW_AT_specification,
+  dw.DW_AT_signature,
   dw.DW_AT_ZIG_parent,
 ])
   IS_READ[name] = 1;
@@ -58,6 +59,8 @@ export class FunctionDieReader {
   origin = ORIGIN_NONE;
   /** Of `.debug_info`. */
   originOffset = 0;
+  /** Where in the unit the signature of the type unit is that describes the type; −1 when it has none. */
+  signatureAt = -1;
   readonly #reader: FormReader;
   readonly #unitOffset: number;
   readonly #abbreviations: Abbreviations;
@@ -81,6 +84,7 @@ export class FunctionDieReader {
     this.nameForm = 0;
     this.linkageNameForm = 0;
     this.origin = ORIGIN_NONE;
+    this.signatureAt = -1;
     const { attributeStarts, names, forms, implicit, formSizes } = this.#abbreviations;
     const row = this.#row(dieAt);
     this.tag = this.#abbreviations.tags[row];
@@ -129,6 +133,9 @@ export class FunctionDieReader {
           break;
         case dw.DW_AT_specification:
           if (this.origin === ORIGIN_NONE) this.#setOrigin(reader.form, reader.value);
+          break;
+        case dw.DW_AT_signature:
+          if (reader.form === dw.DW_FORM_ref_sig8) this.signatureAt = reader.valueAt;
           break;
         case dw.DW_AT_ZIG_parent:
           parentForm = reader.form;

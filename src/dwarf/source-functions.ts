@@ -1,11 +1,14 @@
 import { firstAbove } from '../base/first-above.ts';
 import type { SourceFunction, SourceScope } from '../symbol-table/code-symbols.ts';
+import { DescribedFunction, DescribedScope } from './described-function.ts';
 import { findDieScopes, hasScopes } from './die-scopes.ts';
 import * as dw from './dwarf-constants.ts';
 import type { DwarfFile, Unit } from './dwarf-file.ts';
 import { ORIGIN_IN_SUPPLEMENTARY, ORIGIN_NONE } from './function-die.ts';
 import type { LineTable } from './line-table.ts';
 import { TEXT_BY_INDEX, TEXT_IN_UNIT, TEXT_NONE, textInUnit, textPlace } from './string-reader.ts';
+import { TypeUnits } from './type-units.ts';
+import { readUnitId } from './unit-header.ts';
 import { type Named, WantedTexts } from './wanted-texts.ts';
 
 /** References from one DIE to the next that are followed; compilers make three. */
@@ -14,62 +17,20 @@ const MAX_HOPS = 16;
 /** Walks over one unit to find scopes: a scope may be declared in another place than where it is defined, in scopes of its own. */
 const MAX_WALKS = 8;
 
-/** A function whose names are filled in when all functions are known: they are read in the order of the file. */
-class DescribedFunction implements SourceFunction, SourceScope {
-  name = '';
-  linkageName = '';
-  file = '';
-  startLine = 0;
-  scope: SourceScope | null | undefined = undefined;
-  #wantsScope: boolean;
-  #lastDie: LastDie | undefined;
-
-  constructor(wantsScope: boolean) {
-    this.#wantsScope = wantsScope;
-  }
-
-  get wantsScope(): boolean {
-    return this.#wantsScope;
-  }
-
-  wantScope(): void {
-    this.#wantsScope = true;
-  }
-
-  /** The last DIE of its description, if its scope may be of interest: that is the one in the scope. */
-  get lastDie(): LastDie | undefined {
-    return this.#lastDie;
-  }
-
-  endAt(lastDie: LastDie): void {
-    this.#lastDie = lastDie;
-  }
-}
-
-interface LastDie {
-  readonly file: DwarfFile;
-  /** Of `.debug_info`. */
-  readonly offset: number;
-}
-
-/** A namespace or a type. Its name is filled in with those of functions. */
-class DescribedScope implements SourceScope {
-  name = '';
-  linkageName = '';
-  readonly isNamespace: boolean;
-  scope: SourceScope | null;
-
-  constructor(isNamespace: boolean, scope: SourceScope | null) {
-    this.isNamespace = isNamespace;
-    this.scope = scope;
-  }
-}
-
 /** What is yet to get its scope. */
 interface Unplaced {
   readonly target: DescribedFunction | DescribedScope;
   /** Where in the unit the DIE is that has the scope around it. */
   readonly dieAt: number;
+}
+
+/** A type whose scope, or name, only its type unit has. */
+interface TypeElsewhere {
+  readonly target: DescribedScope;
+  /** The one that refers to it. */
+  readonly file: DwarfFile;
+  readonly signature: string;
+  readonly isNamed: boolean;
 }
 
 /** What of a function has been found on the way through its DIEs: the first one that says a thing counts. */
@@ -96,6 +57,9 @@ class FileFunctions {
   /** By where their DIEs are in `.debug_info`. */
   readonly byDie = new Map<number, DescribedFunction>();
   readonly scopesByDie = new Map<number, DescribedScope>();
+  /** By signature, types whose scopes or names are in type units: each unit that uses one has a DIE for it. */
+  readonly scopesBySignature = new Map<string, DescribedScope>();
+  typeUnits: TypeUnits | undefined;
   /** Their names, as far as they are still to be read. */
   texts = new WantedTexts();
 }
@@ -108,6 +72,7 @@ export class SourceFunctions {
   readonly #files = new Map<DwarfFile, FileFunctions>();
   readonly #onDamage: OnDamage;
   #unfinished: Unfinished[] = [];
+  #typesElsewhere: TypeElsewhere[] = [];
   /** In the unit at hand. */
   #unplaced: Unplaced[] = [];
 
@@ -192,25 +157,47 @@ export class SourceFunctions {
     const offset = header.offset + dieAt;
     const known = scopesByDie.get(offset);
     if (known !== undefined) return known;
-    const scope = new DescribedScope(tag === dw.DW_TAG_namespace, around);
-    scopesByDie.set(offset, scope);
     const isNamed = die.nameForm !== 0;
-    if (isNamed) takeText(texts, scope, 'name', unit, die.nameForm, die.nameAt);
-    const { originOffset } = die;
-    if (originFile(unit) === file && originOffset >= header.offset && originOffset < header.end) {
-      // Defined outside of what it is declared in.
-      this.#unplaced.push({ target: scope, dieAt: originOffset - header.offset });
-      die.read(originOffset - header.offset);
-      if (!isNamed && die.nameForm !== 0) takeText(texts, scope, 'name', unit, die.nameForm, die.nameAt);
+    // gcc gives a type's namespaces to the type unit alone.
+    const signature = die.signatureAt >= 0 && (around === null || !isNamed) ? readUnitId(unit.view, die.signatureAt) : '';
+    const { scopesBySignature } = this.#of(file.owner);
+    const same = scopesBySignature.get(signature);
+    const scope = same ?? new DescribedScope(tag === dw.DW_TAG_namespace, around);
+    scopesByDie.set(offset, scope);
+    if (same !== undefined) return same;
+    if (signature !== '') {
+      scopesBySignature.set(signature, scope);
+      this.#typesElsewhere.push({ target: scope, file, signature, isNamed });
     }
+    if (isNamed) takeText(texts, scope, 'name', unit, die.nameForm, die.nameAt);
+    this.#followDeclaration(scope, unit, isNamed);
     return scope;
+  }
+
+  /**
+   * Where the type whose DIE was last read is defined outside of what it is declared in, has it get the scope of its declaration.
+   * @param isNamed whether its name is known
+   * @returns whether it is
+   */
+  #followDeclaration(target: DescribedScope, unit: Unit, isNamed: boolean): boolean {
+    const { file, header, functionDies: die } = unit;
+    const dieAt = die.originOffset - header.offset;
+    if (originFile(unit) !== file || dieAt < 0 || dieAt >= header.end - header.offset) return false;
+    die.read(dieAt);
+    if (!isNamed && die.nameForm !== 0) takeText(this.#of(file).texts, target, 'name', unit, die.nameForm, die.nameAt);
+    this.#unplaced.push({ target, dieAt });
+    return true;
   }
 
   /** Reads what functions lack: what is in other units, and their names. @param file the only one to do so for; its functions are forgotten */
   async finish(file?: DwarfFile): Promise<void> {
-    for (let round = 0; this.#unfinished.length > 0 && round < MAX_HOPS; round++) await this.#finishRound();
+    if (file === undefined) for (const { typeUnits } of this.#files.values()) typeUnits?.renewBudget();
+    for (let round = 0; this.#unfinished.length + this.#typesElsewhere.length > 0 && round < MAX_HOPS; round++) {
+      await this.#finishRound();
+      await this.#findTypes();
+    }
     for (const [of, functions] of this.#files) {
-      if (file !== undefined && of !== file) continue;
+      if (file !== undefined && of.owner !== file) continue;
       const { texts } = functions;
       functions.texts = new WantedTexts();
       try {
@@ -219,7 +206,31 @@ export class SourceFunctions {
         this.#onDamage(error, of, 0);
       }
     }
-    if (file !== undefined) this.#files.delete(file);
+    if (file === undefined) return;
+    for (const of of this.#files.keys()) if (of.owner === file) this.#files.delete(of);
+  }
+
+  /** Finds the scopes and the names that types have in their type units. Where there is no such unit, they stay as they are. */
+  async #findTypes(): Promise<void> {
+    const all = this.#typesElsewhere;
+    this.#typesElsewhere = [];
+    for (const { target, file, signature, isNamed } of all) {
+      try {
+        const functions = this.#of(file.owner);
+        functions.typeUnits ??= new TypeUnits(file.owner, this.#onDamage);
+        const place = await functions.typeUnits.find(signature);
+        if (place === undefined) continue;
+        const { unit, dieAt } = place;
+        const { functionDies: die } = unit;
+        die.read(dieAt);
+        const isNamedHere = die.nameForm !== 0;
+        if (!isNamed && isNamedHere) takeText(this.#of(unit.file).texts, target, 'name', unit, die.nameForm, die.nameAt);
+        if (!this.#followDeclaration(target, unit, isNamed || isNamedHere)) this.#unplaced.push({ target, dieAt });
+        this.findScopes(unit, undefined);
+      } catch (error) {
+        this.#onDamage(error, file, 0);
+      }
+    }
   }
 
   async #finishRound(): Promise<void> {

@@ -1,9 +1,11 @@
 import { PerfconvError } from '../base/errors.ts';
 import type { DebugSection, DebugSectionName, DebugSections } from './debug-sections.ts';
-import { readDwoId } from './unit-header.ts';
+import { readUnitId } from './unit-header.ts';
 
 /** Identifiers of sections in an index: version 2 (GNU, "DebugFissionDWP") and DWARF 5, 7.3.5.3. Version 2 has others after the fifth. */
 const DW_SECT_INFO = 1;
+/** Of version 2 alone. */
+const DW_SECT_TYPES = 2;
 const DW_SECT_ABBREV = 3;
 const DW_SECT_LINE = 4;
 const DW_SECT_STR_OFFSETS = 6;
@@ -21,11 +23,12 @@ interface Contribution {
 
 type Contributions = ReadonlyMap<DebugSectionName, Contribution>;
 
-/** Which parts of a package's sections belong to which unit: `.debug_cu_index`. */
+/** Which parts of a package's sections belong to which unit: `.debug_cu_index` for compile units, `.debug_tu_index` for type units. */
 export class SplitIndex {
   readonly #sections: DebugSections;
   readonly #rowOf: ReadonlyMap<string, number>;
   readonly #contributions: (row: number) => Contributions;
+  #types: Promise<SplitIndex> | undefined;
 
   private constructor(sections: DebugSections, rowOf: ReadonlyMap<string, number>, contributions: (row: number) => Contributions) {
     this.#sections = sections;
@@ -34,14 +37,14 @@ export class SplitIndex {
   }
 
   /**
-   * Reads the index of a package's compile units.
+   * Reads an index of a package.
    * @param sections of kind `dwo`
    * @throws PerfconvError `damaged`, `unsupported` for a version that is not known
    */
-  static async read(sections: DebugSections): Promise<SplitIndex> {
+  static async read(sections: DebugSections, name: 'cu_index' | 'tu_index'): Promise<SplitIndex> {
     const problem = (code: 'damaged' | 'unsupported', what: string): PerfconvError =>
-      new PerfconvError(code, what, { file: sections.name, record: '.debug_cu_index' });
-    const section = sections.section('cu_index');
+      new PerfconvError(code, what, { file: sections.name, record: `.debug_${name}` });
+    const section = sections.section(name);
     const view = await section.read(0, section.sizeBytes);
     if (view.length < HEADER_SIZE_BYTES) throw problem('damaged', `${view.length} bytes are no index`);
     // The version has four bytes in version 2, and two in DWARF 5.
@@ -59,7 +62,7 @@ export class SplitIndex {
     for (let slot = 0; slot < slots; slot++) {
       const row = view.u32(indexesAt + 4 * slot);
       // Rows are counted from 1: 0 is an empty slot.
-      if (row > 0 && row <= rows) rowOf.set(readDwoId(view, HEADER_SIZE_BYTES + 8 * slot), row - 1);
+      if (row > 0 && row <= rows) rowOf.set(readUnitId(view, HEADER_SIZE_BYTES + 8 * slot), row - 1);
     }
     return new SplitIndex(sections, rowOf, (row) => {
       const parts = new Map<DebugSectionName, Contribution>();
@@ -72,10 +75,16 @@ export class SplitIndex {
     });
   }
 
-  /** The sections of the unit with that id, undefined when the package has none. */
-  unit(dwoId: string): DebugSections | undefined {
-    const row = this.#rowOf.get(dwoId);
-    return row === undefined ? undefined : new UnitSections(this.#sections, this.#contributions(row));
+  /** The sections of the unit with that id, or that signature of a type; undefined when the package has none. */
+  unit(id: string): DebugSections | undefined {
+    const row = this.#rowOf.get(id);
+    return row === undefined ? undefined : new UnitSections(this.#sections, this.#contributions(row), (signature) => this.#typeUnit(signature));
+  }
+
+  async #typeUnit(signature: string): Promise<DebugSections | undefined> {
+    if (this.#sections.section('tu_index').sizeBytes === 0) return undefined;
+    this.#types ??= SplitIndex.read(this.#sections, 'tu_index');
+    return (await this.#types).unit(signature);
   }
 }
 
@@ -83,6 +92,8 @@ function sectionName(id: number, version: 2 | 5): DebugSectionName | undefined {
   switch (id) {
     case DW_SECT_INFO:
       return 'info';
+    case DW_SECT_TYPES:
+      return version === 2 ? 'types' : undefined;
     case DW_SECT_ABBREV:
       return 'abbrev';
     case DW_SECT_LINE:
@@ -104,8 +115,10 @@ class UnitSections implements DebugSections {
   readonly hasCodeAtZero: boolean;
   readonly #all: DebugSections;
   readonly #parts: Contributions;
+  readonly typeUnit: (signature: string) => Promise<DebugSections | undefined>;
 
-  constructor(all: DebugSections, parts: Contributions) {
+  constructor(all: DebugSections, parts: Contributions, typeUnit: (signature: string) => Promise<DebugSections | undefined>) {
+    this.typeUnit = typeUnit;
     this.name = all.name;
     this.littleEndian = all.littleEndian;
     this.addressSize = all.addressSize;

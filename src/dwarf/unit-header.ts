@@ -23,7 +23,20 @@ export interface UnitHeader extends UnitFormat {
   readonly unitType: number;
   /** The id that joins skeleton and split unit, 16 hex digits; empty when the header has none. */
   readonly dwoId: string;
+  /** What a type unit describes; undefined for other units. */
+  readonly describedType: DescribedType | undefined;
 }
+
+/** The type that a type unit is about (DWARF 5, 7.5.1.3). */
+export interface DescribedType {
+  /** By which other units refer to it: 16 hex digits. */
+  readonly signature: string;
+  /** Where in the unit its DIE is, as the header states it: it may be anywhere. */
+  readonly dieAt: number;
+}
+
+/** The section that units are in. In `.debug_types` of DWARF 4 all are type units. */
+export type UnitSection = 'info' | 'types';
 
 /**
  * Size of the unit's length field and what it states: the bytes after it.
@@ -40,9 +53,10 @@ export function readUnitLength(view: ByteView, at: number): { lengthSize: 4 | 12
 /**
  * @param view holds at `at` the unit's first MAX_UNIT_HEADER_SIZE_BYTES bytes, or all up to the section's end
  * @param offset of the unit in a section of `sectionSize` bytes
+ * @param inSection that section
  * @throws PerfconvError `damaged`
  */
-export function readUnitHeader(view: ByteView, at: number, offset: number, sectionSize: number): UnitHeader {
+export function readUnitHeader(view: ByteView, at: number, offset: number, sectionSize: number, inSection: UnitSection): UnitHeader {
   const damaged = (what: string): PerfconvError => new PerfconvError('damaged', what, { record: 'unit', offset });
   const unitLength = readUnitLength(view, at);
   if (unitLength === undefined) throw damaged('no length that is one');
@@ -62,29 +76,32 @@ export function readUnitHeader(view: ByteView, at: number, offset: number, secti
     return offsetSize === 8 ? view.u64(next - 8) : view.u32(next - 4);
   };
   let unitType = DW_UT_compile;
-  let abbrevOffset: number;
-  let addressSize: number;
+  let addressSize = 0;
   let dwoId = '';
+  let describedType: DescribedType | undefined;
   if (version >= 5) {
     unitType = view.u8(next++);
     addressSize = view.u8(next++);
-    const isType = unitType === DW_UT_type || unitType === DW_UT_split_type;
-    const hasId = unitType === DW_UT_skeleton || unitType === DW_UT_split_compile;
-    if (available < next - at + offsetSize + (isType ? 8 + offsetSize : hasId ? 8 : 0)) throw damaged(`header cut after ${available} bytes`);
-    abbrevOffset = readOffset();
-    if (hasId) {
-      dwoId = readDwoId(view, next);
-      next += 8;
-    } else if (isType) next += 8 + offsetSize;
-  } else {
-    abbrevOffset = readOffset();
-    addressSize = view.u8(next++);
+  } else if (inSection === 'types') unitType = DW_UT_type;
+  const isType = unitType === DW_UT_type || unitType === DW_UT_split_type;
+  const hasId = unitType === DW_UT_skeleton || unitType === DW_UT_split_compile;
+  const restSize = (version >= 5 ? 0 : 1) + (isType ? 8 + offsetSize : hasId ? 8 : 0);
+  if (available < next - at + offsetSize + restSize) throw damaged(`header cut after ${available} bytes`);
+  const abbrevOffset = readOffset();
+  if (version < 5) addressSize = view.u8(next++);
+  if (hasId) {
+    dwoId = readUnitId(view, next);
+    next += 8;
+  } else if (isType) {
+    const signature = readUnitId(view, next);
+    next += 8;
+    describedType = { signature, dieAt: readOffset() };
   }
   if (addressSize !== 4 && addressSize !== 8) throw damaged(`addresses of ${addressSize} bytes`);
-  return { offset, dieOffset: offset + next - at, end, isCut, version, addressSize, offsetSize, abbrevOffset, unitType, dwoId };
+  return { offset, dieOffset: offset + next - at, end, isCut, version, addressSize, offsetSize, abbrevOffset, unitType, dwoId, describedType };
 }
 
-/** The 64-bit id of a split unit, as 16 hex digits. */
-export function readDwoId(view: ByteView, at: number): string {
+/** A 64-bit id of a unit: a split one's, or a type's signature. @returns 16 hex digits */
+export function readUnitId(view: ByteView, at: number): string {
   return view.hi(at).toString(16).padStart(8, '0') + view.lo(at).toString(16).padStart(8, '0');
 }

@@ -2,7 +2,7 @@ import { firstAbove } from '../base/first-above.ts';
 import { grown } from '../base/growable.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { SectionWindow } from './section-window.ts';
-import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, readUnitLength, type UnitHeader } from './unit-header.ts';
+import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, readUnitLength, type UnitHeader, type UnitSection } from './unit-header.ts';
 
 /** Read about a unit's start: its header, and mostly its first DIE. */
 const HEAD_SIZE_BYTES = 4096;
@@ -12,17 +12,19 @@ const HEADS_SIZE_BYTES = 1 << 18;
 /** Version, abbreviation offset and address size. */
 const MIN_UNIT_LENGTH = 7;
 
-/** The units of `.debug_info`, found one after the other, as far as they are asked for. */
+/** The units of a section, found one after the other, as far as they are asked for. */
 export class UnitList {
-  /** A window of `.debug_info` for heads of units. */
+  /** A window of the section for heads of units. */
   readonly window: SectionWindow;
+  readonly #section: UnitSection;
   #starts = new Float64Array(64);
   #count = 0;
   /** Where the next unit starts. */
   #next = 0;
 
-  constructor(sections: DebugSections) {
-    this.window = new SectionWindow(sections, 'info');
+  constructor(sections: DebugSections, section: UnitSection) {
+    this.#section = section;
+    this.window = new SectionWindow(sections, section);
   }
 
   /** Where unit `index` starts, counted in section order; −1 after the last one. */
@@ -34,7 +36,7 @@ export class UnitList {
   /** The header of a unit that is known to start at `offset`. @throws PerfconvError as {@link readUnitHeader} does */
   async headerAt(offset: number): Promise<UnitHeader> {
     await this.load(offset, MAX_UNIT_HEADER_SIZE_BYTES);
-    return readUnitHeader(this.window.view, offset - this.window.start, offset, this.window.section.sizeBytes);
+    return readUnitHeader(this.window.view, offset - this.window.start, offset, this.window.section.sizeBytes, this.#section);
   }
 
   /** Where the unit starts that holds the byte at `offset`, −1 for none. */

@@ -3,7 +3,7 @@ import type { Abbreviations } from './abbreviations.ts';
 import * as dw from './dwarf-constants.ts';
 import type { FormReader } from './forms.ts';
 import { TEXT_NONE, textPlace } from './string-reader.ts';
-import { readDwoId, type UnitHeader } from './unit-header.ts';
+import { readUnitId, type UnitHeader } from './unit-header.ts';
 
 /** An attribute's form and value, as they are; of a text {@link FormReader.textAt}. */
 export interface RawValue {
@@ -122,7 +122,7 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
         root.dwoName = readText(reader);
         break;
       case dw.DW_AT_GNU_dwo_id:
-        if (form === dw.DW_FORM_data8) root.dwoId = readDwoId(reader.view, reader.valueAt);
+        if (form === dw.DW_FORM_data8) root.dwoId = readUnitId(reader.view, reader.valueAt);
         break;
     }
   });

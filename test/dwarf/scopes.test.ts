@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DebugInfo, type DebugInfoOptions } from '../../src/dwarf/debug-info.ts';
+import type { DebugSections } from '../../src/dwarf/debug-sections.ts';
 import type { SourceScope } from '../../src/symbol-table/code-symbols.ts';
 import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, Label, TAG } from '../support/dwarf-builder.ts';
 import { memorySections } from '../support/memory-sections.ts';
@@ -40,7 +41,8 @@ function scopeText(scope: SourceScope | null | undefined, depth = 0): string {
 
 /** The scope of the innermost function at each address: from the outermost scope on, `?` where nobody looked for it. */
 async function scopesAt(builder: DwarfBuilder, addresses: readonly number[], options: DebugInfoOptions = {}): Promise<string[]> {
-  const info = await DebugInfo.open(memorySections(builder.content(), { littleEndian: true, addressSize: 8, hasCodeAtZero: false }), options);
+  const { littleEndian } = builder;
+  const info = await DebugInfo.open(memorySections(builder.content(), { littleEndian, addressSize: 8, hasCodeAtZero: false }), options);
   const found = addresses.map(() => 'none');
   await info.lookup(Float64Array.from(addresses), (index, frames) => {
     found[index] = `${scopeText(frames[0].function?.scope)} ${frames[0].function?.name}`;
@@ -150,5 +152,147 @@ describe('scopes of inlined functions', () => {
       caller(inlined(method, 0x1010)),
     ]);
     expect(await scopesAt(builder, [0x1010])).toEqual(['…/B/A/B/A/B/A f']);
+  });
+});
+
+describe('scopes of types that are in type units', () => {
+  const signature = (value: bigint): AttributePlan => [AT.signature, FORM.ref_sig8, value];
+  const elsewhere = (value: bigint, name: string, children: readonly DiePlan[]): DiePlan => struct(name, children, { attributes: [signature(value)] });
+
+  function addTypeUnit(builder: DwarfBuilder, dwoId: bigint, children: readonly DiePlan[], typeDie: Label, unitType?: number): void {
+    builder.unit({ dwoId, typeDie, ...(unitType !== undefined && { unitType }), root: { tag: TAG.type_unit, attributes: [CXX], children } });
+  }
+
+  /** Types 1 to 3 in type units, of which the third is in another one of them. */
+  function addTypes(builder: DwarfBuilder, unitType?: number): void {
+    const [first, second, declared, third] = [new Label(), new Label(), new Label(), new Label()];
+    addTypeUnit(builder, 0xfedc_ba98_0000_0001n, [namespace('n', [struct('First', [], { label: first })])], first, unitType);
+    // As gcc does it for an instance of a template.
+    const definition = struct('Second<int>', [], { label: second, attributes: [[AT.specification, FORM.ref4, declared]] });
+    addTypeUnit(builder, 2n, [namespace('std', [struct('Second<int>', [], { label: declared })]), definition], second, unitType);
+    addTypeUnit(builder, 3n, [elsewhere(2n, 'Second<int>', [struct('Third', [], { label: third })])], third, unitType);
+  }
+
+  function addUsers(builder: DwarfBuilder): void {
+    const labels = Array.from({ length: 5 }, () => new Label());
+    addUnit(builder, [
+      elsewhere(0xfedc_ba98_0000_0001n, 'First', [abstract('f', labels[0])]),
+      elsewhere(2n, 'Second<int>', [abstract('g', labels[1])]),
+      elsewhere(3n, 'Third', [abstract('h', labels[2])]),
+      elsewhere(3n, '', [abstract('i', labels[3])]),
+      elsewhere(4n, 'Missing', [abstract('j', labels[4])]),
+      caller(...labels.map((label, i) => inlined(label, 0x1010 + 0x10 * i))),
+    ]);
+  }
+  const addresses = [0x1010, 0x1020, 0x1030, 0x1040, 0x1050];
+  const expected = [
+    '/namespace n/First f',
+    '/namespace std/Second<int> g',
+    '/namespace std/Second<int>/Third h',
+    '/namespace std/Second<int>/Third i',
+    '/Missing j',
+  ];
+
+  it.each([
+    [5, false, true],
+    [5, true, false],
+    [4, false, true],
+    [4, true, false],
+  ])('are those in the unit: DWARF %i, 64-bit format %s, little-endian %s', async (version, is64, littleEndian) => {
+    const builder = new DwarfBuilder({ version, is64, littleEndian });
+    addUsers(builder);
+    addTypes(builder);
+    expect(await scopesAt(builder, addresses)).toEqual(expected);
+  });
+
+  it('are found from DWARF 4 in units of DWARF 5, and the other way round', async () => {
+    for (const [version, typesVersion] of [
+      [4, 5],
+      [5, 4],
+    ]) {
+      const builder = new DwarfBuilder({ version });
+      const [type, label] = [new Label(), new Label()];
+      addUnit(builder, [elsewhere(1n, 'A', [abstract('f', label)]), caller(inlined(label, 0x1010))]);
+      const root = { tag: TAG.type_unit, attributes: [CXX], children: [namespace('n', [struct('A', [], { label: type })])] };
+      builder.unit({ version: typesVersion, dwoId: 1n, typeDie: type, root });
+      expect(await scopesAt(builder, [0x1010])).toEqual(['/namespace n/A f']);
+    }
+  });
+
+  it('are found in the file of a split unit, and in a package by its index', async () => {
+    const skeletons = new DwarfBuilder();
+    skeletons.unit({ unitType: 4, dwoId: 7n, root: { tag: TAG.skeleton_unit, attributes: [...extent(0x1000, 0x100), [AT.dwo_name, FORM.string, 'a.dwo']] } });
+    const split = (addMore: (builder: DwarfBuilder) => void): DebugSections => {
+      const dwo = new DwarfBuilder();
+      addMore(dwo);
+      const [label, other] = [new Label(), new Label()];
+      const children = [
+        elsewhere(3n, 'Third', [abstract('h', label)]),
+        elsewhere(2n, 'Second<int>', [abstract('g', other)]),
+        caller(inlined(label, 0x1010), inlined(other, 0x1020)),
+      ];
+      dwo.unit({ unitType: 5, dwoId: 7n, root: { tag: TAG.compile_unit, attributes: [CXX], children } });
+      return memorySections(dwo.content());
+    };
+    const inFile = split((dwo) => addTypes(dwo, 6));
+    expect(await scopesAt(skeletons, [0x1010, 0x1020], { openSplit: async () => inFile })).toEqual([expected[2], expected[1]]);
+
+    const asked: string[] = [];
+    const typeUnit = async (id: string): Promise<DebugSections | undefined> => {
+      asked.push(id);
+      const types = new DwarfBuilder();
+      addTypes(types, 6);
+      return memorySections(types.content());
+    };
+    const packed = { ...split(() => {}), typeUnit };
+    expect(await scopesAt(skeletons, [0x1010, 0x1020], { openSplit: async () => packed })).toEqual([expected[2], expected[1]]);
+    expect(asked).toEqual(['0000000000000003', '0000000000000002']);
+  });
+
+  it('are looked for once, and not where the unit at hand has them', async () => {
+    const builder = new DwarfBuilder();
+    const [known, first, second] = [new Label(), new Label(), new Label()];
+    addUnit(builder, [
+      namespace('here', [elsewhere(1n, 'A', [abstract('f', known)])]),
+      elsewhere(2n, 'B', [abstract('g', first)]),
+      elsewhere(2n, 'B', [abstract('h', second)]),
+      caller(inlined(known, 0x1010), inlined(first, 0x1020), inlined(second, 0x1030)),
+    ]);
+    // It cannot be read, which is reported each time.
+    builder.unit({ dwoId: 2n, typeDie: new Label(), firstCode: 100, abbrevOffset: 0, root: { tag: TAG.type_unit, attributes: [] } });
+    const scopes = await scopesAt(builder, [0x1010, 0x1020, 0x1030]);
+    expect(scopes.slice(0, 3)).toEqual(['/namespace here/A f', '/B g', '/B h']);
+    expect(scopes.slice(3)).toEqual([expect.stringContaining('no abbreviation')]);
+  });
+
+  it.each([
+    [1, '/namespace n/A f'],
+    [1000, '/A f'],
+  ])('are found after %i damaged units: %s', async (count, scope) => {
+    const builder = new DwarfBuilder({ version: 4 });
+    const [type, label] = [new Label(), new Label()];
+    for (let i = 0; i < count; i++) builder.unit({ version: 1, dwoId: 1n, typeDie: new Label(), root: { tag: TAG.type_unit } });
+    addTypeUnit(builder, 1n, [namespace('n', [struct('A', [], { label: type })])], type);
+    addUnit(builder, [elsewhere(1n, 'A', [abstract('f', label)]), caller(inlined(label, 0x1010))]);
+    const [found, ...problems] = await scopesAt(builder, [0x1010]);
+    expect(found).toBe(scope);
+    expect(problems[0]).toContain('DWARF version 1');
+    if (count > 1) expect(problems.at(-1)).toContain('type units after it are not found');
+  });
+
+  it('may lead back to where they came from, or to no DIE: nothing hangs', async () => {
+    const builder = new DwarfBuilder({ version: 4 });
+    const [first, second, lost, labelA, labelB] = Array.from({ length: 5 }, () => new Label());
+    addTypeUnit(builder, 1n, [elsewhere(2n, 'B', [struct('A', [], { label: first })])], first);
+    addTypeUnit(builder, 2n, [elsewhere(1n, 'A', [struct('B', [], { label: second })])], second);
+    addTypeUnit(builder, 3n, [{ tag: TAG.variable, attributes: [[AT.location, FORM.block1, 9]], label: lost }], Object.assign(new Label(), { offset: 0x1000 }));
+    addUnit(builder, [
+      elsewhere(1n, 'A', [abstract('f', labelA)]),
+      elsewhere(3n, 'C', [abstract('g', labelB)]),
+      caller(inlined(labelA, 0x1010), inlined(labelB, 0x1020)),
+    ]);
+    const [a, c, ...problems] = await scopesAt(builder, [0x1010, 0x1020]);
+    expect([a, c]).toEqual(['…/B/A/B/A/B/A f', '/C g']);
+    expect(problems).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,6 +31,11 @@ struct Item::Part { static int half(int x) { return x / 2; } };
 int twice(int x) { return 2 * x + Item::Part::half(x); }
 template <class T> T least(std::vector<T> &all) { std::sort(all.begin(), all.end()); return all[0]; }
 }
+struct Box {
+  int held;
+  template <class T> int first(const std::vector<T> &all) const { return held + all[0].key; }
+  struct Lid { template <class T> static int last(const std::vector<T> &all) { int s = 0; for (const T &one : all) s ^= one.key; return s; } };
+};
 }
 static int plain(int x) { return x + app::twice(x); }
 extern "C" int entry(int n) {
@@ -38,11 +43,14 @@ extern "C" int entry(int n) {
   std::vector<app::Item> items(n, app::Item{n});
   std::vector<int> numbers(n, n);
   std::sort(numbers.begin(), numbers.end(), [](int a, int b) { return a % 7 < b % 7; });
-  return app::least(items).plus(3L) + Local{n}.get() + numbers[0];
+  return app::least(items).plus(3L) + Local{n}.get() + numbers[0] + app::Box{n}.first(items) + app::Box::Lid::last(items);
 }
 `;
-const whyNot = ['g++', 'dwz'].find((program) => !runs(program, ['--version']));
-if (whyNot !== undefined) announceSkipped('scopes of inlined functions', `no ${whyNot}`);
+const isHere = (tool: string): boolean => runs(tool, ['--version']);
+const whyNot = isHere('g++') ? undefined : 'no g++';
+if (whyNot !== undefined) announceSkipped('scopes of inlined functions', whyNot);
+const missingTools = ['dwz', 'dwp', 'llvm-dwp'].filter((tool) => !isHere(tool));
+if (missingTools.length > 0) announceSkipped('some scopes of inlined functions', `no ${missingTools.join(', ')}`);
 
 /** All functions that debug information describes at any address of a binary. */
 async function functionsIn(binary: string): Promise<Set<SourceFunction>> {
@@ -82,28 +90,42 @@ describe.skipIf(whyNot !== undefined)('inlined functions without a linkage name'
   });
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  it.each<[string, string[]]>([
+  it.for<[string, string[], string?]>([
     ['DWARF 5', ['-gdwarf-5']],
     ['DWARF 4', ['-gdwarf-4']],
     ['split DWARF', ['-gdwarf-5', '-gsplit-dwarf']],
+    ['link-time optimisation', ['-gdwarf-5', '-flto']],
     ['type units', ['-gdwarf-5', '-fdebug-types-section']],
     ['type units of DWARF 4', ['-gdwarf-4', '-fdebug-types-section']],
-    ['dwz', ['-gdwarf-4', 'dwz']],
-  ])('have the names that symbols have elsewhere: %s', async (name, flags) => {
-    const folder = name.replaceAll(' ', '-');
+    ['type units of split DWARF', ['-gdwarf-5', '-fdebug-types-section', '-gsplit-dwarf']],
+    ['type units of split DWARF 4', ['-gdwarf-4', '-fdebug-types-section', '-gsplit-dwarf']],
+    ['type units in a package', ['-gdwarf-5', '-fdebug-types-section', '-gsplit-dwarf'], 'llvm-dwp'],
+    ['type units in a package of DWARF 4', ['-gdwarf-4', '-fdebug-types-section', '-gsplit-dwarf'], 'dwp'],
+    ['type units, compressed', ['-gdwarf-5', '-fdebug-types-section', '-gz']],
+    ['type units and link-time optimisation', ['-gdwarf-5', '-fdebug-types-section', '-flto']],
+    ['dwz', ['-gdwarf-4'], 'dwz'],
+    ['type units of DWARF 4 and dwz', ['-gdwarf-4', '-fdebug-types-section'], 'dwz'],
+  ])('have the names that symbols have elsewhere: %s', async ([name, flags, tool], { skip }) => {
+    if (tool !== undefined && missingTools.includes(tool)) skip(`no ${tool}`);
+    const folder = name.replaceAll(/\W+/g, '-');
     mkdirSync(join(directory, folder));
     const binary = join(folder, 'program.so');
-    run('g++', '-shared', '-fPIC', '-O2', ...flags.filter((flag) => flag !== 'dwz'), '-o', binary, 'a.cc');
-    if (flags.includes('dwz')) run('dwz', binary);
+    run('g++', '-shared', '-fPIC', '-O2', ...flags, '-o', binary, 'a.cc');
+    if (tool === 'dwz') run('dwz', binary);
+    if (tool?.endsWith('dwp')) {
+      run(tool, '-e', binary, '-o', `${binary}.dwp`);
+      for (const file of readdirSync(join(directory, folder))) if (file.endsWith('.dwo')) rmSync(join(directory, folder, file));
+    }
     const scoped = [...(await functionsIn(join(directory, binary)))].filter((one) => one.linkageName === '' && one.scope);
     const names = new Set(scoped.map((one) => comparable(scopedName(one, 'simple'))));
-    // A type unit's namespaces are not read: in the unit with the code, there is only the type's name.
-    const others = name.startsWith('type units') ? [] : [...names].filter((one) => !known.has(one) && !/^(std|__gnu_cxx)::/.test(one));
+    const others = [...names].filter((one) => !known.has(one) && !/^(std|__gnu_cxx)::/.test(one));
     expect(others).toEqual([]);
     for (const one of [
       'app::(anonymous namespace)::twice',
       'app::(anonymous namespace)::Item::operator<',
       'app::(anonymous namespace)::Item::Part::half',
+      'app::Box::first',
+      'app::Box::Lid::last',
       'std::sort',
     ]) {
       expect(names).toContain(one);

@@ -13,6 +13,7 @@ export const TAG = {
   variable: 0x34,
   namespace: 0x39,
   partial_unit: 0x3c,
+  type_unit: 0x41,
   skeleton_unit: 0x4a,
 };
 export const AT = {
@@ -33,6 +34,7 @@ export const AT = {
   call_column: 0x57,
   call_file: 0x58,
   call_line: 0x59,
+  signature: 0x69,
   linkage_name: 0x6e,
   str_offsets_base: 0x72,
   addr_base: 0x73,
@@ -96,7 +98,7 @@ export const FORM = {
 
 /** Where a DIE stands, once it is written: the value of references to it. */
 export class Label {
-  /** In `.debug_info`; −1 until it is written. */
+  /** In its section; −1 until it is written. */
   offset = -1;
 }
 
@@ -118,6 +120,8 @@ export interface UnitPlan {
   readonly unitType?: number;
   /** Or a type unit's signature. */
   readonly dwoId?: bigint;
+  /** What a type unit describes. Before version 5, such a unit goes to `.debug_types`. */
+  readonly typeDie?: Label;
   /** Added to the true length. */
   readonly lengthLie?: number;
   /** Added to each abbreviation code. */
@@ -161,6 +165,7 @@ export class DwarfBuilder {
   readonly addressSize: 4 | 8;
   readonly section: Record<'abbrev' | 'str' | 'line_str' | 'str_offsets' | 'addr' | 'ranges' | 'rnglists' | 'aranges' | 'line', ByteFields>;
   #info: Uint8Array = new Uint8Array();
+  #types: Uint8Array = new Uint8Array();
 
   constructor({ version = 5, is64 = false, littleEndian = true, addressSize = 8 as 4 | 8 } = {}) {
     this.version = version;
@@ -187,13 +192,15 @@ export class DwarfBuilder {
 
   /** Writes a unit. @returns where it starts */
   unit(plan: UnitPlan): number {
-    const start = this.#info.length;
+    const inTypes = plan.typeDie !== undefined && (plan.version ?? this.version) < 5;
+    const start = (inTypes ? this.#types : this.#info).length;
     const abbrevOffset = plan.abbrevOffset ?? this.section.abbrev.length;
     // Twice: labels behind the place where they are used are known the second time.
     this.#encode(plan, start, abbrevOffset, new ByteFields(this.littleEndian), true);
     const abbrev = plan.abbrevOffset === undefined ? this.section.abbrev : new ByteFields(this.littleEndian);
     const unit = this.#encode(plan, start, abbrevOffset, abbrev, false);
-    this.raw(unit);
+    if (inTypes) this.#types = Uint8Array.from([...this.#types, ...unit]);
+    else this.raw(unit);
     return start;
   }
 
@@ -224,18 +231,19 @@ export class DwarfBuilder {
   }
 
   content(): Partial<Record<DebugSectionName, Uint8Array>> {
-    return { info: this.#info, ...Object.fromEntries(Object.entries(this.section).map(([name, fields]) => [name, fields.done()])) };
+    return { info: this.#info, types: this.#types, ...Object.fromEntries(Object.entries(this.section).map(([name, fields]) => [name, fields.done()])) };
   }
 
   #encode(plan: UnitPlan, start: number, abbrevOffset: number, abbrev: ByteFields, isDraft: boolean): Uint8Array {
     const version = plan.version ?? this.version;
     const header = new ByteFields(this.littleEndian).u16(version);
-    if (version >= 5) {
-      this.offset(header.bytes(plan.unitType ?? 1, this.addressSize), abbrevOffset);
-      const isType = plan.unitType === 2 || plan.unitType === 6;
+    const unitType = plan.unitType ?? (plan.typeDie === undefined ? 1 : 2);
+    if (version >= 5) this.offset(header.bytes(unitType, this.addressSize), abbrevOffset);
+    else this.offset(header, abbrevOffset).bytes(this.addressSize);
+    if (version >= 5 || plan.typeDie !== undefined) {
       if (plan.dwoId !== undefined) header.u64(plan.dwoId);
-      if (isType) this.offset(header, 0);
-    } else this.offset(header, abbrevOffset).bytes(this.addressSize);
+      if (unitType === 2 || unitType === 6) this.offset(header, plan.typeDie === undefined ? 0 : Math.max(0, plan.typeDie.offset - start));
+    }
     const lengthSize = this.is64 ? 12 : 4;
     const dies = new ByteFields(this.littleEndian);
     const dieStart = start + lengthSize + header.length;

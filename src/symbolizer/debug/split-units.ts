@@ -122,7 +122,7 @@ export class SplitUnits {
       const index = await this.#reading(place, async () => {
         const sections = await this.#open(place, false);
         if (sections === undefined) this.#notes.packageMissing(place, await this.#isForbidden(place));
-        return sections && (await SplitIndex.read(sections));
+        return sections && (await SplitIndex.read(sections, 'cu_index'));
       });
       if (index === undefined) continue;
       this.#notes.package(place);

@@ -248,7 +248,7 @@ describe('SplitIndex', () => {
     [5, false],
   ] as const)('of version %s, little-endian %s', async (version, littleEndian) => {
     const index = makeIndex(version, ['0000000100000002', 'ffffffff00000003'], [1, 3, 4, 5, 6, 7, 8], littleEndian);
-    const unit = (await SplitIndex.read(sectionsWith(index, littleEndian))).unit('ffffffff00000003')!;
+    const unit = (await SplitIndex.read(sectionsWith(index, littleEndian), 'cu_index')).unit('ffffffff00000003')!;
     for (const name of ['info', 'abbrev', 'line', 'str_offsets'] as const) {
       expect(unit.section(name).sizeBytes).toBe(11);
       expect(Array.from((await unit.section(name).read(1, 100)).bytes)).toEqual(Array.from(whole.subarray(101, 111)));
@@ -259,20 +259,34 @@ describe('SplitIndex', () => {
     expect((await unit.section('info').read(11, 5)).length).toBe(0);
   });
 
+  it.each([
+    [2, 'types', 2],
+    [5, 'info', 1],
+  ] as const)('of version %s finds type units in .debug_%s', async (version, section, id) => {
+    const [compile, types] = [makeIndex(version, ['0000000100000002', 'ffffffff00000003'], [1, 3]), makeIndex(version, ['1', '0000000200000004'], [id, 3])];
+    const sections = memorySections({ info: whole, types: whole, abbrev: whole, cu_index: compile, tu_index: types });
+    const unit = (await SplitIndex.read(sections, 'cu_index')).unit('0000000100000002')!;
+    const type = (await unit.typeUnit!('0000000200000004'))!;
+    expect(type.section(section).sizeBytes).toBe(11);
+    expect(await unit.typeUnit!('0000000100000002')).toBeUndefined();
+    const without = (await SplitIndex.read(memorySections({ cu_index: compile }), 'cu_index')).unit('0000000100000002')!;
+    expect(await without.typeUnit!('0000000200000004')).toBeUndefined();
+  });
+
   it('knows only its units', async () => {
-    expect((await SplitIndex.read(sectionsWith(makeIndex(5, ['0000000100000002'], [1])))).unit('0000000000000000')).toBeUndefined();
+    expect((await SplitIndex.read(sectionsWith(makeIndex(5, ['0000000100000002'], [1])), 'cu_index')).unit('0000000000000000')).toBeUndefined();
   });
 
   it('may be damaged', async () => {
     const good = makeIndex(5, ['0000000100000002'], [1]);
-    await expect(SplitIndex.read(sectionsWith(good.subarray(0, 20)))).rejects.toThrow('overrun 20 bytes');
-    await expect(SplitIndex.read(sectionsWith(good.subarray(0, 8)))).rejects.toThrow('8 bytes are no index');
+    await expect(SplitIndex.read(sectionsWith(good.subarray(0, 20)), 'cu_index')).rejects.toThrow('overrun 20 bytes');
+    await expect(SplitIndex.read(sectionsWith(good.subarray(0, 8)), 'cu_index')).rejects.toThrow('8 bytes are no index');
     const lying = good.slice();
     new DataView(lying.buffer).setUint32(12, 0xffffffff, true);
-    await expect(SplitIndex.read(sectionsWith(lying))).rejects.toThrow('overrun');
+    await expect(SplitIndex.read(sectionsWith(lying), 'cu_index')).rejects.toThrow('overrun');
     lying[0] = 6;
-    await expect(SplitIndex.read(sectionsWith(lying))).rejects.toThrow('version 6');
-    const behind = (await SplitIndex.read(memorySections({ cu_index: good, info: new Uint8Array(4) }))).unit('0000000100000002')!;
+    await expect(SplitIndex.read(sectionsWith(lying), 'cu_index')).rejects.toThrow('version 6');
+    const behind = (await SplitIndex.read(memorySections({ cu_index: good, info: new Uint8Array(4) }), 'cu_index')).unit('0000000100000002')!;
     expect(behind.section('info').sizeBytes).toBe(4);
   });
 });
