@@ -1,8 +1,8 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import type { OpenInput } from '../base/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { machineOptions } from '../host/machine-options.ts';
-import type { OpenInput } from '../host/open-input.ts';
 import { OpenedFiles } from '../host/opened-files.ts';
 import { pprofBinaryDirs } from '../host/pprof-dirs.ts';
 import { type SymbolPlaces, symbolSources } from '../host/symbol-sources.ts';

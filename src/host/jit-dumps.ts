@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import type { RecordingContext } from '../base/recording-input.ts';
 import { jitDumpPid, type OpenJitDump, type RefusedJitDump } from '../jitdump/jitdump.ts';
 import { namespacedPid } from '../symbolizer/jit/namespaced-pid.ts';
-import type { RecordingContext } from '../symbolizer/symbolizer-options.ts';
 import { openLeftFile } from './left-file.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { blocking, sourceOf } from './regular-file.ts';

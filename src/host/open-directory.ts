@@ -3,9 +3,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import type { OpenInput } from '../base/recording-input.ts';
 import { DirectorySource } from './directory-source.ts';
 import { FileSource } from './file-source.ts';
-import type { OpenInput } from './input.ts';
 import { ioError } from './io-error.ts';
 import { systemPath } from './system-path.ts';
 

@@ -4,9 +4,9 @@ import type { Readable } from 'node:stream';
 import { type ByteSource, type RecordingSource, readRange } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import type { OpenInput } from '../base/recording-input.ts';
 import { FORM_BYTES, findGrowingPrefix, isFileForm } from './file-form.ts';
 import { FileSource } from './file-source.ts';
-import type { OpenInput } from './input.ts';
 import { ioError } from './io-error.ts';
 import { openDirectory } from './open-directory.ts';
 import { keepWhole } from './spill.ts';
@@ -14,8 +14,6 @@ import { StreamSource } from './stream-source.ts';
 import { systemPath } from './system-path.ts';
 import { unwrap } from './unwrap.ts';
 import { findWrapping, unpackCommand, WRAPPING_START_BYTES, type Wrapping } from './wrappings.ts';
-
-export type { OpenInput } from './input.ts';
 
 /**
  * Opens a recording by its path: a file, a directory recording, or a pipe that has a name (`<(perf record -o - …)`). What is

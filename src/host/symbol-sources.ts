@@ -1,6 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
+import type { RecordingContext } from '../base/recording-input.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
-import { DEFAULT_DEBUG_DIRS, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../symbolizer/symbolizer.ts';
+import { DEFAULT_DEBUG_DIRS, Symbolizer, type SymbolizerOptions } from '../symbolizer/symbolizer.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import { jitDumpsOf } from './jit-dumps.ts';
 import type { OpenedFiles } from './opened-files.ts';

@@ -1,12 +1,13 @@
 import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
+import type { OpenInput } from '../base/recording-input.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
 import { type BlobLike, BlobSource, isBlob } from './blob-source.ts';
 import { checkOptions, demand } from './check-options.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from './open-options.ts';
 import { firstSymbolOption, type ReadingOptions, symbolizerOptions } from './options.ts';
-import type { OpenInput, Platform, RepeatableInput } from './platform.ts';
+import type { Platform, RepeatableInput } from './platform.ts';
 import { DecodedProfile, type Profile } from './profile.ts';
 import { OpenedRecording, type RecordingBase } from './recording.ts';
 import { WebGzipSink } from './web-gzip-sink.ts';

@@ -1,16 +1,9 @@
 import type { ByteSink } from '../base/byte-sink.ts';
-import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import type { OpenInput } from '../base/recording-input.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
-import type { RecordingContext } from '../symbolizer/symbolizer-options.ts';
 import type { Check } from './check-options.ts';
 import type { ReadingOptions } from './options.ts';
-
-/** A recording that is open for one reading, and what is known of it besides its bytes. */
-export interface OpenInput extends RecordingContext {
-  /** To be closed at the end of the reading. */
-  readonly source: RecordingSource;
-}
 
 /** A recording that can be opened any number of times. */
 export interface RepeatableInput {

@@ -2,6 +2,7 @@
 
 import { Diagnostics, type Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import type { OpenInput } from '../base/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { RecordingInfo } from '../info/recording-info.ts';
 import { readHeader } from '../perfdata/file-header.ts';
@@ -14,7 +15,7 @@ import { readRecords } from '../records/read-records.ts';
 import { arrayOf, callback, checkOptions, flag, type OptionChecks } from './check-options.ts';
 import { Findings } from './findings.ts';
 import { namingChoices, READING_CHECKS, type ReadingOptions, sampleFilter } from './options.ts';
-import type { OpenInput, Platform, RepeatableInput } from './platform.ts';
+import type { Platform, RepeatableInput } from './platform.ts';
 import { ProfilePart, type Read } from './profile-part.ts';
 
 /** What both recordings have: that of a browser and that of Node. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Diagnostics } from '../base/diagnostics.ts';
-import type { OpenInput } from '../host/input.ts';
+import type { OpenInput } from '../base/recording-input.ts';
 import { OpenedFiles } from '../host/opened-files.ts';
 import { identityOf } from '../host/output-target.ts';
 import { RepeatableInput as HostInput } from '../host/repeatable-input.ts';

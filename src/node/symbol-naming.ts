@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
+import type { OpenInput } from '../base/recording-input.ts';
 import type { DebuginfodClient } from '../host/debuginfod.ts';
 import { debuginfodClient } from '../host/debuginfod-servers.ts';
-import type { OpenInput } from '../host/input.ts';
 import type { OpenedFiles } from '../host/opened-files.ts';
 import { checkSymbolPaths, namedSymbolFiles } from '../host/symbol-paths.ts';
 import { type SymbolSources, symbolSources } from '../host/symbol-sources.ts';

@@ -1,5 +1,6 @@
 import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import type { RecordingContext } from '../base/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
@@ -21,7 +22,7 @@ import type { RecordObserver } from '../session/replay.ts';
 import type { LeafRule } from '../session/sample-reader.ts';
 import { runSession, type SessionResult } from '../session/session.ts';
 import type { TruncatedStacks } from '../session/user-stacks.ts';
-import type { RecordingContext, Symbolizer } from '../symbolizer/symbolizer.ts';
+import type { Symbolizer } from '../symbolizer/symbolizer.ts';
 import type { OpenZstdStream } from '../zstd/stream.ts';
 import { assembleProfile, type EventKind, eventKind } from './assemble-profile.ts';
 

@@ -1,5 +1,6 @@
 import { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import type { RecordingContext } from '../base/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
 import { readElfSymbols } from '../elf/elf-symbols.ts';
@@ -17,7 +18,7 @@ import { MappedFiles } from './search/mapped-files.ts';
 import { findObjectFiles, type ObjectFiles } from './search/object-files.ts';
 import { SymbolSearch } from './search/search-log.ts';
 import type { SymbolFiles } from './symbol-files.ts';
-import type { RecordingContext, SymbolizerOptions } from './symbolizer-options.ts';
+import type { SymbolizerOptions } from './symbolizer-options.ts';
 import { readRules, type UnwindRules } from './unwind-rules.ts';
 
 /** Each has its own copy of a symbol list. No machine runs that many; a damaged recording may claim so. */

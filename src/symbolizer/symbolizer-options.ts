@@ -25,20 +25,6 @@ export interface SymbolizerOptions {
   readonly linkageAliases?: boolean;
 }
 
-/** What is known about a recording besides its records. */
-export interface RecordingContext {
-  /**
-   * When its file was last written, nanoseconds since 1970: by then it had ended, and what was made later was not
-   * recorded. Undefined for a pipe.
-   */
-  readonly modifiedNs?: bigint | undefined;
-  /**
-   * A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and
-   * `modules`; undefined where there is none.
-   */
-  readonly kcoreDir?: string | undefined;
-}
-
 /** Files of a virtual machine's kernel. */
 export interface GuestOptions {
   /** A copy of its `/proc/kallsyms`. */

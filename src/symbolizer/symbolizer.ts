@@ -1,13 +1,14 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
+import type { RecordingContext } from '../base/recording-input.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from './code-object.ts';
 import { RecordingSymbols } from './recording-symbols.ts';
 import type { SymbolFiles } from './symbol-files.ts';
-import type { RecordingContext, SymbolizerOptions } from './symbolizer-options.ts';
+import type { SymbolizerOptions } from './symbolizer-options.ts';
 
 export type { CodeObject, CodeQuestion } from './code-object.ts';
 export type { SymbolFiles } from './symbol-files.ts';
-export { DEFAULT_DEBUG_DIRS, type RecordingContext, type SymbolizerOptions } from './symbolizer-options.ts';
+export { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from './symbolizer-options.ts';
 
 /**
  * Finds the symbols of code, for any number of recordings, one after the other, or for none. Files that do not fit or

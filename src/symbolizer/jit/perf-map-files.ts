@@ -1,9 +1,9 @@
 import { readRange } from '../../base/byte-source.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
+import type { RecordingContext } from '../../base/recording-input.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
 import type { LeftFile, RecordedProcess, SymbolFiles } from '../symbol-files.ts';
-import type { RecordingContext } from '../symbolizer-options.ts';
 import { namespacedPid } from './namespaced-pid.ts';
 import { readPerfMap } from './perf-map.ts';
 

@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BufferSource } from '../../../src/base/byte-source.ts';
 import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import type { RecordingContext } from '../../../src/base/recording-input.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { fileCrc, readDebugLink } from '../../../src/symbolizer/search/debug-link.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import type { DebugFileKind, FetchedFile } from '../../../src/symbolizer/symbol-files.ts';
-import { type CodeObject, type RecordingContext, Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
+import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
 import { MadeFiles } from '../../support/made-symbol-files.ts';
 import { spread } from '../../support/thoroughness.ts';
