@@ -62,7 +62,7 @@ export async function decompressSection(elf: ElfFile, section: ElfSection, compr
     new PerfconvError(code, what, { file: elf.source.name, record: section.name }, options);
   if (method === 'unknown') throw problem('unsupported', 'compressed by an unknown method');
   const packed = await readRange(elf.source, section.offset + headerSizeBytes, section.sizeBytes - headerSizeBytes);
-  // The size in the header is not trusted: nothing of it is taken before the bytes are there.
+  // The size in the header is not trusted: no memory is allocated for it before the bytes are there.
   if (sizeBytes > maxDecompressedSize(packed.length)) {
     throw problem('damaged', `${packed.length} compressed bytes are said to become ${sizeBytes}`);
   }

@@ -1,7 +1,7 @@
 import * as dw from './dwarf-constants.ts';
 import type { Unit } from './dwarf-file.ts';
 
-/** What stands around DIEs of a unit. */
+/** The DIEs around some DIEs of a unit. */
 export interface DieScopes {
   /** By index of the wanted DIEs: the innermost DIE around it as an index of {@link dies}; −1 when that is the unit's own, or unknown. */
   readonly innermost: Int32Array;
@@ -29,7 +29,7 @@ export function hasScopes({ root: { language, tag } }: Unit): boolean {
 }
 
 /**
- * Finds what stands around DIEs: no DIE says that itself, so that all before the last wanted one are walked over.
+ * Finds the DIEs around others. No DIE says which one it is in, so this goes over all up to the last wanted one.
  * @param wanted where they are in the unit, ascending, no two the same
  * @throws PerfconvError `damaged` when the unit's DIEs cannot be followed
  */

@@ -66,7 +66,7 @@ async function findParts(elf: ElfFile, kind: 'main' | 'dwo'): Promise<ReadonlyMa
     const name = debugSectionName(header.name, kind);
     if (name === undefined || header.type === SHT_NOBITS) continue;
     const ofName = parts.get(name) ?? [];
-    // Parts do not share bytes: of a file that says so, no more than its size is taken.
+    // Parts do not share bytes: of a file that says so, no more than its size is read.
     taken += header.sizeBytes;
     if (ofName.length > 0 && (taken > fileSize || ofName.length === MAX_PARTS)) continue;
     const compression = await sectionCompression(elf, header);

@@ -1,7 +1,7 @@
 import type { ByteSource } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
 
-/** What is used of a Blob or a File; its type has no one place that browsers and Node share. */
+/** The part of a Blob or File that is used; browsers and Node declare the type in different places. */
 export interface BlobLike {
   readonly size: number;
   readonly name?: string;
@@ -10,7 +10,7 @@ export interface BlobLike {
   slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
 }
 
-/** Whether a value is used as a Blob: not every caller has a compiler that looks at it. */
+/** Whether a value can be read as a Blob: not every caller has a compiler that checks types. */
 export function isBlob(value: unknown): value is BlobLike {
   return typeof value === 'object' && value !== null && 'size' in value && 'arrayBuffer' in value && 'slice' in value;
 }

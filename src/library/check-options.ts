@@ -7,8 +7,8 @@ export type Check = (option: string, value: unknown) => void;
 export type OptionChecks<Options> = { readonly [Name in keyof Required<Options>]: Check };
 
 /**
- * Refuses options that are no object, names that are no options, and values that they cannot have: not every caller has
- * a compiler that looks at them. An option that is undefined is not given.
+ * Rejects options that are not an object, unknown names, and values that an option cannot have: not every caller has a
+ * compiler that checks types. An option that is undefined counts as absent.
  * @throws PerfconvError `usage`
  */
 export function checkOptions(options: unknown, checks: Readonly<Record<string, Check>>): void {

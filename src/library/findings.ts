@@ -1,9 +1,9 @@
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
 
 /**
- * What was found in several readings of one thing. The same damage is met in each of them: a kind is listed once, as the
- * reading that met most of it has it. Nothing is kept of a reading that is over but its kinds that were not listed yet,
- * so that any number of them may follow.
+ * What was found in several readings of one thing. Each of them meets the same damage: a kind is listed once, with the
+ * count of the reading that met most of it. Of a reading that is over only the list is kept, so that any number of
+ * readings may follow.
  */
 export class Findings {
   readonly #ended = new Map<string, Diagnostic>();

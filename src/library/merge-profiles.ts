@@ -29,7 +29,7 @@ export function mergeDecoded<Result extends DecodedProfile>(
 ): Result {
   checkOptions(options, MERGE_CHECKS);
   const { labels } = options;
-  // Not every caller has a compiler that looks at them.
+  // Not every caller has a compiler that checks types.
   if (typeof (profiles as Partial<typeof profiles> | null)?.[Symbol.iterator] !== 'function') {
     throw new PerfconvError('usage', 'profiles are merged from an array, or another iterable');
   }

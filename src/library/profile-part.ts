@@ -10,10 +10,10 @@ import type { RepeatableInput } from './platform.ts';
 /** Decodes a recording. What is found goes to the findings of the part. */
 export type Read = (needs: ReadingNeeds) => Promise<ReadRecording>;
 
-/** What a recording is decoded with, whatever for. */
+/** What a recording is decoded with, the same for every format. */
 export interface PartOptions {
   readonly input: RepeatableInput;
-  /** The input's path, in parts: what tells it from others. */
+  /** The input's path, in parts: what distinguishes it from others. */
   readonly path: readonly string[];
   readonly filter: SampleFilter;
   readonly naming: Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'compatPerf'>;
@@ -27,7 +27,7 @@ export interface PartOptions {
 /** A recording as a profile has it: what was decoded, and the way to decode it again where a format needs more. */
 export class ProfilePart {
   readonly input: RepeatableInput;
-  /** The input's path, in parts: what tells it from others. */
+  /** The input's path, in parts: what distinguishes it from others. */
   readonly path: readonly string[];
   readonly filter: SampleFilter;
   readonly naming: PartOptions['naming'];

@@ -25,7 +25,7 @@ export interface RecordingBase {
   /** What was damaged, missing or lost in all that was done with the recording so far: each kind once. */
   readonly findings: readonly Finding[];
   /**
-   * Reads the records one after the other, as they lie in the file; `type` tells what a record is. 64-bit numbers are bigints.
+   * Reads the records one after the other, as they lie in the file; `type` says what a record is. 64-bit numbers are bigints.
    * @throws PerfconvError as it is read
    */
   records(options?: {
@@ -39,7 +39,7 @@ export interface RecordingBase {
     readonly anonymous?: boolean;
     readonly onProgress?: (bytes: number) => void;
   }): Promise<RecordingInfo>;
-  /** Gives back what is open. May be called more than once. Profiles stay, but can read nothing again. */
+  /** Closes what is open. May be called more than once. Profiles stay usable, but can read nothing again. */
   close(): Promise<void>;
   /** {@link close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -48,7 +48,7 @@ export interface RecordingBase {
 const RECORDS_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['records']>[0]>> = { types: arrayOf(RECORD_TYPES), onProgress: callback };
 const INFO_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['info']>[0]>> = { anonymous: flag, onProgress: callback };
 
-/** A recording that is open. Everything is read when it is asked for, and as often. */
+/** A recording that is open. Everything is read when it is asked for, each time anew. */
 export class OpenedRecording<Options extends ReadingOptions> {
   readonly #input: RepeatableInput;
   readonly #platform: Platform<Options>;
@@ -119,7 +119,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
     await this.#input.close();
   }
 
-  /** Decodes the recording. @param path what tells it from others, in parts */
+  /** Decodes the recording. @param path what distinguishes it from others, in parts */
   protected async readPart(options: Options, path: readonly string[]): Promise<ProfilePart> {
     checkOptions(options, { ...READING_CHECKS, ...this.#platform.optionChecks });
     const { formats = ['pprof'], onProgress } = options;

@@ -2,7 +2,7 @@ import type { ByteSink } from '../base/byte-sink.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { Compressor } from './platform.ts';
 
-/** What is used of the streams that browsers have; their types have no one place that browsers and Node share. */
+/** The part of the web's streams that is used; browsers and Node declare their types in different places. */
 interface WebStreams {
   readonly CompressionStream?: new (
     format: 'gzip',

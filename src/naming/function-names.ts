@@ -25,8 +25,11 @@ export function demangleSymbol(symbol: string, style: DemangleStyle): string | u
   return shown === linkageName ? undefined : shown + symbol.slice(linkageName.length);
 }
 
-/** Names may share scopes with long names, in a hostile file all of them: in so many letters, there are scopes. Real programs have a thousandth of it. */
-const MAX_SCOPE_LETTERS = 1 << 26;
+/**
+ * How many characters names may have together that are shown with their scopes: in a hostile file, all can share scopes with long
+ * names. Real programs have a thousandth of that.
+ */
+const MAX_SCOPED_CHARACTERS = 1 << 26;
 
 /** Turns names of linkers and of debug information into names to show, each once. */
 export class FunctionNames {
@@ -34,7 +37,7 @@ export class FunctionNames {
   readonly #style: DemangleStyle | 'none';
   readonly #known = new Map<string, FunctionName>();
   readonly #scoped = new Map<SourceFunction, FunctionName>();
-  #scopeLettersLeft = MAX_SCOPE_LETTERS;
+  #scopedCharactersLeft = MAX_SCOPED_CHARACTERS;
 
   constructor(strings: StringTable, style: DemangleStyle | 'none') {
     this.#strings = strings;
@@ -59,8 +62,8 @@ export class FunctionNames {
     let known = this.#scoped.get(described);
     if (known === undefined) {
       const { name } = described;
-      const shown = this.#scopeLettersLeft > 0 ? scopedName(described, this.#style) : name;
-      this.#scopeLettersLeft -= shown.length - name.length;
+      const shown = this.#scopedCharactersLeft > 0 ? scopedName(described, this.#style) : name;
+      this.#scopedCharactersLeft -= shown.length - name.length;
       const isScoped = shown !== name || simplifySourceName(name) !== name;
       known = { name: this.#strings.intern(shown), systemName: isScoped ? this.#strings.intern(name) : 0, isScoped };
       this.#scoped.set(described, known);

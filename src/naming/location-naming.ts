@@ -66,7 +66,7 @@ export class LocationNaming {
     return group.filter((_, i) => symbols[i] < 0);
   }
 
-  /** Notes where the functions begin in which locations are that have no name. */
+  /** Notes where the functions begin that hold locations without a name. */
   async noteStartsBy(group: readonly number[], code: CodeSymbols): Promise<void> {
     const { locations } = this.#profile;
     const unnamed = group.filter((location) => locations.lineCount(location) === 0);
@@ -167,7 +167,7 @@ export class LocationNaming {
   #internLine({ name, systemName, isScoped }: FunctionName, linkageName: string, described: SourceFunction | undefined, place: SourceFrame): LocationLine {
     const { strings, functions } = this.#profile;
     const functionFile = strings.intern(this.#fileOfFunction(linkageName, described, place.file));
-    // A line without a file cannot be taken for one of the function's file.
+    // A line without a file cannot be mistaken for one of the function's file.
     const line = place.file === '' && functionFile !== 0 ? 0 : place.line;
     const lineFile = line > 0 ? strings.intern(place.file) : functionFile;
     return {

@@ -25,7 +25,7 @@ export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: D
   if (few.length > 0) diagnostics.set('few-symbols', severity(few), `symbols do not cover all code of ${listed(few)}${help(few)}`);
 }
 
-/** What nothing helps with is a note. */
+/** Where nothing would help, it is a note. */
 function severity([first]: readonly DsoSymbols[]): Severity {
   return symbolHelp(first) === '' ? 'info' : 'warning';
 }
@@ -56,7 +56,7 @@ function help([first]: readonly DsoSymbols[]): string {
   return text === '' ? '' : `; for ${shortened(first.name.replace(/^.*\//, ''))}: ${text}`;
 }
 
-/** A name without its middle where it is too long: what tells names apart is at their ends. */
+/** A name without its middle where it is too long: names differ at their ends. */
 function shortened(name: string): string {
   const half = MAX_SHOWN_LETTERS / 2;
   return name.length <= MAX_SHOWN_LETTERS ? name : `${name.slice(0, half)}…${name.slice(-half)}`;

@@ -9,7 +9,7 @@ const NOTABLE_SHARE = 0.01;
 const LEAST_SAMPLES = 10;
 /** How many causes the sentence names. */
 const SHOWN_CAUSES = 3;
-/** perf takes no more; a size is a multiple of 8. */
+/** perf accepts no larger dumps; their size is a multiple of 8. */
 const MAX_DUMP_BYTES = 65_528;
 
 /** Why stacks end too early, and what helps. */

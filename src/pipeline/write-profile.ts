@@ -175,7 +175,7 @@ async function nameWithStart({ meta }: Profile): Promise<string> {
  * @throws PerfconvError `no-samples`; `unsupported` when the wall clock is asked for and not known; `usage` when there is no such format, or it needs samples that the profile did not keep; whatever the sink throws
  */
 export async function writeProfile(format: StreamFormat, profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics): Promise<void> {
-  // Not every caller has a compiler that looks at the name.
+  // Not every caller has a compiler that checks types.
   if (!Object.hasOwn(WRITERS, format)) throw new PerfconvError('usage', `writeProfile writes no ${format}, but ${Object.keys(WRITERS).join(', ')}`);
   if (options.wallClock && profile.meta.wallClockOffsetNs === undefined && WALL_CLOCK_FORMATS.includes(format)) {
     throw new PerfconvError(

@@ -45,7 +45,7 @@ export class EventMatcher {
 }
 
 function addTo(merged: GrowingEvent, event: ProfileEvent): void {
-  // One period for all is the largest, as in pprof.
+  // One period for all: the largest, as in pprof.
   if (distance(event) > distance(merged)) {
     merged.samplePeriod = event.samplePeriod;
     merged.sampleFreq = event.sampleFreq;

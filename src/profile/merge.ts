@@ -73,7 +73,7 @@ export class ProfileMerger {
   }
 
   /**
-   * The profile of all that was added. The merger is not to be used any more.
+   * The profile of all that was added. The merger must not be used afterwards.
    * @throws PerfconvError `usage` when nothing was added
    */
   finish(): Profile {

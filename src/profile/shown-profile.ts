@@ -19,7 +19,7 @@ const IMPOSSIBLE = 2;
  *
  * - Addresses in no binary are `[unknown]`, one frame however many of them follow one another. They share one location.
  * - Code of a binary is as `mode` says. Such locations keep their address and mapping, so that pprof finds their names
- *   where it has the binary; {@link LocationTable.isStandIn} tells them from named ones.
+ *   where it has the binary; {@link LocationTable.isStandIn} distinguishes them from named ones.
  * - A callchain ends at the first return address of user code that cannot be one, which is its root `[unknown]`.
  *
  * Samples, their sums and their order are the same. Stacks that became the same are one. New names are added to the
@@ -93,7 +93,7 @@ class BinaryNames {
   }
 }
 
-/** A name of bearable length, without half a surrogate pair at its end. */
+/** A name that is not too long, without half a surrogate pair at its end. */
 function cut(name: string): string {
   return name.length <= MAX_NAME ? name : name.slice(0, MAX_NAME).replace(/[\ud800-\udbff]$/, '');
 }
@@ -114,7 +114,7 @@ function showStacks(before: StackTable, fates: Uint8Array, shownAs: Uint32Array)
   return { stacks, stackOf };
 }
 
-/** Totals of the stacks that others became. */
+/** The totals, by the stacks that replace others. */
 function addUp(before: TotalTable, stackOf: Int32Array): TotalTable {
   const totals = new TotalTable();
   for (let row = 0; row < before.size; row++) {
