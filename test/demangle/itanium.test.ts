@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DemangleStyle, demangle } from '../../src/demangle/demangle.ts';
 import { MAX_NODES, MAX_OUTPUT } from '../../src/demangle/limits.ts';
+import { runs } from '../support/thoroughness.ts';
 import { GNU_NAMES, OTHER_NAMES } from './itanium-names.ts';
 
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
@@ -110,7 +111,7 @@ describe('hostile names', () => {
   it('of any characters', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...alphabet), { maxLength: 60 }), (characters) => isBounded(`_Z${characters.join('')}`)),
-      { numRuns: 5000 },
+      { numRuns: runs(5000, 1000) },
     );
   });
 
@@ -118,7 +119,7 @@ describe('hostile names', () => {
     const piece = fc.tuple(fc.constantFrom(...names), fc.nat(60), fc.nat(20)).map(([name, from, length]) => name.slice(2).slice(from, from + length));
     fc.assert(
       fc.property(fc.array(piece, { minLength: 1, maxLength: 8 }), (pieces) => isBounded(`_Z${pieces.join('')}`)),
-      { numRuns: 5000 },
+      { numRuns: runs(5000, 1000) },
     );
   });
 
@@ -127,6 +128,6 @@ describe('hostile names', () => {
       const end = kind === 2 ? at : at + 1;
       return name.slice(0, at) + (kind === 1 ? '' : character) + name.slice(end);
     });
-    fc.assert(fc.property(mutated, isBounded), { numRuns: 10000 });
+    fc.assert(fc.property(mutated, isBounded), { numRuns: runs(10000, 2000) });
   });
 });

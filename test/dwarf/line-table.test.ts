@@ -5,6 +5,7 @@ import { type LineTable, LineTableReader } from '../../src/dwarf/line-table.ts';
 import { ByteFields } from '../support/byte-fields.ts';
 import { type LineProgramPlan, makeLineProgram } from '../support/line-program.ts';
 import { memorySections } from '../support/memory-sections.ts';
+import { runs } from '../support/thoroughness.ts';
 
 const UNIT = { name: 'main.c', compDir: '/build' };
 
@@ -546,7 +547,7 @@ describe('damage', () => {
           if (!(error instanceof PerfconvError)) throw error;
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000, 400) },
     );
   });
 });

@@ -22,6 +22,7 @@ import {
   toolRecords,
   writeAttr,
 } from '../support/perf-encoder.ts';
+import { runs } from '../support/thoroughness.ts';
 
 const READ_FORMAT: ReadFormatBit[] = ['timeEnabled', 'timeRunning', 'id', 'lost'];
 const ATTR: AttrSpec = { ids: [0x77n], sampleType: ['tid', 'time', 'id', 'streamId', 'cpu', 'identifier'], flags: ['sampleIdAll'], readFormat: READ_FORMAT };
@@ -319,7 +320,7 @@ describe('records', () => {
         const place = { view, at: 0, size: view.length, type, misc: 0xffff, fileOffset: 0 };
         expect(PERF_RECORD_NAMES).toContain(readRecord(place, 0, readFormat).type);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000, 800) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AddressSpace, GenerationCounter } from '../../src/session/address-space.ts';
 import { RangeTree } from '../../src/session/range-tree.ts';
+import { runs } from '../support/thoroughness.ts';
 
 type Step = { readonly op: 'map' | 'unmap'; readonly start: number; readonly length: number; readonly dso: number };
 
@@ -48,7 +49,7 @@ describe('AddressSpace', () => {
         }
         expect([...contents(space)].sort()).toEqual([...owners].sort());
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500, 150) },
     );
   });
 

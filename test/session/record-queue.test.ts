@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RecordQueue } from '../../src/session/record-queue.ts';
 import type { RecordRow } from '../../src/session/record-row.ts';
 import { recordRow } from '../support/record-row.ts';
+import { runs } from '../support/thoroughness.ts';
 
 /** Pushes a row whose every column follows from its number, so that a column mixed up with another row shows. */
 function push(queue: RecordQueue, timeNs: number, nr: number): void {
@@ -46,7 +47,7 @@ describe('RecordQueue', () => {
         expect(delivered).toEqual(expected);
         expect(queue.lateCount).toBe(0);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300, 80) },
     );
   });
 
@@ -79,7 +80,7 @@ describe('RecordQueue', () => {
           expect(deliveredBy(true)).toEqual(deliveredBy(false));
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300, 80) },
     );
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
 import { emptySampleOffsets } from '../../src/perfdata/sample-layout.ts';
 import { StackDumps } from '../../src/session/stack-dumps.ts';
+import { runs } from '../support/thoroughness.ts';
 
 const REGISTERS = 2;
 
@@ -33,7 +34,7 @@ describe('dumps of stacks', () => {
   test('are there until they are freed, in whatever order that happens', () => {
     const dumps = new StackDumps(true);
     const waiting = new Map<number, { nr: number; size: number }>();
-    for (let nr = 0; nr < 3000; nr++) {
+    for (let nr = 0; nr < runs(3000, 600); nr++) {
       const size = ((nr * 7919) % 65_000) & ~7;
       if (size === 0) continue;
       const place = add(dumps, nr, size);

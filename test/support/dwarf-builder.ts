@@ -165,7 +165,8 @@ export class DwarfBuilder {
   readonly addressSize: 4 | 8;
   readonly section: Record<'abbrev' | 'str' | 'line_str' | 'str_offsets' | 'addr' | 'ranges' | 'rnglists' | 'aranges' | 'line', ByteFields>;
   #info: Uint8Array = new Uint8Array();
-  #types: Uint8Array = new Uint8Array();
+  readonly #types: Uint8Array[] = [];
+  #typesSize = 0;
 
   constructor({ version = 5, is64 = false, littleEndian = true, addressSize = 8 as 4 | 8 } = {}) {
     this.version = version;
@@ -193,13 +194,13 @@ export class DwarfBuilder {
   /** Writes a unit. @returns where it starts */
   unit(plan: UnitPlan): number {
     const inTypes = plan.typeDie !== undefined && (plan.version ?? this.version) < 5;
-    const start = (inTypes ? this.#types : this.#info).length;
+    const start = inTypes ? this.#typesSize : this.#info.length;
     const abbrevOffset = plan.abbrevOffset ?? this.section.abbrev.length;
     // Twice: labels behind the place where they are used are known the second time.
     this.#encode(plan, start, abbrevOffset, new ByteFields(this.littleEndian), true);
     const abbrev = plan.abbrevOffset === undefined ? this.section.abbrev : new ByteFields(this.littleEndian);
     const unit = this.#encode(plan, start, abbrevOffset, abbrev, false);
-    if (inTypes) this.#types = Uint8Array.from([...this.#types, ...unit]);
+    if (inTypes) this.#typesSize += this.#types[this.#types.push(unit) - 1].length;
     else this.raw(unit);
     return start;
   }
@@ -231,7 +232,11 @@ export class DwarfBuilder {
   }
 
   content(): Partial<Record<DebugSectionName, Uint8Array>> {
-    return { info: this.#info, types: this.#types, ...Object.fromEntries(Object.entries(this.section).map(([name, fields]) => [name, fields.done()])) };
+    return {
+      info: this.#info,
+      types: Buffer.concat(this.#types),
+      ...Object.fromEntries(Object.entries(this.section).map(([name, fields]) => [name, fields.done()])),
+    };
   }
 
   #encode(plan: UnitPlan, start: number, abbrevOffset: number, abbrev: ByteFields, isDraft: boolean): Uint8Array {

@@ -8,6 +8,7 @@ import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../../../src/profile/table
 import { type FoldedOptions, writeFolded } from '../../../src/writers/folded/folded.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
 import { randomProfile } from '../../support/random-profile.ts';
+import { runs } from '../../support/thoroughness.ts';
 
 async function foldedText(profile: Profile, options?: FoldedOptions): Promise<string> {
   const sink = new BufferSink();
@@ -210,6 +211,6 @@ test('folded stacks: any profile has each stack once with its full weight, in or
         expect(await foldedText(profile, { event })).toBe(text);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150, 40) },
   );
 });

@@ -5,7 +5,7 @@ import type { Profile } from '../../../src/profile/profile.ts';
 import { REPORT_KEYS, type ReportKey, type ReportOptions, writeReport } from '../../../src/writers/report/report.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
 import { randomProfile } from '../../support/random-profile.ts';
-import { whenThorough } from '../../support/thoroughness.ts';
+import { runs, whenThorough } from '../../support/thoroughness.ts';
 
 async function reportOf(profile: Profile, options?: ReportOptions): Promise<string> {
   const sink = new BufferSink();
@@ -220,6 +220,6 @@ test('report: with any keys the rows of any profile add up to its events, and ch
       });
       expect(await reportOf(profile, { sort })).toBe(report);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150, 40) },
   );
 });
