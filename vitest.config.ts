@@ -9,7 +9,7 @@ const choosesOthers = namesKind || process.argv.slice(2).some((argument) => /^(?
 /** Hermetic tests that `--project slow` runs again, at every place where the others try one of many (test/support/thoroughness.ts). */
 const THOROUGH = [
   ...['demangle/itanium', 'dwarf/line-table', 'elf/elf-file', 'host/hostile-input', 'host/packed-input', 'invariants'],
-  ...['naming/jit-code', 'naming/scoped-name', 'perfdata/records', 'session/address-space', 'session/range-tree', 'session/record-queue'],
+  ...['naming/jit-code', 'naming/scoped-name', 'perfdata/records', 'profile/merge', 'session/address-space', 'session/range-tree', 'session/record-queue'],
   ...['session/stack-dumps', 'symbol-table/symbol-table', 'symbolizer/search/object-files', 'untimed-samples', 'writers/folded/folded', 'writers/pprof/pprof'],
   ...['writers/report/report', 'zstd/zstd'],
 ].map((name) => `test/${name}.test.ts`);

@@ -8,6 +8,7 @@ import { writePprof } from '../../src/writers/pprof/pprof.ts';
 import { buildProfile, type SampleSpec } from '../support/build-profile.ts';
 import { mergeProfiles } from '../support/merge-profiles.ts';
 import { randomProfile } from '../support/random-profile.ts';
+import { runs } from '../support/thoroughness.ts';
 
 type Sums = Map<string, readonly [samples: number, period: number]>;
 
@@ -48,7 +49,7 @@ test('any profiles: every stack of the result counts what it counts in all input
       for (const input of [a, b, c]) sumsOf(input, expected);
       expect(sumsOf(merge(a, b, c))).toEqual(expected);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60, 20) },
   );
 });
 
@@ -71,7 +72,7 @@ test('a merge of one is what it was', async () => {
       await writePprof(merge(profile), merged, { labels: ['pid', 'tid', 'comm'] });
       expect(merged.text()).toBe(one.text());
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40, 15) },
   );
 });
 

@@ -521,7 +521,7 @@ describe('pprof: random profiles', () => {
         if (profile.mainMapping >= 0) expect(pprof.mappings[0].name).toBe(profile.mappings[profile.mainMapping].name);
         expect(await pprofBytes(profile, options)).toEqual(bytes);
       }),
-      { numRuns: runs(150, 50) },
+      { numRuns: runs(150, 25) },
     );
   });
 
@@ -537,7 +537,7 @@ describe('pprof: random profiles', () => {
             expect([sum(column), sum(column + 1)]).toEqual([BigInt(profile.events[event].samples), BigInt(profile.events[event].period)]);
           });
         }),
-        { numRuns: 50 },
+        { numRuns: runs(50, 20) },
       );
     },
   );
