@@ -160,11 +160,14 @@ export class FrameGuess {
     return 'no-rule';
   }
 
-  /** The vdso's code for system calls saves three registers; it is called through the thread's control block: call *%gs:0x10. */
+  /**
+   * The vdso's code for system calls saves three registers, ecx, edx and ebp; it is called through the thread's control block: call *%gs:0x10. For
+   * sysenter it then uses ebp itself: the caller's is the one that was saved last.
+   */
   #takeI386SystemCall(sp: number): StepEnd {
     const { stack } = this.#state;
     for (let at = sp; at <= sp + 12; at += 4) {
-      if (stack.read(at) && stack.lo > 7 && this.#code.is(stack.lo - 7, CALL_GS_10)) return this.#take(at, -1, at + 4);
+      if (stack.read(at) && stack.lo > 7 && this.#code.is(stack.lo - 7, CALL_GS_10)) return this.#take(at, at === sp + 12 ? sp : -1, at + 4);
     }
     return 'no-rule';
   }

@@ -28,6 +28,8 @@ export interface MachineRegisters {
   readonly cfaBias: number;
   /** Calls leave the address's lowest bits for something else (Thumb). */
   readonly pcMask: number;
+  /** What carries an exception to its handler, where the return address is right below the CFA; −1 elsewhere: see `landing.ts`. */
+  readonly ehData: number;
 }
 
 /** Bits of perf_regs.h by DWARF number from 0 on. */
@@ -55,6 +57,7 @@ const X86_64: MachineRegisters = {
   signalPc: 16,
   cfaBias: 0,
   pcMask: 0,
+  ehData: 0,
 };
 const I386: MachineRegisters = {
   machine: 'i386',
@@ -69,6 +72,7 @@ const I386: MachineRegisters = {
   signalPc: 8,
   cfaBias: 0,
   pcMask: 0,
+  ehData: 0,
 };
 // arm64: X0 … X29 LR SP PC; DWARF for the Arm 64-bit Architecture: 0 … 30 X, 31 SP, 32 PC, 34 RA_SIGN_STATE.
 const AARCH64: MachineRegisters = {
@@ -84,6 +88,7 @@ const AARCH64: MachineRegisters = {
   signalPc: 32,
   cfaBias: 0,
   pcMask: 0,
+  ehData: -1,
 };
 // arm: R0 … R10 FP IP SP LR PC, which is r0 … r15. Of a 32-bit process on an arm64 kernel these bits have the same.
 const ARM: MachineRegisters = {
@@ -99,6 +104,7 @@ const ARM: MachineRegisters = {
   signalPc: 15,
   cfaBias: 0,
   pcMask: 1,
+  ehData: -1,
 };
 // riscv: PC RA SP GP TP T0 … in the order of x0 …, of which x0, always 0, gave its place to PC. DWARF 64 is the column of signal frames.
 const RISCV64: MachineRegisters = {
@@ -114,6 +120,7 @@ const RISCV64: MachineRegisters = {
   signalPc: 64,
   cfaBias: 0,
   pcMask: 0,
+  ehData: -1,
 };
 // s390: R0 … R15 FP0 … FP15 MASK PC. DWARF (s390x ELF ABI, 1.6): 16 … 31 are f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15, 64 and 65 the PSW.
 // The CFA is 160 bytes above the caller's stack pointer.
@@ -134,6 +141,7 @@ const S390X: MachineRegisters = {
   signalPc: 65,
   cfaBias: 160,
   pcMask: 0,
+  ehData: -1,
 };
 
 export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>> = {

@@ -1,6 +1,7 @@
 import { allocated, grown } from '../base/growable.ts';
 import { type CfaRows, RegisterRule } from './cfa-rows.ts';
 import type { FrameSection } from './frame-section.ts';
+import { returnsToHandler } from './landing.ts';
 import type { MachineRegisters } from './unwind-machine.ts';
 
 /** No rule is known for an address. */
@@ -36,6 +37,8 @@ export const RuleFlag = {
   exidx: 16,
   /** The address is the last byte of what the FDE describes: where it is before a return address, that may be a signal's trampoline without a rule. */
   endsHere: 32,
+  /** The function may return to the handler of an exception. */
+  toHandler: 64,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -106,6 +109,7 @@ export class UnwindRules {
     const ra = cie.returnAddressRegister;
     if (svma + 1 === section.end) flags |= RuleFlag.endsHere;
     if (rows.kinds[ra] === RegisterRule.undefined) flags |= RuleFlag.outermost;
+    if (!cie.isSignalFrame && returnsToHandler(rows, this.#registers)) flags |= RuleFlag.toHandler | RuleFlag.complex;
     let at: number = RuleWord.registers;
     for (let register = 0; register < count; register++) {
       const kind = rows.kinds[register];

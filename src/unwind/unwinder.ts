@@ -5,6 +5,7 @@ import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
 import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
+import { landInHandler } from './landing.ts';
 import { RegisterFile } from './register-file.ts';
 import { RuleStep } from './rule-step.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine } from './unwind-machine.ts';
@@ -258,8 +259,10 @@ export class Unwinder {
     }
     if ((flags & RuleFlag.outermost) !== 0) return 'outermost';
     if ((flags & RuleFlag.exidx) !== 0) return this.#stepByExidx(module, data[rule + RuleWord.cfaOffset]);
+    const sp = state.registers.value(state.machine.sp);
     const end = this.#ruleStep.step(state, module, rule);
     if (end !== 'stepped') return end;
+    if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) landInHandler(state, sp);
     this.#wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, state.registers.value(state.machine.sp));
   }
