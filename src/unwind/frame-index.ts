@@ -138,6 +138,12 @@ export class FrameIndex {
     if (table !== undefined && table.count > 0 && table.frameAddr === section.bytes.addr && table.isSorted()) this.#table = table;
   }
 
+  /** The number of the FDE in which an svma is, if there is one; −1 where none begins before it, or the FDEs were not read yet. */
+  entryOf(svma: number): number {
+    if (this.#table !== undefined) return this.#table.find(svma);
+    return this.#sorted === undefined ? -1 : firstAbove(this.#sorted.starts, svma, 0, this.#sorted.count) - 1;
+  }
+
   /** Has the section read the FDE of the code at an svma; false where there is none. */
   find(svma: number): boolean {
     if (this.#table !== undefined) {

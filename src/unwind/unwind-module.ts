@@ -6,6 +6,7 @@ import type { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
 import { FrameSection } from './frame-section.ts';
 import { ModuleMemory } from './module-memory.ts';
+import { RuleRanges } from './rule-ranges.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
 import { BAD_RULE, NO_RULE, UnwindRules } from './unwind-rules.ts';
 import { readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './unwind-tables.ts';
@@ -50,6 +51,8 @@ export class UnwindModule {
   /** How many rules were asked for that are damaged, each address once. */
   damagedRules = 0;
   readonly #frames: readonly FrameIndex[];
+  /** Of each of them. */
+  readonly #ranges: readonly RuleRanges[];
   readonly #rows: CfaRows;
   readonly #allRows: CfaRows;
 
@@ -59,6 +62,7 @@ export class UnwindModule {
     this.rules = new UnwindRules(this.registers ?? MACHINE_REGISTERS.x86_64);
     this.memory = memory;
     this.#frames = tables.frames;
+    this.#ranges = tables.frames.map(() => new RuleRanges());
     this.exidx = tables.exidx;
     this.#rows = new CfaRows(this.registers?.count ?? 0);
     this.#allRows = new CfaRows(this.registers?.count ?? 0);
@@ -99,7 +103,7 @@ export class UnwindModule {
   }
 
   #look(svma: number): number {
-    this.rules.makeRoom();
+    if (this.rules.makeRoom()) for (const ranges of this.#ranges) ranges.clear();
     const rule = this.#lookFor(svma);
     if (rule === BAD_RULE) this.damagedRules++;
     this.rules.keep(svma, rule);
@@ -107,22 +111,33 @@ export class UnwindModule {
   }
 
   #lookFor(svma: number): number {
-    const rows = this.#rows;
     let rule = NO_RULE;
-    for (const index of this.#frames) {
-      if (rows.steps + this.#allRows.steps > MAX_STEPS) return BAD_RULE;
+    for (let i = 0; i < this.#frames.length; i++) {
+      const index = this.#frames[i];
+      const ranges = this.#ranges[i];
+      const known = ranges.find(index.entryOf(svma), svma);
+      if (known !== undefined) return known;
+      if (this.#rows.steps + this.#allRows.steps > MAX_STEPS) return BAD_RULE;
       if (!index.find(svma)) continue;
-      const { section } = index;
-      rows.begin(section);
-      rule = BAD_RULE;
-      if (rows.find(svma)) {
-        this.#markPopped(section);
-        rule = this.rules.ruleOf(rows, section, svma);
-      }
+      rule = this.#readRule(index, ranges, svma);
       if (rule !== BAD_RULE) return rule;
     }
     const entry = this.exidx?.find(svma) ?? NO_RULE;
     return entry >= 0 ? this.rules.exidxRule(entry) : rule;
+  }
+
+  /** The rule of an svma, by the FDE that was read last. */
+  #readRule(index: FrameIndex, ranges: RuleRanges, svma: number): number {
+    const rows = this.#rows;
+    const { section } = index;
+    rows.begin(section);
+    if (!rows.find(svma)) return BAD_RULE;
+    this.#markPopped(section);
+    const rule = this.rules.ruleOf(rows, section, svma);
+    // The last byte's rule says that it is the last.
+    const end = Math.min(rows.end, section.end - 1);
+    if (rule !== BAD_RULE && svma < end) ranges.add(index.entryOf(svma), rows.start, end, rule);
+    return rule;
   }
 
   /**

@@ -88,9 +88,14 @@ export class UnwindRules {
     }
   }
 
-  /** Makes room for one more address and its rule: rules that are known may be forgotten, and their numbers with them. */
-  makeRoom(): void {
-    if (this.#size >= MAX_ADDRESSES || this.#end >= MAX_RULE_WORDS) this.#clear();
+  /**
+   * Makes room for one more address and its rule.
+   * @returns whether the rules that were known were forgotten for that, and their numbers with them
+   */
+  makeRoom(): boolean {
+    const isFull = this.#size >= MAX_ADDRESSES || this.#end >= MAX_RULE_WORDS;
+    if (isFull) this.#clear();
+    return isFull;
   }
 
   /** Keeps which rule an svma has: its number, {@link NO_RULE} or {@link BAD_RULE}. */
