@@ -15,43 +15,76 @@ export function returnsToHandler({ kinds }: CfaRows, { ehData }: MachineRegister
 const RECORDED_REGISTERS = 18;
 
 /**
- * Finishes a step out of a function that returns to the handler of an exception. Before it returns, it copies the handler's registers, one by one, over
- * those that it saved for its own caller, and then the return address below the handler's frame. From then on the frame's rule leads nowhere: to the
- * caller with the handler's registers, or to the handler with the caller's stack pointer. The function's own record of the handler's frame says where all
- * of them are. While frames are searched for the handler, a record's frame goes on at the return address below its CFA; at the end, at the landing pad.
+ * Unwinds functions that return to the handler of an exception. Before such a function returns, it copies the handler's registers, one by one, over those
+ * that it saved for its own caller, and last the return address below the handler's frame. From then on its frame's rule leads nowhere: to the caller
+ * with the handler's registers, or to the handler with the caller's stack pointer. Its own record of the handler's frame says where all of them are.
  * Where there is no record of the function's own frame yet, the others are left over from an exception before.
  *
  * The layout of the records is what the code of libgcc shows; that of other run times does not match, and nothing is done.
- * @param start the stack pointer in the frame that was left; the state's registers say where it ends
  */
-export function landInHandler({ registers, stack, machine }: UnwindState, start: number): void {
-  const end = registers.value(machine.sp);
-  const { addressSize, pc } = machine;
-  const toReturnSlot = (RECORDED_REGISTERS - pc) * addressSize;
-  let knowsItself = false;
-  let handler = 0;
-  for (let at = start + toReturnSlot; at < end && stack.read(at); at += addressSize) {
-    const cfa = wordOf(stack);
-    if (cfa < end || !stack.read(at - toReturnSlot) || wordOf(stack) !== cfa - addressSize) continue;
-    if (cfa === end) knowsItself = true;
-    else if (handler === 0 && landsAt(stack, at, cfa, machine, registers.value(pc))) handler = at;
+export class Landing {
+  /** The record of the handler's frame: an address in the stack, while a caller may turn out to be out of reach; else −1. */
+  #record = -1;
+  #frameCount = 0;
+
+  /** To be called before each stack. */
+  begin(): void {
+    this.#record = -1;
   }
-  if (!knowsItself || handler === 0 || !stack.read(handler)) return;
-  const cfa = wordOf(stack);
-  const record = handler - RECORDED_REGISTERS * addressSize;
-  for (let register = 0; register <= pc; register++) {
-    if (register !== machine.sp && stack.read(record + register * addressSize) && stack.read(wordOf(stack))) registers.setWords(register, stack.lo, stack.hi);
+
+  /**
+   * Finishes a step out of such a function.
+   * @param start the stack pointer in the frame that was left; the state's registers say where it ends
+   * @param frameCount frames up to that one
+   */
+  leave(state: UnwindState, start: number, frameCount: number): void {
+    const { registers, stack, machine } = state;
+    const { addressSize, fp, pc } = machine;
+    const end = registers.value(machine.sp);
+    const toReturnSlot = (RECORDED_REGISTERS - pc) * addressSize;
+    const toCfa = RECORDED_REGISTERS * addressSize;
+    let own = -1;
+    let handler = -1;
+    for (let at = start + toCfa; at < end; at += addressSize) {
+      const cfa = wordAt(stack, at);
+      if (cfa < end || wordAt(stack, at - toReturnSlot) !== cfa - addressSize) continue;
+      if (cfa === end) own = at - toCfa;
+      else if (handler < 0 && wordAt(stack, cfa - addressSize) > 0) handler = at - toCfa;
+    }
+    if (own < 0 || handler < 0) return;
+    this.#record = handler;
+    this.#frameCount = frameCount;
+    if (wordAt(stack, wordAt(stack, handler + pc * addressSize)) === registers.value(pc)) {
+      this.land(state);
+      return;
+    }
+    const saved = wordAt(stack, handler + fp * addressSize);
+    const isCopied = saved > 0 && saved !== wordAt(stack, own + fp * addressSize) && wordAt(stack, saved) === registers.value(fp);
+    // Callers that do not need it can be followed.
+    if (isCopied) registers.known[fp] = 0;
+    else this.#record = -1;
   }
-  registers.set(machine.sp, cfa);
+
+  /** Whether {@link land} leads on from a frame without a frame pointer. */
+  get isPossible(): boolean {
+    return this.#record >= 0;
+  }
+
+  /** Goes to the handler's frame. @returns how many of the frames lead there */
+  land({ registers, stack, machine }: UnwindState): number {
+    const { addressSize } = machine;
+    const record = this.#record;
+    this.#record = -1;
+    for (let register = 0; register < RECORDED_REGISTERS && register < machine.count; register++) {
+      if (register === machine.sp) continue;
+      if (stack.read(wordAt(stack, record + register * addressSize))) registers.setWords(register, stack.lo, stack.hi);
+    }
+    registers.set(machine.sp, wordAt(stack, record + RECORDED_REGISTERS * addressSize));
+    return this.#frameCount;
+  }
 }
 
-/** Whether the frame of a record goes on elsewhere than it would without an exception, or its return address was copied already. */
-function landsAt(stack: StackMemory, at: number, cfa: number, { addressSize }: MachineRegisters, returnAddress: number): boolean {
-  if (!stack.read(cfa - addressSize)) return false;
-  const callSite = wordOf(stack);
-  return callSite !== 0 && (callSite === returnAddress || (stack.read(at + addressSize) && wordOf(stack) !== callSite));
-}
-
-function wordOf({ lo, hi }: StackMemory): number {
-  return hi * 0x1_0000_0000 + lo;
+/** A word of the stack; −1 where the dump has none. */
+function wordAt(stack: StackMemory, address: number): number {
+  return stack.read(address) ? stack.hi * 0x1_0000_0000 + stack.lo : -1;
 }

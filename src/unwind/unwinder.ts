@@ -5,7 +5,7 @@ import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
 import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
-import { landInHandler } from './landing.ts';
+import { Landing } from './landing.ts';
 import { RegisterFile } from './register-file.ts';
 import { RuleStep } from './rule-step.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine } from './unwind-machine.ts';
@@ -81,6 +81,7 @@ export class Unwinder {
   readonly #ruleStep = new RuleStep();
   readonly #exidxStep = new ExidxStep();
   readonly #guess: FrameGuess | FrameChain;
+  readonly #landing = new Landing();
   #places = new Int32Array();
   /** What the places are of. */
   #placesMachine: MachineRegisters | undefined;
@@ -149,6 +150,7 @@ export class Unwinder {
     const { machine, space, stack } = state;
     let isCall = false;
     this.#signalFrames = 0;
+    this.#landing.begin();
     let emptyFrames = 0;
     // Whether the frame before is the leaf, or one that a signal interrupted.
     let afterLeaf = false;
@@ -179,6 +181,12 @@ export class Unwinder {
       state.isCall = isCall;
       this.#wasSignalFrame = false;
       const end = this.#step(module, pc - space.bias, isCall);
+      if (end === 'truncated' && this.#landing.isPossible && state.registers.known[machine.fp] === 0) {
+        this.frameCount = this.#landing.land(state);
+        state.pc = state.registers.value(machine.pc);
+        isCall = true;
+        continue;
+      }
       if (end !== 'stepped') {
         if (end === 'outermost') return 'complete';
         return end === 'no-rule' && module === undefined ? 'no-module' : end;
@@ -262,7 +270,7 @@ export class Unwinder {
     const sp = state.registers.value(state.machine.sp);
     const end = this.#ruleStep.step(state, module, rule);
     if (end !== 'stepped') return end;
-    if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) landInHandler(state, sp);
+    if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) this.#landing.leave(state, sp, this.frameCount);
     this.#wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, state.registers.value(state.machine.sp));
   }
