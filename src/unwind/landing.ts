@@ -52,17 +52,18 @@ export class Landing {
       else if (handler < 0 && wordAt(stack, cfa - addressSize) > 0) handler = at - toCfa;
     }
     if (own < 0 || handler < 0) return;
+    const returnSlot = wordAt(stack, handler + pc * addressSize);
+    const saved = wordAt(stack, handler + fp * addressSize);
+    const hasHandlersFp = saved > 0 && saved !== wordAt(stack, own + fp * addressSize) && wordAt(stack, saved) === registers.value(fp);
+    const returnAddress = wordAt(stack, returnSlot);
+    // At the very end the landing pad takes the place of the return address.
+    const hasLanded = returnAddress === registers.value(pc) || (hasHandlersFp && returnAddress === wordAt(stack, handler + toCfa + addressSize));
+    if (!hasLanded && !hasHandlersFp) return;
     this.#record = handler;
     this.#frameCount = frameCount;
-    if (wordAt(stack, wordAt(stack, handler + pc * addressSize)) === registers.value(pc)) {
-      this.land(state);
-      return;
-    }
-    const saved = wordAt(stack, handler + fp * addressSize);
-    const isCopied = saved > 0 && saved !== wordAt(stack, own + fp * addressSize) && wordAt(stack, saved) === registers.value(fp);
+    if (hasLanded) this.land(state);
     // Callers that do not need it can be followed.
-    if (isCopied) registers.known[fp] = 0;
-    else this.#record = -1;
+    else registers.known[fp] = 0;
   }
 
   /** Whether {@link land} leads on from a frame without a frame pointer. */

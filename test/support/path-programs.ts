@@ -7,11 +7,14 @@
 const KINDS = ['plain', 'alloca', 'aligned', 'large', 'qsort', 'sort', 'throws', 'library', 'recursive'] as const;
 type Kind = (typeof KINDS)[number];
 
-interface Node {
+/** A function, and how it calls its children. */
+export interface PathNode<Kind extends string> {
   readonly name: string;
   readonly kind: Kind;
-  readonly children: readonly Node[];
+  readonly children: readonly PathNode<Kind>[];
 }
+
+type Node = PathNode<Kind>;
 
 /** The program's source files, by name: the program's own, and a library's that is linked to it. */
 export interface PathSources {
@@ -22,7 +25,7 @@ export interface PathSources {
 const MAX_DEPTH = 9;
 
 /** Numbers from 0 to below 1, the same ones for the same seed. */
-function randomOf(seed: number): () => number {
+export function randomOf(seed: number): () => number {
   let state = seed | 0;
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) | 0;
@@ -30,16 +33,16 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** Names of functions that call themselves end in `r`. */
-function treeOf(place: string, depth: number, random: () => number, kinds: readonly Kind[]): Node {
-  const kind = depth === 0 ? 'plain' : kinds[Math.floor(random() * kinds.length)];
+/** Functions below a place. The first is of the first kind. Names of functions that call themselves (kind `recursive`) end in `r`. */
+export function treeOf<Kind extends string>(place: string, depth: number, random: () => number, kinds: readonly Kind[]): PathNode<Kind> {
+  const kind = depth === 0 ? kinds[0] : kinds[Math.floor(random() * kinds.length)];
   const name = kind === 'recursive' ? `${place}r` : place;
   const count = depth >= MAX_DEPTH ? 0 : depth < 2 ? 3 : Math.floor(random() * 2.6);
   const children = Array.from({ length: count }, (_, i) => treeOf(`${name}_${i}`, depth + 1, random, kinds));
   return { name, kind, children };
 }
 
-function nodesOf(node: Node): Node[] {
+export function nodesOf<Kind extends string>(node: PathNode<Kind>): PathNode<Kind>[] {
   return [node, ...node.children.flatMap(nodesOf)];
 }
 
@@ -189,8 +192,9 @@ int main() {
   };
 }
 
-/** Functions in which programs and threads begin, in all C libraries that the programs are linked with. */
-const START = /^(?:_start|_dl_start_user|_dl_start|__?clone3?|__GI___clone3?|start_thread|_start_c|__libc_start_main.*)$/;
+/** Functions in which programs and threads begin, in all C libraries that the programs are linked with, and in Go's run time. */
+const START =
+  /^(?:runtime\.(?:goexit|mstart|rt0_go|clone)(?:\.abi0)?|_rt0_amd64.*|_start|_dl_start_user|_dl_start|_{0,2}clone3?|__GI___clone3?|start_thread|_start_c|__libc_start_main.*)$/;
 const PATH = /^[pts]\d(?:_\d+)*r?(?:_\d+r?)*$/;
 const ROOTS: Readonly<Record<string, string>> = { main: 'p0', run_t1: 't1', run_t2: 't2', on_timer: 's0' };
 
@@ -222,7 +226,7 @@ export function wrongIn(names: readonly string[]): string | undefined {
 /** `p0_1.constprop.0`, `_ZL8on_timeri` */
 function plainName(shown: string): string {
   const name = shown.replace(/\.(?:cold|constprop|part|isra|lto_priv|llvm).*$/, '').replace(/\+0x[0-9a-f]+$/, '');
-  return /^_ZL\d+(run_t\d|on_timer)/.exec(name)?.[1] ?? name.replace(/\(.*\)$/, '');
+  return /^_ZL\d+(run_t\d|on_timer)/.exec(name)?.[1] ?? name.replace(/\(.*\)$/, '').replace(/^main\./, '');
 }
 
 function callerOf(name: string): string | undefined {

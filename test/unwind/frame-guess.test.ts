@@ -187,9 +187,12 @@ describe('i386 code of the vdso, which is in no file', () => {
   const code = { 5113: [0x65, 0xff, 0x15, 0x10, 0, 0, 0], 5374: [0xff, 0xd0] };
   const mapped = async (): Promise<MadeSpace> => (await space('i386', code, 0x90, bias)).map(VDSO, VDSO + 0x1000);
 
-  test('is unwound in system calls, with three registers on the stack', async () => {
+  test.each([
+    ['kept', at + 0x20],
+    ['used by sysenter', at],
+  ])('is unwound in system calls, with three registers on the stack and ebp %s', async (_name, bp) => {
     const stack = { 0: at + 0x20, 4: 2, 8: 3, 12: bias + 0x1400, 32: 0, 36: bias + 0x1500 };
-    const result = await unwound({ machine: 'i386', registers: { ip: VDSO + 0x10, sp: at, bp: at + 0x20 }, stack }, await mapped());
+    const result = await unwound({ machine: 'i386', registers: { ip: VDSO + 0x10, sp: at, bp }, stack }, await mapped());
     expect(result).toMatchObject({ end: 'complete', frames: ['!f7f00010', '8001400', '8001500'] });
   });
 

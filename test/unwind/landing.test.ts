@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { Unwinder } from '../../src/unwind/unwinder.ts';
+import { CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
+import { MadeSpace, madeInput } from '../support/made-process.ts';
+import { moduleOf } from '../support/unwound.ts';
+
+const [RAX, RBX, RBP, RSP, RIP] = [0, 3, 6, 7, 16];
+const BIAS = 0x7f00_0000_0000;
+const SP = 0x7ffc_0000_1000;
+const CIE: PlannedCie = { returnAddress: RIP, code: code().defCfa(RSP, 8).offset(RIP, 1) };
+
+function code(): CfaCode {
+  return new CfaCode();
+}
+
+function fde(start: number, instructions: CfaCode): PlannedFde {
+  return { start, sizeBytes: 0x100, code: instructions };
+}
+
+// As gcc 12 compiles _Unwind_RaiseException: rax is saved, which is nothing that a caller needs again.
+const RAISES = fde(0x1000, code().defCfa(RBP, 16).offset(RBP, 2).offset(RBX, 7).offset(RAX, 9));
+const THROWS = fde(0x1100, code().defCfaOffset(16));
+const THROWER = fde(0x1200, code().defCfa(RBP, 16).offset(RBP, 2));
+const HANDLER = fde(0x1300, code().defCfaOffset(48));
+const START = fde(0x1400, code().undefined(RIP));
+
+// From the stack pointer on: the frame of what raises, to 0x210, with its records of frames; then its callers'.
+const OWN = 0x20;
+const FOUND = 0xe0;
+const [SAVED_RBP, RETURN] = [0x200, 0x208];
+const [RECORDED_RBP, RECORDED_RETURN, RECORDED_CFA, RECORDED_PC] = [8 * RBP, 8 * RIP, 144, 152];
+const LANDING_PAD = BIAS + 0x1350;
+const CALL_IN_HANDLER = BIAS + 0x1310;
+
+const STACK: Readonly<Record<number, number>> = {
+  [OWN + RECORDED_RBP]: SP + SAVED_RBP,
+  [OWN + RECORDED_RETURN]: SP + RETURN,
+  [OWN + RECORDED_CFA]: SP + 0x210,
+  [OWN + RECORDED_PC]: BIAS + 0x1110,
+  [FOUND + RECORDED_RBP]: SP + 0x230,
+  [FOUND + RECORDED_RETURN]: SP + 0x238,
+  [FOUND + RECORDED_CFA]: SP + 0x240,
+  [FOUND + RECORDED_PC]: LANDING_PAD,
+  [SAVED_RBP]: SP + 0x230,
+  [RETURN]: BIAS + 0x1110,
+  536: BIAS + 0x1210,
+  560: SP + 0x260,
+  568: CALL_IN_HANDLER,
+  608: 0,
+  616: BIAS + 0x1410,
+};
+/** The handler's, in the place of the thrower's. */
+const COPIED_RBP = { [SAVED_RBP]: SP + 0x260 };
+const COPIED_ALL = { ...COPIED_RBP, [RETURN]: CALL_IN_HANDLER };
+
+function frames(
+  changes: Readonly<Record<number, number>>,
+  { throws = THROWS, raises = RAISES, ...options }: { throws?: PlannedFde; raises?: PlannedFde; followsLibunwind?: boolean } = {},
+): string {
+  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [raises, throws, THROWER, HANDLER, START]]]), BIAS);
+  const unwinder = new Unwinder(options);
+  const registers = { ip: BIAS + 0x1010, sp: SP, bp: SP + SAVED_RBP };
+  const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack: { ...STACK, ...changes } }), space);
+  return [...[...unwinder.frames.subarray(0, unwinder.frameCount)].map((address) => (address - BIAS).toString(16)), end].join(' ');
+}
+
+describe('stacks of an exception on its way to its handler', () => {
+  test('are whole until the registers are copied', () => {
+    expect(frames({})).toBe('1010 1110 1210 1310 1410 complete');
+  });
+
+  test('go on at the handler where a caller needs the frame pointer, which is the handler’s already', () => {
+    expect(frames(COPIED_RBP)).toBe('1010 1310 1410 complete');
+  });
+
+  test('are whole where a caller has saved the frame pointer', () => {
+    const throws = fde(0x1100, code().defCfaOffset(16).offset(RBP, 2));
+    expect(frames({ ...COPIED_RBP, 528: SP + 0x230 }, { throws })).toBe('1010 1110 1210 1310 1410 complete');
+  });
+
+  test('go on at the handler once the return address is copied', () => {
+    expect(frames(COPIED_ALL)).toBe('1010 1310 1410 complete');
+  });
+
+  test('are followed by the rules where the records are left over from before', () => {
+    expect(frames({ [OWN + RECORDED_CFA]: SP + 0x300 })).toBe('1010 1110 1210 1310 1410 complete');
+    expect(frames({ ...COPIED_ALL, [OWN + RECORDED_CFA]: SP + 0x300 })).toBe('1010 1310 1310 1410 complete');
+  });
+
+  test('are followed by the rules out of functions that return to no handler', () => {
+    const raises = fde(0x1000, code().defCfa(RBP, 16).offset(RBP, 2).offset(RBX, 7));
+    expect(frames(COPIED_ALL, { raises })).toBe('1010 1310 1310 1410 complete');
+  });
+
+  test('are followed by the rules where libunwind is followed', () => {
+    expect(frames(COPIED_ALL, { followsLibunwind: true })).toBe('1010 1310 1310 1410 complete');
+  });
+});
