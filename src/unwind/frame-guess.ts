@@ -1,5 +1,6 @@
 import { type CallKind, CallSites } from './call-sites.ts';
 import { CodeBytes } from './code-bytes.ts';
+import { I386Vdso } from './i386-vdso.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
@@ -14,20 +15,8 @@ const IS_OWN_CALL = 3;
 const CALL_KINDS: readonly (CallKind | 'unmapped')[] = ['call', 'none', 'unknown', 'unmapped'];
 /** Words on top of the stack among which a return address is looked for. */
 const MAX_SCANNED_WORDS = 16;
-/** call *%gs:0x10 */
-const CALL_GS_10 = [0x65, 0xff, 0x15, 0x10, 0x00, 0x00, 0x00];
-/** Registers (DWARF: edi, esi, ebp, esp, ebx, edx, ecx, eax, eip) and where they are in a sigcontext. */
-const I386_CONTEXT = [
-  [7, 16],
-  [6, 20],
-  [5, 24],
-  [4, 28],
-  [3, 32],
-  [2, 36],
-  [1, 40],
-  [0, 44],
-  [8, 56],
-] as const;
+/** syscall */
+const SYSCALL = [0x0f, 0x05];
 /** Instructions before an address of arm64 among which the function's prologue is looked for. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
 /** A frame pointer that is farther from the stack pointer does not point into this stack. */
@@ -40,6 +29,7 @@ const MAX_FRAME_BYTES = 1 << 26;
 export class FrameGuess {
   readonly #code: CodeBytes;
   readonly #calls: CallSites;
+  readonly #vdso: I386Vdso;
   readonly #state: UnwindState;
   /** After a direct call was found: the address that it calls. */
   #target = 0;
@@ -50,6 +40,7 @@ export class FrameGuess {
     this.#state = state;
     this.#code = new CodeBytes(state);
     this.#calls = new CallSites(this.#code);
+    this.#vdso = new I386Vdso(state, this.#code);
   }
 
   /** Makes the caller's registers of the frame's. */
@@ -117,25 +108,42 @@ export class FrameGuess {
     const sp = registers.value(machine.sp);
     const fp = registers.value(machine.fp);
     if (isCall) {
-      const bySignal = word === 4 ? this.#stepOverI386Signal(sp) : 'no-rule';
-      return bySignal === 'no-rule' ? this.#takeChain(fp, word, 0) : bySignal;
+      if (word === 4 && this.#vdso.stepOverSignal(sp)) {
+        this.isSignalFrame = true;
+        return 'stepped';
+      }
+      return this.#takeChain(fp, word, 0);
     }
     const byCode = this.#guessByX86Code(sp, fp, word);
     if (byCode !== 'no-rule') return byCode;
+    if (word === 8 && this.#beginsThread(sp)) return 'outermost';
     // Saved, but not yet set: the frame pointer is still the caller's.
     if (stack.read(sp) && stack.lo === registers.lo[machine.fp] && stack.hi === registers.hi[machine.fp] && this.#likelihood(sp + word) >= IS_CALL) {
       return this.#take(sp + word, sp, sp + 2 * word);
     }
     const hasCode = space.find(pc) === 'found' && space.module !== undefined;
     if (!hasCode && word === 4) {
-      const bySystemCall = this.#takeI386SystemCall(sp);
-      if (bySystemCall !== 'no-rule') return bySystemCall;
+      const at = this.#vdso.returnSlot(sp);
+      if (at >= 0) return this.#take(at, this.#vdso.savedFp(sp, at), at + word);
     }
     // A function that has set up its frame may have left anything on top of the stack; one that has none leaves the caller's frame pointer alone.
     const [top, chain] = [this.#likelihood(sp), this.#isFramePointer(fp) ? this.#likelihood(fp + word) : 0];
     if (top >= IS_CALL && (top > chain || (top === chain && hasCode))) return this.#take(sp, -1, sp + word);
     const byChain = this.#takeChain(fp, word, 0);
     return byChain === 'no-rule' && hasCode ? this.#scanStack(sp + word, IS_OWN_CALL) : byChain;
+  }
+
+  /** Whether a thread comes back from the system call that made it: as libraries call `clone`, what it is to run is on top of its new stack. */
+  #beginsThread(sp: number): boolean {
+    const { stack, space, pc } = this.#state;
+    if (!this.#code.is(pc - SYSCALL.length, SYSCALL) || !stack.read(sp)) return false;
+    const entry = stack.hi * 0x1_0000_0000 + stack.lo;
+    const match = space.find(entry);
+    if (match === 'pending') {
+      this.#state.wantingModule = undefined;
+      this.#code.isPending = true;
+    }
+    return match === 'found' && space.module?.beginsFunction(entry - space.bias) === true;
   }
 
   /**
@@ -158,46 +166,6 @@ export class FrameGuess {
       if (this.#likelihood(at) >= least) return this.#take(at, -1, at + word);
     }
     return 'no-rule';
-  }
-
-  /**
-   * The vdso's code for system calls saves three registers, ecx, edx and ebp; it is called through the thread's control block: call *%gs:0x10. For
-   * sysenter it then uses ebp itself: the caller's is the one that was saved last.
-   */
-  #takeI386SystemCall(sp: number): StepEnd {
-    const { stack } = this.#state;
-    for (let at = sp; at <= sp + 12; at += 4) {
-      if (stack.read(at) && stack.lo > 7 && this.#code.is(stack.lo - 7, CALL_GS_10)) return this.#take(at, at === sp + 12 ? sp : -1, at + 4);
-    }
-    return 'no-rule';
-  }
-
-  /**
-   * Steps to what a signal interrupted, on the way from its handler into code that is not at hand: the vdso of i386, which no file has.
-   * Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h: with siginfo sig, pinfo, puc …, without sig and the context itself.
-   */
-  #stepOverI386Signal(sp: number): StepEnd {
-    const { stack, space, pc } = this.#state;
-    if (space.find(pc - 1) !== 'found' || space.module !== undefined) return 'no-rule';
-    const contexts = [stack.read(sp + 8) ? stack.lo + 20 : 0, sp + 4];
-    const context = contexts.find((at) => at > sp && this.#isI386Context(at, sp));
-    if (context === undefined) return 'no-rule';
-    const { next, registers } = this.#state;
-    next.copyFrom(registers);
-    for (const [register, at] of I386_CONTEXT) if (stack.read(context + at)) next.setWords(register, stack.lo, 0);
-    this.#state.swapRegisters();
-    this.isSignalFrame = true;
-    return 'stepped';
-  }
-
-  /** Whether what is at a place could be a context: the stack pointer is in it twice, with a code segment that Linux has, and code is mapped. */
-  #isI386Context(at: number, sp: number): boolean {
-    const { stack } = this.#state;
-    if (!stack.read(at + 28) || stack.lo <= sp) return false;
-    const interruptedSp = stack.lo;
-    if (!stack.read(at + 68) || stack.lo !== interruptedSp) return false;
-    if (!stack.read(at + 60) || ((stack.lo & 0xffff) !== 0x23 && (stack.lo & 0xffff) !== 0x73)) return false;
-    return stack.read(at + 56) && this.#state.space.find(stack.lo) === 'found';
   }
 
   /** What functions with frame pointers begin and end with. */

@@ -102,6 +102,14 @@ export class UnwindModule {
     return svma >= 0 ? (this.rules.known(svma) ?? this.#look(svma)) : NO_RULE;
   }
 
+  /**
+   * Whether code with rules of its own begins at an svma: a function.
+   * @internal
+   */
+  beginsFunction(svma: number): boolean {
+    return this.#frames.some((index) => index.find(svma) && index.section.start === svma);
+  }
+
   #look(svma: number): number {
     if (this.rules.makeRoom()) for (const ranges of this.#ranges) ranges.clear();
     const rule = this.#lookFor(svma);

@@ -179,6 +179,21 @@ describe('x86-64 code without rules', () => {
   });
 });
 
+test.each<[string, number, number, string]>([
+  ['is complete where a thread comes back from clone', 0x1800, 0x0f, 'complete'],
+  ['ends where what is on top of the stack is no function', 0x1801, 0x0f, 'no-rule'],
+  ['ends where there was no system call', 0x1800, 0x90, 'no-rule'],
+])('x86-64 code without a rule %s', async (_name, entry, opcode, end) => {
+  const cie: PlannedCie = { returnAddress: 16, code: new CfaCode().defCfa(7, 8).offset(16, 1) };
+  const { bytes } = assembleFrames([[cie, [{ start: 0x1800, sizeBytes: 0x100, code: new CfaCode() }]]], { addr: 0x4000 });
+  const text = new Uint8Array(0x1000).fill(0x90);
+  text.set([opcode, 0x05], 0x20);
+  const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: bytes }]);
+  const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+  const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1022, sp: SP, bp: 0 }, stack: { 0: BIAS + entry, 8: 7 } }, mapped);
+  expect(result).toMatchObject({ end, frames: frames(0x1022) });
+});
+
 describe('i386 code of the vdso, which is in no file', () => {
   const bias = 0x800_0000;
   const at = 0xbf00_0000;

@@ -1,0 +1,74 @@
+import type { CodeBytes } from './code-bytes.ts';
+import type { UnwindState } from './unwind-state.ts';
+
+/** call *%gs:0x10 */
+const CALL_GS_10 = [0x65, 0xff, 0x15, 0x10, 0x00, 0x00, 0x00];
+/** What is on top of the stack in a system call: ebp, edx, ecx; then the return address. */
+const SAVED_BYTES = 12;
+/** Registers (DWARF: edi, esi, ebp, esp, ebx, edx, ecx, eax, eip) and where they are in a sigcontext. */
+const CONTEXT = [
+  [7, 16],
+  [6, 20],
+  [5, 24],
+  [4, 28],
+  [3, 32],
+  [2, 36],
+  [1, 40],
+  [0, 44],
+  [8, 56],
+] as const;
+
+/** Steps out of the vdso of i386, which no file has: by how it is called, and by what the kernel leaves for it. */
+export class I386Vdso {
+  readonly #state: UnwindState;
+  readonly #code: CodeBytes;
+
+  constructor(state: UnwindState, code: CodeBytes) {
+    this.#state = state;
+    this.#code = code;
+  }
+
+  /**
+   * Where the return address of a system call is; −1 for none. The code for system calls is called through the thread's control block, call *%gs:0x10, and
+   * saves three registers, ecx, edx and ebp.
+   */
+  returnSlot(sp: number): number {
+    const { stack } = this.#state;
+    for (let at = sp; at <= sp + SAVED_BYTES; at += 4) {
+      if (stack.read(at) && stack.lo > CALL_GS_10.length && this.#code.is(stack.lo - CALL_GS_10.length, CALL_GS_10)) return at;
+    }
+    return -1;
+  }
+
+  /** Where the caller's ebp is; −1 while it is in its register. For sysenter the code uses ebp itself, after it saved it as the last one. */
+  savedFp(sp: number, returnSlot: number): number {
+    return returnSlot === sp + SAVED_BYTES ? sp : -1;
+  }
+
+  /**
+   * Steps from the code to which a signal's handler returns to what the signal interrupted; false where there is no such thing.
+   * Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h: with siginfo sig, pinfo, puc …, without sig and the context itself.
+   */
+  stepOverSignal(sp: number): boolean {
+    const { stack, space, pc } = this.#state;
+    if (space.find(pc - 1) !== 'found' || space.module !== undefined) return false;
+    const contexts = [stack.read(sp + 8) ? stack.lo + 20 : 0, sp + 4];
+    const context = contexts.find((at) => at > sp && this.#isContext(at, sp));
+    if (context === undefined) return false;
+    const { next, registers } = this.#state;
+    next.copyFrom(registers);
+    for (const [register, at] of CONTEXT) if (stack.read(context + at)) next.setWords(register, stack.lo, 0);
+    this.#state.swapRegisters();
+    return true;
+  }
+
+  /** Whether what is at a place could be a context: the stack pointer is in it twice, with a code segment that Linux has, and code is mapped. */
+  #isContext(at: number, sp: number): boolean {
+    const { stack } = this.#state;
+    if (!stack.read(at + 28) || stack.lo <= sp) return false;
+    const interruptedSp = stack.lo;
+    if (!stack.read(at + 68) || stack.lo !== interruptedSp) return false;
+    if (!stack.read(at + 60) || ((stack.lo & 0xffff) !== 0x23 && (stack.lo & 0xffff) !== 0x73)) return false;
+    return stack.read(at + 56) && this.#state.space.find(stack.lo) === 'found';
+  }
+}
