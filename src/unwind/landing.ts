@@ -1,15 +1,5 @@
-import { type CfaRows, RegisterRule } from './cfa-rows.ts';
 import type { StackMemory } from './stack-memory.ts';
-import type { MachineRegisters } from './unwind-machine.ts';
 import type { UnwindState } from './unwind-state.ts';
-
-/**
- * Whether a row is of a function that ends in `__builtin_eh_return`, as `_Unwind_RaiseException` does: it saves registers that hold nothing for its
- * caller, because they carry the exception to the handler. Signal frames save them, too.
- */
-export function returnsToHandler({ kinds }: CfaRows, { ehData }: MachineRegisters): boolean {
-  return ehData >= 0 && kinds[ehData] === RegisterRule.offset;
-}
 
 /** Registers of which libgcc's record of a frame (on x86) tells where they were saved, by DWARF number; then comes the CFA, then where the frame goes on. */
 const RECORDED_REGISTERS = 18;

@@ -1,7 +1,6 @@
 import { allocated, grown } from '../base/growable.ts';
 import { type CfaRows, RegisterRule } from './cfa-rows.ts';
 import type { FrameSection } from './frame-section.ts';
-import { returnsToHandler } from './landing.ts';
 import type { MachineRegisters } from './unwind-machine.ts';
 
 /** No rule is known for an address. */
@@ -207,6 +206,14 @@ export class UnwindRules {
     this.#mask = this.#mask * 2 + 1;
     for (let at = 0; at < old.length; at += SLOT_WORDS) if (old[at] !== -1) this.#put(old[at], old[at + 1]);
   }
+}
+
+/**
+ * Whether a row is of a function that ends in `__builtin_eh_return`, as `_Unwind_RaiseException` does: it saves registers that hold nothing for its
+ * caller, because they carry the exception to the handler. Signal frames save them, too.
+ */
+function returnsToHandler({ kinds }: CfaRows, { ehData }: MachineRegisters): boolean {
+  return ehData >= 0 && kinds[ehData] === RegisterRule.offset;
 }
 
 function isWord(value: number): boolean {

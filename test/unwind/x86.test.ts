@@ -268,6 +268,32 @@ describe('signals', () => {
   });
 });
 
+describe('stacks of programs whose start does not say that it is one', () => {
+  // The start aligns the stack and calls; above its frame are the number of arguments, the arguments, a null pointer.
+  const stack = { 0: BIAS + 0x1410, 8: 2, 16: SP + 0x100, 24: SP + 0x108, 32: 0 };
+  const end = async (changes: Readonly<Record<number, number>>, options = {}): Promise<string> => {
+    const mapped = space(fde(0x1000), fde(0x1400));
+    return (await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { ...stack, ...changes } }, mapped, options)).end;
+  };
+
+  test('are complete where a program’s arguments begin', async () => {
+    expect(await end({})).toBe('complete');
+  });
+
+  test.each([
+    ['no null pointer after the arguments', { 32: 1 }],
+    ['another number of them', { 8: 1 }],
+    ['arguments below the stack pointer', { 16: SP - 8 }],
+    ['arguments far away', { 16: SP + 0x100_0000 }],
+  ])('are broken where there are %s', async (_name, changes) => {
+    expect(await end(changes)).toBe('unmapped');
+  });
+
+  test('are broken where libunwind is followed', async () => {
+    expect(await end({}, { followsLibunwind: true })).toBe('unmapped');
+  });
+});
+
 describe('i386 stacks', () => {
   const [EBP, ESP, EIP] = [5, 4, 8];
   const cie: PlannedCie = { returnAddress: EIP, dataAlignment: -4, code: code().defCfa(ESP, 4).offset(EIP, 1) };
