@@ -31,11 +31,13 @@ export class Landing {
     const { registers, stack, machine } = state;
     const { addressSize, fp, pc } = machine;
     const end = registers.value(machine.sp);
+    // Nothing outside the dump can be read, wherever a rule says that the frame is.
+    const searchEnd = Math.min(end, stack.start + stack.sizeBytes);
     const toReturnSlot = (RECORDED_REGISTERS - pc) * addressSize;
     const toCfa = RECORDED_REGISTERS * addressSize;
     let own = -1;
     let handler = -1;
-    for (let at = start + toCfa; at < end; at += addressSize) {
+    for (let at = Math.max(start, stack.start) + toCfa; at < searchEnd; at += addressSize) {
       const cfa = wordAt(stack, at);
       if (cfa < end || wordAt(stack, at - toReturnSlot) !== cfa - addressSize) continue;
       if (cfa === end) own = at - toCfa;

@@ -2,11 +2,15 @@ import { grown } from '../base/growable.ts';
 
 /** Rows beyond these are not remembered: they are read again. */
 const MAX_RANGES = 1 << 20;
+/** The same for the rows of one FDE, which are gone through one by one. Functions have some ten. */
+const MAX_RANGES_OF_FDE = 64;
 
 /** Which addresses have which rule, as far as rows of FDEs were read: an address is mostly in a row that another was in before. */
 export class RuleRanges {
   /** By FDE: its last range + 1. */
   #last = new Int32Array();
+  /** By FDE: how many ranges it has. */
+  #counts = new Uint8Array();
   /** By range: the FDE's range before it + 1; 0 for none. */
   #before = new Int32Array();
   #rules = new Int32Array();
@@ -30,6 +34,9 @@ export class RuleRanges {
   /** Keeps the rule of the addresses from `start` on, up to before `end`. */
   add(fde: number, start: number, end: number, rule: number): void {
     if (start >= end || this.#count >= MAX_RANGES) return;
+    this.#counts = grown(this.#counts, fde + 1);
+    if (this.#counts[fde] === MAX_RANGES_OF_FDE) return;
+    this.#counts[fde]++;
     const range = this.#count++;
     this.#last = grown(this.#last, fde + 1);
     this.#before = grown(this.#before, range + 1);
@@ -46,6 +53,7 @@ export class RuleRanges {
   /** Forgets all of them. */
   clear(): void {
     this.#last.fill(0);
+    this.#counts.fill(0);
     this.#count = 0;
   }
 }

@@ -53,13 +53,17 @@ const STACK: Readonly<Record<number, number>> = {
 const COPIED_RBP = { [SAVED_RBP]: SP + 0x260 };
 const COPIED_ALL = { ...COPIED_RBP, [RETURN]: CALL_IN_HANDLER };
 
-function frames(
-  changes: Readonly<Record<number, number>>,
-  { throws = THROWS, raises = RAISES, ...options }: { throws?: PlannedFde; raises?: PlannedFde; followsLibunwind?: boolean } = {},
-): string {
+interface Setting {
+  readonly throws?: PlannedFde;
+  readonly raises?: PlannedFde;
+  readonly bp?: number;
+  readonly followsLibunwind?: boolean;
+}
+
+function frames(changes: Readonly<Record<number, number>>, { throws = THROWS, raises = RAISES, bp = SP + SAVED_RBP, ...options }: Setting = {}): string {
   const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [raises, throws, THROWER, HANDLER, START]]]), BIAS);
   const unwinder = new Unwinder(options);
-  const registers = { ip: BIAS + 0x1010, sp: SP, bp: SP + SAVED_RBP };
+  const registers = { ip: BIAS + 0x1010, sp: SP, bp };
   const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack: { ...STACK, ...changes } }), space);
   return [...[...unwinder.frames.subarray(0, unwinder.frameCount)].map((address) => (address - BIAS).toString(16)), end].join(' ');
 }
@@ -90,6 +94,11 @@ describe('stacks of an exception on its way to its handler', () => {
   test('are followed by the rules out of functions that return to no handler', () => {
     const raises = fde(0x1000, code().defCfa(RBP, 16).offset(RBP, 2).offset(RBX, 7));
     expect(frames(COPIED_ALL, { raises })).toBe('1010 1310 1310 1410 complete');
+  });
+
+  test('are not searched outside the dump', () => {
+    // Word by word, that would take days.
+    expect(frames({}, { bp: 0x7_ffff_ffff_fff0 })).toBe('1010 truncated');
   });
 
   test('are followed by the rules where libunwind is followed', () => {

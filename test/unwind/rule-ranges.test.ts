@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { RuleRanges } from '../../src/unwind/rule-ranges.ts';
+
+test('addresses have the rule of the row that they are in, up to before its end', () => {
+  const ranges = new RuleRanges();
+  ranges.add(3, 0x100, 0x110, 7);
+  ranges.add(3, 0x120, 0x130, 8);
+  expect([0xff, 0x100, 0x10f, 0x110, 0x12f].map((svma) => ranges.find(3, svma))).toEqual([undefined, 7, 7, undefined, 8]);
+  expect([2, 4, -1].map((fde) => ranges.find(fde, 0x100))).toEqual([undefined, undefined, undefined]);
+});
+
+test('nothing is left of them when they are cleared', () => {
+  const ranges = new RuleRanges();
+  ranges.add(0, 0, 8, 1);
+  ranges.clear();
+  expect(ranges.find(0, 4)).toBe(undefined);
+  ranges.add(0, 0, 8, 2);
+  expect(ranges.find(0, 4)).toBe(2);
+});
+
+test('of an FDE with very many rows the first ones are remembered', () => {
+  const ranges = new RuleRanges();
+  for (let i = 0; i < 100; i++) ranges.add(5, 8 * i, 8 * i + 8, i);
+  expect([0, 63, 64, 99].map((i) => ranges.find(5, 8 * i))).toEqual([0, 63, undefined, undefined]);
+});
