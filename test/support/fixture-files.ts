@@ -18,5 +18,5 @@ export function fixtureFile(name: string): string {
 
 /** Whether symbols are shipped for a DSO, by its path or by its name alone: those of the system's libraries depend on the machine. */
 export function isShippedDso(dso: string): boolean {
-  return dso === '[kernel.kallsyms]' || dso.startsWith('/opt/perfconv-fixtures/') || ['threads', 'tree', 'syscalls'].includes(dso);
+  return dso === '[kernel.kallsyms]' || dso.startsWith('/opt/perfconv-fixtures/') || ['frameless', 'threads', 'tree', 'syscalls'].includes(dso);
 }
