@@ -161,8 +161,8 @@ export class UserStacks {
     // Where the user asked for no more frames, nobody looks for a root.
     const isCut = end !== 'complete' && !(end === 'limit' && frameCount >= maxStack);
     if (isCut && truncated === 'drop') return DROPPED_CHAIN;
-    // perf 6.1 shows where it looked in vain (observed).
-    if (compatPerf && end === 'unmapped' && frameCount < frames.length) {
+    // perf 6.1 shows where it looked in vain, but for the byte before address 1 (observed).
+    if (compatPerf && end === 'unmapped' && endAddress > 1 && frameCount < frames.length) {
       frames[frameCount] = endAddress;
       isCall[frameCount++] = 1;
     }
