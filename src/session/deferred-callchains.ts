@@ -9,6 +9,9 @@ import { WaitingSamples } from './waiting-samples.ts';
 /** Samples that wait at most. A thread waits for one record at a time, which comes within microseconds unless the thread sleeps or the record was lost. */
 export const MAX_WAITING_SAMPLES = 1 << 15;
 
+/** Gets each sample of which the stack is known now. @param place what {@link DeferredCallchains.add} returned @param total, row as the profile has it */
+export type FinishSample = (place: number, total: number, row: number) => void;
+
 /**
  * Joins samples with the user part of their callchains where that comes later, in a record of its own.
  *
@@ -21,18 +24,23 @@ export class DeferredCallchains {
   readonly #frames: FrameResolver;
   readonly #profile: ProfileBuilder;
   readonly #leafIsSampleIp: boolean;
+  readonly #onFinish: FinishSample | undefined;
   readonly #samples = new WaitingSamples();
   /** By thread its last record: the cookie's words, and the chain plus 1 (0 for none). */
   #last = new Int32Array(0);
   #unjoinedCount = 0;
   #unusedCount = 0;
 
-  /** @param leafIsSampleIp whether stacks begin with the samples' own addresses, whatever the callchains say */
-  constructor(chains: CallchainTable, frames: FrameResolver, profile: ProfileBuilder, leafIsSampleIp: boolean) {
+  /**
+   * @param leafIsSampleIp whether stacks begin with the samples' own addresses, whatever the callchains say
+   * @param onFinish called when a sample that waited counts
+   */
+  constructor(chains: CallchainTable, frames: FrameResolver, profile: ProfileBuilder, leafIsSampleIp: boolean, onFinish?: FinishSample) {
     this.#chains = chains;
     this.#frames = frames;
     this.#profile = profile;
     this.#leafIsSampleIp = leafIsSampleIp;
+    this.#onFinish = onFinish;
   }
 
   /** Samples whose record did not come. */
@@ -53,15 +61,15 @@ export class DeferredCallchains {
   /**
    * Takes a sample whose callchain is not whole.
    * @param space what is mapped in its process
-   * @returns false where it need not wait: then its chain is whole, since the thread's record came before it. The kernel may be interrupted
-   * between the record and its way back to user code
+   * @returns its place, until it is finished; −1 where it need not wait: then its chain is whole, since the thread's record came before it. The
+   * kernel may be interrupted between the record and its way back to user code
    */
-  add(row: RecordRow, thread: number, task: number, space: AddressSpace): boolean {
+  add(row: RecordRow, thread: number, task: number, space: AddressSpace): number {
     const { cookieLo, cookieHi } = row;
     if (this.#isLast(thread, cookieLo, cookieHi)) {
       row.chain = this.#chains.internJoined(row.chain, row.kernelChain, this.#last[thread * 3 + 2] - 1, this.#leafIsSampleIp);
       row.kernelChain = -1;
-      return false;
+      return -1;
     }
     const samples = this.#samples;
     if (samples.size >= MAX_WAITING_SAMPLES) this.#giveUp(samples.takeOldest());
@@ -73,8 +81,13 @@ export class DeferredCallchains {
     samples.stack[place] = this.#frames.stackOf(row.chain, space);
     samples.row[place] = this.#profile.addUnfinishedSample(task, row);
     samples.period[place] = row.period;
-    samples.periodRemainder[place] = row.periodRemainder;
-    return true;
+    samples.addedPeriod[place] = row.periodRemainder;
+    return place;
+  }
+
+  /** Adds to the period of a sample that waits. */
+  addPeriod(place: number, period: number): void {
+    this.#samples.addedPeriod[place] += period;
   }
 
   /**
@@ -120,9 +133,10 @@ export class DeferredCallchains {
   }
 
   #finish(place: number, stack: number): void {
-    const { event, task, row, period, periodRemainder } = this.#samples;
+    const { event, task, row, period, addedPeriod } = this.#samples;
     const total = this.#profile.totals.intern(event[place], task[place], stack);
     this.#profile.finishSample(total, row[place], period[place]);
-    if (periodRemainder[place] !== 0) this.#profile.addPeriod(total, row[place], periodRemainder[place]);
+    if (addedPeriod[place] !== 0) this.#profile.addPeriod(total, row[place], addedPeriod[place]);
+    this.#onFinish?.(place, total, row[place]);
   }
 }

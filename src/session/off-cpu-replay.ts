@@ -2,10 +2,11 @@ import * as abi from '../perfdata/constants.ts';
 import { isSwitch, type SideBand } from '../perfdata/records/side-band.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import type { SwitchState } from '../tracing/sched-switch.ts';
+import type { DeferredCallchains } from './deferred-callchains.ts';
 import type { EventList } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver } from './frames.ts';
-import { BY_RECORD, BY_SAMPLE, OffCpuWaits } from './off-cpu-waits.ts';
+import { BY_RECORD, BY_SAMPLE, OffCpuWaits, type WaitSample } from './off-cpu-waits.ts';
 import type { RecordRow } from './record-row.ts';
 import type { SwitchSample } from './switch-samples.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
@@ -20,6 +21,9 @@ export interface OffCpuParts {
   readonly filter: CompiledFilter;
   readonly frames: FrameResolver;
   readonly profile: ProfileBuilder;
+  readonly deferred: DeferredCallchains;
+  /** Lets a sample wait for the rest of its callchain. @returns its place; −1 where its chain is whole, now at the latest */
+  readonly placeOf: (row: RecordRow, threadIndex: number, thread: SessionThread) => number;
   /** What a sample is added up under, by its chain; −1 where it is left out, which was counted. */
   readonly totalOf: (row: RecordRow, threadIndex: number, thread: SessionThread) => number;
 }
@@ -33,12 +37,27 @@ export class OffCpuReplay {
   readonly #parts: OffCpuParts;
   /** Index of the first of the events; −1 before there are any. */
   #firstEvent = -1;
+  /** By place, samples that wait for the rest of their callchains. */
+  readonly #unfinished = new Map<number, WaitSample>();
   /** Waits whose stacks nothing tells. */
   stacklessCount = 0;
 
   constructor(parts: OffCpuParts) {
     this.#parts = parts;
-    this.waits = new OffCpuWaits((total, row, durationNs) => parts.profile.addPeriod(total, row, durationNs));
+    this.waits = new OffCpuWaits(({ total, row, place }, durationNs) => {
+      if (place >= 0) parts.deferred.addPeriod(place, durationNs);
+      else parts.profile.addPeriod(total, row, durationNs);
+    });
+  }
+
+  /** The stack is known of a sample that waited for that at a place. */
+  finishSample(place: number, total: number, row: number): void {
+    const sample = this.#unfinished.get(place);
+    if (sample === undefined) return;
+    this.#unfinished.delete(place);
+    sample.total = total;
+    sample.row = row;
+    sample.place = -1;
   }
 
   /** A sample was taken for a switch, at which {@link RecordRow.chain} is the stack. It is changed. */
@@ -47,7 +66,7 @@ export class OffCpuReplay {
     const { tid, timeNs } = row;
     if (source === 'context-switches') {
       // It is told with or without a wait: a frequency may have been asked for, and SWITCH records tell all.
-      waits.noteChain(tid, row.chain);
+      waits.noteChain(tid, row);
       return;
     }
     if (prevTid > 0 && tid > 0) waits.learn(prevTid, tid);
@@ -84,12 +103,13 @@ export class OffCpuReplay {
       return;
     }
     const isPreempted = (misc & abi.PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) !== 0;
-    row.chain = waits.takeChain(tid);
+    const noted = waits.takeChain(tid);
+    if (noted !== undefined) Object.assign(row, noted);
     if (waits.leave(tid, timeNs, BY_RECORD)) this.#begin(row, EVENT_OF[isPreempted ? 'preempted' : 'unknown'], BY_RECORD);
   }
 
   #begin(row: RecordRow, event: number, source: number): void {
-    const { events, filter, profile, tasks } = this.#parts;
+    const { events, filter, tasks } = this.#parts;
     if (this.#firstEvent < 0) this.#firstEvent = events.addOffCpuEvents();
     row.event = this.#firstEvent + event;
     row.period = 0;
@@ -98,8 +118,19 @@ export class OffCpuReplay {
     const threadIndex = tasks.thread(row.pid, row.tid);
     const thread = tasks.threads[threadIndex];
     const isWanted = filter.isOpen || filter.accepts(row, events.events[row.event].name, thread.comm);
-    const total = isWanted ? this.#totalOf(row, threadIndex, thread) : -1;
-    this.waits.begin(row.tid, row.timeNs, source, total, total < 0 ? -1 : profile.addSample(total, row));
+    this.waits.begin(row.tid, row.timeNs, source, isWanted ? this.#addSample(row, threadIndex, thread) : undefined);
+  }
+
+  /** @returns undefined where it is left out, which was counted */
+  #addSample(row: RecordRow, threadIndex: number, thread: SessionThread): WaitSample | undefined {
+    const place = row.kernelChain < 0 ? -1 : this.#parts.placeOf(row, threadIndex, thread);
+    if (place >= 0) {
+      const sample = { total: -1, row: -1, place };
+      this.#unfinished.set(place, sample);
+      return sample;
+    }
+    const total = this.#totalOf(row, threadIndex, thread);
+    return total < 0 ? undefined : { total, row: this.#parts.profile.addSample(total, row), place };
   }
 
   /** Where nothing tells the stack, it is one frame that says so. */

@@ -1,3 +1,5 @@
+import type { RecordRow } from './record-row.ts';
+
 /**
  * After a switch off the CPU was recorded the kernel still runs on the thread's stack for a moment, where an NMI may sample it. A thread that is
  * sampled later than that has come back. Observed: Linux 6.18, 1 to 5 µs.
@@ -10,18 +12,29 @@ const SAME_SWITCH_NS = 1_000_000;
 export const BY_SAMPLE = 1;
 export const BY_RECORD = 2;
 
+/** The sample of a wait, by numbers of whoever asks. */
+export interface WaitSample {
+  /** What it is added up under, and its row where samples are kept. Of no meaning while it waits for the rest of its stack. */
+  total: number;
+  row: number;
+  /** Where it waits for that; −1 where its stack is known. */
+  place: number;
+}
+
 /** The time of a thread off its CPU, while that lasts. */
 interface Wait {
-  /** What it is added up under, and its row where samples are kept: numbers of whoever asks; total −1 where nobody wants it. */
-  readonly total: number;
-  readonly row: number;
+  /** undefined where nobody wants it. */
+  readonly sample: WaitSample | undefined;
   readonly startNs: number;
   /** Who has recorded the switch that it began with. */
   sources: number;
 }
 
 /** Adds to the period of a sample. */
-export type AddPeriod = (total: number, row: number, durationNs: number) => void;
+export type AddPeriod = (sample: WaitSample, durationNs: number) => void;
+
+/** Where a thread leaves its CPU: see {@link RecordRow}. */
+export type LeavingChain = Pick<RecordRow, 'chain' | 'kernelChain' | 'cookieLo' | 'cookieHi'>;
 
 /**
  * Finds how long threads are off the CPU. A wait begins with the switch out, which a sample, a SWITCH record or both may tell, and ends with the
@@ -35,7 +48,7 @@ export class OffCpuWaits {
   /** By the machine's number of a thread its number in the recording, where the two differ, as in a container. */
   readonly #tidOf = new Map<number, number>();
   /** Callchains of samples that were taken for the switch that is recorded next. */
-  readonly #chains = new Map<number, number>();
+  readonly #chains = new Map<number, LeavingChain>();
   #lastNs = Number.NEGATIVE_INFINITY;
   /** Waits so far; those of them that ended where the thread was next seen; and those that lasted until the end. */
   waitCount = 0;
@@ -62,15 +75,15 @@ export class OffCpuWaits {
   }
 
   /** Notes where a thread leaves its CPU: a record of that follows. */
-  noteChain(tid: number, chain: number): void {
-    if (chain !== -1) this.#chains.set(tid, chain);
+  noteChain(tid: number, { chain, kernelChain, cookieLo, cookieHi }: LeavingChain): void {
+    if (chain !== -1) this.#chains.set(tid, { chain, kernelChain, cookieLo, cookieHi });
   }
 
-  /** The chain that was noted for the switch at hand; −1 for none. */
-  takeChain(tid: number): number {
-    const chain = this.#chains.get(tid) ?? -1;
-    if (chain !== -1) this.#chains.delete(tid);
-    return chain;
+  /** What was noted for the switch at hand, if anything. */
+  takeChain(tid: number): LeavingChain | undefined {
+    const noted = this.#chains.get(tid);
+    if (noted !== undefined) this.#chains.delete(tid);
+    return noted;
   }
 
   /**
@@ -90,9 +103,10 @@ export class OffCpuWaits {
     return tid > 0 && !Number.isNaN(timeNs) && !this.#ended.has(tid);
   }
 
-  begin(tid: number, timeNs: number, source: number, total: number, row: number): void {
-    if (total >= 0) this.waitCount++;
-    this.#waits.set(tid, { total, row, startNs: timeNs, sources: source });
+  /** @param sample undefined where nobody wants it */
+  begin(tid: number, timeNs: number, source: number, sample: WaitSample | undefined): void {
+    if (sample !== undefined) this.waitCount++;
+    this.#waits.set(tid, { sample, startNs: timeNs, sources: source });
   }
 
   /** A thread goes on a CPU. */
@@ -134,7 +148,7 @@ export class OffCpuWaits {
   /** The recording has ended: waits last until then. */
   finish(): void {
     for (const [tid, wait] of this.#waits) {
-      if (wait.total >= 0) this.openCount++;
+      if (wait.sample !== undefined) this.openCount++;
       this.#end(tid, wait, this.#lastNs);
     }
   }
@@ -143,12 +157,12 @@ export class OffCpuWaits {
   #endUnseen(tid: number, timeNs: number): void {
     const wait = this.#waits.get(tid);
     if (wait === undefined || Number.isNaN(timeNs)) return;
-    if (wait.total >= 0) this.unseenReturnCount++;
+    if (wait.sample !== undefined) this.unseenReturnCount++;
     this.#end(tid, wait, timeNs);
   }
 
-  #end(tid: number, { total, row, startNs }: Wait, timeNs: number): void {
+  #end(tid: number, { sample, startNs }: Wait, timeNs: number): void {
     this.#waits.delete(tid);
-    if (total >= 0 && timeNs > startNs) this.#addPeriod(total, row, timeNs - startNs);
+    if (sample !== undefined && timeNs > startNs) this.#addPeriod(sample, timeNs - startNs);
   }
 }

@@ -124,16 +124,19 @@ export class Replay {
     this.#profile = parts.profile;
     this.#observer = parts.observer;
     this.#offCpu = parts.offCpu;
+    this.#deferred = new DeferredCallchains(parts.chains, parts.frames, parts.profile, parts.leafIsSampleIp, (place, total, row) =>
+      this.switches?.finishSample(place, total, row),
+    );
+    const placeOf = (row: RecordRow, threadIndex: number, thread: SessionThread) => this.#placeOf(row, threadIndex, thread);
     const totalOf = (row: RecordRow, threadIndex: number, thread: SessionThread) => {
       const total = this.#totalOf(row, threadIndex, thread);
       if (total < 0) this.#leaveOut(row);
       return total;
     };
-    this.switches = parts.findsOffCpu ? new OffCpuReplay({ ...parts, tasks: this.#tasks, totalOf }) : undefined;
+    this.switches = parts.findsOffCpu ? new OffCpuReplay({ ...parts, tasks: this.#tasks, deferred: this.#deferred, placeOf, totalOf }) : undefined;
     this.#watchesThreads = this.#offCpu !== undefined || this.switches !== undefined;
     this.#memory = parts.memory;
     this.#readGrowth = new ReadGrowth(parts.keepsOwnPeriod, diagnostics);
-    this.#deferred = new DeferredCallchains(parts.chains, parts.frames, parts.profile, parts.leafIsSampleIp);
   }
 
   /** Samples so far, before filters, group members counted each. */
@@ -204,7 +207,7 @@ export class Replay {
     const thread = this.#tasks.threads[threadIndex];
     if (this.#tasks.processes[thread.process].space.fallback !== undefined) this.#finishExec(row, thread);
     if (!this.#filter.isOpen && !this.#filter.accepts(row, this.#events[row.event].name, thread.comm)) return;
-    if (row.kernelChain < 0 || !this.#waits(row, threadIndex, thread)) {
+    if (row.kernelChain < 0 || this.#placeOf(row, threadIndex, thread) < 0) {
       const total = this.#totalOf(row, threadIndex, thread);
       if (total < 0) {
         this.#leaveOut(row);
@@ -228,14 +231,18 @@ export class Replay {
     this.#branchStacks?.keep(branches, event, this.#events[event], samples === undefined ? -1 : samples.size - 1, space, this.#frames, this.#profile);
   }
 
-  /** Whether a sample waits for the rest of its callchain. A stack that was unwound is whole already, and without memory none gets any longer. */
-  #waits(row: RecordRow, threadIndex: number, { process }: SessionThread): boolean {
-    if (this.#isFull || row.chain < 0 || this.#chains.isUnwound(row.chain)) return false;
+  /**
+   * Where a sample waits for the rest of its callchain; −1 where it does not. A stack that was unwound is whole already, and without memory none gets any
+   * longer.
+   */
+  #placeOf(row: RecordRow, threadIndex: number, { process }: SessionThread): number {
+    if (this.#isFull || row.chain < 0 || this.#chains.isUnwound(row.chain)) return -1;
     return this.#deferred.add(row, threadIndex, this.#tasks.taskOf(threadIndex), this.#tasks.processes[process].space);
   }
 
   /** The thread has gone back to user code, and this is where: samples that wait for it get their stacks. */
   #joinDeferred(row: RecordRow): void {
+    this.switches?.waits.see(row.tid, row.timeNs);
     if (this.#isFull && this.#hasNoMemoryFor(row)) return;
     const threadIndex = this.#tasks.thread(row.pid, row.tid);
     const { process } = this.#tasks.threads[threadIndex];

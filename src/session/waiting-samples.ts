@@ -20,7 +20,8 @@ export class WaitingSamples {
   /** Row of the profile's samples, −1 where they are not kept. */
   row = new Int32Array(64);
   period = new Float64Array(64);
-  periodRemainder = new Float64Array(64);
+  /** What is added to the period besides: the remainder of one that is no exact double, or how long a wait has lasted. */
+  addedPeriod = new Float64Array(64);
 
   // Of a group, at the place of its first sample.
   #thread = new Int32Array(64);
@@ -149,7 +150,7 @@ export class WaitingSamples {
     this.stack = grown(this.stack, length);
     this.row = grown(this.row, length);
     this.period = grown(this.period, length);
-    this.periodRemainder = grown(this.periodRemainder, length);
+    this.addedPeriod = grown(this.addedPeriod, length);
     this.#thread = grown(this.#thread, length);
     this.#cookieLo = grown(this.#cookieLo, length);
     this.#cookieHi = grown(this.#cookieHi, length);

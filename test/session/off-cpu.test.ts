@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Decoded, decode, type PlainSample } from '../support/decode.ts';
 import { type AttrSpec, context, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
-import { offCpuAttr, offCpuPayload, SwitchRecords } from '../support/switch-recordings.ts';
+import { ATTRS, offCpuAttr, offCpuPayload, SwitchRecords } from '../support/switch-recordings.ts';
 
 const MS = 1_000_000;
 const S = 1;
@@ -190,6 +190,65 @@ describe('times off the CPU', () => {
       .out(101, 18 * MS + 1000)
       .in(101, 21 * MS);
     expect(await waits(recording)).toEqual(['101 blocked 0x2065 3', '101 waiting [off-CPU] 2', '101 sleeping 0x2065 3']);
+  });
+
+  describe('at stacks whose user part comes in a record of its own', () => {
+    const attrs = ATTRS.map((attr) => ({ ...attr, flags: [...(attr.flags ?? []), 'deferCallchain' as const] }));
+    const KERNEL = '0xffffffff81000010';
+    const stacksOf = ({ samples }: Decoded) =>
+      samples
+        .filter(isWait)
+        .map(({ event, frames, period, tid }) => [
+          tid,
+          event.slice('off-cpu:'.length),
+          period / MS,
+          ...frames.map(({ address }) => `0x${address.toString(16)}`),
+        ]);
+
+    it('have it, as the samples of the switches do, and their time, whichever ends first', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: S, next: 0, cookie: 7n })
+        .sched(12 * MS, { prev: 0, state: R, next: 101 })
+        .sched(13 * MS, { prev: 101, state: D, next: 0, cookie: 7n })
+        .sched(17 * MS, { prev: 0, state: R, next: 101 })
+        .callchain(101, 18 * MS, 7n)
+        .contextSwitch(102, 20 * MS, 8n)
+        .out(102, 20 * MS + 1000)
+        .in(102, 25 * MS + 1000)
+        .callchain(102, 26 * MS, 8n)
+        // Interrupted on its way back.
+        .sched(27 * MS, { prev: 102, state: R, next: 0, cookie: 8n })
+        .sched(28 * MS, { prev: 0, state: R, next: 102 });
+      const decoded = await decode(recording.file({ attrs }), OFF);
+      expect(stacksOf(decoded)).toEqual([
+        [101, 'sleeping', 2, KERNEL, '0x4065', '0x4165'],
+        [101, 'blocked', 4, KERNEL, '0x4065', '0x4165'],
+        [102, 'waiting', 5, KERNEL, '0x4066', '0x4166'],
+        [102, 'preempted', 1, KERNEL, '0x4066', '0x4166'],
+      ]);
+      expect(decoded.profile.events.filter(({ unit, samples }) => unit === 'nanoseconds' && samples > 0).map(({ period }) => period / MS)).toEqual([
+        2, 4, 1, 5,
+      ]);
+      expect(findings(decoded)).toEqual([]);
+    });
+
+    it('have it where only the waits are asked for, and end with that record at the latest', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: S, next: 0, cookie: 7n })
+        .callchain(101, 13 * MS, 7n)
+        .tick(101, 20 * MS);
+      const decoded = await decode(recording.file({ attrs }), { ...OFF, filter: { events: ['off-cpu:sleeping'] } });
+      expect(stacksOf(decoded)).toEqual([[101, 'sleeping', 3, KERNEL, '0x4065', '0x4165']]);
+      expect(findings(decoded)).toEqual(['off-cpu-unseen-return 1']);
+    });
+
+    it('keep what they have, and all of their time, where the record does not come', async () => {
+      const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: S, next: 0, cookie: 7n }).tick(102, 30 * MS);
+      const decoded = await decode(recording.file({ attrs }), OFF);
+      expect(stacksOf(decoded)).toEqual([[101, 'sleeping', 20, KERNEL]]);
+      expect(decoded.profile.totals.period(decoded.profile.totals.size - 1)).toBe(20 * MS);
+      expect(findings(decoded)).toEqual(['off-cpu-until-end 1', 'callchain-deferred 2']);
+    });
   });
 
   it('are in the order of time among the other samples, and are there in a pipe, too', async () => {

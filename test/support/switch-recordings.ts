@@ -58,7 +58,7 @@ export const CLOCK = 0;
 export const SCHED = 1;
 export const SWITCHES = 2;
 
-const ATTRS: readonly AttrSpec[] = [
+export const ATTRS: readonly AttrSpec[] = [
   {
     ...COMMON,
     type: eventType.software,
@@ -88,6 +88,8 @@ const ATTRS: readonly AttrSpec[] = [
   },
 ];
 
+const KERNEL_IP = 0xffffffff81000010n;
+
 /** Records of one process, by times in nanoseconds; every thread's stack is at an address that tells its number. */
 export class SwitchRecords {
   readonly records: RecordSpec[] = [];
@@ -108,8 +110,16 @@ export class SwitchRecords {
     return this;
   }
 
-  #fields(tid: number, at: number, ip: bigint) {
-    return { pid: tid === 0 ? 0 : tid < 0 ? -1 >>> 0 : this.pid, tid: tid >>> 0, time: BigInt(at), cpu: 3, callchain: [context.user, ip, ip + 0x100n], ip };
+  #fields(tid: number, at: number, ip: bigint, cookie?: bigint) {
+    const callchain = cookie === undefined ? [context.user, ip, ip + 0x100n] : [context.kernel, KERNEL_IP, context.userDeferred, cookie];
+    return {
+      pid: tid === 0 ? 0 : tid < 0 ? -1 >>> 0 : this.pid,
+      tid: tid >>> 0,
+      time: BigInt(at),
+      cpu: 3,
+      callchain,
+      ip: cookie === undefined ? ip : KERNEL_IP,
+    };
   }
 
   /** A sample on the CPU. */
@@ -117,15 +127,22 @@ export class SwitchRecords {
     return this.#add(record.sample({ ...this.#fields(tid, at, 0x2000n + BigInt(tid)), period: BigInt(period) }, { attr: CLOCK }));
   }
 
-  /** @param tid as the sample has it, where it is not the machine's */
-  sched(at: number, { tid, ...fields }: SchedSwitch & { readonly tid?: number }): this {
+  /** @param tid as the sample has it, where it is not the machine's @param cookie of the record with the user part of the callchain */
+  sched(at: number, { tid, cookie, ...fields }: SchedSwitch & { readonly tid?: number; readonly cookie?: bigint }): this {
     const raw = schedSwitchPayload(fields, this.#byteOrder, this.#longSize);
     const prev = tid ?? fields.prev;
-    return this.#add(record.sample({ ...this.#fields(prev, at, 0x3000n + BigInt(Math.max(0, prev))), period: 1n, raw }, { attr: SCHED }));
+    return this.#add(record.sample({ ...this.#fields(prev, at, 0x3000n + BigInt(Math.max(0, prev)), cookie), period: 1n, raw }, { attr: SCHED }));
   }
 
-  contextSwitch(tid: number, at: number): this {
-    return this.#add(record.sample({ ...this.#fields(tid, at, 0x4000n + BigInt(tid)), period: 1n }, { attr: SWITCHES }));
+  contextSwitch(tid: number, at: number, cookie?: bigint): this {
+    return this.#add(record.sample({ ...this.#fields(tid, at, 0x4000n + BigInt(tid), cookie), period: 1n }, { attr: SWITCHES }));
+  }
+
+  /** The user part of callchains. */
+  callchain(tid: number, at: number, cookie: bigint): this {
+    const ip = 0x5000n + BigInt(tid);
+    const ips = [context.user, ip, ip + 0x100n];
+    return this.#add(record.callchainDeferred({ cookie, ips }, { sampleId: { pid: this.pid, tid, time: BigInt(at), cpu: 3 } }));
   }
 
   out(tid: number, at: number, { preempt = false, wide = false } = {}): this {
