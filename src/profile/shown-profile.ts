@@ -62,12 +62,20 @@ function showLocations(profile: Profile, mode: UnknownCode): ShownLocations | un
       continue;
     }
     fates[location] = isImpossibleCaller(before, location) ? IMPOSSIBLE : NOWHERE;
-    const nowhere = locations.intern(-1, 0, 0, before.cpumode(location), false);
-    if (locations.lineCount(nowhere) === 0) locations.setStandIn(nowhere, functions.intern(strings.intern(NAMELESS)));
+    const nowhere = nowhereOf(locations, before.cpumode(location), functions.intern(strings.intern(NAMELESS)));
     shownAs ??= Uint32Array.from({ length: size }, (_, index) => index);
     shownAs[location] = nowhere;
   }
   return locations && { locations, fates, shownAs };
+}
+
+/** The location of all addresses in no binary. In a merged profile, what stands for a stack that is not known may be at the same place. */
+function nowhereOf(locations: LocationTable, cpumode: number, func: number): number {
+  for (let variant = 0; ; variant++) {
+    const location = locations.intern(-1, 0, 0, cpumode, false, variant);
+    if (locations.lineCount(location) === 0) locations.setStandIn(location, func);
+    if (locations.lineFunction(location, 0) === func) return location;
+  }
 }
 
 /** The functions that stand for unknown code of binaries, each made once. */

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { frameName, unresolvedName } from '../../src/profile/names.ts';
+import { frameName, OFF_CPU, TRUNCATED, unresolvedName } from '../../src/profile/names.ts';
 import type { Mapping, Profile } from '../../src/profile/profile.ts';
 import { SampleRow, SampleTable } from '../../src/profile/sample-table.ts';
 import { showUnknownCode } from '../../src/profile/shown-profile.ts';
 import { CPUMODE_GUEST_USER, CPUMODE_KERNEL, CPUMODE_USER, TotalTable } from '../../src/profile/tables.ts';
 import { buildProfile } from '../support/build-profile.ts';
+import { mergeProfiles } from '../support/merge-profiles.ts';
 import { randomProfile } from '../support/random-profile.ts';
 
 /** Names of mappings 0, 1, 2 …; code in no mapping is in −1. */
@@ -58,6 +59,19 @@ const MAIN: Place = { mapping: 0, address: 0x1000n, name: 'main' };
 const HEAP: Place = { mapping: -1, address: 0x5555_1234_0000n };
 
 describe('unknown code', () => {
+  test.each([OFF_CPU, TRUNCATED])('in no binary is not %s in a merged profile, where that stands at no address either', (name) => {
+    const profile = profileOf([], [[HEAP]]);
+    const { functions, locations, stacks, strings, totals } = profile;
+    const standIn = locations.intern(-1, 0, 0, CPUMODE_USER, false, 2);
+    locations.setStandIn(standIn, functions.intern(strings.intern(name)));
+    totals.add(0, 0, stacks.intern(-1, standIn), 10);
+    const merged = mergeProfiles([
+      { profile, label: 'a' },
+      { profile, label: 'b' },
+    ]);
+    expect(totalsOf(showUnknownCode(merged, 'binary')).sort()).toEqual(['[unknown] 1 10', '[unknown] 1 10', `${name} 1 10`, `${name} 1 10`].sort());
+  });
+
   test('of a binary is one function for all of it', () => {
     const names = ['/usr/lib/libfoo.so.1', '[kernel.kallsyms]', '[vdso]', '//anon', '', '/tmp/perf-7.map'];
     const profile = profileOf(
