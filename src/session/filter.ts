@@ -61,11 +61,13 @@ export class CompiledFilter {
   /**
    * Whether a sample is wanted; samples come in the order of time. One without a time passes only where no time was asked for.
    * @param event, comm names of its event, and of its thread at that time
+   * @param isRecorded false for one that other records amount to: seconds do not count from it, and none of those since the first sample holds what
+   * is before that
    * @throws PerfconvError `unsupported` when per cent were asked for and the first and last sample are not known
    */
-  accepts(sample: RecordRow, event: string, comm: string): boolean {
+  accepts(sample: RecordRow, event: string, comm: string, isRecorded = true): boolean {
     if (!this.#hasBase && this.#clock.hasBase) this.#setBase();
-    if (this.#times !== undefined && !this.#isInTime(sample.timeNs)) return false;
+    if (this.#times !== undefined && !this.#isInTime(sample.timeNs, isRecorded)) return false;
     if (!this.acceptsEvent(event)) return false;
     if (this.#pids !== undefined && !this.#pids.has(sample.pid)) return false;
     if (this.#tids !== undefined && !this.#tids.has(sample.tid)) return false;
@@ -104,9 +106,9 @@ export class CompiledFilter {
     this.#addSpan(first + from, first + to);
   }
 
-  #isInTime(timeNs: number): boolean {
+  #isInTime(timeNs: number, isRecorded: boolean): boolean {
     if (Number.isNaN(timeNs)) return false;
-    if (!this.#hasFirst) this.#setFirst(timeNs);
+    if (!this.#hasFirst && isRecorded) this.#setFirst(timeNs);
     const spans = this.#spans;
     for (let i = 0; i < spans.length; i += 2) if (timeNs >= spans[i] && timeNs <= spans[i + 1]) return true;
     return false;

@@ -117,7 +117,7 @@ export class OffCpuReplay {
     row.detail = -1;
     const threadIndex = tasks.thread(row.pid, row.tid);
     const thread = tasks.threads[threadIndex];
-    const isWanted = filter.isOpen || filter.accepts(row, events.events[row.event].name, thread.comm);
+    const isWanted = filter.isOpen || filter.accepts(row, events.events[row.event].name, thread.comm, false);
     this.waits.begin(row.tid, row.timeNs, source, isWanted ? this.#addSample(row, threadIndex, thread) : undefined);
   }
 

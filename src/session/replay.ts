@@ -159,9 +159,9 @@ export class Replay {
     return this.#deferred;
   }
 
-  /** About how many bytes the last values of counters need. */
+  /** About how many bytes the last values of counters need, and threads that are off their CPU. */
   get heldObjectBytes(): number {
-    return this.#readGrowth.heldObjectBytes;
+    return this.#readGrowth.heldObjectBytes + (this.switches?.waits.heldObjectBytes ?? 0);
   }
 
   /** Samples that were left out because their stacks do not reach the start of their thread. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BY_RECORD, OffCpuWaits } from '../../src/session/off-cpu-waits.ts';
 import { type Decoded, decode, type PlainSample } from '../support/decode.ts';
 import { type AttrSpec, context, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
 import { ATTRS, offCpuAttr, offCpuPayload, SwitchRecords } from '../support/switch-recordings.ts';
@@ -330,6 +331,41 @@ describe('times off the CPU', () => {
     ] as const)('are chosen by %s', async (_, filter, expected) => {
       expect(await waits(recording, { filter })).toEqual(expected);
     });
+  });
+
+  it('do not count as the first sample, from which --time counts', async () => {
+    const recording = new SwitchRecords()
+      .out(101, 10 * MS)
+      .in(101, 12 * MS)
+      .tick(101, 20 * MS)
+      .out(101, 21 * MS)
+      .in(101, 22 * MS)
+      .tick(101, 26 * MS)
+      .out(101, 27 * MS)
+      .in(101, 29 * MS);
+    const filter = { times: [{ kind: 'sinceFirst', from: 0n, to: BigInt(5 * MS) }] } as const;
+    const { samples } = await decode(recording.file(), { ...OFF, filter });
+    expect(samples.map(({ event, time }) => [event, Number(time) / MS])).toEqual([
+      ['cpu-clock', 20],
+      ['off-cpu:waiting', 21],
+    ]);
+  });
+
+  it('need memory for each thread that is off its CPU or has ended, which is counted', () => {
+    const waits = new OffCpuWaits(() => {});
+    const none = waits.heldObjectBytes;
+    for (let tid = 1; tid <= 1000; tid++) waits.begin(tid, 1, BY_RECORD, undefined);
+    const waiting = waits.heldObjectBytes;
+    for (let tid = 1; tid <= 1000; tid++) waits.endThread(tid, 2);
+    expect([none, waiting > 100_000, waits.heldObjectBytes > 10_000, waits.heldObjectBytes < waiting]).toEqual([0, true, true, true]);
+  });
+
+  it('are missing, which is said, where switches have no times', async () => {
+    const attr: AttrSpec = { type: 1, config: 0n, period: 1n, flags: ['sampleIdAll'], sampleType: ['ip', 'tid'], name: 'cpu-clock' };
+    const at = { sampleId: { pid: 100, tid: 101 } };
+    const records = [record.switch({ out: true }, at), record.switch({}, at), record.sample({ pid: 100, tid: 101, ip: 0x1234n })];
+    const decoded = await decode(encodeFile({ attrs: [attr], records, features: { eventDesc: true } }), OFF);
+    expect(findings(decoded)).toEqual(['no-switches 1']);
   });
 
   it('are told where the recording has no switches', async () => {
