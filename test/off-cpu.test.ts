@@ -111,6 +111,13 @@ describe('times off the CPU', () => {
     expect([await reported(), await reported('--off-cpu')]).toEqual([recorded, [...recorded, ...waits]]);
   });
 
+  it('are hinted at where their events are asked for, and not they', async () => {
+    const { stderr } = await runMain(['report', path, '--event', 'off-cpu:sleeping']);
+    expect(stderr).toContain('the recording has no event off-cpu:sleeping; it has cpu-clock, sched:sched_switch, context-switches; --off-cpu adds those');
+    const { stderr: other } = await runMain(['report', path, '--off-cpu', '--event', 'off-cpu:asleep']);
+    expect(other).toMatch(/has no event off-cpu:asleep; it has .*off-cpu:waiting\n/);
+  });
+
   it('leave the names and numbers of pprof that its tools look for to what ran on the CPU', async () => {
     const typesOf = async (events?: readonly string[]): Promise<string[]> => {
       const { profile } = await read(path, events && { events }, OFF_CPU);

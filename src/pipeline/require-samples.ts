@@ -1,6 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { HEADER_STAT, PERF_RECORD_STAT, PERF_SAMPLE_CPU } from '../perfdata/constants.ts';
+import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import type { SessionResult } from '../session/session.ts';
@@ -54,5 +55,7 @@ function unknownEvents(events: readonly { readonly name: string }[], filter: Sam
 }
 
 function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[]): string {
-  return `the recording has no event ${unknown.join(', ')}; it has ${events.map((event) => event.name).join(', ')}`;
+  const isOffCpu = (name: string): boolean => name.startsWith(OFF_CPU_PREFIX);
+  const hint = unknown.some(isOffCpu) && !events.some(({ name }) => isOffCpu(name)) ? '; --off-cpu adds those of times off the CPU' : '';
+  return `the recording has no event ${unknown.join(', ')}; it has ${events.map((event) => event.name).join(', ')}${hint}`;
 }

@@ -18,6 +18,9 @@ export const NAMELESS = '[unknown]';
 /** The root of stacks of which only the part next to the leaf is known. */
 export const TRUNCATED = '[truncated]';
 
+/** What the names of the events begin with whose samples are times off the CPU that switches tell; the rest is how threads waited. */
+export const OFF_CPU_PREFIX = 'off-cpu:';
+
 /** The only frame of the stack of a thread that left its CPU, it is not known where. */
 export const OFF_CPU = '[off-CPU]';
 

@@ -5,6 +5,7 @@ import type { EventDescription } from '../perfdata/features.ts';
 import type { AttrWithIds, EventType, RecordingHeader } from '../perfdata/file-header.ts';
 import { compileSampleId, type SampleIdLayout } from '../perfdata/sample-id.ts';
 import { emptySampleOffsets, SampleLayout } from '../perfdata/sample-layout.ts';
+import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import { type SimpleperfEventType, simpleperfEventTypes } from '../simpleperf/features.ts';
 
 /** One event of the recording, ready to decode its samples. */
@@ -38,10 +39,10 @@ export interface SessionEvent {
 export type PayloadUse = 'unknown' | 'none' | 'off-cpu' | 'sched_switch' | 'context-switches';
 
 /**
- * The events of times off the CPU that switches tell: how the thread waited. `waiting` is all that a SWITCH record says of one that was not
+ * The events of times off the CPU that switches tell, by how the thread waited. `waiting` is all that a SWITCH record says of one that was not
  * preempted.
  */
-const OFF_CPU_EVENTS = ['off-cpu:sleeping', 'off-cpu:blocked', 'off-cpu:preempted', 'off-cpu:waiting'];
+const OFF_CPU_EVENTS = ['sleeping', 'blocked', 'preempted', 'waiting'].map((state) => OFF_CPU_PREFIX + state);
 
 /** Size of the field that every tracepoint's payload begins with. */
 const COMMON_TYPE_BYTES = 2;

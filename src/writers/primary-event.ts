@@ -1,3 +1,4 @@
+import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import type { Profile, ProfileEvent } from '../profile/profile.ts';
 
 /*
@@ -24,15 +25,12 @@ function countRank({ isDummy, isOffCpuTime }: ProfileEvent): number {
   return isDummy ? 0 : isOffCpuTime ? 1 : 2;
 }
 
-/** What the names of events begin with whose samples are waits; the rest is how threads waited. */
-const WAIT_PREFIX = 'off-cpu:';
-
 /**
  * How threads waited in an event's samples, as `sleeping`, where each is a time off the CPU that begins at the sample's time and lasts as long as
  * its period; undefined for other events. perf's own `offcpu-time` is no such event: its samples come when the time is over.
  */
 export function waitOf({ isOffCpuTime, isBpfOutput, name }: ProfileEvent): string | undefined {
-  return isOffCpuTime && !isBpfOutput && name.startsWith(WAIT_PREFIX) ? name.slice(WAIT_PREFIX.length) : undefined;
+  return isOffCpuTime && !isBpfOutput && name.startsWith(OFF_CPU_PREFIX) ? name.slice(OFF_CPU_PREFIX.length) : undefined;
 }
 
 /** Cycles by any name: `cycles:u`, `cpu_core/cycles/`, `ref-cycles`; not `stalled-cycles-frontend`. */
