@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BY_RECORD, OffCpuWaits } from '../../src/session/off-cpu-waits.ts';
 import { type Decoded, decode, type PlainSample } from '../support/decode.ts';
 import { type AttrSpec, context, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
-import { ATTRS, offCpuAttr, offCpuPayload, SwitchRecords } from '../support/switch-recordings.ts';
+import { offCpuAttr, offCpuPayload, SwitchRecords } from '../support/switch-recordings.ts';
 
 const MS = 1_000_000;
 const S = 1;
@@ -194,7 +194,6 @@ describe('times off the CPU', () => {
   });
 
   describe('at stacks whose user part comes in a record of its own', () => {
-    const attrs = ATTRS.map((attr) => ({ ...attr, flags: [...(attr.flags ?? []), 'deferCallchain' as const] }));
     const KERNEL = '0xffffffff81000010';
     const stacksOf = ({ samples }: Decoded) =>
       samples
@@ -220,7 +219,7 @@ describe('times off the CPU', () => {
         // Interrupted on its way back.
         .sched(27 * MS, { prev: 102, state: R, next: 0, cookie: 8n })
         .sched(28 * MS, { prev: 0, state: R, next: 102 });
-      const decoded = await decode(recording.file({ attrs }), OFF);
+      const decoded = await decode(recording.file(), OFF);
       expect(stacksOf(decoded)).toEqual([
         [101, 'sleeping', 2, KERNEL, '0x4065', '0x4165'],
         [101, 'blocked', 4, KERNEL, '0x4065', '0x4165'],
@@ -238,14 +237,14 @@ describe('times off the CPU', () => {
         .sched(10 * MS, { prev: 101, state: S, next: 0, cookie: 7n })
         .callchain(101, 13 * MS, 7n)
         .tick(101, 20 * MS);
-      const decoded = await decode(recording.file({ attrs }), { ...OFF, filter: { events: ['off-cpu:sleeping'] } });
+      const decoded = await decode(recording.file(), { ...OFF, filter: { events: ['off-cpu:sleeping'] } });
       expect(stacksOf(decoded)).toEqual([[101, 'sleeping', 3, KERNEL, '0x4065', '0x4165']]);
       expect(findings(decoded)).toEqual(['off-cpu-unseen-return 1']);
     });
 
     it('keep what they have, and all of their time, where the record does not come', async () => {
       const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: S, next: 0, cookie: 7n }).tick(102, 30 * MS);
-      const decoded = await decode(recording.file({ attrs }), OFF);
+      const decoded = await decode(recording.file(), OFF);
       expect(stacksOf(decoded)).toEqual([[101, 'sleeping', 20, KERNEL]]);
       expect(decoded.profile.totals.period(decoded.profile.totals.size - 1)).toBe(20 * MS);
       expect(findings(decoded)).toEqual(['off-cpu-until-end 1', 'callchain-deferred 2']);

@@ -51,14 +51,14 @@ export function schedSwitchPayload({ prev, state, next, prevComm = 'prev' }: Sch
   return out.fixedString('next', 16).u32(next).u32(120).bytes();
 }
 
-const COMMON = { flags: ['sampleIdAll', 'contextSwitch', 'task', 'comm'] } as const;
+const COMMON = { flags: ['sampleIdAll', 'contextSwitch', 'task', 'comm', 'deferCallchain'] } as const;
 
 /** Events of the recordings, by their positions. */
 export const CLOCK = 0;
 export const SCHED = 1;
 export const SWITCHES = 2;
 
-export const ATTRS: readonly AttrSpec[] = [
+const ATTRS: readonly AttrSpec[] = [
   {
     ...COMMON,
     type: eventType.software,
@@ -221,6 +221,12 @@ export function switches(): SwitchRecords {
   return recording
     .exit(105, 90 * MS)
     .out(105, 91 * MS)
+    .sched(92 * MS, { prev: 103, state: 1, next: 0, cookie: 7n })
+    .contextSwitch(104, 92 * MS, 8n)
+    .out(104, 92 * MS + 1000)
+    .sched(93 * MS, { prev: 0, state: 0, next: 103 })
+    .callchain(104, 94 * MS, 8n)
+    .callchain(103, 94 * MS, 7n)
     .tick(101, 99 * MS);
 }
 
