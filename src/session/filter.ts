@@ -68,7 +68,11 @@ export class CompiledFilter {
   accepts(sample: RecordRow, event: string, comm: string, isRecorded = true): boolean {
     if (!this.#hasBase && this.#clock.hasBase) this.#setBase();
     if (this.#times !== undefined && !this.#isInTime(sample.timeNs, isRecorded)) return false;
-    if (!this.acceptsEvent(event)) return false;
+    return this.acceptsEvent(event) && this.acceptsThread(sample, comm);
+  }
+
+  /** Whether samples of this one's thread on its CPU are wanted, of some event at some time. @param comm as in {@link accepts} */
+  acceptsThread(sample: RecordRow, comm: string): boolean {
     if (this.#pids !== undefined && !this.#pids.has(sample.pid)) return false;
     if (this.#tids !== undefined && !this.#tids.has(sample.tid)) return false;
     if (this.#comms !== undefined && !this.#comms.has(comm) && !hasShownName(this.#comms, comm)) return false;

@@ -187,8 +187,8 @@ export class Replay {
     const event = this.#events[row.event];
     if (!this.#isFull) {
       const { process, comm } = this.#tasks.threads[this.#tasks.thread(row.pid, row.tid)];
-      // Values that a sample has read are of several events.
-      const isWanted = this.#filter.isOpen || row.waiting >= 0 || this.#filter.accepts(row, event.name, comm);
+      // Values that a sample has read are of several events, and so is what begins with a switch.
+      const isWanted = this.#filter.isOpen || (row.waiting >= 0 ? this.#filter.acceptsThread(row, comm) : this.#filter.accepts(row, event.name, comm));
       if (isWanted) return this.#userStacks.unwind(row, event, this.#tasks.processes[process].space);
     }
     this.#userStacks.drop(row);

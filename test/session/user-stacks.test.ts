@@ -53,6 +53,31 @@ function shown(samples: readonly PlainSample[]): string[] {
 }
 
 describe('stacks of samples with registers and a dump', () => {
+  describe('of a switch', () => {
+    const attr: AttrSpec = { ...DUMPING, name: 'context-switches', type: 1, config: 3n };
+    const at = (time: bigint) => ({ sampleId: { pid: 100, tid: 101, time } });
+    const records = [
+      ...start(),
+      sample(10n, [0x500010n, 0x500020n, MAIN], { tid: 101 }),
+      record.switch({ out: true }, at(11n)),
+      record.switch({}, at(31n)),
+      sample(40n, [0x500010n, MAIN], { tid: 102 }),
+    ];
+
+    it('are those of the time off the CPU', async () => {
+      const { samples, session } = await decodeAll(records, { offCpu: true, filter: { events: ['off-cpu:waiting'] } }, attr);
+      expect(samples.map(({ period }) => period)).toEqual([20]);
+      expect(shown(samples)).toEqual(['11: 10 20 100']);
+      expect(session.unwindEnds.all).toBe(2);
+    });
+
+    it('are not unwound for threads that nobody asks for', async () => {
+      const { samples, session } = await decodeAll(records, { offCpu: true, filter: { tids: [102] } }, attr);
+      expect(shown(samples)).toEqual(['40: 10 100']);
+      expect(session.unwindEnds.all).toBe(1);
+    });
+  });
+
   it('are whole: their callers are return addresses', async () => {
     const { samples, diagnostics, session } = await decodeAll([...start(), sample(10n, [0x500010n, 0x500020n, MAIN])]);
     const frame = (dso: string, address: bigint, isReturnAddress: boolean) => ({ dso, address, isReturnAddress, cpumode: 2 });
