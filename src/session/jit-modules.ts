@@ -20,8 +20,8 @@ interface JitModule {
 /** Rules for code that JITs made, of which their dumps tell how it is unwound. */
 export class JitModules {
   readonly #dumps: ReadonlyMap<number, JitDump>;
-  /** By DSO and function; undefined for a function without rules. The oldest goes first. */
-  readonly #modules = new Map<string, JitModule | undefined>();
+  /** By DSO and function, see {@link keyOf}; undefined for a function without rules. The oldest goes first. */
+  readonly #modules = new Map<number, JitModule | undefined>();
   /** The function that was asked for last: of that DSO, between these offsets, and by how much its addresses differ from them. */
   #lastDso = -1;
   #lastStart = 0;
@@ -54,11 +54,11 @@ export class JitModules {
     this.#lastStart = fileOffsets[index];
     this.#lastEnd = fileOffsets[index] + sizesBytes[index];
     this.#lastDelta = address - offset;
-    this.#lastModule = this.#moduleOf(dump, `${dso} ${index}`, index, fileOffsets[index] + address - offset, machine);
+    this.#lastModule = this.#moduleOf(dump, keyOf(dso, index), index, fileOffsets[index] + address - offset, machine);
     return this.#lastModule;
   }
 
-  #moduleOf(dump: JitDump, key: string, index: number, start: number, machine: UnwindMachine): UnwindModule | undefined {
+  #moduleOf(dump: JitDump, key: number, index: number, start: number, machine: UnwindMachine): UnwindModule | undefined {
     const known = this.#modules.get(key);
     // Code that was moved has other addresses.
     if (known === undefined ? this.#modules.has(key) : known.start === start) return known?.module;
@@ -82,6 +82,11 @@ function ehFrameModule({ functions, unwinding }: JitDump, index: number, start: 
   const codeBytes = functions.sizesBytes[index];
   const modules = ALIGNMENTS.map((alignment) => UnwindModule.ofEhFrame({ machine, view, addr: start + Math.ceil(codeBytes / alignment) * alignment }));
   return modules.find((module) => module.ruleAt(start) >= 0 && module.ruleAt(start + codeBytes - 1) >= 0);
+}
+
+/** The two in one number: no dump has that many functions. */
+function keyOf(dso: number, index: number): number {
+  return dso * 0x1_0000_0000 + index;
 }
 
 /** Index of the last number that is not above `value`; −1 where all are. */
