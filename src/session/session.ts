@@ -143,6 +143,8 @@ class Session implements RecordVisitor {
   readonly #counts = new RecordCounts();
   readonly #recordedSymbols = new RecordedSymbols();
   readonly #offCpu: OffCpuTimes | undefined;
+  /** Reads what samples say of switches, where somebody asks. */
+  readonly #switches: SwitchSampleReader | undefined;
   // The readers of records, by kind.
   readonly #samples: SampleReader;
   readonly #sideBand: SideBandReader;
@@ -189,6 +191,7 @@ class Session implements RecordVisitor {
     // simpleperf's have their times already.
     const findsOffCpu = options.findsOffCpu && this.#offCpu === undefined;
     const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
+    this.#switches = switches;
     this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, stackDumps, branchStacks, compatPerf, switches, diagnostics);
     const readsAll = observer !== undefined || this.#offCpu !== undefined || findsOffCpu || profile.happenings !== undefined;
     this.#sideBand = new SideBandReader(this.#events, chains, clock, waiting, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
@@ -315,7 +318,7 @@ class Session implements RecordVisitor {
   /**
    * Names events by the features at the end of a file that was still being written when reading began; in all other
    * recordings the names come before the first sample.
-   * @throws PerfconvError `unsupported` when a filter has used a name that turns out to be wrong
+   * @throws PerfconvError `unsupported` when a filter has used a name that turns out to be wrong, or switches were not known as such
    */
   #nameEventsLate(): void {
     const { eventDesc } = this.#header.features;
@@ -329,6 +332,12 @@ class Session implements RecordVisitor {
         `--event does not work while perf is still writing the recording, which names its events only at its end: ${names[index]} is really ${name}; convert it again now that it is complete`,
       );
     }
+    const missed = this.#events.events.find((event) => event.payload === 'none' && !event.isOffCpuTime && (this.#switches?.useOf(event) ?? 'none') !== 'none');
+    if (missed === undefined) return;
+    throw new PerfconvError(
+      'unsupported',
+      `--off-cpu does not work while perf is still writing the recording, which names its events only at its end: ${missed.name} tells of switches; convert it again now that it is complete`,
+    );
   }
 
   /** Shows the observer a record that has no time of its own, or none that can be read. */

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { ByteSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
-import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, type FileSpec, record } from '../support/perf-encoder.ts';
 import { readingFindings } from '../support/reading-findings.ts';
+import { SwitchRecords } from '../support/switch-recordings.ts';
 
 const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];
 const COUNT = 3000;
@@ -63,6 +64,17 @@ describe('a recording that was followed to its end', () => {
     }
     expect((await read('my-event', 'r1')).profile.events).toMatchObject([{ name: 'my-event', samples: COUNT }]);
     expect((await read('another')).profile.totals.size).toBe(0);
+  });
+
+  it('has no times off the CPU where it says only at its end what tells of switches', async () => {
+    const recording = new SwitchRecords().sched(10, { prev: 101, state: 1, next: 102 }).out(103, 11).in(103, 13);
+    const read = (spec: FileSpec) => readProfile(followed(encodeFile(spec), 1000), { offCpu: true }, new Diagnostics());
+    await expect(read(recording.spec())).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('--off-cpu does not work while perf is still writing the recording'),
+    });
+    const { profile } = await read(new SwitchRecords().contextSwitch(103, 10).out(103, 11).in(103, 13).spec());
+    expect(profile.events.find(({ name }) => name === 'off-cpu:waiting')).toMatchObject({ samples: 1, period: 2 });
   });
 
   it('may end before perf does', async () => {
