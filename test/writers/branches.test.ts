@@ -72,6 +72,28 @@ const shortRows = (rows: readonly Record<string, string>[]): string[] =>
       `${row.taken} ${row.mispredicted} ${row.predicted} ${row.cycles} ${row.from} ${row.from_function}+${row.from_offset} > ${row.to} ${row.to_function}+${row.to_offset}`,
   );
 
+describe('branches of samples that are taken for switches', () => {
+  const attr: AttrSpec = { ...ATTR, name: 'context-switches', type: 1, config: 3n };
+  const pid = 10;
+  const entry = { from: 0x400000n + BigInt(MAIN), to: 0x400000n + BigInt(TO), flags: 0n };
+  const switchAt = (out: boolean, time: bigint): RecordSpec => record.switch({ out }, { sampleId: { pid, tid: pid, time } });
+  const records = [10n, 20n].flatMap((time) => [sample(time, pid, [entry]), switchAt(true, time + 1n), switchAt(false, time + 5n)]);
+  const bytes = encodeFile({ attrs: [attr], records: [app(pid, 0x400000n, 1n), ...records], features: { eventDesc: true } });
+
+  it('are theirs alone, and not those of the times off the CPU', async () => {
+    const sinks = await outputsOf(bytes, ['script'], { fields: ['event', 'period', 'brstacksym'], offCpu: true });
+    const lines = sinks.get('script')!.text().trim().split('\n');
+    expect(lines.map((line) => line.trim().replace(/\s+/g, ' '))).toEqual([
+      '100 context-switches: main+0x10/work+0x24/-/-/-/0/',
+      '4 off-cpu:waiting:',
+      '100 context-switches: main+0x10/work+0x24/-/-/-/0/',
+      '4 off-cpu:waiting:',
+    ]);
+    expect(shortRows(await branchRows(bytes, { offCpu: true }))).toEqual(shortRows(await branchRows(bytes)));
+    expect((await branchRows(bytes, { offCpu: true })).map(({ taken }) => taken)).toEqual(['2']);
+  });
+});
+
 describe.each(['little', 'big'] as const)('branches of samples, %s endian', (byteOrder) => {
   const base = 0x400000n;
   const records = [
