@@ -21,7 +21,7 @@ export const TRUNCATED = '[truncated]';
 /** What the names of the events begin with whose samples are times off the CPU that switches tell; the rest is how threads waited. */
 export const OFF_CPU_PREFIX = 'off-cpu:';
 
-/** The only frame of the stack of a thread that left its CPU, it is not known where. */
+/** The only frame of the stack of a thread that left its CPU at a place that is not known. */
 export const OFF_CPU = '[off-CPU]';
 
 /** The name of a location's `nth` function; what to call a location without one ({@link unresolvedName}) where that is empty. */

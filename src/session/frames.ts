@@ -26,7 +26,7 @@ const MAX_CACHE_SLOTS = 1 << 15;
 /** Words of a slot: low word, high word, whose address space and how, location + 1 (0 for a free slot). */
 const CACHE_SLOT_WORDS = 4;
 
-/** What tells the location that stands for what a stack lacks from one at address 0. */
+/** Variants of the location at no address, by what they stand for: the rest of a stack, and the place where a thread left its CPU. */
 const TRUNCATED_VARIANT = 1;
 const OFF_CPU_VARIANT = 2;
 
@@ -78,7 +78,7 @@ export class FrameResolver {
   #cacheMisses = 0;
   /** Location that stands for what a stack lacks; −1 while there is none. */
   #truncated = -1;
-  /** Stack of threads that left their CPU, it is not known where; −1 while there is none. */
+  /** Stack of threads that left their CPU at a place that is not known; −1 while there is none. */
   #offCpuStack = -1;
 
   constructor(chains: CallchainTable, kernels: Kernels, profile: ProfileBuilder, options: FrameRules, diagnostics: Diagnostics) {
@@ -165,7 +165,7 @@ export class FrameResolver {
     return this.#internStack(depth);
   }
 
-  /** The root of stacks that go on, it is not known where. */
+  /** The root of stacks whose rest is not known. */
   #truncatedLocation(): number {
     if (this.#truncated < 0) {
       const { functions, locations, strings } = this.#profile;
@@ -179,7 +179,7 @@ export class FrameResolver {
     return this.#truncated;
   }
 
-  /** The stack of a thread that left its CPU, it is not known where. */
+  /** The stack of a thread that left its CPU at a place that is not known. */
   offCpuStack(): number {
     if (this.#offCpuStack < 0) {
       const { functions, locations, strings } = this.#profile;

@@ -39,7 +39,7 @@ export class OffCpuReplay {
   #firstEvent = -1;
   /** By place, samples that wait for the rest of their callchains. */
   readonly #unfinished = new Map<number, WaitSample>();
-  /** Waits whose stacks nothing tells. */
+  /** Waits whose stacks were not recorded. */
   stacklessCount = 0;
 
   constructor(parts: OffCpuParts) {
@@ -65,7 +65,7 @@ export class OffCpuReplay {
     const { waits } = this;
     const { tid, timeNs } = row;
     if (source === 'context-switches') {
-      // It is told with or without a wait: a frequency may have been asked for, and SWITCH records tell all.
+      // No wait begins here: these samples do not tell when the thread is back. SWITCH records do, and one follows at once.
       waits.noteChain(tid, row);
       return;
     }

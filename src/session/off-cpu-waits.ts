@@ -5,14 +5,14 @@ import type { RecordRow } from './record-row.ts';
  * sampled later than that has come back. Observed: Linux 6.18, 1 to 5 µs.
  */
 const SWITCHING_NS = 50_000;
-/** A sample and a record that come closer together than this tell the same switch. Observed: 1 to 10 µs, more where a hypervisor steps in. */
+/** A sample and a record that come closer together than this are of the same switch. Observed: 1 to 10 µs, more where a hypervisor steps in. */
 const SAME_SWITCH_NS = 1_000_000;
 
 /** About what a map needs for a thread with an object, and with a number. Observed: Node 20. */
 const WAIT_BYTES = 160;
 const NUMBER_BYTES = 48;
 
-/** What has recorded a switch: a sample or a record. Bits, of which each tells a switch once. */
+/** How a switch was recorded: by a sample or by a record. Bits; a thread's next switch is by the same one again. */
 export const BY_SAMPLE = 1;
 export const BY_RECORD = 2;
 
