@@ -2,8 +2,10 @@ import { grown } from '../base/growable.ts';
 import { PeriodRemainders } from './period-remainders.ts';
 import { RecordRow } from './record-row.ts';
 
-/** Bytes of a record in the queue, its places in the order included. */
+/** Bytes of a record in the queue, its places in the order included; and of what some recordings have besides. */
 const ROW_BYTES = 64;
+const PLACE_BYTES = 4;
+const DEFERRED_BYTES = 12;
 
 /** The columns of samples whose callchains are not whole, and of the records that have the rest. */
 interface DeferredColumns {
@@ -60,7 +62,8 @@ export class RecordQueue {
 
   /** Bytes of the waiting rows. */
   get heldBytes(): number {
-    return this.#size * ROW_BYTES;
+    const places = (this.#stackDump === undefined ? 0 : PLACE_BYTES) + (this.#branches === undefined ? 0 : PLACE_BYTES);
+    return this.#size * (ROW_BYTES + places + (this.#deferred === undefined ? 0 : DEFERRED_BYTES));
   }
 
   /** About how many bytes the remainders of periods need. */

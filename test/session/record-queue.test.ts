@@ -130,6 +130,15 @@ describe('RecordQueue', () => {
     expect(count).toBe(times.length);
   });
 
+  it.each([{ stackDump: 1 }, { branches: 1 }, { kernelChain: 1, cookieLo: 1 }])('holds more of records that have %o', (fields) => {
+    const [plain, other] = [new RecordQueue(), new RecordQueue()];
+    for (let nr = 0; nr < 10; nr++) {
+      plain.push(recordRow({ nr, timeNs: nr }));
+      other.push(recordRow({ nr, timeNs: nr, ...fields }));
+    }
+    expect(other.heldBytes).toBeGreaterThan(plain.heldBytes);
+  });
+
   it('holds nothing of what it has delivered', () => {
     const queue = new RecordQueue();
     for (let nr = 0; nr < 6; nr++) push(queue, nr, nr);
