@@ -36,12 +36,22 @@ export function reportUnwoundStacks(
     ...[...ends.byFile].flatMap(([file, { noRule, noModule }]): Cause[] => [withoutRule(noRule, mappings[file]), withoutFile(noModule, mappings[file])]),
   ].filter(({ samples }) => samples > 0);
   const isNotable = ends.cut >= LEAST_SAMPLES && ends.cut >= NOTABLE_SHARE * ends.all;
-  const listed = causes
+  const listed = summed(causes)
     .sort((a, b) => b.samples - a.samples)
     .slice(0, SHOWN_CAUSES)
     .map(({ samples, what, remedy }) => `${percent(samples, ends.all)} ${what}${remedy === '' ? '' : ` (${remedy})`}`);
   const message = `${percent(ends.cut, ends.all)} of the unwound stacks do not reach the start of their thread: ${listed.join('; ')}`;
   diagnostics.set('truncated-stacks', isNotable ? 'warning' : 'info', message);
+}
+
+/** Several regions of code may have one cause: it is said once. */
+function summed(causes: readonly Cause[]): Cause[] {
+  const byWhat = new Map<string, Cause>();
+  for (const cause of causes) {
+    const { what, samples } = cause;
+    byWhat.set(what, { ...cause, samples: samples + (byWhat.get(what)?.samples ?? 0) });
+  }
+  return [...byWhat.values()];
 }
 
 /** `12 %`; of less than one, `0.3 %`. */

@@ -51,12 +51,22 @@ export class MappedCode implements CodeSpace {
       if (file === undefined) return this.#findNew(dso);
       this.module = undefined;
       if (file !== null) this.#locate(file, dso, address, address + maps.deltaAt(at));
+      else if (this.#isData(dso)) return this.#findNothing();
       else if (!this.#jitModules.isEmpty) this.#findJit(dso, address, address + maps.deltaAt(at));
       return 'found';
     }
+    return this.#findNothing();
+  }
+
+  #findNothing(): CodeMatch {
     this.module = undefined;
     this.file = -1;
     return 'unmapped';
+  }
+
+  /** perf records the maps of data with stacks, too: what is found there is no return address. perf 6.1 takes it for one (observed). */
+  #isData(dso: number): boolean {
+    return this.#dsos[dso].codeStart === Number.POSITIVE_INFINITY && this.#perfBases === undefined;
   }
 
   /** Code that a JIT made has rules by run-time addresses. */
@@ -75,6 +85,7 @@ export class MappedCode implements CodeSpace {
     const { kind } = this.#dsos[dso];
     if (kind === 'file' || kind === 'vdso') return 'pending';
     this.#files[dso] = null;
+    if (this.#isData(dso)) return this.#findNothing();
     this.module = undefined;
     return 'found';
   }

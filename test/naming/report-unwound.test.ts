@@ -63,6 +63,17 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ['warning: 20 % …: 20 % are cut off by the size of the stack dumps (record with --call-graph dwarf,65528)'],
   ],
   [
+    'one cause once, wherever it was met',
+    [
+      [
+        [80, 'complete'],
+        [12, 'no-module', 2],
+        [8, 'no-module', -1],
+      ],
+    ],
+    ['warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers: java -XX:+PreserveFramePointer)'],
+  ],
+  [
     'which files lack what, the worst first',
     [
       [
