@@ -40,7 +40,9 @@ export function reportStackQuality(profile: Profile, events: readonly SessionEve
     ({ mapping, samples, broken }) => !isCLibrary(mapping) && broken >= BINARY_SHARE * samples && broken >= NOTABLE_SHARE * quality.samples,
   );
   if (notable.length === 0 && quality.broken < SHARE * quality.samples) return;
-  const shown = (notable.length > 0 ? notable : quality.binaries).slice(0, SHOWN_NAMES);
+  // The first has the most broken stacks. Others are no advice where hardly any of their own are.
+  const many = quality.binaries.filter(({ samples, broken }, i) => i === 0 || broken >= BINARY_SHARE * samples);
+  const shown = (notable.length > 0 ? notable : many).slice(0, SHOWN_NAMES);
   diagnostics.set(
     'broken-stacks',
     'warning',

@@ -184,6 +184,15 @@ describe('broken stacks', () => {
     expect(said(profileOf(stacks.slice(0, 1), used))[0]).toContain('have broken stacks: libm.so.6 has no frame pointers: record');
   });
 
+  test('are said of no binary that has hardly any, where those of all are many', () => {
+    const stacks: [number, ...Frame[]][] = [
+      [60, 'libc:read'],
+      [2, 'app:f'],
+      [200, ...FINE],
+    ];
+    expect(said(profileOf(stacks))[0]).toMatch(/: \d+ % of the samples of libc\.so\.6 have broken stacks: libc\.so\.6 has no frame pointers: record/);
+  });
+
   test('of several binaries are said at once', () => {
     const [message] = said(
       profileOf(
