@@ -41,6 +41,7 @@ const FOREIGN_OPTIONS: readonly string[] = [
     'show-task-events',
     'stats',
     'switch-events',
+    'sample-cpu',
     'threads',
   ], // perf
   ...['allow-worker', 'disable-wasm-trap-handler', 'interpreted-frames-native-stack', 'jitless', 'perf-basic-prof', 'perf-prof', 'use-largepages'], // Node

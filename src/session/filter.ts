@@ -41,6 +41,8 @@ export class CompiledFilter {
   #hasBase = false;
   /** Whether it lets everything pass. */
   readonly isOpen: boolean;
+  /** Whether a sample did not pass only because it carries no CPU. */
+  refusesWithoutCpu = false;
 
   /**
    * @param clock what the samples' times count from
@@ -76,7 +78,9 @@ export class CompiledFilter {
     if (this.#pids !== undefined && !this.#pids.has(sample.pid)) return false;
     if (this.#tids !== undefined && !this.#tids.has(sample.tid)) return false;
     if (this.#comms !== undefined && !this.#comms.has(comm) && !hasShownName(this.#comms, comm)) return false;
-    return this.#cpus === undefined || this.#cpus.has(sample.cpu);
+    if (this.#cpus === undefined || this.#cpus.has(sample.cpu)) return true;
+    if (sample.cpu < 0) this.refusesWithoutCpu = true;
+    return false;
   }
 
   /** Whether samples of an event of this name are wanted. */

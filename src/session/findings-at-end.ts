@@ -2,6 +2,7 @@ import type { Diagnostics, Severity } from '../base/diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import type { SessionEvent } from './events.ts';
+import type { CompiledFilter } from './filter.ts';
 import type { SessionMemory } from './memory-budget.ts';
 import type { OffCpuReplay } from './off-cpu-replay.ts';
 import type { RecordOrder } from './record-order.ts';
@@ -13,6 +14,7 @@ const OFF_CPU_RECORDING = '-e cpu-clock -e sched:sched_switch --switch-events -g
 /** What a session knows when all its records were played. */
 export interface SessionEnd {
   readonly events: readonly SessionEvent[];
+  readonly filter: CompiledFilter;
   readonly order: RecordOrder;
   readonly replay: Replay;
   readonly memory: SessionMemory;
@@ -20,11 +22,12 @@ export interface SessionEnd {
 }
 
 /** Reports what only shows when the recording has been read to its end. */
-export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEnd, diagnostics: Diagnostics): void {
+export function reportAtEnd({ events, filter, order, replay, memory, offCpu }: SessionEnd, diagnostics: Diagnostics): void {
   const report = (count: number, code: string, severity: Severity, message: string): void => {
     if (count > 0) diagnostics.add(code, severity, message, undefined, count);
   };
   if (replay.sampleCount > 0) reportUnknownFields(events, diagnostics);
+  if (filter.refusesWithoutCpu) reportMissingCpus(events, filter, diagnostics);
   if (replay.switches !== undefined) reportSwitches(replay.switches, events, diagnostics);
   report(
     offCpu?.openCount ?? 0,
@@ -58,6 +61,15 @@ export function reportAtEnd({ events, order, replay, memory, offCpu }: SessionEn
     'user callchains came in records of their own (PERF_RECORD_CALLCHAIN_DEFERRED) for samples that were lost, filtered out, or not recorded',
   );
   report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had been handled');
+}
+
+/** Reports events that a filter by CPU leaves out whole. Where that are all of them, nothing is left to show, and the error for that says so. */
+function reportMissingCpus(events: readonly SessionEvent[], filter: CompiledFilter, diagnostics: Diagnostics): void {
+  const wanted = events.filter(({ name, isDummy }) => !isDummy && filter.acceptsEvent(name));
+  const without = wanted.filter(({ attr }) => (attr.sampleType & abi.PERF_SAMPLE_CPU) === 0);
+  if (without.length === 0 || without.length === wanted.length) return;
+  const names = without.map(({ name }) => name).join(', ');
+  diagnostics.add('no-cpus', 'warning', `--cpu leaves out ${names}: the samples carry no CPU: record with perf record --sample-cpu`);
 }
 
 /** The share of waits that end somewhere from which on it is worth a warning. */

@@ -295,7 +295,7 @@ class Session implements RecordVisitor {
     const { dsos } = this.#machine.dsos;
     const { events } = this.#events;
     this.#machine.dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
-    reportAtEnd({ events, order: this.#order, replay: this.#replay, memory: this.#memory, offCpu: this.#offCpu }, this.#diagnostics);
+    reportAtEnd({ events, filter: this.#filter, order: this.#order, replay: this.#replay, memory: this.#memory, offCpu: this.#offCpu }, this.#diagnostics);
     return {
       header: this.#header,
       features,

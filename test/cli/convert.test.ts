@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { emptyRecording, fileRecording, lossyRecording, pipeRecording, statRecording, truncatedRecording } from '../support/cli-recordings.ts';
 import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
 import { runMain } from '../support/run-main.ts';
+import { SwitchRecords } from '../support/switch-recordings.ts';
 
 let dir: string;
 const at = (name: string): string => join(dir, name);
@@ -174,6 +175,15 @@ describe('errors are one line each', () => {
     const result = await runMain(['--event', 'cycles', put('perf.data', fileRecording())]);
     expect(result.status).toBe(1);
     expect(result.stderr).toMatch(/no sample passes the filters, of 3 in the recording: the recording has no event cycles; it has cpu-clock, page-faults\n$/);
+  });
+
+  test('an event of times off the CPU that were not asked for', async () => {
+    const input = put('switches.data', new SwitchRecords().tick(101, 1).sched(10, { prev: 101, state: 1, next: 102 }).file());
+    const asked = await runMain(['--event', 'off-cpu:sleeping', input]);
+    expect(asked.status).toBe(1);
+    expect(asked.stderr).toMatch(/the recording has no event off-cpu:sleeping; it has .*; --off-cpu adds those of times off the CPU\n$/);
+    expect((await runMain(['report', '--event', 'off-cpu:sleeping', '--off-cpu', input])).status).toBe(0);
+    expect((await runMain(['report', '--event', 'off-cpu:away', '--off-cpu', input])).stderr).not.toContain('adds');
   });
 
   test('a filter by CPU says where samples carry none', async () => {
@@ -469,6 +479,20 @@ describe('filters and weights', () => {
       for (const wrong of ['-2', '4294967296', '0x5']) expect((await runMain([`${option}=${wrong}`, input])).status).toBe(2);
     }
     expect(await weight('--cpu=-1')).toEqual(['11', '100']);
+  });
+
+  test('a filter by CPU says which events have none, and so are left out', async () => {
+    const attrs: AttrSpec[] = [
+      { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['identifier', 'ip', 'tid', 'time'], flags: ['sampleIdAll'] },
+      { name: 'page-faults', config: 2n, period: 1n, ids: [8n], sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu'], flags: ['sampleIdAll'] },
+    ];
+    const records = [7n, 8n].map((id, attr) => record.sample({ id, ip: 1n, pid: 5, tid: 5, time: id, cpu: 2 }, { attr }));
+    const input = put('cpus.data', encodeFile({ attrs, records }));
+    const said = async (...args: string[]) => (await runMain(['report', ...args, input])).stderr;
+    const warning = 'perfconv: warning: --cpu leaves out cpu-clock: the samples carry no CPU: record with perf record --sample-cpu\n';
+    expect(await said('--cpu', '2')).toContain(warning);
+    for (const args of [[], ['--cpu=2,-1'], ['--cpu=2', '--event=page-faults']])
+      expect([args, await said(...args)]).toEqual([args, expect.not.stringContaining('--cpu')]);
   });
 
   test('--max-stack keeps the leaf', async () => {
