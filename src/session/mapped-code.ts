@@ -14,6 +14,7 @@ const NOWHERE: UnwindSegment = { start: 0, end: 0, delta: 0 };
 export class MappedCode implements CodeSpace {
   module: UnwindModule | undefined;
   bias = 0;
+  mayBeData = false;
   file = -1;
   /** The process's, to be set before each stack. */
   space: AddressSpace | undefined;
@@ -47,6 +48,7 @@ export class MappedCode implements CodeSpace {
       if (at < 0) continue;
       const dso = maps.dsoAt(at);
       this.file = dso;
+      this.mayBeData = false;
       const file = this.#files[dso];
       if (file === undefined) return this.#findNew(dso);
       this.module = undefined;
@@ -66,7 +68,10 @@ export class MappedCode implements CodeSpace {
 
   /** perf records the maps of data with stacks, too: what is found there is no return address. perf 6.1 takes it for one (observed). */
   #isData(dso: number): boolean {
-    return this.#dsos[dso].codeStart === Number.POSITIVE_INFINITY && this.#perfBases === undefined;
+    const { codeStart, kind, name } = this.#dsos[dso];
+    this.mayBeData = codeStart === Number.POSITIVE_INFINITY && this.#perfBases === undefined;
+    // JITs map memory for data first. Stacks are none of it.
+    return this.mayBeData && (kind !== 'anon' || name === '[stack]');
   }
 
   /** Code that a JIT made has rules by run-time addresses. */

@@ -18,6 +18,11 @@ export interface CodeSpace {
   readonly module: UnwindModule | undefined;
   /** After `found` with a module: what is subtracted from an address to have the module's own (svma). */
   readonly bias: number;
+  /**
+   * After `found` without a module: whether it was mapped as data, as some JITs do before they make code of it. Return addresses there count only where
+   * frame pointers lead on. Absent: no.
+   */
+  readonly mayBeData?: boolean;
   /** After `found` and `pending`: which file it is, for statistics; −1 for none. */
   readonly file: number;
 }

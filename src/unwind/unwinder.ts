@@ -177,6 +177,8 @@ export class Unwinder {
       if (match === 'pending') return 'pending';
       if (this.frameCount >= this.#maxFrames) return 'limit';
       const module = match === 'found' ? space.module : undefined;
+      // Before other addresses are looked for.
+      const mayBeData = match === 'found' && space.mayBeData === true;
       afterLeaf = !isCall;
       if (afterLeaf) {
         leafPc = pc;
@@ -194,7 +196,11 @@ export class Unwinder {
       }
       if (end !== 'stepped') {
         if (end === 'outermost') return 'complete';
-        return end === 'no-rule' && module === undefined ? 'no-module' : end;
+        if (end !== 'no-rule' || module !== undefined) return end;
+        if (!isCall || !mayBeData) return 'no-module';
+        // It was no return address.
+        this.frameCount--;
+        return 'unmapped';
       }
       if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
       // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,

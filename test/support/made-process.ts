@@ -10,6 +10,7 @@ interface MadeMap {
   readonly module: UnwindModule | undefined;
   readonly bias: number;
   readonly match: CodeMatch;
+  readonly isData?: boolean;
 }
 
 /** An address space with what a test maps into it. Files are numbered in the order of the maps. */
@@ -17,6 +18,7 @@ export class MadeSpace implements CodeSpace {
   module: UnwindModule | undefined = undefined;
   bias = 0;
   file = -1;
+  mayBeData = false;
   readonly #maps: MadeMap[] = [];
 
   map(start: number, end: number, module?: UnwindModule, bias = 0, match: CodeMatch = 'found'): this {
@@ -24,11 +26,17 @@ export class MadeSpace implements CodeSpace {
     return this;
   }
 
+  /** Memory that was mapped as data. */
+  mapData(start: number, end: number): this {
+    this.#maps.push({ start, end, module: undefined, bias: 0, match: 'found', isData: true });
+    return this;
+  }
+
   find(address: number): CodeMatch {
     const index = this.#maps.findIndex(({ start, end }) => address >= start && address < end);
     this.file = index;
     if (index < 0) return 'unmapped';
-    ({ module: this.module, bias: this.bias } = this.#maps[index]);
+    ({ module: this.module, bias: this.bias, isData: this.mayBeData = false } = this.#maps[index]);
     return this.#maps[index].match;
   }
 }

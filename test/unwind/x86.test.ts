@@ -268,6 +268,22 @@ describe('signals', () => {
   });
 });
 
+describe('return addresses in memory that was mapped as data', () => {
+  const DATA = 0x6f00_0000_0000;
+  const mapped = (): MadeSpace => space(fde(0x1000), OUTERMOST).mapData(DATA, DATA + 0x1000);
+  const stack = { 0: DATA + 0x10, 64: 0, 72: BIAS + 0x1310 };
+
+  test('count where frame pointers lead on, as out of code that a JIT made', async () => {
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x40 }, stack }, mapped());
+    expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1010).toString(16)}`, (DATA + 0x10).toString(16), (BIAS + 0x1310).toString(16)] });
+  });
+
+  test('are none where they lead nowhere', async () => {
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: 7 }, stack }, mapped());
+    expect(result).toMatchObject({ end: 'unmapped', endAddress: DATA + 0x10, frames: [`!${(BIAS + 0x1010).toString(16)}`] });
+  });
+});
+
 describe('stacks of programs whose start does not say that it is one', () => {
   // The start aligns the stack and calls; above its frame are the number of arguments, the arguments, a null pointer.
   const stack = { 0: BIAS + 0x1410, 8: 2, 16: SP + 0x100, 24: SP + 0x108, 32: 0 };
