@@ -106,7 +106,11 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
       const others = profile.events.filter(({ samples }, index) => index !== event && samples > 0);
       if (others.length > 0) {
         const names = others.map(({ name }) => name).join(', ');
-        diagnostics.add('cpuprofile-one-event', 'warning', `the CPU profile holds one event, ${profile.events[event].name}; left out: ${names}`);
+        diagnostics.add(
+          'cpuprofile-one-event',
+          'warning',
+          `the CPU profile holds one event, ${profile.events[event].name}; left out (--event chooses): ${names}`,
+        );
       }
       if (threads > 1) {
         diagnostics.add(

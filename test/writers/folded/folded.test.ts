@@ -153,7 +153,11 @@ describe('folded stacks: events', () => {
     const diagnostics = new Diagnostics();
     expect(await foldedOf(samples, { diagnostics })).toEqual(['app;run 2000000']);
     expect(diagnostics.list().filter(({ code }) => code !== 'folded-unit')).toEqual([
-      expect.objectContaining({ code: 'folded-one-event', severity: 'warning', message: 'folded stacks hold one event, cpu-clock; left out: page-faults' }),
+      expect.objectContaining({
+        code: 'folded-one-event',
+        severity: 'warning',
+        message: 'folded stacks hold one event, cpu-clock; left out (--event chooses): page-faults',
+      }),
     ]);
   });
 
