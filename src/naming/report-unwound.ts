@@ -31,6 +31,7 @@ export function reportUnwoundStacks(
   const dumpBytes = Math.max(...events.filter(({ hasStackDumps }) => hasStackDumps).map(({ attr }) => attr.sampleStackUser));
   const causes = [
     { samples: ends.truncated, what: 'are cut off by the size of the stack dumps', remedy: largerDumps(dumpBytes) },
+    { samples: ends.outOfReach, what: 'lead to another stack than the dumped one, as out of a signal handler that has its own', remedy: '' },
     { samples: ends.broken, what: 'are broken', remedy: '' },
     { samples: ends.limit, what: 'have no end', remedy: '' },
     ...[...ends.byFile].flatMap(([file, { noRule, noModule }]): Cause[] => [withoutRule(noRule, mappings[file]), withoutFile(noModule, mappings[file])]),

@@ -14,6 +14,8 @@ export class UnwindEnds {
   complete = 0;
   /** The dump was too small. */
   truncated = 0;
+  /** They go on where no dump reaches: on another stack. */
+  outOfReach = 0;
   /** A return address leads to where no code is, or a rule does not hold. */
   broken = 0;
   /** More frames than there can be, or than were asked for. */
@@ -27,20 +29,22 @@ export class UnwindEnds {
 
   /** Number of stacks that do not reach a start. */
   get cut(): number {
-    return this.truncated + this.broken + this.limit + this.#sum('noRule') + this.#sum('noModule');
+    return this.truncated + this.outOfReach + this.broken + this.limit + this.#sum('noRule') + this.#sum('noModule');
   }
 
   get all(): number {
     return this.complete + this.cut;
   }
 
-  add(end: UnwindEnd, file: number): void {
+  /** @param isOutOfReach of a truncated one: whether a larger dump would not hold more */
+  add(end: UnwindEnd, file: number, isOutOfReach = false): void {
     switch (end) {
       case 'complete':
         this.complete++;
         break;
       case 'truncated':
-        this.truncated++;
+        if (isOutOfReach) this.outOfReach++;
+        else this.truncated++;
         break;
       case 'no-rule':
         this.#of(file).noRule++;

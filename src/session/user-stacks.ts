@@ -157,7 +157,7 @@ export class UserStacks {
       this.ends.betterRecorded++;
       return chain;
     }
-    this.ends.add(end, endFile);
+    this.ends.add(end, endFile, unwinder.isOutOfReach);
     // Where the user asked for no more frames, nobody looks for a root.
     const isCut = end !== 'complete' && !(end === 'limit' && frameCount >= maxStack);
     if (isCut && truncated === 'drop') return DROPPED_CHAIN;

@@ -56,6 +56,8 @@ const DEFAULT_MAX_FRAMES = 8192;
 const MAX_SIGNAL_FRAMES = 64;
 /** Frames in a row that take nothing of the stack: their return addresses are in registers. */
 const MAX_EMPTY_FRAMES = 4;
+/** What perf copies of a stack at most. */
+const MAX_DUMP_BYTES = 65_528;
 /** A program whose start is looked for has few arguments: more than that are not in the dump. */
 const MAX_ARGUMENTS = 512;
 /** How far above the stack's top the first argument's text may be: the kernel lets arguments and environment have a quarter of the stack, 6 MB at most. */
@@ -79,6 +81,11 @@ export class Unwinder {
    * said so.
    */
   endModule: UnwindModule | undefined = undefined;
+  /**
+   * After `truncated`: whether no dump holds what the next frame needs, because perf copies at most 65,528 bytes from the stack pointer on. So it is on
+   * another stack: one of a signal handler, of a coroutine, of Go's runtime.
+   */
+  isOutOfReach = false;
   readonly #maxFrames: number;
   readonly #followsLibunwind: boolean;
   readonly #state = new UnwindState();
@@ -115,7 +122,15 @@ export class Unwinder {
     state.wantingModule = undefined;
     this.end = this.#takeRegisters(input) ? this.#walk() : 'no-registers';
     if (this.end === 'pending') this.endModule = state.wantingModule;
+    this.isOutOfReach = this.end === 'truncated' && !this.#isNearDump();
     return this.end;
+  }
+
+  /** Whether the stack pointer is where a dump could reach. */
+  #isNearDump(): boolean {
+    const { registers, machine, stack } = this.#state;
+    const distance = registers.value(machine.sp) - stack.start;
+    return distance >= 0 && distance <= MAX_DUMP_BYTES;
   }
 
   #takeRegisters({ machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput): boolean {

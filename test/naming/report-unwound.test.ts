@@ -12,9 +12,9 @@ const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map'].map(
 );
 
 /** @param ends how many samples end so, and in which file */
-function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: number])[], sampleStackUser = 8192): string[] {
+function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: number, isOutOfReach?: boolean])[], sampleStackUser = 8192): string[] {
   const counts = new UnwindEnds();
-  for (const [count, end, file = 0] of ends) for (let i = 0; i < count; i++) counts.add(end, file);
+  for (const [count, end, file = 0, isOutOfReach] of ends) for (let i = 0; i < count; i++) counts.add(end, file, isOutOfReach);
   const events = [
     { hasStackDumps: true, attr: { sampleStackUser } },
     { hasStackDumps: false, attr: { sampleStackUser: 0 } },
@@ -37,6 +37,16 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     ['warning: 20 % …: 20 % are cut off by the size of the stack dumps (record with --call-graph dwarf,16384)'],
+  ],
+  [
+    'that no dump reaches another stack',
+    [
+      [
+        [80, 'complete'],
+        [20, 'truncated', 0, true],
+      ],
+    ],
+    ['warning: 20 % …: 20 % lead to another stack than the dumped one, as out of a signal handler that has its own'],
   ],
   [
     'that perf takes no larger ones',
