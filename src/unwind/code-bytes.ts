@@ -1,3 +1,4 @@
+import type { CodeMatch } from './code-space.ts';
 import type { UnwindState } from './unwind-state.ts';
 
 /** The longest piece of code that is looked at once. */
@@ -16,17 +17,23 @@ export class CodeBytes {
     this.#state = state;
   }
 
+  /** As the code space's own `find`, but notes what has to be read first. */
+  find(address: number): CodeMatch {
+    const match = this.#state.space.find(address);
+    if (match === 'pending') {
+      this.#state.wantingModule = undefined;
+      this.isPending = true;
+    }
+    return match;
+  }
+
   /**
    * Reads up to 16 bytes at an address; false where no file that is known has them.
    * @param sizeBytes a multiple of 4, or less than 8
    */
   read(address: number, sizeBytes: number): boolean {
     const { space } = this.#state;
-    const match = space.find(address);
-    if (match === 'pending') {
-      this.#state.wantingModule = undefined;
-      this.isPending = true;
-    }
+    const match = this.find(address);
     const { module } = space;
     if (match !== 'found' || module === undefined) return false;
     const svma = address - space.bias;

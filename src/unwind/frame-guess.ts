@@ -137,13 +137,8 @@ export class FrameGuess {
   #beginsThread(sp: number): boolean {
     const { stack, space, pc } = this.#state;
     if (!this.#code.is(pc - SYSCALL.length, SYSCALL) || !stack.read(sp)) return false;
-    const entry = stack.hi * 0x1_0000_0000 + stack.lo;
-    const match = space.find(entry);
-    if (match === 'pending') {
-      this.#state.wantingModule = undefined;
-      this.#code.isPending = true;
-    }
-    return match === 'found' && space.module?.beginsFunction(entry - space.bias) === true;
+    const entry = stack.value;
+    return this.#code.find(entry) === 'found' && space.module?.beginsFunction(entry - space.bias) === true;
   }
 
   /**
@@ -196,7 +191,7 @@ export class FrameGuess {
   #likelihood(at: number): number {
     const state = this.#state;
     if (!state.stack.read(at)) return 0;
-    switch (this.#callBefore(state.stack.hi * 0x1_0000_0000 + state.stack.lo)) {
+    switch (this.#callBefore(state.stack.value)) {
       case 'direct': {
         const distance = state.pc - this.#target;
         return distance >= 0 && distance < MAX_FUNCTION_BYTES ? IS_OWN_CALL + 1 - distance / MAX_FUNCTION_BYTES : IS_CALL;
@@ -214,12 +209,7 @@ export class FrameGuess {
   #callBefore(address: number): CallKind | 'unmapped' {
     const { space } = this.#state;
     if (address <= 0) return 'unmapped';
-    const match = space.find(address - 1);
-    if (match === 'pending') {
-      this.#state.wantingModule = undefined;
-      this.#code.isPending = true;
-    }
-    if (match !== 'found') return 'unmapped';
+    if (this.#code.find(address - 1) !== 'found') return 'unmapped';
     const { module, bias } = space;
     if (module === undefined) return 'unknown';
     const fact = module.calls.get(address - bias) ?? this.#lookBefore(address, bias, module);

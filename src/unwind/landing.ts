@@ -32,7 +32,7 @@ export class Landing {
     const { addressSize, fp, pc } = machine;
     const end = registers.value(machine.sp);
     // Nothing outside the dump can be read, wherever a rule says that the frame is.
-    const searchEnd = Math.min(end, stack.start + stack.sizeBytes);
+    const searchEnd = Math.min(end, stack.end);
     const toReturnSlot = (RECORDED_REGISTERS - pc) * addressSize;
     const toCfa = RECORDED_REGISTERS * addressSize;
     let own = -1;
@@ -79,5 +79,5 @@ export class Landing {
 
 /** A word of the stack; −1 where the dump has none. */
 function wordAt(stack: StackMemory, address: number): number {
-  return stack.read(address) ? stack.hi * 0x1_0000_0000 + stack.lo : -1;
+  return stack.read(address) ? stack.value : -1;
 }

@@ -31,6 +31,11 @@ export class StackMemory {
     return this.start + this.sizeBytes;
   }
 
+  /** What {@link read} found, as a double: exact below 2^53, and what is above is no address of user space. */
+  get value(): number {
+    return this.hi * 0x1_0000_0000 + this.lo;
+  }
+
   /** Reads a word at an address into `lo` and `hi`; false where the dump has none. */
   read(address: number): boolean {
     // hot

@@ -241,8 +241,7 @@ export class Unwinder {
     const sp = registers.value(machine.sp);
     const hasEnd = stack.read(sp + argumentCount * addressSize) && stack.lo === 0 && stack.hi === 0;
     if (!hasEnd || !stack.read(sp)) return false;
-    const first = stack.hi * WORD + stack.lo;
-    return first > sp && first - sp < MAX_ARGUMENT_BYTES;
+    return stack.value > sp && stack.value - sp < MAX_ARGUMENT_BYTES;
   }
 
   /** Registers to keep those of a leaf in, until it is known whether its rule was right. */
