@@ -2,15 +2,13 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import type { SessionEvent } from '../session/events.ts';
-import type { UnwindEnds } from '../session/unwind-ends.ts';
+import { MAX_DUMP_BYTES, type UnwindEnds } from '../session/unwind-ends.ts';
 
 /** The share of stacks from which on those that do not reach their start are worth a warning; fewer than so many samples never are. */
 const NOTABLE_SHARE = 0.01;
 const LEAST_SAMPLES = 10;
 /** How many causes the sentence names. */
 const SHOWN_CAUSES = 3;
-/** perf accepts no larger dumps; their size is a multiple of 8. */
-const MAX_DUMP_BYTES = 65_528;
 
 /** Why stacks end too early, and what helps. */
 interface Cause {

@@ -1,5 +1,8 @@
 import type { UnwindEnd } from '../unwind/unwinder.ts';
 
+/** perf accepts no larger dumps; their size is a multiple of 8. */
+export const MAX_DUMP_BYTES = 65_528;
+
 /** Why stacks ended in a file. */
 export interface FileEnds {
   /** In code without a rule. */

@@ -9,7 +9,7 @@ import { MappedCode } from './mapped-code.ts';
 import type { RecordRow } from './record-row.ts';
 import type { StackDumps } from './stack-dumps.ts';
 import { stackMachine } from './stack-machine.ts';
-import { UnwindEnds } from './unwind-ends.ts';
+import { MAX_DUMP_BYTES, UnwindEnds } from './unwind-ends.ts';
 import type { UnwindFiles } from './unwind-files.ts';
 
 /**
@@ -147,7 +147,7 @@ export class UserStacks {
   /** The chain with the frames that were unwound. What was recorded of the user part besides stays where it shows more. */
   #chainOf(chain: number, unwinder: Unwinder, end: UnwindEnd): number {
     const { truncated, compatPerf, maxStack } = this.#options;
-    const { frames, isCall, endFile, endAddress } = unwinder;
+    const { frames, isCall, endFile, endAddress, endStackOffset } = unwinder;
     let { frameCount } = unwinder;
     if (frameCount === 0) {
       this.ends.notUnwound++;
@@ -157,7 +157,7 @@ export class UserStacks {
       this.ends.betterRecorded++;
       return chain;
     }
-    this.ends.add(end, endFile, unwinder.isOutOfReach);
+    this.ends.add(end, endFile, endStackOffset < 0 || endStackOffset > MAX_DUMP_BYTES);
     // Where the user asked for no more frames, nobody looks for a root.
     const isCut = end !== 'complete' && !(end === 'limit' && frameCount >= maxStack);
     if (isCut && truncated === 'drop') return DROPPED_CHAIN;

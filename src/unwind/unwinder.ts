@@ -56,8 +56,6 @@ const DEFAULT_MAX_FRAMES = 8192;
 const MAX_SIGNAL_FRAMES = 64;
 /** Frames in a row that take nothing of the stack: their return addresses are in registers. */
 const MAX_EMPTY_FRAMES = 4;
-/** What perf copies of a stack at most. */
-const MAX_DUMP_BYTES = 65_528;
 /** A program whose start is looked for has few arguments: more than that are not in the dump. */
 const MAX_ARGUMENTS = 512;
 /** How far above the stack's top the first argument's text may be: the kernel lets arguments and environment have a quarter of the stack, 6 MB at most. */
@@ -82,10 +80,10 @@ export class Unwinder {
    */
   endModule: UnwindModule | undefined = undefined;
   /**
-   * After `truncated`: whether no dump holds what the next frame needs, because perf copies at most 65,528 bytes from the stack pointer on. So it is on
-   * another stack: one of a signal handler, of a coroutine, of Go's runtime.
+   * After `truncated`: how far from the dump's first byte the stack pointer was then. Where no dump reaches so far, what follows is on another stack: one of
+   * a signal handler, of a coroutine, of Go's runtime. Negative below the dump.
    */
-  isOutOfReach = false;
+  endStackOffset = 0;
   readonly #maxFrames: number;
   readonly #followsLibunwind: boolean;
   readonly #state = new UnwindState();
@@ -122,15 +120,8 @@ export class Unwinder {
     state.wantingModule = undefined;
     this.end = this.#takeRegisters(input) ? this.#walk() : 'no-registers';
     if (this.end === 'pending') this.endModule = state.wantingModule;
-    this.isOutOfReach = this.end === 'truncated' && !this.#isNearDump();
+    this.endStackOffset = this.end === 'truncated' ? state.registers.value(state.machine.sp) - state.stack.start : 0;
     return this.end;
-  }
-
-  /** Whether the stack pointer is where a dump could reach. */
-  #isNearDump(): boolean {
-    const { registers, machine, stack } = this.#state;
-    const distance = registers.value(machine.sp) - stack.start;
-    return distance >= 0 && distance <= MAX_DUMP_BYTES;
   }
 
   #takeRegisters({ machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput): boolean {

@@ -18,8 +18,8 @@ export interface UnwoundSample {
   readonly frames: readonly string[];
   readonly endAddress: number;
   readonly endFile: number;
-  /** Undefined where it is not. */
-  readonly isOutOfReach: true | undefined;
+  /** Undefined after all but `truncated`. */
+  readonly endStackOffset: number | undefined;
 }
 
 /** Unwinds a made-up sample, with what it wants of files read in between. */
@@ -32,7 +32,7 @@ export async function unwound(sample: MadeSample, space: MadeSpace, options?: Un
     end = unwinder.unwind(input, space);
   }
   const frames = Array.from(unwinder.frames.subarray(0, unwinder.frameCount), (address, i) => `${unwinder.isCall[i] === 1 ? '' : '!'}${address.toString(16)}`);
-  return { end, frames, endAddress: unwinder.endAddress, endFile: unwinder.endFile, isOutOfReach: unwinder.isOutOfReach || undefined };
+  return { end, frames, endAddress: unwinder.endAddress, endFile: unwinder.endFile, endStackOffset: end === 'truncated' ? unwinder.endStackOffset : undefined };
 }
 
 /** A module with these rules, and no bytes. */

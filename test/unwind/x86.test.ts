@@ -264,12 +264,12 @@ describe('signals', () => {
     ]);
     const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1200, sp: SP }, stack: onOther }, mapped);
-    expect(result).toMatchObject({ end: 'truncated', endAddress: BIAS + 0x1010, isOutOfReach: true });
+    expect(result).toMatchObject({ end: 'truncated', endAddress: BIAS + 0x1010, endStackOffset: -0x10_0000 + 8 });
   });
 
   test('are within reach of a larger dump where the stack is the same', async () => {
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: {}, stackSizeBytes: 0 }, space(fde(0x1000)));
-    expect(result).toMatchObject({ end: 'truncated', isOutOfReach: undefined });
+    expect(result).toMatchObject({ end: 'truncated', endStackOffset: 8 });
   });
 });
 
