@@ -128,10 +128,16 @@ export class EventList {
     const index = this.events.length;
     const [{ attr: first, sampleId }] = this.events;
     const sampleType = abi.PERF_SAMPLE_IP | abi.PERF_SAMPLE_TID | abi.PERF_SAMPLE_TIME | abi.PERF_SAMPLE_CPU | abi.PERF_SAMPLE_PERIOD;
-    const { type, config } = { type: abi.PERF_TYPE_SOFTWARE, config: BigInt(abi.PERF_COUNT_SW_CONTEXT_SWITCHES) };
     const sources = this.events.filter(({ payload }) => payload === 'sched_switch' || payload === 'context-switches');
     const hasCallchain = sources.some(({ layout }) => layout.hasCallchain);
-    const attr = { ...first, type, config, sampleType: hasCallchain ? sampleType | abi.PERF_SAMPLE_CALLCHAIN : sampleType, samplePeriod: 0n, sampleFreq: 0n };
+    const attr: PerfEventAttr = {
+      ...first,
+      type: abi.PERF_TYPE_SOFTWARE,
+      config: BigInt(abi.PERF_COUNT_SW_CONTEXT_SWITCHES),
+      sampleType: hasCallchain ? sampleType | abi.PERF_SAMPLE_CALLCHAIN : sampleType,
+      samplePeriod: 0n,
+      sampleFreq: 0n,
+    };
     const layout = new SampleLayout(attr);
     for (const name of OFF_CPU_EVENTS) {
       this.events.push({

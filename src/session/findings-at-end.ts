@@ -21,14 +21,21 @@ export interface SessionEnd {
   readonly offCpu: OffCpuTimes | undefined;
 }
 
-/** Reports what only shows when the recording has been read to its end. */
-export function reportAtEnd({ events, filter, order, replay, memory, offCpu }: SessionEnd, diagnostics: Diagnostics): void {
-  const report = (count: number, code: string, severity: Severity, message: string): void => {
+/** Reports that something happened so many times, if it did. */
+type Report = (count: number, code: string, severity: Severity, message: string) => void;
+
+function reporter(diagnostics: Diagnostics): Report {
+  return (count, code, severity, message) => {
     if (count > 0) diagnostics.add(code, severity, message, undefined, count);
   };
+}
+
+/** Reports what only shows when the recording has been read to its end. */
+export function reportAtEnd({ events, filter, order, replay, memory, offCpu }: SessionEnd, diagnostics: Diagnostics): void {
+  const report = reporter(diagnostics);
   if (replay.sampleCount > 0) reportUnknownFields(events, diagnostics);
   if (filter.refusesWithoutCpu) reportMissingCpus(events, filter, diagnostics);
-  if (replay.switches !== undefined) reportSwitches(replay.switches, events, diagnostics);
+  if (replay.switches !== undefined) reportSwitches(replay.switches, events, report);
   report(
     offCpu?.openCount ?? 0,
     'off-cpu-open',
@@ -76,25 +83,27 @@ function reportMissingCpus(events: readonly SessionEvent[], filter: CompiledFilt
 const NOTABLE_SHARE = 0.01;
 
 /** Reports what is not known of the times off the CPU that switches tell. */
-function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], diagnostics: Diagnostics): void {
-  const add = (count: number, code: string, severity: 'info' | 'warning', message: string): void => {
-    if (count > 0) diagnostics.add(code, severity, message, undefined, count);
-  };
+function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], report: Report): void {
   const hasPerfsOwn = events.some(({ isOffCpuTime }) => isOffCpuTime);
-  add(
+  report(
     waits.hasSwitches || hasPerfsOwn ? 0 : 1,
     'no-switches',
     'warning',
     `--off-cpu: the recording does not say when threads left the CPU and came back: record with perf record ${OFF_CPU_RECORDING}`,
   );
-  add(
+  report(
     waits.unseenReturnCount,
     'off-cpu-unseen-return',
     waits.unseenReturnCount > NOTABLE_SHARE * waits.waitCount ? 'warning' : 'info',
     'times off the CPU end where the thread was next seen, since its switch back was not recorded: record with --switch-events',
   );
-  add(waits.openCount, 'off-cpu-until-end', 'info', 'threads were still off the CPU when the recording ended: their time counts up to there');
-  add(stacklessCount, 'off-cpu-no-stack', 'info', `switches off the CPU have no stack, which shows as [off-CPU]: record with perf record ${OFF_CPU_RECORDING}`);
+  report(waits.openCount, 'off-cpu-until-end', 'info', 'threads were still off the CPU when the recording ended: their time counts up to there');
+  report(
+    stacklessCount,
+    'off-cpu-no-stack',
+    'info',
+    `switches off the CPU have no stack, which shows as [off-CPU]: record with perf record ${OFF_CPU_RECORDING}`,
+  );
 }
 
 /** Reports which events have samples with fields that this version does not read. */

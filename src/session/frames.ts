@@ -168,26 +168,25 @@ export class FrameResolver {
   /** The root of stacks whose rest is not known. */
   #truncatedLocation(): number {
     if (this.#truncated < 0) {
-      const { functions, locations, strings } = this.#profile;
-      if (this.#options.showsCutAsPerf) {
-        this.#truncated = locations.intern(-1, 0xffffffff, 0xffffffff, PERF_RECORD_MISC_USER, false);
-        return this.#truncated;
-      }
-      this.#truncated = locations.intern(-1, 0, 0, PERF_RECORD_MISC_USER, false, TRUNCATED_VARIANT);
-      locations.setStandIn(this.#truncated, functions.intern(strings.intern(TRUNCATED)));
+      this.#truncated = this.#options.showsCutAsPerf
+        ? this.#locations.intern(-1, 0xffffffff, 0xffffffff, PERF_RECORD_MISC_USER, false)
+        : this.#standIn(TRUNCATED_VARIANT, TRUNCATED);
     }
     return this.#truncated;
   }
 
   /** The stack of a thread that left its CPU at a place that is not known. */
   offCpuStack(): number {
-    if (this.#offCpuStack < 0) {
-      const { functions, locations, strings } = this.#profile;
-      const location = locations.intern(-1, 0, 0, PERF_RECORD_MISC_USER, false, OFF_CPU_VARIANT);
-      locations.setStandIn(location, functions.intern(strings.intern(OFF_CPU)));
-      this.#offCpuStack = this.#stacks.intern(-1, location);
-    }
+    if (this.#offCpuStack < 0) this.#offCpuStack = this.#stacks.intern(-1, this.#standIn(OFF_CPU_VARIANT, OFF_CPU));
     return this.#offCpuStack;
+  }
+
+  /** The location of what is at no address, with a function that says what it stands for. */
+  #standIn(variant: number, name: string): number {
+    const { functions, strings } = this.#profile;
+    const location = this.#locations.intern(-1, 0, 0, PERF_RECORD_MISC_USER, false, variant);
+    this.#locations.setStandIn(location, functions.intern(strings.intern(name)));
+    return location;
   }
 
   #reportDropped(marker: number): void {

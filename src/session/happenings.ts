@@ -1,5 +1,5 @@
 import * as abi from '../perfdata/constants.ts';
-import type { SideBand } from '../perfdata/records/side-band.ts';
+import { isSwitch, type SideBand } from '../perfdata/records/side-band.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import * as happening from '../profile/happenings.ts';
 import type { RecordRow } from './record-row.ts';
@@ -33,9 +33,7 @@ export function noteHappening({ happenings, strings }: ProfileBuilder, tasks: Ta
       break;
     case 'callchain':
     case 'other':
-      if (sideBand.type === abi.PERF_RECORD_SWITCH || sideBand.type === abi.PERF_RECORD_SWITCH_CPU_WIDE) {
-        happenings.add(switchKind(sideBand.misc), known(pid, tid), timeNs);
-      }
+      if (isSwitch(sideBand)) happenings.add(switchKind(sideBand.misc), known(pid, tid), timeNs);
       break;
   }
 }

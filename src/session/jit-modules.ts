@@ -1,4 +1,5 @@
 import { ByteView } from '../base/byte-view.ts';
+import { firstAbove } from '../base/first-above.ts';
 import type { JitDump } from '../jitdump/jitdump.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 import { UnwindModule } from '../unwind/unwind-module.ts';
@@ -22,6 +23,8 @@ export class JitModules {
   readonly #dumps: ReadonlyMap<number, JitDump>;
   /** By DSO and function, see {@link keyOf}; undefined for a function without rules. The oldest goes first. */
   readonly #modules = new Map<number, JitModule | undefined>();
+  /** By DSO: where in the dump the code of its functions begins, which ascends. */
+  readonly #starts: Float64Array[] = [];
   /** The function that was asked for last: of that DSO, between these offsets, and by how much its addresses differ from them. */
   #lastDso = -1;
   #lastStart = 0;
@@ -48,13 +51,15 @@ export class JitModules {
     const dump = this.#dumps.get(dso);
     if (dump === undefined) return undefined;
     const { fileOffsets, sizesBytes } = dump.functions;
-    const index = lastUpTo(fileOffsets, offset);
-    if (index < 0 || offset >= fileOffsets[index] + sizesBytes[index]) return undefined;
+    this.#starts[dso] ??= Float64Array.from(fileOffsets);
+    const starts = this.#starts[dso];
+    const index = firstAbove(starts, offset, 0, starts.length) - 1;
+    if (index < 0 || offset >= starts[index] + sizesBytes[index]) return undefined;
     this.#lastDso = dso;
-    this.#lastStart = fileOffsets[index];
-    this.#lastEnd = fileOffsets[index] + sizesBytes[index];
+    this.#lastStart = starts[index];
+    this.#lastEnd = starts[index] + sizesBytes[index];
     this.#lastDelta = address - offset;
-    this.#lastModule = this.#moduleOf(dump, keyOf(dso, index), index, fileOffsets[index] + address - offset, machine);
+    this.#lastModule = this.#moduleOf(dump, keyOf(dso, index), index, starts[index] + address - offset, machine);
     return this.#lastModule;
   }
 
@@ -87,16 +92,4 @@ function ehFrameModule({ functions, unwinding }: JitDump, index: number, start: 
 /** The two in one number: no dump has that many functions. */
 function keyOf(dso: number, index: number): number {
   return dso * 0x1_0000_0000 + index;
-}
-
-/** Index of the last number that is not above `value`; −1 where all are. */
-function lastUpTo(ascending: readonly number[], value: number): number {
-  let low = 0;
-  let high = ascending.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ascending[middle] <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }

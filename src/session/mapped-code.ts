@@ -48,13 +48,10 @@ export class MappedCode implements CodeSpace {
       if (at < 0) continue;
       const dso = maps.dsoAt(at);
       this.file = dso;
-      this.mayBeData = false;
       const file = this.#files[dso];
-      if (file === undefined) return this.#findNew(dso);
-      this.module = undefined;
-      if (file !== null) this.#locate(file, dso, address, address + maps.deltaAt(at));
-      else if (this.#isData(dso)) return this.#findNothing();
-      else if (!this.#jitModules.isEmpty) this.#findJit(dso, address, address + maps.deltaAt(at));
+      if (file === undefined && this.#mayHaveFile(dso)) return 'pending';
+      if (file === undefined || file === null) return this.#findWithoutFile(dso, address, address + maps.deltaAt(at));
+      this.#locate(file, dso, address, address + maps.deltaAt(at));
       return 'found';
     }
     return this.#findNothing();
@@ -66,18 +63,17 @@ export class MappedCode implements CodeSpace {
     return 'unmapped';
   }
 
-  /** perf records the maps of data with stacks, too: what is found there is no return address. perf 6.1 takes it for one (observed). */
-  #isData(dso: number): boolean {
+  /** Memory of no file, or of one without rules, as a JIT's dump: code that the JIT made, or data. */
+  #findWithoutFile(dso: number, address: number, offset: number): CodeMatch {
     const { codeStart, kind, name } = this.#dsos[dso];
+    // perf records the maps of data with stacks, too: what is found there is no return address. perf 6.1 takes it for one (observed).
     this.mayBeData = codeStart === Number.POSITIVE_INFINITY && this.#perfBases === undefined;
     // JITs map memory for data first. Stacks are none of it.
-    return this.mayBeData && (kind !== 'anon' || name === '[stack]');
-  }
-
-  /** Code that a JIT made has rules by run-time addresses. */
-  #findJit(dso: number, address: number, offset: number): void {
-    this.module = this.#jitModules.moduleAt(dso, address, offset, this.machine);
+    if (this.mayBeData && (kind !== 'anon' || name === '[stack]')) return this.#findNothing();
+    // Code that a JIT made has rules by run-time addresses.
+    this.module = this.#jitModules.isEmpty ? undefined : this.#jitModules.moduleAt(dso, address, offset, this.machine);
     this.bias = 0;
+    return 'found';
   }
 
   /** Sets what was loaded of a DSO. */
@@ -85,18 +81,15 @@ export class MappedCode implements CodeSpace {
     this.#files[dso] = file ?? null;
   }
 
-  /** Only files have rules. */
-  #findNew(dso: number): CodeMatch {
+  #mayHaveFile(dso: number): boolean {
     const { kind } = this.#dsos[dso];
-    if (kind === 'file' || kind === 'vdso') return 'pending';
-    this.#files[dso] = null;
-    if (this.#isData(dso)) return this.#findNothing();
-    this.module = undefined;
-    return 'found';
+    return kind === 'file' || kind === 'vdso';
   }
 
   #locate(file: UnwindFile, dso: number, address: number, offset: number): void {
     // hot
+    this.module = undefined;
+    this.mayBeData = false;
     let segment = this.#segments[dso] ?? NOWHERE;
     if (offset < segment.start || offset >= segment.end) {
       segment = file.segments.find(({ start, end }) => offset >= start && offset < end) ?? NOWHERE;

@@ -198,7 +198,7 @@ export class Replay {
   #deliverSample(row: RecordRow): void {
     // hot
     this.#sampleCount++;
-    if (this.#isFull && this.#hasNoMemoryFor(row)) {
+    if (this.#hasNoMemoryFor(row)) {
       this.#leftOutCount++;
       return;
     }
@@ -243,16 +243,17 @@ export class Replay {
   /** The thread has gone back to user code, and this is where: samples that wait for it get their stacks. */
   #joinDeferred(row: RecordRow): void {
     this.switches?.waits.see(row.tid, row.timeNs);
-    if (this.#isFull && this.#hasNoMemoryFor(row)) return;
+    if (this.#hasNoMemoryFor(row)) return;
     const threadIndex = this.#tasks.thread(row.pid, row.tid);
     const { process } = this.#tasks.threads[threadIndex];
     if (this.#tasks.processes[process].space.fallback !== undefined) this.#tasks.finishExec(process);
     this.#deferred.join(row, threadIndex, this.#isFull ? undefined : this.#tasks.processes[process].space);
   }
 
-  /** At the end of the recording: samples that still wait for the rest of their callchains count with what they have. */
+  /** At the end of the recording: samples that still wait for the rest of their callchains count with what they have, and so do times off the CPU. */
   finish(): void {
     this.#deferred.finish();
+    this.switches?.waits.finish();
   }
 
   #leaveOut({ chain }: RecordRow): void {
@@ -285,8 +286,8 @@ export class Replay {
   }
 
   /** Whether there is no memory for the sample's thread, or what runs in it is no longer known. */
-  #hasNoMemoryFor({ pid, tid }: RecordRow): boolean {
-    return this.#isLost || !this.#tasks.has(pid, tid);
+  #hasNoMemoryFor(row: RecordRow): boolean {
+    return this.#isFull && (this.#isLost || !this.#tasks.has(row.pid, row.tid));
   }
 
   /** The thread of a sample, which the observer is shown. */
@@ -345,7 +346,7 @@ export class Replay {
   #deliverSwitch(row: RecordRow, record: SwitchSample): void {
     if (record.read === undefined) this.#deliverSample(row);
     else this.#deliverRead(row, record.read);
-    if (!this.#isFull || !this.#hasNoMemoryFor(row)) this.switches?.playSample(row, record);
+    if (!this.#hasNoMemoryFor(row)) this.switches?.playSample(row, record);
   }
 
   #deliverSideBand(row: RecordRow, record: SideBand): void {
@@ -355,7 +356,7 @@ export class Replay {
     if (this.#isFull) this.#isLost ||= changesMachine(record);
     else this.#machine.apply(record, row.nr);
     if (this.#profile.happenings !== undefined && !this.#isFull) noteHappening(this.#profile, this.#tasks, row, record);
-    if (this.switches !== undefined && !(this.#isFull && this.#hasNoMemoryFor(row))) this.switches.playSideBand(row, record);
+    if (this.switches !== undefined && !this.#hasNoMemoryFor(row)) this.switches.playSideBand(row, record);
   }
 
   /** A sample with READ is one of each event whose values have grown; it is seen even where none has. */
@@ -368,7 +369,7 @@ export class Replay {
       row.periodRemainder = growth.periodRemainders[i];
       this.#deliverSample(row);
     }
-    if (count > 0 || (this.#isFull && this.#hasNoMemoryFor(row))) return;
+    if (count > 0 || this.#hasNoMemoryFor(row)) return;
     row.period = 0;
     row.periodRemainder = 0;
     this.#meetThread(row);

@@ -287,7 +287,6 @@ class Session implements RecordVisitor {
     this.#order.finish();
     await this.settle();
     this.#replay.finish();
-    this.#replay.switches?.waits.finish();
     const { features } = this.#header;
     if (this.#header.lateFeatures !== undefined) this.#nameEventsLate();
     // Not `this` in what is given out: the callchains would stay in memory with it.
