@@ -14,7 +14,8 @@ import type { ProfileBuilder } from '../profile/builder.ts';
 import { OFF_CPU, TRUNCATED } from '../profile/names.ts';
 import type { LocationTable, StackTable } from '../profile/tables.ts';
 import type { AddressSpace } from './address-space.ts';
-import { type CallchainTable, CUT_MARKER, cpumodeOfMarker, isMarker } from './callchains.ts';
+import { CUT_MARKER, cpumodeOfMarker, isMarker } from './callchain-entries.ts';
+import type { CallchainTable } from './callchains.ts';
 import type { Kernels } from './kernels.ts';
 
 /**
