@@ -13,10 +13,12 @@ export interface TakenBranch {
 }
 
 /** Bits of {@link TakenBranch.flags}. Source: perf_event.h, struct perf_branch_entry. */
-const MISPREDICTED = 1;
-const PREDICTED = 2;
-const CYCLES_SHIFT = 4;
-const CYCLES_MASK = 0xffff;
+export const BranchFlag = { mispredicted: 1, predicted: 2, inTransaction: 4, aborted: 8 } as const;
+
+/** Cycles since the branch before, as flags tell them. */
+export function branchCycles(flags: number): number {
+  return (flags >>> 4) & 0xffff;
+}
 
 /** Bytes of a row in its columns, and in the order that a writer makes. */
 const ROW_BYTES = 80;
@@ -42,9 +44,9 @@ export class BranchTotals {
     const at = this.#sumsOf(event, from, to, 0);
     const sums = this.#sums;
     sums[at]++;
-    if ((flags & MISPREDICTED) !== 0) sums[at + 1]++;
-    if ((flags & PREDICTED) !== 0) sums[at + 2]++;
-    sums[at + 3] += (flags >>> CYCLES_SHIFT) & CYCLES_MASK;
+    if ((flags & BranchFlag.mispredicted) !== 0) sums[at + 1]++;
+    if ((flags & BranchFlag.predicted) !== 0) sums[at + 2]++;
+    sums[at + 3] += branchCycles(flags);
   }
 
   /** Adds what another table has in a row. @param input see {@link input} */

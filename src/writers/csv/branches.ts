@@ -1,12 +1,10 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { TextWriter } from '../../base/text-writer.ts';
 import type { BranchTotals } from '../../profile/branches.ts';
-import { hexAddress, NAMELESS } from '../../profile/names.ts';
+import { hexAddress } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
+import { dsoColumns, owningFunction, UNRESOLVED } from './code-columns.ts';
 import { quoted } from './fields.ts';
-
-/** Written for an unknown function, as in results.csv. */
-const UNRESOLVED = '??';
 
 /**
  * Writes branches.csv: how often each branch was recorded as taken, the most frequent first. A row is an event, a branch and its target, in all
@@ -34,20 +32,11 @@ function sortedRows(branches: BranchTotals): Uint32Array {
   return Uint32Array.from({ length: branches.size }, (_, row) => row).sort((a, b) => branches.taken(b) - branches.taken(a) || a - b);
 }
 
-function placeColumns({ functions, locations, mappings, strings }: Profile, location: number): string {
-  const mapping = locations.mapping(location);
-  const lines = locations.lineCount(location);
-  const start = locations.functionStart(location);
-  const dso = mapping < 0 ? NAMELESS : mappings[mapping].name || NAMELESS;
-  let name = UNRESOLVED;
-  let offset = '';
-  if (lines > 0 && !locations.isStandIn(location)) {
-    name = strings.get(functions.name(locations.lineFunction(location, lines - 1))) || UNRESOLVED;
-    offset = String(locations.symbolOffset(location));
-  } else if (lines > 0 && start >= 0) {
-    // A function without a name, of which it is known where it begins.
-    name = strings.get(functions.name(locations.lineFunction(location, lines - 1)));
-  }
+function placeColumns(profile: Profile, location: number): string {
+  const { functions, locations, strings } = profile;
+  const func = owningFunction(locations, location);
+  const name = func < 0 ? '' : strings.get(functions.name(func));
+  const offset = func < 0 || locations.isStandIn(location) ? '' : String(locations.symbolOffset(location));
   const address = hexAddress(locations.addressLo(location), locations.addressHi(location));
-  return `0x${address},${quoted(name)},${offset},${quoted(dso)},${quoted(mapping < 0 ? '' : mappings[mapping].buildId)}`;
+  return `0x${address},${quoted(name || UNRESOLVED)},${offset},${dsoColumns(profile, locations.mapping(location))}`;
 }

@@ -2,13 +2,10 @@ import type { ByteSink } from '../../base/byte-sink.ts';
 import { lostInSum } from '../../base/exact-sums.ts';
 import { TextWriter } from '../../base/text-writer.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
-import { NAMELESS } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { wholeNumber } from '../whole-number.ts';
+import { dsoColumns, owningFunction, UNRESOLVED } from './code-columns.ts';
 import { percent, quoted } from './fields.ts';
-
-/** Written for an unknown source file or function, as addr2line and readperf do. */
-const UNRESOLVED = '??';
 
 interface ResultRow {
   readonly event: number;
@@ -38,18 +35,16 @@ interface ResultRow {
  * With merged recordings, a last column `input` names the recording that the row is about.
  */
 export async function writeResultsCsv(profile: Profile, sink: ByteSink): Promise<void> {
-  const { events, functions, inputs, mappings, strings } = profile;
+  const { events, functions, inputs, strings } = profile;
   const out = new TextWriter(sink);
   out.put(`period,samples,filename,function,event,percent,tids,dso,build_id,line${inputs === undefined ? '' : ',input'}\n`);
   for (const { event, input, func, mapping, samples, period, periodRemainder, threads } of sortedRows(profile)) {
     const filename = func < 0 ? '' : strings.get(functions.file(func));
     const name = func < 0 ? '' : strings.get(functions.name(func));
     const line = func < 0 ? 0 : functions.startLine(func);
-    const dso = mapping < 0 ? NAMELESS : mappings[mapping].name || NAMELESS;
-    const buildId = mapping < 0 ? '' : mappings[mapping].buildId;
     out.put(`${wholeNumber(period, periodRemainder)},${samples},${quoted(filename || UNRESOLVED)},${quoted(name || UNRESOLVED)},`);
     out.put(`${quoted(events[event].name)},${percent(period, events[event].period)},${threads},`);
-    out.put(`${quoted(dso)},${quoted(buildId)},${line > 0 ? line : ''}${inputs === undefined ? '' : `,${quoted(inputs[input].label)}`}\n`);
+    out.put(`${dsoColumns(profile, mapping)},${line > 0 ? line : ''}${inputs === undefined ? '' : `,${quoted(inputs[input].label)}`}\n`);
     if (out.isFull) await out.flush();
   }
   await out.flush();
@@ -68,10 +63,7 @@ function collectRows({ functions, locations, processes, stacks, tasks, threads, 
   for (let total = 0; total < totals.size; total++) {
     const stack = totals.stack(total);
     const leaf = stack < 0 ? -1 : stacks.location(stack);
-    const lines = leaf < 0 ? 0 : locations.lineCount(leaf);
-    // What stands for all unknown code of a DSO says no more than the DSO's own column.
-    const isKnown = lines > 0 && (!locations.isStandIn(leaf) || locations.functionStart(leaf) >= 0);
-    const func = isKnown ? locations.lineFunction(leaf, lines - 1) : -1;
+    const func = leaf < 0 ? -1 : owningFunction(locations, leaf);
     const mapping = leaf < 0 ? -1 : locations.mapping(leaf);
     const event = totals.event(total);
     const { input = 0 } = processes[threads[tasks[totals.task(total)].thread].process];

@@ -62,7 +62,6 @@ export class MarkerWriter {
   /** Texts of the names, by kind; those of tracepoints by event. */
   readonly #names: readonly number[];
   readonly #eventNames: readonly number[];
-  readonly #waitName: number;
 
   constructor(profile: Profile, samples: SampleTable, tables: SharedTables, list: MarkerList) {
     const { texts } = tables;
@@ -75,8 +74,8 @@ export class MarkerWriter {
     names[RENAMED] = 'comm';
     names[EXECED] = 'exec';
     names[LOST] = 'lost';
+    names[WAIT] = names[OFF_CPU];
     this.#names = names.map((name) => texts.literal(name));
-    this.#waitName = this.#names[OFF_CPU];
     this.#eventNames = profile.events.map(({ name, showPayload }) => (showPayload === undefined ? -1 : texts.literal(name)));
     for (let marker = 0; marker < list.size; marker++) if (isComm(list.kind[marker])) texts.ofString(list.value[marker]);
   }
@@ -98,7 +97,6 @@ export class MarkerWriter {
 
   #name(marker: number): number {
     const { kind, value } = this.#list;
-    if (kind[marker] === WAIT) return this.#waitName;
     return kind[marker] === TRACEPOINT ? this.#eventNames[this.#samples.event[value[marker]]] : this.#names[kind[marker]];
   }
 

@@ -1,5 +1,5 @@
 import { addressOf, highWord } from '../../base/addresses.ts';
-import type { SampleBranches } from '../../profile/branches.ts';
+import { BranchFlag, branchCycles, type SampleBranches } from '../../profile/branches.ts';
 import { hexAddress } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { TextCache } from '../text-cache.ts';
@@ -69,8 +69,9 @@ export class BranchColumns {
 
 /** `/P/X/A/cycles/TYPE`: P predicted or M mispredicted, X in a transaction, A aborted it. */
 function flagsText(flags: number): string {
-  const prediction = flags & 2 ? 'P' : flags & 1 ? 'M' : '-';
-  return `/${prediction}/${flags & 4 ? 'X' : '-'}/${flags & 8 ? 'A' : '-'}/${(flags >>> 4) & 0xffff}/${branchType(flags)}`;
+  const prediction = flags & BranchFlag.predicted ? 'P' : flags & BranchFlag.mispredicted ? 'M' : '-';
+  const transaction = `${flags & BranchFlag.inTransaction ? 'X' : '-'}/${flags & BranchFlag.aborted ? 'A' : '-'}`;
+  return `/${prediction}/${transaction}/${branchCycles(flags)}/${branchType(flags)}`;
 }
 
 /** Source: perf_event.h, PERF_BR_*. */
