@@ -1,21 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
 import { MadeSpace, madeInput } from '../support/made-process.ts';
 import { moduleOf } from '../support/unwound.ts';
+import { CIE, code, fde, R12, RBP, RBX, RIP } from '../support/x86-64-functions.ts';
 
-const [RBX, RBP, RSP, R12, RIP] = [3, 6, 7, 12, 16];
 const BIAS = 0x7f00_0000_0000;
 const SP = 0x7ffc_0000_1000;
-const CIE: PlannedCie = { returnAddress: RIP, code: code().defCfa(RSP, 8).offset(RIP, 1) };
-
-function code(): CfaCode {
-  return new CfaCode();
-}
-
-function fde(start: number, instructions: CfaCode): PlannedFde {
-  return { start, sizeBytes: 0x100, code: instructions };
-}
 
 // At `pop %r12; ret`: rbp and rbx have been popped, and the rules still say that they are saved.
 const PUSHES = code().defCfaOffset(32).offset(RBP, 4).offset(RBX, 3).offset(R12, 2);

@@ -1,21 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
+import type { PlannedFde } from '../support/frame-assembler.ts';
 import { MadeSpace, madeInput } from '../support/made-process.ts';
 import { moduleOf } from '../support/unwound.ts';
+import { CIE, code, fde, RAX, RBP, RBX, RIP } from '../support/x86-64-functions.ts';
 
-const [RAX, RBX, RBP, RSP, RIP] = [0, 3, 6, 7, 16];
 const BIAS = 0x7f00_0000_0000;
 const SP = 0x7ffc_0000_1000;
-const CIE: PlannedCie = { returnAddress: RIP, code: code().defCfa(RSP, 8).offset(RIP, 1) };
-
-function code(): CfaCode {
-  return new CfaCode();
-}
-
-function fde(start: number, instructions: CfaCode): PlannedFde {
-  return { start, sizeBytes: 0x100, code: instructions };
-}
 
 // As gcc 12 compiles _Unwind_RaiseException: rax is saved, which is nothing that a caller needs again.
 const RAISES = fde(0x1000, code().defCfa(RBP, 16).offset(RBP, 2).offset(RBX, 7).offset(RAX, 9));

@@ -1,22 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
+import { assembleFrames, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/unwound.ts';
+import { CIE, code, fde, RBP, RBX, RIP, RSP } from '../support/x86-64-functions.ts';
 
-const [RBX, RBP, RSP, RIP] = [3, 6, 7, 16];
 const BIAS = 0x7f00_f000_0000;
 const SP = 0x7ffc_f000_1000;
 
-const CIE: PlannedCie = { returnAddress: RIP, code: code().defCfa(RSP, 8).offset(RIP, 1) };
 const SIGNAL_CIE: PlannedCie = { ...CIE, augmentation: 'zRS' };
-
-function code(): CfaCode {
-  return new CfaCode();
-}
-
-function fde(start: number, instructions = code()): PlannedFde {
-  return { start, sizeBytes: 0x100, code: instructions };
-}
 
 // A leaf with nothing on the stack, a function that saves rbx, one with a frame pointer, one that has no caller.
 const PUSHES_RBX = fde(0x1100, code().defCfaOffset(32).offset(RBX, 2));
