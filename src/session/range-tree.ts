@@ -73,8 +73,9 @@ export class RangeTree {
   #root = EMPTY;
   /** Stands for this tree in the nodes that it alone has. */
   #owner = {};
-  /** The leaf that {@link find} looked into last. */
+  /** The leaf that {@link find} looked into last, and the place in it where it found something. */
   #foundLeaf = EMPTY;
+  #foundAt = 0;
   readonly #memory: NodeMemory;
 
   /** @param memory where the nodes that the tree makes are counted; a node that it shared with others stays counted */
@@ -103,8 +104,14 @@ export class RangeTree {
   /** What to give {@link dsoAt} and {@link deltaAt} for the range that holds an address, −1 when none does. It is valid until the next change or search. */
   find(address: number): number {
     // hot
+    // Most often it is the range that held the last address.
+    const { numbers, size } = this.#foundLeaf;
+    const last = this.#foundAt;
+    if (last < size && address < numbers[last] && address >= numbers[STARTS + last]) return last;
     const at = this.#seek(address);
-    return at >= 0 && this.#foundLeaf.numbers[STARTS + at] <= address ? at : -1;
+    if (at < 0 || this.#foundLeaf.numbers[STARTS + at] > address) return -1;
+    this.#foundAt = at;
+    return at;
   }
 
   /** Place in {@link #foundLeaf} of the first range that ends after `address`; −1 when there is none. */
@@ -143,6 +150,7 @@ export class RangeTree {
     const root = this.#own(this.#root);
     const right = this.#insert(root, start, end, delta, dso);
     this.#root = right === undefined ? root : this.#branchOf(root, right);
+    this.#foundLeaf = EMPTY;
   }
 
   /** Makes [start, end) free. */
@@ -157,6 +165,7 @@ export class RangeTree {
     } else {
       this.#cut(start, end);
     }
+    this.#foundLeaf = EMPTY;
   }
 
   /** Makes [start, end) free, which lies in the middle of no range. */
