@@ -1,8 +1,7 @@
-import { highWord } from '../base/addresses.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { allocated, grown } from '../base/growable.ts';
 import * as abi from '../perfdata/constants.ts';
-import { CUT_MARKER, cpumodeOfMarker, isMarker, MARKER_HIGH, markerOf, USER_MARKER } from './callchain-entries.ts';
+import { cpumodeOfMarker, isMarker, MARKER_HIGH, markerOf, USER_MARKER } from './callchain-entries.ts';
 
 const MAX_LOAD = 0.6;
 /** Words of a slot: hash, chain (−1 for a free slot), start and end of its words; so that only the words themselves lie elsewhere. */
@@ -64,9 +63,23 @@ export class CallchainTable {
     return (this.#flags[chain] & USER_FRAMES) !== 0;
   }
 
-  /** Whether the user part was unwound: its callers are return addresses, even where recorded ones are not. */
+  /** Whether the user part was unwound: the last entry is then the number of a stack in the profile, or −1, not an address. */
   isUnwound(chain: number): boolean {
     return (this.#flags[chain] & UNWOUND) !== 0;
+  }
+
+  /** Number of addresses in the chain before its user part. */
+  kernelDepth(chain: number): number {
+    const { words } = this;
+    const end = this.#userPart(chain);
+    let depth = 0;
+    for (let at = this.startOf(chain); at < end; at += 2) if (!isMarker(words[at], words[at + 1])) depth++;
+    return depth;
+  }
+
+  /** The stack in the profile of an unwound chain's user part; −1 for none. */
+  unwoundStack(chain: number): number {
+    return this.words[this.endOf(chain) - 2] | 0;
   }
 
   /** Number of addresses in the chain's user part, up to the next marker; 0 without one. */
@@ -81,7 +94,9 @@ export class CallchainTable {
 
   /** Whether the sampled code itself was a user's: the chain begins there. */
   startsInUserCode(chain: number): boolean {
-    return cpumodeOfMarker(this.words[this.startOf(chain)]) === abi.PERF_RECORD_MISC_USER;
+    const start = this.startOf(chain);
+    const isUnwoundAlone = this.isUnwound(chain) && this.endOf(chain) - start === 2;
+    return isUnwoundAlone || cpumodeOfMarker(this.words[start]) === abi.PERF_RECORD_MISC_USER;
   }
 
   /**
@@ -169,45 +184,25 @@ export class CallchainTable {
   }
 
   /**
-   * Index of the chain that has unwound addresses in place of its user part, or after what it has where there is none.
-   * @param frames addresses, the leaf first; `count` of them
-   * @param isCall for each whether it is a return address
-   * @param callOffset what is added to return addresses
-   * @param isCut whether the stack goes on beyond the last of them: then a marker says so
+   * Index of the chain that has a stack of the profile in place of its user part, or after what it has where there is none.
+   * @param stack what was unwound, −1 for nothing; it is the last entry
    */
-  internUnwound(chain: number, frames: Float64Array, isCall: Uint8Array, count: number, callOffset: number, isCut: boolean): number {
+  internUnwound(chain: number, stack: number): number {
     // hot
+    const first = this.startOf(chain);
     const end = this.#userPart(chain);
-    const start = this.#roomFor(end - this.startOf(chain) + count * 2 + 2);
+    const start = this.#roomFor((end - first) / 2 + 1);
     const { words } = this;
     let at = start;
     let hash = 0;
-    for (let from = this.startOf(chain); from < end; from += 2, at += 2) {
+    for (let from = first; from < end; from += 2, at += 2) {
       words[at] = words[from];
       words[at + 1] = words[from + 1];
       hash = mix(hash, words[at], words[at + 1]);
     }
-    for (let i = 0; i < count; i++) {
-      // What a signal interrupted is no return address, as what follows a marker is none.
-      if (i === 0 || isCall[i] === 0) {
-        words[at] = USER_MARKER;
-        words[at + 1] = MARKER_HIGH;
-        hash = mix(hash, USER_MARKER, MARKER_HIGH);
-        at += 2;
-      }
-      const address = isCall[i] === 0 ? frames[i] : frames[i] + callOffset;
-      words[at] = address >>> 0;
-      words[at + 1] = highWord(address);
-      hash = mix(hash, words[at], words[at + 1]);
-      at += 2;
-    }
-    if (isCut) {
-      words[at] = CUT_MARKER;
-      words[at + 1] = MARKER_HIGH;
-      hash = mix(hash, CUT_MARKER, MARKER_HIGH);
-      at += 2;
-    }
-    return this.#internTail(start, at, hash, UNWOUND);
+    words[at] = stack;
+    words[at + 1] = 0;
+    return this.#internTail(start, at + 2, mix(hash, stack, 0), UNWOUND);
   }
 
   /**
@@ -289,7 +284,7 @@ export class CallchainTable {
     this.#ends = grown(this.#ends, chain + 1);
     this.#flags = grown(this.#flags, chain + 1);
     this.#ends[chain] = end;
-    this.#flags[chain] = holdsUserFrames(words, start, end) ? flags | USER_FRAMES : flags;
+    this.#flags[chain] = flags === 0 && holdsUserFrames(words, start, end) ? USER_FRAMES : flags;
     slots[at] = hash;
     slots[at + 1] = chain;
     slots[at + 2] = start;

@@ -13,10 +13,12 @@ import {
 import type { ProfileBuilder } from '../profile/builder.ts';
 import { OFF_CPU, TRUNCATED } from '../profile/names.ts';
 import type { LocationTable, StackTable } from '../profile/tables.ts';
+import type { UnwoundStack } from '../unwind/unwound-stack.ts';
 import type { AddressSpace } from './address-space.ts';
-import { CUT_MARKER, cpumodeOfMarker, isMarker } from './callchain-entries.ts';
+import { cpumodeOfMarker, isMarker } from './callchain-entries.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { Kernels } from './kernels.ts';
+import type { LastStack } from './last-stacks.ts';
 
 /**
  * Slots of the cache from addresses to locations, powers of two: at first, and at most. With four words each the largest fits a
@@ -118,26 +120,30 @@ export class FrameResolver {
   }
 
   #resolve(chain: number, space: AddressSpace): number {
+    const isUnwound = this.#chains.isUnwound(chain);
+    const depth = this.#locateRecorded(chain, isUnwound, space);
+    if (!isUnwound) return this.#internStack(depth);
+    let stack = this.#chains.unwoundStack(chain);
+    for (let at = depth - 1; at >= 0; at--) stack = this.#stacks.intern(stack, this.#chainLocations[at]);
+    return stack;
+  }
+
+  /** Finds the locations of what was recorded of a chain. @returns how many there are */
+  #locateRecorded(chain: number, isUnwound: boolean, space: AddressSpace): number {
     const { words } = this.#chains;
-    const end = this.#chains.endOf(chain);
+    const end = this.#chains.endOf(chain) - (isUnwound ? 2 : 0);
     const { maxStack, compatPerf, callersAreCalls, leafIsSampleIp } = this.#options;
     let cpumode = 0;
     let depth = 0;
     // An address that no call has pushed: the sampled one, and the one where user code entered the kernel.
     let isReturnAddress = false;
-    const isUnwound = this.#chains.isUnwound(chain);
-    const callersHaveReturnAddresses = !compatPerf && (isUnwound || !callersAreCalls);
+    const callersHaveReturnAddresses = !compatPerf && !callersAreCalls;
     for (let i = this.#chains.startOf(chain); i < end && depth < maxStack; i += 2) {
       const lo = words[i];
       const hi = words[i + 1];
       if (isMarker(lo, hi)) {
         cpumode = cpumodeOfMarker(lo);
         if (cpumode < 0) {
-          if (isUnwound && lo === CUT_MARKER) {
-            this.#chainLocations = grown(this.#chainLocations, depth + 1);
-            this.#chainLocations[depth++] = this.#truncatedLocation();
-            break;
-          }
           // A frame pointer that was none can lead to any value; what was found before it is kept.
           if (compatPerf) {
             this.#reportDropped(lo);
@@ -163,7 +169,52 @@ export class FrameResolver {
       this.#chainLocations[depth++] = this.#locate(lo, hi, cpumode, isReturnAddress, space);
       isReturnAddress = callersHaveReturnAddresses;
     }
-    return this.#internStack(depth);
+    return depth;
+  }
+
+  /**
+   * The stack of frames that were unwound.
+   * @param isCut whether it goes on beyond the last of them: then its root says so
+   * @param kernelDepth how many frames of the kernel come before them, for the greatest depth that was asked for
+   * @param last that of the thread: the callers that it shares with this one are not looked up again. It gets this one's stacks
+   * @returns −1 where there is none, because the kernel's frames are as many as were asked for
+   */
+  unwoundStackOf(unwound: UnwoundStack, isCut: boolean, kernelDepth: number, space: AddressSpace, last: LastStack): number {
+    // hot
+    const { addresses, isCall, count: all, hasEnd, endLo, endHi } = unwound;
+    const { maxStack, compatPerf } = this.#options;
+    const count = Math.max(0, Math.min(all, maxStack - kernelDepth));
+    const hasRoot = isCut && all + kernelDepth < maxStack;
+    last.stacks = grown(last.stacks, Math.max(count, last.stackCount));
+    this.#chainLocations = grown(this.#chainLocations, count);
+    const { stacks } = last;
+    const locations = this.#chainLocations;
+    // The callers that both have, from the outermost on.
+    const moved = count - last.stackCount;
+    let own = count;
+    if (count === all && hasRoot === last.isCut && !hasEnd && !last.unwound.hasEnd) {
+      const { addresses: lastAddresses, isCall: lastIsCall } = last.unwound;
+      while (own > 0 && own > moved && addresses[own - 1] === lastAddresses[own - 1 - moved] && isCall[own - 1] === lastIsCall[own - 1 - moved]) own--;
+    }
+    if (moved !== 0) stacks.copyWithin(own, own - moved, last.stackCount);
+    for (let at = 0; at < own; at++) {
+      if (hasEnd && at === all - 1) {
+        // Only perf's chains have such a frame; as all callers of theirs it is one byte before.
+        locations[at] = this.#locate((endLo - 1) >>> 0, endLo === 0 ? (endHi - 1) >>> 0 : endHi, PERF_RECORD_MISC_USER, false, space);
+        continue;
+      }
+      const address = compatPerf && isCall[at] !== 0 ? addresses[at] - 1 : addresses[at];
+      locations[at] = this.#locate(address >>> 0, highWord(address), PERF_RECORD_MISC_USER, isCall[at] !== 0 && !compatPerf, space);
+    }
+    let stack = own < count ? stacks[own] : hasRoot ? this.#stacks.intern(-1, this.#truncatedLocation()) : -1;
+    for (let at = own - 1; at >= 0; at--) {
+      stack = this.#stacks.intern(stack, locations[at]);
+      stacks[at] = stack;
+    }
+    // Of stacks that are not whole the next one knows nothing.
+    last.stackCount = count === all ? count : 0;
+    last.isCut = hasRoot;
+    return stack;
   }
 
   /** The root of stacks whose rest is not known. */

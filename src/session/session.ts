@@ -198,8 +198,10 @@ class Session implements RecordVisitor {
     this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#recordedSymbols, diagnostics);
 
-    this.#userStacks = new UserStacks(stackDumps, chains, this.#machine.dsos, this.#machine.jitCode.dumps, features, options.unwindFiles, options);
     const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip', showsCutAsPerf: compatPerf && options.truncated === 'keep' };
+    const frames = new FrameResolver(chains, this.#machine.kernels, profile, frameRules, diagnostics);
+    const { dsos, jitCode } = this.#machine;
+    this.#userStacks = new UserStacks(stackDumps, chains, frames, dsos, jitCode.dumps, features, options.unwindFiles, options);
     const parts = {
       machine: this.#machine,
       events: this.#events,
@@ -207,7 +209,7 @@ class Session implements RecordVisitor {
       waiting,
       userStacks: this.#userStacks,
       branchStacks,
-      frames: new FrameResolver(chains, this.#machine.kernels, profile, frameRules, diagnostics),
+      frames,
       filter: this.#filter,
       profile,
       observer,
@@ -224,6 +226,7 @@ class Session implements RecordVisitor {
       chains,
       waiting,
       stackDumps,
+      this.#userStacks,
       this.#machine,
       this.#order.queue,
       this.#replay,

@@ -1,10 +1,13 @@
 import type { JitDump } from '../jitdump/jitdump.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { UnwindEnd, Unwinder, UnwindInput } from '../unwind/unwinder.ts';
+import type { UnwoundStack } from '../unwind/unwound-stack.ts';
 import type { AddressSpace } from './address-space.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { DsoTable } from './dsos.ts';
 import type { SessionEvent } from './events.ts';
+import type { FrameResolver } from './frames.ts';
+import { type LastStack, LastStacks } from './last-stacks.ts';
 import { MappedCode } from './mapped-code.ts';
 import type { RecordRow } from './record-row.ts';
 import type { StackDumps } from './stack-dumps.ts';
@@ -50,6 +53,8 @@ export class UserStacks {
   readonly ends = new UnwindEnds();
   readonly #dumps: StackDumps;
   readonly #chains: CallchainTable;
+  readonly #frames: FrameResolver;
+  readonly #lastStacks = new LastStacks();
   readonly #dsos: DsoTable;
   readonly #features: Features;
   readonly #files: UnwindFiles | undefined;
@@ -63,6 +68,7 @@ export class UserStacks {
   constructor(
     dumps: StackDumps,
     chains: CallchainTable,
+    frames: FrameResolver,
     dsos: DsoTable,
     jitDumps: ReadonlyMap<number, JitDump>,
     features: Features,
@@ -71,11 +77,17 @@ export class UserStacks {
   ) {
     this.#dumps = dumps;
     this.#chains = chains;
+    this.#frames = frames;
     this.#dsos = dsos;
     this.#features = features;
     this.#files = files;
     this.#options = options;
     this.#code = new MappedCode(dsos.dsos, jitDumps, options.compatPerf);
+  }
+
+  /** Bytes of the stacks that the next ones are compared with. */
+  get heldBytes(): number {
+    return this.#lastStacks.heldBytes;
   }
 
   /** Forgets the stack of a sample that nobody wants. */
@@ -98,10 +110,17 @@ export class UserStacks {
     } else {
       this.#code.space = space;
       this.#code.machine = input.machine;
-      const end = unwinder.unwind(input, this.#code);
+      const last = this.#lastStacks.of(row.tid);
+      if (last.generation !== space.generation) last.stackCount = 0;
+      const end = unwinder.unwindAfter(last.generation === space.generation ? last.unwound : undefined, input, this.#code);
       if (end === 'pending' && ++this.#waits < MAX_WAITS) return false;
       this.#waits = 0;
-      row.chain = this.#chainOf(row.chain, unwinder, end);
+      const fate = this.#fateOf(row.chain, unwinder);
+      if (fate === 'unwound') row.chain = this.#chainOf(row.chain, unwinder, space, last);
+      else last.stackCount = 0;
+      if (fate === 'dropped') row.chain = DROPPED_CHAIN;
+      last.unwound = unwinder.exchangeStack(last.unwound);
+      last.generation = space.generation;
     }
     this.drop(row);
     return true;
@@ -144,29 +163,33 @@ export class UserStacks {
     return input;
   }
 
-  /** The chain with the frames that were unwound. What was recorded of the user part besides stays where it shows more. */
-  #chainOf(chain: number, unwinder: Unwinder, end: UnwindEnd): number {
-    const { truncated, compatPerf, maxStack } = this.#options;
-    const { frames, isCall, endFile, endAddress, endStackOffset } = unwinder;
-    let { frameCount } = unwinder;
-    if (frameCount === 0) {
+  /** What becomes of a stack; counts how it ended. What was recorded of the user part besides stays where it shows more. */
+  #fateOf(chain: number, { stack, end, endFile, endStackOffset }: Unwinder): 'unwound' | 'recorded' | 'dropped' {
+    const { truncated, compatPerf } = this.#options;
+    if (stack.count === 0) {
       this.ends.notUnwound++;
-      return chain;
+      return 'recorded';
     }
-    if (!compatPerf && end !== 'complete' && this.#chains.userDepth(chain) > frameCount) {
+    if (!compatPerf && end !== 'complete' && this.#chains.userDepth(chain) > stack.count) {
       this.ends.betterRecorded++;
-      return chain;
+      return 'recorded';
     }
     this.ends.add(end, endFile, endStackOffset < 0 || endStackOffset > MAX_DUMP_BYTES);
-    // Where the user asked for no more frames, nobody looks for a root.
-    const isCut = end !== 'complete' && !(end === 'limit' && frameCount >= maxStack);
-    if (isCut && truncated === 'drop') return DROPPED_CHAIN;
+    return truncated === 'drop' && this.#isCut(end, stack) ? 'dropped' : 'unwound';
+  }
+
+  /** Whether the stack goes on. Where the user asked for no more frames, nobody looks for a root. */
+  #isCut(end: UnwindEnd, { count }: UnwoundStack): boolean {
+    return end !== 'complete' && !(end === 'limit' && count >= this.#options.maxStack);
+  }
+
+  /** The chain with the frames that were unwound. @param last what was unwound of the thread before */
+  #chainOf(chain: number, unwinder: Unwinder, space: AddressSpace, last: LastStack): number {
+    const { stack, end, endAddress } = unwinder;
+    const { truncated, compatPerf } = this.#options;
+    const isMarked = this.#isCut(end, stack) && (truncated === 'mark' || (compatPerf && end === 'truncated'));
     // perf 6.1 shows where it looked in vain, but for the byte before address 1 (observed).
-    if (compatPerf && end === 'unmapped' && endAddress > 1 && frameCount < frames.length) {
-      frames[frameCount] = endAddress;
-      isCall[frameCount++] = 1;
-    }
-    const isMarked = isCut && (truncated === 'mark' || (compatPerf && end === 'truncated'));
-    return this.#chains.internUnwound(chain, frames, isCall, frameCount, compatPerf ? -1 : 0, isMarked);
+    if (compatPerf && end === 'unmapped' && endAddress > 1) unwinder.addEnd();
+    return this.#chains.internUnwound(chain, this.#frames.unwoundStackOf(stack, isMarked, this.#chains.kernelDepth(chain), space, last));
   }
 }

@@ -17,7 +17,11 @@ export const RuleWord = {
   cfaOffset: 2,
   returnAddressRegister: 3,
   registerCount: 4,
-  registers: 5,
+  /** Of a plain rule: where the return address was saved, from the CFA. */
+  returnOffset: 5,
+  /** The same of the frame pointer, with {@link RuleFlag.savesFp}. */
+  fpOffset: 6,
+  registers: 7,
 } as const;
 /** The register and its {@link RegisterRule} (in bits 16 and up), and what that says: an offset, a register, the number of an expression. */
 export const RULE_REGISTER_WORDS = 2;
@@ -38,6 +42,10 @@ export const RuleFlag = {
   endsHere: 32,
   /** The function may return to the handler of an exception. */
   toHandler: 64,
+  /** The CFA is made of the stack or frame pointer, and the return address was saved: nothing else is needed to follow the frame. */
+  plain: 128,
+  /** The frame pointer was saved. */
+  savesFp: 256,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -134,6 +142,12 @@ export class UnwindRules {
       offset = this.#expression(section, rows.cfaExpressionStart, rows.cfaExpressionEnd);
     }
     if (!isWord(offset) || rows.cfaRegister >= count) return BAD_RULE;
+    const { fp, sp } = this.#registers;
+    const isSimple = (flags & RuleFlag.complex) === 0 && (rows.cfaRegister === sp || rows.cfaRegister === fp);
+    if (isSimple && rows.kinds[ra] === RegisterRule.offset) flags |= RuleFlag.plain;
+    if (isSimple && rows.kinds[fp] === RegisterRule.offset) flags |= RuleFlag.savesFp;
+    scratch[RuleWord.returnOffset] = (flags & RuleFlag.plain) === 0 ? 0 : rows.values[ra];
+    scratch[RuleWord.fpOffset] = (flags & RuleFlag.savesFp) === 0 ? 0 : rows.values[fp];
     scratch[RuleWord.flags] = flags;
     scratch[RuleWord.cfaRegister] = rows.cfaRegister;
     scratch[RuleWord.cfaOffset] = offset;

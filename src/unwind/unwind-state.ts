@@ -14,8 +14,9 @@ import type { UnwindModule } from './unwind-module.ts';
  * - `bad-frame`: a rule that cannot hold
  * - `no-rule`: there is nothing to go by
  * - `pending`: bytes of a file have to be read first: of `wantingModule`, or of one that is not loaded yet
+ * - `repeat`: registers are needed that frames which were taken over have not restored: all frames have to be unwound
  */
-export type StepEnd = 'stepped' | 'outermost' | 'truncated' | 'bad-frame' | 'no-rule' | 'pending';
+export type StepEnd = 'stepped' | 'outermost' | 'truncated' | 'bad-frame' | 'no-rule' | 'pending' | 'repeat';
 
 /** One frame on the way: its registers, and the memory in which those of its callers are. */
 export class UnwindState implements ExpressionMemory {
@@ -28,6 +29,9 @@ export class UnwindState implements ExpressionMemory {
   space!: CodeSpace;
   /** The frame's instruction pointer, or return address. */
   pc = 0;
+  /** The words of a return address, which need not be an address at all. */
+  pcLo = 0;
+  pcHi = 0;
   /** Whether that is a return address. */
   isCall = false;
   /** Whether registers that an epilogue has popped already count as unknown. */

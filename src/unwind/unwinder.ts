@@ -1,5 +1,4 @@
 import type { ByteView } from '../base/byte-view.ts';
-import { grown } from '../base/growable.ts';
 import type { CodeSpace } from './code-space.ts';
 import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
@@ -12,6 +11,7 @@ import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine } from './
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RULE_KIND_SHIFT, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
 import { type StepEnd, UnwindState } from './unwind-state.ts';
+import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
 
 /**
  * Where an unwinding ended, and why:
@@ -64,11 +64,6 @@ const WORD = 0x1_0000_0000;
 
 /** Unwinds user stacks. One is used for many samples: what it found is overwritten by the next. */
 export class Unwinder {
-  /** Addresses, the leaf first: where the sample was taken, then return addresses, as in callchains of the kernel. The first {@link frameCount} count. */
-  frames: Float64Array = new Float64Array(64);
-  /** For each frame 1 if its address is a return address, so that the call is before it; 0 for the leaf and for code that a signal interrupted. */
-  isCall: Uint8Array = new Uint8Array(64);
-  frameCount = 0;
   end: UnwindEnd = 'no-registers';
   /** The last frame's address: where there was no rule, or where what is next could not be read. After `unmapped`: the address where there is no code. */
   endAddress = 0;
@@ -101,6 +96,14 @@ export class Unwinder {
   #leaf = new RegisterFile(0);
   /** How many signals' frames there were. */
   #signalFrames = 0;
+  /** The frames so far. */
+  #stack = new UnwoundStack();
+  /** How far another stack was gone through that may share frames with this one. */
+  #sharedAt = 0;
+  /** Whether only the stack and frame pointer are known, because frames were shared: {@link Unwinder.unwindAfter}. */
+  #isPartial = false;
+  /** Whether the last step was plain: {@link UnwoundStack.plainFrom}. */
+  #wasPlain = false;
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
     this.#guess = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
@@ -109,19 +112,81 @@ export class Unwinder {
     this.#state.forgetsPopped = followsLibunwind;
   }
 
+  /** Addresses, the leaf first: where the sample was taken, then return addresses, as in callchains of the kernel. The first {@link frameCount} count. */
+  get frames(): Float64Array {
+    return this.#stack.addresses;
+  }
+
+  /** For each frame 1 if its address is a return address, so that the call is before it; 0 for the leaf and for code that a signal interrupted. */
+  get isCall(): Uint8Array {
+    return this.#stack.isCall;
+  }
+
+  get frameCount(): number {
+    return this.#stack.count;
+  }
+
+  /**
+   * What was unwound.
+   * @internal
+   */
+  get stack(): UnwoundStack {
+    return this.#stack;
+  }
+
   /** @returns {@link end} */
   unwind(input: UnwindInput, space: CodeSpace): UnwindEnd {
+    return this.unwindAfter(undefined, input, space);
+  }
+
+  /**
+   * After `unmapped`: adds the address where there is no code to the frames.
+   * @internal
+   */
+  addEnd(): void {
+    const stack = this.#stack;
+    this.#add(this.endAddress, true);
+    stack.hasEnd = true;
+    stack.endLo = this.#state.pcLo;
+    stack.endHi = this.#state.pcHi;
+  }
+
+  /**
+   * Gives away the stack that was unwound, in exchange for one that is overwritten by the next.
+   * @internal
+   */
+  exchangeStack(other: UnwoundStack): UnwoundStack {
+    const stack = this.#stack;
+    this.#stack = other;
+    return stack;
+  }
+
+  /**
+   * As {@link unwind}, but frames that the stack has in common with another one are taken over: from a frame on that has the same address, stack pointer
+   * and frame pointer, as long as the slots hold the same by which it was left then. The result is the same.
+   * @param previous was unwound in the same address space, and nothing was mapped since; most often the thread's last stack
+   * @returns {@link end}
+   * @internal
+   */
+  unwindAfter(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace): UnwindEnd {
+    const end = this.#unwind(previous, input, space);
+    // Rarely the other registers are needed after all.
+    this.end = end === 'repeat' ? (this.#unwind(undefined, input, space) as UnwindEnd) : end;
     const state = this.#state;
-    this.frameCount = 0;
+    if (this.end === 'pending') this.endModule = state.wantingModule;
+    this.endStackOffset = this.end === 'truncated' ? state.registers.value(state.machine.sp) - state.stack.start : 0;
+    return this.end;
+  }
+
+  #unwind(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace): UnwindEnd | 'repeat' {
+    const state = this.#state;
+    this.#stack.clear();
     this.endFile = -1;
     this.endAddress = 0;
     this.endModule = undefined;
     state.space = space;
     state.wantingModule = undefined;
-    this.end = this.#takeRegisters(input) ? this.#walk() : 'no-registers';
-    if (this.end === 'pending') this.endModule = state.wantingModule;
-    this.endStackOffset = this.end === 'truncated' ? state.registers.value(state.machine.sp) - state.stack.start : 0;
-    return this.end;
+    return this.#takeRegisters(input) ? this.#walk(previous) : 'no-registers';
   }
 
   #takeRegisters({ machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput): boolean {
@@ -155,10 +220,13 @@ export class Unwinder {
     return this.#places;
   }
 
-  #walk(): UnwindEnd {
+  #walk(previous: UnwoundStack | undefined): UnwindEnd | 'repeat' {
     const state = this.#state;
     const { machine, space, stack } = state;
+    const frames = this.#stack;
     let isCall = false;
+    this.#sharedAt = 0;
+    this.#isPartial = false;
     this.#signalFrames = 0;
     this.#landing.begin();
     let emptyFrames = 0;
@@ -167,6 +235,10 @@ export class Unwinder {
     let leafPc = 0;
     for (;;) {
       // hot
+      if (previous !== undefined && isCall && this.#share(previous)) {
+        afterLeaf = false;
+        emptyFrames = 0;
+      }
       const { pc } = state;
       const match = space.find(isCall ? pc - 1 : pc);
       this.endAddress = pc;
@@ -181,7 +253,7 @@ export class Unwinder {
       this.#add(pc, isCall);
       this.endFile = match === 'unmapped' ? -1 : space.file;
       if (match === 'pending') return 'pending';
-      if (this.frameCount >= this.#maxFrames) return 'limit';
+      if (frames.count >= this.#maxFrames) return 'limit';
       const module = match === 'found' ? space.module : undefined;
       // Before other addresses are looked for.
       const mayBeData = match === 'found' && space.mayBeData === true;
@@ -193,19 +265,22 @@ export class Unwinder {
       const sp = state.registers.value(machine.sp);
       state.isCall = isCall;
       this.#wasSignalFrame = false;
+      this.#wasPlain = false;
       const end = this.#step(module, pc - space.bias, isCall);
       if (end === 'truncated' && this.#landing.isPossible && state.registers.known[machine.fp] === 0) {
-        this.frameCount = this.#landing.land(state);
+        frames.count = this.#landing.land(state);
+        frames.plainFrom = frames.count;
         state.pc = state.registers.value(machine.pc);
         isCall = true;
         continue;
       }
+      if (!this.#wasPlain) frames.plainFrom = frames.count;
       if (end !== 'stepped') {
         if (end === 'outermost') return 'complete';
         if (end !== 'no-rule' || module !== undefined) return end;
         if (!isCall || !mayBeData) return 'no-module';
         // It was no return address.
-        this.frameCount--;
+        frames.count--;
         return 'unmapped';
       }
       if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
@@ -220,6 +295,57 @@ export class Unwinder {
       else if (nextSp < sp || ++emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
       isCall = !this.#wasSignalFrame;
     }
+  }
+
+  #add(address: number, isCall: boolean): void {
+    // hot
+    const { registers, machine } = this.#state;
+    const frames = this.#stack;
+    const at = frames.count * FRAME_WORDS;
+    frames.add(address, isCall);
+    frames.words[at + FrameWord.sp] = registers.value(machine.sp);
+    frames.words[at + FrameWord.fp] = registers.known[machine.fp] === 0 ? Number.NaN : registers.value(machine.fp);
+  }
+
+  /**
+   * Takes over frames of another stack, from the one at hand on. Of the registers only the stack and frame pointer are known then.
+   * @returns whether there are any
+   */
+  #share({ addresses, isCall, words, count, plainFrom }: UnwoundStack): boolean {
+    // hot
+    const state = this.#state;
+    const { registers, machine, stack } = state;
+    const sp = registers.value(machine.sp);
+    let at = this.#sharedAt;
+    // The stack pointer of the last frame is above those of all others.
+    while (at < count && words[at * FRAME_WORDS + FrameWord.sp] < sp) at++;
+    this.#sharedAt = at;
+    // What was left of an exception's frames is not followed by their rules.
+    if (at < plainFrom || at >= count - 1 || addresses[at] !== state.pc || isCall[at] === 0 || this.#landing.isPossible) return false;
+    if (words[at * FRAME_WORDS] !== sp || registers.known[machine.fp] === 0 || words[at * FRAME_WORDS + FrameWord.fp] !== registers.value(machine.fp))
+      return false;
+    const frames = this.#stack;
+    const first = at;
+    for (let from = at * FRAME_WORDS; at < count - 1 && frames.count < this.#maxFrames - 1; at++, from += FRAME_WORDS) {
+      if (!stack.read(words[from + FrameWord.returnSlot]) || stack.value !== addresses[at + 1] || words[from] > stack.end) break;
+      const { lo, hi } = stack;
+      const fpSlot = words[from + FrameWord.fpSlot];
+      const fp = words[from + FRAME_WORDS + FrameWord.fp];
+      if (!Number.isNaN(fpSlot) ? !stack.read(fpSlot) || stack.value !== fp : words[from + FrameWord.fp] !== fp) break;
+      state.pcLo = lo;
+      state.pcHi = hi;
+      frames.add(addresses[at], true);
+      const to = (frames.count - 1) * FRAME_WORDS;
+      for (let word = 0; word < FRAME_WORDS; word++) frames.words[to + word] = words[from + word];
+    }
+    if (at === first) return false;
+    this.#sharedAt = at + 1;
+    this.#isPartial = true;
+    registers.known.fill(0);
+    registers.set(machine.sp, words[at * FRAME_WORDS + FrameWord.sp]);
+    registers.set(machine.fp, words[at * FRAME_WORDS + FrameWord.fp]);
+    state.pc = addresses[at];
+    return true;
   }
 
   /**
@@ -267,6 +393,8 @@ export class Unwinder {
     const flags = data[rule + RuleWord.flags];
     if ((flags & (RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) !== 0) return this.#stepByRareRule(module, rule, flags);
     const { registers, stack, machine } = state;
+    this.#wasPlain = (flags & RuleFlag.plain) !== 0;
+    if (this.#isPartial && !this.#wasPlain) return 'repeat';
     const cfaRegister = data[rule + RuleWord.cfaRegister];
     if (registers.known[cfaRegister] === 0) return this.#followsLibunwind ? 'bad-frame' : 'truncated';
     let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
@@ -280,6 +408,12 @@ export class Unwinder {
         registers.known[register] = 1;
       } else registers.known[register] = 0;
     }
+    if (this.#wasPlain) {
+      const { words, count } = this.#stack;
+      const own = (count - 1) * FRAME_WORDS;
+      words[own + FrameWord.returnSlot] = cfa + data[rule + RuleWord.returnOffset];
+      words[own + FrameWord.fpSlot] = (flags & RuleFlag.savesFp) === 0 ? Number.NaN : cfa + data[rule + RuleWord.fpOffset];
+    }
     const sp = cfa - machine.cfaBias;
     registers.lo[machine.sp] = sp;
     registers.hi[machine.sp] = sp / WORD;
@@ -289,6 +423,11 @@ export class Unwinder {
   #stepByRareRule(module: UnwindModule, rule: number, flags: number): StepEnd {
     const state = this.#state;
     const { data } = module.rules;
+    if ((flags & (RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) === RuleFlag.outermost) {
+      this.#wasPlain = true;
+      return 'outermost';
+    }
+    if (this.#isPartial) return 'repeat';
     // Of a signal's frame the rule may leave out the interrupted instruction, as that of arm64's vdso does.
     if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && state.isCall)) {
       const end = this.#guess.stepOverSignal();
@@ -317,6 +456,7 @@ export class Unwinder {
   }
 
   #stepWithoutRule(): StepEnd {
+    if (this.#isPartial) return 'repeat';
     const end = this.#guess.step();
     return end === 'stepped' ? this.#afterGuess() : end;
   }
@@ -337,18 +477,11 @@ export class Unwinder {
     let hi = registers.hi[register];
     // Return addresses are signed in the bits that addresses do not have; what is not said to be signed, and has 52 bits, may be an address.
     if (machine === MACHINE_REGISTERS.aarch64 && hi > 0xffff && ((flags & RuleFlag.signed) !== 0 || hi > 0xf_ffff)) hi &= 0xffff;
-    state.pc = hi * WORD + ((registers.lo[register] & ~machine.pcMask) >>> 0);
+    const lo = (registers.lo[register] & ~machine.pcMask) >>> 0;
+    state.pc = hi * WORD + lo;
+    state.pcLo = lo;
+    state.pcHi = hi;
     return 'stepped';
-  }
-
-  #add(address: number, isCall: boolean): void {
-    const at = this.frameCount++;
-    if (at >= this.frames.length) {
-      this.frames = grown(this.frames, at + 1);
-      this.isCall = grown(this.isCall, at + 1);
-    }
-    this.frames[at] = address;
-    this.isCall[at] = isCall ? 1 : 0;
   }
 }
 

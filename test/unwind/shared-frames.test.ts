@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { type UnwindEnd, Unwinder } from '../../src/unwind/unwinder.ts';
+import { UnwoundStack } from '../../src/unwind/unwound-stack.ts';
+import { type MadeSample, MadeSpace, madeInput } from '../support/made-process.ts';
+import { moduleOf } from '../support/unwound.ts';
+import { CIE, code, fde, RBP, RBX, RIP } from '../support/x86-64-functions.ts';
+
+const BIAS = 0x7f00_f000_0000;
+const SP = 0x7ffc_f000_1000;
+
+// A leaf, two functions that take 32 bytes, one with a frame pointer, one whose frame is found by rbx, and one that has no caller.
+const FUNCTIONS = [
+  fde(0x1000),
+  fde(0x1100, code().defCfaOffset(32).offset(RBX, 2)),
+  fde(0x1200, code().defCfaOffset(32)),
+  fde(0x1300, code().defCfa(RBP, 16).offset(RBP, 2)),
+  fde(0x1400, code().defCfa(RBX, 16)),
+  fde(0x1500, code().undefined(RIP)),
+];
+
+function space(): MadeSpace {
+  return new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
+}
+
+const registers = { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x60, bx: SP + 0x80 };
+// leaf ← rbx saver ← 32 bytes ← frame pointer ← start
+const stack = { 0: BIAS + 0x1110, 16: 5, 24: SP + 0x80, 32: BIAS + 0x1210, 64: BIAS + 0x1310, 96: SP + 0x90, 104: BIAS + 0x1510, 128: 7, 136: 9 };
+const BEFORE: MadeSample = { machine: 'x86_64', registers, stack };
+
+interface Result {
+  readonly end: UnwindEnd;
+  readonly endAddress: number;
+  readonly frames: readonly number[];
+  readonly isCall: readonly number[];
+}
+
+function resultOf(unwinder: Unwinder, end: UnwindEnd): Result {
+  const { frames, isCall, frameCount, endAddress } = unwinder;
+  return { end, endAddress, frames: [...frames.subarray(0, frameCount)], isCall: [...isCall.subarray(0, frameCount)] };
+}
+
+/** Unwinds a sample by itself, and after another one; how often code was looked for says whether frames were taken over. */
+function bothWays(sample: MadeSample, before = BEFORE): { alone: Result; after: Result; lookups: readonly [alone: number, after: number] } {
+  class CountingSpace extends MadeSpace {
+    lookups = 0;
+    override find(address: number) {
+      this.lookups++;
+      return super.find(address);
+    }
+  }
+  const counting = (): CountingSpace => new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
+  const [spaceAlone, spaceAfter] = [counting(), counting()];
+  const unwinder = new Unwinder();
+  const alone = resultOf(unwinder, unwinder.unwind(madeInput(sample), spaceAlone));
+  unwinder.unwind(madeInput(before), space());
+  const previous = unwinder.exchangeStack(new UnwoundStack());
+  const after = resultOf(unwinder, unwinder.unwindAfter(previous, madeInput(sample), spaceAfter));
+  return { alone, after, lookups: [spaceAlone.lookups, spaceAfter.lookups] };
+}
+
+describe('frames of the last stack', () => {
+  test('are taken over where nothing differs', () => {
+    const { alone, after, lookups } = bothWays(BEFORE);
+    expect(alone).toMatchObject({ end: 'complete', frames: [0x1010, 0x1110, 0x1210, 0x1310, 0x1510].map((at) => BIAS + at) });
+    expect(after).toEqual(alone);
+    expect(lookups).toEqual([5, 2]);
+  });
+
+  test('are taken over from the first caller on that is the same', () => {
+    const moved = { ...BEFORE, registers: { ...registers, ip: BIAS + 0x1210 } };
+    const { alone, after, lookups } = bothWays({ ...moved, stack: { ...stack, 24: BIAS + 0x1210, 56: BIAS + 0x1210 } });
+    expect(after).toEqual(alone);
+    expect(lookups[1]).toBeLessThanOrEqual(lookups[0]);
+  });
+
+  // Each word of the stack in turn has another value: a return address, a saved register, what nobody reads.
+  test.each(Object.keys(stack).map(Number))('count only as long as the stack is the same: at %i', (at) => {
+    for (const value of [0, 1, 0x1234, SP + 0x70, SP + 0x80, BIAS + 0x1210, BIAS + 0x1310, BIAS + 0x1410, BIAS + 0x1510, 2 ** 62]) {
+      const { alone, after } = bothWays({ ...BEFORE, stack: { ...stack, [at]: value } });
+      expect(after).toEqual(alone);
+    }
+  });
+
+  test('count only as far as the dump reaches', () => {
+    for (let stackSizeBytes = 0; stackSizeBytes <= 144; stackSizeBytes += 4) {
+      const { alone, after } = bothWays({ ...BEFORE, stackSizeBytes });
+      expect(after).toEqual(alone);
+    }
+  });
+
+  test('do not hide a register that a later frame needs', () => {
+    // The frame by rbx comes after frames that can be taken over; the one before has rbx on its stack.
+    const byRbx = { ...stack, 104: BIAS + 0x1410, 136: BIAS + 0x1510 };
+    const { alone, after } = bothWays({ ...BEFORE, stack: byRbx });
+    expect(alone.frames.at(-1)).toBe(BIAS + 0x1510);
+    expect(alone.end).toBe('complete');
+    expect(after).toEqual(alone);
+  });
+});
