@@ -23,7 +23,7 @@ export interface FirefoxOptions {
   readonly exporter: string;
   /**
    * Above how many samples the file is made small: single times and weights are rounded (totals never are), and all
-   * addresses of a line are one frame. Default: 500,000.
+   * addresses of a line are one frame, as are those of a binary's code without a name. Default: 500,000.
    */
   readonly maxExactSamples?: number;
 }

@@ -19,7 +19,8 @@ const MAX_ADDRESS = 0x7fffffff;
  * - A library is a mapping of the profile, once for each name and build id.
  * - A function is a name in a source file and a library; a frame is one of the functions at a location; a stack is a
  *   frame and its caller's stack.
- * - A native symbol is the function that owns the machine code, by its address.
+ * - A native symbol is the function that owns the machine code, by its address. Code whose function is unknown has none:
+ *   each of its addresses would be a symbol.
  */
 export class SharedTables {
   readonly texts: Texts;
@@ -189,10 +190,13 @@ export class SharedTables {
   }
 
   #nativeSymbolOf(location: number, lib: number): number {
-    const { locations } = this.#profile;
+    const { functions, locations } = this.#profile;
+    const name = functions.name(locations.lineFunction(location, locations.lineCount(location) - 1));
+    // 0 is the empty string.
+    if (name === 0 || locations.isStandIn(location)) return -1;
     const address = this.addressOf(location) - locations.symbolOffset(location);
     if (lib < 0 || this.addressOf(location) < 0 || address < 0) return -1;
-    return this.nativeSymbols.intern(lib, address, this.#nameOf(location, locations.lineCount(location) - 1, lib));
+    return this.nativeSymbols.intern(lib, address, this.texts.ofString(name));
   }
 
   #sourceOfString(file: number): number {

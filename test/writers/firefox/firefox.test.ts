@@ -16,6 +16,7 @@ import {
 import type { Profile } from '../../../src/profile/profile.ts';
 import { SampleDetails } from '../../../src/profile/sample-details.ts';
 import { SampleRow, SampleTable } from '../../../src/profile/sample-table.ts';
+import { showUnknownCode } from '../../../src/profile/shown-profile.ts';
 import { type FirefoxOptions, writeFirefox } from '../../../src/writers/firefox/firefox.ts';
 import { breakpadId } from '../../../src/writers/firefox/write-shared.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
@@ -126,6 +127,33 @@ describe('frames', () => {
     );
     expect(second.map(({ name, address, nativeSymbol }) => [name, address, nativeSymbol])).toEqual([['0x1234 (app)', 0x1234, undefined]]);
     expect(third.map(({ name, lib, category }) => [name, lib, category])).toEqual([['(no stack)', undefined, 'Other']]);
+  });
+
+  test('have a native symbol only where their function has a name', async () => {
+    const profile = buildProfile([
+      {
+        timeNs: 0,
+        stack: [
+          { name: 'main', address: 0x1000 },
+          { name: 'one', address: 0x2000, unresolved: true },
+          { name: 'other', address: 0x3000, unresolved: true },
+          { name: '', address: 0x4000 },
+        ],
+      },
+    ]);
+    const symbolsOf = async (shown: Profile): Promise<unknown[]> => {
+      const { document, framesOf, threads } = await written(shown);
+      expect(document.shared.nativeSymbols.name).toEqual([document.shared.stringArray.indexOf('main')]);
+      return framesOf(threads[0].samples[0].stack).map(({ name, nativeSymbol }) => [name, nativeSymbol]);
+    };
+    const [main, noName] = [
+      ['main', 'main'],
+      ['0x4000 (app)', undefined],
+    ];
+    expect(await symbolsOf(profile)).toEqual([main, ['0x2000 (app)', undefined], ['0x3000 (app)', undefined], noName]);
+    profile.locations.setFunctionStart(1, 0x1f00);
+    expect(await symbolsOf(showUnknownCode(profile, 'function'))).toEqual([main, ['app+0x1f00', undefined], ['[app]', undefined], noName]);
+    expect(await symbolsOf(showUnknownCode(profile, 'binary'))).toEqual([main, ['[app]', undefined], ['[app]', undefined], noName]);
   });
 
   test('of callers have the address of the call', async () => {
