@@ -181,7 +181,7 @@ const SYMBOL_SOURCES: readonly OptionSpec[] = [
     value: 'STYLE',
     choices: DEMANGLE_STYLES,
     section: SYMBOLS,
-    text: 'How much of C++, Rust, Java and OCaml names to show: full (like c++filt), no-params (like perf: no parameters) or simple (like pprof: no template arguments either). Default: simple for pprof; no-params for script and report, and with --compat perf; else full',
+    text: 'How much of C++, Rust, Java and OCaml names to show: full (like c++filt), no-params (like perf: no parameters) or simple (like pprof: no template arguments either). Default: simple for pprof; no-params for script, folded and report, and with --compat perf; else full',
   },
   { name: 'no-demangle', section: SYMBOLS, text: 'Show C++, Rust, Java and OCaml names as the linker sees them' },
 ];

@@ -63,7 +63,7 @@ export interface NameOptions {
   readonly inlines?: boolean;
   /** Whether files and lines are read from debug information; without them there are no inlined functions either. Default: yes. */
   readonly lines?: boolean;
-  /** How names of C++, Rust, Java and OCaml are shown; `none`: as linkers know them. Default: `full`; `no-params` in `script` and with `compat: 'perf'`. */
+  /** How names of C++, Rust, Java and OCaml are shown; `none`: as linkers know them. Default: `full`; `simple` in pprof; `no-params` in `script`, folded and with `compat: 'perf'`. */
   readonly demangle?: DemangleStyle | 'none';
   /** Frames per stack at most, from the leaf. Default: all; 127 with `compat: 'perf'`. */
   readonly maxStack?: number;

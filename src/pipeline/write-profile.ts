@@ -2,7 +2,7 @@ import type { ByteSink } from '../base/byte-sink.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
-import { withSimpleNames } from '../naming/simple-names.ts';
+import { withoutParameters, withSimpleNames } from '../naming/shorter-names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_STACKS, type UnknownCode } from '../profile/unknown-code.ts';
 import type { ChromeOptions, ChromeResult } from '../writers/chrome/chrome.ts';
@@ -34,7 +34,7 @@ export interface WriteOptions {
   readonly chromeStyle?: ChromeOptions['style'];
   /** CSV: put an apostrophe before texts that spreadsheets would compute. Default: no, tables have the names as recorded. */
   readonly csvSafe?: boolean;
-  /** The style of names that was asked for, and that the profile has. Default: none was, and pprof shows `simple` ones. */
+  /** The style of names that was asked for, and that the profile has. Default: none was; pprof shows `simple` names then, folded those without parameters. */
   readonly demangle?: DemangleStyle | 'none';
   /** script: which fields; perf's choice by default. */
   readonly fields?: readonly ScriptFieldChoice[];
@@ -133,7 +133,9 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
   folded: async () => {
     const { writeFolded } = await import('../writers/folded/folded.ts');
-    return (profile, sink, { weight = 'period', byInput = false, marks }, diagnostics) => writeFolded(profile, sink, { weight, byInput, marks, diagnostics });
+    return (profile, sink, { weight = 'period', byInput = false, marks, demangle }, diagnostics) =>
+      // In full, functions of templates begin with what they return, and overloads are boxes that look the same where they are narrow.
+      writeFolded(demangle === undefined ? withoutParameters(profile) : profile, sink, { weight, byInput, marks, diagnostics });
   },
   firefox: async () => {
     const { writeFirefox } = await import('../writers/firefox/firefox.ts');

@@ -41,7 +41,7 @@ export interface FoldedOptions {
  * - Frames of the kernel and its modules end in `_[k]`, as with `stackcollapse-perf.pl --kernel`; `marks` chooses others,
  *   of which a frame has one. Inlined functions are frames of their own. Resolved frames show no address, so stacks that differ only in addresses share a line.
  * - In names, `;` becomes `:`, and line breaks and tabs become spaces; in a comm, spaces become `_`, as in
- *   stackcollapse-perf.pl. Names are otherwise those of the profile.
+ *   stackcollapse-perf.pl. Names are otherwise those of the profile, in the style that it has them in.
  * - An unresolved frame, or a function without a name, shows its address and DSO: `0x4f2c1 (libfoo.so)`. A thread
  *   without a name is `[unknown]`. A sample without a stack is written as its comm alone.
  * - Lines are sorted by comm, then frame by frame from the root (by UTF-16 code units), so that the same profile always

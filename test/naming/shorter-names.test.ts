@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { withSimpleNames } from '../../src/naming/simple-names.ts';
+import { withoutParameters, withSimpleNames } from '../../src/naming/shorter-names.ts';
 import { formatNaming } from '../../src/pipeline/convert.ts';
 import { type WriteOptions, writeProfile } from '../../src/pipeline/write-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
@@ -93,6 +93,43 @@ describe('names in the style `simple`', () => {
     const { stringTable, function: functions } = readPprof(sink.bytes()).message;
     const text = (index: bigint): string => stringTable[Number(index)];
     expect(functions.map(({ name, systemName }) => `${text(name)}|${text(systemName)}`)).toContain(`${expected}|${MANGLED}`);
+  });
+});
+
+describe('names without parameters', () => {
+  it.each(['void std::sort<int*>(int*, int*)', 'std::sort<int*>', 'shown'])('are made of names that were made as %s, and keep their scopes', (shown) => {
+    expect(namesIn(withoutParameters(profileWithNames(shown)))).toEqual(['n::f(int)::{lambda(int)}::operator()<int>', 'std::sort<int*>', 'main<1>']);
+  });
+
+  it.each([
+    ['_ZN3app4workEi', 'app::work'],
+    ['_ZN3app4workEd', 'app::work'],
+    ['_Z4workv.part.0', 'work'],
+    ['work.part.0', 'work.part.0'],
+    ['_Znwm@plt', 'operator new@plt'],
+    ['LFoo;f([LBar;I)V', 'Foo.f'],
+    ['LFoo;<init>(I)V', 'Foo.<init>'],
+    ['Lost.f(I)V', 'Lost.f(I)V'],
+    ['main.main.func1', 'main.main.func1'],
+  ])('%s: %s', (linkageName, expected) => {
+    const shown = withoutParameters(buildProfile([{ timeNs: 0, stack: [linkageName] }]));
+    expect(shown.strings.get(shown.functions.name(shown.locations.lineFunction(0, 0)))).toBe(expected);
+  });
+
+  it.each<[string, WriteOptions, string]>([
+    ['where no style was asked for', {}, 'app;main<1>;std::sort<int*>;n::f(int)::{lambda(int)}::operator()<int> 1000000\n'],
+    ['not where one was', { demangle: 'full' }, 'app;main<1>;void std::sort<int*>(int*, int*);n::f(int)::{lambda(int)}::operator()<int> 1000000\n'],
+  ])('are those of folded stacks, %s', async (_, options, expected) => {
+    const sink = new BufferSink();
+    await writeProfile('folded', profileWithNames('void std::sort<int*>(int*, int*)'), sink, options, new Diagnostics());
+    expect(sink.text()).toBe(expected);
+  });
+
+  it('make stacks one that only differ in overloads', async () => {
+    const sink = new BufferSink();
+    const stacks = ['_ZN3app4workEi', '_ZN3app4workEd', '_ZN3app4workIiEEvT_'].map((leaf, i) => ({ timeNs: i, period: 10 ** i, stack: ['main', leaf] }));
+    await writeProfile('folded', buildProfile(stacks), sink, {}, new Diagnostics());
+    expect(sink.text()).toBe('app;main;app::work 11\napp;main;app::work<int> 100\n');
   });
 });
 
