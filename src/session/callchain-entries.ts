@@ -8,9 +8,6 @@ export const MARKER_HIGH = 0xffff_ffff;
 /** Low word of that of user code. */
 export const USER_MARKER = abi.PERF_CONTEXT_USER >>> 0;
 
-/** Ends an unwound chain whose stack goes on: a value in the range of the markers that the kernel does not use. */
-export const CUT_MARKER = (abi.PERF_CONTEXT_MAX + 1) >>> 0;
-
 /** Whether an entry is a context marker: as u64, −4095 or more. */
 export function isMarker(lo: number, hi: number): boolean {
   return hi === MARKER_HIGH && lo >= abi.PERF_CONTEXT_MAX >>> 0;

@@ -175,16 +175,17 @@ export class FrameResolver {
   /**
    * The stack of frames that were unwound.
    * @param isCut whether it goes on beyond the last of them: then its root says so
-   * @param kernelDepth how many frames of the kernel come before them, for the greatest depth that was asked for
+   * @param chain what was recorded: its frames of the kernel come before them, and count for the greatest depth that was asked for
    * @param last that of the thread: the callers that it shares with this one are not looked up again. It gets this one's stacks
    * @returns −1 where there is none, because the kernel's frames are as many as were asked for
    */
-  unwoundStackOf(unwound: UnwoundStack, isCut: boolean, kernelDepth: number, space: AddressSpace, last: LastStack): number {
+  unwoundStackOf(unwound: UnwoundStack, isCut: boolean, chain: number, space: AddressSpace, last: LastStack): number {
     // hot
     const { addresses, isCall, count: all, hasEnd, endLo, endHi } = unwound;
     const { maxStack, compatPerf } = this.#options;
-    const count = Math.max(0, Math.min(all, maxStack - kernelDepth));
-    const hasRoot = isCut && all + kernelDepth < maxStack;
+    const room = maxStack === Number.POSITIVE_INFINITY ? maxStack : maxStack - this.#chains.kernelDepth(chain);
+    const count = Math.max(0, Math.min(all, room));
+    const hasRoot = isCut && all < room;
     last.stacks = grown(last.stacks, Math.max(count, last.stackCount));
     this.#chainLocations = grown(this.#chainLocations, count);
     const { stacks } = last;

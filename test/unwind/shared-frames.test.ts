@@ -18,8 +18,16 @@ const FUNCTIONS = [
   fde(0x1500, code().undefined(RIP)),
 ];
 
-function space(): MadeSpace {
-  return new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
+class CountingSpace extends MadeSpace {
+  lookups = 0;
+  override find(address: number) {
+    this.lookups++;
+    return super.find(address);
+  }
+}
+
+function space(): CountingSpace {
+  return new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
 }
 
 const registers = { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x60, bx: SP + 0x80 };
@@ -41,15 +49,7 @@ function resultOf(unwinder: Unwinder, end: UnwindEnd): Result {
 
 /** Unwinds a sample by itself, and after another one; how often code was looked for says whether frames were taken over. */
 function bothWays(sample: MadeSample, before = BEFORE): { alone: Result; after: Result; lookups: readonly [alone: number, after: number] } {
-  class CountingSpace extends MadeSpace {
-    lookups = 0;
-    override find(address: number) {
-      this.lookups++;
-      return super.find(address);
-    }
-  }
-  const counting = (): CountingSpace => new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
-  const [spaceAlone, spaceAfter] = [counting(), counting()];
+  const [spaceAlone, spaceAfter] = [space(), space()];
   const unwinder = new Unwinder();
   const alone = resultOf(unwinder, unwinder.unwind(madeInput(sample), spaceAlone));
   unwinder.unwind(madeInput(before), space());
