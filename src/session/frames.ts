@@ -137,7 +137,7 @@ export class FrameResolver {
     let depth = 0;
     // An address that no call has pushed: the sampled one, and the one where user code entered the kernel.
     let isReturnAddress = false;
-    const callersHaveReturnAddresses = !compatPerf && !callersAreCalls;
+    const callersHaveReturnAddresses = !compatPerf && (isUnwound || !callersAreCalls);
     for (let i = this.#chains.startOf(chain); i < end && depth < maxStack; i += 2) {
       const lo = words[i];
       const hi = words[i + 1];
