@@ -107,13 +107,11 @@ export class FrameGuess {
     const word = machine.addressSize;
     const sp = registers.value(machine.sp);
     const fp = registers.value(machine.fp);
-    if (isCall) {
-      if (word === 4 && this.#vdso.stepOverSignal(sp)) {
-        this.isSignalFrame = true;
-        return 'stepped';
-      }
-      return this.#takeChain(fp, word, 0);
+    if (word === 4 && this.#vdso.stepOverSignal(sp)) {
+      this.isSignalFrame = true;
+      return 'stepped';
     }
+    if (isCall) return this.#takeChain(fp, word, 0);
     const byCode = this.#guessByX86Code(sp, fp, word);
     if (byCode !== 'no-rule') return byCode;
     if (word === 8 && this.#beginsThread(sp)) return 'outermost';

@@ -46,14 +46,15 @@ export class I386Vdso {
   }
 
   /**
-   * Steps from the code to which a signal's handler returns to what the signal interrupted; false where there is no such thing.
+   * Steps from the code to which a signal's handler returns, or which has just run, to what the signal interrupted; false where there is no such thing.
    * Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h: with siginfo sig, pinfo, puc …, without sig and the context itself.
    */
   stepOverSignal(sp: number): boolean {
     const { stack, space, pc } = this.#state;
     if (space.find(pc - 1) !== 'found' || space.module !== undefined) return false;
-    const contexts = [stack.read(sp + 8) ? stack.lo + 20 : 0, sp + 4];
-    const context = contexts.find((at) => at > sp && this.#isContext(at, sp));
+    // The code that has no siginfo pops sig before it calls the kernel, where samples are taken as well.
+    const contexts = [stack.read(sp + 8) ? stack.lo + 20 : 0, sp + 4, sp];
+    const context = contexts.find((at) => at >= sp && this.#isContext(at, sp));
     if (context === undefined) return false;
     const { next, registers } = this.#state;
     next.copyFrom(registers);

@@ -233,6 +233,22 @@ describe('i386 code of the vdso, which is in no file', () => {
     expect(result.frames.slice(0, 3)).toEqual(['!8001010', 'f7f00600', '!8001010']);
   });
 
+  test.each<[string, number, number]>([
+    ['without information', VDSO + 0x600, 4],
+    ['without information, which has popped the number', VDSO + 0x608, 0],
+    ['with information', VDSO + 0x615, 0x20 + 20],
+  ])('is unwound from the code after a handler to what the signal interrupted: %s', async (_name, ip, context) => {
+    const saved = { 24: 0, 28: at + 0x200, 56: bias + 0x1010, 60: 0x23, 68: at + 0x200 };
+    const stack = {
+      0: 10,
+      8: at + 0x20,
+      ...Object.fromEntries(Object.entries(saved).map(([place, value]) => [context + Number(place), value])),
+      512: bias + 0x1500,
+    };
+    const result = await unwound({ machine: 'i386', registers: { ip, sp: at, bp: 1 }, stack }, await mapped());
+    expect(result.frames.slice(0, 2)).toEqual([`!${ip.toString(16)}`, '!8001010']);
+  });
+
   test.each([
     ['another stack pointer', { 20: 0, [0x14 + 68]: at + 0x204 }],
     ['a segment of the kernel', { 20: 0, [0x14 + 60]: 0x60 }],
