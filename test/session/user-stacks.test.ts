@@ -23,6 +23,7 @@ import {
   type SampleFields,
   toolRecords,
 } from '../support/perf-encoder.ts';
+import { META } from '../support/simpleperf-recordings.ts';
 
 const FEATURES = { arch: 'x86_64' };
 const APP = '/bin/app';
@@ -117,6 +118,16 @@ describe('stacks of samples with registers and a dump', () => {
     ]);
     expect(shown(samples)).toEqual(['10: 10 100', '11: 10 444 444']);
     expect(session.unwindEnds).toMatchObject({ complete: 1, cut: 0, betterRecorded: 1 });
+  });
+
+  it('have callers in the kernel that are return addresses, though simpleperf writes calls into its callchains', async () => {
+    const callchain = [context.kernel, 0xffffffff_81000010n, 0xffffffff_81000020n, context.user, 0x500010n];
+    const records = [...start(), sample(10n, [0x500010n, MAIN], { callchain }), sample(11n, [0x500010n], { callchain, regsUser: { abi: 0 } })];
+    const { samples } = await decode(encodeFile({ attrs: [DUMPING], records, features: FEATURES, foreignFeatures: [META] }));
+    expect(samples.map(({ frames }) => frames.map(({ isReturnAddress }) => isReturnAddress))).toEqual([
+      [false, true, false, true],
+      [false, false, false],
+    ]);
   });
 
   test.each<[string, SampleFields]>([
