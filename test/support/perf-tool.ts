@@ -20,7 +20,7 @@ export interface ToolOptions {
 
 const maxOutputBytes = 2 ** 30;
 /** The status of a program that a signal has ended. */
-const ENDED_BY_SIGNAL = 128;
+export const ENDED_BY_SIGNAL = 128;
 
 /** Runs a program to its end. @throws Error when it cannot be started */
 export function runTool(program: string, args: readonly string[], options: ToolOptions = {}): ToolResult {
