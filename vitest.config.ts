@@ -23,6 +23,8 @@ export default defineConfig({
   test: {
     globalSetup: './test/support/private-home.ts',
     reporters: ['default', './test/support/closing-line-reporter.ts'],
+    // A process that has run a browser ends late on a busy machine, after all of its tests have passed.
+    teardownTimeout: 120_000,
     projects: [
       {
         test: {
