@@ -7,6 +7,7 @@ import { FrameGuess } from './frame-guess.ts';
 import { Landing } from './landing.ts';
 import { RegisterFile } from './register-file.ts';
 import { RuleStep } from './rule-step.ts';
+import { SharedFrames } from './shared-frames.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RULE_KIND_SHIFT, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
@@ -86,6 +87,7 @@ export class Unwinder {
   readonly #exidxStep = new ExidxStep();
   readonly #guess: FrameGuess | FrameChain;
   readonly #landing = new Landing();
+  readonly #shared = new SharedFrames(this.#state);
   #places = new Int32Array();
   /** What the places are of. */
   #placesMachine: MachineRegisters | undefined;
@@ -98,10 +100,6 @@ export class Unwinder {
   #signalFrames = 0;
   /** The frames so far. */
   #stack = new UnwoundStack();
-  /** How far another stack was gone through that may share frames with this one. */
-  #sharedAt = 0;
-  /** Whether only the stack and frame pointer are known, because frames were shared: {@link Unwinder.unwindAfter}. */
-  #isPartial = false;
   /** Whether the last step was plain: {@link UnwoundStack.plainFrom}. */
   #wasPlain = false;
 
@@ -162,8 +160,7 @@ export class Unwinder {
   }
 
   /**
-   * As {@link unwind}, but frames that the stack has in common with another one are taken over: from a frame on that has the same address, stack pointer
-   * and frame pointer, as long as the slots hold the same by which it was left then. The result is the same.
+   * As {@link unwind}, but frames that the stack has in common with another one are taken over: {@link SharedFrames}. The result is the same.
    * @param previous was unwound in the same address space, and nothing was mapped since; most often the thread's last stack
    * @returns {@link end}
    * @internal
@@ -225,8 +222,7 @@ export class Unwinder {
     const { machine, space, stack } = state;
     const frames = this.#stack;
     let isCall = false;
-    this.#sharedAt = 0;
-    this.#isPartial = false;
+    this.#shared.begin(previous);
     this.#signalFrames = 0;
     this.#landing.begin();
     let emptyFrames = 0;
@@ -235,7 +231,7 @@ export class Unwinder {
     let leafPc = 0;
     for (;;) {
       // hot
-      if (previous !== undefined && isCall && this.#share(previous)) {
+      if (isCall && !this.#landing.isPossible && this.#shared.takeOver(frames, this.#maxFrames)) {
         afterLeaf = false;
         emptyFrames = 0;
       }
@@ -308,47 +304,6 @@ export class Unwinder {
   }
 
   /**
-   * Takes over frames of another stack, from the one at hand on. Of the registers only the stack and frame pointer are known then.
-   * @returns whether there are any
-   */
-  #share({ addresses, isCall, words, count, plainFrom }: UnwoundStack): boolean {
-    // hot
-    const state = this.#state;
-    const { registers, machine, stack } = state;
-    const sp = registers.value(machine.sp);
-    let at = this.#sharedAt;
-    // The stack pointer of the last frame is above those of all others.
-    while (at < count && words[at * FRAME_WORDS + FrameWord.sp] < sp) at++;
-    this.#sharedAt = at;
-    // What was left of an exception's frames is not followed by their rules.
-    if (at < plainFrom || at >= count - 1 || addresses[at] !== state.pc || isCall[at] === 0 || this.#landing.isPossible) return false;
-    if (words[at * FRAME_WORDS] !== sp || registers.known[machine.fp] === 0 || words[at * FRAME_WORDS + FrameWord.fp] !== registers.value(machine.fp))
-      return false;
-    const frames = this.#stack;
-    const first = at;
-    for (let from = at * FRAME_WORDS; at < count - 1 && frames.count < this.#maxFrames - 1; at++, from += FRAME_WORDS) {
-      if (!stack.read(words[from + FrameWord.returnSlot]) || stack.value !== addresses[at + 1] || words[from] > stack.end) break;
-      const { lo, hi } = stack;
-      const fpSlot = words[from + FrameWord.fpSlot];
-      const fp = words[from + FRAME_WORDS + FrameWord.fp];
-      if (!Number.isNaN(fpSlot) ? !stack.read(fpSlot) || stack.value !== fp : words[from + FrameWord.fp] !== fp) break;
-      state.pcLo = lo;
-      state.pcHi = hi;
-      frames.add(addresses[at], true);
-      const to = (frames.count - 1) * FRAME_WORDS;
-      for (let word = 0; word < FRAME_WORDS; word++) frames.words[to + word] = words[from + word];
-    }
-    if (at === first) return false;
-    this.#sharedAt = at + 1;
-    this.#isPartial = true;
-    registers.known.fill(0);
-    registers.set(machine.sp, words[at * FRAME_WORDS + FrameWord.sp]);
-    registers.set(machine.fp, words[at * FRAME_WORDS + FrameWord.fp]);
-    state.pc = addresses[at];
-    return true;
-  }
-
-  /**
    * Whether what was taken for a return address is the number of a program's arguments, on top of the stack that the kernel gives it: the function before is
    * where the program starts, and does not say so. Then come the arguments, and a null pointer.
    */
@@ -394,7 +349,7 @@ export class Unwinder {
     if ((flags & (RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) !== 0) return this.#stepByRareRule(module, rule, flags);
     const { registers, stack, machine } = state;
     this.#wasPlain = (flags & RuleFlag.plain) !== 0;
-    if (this.#isPartial && !this.#wasPlain) return 'repeat';
+    if (this.#shared.isPartial && !this.#wasPlain) return 'repeat';
     const cfaRegister = data[rule + RuleWord.cfaRegister];
     if (registers.known[cfaRegister] === 0) return this.#followsLibunwind ? 'bad-frame' : 'truncated';
     let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
@@ -427,7 +382,7 @@ export class Unwinder {
       this.#wasPlain = true;
       return 'outermost';
     }
-    if (this.#isPartial) return 'repeat';
+    if (this.#shared.isPartial) return 'repeat';
     // Of a signal's frame the rule may leave out the interrupted instruction, as that of arm64's vdso does.
     if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && state.isCall)) {
       const end = this.#guess.stepOverSignal();
@@ -456,7 +411,7 @@ export class Unwinder {
   }
 
   #stepWithoutRule(): StepEnd {
-    if (this.#isPartial) return 'repeat';
+    if (this.#shared.isPartial) return 'repeat';
     const end = this.#guess.step();
     return end === 'stepped' ? this.#afterGuess() : end;
   }

@@ -1,0 +1,88 @@
+import type { UnwindState } from './unwind-state.ts';
+import { FRAME_WORDS, FrameWord, type UnwoundStack } from './unwound-stack.ts';
+
+/**
+ * Takes over the frames that a stack has in common with another one: from a frame on that has the same address, stack pointer and frame pointer, as long as
+ * the slots hold the same by which it was left then.
+ */
+export class SharedFrames {
+  /** Whether only the stack and frame pointer are known, because frames were taken over. */
+  isPartial = false;
+  readonly #state: UnwindState;
+  #other: UnwoundStack | undefined;
+  /** How far the other stack was gone through. */
+  #at = 0;
+
+  constructor(state: UnwindState) {
+    this.#state = state;
+  }
+
+  /** @param other was unwound in the same address space, and nothing was mapped since; undefined for none */
+  begin(other: UnwoundStack | undefined): void {
+    this.#other = other;
+    this.#at = 0;
+    this.isPartial = false;
+  }
+
+  /**
+   * Adds frames of the other stack, from the one at hand on, which is a caller. Of the registers only the stack and frame pointer are known then.
+   * @param maxFrames that the stack may have
+   * @returns whether there are any
+   */
+  takeOver(frames: UnwoundStack, maxFrames: number): boolean {
+    // hot
+    const at = this.#find();
+    if (at < 0) return false;
+    const end = this.#follow(at, frames, maxFrames);
+    if (end === at) return false;
+    const { addresses, words } = this.#other as UnwoundStack;
+    const { registers, machine } = this.#state;
+    this.#at = end + 1;
+    this.isPartial = true;
+    registers.known.fill(0);
+    registers.set(machine.sp, words[end * FRAME_WORDS + FrameWord.sp]);
+    registers.set(machine.fp, words[end * FRAME_WORDS + FrameWord.fp]);
+    this.#state.pc = addresses[end];
+    return true;
+  }
+
+  /** The frame of the other stack that is the one at hand, if it was left by its rule; −1 for none. */
+  #find(): number {
+    // hot
+    const other = this.#other;
+    if (other === undefined) return -1;
+    const { addresses, isCall, words, count, plainFrom } = other;
+    const { registers, machine, pc } = this.#state;
+    const sp = registers.value(machine.sp);
+    let at = this.#at;
+    // The stack pointer of the last frame is above those of all others.
+    while (at < count && words[at * FRAME_WORDS + FrameWord.sp] < sp) at++;
+    this.#at = at;
+    // What was left of an exception's frames is not followed by their rules.
+    if (at < plainFrom || at >= count - 1 || addresses[at] !== pc || isCall[at] === 0) return -1;
+    const first = at * FRAME_WORDS;
+    const isSame = words[first + FrameWord.sp] === sp && registers.known[machine.fp] !== 0 && words[first + FrameWord.fp] === registers.value(machine.fp);
+    return isSame ? at : -1;
+  }
+
+  /** Adds the frames from `at` on that lead to the same callers as then. @returns the frame after them */
+  #follow(at: number, frames: UnwoundStack, maxFrames: number): number {
+    // hot
+    const { addresses, words, count } = this.#other as UnwoundStack;
+    const state = this.#state;
+    const { stack } = state;
+    for (let from = at * FRAME_WORDS; at < count - 1 && frames.count < maxFrames - 1; at++, from += FRAME_WORDS) {
+      if (!stack.read(words[from + FrameWord.returnSlot]) || stack.value !== addresses[at + 1] || words[from] > stack.end) break;
+      const { lo, hi } = stack;
+      const fpSlot = words[from + FrameWord.fpSlot];
+      const fp = words[from + FRAME_WORDS + FrameWord.fp];
+      if (!Number.isNaN(fpSlot) ? !stack.read(fpSlot) || stack.value !== fp : words[from + FrameWord.fp] !== fp) break;
+      state.pcLo = lo;
+      state.pcHi = hi;
+      frames.add(addresses[at], true);
+      const to = (frames.count - 1) * FRAME_WORDS;
+      for (let word = 0; word < FRAME_WORDS; word++) frames.words[to + word] = words[from + word];
+    }
+    return at;
+  }
+}
