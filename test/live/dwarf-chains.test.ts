@@ -21,7 +21,7 @@ const missing = whyNoRecording() ?? whyMissing('g++');
 if (missing !== undefined) announceSkipped("unwound chains compared with perf's", missing);
 
 const SOURCE = join(directory, 'source.cc');
-const DWARF = ['-e', 'cpu-clock', '-F', '500', '--call-graph', 'dwarf'];
+const DWARF = ['-e', 'cpu-clock', '-F', '2000', '--call-graph', 'dwarf'];
 
 /** Real programs: compilers, and interpreters where they are. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
@@ -56,7 +56,10 @@ async function compare(recording: string): Promise<void> {
   const here = await runMain(['-q', '-t', 'script', '--compat', 'perf', '--no-inline', '-o', '-', recording]);
   const actual = parsePerfScript(here.stdout.toString());
   expect(actual).toHaveLength(expected.length);
-  const { share, first } = equalChains(expected, actual);
+  // Without a copy of the vdso in its build-id cache, perf 6.1 does not lead out of it.
+  const judged = expected.filter(({ frames }) => frames.at(-1)?.dso !== '[vdso]');
+  expect(judged.length).toBeGreaterThan(expected.length * 0.9);
+  const { share, first } = equalChains(judged, actual);
   expect(share, first).toBeGreaterThanOrEqual(0.99);
   expect(expected.length).toBeGreaterThan(50);
 }
