@@ -1,3 +1,4 @@
+import type { FrameCie, FrameSection } from '../elf/frame-section.ts';
 import {
   DW_CFA_AARCH64_negate_ra_state,
   DW_CFA_AARCH64_negate_ra_state_with_pc,
@@ -33,7 +34,6 @@ import {
   DW_CFA_val_offset,
   DW_CFA_val_offset_sf,
 } from './dwarf-cfa.ts';
-import type { FrameCie, FrameSection } from './frame-section.ts';
 
 /** How the caller's value of a register is found (DWARF 5, 6.4.1). */
 export const RegisterRule = {

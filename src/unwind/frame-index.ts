@@ -13,8 +13,8 @@ import {
   DW_EH_PE_udata4,
   DW_EH_PE_udata8,
 } from '../elf/eh-pointers.ts';
-import { type FrameBytes, FrameCursor } from './frame-cursor.ts';
-import type { FrameSection } from './frame-section.ts';
+import { type FrameBytes, FrameCursor } from '../elf/frame-cursor.ts';
+import type { FrameSection } from '../elf/frame-section.ts';
 
 /** A table of `.eh_frame_hdr`: for each FDE where its code begins and where it is, sorted by the former. */
 export class FrameTable {

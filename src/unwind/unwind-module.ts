@@ -1,10 +1,10 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
+import { FrameSection } from '../elf/frame-section.ts';
 import { CfaRows, RegisterRule } from './cfa-rows.ts';
 import { CodeFacts } from './code-facts.ts';
 import type { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
-import { FrameSection } from './frame-section.ts';
 import { ModuleMemory } from './module-memory.ts';
 import { RuleRanges } from './rule-ranges.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';

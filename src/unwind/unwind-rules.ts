@@ -1,6 +1,6 @@
 import { allocated, grown } from '../base/growable.ts';
+import type { FrameSection } from '../elf/frame-section.ts';
 import { type CfaRows, RegisterRule } from './cfa-rows.ts';
-import type { FrameSection } from './frame-section.ts';
 import type { MachineRegisters } from './unwind-machine.ts';
 
 /** No rule is known for an address. */

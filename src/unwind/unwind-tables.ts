@@ -4,11 +4,11 @@ import { PerfconvError } from '../base/errors.ts';
 import { decompressSection, sectionCompression } from '../dwarf/compressed-section.ts';
 import { EM_ARM, PT_ARM_EXIDX, PT_GNU_EH_FRAME, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
+import type { FrameBytes } from '../elf/frame-cursor.ts';
+import { FrameSection, type FrameSectionBytes } from '../elf/frame-section.ts';
 import { type MappedBytes, readMapped, readTable } from '../elf/mapped-bytes.ts';
 import { ExidxTable } from './exidx-table.ts';
-import type { FrameBytes } from './frame-cursor.ts';
 import { FrameIndex, FrameTable } from './frame-index.ts';
-import { FrameSection, type FrameSectionBytes } from './frame-section.ts';
 
 /** What else is known when the rules of a file are read. */
 export interface UnwindModuleOptions {

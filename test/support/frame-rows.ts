@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import type { Decompressor } from '../../src/base/decompressor.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
+import type { FrameSection } from '../../src/elf/frame-section.ts';
 import { CfaRows, RegisterRule } from '../../src/unwind/cfa-rows.ts';
-import type { FrameSection } from '../../src/unwind/frame-section.ts';
 import { type UnwindMachine, unwindMachineOf } from '../../src/unwind/unwind-machine.ts';
 import { readUnwindTables } from '../../src/unwind/unwind-tables.ts';
 

@@ -18,7 +18,7 @@ import {
   DW_EH_PE_udata4,
   DW_EH_PE_udata8,
   DW_EH_PE_uleb128,
-} from '../elf/eh-pointers.ts';
+} from './eh-pointers.ts';
 
 /** Bytes of a table of frames, and what pointers in it are relative to. */
 export interface FrameBytes {

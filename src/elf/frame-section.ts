@@ -1,4 +1,4 @@
-import { DW_EH_PE_absptr } from '../elf/eh-pointers.ts';
+import { DW_EH_PE_absptr } from './eh-pointers.ts';
 import { type FrameBytes, FrameCursor } from './frame-cursor.ts';
 
 /** A common information entry: what the FDEs of an object file share. */
