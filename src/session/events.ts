@@ -38,11 +38,8 @@ export interface SessionEvent {
  */
 export type PayloadUse = 'unknown' | 'none' | 'off-cpu' | 'sched_switch' | 'context-switches';
 
-/**
- * The events of times off the CPU that switches tell, by how the thread waited. `waiting` is all that a SWITCH record says of one that was not
- * preempted.
- */
-const OFF_CPU_EVENTS = ['sleeping', 'blocked', 'preempted', 'waiting'].map((state) => OFF_CPU_PREFIX + state);
+/** How a thread waited off the CPU, as switches tell. `waiting` is all that a SWITCH record says of one that was not preempted. */
+export type OffCpuState = 'sleeping' | 'blocked' | 'preempted' | 'waiting';
 
 /** Size of the field that every tracepoint's payload begins with. */
 const COMMON_TYPE_BYTES = 2;
@@ -122,10 +119,9 @@ export class EventList {
 
   /**
    * Adds events for the times off the CPU that switches tell, as if perf had recorded them.
-   * @returns index of the first one, of {@link OFF_CPU_EVENTS} in their order
+   * @returns their indexes, by how the thread waited
    */
-  addOffCpuEvents(): number {
-    const index = this.events.length;
+  addOffCpuEvents(): Readonly<Record<OffCpuState, number>> {
     const [{ attr: first, sampleId }] = this.events;
     const sampleType = abi.PERF_SAMPLE_IP | abi.PERF_SAMPLE_TID | abi.PERF_SAMPLE_TIME | abi.PERF_SAMPLE_CPU | abi.PERF_SAMPLE_PERIOD;
     const sources = this.events.filter(({ payload }) => payload === 'sched_switch' || payload === 'context-switches');
@@ -139,12 +135,12 @@ export class EventList {
       sampleFreq: 0n,
     };
     const layout = new SampleLayout(attr);
-    for (const name of OFF_CPU_EVENTS) {
-      this.events.push({
+    const add = (state: OffCpuState): number => {
+      const event: SessionEvent = {
         attr,
         layout,
         sampleId,
-        name,
+        name: OFF_CPU_PREFIX + state,
         fixedPeriod: 1,
         isClock: false,
         isDummy: false,
@@ -153,9 +149,10 @@ export class EventList {
         hasStackDumps: sources.some((event) => event.hasStackDumps),
         isOffCpuTime: true,
         payload: 'none',
-      });
-    }
-    return index;
+      };
+      return this.events.push(event) - 1;
+    };
+    return { sleeping: add('sleeping'), blocked: add('blocked'), preempted: add('preempted'), waiting: add('waiting') };
   }
 
   addId(id: number, event: number): void {

@@ -3,16 +3,13 @@ import { isSwitch, type SideBand } from '../perfdata/records/side-band.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import type { SwitchState } from '../tracing/sched-switch.ts';
 import type { DeferredCallchains } from './deferred-callchains.ts';
-import type { EventList } from './events.ts';
+import type { EventList, OffCpuState } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver } from './frames.ts';
 import { BY_RECORD, BY_SAMPLE, OffCpuWaits, type WaitSample } from './off-cpu-waits.ts';
 import type { RecordRow } from './record-row.ts';
 import type { SwitchSample } from './switch-samples.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
-
-/** By what a thread's state tells of its time off the CPU: the place of the event among {@link OFF_CPU_EVENTS}; `unknown` is waiting. */
-const EVENT_OF: Readonly<Record<Exclude<SwitchState, 'ended'>, number>> = { sleeping: 0, blocked: 1, preempted: 2, unknown: 3 };
 
 /** What the replay does for it. */
 export interface OffCpuParts {
@@ -35,8 +32,8 @@ export interface OffCpuParts {
 export class OffCpuReplay {
   readonly waits: OffCpuWaits;
   readonly #parts: OffCpuParts;
-  /** Index of the first of the events; −1 before there are any. */
-  #firstEvent = -1;
+  /** Indexes of the events, by how the thread waited; undefined before there are any. */
+  #eventOf: Readonly<Record<OffCpuState, number>> | undefined;
   /** By place, samples that wait for the rest of their callchains. */
   readonly #unfinished = new Map<number, WaitSample>();
   /** Waits whose stacks were not recorded. */
@@ -72,7 +69,7 @@ export class OffCpuReplay {
     if (prevTid > 0 && tid > 0) waits.learn(prevTid, tid);
     const leaves = tid > 0 ? tid : waits.tidOf(prevTid);
     if (state === 'ended') waits.endThread(leaves, timeNs);
-    if (waits.leave(leaves, timeNs, BY_SAMPLE) && tid > 0) this.#begin(row, state === 'ended' ? EVENT_OF.unknown : EVENT_OF[state], BY_SAMPLE);
+    if (waits.leave(leaves, timeNs, BY_SAMPLE) && tid > 0) this.#begin(row, offCpuStateOf(state), BY_SAMPLE);
     if (nextTid > 0) waits.return(waits.tidOf(nextTid), timeNs);
   }
 
@@ -105,13 +102,13 @@ export class OffCpuReplay {
     const isPreempted = (misc & abi.PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) !== 0;
     const noted = waits.takeChain(tid);
     if (noted !== undefined) Object.assign(row, noted);
-    if (waits.leave(tid, timeNs, BY_RECORD)) this.#begin(row, EVENT_OF[isPreempted ? 'preempted' : 'unknown'], BY_RECORD);
+    if (waits.leave(tid, timeNs, BY_RECORD)) this.#begin(row, isPreempted ? 'preempted' : 'waiting', BY_RECORD);
   }
 
-  #begin(row: RecordRow, event: number, source: number): void {
+  #begin(row: RecordRow, state: OffCpuState, source: number): void {
     const { events, filter, tasks } = this.#parts;
-    if (this.#firstEvent < 0) this.#firstEvent = events.addOffCpuEvents();
-    row.event = this.#firstEvent + event;
+    this.#eventOf ??= events.addOffCpuEvents();
+    row.event = this.#eventOf[state];
     row.period = 0;
     row.periodRemainder = 0;
     row.detail = -1;
@@ -140,4 +137,9 @@ export class OffCpuReplay {
     this.stacklessCount++;
     return profile.totals.intern(row.event, tasks.taskOf(threadIndex), frames.offCpuStack());
   }
+}
+
+/** How a thread waits that left its CPU in a state. What has ended is gone before it can come back. */
+function offCpuStateOf(state: SwitchState): OffCpuState {
+  return state === 'ended' || state === 'unknown' ? 'waiting' : state;
 }
