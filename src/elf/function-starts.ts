@@ -1,9 +1,11 @@
 import type { ByteView } from '../base/byte-view.ts';
-import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_GNU_EH_FRAME, PT_LOAD } from './elf-constants.ts';
+import { readEhFrame } from './eh-frame.ts';
+import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_LOAD } from './elf-constants.ts';
 import type { ElfFile } from './elf-file.ts';
 import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from './exidx-entries.ts';
-import { visitFrameRanges } from './frame-ranges.ts';
-import { type MappedBytes, readMapped, readTable } from './mapped-bytes.ts';
+import type { FrameBytes } from './frame-cursor.ts';
+import { FrameSection } from './frame-section.ts';
+import { type MappedBytes, readTable } from './mapped-bytes.ts';
 
 /** The largest programs have some twenty megabytes. More is not read: it may be a hole. */
 const MAX_TABLE_SIZE_BYTES = 64 << 20;
@@ -19,8 +21,8 @@ const MAX_TABLE_SIZE_BYTES = 64 << 20;
 export async function findFunctionStarts(elf: ElfFile, addresses: Float64Array): Promise<Float64Array> {
   const svmas = addresses.map((address) => elf.svmaOf(address) ?? Number.NaN);
   const wanted = new WantedStarts(svmas);
-  const frames = await readEhFrame(elf);
-  if (frames !== undefined) visitFrameRanges(frames.view, frames.addr, elf.classBits, wanted.take);
+  const ehFrame = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES);
+  if (ehFrame !== undefined) visitFrameRanges(ehFrame.frames, wanted.take);
   if (elf.machine === EM_ARM) {
     const index = await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES);
     if (index !== undefined) visitExidxRanges(elf, index, wanted.take);
@@ -73,15 +75,17 @@ class WantedStarts {
   }
 }
 
-/** By the section, or in a file without section headers by what its header for unwinders points at. */
-async function readEhFrame(elf: ElfFile): Promise<MappedBytes | undefined> {
-  const section = elf.section('.eh_frame');
-  if (section !== undefined) return readTable(elf, '.eh_frame', undefined, MAX_TABLE_SIZE_BYTES);
-  const header = await readTable(elf, '.eh_frame_hdr', PT_GNU_EH_FRAME, MAX_TABLE_SIZE_BYTES);
-  // Version 1; the pointer as all linkers write it: 4 bytes, signed, relative to itself (DW_EH_PE_pcrel | DW_EH_PE_sdata4).
-  if (header === undefined || header.view.length < 8 || header.view.u8(0) !== 1 || header.view.u8(1) !== 0x1b) return undefined;
-  const addr = header.addr + 4 + header.view.i32(4);
-  return readMapped(elf, addr, Number.POSITIVE_INFINITY, MAX_TABLE_SIZE_BYTES);
+/**
+ * Visits the code ranges that the FDEs of an `.eh_frame` section describe: one for each function, or for each part of one
+ * that was split. An entry that makes no sense is passed over; one whose length overruns the section ends the walk.
+ * @param visit gets the first address, and the one just after the last
+ */
+export function visitFrameRanges(frames: FrameBytes, visit: (start: number, end: number) => void): void {
+  const section = new FrameSection({ ...frames, isDebugFrame: false, hasCodeAtZero: true });
+  for (let at = 0; at >= 0 && at < section.sizeBytes; at = section.nextEntry) {
+    // hot
+    if (section.readFde(at) && section.hasCode) visit(section.start, section.end);
+  }
 }
 
 /** Entries are in the order of their functions; each reaches up to the next one. */

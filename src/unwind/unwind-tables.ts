@@ -2,13 +2,13 @@ import { ByteView } from '../base/byte-view.ts';
 import type { Decompressor } from '../base/decompressor.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { decompressSection, sectionCompression } from '../dwarf/compressed-section.ts';
-import { EM_ARM, PT_ARM_EXIDX, PT_GNU_EH_FRAME, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
+import { frameBytes, readEhFrame } from '../elf/eh-frame.ts';
+import { EM_ARM, PT_ARM_EXIDX, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
-import type { FrameBytes } from '../elf/frame-cursor.ts';
-import { FrameSection, type FrameSectionBytes } from '../elf/frame-section.ts';
-import { type MappedBytes, readMapped, readTable } from '../elf/mapped-bytes.ts';
+import { FrameSection } from '../elf/frame-section.ts';
+import { readMapped, readTable } from '../elf/mapped-bytes.ts';
 import { ExidxTable } from './exidx-table.ts';
-import { FrameIndex, FrameTable } from './frame-index.ts';
+import { FrameIndex } from './frame-index.ts';
 
 /** What else is known when the rules of a file are read. */
 export interface UnwindModuleOptions {
@@ -29,26 +29,14 @@ const MAX_TABLE_SIZE_BYTES = 1 << 28;
 
 /** Reads all tables of a file. Nothing in them is looked at yet. */
 export async function readUnwindTables(elf: ElfFile, { debug, decompressor }: UnwindModuleOptions): Promise<UnwindTables> {
-  const frames = [await readEhFrame(elf)];
+  const ehFrame = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES);
+  const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame.frames, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), ehFrame.table)];
   for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
   const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES) : undefined;
   return {
     frames: frames.filter((index) => index !== undefined),
     exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes, MAX_TABLE_SIZE_BYTES))),
   };
-}
-
-/** `.eh_frame` by its section, or in a file without section headers by what its header for unwinders points at. */
-async function readEhFrame(elf: ElfFile): Promise<FrameIndex | undefined> {
-  const header = await readTable(elf, '.eh_frame_hdr', PT_GNU_EH_FRAME, MAX_TABLE_SIZE_BYTES);
-  const table = header && FrameTable.read(frameBytes(elf, header, header.addr));
-  const section = elf.section('.eh_frame');
-  let frames: MappedBytes | undefined;
-  if (section !== undefined) frames = await readTable(elf, '.eh_frame', undefined, MAX_TABLE_SIZE_BYTES);
-  else if (table !== undefined) frames = await readMapped(elf, table.frameAddr, MAX_TABLE_SIZE_BYTES, MAX_TABLE_SIZE_BYTES);
-  if (frames === undefined || frames.view.length === 0) return undefined;
-  const bytes: FrameSectionBytes = { ...frameBytes(elf, frames, elf.section('.got')?.addr ?? 0), isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) };
-  return new FrameIndex(new FrameSection(bytes), table);
 }
 
 /** `.debug_frame`, unpacked; undefined where there is none, or none that can be unpacked. */
@@ -72,10 +60,6 @@ async function readPacked(elf: ElfFile, section: ElfSection, decompressor: Decom
     if (error instanceof PerfconvError && (error.code === 'damaged' || error.code === 'unsupported')) return undefined;
     throw error;
   }
-}
-
-function frameBytes(elf: ElfFile, { view, addr }: MappedBytes, dataAddr: number): FrameBytes {
-  return { view, addr, addressSize: elf.classBits === 64 ? 8 : 4, textAddr: elf.section('.text')?.addr ?? 0, dataAddr };
 }
 
 function hasCodeAtZero(elf: ElfFile): boolean {

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { ByteView } from '../../src/base/byte-view.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { visitFrameRanges } from '../../src/elf/frame-ranges.ts';
-import { findFunctionStarts } from '../../src/elf/function-starts.ts';
+import { findFunctionStarts, visitFrameRanges } from '../../src/elf/function-starts.ts';
 import { ByteFields } from '../support/byte-fields.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 
@@ -56,7 +55,8 @@ function put(section: ByteFields, entry: ByteFields): void {
 
 function rangesIn(bytes: Uint8Array, { littleEndian, classBits }: Pick<Form, 'littleEndian' | 'classBits'> = PLAIN, addr = ADDR): number[][] {
   const found: number[][] = [];
-  visitFrameRanges(new ByteView(bytes, littleEndian), addr, classBits, (start, end) => found.push([start, end]));
+  const frames = { view: new ByteView(bytes, littleEndian), addr, addressSize: classBits === 64 ? 8 : 4, textAddr: 0, dataAddr: 0 } as const;
+  visitFrameRanges(frames, (start, end) => found.push([start, end]));
   return found;
 }
 
@@ -73,6 +73,7 @@ describe('.eh_frame', () => {
         ['relative, signed, 4 bytes', { augmentation: 'zR', data: [0x1b], encoding: 0x1b }],
         ['relative, signed, 8 bytes', { augmentation: 'zR', data: [0x1c], encoding: 0x1c }],
         ['absolute, 4 bytes', { augmentation: 'zR', data: [0x03], encoding: 0x03 }],
+        ['relative to data, which begin at 0', { augmentation: 'zR', data: [0x3b], encoding: 0x03 }],
         ['absolute pointers', { augmentation: 'zR', data: [0x00], encoding: 0x00 }],
         ['no augmentation', { augmentation: '', data: [], encoding: 0x00 }],
         ['gcc 2', { augmentation: 'eh', data: [], encoding: 0x00 }],
@@ -97,11 +98,8 @@ describe('.eh_frame', () => {
     expect(rangesIn(bytes)).toEqual(EXPECTED);
   });
 
-  test.each([
-    ['indirect pointers', [0x9b]],
-    ['relative to data', [0x3b]],
-  ])('passes over %s', (_, data) => {
-    expect(rangesIn(frames({ ...PLAIN, data }, RANGES))).toEqual([]);
+  test('passes over indirect pointers', () => {
+    expect(rangesIn(frames({ ...PLAIN, data: [0x9b] }, RANGES))).toEqual([]);
   });
 
   test('passes over what no CIE describes, and empty ranges', () => {

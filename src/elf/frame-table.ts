@@ -1,0 +1,115 @@
+import {
+  DW_EH_PE_absptr,
+  DW_EH_PE_datarel,
+  DW_EH_PE_FORMAT_MASK,
+  DW_EH_PE_omit,
+  DW_EH_PE_sdata2,
+  DW_EH_PE_sdata4,
+  DW_EH_PE_sdata8,
+  DW_EH_PE_signed,
+  DW_EH_PE_udata2,
+  DW_EH_PE_udata4,
+  DW_EH_PE_udata8,
+} from './eh-pointers.ts';
+import { type FrameBytes, FrameCursor } from './frame-cursor.ts';
+
+/** A table of `.eh_frame_hdr`: for each FDE where its code begins and where it is, sorted by the former. */
+export class FrameTable {
+  readonly count: number;
+  readonly #cursor: FrameCursor;
+  readonly #tableAt: number;
+  readonly #encoding: number;
+  readonly #fieldSize: number;
+  /** svma of `.eh_frame`, as the header has it. */
+  readonly frameAddr: number;
+
+  private constructor(cursor: FrameCursor, frameAddr: number, count: number, encoding: number, fieldSize: number) {
+    this.#cursor = cursor;
+    this.frameAddr = frameAddr;
+    this.count = count;
+    this.#encoding = encoding;
+    this.#fieldSize = fieldSize;
+    this.#tableAt = cursor.at;
+  }
+
+  /**
+   * Reads the header; undefined where there is none. Without a table that can be searched, `count` is 0.
+   * @see Linux Standard Base Core, "The .eh_frame_hdr section"
+   */
+  static read(bytes: FrameBytes): FrameTable | undefined {
+    const { view } = bytes;
+    const cursor = new FrameCursor(bytes);
+    cursor.move(0, view.length);
+    const version = cursor.u8();
+    const [frameEncoding, countEncoding, tableEncoding] = [cursor.u8(), cursor.u8(), cursor.u8()];
+    const frameAddr = cursor.pointer(frameEncoding);
+    if (version !== 1 || cursor.failed) return undefined;
+    const fieldSize = fieldSizeOf(tableEncoding, bytes.addressSize);
+    const count = countEncoding === DW_EH_PE_omit || fieldSize === 0 ? 0 : cursor.value(countEncoding);
+    const held = fieldSize === 0 ? 0 : Math.floor((view.length - cursor.at) / (2 * fieldSize));
+    const isTable = !cursor.failed && count > 0 && count <= held;
+    return new FrameTable(cursor, frameAddr, isTable ? count : 0, tableEncoding, fieldSize);
+  }
+
+  /** Whether it is sorted, as it has to be for a search. */
+  isSorted(): boolean {
+    let last = Number.NEGATIVE_INFINITY;
+    for (let i = 0; i < this.count; i++) {
+      const start = this.start(i);
+      if (start < last) return false;
+      last = start;
+    }
+    return true;
+  }
+
+  /** The last entry that begins at or before an svma; −1 for none. */
+  find(svma: number): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.start(middle) <= svma) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
+  /** svma of the code of an entry. */
+  start(index: number): number {
+    return this.#field(this.#tableAt + 2 * index * this.#fieldSize);
+  }
+
+  /** svma of the FDE of an entry. */
+  fdeAddr(index: number): number {
+    return this.#field(this.#tableAt + (2 * index + 1) * this.#fieldSize);
+  }
+
+  #field(at: number): number {
+    const cursor = this.#cursor;
+    const { view, dataAddr } = cursor.frames;
+    if (this.#encoding === (DW_EH_PE_datarel | DW_EH_PE_sdata4)) return cursor.wrapped(dataAddr + view.i32(at));
+    cursor.move(at, view.length);
+    return cursor.pointer(this.#encoding);
+  }
+}
+
+/** Of encodings of fixed size; 0 for others. */
+function fieldSizeOf(encoding: number, addressSize: number): number {
+  if (encoding === DW_EH_PE_omit) return 0;
+  switch (encoding & DW_EH_PE_FORMAT_MASK) {
+    case DW_EH_PE_absptr:
+    case DW_EH_PE_signed:
+      return addressSize;
+    case DW_EH_PE_udata2:
+    case DW_EH_PE_sdata2:
+      return 2;
+    case DW_EH_PE_udata4:
+    case DW_EH_PE_sdata4:
+      return 4;
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
+      return 8;
+    default:
+      return 0;
+  }
+}
