@@ -1,18 +1,10 @@
-import { type CallKind, CallSites } from './call-sites.ts';
 import { CodeBytes } from './code-bytes.ts';
 import { I386Vdso } from './i386-vdso.ts';
+import { IS_CALL, IS_OWN_CALL, MAX_FUNCTION_BYTES, ReturnAddresses } from './return-addresses.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import { RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
-/** Functions are seldom longer; between a function's start and an address in it there is less. */
-const MAX_FUNCTION_BYTES = 1 << 16;
-/** How likely a word is a return address: see `#likelihood`. */
-const IS_CALL = 2;
-const IS_OWN_CALL = 3;
-/** What may be before an address, but for direct calls. */
-const CALL_KINDS: readonly (CallKind | 'unmapped')[] = ['call', 'none', 'unknown', 'unmapped'];
 /** Words on top of the stack among which a return address is looked for. */
 const MAX_SCANNED_WORDS = 16;
 /** syscall */
@@ -28,18 +20,16 @@ const MAX_FRAME_BYTES = 1 << 26;
  */
 export class FrameGuess {
   readonly #code: CodeBytes;
-  readonly #calls: CallSites;
+  readonly #returns: ReturnAddresses;
   readonly #vdso: I386Vdso;
   readonly #state: UnwindState;
-  /** After a direct call was found: the address that it calls. */
-  #target = 0;
   /** Whether the last step went from a signal's trampoline to what was interrupted. */
   isSignalFrame = false;
 
   constructor(state: UnwindState) {
     this.#state = state;
     this.#code = new CodeBytes(state);
-    this.#calls = new CallSites(this.#code);
+    this.#returns = new ReturnAddresses(state, this.#code);
     this.#vdso = new I386Vdso(state, this.#code);
   }
 
@@ -116,7 +106,7 @@ export class FrameGuess {
     if (byCode !== 'no-rule') return byCode;
     if (word === 8 && this.#beginsThread(sp)) return 'outermost';
     // Saved, but not yet set: the frame pointer is still the caller's.
-    if (stack.read(sp) && stack.lo === registers.lo[machine.fp] && stack.hi === registers.hi[machine.fp] && this.#likelihood(sp + word) >= IS_CALL) {
+    if (stack.read(sp) && stack.lo === registers.lo[machine.fp] && stack.hi === registers.hi[machine.fp] && this.#returns.likelihood(sp + word) >= IS_CALL) {
       return this.#take(sp + word, sp, sp + 2 * word);
     }
     const hasCode = space.find(pc) === 'found' && space.module !== undefined;
@@ -125,7 +115,7 @@ export class FrameGuess {
       if (at >= 0) return this.#take(at, this.#vdso.savedFp(sp, at), at + word);
     }
     // A function that has set up its frame may have left anything on top of the stack; one that has none leaves the caller's frame pointer alone.
-    const [top, chain] = [this.#likelihood(sp), this.#isFramePointer(fp) ? this.#likelihood(fp + word) : 0];
+    const [top, chain] = [this.#returns.likelihood(sp), this.#isFramePointer(fp) ? this.#returns.likelihood(fp + word) : 0];
     if (top >= IS_CALL && (top > chain || (top === chain && hasCode))) return this.#take(sp, -1, sp + word);
     const byChain = this.#takeChain(fp, word, 0);
     return byChain === 'no-rule' && hasCode ? this.#scanStack(sp + word, IS_OWN_CALL) : byChain;
@@ -156,7 +146,7 @@ export class FrameGuess {
   #scanStack(start: number, least: number): StepEnd {
     const word = this.#state.machine.addressSize;
     for (let i = 0, at = start; i < MAX_SCANNED_WORDS; i++, at += word) {
-      if (this.#likelihood(at) >= least) return this.#take(at, -1, at + word);
+      if (this.#returns.likelihood(at) >= least) return this.#take(at, -1, at + word);
     }
     return 'no-rule';
   }
@@ -180,63 +170,6 @@ export class FrameGuess {
     if (has(0, 0xc9) && returns(1)) return this.#takeChain(fp, word, 0);
     if (setsFrame(0) && code.read(pc - 1, 1) && code.bytes[0] === 0x55) return this.#take(sp + word, sp, sp + 2 * word);
     return 'no-rule';
-  }
-
-  /**
-   * How much what is at a place looks like the return address of the frame: 0 for not at all, 1 where the code is not at hand, {@link IS_CALL} behind a
-   * call, {@link IS_OWN_CALL} behind one of this function, and the more the nearer to its address.
-   */
-  #likelihood(at: number): number {
-    const state = this.#state;
-    if (!state.stack.read(at)) return 0;
-    switch (this.#callBefore(state.stack.value)) {
-      case 'direct': {
-        const distance = state.pc - this.#target;
-        return distance >= 0 && distance < MAX_FUNCTION_BYTES ? IS_OWN_CALL + 1 - distance / MAX_FUNCTION_BYTES : IS_CALL;
-      }
-      case 'call':
-        return IS_CALL;
-      case 'unknown':
-        return 1;
-      default:
-        return 0;
-    }
-  }
-
-  /** What is before an address: `unmapped` where there is no code. */
-  #callBefore(address: number): CallKind | 'unmapped' {
-    const { space } = this.#state;
-    if (address <= 0) return 'unmapped';
-    if (this.#code.find(address - 1) !== 'found') return 'unmapped';
-    const { module, bias } = space;
-    if (module === undefined) return 'unknown';
-    const fact = module.calls.get(address - bias) ?? this.#lookBefore(address, bias, module);
-    if (fact >= 0) this.#target = fact + bias;
-    return fact >= 0 ? 'direct' : CALL_KINDS[-1 - fact];
-  }
-
-  /** What is before an address as a fact to keep: the svma that is called, or −1 and below by the place in {@link CALL_KINDS}. */
-  #lookBefore(address: number, bias: number, module: UnwindModule): number {
-    const wasPending = this.#code.isPending;
-    this.#code.isPending = false;
-    let kind: CallKind | 'unmapped' = 'unmapped';
-    if (module.memory.isExecutable(address - 1 - bias)) {
-      kind = this.#calls.before(address, this.#state.machine.machine);
-      // The kernel puts the address of a trampoline where a signal's handler has its return address.
-      if (kind === 'none' && this.#isTrampoline(address, module)) kind = 'call';
-    }
-    const target = this.#calls.target - bias;
-    const fact = kind === 'direct' && target >= 0 ? target : -1 - CALL_KINDS.indexOf(kind === 'direct' ? 'call' : kind);
-    if (!this.#code.isPending) module.calls.set(address - bias, fact);
-    this.#code.isPending ||= wasPending;
-    return fact;
-  }
-
-  #isTrampoline(address: number, module: UnwindModule): boolean {
-    const { space, machine } = this.#state;
-    const rule = module.ruleAt(address - 1 - space.bias);
-    if (rule >= 0 && (module.rules.data[rule + RuleWord.flags] & RuleFlag.signalFrame) !== 0) return true;
-    return signalTrampolines(machine.machine).some(({ code }) => this.#code.is(address, code));
   }
 
   // arm64: the frame pointer points at a pair, the caller's frame pointer and the return address.
@@ -311,7 +244,7 @@ export class FrameGuess {
     this.isSignalFrame = false;
     this.#code.isPending = false;
     const link = (registers.lo[machine.lr] & ~machine.pcMask) >>> 0;
-    const isEntry = registers.known[machine.lr] === 1 && this.#callBefore(link) === 'direct' && this.#target === pc;
+    const isEntry = registers.known[machine.lr] === 1 && this.#returns.callBefore(link) === 'direct' && this.#returns.target === pc;
     if (this.#code.isPending) return 'pending';
     return isEntry ? this.#takeLink(0) : 'no-rule';
   }
@@ -342,7 +275,7 @@ export class FrameGuess {
     const hi = machine.machine === 'aarch64' ? stack.hi & 0xffff : stack.hi;
     const address = hi * 0x1_0000_0000 + ((lo & ~machine.pcMask) >>> 0);
     if (address !== 0) {
-      const call = this.#callBefore(address);
+      const call = this.#returns.callBefore(address);
       if (call === 'unmapped' || (call === 'none' && !(savedAt >= 0 && this.#isThreadEntry(address, savedAt)))) return 'no-rule';
     }
     next.copyFrom(registers);
@@ -377,7 +310,7 @@ export class FrameGuess {
     const [lo, hi] = [registers.lo[machine.lr], machine.machine === 'aarch64' ? registers.hi[machine.lr] & 0xffff : registers.hi[machine.lr]];
     const address = hi * 0x1_0000_0000 + ((lo & ~machine.pcMask) >>> 0);
     if (address !== 0) {
-      const call = this.#callBefore(address);
+      const call = this.#returns.callBefore(address);
       if (call === 'none' || call === 'unmapped') return 'no-rule';
     }
     next.copyFrom(registers);

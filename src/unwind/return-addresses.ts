@@ -1,0 +1,86 @@
+import { type CallKind, CallSites } from './call-sites.ts';
+import type { CodeBytes } from './code-bytes.ts';
+import { signalTrampolines } from './signal-trampolines.ts';
+import type { UnwindModule } from './unwind-module.ts';
+import { RuleFlag, RuleWord } from './unwind-rules.ts';
+import type { UnwindState } from './unwind-state.ts';
+
+/** Functions are seldom longer; between a function's start and an address in it there is less. */
+export const MAX_FUNCTION_BYTES = 1 << 16;
+/** How likely a word is a return address: see {@link ReturnAddresses.likelihood}. */
+export const IS_CALL = 2;
+export const IS_OWN_CALL = 3;
+/** What may be before an address, but for direct calls. */
+const CALL_KINDS: readonly (CallKind | 'unmapped')[] = ['call', 'none', 'unknown', 'unmapped'];
+
+/** Tells return addresses in a process from other words. What is before an address of a file is looked at once. */
+export class ReturnAddresses {
+  /** After a direct call was found: the address that it calls. */
+  target = 0;
+  readonly #code: CodeBytes;
+  readonly #calls: CallSites;
+  readonly #state: UnwindState;
+
+  constructor(state: UnwindState, code: CodeBytes) {
+    this.#state = state;
+    this.#code = code;
+    this.#calls = new CallSites(code);
+  }
+
+  /**
+   * How much what is at a place looks like the return address of the frame: 0 for not at all, 1 where the code is not at hand, {@link IS_CALL} behind a
+   * call, {@link IS_OWN_CALL} behind one of this function, and the more the nearer to its address.
+   */
+  likelihood(at: number): number {
+    const state = this.#state;
+    if (!state.stack.read(at)) return 0;
+    switch (this.callBefore(state.stack.value)) {
+      case 'direct': {
+        const distance = state.pc - this.target;
+        return distance >= 0 && distance < MAX_FUNCTION_BYTES ? IS_OWN_CALL + 1 - distance / MAX_FUNCTION_BYTES : IS_CALL;
+      }
+      case 'call':
+        return IS_CALL;
+      case 'unknown':
+        return 1;
+      default:
+        return 0;
+    }
+  }
+
+  /** What is before an address: `unmapped` where there is no code. */
+  callBefore(address: number): CallKind | 'unmapped' {
+    const { space } = this.#state;
+    if (address <= 0) return 'unmapped';
+    if (this.#code.find(address - 1) !== 'found') return 'unmapped';
+    const { module, bias } = space;
+    if (module === undefined) return 'unknown';
+    const fact = module.calls.get(address - bias) ?? this.#lookBefore(address, bias, module);
+    if (fact >= 0) this.target = fact + bias;
+    return fact >= 0 ? 'direct' : CALL_KINDS[-1 - fact];
+  }
+
+  /** What is before an address as a fact to keep: the svma that is called, or −1 and below by the place in {@link CALL_KINDS}. */
+  #lookBefore(address: number, bias: number, module: UnwindModule): number {
+    const wasPending = this.#code.isPending;
+    this.#code.isPending = false;
+    let kind: CallKind | 'unmapped' = 'unmapped';
+    if (module.memory.isExecutable(address - 1 - bias)) {
+      kind = this.#calls.before(address, this.#state.machine.machine);
+      // The kernel puts the address of a trampoline where a signal's handler has its return address.
+      if (kind === 'none' && this.#isTrampoline(address, module)) kind = 'call';
+    }
+    const target = this.#calls.target - bias;
+    const fact = kind === 'direct' && target >= 0 ? target : -1 - CALL_KINDS.indexOf(kind === 'direct' ? 'call' : kind);
+    if (!this.#code.isPending) module.calls.set(address - bias, fact);
+    this.#code.isPending ||= wasPending;
+    return fact;
+  }
+
+  #isTrampoline(address: number, module: UnwindModule): boolean {
+    const { space, machine } = this.#state;
+    const rule = module.ruleAt(address - 1 - space.bias);
+    if (rule >= 0 && (module.rules.data[rule + RuleWord.flags] & RuleFlag.signalFrame) !== 0) return true;
+    return signalTrampolines(machine.machine).some(({ code }) => this.#code.is(address, code));
+  }
+}
