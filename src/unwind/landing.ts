@@ -3,6 +3,8 @@ import type { UnwindState } from './unwind-state.ts';
 
 /** Registers of which libgcc's record of a frame (on x86) tells where they were saved, by DWARF number; then comes the CFA, then where the frame goes on. */
 const RECORDED_REGISTERS = 18;
+/** What copies the registers calls nothing. What looks for a handler before, with records of the frames on the way, does. */
+const MAX_FRAMES_WHILE_COPYING = 2;
 
 /**
  * Unwinds functions that return to the handler of an exception. Before such a function returns, it copies the handler's registers, one by one, over those
@@ -28,6 +30,7 @@ export class Landing {
    * @param frameCount frames up to that one
    */
   leave(state: UnwindState, start: number, frameCount: number): void {
+    if (frameCount > MAX_FRAMES_WHILE_COPYING) return;
     const { registers, stack, machine } = state;
     const { addressSize, fp, pc } = machine;
     const end = registers.value(machine.sp);
@@ -49,8 +52,9 @@ export class Landing {
     const hasHandlersFp = saved > 0 && saved !== wordAt(stack, own + fp * addressSize) && wordAt(stack, saved) === registers.value(fp);
     const returnAddress = wordAt(stack, returnSlot);
     // At the very end the landing pad takes the place of the return address.
-    const hasLanded = returnAddress === registers.value(pc) || (hasHandlersFp && returnAddress === wordAt(stack, handler + toCfa + addressSize));
-    if (!hasLanded && !hasHandlersFp) return;
+    const hasReturn = returnAddress === registers.value(pc) || (hasHandlersFp && returnAddress === wordAt(stack, handler + toCfa + addressSize));
+    const hasLanded = hasReturn && hasCopied(state, own, handler, pc);
+    if (!hasLanded && !(hasHandlersFp && hasCopied(state, own, handler, fp))) return;
     this.#record = handler;
     this.#frameCount = frameCount;
     if (hasLanded) this.land(state);
@@ -75,6 +79,21 @@ export class Landing {
     registers.set(machine.sp, wordAt(stack, record + RECORDED_REGISTERS * addressSize));
     return this.#frameCount;
   }
+}
+
+/**
+ * Whether the registers up to one may have been copied: none of the function's own, where they are in two places, has another value than the handler's.
+ * Functions that do not use a register save it all the same, so that it may have had that value before.
+ */
+function hasCopied({ stack, machine }: UnwindState, own: number, handler: number, end: number): boolean {
+  for (let register = 0; register < end; register++) {
+    if (register === machine.sp) continue;
+    const [to, from] = [wordAt(stack, own + register * machine.addressSize), wordAt(stack, handler + register * machine.addressSize)];
+    if (to === from) continue;
+    const [has, wants] = [wordAt(stack, to), wordAt(stack, from)];
+    if (has >= 0 && wants >= 0 && has !== wants) return false;
+  }
+  return true;
 }
 
 /** A word of the stack; −1 where the dump has none. */

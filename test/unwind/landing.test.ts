@@ -14,6 +14,9 @@ const THROWS = fde(0x1100, code().defCfaOffset(16));
 const THROWER = fde(0x1200, code().defCfa(RBP, 16).offset(RBP, 2));
 const HANDLER = fde(0x1300, code().defCfaOffset(48));
 const START = fde(0x1400, code().undefined(RIP));
+/** What looks for a handler calls it, and it calls itself. */
+const SEARCH = fde(0x1500, code().defCfaOffset(16));
+const SEARCH_BYTES = 32;
 
 // From the stack pointer on: the frame of what raises, to 0x210, with its records of frames; then its callers'.
 const OWN = 0x20;
@@ -49,13 +52,21 @@ interface Setting {
   readonly raises?: PlannedFde;
   readonly bp?: number;
   readonly followsLibunwind?: boolean;
+  /** Whether the sample is in what looks for a handler. */
+  readonly isSearching?: boolean;
 }
 
-function frames(changes: Readonly<Record<number, number>>, { throws = THROWS, raises = RAISES, bp = SP + SAVED_RBP, ...options }: Setting = {}): string {
-  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [raises, throws, THROWER, HANDLER, START]]]), BIAS);
+function frames(
+  changes: Readonly<Record<number, number>>,
+  { throws = THROWS, raises = RAISES, bp = SP + SAVED_RBP, isSearching = false, ...options }: Setting = {},
+): string {
+  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [raises, throws, THROWER, HANDLER, START, SEARCH]]]), BIAS);
   const unwinder = new Unwinder(options);
-  const registers = { ip: BIAS + 0x1010, sp: SP, bp };
-  const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack: { ...STACK, ...changes } }), space);
+  const below = isSearching ? SEARCH_BYTES : 0;
+  const registers = { ip: BIAS + (isSearching ? 0x1510 : 0x1010), sp: SP - below, bp };
+  const above = Object.entries({ ...STACK, ...changes }).map(([at, value]) => [Number(at) + below, value]);
+  const stack = { ...(isSearching && { 8: BIAS + 0x1520, 24: BIAS + 0x1010 }), ...Object.fromEntries(above) };
+  const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack }), space);
   return [...[...unwinder.frames.subarray(0, unwinder.frameCount)].map((address) => (address - BIAS).toString(16)), end].join(' ');
 }
 
@@ -66,6 +77,21 @@ describe('stacks of an exception on its way to its handler', () => {
 
   test('go on at the handler where a caller needs the frame pointer, which is the handler’s already', () => {
     expect(frames(COPIED_RBP)).toBe('1010 1310 1410 complete');
+  });
+
+  describe('while a handler is looked for, in functions that have left the frame pointer alone', () => {
+    const SAME_RBP = { 560: SP + 0x230 };
+
+    test('are whole where another register says that nothing was copied', () => {
+      const places = { [OWN + 8 * RBX]: SP + 0x1f8, [FOUND + 8 * RBX]: SP + 0x228 };
+      expect(frames({ ...SAME_RBP, ...places, 504: 1, 552: 2 })).toBe('1010 1110 1210 1310 1410 complete');
+      expect(frames({ ...SAME_RBP, ...places, 504: 2, 552: 2 })).toBe('1010 1310 1410 complete');
+    });
+
+    test('are whole where functions have been called that call others', () => {
+      expect(frames(SAME_RBP, { isSearching: true })).toBe('1510 1520 1010 1110 1210 1310 1410 complete');
+      expect(frames(SAME_RBP)).toBe('1010 1310 1410 complete');
+    });
   });
 
   test('are whole where a caller has saved the frame pointer', () => {
