@@ -42,6 +42,10 @@ export class FrameChain {
     return 'no-rule';
   }
 
+  endsThread(): StepEnd {
+    return 'no-rule';
+  }
+
   recoverLeaf(): StepEnd {
     return 'no-rule';
   }

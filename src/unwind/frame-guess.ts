@@ -7,6 +7,8 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Words on top of the stack among which a return address is looked for. */
 const MAX_SCANNED_WORDS = 16;
+/** mov $111, %edi; mov $60, %eax (exit); syscall, after the call of a thread's function. Source: Go's runtime/sys_linux_amd64.s, `clone`. */
+const GO_THREAD_END = [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05];
 /** syscall */
 const SYSCALL = [0x0f, 0x05];
 /** Instructions before an address of arm64 among which the function's prologue is looked for. */
@@ -101,7 +103,11 @@ export class FrameGuess {
       this.isSignalFrame = true;
       return 'stepped';
     }
-    if (isCall) return this.#takeChain(fp, word, 0);
+    if (isCall) {
+      // Programs that keep no frame pointers may leave the 0 in the register with which they were started.
+      const byCall = fp === 0 ? this.#scanStack(sp, IS_OWN_CALL) : 'no-rule';
+      return byCall === 'stepped' ? byCall : this.#takeChain(fp, word, 0);
+    }
     const byCode = this.#guessByX86Code(sp, fp, word);
     if (byCode !== 'no-rule') return byCode;
     if (word === 8 && this.#beginsThread(sp)) return 'outermost';
@@ -127,6 +133,15 @@ export class FrameGuess {
     if (!this.#code.is(pc - SYSCALL.length, SYSCALL) || !stack.read(sp)) return false;
     const entry = stack.value;
     return this.#code.find(entry) === 'found' && space.module?.beginsFunction(entry - space.bias) === true;
+  }
+
+  /** Whether the return address at hand is where a thread of Go's runtime ends: its rules go on beyond the thread's first frame. */
+  endsThread(): StepEnd {
+    const { machine, pc } = this.#state;
+    this.#code.isPending = false;
+    const isEnd = machine.machine === 'x86_64' && this.#code.is(pc, GO_THREAD_END);
+    if (this.#code.isPending) return 'pending';
+    return isEnd ? 'outermost' : 'no-rule';
   }
 
   /**

@@ -273,6 +273,7 @@ export class Unwinder {
       if (!this.#wasPlain) frames.plainFrom = frames.count;
       if (end !== 'stepped') {
         if (end === 'outermost') return 'complete';
+        if (end === 'truncated' && isCall) return this.#afterTruncated();
         if (end !== 'no-rule' || module !== undefined) return end;
         if (!isCall || !mayBeData) return 'no-module';
         // It was no return address.
@@ -320,6 +321,12 @@ export class Unwinder {
   #leafRegisters(machine: MachineRegisters): RegisterFile {
     if (this.#leaf.lo.length !== machine.count) this.#leaf = new RegisterFile(machine.count);
     return this.#leaf;
+  }
+
+  /** What a stack is whose next frame is not in the dump: there may be none. */
+  #afterTruncated(): UnwindEnd {
+    const end = this.#guess.endsThread();
+    return end === 'outermost' ? 'complete' : end === 'pending' ? end : 'truncated';
   }
 
   /** Steps out of the leaf in another way than by its rule, which led to where no code is. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
 import { assembleFrames, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
 import { MadeSpace } from '../support/made-process.ts';
-import { madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
+import { madeElf, madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
+import { CIE, code, fde } from '../support/x86-64-functions.ts';
 
 // Whose lower halves have their highest bit.
 const BIAS = 0x5500_f000_0000;
@@ -50,6 +52,13 @@ describe('x86-64 code without rules', () => {
     for (const address of [BIAS + 0x1401, BIAS + 0x20000, 5]) {
       expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { 32: 0, 40: address })).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
     }
+  });
+
+  test('is unwound by calls of its own where the frame pointer is 0, as a program finds it that keeps none', async () => {
+    const calls = { ...callTo(0x1000, 0x1700), ...callTo(0x1690, 0x1800), ...callTo(0x1790, 0x1900), ...callTo(0x1f00, 0x1a00) };
+    const stack = { 0: BIAS + 0x1700, 8: 5, 16: BIAS + 0x1800, 24: BIAS + 0x1900, 32: 1, 40: BIAS + 0x1a00 };
+    const result = await unwind({ ip: BIAS + 0x1010, bp: 0 }, stack, calls);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1700, 0x1800, 0x1900) });
   });
 
   test('is complete at the function that Go has goroutines return to, which did not call', async () => {
@@ -192,6 +201,22 @@ test.each<[string, number, number, string]>([
   const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
   const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1022, sp: SP, bp: 0 }, stack: { 0: BIAS + entry, 8: 7 } }, mapped);
   expect(result).toMatchObject({ end, frames: frames(0x1022) });
+});
+
+test('a stack of Go is complete where its thread ends, though a rule leads on', async () => {
+  const end = [0xbf, 0x6f, 0, 0, 0, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05];
+  const framesAt = 0x3000;
+  const functions = [fde(0x1000, code().defCfaOffset(16)), fde(0x1100, code().defCfaOffset(16))];
+  const content = assembleFrames([[CIE, functions]], { addr: framesAt }).bytes;
+  for (const [bytes, expected] of [
+    [end, 'complete'],
+    [[...end.slice(0, 6), 0x3d, ...end.slice(7)], 'truncated'],
+  ] as const) {
+    const elf = await madeElf('x86_64', [{ svma: 0x1110, bytes: Uint8Array.from(bytes) }], [{ name: '.eh_frame', flags: 2, addr: framesAt, content }]);
+    const made = new MadeSpace().map(BIAS, BIAS + 0x10000, await readUnwindModule(elf), BIAS);
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 8: BIAS + 0x1110 } }, made);
+    expect(result).toMatchObject({ end: expected, frames: frames(0x1010, 0x1110) });
+  }
 });
 
 describe('i386 code of the vdso, which is in no file', () => {
