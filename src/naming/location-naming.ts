@@ -83,15 +83,24 @@ export class LocationNaming {
   #findSymbols(group: readonly number[], table: SymbolTable | undefined, isPerfMap: boolean): Int32Array {
     const symbols = new Int32Array(group.length).fill(-1);
     if (table === undefined) return symbols;
-    for (let i = 0; i < group.length; i++) symbols[i] = isPerfMap ? this.#findListed(group[i], table) : table.find(this.#codeAddress(group[i]));
+    for (let i = 0; i < group.length; i++) {
+      symbols[i] = isPerfMap ? this.#findListed(group[i], table) : table.find(this.#codeAddress(group[i]));
+      if (symbols[i] < 0) symbols[i] = this.#findStart(group[i], table);
+    }
     return symbols;
   }
 
   /** Where a return address is the start of a JIT's function, that function runs next: there is no call before it. */
   #findListed(location: number, table: SymbolTable): number {
+    const symbol = this.#findStart(location, table);
+    return symbol >= 0 ? symbol : table.find(this.#codeAddress(location));
+  }
+
+  /** What begins right at an address: it was put on the stack to be returned to, as what ends signal handlers is (`__restore_rt`). */
+  #findStart(location: number, table: SymbolTable): number {
     const address = this.#profile.locations.address(location);
     const symbol = table.find(address);
-    return symbol >= 0 && table.start(symbol) === address ? symbol : table.find(this.#codeAddress(location));
+    return symbol >= 0 && table.start(symbol) === address ? symbol : -1;
   }
 
   /** Gives each location the function of its symbol, without file and line. */

@@ -74,6 +74,19 @@ describe('naming locations', () => {
     expect(asked).toEqual([0x1010, 0x111f]);
   });
 
+  it('names a return address by the function that begins there where no code is before it, as __restore_rt', async () => {
+    const restorer = new SymbolTableBuilder();
+    restorer.add(0x1120, 9, 0, 12, RANK_GLOBAL);
+    const table = restorer.build(new TextEncoder().encode('__restore_rt'));
+    expect(await named({ table: table! })).toEqual([[], ['__restore_rt||0|:0:0|+0']]);
+    const before = new SymbolTableBuilder();
+    before.add(0x1119, 9, 0, 12, RANK_GLOBAL);
+    expect(await named({ table: before.build(new TextEncoder().encode('__restore_rt'))! })).toEqual([[], ['__restore_rt||0|:0:0|+7']]);
+    const later = new SymbolTableBuilder();
+    later.add(0x1121, 9, 0, 12, RANK_GLOBAL);
+    expect(await named({ table: later.build(new TextEncoder().encode('__restore_rt'))! })).toEqual([[], []]);
+  });
+
   it('takes the name of debug information where there is no symbol, and the symbol where there is no more', async () => {
     const { lines } = linesOf({ 4383: [{ ...FRAMES[0], function: { ...INNER, linkageName: '' } }] });
     expect(await named({ lines: lines! })).toEqual([[], ['inner||2|/src/inner.h:3:7|+0']]);
