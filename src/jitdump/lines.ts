@@ -9,6 +9,9 @@ export interface JitLineColumns {
   readonly files: readonly number[];
 }
 
+/** How long what comes before a function's code may be. */
+const MAX_HEAD_BYTES = 256;
+
 /** Collects the lines of functions. They come before the code that they are of, and wait for it after the lines of all functions. */
 export class JitLineCollector implements JitLineColumns {
   readonly offsets: number[] = [];
@@ -18,6 +21,7 @@ export class JitLineCollector implements JitLineColumns {
   /** Names of files, each once. */
   readonly fileNames: string[] = [];
   fileNamesLength = 0;
+  readonly #columns = [this.offsets, this.lines, this.columns, this.files];
   readonly #fileIndexes = new Map<string, number>();
   /** Address of the code whose lines wait; NaN when none do. */
   #waitingAddr = Number.NaN;
@@ -43,12 +47,27 @@ export class JitLineCollector implements JitLineColumns {
   }
 
   /**
+   * Leaves out the lines that wait for what is shortly before their code. Erlang's come with one of the function's head, at which nothing is ever sampled
+   * (observed: OTP 25, 40 to 50 bytes before).
+   */
+  #leaveOutHead(): void {
+    let kept = this.#end;
+    for (let row = this.#end; row < this.offsets.length; row++) {
+      if (this.offsets[row] < 0 && this.offsets[row] >= -MAX_HEAD_BYTES) continue;
+      for (const column of this.#columns) column[kept] = column[row];
+      kept++;
+    }
+    for (const column of this.#columns) column.length = kept;
+  }
+
+  /**
    * Gives the lines that wait to the function whose code comes next, in the order of its code. Lines of other places show that the entries were
    * not read as they were written (Observed: Node 20 writes other names of files than it has counted, now and then): nothing of them is to be believed.
    * @returns whether they are of its code, or there are none
    */
   take(codeAddr: number, sizeBytes: number): boolean {
     const { offsets } = this;
+    this.#leaveOutHead();
     const isMeant = this.#waitingAddr === codeAddr;
     let isAscending = true;
     let isInside = true;
@@ -68,7 +87,7 @@ export class JitLineCollector implements JitLineColumns {
 
   /** Throws away the lines that wait. */
   drop(): void {
-    for (const column of [this.offsets, this.lines, this.columns, this.files]) column.length = this.#end;
+    for (const column of this.#columns) column.length = this.#end;
     this.#waitingAddr = Number.NaN;
   }
 

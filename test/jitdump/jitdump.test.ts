@@ -99,12 +99,25 @@ describe('readJitDump', () => {
       { load: 'g', at: 0x2000n, code: 16 },
     ];
     expect(read(lines(0x1010n))).toMatchObject({ lines: { lines: [1, 2, 3] }, damagedRecords: 0 });
-    for (const outside of [0xfffn, 0x1011n, 0x58b0_f474_0000_0000n]) {
+    for (const outside of [0xeffn, 0x1011n, 0x58b0_f474_0000_0000n]) {
       const dump = read(lines(outside));
       const { lines: columns, damagedRecords, damage } = dump;
       expect([columns.lines, functionsOf(dump).map(({ firstLine }) => firstLine), damagedRecords]).toEqual([[3], [0, 0], 1]);
       expect(damage).toMatch(/^JIT_CODE_LOAD: the lines before it are not of its code at 0x/);
     }
+  });
+
+  it('leaves out lines of what is just before the code, as Erlang has them of the heads of functions', () => {
+    const lines: [bigint, number, number, string][] = [
+      [0x0fcen, 7, 0, 't.erl'],
+      [0x1000n, 8, 0, 't.erl'],
+      [0x1008n, 9, 0, 't.erl'],
+    ];
+    const dump = read([
+      { debug: 0x1000n, lines },
+      { load: 't:fib/1', at: 0x1000n, code: 16 },
+    ]);
+    expect(dump).toMatchObject({ lines: { offsets: [0, 8], lines: [8, 9] }, damagedRecords: 0 });
   });
 
   it('takes the 64 bytes out of the lines of V8, and its columns', () => {
