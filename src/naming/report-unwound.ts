@@ -29,7 +29,11 @@ export function reportUnwoundStacks(
   const dumpBytes = Math.max(...events.filter(({ hasStackDumps }) => hasStackDumps).map(({ attr }) => attr.sampleStackUser));
   const causes = [
     { samples: ends.truncated, what: 'are cut off by the size of the stack dumps', remedy: largerDumps(dumpBytes) },
-    { samples: ends.outOfReach, what: 'lead to another stack than the dumped one, as out of a signal handler that has its own', remedy: '' },
+    {
+      samples: ends.outOfReach,
+      what: 'go on where no dump reaches: on another stack, as out of a signal handler that has its own, or behind memory that was never touched',
+      remedy: '',
+    },
     { samples: ends.broken, what: 'are broken', remedy: '' },
     { samples: ends.limit, what: 'have no end', remedy: '' },
     ...[...ends.byFile].flatMap(([file, { noRule, noModule }]): Cause[] => [withoutRule(noRule, mappings[file]), withoutFile(noModule, mappings[file])]),

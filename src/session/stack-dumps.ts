@@ -16,6 +16,7 @@ export class StackDumps {
   #regsBytes = new Uint32Array(256);
   #stackBytes = new Uint32Array(256);
   #abi = new Uint8Array(256);
+  #isWhole = new Uint8Array(256);
 
   constructor(littleEndian: boolean) {
     this.#bytes = new WaitingBytes(littleEndian);
@@ -46,10 +47,12 @@ export class StackDumps {
       this.#regsBytes = grown(this.#regsBytes, place + 1);
       this.#stackBytes = grown(this.#stackBytes, place + 1);
       this.#abi = grown(this.#abi, place + 1);
+      this.#isWhole = grown(this.#isWhole, place + 1);
     }
     this.#regsBytes[place] = regsBytes;
     this.#stackBytes[place] = stackBytes;
     this.#abi[place] = abi;
+    this.#isWhole[place] = stackBytes === dumpedBytes ? 1 : 0;
     return place;
   }
 
@@ -70,6 +73,11 @@ export class StackDumps {
 
   stackSizeBytes(place: number): number {
     return this.#stackBytes[place];
+  }
+
+  /** Whether as much was dumped as was asked for. If not, the stack ends there, or goes on in memory that was never touched: the kernel does not read that. */
+  isWhole(place: number): boolean {
+    return this.#isWhole[place] === 1;
   }
 
   /** PERF_SAMPLE_REGS_ABI_*: 1 for a process of 32 bits, 2 for one of 64. */

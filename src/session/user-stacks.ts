@@ -115,7 +115,7 @@ export class UserStacks {
       const end = unwinder.unwindAfter(last.generation === space.generation ? last.unwound : undefined, input, this.#code);
       if (end === 'pending' && ++this.#waits < MAX_WAITS) return false;
       this.#waits = 0;
-      const fate = this.#fateOf(row.chain, unwinder);
+      const fate = this.#fateOf(row.chain, unwinder, this.#dumps.isWhole(row.stackDump));
       if (fate === 'unwound') row.chain = this.#chainOf(row.chain, unwinder, space, last);
       else last.stackCount = 0;
       if (fate === 'dropped') row.chain = DROPPED_CHAIN;
@@ -164,7 +164,7 @@ export class UserStacks {
   }
 
   /** What becomes of a stack; counts how it ended. What was recorded of the user part besides stays where it shows more. */
-  #fateOf(chain: number, { stack, end, endFile, endStackOffset }: Unwinder): 'unwound' | 'recorded' | 'dropped' {
+  #fateOf(chain: number, { stack, end, endFile, endStackOffset }: Unwinder, isWholeDump: boolean): 'unwound' | 'recorded' | 'dropped' {
     const { truncated, compatPerf } = this.#options;
     if (stack.count === 0) {
       this.ends.notUnwound++;
@@ -174,7 +174,7 @@ export class UserStacks {
       this.ends.betterRecorded++;
       return 'recorded';
     }
-    this.ends.add(end, endFile, endStackOffset < 0 || endStackOffset > MAX_DUMP_BYTES);
+    this.ends.add(end, endFile, !isWholeDump || endStackOffset < 0 || endStackOffset > MAX_DUMP_BYTES);
     return truncated === 'drop' && this.#isCut(end, stack) ? 'dropped' : 'unwound';
   }
 

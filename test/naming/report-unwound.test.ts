@@ -46,7 +46,9 @@ test.each<[string, Parameters<typeof said>, string[]]>([
         [20, 'truncated', 0, true],
       ],
     ],
-    ['warning: 20 % …: 20 % lead to another stack than the dumped one, as out of a signal handler that has its own'],
+    [
+      'warning: 20 % …: 20 % go on where no dump reaches: on another stack, as out of a signal handler that has its own, or behind memory that was never touched',
+    ],
   ],
   [
     'that perf takes no larger ones',

@@ -356,7 +356,8 @@ describe('however a recording was written', () => {
       sample(12n, ips, { ...rest, stackUser: { data, dynSize: 1n << 60n } }),
     ]);
     expect(shown(samples)).toEqual(['10: 10 20 [0]', '11: 10 [0]', '12: 10 20 100']);
-    expect(session.unwindEnds).toMatchObject({ complete: 1, truncated: 2 });
+    // Where less was dumped than asked for, there is no more: larger dumps would not help.
+    expect(session.unwindEnds).toMatchObject({ complete: 1, truncated: 0, outOfReach: 2 });
   });
 });
 

@@ -26,6 +26,6 @@ export function dumpedStack(ips: readonly bigint[], heldFrames = ips.length, byt
     data.setBigUint64(i * 16, isLast ? 0n : sp + BigInt((i + 1) * 16), true);
     data.setBigUint64(i * 16 + 8, isLast ? 0n : ips[i + 1], true);
   }
-  const dynSize = BigInt(heldFrames === ips.length ? data.byteLength : (heldFrames - 1) * 16);
-  return { regsUser: { abi: 2, regs: [sp, sp, ips[0]] }, stackUser: { data: new Uint8Array(data.buffer), dynSize } };
+  const sizeBytes = heldFrames === ips.length ? data.byteLength : (heldFrames - 1) * 16;
+  return { regsUser: { abi: 2, regs: [sp, sp, ips[0]] }, stackUser: { data: new Uint8Array(data.buffer, 0, sizeBytes), dynSize: BigInt(sizeBytes) } };
 }
