@@ -93,7 +93,7 @@ export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOption
 }
 
 /** How a format is written. Names and defaults are those of the command line's options. */
-export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText' | 'labels' | 'marks'> {
+export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText' | 'scriptLikePerf' | 'labels' | 'marks'> {
   /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input, as far as samples differ in them. */
   readonly labels?: readonly PprofLabel[] | 'none';
   /** folded: which frames are marked: of the kernel (`_[k]`), inlined (`_[i]`), made by a JIT (`_[j]`). Default: those of the kernel. */

@@ -84,6 +84,7 @@ function assembleMeta(inputName: string, session: SessionResult, builder: Profil
     startTime,
     wallClockOffsetNs,
     durationNs,
+    ...(session.header.mode === 'pipe' && { isStream: true }),
   };
 }
 

@@ -66,7 +66,7 @@ export function formatNaming<Options extends WriteOptions & Pick<ReadProfileOpti
   return { scriptName: (name: string) => demangleSymbol(name, 'no-params') ?? name, ...demangle, ...options };
 }
 
-/** With `compatPerf` all formats show addresses where there are no symbols, as perf does. */
-export function likePerf(compatPerf = false): Pick<WriteOptions, 'unknown'> {
-  return compatPerf ? { unknown: 'address' } : {};
+/** With `compatPerf` all formats show addresses where there are no symbols, as perf does; script leaves out what perf does. */
+export function likePerf(compatPerf = false): Pick<WriteOptions, 'unknown' | 'scriptLikePerf'> {
+  return compatPerf ? { unknown: 'address', scriptLikePerf: true } : {};
 }

@@ -42,6 +42,8 @@ export interface WriteOptions {
   readonly scriptName?: (linkageName: string) => string | undefined;
   /** script: how to show names and payloads of the recording; as recorded by default. */
   readonly scriptText?: (text: string) => string;
+  /** script: leave out what perf 6.1 does not print of recordings from pipes. Default: no. */
+  readonly scriptLikePerf?: boolean;
   /** script: nine decimals of seconds. */
   readonly ns?: boolean;
   /**
@@ -124,11 +126,11 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
   script: async () => {
     const { missingScriptFields, writeScript } = await import('../writers/script/script.ts');
-    return async (profile, sink, { fields, ns = false, wallClock = false, scriptName, scriptText }, diagnostics) => {
+    return async (profile, sink, { fields, ns = false, wallClock = false, scriptName, scriptText, scriptLikePerf = false }, diagnostics) => {
       const missing = missingScriptFields(profile, fields ?? []);
       if (missing.length > 0) diagnostics.add('script-fields-missing', 'warning', `the samples carry no ${missing.join(', ')}: left out of the text`);
       const names = { ...(scriptName && { nameOf: scriptName }), ...(scriptText && { shown: scriptText }) };
-      await writeScript(profile, sink, { ...(fields && { fields }), ns, wallClock, ...names });
+      await writeScript(profile, sink, { ...(fields && { fields }), ns, wallClock, likePerf: scriptLikePerf, ...names });
     };
   },
   folded: async () => {

@@ -30,6 +30,8 @@ export interface ProfileMeta {
   readonly wallClockOffsetNs: bigint | undefined;
   /** Last minus first sample time in nanoseconds; 0 where samples carry no time. */
   readonly durationNs: number;
+  /** Whether perf wrote the recording into a pipe (`-o -`); absent for false, and for merged recordings. */
+  readonly isStream?: boolean;
 }
 
 /** One event that was recorded (a perf_event_attr with its name). */

@@ -26,6 +26,11 @@ function expectWithin(label: string, ns: number, [least, most]: [number, number]
   expect(ns >= least && ns <= most, `${label}: ${ns / 1e6} ms, expected ${least / 1e6} to ${most / 1e6}`).toBe(true);
 }
 
+/** What the host of a virtual machine took from all of its CPUs: then threads neither ran nor left their CPU. Source: proc_stat(5), `steal`. */
+function stolenNsSoFar(): number {
+  return Number(readFileSync('/proc/stat', 'utf8').split('\n', 1)[0].trim().split(/ +/)[8] ?? 0) * 1e7;
+}
+
 /** The sum of the periods of a thread's samples; of times off the CPU what lies between two moments. */
 function periodOf({ samples }: Decoded, tid: number, event: RegExp, fromNs = 0, toNs = Number.POSITIVE_INFINITY): number {
   let sum = 0;
@@ -62,16 +67,18 @@ describe.skipIf(whyNot !== undefined)('times off the CPU', () => {
   });
   afterAll(() => removeTempDir(directory));
 
-  async function recorded(name: string, args: readonly string[]): Promise<{ file: string; threads: Thread[]; decoded: Decoded }> {
+  async function recorded(name: string, args: readonly string[]): Promise<{ file: string; threads: Thread[]; stolenNs: number; decoded: Decoded }> {
     const file = join(directory, `${name}.data`);
+    const stolenBeforeNs = stolenNsSoFar();
     const { stdout } = recordWithPerf([...args, '-k', 'mono', '-m', '4M', '-o', file, '--', join(directory, 'waits')]);
+    const stolenNs = stolenNsSoFar() - stolenBeforeNs;
     const threads = stdout.split('\n').flatMap((line): Thread[] => {
       const [, thread, tid, ...seconds] = /^(\w+) (\d+) ([\d.]+) ([\d.]+) ([\d.]+) ([\d.]+)$/.exec(line) ?? [];
       const [waitedNs, beganNs, endedNs, ranNs] = seconds.map((text) => Number(text) * 1e9);
       return thread === undefined ? [] : [{ name: thread, tid: Number(tid), waitedNs, beganNs, endedNs, ranNs }];
     });
     expect(threads).toHaveLength(10);
-    return { file, threads, decoded: await decode(readFileSync(file), { offCpu: true }) };
+    return { file, threads, stolenNs, decoded: await decode(readFileSync(file), { offCpu: true }) };
   }
 
   const ways: readonly (readonly [name: string, state: RegExp, args: readonly string[]])[] = [
@@ -81,16 +88,20 @@ describe.skipIf(whyNot !== undefined)('times off the CPU', () => {
     ['the whole system', /:sleeping$/, ['-a', '-e', 'cpu-clock/freq=1000/', '-e', 'sched:sched_switch', '--switch-events', '-g']],
   ];
   test.each(ways)('are what threads know of themselves, and with the time on it their life: %s', async (name, state, args) => {
-    const { threads, decoded } = await recorded(name.replaceAll(' ', '-'), args);
+    const { threads, stolenNs, decoded } = await recorded(name.replaceAll(' ', '-'), args);
     for (const { name: thread, tid, waitedNs, beganNs, endedNs, ranNs } of threads) {
       const livedNs = endedNs - beganNs;
       const offNs = periodOf(decoded, tid, /^off-cpu:/, beganNs, endedNs);
       const preemptedNs = periodOf(decoded, tid, /:preempted$/, beganNs, endedNs);
-      expectWithin(`${thread}: off and on the CPU`, offNs + ranNs, closeTo(livedNs));
+      expectWithin(`${thread}: off and on the CPU`, offNs + ranNs, closeTo(livedNs, stolenNs));
       // The clock ticks now and then.
-      expectWithin(`${thread}: off the CPU, and samples on it`, offNs + periodOf(decoded, tid, /^cpu-clock/), closeTo(livedNs, livedNs * 0.02 + 5e6));
+      expectWithin(
+        `${thread}: off the CPU, and samples on it`,
+        offNs + periodOf(decoded, tid, /^cpu-clock/),
+        closeTo(livedNs, stolenNs + livedNs * 0.02 + 5e6),
+      );
       // A thread may be preempted before its wait begins, and after that has ended.
-      if (thread === 'spinner') expectWithin(thread, preemptedNs, closeTo(livedNs - ranNs, 10e6));
+      if (thread === 'spinner') expectWithin(thread, preemptedNs, closeTo(livedNs - ranNs, stolenNs + 10e6));
       else expectWithin(`${thread}: waits`, periodOf(decoded, tid, state, beganNs, endedNs), closeTo(waitedNs, preemptedNs + 10e6));
     }
   });

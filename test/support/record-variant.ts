@@ -13,6 +13,8 @@ export interface Variant {
   readonly workload?: readonly string[];
   /** Written through standard output: `-o -`. */
   readonly pipe?: boolean;
+  /** Whether `perf report` is going to read it. True by default. */
+  readonly isReported?: boolean;
 }
 
 /** perf 6.1 crashes on about one of a hundred recordings of pipes, each time that it reads them: they cannot be compared with anything. */
@@ -32,7 +34,13 @@ export function recordVariant(variant: Variant, file: string, directory: string)
   }
   for (let unreadable = 0; ; unreadable++) {
     const problem = record(variant, workload, file, directory);
-    if (problem !== undefined || !variant.pipe || runTool('perf', ['report', '-f', '-i', file, ...reportArgs]).status !== ENDED_BY_SIGNAL) return problem;
+    if (
+      problem !== undefined ||
+      !variant.pipe ||
+      variant.isReported === false ||
+      runTool('perf', ['report', '-f', '-i', file, ...reportArgs]).status !== ENDED_BY_SIGNAL
+    )
+      return problem;
     process.stderr.write(`perf report crashes on what perf has recorded: ${variant.name}\n`);
     if (unreadable === MAX_UNREADABLE) return 'perf report crashes on each recording';
   }

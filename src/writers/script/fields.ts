@@ -44,15 +44,22 @@ const COUNTER_FIELDS: readonly ScriptField[] = ['comm', 'tid', 'cpu', 'time', 'p
 const RAW_PMU_FIELDS: readonly ScriptField[] = [...COUNTER_FIELDS, 'addr', 'data_src', 'weight', 'ins_lat', 'phys_addr', 'data_page_size', 'code_page_size'];
 /** Tracepoints show no period, and an address only if they have callchains. */
 const TRACEPOINT_FIELDS: readonly ScriptField[] = ['comm', 'tid', 'cpu', 'time', 'event', 'trace'];
+const NAME_FIELDS: readonly ScriptField[] = ['ip', 'sym'];
 const ADDRESS_FIELDS: readonly ScriptField[] = ['ip', 'sym', 'symoff', 'dso'];
 
 /**
  * The fields to print for samples of an event: perf's default for the kind of event, changed as the choices say.
  * @param choices undefined for the default
+ * @param isPerfsStream whether the default is perf 6.1's for recordings from pipes: callchains of tracepoints without offsets and binaries (observed)
  * @throws PerfconvError `usage` if some choices have a sign and others do not
  */
-export function scriptFieldsOf(event: ScriptEvent, hasCallchain: boolean, choices: readonly ScriptFieldChoice[] | undefined): ReadonlySet<ScriptField> {
-  const fields = new Set<ScriptField>(defaultFields(event, hasCallchain));
+export function scriptFieldsOf(
+  event: ScriptEvent,
+  hasCallchain: boolean,
+  choices: readonly ScriptFieldChoice[] | undefined,
+  isPerfsStream = false,
+): ReadonlySet<ScriptField> {
+  const fields = new Set<ScriptField>(defaultFields(event, hasCallchain, isPerfsStream));
   if (choices !== undefined) {
     const plain = choices.filter((choice) => !/^[+-]/.test(choice)) as ScriptField[];
     if (plain.length > 0 && plain.length < choices.length)
@@ -72,8 +79,9 @@ function withoutForeign(event: ScriptEvent, fields: Iterable<ScriptField>): Read
   return new Set([...fields].filter((field) => field !== 'trace' || event.isTracepoint));
 }
 
-function defaultFields({ isTracepoint, isRawPmu }: ScriptEvent, hasCallchain: boolean): readonly ScriptField[] {
-  if (isTracepoint) return hasCallchain ? [...TRACEPOINT_FIELDS, ...ADDRESS_FIELDS] : TRACEPOINT_FIELDS;
+function defaultFields({ isTracepoint, isRawPmu }: ScriptEvent, hasCallchain: boolean, isPerfsStream: boolean): readonly ScriptField[] {
+  if (isTracepoint && !hasCallchain) return TRACEPOINT_FIELDS;
+  if (isTracepoint) return [...TRACEPOINT_FIELDS, ...(isPerfsStream ? NAME_FIELDS : ADDRESS_FIELDS)];
   return isRawPmu ? RAW_PMU_FIELDS : COUNTER_FIELDS;
 }
 

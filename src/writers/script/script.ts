@@ -20,6 +20,8 @@ export interface ScriptOptions {
   readonly fields?: readonly ScriptFieldChoice[];
   /** Print seconds with nine decimals instead of six. */
   readonly ns?: boolean;
+  /** Leave out what perf 6.1 does not print of recordings from pipes. Default: no. */
+  readonly likePerf?: boolean;
   /** Print the time of day (`tod`) instead of `time`. */
   readonly wallClock?: boolean;
   /**
@@ -80,6 +82,8 @@ function carries(event: ProfileEvent, field: ScriptField, detail: DetailName): b
 }
 
 const COMM_WIDTH = 16;
+/** What the text of a frame depends on. */
+const FRAME_FIELDS: readonly ScriptField[] = ['ip', 'sym', 'symoff', 'dso', 'srcline'];
 
 class SamplePrinter {
   readonly #profile: Profile;
@@ -94,8 +98,8 @@ class SamplePrinter {
   readonly #branches: BranchColumns | undefined;
   readonly #nameOf: (linkageName: string) => string | undefined;
   readonly #shown: (text: string) => string;
-  /** By location: its lines in a callchain. */
-  readonly #frames: TextCache<string>;
+  /** By event, and by location: its lines in a callchain. Events that show the same of frames have the same texts. */
+  readonly #framesOf: readonly TextCache<string>[];
   /** Time 0 of the samples in the recording's clock: whole seconds, and the nanoseconds beyond them. */
   readonly #startSeconds: number;
   readonly #startNanoseconds: number;
@@ -103,19 +107,23 @@ class SamplePrinter {
   readonly #timeOfDay: TimeOfDay | undefined;
 
   constructor(profile: Profile, samples: SampleTable, options: ScriptOptions) {
-    const { fields, ns = false, wallClock = false, nameOf = () => undefined, shown = (text) => text } = options;
+    const { fields, ns = false, likePerf = false, wallClock = false, nameOf = () => undefined, shown = (text) => text } = options;
     this.#nameOf = nameOf;
     this.#shown = shown;
     this.#profile = profile;
     this.#samples = samples;
     this.#decimals = ns ? 9 : 6;
     this.#fieldsOf = profile.events.map((event) => {
-      const chosen = scriptFieldsOf(event, event.hasCallchain, fields);
+      const chosen = scriptFieldsOf(event, event.hasCallchain, fields, likePerf && profile.meta.isStream === true);
       return wallClock ? withTimeOfDay(chosen) : chosen;
     });
-    // All events with callchains show the same fields of a frame, so a location has one text for all of them.
-    const frameFields = this.#fieldsOf[profile.events.findIndex(({ hasCallchain }) => hasCallchain)];
-    this.#frames = new TextCache(profile.locations.size, (location) => this.#frameText(location, frameFields));
+    const textsOf = new Map<string, TextCache<string>>();
+    this.#framesOf = this.#fieldsOf.map((shown) => {
+      const key = FRAME_FIELDS.filter((field) => shown.has(field)).join();
+      const texts = textsOf.get(key) ?? new TextCache(profile.locations.size, (location) => this.#frameText(location, shown));
+      textsOf.set(key, texts);
+      return texts;
+    });
     this.#details = samples.details && new DetailColumns(samples.details);
     const branchTexts = { symbol: (location: number) => this.#branchSymbol(location), dso: (location: number) => this.#dsoName(location) };
     this.#branches = samples.branches && new BranchColumns(samples.branches, profile, branchTexts);
@@ -149,7 +157,7 @@ class SamplePrinter {
     }
     out.put(line);
     if (fields.has('ip')) {
-      if (event.hasCallchain) this.#printCallchain(samples.stack[row], out);
+      if (event.hasCallchain) this.#printCallchain(samples.stack[row], samples.event[row], out);
       else this.#printSingle(row, fields, out);
     }
     if (this.#branches !== undefined) out.put(this.#branches.text(row, fields));
@@ -185,12 +193,13 @@ class SamplePrinter {
     return details === undefined || event.showPayload === undefined ? '' : this.#shown(event.showPayload(details.raw(detail)));
   }
 
-  #printCallchain(stack: number, out: TextWriter): void {
+  #printCallchain(stack: number, event: number, out: TextWriter): void {
     out.put('\n');
+    const texts = this.#framesOf[event];
     const { stacks } = this.#profile;
     for (let at = stack; at >= 0; at = stacks.parent(at)) {
       const location = stacks.location(at);
-      out.put(this.#frames.get(location));
+      out.put(texts.get(location));
     }
   }
 

@@ -68,3 +68,16 @@ it('script: a recording may have more events than a call can have arguments', as
   await writeScript({ ...profile, events }, sink);
   expect(sink.text()).toContain(`${events[0].name}: `);
 });
+
+it('script: callchains of tracepoints from a pipe are as perf prints them, where that is asked for', async () => {
+  const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'main', dso: '/bin/app', address: 0x2000 }] }], {
+    meta: { isStream: true },
+  });
+  Object.assign(profile.events[0], { isTracepoint: true });
+  const lastLine = async (likePerf: boolean): Promise<string> => {
+    const sink = new BufferSink();
+    await writeScript(profile, sink, { likePerf });
+    return sink.text().trimEnd().split('\n').at(-1) ?? '';
+  };
+  expect([await lastLine(false), await lastLine(true)]).toEqual(['\t            2000 main+0x4 (/bin/app)', '\t            2000 main']);
+});
