@@ -96,6 +96,8 @@ export class MappedCode implements CodeSpace {
       if (segment === NOWHERE) return;
       this.#segments[dso] = segment;
     }
+    // perf 6.1 finds rules by that table only, and ends at the first frame that is not in one (observed).
+    if (this.#perfBases !== undefined && !file.module.hasFrameTable) return;
     this.module = file.module;
     this.bias = this.#perfBases?.biasOf(file, dso, this.space) ?? address - offset - segment.delta;
   }

@@ -36,6 +36,11 @@ export class UnwindModule {
   readonly rules: UnwindRules;
   /** @internal */
   readonly memory: ModuleMemory;
+  /**
+   * Whether the file has an `.eh_frame_hdr`.
+   * @internal
+   */
+  readonly hasFrameTable: boolean;
   /** @internal */
   readonly exidx: ExidxTable | undefined;
   /**
@@ -62,6 +67,7 @@ export class UnwindModule {
     this.rules = new UnwindRules(this.registers ?? MACHINE_REGISTERS.x86_64);
     this.memory = memory;
     this.#frames = tables.frames;
+    this.hasFrameTable = tables.hasFrameTable;
     this.#ranges = tables.frames.map(() => new RuleRanges());
     this.exidx = tables.exidx;
     this.#rows = new CfaRows(this.registers?.count ?? 0);
@@ -72,7 +78,11 @@ export class UnwindModule {
   static ofEhFrame({ machine, view, addr }: EhFrameBytes): UnwindModule {
     const { addressSize } = MACHINE_REGISTERS[machine];
     const section = new FrameSection({ view, addr, addressSize, textAddr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
-    return new UnwindModule(machine, { frames: [new FrameIndex(section)], exidx: undefined }, new ModuleMemory(undefined, view.littleEndian));
+    return new UnwindModule(
+      machine,
+      { frames: [new FrameIndex(section)], hasFrameTable: false, exidx: undefined },
+      new ModuleMemory(undefined, view.littleEndian),
+    );
   }
 
   /** Whether the file has any rules. */
@@ -177,6 +187,6 @@ export class UnwindModule {
  */
 export async function readUnwindModule(elf: ElfFile, options: UnwindModuleOptions = {}): Promise<UnwindModule> {
   const machine = unwindMachineOf(elf);
-  const tables = machine === undefined ? { frames: [], exidx: undefined } : await readUnwindTables(elf, options);
+  const tables = machine === undefined ? { frames: [], hasFrameTable: false, exidx: undefined } : await readUnwindTables(elf, options);
   return new UnwindModule(machine, tables, new ModuleMemory(elf, elf.littleEndian));
 }

@@ -21,6 +21,8 @@ export interface UnwindModuleOptions {
 /** Where rules come from, in the order in which they are asked. */
 export interface UnwindTables {
   readonly frames: readonly FrameIndex[];
+  /** Whether there is an `.eh_frame_hdr`. */
+  readonly hasFrameTable: boolean;
   readonly exidx: ExidxTable | undefined;
 }
 
@@ -35,6 +37,7 @@ export async function readUnwindTables(elf: ElfFile, { debug, decompressor }: Un
   const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES) : undefined;
   return {
     frames: frames.filter((index) => index !== undefined),
+    hasFrameTable: ehFrame?.table !== undefined,
     exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes, MAX_TABLE_SIZE_BYTES))),
   };
 }

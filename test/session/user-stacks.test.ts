@@ -8,7 +8,7 @@ import { compressedRecords } from '../support/compressed-records.ts';
 import { decode, type PlainSample } from '../support/decode.ts';
 import { DUMPING, dumpedStack } from '../support/dumped-stack.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { assembleFrames, CfaCode } from '../support/frame-assembler.ts';
+import { assembleFrames, assembleFrameTable, CfaCode } from '../support/frame-assembler.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 import { splitRecord } from '../support/perf-encoder/simpleperf.ts';
 import {
@@ -202,10 +202,12 @@ describe('stacks with compatPerf', () => {
   const [RSP, RIP] = [7, 16];
 
   /** Files whose functions all have 8 bytes on the stack, and say so. */
-  function perfOptions(): ReadProfileOptions {
+  function perfOptions(hasTable = true): ReadProfileOptions {
     const cie = { returnAddress: RIP, code: new CfaCode().defCfa(RSP, 16).offset(RIP, 1) };
-    const frames = assembleFrames([[cie, [{ start: TEXT.vaddr, sizeBytes: TEXT.sizeBytes, code: new CfaCode() }]]], { isDebugFrame: true });
-    const elf = buildElf({ classBits: 64, littleEndian: true, moreSections: [{ name: '.debug_frame', content: frames.bytes }] });
+    const frames = assembleFrames([[cie, [{ start: TEXT.vaddr, sizeBytes: TEXT.sizeBytes, code: new CfaCode() }]]]);
+    const table = { name: '.eh_frame_hdr', content: assembleFrameTable(0, 0, [[TEXT.vaddr, frames.fdeOffsets[0]]]) };
+    const moreSections = [{ name: '.eh_frame', content: frames.bytes }, ...(hasTable ? [table] : [])];
+    const elf = buildElf({ classBits: 64, littleEndian: true, moreSections });
     const files = new MadeFiles();
     for (const path of [APP, LIBRARY]) files.content.set(path, elf);
     return { compatPerf: true, symbolizer: new Symbolizer(files, { debugDirs: [], compatPerf: true }, new Diagnostics()) };
@@ -225,6 +227,12 @@ describe('stacks with compatPerf', () => {
       // A return address of 0, as if it had not been read.
       [0xffff_ffff_ffff_ffffn, false],
     ]);
+  });
+
+  it('end in code of files without .eh_frame_hdr', async () => {
+    const records = [...maps, sample(10n, ips)];
+    expect(shown((await decodeAll(records, perfOptions(false))).samples)).toEqual(['10: 1010']);
+    expect(shown((await decodeAll(records, { ...perfOptions(false), compatPerf: false })).samples)).toEqual(['10: 1010 1020 1100']);
   });
 
   it('end in address −1 where the dump does, whose last word is not read', async () => {
