@@ -81,6 +81,8 @@ function withoutFile(samples: number, mapping: Mapping | undefined): Cause {
   if (mapping?.kind === 'anon' || mapping === undefined) {
     return { samples, what: 'end in code that was made at run time', remedy: 'let what made it keep frame pointers: java -XX:+PreserveFramePointer' };
   }
+  // Return addresses that are none, or another file than the one that ran.
+  if (mapping.wasFound) return { samples, what: `end in ${nameOf(mapping)} where its file has no code`, remedy: '' };
   return { samples, what: `end in ${nameOf(mapping)}, which was not found`, remedy: '--symfs and --debuginfod say where to look' };
 }
 

@@ -7,9 +7,10 @@ import { UnwindEnds } from '../../src/session/unwind-ends.ts';
 import type { UnwindEnd } from '../../src/unwind/unwinder.ts';
 import { buildProfile } from '../support/build-profile.ts';
 
-const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map'].map(
-  (name): Mapping => ({ name, kind: name.startsWith('/tmp/') ? 'anon' : 'file', buildId: '', bias: 0, start: 0, limit: 1, hasSymbols: false }),
-);
+const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map', '/lib/ld.so'].map((name): Mapping => {
+  const kind = name.startsWith('/tmp/') ? 'anon' : 'file';
+  return { name, kind, buildId: '', bias: 0, start: 0, limit: 1, hasSymbols: false, wasFound: name === '/lib/ld.so' };
+});
 
 /** @param ends how many samples end so, and in which file */
 function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: number, isOutOfReach?: boolean])[], sampleStackUser = 8192): string[] {
@@ -84,6 +85,16 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     ['warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers: java -XX:+PreserveFramePointer)'],
+  ],
+  [
+    'that files which were found have no code there',
+    [
+      [
+        [80, 'complete'],
+        [20, 'no-module', 3],
+      ],
+    ],
+    ['warning: 20 % …: 20 % end in ld.so where its file has no code'],
   ],
   [
     'which files lack what, the worst first',
