@@ -135,9 +135,9 @@ export class FrameGuess {
     return this.#code.find(entry) === 'found' && space.module?.beginsFunction(entry - space.bias) === true;
   }
 
-  /** Whether the return address at hand is where a thread of Go's runtime ends: its rules go on beyond the thread's first frame. */
-  endsThread(): StepEnd {
-    const { machine, pc } = this.#state;
+  /** Whether a return address is where a thread of Go's runtime ends: its rules go on beyond the thread's first frame. */
+  endsThread(pc: number): StepEnd {
+    const { machine } = this.#state;
     this.#code.isPending = false;
     const isEnd = machine.machine === 'x86_64' && this.#code.is(pc, GO_THREAD_END);
     if (this.#code.isPending) return 'pending';

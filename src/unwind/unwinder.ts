@@ -240,7 +240,7 @@ export class Unwinder {
       this.endAddress = pc;
       if (match === 'unmapped' && isCall) {
         if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && this.#isProgramStart(pc)) return 'complete';
-        if (!afterLeaf) return 'unmapped';
+        if (!afterLeaf) return this.#endAt(frames.addresses[frames.count - 1], match);
         const recovered = this.#recoverLeaf(leafPc);
         if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
         afterLeaf = false;
@@ -273,7 +273,7 @@ export class Unwinder {
       if (!this.#wasPlain) frames.plainFrom = frames.count;
       if (end !== 'stepped') {
         if (end === 'outermost') return 'complete';
-        if (end === 'truncated' && isCall) return this.#afterTruncated();
+        if (end === 'truncated' && isCall) return this.#endAt(pc, end);
         if (end !== 'no-rule' || module !== undefined) return end;
         if (!isCall || !mayBeData) return 'no-module';
         // It was no return address.
@@ -323,10 +323,10 @@ export class Unwinder {
     return this.#leaf;
   }
 
-  /** What a stack is whose next frame is not in the dump: there may be none. */
-  #afterTruncated(): UnwindEnd {
-    const end = this.#guess.endsThread();
-    return end === 'outermost' ? 'complete' : end === 'pending' ? end : 'truncated';
+  /** How a stack ended at a return address behind which no other is: it may be the outermost. */
+  #endAt(pc: number, end: 'truncated' | 'unmapped'): UnwindEnd {
+    const found = this.#guess.endsThread(pc);
+    return found === 'outermost' ? 'complete' : found === 'pending' ? found : end;
   }
 
   /** Steps out of the leaf in another way than by its rule, which led to where no code is. */

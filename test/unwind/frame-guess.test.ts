@@ -216,6 +216,9 @@ test('a stack of Go is complete where its thread ends, though a rule leads on', 
     const made = new MadeSpace().map(BIAS, BIAS + 0x10000, await readUnwindModule(elf), BIAS);
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 8: BIAS + 0x1110 } }, made);
     expect(result).toMatchObject({ end: expected, frames: frames(0x1010, 0x1110) });
+    const stack = { 8: BIAS + 0x1110, 24: 0x1234 };
+    const beyond = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack }, made);
+    expect(beyond).toMatchObject({ end: expected === 'complete' ? expected : 'unmapped', frames: frames(0x1010, 0x1110) });
   }
 });
 
