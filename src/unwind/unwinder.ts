@@ -278,12 +278,12 @@ export class Unwinder {
         if (!isCall || !mayBeData) return 'no-module';
         // It was no return address.
         frames.count--;
-        return 'unmapped';
+        return this.#endAt(frames.addresses[frames.count - 1], 'unmapped');
       }
       if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
       // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,
       // which the call has changed.
-      if (isCall && sp > stack.end) return 'truncated';
+      if (isCall && sp > stack.end) return this.#endAt(pc, 'truncated');
       const nextSp = state.registers.value(machine.sp);
       if (this.#wasSignalFrame) {
         if (++this.#signalFrames > MAX_SIGNAL_FRAMES) return 'bad-frame';
