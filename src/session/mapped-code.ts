@@ -15,6 +15,7 @@ export class MappedCode implements CodeSpace {
   module: UnwindModule | undefined;
   bias = 0;
   mayBeData = false;
+  isVdso = false;
   file = -1;
   /** The process's, to be set before each stack. */
   space: AddressSpace | undefined;
@@ -68,6 +69,7 @@ export class MappedCode implements CodeSpace {
     const { codeStart, kind, name } = this.#dsos[dso];
     // perf records the maps of data with stacks, too: what is found there is no return address. perf 6.1 takes it for one (observed).
     this.mayBeData = codeStart === Number.POSITIVE_INFINITY && this.#perfBases === undefined;
+    this.isVdso = kind === 'vdso';
     // JITs map memory for data first. Stacks are none of it.
     if (this.mayBeData && (kind !== 'anon' || name === '[stack]')) return this.#findNothing();
     // Code that a JIT made has rules by run-time addresses.
@@ -96,8 +98,8 @@ export class MappedCode implements CodeSpace {
       if (segment === NOWHERE) return;
       this.#segments[dso] = segment;
     }
-    // perf 6.1 finds rules by that table only, and ends at the first frame that is not in one (observed).
-    if (this.#perfBases !== undefined && !file.module.hasFrameTable) return;
+    // perf 6.1 finds rules by that table only, and ends at the first frame that is not in one (observed on x86-64).
+    if (this.#perfBases !== undefined && this.machine === 'x86_64' && !file.module.hasFrameTable) return;
     this.module = file.module;
     this.bias = this.#perfBases?.biasOf(file, dso, this.space) ?? address - offset - segment.delta;
   }

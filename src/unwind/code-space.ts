@@ -23,6 +23,8 @@ export interface CodeSpace {
    * frame pointers lead on. Absent: no.
    */
   readonly mayBeData?: boolean;
+  /** After `found` without a module: whether it is the vdso. Absent: no. */
+  readonly isVdso?: boolean;
   /** After `found` and `pending`: which file it is, for statistics; −1 for none. */
   readonly file: number;
 }

@@ -95,7 +95,7 @@ export class FrameGuess {
   // x86: the frame pointer points at the caller's, the return address is above it.
 
   #guessX86(): StepEnd {
-    const { machine, registers, isCall, space, pc, stack } = this.#state;
+    const { machine, registers, isCall, space, pc, stack, beganWithoutFp } = this.#state;
     const word = machine.addressSize;
     const sp = registers.value(machine.sp);
     const fp = registers.value(machine.fp);
@@ -104,8 +104,7 @@ export class FrameGuess {
       return 'stepped';
     }
     if (isCall) {
-      // Programs that keep no frame pointers may leave the 0 in the register with which they were started.
-      const byCall = fp === 0 ? this.#scanStack(sp, IS_OWN_CALL) : 'no-rule';
+      const byCall = fp === 0 && beganWithoutFp ? this.#scanStack(sp, IS_OWN_CALL) : 'no-rule';
       return byCall === 'stepped' ? byCall : this.#takeChain(fp, word, 0);
     }
     const byCode = this.#guessByX86Code(sp, fp, word);
@@ -136,12 +135,17 @@ export class FrameGuess {
   }
 
   /** Whether a return address is where a thread of Go's runtime ends: its rules go on beyond the thread's first frame. */
-  endsThread(pc: number): StepEnd {
-    const { machine } = this.#state;
+  endsThread(address: number): StepEnd {
+    const { machine, space } = this.#state;
     this.#code.isPending = false;
-    const isEnd = machine.machine === 'x86_64' && this.#code.is(pc, GO_THREAD_END);
+    const { module } = machine.machine === 'x86_64' && this.#code.find(address) === 'found' ? space : { module: undefined };
     if (this.#code.isPending) return 'pending';
-    return isEnd ? 'outermost' : 'no-rule';
+    if (module === undefined) return 'no-rule';
+    const svma = address - space.bias;
+    const isEnd = module.threadEnds.get(svma) ?? (this.#code.is(address, GO_THREAD_END) ? 1 : 0);
+    if (this.#code.isPending) return 'pending';
+    module.threadEnds.set(svma, isEnd);
+    return isEnd === 1 ? 'outermost' : 'no-rule';
   }
 
   /**

@@ -51,7 +51,7 @@ export class I386Vdso {
    */
   stepOverSignal(sp: number): boolean {
     const { stack, space, pc } = this.#state;
-    if (space.find(pc - 1) !== 'found' || space.module !== undefined) return false;
+    if (space.find(pc - 1) !== 'found' || space.module !== undefined || space.isVdso !== true) return false;
     // The code that has no siginfo pops sig before it calls the kernel, where samples are taken as well.
     const contexts = [stack.read(sp + 8) ? stack.lo + 20 : 0, sp + 4, sp];
     const context = contexts.find((at) => at >= sp && this.#isContext(at, sp));
@@ -70,6 +70,6 @@ export class I386Vdso {
     const interruptedSp = stack.lo;
     if (!stack.read(at + 68) || stack.lo !== interruptedSp) return false;
     if (!stack.read(at + 60) || ((stack.lo & 0xffff) !== 0x23 && (stack.lo & 0xffff) !== 0x73)) return false;
-    return stack.read(at + 56) && this.#state.space.find(stack.lo) === 'found';
+    return stack.read(at + 56) && this.#code.find(stack.lo) === 'found';
   }
 }

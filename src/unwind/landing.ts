@@ -3,7 +3,7 @@ import type { UnwindState } from './unwind-state.ts';
 
 /** Registers of which libgcc's record of a frame (on x86) tells where they were saved, by DWARF number; then comes the CFA, then where the frame goes on. */
 const RECORDED_REGISTERS = 18;
-/** What copies the registers calls nothing. What looks for a handler before, with records of the frames on the way, does. */
+/** The function that returns to the handler, and the one that copies the registers for it, which calls nothing. Deeper stacks are still looking for a handler. */
 const MAX_FRAMES_WHILE_COPYING = 2;
 
 /**
@@ -28,9 +28,10 @@ export class Landing {
    * Finishes a step out of such a function.
    * @param start the stack pointer in the frame that was left; the state's registers say where it ends
    * @param frameCount frames up to that one
+   * @param depth how many of them are not of a signal's handler
    */
-  leave(state: UnwindState, start: number, frameCount: number): void {
-    if (frameCount > MAX_FRAMES_WHILE_COPYING) return;
+  leave(state: UnwindState, start: number, frameCount: number, depth: number): void {
+    if (depth > MAX_FRAMES_WHILE_COPYING) return;
     const { registers, stack, machine } = state;
     const { addressSize, fp, pc } = machine;
     const end = registers.value(machine.sp);

@@ -53,6 +53,11 @@ export class UnwindModule {
    * @internal
    */
   readonly trampolines = new CodeFacts();
+  /**
+   * By svma of a return address: 1 where a thread ends there, else 0. Kept by whoever looked.
+   * @internal
+   */
+  readonly threadEnds = new CodeFacts();
   /** How many rules were asked for that are damaged, each address once. */
   damagedRules = 0;
   readonly #frames: readonly FrameIndex[];

@@ -98,6 +98,8 @@ export class Unwinder {
   #leaf = new RegisterFile(0);
   /** How many signals' frames there were. */
   #signalFrames = 0;
+  /** How many frames there were up to the last of those. */
+  #handlerFrames = 0;
   /** The frames so far. */
   #stack = new UnwoundStack();
   /** Whether the last step was plain: {@link UnwoundStack.plainFrom}. */
@@ -183,7 +185,9 @@ export class Unwinder {
     this.endModule = undefined;
     state.space = space;
     state.wantingModule = undefined;
-    return this.#takeRegisters(input) ? this.#walk(previous) : 'no-registers';
+    if (!this.#takeRegisters(input)) return 'no-registers';
+    const end = this.#walk(previous);
+    return end === 'truncated' || end === 'unmapped' ? this.#afterLast(end) : end;
   }
 
   #takeRegisters({ machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput): boolean {
@@ -202,6 +206,7 @@ export class Unwinder {
     const pcAt = regsOffset + places[count];
     if (places[count] < 0 || pcAt + 8 > view.length || registers.known[sp] === 0) return false;
     state.pc = (is64 ? view.hi(pcAt) * WORD : 0) + ((view.lo(pcAt) & ~pcMask) >>> 0);
+    state.beganWithoutFp = registers.known[layout.fp] === 1 && registers.value(layout.fp) === 0;
     state.stack.set(view, stackOffset, stackSizeBytes, registers.value(sp), layout.addressSize);
     return true;
   }
@@ -224,6 +229,7 @@ export class Unwinder {
     let isCall = false;
     this.#shared.begin(previous);
     this.#signalFrames = 0;
+    this.#handlerFrames = 0;
     this.#landing.begin();
     let emptyFrames = 0;
     // Whether the frame before is the leaf, or one that a signal interrupted.
@@ -240,7 +246,7 @@ export class Unwinder {
       this.endAddress = pc;
       if (match === 'unmapped' && isCall) {
         if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && this.#isProgramStart(pc)) return 'complete';
-        if (!afterLeaf) return this.#endAt(frames.addresses[frames.count - 1], match);
+        if (!afterLeaf) return 'unmapped';
         const recovered = this.#recoverLeaf(leafPc);
         if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
         afterLeaf = false;
@@ -273,20 +279,20 @@ export class Unwinder {
       if (!this.#wasPlain) frames.plainFrom = frames.count;
       if (end !== 'stepped') {
         if (end === 'outermost') return 'complete';
-        if (end === 'truncated' && isCall) return this.#endAt(pc, end);
         if (end !== 'no-rule' || module !== undefined) return end;
         if (!isCall || !mayBeData) return 'no-module';
         // It was no return address.
         frames.count--;
-        return this.#endAt(frames.addresses[frames.count - 1], 'unmapped');
+        return 'unmapped';
       }
       if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
       // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,
       // which the call has changed.
-      if (isCall && sp > stack.end) return this.#endAt(pc, 'truncated');
+      if (isCall && sp > stack.end) return 'truncated';
       const nextSp = state.registers.value(machine.sp);
       if (this.#wasSignalFrame) {
         if (++this.#signalFrames > MAX_SIGNAL_FRAMES) return 'bad-frame';
+        this.#handlerFrames = frames.count;
         emptyFrames = 0;
       } else if (nextSp > sp) emptyFrames = 0;
       else if (nextSp < sp || ++emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
@@ -323,9 +329,10 @@ export class Unwinder {
     return this.#leaf;
   }
 
-  /** How a stack ended at a return address behind which no other is: it may be the outermost. */
-  #endAt(pc: number, end: 'truncated' | 'unmapped'): UnwindEnd {
-    const found = this.#guess.endsThread(pc);
+  /** How a stack ended after whose last frame no caller was found: there may be none. */
+  #afterLast(end: 'truncated' | 'unmapped'): UnwindEnd {
+    const { addresses, isCall, count } = this.#stack;
+    const found = count > 0 && isCall[count - 1] === 1 ? this.#guess.endsThread(addresses[count - 1]) : 'no-rule';
     return found === 'outermost' ? 'complete' : found === 'pending' ? found : end;
   }
 
@@ -401,7 +408,7 @@ export class Unwinder {
     const sp = state.registers.value(state.machine.sp);
     const end = this.#ruleStep.step(state, module, rule);
     if (end !== 'stepped') return end;
-    if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) this.#landing.leave(state, sp, this.frameCount);
+    if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) this.#landing.leave(state, sp, this.frameCount, this.frameCount - this.#handlerFrames);
     this.#wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, state.registers.value(state.machine.sp));
   }

@@ -11,6 +11,7 @@ interface MadeMap {
   readonly bias: number;
   readonly match: CodeMatch;
   readonly isData?: boolean;
+  readonly isVdso?: boolean;
 }
 
 /** An address space with what a test maps into it. Files are numbered in the order of the maps. */
@@ -19,6 +20,7 @@ export class MadeSpace implements CodeSpace {
   bias = 0;
   file = -1;
   mayBeData = false;
+  isVdso = false;
   readonly #maps: MadeMap[] = [];
 
   map(start: number, end: number, module?: UnwindModule, bias = 0, match: CodeMatch = 'found'): this {
@@ -32,11 +34,17 @@ export class MadeSpace implements CodeSpace {
     return this;
   }
 
+  /** A vdso that no file has. */
+  mapVdso(start: number, end: number): this {
+    this.#maps.push({ start, end, module: undefined, bias: 0, match: 'found', isVdso: true });
+    return this;
+  }
+
   find(address: number): CodeMatch {
     const index = this.#maps.findIndex(({ start, end }) => address >= start && address < end);
     this.file = index;
     if (index < 0) return 'unmapped';
-    ({ module: this.module, bias: this.bias, isData: this.mayBeData = false } = this.#maps[index]);
+    ({ module: this.module, bias: this.bias, isData: this.mayBeData = false, isVdso: this.isVdso = false } = this.#maps[index]);
     return this.#maps[index].match;
   }
 }

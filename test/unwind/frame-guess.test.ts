@@ -59,6 +59,9 @@ describe('x86-64 code without rules', () => {
     const stack = { 0: BIAS + 0x1700, 8: 5, 16: BIAS + 0x1800, 24: BIAS + 0x1900, 32: 1, 40: BIAS + 0x1a00 };
     const result = await unwind({ ip: BIAS + 0x1010, bp: 0 }, stack, calls);
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1700, 0x1800, 0x1900) });
+    // A chain of frame pointers that ends in 0 is at its end, whatever is left over above.
+    const ended = await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { 32: 0, 40: BIAS + 0x1700, 48: BIAS + 0x1800 }, calls);
+    expect(ended).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1700) });
   });
 
   test('is complete at the function that Go has goroutines return to, which did not call', async () => {
@@ -228,7 +231,7 @@ describe('i386 code of the vdso, which is in no file', () => {
   const VDSO = 0xf7f0_0000;
   // call *%gs:0x10; a call of what handles signals is none of the file's.
   const code = { 5113: [0x65, 0xff, 0x15, 0x10, 0, 0, 0], 5374: [0xff, 0xd0] };
-  const mapped = async (): Promise<MadeSpace> => (await space('i386', code, 0x90, bias)).map(VDSO, VDSO + 0x1000);
+  const mapped = async (): Promise<MadeSpace> => (await space('i386', code, 0x90, bias)).mapVdso(VDSO, VDSO + 0x1000);
 
   test.each([
     ['kept', at + 0x20],
@@ -275,6 +278,14 @@ describe('i386 code of the vdso, which is in no file', () => {
     };
     const result = await unwound({ machine: 'i386', registers: { ip, sp: at, bp: 1 }, stack }, await mapped());
     expect(result.frames.slice(0, 2)).toEqual([`!${ip.toString(16)}`, '!8001010']);
+  });
+
+  test('is unwound otherwise in code of no file that is not the vdso', async () => {
+    const saved = { 24: 0, 28: at + 0x200, 56: bias + 0x1010, 60: 0x23, 68: at + 0x200 };
+    const stack = Object.fromEntries(Object.entries(saved).map(([place, value]) => [4 + Number(place), value]));
+    const other = (await space('i386', code, 0x90, bias)).map(VDSO, VDSO + 0x1000);
+    const result = await unwound({ machine: 'i386', registers: { ip: VDSO + 0x600, sp: at, bp: 1 }, stack }, other);
+    expect(result.frames).toEqual(['!f7f00600']);
   });
 
   test.each([
