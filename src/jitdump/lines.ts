@@ -10,7 +10,7 @@ export interface JitLineColumns {
 }
 
 /** How long what comes before a function's code may be. */
-const MAX_HEAD_BYTES = 256;
+const MAX_HEAD_BYTES = 64;
 
 /** Collects the lines of functions. They come before the code that they are of, and wait for it after the lines of all functions. */
 export class JitLineCollector implements JitLineColumns {
@@ -47,17 +47,13 @@ export class JitLineCollector implements JitLineColumns {
   }
 
   /**
-   * Leaves out the lines that wait for what is shortly before their code. Erlang's come with one of the function's head, at which nothing is ever sampled
+   * Leaves out a first line that is of what is shortly before the code. Erlang has one for the head of each function, at which nothing is ever sampled
    * (observed: OTP 25, 40 to 50 bytes before).
    */
   #leaveOutHead(): void {
-    let kept = this.#end;
-    for (let row = this.#end; row < this.offsets.length; row++) {
-      if (this.offsets[row] < 0 && this.offsets[row] >= -MAX_HEAD_BYTES) continue;
-      for (const column of this.#columns) column[kept] = column[row];
-      kept++;
-    }
-    for (const column of this.#columns) column.length = kept;
+    const offset = this.offsets[this.#end];
+    if (!(offset < 0 && offset >= -MAX_HEAD_BYTES)) return;
+    for (const column of this.#columns) column.splice(this.#end, 1);
   }
 
   /**

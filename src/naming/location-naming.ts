@@ -30,6 +30,8 @@ export interface LocationNamingOptions {
   readonly compatPerf: boolean;
 }
 
+type FunctionStarts = NonNullable<CodeSymbols['functionStarts']>;
+
 /** Gives the locations of a profile their functions, files and lines. */
 export class LocationNaming {
   readonly #profile: Profile;
@@ -59,8 +61,9 @@ export class LocationNaming {
    * @param group the locations, all of one DSO
    * @returns those that no symbol covers
    */
-  async nameBy(group: readonly number[], { table, lines, isPerfMap = false }: CodeSymbols): Promise<readonly number[]> {
+  async nameBy(group: readonly number[], { table, lines, functionStarts, isPerfMap = false }: CodeSymbols): Promise<readonly number[]> {
     const symbols = this.#findSymbols(group, table, isPerfMap);
+    if (table !== undefined && functionStarts !== undefined) await this.#findTrampolines(group, symbols, table, functionStarts);
     if (table !== undefined) this.#nameBySymbols(group, symbols, table, isPerfMap ? this.#listedNames : this.#names);
     if (lines !== undefined && this.#readsLines) await this.#nameByLines(group, symbols, table, lines);
     return group.filter((_, i) => symbols[i] < 0);
@@ -83,10 +86,7 @@ export class LocationNaming {
   #findSymbols(group: readonly number[], table: SymbolTable | undefined, isPerfMap: boolean): Int32Array {
     const symbols = new Int32Array(group.length).fill(-1);
     if (table === undefined) return symbols;
-    for (let i = 0; i < group.length; i++) {
-      symbols[i] = isPerfMap ? this.#findListed(group[i], table) : table.find(this.#codeAddress(group[i]));
-      if (symbols[i] < 0) symbols[i] = this.#findStart(group[i], table);
-    }
+    for (let i = 0; i < group.length; i++) symbols[i] = isPerfMap ? this.#findListed(group[i], table) : table.find(this.#codeAddress(group[i]));
     return symbols;
   }
 
@@ -96,7 +96,24 @@ export class LocationNaming {
     return symbol >= 0 ? symbol : table.find(this.#codeAddress(location));
   }
 
-  /** What begins right at an address: it was put on the stack to be returned to, as what ends signal handlers is (`__restore_rt`). */
+  /**
+   * Finds the functions that nothing calls, since their first byte is put on the stack to be returned to: `__restore_rt` ends signal handlers. Their rules for
+   * unwinding begin a byte before, or there are none; before other functions may be the end of one that has no symbol, and ends in a call.
+   */
+  async #findTrampolines(group: readonly number[], symbols: Int32Array, table: SymbolTable, functionStarts: FunctionStarts): Promise<void> {
+    const places = Array.from(group.keys()).filter((i) => symbols[i] < 0 && this.#findStart(group[i], table) >= 0);
+    if (places.length === 0) return;
+    const before = places.map((i) => this.#codeAddress(group[i]));
+    const asked = Float64Array.from(new Set(before.flatMap((address) => [address - 1, address]))).sort();
+    const starts = await functionStarts(asked);
+    const startOf = new Map(Array.from(asked, (address, i) => [address, starts[i]]));
+    for (const [nth, i] of places.entries()) {
+      const start = startOf.get(before[nth]) ?? -1;
+      if (start < 0 || start !== startOf.get(before[nth] - 1)) symbols[i] = this.#findStart(group[i], table);
+    }
+  }
+
+  /** What begins right at an address; −1 for nothing. */
   #findStart(location: number, table: SymbolTable): number {
     const address = this.#profile.locations.address(location);
     const symbol = table.find(address);

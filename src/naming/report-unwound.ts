@@ -31,7 +31,7 @@ export function reportUnwoundStacks(
     { samples: ends.truncated, what: 'are cut off by the size of the stack dumps', remedy: largerDumps(dumpBytes) },
     {
       samples: ends.outOfReach,
-      what: 'go on where no dump reaches: on another stack, as out of a signal handler that has its own, or behind memory that was never touched',
+      what: 'go on where no dump reaches: on another stack, as out of a signal handler that has its own, or beyond memory that was never touched',
       remedy: '',
     },
     { samples: ends.broken, what: 'are broken', remedy: '' },
@@ -81,8 +81,8 @@ function withoutFile(samples: number, mapping: Mapping | undefined): Cause {
   if (mapping?.kind === 'anon' || mapping === undefined) {
     return { samples, what: 'end in code that was made at run time', remedy: 'let what made it keep frame pointers: java -XX:+PreserveFramePointer' };
   }
-  // Return addresses that are none, or another file than the one that ran.
-  if (mapping.wasFound) return { samples, what: `end in ${nameOf(mapping)} where its file has no code`, remedy: '' };
+  // Not real return addresses, or another file than the one that ran.
+  if (mapping.wasFound) return { samples, what: `lead to places in ${nameOf(mapping)} where the file has no code`, remedy: '' };
   return { samples, what: `end in ${nameOf(mapping)}, which was not found`, remedy: '--symfs and --debuginfod say where to look' };
 }
 

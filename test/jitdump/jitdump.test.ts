@@ -99,7 +99,7 @@ describe('readJitDump', () => {
       { load: 'g', at: 0x2000n, code: 16 },
     ];
     expect(read(lines(0x1010n))).toMatchObject({ lines: { lines: [1, 2, 3] }, damagedRecords: 0 });
-    for (const outside of [0xeffn, 0x1011n, 0x58b0_f474_0000_0000n]) {
+    for (const outside of [0xfffn, 0x1011n, 0x58b0_f474_0000_0000n]) {
       const dump = read(lines(outside));
       const { lines: columns, damagedRecords, damage } = dump;
       expect([columns.lines, functionsOf(dump).map(({ firstLine }) => firstLine), damagedRecords]).toEqual([[3], [0, 0], 1]);

@@ -74,17 +74,31 @@ describe('naming locations', () => {
     expect(asked).toEqual([0x1010, 0x111f]);
   });
 
-  it('names a return address by the function that begins there where no code is before it, as __restore_rt', async () => {
-    const restorer = new SymbolTableBuilder();
-    restorer.add(0x1120, 9, 0, 12, RANK_GLOBAL);
-    const table = restorer.build(new TextEncoder().encode('__restore_rt'));
-    expect(await named({ table: table! })).toEqual([[], ['__restore_rt||0|:0:0|+0']]);
-    const before = new SymbolTableBuilder();
-    before.add(0x1119, 9, 0, 12, RANK_GLOBAL);
-    expect(await named({ table: before.build(new TextEncoder().encode('__restore_rt'))! })).toEqual([[], ['__restore_rt||0|:0:0|+7']]);
-    const later = new SymbolTableBuilder();
-    later.add(0x1121, 9, 0, 12, RANK_GLOBAL);
-    expect(await named({ table: later.build(new TextEncoder().encode('__restore_rt'))! })).toEqual([[], []]);
+  describe('a return address at which a function begins', () => {
+    const tableFrom = (start: number): CodeSymbols['table'] => {
+      const builder = new SymbolTableBuilder();
+      builder.add(start, 9, 0, 12, RANK_GLOBAL);
+      return builder.build(new TextEncoder().encode('__restore_rt'));
+    };
+    /** By address: where the function begins that holds it. */
+    const knowing =
+      (starts: Readonly<Record<number, number>>): NonNullable<CodeSymbols['functionStarts']> =>
+      async (addresses) =>
+        addresses.map((address) => starts[address] ?? -1);
+
+    it.each<[string, Readonly<Record<number, number>>, string[]]>([
+      ['is named by it where no function is before it', {}, ['__restore_rt||0|:0:0|+0']],
+      ['is named by it where rules begin a byte before it, as those of __restore_rt', { 4382: 0x1100, 4383: 0x111f }, ['__restore_rt||0|:0:0|+0']],
+      ['has no name where another function may end in a call', { 4382: 0x1100, 4383: 0x1100 }, []],
+    ])('%s', async (_, starts, expected) => {
+      expect(await named({ table: tableFrom(0x1120)!, functionStarts: knowing(starts) })).toEqual([[], expected]);
+    });
+
+    it('has no name where nothing tells what is before it, and where the function begins elsewhere', async () => {
+      expect(await named({ table: tableFrom(0x1120)! })).toEqual([[], []]);
+      expect(await named({ table: tableFrom(0x1121)!, functionStarts: knowing({}) })).toEqual([[], []]);
+      expect(await named({ table: tableFrom(0x1119)!, functionStarts: knowing({}) })).toEqual([[], ['__restore_rt||0|:0:0|+7']]);
+    });
   });
 
   it('takes the name of debug information where there is no symbol, and the symbol where there is no more', async () => {

@@ -48,7 +48,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % go on where no dump reaches: on another stack, as out of a signal handler that has its own, or behind memory that was never touched',
+      'warning: 20 % …: 20 % go on where no dump reaches: on another stack, as out of a signal handler that has its own, or beyond memory that was never touched',
     ],
   ],
   [
@@ -94,7 +94,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
         [20, 'no-module', 3],
       ],
     ],
-    ['warning: 20 % …: 20 % end in ld.so where its file has no code'],
+    ['warning: 20 % …: 20 % lead to places in ld.so where the file has no code'],
   ],
   [
     'which files lack what, the worst first',

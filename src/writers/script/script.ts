@@ -98,7 +98,7 @@ class SamplePrinter {
   readonly #branches: BranchColumns | undefined;
   readonly #nameOf: (linkageName: string) => string | undefined;
   readonly #shown: (text: string) => string;
-  /** By event, and by location: its lines in a callchain. Events that show the same of frames have the same texts. */
+  /** For each event, the lines of each location. Events that show the same fields share them. */
   readonly #framesOf: readonly TextCache<string>[];
   /** Time 0 of the samples in the recording's clock: whole seconds, and the nanoseconds beyond them. */
   readonly #startSeconds: number;
@@ -118,9 +118,9 @@ class SamplePrinter {
       return wallClock ? withTimeOfDay(chosen) : chosen;
     });
     const textsOf = new Map<string, TextCache<string>>();
-    this.#framesOf = this.#fieldsOf.map((shown) => {
-      const key = FRAME_FIELDS.filter((field) => shown.has(field)).join();
-      const texts = textsOf.get(key) ?? new TextCache(profile.locations.size, (location) => this.#frameText(location, shown));
+    this.#framesOf = this.#fieldsOf.map((fieldsOfEvent) => {
+      const key = FRAME_FIELDS.filter((field) => fieldsOfEvent.has(field)).join();
+      const texts = textsOf.get(key) ?? new TextCache(profile.locations.size, (location) => this.#frameText(location, fieldsOfEvent));
       textsOf.set(key, texts);
       return texts;
     });
