@@ -45,7 +45,9 @@ function equalChains(expected: readonly ScriptSample[], actual: readonly ScriptS
   let first = '';
   for (const sample of expected) {
     const same = left.get(keyOf(sample)) ?? [];
-    if (same.some((other) => chain(other) === chain(sample))) equal++;
+    // Without a copy of the vdso in its build-id cache, perf 6.1 does not lead out of it.
+    const isCut = sample.frames.at(-1)?.dso === '[vdso]';
+    if (same.some((other) => chain(other) === chain(sample) || (isCut && chain(other).startsWith(`${chain(sample)}\n`)))) equal++;
     else if (first === '') first = `perf, ${keyOf(sample)}:\n${chain(sample)}\nhere:\n${same.map(chain).join('\n')}`;
   }
   return { share: equal / expected.length, first };
@@ -56,10 +58,7 @@ async function compare(recording: string): Promise<void> {
   const here = await runMain(['-q', '-t', 'script', '--compat', 'perf', '--no-inline', '-o', '-', recording]);
   const actual = parsePerfScript(here.stdout.toString());
   expect(actual).toHaveLength(expected.length);
-  // Without a copy of the vdso in its build-id cache, perf 6.1 does not lead out of it.
-  const judged = expected.filter(({ frames }) => frames.at(-1)?.dso !== '[vdso]');
-  expect(judged.length).toBeGreaterThan(expected.length * 0.9);
-  const { share, first } = equalChains(judged, actual);
+  const { share, first } = equalChains(expected, actual);
   expect(share, first).toBeGreaterThanOrEqual(0.99);
   expect(expected.length).toBeGreaterThan(50);
 }
