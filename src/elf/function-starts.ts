@@ -21,8 +21,8 @@ const MAX_TABLE_SIZE_BYTES = 64 << 20;
 export async function findFunctionStarts(elf: ElfFile, addresses: Float64Array): Promise<Float64Array> {
   const svmas = addresses.map((address) => elf.svmaOf(address) ?? Number.NaN);
   const wanted = new WantedStarts(svmas);
-  const ehFrame = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES);
-  if (ehFrame !== undefined) visitFrameRanges(ehFrame.frames, wanted.take);
+  const frames = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES);
+  if (frames !== undefined) visitFrameRanges(frames, wanted.take);
   if (elf.machine === EM_ARM) {
     const index = await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES);
     if (index !== undefined) visitExidxRanges(elf, index, wanted.take);

@@ -2,7 +2,7 @@ import { ByteView } from '../base/byte-view.ts';
 import type { Decompressor } from '../base/decompressor.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { decompressSection, sectionCompression } from '../dwarf/compressed-section.ts';
-import { frameBytes, readEhFrame } from '../elf/eh-frame.ts';
+import { frameBytes, readEhFrame, readFrameTable } from '../elf/eh-frame.ts';
 import { EM_ARM, PT_ARM_EXIDX, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';
@@ -31,13 +31,14 @@ const MAX_TABLE_SIZE_BYTES = 1 << 28;
 
 /** Reads all tables of a file. Nothing in them is looked at yet. */
 export async function readUnwindTables(elf: ElfFile, { debug, decompressor }: UnwindModuleOptions): Promise<UnwindTables> {
-  const ehFrame = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES);
-  const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame.frames, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), ehFrame.table)];
+  const table = await readFrameTable(elf, MAX_TABLE_SIZE_BYTES);
+  const ehFrame = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table);
+  const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table)];
   for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
   const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES) : undefined;
   return {
     frames: frames.filter((index) => index !== undefined),
-    hasFrameTable: ehFrame?.table !== undefined,
+    hasFrameTable: ehFrame !== undefined && table !== undefined,
     exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes, MAX_TABLE_SIZE_BYTES))),
   };
 }
