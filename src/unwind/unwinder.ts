@@ -6,6 +6,7 @@ import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
 import { Landing } from './landing.ts';
 import { RegisterFile } from './register-file.ts';
+import { RegisterPlaces } from './register-places.ts';
 import { RuleStep } from './rule-step.ts';
 import { SharedFrames } from './shared-frames.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine } from './unwind-machine.ts';
@@ -88,11 +89,7 @@ export class Unwinder {
   readonly #guess: FrameGuess | FrameChain;
   readonly #landing = new Landing();
   readonly #shared = new SharedFrames(this.#state);
-  #places = new Int32Array();
-  /** What the places are of. */
-  #placesMachine: MachineRegisters | undefined;
-  #placesMaskLo = 0;
-  #placesMaskHi = 0;
+  readonly #places = new RegisterPlaces();
   /** Whether the last step was out of a signal's frame. */
   #wasSignalFrame = false;
   #leaf = new RegisterFile(0);
@@ -194,7 +191,7 @@ export class Unwinder {
     const state = this.#state;
     const layout = MACHINE_REGISTERS[machine];
     state.setMachine(layout);
-    const places = this.#placesOf(layout, regsMaskLo, regsMaskHi);
+    const places = this.#places.of(layout, regsMaskLo, regsMaskHi);
     const { registers } = state;
     const is64 = layout.addressSize === 8;
     const { count, pcMask, sp } = layout;
@@ -209,17 +206,6 @@ export class Unwinder {
     state.beganWithoutFp = registers.known[layout.fp] === 1 && registers.value(layout.fp) === 0;
     state.stack.set(view, stackOffset, stackSizeBytes, registers.value(sp), layout.addressSize);
     return true;
-  }
-
-  /** Where the registers are, by DWARF number, and behind them the instruction pointer: bytes from the first one on, −1 for those that were not recorded. */
-  #placesOf(layout: MachineRegisters, maskLo: number, maskHi: number): Int32Array {
-    if (this.#placesMachine !== layout || this.#placesMaskLo !== maskLo || this.#placesMaskHi !== maskHi) {
-      this.#places = Int32Array.from([...layout.perfBits, layout.pcBit], (bit) => placeOf(bit, maskLo, maskHi));
-      this.#placesMachine = layout;
-      this.#placesMaskLo = maskLo;
-      this.#placesMaskHi = maskHi;
-    }
-    return this.#places;
   }
 
   #walk(previous: UnwoundStack | undefined): UnwindEnd | 'repeat' {
@@ -455,19 +441,3 @@ export class Unwinder {
 }
 
 const REGISTER_MASK = (1 << RULE_KIND_SHIFT) - 1;
-
-/** Where the register of a bit is, from the first one on; −1 where the mask has not that bit. */
-function placeOf(bit: number, maskLo: number, maskHi: number): number {
-  if (bit < 0) return -1;
-  const isHigh = bit >= 32;
-  const mask = isHigh ? maskHi : maskLo;
-  const flag = 1 << (bit & 31);
-  if ((mask & flag) === 0) return -1;
-  return 8 * ((isHigh ? bitCount(maskLo) : 0) + bitCount(mask & (flag - 1)));
-}
-
-function bitCount(word: number): number {
-  let bits = word - ((word >>> 1) & 0x5555_5555);
-  bits = (bits & 0x3333_3333) + ((bits >>> 2) & 0x3333_3333);
-  return Math.imul((bits + (bits >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
-}

@@ -1,0 +1,37 @@
+import type { MachineRegisters } from './unwind-machine.ts';
+
+/** Where a sample's registers are, as the mask says which were recorded. It is most often the mask of the sample before. */
+export class RegisterPlaces {
+  #places = new Int32Array();
+  /** What the places are of. */
+  #machine: MachineRegisters | undefined;
+  #maskLo = 0;
+  #maskHi = 0;
+
+  /** By DWARF number, and behind them the instruction pointer: bytes from the first register on, −1 for those that were not recorded. */
+  of(layout: MachineRegisters, maskLo: number, maskHi: number): Int32Array {
+    if (this.#machine !== layout || this.#maskLo !== maskLo || this.#maskHi !== maskHi) {
+      this.#places = Int32Array.from([...layout.perfBits, layout.pcBit], (bit) => placeOf(bit, maskLo, maskHi));
+      this.#machine = layout;
+      this.#maskLo = maskLo;
+      this.#maskHi = maskHi;
+    }
+    return this.#places;
+  }
+}
+
+/** Where the register of a bit is, from the first one on; −1 where the mask has not that bit. */
+function placeOf(bit: number, maskLo: number, maskHi: number): number {
+  if (bit < 0) return -1;
+  const isHigh = bit >= 32;
+  const mask = isHigh ? maskHi : maskLo;
+  const flag = 1 << (bit & 31);
+  if ((mask & flag) === 0) return -1;
+  return 8 * ((isHigh ? bitCount(maskLo) : 0) + bitCount(mask & (flag - 1)));
+}
+
+function bitCount(word: number): number {
+  let bits = word - ((word >>> 1) & 0x5555_5555);
+  bits = (bits & 0x3333_3333) + ((bits >>> 2) & 0x3333_3333);
+  return Math.imul((bits + (bits >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
+}
