@@ -98,8 +98,8 @@ class SamplePrinter {
   readonly #branches: BranchColumns | undefined;
   readonly #nameOf: (linkageName: string) => string | undefined;
   readonly #shown: (text: string) => string;
-  /** For each event, the lines of each location. Events that show the same fields share them. */
-  readonly #framesOf: readonly TextCache<string>[];
+  /** For each event with callchains, the lines of each location. Events that show the same fields share them. */
+  readonly #framesOf: readonly (TextCache<string> | undefined)[];
   /** Time 0 of the samples in the recording's clock: whole seconds, and the nanoseconds beyond them. */
   readonly #startSeconds: number;
   readonly #startNanoseconds: number;
@@ -118,7 +118,8 @@ class SamplePrinter {
       return wallClock ? withTimeOfDay(chosen) : chosen;
     });
     const textsOf = new Map<string, TextCache<string>>();
-    this.#framesOf = this.#fieldsOf.map((fieldsOfEvent) => {
+    this.#framesOf = this.#fieldsOf.map((fieldsOfEvent, event) => {
+      if (!profile.events[event].hasCallchain) return undefined;
       const key = FRAME_FIELDS.filter((field) => fieldsOfEvent.has(field)).join();
       const texts = textsOf.get(key) ?? new TextCache(profile.locations.size, (location) => this.#frameText(location, fieldsOfEvent));
       textsOf.set(key, texts);
@@ -157,7 +158,8 @@ class SamplePrinter {
     }
     out.put(line);
     if (fields.has('ip')) {
-      if (event.hasCallchain) this.#printCallchain(samples.stack[row], samples.event[row], out);
+      const texts = this.#framesOf[samples.event[row]];
+      if (texts !== undefined) this.#printCallchain(samples.stack[row], texts, out);
       else this.#printSingle(row, fields, out);
     }
     if (this.#branches !== undefined) out.put(this.#branches.text(row, fields));
@@ -193,9 +195,8 @@ class SamplePrinter {
     return details === undefined || event.showPayload === undefined ? '' : this.#shown(event.showPayload(details.raw(detail)));
   }
 
-  #printCallchain(stack: number, event: number, out: TextWriter): void {
+  #printCallchain(stack: number, texts: TextCache<string>, out: TextWriter): void {
     out.put('\n');
-    const texts = this.#framesOf[event];
     const { stacks } = this.#profile;
     for (let at = stack; at >= 0; at = stacks.parent(at)) {
       const location = stacks.location(at);
