@@ -77,9 +77,14 @@ export class CallchainTable {
     return depth;
   }
 
+  /** Just after a chain's addresses and markers: where an unwound one has the number of its stack. */
+  recordedEndOf(chain: number): number {
+    return this.endOf(chain) - (this.isUnwound(chain) ? 2 : 0);
+  }
+
   /** The stack in the profile of an unwound chain's user part; −1 for none. */
   unwoundStack(chain: number): number {
-    return this.words[this.endOf(chain) - 2] | 0;
+    return this.words[this.recordedEndOf(chain)] | 0;
   }
 
   /** Number of addresses in the chain's user part, up to the next marker; 0 without one. */
@@ -95,7 +100,7 @@ export class CallchainTable {
   /** Whether the sampled code itself was a user's: the chain begins there. */
   startsInUserCode(chain: number): boolean {
     const start = this.startOf(chain);
-    const isUnwoundAlone = this.isUnwound(chain) && this.endOf(chain) - start === 2;
+    const isUnwoundAlone = this.isUnwound(chain) && this.recordedEndOf(chain) === start;
     return isUnwoundAlone || cpumodeOfMarker(this.words[start]) === abi.PERF_RECORD_MISC_USER;
   }
 

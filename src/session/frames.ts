@@ -131,7 +131,7 @@ export class FrameResolver {
   /** Finds the locations of what was recorded of a chain. @returns how many there are */
   #locateRecorded(chain: number, isUnwound: boolean, space: AddressSpace): number {
     const { words } = this.#chains;
-    const end = this.#chains.endOf(chain) - (isUnwound ? 2 : 0);
+    const end = this.#chains.recordedEndOf(chain);
     const { maxStack, compatPerf, callersAreCalls, leafIsSampleIp } = this.#options;
     let cpumode = 0;
     let depth = 0;
