@@ -104,7 +104,7 @@ export class LocationNaming {
     const places = Array.from(group.keys()).filter((i) => symbols[i] < 0 && this.#findStart(group[i], table) >= 0);
     if (places.length === 0) return;
     const before = places.map((i) => this.#codeAddress(group[i]));
-    const asked = Float64Array.from(new Set(before.flatMap((address) => [address - 1, address]))).sort();
+    const { addresses: asked } = new DistinctAddresses(Float64Array.from(before.flatMap((address) => [address - 1, address])));
     const starts = await functionStarts(asked);
     const startOf = new Map(Array.from(asked, (address, i) => [address, starts[i]]));
     for (const [nth, i] of places.entries()) {
