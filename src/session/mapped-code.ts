@@ -92,6 +92,7 @@ export class MappedCode implements CodeSpace {
     // hot
     this.module = undefined;
     this.mayBeData = false;
+    this.isVdso = false;
     let segment = this.#segments[dso] ?? NOWHERE;
     if (offset < segment.start || offset >= segment.end) {
       segment = file.segments.find(({ start, end }) => offset >= start && offset < end) ?? NOWHERE;
