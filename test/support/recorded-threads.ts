@@ -7,6 +7,8 @@ export interface RecordedThread {
   readonly key: string;
   readonly pid: number;
   readonly tid: number;
+  /** The name of the thread, the last one where it changed. */
+  readonly comm: string;
   readonly event: string;
   /** Whether its periods are nanoseconds. */
   readonly isClock: boolean;
@@ -33,10 +35,11 @@ export function threadKey(pid: number | string, tid: number | string, event: str
 /** The threads that have samples, by `perf script`. */
 export function threadsOf(file: string): Threads {
   const threads = new Map<string, RecordedThread>();
-  for (const { pid = '', tid, event, period } of parsePerfScript(readWithPerf('script', file, ['-F', 'comm,pid,tid,time,event,period']))) {
+  for (const { comm, pid = '', tid, event, period } of parsePerfScript(readWithPerf('script', file, ['-F', 'comm,pid,tid,time,event,period']))) {
     const key = threadKey(pid, tid, event);
-    const before = threads.get(key) ?? { key, pid: Number(pid), tid: Number(tid), event, isClock: /^(?:cpu|task)-clock\b/.test(event), period: 0, samples: 0 };
-    threads.set(key, { ...before, period: before.period + Number(period), samples: before.samples + 1 });
+    const isClock = /^(?:cpu|task)-clock\b/.test(event);
+    const { period: periodBefore, samples } = threads.get(key) ?? { period: 0, samples: 0 };
+    threads.set(key, { key, pid: Number(pid), tid: Number(tid), comm, event, isClock, period: periodBefore + Number(period), samples: samples + 1 });
   }
   return threads;
 }
@@ -46,6 +49,16 @@ export function busiestThread(threads: Threads, countsIdle = false): RecordedThr
   const [busiest] = [...threads.values()].filter(({ isClock, tid }) => isClock && (countsIdle || tid > 0)).sort((a, b) => b.period - a.period);
   if (busiest === undefined) throw new Error('no thread with samples of a clock');
   return busiest;
+}
+
+/**
+ * The busiest thread of the processes of which a thread has that name. In a recording of the whole system, other programs may be
+ * busier whose functions have no names, or too many of equal weight to be compared.
+ * @throws Error when there is none
+ */
+export function busiestThreadOf(program: string, threads: Threads): RecordedThread {
+  const pids = new Set([...threads.values()].filter(({ comm }) => comm === program).map(({ pid }) => pid));
+  return busiestThread(new Map([...threads].filter(([, { pid }]) => pids.has(pid))));
 }
 
 /** The named functions in which a thread itself spent most, by `perf report --no-children`. */

@@ -6,7 +6,7 @@ import { fixtureFile, fixtureSymbolArgs, isShippedDso } from '../support/fixture
 import { announceSkipped, makeTempDir, removeTempDir, whyMissing, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
 import { convert } from '../support/perfconv-tool.ts';
 import { recordVariant, type Variant, variantFileName } from '../support/record-variant.ts';
-import { busiestThread, demangle, heaviestFunctions, type Threads, threadsOf } from '../support/recorded-threads.ts';
+import { busiestThread, busiestThreadOf, demangle, heaviestFunctions, type RecordedThread, type Threads, threadsOf } from '../support/recorded-threads.ts';
 import { devToolsThreads, speedscopeThreads } from '../support/viewer-threads.ts';
 import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
 
@@ -71,6 +71,10 @@ describe.skipIf(isSkipped)('recordings in viewers', () => {
       threads = threadsOf(input);
     });
 
+    function busiestHere(): RecordedThread {
+      return variant === undefined ? busiestThread(threads) : busiestThreadOf('threads', threads);
+    }
+
     function convertTo(fileName: string, ...args: string[]): string {
       const output = join(directory, fileName);
       convert(['-o', output, '--compat', 'perf', '--no-inline', '--no-demangle', ...args, ...symbols, input]);
@@ -108,7 +112,7 @@ describe.skipIf(isSkipped)('recordings in viewers', () => {
       test('shows the same functions as perf to be the heaviest', ({ skip }) => {
         if (problem !== undefined) skip(problem);
         if (whyNoDemangler !== undefined) skip(whyNoDemangler);
-        const busiest = busiestThread(threads);
+        const busiest = busiestHere();
         const functions = heaviestFunctions(input, busiest, TOP, symbols, isNamedAlike);
         expect(functions.length).toBe(TOP);
         // The page demangles names itself, except those that perfconv protects with a leading space.
@@ -129,7 +133,7 @@ describe.skipIf(isSkipped)('recordings in viewers', () => {
 
       beforeAll(async () => {
         if (problem !== undefined) return;
-        const busiest = busiestThread(threads);
+        const busiest = busiestHere();
         const bottomUpOf = (trackName: string): boolean => new RegExp(`\\(${busiest.tid}\\)$`).test(trackName);
         view = await loadInDevTools(convertTo(`${name}.${style}.trace.json`, '--chrome-style', style, '--group', 'thread'), { bottomUpOf });
         const otherEvents = new Set([...threads.values()].filter(({ isClock }) => !isClock).map(({ event }) => event));
@@ -158,7 +162,7 @@ describe.skipIf(isSkipped)('recordings in viewers', () => {
 
       test('shows the same functions as perf to be the heaviest', ({ skip }) => {
         if (problem !== undefined) skip(problem);
-        const busiest = busiestThread(threads);
+        const busiest = busiestHere();
         const functions = heaviestFunctions(input, busiest, TOP, symbols, isNamedAlike);
         expect(functions.length).toBe(TOP);
         const rows = shown.get(busiest.key)?.bottomUp ?? [];
