@@ -59,6 +59,7 @@ const DEEP = 3;
  * @param isByFramePointers by event: whether callchains are all that its samples have of the user's stack
  */
 export function stackQuality(profile: Profile, isByFramePointers: readonly boolean[]): StackQuality {
+  if (!isByFramePointers.includes(true)) return { samples: 0, broken: 0, binaries: [] };
   const parts = userParts(profile);
   const binaries = profile.mappings.map((mapping): BinaryStacks => ({ mapping, samples: 0, broken: 0, wholeThrough: 0 }));
   // A function for each loop: V8 compiles a function anew in each of its loops.
