@@ -1,8 +1,7 @@
 import { addressOf } from '../base/addresses.ts';
 import { type ByteView, wordsOf } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
-import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
+import { type ListedSymbols, RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
 import {
   EM_AARCH64,
   EM_ARM,
@@ -26,13 +25,10 @@ import {
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { readPltEntries } from './elf-plt.ts';
 import { FunctionDescriptors } from './function-descriptors.ts';
+import { NameLengths } from './name-lengths.ts';
 
 const DOLLAR = 0x24;
 const DOT = 0x2e;
-
-/** How many times the size of a string table all names together may have, and how much in any case. */
-const MAX_SHARING = 16;
-const FREE_NAME_BYTES = 1 << 20;
 
 /** Whether the file has the full symbol table, which `strip` removes. */
 export function hasSymtab(elf: ElfFile): boolean {
@@ -55,6 +51,8 @@ export interface ElfSymbolRules {
   readonly needsDynsym?: boolean;
   /** Whether names of one address are compared mangled, to choose one, instead of demangled. */
   readonly linkageAliases?: boolean;
+  /** Functions that something else in the file lists, at file offsets: they are added. */
+  readonly listed?: ListedSymbols;
 }
 
 /**
@@ -69,7 +67,7 @@ export interface ElfSymbolRules {
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
  */
 export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: ElfSymbolRules): Promise<SymbolTable | undefined> {
-  const { compatPerf, needsDynsym = false, linkageAliases = false } = rules;
+  const { compatPerf, needsDynsym = false, linkageAliases = false, listed } = rules;
   const descriptors = await FunctionDescriptors.read(runtime);
   const { builder, names: ownNames } = await readSymbolSection(symbols, fileOffsets(symbols, runtime), compatPerf, descriptors);
   if (compatPerf && builder.count === 0) return undefined;
@@ -78,6 +76,10 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     const dynsym = await readSymbolSection(runtime, fileOffsets(runtime, runtime), compatPerf, descriptors);
     builder.addAll(dynsym.builder, names.length);
     names = concat(names, dynsym.names);
+  }
+  if (listed !== undefined) {
+    builder.addListed(listed, names.length);
+    names = concat(names, listed.names);
   }
 
   const plt = await readPltEntries(runtime, compatPerf);
@@ -208,33 +210,6 @@ function wordLayoutOf(classBits: 32 | 64, littleEndian: boolean) {
 function rankOf(binding: number): SymbolRank {
   if (binding === STB_GLOBAL) return RANK_GLOBAL;
   return binding === STB_WEAK ? RANK_WEAK : RANK_LOCAL;
-}
-
-/**
- * Measures names in a string table. Names may share their ends, but only a hostile file has so many long ones that
- * reading them would never end.
- */
-class NameLengths {
-  readonly #names: Uint8Array;
-  readonly #file: string;
-  #bytesLeft: number;
-
-  /** @param file with that table */
-  constructor(names: Uint8Array, file: string) {
-    this.#names = names;
-    this.#file = file;
-    this.#bytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
-  }
-
-  /** @throws PerfconvError `damaged` when names overlap beyond reason */
-  at(offset: number): number {
-    // hot
-    const end = this.#names.indexOf(0, offset);
-    const length = (end < 0 ? this.#names.length : end) - offset;
-    this.#bytesLeft -= length;
-    if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'symbol names overlap', { file: this.#file, record: 'ELF symbol table' });
-    return length;
-  }
 }
 
 /** perf 6.1 skips them on Arm but not on RISC-V (observed). */

@@ -34,7 +34,7 @@ export function lastSymbolSize(start: number): number {
   return Math.ceil(start / PAGE_SIZE_BYTES) * PAGE_SIZE_BYTES + PAGE_SIZE_BYTES - start;
 }
 
-/** Symbols as simpleperf and JITs list them, in the order of their file. Each column has one element per symbol. */
+/** Symbols as simpleperf, JITs and Go list them, in the order of their file. Each column has one element per symbol. */
 export interface ListedSymbols {
   readonly starts: ArrayLike<number>;
   /** In bytes; 0 where it is unknown. */
@@ -46,10 +46,10 @@ export interface ListedSymbols {
 }
 
 /** The columns of a table of listed symbols, which all count as global. @param shift is added to their addresses */
-export function columnsOfListed({ starts, sizes, nameOffsets, nameLengths, names }: ListedSymbols, shift = 0): SymbolColumns {
-  const builder = new SymbolTableBuilder(starts.length);
-  for (let i = 0; i < starts.length; i++) builder.add(starts[i], sizes[i], nameOffsets[i], nameLengths[i], RANK_GLOBAL);
-  return builder.columns(names, shift);
+export function columnsOfListed(listed: ListedSymbols, shift = 0): SymbolColumns {
+  const builder = new SymbolTableBuilder(listed.starts.length);
+  builder.addListed(listed, 0);
+  return builder.columns(listed.names, shift);
 }
 
 /**
@@ -113,6 +113,11 @@ export class SymbolTableBuilder {
     for (let i = 0; i < other.#count; i++) {
       this.add(other.#starts[i], other.#sizes[i], other.#nameOffsets[i] + namesAt, other.#nameLengths[i], other.#ranks[i] as SymbolRank);
     }
+  }
+
+  /** Adds listed symbols, all as global, whose names begin at `namesAt` in the bytes given to {@link build}. */
+  addListed({ starts, sizes, nameOffsets, nameLengths }: ListedSymbols, namesAt: number): void {
+    for (let i = 0; i < starts.length; i++) this.add(starts[i], sizes[i], nameOffsets[i] + namesAt, nameLengths[i], RANK_GLOBAL);
   }
 
   /**
