@@ -21,12 +21,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'symbol-table': ['demangle'],
   elf: ['symbol-table'],
   dwarf: ['elf', 'symbol-table'],
+  gopclntab: ['elf', 'symbol-table'],
   unwind: ['elf', 'dwarf'],
   // The recording.
   perfdata: ['zstd', 'simpleperf', 'tracing'],
   session: ['perfdata', 'simpleperf', 'tracing', 'jitdump', 'profile', 'unwind'],
   // The code that it names.
-  symbolizer: ['dwarf', 'elf', 'symbol-table', 'unwind'],
+  symbolizer: ['dwarf', 'gopclntab', 'elf', 'symbol-table', 'unwind'],
   naming: ['session', 'perfdata', 'symbolizer', 'symbol-table', 'demangle', 'jitdump', 'tracing', 'profile'],
   // What is made of them.
   profile: [],

@@ -77,6 +77,14 @@ function usesOf({ uses }: Place, { namedLocations, lineLocations }: DsoSymbols):
   return lineLocations === 0 ? uses.filter((use) => use !== 'lines') : uses;
 }
 
+/** By the best of a file's symbol tables: what it lacks. */
+const LACKED_SYMBOLS: Readonly<Record<NonNullable<Place['holds']['symbols']>, readonly string[]>> = {
+  symtab: [],
+  gopclntab: ['no symbols but those of Go’s runtime (.gopclntab)'],
+  dynsym: ['no symbols but those of dynamic linking (.dynsym)'],
+  none: ['no symbols'],
+};
+
 /** @param taken what the place was used for; {@link Place.uses} are those that named something */
 function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses']): string {
   if (outcome !== 'fits') return detail;
@@ -85,10 +93,7 @@ function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses'])
     ...(taken.includes('symbols') && !uses.includes('symbols') ? ['it names none of the addresses'] : []),
     ...(taken.includes('lines') && !uses.includes('lines') ? ['it has no lines for them'] : []),
   ];
-  const lacks = [
-    ...(holds.symbols === 'none' ? ['no symbols'] : holds.symbols === 'dynsym' ? ['no symbols but those of dynamic linking (.dynsym)'] : []),
-    ...(holds.debugInfo === false ? ['no debug information'] : []),
-  ];
+  const lacks = [...(holds.symbols === undefined ? [] : LACKED_SYMBOLS[holds.symbols]), ...(holds.debugInfo === false ? ['no debug information'] : [])];
   const unusedText = unused.length > 0 ? [unused.join(', and ')] : [];
   return [...used, ...unusedText, ...(lacks.length > 0 ? [`it has ${listed(lacks)}`] : []), ...(detail === '' ? [] : [detail])].join('; ');
 }

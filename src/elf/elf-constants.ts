@@ -35,6 +35,7 @@ export const SHT_NOBITS = 8;
 export const SHT_REL = 9;
 export const SHT_DYNSYM = 11;
 export const SHT_SYMTAB_SHNDX = 18;
+export const SHF_WRITE = 1;
 export const SHF_ALLOC = 2;
 export const SHF_EXECINSTR = 4;
 export const SHF_COMPRESSED = 0x800;

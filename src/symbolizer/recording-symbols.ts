@@ -3,8 +3,10 @@ import { PerfconvError } from '../base/errors.ts';
 import type { RecordingContext } from '../base/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
-import { readElfSymbols } from '../elf/elf-symbols.ts';
+import type { ElfFile } from '../elf/elf-file.ts';
+import { hasSymtab, readElfSymbols } from '../elf/elf-symbols.ts';
 import { findFunctionStarts } from '../elf/function-starts.ts';
+import { type GoCode, mayHaveGoTable, openGoCode } from '../gopclntab/go-code.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from './code-object.ts';
 import { openLines } from './debug/open-lines.ts';
@@ -126,7 +128,7 @@ export class RecordingSymbols {
       case 'vdso':
       case 'file': {
         const found = await this.#objectFiles(object, wants, files);
-        return found && this.#symbolsOf(found, object.name, files, object.kind === 'file' && wants.wantsStarts);
+        return found && this.#symbolsOf(found, object.name, files, { ...wants, wantsStarts: object.kind === 'file' && wants.wantsStarts });
       }
       case 'anon': {
         const table = await this.#perfMaps.read(object.name, files.search);
@@ -166,17 +168,35 @@ export class RecordingSymbols {
     { symbols, runtime, needsDynsym, debugInfo }: ObjectFiles,
     recordedPath: string,
     files: CheckedFiles,
-    wantsStarts = false,
+    wants: Wants,
   ): Promise<CodeSymbols | undefined> {
     const { compatPerf, linkageAliases = false } = this.#options;
-    const table = symbols && (await readElfSymbols(symbols, runtime, { compatPerf, needsDynsym, linkageAliases }));
-    const functionStarts = wantsStarts && runtime.hasCode ? (addresses: Float64Array) => findFunctionStarts(runtime, addresses) : undefined;
-    if (debugInfo === undefined) return codeOf({ table, functionStarts });
+    const lacks = { names: symbols === undefined || !hasSymtab(symbols), lines: wants.wantsLines && debugInfo === undefined };
+    const go = !compatPerf && (lacks.names || lacks.lines) ? await this.#openGo(runtime, lacks.lines, files) : undefined;
+    const rules = { compatPerf, needsDynsym, linkageAliases, ...(lacks.names && go && { listed: go.functions }) };
+    const table = (symbols ?? go) && (await readElfSymbols(symbols ?? runtime, runtime, rules));
+    const functionStarts = wants.wantsStarts && runtime.hasCode ? (addresses: Float64Array) => findFunctionStarts(runtime, addresses) : undefined;
+    const known = { table, functionStarts };
+    if (debugInfo === undefined) return codeOf({ ...known, lines: go?.lines });
     const paths = [debugInfo.source.name, runtime.source.name];
     // Recordings have offsets in the binary. Debug files have the binary's addresses, but not its offsets.
     const toSvma = (fileOffset: number): number => runtime.svmaOf(fileOffset) ?? Number.NaN;
     const lines = await openLines({ elf: debugInfo, toSvma, places: { ...this.#dirs, paths, recordedPath, files } }, this.#files, this.#diagnostics);
-    return codeOf({ table, functionStarts, lines });
+    return codeOf({ ...known, lines });
+  }
+
+  /** What a Go program says of itself; undefined for other programs, and where it is damaged, which is reported. */
+  async #openGo(elf: ElfFile, wantsLines: boolean, { search }: CheckedFiles): Promise<GoCode | undefined> {
+    if (!mayHaveGoTable(elf)) return undefined;
+    try {
+      const go = await openGoCode(elf, wantsLines);
+      if (go?.lines !== undefined) search.use(elf.source.name, 'lines');
+      return go;
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
+      return undefined;
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import type { RecordingContext } from '../../src/base/recording-input.ts';
 import { SymbolSearch } from '../../src/symbolizer/search/search-log.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../support/elf-builder.ts';
+import { buildGoTable } from '../support/go-table-builder.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
@@ -53,6 +54,27 @@ describe('files', () => {
     expect(await nameOf({})).toBe('fromPath');
     expect(await nameOf({ buildId: '' })).toBe('fromPath');
     expect(diagnostics.list()).toEqual([]);
+  });
+
+  it('takes the functions that Go lists, where a program has no symbol table', async () => {
+    const { bytes } = buildGoTable({ version: 20, textStart: TEXT.vaddr, functions: [{ name: 'main.run', start: 0 }], end: 64 });
+    const moreSections = [{ name: '.gopclntab', content: bytes }];
+    files.content.set(PATH, stripped({ moreSections }));
+    expect(await nameOf({})).toBe('main.run');
+    expect(await nameOf({}, {}, TEXT.offset + 64)).toBeUndefined();
+    expect(await nameOf({}, { compatPerf: true })).toBeUndefined();
+    files.content.set(PATH, stripped({ moreSections, dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr + 64, sizeBytes: 8 }] }));
+    expect(await nameOf({})).toBe('main.run');
+    expect(await nameOf({}, {}, TEXT.offset + 64)).toBe('exported');
+    files.content.set(PATH, elf('fromSymtab', { moreSections }));
+    expect(await nameOf({})).toBe('fromSymtab');
+    expect(diagnostics.list()).toEqual([]);
+  });
+
+  it('reports a damaged table of Go’s functions, and does without', async () => {
+    files.content.set(PATH, stripped({ moreSections: [{ name: '.gopclntab', content: new Uint8Array(64) }] }));
+    expect(await nameOf({})).toBeUndefined();
+    expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: `${PATH}: .gopclntab: not of a known version` }]);
   });
 
   it('takes a shorter id as padded with zeros', async () => {

@@ -5,6 +5,7 @@ import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
+import { mayHaveGoTable } from '../../gopclntab/go-code.ts';
 import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import { fileCrc } from './debug-link.ts';
 import type { FileHoldings, SymbolSearch } from './search-log.ts';
@@ -151,7 +152,7 @@ export class CheckedFiles {
 function holdingsOf(elf: ElfFile): FileHoldings {
   return {
     code: elf.hasCode,
-    symbols: hasSymtab(elf) ? 'symtab' : hasDynsym(elf) ? 'dynsym' : 'none',
+    symbols: hasSymtab(elf) ? 'symtab' : mayHaveGoTable(elf) ? 'gopclntab' : hasDynsym(elf) ? 'dynsym' : 'none',
     debugInfo: hasDebugInfo(elf),
     isCut: elf.isCut,
   };

@@ -5,6 +5,7 @@ import { isKnownBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { withCodeAt } from '../../elf/segment-offsets.ts';
+import { mayHaveGoTable } from '../../gopclntab/go-code.ts';
 import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import {
   binaryPlaces,
@@ -249,14 +250,15 @@ class Parts {
     if (this.#wantsLines && hasDebugInfo(elf)) this.debugInfo ??= elf;
   }
 
-  finish({ search }: CheckedFiles, { codeStart, wantsStarts = false }: WantedFile): ObjectFiles | undefined {
+  finish({ search }: CheckedFiles, { codeStart, wantsStarts = false, compatPerf }: WantedFile): ObjectFiles | undefined {
     const runtime = this.runtime ?? (this.#firstDebugFile && withCodeAt(this.#firstDebugFile, codeStart));
     if (runtime === undefined) return undefined;
     const symbols = this.symbols ?? this.mini ?? (hasDynsym(runtime) ? runtime : undefined);
+    const hasGoTable = !compatPerf && mayHaveGoTable(runtime);
     const { debugInfo } = this;
-    if (symbols === undefined && debugInfo === undefined) return wantsStarts ? { runtime, symbols, needsDynsym: false, debugInfo } : undefined;
+    if (symbols === undefined && debugInfo === undefined && !hasGoTable) return wantsStarts ? { runtime, symbols, needsDynsym: false, debugInfo } : undefined;
     search.use(runtime.source.name, 'addresses');
-    if (symbols !== undefined) search.use(symbols.source.name, 'symbols');
+    if (symbols !== undefined || hasGoTable) search.use((symbols ?? runtime).source.name, 'symbols');
     if (debugInfo !== undefined) search.use(debugInfo.source.name, 'lines');
     return { runtime, symbols, needsDynsym: symbols !== undefined && symbols === this.mini, debugInfo };
   }

@@ -17,8 +17,8 @@ export type FileUse = 'addresses' | 'symbols' | 'lines';
 export interface FileHoldings {
   /** Machine code: it is the binary itself. */
   readonly code?: boolean;
-  /** The better of its symbol tables; a stripped file has only those of dynamic linking, or none. */
-  readonly symbols?: 'symtab' | 'dynsym' | 'none';
+  /** The best of its symbol tables; a stripped file has only those of dynamic linking, that of Go's runtime, or none. */
+  readonly symbols?: 'symtab' | 'gopclntab' | 'dynsym' | 'none';
   /** Whether it has debug information. */
   readonly debugInfo?: boolean;
   /** Whether the file is cut off, so that it lacks what it should have. */

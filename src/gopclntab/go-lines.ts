@@ -1,0 +1,109 @@
+import { firstAbove } from '../base/first-above.ts';
+import type { SourceFrame, SourceFunction, SourceLines } from '../symbol-table/code-symbols.ts';
+import type { FunctionPositions, GoTable } from './go-table.ts';
+import type { InlinedCalls } from './inline-calls.ts';
+import { StepBudget, ValueTable } from './value-table.ts';
+
+/** Go inlines some ten functions into one another. A hostile file's calls may go round in a circle. */
+const MAX_DEPTH = 256;
+const MAX_NAME_SIZE_BYTES = 1 << 16;
+
+/** Functions, files and lines, as Go's runtime knows them. It has no columns. */
+export class GoLines implements SourceLines {
+  readonly #table: GoTable;
+  readonly #starts: Float64Array;
+  readonly #calls: InlinedCalls | undefined;
+  readonly #toSvma: (address: number) => number;
+  readonly #files: ValueTable;
+  readonly #lines: ValueTable;
+  readonly #inlined: ValueTable;
+  /** The function whose values were read last. */
+  #function = -1;
+  #positions: FunctionPositions | undefined;
+  readonly #texts = new Map<number, string>();
+  /** By where the name is, and the line. */
+  readonly #functions = new Map<string, SourceFunction>();
+
+  /**
+   * @param starts addresses (svma) of the functions, and of the end of the last one
+   * @param calls undefined where nothing was inlined
+   * @param toSvma from an address that is looked up; NaN where none is
+   */
+  constructor(table: GoTable, starts: Float64Array, calls: InlinedCalls | undefined, toSvma: (address: number) => number, file: string) {
+    this.#table = table;
+    this.#starts = starts;
+    this.#calls = calls;
+    this.#toSvma = toSvma;
+    const budget = new StepBudget(table.view.length, file);
+    this.#files = new ValueTable(table, budget);
+    this.#lines = new ValueTable(table, budget);
+    this.#inlined = new ValueTable(table, budget);
+  }
+
+  async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
+    const starts = this.#starts;
+    for (let i = 0; i < addresses.length; i++) {
+      // hot
+      const svma = this.#toSvma(addresses[i]);
+      const index = firstAbove(starts, svma, 0, starts.length) - 1;
+      if (Number.isNaN(svma) || index < 0 || index >= this.#table.functionCount) continue;
+      visit(i, this.#framesIn(index, svma - starts[index]));
+    }
+  }
+
+  #framesIn(index: number, distance: number): SourceFrame[] {
+    const positions = this.#read(index);
+    const frames: SourceFrame[] = [];
+    let at = distance;
+    while (frames.length < MAX_DEPTH) {
+      const inlined = this.#inlined.at(at);
+      const call = inlined < 0 ? undefined : this.#calls?.at(positions.inlineTree, inlined);
+      if (call === undefined) break;
+      frames.push(this.#frame(call.nameAt, call.startLine, at, positions));
+      at = call.parent;
+    }
+    frames.push(this.#frame(this.#table.nameOf(index), positions.startLine, at, positions));
+    return frames;
+  }
+
+  #read(index: number): FunctionPositions {
+    if (this.#positions !== undefined && this.#function === index) return this.#positions;
+    const positions = this.#table.positionsOf(index);
+    const sizeBytes = this.#starts[index + 1] - this.#starts[index];
+    this.#files.decode(positions.files, sizeBytes);
+    this.#lines.decode(positions.lines, sizeBytes);
+    this.#inlined.decode(positions.inlineIndexes, sizeBytes);
+    this.#function = index;
+    this.#positions = positions;
+    return positions;
+  }
+
+  #frame(nameAt: number, startLine: number, distance: number, { unit }: FunctionPositions): SourceFrame {
+    const fileIndex = this.#files.at(distance);
+    const fileAt = fileIndex < 0 ? -1 : this.#table.fileNameAt(unit, fileIndex);
+    const file = fileAt < 0 ? '' : this.#text(fileAt);
+    return { function: this.#functionOf(nameAt, startLine, file), file, line: Math.max(0, this.#lines.at(distance)), column: 0 };
+  }
+
+  /** A function is in one file, so that of its lines is its own. */
+  #functionOf(nameAt: number, startLine: number, file: string): SourceFunction {
+    const key = `${nameAt} ${startLine} ${file}`;
+    let found = this.#functions.get(key);
+    if (found === undefined) {
+      const name = this.#text(nameAt);
+      found = { name, linkageName: name, file, startLine };
+      this.#functions.set(key, found);
+    }
+    return found;
+  }
+
+  #text(at: number): string {
+    let text = this.#texts.get(at);
+    if (text === undefined) {
+      const { view } = this.#table;
+      text = view.text(at, Math.min(view.length, at + MAX_NAME_SIZE_BYTES));
+      this.#texts.set(at, text);
+    }
+    return text;
+  }
+}

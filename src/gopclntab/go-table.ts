@@ -1,0 +1,182 @@
+import type { ByteView } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
+
+/** The versions of the table, by the first release 1.x of Go that wrote them. */
+type TableVersion = 2 | 16 | 18 | 20;
+
+const VERSIONS: ReadonlyMap<number, TableVersion> = new Map([
+  [0xfffffffb, 2],
+  [0xfffffffa, 16],
+  [0xfffffff0, 18],
+  [0xfffffff1, 20],
+]);
+
+/** Magic number, two zeros, the smallest instruction's size, the size of a pointer. */
+const IDENTITY_SIZE_BYTES = 8;
+
+/** Kubernetes has some 150,000. */
+const MAX_FUNCTIONS = 1 << 22;
+
+/** Where a function's record has its fields, in bytes, from Go 1.20 on. Earlier ones begin alike but for the size of the entry. */
+const RECORD = { nameOffset: 4, files: 20, lines: 24, pcDataCount: 28, unitOffset: 32, startLine: 36, funcDataCount: 43, sizeBytes: 44 } as const;
+/** Which of a function's tables have its inlined calls: by address the index of the call, and the calls. Source: Go, internal/abi/symtab.go. */
+const PCDATA_INLINE_INDEX = 2;
+const FUNCDATA_INLINE_TREE = 3;
+const NONE = 0xffffffff;
+
+/**
+ * The table of functions that Go's linker puts into every program, since the runtime needs it: `.gopclntab`. It stays where a program is
+ * stripped. Its functions are in the order of their addresses.
+ * @see Go's source, debug/gosym/pclntab.go and runtime/symtab.go; "Go 1.2 Runtime Symbol Table" (golang.org/s/go12symtab)
+ */
+export class GoTable {
+  readonly view: ByteView;
+  readonly version: TableVersion;
+  /** The unit of distances between addresses, in bytes: the smallest instruction's size. */
+  readonly quantum: number;
+  readonly pointerSize: 4 | 8;
+  readonly functionCount: number;
+  /** The first function's address as the header has it (Go 1.18 to 1.25); 0 where it does not say. */
+  readonly textStart: number;
+  /** Where in {@link view} the names of functions and files are. */
+  readonly namesAt: number;
+  readonly filesAt: number;
+  /** Where the offsets of each unit's file names are, and the tables of values by address. */
+  readonly unitsAt: number;
+  readonly valuesAt: number;
+  /** Where the list of functions is, each with its address and the offset of its record from {@link recordsAt}. */
+  readonly functionsAt: number;
+  readonly recordsAt: number;
+  readonly #file: string;
+
+  private constructor(view: ByteView, version: TableVersion, file: string) {
+    this.view = view;
+    this.version = version;
+    this.#file = file;
+    this.quantum = view.u8(6);
+    this.pointerSize = view.u8(7) === 4 ? 4 : 8;
+    const word = (index: number): number => this.pointerAt(IDENTITY_SIZE_BYTES + index * this.pointerSize);
+    this.functionCount = word(0);
+    if (version === 2) {
+      this.textStart = 0;
+      [this.namesAt, this.filesAt, this.unitsAt, this.valuesAt, this.recordsAt] = [0, 0, 0, 0, 0];
+      this.functionsAt = IDENTITY_SIZE_BYTES + this.pointerSize;
+    } else {
+      const first = version === 16 ? 2 : 3;
+      this.textStart = version === 16 ? 0 : word(2);
+      [this.namesAt, this.unitsAt, this.filesAt, this.valuesAt, this.recordsAt] = [0, 1, 2, 3, 4].map((nth) => word(first + nth));
+      this.functionsAt = this.recordsAt;
+    }
+    const parts = [this.namesAt, this.unitsAt, this.filesAt, this.valuesAt, this.functionsAt + (2 * this.functionCount + 1) * this.#fieldSize];
+    if (this.functionCount > MAX_FUNCTIONS) throw this.#damaged(`${this.functionCount} functions`);
+    if (!parts.every((at) => at <= view.length)) throw this.#damaged('parts beyond its end');
+  }
+
+  /** Whether a table begins at an offset. */
+  static isAt(view: ByteView, offset: number): boolean {
+    if (offset + IDENTITY_SIZE_BYTES > view.length || !VERSIONS.has(view.u32(offset)) || view.u16(offset + 4) !== 0) return false;
+    return [1, 2, 4].includes(view.u8(offset + 6)) && [4, 8].includes(view.u8(offset + 7));
+  }
+
+  /**
+   * @param view begins with the table, and may go on after it
+   * @param file with the table, for messages
+   * @throws PerfconvError `damaged` for one of another version, or whose parts are not in it
+   */
+  static read(view: ByteView, file: string): GoTable {
+    const version = GoTable.isAt(view, 0) ? VERSIONS.get(view.u32(0)) : undefined;
+    if (version === undefined) throw new PerfconvError('damaged', 'not of a known version', { file, record: '.gopclntab' });
+    return new GoTable(view, version, file);
+  }
+
+  /** Whether {@link startOf} counts from the first function: Go 1.18 and later. */
+  get isRelative(): boolean {
+    return this.version >= 18;
+  }
+
+  /** Whether functions say what was inlined into them in the form that this class reads: Go 1.20 and later. */
+  get hasLines(): boolean {
+    return this.version === 20;
+  }
+
+  /** Where a function begins; that of number {@link functionCount} is where the last one ends. See {@link isRelative}. */
+  startOf(index: number): number {
+    const at = this.functionsAt + 2 * index * this.#fieldSize;
+    return this.#fieldSize === 4 ? this.u32(at) : this.pointerAt(at);
+  }
+
+  /** Where a function's name is in {@link view}. */
+  nameOf(index: number): number {
+    const at = this.#recordOf(index);
+    return this.namesAt + this.u32(at + (this.isRelative ? RECORD.nameOffset : this.pointerSize));
+  }
+
+  /** Of functions where {@link hasLines}. Tables of values are offsets in {@link view}, 0 for none. */
+  positionsOf(index: number): FunctionPositions {
+    const at = this.#recordOf(index);
+    const pcDataCount = this.u32(at + RECORD.pcDataCount);
+    const funcDataAt = at + RECORD.sizeBytes + 4 * pcDataCount;
+    const hasInlined = pcDataCount > PCDATA_INLINE_INDEX && this.u8(at + RECORD.funcDataCount) > FUNCDATA_INLINE_TREE;
+    const tree = hasInlined ? this.u32(funcDataAt + 4 * FUNCDATA_INLINE_TREE) : NONE;
+    return {
+      startLine: this.u32(at + RECORD.startLine),
+      files: this.#valuesIn(at + RECORD.files),
+      lines: this.#valuesIn(at + RECORD.lines),
+      unit: this.u32(at + RECORD.unitOffset),
+      inlineIndexes: tree === NONE ? 0 : this.#valuesIn(at + RECORD.sizeBytes + 4 * PCDATA_INLINE_INDEX),
+      inlineTree: tree === NONE ? -1 : tree,
+    };
+  }
+
+  /** Where in {@link view} the name of a file is. @param unit see {@link FunctionPositions}; −1 where there is none */
+  fileNameAt(unit: number, index: number): number {
+    const offset = this.u32(this.unitsAt + 4 * (unit + index));
+    return offset === NONE ? -1 : this.filesAt + offset;
+  }
+
+  u8(at: number): number {
+    if (at >= this.view.length) throw this.#damaged('offsets beyond its end');
+    return this.view.u8(at);
+  }
+
+  u32(at: number): number {
+    if (at + 4 > this.view.length) throw this.#damaged('offsets beyond its end');
+    return this.view.u32(at);
+  }
+
+  pointerAt(at: number): number {
+    if (at + this.pointerSize > this.view.length) throw this.#damaged('offsets beyond its end');
+    return this.pointerSize === 4 ? this.view.u32(at) : this.view.u64(at);
+  }
+
+  #valuesIn(at: number): number {
+    const offset = this.u32(at);
+    return offset === 0 ? 0 : this.valuesAt + offset;
+  }
+
+  #recordOf(index: number): number {
+    const at = this.functionsAt + 2 * index * this.#fieldSize + this.#fieldSize;
+    return this.recordsAt + (this.#fieldSize === 4 ? this.u32(at) : this.pointerAt(at));
+  }
+
+  get #fieldSize(): number {
+    return this.isRelative ? 4 : this.pointerSize;
+  }
+
+  #damaged(what: string): PerfconvError {
+    return new PerfconvError('damaged', what, { file: this.#file, record: '.gopclntab' });
+  }
+}
+
+/** Where a function has its files, lines and inlined calls. */
+export interface FunctionPositions {
+  /** 1-based; 0 when unknown. */
+  readonly startLine: number;
+  readonly files: number;
+  readonly lines: number;
+  /** Index of its unit's first file. */
+  readonly unit: number;
+  readonly inlineIndexes: number;
+  /** Offset of its inlined calls from those of all functions; −1 where there are none. */
+  readonly inlineTree: number;
+}
