@@ -58,8 +58,9 @@ describe.each(FORMATS)('the format %s', (format) => {
   });
 
   test('is in the help of convert and in the message about names that say no format, with what its files end in', async () => {
-    expect(help).toMatch(new RegExp(`-t, --format FORMAT .*\\b${format}\\b`));
-    expect(help).toContain(endingOf(format));
+    const [, text = ''] = /-t, --format FORMAT (.*?) -o, --output /.exec(help) ?? [];
+    expect(text, 'src/cli/options.ts').toMatch(new RegExp(`\\b${format}\\b`));
+    expect(text, 'src/cli/options.ts').toContain(endingOf(format));
     const { stderr } = await runMain(['-o', 'web.profile', pathOf('fixtures/plain.data')]);
     expect(stderr).toContain('the name does not say which format');
     expect(stderr).toContain(endingOf(format));
@@ -96,5 +97,11 @@ describe.each(FORMATS)('the format %s', (format) => {
   ];
   test.each(LISTS)('is looked at in %s', (path) => {
     expect(textOf(path)).toMatch(new RegExp(`\\b${format}`, 'i'));
+  });
+
+  test('has a check of its outputs in the fuzzer, a row among the names of formats, and tests of its writer', () => {
+    expect(textOf('fuzz/output-checks.ts')).toMatch(new RegExp(`^  ${format}[,:]`, 'm'));
+    expect(textOf('test/pipeline/formats.test.ts')).toContain(`'${format}', `);
+    expect(readdirSync(pathOf('test/writers'))).toContain(format);
   });
 });

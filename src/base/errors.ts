@@ -4,12 +4,12 @@ import { printable } from './printable.ts';
  * Why a recording, a symbol file or an output could not be read or written.
  *
  * - `not-perf-data`: the input is something else (empty, text, ELF, perf stat data …)
- * - `unsupported`: a perf.data file of a kind this version does not read
+ * - `unsupported`: this version does not read or write what it was asked to, or the JavaScript engine lacks what that needs
  * - `damaged`: a structure that everything else hangs on (header, attr) is broken
  * - `io`: the operating system refused (missing file, permission, disk full)
  * - `no-samples`: the recording holds no sample, or none that the filters leave
  * - `limit`: there is not enough memory
- * - `usage`: options that contradict each other
+ * - `usage`: options that are wrong or contradict each other, or a call at the wrong time
  */
 export type PerfconvErrorCode = 'not-perf-data' | 'unsupported' | 'damaged' | 'io' | 'no-samples' | 'limit' | 'usage';
 

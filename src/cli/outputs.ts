@@ -1,5 +1,5 @@
 import { PerfconvError } from '../base/errors.ts';
-import { defaultOutputName, FORMATS_TO_COME, type Format, isGzipped, type OutputFormat, outputFormatOf } from '../pipeline/formats.ts';
+import { DEFAULT_SUFFIXES, defaultOutputName, FORMATS_TO_COME, type Format, isGzipped, type OutputFormat, outputFormatOf } from '../pipeline/formats.ts';
 
 /** Standard input or standard output, as a path. */
 export const STANDARD_STREAM = '-';
@@ -48,5 +48,5 @@ function noFormatText(path: string): string {
   const name = path.toLowerCase();
   const toCome = FORMATS_TO_COME.find(({ suffix }) => name.endsWith(suffix) || name.endsWith(`${suffix}.gz`));
   if (toCome !== undefined) return `-o ${path}: the format ${toCome.name} is not available yet`;
-  return `-o ${path}: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .cpuprofile, .csv, .txt, .folded or .firefox.json`;
+  return `-o ${path}: the name does not say which format: give -t FORMAT, or a name that ends in ${DEFAULT_SUFFIXES.slice(0, -1).join(', ')} or ${DEFAULT_SUFFIXES.at(-1)}`;
 }

@@ -75,7 +75,6 @@ export class DecodedProfile implements Profile {
   /**
    * @param parts at least one
    * @param labels one for each part; empty for a profile of one recording that is not merged
-   * @throws PerfconvError `usage` for no parts
    */
   constructor(parts: readonly ProfilePart[], labels: readonly string[], gzip: (target: ByteSink) => Compressor) {
     this.parts = parts;

@@ -40,6 +40,9 @@ const DEFAULT_SUFFIX: Readonly<Record<Format, string>> = {
   firefox: '.firefox.json',
 };
 
+/** What names of files end in by default, in the order of {@link FORMATS}. */
+export const DEFAULT_SUFFIXES: readonly string[] = FORMATS.map((format) => DEFAULT_SUFFIX[format]);
+
 /** The format that an output's name asks for; undefined when it does not say. A name that ends in a slash is a directory: CSV. */
 export function outputFormatOf(path: string): OutputFormat | undefined {
   if (/[/\\]$/.test(path)) return { format: 'csv', gzip: false };

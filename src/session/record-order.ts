@@ -69,7 +69,8 @@ export class RecordOrder {
       this.#queue.push(row);
       return;
     }
-    // In the order of the file, or without a time: of NaN no comparison holds. Infinity, what comes after all times, is none here.
+    // In the order of the file, or without a time. NaN fails both comparisons, and so does Infinity,
+    // which `RecordingClock` gives to what comes after all times.
     if (timeNs < this.#newestNs) this.#olderCount++;
     else if (timeNs < Number.POSITIVE_INFINITY) this.#newestNs = timeNs;
     else row.timeNs = Number.NaN;

@@ -14,7 +14,7 @@ interface DeferredColumns {
   cookieHi: Uint32Array;
 }
 
-/** Plays a row whose turn has come. @returns false where something has to be read first: then it is delivered again, and nothing before it */
+/** Plays a row whose turn has come. @returns false where something has to be read first: then it is delivered again, and no other row until it was accepted */
 export type Deliver = (row: RecordRow) => boolean;
 
 /**

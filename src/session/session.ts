@@ -242,12 +242,12 @@ class Session implements RecordVisitor {
     this.#counts.add(type);
     if (type === abi.PERF_RECORD_SAMPLE) {
       if (this.#samples.read(record, this.#nr, this.#row)) this.#order.add(this.#row);
-      else this.#observeUndecoded(record);
+      else this.#observeTimeless(record);
     } else if (type < abi.PERF_RECORD_USER_TYPE_START) {
       if (this.#sideBand.read(record, this.#nr, this.#row)) this.#order.add(this.#row);
-      else this.#observeUndecoded(record);
+      else this.#observeTimeless(record);
     } else {
-      this.#observeUndecoded(record);
+      this.#observeTimeless(record);
       if (type === abi.PERF_RECORD_FINISHED_ROUND) this.#order.finishRound();
       else if (type >= SIMPLEPERF_TYPE_START) this.#simpleperfRecords.read(record);
       else this.#userRecords.read(record);
@@ -343,7 +343,7 @@ class Session implements RecordVisitor {
   }
 
   /** Shows the observer a record that has no time of its own, or none that can be read. */
-  #observeUndecoded({ type, misc }: RecordCursor): void {
+  #observeTimeless({ type, misc }: RecordCursor): void {
     if (this.#observer === undefined) return;
     this.#row.setRecord(this.#nr, Number.NaN, -1, -1, -1);
     this.#observer.sideBand(this.#row, { kind: 'other', type, misc });

@@ -25,6 +25,6 @@ export interface CodeSpace {
   readonly mayBeData?: boolean;
   /** After `found` without a module: whether it is the vdso. Absent: no. */
   readonly isVdso?: boolean;
-  /** After `found` and `pending`: which file it is, for statistics; −1 for none. */
+  /** After `found` and `pending`: which file it is, as whoever loads files numbers them: after `pending`, the one to load; −1 for none. */
   readonly file: number;
 }

@@ -35,7 +35,7 @@ export class FrameGuess {
     this.#vdso = new I386Vdso(state, this.#code);
   }
 
-  /** Makes the caller's registers of the frame's. */
+  /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
     const { machine } = this.#state;
     const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#guess(machine.machine);

@@ -8,7 +8,7 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 export class RuleStep {
   readonly #expressions = new ExpressionMachine();
 
-  /** Makes the caller's registers of the frame's. The return address is in its column afterwards. */
+  /** Turns the registers of the frame into those of its caller. The return address is in its column afterwards. */
   step(state: UnwindState, module: UnwindModule, rule: number): StepEnd {
     const { registers, next, machine } = state;
     const { data } = module.rules;

@@ -58,7 +58,7 @@ export class SharedFrames {
     // The stack pointer of the last frame is above those of all others.
     while (at < count && words[at * FRAME_WORDS + FrameWord.sp] < sp) at++;
     this.#at = at;
-    // What was left of an exception's frames is not followed by their rules.
+    // Frames before `plainFrom` were not left by stack and frame pointer alone: exceptions put registers back. The last frame has no words.
     if (at < plainFrom || at >= count - 1 || addresses[at] !== pc || isCall[at] === 0) return -1;
     const first = at * FRAME_WORDS;
     const isSame = words[first + FrameWord.sp] === sp && registers.known[machine.fp] !== 0 && words[first + FrameWord.fp] === registers.value(machine.fp);

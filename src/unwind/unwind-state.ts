@@ -34,7 +34,7 @@ export class UnwindState implements ExpressionMemory {
   pcHi = 0;
   /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may not have changed it since the program's start. */
   beganWithoutFp = false;
-  /** Whether that is a return address. */
+  /** Whether {@link pc} is a return address. */
   isCall = false;
   /** Whether registers that an epilogue has popped already count as unknown. */
   forgetsPopped = false;

@@ -8,7 +8,7 @@ import type { Profile, ProfileEvent } from '../profile/profile.ts';
 
 /**
  * Index of the event with the most samples. On a tie the first one wins; times off the CPU are chosen only when no other event has
- * a sample but perf's dummy event, and that when no event has one at all. −1 when no event has one.
+ * a sample but perf's dummy event, and the dummy event only when nothing else has one. −1 when no event has one.
  */
 export function findMostSampledEvent(profile: Profile): number {
   let most = -1;

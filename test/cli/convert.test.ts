@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FORMATS } from '../../src/pipeline/formats.ts';
 import { emptyRecording, fileRecording, lossyRecording, pipeRecording, statRecording, truncatedRecording } from '../support/cli-recordings.ts';
 import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
 import { runMain } from '../support/run-main.ts';
@@ -288,7 +289,7 @@ describe('usage errors end with status 2', () => {
     [['-t', 'html'], 'the format html is not available yet'],
     [['-o', 'a.html'], '-o a.html: the format html is not available yet'],
     [['-t', 'foldd'], '-t, --format foldd: unknown value (did you mean folded?)'],
-    [['-t', 'pdf'], '-t, --format pdf: unknown value; expected one of pprof, speedscope, chrome, cpuprofile, csv, script, folded, firefox'],
+    [['-t', 'pdf'], `-t, --format pdf: unknown value; expected one of ${FORMATS.join(', ')}`],
     [['-t', 'pprof', '-t', 'folded'], '-t, --format is given twice'],
     [['-o'], '-o needs a value'],
     [['report', '--limit'], '--limit needs a value'],

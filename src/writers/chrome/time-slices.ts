@@ -10,7 +10,7 @@ export interface TrackSamples extends PlacedSamples {
   readonly node: Uint32Array;
 }
 
-/** Into how many slices a trace may be cut, the most first; the last one always does. */
+/** Into how many slices a trace may be cut, the most first. One slice always works. */
 const SLICES = [16_384, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1];
 
 /**
