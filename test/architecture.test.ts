@@ -22,7 +22,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   elf: ['symbol-table'],
   dwarf: ['elf', 'symbol-table'],
   gopclntab: ['elf', 'symbol-table'],
-  unwind: ['elf', 'dwarf'],
+  unwind: ['elf', 'dwarf', 'gopclntab'],
   // The recording.
   perfdata: ['zstd', 'simpleperf', 'tracing'],
   session: ['perfdata', 'simpleperf', 'tracing', 'jitdump', 'profile', 'unwind'],

@@ -1,22 +1,11 @@
-import { ByteView } from '../base/byte-view.ts';
-import { SHT_NOBITS } from '../elf/elf-constants.ts';
-import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
+import type { ElfFile } from '../elf/elf-file.ts';
 import { NameLengths } from '../elf/name-lengths.ts';
 import type { SourceLines } from '../symbol-table/code-symbols.ts';
 import type { ListedSymbols } from '../symbol-table/symbol-table-builder.ts';
+import { findGoFunctions } from './go-functions.ts';
 import { GoLines } from './go-lines.ts';
-import { GoTable } from './go-table.ts';
+import type { GoTable } from './go-table.ts';
 import { InlinedCalls } from './inline-calls.ts';
-import { findModuleData, type ModuleData } from './module-data.ts';
-
-/** The second is that of position-independent programs. */
-const SECTIONS = ['.gopclntab', '.data.rel.ro.gopclntab'];
-/** Where other linkers than Go's put it in position-independent programs, among other data; and what tells that there may be one. */
-const MIXED_SECTION = '.data.rel.ro';
-const GO_SECTION = '.go.buildinfo';
-const ALIGNMENT_BYTES = 8;
-/** Larger ones are not read: they may be holes. Kubernetes has some 30 megabytes. */
-const MAX_TABLE_SIZE_BYTES = 256 << 20;
 
 /** What a Go program says of its functions without symbols and debug information. */
 export interface GoCode {
@@ -26,68 +15,20 @@ export interface GoCode {
   readonly lines: SourceLines | undefined;
 }
 
-/** Whether a file has, or may have, a table of Go's functions. */
-export function mayHaveGoTable(elf: ElfFile): boolean {
-  return tableSections(elf).length > 0;
-}
-
 /**
- * Reads a Go program's own table of its functions, which the runtime needs and stripping leaves.
- * @returns undefined where there is none, or nothing says where in the file its functions are
+ * Reads what a Go program says of its functions.
+ * @returns undefined where it says nothing, or is none: see {@link findGoFunctions}
  * @throws PerfconvError `damaged`
  */
 export async function openGoCode(elf: ElfFile, wantsLines: boolean): Promise<GoCode | undefined> {
-  const found = await findTable(elf);
+  const found = await findGoFunctions(elf);
   if (found === undefined) return undefined;
-  const file = elf.source.name;
-  const table = GoTable.read(found.view, file);
-  const moduleData = table.isRelative ? await findModuleData(elf, table, found.addr) : undefined;
-  const textStart = table.isRelative ? textStartOf(elf, table, moduleData) : 0;
-  if (textStart === undefined) return undefined;
-  const starts = Float64Array.from({ length: table.functionCount + 1 }, (_, i) => textStart + table.startOf(i));
+  const { table, starts, moduleData } = found;
   const functions = listFunctions(elf, table, starts);
   if (!wantsLines || !table.hasLines || moduleData === undefined) return { functions, lines: undefined };
   const calls = await InlinedCalls.find(elf, table, moduleData);
   const toSvma = (offset: number): number => elf.svmaOf(offset) ?? Number.NaN;
-  return { functions, lines: new GoLines(table, starts, calls, toSvma, file) };
-}
-
-interface FoundTable {
-  readonly view: ByteView;
-  /** Where it is mapped (svma). */
-  readonly addr: number;
-}
-
-async function findTable(elf: ElfFile): Promise<FoundTable | undefined> {
-  for (const section of tableSections(elf)) {
-    const view = await elf.readSection(section);
-    const isMixed = section.name === MIXED_SECTION;
-    for (let at = 0; at < (isMixed ? view.length : 1); at += ALIGNMENT_BYTES) {
-      // hot
-      if (!isMixed || GoTable.isAt(view, at))
-        return { view: at === 0 ? view : new ByteView(view.bytes.subarray(at), view.littleEndian), addr: section.addr + at };
-    }
-  }
-  return undefined;
-}
-
-function tableSections(elf: ElfFile): readonly ElfSection[] {
-  const isUsable = ({ type, sizeBytes }: ElfSection): boolean => type !== SHT_NOBITS && sizeBytes <= MAX_TABLE_SIZE_BYTES;
-  const own = elf.sections.filter((section) => SECTIONS.includes(section.name) && isUsable(section));
-  if (own.length > 0 || elf.section(GO_SECTION) === undefined) return own;
-  return elf.sections.filter((section) => section.name === MIXED_SECTION && isUsable(section));
-}
-
-/**
- * From where functions count. Where the runtime's data was not found, the header says it (before Go 1.26), or the section does that has
- * nothing but Go's functions: other linkers put C's start into it, too.
- */
-function textStartOf(elf: ElfFile, table: GoTable, moduleData: ModuleData | undefined): number | undefined {
-  if (moduleData !== undefined) return moduleData.textStart;
-  if (table.textStart > 0) return table.textStart;
-  const text = elf.section('.text');
-  const last = table.startOf(table.functionCount);
-  return text !== undefined && last <= text.sizeBytes && last > text.sizeBytes - ALIGNMENT_BYTES * 8 ? text.addr : undefined;
+  return { functions, lines: new GoLines(table, starts, calls, toSvma, elf.source.name) };
 }
 
 function listFunctions(elf: ElfFile, table: GoTable, starts: Float64Array): ListedSymbols {

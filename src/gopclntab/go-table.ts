@@ -18,7 +18,17 @@ const IDENTITY_SIZE_BYTES = 8;
 const MAX_FUNCTIONS = 1 << 22;
 
 /** Where a function's record has its fields, in bytes, from Go 1.20 on. Earlier ones begin alike but for the size of the entry. */
-const RECORD = { nameOffset: 4, files: 20, lines: 24, pcDataCount: 28, unitOffset: 32, startLine: 36, funcDataCount: 43, sizeBytes: 44 } as const;
+const RECORD = {
+  nameOffset: 4,
+  frameSizesAfterEntry: 12,
+  files: 20,
+  lines: 24,
+  pcDataCount: 28,
+  unitOffset: 32,
+  startLine: 36,
+  funcDataCount: 43,
+  sizeBytes: 44,
+} as const;
 /** Which of a function's tables have its inlined calls: by address the index of the call, and the calls. Source: Go, internal/abi/symtab.go. */
 const PCDATA_INLINE_INDEX = 2;
 const FUNCDATA_INLINE_TREE = 3;
@@ -109,6 +119,11 @@ export class GoTable {
   nameOf(index: number): number {
     const at = this.#recordOf(index);
     return this.namesAt + this.u32(at + (this.isRelative ? RECORD.nameOffset : this.pointerSize));
+  }
+
+  /** Where in {@link view} the sizes of a function's frame are by address; 0 for nowhere. */
+  frameSizesOf(index: number): number {
+    return this.#valuesIn(this.#recordOf(index) + (this.isRelative ? 4 : this.pointerSize) + RECORD.frameSizesAfterEntry);
   }
 
   /** Of functions where {@link hasLines}. Tables of values are offsets in {@link view}, 0 for none. */

@@ -6,7 +6,8 @@ import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { hasSymtab, readElfSymbols } from '../elf/elf-symbols.ts';
 import { findFunctionStarts } from '../elf/function-starts.ts';
-import { type GoCode, mayHaveGoTable, openGoCode } from '../gopclntab/go-code.ts';
+import { type GoCode, openGoCode } from '../gopclntab/go-code.ts';
+import { mayHaveGoTable } from '../gopclntab/go-functions.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from './code-object.ts';
 import { openLines } from './debug/open-lines.ts';
@@ -91,7 +92,7 @@ export class RecordingSymbols {
     let rules: UnwindRules | undefined;
     try {
       const found = await this.#objectFiles(object, { wantsLines: lines, wantsStarts: true }, files);
-      if (found !== undefined) rules = { ...(await readRules(found, this.#files)), close: () => files.close() };
+      if (found !== undefined) rules = { ...(await readRules(found, this.#files, !this.#options.compatPerf)), close: () => files.close() };
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
       this.#diagnostics.add('unwind-rules-damaged', 'warning', error.message);

@@ -14,10 +14,14 @@ export interface UnwindRules {
 }
 
 /** @throws PerfconvError where a file cannot be read */
-export async function readRules({ runtime, symbols, debugInfo }: ObjectFiles, decompressor: Decompressor): Promise<Omit<UnwindRules, 'close'>> {
+export async function readRules(
+  { runtime, symbols, debugInfo }: ObjectFiles,
+  decompressor: Decompressor,
+  usesGoTable: boolean,
+): Promise<Omit<UnwindRules, 'close'>> {
   // Debug files come in two kinds, one of which has symbols only; either may have what strip took away.
   const debug = [debugInfo, symbols].find((file) => file !== undefined && file !== runtime);
-  const module = await readUnwindModule(runtime, { ...(debug && { debug }), decompressor });
+  const module = await readUnwindModule(runtime, { ...(debug && { debug }), decompressor, usesGoTable });
   return { module, segments: segmentsOf(runtime) };
 }
 

@@ -1,6 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';
+import type { GoFrames } from '../gopclntab/go-frames.ts';
 import { CfaRows, RegisterRule } from './cfa-rows.ts';
 import { CodeFacts } from './code-facts.ts';
 import type { ExidxTable } from './exidx-table.ts';
@@ -25,7 +26,8 @@ const MAX_STEPS = 2 ** 30;
 /**
  * Addresses of a file's code are its own, as objdump prints them: `svma`, for section virtual memory address.
  *
- * How frames of one file are unwound: by `.eh_frame` (searched by `.eh_frame_hdr`'s table where that is right), `.debug_frame`, `.ARM.exidx`.
+ * How frames of one file are unwound: by `.eh_frame` (searched by `.eh_frame_hdr`'s table where that is right), `.debug_frame`, `.ARM.exidx`,
+ * the table of Go's runtime.
  * What was looked up is kept, so that there should be one module for each file, however often that is mapped.
  */
 export class UnwindModule {
@@ -45,6 +47,7 @@ export class UnwindModule {
   readonly hasFrameTable: boolean;
   /** @internal */
   readonly exidx: ExidxTable | undefined;
+  readonly #goFrames: GoFrames | undefined;
   /**
    * By svma of a return address: what is before it. Kept by whoever looked.
    * @internal
@@ -77,6 +80,7 @@ export class UnwindModule {
     this.hasFrameTable = tables.hasFrameTable;
     this.#ranges = tables.frames.map(() => new RuleRanges());
     this.exidx = tables.exidx;
+    this.#goFrames = tables.goFrames;
     this.#rows = new CfaRows(this.registers?.count ?? 0);
     this.#allRows = new CfaRows(this.registers?.count ?? 0);
   }
@@ -87,14 +91,14 @@ export class UnwindModule {
     const section = new FrameSection({ view, addr, addressSize, textAddr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
     return new UnwindModule(
       machine,
-      { frames: [new FrameIndex(section)], hasFrameTable: false, exidx: undefined },
+      { frames: [new FrameIndex(section)], hasFrameTable: false, exidx: undefined, goFrames: undefined },
       new ModuleMemory(undefined, view.littleEndian),
     );
   }
 
   /** Whether the file has any rules. */
   get hasRules(): boolean {
-    return this.#frames.length > 0 || this.exidx !== undefined;
+    return this.#frames.length > 0 || this.exidx !== undefined || this.#goFrames !== undefined;
   }
 
   /** Whether unwinding ended with `pending` because bytes of the file were wanted: {@link readWanted} reads them. */
@@ -148,7 +152,9 @@ export class UnwindModule {
       if (rule !== BAD_RULE) return rule;
     }
     const entry = this.exidx?.find(svma) ?? NO_RULE;
-    return entry >= 0 ? this.rules.exidxRule(entry) : rule;
+    if (entry >= 0) return this.rules.exidxRule(entry);
+    const frameSize = rule === NO_RULE && this.#goFrames !== undefined ? this.#goFrames.sizeAt(svma) : -1;
+    return frameSize >= 0 ? this.rules.frameRule(frameSize) : rule;
   }
 
   /** The rule of an svma, by the FDE that was read last. */
@@ -194,6 +200,6 @@ export class UnwindModule {
  */
 export async function readUnwindModule(elf: ElfFile, options: UnwindModuleOptions = {}): Promise<UnwindModule> {
   const machine = unwindMachineOf(elf);
-  const tables = machine === undefined ? { frames: [], hasFrameTable: false, exidx: undefined } : await readUnwindTables(elf, options);
+  const tables = machine === undefined ? { frames: [], hasFrameTable: false, exidx: undefined, goFrames: undefined } : await readUnwindTables(elf, options);
   return new UnwindModule(machine, tables, new ModuleMemory(elf, elf.littleEndian));
 }

@@ -165,6 +165,23 @@ export class UnwindRules {
     return this.#intern(RuleWord.registers);
   }
 
+  /** The number of a rule for code that has its return address on the stack. @param frameSize what lies before that, in bytes */
+  frameRule(frameSize: number): number {
+    const { sp, pc, addressSize } = this.#registers;
+    const length = RuleWord.registers + RULE_REGISTER_WORDS;
+    const scratch = this.#room(length);
+    scratch[RuleWord.flags] = RuleFlag.plain;
+    scratch[RuleWord.cfaRegister] = sp;
+    scratch[RuleWord.cfaOffset] = frameSize + addressSize;
+    scratch[RuleWord.returnAddressRegister] = pc;
+    scratch[RuleWord.registerCount] = 1;
+    scratch[RuleWord.returnOffset] = -addressSize;
+    scratch[RuleWord.fpOffset] = 0;
+    scratch[RuleWord.registers] = pc | (RegisterRule.offset << RULE_KIND_SHIFT);
+    scratch[RuleWord.registers + 1] = -addressSize;
+    return this.#intern(length);
+  }
+
   #room(length: number): Int32Array {
     this.#scratch = grown(this.#scratch, length);
     return this.#scratch;

@@ -3,10 +3,12 @@ import type { Decompressor } from '../base/decompressor.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { decompressSection, sectionCompression } from '../dwarf/compressed-section.ts';
 import { frameBytes, readEhFrame, readFrameTable } from '../elf/eh-frame.ts';
-import { EM_ARM, PT_ARM_EXIDX, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
+import { EM_386, EM_ARM, EM_X86_64, PT_ARM_EXIDX, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';
 import { readMapped, readTable } from '../elf/mapped-bytes.ts';
+import { GoFrames } from '../gopclntab/go-frames.ts';
+import { mayHaveGoTable } from '../gopclntab/go-functions.ts';
 import { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
 
@@ -16,6 +18,8 @@ export interface UnwindModuleOptions {
   readonly debug?: ElfFile;
   /** Unpacks a compressed `.debug_frame`. Without it, that is left out. */
   readonly decompressor?: Decompressor;
+  /** Whether to use the table of a Go program's runtime where nothing else has rules for its functions. Default: yes. */
+  readonly usesGoTable?: boolean;
 }
 
 /** Where rules come from, in the order in which they are asked. */
@@ -24,22 +28,30 @@ export interface UnwindTables {
   /** Whether there is an `.eh_frame_hdr`. */
   readonly hasFrameTable: boolean;
   readonly exidx: ExidxTable | undefined;
+  /** Of stripped Go programs. */
+  readonly goFrames: GoFrames | undefined;
 }
 
 /** The largest programs have some fifty megabytes. More is not read: it may be a hole. */
 const MAX_TABLE_SIZE_BYTES = 1 << 28;
 
+/** Where calls put the return address on the stack. On others, Go keeps frame pointers, which tell the same. */
+const GO_MACHINES: readonly number[] = [EM_386, EM_X86_64];
+
 /** Reads all tables of a file. Nothing in them is looked at yet. */
-export async function readUnwindTables(elf: ElfFile, { debug, decompressor }: UnwindModuleOptions): Promise<UnwindTables> {
+export async function readUnwindTables(elf: ElfFile, { debug, decompressor, usesGoTable = true }: UnwindModuleOptions): Promise<UnwindTables> {
   const table = await readFrameTable(elf, MAX_TABLE_SIZE_BYTES);
   const ehFrame = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table);
   const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table)];
-  for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
+  const debugFrames = await Promise.all((debug === undefined ? [elf] : [elf, debug]).map((file) => readDebugFrame(file, decompressor)));
+  frames.push(...debugFrames);
+  const hasGoFrames = usesGoTable && GO_MACHINES.includes(elf.machine) && debugFrames.every((index) => index === undefined) && mayHaveGoTable(elf);
   const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES) : undefined;
   return {
     frames: frames.filter((index) => index !== undefined),
     hasFrameTable: ehFrame !== undefined && table !== undefined,
     exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes, MAX_TABLE_SIZE_BYTES))),
+    goFrames: hasGoFrames ? await GoFrames.find(elf) : undefined,
   };
 }
 

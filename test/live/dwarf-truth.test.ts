@@ -36,6 +36,7 @@ const BUILDS: Readonly<Record<string, Build>> = {
   'rustc -O': { compiler: 'rustc', args: ['-O'] },
   'rustc -O -C lto': { compiler: 'rustc', args: ['-O', '-C', 'lto=fat'] },
   go: { compiler: 'go', args: [] },
+  'go, stripped': { compiler: 'go', args: ['-ldflags=-s -w'], isStripped: true },
   'clang, lld --icf=all --gc-sections': {
     compiler: 'clang++',
     args: ['-O2', '-ffunction-sections', '-fuse-ld=lld', '-Wl,--icf=all', '-Wl,--gc-sections'],

@@ -8,6 +8,8 @@ export interface PlannedGoFunction {
   /** Its distance from the first function; an address before Go 1.18. */
   readonly start: number;
   readonly startLine?: number;
+  /** What lies between stack pointer and return address, in bytes. */
+  readonly frameSizes?: readonly ValueUpTo[];
   readonly files?: readonly ValueUpTo[];
   readonly lines?: readonly ValueUpTo[];
   readonly inlineIndexes?: readonly ValueUpTo[];
@@ -38,6 +40,9 @@ export interface BuiltGoTable {
   readonly namesAt: number;
 }
 
+/** Of a function before Go 1.16, without its address. */
+const OLD_RECORD_SIZE_BYTES = 36;
+
 const MAGIC = { 2: 0xfffffffb, 16: 0xfffffffa, 18: 0xfffffff0, 20: 0xfffffff1 } as const;
 
 /** Builds a table of Go's functions from the layouts in Go's source (runtime/symtab.go), independently of the reader. */
@@ -48,6 +53,15 @@ export function buildGoTable(plan: GoTablePlan): BuiltGoTable {
   const files = textsOf(fileNames);
   const units = fields().u32(...fileNames.map((name) => files.offsets.get(name)!));
   const values = fields().bytes(0);
+  const isRelative = version >= 18;
+  const fieldSize = isRelative ? 4 : pointerSize;
+  const headerSize = 8 + pointerSize * (version === 2 ? 1 : version === 16 ? 7 : 8);
+  const namesAt = version === 2 ? headerSize + (2 * functions.length + 1) * fieldSize + 4 : headerSize;
+  const listSize = (2 * functions.length + 1) * fieldSize;
+  // Before Go 1.16, records, names and values count from the beginning of the table, and no record has inlined calls here.
+  const recordBase = version === 2 ? namesAt + names.bytes.length : listSize;
+  const nameBase = version === 2 ? namesAt : 0;
+  const valueBase = version === 2 ? recordBase + functions.length * (pointerSize + OLD_RECORD_SIZE_BYTES) : 0;
   const valuesOf = (list: readonly ValueUpTo[] | undefined): number => {
     if (list === undefined) return 0;
     const at = values.length;
@@ -58,21 +72,13 @@ export function buildGoTable(plan: GoTablePlan): BuiltGoTable {
       before = one;
     }
     values.bytes(0);
-    return at;
+    return valueBase + at;
   };
-  const isRelative = version >= 18;
-  const fieldSize = isRelative ? 4 : pointerSize;
-  const headerSize = 8 + pointerSize * (version === 2 ? 1 : version === 16 ? 7 : 8);
-  const namesAt = version === 2 ? headerSize + (2 * functions.length + 1) * fieldSize + 4 : headerSize;
   const records = fields();
   const list = fields();
-  const listSize = (2 * functions.length + 1) * fieldSize;
-  // Before Go 1.16, records and names count from the beginning of the table.
-  const nameBase = version === 2 ? namesAt : 0;
-  const recordBase = version === 2 ? namesAt + names.bytes.length : listSize;
-  for (const { name, start, startLine = 0, files: fileValues, lines, inlineIndexes, inlineTree } of functions) {
+  for (const { name, start, startLine = 0, frameSizes, files: fileValues, lines, inlineIndexes, inlineTree } of functions) {
     list.uint(start, fieldSize).uint(recordBase + records.length, fieldSize);
-    records.uint(start, isRelative ? 4 : pointerSize).u32(nameBase + names.offsets.get(name)!, 0, 0, 0);
+    records.uint(start, isRelative ? 4 : pointerSize).u32(nameBase + names.offsets.get(name)!, 0, 0, valuesOf(frameSizes));
     records.u32(valuesOf(fileValues), valuesOf(lines), inlineTree === undefined ? 0 : 3, 0);
     if (version === 20) records.u32(startLine);
     records.bytes(0, 0, 0, inlineTree === undefined ? 0 : 4);
@@ -81,7 +87,7 @@ export function buildGoTable(plan: GoTablePlan): BuiltGoTable {
   list.uint(end, fieldSize);
   const header = fields().u32(MAGIC[version]).bytes(0, 0, quantum, pointerSize).uint(functions.length, pointerSize);
   const nameOffset = (name: string): number => names.offsets.get(name)!;
-  if (version === 2) return { bytes: header.put(list.done()).u32(0).put(names.bytes).put(records.done()).done(), nameOffset, namesAt };
+  if (version === 2) return { bytes: header.put(list.done()).u32(0).put(names.bytes).put(records.done()).put(values.done()).done(), nameOffset, namesAt };
   const unitsAt = namesAt + names.bytes.length;
   const filesAt = unitsAt + units.length;
   const valuesAt = filesAt + files.bytes.length;

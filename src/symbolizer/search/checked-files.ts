@@ -5,7 +5,7 @@ import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
-import { mayHaveGoTable } from '../../gopclntab/go-code.ts';
+import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
 import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import { fileCrc } from './debug-link.ts';
 import type { FileHoldings, SymbolSearch } from './search-log.ts';

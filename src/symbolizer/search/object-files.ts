@@ -5,7 +5,7 @@ import { isKnownBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { withCodeAt } from '../../elf/segment-offsets.ts';
-import { mayHaveGoTable } from '../../gopclntab/go-code.ts';
+import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
 import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import {
   binaryPlaces,

@@ -1,0 +1,50 @@
+import { PerfconvError } from '../base/errors.ts';
+import { firstAbove } from '../base/first-above.ts';
+import type { ElfFile } from '../elf/elf-file.ts';
+import { findGoFunctions, type GoFunctions } from './go-functions.ts';
+import { StepBudget, ValueTable } from './value-table.ts';
+
+/** How large the frames of a Go program's functions are, by address: with that, Go's runtime unwinds its own stacks. */
+export class GoFrames {
+  readonly #functions: GoFunctions;
+  readonly #sizes: ValueTable;
+  /** The function whose sizes were read last. */
+  #function = -1;
+
+  private constructor(functions: GoFunctions, file: string) {
+    this.#functions = functions;
+    this.#sizes = new ValueTable(functions.table, new StepBudget(functions.table.view.length, file));
+  }
+
+  /** @returns undefined where a file has no table of Go's functions, or a damaged one: who asks for names hears of that */
+  static async find(elf: ElfFile): Promise<GoFrames | undefined> {
+    try {
+      const functions = await findGoFunctions(elf);
+      return functions && new GoFrames(functions, elf.source.name);
+    } catch (error) {
+      if (error instanceof PerfconvError && error.code === 'damaged') return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * What lies between the stack pointer and the return address before an instruction (svma) is executed, in bytes.
+   * @returns −1 where no function is, or its table is damaged
+   */
+  sizeAt(svma: number): number {
+    const { starts, table } = this.#functions;
+    const index = firstAbove(starts, svma, 0, starts.length) - 1;
+    if (index < 0 || index >= table.functionCount) return -1;
+    try {
+      if (this.#function !== index) {
+        this.#function = -1;
+        this.#sizes.decode(table.frameSizesOf(index), starts[index + 1] - starts[index]);
+        this.#function = index;
+      }
+    } catch (error) {
+      if (error instanceof PerfconvError) return -1;
+      throw error;
+    }
+    return this.#sizes.at(svma - starts[index]);
+  }
+}

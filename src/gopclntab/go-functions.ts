@@ -1,0 +1,81 @@
+import { ByteView } from '../base/byte-view.ts';
+import { SHT_NOBITS } from '../elf/elf-constants.ts';
+import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
+import { GoTable } from './go-table.ts';
+import { findModuleData, type ModuleData } from './module-data.ts';
+
+/** The second is that of position-independent programs. */
+const SECTIONS = ['.gopclntab', '.data.rel.ro.gopclntab'];
+/** Where other linkers than Go's put it in position-independent programs, among other data; and what tells that there may be one. */
+const MIXED_SECTION = '.data.rel.ro';
+const GO_SECTION = '.go.buildinfo';
+const ALIGNMENT_BYTES = 8;
+/** Larger ones are not read: they may be holes. Kubernetes has some 30 megabytes. */
+const MAX_TABLE_SIZE_BYTES = 256 << 20;
+
+/** A Go program's functions, in the order of their addresses. */
+export interface GoFunctions {
+  readonly table: GoTable;
+  /** Where they begin (svma), and where the last one ends. */
+  readonly starts: Float64Array;
+  /** What the runtime knows of the program; undefined where it was not found, or not looked for (before Go 1.18). */
+  readonly moduleData: ModuleData | undefined;
+}
+
+/** Whether a file has, or may have, a table of Go's functions. */
+export function mayHaveGoTable(elf: ElfFile): boolean {
+  return tableSections(elf).length > 0;
+}
+
+/**
+ * Finds a Go program's own table of its functions, which the runtime needs and stripping leaves.
+ * @returns undefined where there is none, or nothing says where in the file its functions are
+ * @throws PerfconvError `damaged`
+ */
+export async function findGoFunctions(elf: ElfFile): Promise<GoFunctions | undefined> {
+  const found = await findTable(elf);
+  if (found === undefined) return undefined;
+  const table = GoTable.read(found.view, elf.source.name);
+  const moduleData = table.isRelative ? await findModuleData(elf, table, found.addr) : undefined;
+  const textStart = table.isRelative ? textStartOf(elf, table, moduleData) : 0;
+  if (textStart === undefined) return undefined;
+  return { table, starts: Float64Array.from({ length: table.functionCount + 1 }, (_, i) => textStart + table.startOf(i)), moduleData };
+}
+
+interface FoundTable {
+  readonly view: ByteView;
+  /** Where it is mapped (svma). */
+  readonly addr: number;
+}
+
+async function findTable(elf: ElfFile): Promise<FoundTable | undefined> {
+  for (const section of tableSections(elf)) {
+    const view = await elf.readSection(section);
+    const isMixed = section.name === MIXED_SECTION;
+    for (let at = 0; at < (isMixed ? view.length : 1); at += ALIGNMENT_BYTES) {
+      // hot
+      if (!isMixed || GoTable.isAt(view, at))
+        return { view: at === 0 ? view : new ByteView(view.bytes.subarray(at), view.littleEndian), addr: section.addr + at };
+    }
+  }
+  return undefined;
+}
+
+function tableSections(elf: ElfFile): readonly ElfSection[] {
+  const isUsable = ({ type, sizeBytes }: ElfSection): boolean => type !== SHT_NOBITS && sizeBytes <= MAX_TABLE_SIZE_BYTES;
+  const own = elf.sections.filter((section) => SECTIONS.includes(section.name) && isUsable(section));
+  if (own.length > 0 || elf.section(GO_SECTION) === undefined) return own;
+  return elf.sections.filter((section) => section.name === MIXED_SECTION && isUsable(section));
+}
+
+/**
+ * From where functions count. Where the runtime's data was not found, the header says it (before Go 1.26), or the section does that has
+ * nothing but Go's functions: other linkers put C's start into it, too.
+ */
+function textStartOf(elf: ElfFile, table: GoTable, moduleData: ModuleData | undefined): number | undefined {
+  if (moduleData !== undefined) return moduleData.textStart;
+  if (table.textStart > 0) return table.textStart;
+  const text = elf.section('.text');
+  const last = table.startOf(table.functionCount);
+  return text !== undefined && last <= text.sizeBytes && last > text.sizeBytes - ALIGNMENT_BYTES * 8 ? text.addr : undefined;
+}

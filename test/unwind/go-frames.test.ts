@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { ElfFile } from '../../src/elf/elf-file.ts';
+import { readUnwindModule, type UnwindModule } from '../../src/unwind/unwind-module.ts';
+import { NO_RULE, RuleFlag, RuleWord } from '../../src/unwind/unwind-rules.ts';
+import { buildElf, TEXT } from '../support/elf-builder.ts';
+import { buildGoTable, type GoTablePlan } from '../support/go-table-builder.ts';
+
+const START = TEXT.vaddr + 0x100;
+
+interface Form {
+  readonly version: GoTablePlan['version'];
+  readonly classBits: 32 | 64;
+  readonly machine: number;
+  readonly usesGoTable?: boolean;
+  readonly damage?: (bytes: Uint8Array) => void;
+}
+
+/** A program with one function, whose frame has 24 bytes after its prologue (8 bytes) and before its epilogue (from 40 on). */
+async function moduleOf({ version, classBits, machine, usesGoTable = true, damage }: Form): Promise<UnwindModule> {
+  const start = version >= 18 ? 0 : START;
+  const frameSizes = [
+    [8, 0],
+    [40, 24],
+    [48, 0],
+  ] as const;
+  const pointerSize = classBits === 64 ? 8 : 4;
+  const { bytes } = buildGoTable({ version, pointerSize, textStart: START, functions: [{ name: 'main.run', start, frameSizes }], end: start + 48 });
+  damage?.(bytes);
+  const elf = buildElf({ classBits, littleEndian: true, machine, moreSections: [{ name: '.gopclntab', content: bytes }] });
+  return readUnwindModule(await ElfFile.open(new BufferSource(elf, 'program')), { usesGoTable });
+}
+
+/** The CFA's offset from the stack pointer. */
+function offsetAt(module: UnwindModule, svma: number): number | undefined {
+  const rule = module.ruleAt(svma);
+  if (rule === NO_RULE) return undefined;
+  const { data } = module.rules;
+  expect(data[rule + RuleWord.flags]).toBe(RuleFlag.plain);
+  expect(data[rule + RuleWord.cfaRegister]).toBe(module.registers?.sp);
+  return data[rule + RuleWord.cfaOffset];
+}
+
+const X86_64: Form = { version: 20, classBits: 64, machine: 62 };
+const I386: Form = { version: 20, classBits: 32, machine: 3 };
+
+describe('frames of stripped Go programs', () => {
+  test.each([2, 16, 18, 20] as const)('are as large as the runtime’s table says: Go 1.%i', async (version) => {
+    const module = await moduleOf({ ...X86_64, version });
+    expect(module.hasRules).toBe(true);
+    expect([START - 1, START, START + 8, START + 39, START + 40, START + 47, START + 48].map((svma) => offsetAt(module, svma))).toEqual([
+      undefined,
+      8,
+      32,
+      32,
+      8,
+      8,
+      undefined,
+    ]);
+  });
+
+  test('have return addresses of 4 bytes in 32-bit programs', async () => {
+    expect(offsetAt(await moduleOf(I386), START + 8)).toBe(28);
+  });
+
+  test('are left to frame pointers on machines whose calls leave the return address in a register', async () => {
+    expect((await moduleOf({ ...X86_64, machine: 183 })).hasRules).toBe(false);
+  });
+
+  test('are not looked for where perf does not know them', async () => {
+    expect((await moduleOf({ ...X86_64, usesGoTable: false })).hasRules).toBe(false);
+  });
+
+  test('have no rules where the table is damaged', async () => {
+    expect((await moduleOf({ ...X86_64, damage: (bytes) => bytes.fill(0xff, 0, 4) })).hasRules).toBe(false);
+    // Offsets of records that lead out of the table.
+    const module = await moduleOf({ ...X86_64, damage: (bytes) => bytes.fill(0xff, -44, -20) });
+    expect(offsetAt(module, START + 8)).toBeUndefined();
+  });
+});
