@@ -4,6 +4,9 @@ import type { ElfFile } from '../elf/elf-file.ts';
 import { findGoFunctions, type GoFunctions } from './go-functions.ts';
 import { StepBudget, ValueTable } from './value-table.ts';
 
+/** Sizes that are decoded for all addresses of one file: some hundred for each of ten million. */
+const MAX_STEPS = 2 ** 30;
+
 /** How large the frames of a Go program's functions are, by address: with that, Go's runtime unwinds its own stacks. */
 export class GoFrames {
   readonly #functions: GoFunctions;
@@ -13,7 +16,7 @@ export class GoFrames {
 
   private constructor(functions: GoFunctions, file: string) {
     this.#functions = functions;
-    this.#sizes = new ValueTable(functions.table, new StepBudget(functions.table.view.length, file));
+    this.#sizes = new ValueTable(functions.table, new StepBudget(MAX_STEPS, file));
   }
 
   /** @returns undefined where a file has no table of Go's functions, or a damaged one: who asks for names hears of that */

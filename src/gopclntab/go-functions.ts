@@ -61,11 +61,13 @@ async function findTable(elf: ElfFile): Promise<FoundTable | undefined> {
   return undefined;
 }
 
+/** The first section of each name alone. */
 function tableSections(elf: ElfFile): readonly ElfSection[] {
-  const isUsable = ({ type, sizeBytes }: ElfSection): boolean => type !== SHT_NOBITS && sizeBytes <= MAX_TABLE_SIZE_BYTES;
-  const own = elf.sections.filter((section) => SECTIONS.includes(section.name) && isUsable(section));
+  const isUsable = (section: ElfSection | undefined): section is ElfSection =>
+    section !== undefined && section.type !== SHT_NOBITS && section.sizeBytes <= MAX_TABLE_SIZE_BYTES;
+  const own = SECTIONS.map((name) => elf.section(name)).filter(isUsable);
   if (own.length > 0 || elf.section(GO_SECTION) === undefined) return own;
-  return elf.sections.filter((section) => section.name === MIXED_SECTION && isUsable(section));
+  return [elf.section(MIXED_SECTION)].filter(isUsable);
 }
 
 /**

@@ -6,6 +6,10 @@ import { StepBudget, ValueTable } from './value-table.ts';
 
 /** Go inlines some ten functions into one another. A hostile file's calls may go round in a circle. */
 const MAX_DEPTH = 256;
+/** How many times the size of the table all that is decoded together may have, how much in any case, and how much at most. */
+const MAX_SHARING = 16;
+const FREE_STEPS = 1 << 20;
+const MAX_STEPS = 2 ** 30;
 const MAX_NAME_SIZE_BYTES = 1 << 16;
 
 /** Functions, files and lines, as Go's runtime knows them. It has no columns. */
@@ -34,7 +38,7 @@ export class GoLines implements SourceLines {
     this.#starts = starts;
     this.#calls = calls;
     this.#toSvma = toSvma;
-    const budget = new StepBudget(table.view.length, file);
+    const budget = new StepBudget(Math.min(MAX_STEPS, MAX_SHARING * table.view.length + FREE_STEPS), file);
     this.#files = new ValueTable(table, budget);
     this.#lines = new ValueTable(table, budget);
     this.#inlined = new ValueTable(table, budget);

@@ -5,8 +5,8 @@ import { readMapped } from '../elf/mapped-bytes.ts';
 import type { GoTable } from './go-table.ts';
 import type { ModuleData } from './module-data.ts';
 
-/** More is not read: the largest programs have some ten megabytes. */
-const MAX_SIZE_BYTES = 256 << 20;
+/** More is not read, all tries together: the largest programs have some ten megabytes, and a word or two before the right one. */
+const MAX_SIZE_BYTES = 512 << 20;
 /** What a call has, in bytes. Source: Go 1.20 and later, runtime/symtabinl.go, `inlinedCall`. */
 const CALL = { name: 4, parent: 8, startLine: 12, sizeBytes: 16 } as const;
 /** Functions whose calls must make sense for the place to be the right one. */
@@ -40,10 +40,12 @@ export class InlinedCalls {
   static async find(elf: ElfFile, table: GoTable, { words }: ModuleData): Promise<InlinedCalls | undefined> {
     const tried = triedFunctions(table);
     if (tried.length === 0) return undefined;
+    let readBytes = 0;
     for (const addr of new Set(words)) {
       const section = elf.sections.find((one) => one.addr > 0 && addr >= one.addr && addr < one.addr + one.sizeBytes);
       if (section === undefined || (section.flags & SHF_EXECINSTR) !== 0) continue;
-      const bytes = await readMapped(elf, addr, section.addr + section.sizeBytes - addr, MAX_SIZE_BYTES);
+      const bytes = await readMapped(elf, addr, section.addr + section.sizeBytes - addr, MAX_SIZE_BYTES - readBytes);
+      readBytes += bytes?.view.length ?? 0;
       const calls = bytes && new InlinedCalls(bytes.view, table);
       if (calls !== undefined && tried.every(({ tree, sizeBytes }) => calls.#makesSense(tree, sizeBytes))) return calls;
     }

@@ -3,12 +3,14 @@ import { EM_AARCH64, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64, SHF_EXECINSTR, SHF_
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import type { GoTable } from './go-table.ts';
 
-/** More data is not searched: programs have some ten megabytes. */
-const MAX_SECTION_SIZE_BYTES = 256 << 20;
+/** More data is not searched, and no more relocations: programs have some ten megabytes. */
+const MAX_SEARCHED_BYTES = 256 << 20;
 /** The words of the runtime's record that are looked at: it has some 70, and where they are differs between releases. */
 const WORDS = 64;
 /** Words by index, the same since Go 1.16. Source: Go, runtime/symtab.go, `moduledata`. */
 const WORD = { names: 1, minPc: 20, maxPc: 21, text: 22 } as const;
+/** What a section counts for at least: there may be very many empty ones. */
+const LEAST_SECTION_BYTES = 1 << 16;
 /** How many places that look like the record are tried. */
 const MAX_CANDIDATES = 64;
 
@@ -39,16 +41,27 @@ export interface ModuleData {
 export async function findModuleData(elf: ElfFile, table: GoTable, addr: number): Promise<ModuleData | undefined> {
   const { pointerSize } = table;
   const relocations = await Relocations.read(elf);
-  for (const section of elf.sections) {
-    const isData = (section.flags & SHF_WRITE) !== 0 && (section.flags & SHF_EXECINSTR) === 0 && section.type !== SHT_NOBITS;
-    if (!isData || section.sizeBytes > MAX_SECTION_SIZE_BYTES) continue;
+  const relocated = relocations.placesOf(addr);
+  const isData = ({ flags, type }: ElfSection): boolean => (flags & SHF_WRITE) !== 0 && (flags & SHF_EXECINSTR) === 0 && type !== SHT_NOBITS;
+  for (const section of upToLimit(elf.sections.filter(isData))) {
     const data = await elf.readSection(section);
-    for (const at of [...placesOf(addr, data, pointerSize), ...relocations.placesOf(addr, section)]) {
+    const places = relocated.filter((place) => place >= section.addr && place < section.addr + section.sizeBytes);
+    for (const at of [...placesOf(addr, data, pointerSize), ...places.map((place) => place - section.addr)]) {
       const words = wordsAt(data, at, section.addr, pointerSize, relocations);
       if (isModuleData(words, table, addr)) return { textStart: words[WORD.text], words };
     }
   }
   return undefined;
+}
+
+/** The first sections that are not too large together: a hostile file's may all be the same bytes. */
+function upToLimit(sections: readonly ElfSection[]): readonly ElfSection[] {
+  let searched = 0;
+  const end = sections.findIndex(({ sizeBytes }) => {
+    searched += Math.max(sizeBytes, LEAST_SECTION_BYTES);
+    return searched > MAX_SEARCHED_BYTES;
+  });
+  return end < 0 ? sections : sections.slice(0, end);
 }
 
 function isModuleData(words: Float64Array, table: GoTable, addr: number): boolean {
@@ -91,15 +104,15 @@ class Relocations {
   static async read(elf: ElfFile): Promise<Relocations> {
     const type = RELATIVE[elf.machine];
     if (type === undefined || elf.classBits === 32) return new Relocations([], -1);
-    const sections = elf.sections.filter(({ type: kind, sizeBytes }) => kind === SHT_RELA && sizeBytes <= MAX_SECTION_SIZE_BYTES);
+    const sections = upToLimit(elf.sections.filter(({ type: kind }) => kind === SHT_RELA));
     return new Relocations(await Promise.all(sections.map((section) => elf.readSection(section))), type);
   }
 
-  /** Where in a section a value is put, as offsets in it. */
-  placesOf(value: number, { addr, sizeBytes }: ElfSection): number[] {
+  /** The addresses (svmas) to which a value is put. */
+  placesOf(value: number): number[] {
     const places: number[] = [];
     this.#visit((place, addend) => {
-      if (addend === value && place >= addr && place < addr + sizeBytes && places.length < MAX_CANDIDATES) places.push(place - addr);
+      if (addend === value && places.length < MAX_CANDIDATES) places.push(place);
     });
     return places;
   }

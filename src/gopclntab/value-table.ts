@@ -3,17 +3,13 @@ import { firstAbove } from '../base/first-above.ts';
 import { grown } from '../base/growable.ts';
 import type { GoTable } from './go-table.ts';
 
-/** How many times the size of the table all that is decoded together may have, and how much in any case. */
-const MAX_SHARING = 16;
-const FREE_STEPS = 1 << 20;
-
 /** Counts the steps of decoding: functions may share their tables, but only a hostile file has so many long ones that reading never ends. */
 export class StepBudget {
   #left: number;
   readonly #file: string;
 
-  constructor(tableSizeBytes: number, file: string) {
-    this.#left = MAX_SHARING * tableSizeBytes + FREE_STEPS;
+  constructor(steps: number, file: string) {
+    this.#left = steps;
     this.#file = file;
   }
 

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
+import { ByteView } from '../../src/base/byte-view.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { type GoCode, openGoCode } from '../../src/gopclntab/go-code.ts';
 import { mayHaveGoTable } from '../../src/gopclntab/go-functions.ts';
+import { GoTable } from '../../src/gopclntab/go-table.ts';
+import { StepBudget, ValueTable } from '../../src/gopclntab/value-table.ts';
 import type { SourceFrame } from '../../src/symbol-table/code-symbols.ts';
 import { ByteFields } from '../support/byte-fields.ts';
 import { buildElf, DATA, TEXT } from '../support/elf-builder.ts';
@@ -198,4 +201,14 @@ describe('a damaged table', () => {
       { numRuns: 2000 },
     );
   });
+});
+
+test('values are decoded as often as the budget allows', () => {
+  const { bytes } = buildGoTable(planOf(PLAIN));
+  const table = GoTable.read(new ByteView(bytes, true), 'program');
+  const { lines } = table.positionsOf(0);
+  const values = new ValueTable(table, new StepBudget(6 + 2, 'program'));
+  values.decode(lines, 64);
+  expect([0, 8, 63, 64].map((distance) => values.at(distance))).toEqual([10, 20, 13, -1]);
+  expect(() => values.decode(lines, 64)).toThrow('program: .gopclntab: tables of positions overlap');
 });
