@@ -1,3 +1,4 @@
+import type { PerfconvError } from '../base/errors.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { NameLengths } from '../elf/name-lengths.ts';
 import type { SourceLines } from '../symbol-table/code-symbols.ts';
@@ -15,39 +16,45 @@ export interface GoCode {
   readonly lines: SourceLines | undefined;
 }
 
+/** Gets the first damage of a function, or of its lines; those of the others are there. */
+export type NoteDamage = (error: PerfconvError) => void;
+
 /**
  * Reads what a Go program says of its functions.
  * @returns undefined where it says nothing, or is none: see {@link findGoFunctions}
- * @throws PerfconvError `damaged`
+ * @throws PerfconvError `damaged` where nothing of it can be used
  */
-export async function openGoCode(elf: ElfFile, wantsLines: boolean): Promise<GoCode | undefined> {
+export async function openGoCode(elf: ElfFile, wantsLines: boolean, noteDamage: NoteDamage): Promise<GoCode | undefined> {
   const found = await findGoFunctions(elf);
   if (found === undefined) return undefined;
   const { table, starts, moduleData } = found;
-  const functions = listFunctions(elf, table, starts);
+  const functions = listFunctions(elf, table, starts, noteDamage);
   if (!wantsLines || !table.hasLines || moduleData === undefined) return { functions, lines: undefined };
   const calls = await InlinedCalls.find(elf, table, moduleData);
   const toSvma = (offset: number): number => elf.svmaOf(offset) ?? Number.NaN;
-  return { functions, lines: new GoLines(table, starts, calls, toSvma, elf.source.name) };
+  return { functions, lines: new GoLines(table, starts, calls, toSvma, elf.source.name, noteDamage) };
 }
 
-function listFunctions(elf: ElfFile, table: GoTable, starts: Float64Array): ListedSymbols {
+function listFunctions(elf: ElfFile, table: GoTable, starts: Float64Array, noteDamage: NoteDamage): ListedSymbols {
   const count = table.functionCount;
   const names = table.view.bytes;
   const lengths = new NameLengths(names, elf.source.name);
   const listed = { starts: new Float64Array(count), sizes: new Float64Array(count), nameOffsets: new Uint32Array(count), nameLengths: new Uint32Array(count) };
   let kept = 0;
+  let isDamaged = false;
   for (let i = 0; i < count; i++) {
     // hot
     const offset = elf.fileOffsetOf(starts[i]);
     const nameAt = table.nameOf(i);
-    if (offset === undefined || nameAt >= names.length) continue;
+    if (nameAt < 0 || nameAt >= names.length) isDamaged = true;
+    if (offset === undefined || nameAt < 0 || nameAt >= names.length) continue;
     listed.starts[kept] = offset;
     listed.sizes[kept] = Math.max(0, starts[i + 1] - starts[i]);
     listed.nameOffsets[kept] = nameAt;
     listed.nameLengths[kept] = lengths.at(nameAt);
     if (listed.nameLengths[kept] > 0) kept++;
   }
+  if (isDamaged) noteDamage(table.damaged('names beyond its end'));
   const { starts: offsets, sizes, nameOffsets, nameLengths } = listed;
   return {
     starts: offsets.subarray(0, kept),

@@ -1,3 +1,4 @@
+import { PerfconvError } from '../base/errors.ts';
 import { firstAbove } from '../base/first-above.ts';
 import type { SourceFrame, SourceFunction, SourceLines } from '../symbol-table/code-symbols.ts';
 import type { FunctionPositions, GoTable } from './go-table.ts';
@@ -18,6 +19,8 @@ export class GoLines implements SourceLines {
   readonly #starts: Float64Array;
   readonly #calls: InlinedCalls | undefined;
   readonly #toSvma: (address: number) => number;
+  readonly #noteDamage: (error: PerfconvError) => void;
+  #isDamaged = false;
   readonly #files: ValueTable;
   readonly #lines: ValueTable;
   readonly #inlined: ValueTable;
@@ -33,11 +36,19 @@ export class GoLines implements SourceLines {
    * @param calls undefined where nothing was inlined
    * @param toSvma from an address that is looked up; NaN where none is
    */
-  constructor(table: GoTable, starts: Float64Array, calls: InlinedCalls | undefined, toSvma: (address: number) => number, file: string) {
+  constructor(
+    table: GoTable,
+    starts: Float64Array,
+    calls: InlinedCalls | undefined,
+    toSvma: (address: number) => number,
+    file: string,
+    noteDamage: (error: PerfconvError) => void,
+  ) {
     this.#table = table;
     this.#starts = starts;
     this.#calls = calls;
     this.#toSvma = toSvma;
+    this.#noteDamage = noteDamage;
     const budget = new StepBudget(Math.min(MAX_STEPS, MAX_SHARING * table.view.length + FREE_STEPS), file);
     this.#files = new ValueTable(table, budget);
     this.#lines = new ValueTable(table, budget);
@@ -51,11 +62,25 @@ export class GoLines implements SourceLines {
       const svma = this.#toSvma(addresses[i]);
       const index = firstAbove(starts, svma, 0, starts.length) - 1;
       if (Number.isNaN(svma) || index < 0 || index >= this.#table.functionCount) continue;
-      visit(i, this.#framesIn(index, svma - starts[index]));
+      const frames = this.#framesIn(index, svma - starts[index]);
+      if (frames !== undefined) visit(i, frames);
     }
   }
 
-  #framesIn(index: number, distance: number): SourceFrame[] {
+  /** @returns undefined for a function whose values are damaged */
+  #framesIn(index: number, distance: number): SourceFrame[] | undefined {
+    try {
+      return this.#readFrames(index, distance);
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
+      if (!this.#isDamaged) this.#noteDamage(error);
+      this.#isDamaged = true;
+      this.#positions = undefined;
+      return undefined;
+    }
+  }
+
+  #readFrames(index: number, distance: number): SourceFrame[] {
     const positions = this.#read(index);
     const frames: SourceFrame[] = [];
     let at = distance;
@@ -72,6 +97,7 @@ export class GoLines implements SourceLines {
 
   #read(index: number): FunctionPositions {
     if (this.#positions !== undefined && this.#function === index) return this.#positions;
+    this.#positions = undefined;
     const positions = this.#table.positionsOf(index);
     const sizeBytes = this.#starts[index + 1] - this.#starts[index];
     this.#files.decode(positions.files, sizeBytes);

@@ -78,8 +78,8 @@ export class GoTable {
       this.functionsAt = this.recordsAt;
     }
     const parts = [this.namesAt, this.unitsAt, this.filesAt, this.valuesAt, this.functionsAt + (2 * this.functionCount + 1) * this.#fieldSize];
-    if (this.functionCount > MAX_FUNCTIONS) throw this.#damaged(`${this.functionCount} functions`);
-    if (!parts.every((at) => at <= view.length)) throw this.#damaged('parts beyond its end');
+    if (this.functionCount > MAX_FUNCTIONS) throw this.damaged(`${this.functionCount} functions`);
+    if (!parts.every((at) => at <= view.length)) throw this.damaged('parts beyond its end');
   }
 
   /** Whether a table begins at an offset. */
@@ -115,10 +115,10 @@ export class GoTable {
     return this.#fieldSize === 4 ? this.u32(at) : this.pointerAt(at);
   }
 
-  /** Where a function's name is in {@link view}. */
+  /** Where a function's name is in {@link view}; −1 where its record is beyond the end. */
   nameOf(index: number): number {
-    const at = this.#recordOf(index);
-    return this.namesAt + this.u32(at + (this.isRelative ? RECORD.nameOffset : this.pointerSize));
+    const at = this.#recordOf(index) + (this.isRelative ? RECORD.nameOffset : this.pointerSize);
+    return at + 4 > this.view.length ? -1 : this.namesAt + this.view.u32(at);
   }
 
   /** Where in {@link view} the sizes of a function's frame are by address; 0 for nowhere. */
@@ -150,17 +150,17 @@ export class GoTable {
   }
 
   u8(at: number): number {
-    if (at >= this.view.length) throw this.#damaged('offsets beyond its end');
+    if (at >= this.view.length) throw this.damaged('offsets beyond its end');
     return this.view.u8(at);
   }
 
   u32(at: number): number {
-    if (at + 4 > this.view.length) throw this.#damaged('offsets beyond its end');
+    if (at + 4 > this.view.length) throw this.damaged('offsets beyond its end');
     return this.view.u32(at);
   }
 
   pointerAt(at: number): number {
-    if (at + this.pointerSize > this.view.length) throw this.#damaged('offsets beyond its end');
+    if (at + this.pointerSize > this.view.length) throw this.damaged('offsets beyond its end');
     return this.pointerSize === 4 ? this.view.u32(at) : this.view.u64(at);
   }
 
@@ -178,7 +178,8 @@ export class GoTable {
     return this.isRelative ? 4 : this.pointerSize;
   }
 
-  #damaged(what: string): PerfconvError {
+  /** That something of it is damaged. */
+  damaged(what: string): PerfconvError {
     return new PerfconvError('damaged', what, { file: this.#file, record: '.gopclntab' });
   }
 }

@@ -190,7 +190,7 @@ export class RecordingSymbols {
   async #openGo(elf: ElfFile, wantsLines: boolean, { search }: CheckedFiles): Promise<GoCode | undefined> {
     if (!mayHaveGoTable(elf)) return undefined;
     try {
-      const go = await openGoCode(elf, wantsLines);
+      const go = await openGoCode(elf, wantsLines, ({ message }) => this.#diagnostics.add('symbol-file-damaged', 'warning', message));
       if (go?.lines !== undefined) search.use(elf.source.name, 'lines');
       return go;
     } catch (error) {

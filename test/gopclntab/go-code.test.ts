@@ -83,8 +83,8 @@ function elfOf(form: Form, { table = buildGoTable(planOf(form)), hasModuleData =
   return bytes;
 }
 
-async function open(bytes: Uint8Array, wantsLines = true): Promise<GoCode | undefined> {
-  return openGoCode(await ElfFile.open(new BufferSource(bytes, 'program')), wantsLines);
+async function open(bytes: Uint8Array, wantsLines = true, damages: string[] = []): Promise<GoCode | undefined> {
+  return openGoCode(await ElfFile.open(new BufferSource(bytes, 'program')), wantsLines, ({ message }) => damages.push(message));
 }
 
 const START = TEXT.offset + 0x100;
@@ -160,7 +160,7 @@ describe('the functions of a Go program', () => {
   test('are not looked for in programs that are not Go’s', async () => {
     const elf = await ElfFile.open(new BufferSource(elfOf(PLAIN, { section: '.data.rel.ro' }), 'program'));
     expect(mayHaveGoTable(elf)).toBe(false);
-    expect(await openGoCode(elf, true)).toBeUndefined();
+    expect(await openGoCode(elf, true, () => {})).toBeUndefined();
   });
 });
 
@@ -175,6 +175,21 @@ describe('a damaged table', () => {
     const table = buildGoTable(planOf(PLAIN));
     new DataView(table.bytes.buffer).setUint32(8, 0x3fffff, true);
     await expect(open(elfOf(PLAIN, { table }))).rejects.toThrow('parts beyond its end');
+  });
+
+  test('leaves out the functions that are damaged, and reports it once', async () => {
+    const table = buildGoTable(planOf(PLAIN));
+    // The second function's record: that its values are nowhere.
+    new DataView(table.bytes.buffer).setUint32(table.bytes.length - 44 + 20, 0x7fffffff, true);
+    const damages: string[] = [];
+    const code = await open(elfOf(PLAIN, { table }), true, damages);
+    expect(functionsOf(code)).toEqual(NAMES);
+    expect((await framesAt(code, 0, 64, 72)).map((frames) => frames?.slice(0, 8))).toEqual(['main.run']);
+    expect(damages).toEqual(['program: .gopclntab: offsets beyond its end']);
+    // Its name, too.
+    new DataView(table.bytes.buffer).setUint32(table.bytes.length - 44 + 4, 0x7fffffff, true);
+    expect(functionsOf(await open(elfOf(PLAIN, { table }), true, damages))).toEqual(NAMES.slice(0, 1));
+    expect(damages.slice(1)).toEqual(['program: .gopclntab: names beyond its end']);
   });
 
   test('ends where inlined calls go round in a circle', async () => {
