@@ -88,12 +88,16 @@ const LACKED_SYMBOLS: Readonly<Record<NonNullable<Place['holds']['symbols']>, re
 /** @param taken what the place was used for; {@link Place.uses} are those that named something */
 function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses']): string {
   if (outcome !== 'fits') return detail;
-  const used = uses.length === 0 ? [] : [`for ${listed(uses.flatMap((use) => USES[use]))}`];
+  const isByGoTable = holds.symbols === 'gopclntab' && uses.includes('symbols');
+  const used = uses.length === 0 ? [] : [`for ${listed(uses.flatMap((use) => USES[use]))}${isByGoTable ? ', by the table of Go’s runtime (.gopclntab)' : ''}`];
   const unused = [
     ...(taken.includes('symbols') && !uses.includes('symbols') ? ['it names none of the addresses'] : []),
     ...(taken.includes('lines') && !uses.includes('lines') ? ['it has no lines for them'] : []),
   ];
-  const lacks = [...(holds.symbols === undefined ? [] : LACKED_SYMBOLS[holds.symbols]), ...(holds.debugInfo === false ? ['no debug information'] : [])];
+  const lacks = [
+    ...(holds.symbols === undefined || isByGoTable ? [] : LACKED_SYMBOLS[holds.symbols]),
+    ...(holds.debugInfo === false && !uses.includes('lines') ? ['no debug information'] : []),
+  ];
   const unusedText = unused.length > 0 ? [unused.join(', and ')] : [];
   return [...used, ...unusedText, ...(lacks.length > 0 ? [`it has ${listed(lacks)}`] : []), ...(detail === '' ? [] : [detail])].join('; ');
 }

@@ -35,6 +35,12 @@ export function hasSymtab(elf: ElfFile): boolean {
   return elf.sections.some((section) => section.type === SHT_SYMTAB);
 }
 
+/** How many symbols the full table has; 0 for none. */
+export function symtabSize(elf: ElfFile): number {
+  const section = elf.sections.find(({ type }) => type === SHT_SYMTAB);
+  return section === undefined ? 0 : Math.floor(section.sizeBytes / SYMBOL_LAYOUTS[elf.classBits].sizeBytes);
+}
+
 /** Whether the file has the symbols of dynamic linking. */
 export function hasDynsym(elf: ElfFile): boolean {
   return elf.sections.some((section) => section.type === SHT_DYNSYM);

@@ -1,12 +1,13 @@
-import type { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/errors.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { NameLengths } from '../elf/name-lengths.ts';
 import type { SourceLines } from '../symbol-table/code-symbols.ts';
 import type { ListedSymbols } from '../symbol-table/symbol-table-builder.ts';
-import { findGoFunctions } from './go-functions.ts';
+import { findGoFunctions, type GoFunctions } from './go-functions.ts';
 import { GoLines } from './go-lines.ts';
 import type { GoTable } from './go-table.ts';
 import { InlinedCalls } from './inline-calls.ts';
+import type { ModuleData } from './module-data.ts';
 
 /** What a Go program says of its functions without symbols and debug information. */
 export interface GoCode {
@@ -22,7 +23,7 @@ export type NoteDamage = (error: PerfconvError) => void;
 /**
  * Reads what a Go program says of its functions.
  * @returns undefined where it says nothing, or is none: see {@link findGoFunctions}
- * @throws PerfconvError `damaged` where nothing of it can be used
+ * @throws PerfconvError `damaged` or `unsupported` where nothing of it can be used
  */
 export async function openGoCode(elf: ElfFile, wantsLines: boolean, noteDamage: NoteDamage): Promise<GoCode | undefined> {
   const found = await findGoFunctions(elf);
@@ -30,14 +31,25 @@ export async function openGoCode(elf: ElfFile, wantsLines: boolean, noteDamage: 
   const { table, starts, moduleData } = found;
   const functions = listFunctions(elf, table, starts, noteDamage);
   if (!wantsLines || !table.hasLines || moduleData === undefined) return { functions, lines: undefined };
-  const calls = await InlinedCalls.find(elf, table, moduleData);
+  const calls = await findInlinedCalls(elf, found, moduleData, noteDamage);
   const toSvma = (offset: number): number => elf.svmaOf(offset) ?? Number.NaN;
   return { functions, lines: new GoLines(table, starts, calls, toSvma, elf.source.name, noteDamage) };
 }
 
+async function findInlinedCalls(elf: ElfFile, found: GoFunctions, moduleData: ModuleData, noteDamage: NoteDamage): Promise<InlinedCalls | undefined> {
+  try {
+    return await InlinedCalls.find(elf, found, moduleData);
+  } catch (error) {
+    if (!(error instanceof PerfconvError)) throw error;
+    noteDamage(error);
+    return undefined;
+  }
+}
+
 function listFunctions(elf: ElfFile, table: GoTable, starts: Float64Array, noteDamage: NoteDamage): ListedSymbols {
   const count = table.functionCount;
-  const names = table.view.bytes;
+  const { namesAt } = table;
+  const names = table.view.bytes.subarray(namesAt, table.namesEnd);
   const lengths = new NameLengths(names, elf.source.name);
   const listed = { starts: new Float64Array(count), sizes: new Float64Array(count), nameOffsets: new Uint32Array(count), nameLengths: new Uint32Array(count) };
   let kept = 0;
@@ -45,13 +57,14 @@ function listFunctions(elf: ElfFile, table: GoTable, starts: Float64Array, noteD
   for (let i = 0; i < count; i++) {
     // hot
     const offset = elf.fileOffsetOf(starts[i]);
-    const nameAt = table.nameOf(i);
-    if (nameAt < 0 || nameAt >= names.length) isDamaged = true;
-    if (offset === undefined || nameAt < 0 || nameAt >= names.length) continue;
+    const nameOffset = table.nameOf(i) - namesAt;
+    const isInNames = nameOffset >= 0 && nameOffset < names.length;
+    isDamaged ||= !isInNames;
+    if (offset === undefined || !isInNames) continue;
     listed.starts[kept] = offset;
     listed.sizes[kept] = Math.max(0, starts[i + 1] - starts[i]);
-    listed.nameOffsets[kept] = nameAt;
-    listed.nameLengths[kept] = lengths.at(nameAt);
+    listed.nameOffsets[kept] = nameOffset;
+    listed.nameLengths[kept] = lengths.at(nameOffset);
     if (listed.nameLengths[kept] > 0) kept++;
   }
   if (isDamaged) noteDamage(table.damaged('names beyond its end'));

@@ -25,7 +25,7 @@ export class GoFrames {
       const functions = await findGoFunctions(elf);
       return functions && new GoFrames(functions, elf.source.name);
     } catch (error) {
-      if (error instanceof PerfconvError && error.code === 'damaged') return undefined;
+      if (error instanceof PerfconvError && (error.code === 'damaged' || error.code === 'unsupported')) return undefined;
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import { ByteView } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { GoTable } from './go-table.ts';
@@ -10,12 +11,16 @@ const SECTIONS = ['.gopclntab', '.data.rel.ro.gopclntab'];
 const MIXED_SECTION = '.data.rel.ro';
 const GO_SECTION = '.go.buildinfo';
 const ALIGNMENT_BYTES = 8;
+/** Places in it that look like the table. */
+const MAX_TRIES = 64;
 /** Larger ones are not read: they may be holes. Kubernetes has some 30 megabytes. */
 const MAX_TABLE_SIZE_BYTES = 256 << 20;
 
 /** A Go program's functions, in the order of their addresses. */
 export interface GoFunctions {
   readonly table: GoTable;
+  /** Where the table is mapped (svma). */
+  readonly addr: number;
   /** Where they begin (svma), and where the last one ends. */
   readonly starts: Float64Array;
   /** What the runtime knows of the program; undefined where it was not found, or not looked for (before Go 1.18). */
@@ -30,32 +35,39 @@ export function mayHaveGoTable(elf: ElfFile): boolean {
 /**
  * Finds a Go program's own table of its functions, which the runtime needs and stripping leaves.
  * @returns undefined where there is none, or nothing says where in the file its functions are
- * @throws PerfconvError `damaged`
+ * @throws PerfconvError `damaged`; `unsupported` for a version that is not known
  */
 export async function findGoFunctions(elf: ElfFile): Promise<GoFunctions | undefined> {
   const found = await findTable(elf);
   if (found === undefined) return undefined;
-  const table = GoTable.read(found.view, elf.source.name);
-  const moduleData = table.isRelative ? await findModuleData(elf, table, found.addr) : undefined;
+  const { table, addr } = found;
+  const moduleData = table.isRelative ? await findModuleData(elf, table, addr) : undefined;
   const textStart = table.isRelative ? textStartOf(elf, table, moduleData) : 0;
   if (textStart === undefined) return undefined;
-  return { table, starts: Float64Array.from({ length: table.functionCount + 1 }, (_, i) => textStart + table.startOf(i)), moduleData };
+  return { table, addr, starts: Float64Array.from({ length: table.functionCount + 1 }, (_, i) => textStart + table.startOf(i)), moduleData };
 }
 
-interface FoundTable {
-  readonly view: ByteView;
-  /** Where it is mapped (svma). */
-  readonly addr: number;
-}
-
-async function findTable(elf: ElfFile): Promise<FoundTable | undefined> {
+async function findTable(elf: ElfFile): Promise<Pick<GoFunctions, 'table' | 'addr'> | undefined> {
   for (const section of tableSections(elf)) {
     const view = await elf.readSection(section);
-    const isMixed = section.name === MIXED_SECTION;
-    for (let at = 0; at < (isMixed ? view.length : 1); at += ALIGNMENT_BYTES) {
-      // hot
-      if (!isMixed || GoTable.isAt(view, at))
-        return { view: at === 0 ? view : new ByteView(view.bytes.subarray(at), view.littleEndian), addr: section.addr + at };
+    if (section.name !== MIXED_SECTION) return { table: GoTable.read(view, elf.source.name), addr: section.addr };
+    const found = findAmongData(view, elf.source.name);
+    if (found !== undefined) return { table: found.table, addr: section.addr + found.at };
+  }
+  return undefined;
+}
+
+/** Other data may look like the beginning of a table. */
+function findAmongData(view: ByteView, file: string): { readonly table: GoTable; readonly at: number } | undefined {
+  let tries = 0;
+  for (let at = 0; at < view.length && tries < MAX_TRIES; at += ALIGNMENT_BYTES) {
+    // hot
+    if (!GoTable.isAt(view, at)) continue;
+    tries++;
+    try {
+      return { table: GoTable.read(new ByteView(view.bytes.subarray(at), view.littleEndian), file), at };
+    } catch (error) {
+      if (!(error instanceof PerfconvError)) throw error;
     }
   }
   return undefined;

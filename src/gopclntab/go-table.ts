@@ -91,11 +91,11 @@ export class GoTable {
   /**
    * @param view begins with the table, and may go on after it
    * @param file with the table, for messages
-   * @throws PerfconvError `damaged` for one of another version, or whose parts are not in it
+   * @throws PerfconvError `unsupported` for one of another version; `damaged` for one whose parts are not in it
    */
   static read(view: ByteView, file: string): GoTable {
     const version = GoTable.isAt(view, 0) ? VERSIONS.get(view.u32(0)) : undefined;
-    if (version === undefined) throw new PerfconvError('damaged', 'not of a known version', { file, record: '.gopclntab' });
+    if (version === undefined) throw new PerfconvError('unsupported', 'of a version that perfconv does not know', { file, record: '.gopclntab' });
     return new GoTable(view, version, file);
   }
 
@@ -113,6 +113,11 @@ export class GoTable {
   startOf(index: number): number {
     const at = this.functionsAt + 2 * index * this.#fieldSize;
     return this.#fieldSize === 4 ? this.u32(at) : this.pointerAt(at);
+  }
+
+  /** Where names end: before Go 1.16, they lie among other things. */
+  get namesEnd(): number {
+    return this.version === 2 ? this.view.length : this.unitsAt;
   }
 
   /** Where a function's name is in {@link view}; −1 where its record is beyond the end. */

@@ -1,16 +1,18 @@
 import type { ByteView } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { SHF_EXECINSTR } from '../elf/elf-constants.ts';
-import type { ElfFile } from '../elf/elf-file.ts';
-import { readMapped } from '../elf/mapped-bytes.ts';
+import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
+import type { GoFunctions } from './go-functions.ts';
 import type { GoTable } from './go-table.ts';
 import type { ModuleData } from './module-data.ts';
 
-/** More is not read, all tries together: the largest programs have some ten megabytes, and a word or two before the right one. */
-const MAX_SIZE_BYTES = 512 << 20;
+/** More is not read of all sections that words lead to. The largest programs have some ten megabytes. */
+const MAX_SIZE_BYTES = 256 << 20;
 /** What a call has, in bytes. Source: Go 1.20 and later, runtime/symtabinl.go, `inlinedCall`. */
 const CALL = { name: 4, parent: 8, startLine: 12, sizeBytes: 16 } as const;
-/** Functions whose calls must make sense for the place to be the right one. */
+/** Functions whose calls must make sense for the place to be the right one, and the share of them that must: single ones may be damaged. */
 const TRIED_FUNCTIONS = 64;
+const FITTING_SHARE = 0.9;
 const MAX_START_LINE = 1 << 24;
 
 /** A function that was inlined into another. */
@@ -26,35 +28,48 @@ export interface InlinedCall {
 /** The inlined calls of all functions, which are not in the table itself: it has their offsets from a place that the runtime knows. */
 export class InlinedCalls {
   readonly #view: ByteView;
+  /** Where that place is in {@link #view}. */
+  readonly #base: number;
   readonly #table: GoTable;
 
-  private constructor(view: ByteView, table: GoTable) {
+  private constructor(view: ByteView, base: number, table: GoTable) {
     this.#view = view;
+    this.#base = base;
     this.#table = table;
   }
 
   /**
    * Tries the words of the runtime's data, since releases have that place in different ones.
-   * @returns undefined where none is the place, or nothing was inlined
+   * @returns undefined where nothing was inlined
+   * @throws PerfconvError `damaged` where none is the place
    */
-  static async find(elf: ElfFile, table: GoTable, { words }: ModuleData): Promise<InlinedCalls | undefined> {
+  static async find(elf: ElfFile, { table, addr: tableAddr }: GoFunctions, { words }: ModuleData): Promise<InlinedCalls | undefined> {
     const tried = triedFunctions(table);
     if (tried.length === 0) return undefined;
+    const views = new Map<ElfSection, ByteView>();
     let readBytes = 0;
     for (const addr of new Set(words)) {
       const section = elf.sections.find((one) => one.addr > 0 && addr >= one.addr && addr < one.addr + one.sizeBytes);
       if (section === undefined || (section.flags & SHF_EXECINSTR) !== 0) continue;
-      const bytes = await readMapped(elf, addr, section.addr + section.sizeBytes - addr, MAX_SIZE_BYTES - readBytes);
-      readBytes += bytes?.view.length ?? 0;
-      const calls = bytes && new InlinedCalls(bytes.view, table);
-      if (calls !== undefined && tried.every(({ tree, sizeBytes }) => calls.#makesSense(tree, sizeBytes))) return calls;
+      // From Go 1.26 on, they are behind the table, in its section.
+      const isInTable = addr >= tableAddr && addr < tableAddr + table.view.length;
+      let view = isInTable ? table.view : views.get(section);
+      if (view === undefined) {
+        readBytes += section.sizeBytes;
+        if (readBytes > MAX_SIZE_BYTES) continue;
+        view = await elf.readSection(section);
+        views.set(section, view);
+      }
+      const calls = new InlinedCalls(view, addr - (isInTable ? tableAddr : section.addr), table);
+      const fitting = tried.filter(({ tree, sizeBytes }) => calls.#makesSense(tree, sizeBytes));
+      if (fitting.length >= FITTING_SHARE * tried.length) return calls;
     }
-    return undefined;
+    throw table.damaged('nothing says where inlined calls are');
   }
 
   /** @param tree see {@link FunctionPositions.inlineTree}, @returns undefined where there is none of that index */
   at(tree: number, index: number): InlinedCall | undefined {
-    const at = tree + index * CALL.sizeBytes;
+    const at = this.#base + tree + index * CALL.sizeBytes;
     if (at < 0 || at + CALL.sizeBytes > this.#view.length) return undefined;
     return {
       nameAt: this.#table.namesAt + this.#view.u32(at + CALL.name),
@@ -66,19 +81,29 @@ export class InlinedCalls {
   /** Whether the first call of a function may be one: its name begins where another one ends. */
   #makesSense(tree: number, sizeBytes: number): boolean {
     const call = this.at(tree, 0);
-    if (call === undefined || this.#view.bytes[tree + 1] !== 0 || this.#view.bytes[tree + 2] !== 0 || this.#view.bytes[tree + 3] !== 0) return false;
+    const padding = this.#base + tree + 1;
+    if (call === undefined || this.#view.bytes.subarray(padding, padding + 3).some((byte) => byte !== 0)) return false;
     const { bytes } = this.#table.view;
     const isName = call.nameAt < bytes.length && bytes[call.nameAt] !== 0 && (call.nameAt === this.#table.namesAt || bytes[call.nameAt - 1] === 0);
     return isName && call.parent < sizeBytes && call.startLine > 0 && call.startLine < MAX_START_LINE;
   }
 }
 
-/** The first functions that have inlined calls. */
+/** The first functions that have inlined calls, without those whose records are damaged. */
 function triedFunctions(table: GoTable): { tree: number; sizeBytes: number }[] {
   const tried: { tree: number; sizeBytes: number }[] = [];
   for (let index = 0; index < table.functionCount && tried.length < TRIED_FUNCTIONS; index++) {
-    const tree = table.positionsOf(index).inlineTree;
+    const tree = inlineTreeOf(table, index);
     if (tree >= 0) tried.push({ tree, sizeBytes: table.startOf(index + 1) - table.startOf(index) });
   }
   return tried;
+}
+
+function inlineTreeOf(table: GoTable, index: number): number {
+  try {
+    return table.positionsOf(index).inlineTree;
+  } catch (error) {
+    if (error instanceof PerfconvError) return -1;
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import type { ByteView } from '../base/byte-view.ts';
-import { EM_AARCH64, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_RELA } from '../elf/elf-constants.ts';
+import { EM_AARCH64, EM_LOONGARCH, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, SHT_RELA } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import type { GoTable } from './go-table.ts';
 
@@ -21,6 +21,7 @@ const RELATIVE: Readonly<Record<number, number>> = {
   [EM_RISCV]: 3,
   [EM_S390]: 12,
   [EM_PPC64]: 22,
+  [EM_LOONGARCH]: 3,
 };
 const RELA_SIZE_BYTES = 24;
 

@@ -4,12 +4,13 @@ import type { RecordingContext } from '../base/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
-import { hasSymtab, readElfSymbols } from '../elf/elf-symbols.ts';
+import { readElfSymbols, symtabSize } from '../elf/elf-symbols.ts';
 import { findFunctionStarts } from '../elf/function-starts.ts';
 import { type GoCode, openGoCode } from '../gopclntab/go-code.ts';
 import { mayHaveGoTable } from '../gopclntab/go-functions.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from './code-object.ts';
+import { LinesBesideGo } from './debug/lines-beside-go.ts';
 import { openLines } from './debug/open-lines.ts';
 import { PerfMapFiles } from './jit/perf-map-files.ts';
 import { isGuestImage } from './kernel/kernel-identity.ts';
@@ -26,6 +27,9 @@ import { readRules, type UnwindRules } from './unwind-rules.ts';
 
 /** Each has its own copy of a symbol list. No machine runs that many; a damaged recording may claim so. */
 const MAX_GUESTS = 64;
+
+/** A table with fewer symbols does not have all functions of a Go program: its runtime alone has more. */
+const LEAST_GO_SYMBOLS = 1000;
 
 /**
  * The symbols of one recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of
@@ -172,7 +176,7 @@ export class RecordingSymbols {
     wants: Wants,
   ): Promise<CodeSymbols | undefined> {
     const { compatPerf, linkageAliases = false } = this.#options;
-    const lacks = { names: symbols === undefined || !hasSymtab(symbols), lines: wants.wantsLines && debugInfo === undefined };
+    const lacks = { names: symbols === undefined || symtabSize(symbols) < LEAST_GO_SYMBOLS, lines: wants.wantsLines && debugInfo === undefined };
     const go = !compatPerf && (lacks.names || lacks.lines) ? await this.#openGo(runtime, lacks.lines, files) : undefined;
     const rules = { compatPerf, needsDynsym, linkageAliases, ...(lacks.names && go && { listed: go.functions }) };
     const table = (symbols ?? go) && (await readElfSymbols(symbols ?? runtime, runtime, rules));
@@ -183,7 +187,8 @@ export class RecordingSymbols {
     // Recordings have offsets in the binary. Debug files have the binary's addresses, but not its offsets.
     const toSvma = (fileOffset: number): number => runtime.svmaOf(fileOffset) ?? Number.NaN;
     const lines = await openLines({ elf: debugInfo, toSvma, places: { ...this.#dirs, paths, recordedPath, files } }, this.#files, this.#diagnostics);
-    return codeOf({ ...known, lines });
+    if (lines === undefined || compatPerf || !mayHaveGoTable(runtime)) return codeOf({ ...known, lines });
+    return codeOf({ ...known, lines: new LinesBesideGo(lines, async () => (await this.#openGo(runtime, true, files))?.lines) });
   }
 
   /** What a Go program says of itself; undefined for other programs, and where it is damaged, which is reported. */

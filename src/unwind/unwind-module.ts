@@ -24,10 +24,8 @@ export interface EhFrameBytes {
 const MAX_STEPS = 2 ** 30;
 
 /**
- * Addresses of a file's code are its own, as objdump prints them: `svma`, for section virtual memory address.
- *
  * How frames of one file are unwound: by `.eh_frame` (searched by `.eh_frame_hdr`'s table where that is right), `.debug_frame`, `.ARM.exidx`,
- * the table of Go's runtime.
+ * the table of Go's runtime. Addresses of its code are its own, as objdump prints them: `svma`, for section virtual memory address.
  * What was looked up is kept, so that there should be one module for each file, however often that is mapped.
  */
 export class UnwindModule {

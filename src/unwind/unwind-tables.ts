@@ -28,7 +28,7 @@ export interface UnwindTables {
   /** Whether there is an `.eh_frame_hdr`. */
   readonly hasFrameTable: boolean;
   readonly exidx: ExidxTable | undefined;
-  /** Of stripped Go programs. */
+  /** Asked for what nothing else has rules for. */
   readonly goFrames: GoFrames | undefined;
 }
 
@@ -43,9 +43,8 @@ export async function readUnwindTables(elf: ElfFile, { debug, decompressor, uses
   const table = await readFrameTable(elf, MAX_TABLE_SIZE_BYTES);
   const ehFrame = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table);
   const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table)];
-  const debugFrames = await Promise.all((debug === undefined ? [elf] : [elf, debug]).map((file) => readDebugFrame(file, decompressor)));
-  frames.push(...debugFrames);
-  const hasGoFrames = usesGoTable && GO_MACHINES.includes(elf.machine) && debugFrames.every((index) => index === undefined) && mayHaveGoTable(elf);
+  for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
+  const hasGoFrames = usesGoTable && GO_MACHINES.includes(elf.machine) && mayHaveGoTable(elf);
   const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES) : undefined;
   return {
     frames: frames.filter((index) => index !== undefined),

@@ -157,6 +157,34 @@ describe('the functions of a Go program', () => {
     expect(functionsOf(await open(elfOf(PLAIN, { section: '.data.rel.ro.gopclntab' })))).toEqual(NAMES);
   });
 
+  test('are found among other data, where other linkers put the table', async () => {
+    const table = buildGoTable(planOf(PLAIN, TEXT.vaddr + 0x100));
+    // What looks like the beginning of a table, and is none.
+    const before = new ByteFields().u32(0xfffffff1).bytes(0, 0, 1, 8).u64(3, 0).done();
+    const content = new ByteFields().put(before).put(table.bytes).done();
+    const moreSections = [
+      { name: '.go.buildinfo', content: new Uint8Array(8) },
+      { name: '.data.rel.ro', content },
+    ];
+    expect(functionsOf(await open(buildElf({ classBits: 64, littleEndian: true, moreSections })))).toEqual(NAMES);
+  });
+
+  test('count from what relocations put into the runtime’s data', async () => {
+    const table = buildGoTable(planOf(PLAIN));
+    const words = new DataView(moduleData(PLAIN, table).slice().buffer);
+    const relocations = new ByteFields();
+    for (const index of [0, 1, 20, 21, 22, 40]) relocations.u64(DATA.vaddr + 8 * index, 8, words.getBigUint64(8 * index, true));
+    const moreSections = [
+      { name: '.gopclntab', content: table.bytes },
+      { name: '.rela.dyn', type: 4, content: relocations.done() },
+    ];
+    const bytes = buildElf({ classBits: 64, littleEndian: true, moreSections });
+    bytes.set(new Uint8Array(words.buffer).subarray(CALLS_AT), DATA.offset + CALLS_AT);
+    const code = await open(bytes);
+    expect(functionsOf(code)).toEqual(NAMES);
+    expect((await framesAt(code, 12))[0]).toMatch(/^main\.one .* < main\.add .* < main\.run /);
+  });
+
   test('are not looked for in programs that are not Go’s', async () => {
     const elf = await ElfFile.open(new BufferSource(elfOf(PLAIN, { section: '.data.rel.ro' }), 'program'));
     expect(mayHaveGoTable(elf)).toBe(false);
@@ -168,7 +196,7 @@ describe('a damaged table', () => {
   test('of an unknown version is reported with its place', async () => {
     const table = buildGoTable(planOf(PLAIN));
     table.bytes[0] = 0x10;
-    await expect(open(elfOf(PLAIN, { table }))).rejects.toThrow('program: .gopclntab: not of a known version');
+    await expect(open(elfOf(PLAIN, { table }))).rejects.toThrow('program: .gopclntab: of a version that perfconv does not know');
   });
 
   test('is reported when its parts are beyond its end', async () => {
@@ -190,6 +218,15 @@ describe('a damaged table', () => {
     new DataView(table.bytes.buffer).setUint32(table.bytes.length - 44 + 4, 0x7fffffff, true);
     expect(functionsOf(await open(elfOf(PLAIN, { table }), true, damages))).toEqual(NAMES.slice(0, 1));
     expect(damages.slice(1)).toEqual(['program: .gopclntab: names beyond its end']);
+  });
+
+  test('without a place for its inlined calls has lines, and reports it', async () => {
+    const bytes = elfOf(PLAIN);
+    bytes.fill(0xff, DATA.offset + CALLS_AT, DATA.offset + CALLS_AT + 48);
+    const damages: string[] = [];
+    const code = await open(bytes, true, damages);
+    expect(await framesAt(code, 12)).toEqual(['main.run (/src/work.go:9) /src/work.go:30']);
+    expect(damages).toEqual(['program: .gopclntab: nothing says where inlined calls are']);
   });
 
   test('ends where inlined calls go round in a circle', async () => {

@@ -57,24 +57,37 @@ describe('files', () => {
   });
 
   it('takes the functions that Go lists, where a program has no symbol table', async () => {
-    const { bytes } = buildGoTable({ version: 20, textStart: TEXT.vaddr, functions: [{ name: 'main.run', start: 0 }], end: 64 });
+    const { bytes } = buildGoTable({
+      version: 20,
+      textStart: TEXT.vaddr,
+      functions: [
+        { name: 'main.run', start: 0 },
+        { name: 'main.other', start: 66 },
+      ],
+      end: 80,
+    });
     const moreSections = [{ name: '.gopclntab', content: bytes }];
     files.content.set(PATH, stripped({ moreSections }));
     expect(await nameOf({})).toBe('main.run');
-    expect(await nameOf({}, {}, TEXT.offset + 64)).toBeUndefined();
+    expect(await nameOf({}, {}, TEXT.offset + 80)).toBeUndefined();
     expect(await nameOf({}, { compatPerf: true })).toBeUndefined();
-    files.content.set(PATH, stripped({ moreSections, dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr + 64, sizeBytes: 8 }] }));
+    files.content.set(PATH, stripped({ moreSections, dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr + 80, sizeBytes: 8 }] }));
     expect(await nameOf({})).toBe('main.run');
-    expect(await nameOf({}, {}, TEXT.offset + 64)).toBe('exported');
-    files.content.set(PATH, elf('fromSymtab', { moreSections }));
-    expect(await nameOf({})).toBe('fromSymtab');
+    expect(await nameOf({}, {}, TEXT.offset + 80)).toBe('exported');
+    // A small `.symtab` is what somebody kept; one with all functions of the runtime is used alone.
+    files.content.set(PATH, elf('keptMain', { moreSections }));
+    expect(await nameOf({})).toBe('keptMain');
+    expect(await nameOf({}, {}, TEXT.offset + 70)).toBe('main.other');
+    const symbols = Array.from({ length: 1000 }, (_, i) => ({ name: `f${i}`, value: TEXT.vaddr + i, sizeBytes: 1 }));
+    files.content.set(PATH, stripped({ moreSections, symbols }));
+    expect(await nameOf({}, {}, TEXT.offset + 70)).toBe('f70');
     expect(diagnostics.list()).toEqual([]);
   });
 
   it('reports a damaged table of Go’s functions, and does without', async () => {
     files.content.set(PATH, stripped({ moreSections: [{ name: '.gopclntab', content: new Uint8Array(64) }] }));
     expect(await nameOf({})).toBeUndefined();
-    expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: `${PATH}: .gopclntab: not of a known version` }]);
+    expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: `${PATH}: .gopclntab: of a version that perfconv does not know` }]);
   });
 
   it('takes a shorter id as padded with zeros', async () => {
