@@ -18,7 +18,7 @@ export interface SessionEnd {
   readonly order: RecordOrder;
   readonly replay: Replay;
   readonly memory: SessionMemory;
-  readonly offCpu: OffCpuTimes | undefined;
+  readonly simpleperfOffCpu: OffCpuTimes | undefined;
 }
 
 /** Reports that something happened so many times, if it did. */
@@ -31,13 +31,13 @@ function reporter(diagnostics: Diagnostics): Report {
 }
 
 /** Reports what only shows when the recording has been read to its end. */
-export function reportAtEnd({ events, filter, order, replay, memory, offCpu }: SessionEnd, diagnostics: Diagnostics): void {
+export function reportAtEnd({ events, filter, order, replay, memory, simpleperfOffCpu }: SessionEnd, diagnostics: Diagnostics): void {
   const report = reporter(diagnostics);
   if (replay.sampleCount > 0) reportUnknownFields(events, diagnostics);
   if (filter.refusesWithoutCpu) reportMissingCpus(events, filter, diagnostics);
-  if (replay.switches !== undefined) reportSwitches(replay.switches, events, report);
+  if (replay.offCpuReplay !== undefined) reportSwitches(replay.offCpuReplay, events, report);
   report(
-    offCpu?.openCount ?? 0,
+    simpleperfOffCpu?.openCount ?? 0,
     'off-cpu-open',
     'info',
     'threads left the CPU and were not seen again, or left at an unknown time: how long they were away is not known',

@@ -37,7 +37,7 @@ export class RecordQueue {
   #ipLo = new Uint32Array(4096);
   #ipHi = new Uint32Array(4096);
   #detail = new Int32Array(4096);
-  #waiting = new Int32Array(4096);
+  #extras = new Int32Array(4096);
   /** Undefined while no record has one. */
   #stackDump: Int32Array | undefined;
   #branches: Int32Array | undefined;
@@ -93,7 +93,7 @@ export class RecordQueue {
     this.#ipLo[at] = row.ipLo;
     this.#ipHi[at] = row.ipHi;
     this.#detail[at] = row.detail;
-    this.#waiting[at] = row.waiting;
+    this.#extras[at] = row.extra;
     if (row.stackDump >= 0 || this.#stackDump !== undefined) this.#putStackDump(at, row.stackDump);
     if (row.branches >= 0 || this.#branches !== undefined) this.#putBranches(at, row.branches);
     if (row.kernelChain >= 0 || row.cookieLo !== 0 || this.#deferred !== undefined) this.#putDeferred(at, row);
@@ -189,7 +189,7 @@ export class RecordQueue {
       row.ipLo = this.#ipLo[at];
       row.ipHi = this.#ipHi[at];
       row.detail = this.#detail[at];
-      row.waiting = this.#waiting[at];
+      row.extra = this.#extras[at];
       row.stackDump = stackDumps === undefined ? -1 : stackDumps[at];
       row.branches = branches === undefined ? -1 : branches[at];
       if (hasDeferred) this.#takeDeferred(at, row);
@@ -258,7 +258,7 @@ export class RecordQueue {
     gather(this.#ipLo, rows, words);
     gather(this.#ipHi, rows, words);
     gather(this.#detail, rows, words);
-    gather(this.#waiting, rows, words);
+    gather(this.#extras, rows, words);
     if (this.#stackDump !== undefined) gather(this.#stackDump, rows, words);
     if (this.#branches !== undefined) gather(this.#branches, rows, words);
     if (this.#deferred === undefined) return;
@@ -279,7 +279,7 @@ export class RecordQueue {
     this.#ipLo = grown(this.#ipLo, length);
     this.#ipHi = grown(this.#ipHi, length);
     this.#detail = grown(this.#detail, length);
-    this.#waiting = grown(this.#waiting, length);
+    this.#extras = grown(this.#extras, length);
     if (this.#stackDump !== undefined) this.#stackDump = grown(this.#stackDump, length);
     if (this.#branches !== undefined) this.#branches = grown(this.#branches, length);
     if (this.#deferred === undefined) return;

@@ -26,11 +26,11 @@ export class RecordRow extends SampleRow {
   /** What such samples have in common with the record of their user part, low and high word; that record has its own chain in {@link chain}. */
   cookieLo = 0;
   cookieHi = 0;
-  /** Place in {@link WaitingRecords} of what does not fit into a row; −1 for a sample that is whole without it. */
-  waiting = -1;
+  /** Place in {@link RecordExtras} of what does not fit into a row; −1 for a sample that is whole without it. */
+  extra = -1;
 
   /** Makes this the row of a record that is no sample. @param timeNs NaN where it has none */
-  setRecord(nr: number, timeNs: number, pid: number, tid: number, waiting: number): void {
+  setRecord(nr: number, timeNs: number, pid: number, tid: number, extra: number): void {
     this.nr = nr;
     this.timeNs = timeNs;
     this.event = -1;
@@ -46,6 +46,6 @@ export class RecordRow extends SampleRow {
     this.ipLo = 0;
     this.ipHi = 0;
     this.detail = -1;
-    this.waiting = waiting;
+    this.extra = extra;
   }
 }

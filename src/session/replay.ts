@@ -18,12 +18,12 @@ import { changesMachine, type Machine } from './machine.ts';
 import type { SessionMemory } from './memory-budget.ts';
 import { OffCpuReplay } from './off-cpu-replay.ts';
 import { ReadGrowth, type ReadSample } from './read-growth.ts';
+import type { RecordExtras } from './record-extras.ts';
 import type { Deliver } from './record-queue.ts';
 import type { RecordRow } from './record-row.ts';
 import type { SwitchSample } from './switch-samples.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
 import { DROPPED_CHAIN, type UserStacks } from './user-stacks.ts';
-import type { WaitingRecords } from './waiting-records.ts';
 
 /**
  * Sees every record of the file once, filters or not: in time order those that have their turn in it, at once those
@@ -44,7 +44,7 @@ export interface ReplayParts {
   readonly machine: Machine;
   readonly events: EventList;
   readonly chains: CallchainTable;
-  readonly waiting: WaitingRecords;
+  readonly extras: RecordExtras;
   readonly userStacks: UserStacks;
   /** Where the branches of samples wait; undefined where nobody wants them. */
   readonly branchStacks: BranchStacks | undefined;
@@ -54,7 +54,7 @@ export interface ReplayParts {
   readonly profile: ProfileBuilder;
   readonly observer: RecordObserver | undefined;
   /** Those of simpleperf's recordings. */
-  readonly offCpu: OffCpuTimes | undefined;
+  readonly simpleperfOffCpu: OffCpuTimes | undefined;
   /** Whether to find the times off the CPU that switches tell. */
   readonly findsOffCpu: boolean;
   readonly memory: SessionMemory;
@@ -80,16 +80,16 @@ export class Replay {
   readonly #jitCode: JitCode;
   readonly #events: readonly SessionEvent[];
   readonly #chains: CallchainTable;
-  readonly #waiting: WaitingRecords;
+  readonly #extras: RecordExtras;
   readonly #userStacks: UserStacks;
   readonly #branchStacks: BranchStacks | undefined;
   readonly #frames: FrameResolver;
   readonly #filter: CompiledFilter;
   readonly #profile: ProfileBuilder;
   readonly #observer: RecordObserver | undefined;
-  readonly #offCpu: OffCpuTimes | undefined;
+  readonly #simpleperfOffCpu: OffCpuTimes | undefined;
   /** Times off the CPU that switches tell, where they are asked for. */
-  readonly switches: OffCpuReplay | undefined;
+  readonly offCpuReplay: OffCpuReplay | undefined;
   /** Whether either of the two is to know which threads are on a CPU. */
   readonly #watchesThreads: boolean;
   readonly #memory: SessionMemory;
@@ -116,16 +116,16 @@ export class Replay {
     this.#jitCode = parts.machine.jitCode;
     this.#events = parts.events.events;
     this.#chains = parts.chains;
-    this.#waiting = parts.waiting;
+    this.#extras = parts.extras;
     this.#userStacks = parts.userStacks;
     this.#branchStacks = parts.branchStacks;
     this.#frames = parts.frames;
     this.#filter = parts.filter;
     this.#profile = parts.profile;
     this.#observer = parts.observer;
-    this.#offCpu = parts.offCpu;
+    this.#simpleperfOffCpu = parts.simpleperfOffCpu;
     this.#deferred = new DeferredCallchains(parts.chains, parts.frames, parts.profile, parts.leafIsSampleIp, (place, total, row) =>
-      this.switches?.finishSample(place, total, row),
+      this.offCpuReplay?.finishSample(place, total, row),
     );
     const placeOf = (row: RecordRow, threadIndex: number, thread: SessionThread) => this.#placeOf(row, threadIndex, thread);
     const totalOf = (row: RecordRow, threadIndex: number, thread: SessionThread) => {
@@ -133,8 +133,8 @@ export class Replay {
       if (total < 0) this.#leaveOut(row);
       return total;
     };
-    this.switches = parts.findsOffCpu ? new OffCpuReplay({ ...parts, tasks: this.#tasks, deferred: this.#deferred, placeOf, totalOf }) : undefined;
-    this.#watchesThreads = this.#offCpu !== undefined || this.switches !== undefined;
+    this.offCpuReplay = parts.findsOffCpu ? new OffCpuReplay({ ...parts, tasks: this.#tasks, deferred: this.#deferred, placeOf, totalOf }) : undefined;
+    this.#watchesThreads = this.#simpleperfOffCpu !== undefined || this.offCpuReplay !== undefined;
     this.#memory = parts.memory;
     this.#readGrowth = new ReadGrowth(parts.keepsOwnPeriod, diagnostics);
   }
@@ -161,7 +161,7 @@ export class Replay {
 
   /** About how many bytes the last values of counters need, and threads that are off their CPU. */
   get heldObjectBytes(): number {
-    return this.#readGrowth.heldObjectBytes + (this.switches?.waits.heldObjectBytes ?? 0);
+    return this.#readGrowth.heldObjectBytes + (this.offCpuReplay?.waits.heldObjectBytes ?? 0);
   }
 
   /** Samples that were left out because their stacks do not reach the start of their thread. */
@@ -174,10 +174,10 @@ export class Replay {
     // hot
     if (row.timeNs >= this.#jitCode.nextTimeNs) this.#jitCode.applyUpTo(row.timeNs);
     if (row.stackDump >= 0 && !this.#unwind(row)) return false;
-    if (this.#watchesThreads) this.switches?.waits.passTime(row.timeNs);
+    if (this.#watchesThreads) this.offCpuReplay?.waits.passTime(row.timeNs);
     if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#memory.hasMemory();
-    if (row.waiting < 0) this.#deliverSample(row);
-    else this.#deliverWaiting(row);
+    if (row.extra < 0) this.#deliverSample(row);
+    else this.#deliverExtra(row);
     if (row.branches >= 0) this.#branchStacks?.free(row.branches);
     return true;
   };
@@ -188,7 +188,7 @@ export class Replay {
     if (!this.#isFull) {
       const { process, comm } = this.#tasks.threads[this.#tasks.thread(row.pid, row.tid)];
       // Values that a sample has read are of several events, and so is what begins with a switch.
-      const isWanted = this.#filter.isOpen || (row.waiting >= 0 ? this.#filter.acceptsThread(row, comm) : this.#filter.accepts(row, event.name, comm));
+      const isWanted = this.#filter.isOpen || (row.extra >= 0 ? this.#filter.acceptsThread(row, comm) : this.#filter.accepts(row, event.name, comm));
       if (isWanted) return this.#userStacks.unwind(row, event, this.#tasks.processes[process].space);
     }
     this.#userStacks.drop(row);
@@ -220,7 +220,7 @@ export class Replay {
 
   #addTo(total: number, row: RecordRow): void {
     // hot
-    if (this.#offCpu !== undefined && this.#events[row.event].isOffCpuTime) this.#addOffCpu(this.#offCpu, total, row);
+    if (this.#simpleperfOffCpu !== undefined && this.#events[row.event].isOffCpuTime) this.#addOffCpu(this.#simpleperfOffCpu, total, row);
     else this.#addSample(total, row);
   }
 
@@ -242,7 +242,7 @@ export class Replay {
 
   /** The thread has gone back to user code, and this is where: samples that wait for it get their stacks. */
   #joinDeferred(row: RecordRow): void {
-    this.switches?.waits.see(row.tid, row.timeNs);
+    this.offCpuReplay?.waits.see(row.tid, row.timeNs);
     if (this.#hasNoMemoryFor(row)) return;
     const threadIndex = this.#tasks.thread(row.pid, row.tid);
     const { process } = this.#tasks.threads[threadIndex];
@@ -253,7 +253,7 @@ export class Replay {
   /** At the end of the recording: samples that still wait for the rest of their callchains count with what they have, and so do times off the CPU. */
   finish(): void {
     this.#deferred.finish();
-    this.switches?.waits.finish();
+    this.offCpuReplay?.waits.finish();
   }
 
   #leaveOut({ chain }: RecordRow): void {
@@ -275,8 +275,8 @@ export class Replay {
 
   /** A sample was taken of a thread: so it is on a CPU, unless the sample is about another time, or taken for a switch. */
   #seeThread(row: RecordRow): void {
-    if (this.#offCpu !== undefined) this.#endOffCpu(this.#offCpu, row);
-    else if (this.#events[row.event].payload === 'none' && !this.#events[row.event].isOffCpuTime) this.switches?.waits.see(row.tid, row.timeNs);
+    if (this.#simpleperfOffCpu !== undefined) this.#endOffCpu(this.#simpleperfOffCpu, row);
+    else if (this.#events[row.event].payload === 'none' && !this.#events[row.event].isOffCpuTime) this.offCpuReplay?.waits.see(row.tid, row.timeNs);
   }
 
   /** The thread is on the CPU at this time. */
@@ -335,8 +335,8 @@ export class Replay {
     return total;
   }
 
-  #deliverWaiting(row: RecordRow): void {
-    const record = this.#waiting.take(row.waiting);
+  #deliverExtra(row: RecordRow): void {
+    const record = this.#extras.take(row.extra);
     if (record === undefined) return;
     if (record.kind === 'read') this.#deliverRead(row, record);
     else if (record.kind === 'switch') this.#deliverSwitch(row, record);
@@ -346,17 +346,17 @@ export class Replay {
   #deliverSwitch(row: RecordRow, record: SwitchSample): void {
     if (record.read === undefined) this.#deliverSample(row);
     else this.#deliverRead(row, record.read);
-    if (!this.#hasNoMemoryFor(row)) this.switches?.playSample(row, record);
+    if (!this.#hasNoMemoryFor(row)) this.offCpuReplay?.playSample(row, record);
   }
 
   #deliverSideBand(row: RecordRow, record: SideBand): void {
     this.#observer?.sideBand(row, record);
-    if (this.#offCpu !== undefined && isSwitchIn(record)) this.#endOffCpu(this.#offCpu, row);
+    if (this.#simpleperfOffCpu !== undefined && isSwitchIn(record)) this.#endOffCpu(this.#simpleperfOffCpu, row);
     if (record.kind === 'callchain') this.#joinDeferred(row);
     if (this.#isFull) this.#isLost ||= changesMachine(record);
     else this.#machine.apply(record, row.nr);
     if (this.#profile.happenings !== undefined && !this.#isFull) noteHappening(this.#profile, this.#tasks, row, record);
-    if (this.switches !== undefined && !this.#hasNoMemoryFor(row)) this.switches.playSideBand(row, record);
+    if (this.offCpuReplay !== undefined && !this.#hasNoMemoryFor(row)) this.offCpuReplay.playSideBand(row, record);
   }
 
   /** A sample with READ is one of each event whose values have grown; it is seen even where none has. */

@@ -13,11 +13,11 @@ import type { RecordingClock } from './clock.ts';
 import type { EventList, PayloadUse, SessionEvent } from './events.ts';
 import { isPerfOffCpuEvent, readEmbeddedSample } from './off-cpu-samples.ts';
 import type { ReadSample } from './read-growth.ts';
+import type { RecordExtras } from './record-extras.ts';
 import type { RecordRow } from './record-row.ts';
 import type { DetailReader } from './sample-details.ts';
 import type { StackDumps } from './stack-dumps.ts';
 import type { SwitchSampleReader } from './switch-samples.ts';
-import type { WaitingRecords } from './waiting-records.ts';
 
 /**
  * What the leaf of a stack is:
@@ -39,7 +39,7 @@ export class SampleReader {
   readonly #events: EventList;
   readonly #chains: CallchainTable;
   readonly #clock: RecordingClock;
-  readonly #waiting: WaitingRecords;
+  readonly #extras: RecordExtras;
   readonly #leaf: LeafRule;
   readonly #details: DetailReader | undefined;
   readonly #stackDumps: StackDumps;
@@ -53,7 +53,7 @@ export class SampleReader {
   #branchChains: BranchCallchains | undefined;
 
   /**
-   * @param waiting gets the values of samples with READ
+   * @param extras gets the values of samples with READ
    * @param details keeps details of samples; undefined: none are kept
    * @param stackDumps gets the user registers and stacks of samples that have them
    * @param branchStacks gets the branches of samples; undefined: nobody wants them
@@ -64,7 +64,7 @@ export class SampleReader {
     events: EventList,
     chains: CallchainTable,
     clock: RecordingClock,
-    waiting: WaitingRecords,
+    extras: RecordExtras,
     leaf: LeafRule,
     details: DetailReader | undefined,
     stackDumps: StackDumps,
@@ -76,7 +76,7 @@ export class SampleReader {
     this.#events = events;
     this.#chains = chains;
     this.#clock = clock;
-    this.#waiting = waiting;
+    this.#extras = extras;
     this.#leaf = leaf;
     this.#details = details;
     this.#stackDumps = stackDumps;
@@ -143,7 +143,7 @@ export class SampleReader {
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.stackDump = layout.hasStackDump ? this.#addStackDump(view, sampled) : -1;
     row.branches = this.#branchStacks === undefined || !layout.has('branchStack') ? -1 : this.#branchStacks.add(view, offsets);
-    row.waiting = offsets.read < 0 && sampled.payload === 'none' ? -1 : this.#readMore(sampled, row, record);
+    row.extra = offsets.read < 0 && sampled.payload === 'none' ? -1 : this.#readMore(sampled, row, record);
     return true;
   }
 
@@ -153,9 +153,9 @@ export class SampleReader {
     const payload = sampled.payload === 'unknown' ? this.#findPayload(sampled) : sampled.payload;
     if (payload === 'off-cpu') this.#readOffCpuSample(record.view, row);
     else if (payload !== 'none' && this.#switches !== undefined) {
-      return this.#waiting.add(this.#switches.read(sampled, payload, record.view, this.#offsets, read), record.size);
+      return this.#extras.add(this.#switches.read(sampled, payload, record.view, this.#offsets, read), record.size);
     }
-    return read === undefined ? -1 : this.#waiting.add(read, record.size);
+    return read === undefined ? -1 : this.#extras.add(read, record.size);
   }
 
   /** Finds out what an event's first sample has, and so all of them. */

@@ -26,6 +26,7 @@ import { JitCode } from './jit-code.ts';
 import { Machine } from './machine.ts';
 import { type AvailableMemory, MemoryBudget, SessionMemory } from './memory-budget.ts';
 import { RecordCounts } from './record-counts.ts';
+import { RecordExtras } from './record-extras.ts';
 import { RecordOrder } from './record-order.ts';
 import { RecordRow } from './record-row.ts';
 import { type RecordObserver, Replay } from './replay.ts';
@@ -42,7 +43,6 @@ import type { UnwindEnds } from './unwind-ends.ts';
 import type { UnwindFiles } from './unwind-files.ts';
 import { UserRecordReader } from './user-records.ts';
 import { type TruncatedStacks, UserStacks } from './user-stacks.ts';
-import { WaitingRecords } from './waiting-records.ts';
 
 export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly filter: SampleFilter;
@@ -142,9 +142,9 @@ class Session implements RecordVisitor {
   readonly #memory: SessionMemory;
   readonly #counts = new RecordCounts();
   readonly #recordedSymbols = new RecordedSymbols();
-  readonly #offCpu: OffCpuTimes | undefined;
+  readonly #simpleperfOffCpu: OffCpuTimes | undefined;
   /** Reads what samples say of switches, where somebody asks. */
-  readonly #switches: SwitchSampleReader | undefined;
+  readonly #switchReader: SwitchSampleReader | undefined;
   // The readers of records, by kind.
   readonly #samples: SampleReader;
   readonly #sideBand: SideBandReader;
@@ -170,7 +170,7 @@ class Session implements RecordVisitor {
     const { compatPerf, observer, leaf = compatPerf ? 'callchain' : 'callchain-or-ip' } = options;
     const isSimpleperf = isSimpleperfRecording(features);
     const clock = this.#clock;
-    const waiting = new WaitingRecords();
+    const extras = new RecordExtras();
     const stackDumps = new StackDumps(header.littleEndian);
     const wantsBranches = profile.branches !== undefined || profile.samples?.branches !== undefined;
     const branchStacks = wantsBranches ? new BranchStacks(header.littleEndian) : undefined;
@@ -181,7 +181,7 @@ class Session implements RecordVisitor {
     this.#profile = profile;
     this.#events = eventsOf(header);
     this.#filter = new CompiledFilter(options.filter, clock, () => sampleTimes ?? notedSampleTimes(features));
-    this.#offCpu = offCpuTimesOf(options, header, this.#events);
+    this.#simpleperfOffCpu = offCpuTimesOf(options, header, this.#events);
     this.#memory = new SessionMemory(new MemoryBudget(source, options.availableMemory), observer?.bytesPerRecord ?? 0);
     // perf script does not read jitdump files.
     const openJitDump = compatPerf ? undefined : options.openJitDump;
@@ -189,12 +189,12 @@ class Session implements RecordVisitor {
 
     const details = options.details && new DetailReader(options.details);
     // simpleperf's have their times already.
-    const findsOffCpu = options.findsOffCpu && this.#offCpu === undefined;
-    const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
-    this.#switches = switches;
-    this.#samples = new SampleReader(this.#events, chains, clock, waiting, leaf, details, stackDumps, branchStacks, compatPerf, switches, diagnostics);
-    const readsAll = observer !== undefined || this.#offCpu !== undefined || findsOffCpu || profile.happenings !== undefined;
-    this.#sideBand = new SideBandReader(this.#events, chains, clock, waiting, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
+    const findsOffCpu = options.findsOffCpu && this.#simpleperfOffCpu === undefined;
+    const switchReader = findsOffCpu ? new SwitchSampleReader(features) : undefined;
+    this.#switchReader = switchReader;
+    this.#samples = new SampleReader(this.#events, chains, clock, extras, leaf, details, stackDumps, branchStacks, compatPerf, switchReader, diagnostics);
+    const readsAll = observer !== undefined || this.#simpleperfOffCpu !== undefined || findsOffCpu || profile.happenings !== undefined;
+    this.#sideBand = new SideBandReader(this.#events, chains, clock, extras, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
     this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);
     this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#recordedSymbols, diagnostics);
 
@@ -206,14 +206,14 @@ class Session implements RecordVisitor {
       machine: this.#machine,
       events: this.#events,
       chains,
-      waiting,
+      extras,
       userStacks: this.#userStacks,
       branchStacks,
       frames,
       filter: this.#filter,
       profile,
       observer,
-      offCpu: this.#offCpu,
+      simpleperfOffCpu: this.#simpleperfOffCpu,
       findsOffCpu,
       memory: this.#memory,
       keepsOwnPeriod: isSimpleperf && !compatPerf,
@@ -224,7 +224,7 @@ class Session implements RecordVisitor {
     this.#order = new RecordOrder({ isInFileOrder, partCount: source.parts?.length ?? 0 }, this.#replay.deliver);
     this.#memory.add(
       chains,
-      waiting,
+      extras,
       stackDumps,
       this.#userStacks,
       this.#machine,
@@ -297,7 +297,10 @@ class Session implements RecordVisitor {
     const { dsos } = this.#machine.dsos;
     const { events } = this.#events;
     this.#machine.dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
-    reportAtEnd({ events, filter: this.#filter, order: this.#order, replay: this.#replay, memory: this.#memory, offCpu: this.#offCpu }, this.#diagnostics);
+    reportAtEnd(
+      { events, filter: this.#filter, order: this.#order, replay: this.#replay, memory: this.#memory, simpleperfOffCpu: this.#simpleperfOffCpu },
+      this.#diagnostics,
+    );
     return {
       header: this.#header,
       features,
@@ -334,7 +337,9 @@ class Session implements RecordVisitor {
         `--event does not work while perf is still writing the recording, which names its events only at its end: ${names[index]} is really ${name}; convert it again now that it is complete`,
       );
     }
-    const missed = this.#events.events.find((event) => event.payload === 'none' && !event.isOffCpuTime && (this.#switches?.useOf(event) ?? 'none') !== 'none');
+    const missed = this.#events.events.find(
+      (event) => event.payload === 'none' && !event.isOffCpuTime && (this.#switchReader?.useOf(event) ?? 'none') !== 'none',
+    );
     if (missed === undefined) return;
     throw new PerfconvError(
       'unsupported',

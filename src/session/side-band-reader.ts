@@ -10,22 +10,22 @@ import type { SampleIdLayout } from '../perfdata/sample-id.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
 import type { EventList } from './events.ts';
+import type { RecordExtras } from './record-extras.ts';
 import type { RecordRow } from './record-row.ts';
-import type { WaitingRecords } from './waiting-records.ts';
 
 /** Reads the kernel's records that are no samples, in file order. */
 export class SideBandReader {
   readonly #events: EventList;
   readonly #chains: CallchainTable;
   readonly #clock: RecordingClock;
-  readonly #waiting: WaitingRecords;
+  readonly #extras: RecordExtras;
   readonly #commLimit: NameLimit;
   readonly #readsAll: boolean;
   readonly #diagnostics: Diagnostics;
 
   /**
    * @param chains gets the callchains that come in records of their own
-   * @param waiting gets the records
+   * @param extras gets the records
    * @param commLimit of the recorder's thread names
    * @param readsAll whether to read records, too, that change nothing of what runs or is mapped
    */
@@ -33,7 +33,7 @@ export class SideBandReader {
     events: EventList,
     chains: CallchainTable,
     clock: RecordingClock,
-    waiting: WaitingRecords,
+    extras: RecordExtras,
     commLimit: NameLimit,
     readsAll: boolean,
     diagnostics: Diagnostics,
@@ -41,7 +41,7 @@ export class SideBandReader {
     this.#events = events;
     this.#chains = chains;
     this.#clock = clock;
-    this.#waiting = waiting;
+    this.#extras = extras;
     this.#commLimit = commLimit;
     this.#readsAll = readsAll;
     this.#diagnostics = diagnostics;
@@ -68,7 +68,7 @@ export class SideBandReader {
     const hasTid = trailer !== undefined && trailer.tid >= 0;
     const pid = hasTid ? view.i32(end - trailer.tid) : -1;
     const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
-    row.setRecord(nr, timeNs, pid, tid, this.#waiting.add(record, size));
+    row.setRecord(nr, timeNs, pid, tid, this.#extras.add(record, size));
     if (record.kind === 'callchain') this.#readCallchain(view, offset, row);
     // Of all records that are no samples, switches alone may become some.
     if (isSwitch(record) && trailer !== undefined && trailer.cpu >= 0) row.cpu = view.i32(end - trailer.cpu);

@@ -14,7 +14,7 @@ function push(queue: RecordQueue, timeNs: number, nr: number): void {
 function columnsOf(nr: number): Partial<RecordRow> {
   const columns = { event: nr + 1, pid: nr + 2, tid: nr + 3, cpu: nr + 4, chain: nr + 5, period: nr + 6, ipLo: nr + 7, ipHi: nr + 8 };
   const deferred = { kernelChain: nr % 5 === 4 ? nr + 13 : -1, cookieLo: nr >= 4 ? nr + 14 : 0, cookieHi: nr >= 4 ? nr + 15 : 0 };
-  return { ...columns, ...deferred, detail: nr + 9, waiting: nr + 10, stackDump: nr % 2 === 0 ? nr + 12 : -1, periodRemainder: nr % 3 === 0 ? nr + 11 : 0 };
+  return { ...columns, ...deferred, detail: nr + 9, extra: nr + 10, stackDump: nr % 2 === 0 ? nr + 12 : -1, periodRemainder: nr % 3 === 0 ? nr + 11 : 0 };
 }
 
 function expectWhole(row: RecordRow): void {

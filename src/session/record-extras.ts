@@ -6,15 +6,15 @@ import type { SwitchSample } from './switch-samples.ts';
 const OBJECT_BYTES = 160;
 const OBJECT_BYTES_PER_BYTE = 2;
 
-/** What waits for its turn. */
-export type WaitingRecord = SideBand | ReadSample | SwitchSample;
+/** What comes with a row. */
+export type RecordExtra = SideBand | ReadSample | SwitchSample;
 
 /**
  * What does not fit into a row, kept until the row's turn in time: records that are no samples, the values that samples with READ have read, and
  * what samples say of switches.
  */
-export class WaitingRecords {
-  readonly #records: (WaitingRecord | undefined)[] = [];
+export class RecordExtras {
+  readonly #records: (RecordExtra | undefined)[] = [];
   /** Places of the list that are free again. */
   readonly #freePlaces: number[] = [];
   /** About how many bytes each record needs. */
@@ -27,7 +27,7 @@ export class WaitingRecords {
   }
 
   /** @param recordBytes size of the record in the file @returns its place, for {@link take} */
-  add(record: WaitingRecord, recordBytes: number): number {
+  add(record: RecordExtra, recordBytes: number): number {
     const place = this.#freePlaces.pop() ?? this.#records.length;
     const bytes = OBJECT_BYTES + recordBytes * OBJECT_BYTES_PER_BYTE;
     this.#records[place] = record;
@@ -36,8 +36,8 @@ export class WaitingRecords {
     return place;
   }
 
-  /** Removes and returns what waits at a place. */
-  take(place: number): WaitingRecord | undefined {
+  /** Removes and returns what is at a place. */
+  take(place: number): RecordExtra | undefined {
     const record = this.#records[place];
     if (record === undefined) return undefined;
     this.#records[place] = undefined;
