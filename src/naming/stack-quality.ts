@@ -49,12 +49,11 @@ const DEEP = 3;
  * anything there. So the next caller is in no code, or, most often, there is none, and the stack is one frame. The
  * binary whose code was the last good frame is blamed.
  *
- * Whole are stacks that reach a function in which programs or threads start: what seems to have called it is chance. Where
- * its name is not known, it is
- * - code of the C library that calls another binary's, or
- * - the place where most deep stacks of a binary end: others end anywhere.
- * Whole are also stacks of two frames and more that end without an address in no code, unless in a function of the C
- * library that starts nothing: no other sign speaks against them.
+ * A stack counts as whole if
+ * - it reaches a function in which programs or threads start: what seems to have called that is chance. Where its name is not known, it is code of
+ *   the C library that calls another binary's, or the place where most deep stacks of a binary end: others end anywhere;
+ * - or it has two frames or more, none of them in no code, and does not end in a function of the C library that starts nothing: no other sign
+ *   speaks against it.
  *
  * @param isByFramePointers by event: whether callchains are all that its samples have of the user's stack
  */
@@ -211,7 +210,7 @@ class UserParts {
   readonly callers: Int32Array;
   /** By frame: the mapping of its code. */
   readonly mappings: Int32Array;
-  /** By stack: how the user part ends that has its outermost frame here, or begins after it. One of {@link FRAME}. */
+  /** Why the user part ends, by its outermost frame; for stacks without one, what its frames would end in. One of {@link FRAME}. */
   readonly ends: Uint8Array;
   readonly #profile: Profile;
   readonly #isCLibrary: readonly boolean[];
