@@ -32,13 +32,17 @@ const DOT = 0x2e;
 
 /** Whether the file has the full symbol table, which `strip` removes. */
 export function hasSymtab(elf: ElfFile): boolean {
-  return elf.sections.some((section) => section.type === SHT_SYMTAB);
+  return symtabOf(elf) !== undefined;
 }
 
 /** How many symbols the full table has; 0 for none. */
 export function symtabSize(elf: ElfFile): number {
-  const section = elf.sections.find(({ type }) => type === SHT_SYMTAB);
+  const section = symtabOf(elf);
   return section === undefined ? 0 : Math.floor(section.sizeBytes / SYMBOL_LAYOUTS[elf.classBits].sizeBytes);
+}
+
+function symtabOf(elf: ElfFile): ElfSection | undefined {
+  return elf.sections.find(({ type }) => type === SHT_SYMTAB);
 }
 
 /** Whether the file has the symbols of dynamic linking. */
@@ -119,7 +123,7 @@ export async function readElfSymbolsAt(elf: ElfFile, toAddress: AddressOfSymbol,
 
 /** The value of the first defined symbol of that name in `.symtab`, whatever its type; undefined when there is none. */
 export async function findSymbolValue(elf: ElfFile, name: string): Promise<number | undefined> {
-  const section = elf.sections.find(({ type }) => type === SHT_SYMTAB);
+  const section = symtabOf(elf);
   const strings = section && elf.sections[section.link];
   if (section === undefined || strings === undefined) return undefined;
   const table = await elf.readSection(section);
@@ -147,7 +151,7 @@ async function readSymbolSection(
   compatPerf: boolean,
   descriptors: FunctionDescriptors | undefined,
 ): Promise<{ builder: SymbolTableBuilder; names: Uint8Array }> {
-  const section = elf.sections.find(({ type }) => type === SHT_SYMTAB) ?? elf.sections.find(({ type }) => type === SHT_DYNSYM);
+  const section = symtabOf(elf) ?? elf.sections.find(({ type }) => type === SHT_DYNSYM);
   const strings = section && elf.sections[section.link];
   if (section === undefined || strings === undefined) return { builder: new SymbolTableBuilder(), names: new Uint8Array() };
   const { bytes: names } = await elf.readSection(strings);

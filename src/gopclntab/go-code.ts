@@ -5,7 +5,7 @@ import type { SourceLines } from '../symbol-table/code-symbols.ts';
 import type { ListedSymbols } from '../symbol-table/symbol-table-builder.ts';
 import { findGoFunctions, type GoFunctions } from './go-functions.ts';
 import { GoLines } from './go-lines.ts';
-import type { GoTable } from './go-table.ts';
+import type { NoteDamage } from './go-table.ts';
 import { InlinedCalls } from './inline-calls.ts';
 import type { ModuleData } from './module-data.ts';
 
@@ -17,9 +17,6 @@ export interface GoCode {
   readonly lines: SourceLines | undefined;
 }
 
-/** Gets the first damage of a function, or of its lines; those of the others are there. */
-export type NoteDamage = (error: PerfconvError) => void;
-
 /**
  * Reads what a Go program says of its functions.
  * @returns undefined where it says nothing, or is none: see {@link findGoFunctions}
@@ -28,12 +25,12 @@ export type NoteDamage = (error: PerfconvError) => void;
 export async function openGoCode(elf: ElfFile, wantsLines: boolean, noteDamage: NoteDamage): Promise<GoCode | undefined> {
   const found = await findGoFunctions(elf);
   if (found === undefined) return undefined;
-  const { table, starts, moduleData } = found;
-  const functions = listFunctions(elf, table, starts, noteDamage);
+  const { table, moduleData } = found;
+  const functions = listFunctions(elf, found, noteDamage);
   if (!wantsLines || !table.hasLines || moduleData === undefined) return { functions, lines: undefined };
   const calls = await findInlinedCalls(elf, found, moduleData, noteDamage);
   const toSvma = (offset: number): number => elf.svmaOf(offset) ?? Number.NaN;
-  return { functions, lines: new GoLines(table, starts, calls, toSvma, elf.source.name, noteDamage) };
+  return { functions, lines: new GoLines(found, calls, toSvma, noteDamage) };
 }
 
 async function findInlinedCalls(elf: ElfFile, found: GoFunctions, moduleData: ModuleData, noteDamage: NoteDamage): Promise<InlinedCalls | undefined> {
@@ -46,7 +43,8 @@ async function findInlinedCalls(elf: ElfFile, found: GoFunctions, moduleData: Mo
   }
 }
 
-function listFunctions(elf: ElfFile, table: GoTable, starts: Float64Array, noteDamage: NoteDamage): ListedSymbols {
+function listFunctions(elf: ElfFile, functions: GoFunctions, noteDamage: NoteDamage): ListedSymbols {
+  const { table, starts } = functions;
   const count = table.functionCount;
   const { namesAt } = table;
   const names = table.view.bytes.subarray(namesAt, table.namesEnd);
@@ -62,7 +60,7 @@ function listFunctions(elf: ElfFile, table: GoTable, starts: Float64Array, noteD
     isDamaged ||= !isInNames;
     if (offset === undefined || !isInNames) continue;
     listed.starts[kept] = offset;
-    listed.sizes[kept] = Math.max(0, starts[i + 1] - starts[i]);
+    listed.sizes[kept] = Math.max(0, functions.sizeOf(i));
     listed.nameOffsets[kept] = nameOffset;
     listed.nameLengths[kept] = lengths.at(nameOffset);
     if (listed.nameLengths[kept] > 0) kept++;

@@ -1,5 +1,4 @@
 import { PerfconvError } from '../base/errors.ts';
-import { firstAbove } from '../base/first-above.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { findGoFunctions, type GoFunctions } from './go-functions.ts';
 import { StepBudget, ValueTable } from './value-table.ts';
@@ -14,16 +13,16 @@ export class GoFrames {
   /** The function whose sizes were read last. */
   #function = -1;
 
-  private constructor(functions: GoFunctions, file: string) {
+  private constructor(functions: GoFunctions) {
     this.#functions = functions;
-    this.#sizes = new ValueTable(functions.table, new StepBudget(MAX_STEPS, file));
+    this.#sizes = new ValueTable(functions.table, new StepBudget(functions.table, MAX_STEPS));
   }
 
   /** @returns undefined where a file has no table of Go's functions, or a damaged one: who asks for names hears of that */
   static async find(elf: ElfFile): Promise<GoFrames | undefined> {
     try {
       const functions = await findGoFunctions(elf);
-      return functions && new GoFrames(functions, elf.source.name);
+      return functions && new GoFrames(functions);
     } catch (error) {
       if (error instanceof PerfconvError && (error.code === 'damaged' || error.code === 'unsupported')) return undefined;
       throw error;
@@ -35,19 +34,19 @@ export class GoFrames {
    * @returns −1 where no function is, or its table is damaged
    */
   sizeAt(svma: number): number {
-    const { starts, table } = this.#functions;
-    const index = firstAbove(starts, svma, 0, starts.length) - 1;
-    if (index < 0 || index >= table.functionCount) return -1;
+    const functions = this.#functions;
+    const index = functions.find(svma);
+    if (index < 0) return -1;
     try {
       if (this.#function !== index) {
         this.#function = -1;
-        this.#sizes.decode(table.frameSizesOf(index), starts[index + 1] - starts[index]);
+        this.#sizes.decode(functions.table.frameSizesOf(index), functions.sizeOf(index));
         this.#function = index;
       }
     } catch (error) {
       if (error instanceof PerfconvError) return -1;
       throw error;
     }
-    return this.#sizes.at(svma - starts[index]);
+    return this.#sizes.at(svma - functions.starts[index]);
   }
 }

@@ -1,5 +1,6 @@
 import { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { firstAbove } from '../base/first-above.ts';
 import { SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { GoTable } from './go-table.ts';
@@ -17,7 +18,7 @@ const MAX_TRIES = 64;
 const MAX_TABLE_SIZE_BYTES = 256 << 20;
 
 /** A Go program's functions, in the order of their addresses. */
-export interface GoFunctions {
+export class GoFunctions {
   readonly table: GoTable;
   /** Where the table is mapped (svma). */
   readonly addr: number;
@@ -25,6 +26,25 @@ export interface GoFunctions {
   readonly starts: Float64Array;
   /** What the runtime knows of the program; undefined where it was not found, or not looked for (before Go 1.18). */
   readonly moduleData: ModuleData | undefined;
+
+  /** @param textStart what the table's starts count from */
+  constructor(table: GoTable, addr: number, textStart: number, moduleData: ModuleData | undefined) {
+    this.table = table;
+    this.addr = addr;
+    this.starts = Float64Array.from({ length: table.functionCount + 1 }, (_, i) => textStart + table.startOf(i));
+    this.moduleData = moduleData;
+  }
+
+  /** Index of the function that holds an address (svma); −1 where none does. */
+  find(svma: number): number {
+    const index = firstAbove(this.starts, svma, 0, this.starts.length) - 1;
+    return index < this.table.functionCount ? index : -1;
+  }
+
+  /** How long a function is, with what fills the space up to the next one, in bytes. */
+  sizeOf(index: number): number {
+    return this.starts[index + 1] - this.starts[index];
+  }
 }
 
 /** Whether a file has, or may have, a table of Go's functions. */
@@ -44,7 +64,7 @@ export async function findGoFunctions(elf: ElfFile): Promise<GoFunctions | undef
   const moduleData = table.isRelative ? await findModuleData(elf, table, addr) : undefined;
   const textStart = table.isRelative ? textStartOf(elf, table, moduleData) : 0;
   if (textStart === undefined) return undefined;
-  return { table, addr, starts: Float64Array.from({ length: table.functionCount + 1 }, (_, i) => textStart + table.startOf(i)), moduleData };
+  return new GoFunctions(table, addr, textStart, moduleData);
 }
 
 async function findTable(elf: ElfFile): Promise<Pick<GoFunctions, 'table' | 'addr'> | undefined> {

@@ -1,7 +1,7 @@
 import { PerfconvError } from '../base/errors.ts';
-import { firstAbove } from '../base/first-above.ts';
 import type { SourceFrame, SourceFunction, SourceLines } from '../symbol-table/code-symbols.ts';
-import type { FunctionPositions, GoTable } from './go-table.ts';
+import type { GoFunctions } from './go-functions.ts';
+import type { FunctionPositions, GoTable, NoteDamage } from './go-table.ts';
 import type { InlinedCalls } from './inline-calls.ts';
 import { StepBudget, ValueTable } from './value-table.ts';
 
@@ -16,10 +16,10 @@ const MAX_NAME_SIZE_BYTES = 1 << 16;
 /** Functions, files and lines, as Go's runtime knows them. It has no columns. */
 export class GoLines implements SourceLines {
   readonly #table: GoTable;
-  readonly #starts: Float64Array;
+  readonly #functions: GoFunctions;
   readonly #calls: InlinedCalls | undefined;
   readonly #toSvma: (address: number) => number;
-  readonly #noteDamage: (error: PerfconvError) => void;
+  readonly #noteDamage: NoteDamage;
   #isDamaged = false;
   readonly #files: ValueTable;
   readonly #lines: ValueTable;
@@ -29,40 +29,33 @@ export class GoLines implements SourceLines {
   #positions: FunctionPositions | undefined;
   readonly #texts = new Map<number, string>();
   /** By where the name is, and the line. */
-  readonly #functions = new Map<string, SourceFunction>();
+  readonly #described = new Map<string, SourceFunction>();
 
   /**
-   * @param starts addresses (svma) of the functions, and of the end of the last one
    * @param calls undefined where nothing was inlined
    * @param toSvma from an address that is looked up; NaN where none is
    */
-  constructor(
-    table: GoTable,
-    starts: Float64Array,
-    calls: InlinedCalls | undefined,
-    toSvma: (address: number) => number,
-    file: string,
-    noteDamage: (error: PerfconvError) => void,
-  ) {
+  constructor(functions: GoFunctions, calls: InlinedCalls | undefined, toSvma: (address: number) => number, noteDamage: NoteDamage) {
+    const { table } = functions;
     this.#table = table;
-    this.#starts = starts;
+    this.#functions = functions;
     this.#calls = calls;
     this.#toSvma = toSvma;
     this.#noteDamage = noteDamage;
-    const budget = new StepBudget(Math.min(MAX_STEPS, MAX_SHARING * table.view.length + FREE_STEPS), file);
+    const budget = new StepBudget(table, Math.min(MAX_STEPS, MAX_SHARING * table.view.length + FREE_STEPS));
     this.#files = new ValueTable(table, budget);
     this.#lines = new ValueTable(table, budget);
     this.#inlined = new ValueTable(table, budget);
   }
 
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
-    const starts = this.#starts;
+    const functions = this.#functions;
     for (let i = 0; i < addresses.length; i++) {
       // hot
       const svma = this.#toSvma(addresses[i]);
-      const index = firstAbove(starts, svma, 0, starts.length) - 1;
-      if (Number.isNaN(svma) || index < 0 || index >= this.#table.functionCount) continue;
-      const frames = this.#framesIn(index, svma - starts[index]);
+      const index = Number.isNaN(svma) ? -1 : functions.find(svma);
+      if (index < 0) continue;
+      const frames = this.#framesIn(index, svma - functions.starts[index]);
       if (frames !== undefined) visit(i, frames);
     }
   }
@@ -75,7 +68,6 @@ export class GoLines implements SourceLines {
       if (!(error instanceof PerfconvError)) throw error;
       if (!this.#isDamaged) this.#noteDamage(error);
       this.#isDamaged = true;
-      this.#positions = undefined;
       return undefined;
     }
   }
@@ -99,7 +91,7 @@ export class GoLines implements SourceLines {
     if (this.#positions !== undefined && this.#function === index) return this.#positions;
     this.#positions = undefined;
     const positions = this.#table.positionsOf(index);
-    const sizeBytes = this.#starts[index + 1] - this.#starts[index];
+    const sizeBytes = this.#functions.sizeOf(index);
     this.#files.decode(positions.files, sizeBytes);
     this.#lines.decode(positions.lines, sizeBytes);
     this.#inlined.decode(positions.inlineIndexes, sizeBytes);
@@ -118,11 +110,11 @@ export class GoLines implements SourceLines {
   /** A function is in one file, so that of its lines is its own. */
   #functionOf(nameAt: number, startLine: number, file: string): SourceFunction {
     const key = `${nameAt} ${startLine} ${file}`;
-    let found = this.#functions.get(key);
+    let found = this.#described.get(key);
     if (found === undefined) {
       const name = this.#text(nameAt);
       found = { name, linkageName: name, file, startLine };
-      this.#functions.set(key, found);
+      this.#described.set(key, found);
     }
     return found;
   }

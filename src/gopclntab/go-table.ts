@@ -189,6 +189,9 @@ export class GoTable {
   }
 }
 
+/** Gets the first damage of a function, or of its lines; those of the others are there. */
+export type NoteDamage = (error: PerfconvError) => void;
+
 /** Where a function has its files, lines and inlined calls. */
 export interface FunctionPositions {
   /** 1-based; 0 when unknown. */

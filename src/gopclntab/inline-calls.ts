@@ -43,8 +43,9 @@ export class InlinedCalls {
    * @returns undefined where nothing was inlined
    * @throws PerfconvError `damaged` where none is the place
    */
-  static async find(elf: ElfFile, { table, addr: tableAddr }: GoFunctions, { words }: ModuleData): Promise<InlinedCalls | undefined> {
-    const tried = triedFunctions(table);
+  static async find(elf: ElfFile, functions: GoFunctions, { words }: ModuleData): Promise<InlinedCalls | undefined> {
+    const { table, addr: tableAddr } = functions;
+    const tried = triedFunctions(functions);
     if (tried.length === 0) return undefined;
     const views = new Map<ElfSection, ByteView>();
     let readBytes = 0;
@@ -90,11 +91,12 @@ export class InlinedCalls {
 }
 
 /** The first functions that have inlined calls, without those whose records are damaged. */
-function triedFunctions(table: GoTable): { tree: number; sizeBytes: number }[] {
+function triedFunctions(functions: GoFunctions): { tree: number; sizeBytes: number }[] {
+  const { table } = functions;
   const tried: { tree: number; sizeBytes: number }[] = [];
   for (let index = 0; index < table.functionCount && tried.length < TRIED_FUNCTIONS; index++) {
     const tree = inlineTreeOf(table, index);
-    if (tree >= 0) tried.push({ tree, sizeBytes: table.startOf(index + 1) - table.startOf(index) });
+    if (tree >= 0) tried.push({ tree, sizeBytes: functions.sizeOf(index) });
   }
   return tried;
 }

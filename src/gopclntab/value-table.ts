@@ -1,4 +1,3 @@
-import { PerfconvError } from '../base/errors.ts';
 import { firstAbove } from '../base/first-above.ts';
 import { grown } from '../base/growable.ts';
 import type { GoTable } from './go-table.ts';
@@ -6,16 +5,16 @@ import type { GoTable } from './go-table.ts';
 /** Counts the steps of decoding: functions may share their tables, but only a hostile file has so many long ones that reading never ends. */
 export class StepBudget {
   #left: number;
-  readonly #file: string;
+  readonly #table: GoTable;
 
-  constructor(steps: number, file: string) {
+  constructor(table: GoTable, steps: number) {
+    this.#table = table;
     this.#left = steps;
-    this.#file = file;
   }
 
   /** @throws PerfconvError `damaged` where tables overlap beyond reason */
   spend(): void {
-    if (--this.#left < 0) throw new PerfconvError('damaged', 'tables of positions overlap', { file: this.#file, record: '.gopclntab' });
+    if (--this.#left < 0) throw this.#table.damaged('tables of positions overlap');
   }
 }
 

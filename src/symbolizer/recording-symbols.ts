@@ -193,7 +193,6 @@ export class RecordingSymbols {
 
   /** What a Go program says of itself; undefined for other programs, and where it is damaged, which is reported. */
   async #openGo(elf: ElfFile, wantsLines: boolean, { search }: CheckedFiles): Promise<GoCode | undefined> {
-    if (!mayHaveGoTable(elf)) return undefined;
     try {
       const go = await openGoCode(elf, wantsLines, ({ message }) => this.#diagnostics.add('symbol-file-damaged', 'warning', message));
       if (go?.lines !== undefined) search.use(elf.source.name, 'lines');

@@ -10,7 +10,7 @@ import { ModuleMemory } from './module-memory.ts';
 import { RuleRanges } from './rule-ranges.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
 import { BAD_RULE, NO_RULE, UnwindRules } from './unwind-rules.ts';
-import { readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './unwind-tables.ts';
+import { NO_TABLES, readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './unwind-tables.ts';
 
 /** `.eh_frame` in memory, without a file: what JITs tell of their code (`JIT_CODE_UNWINDING_INFO`). */
 export interface EhFrameBytes {
@@ -87,11 +87,7 @@ export class UnwindModule {
   static ofEhFrame({ machine, view, addr }: EhFrameBytes): UnwindModule {
     const { addressSize } = MACHINE_REGISTERS[machine];
     const section = new FrameSection({ view, addr, addressSize, textAddr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
-    return new UnwindModule(
-      machine,
-      { frames: [new FrameIndex(section)], hasFrameTable: false, exidx: undefined, goFrames: undefined },
-      new ModuleMemory(undefined, view.littleEndian),
-    );
+    return new UnwindModule(machine, { ...NO_TABLES, frames: [new FrameIndex(section)] }, new ModuleMemory(undefined, view.littleEndian));
   }
 
   /** Whether the file has any rules. */
@@ -198,6 +194,6 @@ export class UnwindModule {
  */
 export async function readUnwindModule(elf: ElfFile, options: UnwindModuleOptions = {}): Promise<UnwindModule> {
   const machine = unwindMachineOf(elf);
-  const tables = machine === undefined ? { frames: [], hasFrameTable: false, exidx: undefined, goFrames: undefined } : await readUnwindTables(elf, options);
+  const tables = machine === undefined ? NO_TABLES : await readUnwindTables(elf, options);
   return new UnwindModule(machine, tables, new ModuleMemory(elf, elf.littleEndian));
 }

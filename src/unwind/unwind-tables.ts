@@ -8,7 +8,6 @@ import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';
 import { readMapped, readTable } from '../elf/mapped-bytes.ts';
 import { GoFrames } from '../gopclntab/go-frames.ts';
-import { mayHaveGoTable } from '../gopclntab/go-functions.ts';
 import { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
 
@@ -32,6 +31,9 @@ export interface UnwindTables {
   readonly goFrames: GoFrames | undefined;
 }
 
+/** Of a file without rules. */
+export const NO_TABLES: UnwindTables = { frames: [], hasFrameTable: false, exidx: undefined, goFrames: undefined };
+
 /** The largest programs have some fifty megabytes. More is not read: it may be a hole. */
 const MAX_TABLE_SIZE_BYTES = 1 << 28;
 
@@ -44,13 +46,13 @@ export async function readUnwindTables(elf: ElfFile, { debug, decompressor, uses
   const ehFrame = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table);
   const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table)];
   for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
-  const hasGoFrames = usesGoTable && GO_MACHINES.includes(elf.machine) && mayHaveGoTable(elf);
+  const isGoMachine = GO_MACHINES.includes(elf.machine);
   const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES) : undefined;
   return {
     frames: frames.filter((index) => index !== undefined),
     hasFrameTable: ehFrame !== undefined && table !== undefined,
     exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes, MAX_TABLE_SIZE_BYTES))),
-    goFrames: hasGoFrames ? await GoFrames.find(elf) : undefined,
+    goFrames: usesGoTable && isGoMachine ? await GoFrames.find(elf) : undefined,
   };
 }
 

@@ -259,7 +259,7 @@ test('values are decoded as often as the budget allows', () => {
   const { bytes } = buildGoTable(planOf(PLAIN));
   const table = GoTable.read(new ByteView(bytes, true), 'program');
   const { lines } = table.positionsOf(0);
-  const values = new ValueTable(table, new StepBudget(6 + 2, 'program'));
+  const values = new ValueTable(table, new StepBudget(table, 6 + 2));
   values.decode(lines, 64);
   expect([0, 8, 63, 64].map((distance) => values.at(distance))).toEqual([10, 20, 13, -1]);
   expect(() => values.decode(lines, 64)).toThrow('program: .gopclntab: tables of positions overlap');
