@@ -97,6 +97,22 @@ export class FrameSection {
     return this.#readFields(cie, end);
   }
 
+  /** How many entries say that they are FDEs, whether they make sense or not. Reading them all takes many times as long. */
+  countFdes(): number {
+    const { isDebugFrame, view } = this.bytes;
+    const cieId = isDebugFrame ? EXTENDED_LENGTH : 0;
+    const { sizeBytes } = this;
+    let count = 0;
+    // hot
+    for (let at = 0; at + 4 <= sizeBytes; ) {
+      const entryBytes = view.u32(at);
+      if (entryBytes === EXTENDED_LENGTH) return Number.POSITIVE_INFINITY;
+      if (entryBytes >= 4 && at + 8 <= sizeBytes && view.u32(at + 4) !== cieId) count++;
+      at += 4 + entryBytes;
+    }
+    return count;
+  }
+
   #readFields(cie: FrameCie, end: number): boolean {
     const { cursor } = this;
     this.cie = cie;

@@ -15,9 +15,8 @@ export class FrameIndex {
   readonly section: FrameSection;
   #table: FrameTable | undefined;
   #sorted: SortedFdes | undefined;
-  #isTableComplete = false;
-  /** Entries that make no sense, once all were visited. */
-  damagedEntries = 0;
+  /** undefined until code was looked for that is not in the table. */
+  #isTableComplete: boolean | undefined;
 
   constructor(section: FrameSection, table?: FrameTable) {
     this.section = section;
@@ -34,17 +33,23 @@ export class FrameIndex {
   find(svma: number): boolean {
     if (this.#table !== undefined) {
       if (this.#findInTable(this.#table, svma)) return true;
-      if (this.#table !== undefined && this.#isTableComplete) return false;
-    }
-    this.#sorted ??= this.#sort();
-    if (this.#table !== undefined && this.#sorted.count <= this.#table.count) {
-      // It does list all, so that there is no need for another index.
-      this.#isTableComplete = true;
-      this.#sorted = undefined;
-      return false;
+      if (this.#table !== undefined && this.#listsAll(this.#table)) return false;
     }
     this.#table = undefined;
+    this.#sorted ??= this.#sort();
     return this.#findSorted(this.#sorted, svma);
+  }
+
+  /** Whether a table has all FDEs, so that code it does not know has none: few linkers leave some out. */
+  #listsAll(table: FrameTable): boolean {
+    if (this.#isTableComplete !== undefined) return this.#isTableComplete;
+    this.#isTableComplete = this.section.countFdes() <= table.count;
+    if (!this.#isTableComplete) {
+      const sorted = this.#sort();
+      this.#isTableComplete = sorted.count <= table.count;
+      if (!this.#isTableComplete) this.#sorted = sorted;
+    }
+    return this.#isTableComplete;
   }
 
   #findInTable(table: FrameTable, svma: number): boolean {
@@ -70,7 +75,6 @@ export class FrameIndex {
     let count = 0;
     let isSorted = true;
     let at = 0;
-    let damaged = 0;
     while (at >= 0 && at < section.sizeBytes) {
       if (section.readFde(at) && section.hasCode) {
         starts = grown(starts, count + 1);
@@ -79,10 +83,9 @@ export class FrameIndex {
         offsets[count] = at;
         isSorted &&= count === 0 || starts[count - 1] <= section.start;
         count++;
-      } else if (section.nextEntry < 0) damaged++;
+      }
       at = section.nextEntry;
     }
-    this.damagedEntries = damaged;
     if (isSorted) return { starts, offsets, count };
     const order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => starts[a] - starts[b] || a - b);
     return { starts: Float64Array.from(order, (i) => starts[i]), offsets: Uint32Array.from(order, (i) => offsets[i]), count };
