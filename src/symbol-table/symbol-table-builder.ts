@@ -45,6 +45,16 @@ export interface ListedSymbols {
   readonly names: Uint8Array;
 }
 
+/** Symbols with all that {@link SymbolTableBuilder.add} takes, in the order of their file. Each column has one element per symbol. */
+export interface RankedSymbols {
+  readonly starts: Float64Array;
+  readonly sizes: Float64Array;
+  readonly nameOffsets: Uint32Array;
+  readonly nameLengths: Uint32Array;
+  /** Values of {@link SymbolRank}. */
+  readonly ranks: Uint8Array;
+}
+
 /** The columns of a table of listed symbols, which all count as global. @param shift is added to their addresses */
 export function columnsOfListed(listed: ListedSymbols, shift = 0): SymbolColumns {
   const builder = new SymbolTableBuilder(listed.starts.length);
@@ -81,6 +91,18 @@ export class SymbolTableBuilder {
     this.#nameOffsets = new Uint32Array(capacity);
     this.#nameLengths = new Uint32Array(capacity);
     this.#ranks = new Uint8Array(capacity);
+  }
+
+  /** Begins with symbols that are in columns already, which are used as they are: all of one length, and not to be changed. */
+  static over({ starts, sizes, nameOffsets, nameLengths, ranks }: RankedSymbols): SymbolTableBuilder {
+    const builder = new SymbolTableBuilder(0);
+    builder.#starts = starts;
+    builder.#sizes = sizes;
+    builder.#nameOffsets = nameOffsets;
+    builder.#nameLengths = nameLengths;
+    builder.#ranks = ranks;
+    builder.#count = starts.length;
+    return builder;
   }
 
   /** Number of symbols added. */

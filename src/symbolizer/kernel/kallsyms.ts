@@ -214,6 +214,13 @@ export class Kallsyms {
   #build(rows: Uint32Array, sizes: Float64Array, shift: number): SymbolTable | undefined {
     if (rows.length === 0) return undefined;
     const { starts, nameOffsets, nameLengths, ranks } = this.#lines;
+    const [from, to] = [rows[0], rows[rows.length - 1] + 1];
+    // As the kernel lists them. They are many, and few are asked for.
+    if (to - from === rows.length) {
+      const of = <Column extends Float64Array | Uint32Array | Uint8Array>(column: Column): Column => column.subarray(from, to) as Column;
+      const symbols = { starts: of(starts), sizes: of(sizes), nameOffsets: of(nameOffsets), nameLengths: of(nameLengths), ranks: of(ranks) };
+      return SymbolTableBuilder.over(symbols).build(this.#bytes, shift);
+    }
     const builder = new SymbolTableBuilder(rows.length);
     for (const row of rows) builder.add(starts[row], sizes[row], nameOffsets[row], nameLengths[row], ranks[row] as SymbolRank);
     return builder.build(this.#bytes, shift);
