@@ -55,6 +55,51 @@ export interface RankedSymbols {
   readonly ranks: Uint8Array;
 }
 
+/** The columns of a table while its symbols are placed, in the order of their addresses. */
+class PlacedSymbols {
+  count = 0;
+  /** The greatest end of all symbols of known size that start before. */
+  coveredUpTo = Number.NEGATIVE_INFINITY;
+  /** The first of the ends of symbols of unknown size that are not passed yet. */
+  nextEnd = 0;
+  /** See {@link SymbolColumns.aliases}. */
+  readonly aliases = new Map<number, number[]>();
+  readonly #starts: Float64Array;
+  readonly #ends: Float64Array;
+  readonly #nameOffsets: Uint32Array;
+  readonly #nameLengths: Uint32Array;
+  readonly #shift: number;
+
+  /** @param capacity how many symbols there are at most */
+  constructor(capacity: number, shift: number) {
+    this.#starts = new Float64Array(capacity);
+    this.#ends = new Float64Array(capacity);
+    this.#nameOffsets = new Uint32Array(capacity);
+    this.#nameLengths = new Uint32Array(capacity);
+    this.#shift = shift;
+  }
+
+  add(start: number, sizeBytes: number, nameOffset: number, nameLength: number): void {
+    const index = this.count++;
+    this.#starts[index] = start + this.#shift;
+    this.#ends[index] = start + sizeBytes + this.#shift;
+    this.#nameOffsets[index] = nameOffset;
+    this.#nameLengths[index] = nameLength;
+  }
+
+  columns(names: Uint8Array): SymbolColumns {
+    const { count, aliases } = this;
+    return {
+      starts: this.#starts.subarray(0, count),
+      ends: this.#ends.subarray(0, count),
+      nameOffsets: this.#nameOffsets.subarray(0, count),
+      nameLengths: this.#nameLengths.subarray(0, count),
+      names,
+      ...(aliases.size > 0 && { aliases }),
+    };
+  }
+}
+
 /** The columns of a table of listed symbols, which all count as global. @param shift is added to their addresses */
 export function columnsOfListed(listed: ListedSymbols, shift = 0): SymbolColumns {
   const builder = new SymbolTableBuilder(listed.starts.length);
@@ -164,48 +209,42 @@ export class SymbolTableBuilder {
     const count = this.#count;
     const keys = this.#starts;
     const sizes = this.#sizes;
-    const unsizedEnds = this.#unsizedEnds;
     const order = ascendingOrder(keys.subarray(0, count));
-    const starts = new Float64Array(count);
-    const ends = new Float64Array(count);
-    const nameOffsets = new Uint32Array(count);
-    const nameLengths = new Uint32Array(count);
-    const aliases = new Map<number, number[]>();
-    let kept = 0;
-    /** The greatest end of all symbols of known size that start before. */
-    let coveredUpTo = Number.NEGATIVE_INFINITY;
-    let nextEnd = 0;
-    // hot: one address at a time
-    for (let from = 0, to = 0; from < count; from = to) {
-      const start = keys[order[from]];
-      to = from + 1;
-      while (to < count && keys[order[to]] === start) to++;
-      const isAlone = to - from === 1;
-      const knownSize = isAlone ? sizes[order[from]] : this.#largestSize(order, from, to);
-      if (knownSize === 0 && start < coveredUpTo) continue;
-      coveredUpTo = Math.max(coveredUpTo, start + knownSize);
-      while (nextEnd < unsizedEnds.length && unsizedEnds[nextEnd] <= start) nextEnd++;
-      const untilEnd = nextEnd < unsizedEnds.length ? unsizedEnds[nextEnd] - start : Number.POSITIVE_INFINITY;
-      const unsizedSize = Math.min(untilEnd, to < count ? keys[order[to]] - start : lastSymbolSize(start));
-      const best = isAlone ? order[from] : this.#bestOf(order, from, to, unsizedSize, names);
-      starts[kept] = start + shift;
-      ends[kept] = start + (isAlone ? sizes[best] || unsizedSize : this.#sizeOf(best, order[to - 1], unsizedSize)) + shift;
-      nameOffsets[kept] = this.#nameOffsets[best];
-      nameLengths[kept] = this.#nameLengths[best];
-      if (demangles && !isAlone) {
-        const tied = this.#tied(order, from, to, best, names);
-        if (tied !== undefined) aliases.set(kept, tied);
+    const placed = new PlacedSymbols(count, shift);
+    // hot: one address at a time; most have one symbol, whose size is known
+    for (let from = 0; from < count; ) {
+      const row = order[from];
+      const start = keys[row];
+      const sizeBytes = sizes[row];
+      if (sizeBytes > 0 && (from + 1 === count || keys[order[from + 1]] !== start)) {
+        placed.coveredUpTo = Math.max(placed.coveredUpTo, start + sizeBytes);
+        placed.add(start, sizeBytes, this.#nameOffsets[row], this.#nameLengths[row]);
+        from++;
+      } else {
+        from = this.#place(placed, order, from, names, demangles);
       }
-      kept++;
     }
-    return {
-      starts: starts.subarray(0, kept),
-      ends: ends.subarray(0, kept),
-      nameOffsets: nameOffsets.subarray(0, kept),
-      nameLengths: nameLengths.subarray(0, kept),
-      names,
-      ...(aliases.size > 0 && { aliases }),
-    };
+    return placed.columns(names);
+  }
+
+  /** Places the symbol that is shown of those at one address, which begin at `from` in `order`. @returns where they end */
+  #place(placed: PlacedSymbols, order: Uint32Array, from: number, names: Uint8Array, demangles: boolean): number {
+    const keys = this.#starts;
+    const unsizedEnds = this.#unsizedEnds;
+    const start = keys[order[from]];
+    let to = from + 1;
+    while (to < order.length && keys[order[to]] === start) to++;
+    const knownSize = this.#largestSize(order, from, to);
+    if (knownSize === 0 && start < placed.coveredUpTo) return to;
+    placed.coveredUpTo = Math.max(placed.coveredUpTo, start + knownSize);
+    while (placed.nextEnd < unsizedEnds.length && unsizedEnds[placed.nextEnd] <= start) placed.nextEnd++;
+    const untilEnd = placed.nextEnd < unsizedEnds.length ? unsizedEnds[placed.nextEnd] - start : Number.POSITIVE_INFINITY;
+    const unsizedSize = Math.min(untilEnd, to < order.length ? keys[order[to]] - start : lastSymbolSize(start));
+    const best = this.#bestOf(order, from, to, unsizedSize, names);
+    const tied = demangles && to - from > 1 ? this.#tied(order, from, to, best, names) : undefined;
+    if (tied !== undefined) placed.aliases.set(placed.count, tied);
+    placed.add(start, this.#sizeOf(best, order[to - 1], unsizedSize), this.#nameOffsets[best], this.#nameLengths[best]);
+    return to;
   }
 
   #largestSize(order: Uint32Array, from: number, to: number): number {
