@@ -10,6 +10,10 @@ export class CodeFacts {
     return this.#facts.get(svma);
   }
 
+  clear(): void {
+    this.#facts.clear();
+  }
+
   set(svma: number, fact: number): void {
     if (this.#facts.size >= MAX_ADDRESSES) this.#facts.clear();
     this.#facts.set(svma, fact);

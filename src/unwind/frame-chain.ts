@@ -38,7 +38,7 @@ export class FrameChain {
     return 'no-rule';
   }
 
-  stepAtEntry(): StepEnd {
+  stepOutOfLeaf(): StepEnd {
     return 'no-rule';
   }
 

@@ -1,4 +1,5 @@
 import { CodeBytes } from './code-bytes.ts';
+import { CodeStep } from './code-step.ts';
 import { I386Vdso } from './i386-vdso.ts';
 import { IS_CALL, IS_OWN_CALL, MAX_FUNCTION_BYTES, ReturnAddresses } from './return-addresses.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
@@ -24,6 +25,7 @@ export class FrameGuess {
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #vdso: I386Vdso;
+  readonly #byCode: CodeStep;
   readonly #state: UnwindState;
   /** Whether the last step went from a signal's trampoline to what was interrupted. */
   isSignalFrame = false;
@@ -33,6 +35,7 @@ export class FrameGuess {
     this.#code = new CodeBytes(state);
     this.#returns = new ReturnAddresses(state, this.#code);
     this.#vdso = new I386Vdso(state, this.#code);
+    this.#byCode = new CodeStep(state, this.#code, this.#returns);
   }
 
   /** Turns the registers of the frame into those of its caller. */
@@ -233,6 +236,8 @@ export class FrameGuess {
 
   #guessRiscv(): StepEnd {
     const { registers, machine, isCall, stack, pc } = this.#state;
+    const byCode = this.#byCode.step();
+    if (byCode !== 'no-rule') return byCode;
     const fp = registers.value(machine.fp);
     if (!isCall && registers.known[machine.lr] === 1) {
       const link = registers.value(machine.lr);
@@ -249,6 +254,8 @@ export class FrameGuess {
 
   #guessArm(): StepEnd {
     const { registers, machine, isCall } = this.#state;
+    const byCode = this.#byCode.step();
+    if (byCode !== 'no-rule') return byCode;
     const fp = registers.value(machine.fp);
     const byClang = this.#takeChain(fp, 4, 0);
     if (byClang === 'stepped' || byClang === 'outermost') return byClang;
@@ -257,11 +264,21 @@ export class FrameGuess {
     return isCall ? byClang : this.#takeLink(0);
   }
 
-  /** Steps out of a function of which nothing was done yet, as a direct call of its first instruction tells: tables of 32-bit Arm are about calls alone. */
-  stepAtEntry(): StepEnd {
-    const { registers, machine, pc } = this.#state;
+  /**
+   * Steps out of a leaf of 32-bit Arm, whose tables are about calls alone: by a direct call of its first instruction, which tells that nothing was done
+   * yet, or by what is still to be done up to its return.
+   */
+  stepOutOfLeaf(): StepEnd {
     this.isSignalFrame = false;
     this.#code.isPending = false;
+    const atEntry = this.#stepAtEntry();
+    if (atEntry !== 'no-rule') return atEntry;
+    const byCode = this.#byCode.step();
+    return this.#code.isPending ? 'pending' : byCode;
+  }
+
+  #stepAtEntry(): StepEnd {
+    const { registers, machine, pc } = this.#state;
     const link = (registers.lo[machine.lr] & ~machine.pcMask) >>> 0;
     const isEntry = registers.known[machine.lr] === 1 && this.#returns.callBefore(link) === 'direct' && this.#returns.target === pc;
     if (this.#code.isPending) return 'pending';

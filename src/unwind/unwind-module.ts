@@ -61,6 +61,16 @@ export class UnwindModule {
    * @internal
    */
   readonly threadEnds = new CodeFacts();
+  /**
+   * By {@link FrameScan}'s key: the number of the rule that was found in the code, or NO_RULE. Kept by whoever looked.
+   * @internal
+   */
+  readonly scanned = new CodeFacts();
+  /**
+   * By svma of code of 32-bit Arm: 1 where it looks like Thumb, else 0. Kept by whoever looked.
+   * @internal
+   */
+  readonly modes = new CodeFacts();
   /** How many rules were asked for that are damaged, each address once. */
   damagedRules = 0;
   readonly #frames: readonly FrameIndex[];
@@ -125,8 +135,18 @@ export class UnwindModule {
     return this.#frames.some((index) => index.find(svma) && index.section.start === svma);
   }
 
+  /**
+   * To be called before a rule is added: rarely, all are forgotten then.
+   * @internal
+   */
+  makeRoom(): void {
+    if (!this.rules.makeRoom()) return;
+    for (const ranges of this.#ranges) ranges.clear();
+    this.scanned.clear();
+  }
+
   #look(svma: number): number {
-    if (this.rules.makeRoom()) for (const ranges of this.#ranges) ranges.clear();
+    this.makeRoom();
     const rule = this.#lookFor(svma);
     if (rule === BAD_RULE) this.damagedRules++;
     this.rules.keep(svma, rule);

@@ -182,6 +182,29 @@ export class UnwindRules {
     return this.#intern(length);
   }
 
+  /** Begins a rule that was found in code. @param returnAddressRegister where the return address is to be afterwards */
+  beginSaved(cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {
+    const scratch = this.#room(RuleWord.registers + this.#registers.count * RULE_REGISTER_WORDS);
+    scratch.fill(0, 0, RuleWord.registers);
+    scratch[RuleWord.flags] = RuleFlag.complex;
+    scratch[RuleWord.cfaRegister] = cfaRegister;
+    scratch[RuleWord.cfaOffset] = cfaOffset;
+    scratch[RuleWord.returnAddressRegister] = returnAddressRegister;
+  }
+
+  /** Adds what the rule says of one register: where it was saved from the CFA, for instance. Each once at most. */
+  addRegister(register: number, kind: number, value: number): void {
+    const scratch = this.#scratch;
+    const at = RuleWord.registers + scratch[RuleWord.registerCount]++ * RULE_REGISTER_WORDS;
+    scratch[at] = register | (kind << RULE_KIND_SHIFT);
+    scratch[at + 1] = value;
+  }
+
+  /** @returns the number of the rule that was begun */
+  endSaved(): number {
+    return this.#intern(RuleWord.registers + this.#scratch[RuleWord.registerCount] * RULE_REGISTER_WORDS);
+  }
+
   #room(length: number): Int32Array {
     this.#scratch = grown(this.#scratch, length);
     return this.#scratch;

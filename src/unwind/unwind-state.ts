@@ -32,6 +32,8 @@ export class UnwindState implements ExpressionMemory {
   /** The words of a return address, which need not be an address at all. */
   pcLo = 0;
   pcHi = 0;
+  /** The bits of {@link pc} that {@link MachineRegisters.pcMask} takes away: of a return address of 32-bit Arm, 1 for Thumb. */
+  pcMode = 0;
   /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may not have changed it since the program's start. */
   beganWithoutFp = false;
   /** Whether {@link pc} is a return address. */

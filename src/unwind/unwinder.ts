@@ -402,9 +402,9 @@ export class Unwinder {
   #stepByExidx(module: UnwindModule, start: number): StepEnd {
     if (start === CANT_UNWIND || module.exidx === undefined) return this.#stepWithoutRule();
     if (!this.#state.isCall) {
-      const atEntry = this.#guess.stepAtEntry();
-      if (atEntry === 'stepped') return this.#afterGuess();
-      if (atEntry === 'pending') return atEntry;
+      const byCode = this.#guess.stepOutOfLeaf();
+      if (byCode === 'stepped') return this.#afterGuess();
+      if (byCode === 'pending') return byCode;
     }
     const end = this.#exidxStep.step(this.#state, module.exidx, start);
     return end === 'stepped' ? this.#takeReturnAddress(this.#state.machine.pc, 0, 0) : end;
@@ -433,6 +433,7 @@ export class Unwinder {
     // Return addresses are signed in the bits that addresses do not have; what is not said to be signed, and has 52 bits, may be an address.
     if (machine === MACHINE_REGISTERS.aarch64 && hi > 0xffff && ((flags & RuleFlag.signed) !== 0 || hi > 0xf_ffff)) hi &= 0xffff;
     const lo = (registers.lo[register] & ~machine.pcMask) >>> 0;
+    state.pcMode = registers.lo[register] & machine.pcMask;
     state.pc = hi * WORD + lo;
     state.pcLo = lo;
     state.pcHi = hi;

@@ -1,0 +1,188 @@
+import { ARM_LR, ARM_PC, clobberScratch, transferMany, transferOne } from './arm-transfers.ts';
+import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
+import { ScanState } from './scan-state.ts';
+
+const ALWAYS = 0xe;
+/** Of instructions that know no condition. */
+const UNCONDITIONAL = 0xf;
+/** What the program counter is ahead of the instruction that reads it. */
+const PC_AHEAD = 8;
+
+/** A32. @see Arm Architecture Reference Manual for ARMv7-A, chapter A5 "ARM Instruction Set Encoding" */
+export class ArmDecoder implements InstructionDecoder {
+  target = 0;
+  via = 0;
+  isConditional = false;
+  readonly sizeBytes = 4;
+  readonly taken = new ScanState();
+
+  enter(): void {}
+
+  decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
+    const word = (code.half(svma) | (code.half(svma + 2) << 16)) >>> 0;
+    const condition = word >>> 28;
+    this.isConditional = false;
+    // BLX to an address; hints to caches, vectors.
+    if (condition === UNCONDITIONAL) return (word & 0x0e00_0000) === 0x0a00_0000 ? 'call' : 'next';
+    this.isConditional = condition !== ALWAYS;
+    if (this.isConditional) this.taken.copyFrom(state);
+    const flow = this.#follow(code, word, svma, this.isConditional ? this.taken : state);
+    return flow === 'jump' && this.isConditional ? 'branch' : flow === 'end' && this.isConditional ? 'next' : flow;
+  }
+
+  #follow(code: CodeReader, word: number, svma: number, state: ScanState): CodeFlow {
+    const rn = (word >>> 16) & 15;
+    const rd = (word >>> 12) & 15;
+    const [isBefore, isUp, isByte, writesBack, isLoad] = [bit(word, 24), bit(word, 23), bit(word, 22), bit(word, 21), bit(word, 20)];
+    const sign = isUp ? 1 : -1;
+    switch ((word >>> 25) & 7) {
+      case 0:
+        return this.#register(word, svma, state);
+      case 1:
+        return this.#immediate(word, svma, state);
+      case 2: // LDR, STR
+        return this.#transfer(code, word, svma, state);
+      case 3:
+        if (bit(word, 4)) {
+          // UDF
+          if ((word & 0x0ff0_00f0) === 0x07f0_00f0) return 'end';
+          clobberScratch(state, rd);
+          clobberScratch(state, rn);
+          return 'next';
+        }
+        if (!isBefore || writesBack) state.clobber(rn);
+        if (!isLoad) return 'next';
+        state.clobber(rd);
+        return rd === ARM_PC && !isByte ? 'end' : 'next';
+      case 4: // LDM, STM
+        transferMany(state, word & 0xffff, rn, isLoad, isUp, isBefore, writesBack);
+        this.via = ARM_PC;
+        return isLoad && (word & (1 << ARM_PC)) !== 0 ? 'leave' : 'next';
+      case 5: // B, BL
+        this.target = svma + PC_AHEAD + ((word << 8) >> 6);
+        return isBefore ? 'call' : 'jump';
+      case 6: // VLDM, VSTM and those of other coprocessors; VMOV between register files where no bit of the mode is set
+        if (writesBack) state.add(rn, rn, sign * 4 * (word & 0xff));
+        else if (!isBefore && !isUp && isLoad) {
+          clobberScratch(state, rd);
+          clobberScratch(state, rn);
+        }
+        return 'next';
+      default: // SVC; VMOV, MRC
+        if (!isBefore && isLoad && bit(word, 4)) clobberScratch(state, rd);
+        return 'next';
+    }
+  }
+
+  /** Data processing of registers, multiplication, loads and stores of other sizes, BX. */
+  #register(word: number, svma: number, state: ScanState): CodeFlow {
+    const rn = (word >>> 16) & 15;
+    const rd = (word >>> 12) & 15;
+    const rm = word & 15;
+    if ((word & 0x0fff_ffd0) === 0x012f_ff10 || (word & 0x0fff_fff0) === 0x012f_ff20) {
+      this.via = rm;
+      return bit(word, 5) && bit(word, 4) ? 'call' : 'leave';
+    }
+    if ((word & 0x90) === 0x90) {
+      this.#other(word, state);
+      return 'next';
+    }
+    const opcode = (word >>> 21) & 15;
+    const isCompare = (opcode & 0xc) === 8;
+    if (isCompare) {
+      // MRS, CLZ and others have their numbers, without flags.
+      if (!bit(word, 20)) clobberScratch(state, rd);
+      return 'next';
+    }
+    const isPlain = (word & 0xff0) === 0;
+    if (rd === ARM_PC) {
+      this.via = rm;
+      return opcode === 13 && isPlain && rm === ARM_LR ? 'leave' : 'end';
+    }
+    if (isPlain && opcode === 13) state.add(rd, rm, 0);
+    else if (isPlain && (opcode === 4 || opcode === 2) && rn !== ARM_PC && rm !== ARM_PC) state.combine(rd, rn, rm, opcode === 4 ? 1 : -1);
+    else if (isPlain && opcode === 4 && rn === ARM_PC && state.isConstant(rm)) state.setConstant(rd, svma + PC_AHEAD + state.offsets[rm]);
+    else state.clobber(rd);
+    return 'next';
+  }
+
+  /** Multiplication; loads and stores of bytes, halves and double words. */
+  #other(word: number, state: ScanState): void {
+    const rn = (word >>> 16) & 15;
+    const rd = (word >>> 12) & 15;
+    const [isBefore, isUp, isImmediate, writesBack, isLoad] = [bit(word, 24), bit(word, 23), bit(word, 22), bit(word, 21), bit(word, 20)];
+    const kind = (word >>> 5) & 3;
+    if (kind === 0) {
+      clobberScratch(state, rn);
+      clobberScratch(state, rd);
+      return;
+    }
+    const distance = (isUp ? 1 : -1) * (((word >>> 4) & 0xf0) | (word & 0x0f));
+    const isDouble = !isLoad && kind >= 2;
+    const at = isBefore ? distance : 0;
+    if (isDouble && kind === 3 && isImmediate) {
+      state.store(rd, rn, at);
+      state.store((rd + 1) & 15, rn, at + 4);
+    } else if (isDouble && kind === 2 && isImmediate && rn !== rd && rn !== rd + 1) {
+      state.load(rd, rn, at);
+      state.load((rd + 1) & 15, rn, at + 4);
+    } else if (isLoad || (isDouble && kind === 2)) {
+      state.clobber(rd);
+      if (isDouble) state.clobber((rd + 1) & 15);
+    }
+    if (isBefore && !writesBack) return;
+    if (isImmediate) state.add(rn, rn, distance);
+    else state.clobber(rn);
+  }
+
+  #immediate(word: number, svma: number, state: ScanState): CodeFlow {
+    const rn = (word >>> 16) & 15;
+    const rd = (word >>> 12) & 15;
+    const opcode = (word >>> 21) & 15;
+    const wide = (rn << 12) | (word & 0xfff);
+    if ((opcode & 0xc) === 8) {
+      if (bit(word, 20)) return 'next';
+      // MOVW, MOVT
+      if (opcode === 8) state.setConstant(rd, wide);
+      else if (opcode === 10 && state.isConstant(rd)) state.setConstant(rd, (state.offsets[rd] & 0xffff) | (wide << 16));
+      else if (opcode === 10) state.clobber(rd);
+      return 'next';
+    }
+    if (rd === ARM_PC) return 'end';
+    const rotation = (word >>> 7) & 0x1e;
+    const value = word & 0xff;
+    const constant = rotation === 0 ? value : (value >>> rotation) | (value << (32 - rotation));
+    if (opcode === 13 || opcode === 15) state.setConstant(rd, opcode === 13 ? constant : ~constant);
+    else if ((opcode === 4 || opcode === 2) && rn === ARM_PC) state.setConstant(rd, svma + PC_AHEAD + (opcode === 4 ? constant : -constant));
+    else if (opcode === 4 || opcode === 2) state.add(rd, rn, opcode === 4 ? constant : -constant);
+    else state.clobber(rd);
+    return 'next';
+  }
+
+  /** LDR, STR with an immediate offset. */
+  #transfer(code: CodeReader, word: number, svma: number, state: ScanState): CodeFlow {
+    const rn = (word >>> 16) & 15;
+    const rd = (word >>> 12) & 15;
+    const [isBefore, isUp, isByte, writesBack, isLoad] = [bit(word, 24), bit(word, 23), bit(word, 22), bit(word, 21), bit(word, 20)];
+    const distance = (isUp ? 1 : -1) * (word & 0xfff);
+    if (rn === ARM_PC) {
+      if (!isLoad) return 'next';
+      const at = svma + PC_AHEAD + distance;
+      if (isByte) state.clobber(rd);
+      else state.setConstant(rd, code.half(at) | (code.half(at + 2) << 16));
+      return rd === ARM_PC ? 'end' : 'next';
+    }
+    if (isByte) {
+      if (isLoad) state.clobber(rd);
+      if (!isBefore || writesBack) state.add(rn, rn, distance);
+      return 'next';
+    }
+    transferOne(state, rd, rn, distance, isLoad, isBefore, writesBack);
+    this.via = ARM_PC;
+    return isLoad && rd === ARM_PC ? 'leave' : 'next';
+  }
+}
+
+function bit(word: number, number: number): boolean {
+  return ((word >>> number) & 1) !== 0;
+}

@@ -1,0 +1,81 @@
+import type { CodeBytes } from './code-bytes.ts';
+import { FrameScan } from './frame-scan.ts';
+import type { ReturnAddresses } from './return-addresses.ts';
+import { RuleStep } from './rule-step.ts';
+import type { UnwindModule } from './unwind-module.ts';
+import type { StepEnd, UnwindState } from './unwind-state.ts';
+
+/** Behind the start of a function that was called: nearly as sure to be its code as the start itself. */
+const MAX_CALLED_BYTES = 1 << 10;
+
+/** Steps on RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads behind a call. */
+export class CodeStep {
+  readonly #state: UnwindState;
+  readonly #code: CodeBytes;
+  readonly #returns: ReturnAddresses;
+  readonly #scan: FrameScan;
+  readonly #ruleStep = new RuleStep();
+
+  constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses) {
+    this.#state = state;
+    this.#code = code;
+    this.#returns = returns;
+    this.#scan = new FrameScan(state, code);
+  }
+
+  /** Turns the registers of the frame into those of its caller. */
+  step(): StepEnd {
+    const { space, pc, machine, isCall } = this.#state;
+    const module = this.#code.find(pc) === 'found' ? space.module : undefined;
+    if (module === undefined || module.registers !== machine) return 'no-rule';
+    const svma = pc - space.bias;
+    const isThumb = machine.machine === 'arm' && this.#isThumb(module, svma);
+    const rule = this.#scan.rule(module, svma, isThumb, false);
+    const end = this.#stepByRule(module, rule);
+    if (end === 'stepped' || rule < 0 || this.#code.isPending || machine.machine !== 'arm' || isCall || svma % 4 !== 0) return end;
+    // Where that leads nowhere, it was the wrong instruction set. By the right one, such code has mostly saved nothing.
+    const other = this.#stepByRule(module, this.#scan.rule(module, svma, !isThumb, true));
+    return other === 'stepped' ? other : 'no-rule';
+  }
+
+  /**
+   * Whether the frame's code is Thumb. A return address tells it itself. Of a leaf, where the address does not, a direct call tells it that has just been
+   * made, or else what the code looks like.
+   */
+  #isThumb(module: UnwindModule, svma: number): boolean {
+    const { registers, machine, pc, isCall, pcMode } = this.#state;
+    if (isCall) return pcMode !== 0;
+    if (svma % 4 !== 0) return true;
+    const { lr } = machine;
+    const link = (registers.lo[lr] & ~1) >>> 0;
+    if (registers.known[lr] === 1 && this.#returns.callBefore(link) === 'direct') {
+      const distance = pc - this.#returns.target;
+      // BL stays in its instruction set, and BLX changes it.
+      if (distance >= 0 && distance < MAX_CALLED_BYTES && this.#code.read(link - 4, 4)) {
+        const word = this.#code.word(0);
+        return (registers.lo[lr] & 1) !== 0 ? (word & 0x1000_0000) !== 0 : word >>> 28 === 0xf;
+      }
+    }
+    return this.#scan.looksLikeThumb(module, svma);
+  }
+
+  #stepByRule(module: UnwindModule, rule: number): StepEnd {
+    if (rule < 0) return 'no-rule';
+    const state = this.#state;
+    const { machine } = state;
+    const end = this.#ruleStep.step(state, module, rule);
+    if (end !== 'stepped') return end;
+    const column = machine.pc >= 0 ? machine.pc : machine.lr;
+    const { registers, next } = state;
+    const isBelow = registers.value(machine.sp) < next.value(machine.sp);
+    if (isBelow || registers.known[column] === 0) {
+      state.swapRegisters();
+      return isBelow ? 'no-rule' : 'truncated';
+    }
+    const address = registers.hi[column] * 0x1_0000_0000 + ((registers.lo[column] & ~machine.pcMask) >>> 0);
+    const call = address === 0 ? 'call' : this.#returns.callBefore(address);
+    if (call !== 'none' && call !== 'unmapped') return end;
+    state.swapRegisters();
+    return 'no-rule';
+  }
+}

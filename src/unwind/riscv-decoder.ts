@@ -1,0 +1,205 @@
+import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
+import { ScanState } from './scan-state.ts';
+
+const RA = 1;
+const SP = 2;
+/** Of the eight registers that most compressed instructions name. */
+const FIRST_COMPRESSED = 8;
+
+/** RV64GC. @see The RISC-V Instruction Set Manual, volume I, "RV32/64G Instruction Set Listings", "C" */
+export class RiscvDecoder implements InstructionDecoder {
+  target = 0;
+  via = 0;
+  readonly isConditional = false;
+  sizeBytes = 4;
+  readonly taken = new ScanState();
+
+  enter(): void {}
+
+  decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
+    const half = code.half(svma);
+    const isLong = (half & 3) === 3;
+    this.sizeBytes = isLong ? 4 : 2;
+    const flow = isLong ? this.#long(half | (code.half(svma + 2) << 16), svma, state) : this.#compressed(half, svma, state);
+    // x0 takes no value.
+    state.setConstant(0, 0);
+    return flow;
+  }
+
+  #long(word: number, svma: number, state: ScanState): CodeFlow {
+    const [rd, funct3, rs1, rs2] = [(word >> 7) & 31, (word >> 12) & 7, (word >> 15) & 31, (word >> 20) & 31];
+    const immediate = word >> 20;
+    switch (word & 0x7f) {
+      case 0x37: // LUI
+        state.setConstant(rd, word & ~0xfff);
+        return 'next';
+      case 0x17: // AUIPC
+        state.setConstant(rd, svma + (word & ~0xfff));
+        return 'next';
+      case 0x6f: // JAL
+        this.target = svma + (((word >> 31) << 20) | (word & 0xf_f000) | ((word >> 9) & 0x800) | ((word >> 20) & 0x7fe));
+        return this.#link(rd, svma, state) ? 'call' : 'jump';
+      case 0x67: // JALR
+        return this.#jumpToRegister(rd, rs1, immediate, svma, state);
+      case 0x63: // BEQ …
+        this.target = svma + (((word >> 31) << 12) | ((word << 4) & 0x800) | ((word >> 20) & 0x7e0) | ((word >> 7) & 0x1e));
+        return 'branch';
+      case 0x03:
+        if (funct3 === 3) state.load(rd, rs1, immediate);
+        else state.clobber(rd);
+        return 'next';
+      case 0x23:
+        if (funct3 === 3) state.store(rs2, rs1, ((word >> 25) << 5) | rd);
+        return 'next';
+      case 0x13:
+        if (funct3 === 0) state.add(rd, rs1, immediate);
+        else if (funct3 === 1) shift(state, rd, rs1, immediate & 63);
+        else state.clobber(rd);
+        return 'next';
+      case 0x1b:
+        addWord(state, rd, rs1, funct3 === 0 ? immediate : undefined);
+        return 'next';
+      case 0x33: {
+        const funct7 = word >>> 25;
+        if (funct3 === 0 && (funct7 === 0 || funct7 === 0x20)) state.combine(rd, rs1, rs2, funct7 === 0 ? 1 : -1);
+        else state.clobber(rd);
+        return 'next';
+      }
+      case 0x73: // SYSTEM
+        if (word === 0x0010_0073) return 'end';
+        state.clobber(rd);
+        return 'next';
+      case 0x07: // loads, stores and sums of floating point, FENCE
+      case 0x27:
+      case 0x43:
+      case 0x47:
+      case 0x4b:
+      case 0x4f:
+      case 0x0f:
+        return 'next';
+      default:
+        state.clobber(rd);
+        return 'next';
+    }
+  }
+
+  #compressed(half: number, svma: number, state: ScanState): CodeFlow {
+    const funct3 = half >> 13;
+    const rd = (half >> 7) & 31;
+    const rs2 = (half >> 2) & 31;
+    const low = FIRST_COMPRESSED + ((half >> 2) & 7);
+    const high = FIRST_COMPRESSED + ((half >> 7) & 7);
+    const immediate = (((half << 19) >> 31) << 5) | rs2;
+    switch (((half & 3) << 3) | funct3) {
+      case 0x00: // C.ADDI4SPN; 0 is no instruction
+        if (half === 0) return 'end';
+        state.add(low, SP, ((half >> 7) & 0x30) | ((half >> 1) & 0x3c0) | ((half >> 4) & 4) | ((half >> 2) & 8));
+        return 'next';
+      case 0x03: // C.LD
+        state.load(low, high, ((half >> 7) & 0x38) | ((half << 1) & 0xc0));
+        return 'next';
+      case 0x07: // C.SD
+        state.store(low, high, ((half >> 7) & 0x38) | ((half << 1) & 0xc0));
+        return 'next';
+      case 0x02: // C.LW
+      case 0x04:
+        state.clobber(low);
+        return 'next';
+      case 0x08: // C.ADDI
+        state.add(rd, rd, immediate);
+        return 'next';
+      case 0x09: // C.ADDIW
+        addWord(state, rd, rd, immediate);
+        return 'next';
+      case 0x0a: // C.LI
+        state.setConstant(rd, immediate);
+        return 'next';
+      case 0x0b: // C.ADDI16SP, C.LUI
+        if (rd !== SP) state.setConstant(rd, immediate << 12);
+        else state.add(SP, SP, ((immediate >> 5) << 9) | ((half >> 2) & 0x10) | ((half << 1) & 0x40) | ((half << 4) & 0x180) | ((half << 3) & 0x20));
+        return 'next';
+      case 0x0c: // C.SUB and other arithmetic
+        if ((half & 0x1c60) === 0x0c00) state.combine(high, high, low, -1);
+        else state.clobber(high);
+        return 'next';
+      case 0x0d: // C.J
+        this.target = svma + jumpDistance(half);
+        return 'jump';
+      case 0x0e: // C.BEQZ, C.BNEZ
+      case 0x0f:
+        this.target = svma + branchDistance(half);
+        return 'branch';
+      case 0x10: // C.SLLI
+        shift(state, rd, rd, immediate & 63);
+        return 'next';
+      case 0x12: // C.LWSP
+        state.clobber(rd);
+        return 'next';
+      case 0x13: // C.LDSP
+        state.load(rd, SP, ((half >> 7) & 0x20) | ((half >> 2) & 0x18) | ((half << 4) & 0x1c0));
+        return 'next';
+      case 0x14:
+        return this.#compressedRegister((half & 0x1000) !== 0, rd, rs2, svma, state);
+      case 0x17: // C.SDSP
+        state.store(rs2, SP, ((half >> 7) & 0x38) | ((half >> 1) & 0x1c0));
+        return 'next';
+      default:
+        return 'next';
+    }
+  }
+
+  /** C.JR, C.MV, C.EBREAK, C.JALR, C.ADD */
+  #compressedRegister(isSecond: boolean, rd: number, rs2: number, svma: number, state: ScanState): CodeFlow {
+    if (rs2 === 0) return rd === 0 ? 'end' : this.#jumpToRegister(isSecond ? RA : 0, rd, 0, svma, state);
+    if (isSecond) state.combine(rd, rd, rs2, 1);
+    else state.add(rd, rs2, 0);
+    return 'next';
+  }
+
+  #jumpToRegister(rd: number, rs1: number, distance: number, svma: number, state: ScanState): CodeFlow {
+    const isKnown = state.isConstant(rs1);
+    this.target = state.offsets[rs1] + distance;
+    this.via = rs1;
+    if (this.#link(rd, svma, state)) return 'call';
+    return isKnown ? 'jump' : distance === 0 && rd !== rs1 ? 'leave' : 'end';
+  }
+
+  /** Whether it is a call. Functions that save registers for others are called with another register, and do not leave the stack as it was. */
+  #link(rd: number, svma: number, state: ScanState): boolean {
+    if (rd === RA) return true;
+    state.setConstant(rd, svma + this.sizeBytes);
+    return false;
+  }
+}
+
+function shift(state: ScanState, to: number, from: number, bits: number): void {
+  if (state.isConstant(from)) state.setConstant(to, state.offsets[from] * 2 ** bits);
+  else state.clobber(to);
+}
+
+/** Sums of 32 bits. */
+function addWord(state: ScanState, to: number, from: number, distance: number | undefined): void {
+  if (distance !== undefined && state.isConstant(from)) state.setConstant(to, (state.offsets[from] + distance) | 0);
+  else state.clobber(to);
+}
+
+/** offset[11|4|9:8|10|6|7|3:1|5] */
+function jumpDistance(half: number): number {
+  const sign = (half << 19) >> 31;
+  return (
+    (sign << 11) |
+    ((half >> 7) & 0x10) |
+    ((half >> 1) & 0x300) |
+    ((half << 2) & 0x400) |
+    ((half >> 1) & 0x40) |
+    ((half << 1) & 0x80) |
+    ((half >> 2) & 0x0e) |
+    ((half << 3) & 0x20)
+  );
+}
+
+/** offset[8|4:3], then [7:6|2:1|5] */
+function branchDistance(half: number): number {
+  const sign = (half << 19) >> 31;
+  return (sign << 8) | ((half >> 7) & 0x18) | ((half << 1) & 0xc0) | ((half >> 2) & 0x06) | ((half << 3) & 0x20);
+}

@@ -1,0 +1,108 @@
+/** Registers that instructions name: 32 on RISC-V, 16 on 32-bit Arm. */
+const REGISTERS = 32;
+/** What a value is made of, see {@link ScanState.bases}. Below {@link REGISTERS}: that register as it was where the scan began. */
+export const SAVED = 32;
+export const CONSTANT = 64;
+export const UNKNOWN = -1;
+/** Functions push at most all registers; other values that are known where they are stored are few. */
+const MAX_SLOTS = 64;
+
+/**
+ * What registers hold on the way through code, told by what they held where the scan began, and what was stored below the stack pointer since.
+ *
+ * A value is a base and an offset: a register's first value and what was added, the word in memory at such an address, or a number.
+ */
+export class ScanState {
+  /**
+   * By register: the number of a register, whose first value plus the offset it is; {@link SAVED} plus such a number for the word at that address;
+   * {@link CONSTANT} for the offset itself; {@link UNKNOWN}.
+   */
+  readonly bases = new Int8Array(REGISTERS);
+  readonly offsets = new Float64Array(REGISTERS);
+  #sp = -1;
+  /** Stores below the first stack pointer: where, and what. */
+  readonly #slots = new Float64Array(MAX_SLOTS);
+  readonly #slotBases = new Int8Array(MAX_SLOTS);
+  readonly #slotOffsets = new Float64Array(MAX_SLOTS);
+  #slotCount = 0;
+
+  /** Begins: every register holds what it holds. @param sp the number of the stack pointer */
+  begin(sp: number): void {
+    this.#sp = sp;
+    for (let register = 0; register < REGISTERS; register++) this.bases[register] = register;
+    this.offsets.fill(0);
+    this.#slotCount = 0;
+  }
+
+  copyFrom(other: ScanState): void {
+    this.#sp = other.#sp;
+    this.bases.set(other.bases);
+    this.offsets.set(other.offsets);
+    this.#slots.set(other.#slots);
+    this.#slotBases.set(other.#slotBases);
+    this.#slotOffsets.set(other.#slotOffsets);
+    this.#slotCount = other.#slotCount;
+  }
+
+  /** Something is written to a register that is not followed. */
+  clobber(register: number): void {
+    this.bases[register] = UNKNOWN;
+  }
+
+  setConstant(register: number, value: number): void {
+    this.bases[register] = CONSTANT;
+    this.offsets[register] = value;
+  }
+
+  isConstant(register: number): boolean {
+    return this.bases[register] === CONSTANT;
+  }
+
+  /** to = from + distance */
+  add(to: number, from: number, distance: number): void {
+    const base = this.bases[from];
+    const isWord = base >= SAVED && base < CONSTANT;
+    this.bases[to] = isWord && distance !== 0 ? UNKNOWN : base;
+    this.offsets[to] = this.offsets[from] + distance;
+  }
+
+  /** to = first + second, or first − second with a sign of −1 */
+  combine(to: number, first: number, second: number, sign: 1 | -1): void {
+    if (this.isConstant(second)) this.add(to, first, sign * this.offsets[second]);
+    else if (this.isConstant(first) && sign === 1) this.add(to, second, this.offsets[first]);
+    else this.clobber(to);
+  }
+
+  /** to = the word at base + distance */
+  load(to: number, base: number, distance: number): void {
+    const from = this.bases[base];
+    const at = this.offsets[base] + distance;
+    if (from < 0 || from >= SAVED) {
+      this.clobber(to);
+      return;
+    }
+    const slot = from === this.#sp && at < 0 ? this.#find(at) : -1;
+    // Nothing is below the stack pointer but what was stored since.
+    this.bases[to] = slot >= 0 ? this.#slotBases[slot] : from === this.#sp && at < 0 ? UNKNOWN : SAVED + from;
+    this.offsets[to] = slot >= 0 ? this.#slotOffsets[slot] : at;
+  }
+
+  /** The word at base + distance = register. */
+  store(register: number, base: number, distance: number): void {
+    const at = this.offsets[base] + distance;
+    if (this.bases[base] !== this.#sp || at >= 0) return;
+    let slot = this.#find(at);
+    if (slot < 0) {
+      if (this.bases[register] === UNKNOWN || this.#slotCount === MAX_SLOTS) return;
+      slot = this.#slotCount++;
+      this.#slots[slot] = at;
+    }
+    this.#slotBases[slot] = this.bases[register];
+    this.#slotOffsets[slot] = this.offsets[register];
+  }
+
+  #find(at: number): number {
+    for (let slot = 0; slot < this.#slotCount; slot++) if (this.#slots[slot] === at) return slot;
+    return -1;
+  }
+}

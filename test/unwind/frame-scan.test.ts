@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import { Unwinder } from '../../src/unwind/unwinder.ts';
+import { assembleExidx } from '../support/exidx-assembler.ts';
+import { MadeSpace, madeInput } from '../support/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
+
+const BIAS = 0x4000_0000;
+const SP = 0x7fff_0000;
+const START = 0x1000;
+
+type Code = Readonly<Record<number, string>>;
+
+/** Code by svma, as an assembler lists it: halves of 16 bits, or words of 32. Elsewhere is what ends each way. */
+function textOf(pieces: Code, fill: readonly number[]): Uint8Array {
+  const text = Uint8Array.from({ length: 0x1000 }, (_, i) => fill[i % fill.length]);
+  for (const [svma, listing] of Object.entries(pieces)) {
+    const bytes = listing.split(' ').flatMap((word) => word.match(/../g)?.reverse() ?? []);
+    text.set(
+      bytes.map((byte) => Number.parseInt(byte, 16)),
+      Number(svma) - START,
+    );
+  }
+  return text;
+}
+
+async function spaceOf(machine: UnwindMachine, pieces: Code, fill: readonly number[], rules?: number[]): Promise<MadeSpace> {
+  const sections = rules === undefined ? [] : assembleExidx([[START, { inline: rules }]], 0x4000, 0x5000);
+  return new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule(machine, [{ svma: START, bytes: textOf(pieces, fill) }], sections), BIAS);
+}
+
+function frames(...svmas: number[]): string[] {
+  return svmas.map((at, i) => `${i > 0 ? '' : '!'}${(BIAS + at).toString(16)}`);
+}
+
+describe('RISC-V code without rules', () => {
+  /** addi sp, sp, -32; sd ra, 24(sp); jal; beqz a0, 0x1010; ld ra, 24(sp); addi sp, sp, 32; ret; and for 0x1010 the same epilogue. */
+  const LEAF = '1101 ec06 000000ef c501 60e2 6105 8082';
+  /** jal, and behind it an epilogue. */
+  const CALLER = '000000ef 60e2 6105 8082';
+  const CODE = { 4096: LEAF, 4112: '60e2 6105 8082', 4348: CALLER };
+  const unwind = async (pc: number, ra: number, stack: Readonly<Record<number, number>>, pieces: Code = CODE, s0 = 0): Promise<UnwoundSample> =>
+    unwound({ machine: 'riscv64', registers: { pc: BIAS + pc, ra, s0, sp: SP }, stack }, await spaceOf('riscv64', pieces, [0]));
+  const CALL = BIAS + 0x1100;
+
+  test.each<[string, number, number, Readonly<Record<number, number>>]>([
+    ['at its first instruction', 0x1000, CALL, { 24: 0 }],
+    ['where the stack pointer was moved', 0x1002, CALL, { 24: 5, 56: 0 }],
+    ['where the return address was saved', 0x1004, CALL, { 24: CALL, 56: 0 }],
+    ['after it has called', 0x1008, BIAS + 0x1008, { 24: CALL, 56: 0 }],
+    ['where it is restored', 0x100c, CALL, { 24: 5, 56: 0 }],
+    ['at its return', 0x100e, CALL, { 24: 0 }],
+  ])('is left by what it still does up to its return: %s', async (_name, pc, ra, stack) => {
+    expect(await unwind(pc, ra, stack)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
+  });
+
+  test('is left by a branch where straight on is no return', async () => {
+    const pieces = { ...CODE, 4106: '9002' };
+    expect(await unwind(0x1008, BIAS + 0x1008, { 24: CALL, 56: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1008, 0x1100) });
+  });
+
+  test('has its frame where the frame pointer says, if the stack pointer comes from it', async () => {
+    // addi sp, s0, -32; ld ra, 24(sp); ld s0, 16(sp); addi sp, sp, 32; ret
+    const pieces = { ...CODE, 4096: 'fe040113 60e2 6442 6105 8082' };
+    const stack = { 24: 5, [0x100 - 8]: CALL, [0x100 - 16]: 0, [0x100 + 24]: 0 };
+    expect(await unwind(0x1000, 5, stack, pieces, SP + 0x100)).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1100) });
+  });
+
+  test('has registers saved by functions that are called for that', async () => {
+    // jal t0, 0x1080; jal; j 0x1090. Saves: addi sp, sp, -32; sd ra, 24(sp); jr t0. Restores: ld ra, 24(sp); addi sp, sp, 32; ret.
+    const pieces = { ...CODE, 4096: '080002ef 000000ef a061', 4224: '1101 ec06 8282', 4240: '60e2 6105 8082' };
+    expect(await unwind(0x1000, CALL, { 24: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1100) });
+    expect(await unwind(0x1008, BIAS + 0x1008, { 24: CALL, 56: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1008, 0x1100) });
+  });
+
+  test('that never returns has no caller, whatever function is behind its last call', async () => {
+    // jal; and another function, which would return to where the link register leads now.
+    const module = await madeModule('riscv64', [{ svma: START, bytes: textOf({ ...CODE, 4128: '000000ef 1101 ec06 60e2 6105 8082' }, [0]) }]);
+    const space = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
+    const unwinder = new Unwinder();
+    const input = madeInput({ machine: 'riscv64', registers: { pc: BIAS + 0x1020, ra: CALL, s0: 1, sp: SP }, stack: { 24: 0 } });
+    while (unwinder.unwind(input, space) === 'pending') await module.readWanted();
+    expect(module.scanned.get(0x1020 * 8)).toBe(-1);
+  });
+
+  test('is not left where it jumps by a register, unless its frame is gone', async () => {
+    // jr a5, which may be a table of jumps; addi sp, sp, 32; jr a5.
+    const module = await madeModule('riscv64', [{ svma: START, bytes: textOf({ ...CODE, 4128: '8782', 4144: '6105 8782' }, [0]) }]);
+    const space = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
+    for (const [svma, isLeft] of [
+      [0x1020, false],
+      [0x1030, true],
+    ] as const) {
+      await unwound({ machine: 'riscv64', registers: { pc: BIAS + svma, ra: CALL, s0: 1, sp: SP }, stack: { 24: 0 } }, space);
+      expect((module.scanned.get(svma * 8) ?? -1) >= 0).toBe(isLeft);
+    }
+  });
+
+  test('has no caller where what was saved is no return address', async () => {
+    expect(await unwind(0x1008, 5, { 24: CALL + 2, 56: 0 })).toMatchObject({ end: 'no-rule', frames: frames(0x1008) });
+  });
+
+  test('is cut off where the dump does not reach what was saved', async () => {
+    expect(await unwind(0x1008, BIAS + 0x1008, { 8: 0 })).toMatchObject({ end: 'truncated', frames: frames(0x1008) });
+  });
+
+  test('is not followed without end', async () => {
+    // c.j to itself; and addi sp, sp, 32 many times before a return.
+    const long = `${'6105 '.repeat(0x1004)}8082`;
+    for (const [listing, rule] of [
+      ['a001', -1],
+      [long, -1],
+      [long.slice(5 * 10), 0],
+    ] as const) {
+      const bytes = Uint8Array.from([...textOf({ 4096: listing.slice(0, 5 * 0x800) }, [0]), ...textOf({ 4096: listing.slice(5 * 0x800, 5 * 0x1000) }, [0])]);
+      const rest = textOf({ 4096: listing.slice(5 * 0x1000) }, [0]);
+      const module = await madeModule('riscv64', [{ svma: START, bytes: Uint8Array.from([...bytes, ...rest]) }]);
+      const space = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
+      await unwound({ machine: 'riscv64', registers: { pc: BIAS + START, ra: 5, s0: 1, sp: SP }, stack: { 0: 0 } }, space);
+      expect(module.scanned.get(START * 8)).toBe(rule);
+    }
+  });
+
+  test('is looked at once, after it was read', async () => {
+    const space = await spaceOf('riscv64', CODE, [0]);
+    const unwinder = new Unwinder();
+    const input = madeInput({ machine: 'riscv64', registers: { pc: BIAS + 0x1008, ra: 5, sp: SP }, stack: { 24: CALL, 56: 0 } });
+    expect(unwinder.unwind(input, space)).toBe('pending');
+    const module = unwinder.endModule;
+    expect([module?.wantsBytes, module?.scanned.get(0x1008 * 8)]).toEqual([true, undefined]);
+    await module?.readWanted();
+    expect(unwinder.unwind(input, space)).toBe('complete');
+    expect(module?.scanned.get(0x1008 * 8)).toBeGreaterThanOrEqual(0);
+  });
+});
+
+describe('32-bit Arm code with rules for calls alone', () => {
+  /** pop {r4, lr}, which is right between prologue and epilogue only. */
+  const RULES = [0xa8, 0xb0];
+  // push {r4, lr}; sub sp, #8; bl; add sp, #8; pop {r4, pc}
+  const THUMB = { 4096: 'b510 b082 f7ff fffe b002 bd10' };
+  const ARM = { 4096: 'e92d4010 e24dd008 ebfffffe e28dd008 e8bd8010' };
+  // What called is behind blx r3, pops {r4, lr} by the same rule, and its caller is 0.
+  const CALLER = { 4350: '4798' };
+  const CALL = BIAS + 0x1101;
+  const unwind = async (pc: number, lr: number, stack: Readonly<Record<number, number>>, pieces: Code, fill: readonly number[]): Promise<UnwoundSample> =>
+    unwound({ machine: 'arm', registers: { pc: BIAS + pc, lr, sp: SP }, stack }, await spaceOf('arm', { ...CALLER, ...pieces }, fill, RULES));
+  // nop of each set.
+  const NOPS: readonly (readonly number[])[] = [
+    [0x00, 0xbf],
+    [0x00, 0xf0, 0x20, 0xe3],
+  ];
+
+  test.each<[string, Code, readonly number[], number, number, Readonly<Record<number, number>>]>([
+    ['T32, at its first instruction', THUMB, NOPS[0], 0x1000, CALL, { 0: 1, 4: 0 }],
+    ['T32, where registers were pushed', THUMB, NOPS[0], 0x1002, CALL, { 0: 7, 4: CALL, 8: 1, 12: 0 }],
+    ['T32, in between', THUMB, NOPS[0], 0x1004, CALL, { 0: 7, 4: 7, 8: 7, 12: CALL, 16: 1, 20: 0 }],
+    ['T32, where its locals are gone', THUMB, NOPS[0], 0x100a, 5, { 0: 7, 4: CALL, 8: 1, 12: 0 }],
+    ['A32, at its first instruction', ARM, NOPS[1], 0x1000, CALL, { 0: 1, 4: 0 }],
+    ['A32, where registers were pushed', ARM, NOPS[1], 0x1004, CALL, { 0: 7, 4: CALL, 8: 1, 12: 0 }],
+    ['A32, in between', ARM, NOPS[1], 0x1008, CALL, { 0: 7, 4: 7, 8: 7, 12: CALL, 16: 1, 20: 0 }],
+    ['A32, where its locals are gone', ARM, NOPS[1], 0x1010, 5, { 0: 7, 4: CALL, 8: 1, 12: 0 }],
+  ])('is left by what it still does up to its return: %s', async (_name, pieces, fill, pc, lr, stack) => {
+    expect(await unwind(pc, lr, stack, pieces, fill)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
+  });
+
+  test('is of the instruction set that a direct call tells, whatever is around it', async () => {
+    // blx of Thumb from 0x1204 to 0x1000, in whose neighbourhood all else is Thumb: bx lr.
+    const pieces = { 4096: 'e1a00000 e12fff1e', 4608: 'f7ff eefe' };
+    const result = await unwind(0x1004, BIAS + 0x1205, { 0: 1, 4: 0 }, pieces, NOPS[0]);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1004, 0x1204) });
+    // blx of A32 to Thumb, in whose neighbourhood all else is A32: mov r0, r0; bx lr; nop.
+    const other = { 4096: '1c00 1c00 4770 bf00', 4608: 'faffff7e' };
+    expect(await unwind(0x1004, BIAS + 0x1204, { 0: 1, 4: 0 }, other, NOPS[1])).toMatchObject({ end: 'complete', frames: frames(0x1004, 0x1204) });
+  });
+
+  test('is of the other instruction set where the likelier one leads nowhere', async () => {
+    // bx lr, which is no branch in Thumb; then pop {r4, pc}, which finds no return address.
+    const result = await unwind(0x1000, CALL, { 0: 1, 4: 5 }, { 4096: 'e12fff1e bd10' }, NOPS[0]);
+    expect(result.frames.slice(0, 2)).toEqual(frames(0x1000, 0x1100));
+  });
+});
+
+test('32-bit Arm code without rules is unwound by what it does, in the instruction set of each return address', async () => {
+  // Thumb at 0x1000, called from A32 at 0x1100 (blx r3; add sp, sp, #8; pop {r4, pc}), called from Thumb at 0x1200 (blx r3; pop {r4, pc}).
+  const pieces = { 4096: 'b082 b002 4770', 4348: 'e12fff33 e28dd008 e8bd8010', 4606: '4798 bd10' };
+  const space = await spaceOf('arm', pieces, [0x00, 0xbf]);
+  const stack = { 0: 7, 4: 7, 16: 7, 20: BIAS + 0x1201, 24: 7, 28: 0 };
+  const result = await unwound({ machine: 'arm', registers: { pc: BIAS + 0x1002, lr: BIAS + 0x1100, sp: SP }, stack }, space);
+  expect(result).toMatchObject({ end: 'complete', frames: frames(0x1002, 0x1100, 0x1200) });
+});

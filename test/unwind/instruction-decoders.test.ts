@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { ArmDecoder } from '../../src/unwind/arm-decoder.ts';
+import type { InstructionDecoder } from '../../src/unwind/instruction-decoder.ts';
+import { RiscvDecoder } from '../../src/unwind/riscv-decoder.ts';
+import { CONSTANT, SAVED, ScanState } from '../../src/unwind/scan-state.ts';
+import { ThumbDecoder } from '../../src/unwind/thumb-decoder.ts';
+
+/** Where code begins. */
+const START = 0x1000;
+
+/** Bytes of code as the assembler lists them: halves of 16 bits, or words of 32. */
+function bytesOf(listing: string): number[] {
+  return listing
+    .split(' ')
+    .flatMap((word) => word.match(/../g)?.reverse() ?? [])
+    .map((byte) => Number.parseInt(byte, 16));
+}
+
+function textOf({ bases, offsets }: ScanState, register: number): string {
+  const base = bases[register];
+  const offset = offsets[register];
+  if (base === CONSTANT) return String(offset);
+  if (base < 0) return '?';
+  return base >= SAVED ? `[${base - SAVED}${offset < 0 ? '' : '+'}${offset}]` : `${base}${offset < 0 ? '' : '+'}${offset}`;
+}
+
+/** What instructions do, one after the other: how the last one goes on, and which registers have other values afterwards. */
+function follow(decoder: InstructionDecoder, sp: number, listing: string): string {
+  const bytes = bytesOf(listing);
+  const code = { half: (svma: number): number => (bytes[svma - START] ?? 0) | ((bytes[svma - START + 1] ?? 0) << 8) };
+  const state = new ScanState();
+  state.begin(sp);
+  decoder.enter();
+  let flow = '';
+  for (let svma = START; svma < START + bytes.length; svma += decoder.sizeBytes) flow = decoder.decode(code, svma, state);
+  const to = flow === 'jump' || flow === 'branch' ? ` ${(decoder.target - START).toString(16)}` : flow === 'leave' ? ` ${decoder.via}` : '';
+  const last = decoder.isConditional && flow === 'leave' ? decoder.taken : state;
+  const changed = Array.from({ length: 32 }, (_, register) => register).filter(
+    (register) => !(decoder instanceof RiscvDecoder && register === 0) && textOf(last, register) !== `${register}+0`,
+  );
+  return [`${flow}${to}${decoder.isConditional ? '?' : ''}`, ...changed.map((register) => `${register}=${textOf(last, register)}`)].join(' ');
+}
+
+test.each<[string, string, string]>([
+  ['c.addi sp, -32', '1101', 'next 2=2-32'],
+  ['addi sp, s0, -496', 'e1040113', 'next 2=8-496'],
+  ['c.addi16sp sp, -496', '7141', 'next 2=2-496'],
+  ['c.addi4spn s0, sp, 496', '1b80', 'next 8=2+496'],
+  ['c.sdsp ra, 24(sp) below the stack pointer, and back', '1101 ec06 8506 60e2', 'next 2=2-32 10=1+0'],
+  ['c.ldsp ra, 24(sp) below the stack pointer, where nothing was stored', '1101 60e2', 'next 1=? 2=2-32'],
+  ['c.ldsp ra, 24(sp)', '60e2', 'next 1=[2+24]'],
+  ['c.ldsp ra, 488(sp)', '70be', 'next 1=[2+488]'],
+  ['c.lwsp ra, 8(sp)', '40a2', 'next 1=?'],
+  ['c.ld a5, 8(s0)', '641c', 'next 15=[8+8]'],
+  ['c.lui t0, 0xfffff; c.addi t0, 16; c.add sp, t0', '72fd 02c1 9116', 'next 2=2-4080 5=-4080'],
+  ['c.li t0, 1; c.slli t0, 12; sub sp, sp, t0', '4285 02b2 40510133', 'next 2=2-4096 5=4096'],
+  ['c.li t0, -16', '52c1', 'next 5=-16'],
+  ['c.mv a0, ra', '8506', 'next 10=1+0'],
+  ['jal ra', '000000ef', 'call'],
+  ['jal t0, −4', 'ffdff2ef', 'jump -4 5=4100'],
+  ['c.j −8', 'bfe5', 'jump -8'],
+  ['c.j −10', 'bfdd', 'jump -a'],
+  ['beq a0, a1, −12', 'feb50ae3', 'branch -c'],
+  ['c.beqz a0, −16', 'd965', 'branch -10'],
+  ['ret', '8082', 'leave 1'],
+  ['jr a5', '8782', 'leave 15'],
+  ['jalr a5', '9782', 'call'],
+  ['c.ebreak', '9002', 'end'],
+  ['nothing', '0000', 'end'],
+  ['auipc t1, 1; jalr t0, 8(t1)', '00001317 008302e7', 'jump 1008 5=4104 6=8192'],
+])('RISC-V: %s', (_name, listing, expected) => {
+  expect(follow(new RiscvDecoder(), 2, listing)).toBe(expected);
+});
+
+test.each<[string, string, string]>([
+  ['push {r4, lr}', 'e92d4010', 'next 13=13-8'],
+  ['push {r4, lr}; pop {r4, pc}', 'e92d4010 e8bd8010', 'leave 15 15=14+0'],
+  ['push {lr}; ldr pc, [sp], #4', 'e52de004 e49df004', 'leave 15 15=14+0'],
+  ['pop {r4, pc}', 'e8bd8010', 'leave 15 4=[13+0] 13=13+8 15=[13+4]'],
+  ['popne {r4, pc}', '18bd8010', 'leave 15? 4=[13+0] 13=13+8 15=[13+4]'],
+  ['vpush {d8-d9}', 'ed2d8b04', 'next 13=13-16'],
+  ['vpop {d8-d9}', 'ecbd8b04', 'next 13=13+16'],
+  ['sub sp, sp, #4096; sub sp, sp, #12', 'e24dda01 e24dd00c', 'next 13=13-4108'],
+  ['add fp, sp, #8', 'e28db008', 'next 11=13+8'],
+  ['sub sp, fp, #8', 'e24bd008', 'next 13=11-8'],
+  ['movw r3; movt r3; add sp, sp, r3', 'e3013234 e3403001 e08dd003', 'next 3=70196 13=13+70196'],
+  ['sub sp, sp, r3', 'e04dd003', 'next 13=?'],
+  ['ldmib sp, {r4, lr}', 'e99d4010', 'next 4=[13+4] 14=[13+8]'],
+  ['ldmdb fp, {r4, fp, lr}', 'e91b4810', 'next 4=[11-12] 11=[11-8] 14=[11-4]'],
+  ['strd r4, r5, [sp, #-8]!; ldrd r4, r5, [sp], #8', 'e16d40f8 e0cd40d8', 'next'],
+  ['bx lr', 'e12fff1e', 'leave 14'],
+  ['bxeq lr', '012fff1e', 'leave 14?'],
+  ['mov pc, lr', 'e1a0f00e', 'leave 14'],
+  ['blx r3', 'e12fff33', 'call'],
+  ['bl', 'ebfffffe', 'call'],
+  ['b −4', 'eafffffd', 'jump -4'],
+  ['bne −8', '1afffffc', 'branch -8?'],
+  ['addne sp, sp, #8', '128dd008', 'next?'],
+  ['ldrls pc, [pc, r3, lsl #2]', '979ff103', 'next?'],
+  ['ldr r3, [pc, #-0]; and what it loads', 'e51f3000 e7f000f0 12345678', 'next? 3=305419896'],
+  ['udf', 'e7f000f0', 'end'],
+])('A32: %s', (_name, listing, expected) => {
+  expect(follow(new ArmDecoder(), 13, listing)).toBe(expected);
+});
+
+describe('T32', () => {
+  test.each<[string, string, string]>([
+    ['push {r4, r7, lr}', 'b590', 'next 13=13-12'],
+    ['push {r4, r7, lr}; sub sp, #24; add sp, #24; pop {r4, r7, pc}', 'b590 b086 b006 bd90', 'leave 15 15=14+0'],
+    ['vpush {d8-d9}', 'ed2d 8b04', 'next 13=13-16'],
+    ['vpop {d8-d9}', 'ecbd 8b04', 'next 13=13+16'],
+    ['subw sp, sp, #4092', 'f6ad 7dfc', 'next 13=13-4092'],
+    ['add r7, sp, #8; mov r4, r7', 'af02 463c', 'next 4=13+8 7=13+8'],
+    ['stmdb sp!, {r4-fp, lr}', 'e92d 4ff0', 'next 13=13-36'],
+    ['str lr, [sp, #-4]!; ldr lr, [sp], #4', 'f84d ed04 f85d eb04', 'next'],
+    ['ldr pc, [sp], #8', 'f85d fb08', 'leave 15 13=13+8 15=[13+0]'],
+    ['ldmia sp!, {r4-fp, pc}', 'e8bd 8ff0', 'leave 15 4=[13+0] 5=[13+4] 6=[13+8] 7=[13+12] 8=[13+16] 9=[13+20] 10=[13+24] 11=[13+28] 13=13+36 15=[13+32]'],
+    ['pop {r4, pc}', 'bd10', 'leave 15 4=[13+0] 13=13+8 15=[13+4]'],
+    ['it eq; pop {r4, pc}', 'bf08 bd10', 'leave 15? 4=[13+0] 13=13+8 15=[13+4]'],
+    ['ite eq; add sp, #24 twice; then for all', 'bf0c b006 b006 b006', 'next 13=13+24'],
+    ['adds r7, #16; mov sp, r7', '3710 46bd', 'next 7=7+16 13=7+16'],
+    ['movw ip; movt ip; add sp, ip', 'f241 2c34 f2c0 0c01 44e5', 'next 12=70196 13=13+70196'],
+    ['mov.w sp, r7', 'ea4f 0d07', 'next 13=7+0'],
+    ['strd r4, lr, [sp, #-8]!; ldrd r4, lr, [sp], #8', 'e96d 4e02 e8fd 4e02', 'next'],
+    ['bx lr', '4770', 'leave 14'],
+    ['bx r3', '4718', 'leave 3'],
+    ['blx r3', '4798', 'call'],
+    ['bl', 'f7ff fffe', 'call'],
+    ['b −4', 'e7fc', 'jump -4'],
+    ['b.w −6', 'f7ff bffb', 'jump -6'],
+    ['beq −10', 'd0f9', 'branch -a'],
+    ['beq.w −12', 'f43f aff8', 'branch -c'],
+    ['cbz r3, 4', 'b103', 'branch 4'],
+    ['tbb [pc, r1]', 'e8df f001', 'end'],
+    ['ldr r3, [sp, #8]', '9b02', 'next 3=[13+8]'],
+    ['udf', 'de00', 'end'],
+  ])('%s', (_name, listing, expected) => {
+    expect(follow(new ThumbDecoder(), 13, listing)).toBe(expected);
+  });
+});
