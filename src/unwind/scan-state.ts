@@ -4,11 +4,11 @@ const REGISTERS = 32;
 export const SAVED = 32;
 export const CONSTANT = 64;
 export const UNKNOWN = -1;
-/** Functions push at most all registers; other values that are known where they are stored are few. */
+/** Functions push at most all registers, before anything else. */
 const MAX_SLOTS = 64;
 
 /**
- * What registers hold on the way through code, told by what they held where the scan began, and what was stored below the stack pointer since.
+ * What registers hold on the way through code, told by what they held where the scan began, and what was stored in the frame since.
  *
  * A value is a base and an offset: a register's first value and what was added, the word in memory at such an address, or a number.
  */
@@ -20,7 +20,7 @@ export class ScanState {
   readonly bases = new Int8Array(REGISTERS);
   readonly offsets = new Float64Array(REGISTERS);
   #sp = -1;
-  /** Stores below the first stack pointer: where, and what. */
+  /** Stores, by distance from the first stack pointer: where, and what. */
   readonly #slots = new Float64Array(MAX_SLOTS);
   readonly #slotBases = new Int8Array(MAX_SLOTS);
   readonly #slotOffsets = new Float64Array(MAX_SLOTS);
@@ -81,7 +81,7 @@ export class ScanState {
       this.clobber(to);
       return;
     }
-    const slot = from === this.#sp && at < 0 ? this.#find(at) : -1;
+    const slot = from === this.#sp ? this.#find(at) : -1;
     // Nothing is below the stack pointer but what was stored since.
     this.bases[to] = slot >= 0 ? this.#slotBases[slot] : from === this.#sp && at < 0 ? UNKNOWN : SAVED + from;
     this.offsets[to] = slot >= 0 ? this.#slotOffsets[slot] : at;
@@ -90,7 +90,7 @@ export class ScanState {
   /** The word at base + distance = register. */
   store(register: number, base: number, distance: number): void {
     const at = this.offsets[base] + distance;
-    if (this.bases[base] !== this.#sp || at >= 0) return;
+    if (this.bases[base] !== this.#sp) return;
     let slot = this.#find(at);
     if (slot < 0) {
       if (this.bases[register] === UNKNOWN || this.#slotCount === MAX_SLOTS) return;

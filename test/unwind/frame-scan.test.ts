@@ -45,7 +45,7 @@ describe('RISC-V code without rules', () => {
 
   test.each<[string, number, number, Readonly<Record<number, number>>]>([
     ['at its first instruction', 0x1000, CALL, { 24: 0 }],
-    ['where the stack pointer was moved', 0x1002, CALL, { 24: 5, 56: 0 }],
+    ['where the stack pointer was moved', 0x1002, CALL, { 24: BIAS + 0x1008, 56: 0 }],
     ['where the return address was saved', 0x1004, CALL, { 24: CALL, 56: 0 }],
     ['after it has called', 0x1008, BIAS + 0x1008, { 24: CALL, 56: 0 }],
     ['where it is restored', 0x100c, CALL, { 24: 5, 56: 0 }],

@@ -49,6 +49,7 @@ test.each<[string, string, string]>([
   ['c.sdsp ra, 24(sp) below the stack pointer, and back', '1101 ec06 8506 60e2', 'next 2=2-32 10=1+0'],
   ['c.ldsp ra, 24(sp) below the stack pointer, where nothing was stored', '1101 60e2', 'next 1=? 2=2-32'],
   ['c.ldsp ra, 24(sp)', '60e2', 'next 1=[2+24]'],
+  ['c.sdsp ra, 24(sp) in a frame that was made before, and back', 'ec06 4081 60e2', 'next'],
   ['c.ldsp ra, 488(sp)', '70be', 'next 1=[2+488]'],
   ['c.lwsp ra, 8(sp)', '40a2', 'next 1=?'],
   ['c.ld a5, 8(s0)', '641c', 'next 15=[8+8]'],
