@@ -80,8 +80,12 @@ export class ArmDecoder implements InstructionDecoder {
     const rd = (word >>> 12) & 15;
     const rm = word & 15;
     if ((word & 0x0fff_ffd0) === 0x012f_ff10 || (word & 0x0fff_fff0) === 0x012f_ff20) {
+      if (bit(word, 5) && bit(word, 4)) return 'call';
       this.via = rm;
-      return bit(word, 5) && bit(word, 4) ? 'call' : 'leave';
+      if (!state.isConstant(rm)) return 'leave';
+      // The lowest bit would be that of Thumb.
+      this.target = state.offsets[rm];
+      return this.target % 2 === 0 ? 'jump' : 'end';
     }
     if ((word & 0x90) === 0x90) {
       this.#other(word, state);
@@ -99,7 +103,8 @@ export class ArmDecoder implements InstructionDecoder {
       this.via = rm;
       return opcode === 13 && isPlain && rm === ARM_LR ? 'leave' : 'end';
     }
-    if (isPlain && opcode === 13) state.add(rd, rm, 0);
+    if (isPlain && opcode === 13 && rm === ARM_PC) state.setConstant(rd, svma + PC_AHEAD);
+    else if (isPlain && opcode === 13) state.add(rd, rm, 0);
     else if (isPlain && (opcode === 4 || opcode === 2) && rn !== ARM_PC && rm !== ARM_PC) state.combine(rd, rn, rm, opcode === 4 ? 1 : -1);
     else if (isPlain && opcode === 4 && rn === ARM_PC && state.isConstant(rm)) state.setConstant(rd, svma + PC_AHEAD + state.offsets[rm]);
     else state.clobber(rd);

@@ -5,6 +5,8 @@ const RA = 1;
 const SP = 2;
 /** Of the eight registers that most compressed instructions name. */
 const FIRST_COMPRESSED = 8;
+/** Of operations of floating point, those whose result goes to an integer register: comparisons; conversions; moves and FCLASS. */
+const WRITES_INTEGER: ReadonlySet<number> = new Set([0x14, 0x18, 0x1c]);
 
 /** RV64GC. @see The RISC-V Instruction Set Manual, volume I, "RV32/64G Instruction Set Listings", "C" */
 export class RiscvDecoder implements InstructionDecoder {
@@ -20,8 +22,9 @@ export class RiscvDecoder implements InstructionDecoder {
     const half = code.half(svma);
     const isLong = (half & 3) === 3;
     this.sizeBytes = isLong ? 4 : 2;
+    // x0 is 0 from the first instruction on, and takes no value.
+    state.setConstant(0, 0);
     const flow = isLong ? this.#long(half | (code.half(svma + 2) << 16), svma, state) : this.#compressed(half, svma, state);
-    // x0 takes no value.
     state.setConstant(0, 0);
     return flow;
   }
@@ -68,6 +71,9 @@ export class RiscvDecoder implements InstructionDecoder {
       case 0x73: // SYSTEM
         if (word === 0x0010_0073) return 'end';
         state.clobber(rd);
+        return 'next';
+      case 0x53: // What is of floating point has registers of its own, but for FEQ …, FCVT.W …, FMV.X …
+        if (WRITES_INTEGER.has(word >>> 27)) state.clobber(rd);
         return 'next';
       case 0x07: // loads, stores and sums of floating point, FENCE
       case 0x27:

@@ -50,7 +50,7 @@ export class ScanState {
   }
 
   setConstant(register: number, value: number): void {
-    this.bases[register] = CONSTANT;
+    this.bases[register] = Number.isSafeInteger(value) ? CONSTANT : UNKNOWN;
     this.offsets[register] = value;
   }
 
@@ -62,8 +62,10 @@ export class ScanState {
   add(to: number, from: number, distance: number): void {
     const base = this.bases[from];
     const isWord = base >= SAVED && base < CONSTANT;
-    this.bases[to] = isWord && distance !== 0 ? UNKNOWN : base;
-    this.offsets[to] = this.offsets[from] + distance;
+    const offset = this.offsets[from] + distance;
+    // What is no longer exact is no distance of real code; added up often enough, it would be no number either.
+    this.bases[to] = (isWord && distance !== 0) || !Number.isSafeInteger(offset) ? UNKNOWN : base;
+    this.offsets[to] = offset;
   }
 
   /** to = first + second, or first − second with a sign of −1 */

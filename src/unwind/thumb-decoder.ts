@@ -63,7 +63,7 @@ export class ThumbDecoder implements InstructionDecoder {
         state.add(middle, middle, half >> 11 === 6 ? byte : -byte);
         return 'next';
       case 0x08:
-        return this.#special(half, state);
+        return this.#special(half, svma, state);
       case 0x09: {
         const at = svma - (svma % 4) + PC_AHEAD + 4 * byte;
         state.setConstant(middle, code.half(at) | (code.half(at + 2) << 16));
@@ -117,13 +117,14 @@ export class ThumbDecoder implements InstructionDecoder {
   }
 
   /** Data processing of low registers; ADD, CMP, MOV of all; BX, BLX. */
-  #special(half: number, state: ScanState): CodeFlow {
+  #special(half: number, svma: number, state: ScanState): CodeFlow {
     const to = ((half >> 4) & 8) | (half & 7);
     const from = (half >> 3) & 15;
     switch ((half >> 8) & 7) {
       case 4:
         if (to === ARM_PC) return 'end';
-        state.combine(to, to, from, 1);
+        if (from === ARM_PC) state.add(to, to, svma + PC_AHEAD);
+        else state.combine(to, to, from, 1);
         return 'next';
       case 5:
         return 'next';
@@ -132,11 +133,16 @@ export class ThumbDecoder implements InstructionDecoder {
           this.via = from;
           return from === ARM_LR ? 'leave' : 'end';
         }
-        state.add(to, from, 0);
+        if (from === ARM_PC) state.setConstant(to, svma + PC_AHEAD);
+        else state.add(to, from, 0);
         return 'next';
       case 7:
+        if ((half & 0x80) !== 0) return 'call';
         this.via = from;
-        return (half & 0x80) !== 0 ? 'call' : 'leave';
+        if (!state.isConstant(from)) return 'leave';
+        // Without the lowest bit it would go on in A32.
+        this.target = state.offsets[from] - 1;
+        return this.target % 2 === 0 ? 'jump' : 'end';
       default:
         // TST, CMP, CMN
         if (![8, 10, 11].includes((half >> 6) & 15)) state.clobber(half & 7);
@@ -325,12 +331,12 @@ export class ThumbDecoder implements InstructionDecoder {
   }
 }
 
-/** A constant of 12 bits, as data processing has them: a byte, repeated or shifted. */
+/** A constant of 12 bits, as data processing has them: a byte, repeated or shifted. Signed, as all words are here. */
 function expanded(raw: number): number {
   const byte = raw & 0xff;
   if (raw >> 10 === 0) {
     const kind = (raw >> 8) & 3;
-    return kind === 0 ? byte : kind === 1 ? byte | (byte << 16) : kind === 2 ? (byte << 8) | (byte << 24) : byte * 0x0101_0101;
+    return kind === 0 ? byte : kind === 1 ? byte | (byte << 16) : kind === 2 ? (byte << 8) | (byte << 24) : (byte * 0x0101_0101) | 0;
   }
   const rotation = raw >> 7;
   const value = 0x80 | (raw & 0x7f);
