@@ -3,7 +3,7 @@ import { RegisterRule } from './cfa-rows.ts';
 import type { CodeBytes } from './code-bytes.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
-import { CONSTANT, SAVED, ScanState } from './scan-state.ts';
+import { SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 import type { MachineRegisters, UnwindMachine } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
@@ -12,6 +12,8 @@ import type { UnwindState } from './unwind-state.ts';
 
 /** Instructions that are followed from one address on. Between most and a return there are less than a hundred. */
 const MAX_INSTRUCTIONS = 4096;
+/** The same for all addresses of one file: a thousand for each of a hundred thousand, or some 10 seconds. Who needs more made the file so. */
+const MAX_FILE_INSTRUCTIONS = 1 << 27;
 /** Branches whose other way is still to be followed. */
 const MAX_BRANCHES = 64;
 /** Stacks have some megabytes. */
@@ -137,7 +139,8 @@ export class FrameScan {
     let svma = start;
     let next = 0;
     decoder.enter();
-    for (let left = MAX_INSTRUCTIONS; left > 0 && !this.#code.isPending; left--) {
+    for (let left = MAX_INSTRUCTIONS; left > 0 && !this.#code.isPending && this.#module.scannedInstructions < MAX_FILE_INSTRUCTIONS; left--) {
+      this.#module.scannedInstructions++;
       const isNew = !this.#visited.has(svma);
       if (isNew) this.#visited.add(svma);
       const flow = isNew ? decoder.decode(this, svma, state) : 'end';
@@ -153,10 +156,7 @@ export class FrameScan {
       } else if (flow === 'leave') {
         const rule = this.#ruleAtReturn(decoder.isConditional ? decoder.taken : state, decoder.via, lr);
         if (rule !== NO_RULE) return rule;
-        if (decoder.isConditional) continue;
-        const isKnown = state.bases[decoder.via] === CONSTANT;
-        svma = isKnown ? state.offsets[decoder.via] : -1;
-        decoder.enter();
+        if (!decoder.isConditional) svma = -1;
       }
       this.#isMissing = false;
       if (svma >= 0) continue;
@@ -184,6 +184,8 @@ export class FrameScan {
     const cfaBase = bases[sp];
     const cfa = offsets[sp];
     if (cfaBase < 0 || cfaBase >= SAVED || Math.abs(cfa) > MAX_FRAME_BYTES || (cfaBase === sp && cfa < 0)) return NO_RULE;
+    // Stacks grow by words; what does not is no code, or of the other instruction set.
+    if (cfa % addressSize !== 0) return NO_RULE;
     // Where it goes on as another function, that one returns by the link register.
     const isReturn = via === lr || via === pc;
     const link = isReturn ? via : lr;

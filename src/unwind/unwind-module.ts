@@ -67,6 +67,11 @@ export class UnwindModule {
    */
   readonly scanned = new CodeFacts();
   /**
+   * How many instructions were followed for {@link scanned}.
+   * @internal
+   */
+  scannedInstructions = 0;
+  /**
    * By svma of code of 32-bit Arm: 1 where it looks like Thumb, else 0. Kept by whoever looked.
    * @internal
    */

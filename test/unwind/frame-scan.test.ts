@@ -96,6 +96,34 @@ describe('RISC-V code without rules', () => {
     }
   });
 
+  test('is not left by a return with part of a word on the stack', async () => {
+    // addi sp, sp, 12; ret, where addi sp, sp, 16 would do.
+    for (const [listing, rule] of [
+      ['0131 8082', -1],
+      ['0141 8082', 0],
+    ] as const) {
+      const module = await madeModule('riscv64', [{ svma: START, bytes: textOf({ 4096: listing }, [0]) }]);
+      await unwound(
+        { machine: 'riscv64', registers: { pc: BIAS + START, ra: 5, s0: 1, sp: SP }, stack: { 0: 0 } },
+        new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS),
+      );
+      expect(module.scanned.get(START * 8)).toBe(rule);
+    }
+  });
+
+  test('is not followed any more where a file has taken too long', async () => {
+    for (const [before, rule] of [
+      [0, 0],
+      [2 ** 27 - 1, -1],
+    ] as const) {
+      const module = await madeModule('riscv64', [{ svma: START, bytes: textOf({ 4096: '0141 8082' }, [0]) }]);
+      module.scannedInstructions = before;
+      const space = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
+      await unwound({ machine: 'riscv64', registers: { pc: BIAS + START, ra: 5, s0: 1, sp: SP }, stack: { 0: 0 } }, space);
+      expect(module.scanned.get(START * 8)).toBe(rule);
+    }
+  });
+
   test('has no caller where what was saved is no return address', async () => {
     expect(await unwind(0x1008, 5, { 24: CALL + 2, 56: 0 })).toMatchObject({ end: 'no-rule', frames: frames(0x1008) });
   });
