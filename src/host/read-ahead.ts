@@ -26,7 +26,8 @@ export class ReadAhead {
     if (target.length >= MIN_READ_BYTES && count > 0) {
       const unused = this.#count;
       if (unused !== undefined) await unused;
-      if (this.#count === unused) this.#begin(position + count, target.length);
+      // A position of −1: somebody is about to take the bytes, which must stay until then.
+      if (this.#count === unused && (unused === undefined || this.#position >= 0)) this.#begin(position + count, target.length);
     }
     return count;
   }

@@ -72,6 +72,26 @@ describe('reading ahead', () => {
     for (const target of targets) expect(Buffer.compare(target, FILE.subarray(MIB, 2 * MIB))).toBe(0);
   });
 
+  it('keeps what it has read while somebody waits to take it, whatever another reader does', async () => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const ahead = new ReadAhead(async (position, target) => {
+      if (position === MIB) await held;
+      target.set(FILE.subarray(position, position + target.length));
+      return target.length;
+    });
+    await ahead.readAt(0, new Uint8Array(MIB));
+    const other = ahead.readAt(4 * MIB, new Uint8Array(2 * MIB));
+    await new Promise(setImmediate);
+    const target = new Uint8Array(MIB);
+    const taken = ahead.readAt(MIB, target);
+    release();
+    expect(await Promise.all([taken, other])).toEqual([MIB, 2 * MIB]);
+    expect(Buffer.compare(target, FILE.subarray(MIB, 2 * MIB))).toBe(0);
+  });
+
   it('reports an error when its bytes are asked for', async () => {
     const { ahead, reads } = noting((position) => (position >= MIB ? new Error('disk') : undefined));
     expect(await ahead.readAt(0, new Uint8Array(MIB))).toBe(MIB);
