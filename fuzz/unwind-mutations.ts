@@ -4,8 +4,8 @@ import { ELF_MUTATIONS } from './elf-mutations.ts';
 import type { Random } from './random.ts';
 import { type InputFiles, type Seed, SINGLE_FILE } from './seed.ts';
 
-/** Sections that tell how code is unwound, and `.data`, where the seeds have Arm's larger descriptions. */
-const FRAME_SECTIONS = /^\.(eh_frame|eh_frame_hdr|debug_frame|ARM\.exidx|ARM\.extab|data)$/;
+/** Sections that tell how code is unwound: the code itself, too, and `.data`, where the seeds have Arm's larger descriptions. */
+const FRAME_SECTIONS = /^\.(eh_frame|eh_frame_hdr|debug_frame|ARM\.exidx|ARM\.extab|data|text)$/;
 const LARGE_BYTES = 1 << 20;
 const LARGE_ONE_IN = 50;
 const MAX_CHANGES = 24;
@@ -96,7 +96,7 @@ function someBytes(random: Random): Uint8Array {
 function withRepeatedRules(bytes: Uint8Array, random: Random): Uint8Array {
   if (!isElf(bytes)) return bytes;
   const elf = elfAnatomyOf(bytes);
-  const sections = elf.sections.filter(({ name, start, end }) => FRAME_SECTIONS.test(name) && name !== '.data' && end > start);
+  const sections = elf.sections.filter(({ name, start, end }) => FRAME_SECTIONS.test(name) && name !== '.data' && name !== '.text' && end > start);
   if (sections.length === 0) return bytes;
   const section = random.pick(sections);
   const own = bytes.subarray(section.start, section.end);

@@ -44,7 +44,8 @@ const MACHINES: readonly Machine[] = [
   { arch: 's390x', elf: 22, classBits: 64, littleEndian: false, sp: 15, ra: 14, mask: 0x3_ffff_ffffn, spAt: 15, pcAt: 33 },
 ];
 
-function recording(machine: Machine, filename: string, base: bigint): Uint8Array {
+/** @param returnTo what is where return addresses may be, by number: from the first byte of the code on; default: any address of code */
+function recording(machine: Machine, filename: string, base: bigint, returnTo?: (nth: number) => number): Uint8Array {
   const { classBits, littleEndian, mask, spAt, pcAt, arch } = machine;
   const attr: AttrSpec = {
     name: 'cpu-clock',
@@ -70,7 +71,7 @@ function recording(machine: Machine, filename: string, base: bigint): Uint8Array
     const data = new DataView(new ArrayBuffer(STACK_WORDS * 8));
     for (let word = 0; word < STACK_WORDS; word++) {
       // Return addresses, and frame pointers that lead on.
-      const value = word % 4 === 3 ? sp + BigInt((word + 3) * 8) : pcOf(i + word);
+      const value = word % 4 === 3 ? sp + BigInt((word + 3) * 8) : returnTo === undefined ? pcOf(i + word) : base + BigInt(returnTo(i + word));
       if (classBits === 64) data.setBigUint64(word * 8, value, littleEndian);
       else for (const half of [0, 4]) data.setUint32(word * 8 + half, Number(value & 0xffff_ffffn), littleEndian);
     }
@@ -152,6 +153,21 @@ function armProgram(machine: Machine): Uint8Array {
   return bytes;
 }
 
+/** Functions that save registers, call and return, one behind the other: code as T32, A32 and RISC-V have it, in halves of 16 bits; and where calls return to. */
+const CODE: Readonly<Record<string, { readonly behindCall: number; readonly halves: readonly number[] }>> = {
+  'armv7l-t32': { behindCall: 7, halves: [0xb510, 0xb082, 0x4798, 0xb002, 0xbf08, 0xbd10, 0xf85d, 0xfb04, 0x4770] },
+  'armv7l-a32': { behindCall: 12, halves: [0x4010, 0xe92d, 0xd008, 0xe24d, 0xff33, 0xe12f, 0xd008, 0xe28d, 0x8010, 0x08bd, 0x8010, 0xe8bd, 0xff1e, 0xe12f] },
+  'riscv64-code': { behindCall: 10, halves: [0x1101, 0xe806, 0xec22, 0x1000, 0x9782, 0xc501, 0x60c2, 0x6462, 0x6105, 0x8082] },
+};
+
+/** A program without rules: its stacks are unwound by what its code does. */
+function programOf(machine: Machine, halves: readonly number[]): Uint8Array {
+  const bytes = program(machine, []);
+  const view = new DataView(bytes.buffer, bytes.byteOffset + TEXT.offset, TEXT.sizeBytes);
+  for (let at = 0; at < TEXT.sizeBytes; at += 2) view.setUint16(at, halves[(at / 2) % halves.length], true);
+  return bytes;
+}
+
 /** A jitdump whose one function is as large as a program's text. */
 function jitDump(): Uint8Array {
   const { bytes } = frames(X86_64, false, Number(MEMORY), Number(MEMORY) + TEXT.sizeBytes);
@@ -167,11 +183,11 @@ function jitDump(): Uint8Array {
 
 /** Recordings of stacks to be unwound, with the files that tell how. */
 export function unwindSeeds(): Seed[] {
-  const seed = (name: string, machine: Machine, file: string, bytes: Uint8Array, path = `/opt/bin/${file}`): Seed => ({
+  const seed = (name: string, machine: Machine, file: string, bytes: Uint8Array, path = `/opt/bin/${file}`, returnTo?: (nth: number) => number): Seed => ({
     kind: 'unwind',
     name,
     files: new Map([
-      [SINGLE_FILE, recording(machine, path, machine.classBits === 64 ? MEMORY : 0x1_0000n)],
+      [SINGLE_FILE, recording(machine, path, machine.classBits === 64 ? MEMORY : 0x1_0000n, returnTo)],
       [file, bytes],
     ]),
   });
@@ -205,6 +221,10 @@ export function unwindSeeds(): Seed[] {
   const tree = new Uint8Array(readFileSync(join(projectRoot(), 'fixtures/symfs/opt/perfconv-fixtures/bin/tree')));
   return [
     ...seeds,
+    ...Object.entries(CODE).map(([name, { behindCall, halves }]) => {
+      const machine = MACHINES.find(({ arch }) => name.startsWith(arch)) ?? arm;
+      return seed(name, machine, 'app', programOf(machine, halves), '/opt/bin/app', (nth) => (nth % FUNCTIONS) * 2 * halves.length + behindCall);
+    }),
     seed('arm-exidx', arm, 'app', armProgram(arm)),
     seed('gcc', X86_64, 'tree', tree),
     seed('jit', X86_64, DUMP_FILE, jitDump(), `/tmp/${DUMP_FILE}`),
