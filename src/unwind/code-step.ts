@@ -32,9 +32,9 @@ export class CodeStep {
     const isThumb = machine.machine === 'arm' && this.#isThumb(module, svma);
     const rule = this.#scan.rule(module, svma, isThumb, false);
     const end = this.#stepByRule(module, rule);
-    if (end === 'stepped' || rule < 0 || this.#code.isPending || machine.machine !== 'arm' || isCall || svma % 4 !== 0) return end;
-    // Where that leads nowhere, it was the wrong instruction set. By the right one, such code has mostly saved nothing.
-    const other = this.#stepByRule(module, this.#scan.rule(module, svma, !isThumb, true));
+    if (end === 'stepped' || this.#code.isPending || machine.machine !== 'arm' || isCall || svma % 4 !== 0) return end;
+    // It was the wrong instruction set, or the function does not return. By the right one, code that seemed to return somewhere has mostly saved nothing.
+    const other = this.#stepByRule(module, this.#scan.rule(module, svma, !isThumb, rule >= 0));
     return other === 'stepped' ? other : 'no-rule';
   }
 

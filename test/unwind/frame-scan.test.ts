@@ -207,6 +207,12 @@ describe('32-bit Arm code with rules for calls alone', () => {
     const result = await unwind(0x1000, CALL, { 0: 1, 4: 5 }, { 4096: 'e12fff1e bd10' }, NOPS[0]);
     expect(result.frames.slice(0, 2)).toEqual(frames(0x1000, 0x1100));
   });
+
+  test('is of the other instruction set where the likelier one does not return', async () => {
+    // add sp, #8; pop {r4, pc}, among nops of A32.
+    const result = await unwind(0x1000, 5, { 0: 7, 4: 7, 8: 7, 12: CALL, 16: 1, 20: 0 }, { 4096: 'b002 bd10' }, NOPS[1]);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1100) });
+  });
 });
 
 test('32-bit Arm code without rules is unwound by what it does, in the instruction set of each return address', async () => {
