@@ -1,7 +1,7 @@
 import type { CodeBytes } from './code-bytes.ts';
-import { FrameScan } from './frame-scan.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
+import { FrameScan } from './scan/frame-scan.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 

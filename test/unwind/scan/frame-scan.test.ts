@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
-import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { assembleExidx } from '../support/exidx-assembler.ts';
-import { MadeSpace, madeInput } from '../support/made-process.ts';
-import { madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
+import type { UnwindMachine } from '../../../src/unwind/unwind-machine.ts';
+import { Unwinder } from '../../../src/unwind/unwinder.ts';
+import { assembleExidx } from '../../support/exidx-assembler.ts';
+import { MadeSpace, madeInput } from '../../support/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../support/unwound.ts';
 
 const BIAS = 0x4000_0000;
 const SP = 0x7fff_0000;

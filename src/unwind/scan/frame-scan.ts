@@ -1,14 +1,14 @@
+import { RegisterRule } from '../cfa-rows.ts';
+import type { CodeBytes } from '../code-bytes.ts';
+import type { MachineRegisters, UnwindMachine } from '../unwind-machine.ts';
+import type { UnwindModule } from '../unwind-module.ts';
+import { NO_RULE } from '../unwind-rules.ts';
+import type { UnwindState } from '../unwind-state.ts';
 import { ArmDecoder } from './arm-decoder.ts';
-import { RegisterRule } from './cfa-rows.ts';
-import type { CodeBytes } from './code-bytes.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
-import type { MachineRegisters, UnwindMachine } from './unwind-machine.ts';
-import type { UnwindModule } from './unwind-module.ts';
-import { NO_RULE } from './unwind-rules.ts';
-import type { UnwindState } from './unwind-state.ts';
 
 /** Instructions that are followed from one address on. Between most and a return there are less than a hundred. */
 const MAX_INSTRUCTIONS = 4096;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ArmDecoder } from '../../src/unwind/arm-decoder.ts';
-import type { InstructionDecoder } from '../../src/unwind/instruction-decoder.ts';
-import { RiscvDecoder } from '../../src/unwind/riscv-decoder.ts';
-import { CONSTANT, SAVED, ScanState } from '../../src/unwind/scan-state.ts';
-import { ThumbDecoder } from '../../src/unwind/thumb-decoder.ts';
+import { ArmDecoder } from '../../../src/unwind/scan/arm-decoder.ts';
+import type { InstructionDecoder } from '../../../src/unwind/scan/instruction-decoder.ts';
+import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
+import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
+import { ThumbDecoder } from '../../../src/unwind/scan/thumb-decoder.ts';
 
 /** Where code begins. */
 const START = 0x1000;
