@@ -1,4 +1,5 @@
 import type { CodeMatch } from './code-space.ts';
+import type { UnwindModule } from './unwind-module.ts';
 import type { UnwindState } from './unwind-state.ts';
 
 /** The longest piece of code that is looked at once. */
@@ -39,16 +40,21 @@ export class CodeBytes {
     const svma = address - space.bias;
     for (let done = 0; done < sizeBytes; done += READ_BYTES) {
       const count = Math.min(READ_BYTES, sizeBytes - done);
-      const inFile = module.memory.find(svma + done, count);
-      if (inFile === 'wanted') {
-        this.#state.wantingModule = module;
-        this.isPending = true;
-      }
-      if (inFile !== 'found') return false;
+      if (!this.findInFile(module, svma + done, count)) return false;
       const { view, offset } = module.memory;
       this.bytes.set(view.bytes.subarray(offset, offset + count), done);
     }
     return true;
+  }
+
+  /** Whether a file has bytes at an svma: where `module.memory` then is. Notes what has to be read first. */
+  findInFile(module: UnwindModule, svma: number, sizeBytes: number): boolean {
+    const match = module.memory.find(svma, sizeBytes);
+    if (match === 'wanted') {
+      this.#state.wantingModule = module;
+      this.isPending = true;
+    }
+    return match === 'found';
   }
 
   /** Whether the code at an address is this. */

@@ -72,9 +72,7 @@ export class CodeStep {
       state.swapRegisters();
       return isBelow ? 'no-rule' : 'truncated';
     }
-    const address = registers.hi[column] * 0x1_0000_0000 + ((registers.lo[column] & ~machine.pcMask) >>> 0);
-    const call = address === 0 ? 'call' : this.#returns.callBefore(address);
-    if (call !== 'none' && call !== 'unmapped') return end;
+    if (this.#returns.leadOn(registers.lo[column], registers.hi[column])) return end;
     state.swapRegisters();
     return 'no-rule';
   }

@@ -344,11 +344,7 @@ export class FrameGuess {
     const { registers, next, machine } = this.#state;
     if (registers.known[machine.lr] === 0) return 'truncated';
     const [lo, hi] = [registers.lo[machine.lr], machine.machine === 'aarch64' ? registers.hi[machine.lr] & 0xffff : registers.hi[machine.lr]];
-    const address = hi * 0x1_0000_0000 + ((lo & ~machine.pcMask) >>> 0);
-    if (address !== 0) {
-      const call = this.#returns.callBefore(address);
-      if (call === 'none' || call === 'unmapped') return 'no-rule';
-    }
+    if (!this.#returns.leadOn(lo, hi)) return 'no-rule';
     next.copyFrom(registers);
     next.set(machine.sp, registers.value(machine.sp) + moved);
     this.#setReturn(lo, hi);

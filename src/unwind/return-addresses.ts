@@ -48,6 +48,14 @@ export class ReturnAddresses {
     }
   }
 
+  /** Whether the words of a return address lead on: behind a call, as far as that is known, or to 0, beneath the outermost frame. */
+  leadOn(lo: number, hi: number): boolean {
+    const address = hi * 0x1_0000_0000 + ((lo & ~this.#state.machine.pcMask) >>> 0);
+    if (address === 0) return true;
+    const call = this.callBefore(address);
+    return call !== 'none' && call !== 'unmapped';
+  }
+
   /** What is before an address: `unmapped` where there is no code. */
   callBefore(address: number): CallKind | 'unmapped' {
     const { space } = this.#state;

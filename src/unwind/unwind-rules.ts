@@ -116,13 +116,12 @@ export class UnwindRules {
     const { cie } = section;
     const { count } = this.#registers;
     if (cie === undefined || cie.returnAddressRegister >= count) return BAD_RULE;
-    const scratch = this.#room(RuleWord.registers + count * RULE_REGISTER_WORDS);
     let flags = (cie.isSignalFrame ? RuleFlag.signalFrame : 0) | (rows.isSigned ? RuleFlag.signed : 0);
     const ra = cie.returnAddressRegister;
+    const scratch = this.#begin(0, rows.cfaRegister, 0, ra);
     if (svma + 1 === section.end) flags |= RuleFlag.endsHere;
     if (rows.kinds[ra] === RegisterRule.undefined) flags |= RuleFlag.outermost;
     if (!cie.isSignalFrame && returnsToHandler(rows, this.#registers)) flags |= RuleFlag.toHandler | RuleFlag.complex;
-    let at: number = RuleWord.registers;
     for (let register = 0; register < count; register++) {
       const kind = rows.kinds[register];
       if (kind === RegisterRule.unspecified || kind === RegisterRule.sameValue) continue;
@@ -132,9 +131,7 @@ export class UnwindRules {
       }
       if (!isWord(value) || (kind === RegisterRule.register && value >= count)) return BAD_RULE;
       if (kind !== RegisterRule.offset || register === this.#registers.sp) flags |= RuleFlag.complex;
-      scratch[at] = register | (kind << RULE_KIND_SHIFT);
-      scratch[at + 1] = value;
-      at += RULE_REGISTER_WORDS;
+      this.addRegister(register, kind, value);
     }
     let offset = rows.cfaOffset;
     if (rows.cfaRegister < 0) {
@@ -149,47 +146,27 @@ export class UnwindRules {
     scratch[RuleWord.returnOffset] = (flags & RuleFlag.plain) === 0 ? 0 : rows.values[ra];
     scratch[RuleWord.fpOffset] = (flags & RuleFlag.savesFp) === 0 ? 0 : rows.values[fp];
     scratch[RuleWord.flags] = flags;
-    scratch[RuleWord.cfaRegister] = rows.cfaRegister;
     scratch[RuleWord.cfaOffset] = offset;
-    scratch[RuleWord.returnAddressRegister] = ra;
-    scratch[RuleWord.registerCount] = (at - RuleWord.registers) / RULE_REGISTER_WORDS;
-    return this.#intern(at);
+    return this.end();
   }
 
   /** The number of a rule of Arm's tables. @param at where its instructions are; −1: the frame is the last one */
   exidxRule(at: number): number {
-    const scratch = this.#room(RuleWord.registers);
-    scratch.fill(0, 0, RuleWord.registers);
-    scratch[RuleWord.flags] = RuleFlag.complex | RuleFlag.exidx;
-    scratch[RuleWord.cfaOffset] = at;
-    return this.#intern(RuleWord.registers);
+    this.#begin(RuleFlag.complex | RuleFlag.exidx, 0, at, 0);
+    return this.end();
   }
 
   /** The number of a rule for code that has its return address on the stack. @param frameSize what lies before that, in bytes */
   frameRule(frameSize: number): number {
     const { sp, pc, addressSize } = this.#registers;
-    const length = RuleWord.registers + RULE_REGISTER_WORDS;
-    const scratch = this.#room(length);
-    scratch[RuleWord.flags] = RuleFlag.plain;
-    scratch[RuleWord.cfaRegister] = sp;
-    scratch[RuleWord.cfaOffset] = frameSize + addressSize;
-    scratch[RuleWord.returnAddressRegister] = pc;
-    scratch[RuleWord.registerCount] = 1;
-    scratch[RuleWord.returnOffset] = -addressSize;
-    scratch[RuleWord.fpOffset] = 0;
-    scratch[RuleWord.registers] = pc | (RegisterRule.offset << RULE_KIND_SHIFT);
-    scratch[RuleWord.registers + 1] = -addressSize;
-    return this.#intern(length);
+    this.#begin(RuleFlag.plain, sp, frameSize + addressSize, pc)[RuleWord.returnOffset] = -addressSize;
+    this.addRegister(pc, RegisterRule.offset, -addressSize);
+    return this.end();
   }
 
-  /** Begins a rule that was found in code. @param returnAddressRegister where the return address is to be afterwards */
-  beginSaved(cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {
-    const scratch = this.#room(RuleWord.registers + this.#registers.count * RULE_REGISTER_WORDS);
-    scratch.fill(0, 0, RuleWord.registers);
-    scratch[RuleWord.flags] = RuleFlag.complex;
-    scratch[RuleWord.cfaRegister] = cfaRegister;
-    scratch[RuleWord.cfaOffset] = cfaOffset;
-    scratch[RuleWord.returnAddressRegister] = returnAddressRegister;
+  /** Begins a rule that was found in code; {@link end} ends it. @param returnAddressRegister where the return address is to be afterwards */
+  begin(cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {
+    this.#begin(RuleFlag.complex, cfaRegister, cfaOffset, returnAddressRegister);
   }
 
   /** Adds what the rule says of one register: where it was saved from the CFA, for instance. Each once at most. */
@@ -201,13 +178,20 @@ export class UnwindRules {
   }
 
   /** @returns the number of the rule that was begun */
-  endSaved(): number {
+  end(): number {
     return this.#intern(RuleWord.registers + this.#scratch[RuleWord.registerCount] * RULE_REGISTER_WORDS);
   }
 
-  #room(length: number): Int32Array {
-    this.#scratch = grown(this.#scratch, length);
-    return this.#scratch;
+  /** Begins a rule without registers, and with room for all of them. @returns its words */
+  #begin(flags: number, cfaRegister: number, cfaOffset: number, returnAddressRegister: number): Int32Array {
+    const scratch = grown(this.#scratch, RuleWord.registers + this.#registers.count * RULE_REGISTER_WORDS);
+    this.#scratch = scratch;
+    scratch.fill(0, 0, RuleWord.registers);
+    scratch[RuleWord.flags] = flags;
+    scratch[RuleWord.cfaRegister] = cfaRegister;
+    scratch[RuleWord.cfaOffset] = cfaOffset;
+    scratch[RuleWord.returnAddressRegister] = returnAddressRegister;
+    return scratch;
   }
 
   #intern(length: number): number {

@@ -1,4 +1,4 @@
-import { ARM_LR, ARM_PC, clobberScratch, transferMany, transferOne } from './arm-transfers.ts';
+import { ARM_LR, ARM_PC, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -19,7 +19,7 @@ export class ArmDecoder implements InstructionDecoder {
   enter(): void {}
 
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
-    const word = (code.half(svma) | (code.half(svma + 2) << 16)) >>> 0;
+    const word = wordAt(code, svma) >>> 0;
     const condition = word >>> 28;
     this.isConditional = false;
     // BLX to an address; hints to caches, vectors.
@@ -27,13 +27,13 @@ export class ArmDecoder implements InstructionDecoder {
     this.isConditional = condition !== ALWAYS;
     if (this.isConditional) this.taken.copyFrom(state);
     const flow = this.#follow(code, word, svma, this.isConditional ? this.taken : state);
-    return flow === 'jump' && this.isConditional ? 'branch' : flow === 'end' && this.isConditional ? 'next' : flow;
+    return this.isConditional ? conditional(flow) : flow;
   }
 
   #follow(code: CodeReader, word: number, svma: number, state: ScanState): CodeFlow {
     const rn = (word >>> 16) & 15;
     const rd = (word >>> 12) & 15;
-    const [isBefore, isUp, isByte, writesBack, isLoad] = [bit(word, 24), bit(word, 23), bit(word, 22), bit(word, 21), bit(word, 20)];
+    const [isBefore, isUp, isByte, writesBack, isLoad] = modesOf(word);
     const sign = isUp ? 1 : -1;
     switch ((word >>> 25) & 7) {
       case 0:
@@ -115,7 +115,7 @@ export class ArmDecoder implements InstructionDecoder {
   #other(word: number, state: ScanState): void {
     const rn = (word >>> 16) & 15;
     const rd = (word >>> 12) & 15;
-    const [isBefore, isUp, isImmediate, writesBack, isLoad] = [bit(word, 24), bit(word, 23), bit(word, 22), bit(word, 21), bit(word, 20)];
+    const [isBefore, isUp, isImmediate, writesBack, isLoad] = modesOf(word);
     const kind = (word >>> 5) & 3;
     if (kind === 0) {
       clobberScratch(state, rn);
@@ -168,13 +168,13 @@ export class ArmDecoder implements InstructionDecoder {
   #transfer(code: CodeReader, word: number, svma: number, state: ScanState): CodeFlow {
     const rn = (word >>> 16) & 15;
     const rd = (word >>> 12) & 15;
-    const [isBefore, isUp, isByte, writesBack, isLoad] = [bit(word, 24), bit(word, 23), bit(word, 22), bit(word, 21), bit(word, 20)];
+    const [isBefore, isUp, isByte, writesBack, isLoad] = modesOf(word);
     const distance = (isUp ? 1 : -1) * (word & 0xfff);
     if (rn === ARM_PC) {
       if (!isLoad) return 'next';
       const at = svma + PC_AHEAD + distance;
       if (isByte) state.clobber(rd);
-      else state.setConstant(rd, code.half(at) | (code.half(at + 2) << 16));
+      else state.setConstant(rd, wordAt(code, at));
       return rd === ARM_PC ? 'end' : 'next';
     }
     if (isByte) {
@@ -186,6 +186,11 @@ export class ArmDecoder implements InstructionDecoder {
     this.via = ARM_PC;
     return isLoad && rd === ARM_PC ? 'leave' : 'next';
   }
+}
+
+/** Of what reads or writes memory: whether the distance counts before, up or down, what is moved, whether the base changes, and whether it is a load. */
+function modesOf(word: number): readonly [boolean, boolean, boolean, boolean, boolean] {
+  return [bit(word, 24), bit(word, 23), bit(word, 22), bit(word, 21), bit(word, 20)];
 }
 
 function bit(word: number, number: number): boolean {

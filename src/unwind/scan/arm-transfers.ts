@@ -1,8 +1,19 @@
+import type { CodeFlow, CodeReader } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
 
 export const ARM_SP = 13;
 export const ARM_LR = 14;
 export const ARM_PC = 15;
+
+/** Where code goes on after an instruction that has a condition, if it goes on like this where that is true. */
+export function conditional(flow: CodeFlow): CodeFlow {
+  return flow === 'jump' ? 'branch' : flow === 'end' ? 'next' : flow;
+}
+
+/** 32 bits of code, signed. */
+export function wordAt(code: CodeReader, svma: number): number {
+  return code.half(svma) | (code.half(svma + 2) << 16);
+}
 
 /** LDM, STM, PUSH, POP. @param isUp, isBefore how addresses go on, and whether the base's own is left out */
 export function transferMany(state: ScanState, list: number, base: number, isLoad: boolean, isUp: boolean, isBefore: boolean, writesBack: boolean): void {

@@ -66,7 +66,7 @@ export class FrameScan {
   /**
    * The number of the rule, among those of the module, by which the frame at hand is left; NO_RULE where there is none, or where code has to be read first
    * ({@link CodeBytes.isPending}). The return address's column is that of the machine's `pc`, or else of its `lr`.
-   * @param isThumb of 32-bit Arm: see {@link isThumb}
+   * @param isThumb of 32-bit Arm: whether the code is T32, not A32
    * @param isEmpty whether only a frame counts that has saved nothing
    */
   rule(module: UnwindModule, svma: number, isThumb: boolean, isEmpty: boolean): number {
@@ -87,18 +87,12 @@ export class FrameScan {
 
   /** 16 bits of code. */
   half(svma: number): number {
-    const { memory } = this.#module;
-    const match = memory.find(svma, 2);
-    if (match === 'found') {
-      const { bytes } = memory.view;
-      return bytes[memory.offset] | (bytes[memory.offset + 1] << 8);
+    if (!this.#code.findInFile(this.#module, svma, 2)) {
+      this.#isMissing = true;
+      return 0;
     }
-    if (match === 'wanted') {
-      this.#unwinding.wantingModule = this.#module;
-      this.#code.isPending = true;
-    }
-    this.#isMissing = true;
-    return 0;
+    const { view, offset } = this.#module.memory;
+    return view.bytes[offset] | (view.bytes[offset + 1] << 8);
   }
 
   /**
@@ -198,7 +192,7 @@ export class FrameScan {
     if (this.#isEmpty && !(isInLink && cfaBase === sp && cfa === 0)) return NO_RULE;
     const { rules } = this.#module;
     const column = pc >= 0 ? pc : lr;
-    rules.beginSaved(cfaBase, cfa, column);
+    rules.begin(cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, offsets[link] - cfa);
     else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
     for (const register of KEPT[machine] as readonly number[]) {
@@ -207,6 +201,6 @@ export class FrameScan {
         rules.addRegister(register, RegisterRule.offset, offsets[register] - cfa);
       else if (base !== register || offsets[register] !== 0) rules.addRegister(register, RegisterRule.undefined, 0);
     }
-    return rules.endSaved();
+    return rules.end();
   }
 }

@@ -1,4 +1,4 @@
-import { ARM_LR, ARM_PC, ARM_SP, bitCount, clobberScratch, transferMany, transferOne } from './arm-transfers.ts';
+import { ARM_LR, ARM_PC, ARM_SP, bitCount, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -30,7 +30,7 @@ export class ThumbDecoder implements InstructionDecoder {
     }
     const into = this.isConditional ? this.taken : state;
     const flow = isLong ? this.#long(code, half, code.half(svma + 2), svma, into) : this.#short(code, half, svma, into);
-    return flow === 'jump' && this.isConditional ? 'branch' : flow === 'end' && this.isConditional ? 'next' : flow;
+    return this.isConditional ? conditional(flow) : flow;
   }
 
   #short(code: CodeReader, half: number, svma: number, state: ScanState): CodeFlow {
@@ -66,7 +66,7 @@ export class ThumbDecoder implements InstructionDecoder {
         return this.#special(half, svma, state);
       case 0x09: {
         const at = svma - (svma % 4) + PC_AHEAD + 4 * byte;
-        state.setConstant(middle, code.half(at) | (code.half(at + 2) << 16));
+        state.setConstant(middle, wordAt(code, at));
         return 'next';
       }
       case 0x0a: // with an index: stores, and LDRSB
@@ -311,7 +311,7 @@ export class ThumbDecoder implements InstructionDecoder {
     if (rn === ARM_PC) {
       if (!isLoad || (rt === ARM_PC && !isWord)) return 'next';
       const at = svma - (svma % 4) + PC_AHEAD + ((first & 0x80) === 0 ? -1 : 1) * (second & 0xfff);
-      if (isWord) state.setConstant(rt, code.half(at) | (code.half(at + 2) << 16));
+      if (isWord) state.setConstant(rt, wordAt(code, at));
       else state.clobber(rt);
       return rt === ARM_PC ? 'end' : 'next';
     }
