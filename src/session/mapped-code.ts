@@ -17,6 +17,8 @@ export class MappedCode implements CodeSpace {
   mayBeData = false;
   isVdso = false;
   file = -1;
+  /** After {@link find} said `pending`: the DSO whose rules it waits for, whatever was looked for since; −1 before. */
+  wantedFile = -1;
   /** The process's, to be set before each stack. */
   space: AddressSpace | undefined;
   /** That of the process, to be set before each stack. */
@@ -50,7 +52,10 @@ export class MappedCode implements CodeSpace {
       const dso = maps.dsoAt(at);
       this.file = dso;
       const file = this.#files[dso];
-      if (file === undefined && this.#mayHaveFile(dso)) return 'pending';
+      if (file === undefined && this.#mayHaveFile(dso)) {
+        this.wantedFile = dso;
+        return 'pending';
+      }
       if (file === undefined || file === null) return this.#findWithoutFile(dso, address, address + maps.deltaAt(at));
       this.#locate(file, dso, address, address + maps.deltaAt(at));
       return 'found';

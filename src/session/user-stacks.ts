@@ -136,9 +136,9 @@ export class UserStacks {
     } else if (unwinder.endModule !== undefined) {
       await unwinder.endModule.readWanted();
     } else {
-      const { file } = this.#code;
-      const dso = this.#dsos.dsos[file];
-      if (dso !== undefined) this.#code.setFile(file, await this.#files?.load(dso, this.#features));
+      const { wantedFile } = this.#code;
+      const dso = this.#dsos.dsos[wantedFile];
+      if (dso !== undefined) this.#code.setFile(wantedFile, await this.#files?.load(dso, this.#features));
     }
   }
 

@@ -341,6 +341,25 @@ describe('however a recording was written', () => {
     expect(here.openCount).toBe(0);
   });
 
+  it('the file that is missing is the one that is opened, though others were looked at since', async () => {
+    const here = new MadeFiles();
+    const other = '/lib/libother.so';
+    const [sp, inOther, inLibrary] = [0x7ffd_0000_1000n, 0x600010n, 0x500020n];
+    // What is on top of the stack is in one file, what the frame pointer leads to in another.
+    const words = new BigUint64Array([inOther, sp + 24n, inLibrary, 0n, 0n, 0n]);
+    const stack = { data: new Uint8Array(words.buffer), dynSize: BigInt(words.byteLength) };
+    const records = [
+      ...start(),
+      mapped(3n, 0x600000n, other),
+      sample(10n, [0x500010n], { regsUser: { abi: 2, regs: [sp + 8n, sp, 0x500010n] }, stackUser: stack }),
+    ];
+    const symbolizer = new Symbolizer(here, { debugDirs: [], compatPerf: false }, new Diagnostics());
+    const { samples } = await decodeAll(records, { symbolizer, debugInfo: 'none' });
+    expect(shown(samples)).toEqual(['10: 10 20']);
+    // Once for its rules, once for its names.
+    expect([LIBRARY, other].map((name) => here.asked.filter((path) => path === name).length)).toEqual([2, 1]);
+  });
+
   it('what is damaged is left out, and the rest is whole', async () => {
     const whole = encodeFile({ attrs: [DUMPING], records, features: FEATURES });
     const dataStart = Number(new DataView(whole.buffer).getBigUint64(40, true));
