@@ -12,6 +12,8 @@ const MAX_SCANNED_WORDS = 16;
 const GO_THREAD_END = [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05];
 /** syscall */
 const SYSCALL = [0x0f, 0x05];
+/** Registers of x86-64. Source: its psABI, figure 3.36. */
+const [RAX, RDX] = [0, 1];
 /** Instructions before an address of arm64 among which the function's prologue is looked for. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
 /** A frame pointer that is farther from the stack pointer does not point into this stack. */
@@ -40,10 +42,22 @@ export class FrameGuess {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { machine } = this.#state;
-    const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#guess(machine.machine);
+    const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#stepWithin();
     // What is not read yet might have told something better.
     return this.#code.isPending ? 'pending' : end;
+  }
+
+  #stepWithin(): StepEnd {
+    return this.#beginsStack() ? 'outermost' : this.#guess(this.#state.machine.machine);
+  }
+
+  /**
+   * Whether a return address is a function's first byte, behind no call: whoever made the stack put it there, for the stack's first function to return to.
+   * makecontext does, for coroutines.
+   */
+  #beginsStack(): boolean {
+    const { isCall, pc } = this.#state;
+    return isCall && this.#isFunction(pc) && this.#returns.callBefore(pc) === 'none';
   }
 
   /** Steps to what a signal interrupted, if the code at the frame's address is what returns from handlers. */
@@ -129,12 +143,20 @@ export class FrameGuess {
     return byChain === 'no-rule' && hasCode ? this.#scanStack(sp + word, IS_OWN_CALL) : byChain;
   }
 
-  /** Whether a thread comes back from the system call that made it: as libraries call `clone`, what it is to run is on top of its new stack. */
+  /**
+   * Whether a thread comes back from the system call that made it: as libraries call `clone`, what it is to run is on top of its new stack; as glibc calls
+   * `clone3`, in rdx, while rax tells it from the thread that called (observed in glibc 2.36).
+   */
   #beginsThread(sp: number): boolean {
-    const { stack, space, pc } = this.#state;
-    if (!this.#code.is(pc - SYSCALL.length, SYSCALL) || !stack.read(sp)) return false;
-    const entry = stack.value;
-    return this.#code.find(entry) === 'found' && space.module?.beginsFunction(entry - space.bias) === true;
+    const { stack, registers, pc } = this.#state;
+    if (!this.#code.is(pc - SYSCALL.length, SYSCALL)) return false;
+    if (stack.read(sp) && this.#isFunction(stack.value)) return true;
+    return registers.known[RAX] === 1 && registers.value(RAX) === 0 && registers.known[RDX] === 1 && this.#isFunction(registers.value(RDX));
+  }
+
+  #isFunction(address: number): boolean {
+    const { space } = this.#state;
+    return this.#code.find(address) === 'found' && space.module?.beginsFunction(address - space.bias) === true;
   }
 
   /** Whether a return address is where a thread of Go's runtime ends: its rules go on beyond the thread's first frame. */

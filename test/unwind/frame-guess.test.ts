@@ -191,18 +191,23 @@ describe('x86-64 code without rules', () => {
   });
 });
 
-test.each<[string, number, number, string]>([
-  ['is complete where a thread comes back from clone', 0x1800, 0x0f, 'complete'],
-  ['ends where what is on top of the stack is no function', 0x1801, 0x0f, 'no-rule'],
-  ['ends where there was no system call', 0x1800, 0x90, 'no-rule'],
-])('x86-64 code without a rule %s', async (_name, entry, opcode, end) => {
+test.each<[string, { readonly top?: number; readonly ax?: number; readonly dx?: number; readonly opcode?: number }, string]>([
+  ['is complete where a thread comes back from clone', { top: 0x1800 }, 'complete'],
+  ['is complete where a thread comes back from clone3', { ax: 0, dx: 0x1800 }, 'complete'],
+  ['ends where what is on top of the stack is no function', { top: 0x1801, ax: 0, dx: 0x17ff }, 'no-rule'],
+  ['ends where it is the thread that called clone3', { ax: 4711, dx: 0x1800 }, 'no-rule'],
+  ['ends where there was no system call', { top: 0x1800, ax: 0, dx: 0x1800, opcode: 0x90 }, 'no-rule'],
+])('x86-64 code without a rule %s', async (_name, { top = 1, ax = 1, dx = 1, opcode = 0x0f }, end) => {
   const cie: PlannedCie = { returnAddress: 16, code: new CfaCode().defCfa(7, 8).offset(16, 1) };
   const { bytes } = assembleFrames([[cie, [{ start: 0x1800, sizeBytes: 0x100, code: new CfaCode() }]]], { addr: 0x4000 });
   const text = new Uint8Array(0x1000).fill(0x90);
   text.set([opcode, 0x05], 0x20);
   const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: bytes }]);
   const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
-  const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1022, sp: SP, bp: 0 }, stack: { 0: BIAS + entry, 8: 7 } }, mapped);
+  const result = await unwound(
+    { machine: 'x86_64', registers: { ip: BIAS + 0x1022, sp: SP, bp: 0, ax, dx: BIAS + dx }, stack: { 0: BIAS + top, 8: 7 } },
+    mapped,
+  );
   expect(result).toMatchObject({ end, frames: frames(0x1022) });
 });
 
@@ -223,6 +228,20 @@ test('a stack of Go is complete where its thread ends, though a rule leads on', 
     const beyond = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack }, made);
     expect(beyond).toMatchObject({ end: expected === 'complete' ? expected : 'unmapped', frames: frames(0x1010, 0x1110) });
   }
+});
+
+test.each([
+  ['complete', 'first byte of a function, behind no call', 0x1100, []],
+  ['no-rule', 'first byte of a function, behind a call', 0x1100, [0xff, 0xd0]],
+  ['no-rule', 'last byte before a function', 0x10ff, []],
+] as const)('a stack is %s whose first function returns to the %s, as makecontext makes them', async (end, _, returnAddress, before) => {
+  const text = new Uint8Array(0x200).fill(0x90);
+  text.set(before, 0x100 - before.length);
+  const content = assembleFrames([[CIE, [{ ...fde(0x1000, code().defCfaOffset(16)), sizeBytes: 0x80 }, fde(0x1100)]]], { addr: 0x3000 }).bytes;
+  const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
+  const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+  const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: 3 }, stack: { 8: BIAS + returnAddress, 16: 0x1234 } }, mapped);
+  expect(result).toMatchObject({ end, frames: frames(0x1010, returnAddress) });
 });
 
 describe('i386 code of the vdso, which is in no file', () => {
