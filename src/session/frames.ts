@@ -183,7 +183,8 @@ export class FrameResolver {
     // hot
     const { addresses, isCall, count: all, hasEnd, endLo, endHi } = unwound;
     const { maxStack, compatPerf } = this.#options;
-    const room = maxStack === Number.POSITIVE_INFINITY ? maxStack : maxStack - this.#chains.kernelDepth(chain);
+    // perf 6.1 counts the frames of the kernel and those that it unwinds apart (observed).
+    const room = compatPerf || maxStack === Number.POSITIVE_INFINITY ? maxStack : maxStack - this.#chains.kernelDepth(chain);
     const count = Math.max(0, Math.min(all, room));
     const hasRoot = isCut && all < room;
     last.stacks = grown(last.stacks, Math.max(count, last.stackCount));

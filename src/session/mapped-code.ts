@@ -14,11 +14,10 @@ const NOWHERE: UnwindSegment = { start: 0, end: 0, delta: 0 };
 export class MappedCode implements CodeSpace {
   module: UnwindModule | undefined;
   bias = 0;
+  codeBias = 0;
   mayBeData = false;
   isVdso = false;
   file = -1;
-  /** After {@link find} said `pending`: the DSO whose rules it waits for, whatever was looked for since; −1 before. */
-  wantedFile = -1;
   /** The process's, to be set before each stack. */
   space: AddressSpace | undefined;
   /** That of the process, to be set before each stack. */
@@ -52,10 +51,7 @@ export class MappedCode implements CodeSpace {
       const dso = maps.dsoAt(at);
       this.file = dso;
       const file = this.#files[dso];
-      if (file === undefined && this.#mayHaveFile(dso)) {
-        this.wantedFile = dso;
-        return 'pending';
-      }
+      if (file === undefined && this.#mayHaveFile(dso)) return 'pending';
       if (file === undefined || file === null) return this.#findWithoutFile(dso, address, address + maps.deltaAt(at));
       this.#locate(file, dso, address, address + maps.deltaAt(at));
       return 'found';
@@ -80,6 +76,7 @@ export class MappedCode implements CodeSpace {
     // Code that a JIT made has rules by run-time addresses.
     this.module = this.#jitModules.isEmpty ? undefined : this.#jitModules.moduleAt(dso, address, offset, this.machine);
     this.bias = 0;
+    this.codeBias = 0;
     return 'found';
   }
 
@@ -107,7 +104,8 @@ export class MappedCode implements CodeSpace {
     // perf 6.1 finds rules by that table only, and ends at the first frame that is not in one (observed on x86-64).
     if (this.#perfBases !== undefined && this.machine === 'x86_64' && !file.module.hasFrameTable) return;
     this.module = file.module;
-    this.bias = this.#perfBases?.biasOf(file, dso, this.space) ?? address - offset - segment.delta;
+    this.codeBias = address - offset - segment.delta;
+    this.bias = this.#perfBases?.biasOf(file, dso, this.space) ?? this.codeBias;
   }
 }
 

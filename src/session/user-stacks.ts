@@ -104,7 +104,7 @@ export class UserStacks {
   unwind(row: RecordRow, event: SessionEvent, space: AddressSpace): boolean {
     const unwinder = this.#unwinder;
     if (unwinder === undefined) return false;
-    const input = this.#fill(row.stackDump, event);
+    const input = this.#fill(row.stackDump, event, space);
     if (input === undefined) {
       this.ends.notUnwound++;
     } else {
@@ -136,18 +136,18 @@ export class UserStacks {
     } else if (unwinder.endModule !== undefined) {
       await unwinder.endModule.readWanted();
     } else {
-      const { wantedFile } = this.#code;
-      const dso = this.#dsos.dsos[wantedFile];
-      if (dso !== undefined) this.#code.setFile(wantedFile, await this.#files?.load(dso, this.#features));
+      const { endFile } = unwinder;
+      const dso = this.#dsos.dsos[endFile];
+      if (dso !== undefined) this.#code.setFile(endFile, await this.#files?.load(dso, this.#features));
     }
   }
 
   /** @returns undefined where nothing is to be unwound: for a machine that is not known */
-  #fill(place: number, { attr }: SessionEvent): Input | undefined {
+  #fill(place: number, { attr }: SessionEvent, space: AddressSpace): Input | undefined {
     const dumps = this.#dumps;
     const mask = attr.sampleRegsUser;
-    // Registers without a stack, as in an exec, say where the thread is; perf 6.1 does not use them (observed).
-    if (this.#options.compatPerf && dumps.stackSizeBytes(place) === 0) return undefined;
+    // Registers say where the thread is, though there be no stack, as in an exec, or no map of its process; perf 6.1 does not use them then (observed).
+    if (this.#options.compatPerf && (dumps.stackSizeBytes(place) === 0 || isUnmapped(space))) return undefined;
     const machine = stackMachine(this.#features.arch ?? '', dumps.abi(place), mask);
     if (machine === undefined) return undefined;
     this.#input ??= { machine, view: dumps.viewOf(place), regsOffset: 0, regsMaskLo: 0, regsMaskHi: 0, stackOffset: 0, stackSizeBytes: 0 };
@@ -192,4 +192,9 @@ export class UserStacks {
     if (compatPerf && end === 'unmapped' && endAddress > 1) unwinder.addEnd();
     return this.#chains.internUnwound(chain, this.#frames.unwoundStackOf(stack, isMarked, chain, space, last));
   }
+}
+
+/** Whether no record tells anything that is mapped. */
+function isUnmapped(space: AddressSpace): boolean {
+  return space.isEmpty && (space.fallback === undefined || isUnmapped(space.fallback));
 }

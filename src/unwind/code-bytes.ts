@@ -18,13 +18,10 @@ export class CodeBytes {
     this.#state = state;
   }
 
-  /** As the code space's own `find`, but notes what has to be read first. */
+  /** As the state's own `find`, but says so where something has to be read first. */
   find(address: number): CodeMatch {
-    const match = this.#state.space.find(address);
-    if (match === 'pending') {
-      this.#state.wantingModule = undefined;
-      this.isPending = true;
-    }
+    const match = this.#state.find(address);
+    this.isPending ||= match === 'pending';
     return match;
   }
 
@@ -37,7 +34,7 @@ export class CodeBytes {
     const match = this.find(address);
     const { module } = space;
     if (match !== 'found' || module === undefined) return false;
-    const svma = address - space.bias;
+    const svma = address - (space.codeBias ?? space.bias);
     for (let done = 0; done < sizeBytes; done += READ_BYTES) {
       const count = Math.min(READ_BYTES, sizeBytes - done);
       if (!this.findInFile(module, svma + done, count)) return false;

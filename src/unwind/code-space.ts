@@ -19,12 +19,17 @@ export interface CodeSpace {
   /** After `found` with a module: what is subtracted from an address to have the module's own (svma). */
   readonly bias: number;
   /**
+   * The same for the bytes of its code, where rules are to be looked up elsewhere: perf 6.1 does so. Absent: {@link bias}.
+   * @internal
+   */
+  readonly codeBias?: number;
+  /**
    * After `found` without a module: whether it was mapped as data, as some JITs do before they make code of it. Return addresses there count only where
    * frame pointers lead on. Absent: no.
    */
   readonly mayBeData?: boolean;
   /** After `found` without a module: whether it is the vdso. Absent: no. */
   readonly isVdso?: boolean;
-  /** After `found` and `pending`: which file it is, as whoever loads files numbers them: after `pending`, the one to load; −1 for none. */
+  /** After `found` and `pending`: which file it is, as whoever loads files numbers them; −1 for none. */
   readonly file: number;
 }

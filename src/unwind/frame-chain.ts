@@ -1,24 +1,61 @@
+import { CodeBytes } from './code-bytes.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** A frame pointer farther from the stack pointer is none. */
 const MAX_FRAME_BYTES = 0x4000;
 
+/** A PLT stub's instructions, by distance from its start: jmp *n(%rip), push $n, jmp. Source: x86-64 psABI, figure 5.2. */
+const PLT_STUB = [
+  [0, [0xff, 0x25]],
+  [6, [0x68]],
+  [11, [0xe9]],
+] as const;
+const PLT_STUB_BYTES = 16;
+
 /**
- * Steps without a rule by the frame pointer alone, whatever that leads to: as libunwind does on x86-64 (observed, 1.6), to compare with tools that use
- * it. Signals are left to rules.
+ * Steps without a rule by the frame pointer alone, whatever that leads to, but out of a PLT stub's start: as libunwind does on x86-64 (observed, 1.6), to
+ * compare with tools that use it. Signals are left to rules.
  */
 export class FrameChain {
   readonly isSignalFrame = false;
   readonly #state: UnwindState;
+  readonly #code: CodeBytes;
 
   constructor(state: UnwindState) {
     this.#state = state;
+    this.#code = new CodeBytes(state);
   }
 
   step(): StepEnd {
-    const { machine, registers, next, stack, space } = this.#state;
+    const { machine, space } = this.#state;
     // It asks for what is there first.
-    if (space.module === undefined || machine.machine !== 'x86_64' || registers.known[machine.fp] === 0) return 'no-rule';
+    if (space.module === undefined || machine.machine !== 'x86_64') return 'no-rule';
+    const isStub = this.#isPltStub();
+    if (this.#code.isPending) return 'pending';
+    return isStub ? this.#takeTop() : this.#takeChain();
+  }
+
+  #isPltStub(): boolean {
+    const { pc } = this.#state;
+    this.#code.isPending = false;
+    return this.#code.read(pc, PLT_STUB_BYTES) && PLT_STUB.every(([at, bytes]) => this.#code.has(at, bytes));
+  }
+
+  /** The return address is on top of the stack, and all else is the caller's. */
+  #takeTop(): StepEnd {
+    const { machine, registers, next, stack } = this.#state;
+    const sp = registers.value(machine.sp);
+    if (!stack.read(sp)) return 'truncated';
+    next.copyFrom(registers);
+    next.setWords(machine.pc, stack.lo, stack.hi);
+    next.set(machine.sp, sp + machine.addressSize);
+    this.#state.swapRegisters();
+    return 'stepped';
+  }
+
+  #takeChain(): StepEnd {
+    const { machine, registers, next, stack } = this.#state;
+    if (registers.known[machine.fp] === 0) return 'no-rule';
     const fp = registers.value(machine.fp);
     const sp = registers.value(machine.sp);
     if (fp < sp || fp - sp > MAX_FRAME_BYTES) return 'no-rule';

@@ -1,4 +1,4 @@
-import type { CodeSpace } from './code-space.ts';
+import type { CodeMatch, CodeSpace } from './code-space.ts';
 import type { ExpressionMemory } from './expressions.ts';
 import { RegisterFile } from './register-file.ts';
 import { StackMemory, wordOf } from './stack-memory.ts';
@@ -42,6 +42,8 @@ export class UnwindState implements ExpressionMemory {
   forgetsPopped = false;
   /** After `pending`: the module that wants bytes; undefined for one that is not loaded. */
   wantingModule: UnwindModule | undefined = undefined;
+  /** After `pending` without such a module: the {@link CodeSpace.file} that is not loaded. */
+  wantedFile = -1;
   /** What {@link readWord} found. */
   word = 0n;
   readonly #files = new Map<MachineRegisters, readonly [RegisterFile, RegisterFile]>();
@@ -62,6 +64,17 @@ export class UnwindState implements ExpressionMemory {
     this.next = registers;
   }
 
+  /** As the code space's own `find`, but notes what has to be loaded first, whatever is looked for later. */
+  find(address: number): CodeMatch {
+    const { space } = this;
+    const match = space.find(address);
+    if (match === 'pending') {
+      this.wantingModule = undefined;
+      this.wantedFile = space.file;
+    }
+    return match;
+  }
+
   /** Memory as rules and expressions may read it: the dump, and what is read-only in files. */
   readWord(address: number, sizeBytes: number): 'found' | 'absent' | 'wanted' {
     const word = this.stack.bytes(address, sizeBytes);
@@ -69,11 +82,8 @@ export class UnwindState implements ExpressionMemory {
       this.word = word;
       return 'found';
     }
-    const match = this.space.find(address);
-    if (match === 'pending') {
-      this.wantingModule = undefined;
-      return 'wanted';
-    }
+    const match = this.find(address);
+    if (match === 'pending') return 'wanted';
     const { module } = this.space;
     if (match !== 'found' || module === undefined) return 'absent';
     const { memory } = module;

@@ -69,11 +69,11 @@ export class Unwinder {
   end: UnwindEnd = 'no-registers';
   /** The last frame's address: where there was no rule, or where what is next could not be read. After `unmapped`: the address where there is no code. */
   endAddress = 0;
-  /** {@link CodeSpace.file} of the last frame; −1 for none. */
+  /** {@link CodeSpace.file} of the last frame; −1 for none. After `pending` without an {@link endModule}: of what is to be loaded. */
   endFile = -1;
   /**
    * After `pending`: the module that wants bytes of its file (await its `readWanted()`, then unwind again); undefined where it was the code space that
-   * said so.
+   * said so, about {@link endFile}.
    */
   endModule: UnwindModule | undefined = undefined;
   /**
@@ -169,7 +169,10 @@ export class Unwinder {
     // Rarely the other registers are needed after all.
     this.end = end === 'repeat' ? (this.#unwind(undefined, input, space) as UnwindEnd) : end;
     const state = this.#state;
-    if (this.end === 'pending') this.endModule = state.wantingModule;
+    if (this.end === 'pending') {
+      this.endModule = state.wantingModule;
+      if (state.wantingModule === undefined) this.endFile = state.wantedFile;
+    }
     this.endStackOffset = this.end === 'truncated' ? state.registers.value(state.machine.sp) - state.stack.start : 0;
     return this.end;
   }
@@ -228,7 +231,7 @@ export class Unwinder {
         emptyFrames = 0;
       }
       const { pc } = state;
-      const match = space.find(isCall ? pc - 1 : pc);
+      const match = state.find(isCall ? pc - 1 : pc);
       this.endAddress = pc;
       if (match === 'unmapped' && isCall) {
         if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && this.#isProgramStart(pc)) return 'complete';

@@ -201,13 +201,14 @@ describe('stacks with compatPerf', () => {
   const RULED = { app: 0x401000n, library: 0x501000n };
   const [RSP, RIP] = [7, 16];
 
-  /** Files whose functions all have 8 bytes on the stack, and say so. */
-  function perfOptions(hasTable = true): ReadProfileOptions {
+  /** Files whose functions all have 8 bytes on the stack, and say so. @param code what their text begins with */
+  function perfOptions(hasTable = true, code: readonly number[] = []): ReadProfileOptions {
     const cie = { returnAddress: RIP, code: new CfaCode().defCfa(RSP, 16).offset(RIP, 1) };
     const frames = assembleFrames([[cie, [{ start: TEXT.vaddr, sizeBytes: TEXT.sizeBytes, code: new CfaCode() }]]]);
     const table = { name: '.eh_frame_hdr', content: assembleFrameTable(0, 0, [[TEXT.vaddr, frames.fdeOffsets[0]]]) };
     const moreSections = [{ name: '.eh_frame', content: frames.bytes }, ...(hasTable ? [table] : [])];
     const elf = buildElf({ classBits: 64, littleEndian: true, moreSections });
+    elf.set(code, TEXT.offset);
     const files = new MadeFiles();
     for (const path of [APP, LIBRARY]) files.content.set(path, elf);
     return { compatPerf: true, symbolizer: new Symbolizer(files, { debugDirs: [], compatPerf: true }, new Diagnostics()) };
@@ -227,6 +228,18 @@ describe('stacks with compatPerf', () => {
       // A return address of 0, as if it had not been read.
       [0xffff_ffff_ffff_ffffn, false],
     ]);
+  });
+
+  it('are not unwound in a process of which nothing is known to be mapped', async () => {
+    expect(shown((await decodeAll([sample(10n, ips)], perfOptions())).samples)).toEqual(['10: ']);
+    expect(shown((await decodeAll([sample(10n, ips)])).samples)).toEqual([`10: [${ips[0]}] [0]`]);
+  });
+
+  it('have as many frames as were asked for besides those of the kernel', async () => {
+    const callchain = [context.kernel, 0xffffffff81000010n, 0xffffffff81000020n];
+    const records = [...maps, sample(10n, ips, { callchain, ip: callchain[1] })];
+    const depths = async (options: ReadProfileOptions) => (await decodeAll(records, { ...options, maxStack: 2 })).samples.map(({ frames }) => frames.length);
+    expect([await depths(perfOptions()), await depths({ ...perfOptions(), compatPerf: false })]).toEqual([[4], [2]]);
   });
 
   it('end in code of files without .eh_frame_hdr', async () => {
@@ -249,19 +262,35 @@ describe('stacks with compatPerf', () => {
     expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual(['10: 1010 [2147418111]', '11: 1010 90000f']);
   });
 
-  it('end where another map of the file, of before an exec, is below', async () => {
-    const exec = record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 5n } });
-    const decodeMoved = async (by: bigint, options: ReadProfileOptions) => {
+  describe('where another map of the file, of before an exec, is below', () => {
+    const decodeMoved = async (by: bigint, options: ReadProfileOptions, top = 0n) => {
       const moved = ips.map((ip, i) => (i < 2 ? ip + by : ip));
       const { stackUser = { data: new Uint8Array() } } = dumpedStack(moved, moved.length, 16);
+      if (top !== 0n) new DataView(stackUser.data.buffer).setBigUint64(0, top, true);
       const [sp] = dumpedStack(moved).regsUser?.regs ?? [];
       const withoutFramePointer: SampleFields = { regsUser: { abi: 2, regs: [0n, sp, moved[0]] }, stackUser };
+      const exec = record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 5n } });
       const records = [...maps, exec, text(6n, RULED.app, APP), text(7n, RULED.library + by, LIBRARY), sample(10n, moved, withoutFramePointer)];
       return shown((await decodeAll(records, options)).samples);
     };
-    const ours = { ...perfOptions(), compatPerf: false };
-    expect([await decodeMoved(-0x80000n, perfOptions()), await decodeMoved(0x80000n, perfOptions())]).toEqual([[`10: 1010 101f 10ff ${UNREAD}`], ['10: 1010']]);
-    expect([await decodeMoved(-0x80000n, ours), await decodeMoved(0x80000n, ours)]).toEqual([['10: 1010 1020 1100'], ['10: 1010 1020 1100']]);
+
+    it('go on from the stubs of its PLT', async () => {
+      const stub = [...new Array<number>(16).fill(0x90), 0xff, 0x25, 0, 0, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0, 0, 0, 0];
+      const top = RULED.library + 0x80020n;
+      expect([await decodeMoved(0x80000n, perfOptions(true, stub), top), await decodeMoved(0x80000n, perfOptions(), top)]).toEqual([
+        ['10: 1010 101f'],
+        ['10: 1010'],
+      ]);
+    });
+
+    it('end', async () => {
+      const ours = { ...perfOptions(), compatPerf: false };
+      expect([await decodeMoved(-0x80000n, perfOptions()), await decodeMoved(0x80000n, perfOptions())]).toEqual([
+        [`10: 1010 101f 10ff ${UNREAD}`],
+        ['10: 1010'],
+      ]);
+      expect([await decodeMoved(-0x80000n, ours), await decodeMoved(0x80000n, ours)]).toEqual([['10: 1010 1020 1100'], ['10: 1010 1020 1100']]);
+    });
   });
 });
 

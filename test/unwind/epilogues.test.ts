@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
+import { assembleFrames } from '../support/frame-assembler.ts';
 import { MadeSpace, madeInput } from '../support/made-process.ts';
-import { moduleOf } from '../support/unwound.ts';
+import { madeModule, moduleOf, unwound } from '../support/unwound.ts';
 import { CIE, code, fde, R12, RBP, RBX, RIP } from '../support/x86-64-functions.ts';
 
 const BIAS = 0x7f00_0000_0000;
@@ -69,6 +70,22 @@ describe('without a rule, as libunwind does', () => {
     ['at its end', { bp: SP + 72 }, '1810 truncated'],
   ])('they lead nowhere: %s', (_, changes, expected) => {
     expect(follow(changes, { 64: 0, 72: BIAS + 0x1210 })).toBe(expected);
+  });
+
+  /** A stub of the PLT, which has taken nothing of the stack. */
+  const STUB = [0xff, 0x25, 1, 2, 3, 4, 0x68, 5, 0, 0, 0, 0xe9, 6, 7, 8, 9];
+  test.each<[string, number, string]>([
+    ['at its start', 0x1a00, '1a00 1910 1210 complete'],
+    ['behind its start', 0x1a06, '1a06 1210 complete'],
+  ])('the stub of another function is left by what is on top of the stack %s', async (_, pc, expected) => {
+    const content = assembleFrames([[CIE, [BY_RBP, fde(0x1900, code().defCfa(RBP, 16).offset(RBP, 2)), OUTERMOST]]], { addr: 0x3000 }).bytes;
+    const bytes = new Uint8Array(0x1000).fill(0x90);
+    bytes.set(STUB, 0xa00);
+    const module = await madeModule('x86_64', [{ svma: 0x1000, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
+    const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const sample = { machine: 'x86_64', registers: { ...registers, ip: BIAS + pc }, stack: { 0: BIAS + 0x1910, 64: 0, 72: BIAS + 0x1210 } } as const;
+    const { end, frames: found } = await unwound(sample, space, { followsLibunwind: true });
+    expect([...found.map((address) => (Number.parseInt(address.replace('!', ''), 16) - BIAS).toString(16)), end].join(' ')).toBe(expected);
   });
 
   test('code of no file ends the stack', () => {

@@ -154,6 +154,16 @@ describe('x86-64 code without rules', () => {
     });
   });
 
+  test('waits for the file that is not loaded, whatever was looked for after it', async () => {
+    const waiting = (await space('x86_64', CALLS)).map(0x10_0000, 0x20_0000, undefined, 0, 'pending').map(0x20_0000, 0x30_0000);
+    const sample = {
+      machine: 'x86_64',
+      registers: { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x20 },
+      stack: { 0: 0x10_0100, 32: SP + 0x40, 40: 0x20_0100 },
+    } as const;
+    expect(await unwound(sample, waiting)).toMatchObject({ end: 'pending', endFile: 1 });
+  });
+
   test('is unwound at addresses that are not mapped: what they belong to was not recorded', async () => {
     const stack = { 32: 0, 40: BIAS + 0x1400 };
     expect(await unwind({ ip: 0x1234_5678, bp: SP + 0x20 }, stack)).toMatchObject({ end: 'complete', frames: ['!12345678', (BIAS + 0x1400).toString(16)] });
