@@ -153,10 +153,15 @@ function armProgram(machine: Machine): Uint8Array {
   return bytes;
 }
 
-/** Functions that save registers, call and return, one behind the other: code as T32, A32 and RISC-V have it, in halves of 16 bits; and where calls return to. */
+/** Functions that save registers, call and return, one behind the other: code in halves of 16 bits; and where calls return to. */
 const CODE: Readonly<Record<string, { readonly behindCall: number; readonly halves: readonly number[] }>> = {
   'armv7l-t32': { behindCall: 7, halves: [0xb510, 0xb082, 0x4798, 0xb002, 0xbf08, 0xbd10, 0xf85d, 0xfb04, 0x4770] },
   'armv7l-a32': { behindCall: 12, halves: [0x4010, 0xe92d, 0xd008, 0xe24d, 0xff33, 0xe12f, 0xd008, 0xe28d, 0x8010, 0x08bd, 0x8010, 0xe8bd, 0xff1e, 0xe12f] },
+  // push rbp; mov rbp, rsp; push rbx; sub rsp, 24; call *rax; test eax, eax; je +2; xor ah, 32; add rsp, 24; pop rbx; leave; ret
+  'x86_64-code': {
+    behindCall: 11,
+    halves: [0x4855, 0xe589, 0x4853, 0xec83, 0xff18, 0x85d0, 0x74c0, 0x8003, 0x20f4, 0x8348, 0x18c4, 0xc95b, 0x90c3],
+  },
   'riscv64-code': { behindCall: 10, halves: [0x1101, 0xe806, 0xec22, 0x1000, 0x9782, 0xc501, 0x60c2, 0x6462, 0x6105, 0x8082] },
 };
 

@@ -8,7 +8,7 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 /** Behind the start of a function that was called: nearly as sure to be its code as the start itself. */
 const MAX_CALLED_BYTES = 1 << 10;
 
-/** Steps on RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads behind a call. */
+/** Steps on x86-64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads behind a call. */
 export class CodeStep {
   readonly #state: UnwindState;
   readonly #code: CodeBytes;

@@ -1,6 +1,7 @@
 import { CodeBytes } from './code-bytes.ts';
 import { CodeStep } from './code-step.ts';
 import { I386Vdso } from './i386-vdso.ts';
+import { isBelowArguments } from './program-start.ts';
 import { IS_CALL, IS_OWN_CALL, MAX_FUNCTION_BYTES, ReturnAddresses } from './return-addresses.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
 import type { UnwindModule } from './unwind-module.ts';
@@ -16,6 +17,10 @@ const SYSCALL = [0x0f, 0x05];
 const [RAX, RDX] = [0, 1];
 /** Instructions before an address of arm64 among which the function's prologue is looked for. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
+/** Those that functions of x86-64 save, and the stack pointer. */
+const MAX_SAVED_REGISTERS = 6;
+/** Vectors are aligned to 64 bytes, and what is shared between threads to 128; pages are the most that anybody asks for. */
+const MAX_REALIGNED_BYTES = 8192;
 /** A frame pointer that is farther from the stack pointer does not point into this stack. */
 const MAX_FRAME_BYTES = 1 << 26;
 
@@ -48,7 +53,9 @@ export class FrameGuess {
   }
 
   #stepWithin(): StepEnd {
-    return this.#beginsStack() ? 'outermost' : this.#guess(this.#state.machine.machine);
+    if (this.#beginsStack()) return 'outermost';
+    const end = this.#guess(this.#state.machine.machine);
+    return end === 'no-rule' && this.#state.isCall && isBelowArguments(this.#state) ? 'outermost' : end;
   }
 
   /**
@@ -120,13 +127,17 @@ export class FrameGuess {
       this.isSignalFrame = true;
       return 'stepped';
     }
+    if (word === 8) {
+      if (!isCall && this.#beginsThread(sp)) return 'outermost';
+      const byCode = this.#byCode.step();
+      if (byCode !== 'no-rule') return byCode;
+    }
     if (isCall) {
       const byCall = fp === 0 && beganWithoutFp ? this.#scanStack(sp, IS_OWN_CALL) : 'no-rule';
       return byCall === 'stepped' ? byCall : this.#takeChain(fp, word, 0);
     }
     const byCode = this.#guessByX86Code(sp, fp, word);
     if (byCode !== 'no-rule') return byCode;
-    if (word === 8 && this.#beginsThread(sp)) return 'outermost';
     // Saved, but not yet set: the frame pointer is still the caller's.
     if (stack.read(sp) && stack.lo === registers.lo[machine.fp] && stack.hi === registers.hi[machine.fp] && this.#returns.likelihood(sp + word) >= IS_CALL) {
       return this.#take(sp + word, sp, sp + 2 * word);
@@ -321,7 +332,25 @@ export class FrameGuess {
     if (registers.known[machine.fp] === 0) return 'truncated';
     if (fp === 0 && isCall) return 'outermost';
     if (!this.#isFramePointer(fp)) return 'no-rule';
-    return this.#take(fp + returnAt, fp + savedAt, fp + Math.max(returnAt, savedAt) + machine.addressSize);
+    const sp = machine.machine === 'x86_64' ? this.#realignedSp(fp) : -1;
+    return this.#take(fp + returnAt, fp + savedAt, sp >= 0 ? sp : fp + Math.max(returnAt, savedAt) + machine.addressSize);
+  }
+
+  /**
+   * Where gcc aligns the stack of a function to more than the ABI does, it pushes the return address once more, and among the saved registers the stack
+   * pointer of the caller (observed, 12).
+   * @returns that, or −1 where there is none
+   */
+  #realignedSp(fp: number): number {
+    const { stack } = this.#state;
+    if (!stack.read(fp + 8)) return -1;
+    const { lo, hi } = stack;
+    for (let i = 1; i <= MAX_SAVED_REGISTERS; i++) {
+      if (!stack.read(fp - 8 * i)) return -1;
+      const sp = stack.value;
+      if (sp > fp + 16 && sp - fp <= MAX_REALIGNED_BYTES && sp % 8 === 0 && stack.read(sp - 8) && stack.lo === lo && stack.hi === hi) return sp;
+    }
+    return -1;
   }
 
   /** Takes a return address and, unless `savedAt` is −1, the frame pointer from the stack. */

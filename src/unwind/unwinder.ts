@@ -5,6 +5,7 @@ import { CANT_UNWIND } from './exidx-table.ts';
 import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
 import { Landing } from './landing.ts';
+import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
 import { RegisterFile } from './register-file.ts';
 import { RegisterPlaces } from './register-places.ts';
 import { RuleStep } from './rule-step.ts';
@@ -58,10 +59,6 @@ const DEFAULT_MAX_FRAMES = 8192;
 const MAX_SIGNAL_FRAMES = 64;
 /** Frames in a row that take nothing of the stack: their return addresses are in registers. */
 const MAX_EMPTY_FRAMES = 4;
-/** A program whose start is looked for has few arguments: more than that are not in the dump. */
-const MAX_ARGUMENTS = 512;
-/** How far above the stack's top the first argument's text may be: the kernel lets arguments and environment have a quarter of the stack, 6 MB at most. */
-const MAX_ARGUMENT_BYTES = 6 << 20;
 const WORD = 0x1_0000_0000;
 
 /** Unwinds user stacks. One is used for many samples: what it found is overwritten by the next. */
@@ -234,7 +231,8 @@ export class Unwinder {
       const match = state.find(isCall ? pc - 1 : pc);
       this.endAddress = pc;
       if (match === 'unmapped' && isCall) {
-        if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && this.#isProgramStart(pc)) return 'complete';
+        // What was taken for a return address may be how many arguments the program has: the function before is its first one, and does not say so.
+        if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(state, state.registers.value(machine.sp), pc)) return 'complete';
         if (!afterLeaf) return 'unmapped';
         const recovered = this.#recoverLeaf(leafPc);
         if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
@@ -297,19 +295,6 @@ export class Unwinder {
     frames.add(address, isCall);
     frames.words[at + FrameWord.sp] = registers.value(machine.sp);
     frames.words[at + FrameWord.fp] = registers.known[machine.fp] === 0 ? Number.NaN : registers.value(machine.fp);
-  }
-
-  /**
-   * Whether what was taken for a return address is the number of a program's arguments, on top of the stack that the kernel gives it: the function before is
-   * where the program starts, and does not say so. Then come the arguments, and a null pointer.
-   */
-  #isProgramStart(argumentCount: number): boolean {
-    const { stack, registers, machine } = this.#state;
-    const { addressSize } = machine;
-    const sp = registers.value(machine.sp);
-    const hasEnd = stack.read(sp + argumentCount * addressSize) && stack.lo === 0 && stack.hi === 0;
-    if (!hasEnd || !stack.read(sp)) return false;
-    return stack.value > sp && stack.value - sp < MAX_ARGUMENT_BYTES;
   }
 
   /** Registers to keep those of a leaf in, until it is known whether its rule was right. */

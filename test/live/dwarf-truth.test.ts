@@ -20,6 +20,8 @@ interface Build {
 }
 
 const DEBUG_FRAME = ['-O2', '-g', '-fno-exceptions', '-fno-unwind-tables', '-fno-asynchronous-unwind-tables'];
+/** What unwinds them is their code. */
+const NO_RULES = ['-O2', '-fno-exceptions', '-fno-unwind-tables', '-fno-asynchronous-unwind-tables'];
 const BUILDS: Readonly<Record<string, Build>> = {
   'gcc -O2': { compiler: 'g++', args: ['-O2'] },
   'gcc -O3 -s': { compiler: 'g++', args: ['-O3'], isStripped: true },
@@ -30,6 +32,9 @@ const BUILDS: Readonly<Record<string, Build>> = {
   'gcc -flto': { compiler: 'g++', args: ['-O2', '-flto'] },
   'gcc, .debug_frame only': { compiler: 'g++', args: DEBUG_FRAME, hasExceptions: false },
   'gcc, .debug_frame only, -gz': { compiler: 'g++', args: [...DEBUG_FRAME, '-gz'], hasExceptions: false },
+  'gcc, no rules': { compiler: 'g++', args: NO_RULES, hasExceptions: false },
+  'gcc -static -s, no rules': { compiler: 'g++', args: [...NO_RULES, '-static'], hasExceptions: false, isStatic: true, isStripped: true },
+  'clang, no rules': { compiler: 'clang++', args: NO_RULES, hasExceptions: false },
   'gcc, 32 bits': { compiler: 'i686-linux-gnu-g++', args: ['-O2', '-static'], isStatic: true },
   'clang -O2': { compiler: 'clang++', args: ['-O2'] },
   'clang -O3 -s': { compiler: 'clang++', args: ['-O3'], isStripped: true },

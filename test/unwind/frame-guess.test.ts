@@ -142,6 +142,29 @@ describe('x86-64 code without rules', () => {
     });
   });
 
+  test.each<[string, number, number, string[]]>([
+    ['from where it is saved', SP + 0x80, 0x1400, frames(0x1010, 0x1400, 0x1500)],
+    ['unless the return address is not there', SP + 0x80, 0x1401, frames(0x1010, 0x1400)],
+    ['unless it is below the frame', SP + 0x48, 0x1400, frames(0x1010, 0x1400)],
+  ])('has the stack pointer of the caller, where the stack was realigned, %s', async (_, sp, copy, expected) => {
+    const stack = { 40: 7, 48: sp, 64: 0, 72: BIAS + 0x1400, 120: BIAS + copy, 128: BIAS + 0x1500, 136: 0 };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x40 }, stack, { 4112: [0xf4], 5120: [0xc3], 5376: [0xf4] })).toMatchObject({
+      end: 'complete',
+      frames: expected,
+    });
+  });
+
+  test.each<[string, Readonly<Record<number, number>>, string]>([
+    ['is complete', {}, 'complete'],
+    ['is complete where the environment is empty', { 48: 0 }, 'complete'],
+    ['goes on where there are too few arguments', { 40: 5 }, 'no-rule'],
+    ['goes on where they are not on the stack', { 24: SP - 0x100 }, 'no-rule'],
+    ['goes on where the environment is before them', { 48: SP + 0x80 }, 'no-rule'],
+  ])('%s above which the arguments of the program are', async (_, changes, end) => {
+    const stack = { 0: BIAS + 0x1400, 8: 7, 16: 2, 24: SP + 0x100, 32: SP + 0x110, 40: 0, 48: SP + 0x120, 56: 0, ...changes };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, { 4112: [0xc3], 5120: [0xf4] })).toMatchObject({ end, frames: frames(0x1010, 0x1400) });
+  });
+
   test('of JITs is unwound by frame pointers, whatever is behind them', async () => {
     const jit = (await space('x86_64', CALLS)).map(0x10_0000, 0x20_0000);
     const stack = { 0: 0x10_0100, 32: SP + 0x40, 40: 0x10_0200, 64: 0, 72: BIAS + 0x1400 };

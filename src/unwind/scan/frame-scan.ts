@@ -9,6 +9,7 @@ import type { InstructionDecoder } from './instruction-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
+import { X8664Decoder } from './x86-64-decoder.ts';
 
 /** Instructions that are followed from one address on. Between most and a return there are less than a hundred. */
 const MAX_INSTRUCTIONS = 4096;
@@ -26,11 +27,13 @@ const LEAST_ALWAYS = 0.3;
 const KEYS = 8;
 /** Registers that a function may leave changed: what a call returns with in them is not known. */
 const SCRATCH: Partial<Record<UnwindMachine, readonly number[]>> = {
+  x86_64: [0, 1, 2, 4, 5, 8, 9, 10, 11],
   arm: [0, 1, 2, 3, 12, 14],
   riscv64: [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31],
 };
 /** Those that it has to restore, besides the stack pointer. */
 const KEPT: Partial<Record<UnwindMachine, readonly number[]>> = {
+  x86_64: [3, 6, 12, 13, 14, 15],
   arm: [4, 5, 6, 7, 8, 9, 10, 11],
   riscv64: [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27],
 };
@@ -43,6 +46,7 @@ const KEPT: Partial<Record<UnwindMachine, readonly number[]>> = {
 export class FrameScan {
   readonly #unwinding: UnwindState;
   readonly #code: CodeBytes;
+  readonly #x86 = new X8664Decoder();
   readonly #riscv = new RiscvDecoder();
   readonly #arm = new ArmDecoder();
   readonly #thumb = new ThumbDecoder();
@@ -79,20 +83,35 @@ export class FrameScan {
     this.#isMissing = false;
     this.#isEmpty = isEmpty;
     module.makeRoom();
-    const rule = this.#scan(machine.machine === 'riscv64' ? this.#riscv : isThumb ? this.#thumb : this.#arm, svma, isCall);
+    const rule = this.#scan(this.#decoderOf(machine.machine, isThumb), svma, isCall);
     if (this.#code.isPending) return NO_RULE;
     module.scanned.set(key, rule);
     return rule;
   }
 
+  #decoderOf(machine: UnwindMachine, isThumb: boolean): InstructionDecoder {
+    if (machine === 'arm') return isThumb ? this.#thumb : this.#arm;
+    return machine === 'x86_64' ? this.#x86 : this.#riscv;
+  }
+
+  /** 8 bits of code. */
+  byte(svma: number): number {
+    if (!this.#find(svma, 1)) return 0;
+    const { view, offset } = this.#module.memory;
+    return view.bytes[offset];
+  }
+
   /** 16 bits of code. */
   half(svma: number): number {
-    if (!this.#code.findInFile(this.#module, svma, 2)) {
-      this.#isMissing = true;
-      return 0;
-    }
+    if (!this.#find(svma, 2)) return 0;
     const { view, offset } = this.#module.memory;
     return view.bytes[offset] | (view.bytes[offset + 1] << 8);
+  }
+
+  #find(svma: number, sizeBytes: number): boolean {
+    const isThere = this.#code.findInFile(this.#module, svma, sizeBytes);
+    this.#isMissing ||= !isThere;
+    return isThere;
   }
 
   /**

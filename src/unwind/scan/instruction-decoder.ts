@@ -14,7 +14,9 @@ export type CodeFlow = 'next' | 'call' | 'branch' | 'jump' | 'leave' | 'end';
 
 /** Reads code of one file by svma. What is read says in `isMissing` afterwards whether some of it was not there. */
 export interface CodeReader {
-  /** 16 bits of code; 0 where there are none. */
+  /** 8 bits of code; 0 where there are none. */
+  byte(svma: number): number;
+  /** 16 bits. */
   half(svma: number): number;
 }
 

@@ -162,6 +162,47 @@ describe('RISC-V code without rules', () => {
   });
 });
 
+describe('x86-64 code without rules', () => {
+  /** push rbp; sub rsp, 16; call *rax; test eax, eax; je 0x1011; add rsp, 16; pop rbp; ret; and for 0x1011 the same epilogue. */
+  const LEAF = '55 48 83 ec 10 ff d0 85 c0 74 06 48 83 c4 10 5d c3';
+  /** call *rax; ret, and the same with leave. Elsewhere is INT3. */
+  const CODE = { 4096: LEAF, 4113: '48 83 c4 10 5d c3', 4350: 'ff d0 c3', 4606: 'ff d0 c9 c3' };
+  const [CALL, FRAMED_CALL] = [BIAS + 0x1100, BIAS + 0x1200];
+  const unwind = async (pc: number, stack: Readonly<Record<number, number>>, pieces: Code = CODE): Promise<UnwoundSample> =>
+    unwound({ machine: 'x86_64', registers: { ip: BIAS + pc, bp: 5, sp: SP, ax: 1 }, stack }, await spaceOf('x86_64', pieces, [0xcc]));
+
+  test.each<[string, number, Readonly<Record<number, number>>]>([
+    ['at its first instruction', 0x1000, { 0: CALL, 8: 0 }],
+    ['where a register was saved', 0x1001, { 0: 7, 8: CALL, 16: 0 }],
+    ['where it has its frame', 0x1005, { 16: 7, 24: CALL, 32: 0 }],
+    ['where a branch goes back', 0x1009, { 16: 7, 24: CALL, 32: 0 }],
+    ['where a register is restored', 0x100f, { 0: 7, 8: CALL, 16: 0 }],
+    ['at its return', 0x1010, { 0: CALL, 8: 0 }],
+  ])('is left by what it still does up to its return: %s', async (_name, pc, stack) => {
+    expect(await unwind(pc, stack)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
+  });
+
+  test('gives its callers the registers that it saved', async () => {
+    const stack = { 16: SP + 0x40, 24: FRAMED_CALL, 64: 0, 72: CALL, 80: 0 };
+    expect(await unwind(0x1005, stack)).toMatchObject({ end: 'complete', frames: frames(0x1005, 0x1200, 0x1100) });
+  });
+
+  test('is left by a branch where straight on is no return', async () => {
+    expect(await unwind(0x1009, { 24: CALL, 32: 0 }, { ...CODE, 4107: 'f4' })).toMatchObject({ end: 'complete', frames: frames(0x1009, 0x1100) });
+  });
+
+  test('is left by a jump to another file, as stubs of the PLT have it, and not by one that may be of a switch', async () => {
+    const pieces = { ...CODE, 4128: 'f3 0f 1e fa f2 ff 25 10 20 00 00', 4144: '48 83 c4 10 ff e0' };
+    expect(await unwind(0x1020, { 0: CALL, 8: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
+    expect(await unwind(0x1030, { 16: CALL, 24: 0 }, pieces)).toMatchObject({ end: 'no-rule', frames: frames(0x1030) });
+  });
+
+  test('keeps its stack pointer where the second byte of a register is written', async () => {
+    const pieces = { ...CODE, 4128: '80 f4 20 48 83 c4 10 c3' };
+    expect(await unwind(0x1020, { 16: CALL, 24: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
+  });
+});
+
 describe('32-bit Arm code with rules for calls alone', () => {
   /** pop {r4, lr}, which is right between prologue and epilogue only. */
   const RULES = [0xa8, 0xb0];

@@ -4,6 +4,7 @@ import type { InstructionDecoder } from '../../../src/unwind/scan/instruction-de
 import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
 import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
 import { ThumbDecoder } from '../../../src/unwind/scan/thumb-decoder.ts';
+import { X8664Decoder } from '../../../src/unwind/scan/x86-64-decoder.ts';
 
 /** Where code begins. */
 const START = 0x1000;
@@ -27,16 +28,20 @@ function textOf({ bases, offsets }: ScanState, register: number): string {
 /** What instructions do, one after the other: how the last one goes on, and which registers have other values afterwards. */
 function follow(decoder: InstructionDecoder, sp: number, listing: string): string {
   const bytes = bytesOf(listing);
-  const code = { half: (svma: number): number => (bytes[svma - START] ?? 0) | ((bytes[svma - START + 1] ?? 0) << 8) };
+  const byte = (svma: number): number => bytes[svma - START] ?? 0;
+  const code = { byte, half: (svma: number): number => byte(svma) | (byte(svma + 1) << 8) };
   const state = new ScanState();
   state.begin(sp);
   decoder.enter();
   let flow = '';
-  for (let svma = START; svma < START + bytes.length; svma += decoder.sizeBytes) flow = decoder.decode(code, svma, state);
+  let svma = START;
+  for (; svma < START + bytes.length; svma += decoder.sizeBytes) flow = decoder.decode(code, svma, state);
+  if (svma !== START + bytes.length) return 'another size';
   const to = flow === 'jump' || flow === 'branch' ? ` ${(decoder.target - START).toString(16)}` : flow === 'leave' ? ` ${decoder.via}` : '';
   const last = decoder.isConditional && flow === 'leave' ? decoder.taken : state;
   const changed = Array.from({ length: 32 }, (_, register) => register).filter(
-    (register) => !(decoder instanceof RiscvDecoder && register === 0) && textOf(last, register) !== `${register}+0`,
+    (register) =>
+      !(decoder instanceof RiscvDecoder && register === 0) && !(decoder instanceof X8664Decoder && register > 16) && textOf(last, register) !== `${register}+0`,
   );
   return [`${flow}${to}${decoder.isConditional ? '?' : ''}`, ...changed.map((register) => `${register}=${textOf(last, register)}`)].join(' ');
 }
@@ -147,5 +152,79 @@ describe('T32', () => {
     ['udf', 'de00', 'end'],
   ])('%s', (_name, listing, expected) => {
     expect(follow(new ThumbDecoder(), 13, listing)).toBe(expected);
+  });
+});
+
+describe('x86-64', () => {
+  test.each<[string, string, string]>([
+    ['push rbx', '53', 'next 7=7-8'],
+    ['push r12', '41 54', 'next 7=7-8'],
+    ['push rbp; mov rsp, rbp', '55 48 89 e5', 'next 6=7-8 7=7-8'],
+    ['pop r13', '41 5d', 'next 7=7+8 13=[7+0]'],
+    ['push rbx; push 5; pop rax; pop rbx', '53 6a 05 58 5b', 'next 0=?'],
+    ['sub 24, rsp', '48 83 ec 18', 'next 7=7-24'],
+    ['sub 4096, rsp', '48 81 ec 00 10 00 00', 'next 7=7-4096'],
+    ['add -128, rsp', '48 83 c4 80', 'next 7=7-128'],
+    ['add 0x1d58, rsp', '48 81 c4 58 1d 00 00', 'next 7=7+7512'],
+    ['lea -40(rbp), rsp', '48 8d 65 d8', 'next 7=6-40'],
+    ['lea 8(rsp), rsp', '48 8d 64 24 08', 'next 7=7+8'],
+    ['lea 8(rsp,rax), rsp', '48 8d 64 04 08', 'next 7=?'],
+    ['and -32, rsp', '48 83 e4 e0', 'next 7=?'],
+    ['leave', 'c9', 'next 6=[6+0] 7=6+8'],
+    ['ret', 'c3', 'leave 16 7=7+8 16=[7+0]'],
+    ['ret 16', 'c2 10 00', 'leave 16 7=7+24 16=[7+0]'],
+    ['mov rbx, -8(rsp); mov -8(rsp), rbx', '48 89 5c 24 f8 48 8b 5c 24 f8', 'next'],
+    ['mov rbx, 16(rsp); movl 0, 16(rsp); mov 16(rsp), rbx', '48 89 5c 24 10 c7 44 24 10 00 00 00 00 48 8b 5c 24 10', 'next 3=?'],
+    ['mov 40(rsp), rbp', '48 8b 6c 24 28', 'next 6=[7+40]'],
+    ['mov 0x1000(r12), rax', '49 8b 84 24 00 10 00 00', 'next 0=[12+4096]'],
+    ['mov (rip), rax', '48 8b 05 00 00 00 00', 'next 0=?'],
+    ['mov fs:40, rax', '64 48 8b 04 25 28 00 00 00', 'next 0=?'],
+    ['mov eax, ebx', '89 c3', 'next 3=?'],
+    ['mov 0x1000, eax; sub rax, rsp', 'b8 00 10 00 00 48 29 c4', 'next 0=4096 7=7-4096'],
+    ['movabs 0x123456789, rax', '48 b8 89 67 45 23 01 00 00 00', 'next 0=?'],
+    ['mov -16, rcx; add rcx, rsp', '48 c7 c1 f0 ff ff ff 48 01 cc', 'next 2=-16 7=7-16'],
+    ['xor ebx, ebx', '31 db', 'next 3=0'],
+    ['xor 0x20, ah', '80 f4 20', 'next 0=?'],
+    ['xchg rax, rbx', '48 93', 'next 0=? 3=?'],
+    ['xchg r8, rax', '49 90', 'next 0=? 8=?'],
+    ['nop', '90', 'next'],
+    ['notrack jmp *rax', '3e ff e0', 'end'],
+    ['bnd jmp *0x10(rip)', 'f2 ff 25 10 00 00 00', 'leave 16 7=7+8 16=[7+0]'],
+    ['jmp *(rax,rbx,8)', 'ff 24 d8', 'end'],
+    ['call *8(rax)', 'ff 50 08', 'call'],
+    ['call .+0x105', 'e8 00 01 00 00', 'call'],
+    ['jmp .-0x20', 'eb de', 'jump -20'],
+    ['jmp .+0x200', 'e9 fb 01 00 00', 'jump 200'],
+    ['jne .+0x20', '75 1e', 'branch 20'],
+    ['jne .+0x200', '0f 85 fa 01 00 00', 'branch 200'],
+    ['loop .-2', 'e2 fc', 'branch -2'],
+    ['push 16(rsp)', 'ff 74 24 10', 'next 7=7-8'],
+    ['pushfq; popfq', '9c 9d', 'next'],
+    ['enter 16, 0', 'c8 10 00 00', 'end'],
+    ['ud2', '0f 0b', 'end'],
+    ['hlt', 'f4', 'end'],
+    ['int3', 'cc', 'end'],
+    ['endbr64', 'f3 0f 1e fa', 'next'],
+    ['rep movsq', 'f3 48 a5', 'next 0=? 2=? 4=? 5=?'],
+    ['syscall', '0f 05', 'next 0=? 2=? 11=?'],
+    ['cpuid', '0f a2', 'next 0=? 1=? 2=? 3=?'],
+    ['cmovne rax, rbx', '48 0f 45 d8', 'next 3=?'],
+    ['setne bl', '0f 95 c3', 'next 3=?'],
+    ['imul 3, rax, rbx', '48 6b d8 03', 'next 3=?'],
+    ['lock cmpxchg rcx, (rdx)', 'f0 48 0f b1 0a', 'next 0=?'],
+    ['incq rsp', '48 ff c4', 'next 7=7+1'],
+    ['testb 1, (rax)', 'f6 00 01', 'next'],
+    ['testl 0x12000, eax', 'a9 00 20 01 00', 'next'],
+    ['movw 0x1234, (rax)', '66 c7 00 34 12', 'next'],
+    ['addw 0x1234, ax', '66 05 34 12', 'next 0=?'],
+    ['vzeroupper', 'c5 f8 77', 'next'],
+    ['vmovdqu 32(rsi), ymm1', 'c5 fe 6f 4e 20', 'next'],
+    ['vpaddd 64(rsp), zmm1, zmm2{k1}', '62 f1 75 49 fe 54 24 01', 'next'],
+    ['vpalignr 4, ymm1, ymm2, ymm3', 'c4 e3 6d 0f d9 04', 'next'],
+    ['vprotd 14, xmm4, xmm5', '8f e8 78 c2 ec 0e', 'next'],
+    ['pushq fs; popq fs', '0f a0 0f a1', 'next'],
+    ['movabs rax, 0x1122334455667788', '48 a3 88 77 66 55 44 33 22 11', 'next'],
+  ])('%s', (_name, listing, expected) => {
+    expect(follow(new X8664Decoder(), 7, listing)).toBe(expected);
   });
 });

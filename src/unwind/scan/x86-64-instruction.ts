@@ -1,0 +1,255 @@
+import type { CodeReader } from './instruction-decoder.ts';
+
+/**
+ * What follows an opcode: `m` ModRM, `b` 8 bits, `w` 16, `d` 32, `z` 16 or 32 by the operand's size, `v` 64, too, `o` an address, `e` 16 and 8 bits, `M`
+ * ModRM and 8 bits, `Z` ModRM and 16 or 32; `.` nothing, `?` no instruction. By the opcode's lower four bits, a string for each value of the upper ones.
+ * What prefixes, or opcodes of more bytes begin with is decoded before. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2,
+ * appendix A.
+ */
+const ONE_BYTE = [
+  'mmmmbz??mmmmbz?.',
+  'mmmmbz??mmmmbz??',
+  'mmmmbz.?mmmmbz.?',
+  'mmmmbz.?mmmmbz.?',
+  '................',
+  '................',
+  '???m....zZbM....',
+  'bbbbbbbbbbbbbbbb',
+  'MZ?Mmmmmmmmmmmmm',
+  '..........?.....',
+  'oooo....bz......',
+  'bbbbbbbbvvvvvvvv',
+  'MMw...MZe.w..b?.',
+  'mmmm???.mmmmmmmm',
+  'bbbbbbbbdd?b....',
+  '......mm......mm',
+].join('');
+/** The same for opcodes behind 0F. */
+const TWO_BYTES = [
+  'mmmm?.....?.?m.M',
+  'mmmmmmmmmmmmmmmm',
+  'mmmm????mmmmmmmm',
+  '......?.????????',
+  'mmmmmmmmmmmmmmmm',
+  'mmmmmmmmmmmmmmmm',
+  'mmmmmmmmmmmmmmmm',
+  'MMMMmmm.mmmmmmmm',
+  'dddddddddddddddd',
+  'mmmmmmmmmmmmmmmm',
+  '...mMm??...mMmmm',
+  'mmmmmmmmmmMmmmmm',
+  'mmMmMMMm........',
+  'mmmmmmmmmmmmmmmm',
+  'mmmmmmmmmmmmmmmm',
+  'mmmmmmmmmmmmmmmm',
+].join('');
+/** ES, CS, SS, DS, FS, GS, operand size, address size, LOCK, REPNE, REP */
+const PREFIXES: ReadonlySet<number> = new Set([0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3]);
+const OPERAND_SIZE = 0x66;
+const ADDRESS_SIZE = 0x67;
+const TWO_BYTE_ESCAPE = 0x0f;
+const POP_OR_XOP = 0x8f;
+const FIRST_XOP_MAP = 8;
+/** Processors know no longer ones. */
+const MAX_BYTES = 15;
+/** By the number in an instruction: a register's DWARF number. Source: x86-64 psABI, figure 3.36. */
+const DWARF_NUMBERS = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/** Opcodes besides sums whose registers have 8 bits; those of the other map are behind 0F. */
+const BYTE_OPCODES: ReadonlySet<number> = new Set([0x80, 0x84, 0x86, 0x88, 0x8a, 0xc0, 0xc6, 0xd0, 0xd2, 0xf6, 0xfe, 0x1b0, 0x1c0]);
+const ONE_BYTE_SUMS = 0x40;
+
+/** Opcodes by how they are reached: of one byte, behind 0F, behind 0F 38, behind 0F 3A. Those of vectors are of the map {@link VECTOR}. */
+export const TWO_BYTE_MAP = 0x100;
+const VECTOR = 0x400;
+
+/** One instruction of x86-64, taken apart: filled anew for each. Registers have their DWARF numbers. */
+export class X8664Instruction {
+  sizeBytes = 1;
+  /** The opcode's last byte plus the map that it is in. */
+  opcode = 0;
+  /** Whether the operands have 64 bits. */
+  isWide = false;
+  /** ModRM's middle field as it is: of some opcodes a part of them. */
+  extension = 0;
+  /** The register that ModRM's middle field names. */
+  register = 0;
+  /** The register that the opcode's lower three bits name. */
+  opcodeRegister = 0;
+  /** Whether the other operand is in memory. */
+  isMemory = false;
+  /** The other operand, where it is a register. */
+  other = 0;
+  /** Where it is in memory: at this register plus {@link displacement}; −1 where the address is made otherwise. */
+  base = 0;
+  isIpRelative = false;
+  displacement = 0;
+  /** Signed. Of 64 bits, NaN. */
+  immediate = 0;
+  #code!: CodeReader;
+  #start = 0;
+  #at = 0;
+  #rex = 0;
+  #hasOperandSize = false;
+  #hasAddressSize = false;
+  #hasBytes = false;
+
+  /** @returns whether there is one at an svma */
+  read(code: CodeReader, svma: number): boolean {
+    this.#code = code;
+    this.#start = svma;
+    this.#at = svma;
+    this.#rex = 0;
+    this.#hasOperandSize = false;
+    this.#hasAddressSize = false;
+    this.immediate = 0;
+    this.isMemory = false;
+    this.base = -1;
+    const operands = this.#readOpcode(this.#readPrefixes());
+    this.isWide = (this.#rex & 8) !== 0;
+    this.#hasBytes = hasBytes(this.opcode);
+    this.opcodeRegister = this.#registerOf(this.opcode, 1);
+    if (operands === 'm' || operands === 'M' || operands === 'Z') this.#readModRm();
+    this.#readImmediate(operands);
+    this.sizeBytes = this.#at - svma;
+    return operands !== '?' && this.sizeBytes <= MAX_BYTES;
+  }
+
+  #byte(): number {
+    return this.#code.byte(this.#at++);
+  }
+
+  #signed(bytes: 1 | 2 | 4): number {
+    let value = 0;
+    for (let i = 0; i < bytes; i++) value |= this.#byte() << (8 * i);
+    const unused = 32 - 8 * bytes;
+    return (value << unused) >> unused;
+  }
+
+  /** @returns the byte behind them */
+  #readPrefixes(): number {
+    for (;;) {
+      const byte = this.#byte();
+      if (PREFIXES.has(byte)) {
+        this.#hasOperandSize ||= byte === OPERAND_SIZE;
+        this.#hasAddressSize ||= byte === ADDRESS_SIZE;
+        // REX counts right before the opcode alone.
+        this.#rex = 0;
+      } else if (byte >> 4 === 4) this.#rex = byte;
+      else return byte;
+      if (this.#at - this.#start > MAX_BYTES) return byte;
+    }
+  }
+
+  /** @returns what follows the opcode: see {@link ONE_BYTE} */
+  #readOpcode(first: number): string {
+    this.opcode = first;
+    if (first === 0xc4 || first === 0xc5 || first === 0x62) return this.#readVector(first);
+    if (first === POP_OR_XOP && (this.#code.byte(this.#at) & 31) >= FIRST_XOP_MAP) return this.#readXop();
+    if (first !== TWO_BYTE_ESCAPE) return ONE_BYTE[first];
+    const second = this.#byte();
+    this.opcode = TWO_BYTE_MAP + second;
+    if (second !== 0x38 && second !== 0x3a) return TWO_BYTES[second];
+    this.opcode = (second === 0x38 ? 0x200 : 0x300) + this.#byte();
+    return second === 0x38 ? 'm' : 'M';
+  }
+
+  /** VEX and EVEX: their bits are those of REX, upside down, and tell the map. */
+  #readVector(first: number): string {
+    const payload = this.#byte();
+    const map = first === 0xc5 ? 1 : payload & (first === 0xc4 ? 31 : 7);
+    this.#rex = (~payload >> 5) & (first === 0xc5 ? 4 : 7);
+    for (let rest = first === 0xc5 ? 0 : first === 0xc4 ? 1 : 2; rest > 0; rest--) this.#byte();
+    const byte = this.#byte();
+    this.opcode = VECTOR + byte;
+    if (map === 1) return TWO_BYTES[byte];
+    if (map === 3) return 'M';
+    return map === 2 || (first === 0x62 && (map === 5 || map === 6)) ? 'm' : '?';
+  }
+
+  /** AMD's instructions that are written as VEX is. Source: AMD64 Architecture Programmer's Manual, volume 3, section 1.2.7. */
+  #readXop(): string {
+    const payload = this.#byte();
+    this.#rex = (~payload >> 5) & 7;
+    this.#byte();
+    this.opcode = VECTOR + this.#byte();
+    return ['M', 'm', 'Z'][(payload & 31) - FIRST_XOP_MAP] ?? '?';
+  }
+
+  /** The register of a field's lower three bits, and that bit of REX. Without REX, bytes of 4 to 7 are the second ones of registers 0 to 3. */
+  #registerOf(field: number, rexBit: number): number {
+    if (this.#rex === 0 && this.#hasBytes) return DWARF_NUMBERS[field & 3];
+    return DWARF_NUMBERS[(field & 7) | ((this.#rex & rexBit) === 0 ? 0 : 8)];
+  }
+
+  #readModRm(): void {
+    const byte = this.#byte();
+    const mode = byte >> 6;
+    this.extension = (byte >> 3) & 7;
+    this.isMemory = mode !== 3;
+    this.register = this.#registerOf(byte >> 3, 4);
+    if (this.isMemory) this.#hasBytes = false;
+    this.other = this.#registerOf(byte, 1);
+    this.isIpRelative = mode === 0 && (byte & 7) === 5;
+    this.displacement = 0;
+    if (mode === 3) return;
+    let hasBase = !this.isIpRelative;
+    if (hasBase) this.base = this.other;
+    if ((byte & 7) === 4) {
+      const sib = this.#byte();
+      hasBase = mode !== 0 || (sib & 7) !== 5;
+      const hasIndex = (sib & 0x38) !== 0x20 || (this.#rex & 2) !== 0;
+      this.base = hasBase && !hasIndex ? this.#registerOf(sib, 1) : -1;
+    }
+    if (mode === 1) this.displacement = this.#signed(1);
+    else if (mode === 2 || !hasBase) this.displacement = this.#signed(4);
+  }
+
+  #readImmediate(operands: string): void {
+    switch (operands) {
+      case 'b':
+      case 'M':
+        this.immediate = this.#signed(1);
+        break;
+      case 'w':
+        this.immediate = this.#signed(2);
+        break;
+      case 'd':
+        this.immediate = this.#signed(4);
+        break;
+      case 'e':
+        this.#at += 3;
+        break;
+      case 'o':
+        this.#at += this.#hasAddressSize ? 4 : 8;
+        break;
+      case 'v':
+        if ((this.#rex & 8) === 0) this.#readOperandSized();
+        else {
+          this.#at += 8;
+          this.immediate = Number.NaN;
+        }
+        break;
+      case 'z':
+      case 'Z':
+        this.#readOperandSized();
+        break;
+      case 'm':
+        // TEST alone of its group has one.
+        if ((this.opcode === 0xf6 || this.opcode === 0xf7) && this.extension < 2) {
+          if (this.opcode === 0xf6) this.immediate = this.#signed(1);
+          else this.#readOperandSized();
+        }
+    }
+  }
+
+  #readOperandSized(): void {
+    this.immediate = this.#signed(this.#hasOperandSize && (this.#rex & 8) === 0 ? 2 : 4);
+  }
+}
+
+/** Whether an opcode's operands have 8 bits, where they are registers. */
+function hasBytes(opcode: number): boolean {
+  if (opcode < ONE_BYTE_SUMS) return (opcode & 1) === 0;
+  return BYTE_OPCODES.has(opcode) || (opcode >= 0xb0 && opcode < 0xb8) || (opcode >= 0x190 && opcode < 0x1a0);
+}
