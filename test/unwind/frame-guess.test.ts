@@ -142,12 +142,12 @@ describe('x86-64 code without rules', () => {
     });
   });
 
-  test.each<[string, number, number, string[]]>([
-    ['from where it is saved', SP + 0x80, 0x1400, frames(0x1010, 0x1400, 0x1500)],
-    ['unless the return address is not there', SP + 0x80, 0x1401, frames(0x1010, 0x1400)],
-    ['unless it is below the frame', SP + 0x48, 0x1400, frames(0x1010, 0x1400)],
-  ])('has the stack pointer of the caller, where the stack was realigned, %s', async (_, sp, copy, expected) => {
-    const stack = { 40: 7, 48: sp, 64: 0, 72: BIAS + 0x1400, 120: BIAS + copy, 128: BIAS + 0x1500, 136: 0 };
+  test.each<[string, number, Readonly<Record<number, number>>, string[]]>([
+    ['from where it is saved', SP + 0x80, { 120: BIAS + 0x1400 }, frames(0x1010, 0x1400, 0x1500)],
+    ['unless the return address is not there', SP + 0x80, { 120: BIAS + 0x1401 }, frames(0x1010, 0x1400)],
+    ['unless it is below the frame', SP + 0x28, { 32: BIAS + 0x1400, 40: BIAS + 0x1500 }, frames(0x1010, 0x1400)],
+  ])('has the stack pointer of the caller, where the stack was realigned, %s', async (_, sp, changes, expected) => {
+    const stack = { 40: 7, 48: sp, 64: 0, 72: BIAS + 0x1400, 128: BIAS + 0x1500, 136: 0, ...changes };
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x40 }, stack, { 4112: [0xf4], 5120: [0xc3], 5376: [0xf4] })).toMatchObject({
       end: 'complete',
       frames: expected,
