@@ -20,7 +20,8 @@ export class ScanState {
   readonly bases = new Int8Array(REGISTERS);
   readonly offsets = new Float64Array(REGISTERS);
   #sp = -1;
-  /** Stores, by distance from the first stack pointer: where, and what. */
+  /** Stores: by which register's first value, and how far from there; and what. */
+  readonly #slotPlaces = new Int8Array(MAX_SLOTS);
   readonly #slots = new Float64Array(MAX_SLOTS);
   readonly #slotBases = new Int8Array(MAX_SLOTS);
   readonly #slotOffsets = new Float64Array(MAX_SLOTS);
@@ -38,6 +39,7 @@ export class ScanState {
     this.#sp = other.#sp;
     this.bases.set(other.bases);
     this.offsets.set(other.offsets);
+    this.#slotPlaces.set(other.#slotPlaces);
     this.#slots.set(other.#slots);
     this.#slotBases.set(other.#slotBases);
     this.#slotOffsets.set(other.#slotOffsets);
@@ -83,7 +85,7 @@ export class ScanState {
       this.clobber(to);
       return;
     }
-    const slot = from === this.#sp ? this.#find(at) : -1;
+    const slot = this.#find(from, at);
     // Nothing is below the stack pointer but what was stored since.
     this.bases[to] = slot >= 0 ? this.#slotBases[slot] : from === this.#sp && at < 0 ? UNKNOWN : SAVED + from;
     this.offsets[to] = slot >= 0 ? this.#slotOffsets[slot] : at;
@@ -92,19 +94,23 @@ export class ScanState {
   /** The word at base + distance = register. */
   store(register: number, base: number, distance: number): void {
     const at = this.offsets[base] + distance;
-    if (this.bases[base] !== this.#sp) return;
-    let slot = this.#find(at);
+    const place = this.bases[base];
+    if (place < 0 || place >= SAVED) return;
+    let slot = this.#find(place, at);
     if (slot < 0) {
-      if (this.bases[register] === UNKNOWN || this.#slotCount === MAX_SLOTS) return;
+      // What is not stored below the stack pointer is not known either.
+      const isLess = this.bases[register] === UNKNOWN && place === this.#sp && at < 0;
+      if (isLess || this.#slotCount === MAX_SLOTS) return;
       slot = this.#slotCount++;
+      this.#slotPlaces[slot] = place;
       this.#slots[slot] = at;
     }
     this.#slotBases[slot] = this.bases[register];
     this.#slotOffsets[slot] = this.offsets[register];
   }
 
-  #find(at: number): number {
-    for (let slot = 0; slot < this.#slotCount; slot++) if (this.#slots[slot] === at) return slot;
+  #find(place: number, at: number): number {
+    for (let slot = 0; slot < this.#slotCount; slot++) if (this.#slots[slot] === at && this.#slotPlaces[slot] === place) return slot;
     return -1;
   }
 }

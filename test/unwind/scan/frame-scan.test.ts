@@ -197,6 +197,14 @@ describe('x86-64 code without rules', () => {
     expect(await unwind(0x1030, { 16: CALL, 24: 0 }, pieces)).toMatchObject({ end: 'no-rule', frames: frames(0x1030) });
   });
 
+  test('is not left to an address that it stores where another register points', async () => {
+    // mov rcx, [rbp+8]; lea rsp, [r15+8]; push rcx; ret
+    const pieces = { ...CODE, 4128: '48 8b 4d 08 49 8d 67 08 51 c3' };
+    const registers = { ip: BIAS + 0x1020, bp: 5, sp: SP, r15: SP + 0x20 };
+    const result = await unwound({ machine: 'x86_64', registers, stack: { 32: CALL, 40: 0 } }, await spaceOf('x86_64', pieces, [0xcc]));
+    expect(result).toMatchObject({ end: 'no-rule', frames: frames(0x1020) });
+  });
+
   test('keeps its stack pointer where the second byte of a register is written', async () => {
     const pieces = { ...CODE, 4128: '80 f4 20 48 83 c4 10 c3' };
     expect(await unwind(0x1020, { 16: CALL, 24: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
