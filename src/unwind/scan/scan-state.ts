@@ -93,20 +93,29 @@ export class ScanState {
 
   /** The word at base + distance = register. */
   store(register: number, base: number, distance: number): void {
+    this.#put(base, distance, this.bases[register], this.offsets[register]);
+  }
+
+  /** Something that is not followed is written to base + distance. */
+  overwrite(base: number, distance: number): void {
+    this.#put(base, distance, UNKNOWN, 0);
+  }
+
+  #put(base: number, distance: number, valueBase: number, valueOffset: number): void {
     const at = this.offsets[base] + distance;
     const place = this.bases[base];
     if (place < 0 || place >= SAVED) return;
     let slot = this.#find(place, at);
     if (slot < 0) {
       // What is not stored below the stack pointer is not known either.
-      const isLess = this.bases[register] === UNKNOWN && place === this.#sp && at < 0;
+      const isLess = valueBase === UNKNOWN && place === this.#sp && at < 0;
       if (isLess || this.#slotCount === MAX_SLOTS) return;
       slot = this.#slotCount++;
       this.#slotPlaces[slot] = place;
       this.#slots[slot] = at;
     }
-    this.#slotBases[slot] = this.bases[register];
-    this.#slotOffsets[slot] = this.offsets[register];
+    this.#slotBases[slot] = valueBase;
+    this.#slotOffsets[slot] = valueOffset;
   }
 
   #find(place: number, at: number): number {

@@ -14,8 +14,8 @@ const RSP = 7;
 const R11 = 11;
 /** Where a return address is put that was taken from the stack. */
 const RETURN_ADDRESS = 16;
-/** No register: holds what is not followed, to be stored. */
-const ANYTHING = 31;
+/** In place of a register: something that is not followed. */
+const ANYTHING = -1;
 const WORD = 8;
 
 /** By the middle field of ModRM, or opcodes’ bits 3 to 5: ADD OR ADC SBB AND SUB XOR CMP. */
@@ -334,21 +334,18 @@ export class X8664Decoder implements InstructionDecoder {
   #change(state: ScanState): void {
     const { isMemory, base, other, displacement } = this.#instruction;
     if (!isMemory) state.clobber(other);
-    else if (base >= 0) {
-      state.clobber(ANYTHING);
-      state.store(ANYTHING, base, displacement);
-    }
+    else if (base >= 0) state.overwrite(base, displacement);
   }
 }
 
 function push(state: ScanState, register: number): void {
-  if (register === ANYTHING || register === RSP) state.clobber(ANYTHING);
   state.add(RSP, RSP, -WORD);
-  state.store(register === RSP ? ANYTHING : register, RSP, 0);
+  if (register === ANYTHING || register === RSP) state.overwrite(RSP, 0);
+  else state.store(register, RSP, 0);
 }
 
 function pop(state: ScanState, register: number): void {
-  state.load(register, RSP, 0);
+  if (register !== ANYTHING) state.load(register, RSP, 0);
   if (register !== RSP) state.add(RSP, RSP, WORD);
 }
 
