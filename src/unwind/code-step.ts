@@ -8,7 +8,7 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 /** Behind the start of a function that was called: nearly as sure to be its code as the start itself. */
 const MAX_CALLED_BYTES = 1 << 10;
 
-/** Steps on x86-64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads behind a call. */
+/** Steps on x86-64, arm64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads behind a call. */
 export class CodeStep {
   readonly #state: UnwindState;
   readonly #code: CodeBytes;
@@ -72,7 +72,9 @@ export class CodeStep {
       state.swapRegisters();
       return isBelow ? 'no-rule' : 'truncated';
     }
-    if (this.#returns.leadOn(registers.lo[column], registers.hi[column])) return end;
+    // arm64 signs return addresses in the bits that addresses do not have.
+    const hi = machine.machine === 'aarch64' ? registers.hi[column] & 0xffff : registers.hi[column];
+    if (this.#returns.leadOn(registers.lo[column], hi)) return end;
     state.swapRegisters();
     return 'no-rule';
   }

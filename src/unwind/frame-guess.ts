@@ -232,6 +232,8 @@ export class FrameGuess {
   #guessAarch64(): StepEnd {
     const state = this.#state;
     const { registers, machine, isCall } = state;
+    const byCode = this.#byCode.step();
+    if (byCode !== 'no-rule') return byCode;
     const fp = registers.value(machine.fp);
     if (isCall) return this.#takeChain(fp, 8, 0);
     const link = this.#scanAarch64();

@@ -408,7 +408,8 @@ export class Unwinder {
     const { machine } = this.#state;
     this.#wasSignalFrame = this.#guess.isSignalFrame;
     const column = this.#wasSignalFrame ? machine.signalPc : machine.pc >= 0 ? machine.pc : machine.lr;
-    return this.#takeReturnAddress(column, 0, 0);
+    // Whether it is signed, nobody says; it was looked at as if it were.
+    return this.#takeReturnAddress(column, RuleFlag.signed, 0);
   }
 
   /** Takes the caller's address from its column. */

@@ -4,6 +4,7 @@ import type { MachineRegisters, UnwindMachine } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import type { UnwindState } from '../unwind-state.ts';
+import { A64Decoder } from './a64-decoder.ts';
 import { ArmDecoder } from './arm-decoder.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
@@ -28,12 +29,14 @@ const KEYS = 8;
 /** Registers that a function may leave changed: what a call returns with in them is not known. */
 const SCRATCH: Partial<Record<UnwindMachine, readonly number[]>> = {
   x86_64: [0, 1, 2, 4, 5, 8, 9, 10, 11],
+  aarch64: [...Array.from({ length: 19 }, (_, register) => register), 30],
   arm: [0, 1, 2, 3, 12, 14],
   riscv64: [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31],
 };
 /** Those that it has to restore, besides the stack pointer. */
 const KEPT: Partial<Record<UnwindMachine, readonly number[]>> = {
   x86_64: [3, 6, 12, 13, 14, 15],
+  aarch64: [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29],
   arm: [4, 5, 6, 7, 8, 9, 10, 11],
   riscv64: [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27],
 };
@@ -47,6 +50,7 @@ export class FrameScan {
   readonly #unwinding: UnwindState;
   readonly #code: CodeBytes;
   readonly #x86 = new X8664Decoder();
+  readonly #a64 = new A64Decoder();
   readonly #riscv = new RiscvDecoder();
   readonly #arm = new ArmDecoder();
   readonly #thumb = new ThumbDecoder();
@@ -90,8 +94,16 @@ export class FrameScan {
   }
 
   #decoderOf(machine: UnwindMachine, isThumb: boolean): InstructionDecoder {
-    if (machine === 'arm') return isThumb ? this.#thumb : this.#arm;
-    return machine === 'x86_64' ? this.#x86 : this.#riscv;
+    switch (machine) {
+      case 'arm':
+        return isThumb ? this.#thumb : this.#arm;
+      case 'aarch64':
+        return this.#a64;
+      case 'x86_64':
+        return this.#x86;
+      default:
+        return this.#riscv;
+    }
   }
 
   /** 8 bits of code. */

@@ -211,6 +211,29 @@ describe('x86-64 code without rules', () => {
   });
 });
 
+describe('arm64 code without rules', () => {
+  /** stp x19, x30, [sp, #-32]!; blr x8; cbz x0, 0x1014; ldp x19, x30, [sp], #32; ret; and for 0x1014 the same epilogue. */
+  const LEAF = 'a9be7bf3 d63f0100 b4000060 a8c27bf3 d65f03c0';
+  const CODE = { 4096: LEAF, 4116: 'a8c27bf3 d65f03c0', 4348: 'd63f0100 a8c27bf3 d65f03c0' };
+  const CALL = BIAS + 0x1100;
+  const unwind = async (pc: number, lr: number, stack: Readonly<Record<number, number>>, pieces: Code = CODE): Promise<UnwoundSample> =>
+    unwound({ machine: 'aarch64', registers: { pc: BIAS + pc, lr, x29: 5, sp: SP }, stack }, await spaceOf('aarch64', pieces, [0]));
+
+  test.each<[string, number, number, Readonly<Record<number, number>>]>([
+    ['at its first instruction', 0x1000, CALL, { 8: 0 }],
+    ['where it has its frame', 0x1004, CALL, { 8: CALL, 40: 0 }],
+    ['after it has called', 0x1008, BIAS + 0x1008, { 8: CALL, 40: 0 }],
+    ['at its return', 0x1010, CALL, { 8: 0 }],
+  ])('is left by what it still does up to its return: %s', async (_name, pc, lr, stack) => {
+    expect(await unwind(pc, lr, stack)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
+  });
+
+  test('has return addresses that are signed, in some of the bits that addresses do not have', async () => {
+    const signed = CALL + 0x5_0000 * 2 ** 32;
+    expect(await unwind(0x1008, 5, { 8: signed, 40: 0 })).toMatchObject({ end: 'complete', frames: frames(0x1008, 0x1100) });
+  });
+});
+
 describe('32-bit Arm code with rules for calls alone', () => {
   /** pop {r4, lr}, which is right between prologue and epilogue only. */
   const RULES = [0xa8, 0xb0];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { A64Decoder } from '../../../src/unwind/scan/a64-decoder.ts';
 import { ArmDecoder } from '../../../src/unwind/scan/arm-decoder.ts';
 import type { InstructionDecoder } from '../../../src/unwind/scan/instruction-decoder.ts';
 import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
@@ -152,6 +153,84 @@ describe('T32', () => {
     ['udf', 'de00', 'end'],
   ])('%s', (_name, listing, expected) => {
     expect(follow(new ThumbDecoder(), 13, listing)).toBe(expected);
+  });
+});
+
+describe('A64', () => {
+  test.each<[string, string, string]>([
+    ['stp x29, x30, [sp, #-32]!', 'a9be7bfd', 'next 31=31-32'],
+    ['stp x29, x30, [sp, #-32]!; ldp x29, x30, [sp], #32', 'a9be7bfd a8c27bfd', 'next'],
+    ['ldp x19, x20, [sp, #16]', 'a94153f3', 'next 19=[31+16] 20=[31+24]'],
+    ['ldp x29, x30, [sp], #208', 'a8cd7bfd', 'next 29=[31+0] 30=[31+8] 31=31+208'],
+    ['str x30, [sp, #-16]!; ldr x30, [sp], #16', 'f81f0ffe f84107fe', 'next'],
+    ['ldr x30, [sp, #40]', 'f94017fe', 'next 30=[31+40]'],
+    ['ldur x19, [x29, #-8]', 'f85f83b3', 'next 19=[29-8]'],
+    ['stur x19, [sp, #-8]; ldur x19, [sp, #-8]', 'f81f83f3 f85f83f3', 'next'],
+    ['str x19, [sp, #8]; str wzr, [sp, #8]; ldr x19, [sp, #8]', 'f90007f3 b9000bff f94007f3', 'next 19=?'],
+    ['str x19, [sp, #8]; str xzr, [sp, #8]; ldr x19, [sp, #8]', 'f90007f3 f90007ff f94007f3', 'next 19=?'],
+    ['str x19, [sp, #8]; stp q0, q1, [sp]; ldr x19, [sp, #8]', 'f90007f3 ad0007e0 f94007f3', 'next 19=?'],
+    ['stp d8, d9, [sp, #-16]!', '6dbf27e8', 'next 31=31-16'],
+    ['ldp d8, d9, [sp], #16', '6cc127e8', 'next 31=31+16'],
+    ['ldp q8, q9, [sp], #32', 'acc127e8', 'next 31=31+32'],
+    ['str q0, [sp, #-16]!', '3c9f0fe0', 'next 31=31-16'],
+    ['ldr b0, [sp], #1', '3c4017e0', 'next 31=31+1'],
+    ['ldrb w1, [x2], #1', '38401441', 'next 1=? 2=2+1'],
+    ['ldr w0, [sp, #8]', 'b9400be0', 'next 0=?'],
+    ['ldpsw x0, x1, [sp]', '694007e0', 'next 0=? 1=?'],
+    ['sub sp, sp, #0x1, lsl #12', 'd14007ff', 'next 31=31-4096'],
+    ['sub sp, sp, #496', 'd107c3ff', 'next 31=31-496'],
+    ['add sp, sp, #496', '9107c3ff', 'next 31=31+496'],
+    ['add x29, sp, #16', '910043fd', 'next 29=31+16'],
+    ['mov sp, x29', '910003bf', 'next 31=29+0'],
+    ['mov x19, x0', 'aa0003f3', 'next 19=0+0'],
+    ['mov w19, w0', '2a0003f3', 'next 19=?'],
+    ['mov x0, xzr', 'aa1f03e0', 'next 0=0'],
+    ['mov x16, #4112; sub sp, sp, x16', 'd2820210 cb3063ff', 'next 16=4112 31=31-4112'],
+    ['mov x16, #0x5000; movk x16, #0x1, lsl #16; add sp, sp, x16', 'd28a0010 f2a00030 8b3063ff', 'next 16=86016 31=31+86016'],
+    ['mov x0, #-16', '928001e0', 'next 0=-16'],
+    ['sub x9, sp, x0; mov sp, x9', 'cb2063e9 9100013f', 'next 9=? 31=?'],
+    ['and sp, x9, #0xffffffffffffffe0', '927be93f', 'next 31=?'],
+    ['subs x0, x0, #1', 'f1000400', 'next 0=0-1'],
+    ['cmp sp, x0', 'eb2063ff', 'next'],
+    ['cmp x0, #24', 'f100601f', 'next'],
+    ['tst x0, #1', 'f240001f', 'next'],
+    ['ccmp x0, #0, #4, ne', 'fa401804', 'next'],
+    ['csel x0, x1, x2, eq', '9a820020', 'next 0=?'],
+    ['adr x0, .+8', '10000040', 'next 0=4104'],
+    ['adrp x0, 0', '90000000', 'next 0=?'],
+    ['ldr x0, .+8', '58000040', 'next 0=?'],
+    ['madd x0, x1, x2, x3', '9b020c20', 'next 0=?'],
+    ['fmov x0, d0', '9e660000', 'next 0=?'],
+    ['fcvtzs w0, d0', '1e780000', 'next 0=?'],
+    ['umov w0, v0.s[1]', '0e0c3c00', 'next 0=?'],
+    ['fadd d0, d1, d2', '1e622820', 'next'],
+    ['ldxr x0, [x1]', 'c85f7c20', 'next 0=?'],
+    ['stxr w0, x1, [x2]', 'c8007c41', 'next 0=? 1=?'],
+    ['ldadd x0, x1, [x2]', 'f8200041', 'next 1=?'],
+    ['ld1 {v0.16b}, [x0], #16', '4cdf7000', 'next 0=?'],
+    ['prfm pldl1keep, [x0, #64]', 'f9802000', 'next'],
+    ['bl .+16', '94000004', 'call'],
+    ['blr x8', 'd63f0100', 'call'],
+    ['b .-16', '17fffffc', 'jump -10'],
+    ['b.ne .+64', '54000201', 'branch 40'],
+    ['cbz x0, .+8', 'b4000040', 'branch 8'],
+    ['tbnz w0, #3, .-8', '371fffc0', 'branch -8'],
+    ['br x16', 'd61f0200', 'leave 16'],
+    ['ret', 'd65f03c0', 'leave 30'],
+    ['ret x1', 'd65f0020', 'leave 1'],
+    ['retaa', 'd65f0bff', 'leave 30'],
+    ['blraa x0, x1', 'd73f0801', 'call'],
+    ['braa x0, x1', 'd71f0801', 'leave 0'],
+    ['svc #0', 'd4000001', 'next'],
+    ['brk #1', 'd4200020', 'end'],
+    ['udf #0', '00000000', 'end'],
+    ['paciasp; autiasp', 'd503233f d50323bf', 'next'],
+    ['mrs x0, tpidr_el0', 'd53bd040', 'next 0=?'],
+    ['nop', 'd503201f', 'next'],
+    ['cntb x0', '0420e3e0', 'next 0=?'],
+    ['addvl sp, sp, #-1', '043f57ff', 'next 31=?'],
+  ])('%s', (_name, listing, expected) => {
+    expect(follow(new A64Decoder(), 31, listing)).toBe(expected);
   });
 });
 

@@ -1,0 +1,248 @@
+import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
+import { ScanState } from './scan-state.ts';
+
+const LR = 30;
+const SP = 31;
+/** Where the stack pointer is no operand, the number of the register that is always 0. */
+const ZERO = 31;
+const WORD = 8;
+
+/** A64. @see Arm Architecture Reference Manual for A-profile, "C4.1 A64 instruction set encoding" */
+export class A64Decoder implements InstructionDecoder {
+  target = 0;
+  via = LR;
+  readonly isConditional = false;
+  readonly sizeBytes = 4;
+  readonly taken = new ScanState();
+
+  enter(): void {}
+
+  decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
+    const word = code.half(svma) | (code.half(svma + 2) << 16);
+    switch ((word >>> 25) & 15) {
+      case 0x8: // of numbers
+      case 0x9:
+        this.#ofNumber(word, svma, state);
+        return 'next';
+      case 0xa: // branches, exceptions, system
+      case 0xb:
+        return this.#branch(word, svma, state);
+      case 0x4: // loads and stores
+      case 0x6:
+      case 0xc:
+      case 0xe:
+        this.#memory(word, state);
+        return 'next';
+      case 0x5: // of registers
+      case 0xd:
+        ofRegisters(word, state);
+        return 'next';
+      case 0x7: // of floating point and vectors: some results are integers
+      case 0xf:
+        if ((word & 0x5f20_fc00) === 0x1e20_0000 || (word & 0xbfe0_fc00) === 0x0e00_3c00) write(state, word & 31);
+        return 'next';
+      case 0x2: // of scalable vectors: counts and lengths
+        // ADDVL and ADDPL may write the stack pointer.
+        if ((word & 0xffa0_f800) >>> 0 === 0x0420_5000) state.clobber(word & 31);
+        else if ((word & 0xff00_0000) >>> 0 === 0x0400_0000) write(state, word & 31);
+        return 'next';
+      default:
+        return 'end';
+    }
+  }
+
+  #ofNumber(word: number, svma: number, state: ScanState): void {
+    const [rd, rn] = [word & 31, (word >>> 5) & 31];
+    const isWide = word < 0;
+    switch ((word >>> 23) & 7) {
+      case 2: {
+        // ADD, SUB; with flags, to no stack pointer
+        const distance = ((word >>> 10) & 0xfff) << ((word & 0x40_0000) === 0 ? 0 : 12);
+        const hasFlags = (word & 0x2000_0000) !== 0;
+        if (hasFlags && rd === ZERO) return;
+        if (isWide) state.add(rd, rn, (word & 0x4000_0000) === 0 ? distance : -distance);
+        else state.clobber(rd);
+        return;
+      }
+      case 5: // MOVN, MOVZ, MOVK
+        moveNumber(word, state);
+        return;
+      case 4: // AND, ORR, EOR may write the stack pointer, ANDS not
+        if ((word & 0x6000_0000) === 0x6000_0000) write(state, rd);
+        else if (rn === ZERO || rd !== SP) state.clobber(rd);
+        else state.clobber(SP);
+        return;
+      case 0: // ADR, ADRP
+      case 1:
+        if (word < 0) write(state, rd);
+        else if (rd !== ZERO) state.setConstant(rd, svma + ((((word << 8) >> 13) << 2) | ((word >>> 29) & 3)));
+        return;
+      default:
+        write(state, rd);
+    }
+  }
+
+  #branch(word: number, svma: number, state: ScanState): CodeFlow {
+    if ((word & 0x7c00_0000) === 0x1400_0000) {
+      this.target = svma + ((word << 6) >> 6) * 4;
+      return word < 0 ? 'call' : 'jump';
+    }
+    if ((word & 0xff00_0000) >>> 0 === 0x5400_0000 || (word & 0x7e00_0000) === 0x3400_0000) {
+      // B.cond, CBZ, CBNZ
+      this.target = svma + ((word << 8) >> 13) * 4;
+      return 'branch';
+    }
+    if ((word & 0x7e00_0000) === 0x3600_0000) {
+      // TBZ, TBNZ
+      this.target = svma + ((word << 13) >> 18) * 4;
+      return 'branch';
+    }
+    if ((word & 0xfe00_0000) >>> 0 === 0xd600_0000) return this.#branchToRegister(word);
+    // BRK, HLT, UDF and calls of other levels, but for SVC
+    if ((word & 0xff00_0000) >>> 0 === 0xd400_0000) return (word & 0xe0_001f) === 1 ? 'next' : 'end';
+    // MRS
+    if ((word & 0xfff0_0000) >>> 0 === 0xd530_0000) write(state, word & 31);
+    return 'next';
+  }
+
+  /** BR, BLR, RET, also with authentication. */
+  #branchToRegister(word: number): CodeFlow {
+    const isAuthenticated = (word & 0x0800) !== 0;
+    switch ((word >>> 21) & 7) {
+      case 0:
+        this.via = (word >>> 5) & 31;
+        return 'leave';
+      case 1:
+        return 'call';
+      case 2:
+        this.via = isAuthenticated ? LR : (word >>> 5) & 31;
+        return 'leave';
+      default:
+        return 'end';
+    }
+  }
+
+  #memory(word: number, state: ScanState): void {
+    if ((word & 0x3a00_0000) === 0x2800_0000) this.#pair(word, state);
+    else if ((word & 0x3a00_0000) === 0x3800_0000) single(word, state);
+    else if ((word & 0x3b00_0000) === 0x1800_0000) {
+      // LDR (literal), PRFM
+      if ((word & 0x0400_0000) === 0 && word >>> 30 !== 3) write(state, word & 31);
+    } else if ((word & 0x3f00_0000) === 0x0800_0000) {
+      // Exclusive, compare and swap, with acquire and release: status, or what was loaded
+      write(state, word & 31);
+      write(state, (word >>> 16) & 31);
+    } else if ((word & 0xbf00_0000) >>> 0 === 0x0c00_0000 || (word & 0xbf00_0000) >>> 0 === 0x0d00_0000) {
+      // Vectors, one to four: behind the last one where the base is written
+      if ((word & 0x80_0000) !== 0) state.clobber((word >>> 5) & 31);
+    } else write(state, word & 31);
+  }
+
+  /** LDP, STP, LDPSW */
+  #pair(word: number, state: ScanState): void {
+    const [first, second, base] = [word & 31, (word >>> 10) & 31, (word >>> 5) & 31];
+    const isVector = (word & 0x0400_0000) !== 0;
+    const size = word >>> 30;
+    const scale = isVector ? 4 << size : size === 2 ? 8 : 4;
+    const distance = ((word << 10) >> 25) * scale;
+    const mode = (word >>> 23) & 3;
+    // The base is written before, or after.
+    if (mode === 3) state.add(base, base, distance);
+    const at = mode === 1 || mode === 3 ? 0 : distance;
+    const isLoad = (word & 0x40_0000) !== 0;
+    if (!isVector) {
+      const isWide = size === 2;
+      if (isLoad) {
+        load(state, first, base, at, isWide);
+        load(state, second, base, at + scale, isWide);
+      } else {
+        store(state, first, base, at, isWide);
+        store(state, second, base, at + scale, isWide);
+      }
+    } else if (!isLoad) for (let from = 0; from < 2 * scale; from += WORD) state.overwrite(base, at + from);
+    if (mode === 1) state.add(base, base, distance);
+  }
+}
+
+/** LDR, STR, and of parts of words. */
+function single(word: number, state: ScanState): void {
+  const [register, base] = [word & 31, (word >>> 5) & 31];
+  const isVector = (word & 0x0400_0000) !== 0;
+  const size = word >>> 30;
+  const isWide = !isVector && size === 3;
+  const operation = (word >>> 22) & 3;
+  const hasUnsigned = (word & 0x0100_0000) !== 0;
+  if (hasUnsigned || (word & 0x20_0000) === 0) {
+    const near = (word << 11) >> 23;
+    const mode = hasUnsigned ? 0 : (word >>> 10) & 3;
+    const scale = isVector && operation >= 2 ? 4 : size;
+    const distance = hasUnsigned ? ((word >>> 10) & 0xfff) * 2 ** scale : near;
+    if (mode === 3) state.add(base, base, near);
+    access(state, register, base, mode === 0 || mode === 2 ? distance : 0, operation, isWide, isVector);
+    if (mode === 1) state.add(base, base, near);
+  } else if (operation !== 0 && !isVector && !(size === 3 && operation === 2)) write(state, register);
+  // An atomic operation of memory
+  else if ((word & 0x0c00) === 0 && !isVector) write(state, register);
+}
+
+function access(state: ScanState, register: number, base: number, distance: number, operation: number, isWide: boolean, isVector: boolean): void {
+  if (isVector) {
+    if (operation === 0 || operation === 2) state.overwrite(base, distance);
+  } else if (operation === 0) store(state, register, base, distance, isWide);
+  // PRFM
+  else if (!(isWide && operation === 2)) load(state, register, base, distance, isWide && operation === 1);
+}
+
+function load(state: ScanState, register: number, base: number, distance: number, isWide: boolean): void {
+  if (register === ZERO) return;
+  if (isWide) state.load(register, base, distance);
+  else state.clobber(register);
+}
+
+function store(state: ScanState, register: number, base: number, distance: number, isWide: boolean): void {
+  if (isWide && register !== ZERO) state.store(register, base, distance);
+  else state.overwrite(base, distance);
+}
+
+function write(state: ScanState, register: number): void {
+  if (register !== ZERO) state.clobber(register);
+}
+
+/** MOVN, MOVZ, MOVK. Beyond 53 bits, nothing is known. */
+function moveNumber(word: number, state: ScanState): void {
+  const rd = word & 31;
+  if (rd === ZERO) return;
+  const operation = (word >>> 29) & 3;
+  const value = ((word >>> 5) & 0xffff) * 2 ** (16 * ((word >>> 21) & 3));
+  const isWide = word < 0;
+  if (operation === 2) state.setConstant(rd, value);
+  else if (operation === 0 && isWide) state.setConstant(rd, -1 - value);
+  // What it adds to is 0 there, as compilers write it.
+  else if (operation === 3 && state.isConstant(rd) && state.offsets[rd] >= 0) state.setConstant(rd, state.offsets[rd] + value);
+  else state.clobber(rd);
+}
+
+function ofRegisters(word: number, state: ScanState): void {
+  const [rd, rn, rm] = [word & 31, (word >>> 5) & 31, (word >>> 16) & 31];
+  const sign = (word & 0x4000_0000) === 0 ? 1 : -1;
+  // ADD, SUB (extended): of 64 bits as they are, or up to 4 bits further left
+  if ((word & 0xbfe0_fc00) >>> 0 === 0x8b20_6000) {
+    if (rm === ZERO) state.add(rd, rn, 0);
+    else state.combine(rd, rn, rm, sign);
+    return;
+  }
+  if ((word & 0x1f20_0000) === 0x0b20_0000) {
+    // With flags, to no stack pointer.
+    if ((word & 0x2000_0000) === 0) state.clobber(rd);
+    else write(state, rd);
+    return;
+  }
+  if (rd === ZERO) return;
+  // MOV is ORR with what is always 0.
+  if ((word & 0xffe0_ffe0) >>> 0 === 0xaa00_03e0 && rm !== ZERO) state.add(rd, rm, 0);
+  else if ((word & 0x7fff_ffff) === (0x2a1f_03e0 | rd)) state.setConstant(rd, 0);
+  // ADD, SUB (shifted), by nothing
+  else if ((word & 0xbfe0_fc00) >>> 0 === 0x8b00_0000 && rn !== ZERO && rm !== ZERO) state.combine(rd, rn, rm, sign);
+  // CCMP, CCMN and what sets flags alone have others in place of a register.
+  else if ((word & 0x1fe0_0000) !== 0x1a40_0000) state.clobber(rd);
+}
