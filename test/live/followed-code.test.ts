@@ -1,0 +1,141 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { A64Decoder } from '../../src/unwind/scan/a64-decoder.ts';
+import type { CodeReader, InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
+import { ScanState } from '../../src/unwind/scan/scan-state.ts';
+import { X8664Decoder } from '../../src/unwind/scan/x86-64-decoder.ts';
+import { announceSkipped, runTool, whyMissing } from '../support/perf-tool.ts';
+
+interface Line {
+  readonly svma: number;
+  readonly bytes: Uint8Array;
+  readonly text: string;
+}
+
+/** How objdump writes an instruction set. */
+interface Language {
+  readonly objdump: string;
+  /** With code of compilers, and with much that people wrote by hand for each kind of processor; none with data among their code. */
+  readonly libraries: readonly string[];
+  readonly sp: number;
+  /** What objdump's listing has besides single instructions. */
+  isOther(line: Line): boolean;
+  /** How code goes on; with the target where the text names one. */
+  flowOf(text: string): string;
+  /** By how much an instruction moves the stack pointer; undefined where the text does not say. */
+  movedOf(text: string): number | undefined;
+}
+
+const PREFIXES = /^(?:(?:lock|rep[nz]*|repe|repne|bnd|notrack|data16|addr32|[cdefgs]s|rex(?:\.[WRXB]+)?) )+/;
+const X86_LIBRARIES = ['libc.so.6', 'libm.so.6', 'libgmp.so.10', 'libz.so.1', 'libstdc++.so.6', 'libx264.so.164'];
+
+const X86_64: Language = {
+  objdump: 'objdump',
+  libraries: X86_LIBRARIES.map((name) => `/usr/lib/x86_64-linux-gnu/${name}`),
+  sp: 7,
+
+  isOther({ bytes, text }) {
+    // It lists WAIT with what it waits for, and prefixes of nothing.
+    return (bytes[0] === 0x9b && bytes.length > 1) || text.includes('(bad)') || text.startsWith('.byte') || `${text.trim()} `.replace(PREFIXES, '') === '';
+  },
+
+  flowOf(text) {
+    const [mnemonic, operand = ''] = text.replace(PREFIXES, '').split(/\s+/);
+    if (/^retq?$/.test(mnemonic)) return 'leave';
+    if (/^callq?$/.test(mnemonic)) return 'call';
+    if (/^jmpq?$/.test(mnemonic)) return operand.startsWith('*') ? (operand.includes('(%rip)') ? 'leave' : 'end') : `jump ${operand}`;
+    if (/^(?:j|loop)/.test(mnemonic)) return `branch ${operand}`;
+    return /^(?:ud[012][ab]?|hlt|int3|int1|icebp|lret[qw]?|iret|iretq|enter|enterq|ljmp|lcall|sysret[lq]?)$/.test(mnemonic) ? 'end' : 'next';
+  },
+
+  movedOf(text) {
+    const plain = text.replace(/\s*#.*$/, '').replace(PREFIXES, '');
+    const [, operation, sign, number] = /^(add|sub)q?\s+\$(-?)0x([0-9a-f]+),%rsp/.exec(plain) ?? [];
+    if (operation !== undefined) {
+      const value = BigInt.asIntN(64, BigInt(`0x${number}`)) * (sign === '-' ? -1n : 1n);
+      return Number(operation === 'add' ? value : -value);
+    }
+    const lea = /^lea\s+(-?)0x([0-9a-f]+)\(%rsp\),%rsp/.exec(plain);
+    if (lea !== null) return Number.parseInt(lea[2], 16) * (lea[1] === '-' ? -1 : 1);
+    if (/^push[fq]*\s|^pushf/.test(plain)) return -8;
+    if (/^pop[fq]*\s|^popf/.test(plain)) return plain.includes('%rsp') ? undefined : 8;
+    if (/^(?:call|ret|leave|enter|jmp|sys|int|iret|lret)/.test(plain) || /,%(?:rsp|esp|sp|spl)$/.test(plain)) return undefined;
+    if (/^(?:xchg|bswap|inc|dec|not|neg|shl|shr|sar|rol|ror|rcl|rcr|set)/.test(plain) && /%(?:rsp|esp|sp|spl)\b/.test(plain)) return undefined;
+    return 0;
+  },
+};
+
+const A64: Language = {
+  objdump: 'aarch64-linux-gnu-objdump',
+  libraries: ['libc.so.6', 'libm.so.6', 'libgcc_s.so.1'].map((name) => `/usr/aarch64-linux-gnu/lib/${name}`),
+  sp: 31,
+
+  isOther({ text }) {
+    return text.startsWith('.inst') || text.startsWith('.word') || text.includes('undefined');
+  },
+
+  flowOf(text) {
+    const [mnemonic, ...operands] = text.replace(/\s*\/\/.*$/, '').split(/[\s,]+/);
+    const target = operands.find((operand) => /^[0-9a-f]+$/.test(operand));
+    if (/^(?:ret|retaa|retab|br|braaz?|brabz?)$/.test(mnemonic)) return 'leave';
+    if (/^(?:bl|blr|blraaz?|blrabz?)$/.test(mnemonic)) return 'call';
+    if (mnemonic === 'b') return `jump ${target}`;
+    if (/^(?:b\.|cbn?z$|tbn?z$)/.test(mnemonic)) return `branch ${target}`;
+    return /^(?:brk|hlt|udf|hvc|smc|eret|drps|dcps\d)$/.test(mnemonic) ? 'end' : 'next';
+  },
+
+  movedOf(text) {
+    const plain = text.replace(/\s*\/\/.*$/, '');
+    const [, operation, number, shift] = /^(add|sub)\s+sp, sp, #0x([0-9a-f]+)(?:, lsl #(12))?$/.exec(plain) ?? [];
+    if (operation !== undefined) return (operation === 'add' ? 1 : -1) * (Number.parseInt(number, 16) << Number(shift ?? 0));
+    const [, before, after] = /\[sp, #(-?\d+)\]!|\[sp\], #(-?\d+)$/.exec(plain) ?? [];
+    if (before !== undefined || after !== undefined) return Number(before ?? after);
+    return /^\w+\s+w?sp\b/.test(plain) && !/^(?:cmp|cmn|tst)/.test(plain) ? undefined : 0;
+  },
+};
+
+function linesOf(objdump: string, path: string): Line[] {
+  const { status, stdout, stderr } = runTool(objdump, ['-d', '-w', '-z', '--insn-width=16', path], {});
+  if (status !== 0) throw new Error(stderr);
+  return stdout.split('\n').flatMap((line) => {
+    const [, at, listed, text = ''] = /^\s*([0-9a-f]+):\t((?:[0-9a-f]{2} )+|[0-9a-f]{8} )\s*\t?(.*)$/.exec(line) ?? [];
+    if (at === undefined) return [];
+    // Words are listed as numbers, bytes one by one.
+    const bytes = listed.length === 9 && !/ ./.test(listed) ? (listed.match(/../g) ?? []).reverse() : listed.trim().split(' ');
+    return [{ svma: Number.parseInt(at, 16), bytes: Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 16)), text }];
+  });
+}
+
+describe.each<[string, Language, () => InstructionDecoder]>([
+  ['x86-64', X86_64, () => new X8664Decoder()],
+  ['A64', A64, () => new A64Decoder()],
+])('code that is followed is as objdump reads it: %s', (name, language, makeDecoder) => {
+  const { objdump, libraries, sp } = language;
+  const missing = whyMissing(objdump);
+  if (missing !== undefined) announceSkipped(`code of ${name} as objdump reads it`, missing);
+  for (const path of libraries) if (!existsSync(path)) announceSkipped(`code of ${path}`, 'it is not installed');
+
+  test.each(missing === undefined ? libraries.filter((path) => existsSync(path)) : [])('%s', (path) => {
+    const decoder = makeDecoder();
+    const state = new ScanState();
+    const wrong: string[] = [];
+    let count = 0;
+    for (const line of linesOf(objdump, path)) {
+      if (language.isOther(line)) continue;
+      count++;
+      const { svma, bytes, text } = line;
+      const byte = (at: number): number => bytes[at - svma] ?? 0;
+      const code: CodeReader = { byte, half: (at) => byte(at) | (byte(at + 1) << 8) };
+      state.begin(sp);
+      const flow = decoder.decode(code, svma, state);
+      const target = flow === 'jump' || flow === 'branch' ? ` ${BigInt.asUintN(64, BigInt(decoder.target)).toString(16)}` : '';
+      const moved = state.bases[sp] === sp ? state.offsets[sp] : Number.NaN;
+      const expected = language.movedOf(text);
+      if (decoder.sizeBytes !== bytes.length || flow + target !== language.flowOf(text) || (expected !== undefined && moved !== expected)) {
+        wrong.push(`${svma.toString(16)} ${text}: ${decoder.sizeBytes} bytes of ${bytes.length}, ${flow}${target}, moved by ${moved} and not ${expected}`);
+      }
+    }
+    expect(count).toBeGreaterThan(5000);
+    expect(wrong.slice(0, 20)).toEqual([]);
+  });
+});
