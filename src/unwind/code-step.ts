@@ -74,7 +74,7 @@ export class CodeStep {
     }
     // arm64 signs return addresses in the bits that addresses do not have.
     const hi = machine.machine === 'aarch64' ? registers.hi[column] & 0xffff : registers.hi[column];
-    if (this.#returns.leadOn(registers.lo[column], hi)) return end;
+    if (this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData) return end;
     state.swapRegisters();
     return 'no-rule';
   }

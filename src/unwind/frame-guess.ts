@@ -21,6 +21,8 @@ const MAX_SCANNED_INSTRUCTIONS = 256;
 const MAX_SAVED_REGISTERS = 6;
 /** Vectors are aligned to 64 bytes, and what is shared between threads to 128; pages are the most that anybody asks for. */
 const MAX_REALIGNED_BYTES = 8192;
+/** The caller's frame pointer and the return address, where a frame pointer of x86-64 points. */
+const FRAME_RECORD_BYTES = 16;
 /** A frame pointer that is farther from the stack pointer does not point into this stack. */
 const MAX_FRAME_BYTES = 1 << 26;
 
@@ -129,7 +131,7 @@ export class FrameGuess {
     }
     if (word === 8) {
       if (!isCall && this.#beginsThread(sp)) return 'outermost';
-      const byCode = this.#byCode.step();
+      const byCode = this.#stepByX86Code(fp);
       if (byCode !== 'no-rule') return byCode;
     }
     if (isCall) {
@@ -152,6 +154,27 @@ export class FrameGuess {
     if (top >= IS_CALL && (top > chain || (top === chain && hasCode))) return this.#take(sp, -1, sp + word);
     const byChain = this.#takeChain(fp, word, 0);
     return byChain === 'no-rule' && hasCode ? this.#scanStack(sp + word, IS_OWN_CALL) : byChain;
+  }
+
+  /**
+   * Steps by what the code does up to its return. Where jumps cannot be followed, another return than the frame's may have been found: a frame that would
+   * reach beyond the one that the frame pointer tells is not believed, and of one that is the same, the frame pointer's is.
+   */
+  #stepByX86Code(fp: number): StepEnd {
+    const state = this.#state;
+    const isFramePointer = this.#isFramePointer(fp);
+    const end = this.#byCode.step();
+    if (end === 'no-rule' || !isFramePointer) return end;
+    const isStepped = end === 'stepped';
+    const { registers, machine } = state;
+    const distance = isStepped ? registers.value(machine.sp) - fp : Number.POSITIVE_INFINITY;
+    const isLess = distance < FRAME_RECORD_BYTES || (distance === FRAME_RECORD_BYTES && registers.known[machine.fp] === 1);
+    if (isLess || this.#returns.likelihood(fp + machine.addressSize) === 0) return end;
+    if (isStepped) state.swapRegisters();
+    const byChain = this.#takeChain(fp, machine.addressSize, 0);
+    if (byChain !== 'no-rule') return byChain;
+    if (isStepped) state.swapRegisters();
+    return end;
   }
 
   /**

@@ -17,6 +17,8 @@ const CALL_KINDS: readonly (CallKind | 'unmapped')[] = ['call', 'none', 'unknown
 export class ReturnAddresses {
   /** After a direct call was found: the address that it calls. */
   target = 0;
+  /** Whether the last address that was looked at is in memory that was mapped as data: it may still be code of a JIT. */
+  isInData = false;
   readonly #code: CodeBytes;
   readonly #calls: CallSites;
   readonly #state: UnwindState;
@@ -51,6 +53,7 @@ export class ReturnAddresses {
   /** Whether the words of a return address lead on: behind a call, as far as that is known, or to 0, beneath the outermost frame. */
   leadOn(lo: number, hi: number): boolean {
     const address = hi * 0x1_0000_0000 + ((lo & ~this.#state.machine.pcMask) >>> 0);
+    this.isInData = false;
     if (address === 0) return true;
     const call = this.callBefore(address);
     return call !== 'none' && call !== 'unmapped';
@@ -59,10 +62,14 @@ export class ReturnAddresses {
   /** What is before an address: `unmapped` where there is no code. */
   callBefore(address: number): CallKind | 'unmapped' {
     const { space } = this.#state;
+    this.isInData = false;
     if (address <= 0) return 'unmapped';
     if (this.#code.find(address - 1) !== 'found') return 'unmapped';
     const { module, bias } = space;
-    if (module === undefined) return 'unknown';
+    if (module === undefined) {
+      this.isInData = space.mayBeData === true;
+      return 'unknown';
+    }
     const fact = module.calls.get(address - bias) ?? this.#lookBefore(address, bias, module);
     if (fact >= 0) this.target = fact + bias;
     return fact >= 0 ? 'direct' : CALL_KINDS[-1 - fact];

@@ -187,8 +187,28 @@ describe('x86-64 code without rules', () => {
     expect(await unwind(0x1005, stack)).toMatchObject({ end: 'complete', frames: frames(0x1005, 0x1200, 0x1100) });
   });
 
+  test.each<[string, string, Readonly<Record<number, number>>, number[]]>([
+    // add rsp, 64; ret; and the frame pointer at 16
+    ['reach beyond that of the frame pointer', '48 83 c4 40 c3', { 64: FRAMED_CALL }, [0x1020, 0x1100]],
+    ['reach beyond the dump, and the frame pointer does not', '48 81 c4 00 01 00 00 c3', {}, [0x1020, 0x1100]],
+    ['be left by a return that is the same, and lead on by the frame pointer', '48 83 c4 10 48 8b 6d 00 58 c3', { 24: FRAMED_CALL }, [0x1020, 0x1200, 0x1100]],
+    ['end before that of the frame pointer', '48 83 c4 08 c3', { 8: FRAMED_CALL }, [0x1020, 0x1200, 0x1100]],
+  ])('has a frame that may %s', async (_, listing, changes, expected) => {
+    const stack = { 16: SP + 0x50, 24: CALL, 32: 0, 80: 0, 88: CALL, 96: 0, ...changes };
+    const registers = { ip: BIAS + 0x1020, bp: SP + 0x10, sp: SP, ax: 1 };
+    const result = await unwound({ machine: 'x86_64', registers, stack }, await spaceOf('x86_64', { ...CODE, 4128: listing }, [0xcc]));
+    expect(result).toMatchObject({ end: 'complete', frames: frames(...expected) });
+  });
+
   test('is left by a branch where straight on is no return', async () => {
     expect(await unwind(0x1009, { 24: CALL, 32: 0 }, { ...CODE, 4107: 'f4' })).toMatchObject({ end: 'complete', frames: frames(0x1009, 0x1100) });
+  });
+
+  test('is not left to memory that was mapped as data, but where the frame pointer leads there', async () => {
+    const space = (await spaceOf('x86_64', { ...CODE, 4128: '48 83 c4 08 c3' }, [0xcc])).mapData(0x1000_0000, 0x1001_0000);
+    const stack = { 8: 0x1000_0100, 16: 0, 24: CALL, 32: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1020, bp: SP + 0x10, sp: SP, ax: 1 }, stack }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
   });
 
   test('is left by a jump to another file, as stubs of the PLT have it, and not by one that may be of a switch', async () => {
