@@ -93,5 +93,5 @@ function codeAtRunTimeHelp({ name, places }: DsoSymbols): string {
   const refused = places.find(({ outcome }) => outcome === 'refused')?.place;
   if (refused !== undefined) return `--perf-map-dir ${refused.slice(0, refused.lastIndexOf('/'))} trusts what is there, whoever wrote it: look at it first`;
   if (!/^\/tmp\/perf-\d+\.map$/.test(name)) return '';
-  return `code made at run time has names when ${name} is kept: node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1`;
+  return `code made at run time has names when ${name} is kept: node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap`;
 }
