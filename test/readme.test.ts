@@ -41,11 +41,12 @@ const FOREIGN_OPTIONS: readonly string[] = [
     'show-task-events',
     'stats',
     'switch-events',
+    'synth',
     'sample-cpu',
     'threads',
   ], // perf
   ...['allow-worker', 'disable-wasm-trap-handler', 'interpreted-frames-native-stack', 'jitless', 'perf-basic-prof', 'perf-prof', 'use-largepages'], // Node
-  ...['profile', 'v8-flags'], // Wasmtime, Deno
+  ...['profile', 'v8-flags', 'jitmap'], // Wasmtime, Deno, Mono
   ...['override-timestamp', 'color', 'countname', 'kernel'], // parca-push, flamegraph.pl, stackcollapse-perf.pl
   ...['seconds', 'time'], // the fuzzer, benchmarks
 ];
