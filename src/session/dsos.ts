@@ -146,13 +146,13 @@ function isAnonymous(filename: string): boolean {
 const MACHINES_WITH_HIGH_VDSO: readonly string[] = ['x86_64', 'aarch64', 'riscv64', ''];
 const LIMIT_OF_32_BITS = 2 ** 32;
 
-/** How maps are to be understood. */
 /**
  * Files of memory that JITs map twice, to write code and to run it: .NET's, and that of asmjit, as in Erlang (observed, OTP 25). perf 6.1 treats them as files
  * (observed).
  */
-const JIT_FILES = ['/memfd:doublemapper', '/memfd:vmem'];
+const JIT_FILES = /^\/memfd:(?:doublemapper|vmem)(?: |$)/;
 
+/** How maps are to be understood. */
 export interface MapRules {
   /** As perf 6.1 does. */
   readonly compatPerf?: boolean;
@@ -168,7 +168,7 @@ export function classifyUserMap(record: MmapRecord, { compatPerf = false, arch }
   const { filename } = record;
   // simpleperf copies JIT code into files of its own, a few methods each; it shows them under these names.
   if (record.isJitSymfile) return { kind: 'anon', name: jitName(filename) };
-  const isMappedTwice = JIT_FILES.some((name) => filename.startsWith(name)) && record.isExecutable && !compatPerf;
+  const isMappedTwice = JIT_FILES.test(filename) && record.isExecutable && !compatPerf;
   if (isMappedTwice || isAnonymous(filename)) return { kind: 'anon', name: record.isExecutable ? `/tmp/perf-${record.pid}.map` : filename };
   if (filename === '[vdso]' && record.start < LIMIT_OF_32_BITS && arch !== undefined && MACHINES_WITH_HIGH_VDSO.includes(arch)) {
     return { kind: 'vdso', name: '[vdso32]' };

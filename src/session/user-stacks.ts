@@ -146,7 +146,7 @@ export class UserStacks {
   #fill(place: number, { attr }: SessionEvent, space: AddressSpace): Input | undefined {
     const dumps = this.#dumps;
     const mask = attr.sampleRegsUser;
-    // Registers say where the thread is, though there be no stack, as in an exec, or no map of its process; perf 6.1 does not use them then (observed).
+    // Registers say where the thread is, even without a stack, as in an exec, or without any map of its process; perf 6.1 does not use them then (observed).
     if (this.#options.compatPerf && (dumps.stackSizeBytes(place) === 0 || isUnmapped(space))) return undefined;
     const machine = stackMachine(this.#features.arch ?? '', dumps.abi(place), mask);
     if (machine === undefined) return undefined;

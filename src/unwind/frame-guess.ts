@@ -14,7 +14,9 @@ const GO_THREAD_END = [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x0
 /** syscall */
 const SYSCALL = [0x0f, 0x05];
 /** Registers of x86-64. Source: its psABI, figure 3.36. */
-const [RAX, RDX] = [0, 1];
+const [RAX, RDX, RSI] = [0, 1, 4];
+/** Sizes of `struct clone_args` from its first version on. Source: the kernel's uapi/linux/sched.h; no larger than a page. */
+const [MIN_CLONE_ARGS_BYTES, MAX_CLONE_ARGS_BYTES] = [64, 4096];
 /** Instructions before an address of arm64 among which the function's prologue is looked for. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
 /** Those that functions of x86-64 save, and the stack pointer. */
@@ -66,7 +68,7 @@ export class FrameGuess {
    */
   #beginsStack(): boolean {
     const { isCall, pc } = this.#state;
-    return isCall && this.#isFunction(pc) && this.#returns.callBefore(pc) === 'none';
+    return isCall && this.#returns.callBefore(pc) === 'none' && this.#isFunction(pc);
   }
 
   /** Steps to what a signal interrupted, if the code at the frame's address is what returns from handlers. */
@@ -158,7 +160,7 @@ export class FrameGuess {
 
   /**
    * Steps by what the code does up to its return. Where jumps cannot be followed, another return than the frame's may have been found: a frame that would
-   * reach beyond the one that the frame pointer tells is not believed, and of one that is the same, the frame pointer's is.
+   * reach beyond the one that the frame pointer tells is not believed; where both are the same, the frame pointer's step is taken if the code has lost it.
    */
   #stepByX86Code(fp: number): StepEnd {
     const state = this.#state;
@@ -179,13 +181,15 @@ export class FrameGuess {
 
   /**
    * Whether a thread comes back from the system call that made it: as libraries call `clone`, what it is to run is on top of its new stack; as glibc calls
-   * `clone3`, in rdx, while rax tells it from the thread that called (observed in glibc 2.36).
+   * `clone3`, in rdx (observed in 2.36), while rax tells it from the thread that called, and rsi has the size of clone3's arguments.
    */
   #beginsThread(sp: number): boolean {
     const { stack, registers, pc } = this.#state;
     if (!this.#code.is(pc - SYSCALL.length, SYSCALL)) return false;
     if (stack.read(sp) && this.#isFunction(stack.value)) return true;
-    return registers.known[RAX] === 1 && registers.value(RAX) === 0 && registers.known[RDX] === 1 && this.#isFunction(registers.value(RDX));
+    if (registers.known[RAX] === 0 || registers.value(RAX) !== 0 || registers.known[RDX] === 0 || registers.known[RSI] === 0) return false;
+    const sizeBytes = registers.value(RSI);
+    return sizeBytes >= MIN_CLONE_ARGS_BYTES && sizeBytes <= MAX_CLONE_ARGS_BYTES && sizeBytes % 8 === 0 && this.#isFunction(registers.value(RDX));
   }
 
   #isFunction(address: number): boolean {
@@ -390,11 +394,9 @@ export class FrameGuess {
       const call = this.#returns.callBefore(address);
       if (call === 'unmapped' || (call === 'none' && !(savedAt >= 0 && this.#isThreadEntry(address, savedAt)))) return 'no-rule';
     }
+    if (savedAt >= 0 && !stack.read(savedAt)) return 'no-rule';
     next.copyFrom(registers);
-    if (savedAt >= 0) {
-      if (!stack.read(savedAt)) return 'no-rule';
-      next.setWords(machine.fp, stack.lo, stack.hi);
-    }
+    if (savedAt >= 0) next.setWords(machine.fp, stack.lo, stack.hi);
     next.set(machine.sp, sp);
     this.#setReturn(lo, hi);
     return 'stepped';

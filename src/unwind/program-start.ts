@@ -4,12 +4,14 @@ import type { UnwindState } from './unwind-state.ts';
 export const MAX_ARGUMENTS = 512;
 /** How far above the stack's top the text of arguments and environment may be: the kernel lets them have a quarter of the stack, 6 MB at most. */
 const MAX_TEXT_BYTES = 6 << 20;
+/** Types of entries of the auxiliary vector. Source: the kernel's uapi/linux/auxvec.h, asm/auxvec.h. */
+const MAX_AUXILIARY_TYPE = 64;
 /** Words of the first function's frame, above which the arguments are. */
 const MAX_FRAME_WORDS = 32;
 
 /**
- * Whether the number of a program's arguments was just taken from an address on, as the kernel puts it on top of the stack that it gives the program. Then come
- * the arguments, and a null pointer.
+ * Whether so many pointers and a null follow at an address, as they do behind their number on top of the stack that the kernel gives a program: its arguments.
+ * Leaves the first one in the state's `stack`.
  */
 export function hasArgumentsAt({ stack, machine }: UnwindState, at: number, argumentCount: number): boolean {
   const { addressSize } = machine;
@@ -29,9 +31,14 @@ export function isBelowArguments(state: UnwindState): boolean {
     const first = at + addressSize;
     if (argumentCount < 1 || argumentCount > MAX_ARGUMENTS || !hasArgumentsAt(state, first, argumentCount)) continue;
     const firstText = stack.value;
-    // The environment comes next, whose text is behind that of the arguments.
-    if (stack.read(first + (argumentCount + 1) * addressSize) && (stack.value === 0 || (stack.value > firstText && stack.value - at < MAX_TEXT_BYTES)))
-      return true;
+    if (firstText > first + (argumentCount + 1) * addressSize && isEnvironmentAt(state, first + (argumentCount + 1) * addressSize, firstText)) return true;
   }
   return false;
+}
+
+/** Whether pointers to text follow that is behind that of the arguments; or, where there are none, the auxiliary vector, which begins with a small number. */
+function isEnvironmentAt({ stack, machine }: UnwindState, at: number, firstText: number): boolean {
+  if (!stack.read(at)) return false;
+  if (stack.value !== 0) return stack.value > firstText && stack.value - at < MAX_TEXT_BYTES;
+  return stack.read(at + machine.addressSize) && stack.hi === 0 && stack.lo > 0 && stack.lo <= MAX_AUXILIARY_TYPE;
 }

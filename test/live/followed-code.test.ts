@@ -22,6 +22,8 @@ interface Language {
   isOther(line: Line): boolean;
   /** How code goes on; with the target where the text names one. */
   flowOf(text: string): string;
+  /** The register that an instruction writes; undefined where the text does not say, or where it is the stack pointer. */
+  writtenBy(text: string): number | undefined;
   /** By how much an instruction moves the stack pointer; undefined where the text does not say. */
   movedOf(text: string): number | undefined;
 }
@@ -35,8 +37,9 @@ const X86_64: Language = {
   sp: 7,
 
   isOther({ bytes, text }) {
-    // It lists WAIT with what it waits for, and prefixes of nothing.
-    return (bytes[0] === 0x9b && bytes.length > 1) || text.includes('(bad)') || text.startsWith('.byte') || `${text.trim()} `.replace(PREFIXES, '') === '';
+    // It lists WAIT with what it waits for, and prefixes of nothing. A call of what is next is followed as what it does.
+    if ((bytes[0] === 0x9b && bytes.length > 1) || (bytes[0] === 0xe8 && bytes.subarray(1).every((byte) => byte === 0))) return true;
+    return text.includes('(bad)') || text.startsWith('.byte') || `${text.trim()} `.replace(PREFIXES, '') === '';
   },
 
   flowOf(text) {
@@ -63,7 +66,24 @@ const X86_64: Language = {
     if (/^(?:xchg|bswap|inc|dec|not|neg|shl|shr|sar|rol|ror|rcl|rcr|set)/.test(plain) && /%(?:rsp|esp|sp|spl)\b/.test(plain)) return undefined;
     return 0;
   },
+
+  writtenBy(text) {
+    const plain = text.replace(/\s*#.*$/, '').replace(PREFIXES, '');
+    if (/^(?:cmp|test|bt[lq]?\b|nop|push|call|jmp|j|xbegin|ud|prefetch|in|out|ver|l[lt]r|invlpg|mul|imul[lq]?\s+%\w+$|div|idiv|wr|vmptr|clflush)/.test(plain))
+      return undefined;
+    const [, name] = /[\s,]%(\w+)$/.exec(plain) ?? [];
+    const register = X86_REGISTERS.findIndex((names) => names.includes(name ?? ''));
+    return register < 0 || register === 7 || /^mov\w*\s+%(\w+),%\1$|^lea\w*\s+(?:0x0)?\(%(\w+)[^)]*\),%\2$|^(?:add|sub)\w*\s+\$0x0,|^xchg\s+%ax,%ax/.test(plain)
+      ? undefined
+      : register;
+  },
 };
+
+/** By DWARF number: names of registers of 64 and of 32 bits. */
+const X86_REGISTERS = [
+  ...['ax', 'dx', 'cx', 'bx', 'si', 'di', 'bp', 'sp'].map((name) => `r${name} e${name}`),
+  ...Array.from({ length: 8 }, (_, i) => `r${i + 8} r${i + 8}d`),
+].map((names) => names.split(' '));
 
 const A64: Language = {
   objdump: 'aarch64-linux-gnu-objdump',
@@ -91,6 +111,13 @@ const A64: Language = {
     const [, before, after] = /\[sp, #(-?\d+)\]!|\[sp\], #(-?\d+)$/.exec(plain) ?? [];
     if (before !== undefined || after !== undefined) return Number(before ?? after);
     return /^\w+\s+w?sp\b/.test(plain) && !/^(?:cmp|cmn|tst)/.test(plain) ? undefined : 0;
+  },
+
+  writtenBy(text) {
+    const plain = text.replace(/\s*\/\/.*$/, '');
+    if (/^(?:cmp|cmn|tst|ccmp|ccmn|st|cb|tb|b|ret|br|prf|msr|dc|ic|at|tlbi|hint|fcmp|whil|cas|swp|sys)/.test(plain)) return undefined;
+    const [, number] = /^\S+\s+[xw](\d+)\b/.exec(plain) ?? [];
+    return number === undefined || /^mov\s+x(\d+), x\1$|^add\s+x(\d+), x\2, #0x0$/.test(plain) ? undefined : Number(number);
   },
 };
 
@@ -131,6 +158,9 @@ describe.each<[string, Language, () => InstructionDecoder]>([
       const target = flow === 'jump' || flow === 'branch' ? ` ${BigInt.asUintN(64, BigInt(decoder.target)).toString(16)}` : '';
       const moved = state.bases[sp] === sp ? state.offsets[sp] : Number.NaN;
       const expected = language.movedOf(text);
+      const written = language.writtenBy(text);
+      const changed = Array.from(state.bases.keys()).filter((register) => state.bases[register] !== register || state.offsets[register] !== 0);
+      if (written !== undefined && !changed.includes(written)) wrong.push(`${svma.toString(16)} ${text}: register ${written} is as before`);
       if (decoder.sizeBytes !== bytes.length || flow + target !== language.flowOf(text) || (expected !== undefined && moved !== expected)) {
         wrong.push(`${svma.toString(16)} ${text}: ${decoder.sizeBytes} bytes of ${bytes.length}, ${flow}${target}, moved by ${moved} and not ${expected}`);
       }

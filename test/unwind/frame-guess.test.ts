@@ -156,7 +156,8 @@ describe('x86-64 code without rules', () => {
 
   test.each<[string, Readonly<Record<number, number>>, string]>([
     ['is complete', {}, 'complete'],
-    ['is complete where the environment is empty', { 48: 0 }, 'complete'],
+    ['is complete where the environment is empty', { 48: 0, 56: 33 }, 'complete'],
+    ['goes on where the environment is empty, and what comes next is no auxiliary vector', { 48: 0, 56: 0 }, 'no-rule'],
     ['goes on where there are too few arguments', { 40: 5 }, 'no-rule'],
     ['goes on where they are not on the stack', { 24: SP - 0x100 }, 'no-rule'],
     ['goes on where the environment is before them', { 48: SP + 0x80 }, 'no-rule'],
@@ -224,13 +225,14 @@ describe('x86-64 code without rules', () => {
   });
 });
 
-test.each<[string, { readonly top?: number; readonly ax?: number; readonly dx?: number; readonly opcode?: number }, string]>([
+test.each<[string, { readonly top?: number; readonly ax?: number; readonly dx?: number; readonly si?: number; readonly opcode?: number }, string]>([
   ['is complete where a thread comes back from clone', { top: 0x1800 }, 'complete'],
   ['is complete where a thread comes back from clone3', { ax: 0, dx: 0x1800 }, 'complete'],
   ['ends where what is on top of the stack is no function', { top: 0x1801, ax: 0, dx: 0x17ff }, 'no-rule'],
   ['ends where it is the thread that called clone3', { ax: 4711, dx: 0x1800 }, 'no-rule'],
+  ['ends where another system call has returned 0', { ax: 0, dx: 0x1800, si: 4711 }, 'no-rule'],
   ['ends where there was no system call', { top: 0x1800, ax: 0, dx: 0x1800, opcode: 0x90 }, 'no-rule'],
-])('x86-64 code without a rule %s', async (_name, { top = 1, ax = 1, dx = 1, opcode = 0x0f }, end) => {
+])('x86-64 code without a rule %s', async (_name, { top = 1, ax = 1, dx = 1, si = 88, opcode = 0x0f }, end) => {
   const cie: PlannedCie = { returnAddress: 16, code: new CfaCode().defCfa(7, 8).offset(16, 1) };
   const { bytes } = assembleFrames([[cie, [{ start: 0x1800, sizeBytes: 0x100, code: new CfaCode() }]]], { addr: 0x4000 });
   const text = new Uint8Array(0x1000).fill(0x90);
@@ -238,7 +240,7 @@ test.each<[string, { readonly top?: number; readonly ax?: number; readonly dx?: 
   const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: bytes }]);
   const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
   const result = await unwound(
-    { machine: 'x86_64', registers: { ip: BIAS + 0x1022, sp: SP, bp: 0, ax, dx: BIAS + dx }, stack: { 0: BIAS + top, 8: 7 } },
+    { machine: 'x86_64', registers: { ip: BIAS + 0x1022, sp: SP, bp: 0, ax, dx: BIAS + dx, si }, stack: { 0: BIAS + top, 8: 7 } },
     mapped,
   );
   expect(result).toMatchObject({ end, frames: frames(0x1022) });

@@ -2,10 +2,12 @@ import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-dec
 import { ScanState } from './scan-state.ts';
 
 const LR = 30;
-const SP = 31;
 /** Where the stack pointer is no operand, the number of the register that is always 0. */
 const ZERO = 31;
 const WORD = 8;
+const MAX_VECTOR_BYTES = 16;
+/** What one tag of memory is for. */
+const TAGGED_BYTES = 16;
 
 /** A64. @see Arm Architecture Reference Manual for A-profile, "C4.1 A64 instruction set encoding" */
 export class A64Decoder implements InstructionDecoder {
@@ -39,12 +41,13 @@ export class A64Decoder implements InstructionDecoder {
         return 'next';
       case 0x7: // of floating point and vectors: some results are integers
       case 0xf:
-        if ((word & 0x5f20_fc00) === 0x1e20_0000 || (word & 0xbfe0_fc00) === 0x0e00_3c00) write(state, word & 31);
+        if (resultsInInteger(word)) write(state, word & 31);
         return 'next';
-      case 0x2: // of scalable vectors: counts and lengths
-        // ADDVL and ADDPL may write the stack pointer.
+      case 0x2: // of scalable vectors: ADDVL and ADDPL may write the stack pointer; RDVL, CNTB …, INCB … and what counts others
         if ((word & 0xffa0_f800) >>> 0 === 0x0420_5000) state.clobber(word & 31);
-        else if ((word & 0xff00_0000) >>> 0 === 0x0400_0000) write(state, word & 31);
+        else if ((word & 0xff20_c000) >>> 0 === 0x0420_c000 || (word & 0xffe0_f800) >>> 0 === 0x04a0_5000 || (word & 0xff38_0000) === 0x2520_0000)
+          write(state, word & 31);
+        else if ((word & 0xff3f_e000) >>> 0 === 0x0520_a000 || (word & 0xff3e_e000) >>> 0 === 0x0530_a000) write(state, word & 31);
         return 'next';
       default:
         return 'end';
@@ -69,8 +72,7 @@ export class A64Decoder implements InstructionDecoder {
         return;
       case 4: // AND, ORR, EOR may write the stack pointer, ANDS not
         if ((word & 0x6000_0000) === 0x6000_0000) write(state, rd);
-        else if (rn === ZERO || rd !== SP) state.clobber(rd);
-        else state.clobber(SP);
+        else state.clobber(rd);
         return;
       case 0: // ADR, ADRP
       case 1:
@@ -97,21 +99,22 @@ export class A64Decoder implements InstructionDecoder {
       this.target = svma + ((word << 13) >> 18) * 4;
       return 'branch';
     }
-    if ((word & 0xfe00_0000) >>> 0 === 0xd600_0000) return this.#branchToRegister(word);
+    if ((word & 0xfe00_0000) >>> 0 === 0xd600_0000) return this.#branchToRegister(word, state);
     // BRK, HLT, UDF and calls of other levels, but for SVC
     if ((word & 0xff00_0000) >>> 0 === 0xd400_0000) return (word & 0xe0_001f) === 1 ? 'next' : 'end';
-    // MRS
-    if ((word & 0xfff0_0000) >>> 0 === 0xd530_0000) write(state, word & 31);
+    // MRS, SYSL
+    if ((word & 0xfff0_0000) >>> 0 === 0xd530_0000 || (word & 0xfff8_0000) >>> 0 === 0xd528_0000) write(state, word & 31);
     return 'next';
   }
 
   /** BR, BLR, RET, also with authentication. */
-  #branchToRegister(word: number): CodeFlow {
+  #branchToRegister(word: number, state: ScanState): CodeFlow {
     const isAuthenticated = (word & 0x0800) !== 0;
     switch ((word >>> 21) & 7) {
       case 0:
         this.via = (word >>> 5) & 31;
-        return 'leave';
+        this.target = state.offsets[this.via];
+        return state.isConstant(this.via) ? 'jump' : 'leave';
       case 1:
         return 'call';
       case 2:
@@ -135,31 +138,43 @@ export class A64Decoder implements InstructionDecoder {
     } else if ((word & 0xbf00_0000) >>> 0 === 0x0c00_0000 || (word & 0xbf00_0000) >>> 0 === 0x0d00_0000) {
       // Vectors, one to four: behind the last one where the base is written
       if ((word & 0x80_0000) !== 0) state.clobber((word >>> 5) & 31);
+    } else if ((word & 0xff20_0000) >>> 0 === 0xd920_0000) {
+      // STG …, LDG, of memory's tags
+      const mode = (word >>> 10) & 3;
+      const base = (word >>> 5) & 31;
+      if ((mode & 1) === 1) state.add(base, base, ((word << 11) >> 23) * TAGGED_BYTES);
+      else if (mode === 0) write(state, word & 31);
     } else write(state, word & 31);
   }
 
-  /** LDP, STP, LDPSW */
+  /** LDP, STP, LDPSW, STGP */
   #pair(word: number, state: ScanState): void {
     const [first, second, base] = [word & 31, (word >>> 10) & 31, (word >>> 5) & 31];
     const isVector = (word & 0x0400_0000) !== 0;
+    const isLoad = (word & 0x40_0000) !== 0;
     const size = word >>> 30;
-    const scale = isVector ? 4 << size : size === 2 ? 8 : 4;
+    const isTagged = size === 1 && !isVector && !isLoad;
+    const isWide = size === 2 || isTagged;
+    const width = isVector ? 4 << size : isWide ? WORD : 4;
+    const scale = isTagged ? TAGGED_BYTES : width;
     const distance = ((word << 10) >> 25) * scale;
     const mode = (word >>> 23) & 3;
     // The base is written before, or after.
     if (mode === 3) state.add(base, base, distance);
     const at = mode === 1 || mode === 3 ? 0 : distance;
-    const isLoad = (word & 0x40_0000) !== 0;
     if (!isVector) {
-      const isWide = size === 2;
-      if (isLoad) {
-        load(state, first, base, at, isWide);
-        load(state, second, base, at + scale, isWide);
-      } else {
+      if (!isLoad) {
         store(state, first, base, at, isWide);
-        store(state, second, base, at + scale, isWide);
+        store(state, second, base, at + width, isWide);
+      } else if (first === base) {
+        // The second is still to be loaded from there.
+        load(state, second, base, at + width, isWide);
+        load(state, first, base, at, isWide);
+      } else {
+        load(state, first, base, at, isWide);
+        load(state, second, base, at + width, isWide);
       }
-    } else if (!isLoad) for (let from = 0; from < 2 * scale; from += WORD) state.overwrite(base, at + from);
+    } else if (!isLoad) overwrite(state, base, at, 2 * width);
     if (mode === 1) state.add(base, base, distance);
   }
 }
@@ -187,7 +202,7 @@ function single(word: number, state: ScanState): void {
 
 function access(state: ScanState, register: number, base: number, distance: number, operation: number, isWide: boolean, isVector: boolean): void {
   if (isVector) {
-    if (operation === 0 || operation === 2) state.overwrite(base, distance);
+    if (operation === 0 || operation === 2) overwrite(state, base, distance, MAX_VECTOR_BYTES);
   } else if (operation === 0) store(state, register, base, distance, isWide);
   // PRFM
   else if (!(isWide && operation === 2)) load(state, register, base, distance, isWide && operation === 1);
@@ -204,6 +219,19 @@ function store(state: ScanState, register: number, base: number, distance: numbe
   else state.overwrite(base, distance);
 }
 
+function overwrite(state: ScanState, base: number, distance: number, sizeBytes: number): void {
+  for (let from = 0; from < sizeBytes; from += WORD) state.overwrite(base, distance + from);
+}
+
+/** Whether an operation of floating point or vectors writes an integer: comparisons do not, nor what goes the other way. */
+function resultsInInteger(word: number): boolean {
+  // FCVT to integers, and FMOV to them
+  const conversion = (word >>> 16) & 7;
+  if ((word & 0x5f20_fc00) === 0x1e20_0000) return conversion !== 2 && conversion !== 3 && conversion !== 7;
+  // FCVTZS and FCVTZU of numbers with a fixed point; UMOV, SMOV
+  return (word & 0x5f3e_0000) === 0x1e18_0000 || (word & 0xbfe0_ec00) === 0x0e00_2c00;
+}
+
 function write(state: ScanState, register: number): void {
   if (register !== ZERO) state.clobber(register);
 }
@@ -217,15 +245,17 @@ function moveNumber(word: number, state: ScanState): void {
   const isWide = word < 0;
   if (operation === 2) state.setConstant(rd, value);
   else if (operation === 0 && isWide) state.setConstant(rd, -1 - value);
-  // What it adds to is 0 there, as compilers write it.
-  else if (operation === 3 && state.isConstant(rd) && state.offsets[rd] >= 0) state.setConstant(rd, state.offsets[rd] + value);
-  else state.clobber(rd);
+  else if (operation === 3 && state.isConstant(rd) && state.offsets[rd] >= 0) {
+    const unit = 2 ** (16 * ((word >>> 21) & 3));
+    const replaced = (Math.floor(state.offsets[rd] / unit) % 0x1_0000) * unit;
+    state.setConstant(rd, state.offsets[rd] - replaced + value);
+  } else state.clobber(rd);
 }
 
 function ofRegisters(word: number, state: ScanState): void {
   const [rd, rn, rm] = [word & 31, (word >>> 5) & 31, (word >>> 16) & 31];
   const sign = (word & 0x4000_0000) === 0 ? 1 : -1;
-  // ADD, SUB (extended): of 64 bits as they are, or up to 4 bits further left
+  // ADD, SUB (extended), of 64 bits as they are
   if ((word & 0xbfe0_fc00) >>> 0 === 0x8b20_6000) {
     if (rm === ZERO) state.add(rd, rn, 0);
     else state.combine(rd, rn, rm, sign);
@@ -243,6 +273,6 @@ function ofRegisters(word: number, state: ScanState): void {
   else if ((word & 0x7fff_ffff) === (0x2a1f_03e0 | rd)) state.setConstant(rd, 0);
   // ADD, SUB (shifted), by nothing
   else if ((word & 0xbfe0_fc00) >>> 0 === 0x8b00_0000 && rn !== ZERO && rm !== ZERO) state.combine(rd, rn, rm, sign);
-  // CCMP, CCMN and what sets flags alone have others in place of a register.
+  // CCMP and CCMN have flags where others have a register.
   else if ((word & 0x1fe0_0000) !== 0x1a40_0000) state.clobber(rd);
 }

@@ -14,8 +14,9 @@ import { X8664Decoder } from './x86-64-decoder.ts';
 
 /** Instructions that are followed from one address on. Between most and a return there are less than a hundred. */
 const MAX_INSTRUCTIONS = 4096;
-/** The same for all addresses of one file: a thousand for each of a hundred thousand, or some 10 seconds. Who needs more made the file so. */
+/** The same for all addresses of one file: a thousand for each of a hundred thousand, or some 10 to 30 seconds. Who needs more made the file so. */
 const MAX_FILE_INSTRUCTIONS = 1 << 27;
+const WINDOW_BYTES = 8;
 /** Branches whose other way is still to be followed. */
 const MAX_BRANCHES = 64;
 /** Stacks have some megabytes. */
@@ -59,6 +60,10 @@ export class FrameScan {
   #machine!: MachineRegisters;
   #isMissing = false;
   #isEmpty = false;
+  /** Code that was found last, and where. */
+  readonly #window = new Uint8Array(WINDOW_BYTES);
+  #windowStart = 0;
+  #windowBytes = 0;
   readonly #visited = new Set<number>();
   readonly #state = new ScanState();
   /** Of branches, in the order in which they are followed. */
@@ -86,6 +91,7 @@ export class FrameScan {
     this.#machine = machine;
     this.#isMissing = false;
     this.#isEmpty = isEmpty;
+    this.#windowBytes = 0;
     module.makeRoom();
     const rule = this.#scan(this.#decoderOf(machine.machine, isThumb), svma, isCall);
     if (this.#code.isPending) return NO_RULE;
@@ -106,11 +112,17 @@ export class FrameScan {
     }
   }
 
-  /** 8 bits of code. */
+  /** 8 bits of code. Those behind are asked for next: several are looked for at once, where there are so many. */
   byte(svma: number): number {
-    if (!this.#find(svma, 1)) return 0;
+    const at = svma - this.#windowStart;
+    if (at >= 0 && at < this.#windowBytes) return this.#window[at];
+    const count = this.#code.findInFile(this.#module, svma, WINDOW_BYTES) ? WINDOW_BYTES : 1;
+    if (count === 1 && !this.#find(svma, 1)) return 0;
     const { view, offset } = this.#module.memory;
-    return view.bytes[offset];
+    for (let i = 0; i < count; i++) this.#window[i] = view.bytes[offset + i];
+    this.#windowStart = svma;
+    this.#windowBytes = count;
+    return this.#window[0];
   }
 
   /** 16 bits of code. */
@@ -216,7 +228,7 @@ export class FrameScan {
     const link = isReturn ? via : lr;
     const distance = cfa - offsets[link];
     const isSaved = bases[link] === SAVED + cfaBase && distance >= addressSize && distance <= MAX_FRAME_BYTES && (cfaBase !== sp || offsets[link] >= 0);
-    const isInLink = bases[link] === lr && offsets[link] === 0;
+    const isInLink = lr >= 0 && bases[link] === lr && offsets[link] === 0;
     if (!isSaved && !isInLink) return NO_RULE;
     // It may also be a table of jumps.
     if (!isReturn && isInLink && cfa === 0) return NO_RULE;

@@ -1,11 +1,13 @@
-/** Registers that instructions name: 32 on RISC-V, 16 on 32-bit Arm. */
+/** Registers that instructions name: 32 on RISC-V and arm64, whose stack pointer is the last, 16 and the return address on x86-64, 16 on 32-bit Arm. */
 const REGISTERS = 32;
 /** What a value is made of, see {@link ScanState.bases}. Below {@link REGISTERS}: that register as it was where the scan began. */
 export const SAVED = 32;
 export const CONSTANT = 64;
 export const UNKNOWN = -1;
-/** Functions push at most all registers, before anything else. */
+/** Functions save at most all registers. */
 const MAX_SLOTS = 64;
+/** What else they store is of use as long as nothing else is there for. */
+const MAX_OTHER_SLOTS = 32;
 
 /**
  * What registers hold on the way through code, told by what they held where the scan began, and what was stored in the frame since.
@@ -26,6 +28,8 @@ export class ScanState {
   readonly #slotBases = new Int8Array(MAX_SLOTS);
   readonly #slotOffsets = new Float64Array(MAX_SLOTS);
   #slotCount = 0;
+  /** Whether something was stored that found no room: then what was not stored is not known either. */
+  #isFull = false;
 
   /** Begins: every register holds what it holds. @param sp the number of the stack pointer */
   begin(sp: number): void {
@@ -33,6 +37,7 @@ export class ScanState {
     for (let register = 0; register < REGISTERS; register++) this.bases[register] = register;
     this.offsets.fill(0);
     this.#slotCount = 0;
+    this.#isFull = false;
   }
 
   copyFrom(other: ScanState): void {
@@ -44,6 +49,7 @@ export class ScanState {
     this.#slotBases.set(other.#slotBases);
     this.#slotOffsets.set(other.#slotOffsets);
     this.#slotCount = other.#slotCount;
+    this.#isFull = other.#isFull;
   }
 
   /** Something is written to a register that is not followed. */
@@ -87,7 +93,7 @@ export class ScanState {
     }
     const slot = this.#find(from, at);
     // Nothing is below the stack pointer but what was stored since.
-    this.bases[to] = slot >= 0 ? this.#slotBases[slot] : from === this.#sp && at < 0 ? UNKNOWN : SAVED + from;
+    this.bases[to] = slot >= 0 ? this.#slotBases[slot] : this.#isFull || (from === this.#sp && at < 0) ? UNKNOWN : SAVED + from;
     this.offsets[to] = slot >= 0 ? this.#slotOffsets[slot] : at;
   }
 
@@ -108,8 +114,12 @@ export class ScanState {
     let slot = this.#find(place, at);
     if (slot < 0) {
       // What is not stored below the stack pointer is not known either.
-      const isLess = valueBase === UNKNOWN && place === this.#sp && at < 0;
-      if (isLess || this.#slotCount === MAX_SLOTS) return;
+      const isOther = valueBase === UNKNOWN || valueBase === CONSTANT;
+      if (isOther && ((place === this.#sp && at < 0) || this.#slotCount >= MAX_OTHER_SLOTS)) return;
+      if (this.#slotCount === MAX_SLOTS) {
+        this.#isFull = true;
+        return;
+      }
       slot = this.#slotCount++;
       this.#slotPlaces[slot] = place;
       this.#slots[slot] = at;

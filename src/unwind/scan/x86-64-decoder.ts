@@ -1,6 +1,6 @@
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
-import { TWO_BYTE_MAP, X8664Instruction } from './x86-64-instruction.ts';
+import { REP, THREE_BYTE_MAP, TWO_BYTE_MAP, VECTOR_MAPS, X8664Instruction } from './x86-64-instruction.ts';
 
 // DWARF numbers. Source: x86-64 psABI, figure 3.36.
 const RAX = 0;
@@ -24,6 +24,9 @@ const SUB = 5;
 const XOR = 6;
 const CMP = 7;
 
+/** Opcodes of VEX and EVEX whose results are integers. */
+const VECTOR_TO_INTEGER: ReadonlySet<number> = new Set([0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7]);
+
 /** x86-64. @see Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 */
 export class X8664Decoder implements InstructionDecoder {
   target = 0;
@@ -45,12 +48,13 @@ export class X8664Decoder implements InstructionDecoder {
     this.target = svma + sizeBytes + immediate;
     if (opcode < 0x40) this.#sum(state, (opcode >> 3) & 7, opcode & 7);
     else if (opcode < TWO_BYTE_MAP) return this.#oneByte(opcode, state);
-    else if (opcode < 2 * TWO_BYTE_MAP) return this.#twoBytes(opcode - TWO_BYTE_MAP, state);
+    else if (opcode < THREE_BYTE_MAP) return this.#twoBytes(opcode - TWO_BYTE_MAP, state);
+    else this.#longer(opcode, state);
     return 'next';
   }
 
   #oneByte(opcode: number, state: ScanState): CodeFlow {
-    const { opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, extension } = this.#instruction;
+    const { opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension } = this.#instruction;
     switch (opcode >> 3) {
       case 0x0a: // PUSH
         push(state, opcodeRegister);
@@ -70,7 +74,7 @@ export class X8664Decoder implements InstructionDecoder {
         state.clobber(opcodeRegister);
         return 'next';
       case 0x17:
-        if (Number.isNaN(immediate)) state.clobber(opcodeRegister);
+        if (Number.isNaN(immediate) || isShort) state.clobber(opcodeRegister);
         else state.setConstant(opcodeRegister, immediate >>> 0);
         return 'next';
     }
@@ -118,7 +122,9 @@ export class X8664Decoder implements InstructionDecoder {
         pop(state, isMemory ? ANYTHING : other);
         return 'next';
       case 0xc7: // MOV of a number
-        if (isMemory) this.#change(state);
+        // XBEGIN is one of them, too.
+        if (extension !== 0) state.clobber(RAX);
+        else if (isMemory || isShort) this.#change(state);
         else state.setConstant(other, isWide ? immediate : immediate >>> 0);
         return 'next';
       case 0x88: // MOV of 8 bits, MOV from a segment register, shifts
@@ -171,8 +177,10 @@ export class X8664Decoder implements InstructionDecoder {
       case 0xe2:
       case 0xe3:
         return 'branch';
-      case 0xe8: // CALL
-        return 'call';
+      case 0xe8: // CALL; of what is next, it is a way to know where that is
+        if (immediate !== 0) return 'call';
+        push(state, ANYTHING);
+        return 'next';
       case 0xe9: // JMP
       case 0xeb:
         return 'jump';
@@ -222,7 +230,7 @@ export class X8664Decoder implements InstructionDecoder {
   }
 
   #twoBytes(opcode: number, state: ScanState): CodeFlow {
-    const { register, other, isMemory } = this.#instruction;
+    const { register, other, isMemory, prefix, extension } = this.#instruction;
     switch (opcode >> 4) {
       case 0x4: // CMOVcc
         state.clobber(register);
@@ -247,10 +255,12 @@ export class X8664Decoder implements InstructionDecoder {
       case 0xff:
       case 0x07:
         return 'end';
-      case 0x01: // XGETBV, RDTSCP; RDTSC, RDPMC, CPUID
+      case 0x01: // XGETBV, RDTSCP; RDTSC, RDPMC
       case 0x31:
       case 0x33:
-      case 0xa2:
+        for (const each of [RAX, RCX, RDX]) state.clobber(each);
+        return 'next';
+      case 0xa2: // CPUID
         for (const each of [RAX, RBX, RCX, RDX]) state.clobber(each);
         return 'next';
       case 0xa0: // PUSH FS, GS
@@ -261,6 +271,8 @@ export class X8664Decoder implements InstructionDecoder {
       case 0xa9:
         pop(state, ANYTHING);
         return 'next';
+      case 0x02: // LAR, LSL
+      case 0x03:
       case 0x2c: // Conversions to integers; MOVMSKPS, PEXTRW, PMOVMSKB; IMUL, MOVZX, MOVSX, POPCNT, BSF, BSR
       case 0x2d:
       case 0x50:
@@ -276,8 +288,14 @@ export class X8664Decoder implements InstructionDecoder {
       case 0xbf:
         state.clobber(register);
         return 'next';
-      case 0x7e: // MOVD; BTS, BTR, BTC, SHLD, SHRD
-      case 0xa4:
+      case 0x7e: // MOVD, and MOVQ between registers of vectors
+        if (!isMemory && prefix !== REP) state.clobber(other);
+        return 'next';
+      case 0x1e: // RDSSP is one of many without effect
+        if (!isMemory && prefix === REP && extension === 1) state.clobber(other);
+        return 'next';
+      case 0xc7: // RDRAND, RDSEED
+      case 0xa4: // SHLD, SHRD, BTS, BTR, BTC
       case 0xa5:
       case 0xab:
       case 0xac:
@@ -299,9 +317,36 @@ export class X8664Decoder implements InstructionDecoder {
     }
   }
 
+  /** Those behind more bytes, and of vectors: few write registers of integers. */
+  #longer(opcode: number, state: ScanState): void {
+    const { register, third, prefix } = this.#instruction;
+    const last = opcode & 0xff;
+    switch (opcode & ~0xff) {
+      case THREE_BYTE_MAP: // CRC32, MOVBE, ADCX, ADOX
+        if (last >= 0xf0) state.clobber(register);
+        return;
+      case VECTOR_MAPS + 0x100: // Conversions, MOVMSKPS, PEXTRW, PMOVMSKB, KMOV; MOVD
+        if (VECTOR_TO_INTEGER.has(last)) state.clobber(register);
+        else if (last === 0x7e && prefix !== REP) this.#change(state);
+        return;
+      case VECTOR_MAPS + 0x200: // ANDN, BLSR …, BZHI, MULX, SHLX …
+        if (last >= 0xf0) for (const each of [register, third]) state.clobber(each);
+        return;
+      case THREE_BYTE_MAP + 0x100: // PEXTRB …, PCMPESTRI …, RORX
+      case VECTOR_MAPS + 0x300:
+        if (last >= 0x14 && last < 0x18) this.#change(state);
+        else if (last >= 0x60 && last < 0x64) state.clobber(RCX);
+        else if (last >= 0xf0) state.clobber(register);
+        return;
+      case VECTOR_MAPS + 0x900: // BLCFILL …, BEXTR
+      case VECTOR_MAPS + 0xa00:
+        if (last < 0x20) for (const each of [register, third]) state.clobber(each);
+    }
+  }
+
   /** ADD … CMP of two operands. @param form 0 and 1: the first is that of ModRM which may be in memory; 2 and 3: the second; 4 and 5: rax and a number */
   #sum(state: ScanState, operation: number, form: number): void {
-    const { register, other, isMemory, isWide, immediate } = this.#instruction;
+    const { register, other, isMemory, isWide, isShort, immediate } = this.#instruction;
     // Prefixes and what 64-bit mode does not have are no sums.
     if (operation === CMP || form > 5) return;
     const isAdded = operation === ADD || operation === SUB;
@@ -318,7 +363,7 @@ export class X8664Decoder implements InstructionDecoder {
       return;
     }
     const [to, from] = isToOther ? [other, register] : [register, other];
-    if (operation === XOR && to === from) state.setConstant(to, 0);
+    if (operation === XOR && to === from && (form & 1) === 1 && !isShort) state.setConstant(to, 0);
     else if (isAdded && isWide && (form & 1) === 1) state.combine(to, to, from, sign);
     else state.clobber(to);
   }

@@ -46,6 +46,8 @@ const TWO_BYTES = [
 /** ES, CS, SS, DS, FS, GS, operand size, address size, LOCK, REPNE, REP */
 const PREFIXES: ReadonlySet<number> = new Set([0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3]);
 const OPERAND_SIZE = 0x66;
+export const REP = 0xf3;
+const REPNE = 0xf2;
 const ADDRESS_SIZE = 0x67;
 const TWO_BYTE_ESCAPE = 0x0f;
 const POP_OR_XOP = 0x8f;
@@ -59,9 +61,12 @@ const DWARF_NUMBERS = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
 const BYTE_OPCODES: ReadonlySet<number> = new Set([0x80, 0x84, 0x86, 0x88, 0x8a, 0xc0, 0xc6, 0xd0, 0xd2, 0xf6, 0xfe, 0x1b0, 0x1c0]);
 const ONE_BYTE_SUMS = 0x40;
 
-/** Opcodes by how they are reached: of one byte, behind 0F, behind 0F 38, behind 0F 3A. Those of vectors are of the map {@link VECTOR}. */
+/** Opcodes by how they are reached: of one byte, behind 0F, behind 0F 38, behind 0F 3A; and above {@link VECTOR_MAPS} behind VEX, EVEX and XOP. */
 export const TWO_BYTE_MAP = 0x100;
-const VECTOR = 0x400;
+export const THREE_BYTE_MAP = 0x200;
+export const VECTOR_MAPS = 0x1000;
+/** What the lower two bits of VEX stand for: REP is F3, REPNE is F2. */
+const VECTOR_PREFIXES = [0, OPERAND_SIZE, REP, REPNE];
 
 /** One instruction of x86-64, taken apart: filled anew for each. Registers have their DWARF numbers. */
 export class X8664Instruction {
@@ -70,6 +75,10 @@ export class X8664Instruction {
   opcode = 0;
   /** Whether the operands have 64 bits. */
   isWide = false;
+  /** Whether they have 16 bits, unless the opcode says that they have 8. */
+  isShort = false;
+  /** The last prefix that may be a part of the opcode: {@link REP}, 66 or F2; 0 for none. */
+  prefix = 0;
   /** ModRM's middle field as it is: of some opcodes a part of them. */
   extension = 0;
   /** The register that ModRM's middle field names. */
@@ -80,6 +89,8 @@ export class X8664Instruction {
   isMemory = false;
   /** The other operand, where it is a register. */
   other = 0;
+  /** Of VEX and XOP: one more. */
+  third = 0;
   /** Where it is in memory: at this register plus {@link displacement}; −1 where the address is made otherwise. */
   base = 0;
   isIpRelative = false;
@@ -102,11 +113,13 @@ export class X8664Instruction {
     this.#rex = 0;
     this.#hasOperandSize = false;
     this.#hasAddressSize = false;
+    this.prefix = 0;
     this.immediate = 0;
     this.isMemory = false;
     this.base = -1;
     const operands = this.#readOpcode(this.#readPrefixes());
     this.isWide = (this.#rex & 8) !== 0;
+    this.isShort = this.#hasOperandSize && !this.isWide;
     this.#hasBytes = hasBytes(this.opcode);
     this.opcodeRegister = this.#registerOf(this.opcode, 1);
     if (operands === 'm' || operands === 'M' || operands === 'Z') this.#readModRm();
@@ -133,6 +146,7 @@ export class X8664Instruction {
       if (PREFIXES.has(byte)) {
         this.#hasOperandSize ||= byte === OPERAND_SIZE;
         this.#hasAddressSize ||= byte === ADDRESS_SIZE;
+        if (VECTOR_PREFIXES.includes(byte)) this.prefix = byte;
         // REX counts right before the opcode alone.
         this.#rex = 0;
       } else if (byte >> 4 === 4) this.#rex = byte;
@@ -150,7 +164,7 @@ export class X8664Instruction {
     const second = this.#byte();
     this.opcode = TWO_BYTE_MAP + second;
     if (second !== 0x38 && second !== 0x3a) return TWO_BYTES[second];
-    this.opcode = (second === 0x38 ? 0x200 : 0x300) + this.#byte();
+    this.opcode = (second === 0x38 ? THREE_BYTE_MAP : THREE_BYTE_MAP + 0x100) + this.#byte();
     return second === 0x38 ? 'm' : 'M';
   }
 
@@ -159,9 +173,10 @@ export class X8664Instruction {
     const payload = this.#byte();
     const map = first === 0xc5 ? 1 : payload & (first === 0xc4 ? 31 : 7);
     this.#rex = (~payload >> 5) & (first === 0xc5 ? 4 : 7);
-    for (let rest = first === 0xc5 ? 0 : first === 0xc4 ? 1 : 2; rest > 0; rest--) this.#byte();
+    this.#readThird(first === 0xc5 ? payload : this.#byte());
+    if (first === 0x62) this.#byte();
     const byte = this.#byte();
-    this.opcode = VECTOR + byte;
+    this.opcode = VECTOR_MAPS + 0x100 * map + byte;
     if (map === 1) return TWO_BYTES[byte];
     if (map === 3) return 'M';
     return map === 2 || (first === 0x62 && (map === 5 || map === 6)) ? 'm' : '?';
@@ -171,9 +186,15 @@ export class X8664Instruction {
   #readXop(): string {
     const payload = this.#byte();
     this.#rex = (~payload >> 5) & 7;
-    this.#byte();
-    this.opcode = VECTOR + this.#byte();
+    this.#readThird(this.#byte());
+    this.opcode = VECTOR_MAPS + 0x100 * (payload & 31) + this.#byte();
     return ['M', 'm', 'Z'][(payload & 31) - FIRST_XOP_MAP] ?? '?';
+  }
+
+  /** One more register, upside down, and the prefix; whether operands are wide is in the same byte. */
+  #readThird(payload: number): void {
+    this.third = DWARF_NUMBERS[(~payload >> 3) & 15];
+    this.prefix = VECTOR_PREFIXES[payload & 3];
   }
 
   /** The register of a field's lower three bits, and that bit of REX. Without REX, bytes of 4 to 7 are the second ones of registers 0 to 3. */

@@ -225,6 +225,13 @@ describe('x86-64 code without rules', () => {
     expect(result).toMatchObject({ end: 'no-rule', frames: frames(0x1020) });
   });
 
+  test.each<[string, string]>([
+    ['is overwritten', 'ff d0 48 89 04 24 c3'],
+    ['was put there to know where the code is', 'e8 00 00 00 00 c3'],
+  ])('is not left to a return address that %s', async (_, listing) => {
+    expect(await unwind(0x1020, { 0: CALL, 8: 0 }, { ...CODE, 4128: listing })).toMatchObject({ frames: frames(0x1020, 0x1100) });
+  });
+
   test('keeps its stack pointer where the second byte of a register is written', async () => {
     const pieces = { ...CODE, 4128: '80 f4 20 48 83 c4 10 c3' };
     expect(await unwind(0x1020, { 16: CALL, 24: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
