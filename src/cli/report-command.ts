@@ -42,7 +42,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
       } else {
         const { RecordingMerger } = await import('../pipeline/merge-recordings.ts');
         const merger = new RecordingMerger(plan.filter, run.diagnostics);
-        const needs = reportNeeds(plan.naming.compatPerf);
+        const needs = reportNeeds(plan.naming.compatPerf, options.children);
         await run.readEach((recording, label) => merger.add(recording.source, label, needs, recording.options, recording.diagnostics));
         const profile = merger.finish();
         merger.requireSamples(profile);

@@ -6,6 +6,7 @@ import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import type { Findings } from './findings.ts';
 import type { RepeatableInput } from './platform.ts';
+import type { ReportOptions } from './report.ts';
 
 /** Decodes a recording. What is found goes to the findings of the part. */
 export type Read = (needs: ReadingNeeds) => Promise<ReadRecording>;
@@ -68,9 +69,9 @@ export class ProfilePart {
   }
 
   /** The same of a report: as perf's where the profile is to be; else it counts by the functions that the profile shows. */
-  get reportNeeds(): ReadingNeeds {
+  reportNeedsOf({ children = false }: ReportOptions): ReadingNeeds {
     const { compatPerf = false } = this.naming;
-    const needs = reportNeeds(compatPerf);
+    const needs = reportNeeds(compatPerf, children);
     return compatPerf ? needs : { ...needs, debugInfo: this.#needs.debugInfo };
   }
 

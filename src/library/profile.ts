@@ -116,7 +116,7 @@ export class DecodedProfile implements Profile {
 
   async report(options: ReportOptions = {}): Promise<readonly ReportTable[]> {
     checkOptions(options, REPORT_CHECKS);
-    const profile = await this.#profileWith((part) => part.reportNeeds);
+    const profile = await this.#profileWith((part) => part.reportNeedsOf(options));
     return reportTables(profile, options, this.parts[0].naming.compatPerf ?? false);
   }
 

@@ -31,6 +31,12 @@ export async function readRecording(
   const { keepSamples, keepHappenings, offCpuTimes, debugInfo, leaf } = needs;
   const keepDetails = keptDetails(needs);
   const keepBranches = keptBranches(needs);
-  const kept = withoutUndefined({ keepSamples, keepHappenings, offCpuTimes, debugInfo, leaf, keepDetails, keepBranches, observer: log });
+  const maxStack = neededFrames(needs, options);
+  const kept = withoutUndefined({ keepSamples, keepHappenings, offCpuTimes, debugInfo, leaf, maxStack, keepDetails, keepBranches, observer: log });
   return { ...(await readProfile(source, { ...options, ...kept }, diagnostics)), log };
+}
+
+/** Whether a stack was cut off, so that its sample is to be left out, is only known when it was unwound. */
+function neededFrames({ callers }: ReadingNeeds, { maxStack, truncated }: ReadRecordingOptions): number | undefined {
+  return callers || truncated === 'drop' ? maxStack : Math.min(maxStack ?? 1, 1);
 }

@@ -24,6 +24,8 @@ export interface ReadingNeeds {
   readonly leaf: LeafRule | undefined;
   /** The payloads of tracepoints, whose texts are shown. */
   readonly tracepointTexts: boolean;
+  /** The callers of what ran: without them, only the leaf of each stack is read. */
+  readonly callers: boolean;
 }
 
 /** What the options say of it. */
@@ -40,17 +42,19 @@ export function readingNeeds(formats: readonly Format[], options: NeedsOptions):
     scriptFields: formats.includes('script') ? (options.fields ?? []) : undefined,
     leaf: undefined,
     tracepointTexts: formats.includes('chrome') || formats.includes('firefox'),
+    callers: true,
   };
 }
 
 /**
  * What a report needs. It counts by the functions that symbols name, as perf report does, which also counts a sample
  * where its own address is, whatever its callchain says: with `compatPerf` a report does the same.
+ * @param children whether functions also count in the samples of what they called
  */
-export function reportNeeds(compatPerf: boolean): ReadingNeeds {
+export function reportNeeds(compatPerf: boolean, children: boolean): ReadingNeeds {
   const leaf = compatPerf ? 'ip' : undefined;
   const nothing = { keepSamples: false, keepHappenings: false, keepLog: false, scriptFields: undefined, tracepointTexts: false };
-  return { ...nothing, offCpuTimes: true, debugInfo: 'none', leaf };
+  return { ...nothing, offCpuTimes: true, debugInfo: 'none', leaf, callers: children };
 }
 
 /** Whether a recording that was read for some needs has what others need, exactly as if it had been read for them. */
@@ -63,7 +67,8 @@ export function coversNeeds(read: ReadingNeeds, wanted: ReadingNeeds): boolean {
     read.debugInfo === wanted.debugInfo &&
     read.leaf === wanted.leaf &&
     (wanted.scriptFields === undefined || read.scriptFields?.join() === wanted.scriptFields.join()) &&
-    (read.tracepointTexts || !wanted.tracepointTexts)
+    (read.tracepointTexts || !wanted.tracepointTexts) &&
+    (read.callers || !wanted.callers)
   );
 }
 

@@ -23,7 +23,8 @@ export const REPORT_DEMANGLE = 'no-params';
  * @throws PerfconvError when the input is no recording or too damaged; `no-samples`; whatever the sink throws
  */
 export async function report(source: RecordingSource, sink: ByteSink, options: ReadRecordingOptions & ReportOptions, diagnostics: Diagnostics): Promise<void> {
-  const result = await readRecording(source, reportNeeds(options.compatPerf ?? false), { demangle: REPORT_DEMANGLE, ...options }, diagnostics);
+  const needs = reportNeeds(options.compatPerf ?? false, options.children ?? false);
+  const result = await readRecording(source, needs, { demangle: REPORT_DEMANGLE, ...options }, diagnostics);
   requireSamples(result, options.filter);
   reportUnknownEvents(result.profile, options.filter, diagnostics);
   await writeReport(result.profile, sink, options);

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { BufferSink } from '../../src/base/byte-sink.ts';
+import { BufferSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import type { ReadRecordingOptions } from '../../src/pipeline/read-recording.ts';
+import { type ReportOptions, report } from '../../src/pipeline/report.ts';
+import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
+
+/** A recording of 38 stacks to be unwound, 13 of which are cut off where no symbols are given. */
+const RECORDING = new URL('../../fixtures/dwarf.data', import.meta.url);
+
+/** The rows of a report, without the line above them, and the codes of what was found. */
+async function reported(options: ReadRecordingOptions & Partial<ReportOptions>): Promise<{ rows: string[]; found: string[] }> {
+  const diagnostics = new Diagnostics();
+  const sink = new BufferSink();
+  const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: [], compatPerf: false }, diagnostics);
+  const source = new BufferSource(readFileSync(RECORDING), 'dwarf.data');
+  await report(source, sink, { sort: ['function'], symbolizer, ...options }, diagnostics);
+  const [, , ...rows] = new TextDecoder().decode(sink.bytes()).trimEnd().split('\n');
+  return { rows, found: diagnostics.list().map(({ code }) => code) };
+}
+
+test('a report of functions by themselves unwinds no stacks, and says nothing of where they end', async () => {
+  const { rows, found } = await reported({});
+  expect(rows).toEqual(['100.00     38038038      38 [frameless]']);
+  expect(found).toEqual(['no-symbols']);
+});
+
+test('a report with children unwinds stacks', async () => {
+  const { rows, found } = await reported({ children: true });
+  expect(rows).toEqual(['100.00     38038038      38 100.00 [frameless]', ' 34.21     13013013      13   0.00 [truncated]']);
+  expect(found).toEqual(['no-symbols', 'truncated-stacks']);
+});
+
+test('a report without the samples whose stacks are cut off has to unwind them', async () => {
+  const { rows } = await reported({ truncated: 'drop' });
+  expect(rows).toEqual(['100.00     25025025      25 [frameless]']);
+});
