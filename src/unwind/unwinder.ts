@@ -241,8 +241,8 @@ export class Unwinder {
       }
       this.#add(pc, isCall);
       this.endFile = match === 'unmapped' ? -1 : space.file;
-      if (match === 'pending') return 'pending';
       if (frames.count >= this.#maxFrames) return 'limit';
+      if (match === 'pending') return 'pending';
       const module = match === 'found' ? space.module : undefined;
       // Before other addresses are looked for.
       const mayBeData = match === 'found' && space.mayBeData === true;

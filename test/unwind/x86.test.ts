@@ -90,6 +90,12 @@ describe('x86-64 stacks', () => {
     expect(await unwound({ machine: 'x86_64', registers, stack }, space(), { maxFrames: 2 })).toMatchObject({ end: 'limit', frames: frames.slice(0, 2) });
   });
 
+  test('do not wait for the file of the last frame that is asked for', async () => {
+    const waiting = space().map(0x5000, 0x6000, undefined, 0, 'pending');
+    const result = await unwound({ machine: 'x86_64', registers, stack: { ...stack, 32: 0x5001 } }, waiting, { maxFrames: 3 });
+    expect(result).toMatchObject({ end: 'limit', frames: [...frames.slice(0, 2), '5001'] });
+  });
+
   test('end where they do not grow', async () => {
     // The caller's stack pointer is the frame's own, over and over, or below it.
     const loops = fde(0x1400, code().defCfa(RBP, 0).offset(RIP, 1));

@@ -14,8 +14,8 @@ import { X8664Decoder } from './x86-64-decoder.ts';
 
 /** Instructions that are followed from one address on. Between most and a return there are less than a hundred. */
 const MAX_INSTRUCTIONS = 4096;
-/** The same for all addresses of one file: a thousand for each of a hundred thousand, or some 10 to 30 seconds. Who needs more made the file so. */
-const MAX_FILE_INSTRUCTIONS = 1 << 27;
+/** The same for all addresses of one file: some one to four seconds. Eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16 (observed). */
+const MAX_FILE_INSTRUCTIONS = 1 << 24;
 const WINDOW_BYTES = 8;
 /** Branches whose other way is still to be followed. */
 const MAX_BRANCHES = 64;
