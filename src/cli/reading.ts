@@ -5,7 +5,7 @@ import { withoutUndefined } from '../base/without-undefined.ts';
 import { machineOptions } from '../host/machine-options.ts';
 import { OpenedFiles } from '../host/opened-files.ts';
 import { pprofBinaryDirs } from '../host/pprof-dirs.ts';
-import { type SymbolPlaces, symbolSources } from '../host/symbol-sources.ts';
+import { SharedSymbols, type SymbolPlaces, symbolSources } from '../host/symbol-sources.ts';
 import { type NameOptions, type NamingChoices, namingChoices, type SampleOptions, sampleFilter, symbolizerOptions } from '../library/options.ts';
 import { DEMANGLE_STYLES, TRUNCATED_STACKS } from '../pipeline/choices.ts';
 import type { SampleFilter } from '../pipeline/convert.ts';
@@ -36,7 +36,7 @@ export function planReading(args: Arguments, terminal: Terminal, defaults: NameO
   return {
     filter: sampleFilter(sampleOptions(args)),
     naming: namingChoices(naming),
-    symbols: { ...symbols, openedFiles, ...(debuginfod && { debuginfod }) },
+    symbols: { ...symbols, openedFiles, ...(debuginfod && { debuginfod }), ...(args.inputs.length > 1 && { shared: new SharedSymbols() }) },
     openedFiles,
   };
 }

@@ -11,6 +11,7 @@ import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';
 import { homeDirectory } from './home-directory.ts';
 import { ioError, isOutOfDescriptors, systemCode } from './io-error.ts';
+import type { KeptSections } from './kept-sections.ts';
 import { openLeftFile } from './left-file.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { openRegularFile, sourceOf } from './regular-file.ts';
@@ -24,13 +25,16 @@ export class NodeSymbolFiles implements SymbolFiles {
   readonly fetch?: NonNullable<SymbolFiles['fetch']>;
 
   readonly #opened: OpenedFiles | undefined;
+  readonly #keptSections: KeptSections | undefined;
 
   /**
    * @param debuginfod asked for what is not on this machine; nobody is without it
    * @param opened gets the files that are opened
+   * @param keptSections has what was decompressed before; without it, all is decompressed anew
    */
-  constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles) {
+  constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles, keptSections?: KeptSections) {
     this.#opened = opened;
+    this.#keptSections = keptSections;
     if (debuginfod === undefined) return;
     this.fetch = (buildId, kind) => debuginfod.fetch(buildId, kind, opened);
   }
@@ -67,7 +71,7 @@ export class NodeSymbolFiles implements SymbolFiles {
   }
 
   decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
-    return decompress(compression, bytes, maxSizeBytes);
+    return this.#keptSections?.decompress(compression, bytes, maxSizeBytes) ?? decompress(compression, bytes, maxSizeBytes);
   }
 
   async ownVdso(): Promise<ByteSource | undefined> {

@@ -15,6 +15,7 @@ import { openLines } from './debug/open-lines.ts';
 import { PerfMapFiles } from './jit/perf-map-files.ts';
 import { isGuestImage } from './kernel/kernel-identity.ts';
 import { KernelSymbols } from './kernel/kernel-symbols.ts';
+import type { LastList } from './kernel/last-list.ts';
 import { findVdso } from './kernel/vdso.ts';
 import type { SearchedDirectories } from './search/candidates.ts';
 import { CheckedFiles } from './search/checked-files.ts';
@@ -49,7 +50,7 @@ export class RecordingSymbols {
   readonly #guests = new Map<number, KernelSymbols>();
 
   /** Use `Symbolizer.forRecording`. */
-  constructor(files: SymbolFiles, options: SymbolizerOptions, recording: RecordingContext, diagnostics: Diagnostics) {
+  constructor(files: SymbolFiles, options: SymbolizerOptions, recording: RecordingContext, diagnostics: Diagnostics, lastList?: LastList) {
     this.#files = files;
     this.#options = options;
     this.#recording = recording;
@@ -60,7 +61,7 @@ export class RecordingSymbols {
     this.#perfMaps = new PerfMapFiles(files, options, recording, diagnostics);
     const { kcoreDir } = recording;
     const places = { ...options, ...this.#dirs, ...(kcoreDir !== undefined && { kcoreDir }) };
-    this.#kernel = new KernelSymbols(files, places, diagnostics);
+    this.#kernel = new KernelSymbols(files, places, diagnostics, lastList);
   }
 
   /**

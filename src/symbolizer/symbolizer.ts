@@ -2,6 +2,7 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import type { RecordingContext } from '../base/recording-input.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from './code-object.ts';
+import type { LastList } from './kernel/last-list.ts';
 import { RecordingSymbols } from './recording-symbols.ts';
 import type { SymbolFiles } from './symbol-files.ts';
 import type { SymbolizerOptions } from './symbolizer-options.ts';
@@ -21,12 +22,15 @@ export class Symbolizer {
   readonly #files: SymbolFiles;
   readonly #options: SymbolizerOptions;
   readonly #diagnostics: Diagnostics;
+  readonly #lastList: LastList | undefined;
   #withoutRecording: RecordingSymbols | undefined;
 
-  constructor(files: SymbolFiles, options: SymbolizerOptions, diagnostics: Diagnostics) {
+  /** @param lastList keeps the kernel's symbol list for the next recording; without it, each reads it anew */
+  constructor(files: SymbolFiles, options: SymbolizerOptions, diagnostics: Diagnostics, lastList?: LastList) {
     this.#files = files;
     this.#options = options;
     this.#diagnostics = diagnostics;
+    this.#lastList = lastList;
   }
 
   /**
@@ -34,7 +38,7 @@ export class Symbolizer {
    * processes of one number.
    */
   forRecording(recording: RecordingContext): RecordingSymbols {
-    return new RecordingSymbols(this.#files, this.#options, recording, this.#diagnostics);
+    return new RecordingSymbols(this.#files, this.#options, recording, this.#diagnostics, this.#lastList);
   }
 
   /**

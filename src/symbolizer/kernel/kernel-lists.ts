@@ -4,9 +4,10 @@ import { PerfconvError } from '../../base/errors.ts';
 import { buildIdCacheFiles } from '../search/candidates.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
-import { Kallsyms } from './kallsyms.ts';
+import type { Kallsyms } from './kallsyms.ts';
 import { differenceOf, isSameBoot, type RecordedKernel, shiftOf } from './kernel-identity.ts';
 import { KernelModules } from './kernel-modules.ts';
+import { LastList } from './last-list.ts';
 
 /** A symbol list that fits the recorded kernel. */
 export interface FittingList {
@@ -43,16 +44,19 @@ export class KernelLists {
   readonly #files: SymbolFiles;
   readonly #places: ListPlaces;
   readonly #diagnostics: Diagnostics;
+  readonly #lastList: LastList;
   /** Each list is read once, by path. */
   readonly #lists = new Map<string, Promise<Kallsyms | undefined>>();
   readonly #modules = new Map<string, Promise<KernelModules | undefined>>();
   /** The lists of the kernel that was asked for last, so that problems with them are reported once. */
   #last: ListsOfKernel | undefined;
 
-  constructor(files: SymbolFiles, places: ListPlaces, diagnostics: Diagnostics) {
+  /** @param lastList has what was read for other recordings, and gets what is read for this one */
+  constructor(files: SymbolFiles, places: ListPlaces, diagnostics: Diagnostics, lastList = new LastList()) {
     this.#files = files;
     this.#places = places;
     this.#diagnostics = diagnostics;
+    this.#lastList = lastList;
   }
 
   /**
@@ -145,12 +149,11 @@ export class KernelLists {
   /** Undefined when there is no such file or it hides its addresses. */
   async #read(path: string, search: SymbolSearch): Promise<Kallsyms | undefined> {
     try {
-      const bytes = await this.#readFile(path);
-      if (bytes === undefined) {
+      const kallsyms = await this.#lastList.at(path, (at) => this.#readFile(at));
+      if (kallsyms === undefined) {
         search.note(path, 'absent');
         return undefined;
       }
-      const kallsyms = Kallsyms.parse(bytes);
       this.#reportHidden(path, kallsyms, search);
       return kallsyms.isHidden ? undefined : kallsyms;
     } catch (error) {

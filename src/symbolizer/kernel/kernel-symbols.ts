@@ -13,6 +13,7 @@ import type { SymbolFiles } from '../symbol-files.ts';
 import type { RecordedKernel } from './kernel-identity.ts';
 import { type FittingList, KernelLists } from './kernel-lists.ts';
 import { moduleNameOf } from './kernel-modules.ts';
+import type { LastList } from './last-list.ts';
 import { ModuleFiles, type RecordedModule } from './module-files.ts';
 import { ModuleLayout } from './module-layout.ts';
 import { findVmlinux, readVmlinuxSymbols, type Vmlinux, type VmlinuxPlaces } from './vmlinux.ts';
@@ -61,12 +62,13 @@ export class KernelSymbols {
   /** The one that was asked for last. Modules that do not name their kernel belong to it. */
   #kernel: RecordedKernel | undefined;
 
-  constructor(host: SymbolFiles, places: KernelPlaces, diagnostics: Diagnostics) {
+  /** @param lastList see {@link KernelLists} */
+  constructor(host: SymbolFiles, places: KernelPlaces, diagnostics: Diagnostics, lastList?: LastList) {
     this.#host = host;
     this.#places = places;
     this.#diagnostics = diagnostics;
     const { kallsyms, kcoreDir, modules, buildIdDir } = places;
-    this.#lists = new KernelLists(host, { kallsyms, kcoreDir, modules, buildIdDir }, diagnostics);
+    this.#lists = new KernelLists(host, { kallsyms, kcoreDir, modules, buildIdDir }, diagnostics, lastList);
     this.#modules = new ModuleFiles(host, places);
   }
 

@@ -1,0 +1,56 @@
+import { deflateSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { Compression } from '../../src/base/decompressor.ts';
+import { decompress } from '../../src/host/decompress.ts';
+import { KeptSections } from '../../src/host/kept-sections.ts';
+
+const TEXT = Buffer.from('the lines of libc. '.repeat(50));
+const OTHER = Buffer.from('the lines of libm. '.repeat(50));
+
+/** Sections that are kept, and how often something was really unpacked. */
+function counted(maxSizeBytes?: number): { sections: KeptSections; unpacked: string[] } {
+  const unpacked: string[] = [];
+  const unpack = async (compression: Compression, bytes: Uint8Array, maxSize: number): Promise<Uint8Array> => {
+    const whole = await decompress(compression, bytes, maxSize);
+    unpacked.push(Buffer.from(whole.subarray(13, 17)).toString());
+    return whole;
+  };
+  return { sections: new KeptSections(unpack, maxSizeBytes), unpacked };
+}
+
+describe('kept sections', () => {
+  test('are unpacked once, wherever their bytes come from', async () => {
+    const { sections, unpacked } = counted();
+    for (let nth = 0; nth < 3; nth++) {
+      expect(Buffer.from(await sections.decompress('zlib', deflateSync(TEXT), 5000))).toEqual(TEXT);
+      expect(Buffer.from(await sections.decompress('zlib', deflateSync(OTHER), 5000))).toEqual(OTHER);
+    }
+    expect(unpacked).toEqual(['libc', 'libm']);
+  });
+
+  test('stay as they are when what was given is changed', async () => {
+    const { sections } = counted();
+    const packed = deflateSync(TEXT);
+    (await sections.decompress('zlib', packed, 5000)).fill(0);
+    expect(Buffer.from(await sections.decompress('zlib', packed, 5000))).toEqual(TEXT);
+  });
+
+  test('are refused where fewer bytes are wanted, as if nothing was kept', async () => {
+    const { sections } = counted();
+    const packed = deflateSync(TEXT);
+    await sections.decompress('zlib', packed, TEXT.length);
+    await expect(sections.decompress('zlib', packed, TEXT.length - 1)).rejects.toMatchObject({ code: 'damaged' });
+  });
+
+  test('are forgotten where they would take too much memory, the oldest first', async () => {
+    const packed = deflateSync(TEXT);
+    const { sections, unpacked } = counted(1.5 * (packed.length + TEXT.length));
+    for (const bytes of [packed, packed, deflateSync(OTHER), packed]) await sections.decompress('zlib', bytes, 5000);
+    expect(unpacked).toEqual(['libc', 'libm', 'libc']);
+  });
+
+  test('that cannot be unpacked are not kept', async () => {
+    const { sections } = counted();
+    for (let nth = 0; nth < 2; nth++) await expect(sections.decompress('zlib', TEXT, 5000)).rejects.toMatchObject({ code: 'damaged' });
+  });
+});
