@@ -23,12 +23,12 @@ const LABEL_COLUMNS = 14;
  * @param columns of the terminal; paths are never broken
  */
 export function symbolsText(dsos: readonly DsoSymbols[], columns = 100): string {
-  const parts = dsos.map((dso) => dsoLines(dso, columns).map(printable).join('\n'));
+  const parts = dsos.map((dso) => dsoLines(dso, dsos, columns).map(printable).join('\n'));
   const head = `symbols of ${dsos.length} ${dsos.length === 1 ? 'binary' : 'binaries'}, the most sampled first`;
   return `${[head, ...parts].join('\n\n')}\n`;
 }
 
-function dsoLines(dso: DsoSymbols, columns: number): string[] {
+function dsoLines(dso: DsoSymbols, dsos: readonly DsoSymbols[], columns: number): string[] {
   const { name, buildId, samples, allSamples, locations, namedLocations, lineLocations, places } = dso;
   const percent = allSamples === 0 ? 0 : (100 * samples) / allSamples;
   const share = samples === 0 ? 'no samples of its own, callers only' : `${percent.toFixed(1)} % of the samples (${samples})`;
@@ -47,7 +47,7 @@ function dsoLines(dso: DsoSymbols, columns: number): string[] {
     const detail = detailOf(place, found.uses);
     if (detail !== '') lines.push(...wrapped(detail, columns - LABEL_COLUMNS - 3).map((line) => entry('', line)));
   }
-  const help = symbolHelp(dso);
+  const help = symbolHelp(dso, dsos);
   if (help !== '') lines.push(...wrapped(help, columns - LABEL_COLUMNS - 3).map((line, i) => entry(i === 0 ? 'what helps' : '', line)));
   return lines;
 }

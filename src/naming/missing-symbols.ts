@@ -19,15 +19,15 @@ export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: D
   const none = unnamed.filter((dso) => !hasSymbols(dso));
   const few = unnamed.filter((dso) => hasSymbols(dso) && dso.unnamedSamples > 0 && dso.unnamedSamples >= NOTABLE_SHARE * dso.allSamples);
   if (none.length > 0) {
-    diagnostics.set('no-symbols', severity(none), `no symbols found for ${listed(none)}${help(none)}`);
+    diagnostics.set('no-symbols', severity(none, dsos), `no symbols found for ${listed(none)}${help(none, dsos)}`);
     if (none.length > SHOWN_NAMES) diagnostics.set('no-symbols-names', 'info', `no symbols found for: ${none.map(({ name }) => name).join(', ')}`);
   }
-  if (few.length > 0) diagnostics.set('few-symbols', severity(few), `symbols do not cover all code of ${listed(few)}${help(few)}`);
+  if (few.length > 0) diagnostics.set('few-symbols', severity(few, dsos), `symbols do not cover all code of ${listed(few)}${help(few, dsos)}`);
 }
 
 /** Where nothing would help, it is a note. */
-function severity([first]: readonly DsoSymbols[]): Severity {
-  return symbolHelp(first) === '' ? 'info' : 'warning';
+function severity([first]: readonly DsoSymbols[], dsos: readonly DsoSymbols[]): Severity {
+  return symbolHelp(first, dsos) === '' ? 'info' : 'warning';
 }
 
 function hasSymbols({ namedLocations, places }: DsoSymbols): boolean {
@@ -51,8 +51,8 @@ function share({ unnamedSamples, allSamples }: DsoSymbols, isFirst: boolean): st
   return `${percent < 0.1 ? '< 0.1' : percent.toFixed(1)} %${isFirst ? ' of the samples' : ''}`;
 }
 
-function help([first]: readonly DsoSymbols[]): string {
-  const text = symbolHelp(first).replace(/[^ ]+/g, shortened);
+function help([first]: readonly DsoSymbols[], dsos: readonly DsoSymbols[]): string {
+  const text = symbolHelp(first, dsos).replace(/[^ ]+/g, shortened);
   return text === '' ? '' : `; for ${shortened(first.name.replace(/^.*\//, ''))}: ${text}`;
 }
 

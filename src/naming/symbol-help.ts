@@ -1,14 +1,16 @@
 import { DELETED } from '../symbolizer/search/candidates.ts';
 import type { SearchedPlace } from '../symbolizer/search/search-log.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
+import { jitOptions } from './jit-options.ts';
 
 /** What distributions call their packages of debug symbols. */
 const DEBUG_PACKAGES = '…-dbgsym, …-dbg or …-debuginfo';
 
 /**
  * Advice on how to get the names, or else the lines, that a DSO lacks; empty when nothing is missing or nothing helps.
+ * @param dsos all of the recording
  */
-export function symbolHelp(dso: DsoSymbols): string {
+export function symbolHelp(dso: DsoSymbols, dsos: readonly DsoSymbols[]): string {
   const lacksNames = dso.namedLocations < dso.locations;
   // Names and lines of the wrong file are worse than none.
   const doubted = dso.places.find(({ doubt }) => doubt === 'changed')?.place;
@@ -25,7 +27,7 @@ export function symbolHelp(dso: DsoSymbols): string {
     case 'vdso':
       return lacksNames ? "convert it where it was recorded, or give that machine's build-id cache with --buildid-dir DIR" : '';
     case 'anon':
-      return lacksNames ? codeAtRunTimeHelp(dso) : '';
+      return lacksNames ? codeAtRunTimeHelp(dso, dsos) : '';
     case 'guest':
       return lacksNames ? "give a copy of the virtual machine's /proc/kallsyms, made as root there, with --guestkallsyms FILE, or its --guestvmlinux FILE" : '';
   }
@@ -89,9 +91,10 @@ function kernelHelp({ places }: DsoSymbols): string {
   return "give a copy of the recording machine's /proc/kallsyms, made as root, with --kallsyms FILE, or its --vmlinux FILE";
 }
 
-function codeAtRunTimeHelp({ name, places }: DsoSymbols): string {
+function codeAtRunTimeHelp({ name, places }: DsoSymbols, dsos: readonly DsoSymbols[]): string {
   const refused = places.find(({ outcome }) => outcome === 'refused')?.place;
   if (refused !== undefined) return `--perf-map-dir ${refused.slice(0, refused.lastIndexOf('/'))} trusts what is there, whoever wrote it: look at it first`;
   if (!/^\/tmp\/perf-\d+\.map$/.test(name)) return '';
-  return `code made at run time has names when ${name} is kept: node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap`;
+  const options = jitOptions(dsos.map((dso) => dso.name));
+  return `code made at run time has names when ${name} is kept: ${options}`;
 }

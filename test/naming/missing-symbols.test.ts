@@ -119,23 +119,23 @@ describe('what helps', () => {
     ['a vmlinux for lines', dso('[kernel.kallsyms]', 1, { kind: 'kernel', ...NAMED }), '--vmlinux FILE'],
     ["the recording machine's cache", dso('[vdso]', 1, { kind: 'vdso' }), '--buildid-dir DIR'],
   ])('is %s', (_, missing, help) => {
-    if (help === '') expect(symbolHelp(missing)).toBe('');
-    else expect(symbolHelp(missing)).toContain(help);
+    if (help === '') expect(symbolHelp(missing, [])).toBe('');
+    else expect(symbolHelp(missing, [])).toContain(help);
   });
 
   it('is permission where a file lies at the recorded path that may not be read', () => {
     const forbidden = place('forbidden', { place: '/mnt/opt/app/server' });
-    expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }))).toBe(
+    expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }), [])).toBe(
       'this user may not read /mnt/opt/app/server: convert the recording as a user who may',
     );
     const ofCache = place('forbidden', { place: '/home/u/.debug/.build-id/aa/1111/elf' });
     const ofProcess = place('forbidden', { place: '/proc/7/root/opt/app/server' });
-    expect(symbolHelp(dso('/opt/app/server', 1, { places: [ofCache, ofProcess] }))).toContain('its file was not found');
+    expect(symbolHelp(dso('/opt/app/server', 1, { places: [ofCache, ofProcess] }), [])).toContain('its file was not found');
   });
 
   it('is no server where one was asked', () => {
     expect(
-      symbolHelp(dso('/bin/a', 1, { buildId: 'ab', places: [place('absent', { place: 'https://debuginfod.example/buildid/ab/debuginfo' })] })),
+      symbolHelp(dso('/bin/a', 1, { buildId: 'ab', places: [place('absent', { place: 'https://debuginfod.example/buildid/ab/debuginfo' })] }), []),
     ).not.toContain('debuginfod');
   });
 });

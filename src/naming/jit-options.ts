@@ -1,0 +1,24 @@
+/** What makes a runtime's JIT leave the names of its functions, and the names of the binaries by which the runtime is known. */
+const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; readonly isCommon: boolean }[] = [
+  { binary: /^(?:node|nodejs|libnode\.so.*)$/, option: 'node --perf-basic-prof', isCommon: true },
+  { binary: /^deno$/, option: 'deno run --v8-flags=--perf-basic-prof', isCommon: false },
+  { binary: /^libjvm\.so$/, option: 'java -XX:+DumpPerfMapAtExit', isCommon: true },
+  { binary: /^(?:python3?(?:\.\d+)?|libpython3.*)$/, option: 'python -X perf', isCommon: true },
+  { binary: /^(?:dotnet|libcoreclr\.so)$/, option: 'DOTNET_PerfMapEnabled=1', isCommon: true },
+  { binary: /^beam(?:\.\w+)*$/, option: 'erl +JPperf true', isCommon: true },
+  { binary: /^(?:mono(?:-sgen)?|libmono.*)$/, option: 'mono --jitmap', isCommon: true },
+  { binary: /^(?:php(?:-fpm)?[\d.]*|libphp.*|opcache\.so)$/, option: 'php -d opcache.jit_debug=16', isCommon: false },
+  { binary: /^(?:wasmtime|libwasmtime.*)$/, option: 'wasmtime --profile=perfmap', isCommon: false },
+];
+
+/**
+ * What makes the JITs of a recording leave names for profilers.
+ * @param binaries paths of binaries whose code ran
+ * @returns options of the runtimes among them; of the common ones, where none is
+ */
+export function jitOptions(binaries: readonly string[]): string {
+  const names = binaries.map((path) => path.slice(path.lastIndexOf('/') + 1));
+  const found = RUNTIMES.filter(({ binary }) => names.some((name) => binary.test(name)));
+  const shown = found.length > 0 ? found : RUNTIMES.filter(({ isCommon }) => isCommon);
+  return shown.map(({ option }) => option).join(', ');
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { jitOptions } from '../../src/naming/jit-options.ts';
+
+test.each([
+  ['/usr/bin/node', 'node --perf-basic-prof'],
+  ['/usr/lib/x86_64-linux-gnu/libnode.so.115', 'node --perf-basic-prof'],
+  ['/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so', 'java -XX:+DumpPerfMapAtExit'],
+  ['/usr/bin/python3.12', 'python -X perf'],
+  ['/usr/lib/x86_64-linux-gnu/libpython3.12.so.1.0', 'python -X perf'],
+  ['/usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.0/libcoreclr.so', 'DOTNET_PerfMapEnabled=1'],
+  ['/usr/lib/erlang/erts-13.1.5/bin/beam.smp', 'erl +JPperf true'],
+  ['/usr/bin/mono-sgen', 'mono --jitmap'],
+  ['/usr/bin/php8.2', 'php -d opcache.jit_debug=16'],
+  ['/usr/sbin/php-fpm8.2', 'php -d opcache.jit_debug=16'],
+  ['/usr/bin/deno', 'deno run --v8-flags=--perf-basic-prof'],
+  ['/usr/bin/wasmtime', 'wasmtime --profile=perfmap'],
+])('the JIT of %s leaves names with %s', (path, option) => {
+  expect(jitOptions([path, '/usr/lib/x86_64-linux-gnu/libc.so.6'])).toBe(option);
+});
+
+test('several runtimes are told each its option, in one order', () => {
+  expect(jitOptions(['/usr/bin/python3.12', '/usr/bin/node'])).toBe('node --perf-basic-prof, python -X perf');
+});
+
+test('where no runtime is known, the common ones are told theirs', () => {
+  const common = 'node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap';
+  expect(jitOptions(['/usr/bin/qemu-arm', '/usr/bin/nodemon', '/opt/monolith'])).toBe(common);
+});
