@@ -4,7 +4,9 @@ import type { ByteSource } from '../base/byte-source.ts';
 import { BufferSource } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { ioError, isOutOfDescriptors } from './io-error.ts';
+import type { OpenDescriptors, SuspendableFile } from './open-descriptors.ts';
 import type { OpenedFiles } from './opened-files.ts';
+import { statsIdentity } from './output-target.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { systemPath } from './system-path.ts';
 
@@ -22,31 +24,42 @@ const MAX_SIZE_TIMES_STORED = 64;
  * Opens a file for reading, if it is a regular one: paths of a recording are not to be trusted. A device is not even opened, which
  * may do something to it, and opening a FIFO must not wait for a writer.
  * @param opened notes it
+ * @param descriptors may close it while it is not read; without them, it stays open
  * @returns undefined: it does not exist, is not readable or not a regular file
  * @throws PerfconvError `io` where the process can open no more files
  */
-export function openRegularFile(path: string, opened?: OpenedFiles): DescriptorSource | BufferSource | undefined {
+export function openRegularFile(path: string, opened?: OpenedFiles, descriptors?: OpenDescriptors): DescriptorSource | BufferSource | undefined {
   let descriptor: number;
   try {
-    const place = systemPath(path);
-    if (!statSync(place).isFile()) return undefined;
-    descriptor = openSync(place, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    if (!statSync(systemPath(path)).isFile()) return undefined;
+    descriptor = descriptors === undefined ? openToRead(path) : descriptors.opening(() => openToRead(path));
   } catch (error) {
     if (isOutOfDescriptors(error)) throw ioError(error, path);
     return undefined;
   }
-  return sourceOf(path, descriptor, opened);
+  // What a process shows may be gone with it.
+  return sourceOf(path, descriptor, opened, path.startsWith('/proc/') ? undefined : descriptors);
+}
+
+function openToRead(path: string): number {
+  return openSync(systemPath(path), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
 }
 
 /**
  * What an open descriptor shows, if that is a regular file. The descriptor is closed with the source, or at once where there is none.
  * @param opened notes it
+ * @param descriptors see {@link openRegularFile}
  */
-export function sourceOf(path: string, descriptor: number, opened?: OpenedFiles): DescriptorSource | BufferSource | undefined {
+export function sourceOf(path: string, descriptor: number, opened?: OpenedFiles, descriptors?: OpenDescriptors): DescriptorSource | BufferSource | undefined {
   try {
     const stat = fstatSync(descriptor, { bigint: true });
     if (stat.isFile()) opened?.add(path, stat);
-    if (stat.isFile() && stat.size > 0n) return new DescriptorSource(path, descriptor, sizeWithoutHoles(stat));
+    if (stat.isFile() && stat.size > 0n) {
+      const size = sizeWithoutHoles(stat);
+      return descriptors === undefined
+        ? new DescriptorSource(path, descriptor, size)
+        : new ReopenedSource(path, descriptor, size, statsIdentity(stat), descriptors);
+    }
     // Files of /proc and /sys say that they are empty; what they hold is made while it is read.
     const content = stat.isFile() ? readMade(descriptor) : undefined;
     closeSync(descriptor);
@@ -87,12 +100,13 @@ function readMade(descriptor: number): Uint8Array | undefined {
 export class DescriptorSource implements ByteSource, BlockingSource {
   readonly name: string;
   readonly sizeBytes: number;
-  #descriptor: number;
+  /** −1 while it is not open. */
+  protected descriptor: number;
 
   constructor(name: string, descriptor: number, sizeBytes: number) {
     this.name = name;
     this.sizeBytes = sizeBytes;
-    this.#descriptor = descriptor;
+    this.descriptor = descriptor;
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {
@@ -103,14 +117,61 @@ export class DescriptorSource implements ByteSource, BlockingSource {
     // As FileSource: a position from a damaged file may be anything.
     if (!(position >= 0 && position < this.sizeBytes)) return 0;
     try {
-      return readSync(this.#descriptor, target, 0, target.length, position);
+      return readSync(this.descriptor, target, 0, target.length, position);
     } catch (cause) {
       throw new PerfconvError('io', 'cannot be read', { file: this.name, offset: position }, { cause });
     }
   }
 
   async close(): Promise<void> {
-    if (this.#descriptor >= 0) closeSync(this.#descriptor);
-    this.#descriptor = -1;
+    this.closeNow();
+  }
+
+  protected closeNow(): void {
+    if (this.descriptor >= 0) closeSync(this.descriptor);
+    this.descriptor = -1;
+  }
+}
+
+/** A file that may be closed between two reads, and is opened again for the next. */
+class ReopenedSource extends DescriptorSource implements SuspendableFile {
+  readonly #identity: string;
+  readonly #descriptors: OpenDescriptors;
+  #isClosed = false;
+
+  constructor(path: string, descriptor: number, sizeBytes: number, identity: string, descriptors: OpenDescriptors) {
+    super(path, descriptor, sizeBytes);
+    this.#identity = identity;
+    this.#descriptors = descriptors;
+    descriptors.use(this);
+  }
+
+  override readNow(position: number, target: Uint8Array): number {
+    if (!this.#isClosed) {
+      if (this.descriptor < 0) this.#reopen();
+      this.#descriptors.use(this);
+    }
+    return super.readNow(position, target);
+  }
+
+  suspend(): void {
+    this.closeNow();
+  }
+
+  override async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#descriptors.forget(this);
+    this.closeNow();
+  }
+
+  #reopen(): void {
+    try {
+      this.descriptor = this.#descriptors.opening(() => openToRead(this.name));
+      if (statsIdentity(fstatSync(this.descriptor, { bigint: true })) === this.#identity) return;
+    } catch (error) {
+      throw ioError(error, this.name);
+    }
+    this.closeNow();
+    throw new PerfconvError('io', 'was replaced while it was read', { file: this.name });
   }
 }

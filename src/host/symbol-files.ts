@@ -13,6 +13,7 @@ import { homeDirectory } from './home-directory.ts';
 import { ioError, isOutOfDescriptors, systemCode } from './io-error.ts';
 import type { KeptSections } from './kept-sections.ts';
 import { openLeftFile } from './left-file.ts';
+import { OpenDescriptors } from './open-descriptors.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { openRegularFile, sourceOf } from './regular-file.ts';
 import { systemPath } from './system-path.ts';
@@ -25,6 +26,7 @@ export class NodeSymbolFiles implements SymbolFiles {
   readonly fetch?: NonNullable<SymbolFiles['fetch']>;
 
   readonly #opened: OpenedFiles | undefined;
+  readonly #descriptors = new OpenDescriptors();
   readonly #keptSections: KeptSections | undefined;
 
   /**
@@ -40,7 +42,7 @@ export class NodeSymbolFiles implements SymbolFiles {
   }
 
   async open(path: string): Promise<ByteSource | undefined> {
-    return openRegularFile(path, this.#opened);
+    return openRegularFile(path, this.#opened, this.#descriptors);
   }
 
   async openLeft(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined> {

@@ -1,6 +1,7 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SHARE_ENV, Worker } from 'node:worker_threads';
+import { processLimit } from './process-limits.ts';
 import { SIGNALS } from './signals.ts';
 import { systemPath } from './system-path.ts';
 import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
@@ -65,14 +66,9 @@ function startThread(module: URL, args: readonly string[]): Worker | undefined {
   }
 }
 
-/** Whether the address space is as large as two heaps may need (`ulimit -v`). Source: proc_pid_limits(5). */
+/** Whether the address space is as large as two heaps may need (`ulimit -v`). */
 function hasRoomForThread(): boolean {
-  try {
-    const limit = /^Max address space +(\d+) /m.exec(readFileSync('/proc/self/limits', 'latin1'));
-    return limit === null || Number(limit[1]) >= ADDRESS_SPACE_BYTES;
-  } catch {
-    return true; // No Linux.
-  }
+  return (processLimit('Max address space') ?? ADDRESS_SPACE_BYTES) >= ADDRESS_SPACE_BYTES;
 }
 
 /** Hears signals on behalf of the working thread. */

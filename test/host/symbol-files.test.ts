@@ -1,13 +1,24 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRange } from '../../src/base/byte-source.ts';
 import { DebuginfodClient } from '../../src/host/debuginfod.ts';
 import { DebuginfodCache } from '../../src/host/debuginfod-cache.ts';
+import { OpenDescriptors } from '../../src/host/open-descriptors.ts';
 import { OpenedFiles } from '../../src/host/opened-files.ts';
 import { identityOf } from '../../src/host/output-target.ts';
+import { openRegularFile } from '../../src/host/regular-file.ts';
 import { NodeSymbolFiles, stampOf } from '../../src/host/symbol-files.ts';
+
+/** Where a link leads; empty where it is gone. */
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
 
 describe('NodeSymbolFiles', () => {
   const files = new NodeSymbolFiles();
@@ -28,6 +39,29 @@ describe('NodeSymbolFiles', () => {
     await source.close();
     await source.close();
     await expect(source.readAt(0, new Uint8Array(1))).rejects.toMatchObject({ name: 'PerfconvError', code: 'io' });
+  });
+
+  it('reads more files than it holds open, and never one that took the place of another', async () => {
+    const held = new OpenDescriptors(3);
+    const paths = Array.from({ length: 8 }, (_, i) => join(dir, `many-${i}`));
+    for (const [i, path] of paths.entries()) writeFileSync(path, `file ${i}`);
+    const sources = paths.map((path) => openRegularFile(path, undefined, held)!);
+    const openNow = (): number => readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).includes(dir)).length;
+    if (process.platform === 'linux') expect(openNow()).toBe(3);
+    for (const round of [0, 1])
+      for (const [i, source] of sources.entries()) expect([round, `${Buffer.from(await readRange(source, 0, 9))}`]).toEqual([round, `file ${i}`]);
+    if (process.platform === 'linux') expect(openNow()).toBe(3);
+    rmSync(paths[0]);
+    expect(() => sources[0].readAt(0, new Uint8Array(1))).rejects.toMatchObject({ code: 'io' });
+    writeFileSync(join(dir, 'other'), 'other');
+    renameSync(join(dir, 'other'), paths[1]);
+    await expect(sources[1].readAt(0, new Uint8Array(1))).rejects.toMatchObject({
+      code: 'io',
+      message: expect.stringContaining('was replaced while it was read'),
+    });
+    for (const source of sources) await source.close();
+    if (process.platform === 'linux') expect(openNow()).toBe(0);
+    await expect(sources[2].readAt(0, new Uint8Array(1))).rejects.toMatchObject({ code: 'io' });
   });
 
   it('tells inode and time of a file, inodes of 64 bits as recordings have them', async () => {
