@@ -9,6 +9,8 @@ const NOTABLE_SHARE = 0.01;
 const LEAST_SAMPLES = 10;
 /** How many causes the sentence names. */
 const SHOWN_CAUSES = 3;
+/** How many files a cause names. */
+const SHOWN_FILES = 2;
 
 /** Why stacks end too early, and what helps. */
 interface Cause {
@@ -31,30 +33,20 @@ export function reportUnwoundStacks(
     { samples: ends.truncated, what: 'are cut off by the size of the stack dumps', remedy: largerDumps(dumpBytes) },
     {
       samples: ends.outOfReach,
-      what: 'go on where no dump reaches: on another stack, as out of a signal handler that has its own, or beyond memory that was never touched',
+      what: 'go on where no dump reaches: on another stack, as out of a signal handler that has its own, or in memory that was never touched or is gone after execve',
       remedy: '',
     },
     { samples: ends.broken, what: 'are broken', remedy: '' },
     { samples: ends.limit, what: 'have no end', remedy: '' },
-    ...[...ends.byFile].flatMap(([file, { noRule, noModule }]): Cause[] => [withoutRule(noRule, mappings[file]), withoutFile(noModule, mappings[file])]),
+    ...causesInFiles(mappings, ends),
   ].filter(({ samples }) => samples > 0);
   const isNotable = ends.cut >= LEAST_SAMPLES && ends.cut >= NOTABLE_SHARE * ends.all;
-  const listed = summed(causes)
+  const worst = causes
     .sort((a, b) => b.samples - a.samples)
     .slice(0, SHOWN_CAUSES)
     .map(({ samples, what, remedy }) => `${percent(samples, ends.all)} ${what}${remedy === '' ? '' : ` (${remedy})`}`);
-  const message = `${percent(ends.cut, ends.all)} of the unwound stacks do not reach the start of their thread: ${listed.join('; ')}`;
+  const message = `${percent(ends.cut, ends.all)} of the unwound stacks do not reach the start of their thread: ${worst.join('; ')}`;
   diagnostics.set('truncated-stacks', isNotable ? 'warning' : 'info', message);
-}
-
-/** Several regions of code may have one cause: it is said once. */
-function summed(causes: readonly Cause[]): Cause[] {
-  const byWhat = new Map<string, Cause>();
-  for (const cause of causes) {
-    const { what, samples } = cause;
-    byWhat.set(what, { ...cause, samples: samples + (byWhat.get(what)?.samples ?? 0) });
-  }
-  return [...byWhat.values()];
 }
 
 /** `12 %`; of less than one, `0.3 %`. */
@@ -68,24 +60,58 @@ function largerDumps(dumpBytes: number): string {
   return `record with --call-graph dwarf,${Math.min(MAX_DUMP_BYTES, Math.max(8192, dumpBytes) * 2)}`;
 }
 
-function withoutRule(samples: number, mapping: Mapping | undefined): Cause {
-  const name = nameOf(mapping);
-  return {
-    samples,
-    what: `end in ${name}, which does not say how its code is unwound`,
-    remedy: `install its debug package, or build it with -fasynchronous-unwind-tables`,
-  };
-}
-
-function withoutFile(samples: number, mapping: Mapping | undefined): Cause {
-  if (mapping?.kind === 'anon' || mapping === undefined) {
-    return { samples, what: 'end in code that was made at run time', remedy: 'let what made it keep frame pointers: java -XX:+PreserveFramePointer' };
+/** The causes that lie in files: one for each kind, which names the files in which most stacks end. */
+function causesInFiles(mappings: Profile['mappings'], { byFile }: UnwindEnds): Cause[] {
+  const [withoutRule, absent, withoutCode] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  let [unmapped, madeAtRunTime] = [0, 0];
+  for (const [file, { noRule, noModule }] of byFile) {
+    const mapping: Mapping | undefined = mappings[file];
+    const name = mapping === undefined ? 'an unknown file' : baseName(mapping.name);
+    add(withoutRule, name, noRule);
+    if (mapping === undefined) unmapped += noModule;
+    else if (mapping.kind === 'anon') madeAtRunTime += noModule;
+    // Not real return addresses, or another file than the one that ran.
+    else add(mapping.wasFound ? withoutCode : absent, name, noModule);
   }
-  // Not real return addresses, or another file than the one that ran.
-  if (mapping.wasFound) return { samples, what: `lead to places in ${nameOf(mapping)} where the file has no code`, remedy: '' };
-  return { samples, what: `end in ${nameOf(mapping)}, which was not found`, remedy: '--symfs and --debuginfod say where to look' };
+  return [
+    inFiles(withoutRule, (files, areSeveral) =>
+      areSeveral
+        ? {
+            what: `end in ${files}, which do not say how their code is unwound`,
+            remedy: 'install their debug packages, or build them with -fasynchronous-unwind-tables',
+          }
+        : {
+            what: `end in ${files}, which does not say how its code is unwound`,
+            remedy: 'install its debug package, or build it with -fasynchronous-unwind-tables',
+          },
+    ),
+    inFiles(absent, (files, areSeveral) => ({
+      what: `end in ${files}, which ${areSeveral ? 'were' : 'was'} not found`,
+      remedy: '--symfs and --debuginfod say where to look',
+    })),
+    inFiles(withoutCode, (files, areSeveral) => ({
+      what: `lead to places in ${files} where the ${areSeveral ? 'files have' : 'file has'} no code`,
+      remedy: '',
+    })),
+    { samples: madeAtRunTime, what: 'end in code that was made at run time', remedy: 'let what made it keep frame pointers: java -XX:+PreserveFramePointer' },
+    { samples: unmapped, what: 'end where the recording does not say what was mapped', remedy: '' },
+  ];
 }
 
-function nameOf(mapping: Mapping | undefined): string {
-  return mapping === undefined ? 'an unknown file' : baseName(mapping.name);
+function add(samplesOf: Map<string, number>, name: string, samples: number): void {
+  if (samples > 0) samplesOf.set(name, (samplesOf.get(name) ?? 0) + samples);
+}
+
+/** @param say puts the names of the files into words, the one with the most samples first */
+function inFiles(samplesOf: ReadonlyMap<string, number>, say: (files: string, areSeveral: boolean) => Omit<Cause, 'samples'>): Cause {
+  const names = [...samplesOf].sort(([, a], [, b]) => b - a).map(([name]) => name);
+  const samples = [...samplesOf.values()].reduce((sum, of) => sum + of, 0);
+  return { samples, ...say(listed(names), names.length > 1) };
+}
+
+/** `a.so`, `a.so and b.so`, `a.so, b.so and 7 others` */
+function listed(names: readonly string[]): string {
+  const others = names.length - SHOWN_FILES;
+  if (others <= 0) return names.join(' and ');
+  return `${names.slice(0, SHOWN_FILES).join(', ')} and ${others} ${others === 1 ? 'other' : 'others'}`;
 }

@@ -138,7 +138,8 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   // A stack that is cut may look broken, and so does what perf shows.
   if (!compatPerf && options.maxStack === undefined) {
     reportStackQuality(profile, session.events, diagnostics);
-    reportUnwoundStacks(profile, session.events, session.unwindEnds, diagnostics);
+    // Without files, nobody knows how code is unwound.
+    if (symbols !== undefined) reportUnwoundStacks(profile, session.events, session.unwindEnds, diagnostics);
   }
   options.onSymbols?.(summaries);
   payloads?.addToEvents(diagnostics);

@@ -48,7 +48,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % go on where no dump reaches: on another stack, as out of a signal handler that has its own, or beyond memory that was never touched',
+      'warning: 20 % …: 20 % go on where no dump reaches: on another stack, as out of a signal handler that has its own, or in memory that was never touched or is gone after execve',
     ],
   ],
   [
@@ -81,10 +81,36 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       [
         [80, 'complete'],
         [12, 'no-module', 2],
-        [8, 'no-module', -1],
+        [8, 'no-module', 2],
       ],
     ],
     ['warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers: java -XX:+PreserveFramePointer)'],
+  ],
+  [
+    'that nothing is known to be mapped there',
+    [
+      [
+        [80, 'complete'],
+        [20, 'no-module', -1],
+      ],
+    ],
+    ['warning: 20 % …: 20 % end where the recording does not say what was mapped'],
+  ],
+  [
+    'of files that lack the same the ones with the most samples',
+    [
+      [
+        [40, 'complete'],
+        [10, 'no-rule', 0],
+        [20, 'no-rule', 1],
+        [10, 'no-rule', 3],
+        [9, 'no-module', 0],
+        [11, 'no-module', 1],
+      ],
+    ],
+    [
+      'warning: 60 % …: 40 % end in libasm.so, app and 1 other, which do not say how their code is unwound (install their debug packages, or build them with -fasynchronous-unwind-tables); 20 % end in libasm.so and app, which were not found (--symfs and --debuginfod say where to look)',
+    ],
   ],
   [
     'that files which were found have no code there',
