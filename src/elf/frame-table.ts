@@ -16,6 +16,8 @@ import { type FrameBytes, FrameCursor } from './frame-cursor.ts';
 /** A table of `.eh_frame_hdr`: for each FDE where its code begins and where it is, sorted by the former. */
 export class FrameTable {
   readonly count: number;
+  /** svma of the header. */
+  readonly addr: number;
   readonly #cursor: FrameCursor;
   readonly #tableAt: number;
   readonly #encoding: number;
@@ -23,7 +25,8 @@ export class FrameTable {
   /** svma of `.eh_frame`, as the header has it. */
   readonly frameAddr: number;
 
-  private constructor(cursor: FrameCursor, frameAddr: number, count: number, encoding: number, fieldSize: number) {
+  private constructor(addr: number, cursor: FrameCursor, frameAddr: number, count: number, encoding: number, fieldSize: number) {
+    this.addr = addr;
     this.#cursor = cursor;
     this.frameAddr = frameAddr;
     this.count = count;
@@ -48,7 +51,7 @@ export class FrameTable {
     const count = countEncoding === DW_EH_PE_omit || fieldSize === 0 ? 0 : cursor.value(countEncoding);
     const held = fieldSize === 0 ? 0 : Math.floor((view.length - cursor.at) / (2 * fieldSize));
     const isTable = !cursor.failed && count > 0 && count <= held;
-    return new FrameTable(cursor, frameAddr, isTable ? count : 0, tableEncoding, fieldSize);
+    return new FrameTable(bytes.addr, cursor, frameAddr, isTable ? count : 0, tableEncoding, fieldSize);
   }
 
   /** Whether it is sorted, as it has to be for a search. */

@@ -29,6 +29,11 @@ export class GoFrames {
     }
   }
 
+  /** Whether a function of the program is at an address (svma); others were written in C. */
+  hasFunctionAt(svma: number): boolean {
+    return this.#functions.find(svma) >= 0;
+  }
+
   /**
    * What lies between the stack pointer and the return address before an instruction (svma) is executed, in bytes.
    * @returns −1 where no function is, or its table is damaged

@@ -101,15 +101,25 @@ export class MappedCode implements CodeSpace {
       if (segment === NOWHERE) return;
       this.#segments[dso] = segment;
     }
-    // perf 6.1 finds rules by that table only, and ends at the first frame that is not in one (observed on x86-64).
-    if (this.#perfBases !== undefined && this.machine === 'x86_64' && !file.module.hasFrameTable) return;
-    this.module = file.module;
     this.codeBias = address - offset - segment.delta;
     this.bias = this.#perfBases?.biasOf(file, dso, this.space) ?? this.codeBias;
+    // perf 6.1 finds rules by that table only, and ends at the first frame that is not in one (observed on x86-64).
+    if (this.#perfBases !== undefined && this.machine === 'x86_64' && !this.#findsTable(file.module)) return;
+    this.module = file.module;
+  }
+
+  /**
+   * Whether there is an `.eh_frame_hdr` and anything is mapped where it lies, unless it is empty: perf reads its entries by their addresses, and maps of data
+   * are not always recorded.
+   */
+  #findsTable({ frameTable }: UnwindModule): boolean {
+    if (frameTable === undefined || frameTable.count === 0) return frameTable !== undefined;
+    for (let maps = this.space; maps !== undefined; maps = maps.fallback) if (maps.find(frameTable.addr + this.bias) >= 0) return true;
+    return false;
   }
 }
 
-/** Addresses of a file's first page are rounded down to it. */
+/** Files are mapped in pages: the first address is rounded down to one. */
 const PAGE_BYTES = 4096;
 
 /**
@@ -120,8 +130,8 @@ class PerfBases {
   #generation = -1;
   /** By DSO. */
   readonly #lowest = new Map<number, number>();
-  /** By DSO: the first address in its module, rounded down to a page. */
-  readonly #firstPages: number[] = [];
+  /** By DSO: the first address in its module. */
+  readonly #firstAddresses: number[] = [];
 
   biasOf({ segments }: UnwindFile, dso: number, space: AddressSpace | undefined): number | undefined {
     // hot
@@ -131,7 +141,10 @@ class PerfBases {
       for (const { start, dso: mapped } of space.ranges()) if (!this.#lowest.has(mapped)) this.#lowest.set(mapped, start);
     }
     const lowest = this.#lowest.get(dso);
-    this.#firstPages[dso] ??= Math.floor(Math.min(...segments.map(({ start, delta }) => start + delta)) / PAGE_BYTES) * PAGE_BYTES;
-    return lowest === undefined ? undefined : lowest - this.#firstPages[dso];
+    if (lowest === undefined) return undefined;
+    this.#firstAddresses[dso] ??= Math.min(...segments.map(({ start, delta }) => start + delta));
+    const first = this.#firstAddresses[dso];
+    // What perf inject makes of a JIT's function is mapped from anywhere in a page on.
+    return lowest % PAGE_BYTES === 0 ? lowest - (first - (first % PAGE_BYTES)) : lowest - first;
   }
 }

@@ -17,11 +17,11 @@ export interface UnwindRules {
 export async function readRules(
   { runtime, symbols, debugInfo }: ObjectFiles,
   decompressor: Decompressor,
-  usesGoTable: boolean,
+  usesAllTables: boolean,
 ): Promise<Omit<UnwindRules, 'close'>> {
   // Debug files come in two kinds, one of which has symbols only; either may have what strip took away.
   const debug = [debugInfo, symbols].find((file) => file !== undefined && file !== runtime);
-  const module = await readUnwindModule(runtime, { ...(debug && { debug }), decompressor, usesGoTable });
+  const module = await readUnwindModule(runtime, { ...(debug && { debug }), decompressor, usesAllTables });
   return { module, segments: segmentsOf(runtime) };
 }
 

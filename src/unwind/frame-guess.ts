@@ -1,7 +1,7 @@
 import { CodeBytes } from './code-bytes.ts';
 import { CodeStep } from './code-step.ts';
 import { I386Vdso } from './i386-vdso.ts';
-import { isBelowArguments } from './program-start.ts';
+import { isAtArguments, isBelowArguments } from './program-start.ts';
 import { IS_CALL, IS_OWN_CALL, MAX_FUNCTION_BYTES, ReturnAddresses } from './return-addresses.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
 import type { UnwindModule } from './unwind-module.ts';
@@ -57,9 +57,10 @@ export class FrameGuess {
   }
 
   #stepWithin(): StepEnd {
-    if (this.#beginsStack()) return 'outermost';
-    const end = this.#guess(this.#state.machine.machine);
-    return end === 'no-rule' && this.#state.isCall && isBelowArguments(this.#state) ? 'outermost' : end;
+    const { isCall, machine } = this.#state;
+    if (isCall ? this.#beginsStack() : isAtArguments(this.#state)) return 'outermost';
+    const end = this.#guess(machine.machine);
+    return end === 'no-rule' && isCall && isBelowArguments(this.#state) ? 'outermost' : end;
   }
 
   /**

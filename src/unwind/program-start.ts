@@ -22,18 +22,27 @@ export function hasArgumentsAt({ stack, machine }: UnwindState, at: number, argu
 
 /** Whether a program's arguments are right above the frame at hand: it is that of the program's first function, or of who was called by it for good. */
 export function isBelowArguments(state: UnwindState): boolean {
-  const { stack, machine, registers } = state;
-  const { addressSize } = machine;
-  let at = registers.value(machine.sp);
-  for (let i = 0; i < MAX_FRAME_WORDS; i++, at += addressSize) {
-    if (!stack.read(at)) return false;
-    const argumentCount = stack.hi === 0 ? stack.lo : 0;
-    const first = at + addressSize;
-    if (argumentCount < 1 || argumentCount > MAX_ARGUMENTS || !hasArgumentsAt(state, first, argumentCount)) continue;
-    const firstText = stack.value;
-    if (firstText > first + (argumentCount + 1) * addressSize && isEnvironmentAt(state, first + (argumentCount + 1) * addressSize, firstText)) return true;
-  }
+  const { machine, registers } = state;
+  const sp = registers.value(machine.sp);
+  for (let word = 0; word < MAX_FRAME_WORDS; word++) if (isTopOfStack(state, sp + word * machine.addressSize)) return true;
   return false;
+}
+
+/** Whether the stack is as the kernel gives it to a program: its first function has not begun to use it. */
+export function isAtArguments(state: UnwindState): boolean {
+  return isTopOfStack(state, state.registers.value(state.machine.sp));
+}
+
+/** Whether the number of a program's arguments is at an address, and behind it they and the environment. */
+function isTopOfStack(state: UnwindState, at: number): boolean {
+  const { stack, machine } = state;
+  if (!stack.read(at)) return false;
+  const argumentCount = stack.hi === 0 ? stack.lo : 0;
+  const first = at + machine.addressSize;
+  if (argumentCount < 1 || argumentCount > MAX_ARGUMENTS || !hasArgumentsAt(state, first, argumentCount)) return false;
+  const firstText = stack.value;
+  const environment = first + (argumentCount + 1) * machine.addressSize;
+  return firstText > environment && isEnvironmentAt(state, environment, firstText);
 }
 
 /** Whether pointers to text follow that is behind that of the arguments; or, where there are none, the auxiliary vector, which begins with a small number. */

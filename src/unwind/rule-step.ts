@@ -18,10 +18,10 @@ export class RuleStep {
     let cfa: number;
     if (cfaRegister < 0) {
       const end = this.#evaluate(state, module, cfaOffset, undefined);
-      if (end !== 'stepped') return end;
+      if (end !== 'stepped') return end === 'truncated' ? withoutCfa(state) : end;
       cfa = Number(this.#expressions.result);
     } else {
-      if (registers.known[cfaRegister] === 0) return 'truncated';
+      if (registers.known[cfaRegister] === 0) return withoutCfa(state);
       cfa = registers.value(cfaRegister) + cfaOffset;
     }
     if (isNarrow) cfa >>>= 0;
@@ -47,7 +47,7 @@ export class RuleStep {
         next.known[register] = 0;
         return 'stepped';
       case RegisterRule.popped:
-        if (state.forgetsPopped) next.known[register] = 0;
+        if (state.followsLibunwind) next.known[register] = 0;
         return 'stepped';
       case RegisterRule.offset:
         return this.#load(state, register, cfa + value);
@@ -83,6 +83,11 @@ export class RuleStep {
     const { view } = section.bytes;
     return STEP_ENDS[this.#expressions.evaluate(view, start, end, state.machine.addressSize, state.registers, state, cfa)];
   }
+}
+
+/** How a stack ends where what the frame's address is computed from is not known. libunwind takes the rule for a wrong one. */
+export function withoutCfa({ followsLibunwind }: UnwindState): StepEnd {
+  return followsLibunwind ? 'bad-frame' : 'truncated';
 }
 
 const STEP_ENDS: Readonly<Record<ExpressionEnd, StepEnd>> = { done: 'stepped', bad: 'bad-frame', absent: 'truncated', wanted: 'pending' };

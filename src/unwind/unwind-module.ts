@@ -1,6 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';
+import type { FrameTable } from '../elf/frame-table.ts';
 import type { GoFrames } from '../gopclntab/go-frames.ts';
 import { CfaRows, RegisterRule } from './cfa-rows.ts';
 import { CodeFacts } from './code-facts.ts';
@@ -39,10 +40,10 @@ export class UnwindModule {
   /** @internal */
   readonly memory: ModuleMemory;
   /**
-   * Whether the file has an `.eh_frame_hdr`.
+   * The file's `.eh_frame_hdr`.
    * @internal
    */
-  readonly hasFrameTable: boolean;
+  readonly frameTable: FrameTable | undefined;
   /** @internal */
   readonly exidx: ExidxTable | undefined;
   readonly #goFrames: GoFrames | undefined;
@@ -90,7 +91,7 @@ export class UnwindModule {
     this.rules = new UnwindRules(this.registers ?? MACHINE_REGISTERS.x86_64);
     this.memory = memory;
     this.#frames = tables.frames;
-    this.hasFrameTable = tables.hasFrameTable;
+    this.frameTable = tables.frameTable;
     this.#ranges = tables.frames.map(() => new RuleRanges());
     this.exidx = tables.exidx;
     this.#goFrames = tables.goFrames;
@@ -103,6 +104,14 @@ export class UnwindModule {
     const { addressSize } = MACHINE_REGISTERS[machine];
     const section = new FrameSection({ view, addr, addressSize, textAddr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
     return new UnwindModule(machine, { ...NO_TABLES, frames: [new FrameIndex(section)] }, new ModuleMemory(undefined, view.littleEndian));
+  }
+
+  /**
+   * Whether a function of Go is at an svma, as far as the table of Go's runtime is used.
+   * @internal
+   */
+  isGo(svma: number): boolean {
+    return this.#goFrames?.hasFunctionAt(svma) === true;
   }
 
   /** Whether the file has any rules. */

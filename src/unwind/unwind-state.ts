@@ -38,8 +38,8 @@ export class UnwindState implements ExpressionMemory {
   beganWithoutFp = false;
   /** Whether {@link pc} is a return address. */
   isCall = false;
-  /** Whether registers that an epilogue has popped already count as unknown. */
-  forgetsPopped = false;
+  /** Whether to do as perf 6.1's libunwind does (observed): registers that an epilogue has popped already count as unknown, for example. */
+  followsLibunwind = false;
   /** After `pending`: the module that wants bytes; undefined for one that is not loaded. */
   wantingModule: UnwindModule | undefined = undefined;
   /** After `pending` without such a module: the {@link CodeSpace.file} that is not loaded. */

@@ -6,6 +6,7 @@ import { frameBytes, readEhFrame, readFrameTable } from '../elf/eh-frame.ts';
 import { EM_386, EM_ARM, EM_X86_64, PT_ARM_EXIDX, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';
+import type { FrameTable } from '../elf/frame-table.ts';
 import { readMapped, readTable } from '../elf/mapped-bytes.ts';
 import { GoFrames } from '../gopclntab/go-frames.ts';
 import { ExidxTable } from './exidx-table.ts';
@@ -17,22 +18,25 @@ export interface UnwindModuleOptions {
   readonly debug?: ElfFile;
   /** Unpacks a compressed `.debug_frame`. Without it, that is left out. */
   readonly decompressor?: Decompressor;
-  /** Whether to use the table of a Go program's runtime where nothing else has rules for its functions. Default: yes. */
-  readonly usesGoTable?: boolean;
+  /**
+   * Whether to use what perf 6.1 does not (observed): `.debug_frame` beside an `.eh_frame_hdr`, and the table of a Go program's runtime where nothing else
+   * has rules for its functions. Default: yes.
+   */
+  readonly usesAllTables?: boolean;
 }
 
 /** Where rules come from, in the order in which they are asked. */
 export interface UnwindTables {
   readonly frames: readonly FrameIndex[];
-  /** Whether there is an `.eh_frame_hdr`. */
-  readonly hasFrameTable: boolean;
+  /** Of `.eh_frame_hdr`; it may have no entries. */
+  readonly frameTable: FrameTable | undefined;
   readonly exidx: ExidxTable | undefined;
   /** Asked for what nothing else has rules for. */
   readonly goFrames: GoFrames | undefined;
 }
 
 /** Of a file without rules. */
-export const NO_TABLES: UnwindTables = { frames: [], hasFrameTable: false, exidx: undefined, goFrames: undefined };
+export const NO_TABLES: UnwindTables = { frames: [], frameTable: undefined, exidx: undefined, goFrames: undefined };
 
 /** The largest programs have some fifty megabytes. More is not read: it may be a hole. */
 const MAX_TABLE_SIZE_BYTES = 1 << 28;
@@ -41,18 +45,19 @@ const MAX_TABLE_SIZE_BYTES = 1 << 28;
 const GO_MACHINES: readonly number[] = [EM_386, EM_X86_64];
 
 /** Reads all tables of a file. Nothing in them is looked at yet. */
-export async function readUnwindTables(elf: ElfFile, { debug, decompressor, usesGoTable = true }: UnwindModuleOptions): Promise<UnwindTables> {
+export async function readUnwindTables(elf: ElfFile, { debug, decompressor, usesAllTables = true }: UnwindModuleOptions): Promise<UnwindTables> {
   const table = await readFrameTable(elf, MAX_TABLE_SIZE_BYTES);
   const ehFrame = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table);
   const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table)];
-  for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
+  if (usesAllTables || table === undefined)
+    for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
   const isGoMachine = GO_MACHINES.includes(elf.machine);
   const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES) : undefined;
   return {
     frames: frames.filter((index) => index !== undefined),
-    hasFrameTable: ehFrame !== undefined && table !== undefined,
+    frameTable: table,
     exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes, MAX_TABLE_SIZE_BYTES))),
-    goFrames: usesGoTable && isGoMachine ? await GoFrames.find(elf) : undefined,
+    goFrames: usesAllTables && isGoMachine ? await GoFrames.find(elf) : undefined,
   };
 }
 

@@ -8,7 +8,7 @@ import { Landing } from './landing.ts';
 import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
 import { RegisterFile } from './register-file.ts';
 import { RegisterPlaces } from './register-places.ts';
-import { RuleStep } from './rule-step.ts';
+import { RuleStep, withoutCfa } from './rule-step.ts';
 import { SharedFrames } from './shared-frames.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
@@ -75,7 +75,7 @@ export class Unwinder {
   endModule: UnwindModule | undefined = undefined;
   /**
    * After `truncated`: how far from the dump's first byte the stack pointer was then. Where no dump reaches so far, what follows is on another stack: one of
-   * a signal handler, of a coroutine, of Go's runtime. Negative below the dump.
+   * a signal handler, of a coroutine. Negative below the dump; Infinity where Go's runtime has changed to another stack.
    */
   endStackOffset = 0;
   readonly #maxFrames: number;
@@ -103,7 +103,7 @@ export class Unwinder {
     this.#guess = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
     this.#maxFrames = maxFrames;
     this.#followsLibunwind = followsLibunwind;
-    this.#state.forgetsPopped = followsLibunwind;
+    this.#state.followsLibunwind = followsLibunwind;
   }
 
   /** Addresses, the leaf first: where the sample was taken, then return addresses, as in callchains of the kernel. The first {@link frameCount} count. */
@@ -171,6 +171,10 @@ export class Unwinder {
       if (state.wantingModule === undefined) this.endFile = state.wantedFile;
     }
     this.endStackOffset = this.end === 'truncated' ? state.registers.value(state.machine.sp) - state.stack.start : 0;
+    if ((this.end === 'unmapped' || this.end === 'bad-frame') && !this.#followsLibunwind && this.#isInGo()) {
+      this.end = 'truncated';
+      this.endStackOffset = Number.POSITIVE_INFINITY;
+    }
     return this.end;
   }
 
@@ -310,6 +314,14 @@ export class Unwinder {
     return found === 'outermost' ? 'complete' : found === 'pending' ? found : end;
   }
 
+  /** Whether the last frame is a function of Go. Those of its runtime that change stacks have rules that do not hold. */
+  #isInGo(): boolean {
+    const { space } = this.#state;
+    const { addresses, isCall, count } = this.#stack;
+    const address = count === 0 ? 0 : addresses[count - 1] - isCall[count - 1];
+    return count > 0 && space.find(address) === 'found' && space.module?.isGo(address - space.bias) === true;
+  }
+
   /** Steps out of the leaf in another way than by its rule, which led to where no code is. */
   #recoverLeaf(pc: number): StepEnd {
     const state = this.#state;
@@ -339,7 +351,7 @@ export class Unwinder {
     this.#wasPlain = (flags & RuleFlag.plain) !== 0;
     if (this.#shared.isPartial && !this.#wasPlain) return 'repeat';
     const cfaRegister = data[rule + RuleWord.cfaRegister];
-    if (registers.known[cfaRegister] === 0) return this.#followsLibunwind ? 'bad-frame' : 'truncated';
+    if (registers.known[cfaRegister] === 0) return withoutCfa(state);
     let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
     if (machine.addressSize === 4) cfa >>>= 0;
     let at = rule + RuleWord.registers;

@@ -28,8 +28,8 @@ export interface ElfPlan {
   readonly debugLink?: string;
   /** CRC-32 of that file; default 0. */
   readonly debugLinkCrc?: number;
-  /** Further sections without addresses: `.debug_info`, `.gnu_debugdata`. */
-  readonly moreSections?: readonly { readonly name: string; readonly content: Uint8Array; readonly type?: number }[];
+  /** Further sections, by default without addresses: `.debug_info`, `.gnu_debugdata`. */
+  readonly moreSections?: readonly { readonly name: string; readonly content: Uint8Array; readonly type?: number; readonly addr?: number }[];
   /** What a separate debug file is: sections without their bytes, and no program headers that fit. */
   readonly isDebugFile?: boolean;
   /** Of a debug file: it has the program headers, with offsets that mean nothing, as objcopy leaves them. */
@@ -112,7 +112,7 @@ export function buildElf(plan: ElfPlan): Buffer {
   ];
   if (note && !plan.withoutNoteSection) sections.push({ name: '.note.gnu.build-id', type: 7, content: note });
   if (plan.debugLink !== undefined) sections.push({ name: '.gnu_debuglink', type: 1, content: debugLinkSection(plan, plan.debugLink) });
-  for (const { name, content, type = 1 } of plan.moreSections ?? []) sections.push({ name, type, content: Buffer.from(content) });
+  for (const { name, content, type = 1, addr = 0 } of plan.moreSections ?? []) sections.push({ name, type, addr, content: Buffer.from(content) });
   addSymbolTable(plan, sections, 2, '.symtab', plan.symbols);
   addSymbolTable(plan, sections, 11, '.dynsym', plan.dynamicSymbols);
   const names = stringTable([...sections.map(({ name }) => name), '.shstrtab']);

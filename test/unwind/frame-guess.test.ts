@@ -166,6 +166,15 @@ describe('x86-64 code without rules', () => {
     expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, { 4112: [0xc3], 5120: [0xf4] })).toMatchObject({ end, frames: frames(0x1010, 0x1400) });
   });
 
+  test.each<[string, Readonly<Record<number, number>>, string]>([
+    ['is complete', {}, 'complete'],
+    ['goes on where there is something else', { 0: SP + 0x100 }, 'no-rule'],
+    ['goes on where they are further up', { 0: 0, 8: 2, 16: SP + 0x100, 24: SP + 0x110, 32: 0, 40: SP + 0x120 }, 'no-rule'],
+  ])('that begins a program, with its arguments on top of the stack, %s', async (_, changes, end) => {
+    const stack = { 0: 2, 8: SP + 0x100, 16: SP + 0x110, 24: 0, 32: SP + 0x120, 40: 0, ...changes };
+    expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, { 4112: [0xf4] })).toMatchObject({ end, frames: frames(0x1010) });
+  });
+
   test('of JITs is unwound by frame pointers, whatever is behind them', async () => {
     const jit = (await space('x86_64', CALLS)).map(0x10_0000, 0x20_0000);
     const stack = { 0: 0x10_0100, 32: SP + 0x40, 40: 0x10_0200, 64: 0, 72: BIAS + 0x1400 };

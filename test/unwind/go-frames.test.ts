@@ -5,6 +5,8 @@ import { readUnwindModule, type UnwindModule } from '../../src/unwind/unwind-mod
 import { NO_RULE, RuleFlag, RuleWord } from '../../src/unwind/unwind-rules.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { buildGoTable, type GoTablePlan } from '../support/go-table-builder.ts';
+import { MadeSpace } from '../support/made-process.ts';
+import { unwound } from '../support/unwound.ts';
 
 const START = TEXT.vaddr + 0x100;
 
@@ -12,12 +14,12 @@ interface Form {
   readonly version: GoTablePlan['version'];
   readonly classBits: 32 | 64;
   readonly machine: number;
-  readonly usesGoTable?: boolean;
+  readonly usesAllTables?: boolean;
   readonly damage?: (bytes: Uint8Array) => void;
 }
 
 /** A program with one function, whose frame has 24 bytes after its prologue (8 bytes) and before its epilogue (from 40 on). */
-async function moduleOf({ version, classBits, machine, usesGoTable = true, damage }: Form): Promise<UnwindModule> {
+async function moduleOf({ version, classBits, machine, usesAllTables = true, damage }: Form): Promise<UnwindModule> {
   const start = version >= 18 ? 0 : START;
   const frameSizes = [
     [8, 0],
@@ -28,7 +30,7 @@ async function moduleOf({ version, classBits, machine, usesGoTable = true, damag
   const { bytes } = buildGoTable({ version, pointerSize, textStart: START, functions: [{ name: 'main.run', start, frameSizes }], end: start + 48 });
   damage?.(bytes);
   const elf = buildElf({ classBits, littleEndian: true, machine, moreSections: [{ name: '.gopclntab', content: bytes }] });
-  return readUnwindModule(await ElfFile.open(new BufferSource(elf, 'program')), { usesGoTable });
+  return readUnwindModule(await ElfFile.open(new BufferSource(elf, 'program')), { usesAllTables });
 }
 
 /** The CFA's offset from the stack pointer. */
@@ -68,7 +70,16 @@ describe('frames of stripped Go programs', () => {
   });
 
   test('are not looked for where perf does not know them', async () => {
-    expect((await moduleOf({ ...X86_64, usesGoTable: false })).hasRules).toBe(false);
+    expect((await moduleOf({ ...X86_64, usesAllTables: false })).hasRules).toBe(false);
+  });
+
+  test.each([
+    ['go on on another stack where they lead nowhere', {}, 'truncated', Number.POSITIVE_INFINITY],
+    ['are broken there to libunwind', { followsLibunwind: true }, 'unmapped', undefined],
+  ])('%s: some functions of the runtime change stacks', async (_, options, end, endStackOffset) => {
+    const space = new MadeSpace().map(START, START + 0x1000, await moduleOf(X86_64), 0);
+    const sample = { machine: 'x86_64', registers: { ip: START, sp: 0x7000 }, stack: { 0: START + 8, 32: 0x1234 } } as const;
+    expect(await unwound(sample, space, options)).toMatchObject({ end, endStackOffset, frames: [`!${START.toString(16)}`, (START + 8).toString(16)] });
   });
 
   test('have no rules where the table is damaged', async () => {

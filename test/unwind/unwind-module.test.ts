@@ -125,6 +125,27 @@ describe('.eh_frame', () => {
   });
 });
 
+describe('the tables that perf 6.1 uses', () => {
+  const table = section('.eh_frame_hdr', TABLE_AT, assembleFrameTable(TABLE_AT, FRAMES_AT, []));
+  const debugFrames: PlannedElfSection = {
+    name: '.debug_frame',
+    content: assembleFrames([[{ ...CIE, version: 4, augmentation: '' }, FDES]], { isDebugFrame: true }).bytes,
+  };
+  const read = async (sections: readonly PlannedElfSection[], usesAllTables: boolean): Promise<UnwindModule> =>
+    readUnwindModule(await madeElf('x86_64', [], sections), { usesAllTables });
+
+  test('have no .debug_frame beside an .eh_frame_hdr', async () => {
+    expect(cfaOffsets(await read([table, debugFrames], false), ...ADDRESSES)).toEqual(ADDRESSES.map(() => -1));
+    expect(cfaOffsets(await read([table, debugFrames], true), ...ADDRESSES)).toEqual(EXPECTED);
+    expect(cfaOffsets(await read([debugFrames], false), ...ADDRESSES)).toEqual(EXPECTED);
+  });
+
+  test('may be an .eh_frame_hdr without entries, and without an .eh_frame', async () => {
+    expect((await read([table], false)).frameTable).toMatchObject({ count: 0, addr: TABLE_AT });
+    expect((await read([debugFrames], false)).frameTable).toBeUndefined();
+  });
+});
+
 describe('.debug_frame', () => {
   const { bytes } = assembleFrames([[{ ...CIE, version: 4, augmentation: '' }, FDES]], { isDebugFrame: true });
   const decompressor: Decompressor = {

@@ -310,6 +310,16 @@ describe('stacks of programs whose start does not say that it is one', () => {
   test('are broken where libunwind is followed', async () => {
     expect(await end({}, { followsLibunwind: true })).toBe('unmapped');
   });
+
+  test.each([
+    ['a register', code().defCfa(RBX, 16).valOffset(RBP, 0)],
+    // 4 KB above the stack pointer.
+    ['memory', code().defCfaExpression(Uint8Array.of(0x77, 0x80, 0x20, 0x06))],
+  ])('are cut off where a rule is by %s that is not known, and broken to libunwind', async (_name, rule) => {
+    const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1510, sp: SP }, stack: { 0: 0, 8: 0 }, without: ['bx'] } as const;
+    const ends = [{}, { followsLibunwind: true }].map(async (options) => (await unwound(sample, space(fde(0x1500, rule)), options)).end);
+    expect(await Promise.all(ends)).toEqual(['truncated', 'bad-frame']);
+  });
 });
 
 describe('i386 stacks', () => {
