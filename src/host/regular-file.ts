@@ -31,7 +31,8 @@ const MAX_SIZE_TIMES_STORED = 64;
 export function openRegularFile(path: string, opened?: OpenedFiles, descriptors?: OpenDescriptors): DescriptorSource | BufferSource | undefined {
   let descriptor: number;
   try {
-    if (!statSync(systemPath(path)).isFile()) return undefined;
+    // Most places where files are looked for have none: making an error takes much longer than asking the system.
+    if (!statSync(systemPath(path), { throwIfNoEntry: false })?.isFile()) return undefined;
     descriptor = descriptors === undefined ? openToRead(path) : descriptors.opening(() => openToRead(path));
   } catch (error) {
     if (isOutOfDescriptors(error)) throw ioError(error, path);

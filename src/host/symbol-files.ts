@@ -56,7 +56,8 @@ export class NodeSymbolFiles implements SymbolFiles {
 
   async isForbidden(path: string): Promise<boolean> {
     try {
-      accessSync(systemPath(path), constants.R_OK);
+      const place = systemPath(path);
+      if (statSync(place, { throwIfNoEntry: false }) !== undefined) accessSync(place, constants.R_OK);
       return false;
     } catch (error) {
       const code = systemCode(error);
@@ -66,7 +67,8 @@ export class NodeSymbolFiles implements SymbolFiles {
 
   async stamp(path: string): Promise<FileStamp | undefined> {
     try {
-      return stampOf(statSync(systemPath(path), { bigint: true }));
+      const stats = statSync(systemPath(path), { bigint: true, throwIfNoEntry: false });
+      return stats && stampOf(stats);
     } catch {
       return undefined;
     }
