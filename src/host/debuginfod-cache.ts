@@ -6,6 +6,7 @@ import type { DebugFileKind } from '../symbolizer/symbol-files.ts';
 import { FileSink } from './file-sink.ts';
 import { homeDirectory } from './home-directory.ts';
 import { ioError } from './io-error.ts';
+import type { OpenDescriptors } from './open-descriptors.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { randomHex } from './random-hex.ts';
 import { openRegularFile } from './regular-file.ts';
@@ -42,10 +43,11 @@ export class DebuginfodCache {
   /**
    * A file that was fetched before; undefined when there is none. An empty file means that no server had it.
    * @param opened notes it
+   * @param descriptors may close it while it is not read
    * @throws PerfconvError `io` where the process can open no more files
    */
-  open(buildId: string, kind: DebugFileKind, opened?: OpenedFiles): ByteSource | undefined {
-    const source = openRegularFile(this.pathOf(buildId, kind), opened);
+  open(buildId: string, kind: DebugFileKind, opened?: OpenedFiles, descriptors?: OpenDescriptors): ByteSource | undefined {
+    const source = openRegularFile(this.pathOf(buildId, kind), opened, descriptors);
     return source?.sizeBytes === 0 ? undefined : source;
   }
 

@@ -6,6 +6,7 @@ import type { PlaceOutcome } from '../symbolizer/search/search-log.ts';
 import type { DebugFileKind, FetchedFile } from '../symbolizer/symbol-files.ts';
 import type { CacheEntry, DebuginfodCache } from './debuginfod-cache.ts';
 import { ioError } from './io-error.ts';
+import type { OpenDescriptors } from './open-descriptors.ts';
 import type { OpenedFiles } from './opened-files.ts';
 
 /** How servers are asked. */
@@ -48,19 +49,20 @@ export class DebuginfodClient {
   /**
    * Asks for the file of a build id.
    * @param opened notes the file
+   * @param descriptors may close it while it is not read
    * @throws PerfconvError `io` where the process can open no more files
    */
-  async fetch(buildId: string, kind: DebugFileKind, opened?: OpenedFiles): Promise<FetchedFile> {
+  async fetch(buildId: string, kind: DebugFileKind, opened?: OpenedFiles, descriptors?: OpenDescriptors): Promise<FetchedFile> {
     if (!isKnownBuildId(buildId)) return { source: undefined, places: [] };
     const { cache, servers } = this.#options;
-    const cached = cache.open(buildId, kind, opened);
+    const cached = cache.open(buildId, kind, opened, descriptors);
     if (cached !== undefined) return { source: cached, places: [] };
     const places: (Answer & { readonly place: string })[] = [];
     for (const server of servers) {
       const url = `${withoutTrailingSlashes(server)}/buildid/${buildId}/${kind}`;
       const answer = await this.#ask(server, url, buildId, kind);
       places.push({ place: url, ...answer });
-      if (answer.outcome === 'fits') return { source: cache.open(buildId, kind, opened), places };
+      if (answer.outcome === 'fits') return { source: cache.open(buildId, kind, opened, descriptors), places };
     }
     return { source: undefined, places };
   }

@@ -30,22 +30,31 @@ export class KeptSections implements Decompressor {
 
   /** {@link Decompressor} */
   async decompress(compression: Compression, packed: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
-    const known = this.#kept.find((section) => isOf(section, compression, packed, maxSizeBytes));
-    const unpacked = known?.unpacked ?? (await this.#unpack(compression, packed, maxSizeBytes));
-    this.#keep(known ?? { compression, packed, unpacked });
+    const known = this.#find(compression, packed, maxSizeBytes);
+    const section = known ?? { compression, packed, unpacked: await this.#unpack(compression, packed, maxSizeBytes) };
+    if (sizeOf(section) > this.#maxSizeBytes) return section.unpacked;
+    // Another request may have kept it meanwhile.
+    this.#keep(this.#find(compression, packed, maxSizeBytes) ?? section);
     // Whoever asks may change the bytes, to relocate them.
-    return new Uint8Array(unpacked);
+    return new Uint8Array(section.unpacked);
+  }
+
+  #find(compression: Compression, packed: Uint8Array, maxSizeBytes: number): KeptSection | undefined {
+    return this.#kept.find((section) => isOf(section, compression, packed, maxSizeBytes));
   }
 
   #keep(section: KeptSection): void {
     const kept = [...this.#kept.filter((other) => other !== section), section];
-    let sizeBytes = kept.reduce((sum, { packed, unpacked }) => sum + packed.length + unpacked.length, 0);
+    let sizeBytes = kept.reduce((sum, each) => sum + sizeOf(each), 0);
     while (sizeBytes > this.#maxSizeBytes) {
-      const { packed, unpacked } = kept.shift() as KeptSection;
-      sizeBytes -= packed.length + unpacked.length;
+      sizeBytes -= sizeOf(kept.shift() as KeptSection);
     }
     this.#kept = kept;
   }
+}
+
+function sizeOf({ packed, unpacked }: KeptSection): number {
+  return packed.length + unpacked.length;
 }
 
 function isOf({ compression, packed, unpacked }: KeptSection, wanted: Compression, bytes: Uint8Array, maxSizeBytes: number): boolean {

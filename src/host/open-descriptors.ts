@@ -11,7 +11,7 @@ export interface SuspendableFile {
 }
 
 /**
- * The symbol files that are open. Programs may have more libraries than descriptors (`ulimit -n`), and their files are read now and then until the recording
+ * The symbol files that are open, but for those that a process shows (`/proc/PID/…`), which may be gone with it. Programs may have more libraries than descriptors (`ulimit -n`), and their files are read now and then until the recording
  * ends: those that were not read for the longest time are closed meanwhile.
  */
 export class OpenDescriptors {

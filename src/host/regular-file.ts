@@ -57,9 +57,7 @@ export function sourceOf(path: string, descriptor: number, opened?: OpenedFiles,
     if (stat.isFile()) opened?.add(path, stat);
     if (stat.isFile() && stat.size > 0n) {
       const size = sizeWithoutHoles(stat);
-      return descriptors === undefined
-        ? new DescriptorSource(path, descriptor, size)
-        : new ReopenedSource(path, descriptor, size, statsIdentity(stat), descriptors);
+      return descriptors === undefined ? new DescriptorSource(path, descriptor, size) : new ReopenedSource(path, descriptor, size, stateOf(stat), descriptors);
     }
     // Files of /proc and /sys say that they are empty; what they hold is made while it is read.
     const content = stat.isFile() ? readMade(descriptor) : undefined;
@@ -136,13 +134,13 @@ export class DescriptorSource implements ByteSource, BlockingSource {
 
 /** A file that may be closed between two reads, and is opened again for the next. */
 class ReopenedSource extends DescriptorSource implements SuspendableFile {
-  readonly #identity: string;
+  readonly #state: string;
   readonly #descriptors: OpenDescriptors;
   #isClosed = false;
 
-  constructor(path: string, descriptor: number, sizeBytes: number, identity: string, descriptors: OpenDescriptors) {
+  constructor(path: string, descriptor: number, sizeBytes: number, state: string, descriptors: OpenDescriptors) {
     super(path, descriptor, sizeBytes);
-    this.#identity = identity;
+    this.#state = state;
     this.#descriptors = descriptors;
     descriptors.use(this);
   }
@@ -166,13 +164,21 @@ class ReopenedSource extends DescriptorSource implements SuspendableFile {
   }
 
   #reopen(): void {
+    let isSame: boolean;
     try {
       this.descriptor = this.#descriptors.opening(() => openToRead(this.name));
-      if (statsIdentity(fstatSync(this.descriptor, { bigint: true })) === this.#identity) return;
+      isSame = stateOf(fstatSync(this.descriptor, { bigint: true })) === this.#state;
     } catch (error) {
+      this.closeNow();
       throw ioError(error, this.name);
     }
+    if (isSame) return;
     this.closeNow();
     throw new PerfconvError('io', 'was replaced while it was read', { file: this.name });
   }
+}
+
+/** What changes with a file's content. Another file may get the number that a removed one had. */
+function stateOf(stats: BigIntStats): string {
+  return `${statsIdentity(stats)}:${stats.size}:${stats.mtimeNs}`;
 }

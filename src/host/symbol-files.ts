@@ -38,7 +38,7 @@ export class NodeSymbolFiles implements SymbolFiles {
     this.#opened = opened;
     this.#keptSections = keptSections;
     if (debuginfod === undefined) return;
-    this.fetch = (buildId, kind) => debuginfod.fetch(buildId, kind, opened);
+    this.fetch = (buildId, kind) => debuginfod.fetch(buildId, kind, opened, this.#descriptors);
   }
 
   async open(path: string): Promise<ByteSource | undefined> {

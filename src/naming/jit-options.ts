@@ -1,3 +1,5 @@
+import { DELETED } from '../symbolizer/search/candidates.ts';
+
 /** What makes a runtime's JIT leave the names of its functions, and the names of the binaries by which the runtime is known. */
 const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; readonly isCommon: boolean }[] = [
   { binary: /^(?:node|nodejs|libnode\.so.*)$/, option: 'node --perf-basic-prof', isCommon: true },
@@ -13,12 +15,16 @@ const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; rea
 
 /**
  * What makes the JITs of a recording leave names for profilers.
- * @param binaries paths of binaries whose code ran
+ * @param binaries paths of binaries whose code ran, in whatever process
  * @returns options of the runtimes among them; of the common ones, where none is
  */
 export function jitOptions(binaries: readonly string[]): string {
-  const names = binaries.map((path) => path.slice(path.lastIndexOf('/') + 1));
+  const names = binaries.map((path) => (path.endsWith(DELETED) ? path.slice(0, -DELETED.length) : path).replace(/^.*\//s, ''));
   const found = RUNTIMES.filter(({ binary }) => names.some((name) => binary.test(name)));
-  const shown = found.length > 0 ? found : RUNTIMES.filter(({ isCommon }) => isCommon);
-  return shown.map(({ option }) => option).join(', ');
+  if (found.length > 0) return `${listed(found)}, or what another runtime has for it`;
+  return listed(RUNTIMES.filter(({ isCommon }) => isCommon));
+}
+
+function listed(runtimes: typeof RUNTIMES): string {
+  return runtimes.map(({ option }) => option).join(', ');
 }

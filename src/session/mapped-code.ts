@@ -109,8 +109,8 @@ export class MappedCode implements CodeSpace {
   }
 
   /**
-   * Whether there is an `.eh_frame_hdr` and anything is mapped where it lies, unless it is empty: perf reads its entries by their addresses, and maps of data
-   * are not always recorded.
+   * Whether perf finds an `.eh_frame_hdr`: an empty one always; one with entries only where a recorded map holds its address, because perf reads entries by
+   * address. Maps of data are not always recorded.
    */
   #findsTable({ frameTable }: UnwindModule): boolean {
     if (frameTable === undefined || frameTable.count === 0) return frameTable !== undefined;

@@ -17,7 +17,7 @@ export class UnwindEnds {
   complete = 0;
   /** The dump was too small. */
   truncated = 0;
-  /** They go on where no dump reaches: on another stack, or beyond memory that was never touched. */
+  /** They go on where no dump reaches: on another stack, as Go's runtime does, or in memory that was never touched or is gone after execve. */
   outOfReach = 0;
   /** A return address leads to where no code is, or a rule does not hold. */
   broken = 0;

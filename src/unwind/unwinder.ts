@@ -20,7 +20,7 @@ import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
  * Where an unwinding ended, and why:
  *
  * - `complete`: at the start of the thread: the return address is undefined, or 0
- * - `truncated`: the dump does not hold what the next frame needs
+ * - `truncated`: the dump does not hold what the next frame needs, or a function of Go has changed to another stack
  * - `no-rule`: in code of a module without a rule for that address, which frame pointers did not lead out of
  * - `no-module`: in code of which nothing is known (JIT code, a file that was not found), which frame pointers did not lead out of
  * - `unmapped`: a return address where no code is, {@link Unwinder.endAddress}; it is not among the frames
@@ -173,6 +173,7 @@ export class Unwinder {
     this.endStackOffset = this.end === 'truncated' ? state.registers.value(state.machine.sp) - state.stack.start : 0;
     if ((this.end === 'unmapped' || this.end === 'bad-frame') && !this.#followsLibunwind && this.#isInGo()) {
       this.end = 'truncated';
+      this.endAddress = this.#stack.addresses[this.frameCount - 1];
       this.endStackOffset = Number.POSITIVE_INFINITY;
     }
     return this.end;
@@ -245,8 +246,9 @@ export class Unwinder {
       }
       this.#add(pc, isCall);
       this.endFile = match === 'unmapped' ? -1 : space.file;
+      // Of a caller's file it may turn out that there is no code.
+      if (match === 'pending' && (isCall || frames.count < this.#maxFrames)) return 'pending';
       if (frames.count >= this.#maxFrames) return 'limit';
-      if (match === 'pending') return 'pending';
       const module = match === 'found' ? space.module : undefined;
       // Before other addresses are looked for.
       const mayBeData = match === 'found' && space.mayBeData === true;

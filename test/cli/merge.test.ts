@@ -97,6 +97,13 @@ describe('several inputs and an output', () => {
     expect(single.reduce((sum: number, profile: { endValue: number }) => sum + profile.endValue, 0)).toBe(6_000_000);
   });
 
+  test('report: callers are counted with --children only', async () => {
+    const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
+    const inputs = [fixture('dwarf.data'), fixture('plain.data')];
+    expect(`${(await runMain(['report', '--children', ...inputs])).stdout}`).toContain('[truncated]');
+    expect(`${(await runMain(['report', ...inputs])).stdout}`).not.toContain('[truncated]');
+  });
+
   test('csv: counts add up, rows name their input in a last column', async () => {
     await runMain([a, b, '-o', `${at('tables')}/`]);
     expect(text('tables/stat.csv')).toContain('SAMPLE,9\n');

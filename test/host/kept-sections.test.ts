@@ -49,6 +49,21 @@ describe('kept sections', () => {
     expect(unpacked).toEqual(['libc', 'libm', 'libc']);
   });
 
+  test('larger than all that may be kept push out no other', async () => {
+    const { sections, unpacked } = counted(1.5 * (deflateSync(TEXT).length + TEXT.length));
+    const large = deflateSync(Buffer.concat([OTHER, OTHER, OTHER]));
+    for (const bytes of [deflateSync(TEXT), large, deflateSync(TEXT), large]) await sections.decompress('zlib', bytes, 5000);
+    expect(unpacked).toEqual(['libc', 'libm', 'libm']);
+  });
+
+  test('that are asked for twice at once are kept once', async () => {
+    const size = deflateSync(TEXT).length + TEXT.length;
+    const { sections, unpacked } = counted(2 * size + 10);
+    await Promise.all([sections.decompress('zlib', deflateSync(TEXT), 5000), sections.decompress('zlib', deflateSync(TEXT), 5000)]);
+    for (const text of [OTHER, TEXT, OTHER]) await sections.decompress('zlib', deflateSync(text), 5000);
+    expect(unpacked.sort()).toEqual(['libc', 'libc', 'libm']);
+  });
+
   test('that cannot be unpacked are not kept', async () => {
     const { sections } = counted();
     for (let nth = 0; nth < 2; nth++) await expect(sections.decompress('zlib', TEXT, 5000)).rejects.toMatchObject({ code: 'damaged' });

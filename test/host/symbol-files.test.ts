@@ -52,16 +52,35 @@ describe('NodeSymbolFiles', () => {
       for (const [i, source] of sources.entries()) expect([round, `${Buffer.from(await readRange(source, 0, 9))}`]).toEqual([round, `file ${i}`]);
     if (process.platform === 'linux') expect(openNow()).toBe(3);
     rmSync(paths[0]);
-    expect(() => sources[0].readAt(0, new Uint8Array(1))).rejects.toMatchObject({ code: 'io' });
+    await expect(sources[0].readAt(0, new Uint8Array(1))).rejects.toMatchObject({ code: 'io' });
     writeFileSync(join(dir, 'other'), 'other');
     renameSync(join(dir, 'other'), paths[1]);
     await expect(sources[1].readAt(0, new Uint8Array(1))).rejects.toMatchObject({
       code: 'io',
       message: expect.stringContaining('was replaced while it was read'),
     });
+    // The new file may get the number of the old one.
+    rmSync(paths[2]);
+    writeFileSync(paths[2], 'file 2');
+    utimesSync(paths[2], 1, 1);
+    await expect(sources[2].readAt(0, new Uint8Array(1))).rejects.toMatchObject({ code: 'io' });
     for (const source of sources) await source.close();
     if (process.platform === 'linux') expect(openNow()).toBe(0);
-    await expect(sources[2].readAt(0, new Uint8Array(1))).rejects.toMatchObject({ code: 'io' });
+    await expect(sources[3].readAt(0, new Uint8Array(1))).rejects.toMatchObject({ code: 'io' });
+  });
+
+  it.runIf(process.platform === 'linux')('opens any number of files', async () => {
+    const sources = [];
+    for (let i = 0; i < 300; i++) sources.push((await files.open(join(dir, 'data')))!);
+    const openNow = readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`).includes(dir)).length;
+    expect(openNow).toBeLessThanOrEqual(128);
+    for (const source of sources) expect(`${Buffer.from(await readRange(source, 0, 9))}`).toBe('abcdef');
+    for (const source of sources) await source.close();
+    // What a process shows may be gone with it: it stays open.
+    const shown = Array.from({ length: 200 }, () => openRegularFile(`/proc/${process.pid}/exe`, undefined, new OpenDescriptors(1))!);
+    const open = readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`) === process.execPath).length;
+    expect(open).toBeGreaterThanOrEqual(200);
+    for (const source of shown) await source.close();
   });
 
   it('tells inode and time of a file, inodes of 64 bits as recordings have them', async () => {

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import type { ReadRecordingOptions } from '../../src/pipeline/read-recording.ts';
 import { type ReportOptions, report } from '../../src/pipeline/report.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
+import { MadeFiles } from '../support/made-symbol-files.ts';
 
 /** A recording of 38 stacks to be unwound, 13 of which are cut off where no symbols are given. */
 const RECORDING = new URL('../../fixtures/dwarf.data', import.meta.url);
@@ -15,7 +15,7 @@ const RECORDING = new URL('../../fixtures/dwarf.data', import.meta.url);
 async function reported(options: ReadRecordingOptions & Partial<ReportOptions>): Promise<{ rows: string[]; found: string[] }> {
   const diagnostics = new Diagnostics();
   const sink = new BufferSink();
-  const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: [], compatPerf: false }, diagnostics);
+  const symbolizer = new Symbolizer(new MadeFiles(), { debugDirs: [], compatPerf: false }, diagnostics);
   const source = new BufferSource(readFileSync(RECORDING), 'dwarf.data');
   await report(source, sink, { sort: ['function'], symbolizer, ...options }, diagnostics);
   const [, , ...rows] = new TextDecoder().decode(sink.bytes()).trimEnd().split('\n');

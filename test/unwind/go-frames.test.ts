@@ -82,6 +82,13 @@ describe('frames of stripped Go programs', () => {
     expect(await unwound(sample, space, options)).toMatchObject({ end, endStackOffset, frames: [`!${START.toString(16)}`, (START + 8).toString(16)] });
   });
 
+  test('are broken where C code leads nowhere', async () => {
+    const space = new MadeSpace().map(START, START + 0x1000, await moduleOf(X86_64), 0);
+    // Behind the only function of Go; it has a frame pointer.
+    const sample = { machine: 'x86_64', registers: { ip: START + 0x100, sp: 0x7000, bp: 0x7000 }, stack: { 0: 0x7010, 8: 0x1234 } } as const;
+    expect(['unmapped', 'no-rule', 'bad-frame']).toContain((await unwound(sample, space)).end);
+  });
+
   test('have no rules where the table is damaged', async () => {
     expect((await moduleOf({ ...X86_64, damage: (bytes) => bytes.fill(0xff, 0, 4) })).hasRules).toBe(false);
     // Offsets of records that lead out of the table.

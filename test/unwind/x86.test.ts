@@ -90,10 +90,11 @@ describe('x86-64 stacks', () => {
     expect(await unwound({ machine: 'x86_64', registers, stack }, space(), { maxFrames: 2 })).toMatchObject({ end: 'limit', frames: frames.slice(0, 2) });
   });
 
-  test('do not wait for the file of the last frame that is asked for', async () => {
+  test('do not wait for the file of the leaf where nothing else is asked for; a caller may be in none', async () => {
     const waiting = space().map(0x5000, 0x6000, undefined, 0, 'pending');
-    const result = await unwound({ machine: 'x86_64', registers, stack: { ...stack, 32: 0x5001 } }, waiting, { maxFrames: 3 });
-    expect(result).toMatchObject({ end: 'limit', frames: [...frames.slice(0, 2), '5001'] });
+    const leaf = { machine: 'x86_64', registers: { ...registers, ip: 0x5001 }, stack } as const;
+    expect(await unwound(leaf, waiting, { maxFrames: 1 })).toMatchObject({ end: 'limit', frames: ['!5001'] });
+    expect((await unwound({ machine: 'x86_64', registers, stack: { ...stack, 32: 0x5001 } }, waiting, { maxFrames: 3 })).end).toBe('pending');
   });
 
   test('end where they do not grow', async () => {

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { SharedSymbols, type SymbolPlaces, symbolSources } from '../../src/host/symbol-sources.ts';
+import type { CodeObject } from '../../src/symbolizer/symbolizer.ts';
+
+const KERNEL: CodeObject = { name: '[kernel.kallsyms]', kind: 'kernel', buildId: '', osRelease: '' };
+
+const dir = mkdtempSync(join(tmpdir(), 'sources-'));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+test.each([
+  ['reads the kernel’s symbols once', new SharedSymbols(), ['schedule', 'schedule']],
+  ['each reads them anew without it', undefined, ['schedule', undefined]],
+])('what recordings have in common: %s', async (_, shared, expected) => {
+  const kallsyms = join(dir, 'kallsyms');
+  writeFileSync(kallsyms, 'ffffffff81000000 T _text\nffffffff81000100 T schedule\n');
+  const places: SymbolPlaces = { kallsyms, debugDirs: [], ...(shared && { shared }) };
+  const named: (string | undefined)[] = [];
+  for (let recording = 0; recording < 2; recording++) {
+    const symbols = await symbolSources({}, new Diagnostics(), places).symbolizer.forRecording({}).symbolsFor(KERNEL);
+    named.push(symbols?.table?.name(symbols.table.find(0x81000110 - 2 ** 32)));
+    rmSync(kallsyms, { force: true });
+  }
+  expect(named).toEqual(expected);
+});
