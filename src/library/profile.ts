@@ -171,7 +171,7 @@ export class DecodedProfile implements Profile {
     if (this.#isMerged) {
       requireMergedSamples(
         profile,
-        this.parts.reduce((sum, { recording }) => sum + recording.session.sampleCount, 0),
+        this.parts.map(({ recording }) => recording.session),
       );
     } else {
       const [{ recording, filter }] = this.parts;

@@ -50,7 +50,8 @@ function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
   const fetch = buildId !== '' && !places.some(isServer) ? ', or --debuginfod URL' : '';
   if (fitting.length === 0) return missingFileHelp(dso, fetch);
   const cut = fitting.find(({ holds }) => holds.isCut === true);
-  if (cut !== undefined) return `${cut.place} is cut off: give the whole file with --symfs DIR${fetch}`;
+  const isWhole = fitting.some(({ holds }) => holds.code === true && holds.isCut !== true);
+  if (cut !== undefined && !isWhole) return `${cut.place} is cut off: give the whole file with --symfs DIR${fetch}`;
   if (lacksNames && fitting.every(({ holds }) => holds.code === false)) {
     return `its debug file does not say where the code was in the binary: give the binary, too, with --symfs DIR${fetch}`;
   }

@@ -4,6 +4,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
+import type { SessionResult } from '../session/session.ts';
 import type { Format } from './formats.ts';
 import { type ReadRecording, type ReadRecordingOptions, readRecording } from './read-recording.ts';
 import type { ReadingNeeds } from './reading-needs.ts';
@@ -25,7 +26,8 @@ export class RecordingMerger {
   readonly #filter: SampleFilter;
   readonly #diagnostics: Diagnostics;
   readonly #merger: ProfileMerger;
-  #sampleCount = 0;
+  /** Of the recordings read so far, what says why there are no samples. */
+  readonly #sessions: Pick<SessionResult, 'sampleCount' | 'unwindEnds'>[] = [];
 
   /** @param diagnostics of the result; each recording has its own */
   constructor(filter: SampleFilter, diagnostics: Diagnostics) {
@@ -42,7 +44,8 @@ export class RecordingMerger {
    */
   async add(source: RecordingSource, wantedLabel: string, needs: ReadingNeeds, options: MergeReadOptions, diagnostics: Diagnostics): Promise<MergedInput> {
     const result = await readRecording(source, { ...needs, offCpuTimes: true }, { ...options, filter: this.#filter }, diagnostics);
-    this.#sampleCount += result.session.sampleCount;
+    const { sampleCount, unwindEnds } = result.session;
+    this.#sessions.push({ sampleCount, unwindEnds });
     try {
       requireSamples(result, this.#filter);
     } catch (error) {
@@ -61,7 +64,7 @@ export class RecordingMerger {
 
   /** @throws PerfconvError `no-samples` when no recording has any, or the filters leave none */
   requireSamples(profile: Profile): void {
-    requireMergedSamples(profile, this.#sampleCount);
+    requireMergedSamples(profile, this.#sessions);
   }
 }
 

@@ -88,6 +88,11 @@ describe('what helps', () => {
     ['a server, where the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
     ['debug symbols of a stripped file', dso('/bin/a', 1, fits({ symbols: 'none' })), '--debug-dir DIR'],
     ['the whole file', dso('/bin/a', 1, fits({ symbols: 'none', isCut: true })), '/opt/app/server is cut off: give the whole file'],
+    [
+      'debug symbols of a stripped file, though another place has it cut off',
+      dso('/bin/a', 1, { places: [place('fits', { holds: { code: true, isCut: true } }), place('fits', { holds: { code: true, symbols: 'none' } })] }),
+      'it is stripped',
+    ],
     ['the binary beside its debug file', dso('/bin/a', 1, fits({ code: false, symbols: 'symtab' })), 'does not say where the code was'],
     ['the file before it was stripped', dso('/bin/a', 1, fits({ symbols: 'dynsym' })), 'or the file as it was before with --symfs DIR'],
     ['debug symbols for the lines of a stripped file', dso('/bin/a', 1, { ...fits({ symbols: 'dynsym' }), ...NAMED }), 'for files and lines: it is stripped'],

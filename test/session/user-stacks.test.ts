@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
+import { requireMergedSamples, requireSamples } from '../../src/pipeline/require-samples.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { compressedRecords } from '../support/compressed-records.ts';
 import { decode, type PlainSample } from '../support/decode.ts';
@@ -179,6 +180,13 @@ describe('stacks that do not reach their start', () => {
 
   it('stay as they are where that was asked for', async () => {
     expect(shown((await decodeAll(records, { truncated: 'keep' })).samples)).toEqual(['10: 10 100', '11: 10 20']);
+  });
+
+  it('are the reason that is given where nothing is left without them', async () => {
+    const bytes = encodeFile({ attrs: [DUMPING], records: [...start(), records[records.length - 1]], features: FEATURES });
+    const result = await readProfile(new BufferSource(bytes, 'recording'), { truncated: 'drop' }, new Diagnostics());
+    expect(() => requireSamples(result)).toThrow('no sample is left: the stacks of all 1 do not reach');
+    expect(() => requireMergedSamples(result.profile, [result.session, result.session])).toThrow('no sample is left: the stacks of all 2 do not reach');
   });
 
   it('are left out with their samples where that was asked for, which is counted', async () => {

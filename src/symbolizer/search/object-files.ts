@@ -88,15 +88,25 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
   const buildId = mapped === undefined ? wanted.buildId : await checkedId('', mapped);
   if (mapped !== undefined) parts.take(mapped);
   let first = mapped;
+  let cut: ElfFile | undefined;
   for (const place of binaryPlaces(wanted, wanted.dirs)) {
     if (parts.runtime !== undefined) break;
     const elf = await files.open(place, buildId);
     // In the cache of old perf versions a build id is a file, in that of newer ones a directory.
     if (elf === undefined && place.endsWith(wanted.path)) await files.noteOtherKind(place);
     if (elf === undefined) continue;
+    // Elsewhere the whole file may be.
+    if (elf.isCut && isKnownBuildId(buildId)) {
+      cut ??= elf;
+      continue;
+    }
     first ??= elf;
     parts.take(elf);
     if (place === wanted.path && !isKnownBuildId(wanted.buildId)) await checkStamp(files, host, wanted, elf);
+  }
+  if (parts.runtime === undefined && cut !== undefined) {
+    first ??= cut;
+    parts.take(cut);
   }
   const file = { ...wanted, buildId: await checkedId(buildId, first) };
   if (!parts.isComplete) await takeDebugFiles(files, file, parts);

@@ -160,6 +160,16 @@ describe('files of a binary that is not at its path', () => {
     }
   });
 
+  it('that are cut off give way to whole ones of the same build id', async () => {
+    const whole = named('whole', { withoutNoteSection: true });
+    files.content.set(`/mnt${PATH}`, whole.subarray(0, Number(whole.readBigUInt64LE(40))));
+    expect(await nameOf({}, { symfs: '/mnt' })).toBeUndefined();
+    files.content.set(PATH, whole);
+    expect(await nameOf({}, { symfs: '/mnt' })).toBe('whole');
+    // Without a build id, nothing says that it is the same.
+    expect(await nameOf({ buildId: '' }, { symfs: '/mnt' })).toBeUndefined();
+  });
+
   it('are in doubt at the recorded path where they were made anew, and no build id was recorded', async () => {
     const stamp = { inode: '4711', modifiedNs: 1_000n };
     files.stamp = async (path) => (path === PATH ? stamp : undefined);
