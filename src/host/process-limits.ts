@@ -7,8 +7,10 @@ import { readFileSync } from 'node:fs';
  */
 export function processLimit(name: string): number | undefined {
   try {
-    const limit = new RegExp(`^${name} +(\\d+) `, 'm').exec(readFileSync('/proc/self/limits', 'latin1'));
-    return limit === null ? undefined : Number(limit[1]);
+    const lines = readFileSync('/proc/self/limits', 'latin1').split('\n');
+    const limit = lines.find((line) => line.startsWith(`${name} `))?.slice(name.length);
+    const [, soft] = /^ +(\d+) /.exec(limit ?? '') ?? [];
+    return soft === undefined ? undefined : Number(soft);
   } catch {
     return undefined; // No Linux.
   }

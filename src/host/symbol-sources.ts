@@ -41,7 +41,7 @@ export function symbolSources({ modifiedNs }: RecordingContext, diagnostics: Dia
   const { debuginfod, openedFiles, shared, ...named } = places;
   const options = { debugDirs: DEFAULT_DEBUG_DIRS, binaryDirs: pprofBinaryDirs(process.env), compatPerf: false, ...named };
   return {
-    symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles, shared?.keptSections), options, diagnostics, shared?.lastList),
+    symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles, shared?.keptSections), options, diagnostics).sharing(shared?.lastList),
     openJitDump: jitDumpsOf(options, { modifiedNs }, diagnostics, openedFiles),
   };
 }

@@ -22,15 +22,22 @@ export class Symbolizer {
   readonly #files: SymbolFiles;
   readonly #options: SymbolizerOptions;
   readonly #diagnostics: Diagnostics;
-  readonly #lastList: LastList | undefined;
+  #lastList: LastList | undefined;
   #withoutRecording: RecordingSymbols | undefined;
 
-  /** @param lastList keeps the kernel's symbol list for the next recording; without it, each reads it anew */
-  constructor(files: SymbolFiles, options: SymbolizerOptions, diagnostics: Diagnostics, lastList?: LastList) {
+  constructor(files: SymbolFiles, options: SymbolizerOptions, diagnostics: Diagnostics) {
     this.#files = files;
     this.#options = options;
     this.#diagnostics = diagnostics;
+  }
+
+  /**
+   * Keeps the kernel's symbol list for the next recording, also one of another symbolizer; without it, each recording's is read anew.
+   * @internal
+   */
+  sharing(lastList: LastList | undefined): this {
     this.#lastList = lastList;
+    return this;
   }
 
   /**
