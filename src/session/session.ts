@@ -201,7 +201,7 @@ class Session implements RecordVisitor {
     const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip', showsCutAsPerf: compatPerf && options.truncated === 'keep' };
     const frames = new FrameResolver(chains, this.#machine.kernels, profile, frameRules, diagnostics);
     const { dsos, jitCode } = this.#machine;
-    this.#userStacks = new UserStacks(stackDumps, chains, frames, dsos, jitCode.dumps, features, options.unwindFiles, options);
+    this.#userStacks = new UserStacks(stackDumps, chains, frames, dsos, jitCode.dumps, features, options.unwindFiles, options, diagnostics);
     const parts = {
       machine: this.#machine,
       events: this.#events,

@@ -1,3 +1,4 @@
+import type { Diagnostics } from '../base/diagnostics.ts';
 import type { JitDump } from '../jitdump/jitdump.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { UnwindEnd, Unwinder, UnwindInput } from '../unwind/unwinder.ts';
@@ -59,6 +60,7 @@ export class UserStacks {
   readonly #features: Features;
   readonly #files: UnwindFiles | undefined;
   readonly #options: UserStackOptions;
+  readonly #diagnostics: Diagnostics;
   readonly #code: MappedCode;
   /** Loaded when the first stack needs it. */
   #unwinder: Unwinder | undefined;
@@ -74,6 +76,7 @@ export class UserStacks {
     features: Features,
     files: UnwindFiles | undefined,
     options: UserStackOptions,
+    diagnostics: Diagnostics,
   ) {
     this.#dumps = dumps;
     this.#chains = chains;
@@ -82,6 +85,7 @@ export class UserStacks {
     this.#features = features;
     this.#files = files;
     this.#options = options;
+    this.#diagnostics = diagnostics;
     this.#code = new MappedCode(dsos.dsos, jitDumps, options.compatPerf);
   }
 
@@ -134,7 +138,8 @@ export class UserStacks {
       const { maxStack, compatPerf } = this.#options;
       this.#unwinder = new Unwinder({ ...(Number.isFinite(maxStack) && { maxFrames: maxStack }), followsLibunwind: compatPerf });
     } else if (unwinder.endModule !== undefined) {
-      await unwinder.endModule.readWanted();
+      const failure = await unwinder.endModule.readWanted();
+      if (failure !== undefined) this.#diagnostics.add('unwind-rules-damaged', 'warning', `${failure.message}: stacks that lead there may end too early`);
     } else {
       const { endFile } = unwinder;
       const dso = this.#dsos.dsos[endFile];

@@ -79,20 +79,26 @@ export class ModuleMemory {
     return 'found';
   }
 
-  /** Reads what was wanted. What cannot be read is absent from then on. */
-  async readWanted(): Promise<void> {
+  /**
+   * Reads what was wanted. What cannot be read is absent from then on.
+   * @returns why something could not be read; undefined where all was
+   */
+  async readWanted(): Promise<PerfconvError | undefined> {
     const elf = this.#elf;
     const wanted = [...this.#wanted];
+    let failure: PerfconvError | undefined;
     for (const page of wanted) {
       let bytes: Uint8Array | undefined;
       try {
         bytes = elf && (await readRange(elf.source, page * PAGE_SIZE_BYTES, PAGE_SIZE_BYTES));
       } catch (error) {
         if (!(error instanceof PerfconvError)) throw error;
+        failure ??= error;
       }
       this.#pages.set(page, bytes && new ByteView(bytes, this.#peek.littleEndian));
       this.#wanted.delete(page);
     }
+    return failure;
   }
 
   #page(page: number): ByteView | undefined {

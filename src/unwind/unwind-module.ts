@@ -1,4 +1,5 @@
 import type { ByteView } from '../base/byte-view.ts';
+import type { PerfconvError } from '../base/errors.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';
 import type { FrameTable } from '../elf/frame-table.ts';
@@ -127,9 +128,10 @@ export class UnwindModule {
   /**
    * Reads what unwinding wanted of the file (constants that expressions refer to, code of functions without rules). What cannot be read counts as
    * absent from then on.
+   * @returns why something could not be read; undefined where all was
    */
-  async readWanted(): Promise<void> {
-    await this.memory.readWanted();
+  async readWanted(): Promise<PerfconvError | undefined> {
+    return this.memory.readWanted();
   }
 
   /**

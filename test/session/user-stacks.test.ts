@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { PerfconvError } from '../../src/base/errors.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
 import { requireMergedSamples, requireSamples } from '../../src/pipeline/require-samples.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
@@ -398,6 +399,29 @@ describe('however a recording was written', () => {
     // Once more for its names.
     expect(here.asked.filter((path) => path === APP)).toHaveLength(2);
     expect(here.openCount).toBe(0);
+  });
+
+  it('code that cannot be read is told', async () => {
+    const here = new MadeFiles();
+    here.content.set(APP, buildElf({ classBits: 64, littleEndian: true }));
+    const { open } = here;
+    here.open = async (path) => {
+      const source = await open.call(here, path);
+      if (source === undefined) return undefined;
+      const { readAt } = source;
+      source.readAt = async (position, target) => {
+        const readsCode = position < TEXT.offset + TEXT.sizeBytes && position + target.length > TEXT.offset;
+        if (readsCode) throw new PerfconvError('io', 'was replaced while it was read', { file: path });
+        return readAt.call(source, position, target);
+      };
+      return source;
+    };
+    const symbolizer = new Symbolizer(here, { debugDirs: [], compatPerf: false }, new Diagnostics());
+    const map = record.mmap2({ pid: 100, addr: 0x401000n, len: 0x1000n, pgoff: BigInt(TEXT.offset), filename: APP }, { sampleId: { time: 1n } });
+    const { samples, diagnostics } = await decodeAll([map, sample(10n, [0x401010n, 0x401020n])], { symbolizer, debugInfo: 'none' });
+    expect(shown(samples)).toEqual(['10: 1010 1020']);
+    const damage = diagnostics.list().find(({ code }) => code === 'unwind-rules-damaged');
+    expect(damage?.message).toBe(`${APP}: was replaced while it was read: stacks that lead there may end too early`);
   });
 
   it('the file that is missing is the one that is opened, though others were looked at since', async () => {

@@ -58,13 +58,15 @@ test('code is where segments say so, or anywhere where there are none', async ()
   expect(new ModuleMemory(undefined, true).isExecutable(0)).toBe(true);
 });
 
-test('bytes that cannot be read are absent from then on', async () => {
+test('bytes that cannot be read are absent from then on, and it is said why', async () => {
   class Refusing extends BufferSource {
     override async readAt(): Promise<number> {
       throw new PerfconvError('io', 'gone');
     }
   }
   const memory = await openMemory((bytes) => new Refusing(bytes));
-  expect(await readAt(memory, SVMA, 8)).toBe('absent');
-  expect(memory.wantsBytes).toBe(false);
+  expect(memory.find(SVMA, 8)).toBe('wanted');
+  expect(await memory.readWanted()).toMatchObject({ message: 'gone' });
+  expect([memory.find(SVMA, 8), memory.wantsBytes]).toEqual(['absent', false]);
+  expect(await memory.readWanted()).toBeUndefined();
 });
