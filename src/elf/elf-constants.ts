@@ -25,6 +25,7 @@ export const PT_GNU_EH_FRAME = 0x6474e550;
 export const PT_ARM_EXIDX = 0x70000001;
 export const PF_X = 1;
 export const PF_W = 2;
+export const PF_R = 4;
 export const PN_XNUM = 0xffff;
 
 export const SHT_SYMTAB = 2;
@@ -38,6 +39,7 @@ export const SHT_SYMTAB_SHNDX = 18;
 export const SHF_WRITE = 1;
 export const SHF_ALLOC = 2;
 export const SHF_EXECINSTR = 4;
+export const SHF_TLS = 0x400;
 export const SHF_COMPRESSED = 0x800;
 
 export const SHN_UNDEF = 0;

@@ -3,7 +3,25 @@ import { readRange } from '../base/byte-source.ts';
 import { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { findBuildId } from './build-id.ts';
-import { ELFCLASS32, ELFCLASS64, ELFDATA2LSB, ELFDATA2MSB, PF_X, PN_XNUM, PT_LOAD, PT_NOTE, SHF_EXECINSTR, SHT_NOBITS, SHT_NOTE } from './elf-constants.ts';
+import {
+  ELFCLASS32,
+  ELFCLASS64,
+  ELFDATA2LSB,
+  ELFDATA2MSB,
+  ET_REL,
+  PF_R,
+  PF_W,
+  PF_X,
+  PN_XNUM,
+  PT_LOAD,
+  PT_NOTE,
+  SHF_ALLOC,
+  SHF_EXECINSTR,
+  SHF_TLS,
+  SHF_WRITE,
+  SHT_NOBITS,
+  SHT_NOTE,
+} from './elf-constants.ts';
 
 /** A section header; the fields that this program uses, in the gABI's names without `sh_`. */
 export interface ElfSection {
@@ -59,7 +77,10 @@ export class ElfFile {
   readonly machine: number;
   /** In file order; empty when the file has none or they cannot be read. Index 0 is the null section. */
   readonly sections: readonly ElfSection[];
-  /** In file order; empty when the file has none or they cannot be read. */
+  /**
+   * In file order. Where the file has none or they cannot be read: its sections that are in memory, each as a PT_LOAD, unless it is relocatable; perf
+   * inject wrote such files of JITs' functions before perf 6.1.
+   */
   readonly segments: readonly ElfSegment[];
   /**
    * Whether section headers that the file should have would be after its end, as in a file that was not copied
@@ -89,7 +110,9 @@ export class ElfFile {
     const header = readHeader(await readRange(source, 0, 64), source.name);
     const sections = await readSections(source, header);
     const segmentCount = header.phnum === PN_XNUM && sections.escape ? sections.escape.segmentCount : header.phnum;
-    return new ElfFile(source, { ...header, isCut: sections.isCut }, sections.list, await readSegments(source, header, segmentCount));
+    const segments = await readSegments(source, header, segmentCount);
+    const isWithoutSegments = segments.length === 0 && header.type !== ET_REL;
+    return new ElfFile(source, { ...header, isCut: sections.isCut }, sections.list, isWithoutSegments ? loadsOf(sections.list) : segments);
   }
 
   /** The same file with program headers that are put in the place of its own. */
@@ -271,6 +294,22 @@ async function readSegments(source: ByteSource, header: ElfHeader, count: number
   const segments: ElfSegment[] = [];
   for (let at = 0; at + phentsize <= table.length; at += phentsize) segments.push(readSegment(table, at, is64));
   return segments;
+}
+
+/** What program headers would say of the sections that are in memory. Notes are left out: perf inject gives theirs the address 0. */
+function loadsOf(sections: readonly ElfSection[]): ElfSegment[] {
+  return sections
+    .filter(({ type, flags, sizeBytes }) => (flags & (SHF_ALLOC | SHF_TLS)) === SHF_ALLOC && type !== SHT_NOTE && sizeBytes > 0)
+    .slice(0, MAX_LOADS)
+    .map(({ type, flags, offset, addr, sizeBytes, addralign }) => ({
+      type: PT_LOAD,
+      flags: PF_R | ((flags & SHF_WRITE) === 0 ? 0 : PF_W) | ((flags & SHF_EXECINSTR) === 0 ? 0 : PF_X),
+      offset,
+      vaddr: addr,
+      filesz: type === SHT_NOBITS ? 0 : sizeBytes,
+      memsz: sizeBytes,
+      align: addralign,
+    }));
 }
 
 function readSegment(view: ByteView, at: number, is64: boolean): ElfSegment {

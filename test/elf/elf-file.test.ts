@@ -5,6 +5,7 @@ import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
 import { readDebugLink } from '../../src/symbolizer/search/debug-link.ts';
 import { buildElf, DATA, type ElfPlan, type PlannedSymbol, TEXT } from '../support/elf-builder.ts';
+import { buildSectionElf } from '../support/section-elf.ts';
 import { spread, stride } from '../support/thoroughness.ts';
 
 const KINDS = [
@@ -24,6 +25,36 @@ async function names(plan: Partial<ElfPlan>, symbols: readonly PlannedSymbol[], 
   const table = await readElfSymbols(elf, elf, { compatPerf });
   return Array.from({ length: table?.size ?? 0 }, (_, i) => table!.name(i));
 }
+
+describe('a file without program headers', () => {
+  const [ALLOC, WRITE, EXEC, TLS] = [2, 1, 4, 0x400];
+  const [NOBITS, NOTE] = [8, 7];
+  const content = new Uint8Array(16);
+  const sections = [
+    { name: '.text', flags: ALLOC | EXEC, addr: 0x80, content },
+    { name: '.data', flags: ALLOC | WRITE, addr: 0x100, content },
+    { name: '.tbss', type: NOBITS, flags: ALLOC | WRITE | TLS, addr: 0x110, content: new Uint8Array(), sizeBytes: 16 },
+    { name: '.bss', type: NOBITS, flags: ALLOC | WRITE, addr: 0x110, content: new Uint8Array(), sizeBytes: 16 },
+    { name: '.comment', content },
+    { name: '.empty', flags: ALLOC, addr: 0x120, content: new Uint8Array() },
+    { name: '.note.gnu.build-id', type: NOTE, flags: ALLOC, content },
+  ];
+
+  it('is mapped as its sections are', async () => {
+    const elf = await open(buildSectionElf({ type: 3, sections }));
+    const [text, data] = ['.text', '.data'].map((name) => elf.section(name)?.offset ?? Number.NaN);
+    expect(elf.segments).toMatchObject([
+      { type: 1, flags: 5, offset: text, vaddr: 0x80, filesz: 16, memsz: 16 },
+      { type: 1, flags: 6, offset: data, vaddr: 0x100, filesz: 16, memsz: 16 },
+      { type: 1, flags: 6, vaddr: 0x110, filesz: 0, memsz: 16 },
+    ]);
+    expect([elf.svmaOf(text + 4), elf.fileOffsetOf(0x104)]).toEqual([0x84, data + 4]);
+  });
+
+  it('is not mapped where it is relocatable', async () => {
+    expect((await open(buildSectionElf({ type: 1, sections }))).segments).toEqual([]);
+  });
+});
 
 describe.each(KINDS)('an ELF$classBits file, little-endian $littleEndian', (kind) => {
   const symbols = [

@@ -25,6 +25,7 @@ import {
   type SampleFields,
   toolRecords,
 } from '../support/perf-encoder.ts';
+import { buildSectionElf } from '../support/section-elf.ts';
 import { META } from '../support/simpleperf-recordings.ts';
 
 const FEATURES = { arch: 'x86_64' };
@@ -221,12 +222,14 @@ describe('stacks with compatPerf', () => {
    * Files whose functions all have 8 bytes on the stack, and say so.
    * @param code what their text begins with
    * @param tableAt where their `.eh_frame_hdr` is, after its `.eh_frame`
+   * @param hasEntries whether the `.eh_frame_hdr` lists anything
    */
-  function perfOptions(hasTable = true, code: readonly number[] = [], tableAt = TEXT.vaddr + 0x900): ReadProfileOptions {
+  function perfOptions(hasTable = true, code: readonly number[] = [], tableAt = TEXT.vaddr + 0x900, hasEntries = true): ReadProfileOptions {
     const cie = { returnAddress: RIP, code: new CfaCode().defCfa(RSP, 16).offset(RIP, 1) };
     const framesAt = tableAt - 0x100;
     const frames = assembleFrames([[cie, [{ start: TEXT.vaddr, sizeBytes: TEXT.sizeBytes, code: new CfaCode() }]]], { addr: framesAt });
-    const table = { name: '.eh_frame_hdr', addr: tableAt, content: assembleFrameTable(tableAt, framesAt, [[TEXT.vaddr, framesAt + frames.fdeOffsets[0]]]) };
+    const entries = hasEntries ? [[TEXT.vaddr, framesAt + frames.fdeOffsets[0]] as const] : [];
+    const table = { name: '.eh_frame_hdr', addr: tableAt, content: assembleFrameTable(tableAt, framesAt, entries) };
     const moreSections = [{ name: '.eh_frame', addr: framesAt, content: frames.bytes }, ...(hasTable ? [table] : [])];
     const elf = buildElf({ classBits: 64, littleEndian: true, moreSections });
     elf.set(code, TEXT.offset);
@@ -277,6 +280,36 @@ describe('stacks with compatPerf', () => {
     const data = [RULED.app, RULED.library].map((at, i) => mapped(3n, at + BigInt(DATA.vaddr - TEXT.vaddr), [APP, LIBRARY][i]));
     expect(shown((await decodeAll([...maps, ...data, sample(10n, ips)], options)).samples)).toEqual([`10: 1010 101f 10ff ${UNREAD}`]);
     expect(shown((await decodeAll(records, { ...options, compatPerf: false })).samples)).toEqual(['10: 1010 1020 1100']);
+  });
+
+  it('go on in code of files whose .eh_frame_hdr is in a map of before an exec', async () => {
+    const data = [RULED.app, RULED.library].map((at, i) => mapped(3n, at + BigInt(DATA.vaddr - TEXT.vaddr), [APP, LIBRARY][i]));
+    const exec = record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 5n } });
+    const again = [text(6n, RULED.app, APP), text(7n, RULED.library, LIBRARY)];
+    const { samples } = await decodeAll([...maps, ...data, exec, ...again, sample(10n, ips)], perfOptions(true, [], DATA.vaddr + 0x200));
+    expect(shown(samples)).toEqual([`10: 1010 101f 10ff ${UNREAD}`]);
+  });
+
+  it('go on in code of files whose .eh_frame_hdr lists nothing, in whatever map that is', async () => {
+    const { samples } = await decodeAll([...maps, sample(10n, ips)], perfOptions(true, [], DATA.vaddr + 0x200, false));
+    expect(shown(samples)).toEqual([`10: 1010 101f 10ff ${UNREAD}`]);
+  });
+
+  it('go on in functions of a JIT, which perf inject maps from anywhere in a page on', async () => {
+    const [textAt, framesAt, tableAt] = [0x80, 0x180, 0x200];
+    const cie = { returnAddress: RIP, code: new CfaCode().defCfa(RSP, 16).offset(RIP, 1) };
+    const frames = assembleFrames([[cie, [{ start: textAt, sizeBytes: 0x100, code: new CfaCode() }]]], { addr: framesAt });
+    const sections = [
+      { name: '.text', flags: 6, addr: textAt, content: new Uint8Array(0x100).fill(0x90) },
+      { name: '.eh_frame', flags: 2, addr: framesAt, content: frames.bytes },
+      { name: '.eh_frame_hdr', flags: 2, addr: tableAt, content: assembleFrameTable(tableAt, framesAt, [[textAt, framesAt + frames.fdeOffsets[0]]]) },
+    ];
+    const files = new MadeFiles();
+    files.content.set(APP, buildSectionElf({ sections }));
+    const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf: true }, new Diagnostics());
+    const map = record.mmap2({ pid: 100, addr: 0x700140n, len: 0x200n, pgoff: 0x40n, filename: APP }, { sampleId: { time: 1n } });
+    const { samples } = await decodeAll([map, sample(10n, [0x700150n, 0x700160n])], { compatPerf: true, symbolizer });
+    expect(shown(samples)).toEqual([`10: 50 5f ${UNREAD}`]);
   });
 
   it('end in address −1 where the dump does, whose last word is not read', async () => {
