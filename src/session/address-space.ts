@@ -139,9 +139,9 @@ export class AddressSpace {
     return this.#unrecorded.find(address);
   }
 
-  /** What is mapped, in the order of addresses, a JIT's code aside. Not for loops over samples. */
-  ranges(): Iterable<DsoRange> {
-    return this.#maps;
+  /** The lowest address at which a DSO is mapped; undefined where it is not. Takes as long as there are maps below. */
+  firstOf(dso: number): number | undefined {
+    return this.#maps.firstOf(dso);
   }
 
   /** Whether a piece of a JIT's code starts at an address. */

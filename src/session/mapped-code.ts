@@ -127,20 +127,20 @@ const PAGE_BYTES = 4096;
  * it finds no rules then, or wrong ones (observed).
  */
 class PerfBases {
-  #generation = -1;
+  /** By DSO: the space's generation of {@link #lowest}. */
+  readonly #generations: number[] = [];
   /** By DSO. */
-  readonly #lowest = new Map<number, number>();
+  readonly #lowest: (number | undefined)[] = [];
   /** By DSO: the first address in its module. */
   readonly #firstAddresses: number[] = [];
 
   biasOf({ segments }: UnwindFile, dso: number, space: AddressSpace | undefined): number | undefined {
     // hot
-    if (space !== undefined && space.generation !== this.#generation) {
-      this.#generation = space.generation;
-      this.#lowest.clear();
-      for (const { start, dso: mapped } of space.ranges()) if (!this.#lowest.has(mapped)) this.#lowest.set(mapped, start);
+    if (space !== undefined && space.generation !== this.#generations[dso]) {
+      this.#generations[dso] = space.generation;
+      this.#lowest[dso] = space.firstOf(dso);
     }
-    const lowest = this.#lowest.get(dso);
+    const lowest = this.#lowest[dso];
     if (lowest === undefined) return undefined;
     this.#firstAddresses[dso] ??= Math.min(...segments.map(({ start, delta }) => start + delta));
     const first = this.#firstAddresses[dso];

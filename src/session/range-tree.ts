@@ -92,6 +92,11 @@ export class RangeTree {
     yield* rangesOf(this.#root);
   }
 
+  /** The lowest address that belongs to a DSO; undefined when none does. Takes as long as there are ranges below. */
+  firstOf(dso: number): number | undefined {
+    return firstOf(this.#root, dso);
+  }
+
   /** A copy with a life of its own. */
   clone(): RangeTree {
     const copy = new RangeTree(this.#memory);
@@ -295,6 +300,19 @@ function* rangesOf(node: RangeNode): Generator<DsoRange> {
     if (node.children === undefined) yield rangeOf(node, at);
     else yield* rangesOf(node.children[at]);
   }
+}
+
+function firstOf({ size, numbers, children }: RangeNode, dso: number): number | undefined {
+  // hot
+  for (let at = 0; at < size; at++) {
+    if (children === undefined) {
+      if (numbers[DSOS + at] === dso) return numbers[STARTS + at];
+      continue;
+    }
+    const first = firstOf(children[at], dso);
+    if (first !== undefined) return first;
+  }
+  return undefined;
 }
 
 function cutLeaf(leaf: RangeNode, start: number, end: number): void {

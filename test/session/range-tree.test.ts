@@ -46,7 +46,7 @@ describe('RangeTree', () => {
           if (step.op === 'clone') {
             trees[trees.length < 8 ? trees.length : i % 8] = { tree: chosen.tree.clone(), owners: [...chosen.owners] };
           } else if (step.op === 'put') {
-            chosen.tree.put(step.start, step.start + step.length, i, 1000);
+            chosen.tree.put(step.start, step.start + step.length, i - (i % 3), 1000 + (i % 3));
             set(chosen.owners, step, i + 1000);
           } else {
             chosen.tree.remove(step.start, step.start + step.length);
@@ -62,6 +62,7 @@ describe('RangeTree', () => {
             if (i > 0) expect(range.start).toBeGreaterThanOrEqual(ranges[i - 1].end);
             expect(tree.rangeAt(range.end - 1)).toEqual(range);
           });
+          for (let dso = 1000; dso < 1004; dso++) expect(tree.firstOf(dso)).toBe(ranges.find((range) => range.dso === dso)?.start);
         }
       }),
       { numRuns: runs(150, 40) },
