@@ -1,7 +1,7 @@
 import { RegisterRule } from './cfa-rows.ts';
 import { type ExpressionEnd, ExpressionMachine } from './expressions.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import { RULE_KIND_SHIFT, RULE_REGISTER_WORDS, RuleWord } from './unwind-rules.ts';
+import { RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Steps by rules of any kind: where the usual ones, a register with an offset and saved registers, have a way of their own. */
@@ -30,7 +30,7 @@ export class RuleStep {
     next.set(machine.sp, cfa - machine.cfaBias);
     const end = rule + RuleWord.registers + data[rule + RuleWord.registerCount] * RULE_REGISTER_WORDS;
     for (let at = rule + RuleWord.registers; at < end; at += RULE_REGISTER_WORDS) {
-      const register = data[at] & ((1 << RULE_KIND_SHIFT) - 1);
+      const register = data[at] & RULE_REGISTER_MASK;
       const stepEnd = this.#restore(state, module, register, data[at] >>> RULE_KIND_SHIFT, data[at + 1], cfa);
       if (stepEnd !== 'stepped') return stepEnd;
     }

@@ -26,6 +26,8 @@ export const RuleWord = {
 /** The register and its {@link RegisterRule} (in bits 16 and up), and what that says: an offset, a register, the number of an expression. */
 export const RULE_REGISTER_WORDS = 2;
 export const RULE_KIND_SHIFT = 16;
+/** The bits below it: the register. */
+export const RULE_REGISTER_MASK = (1 << RULE_KIND_SHIFT) - 1;
 
 export const RuleFlag = {
   /** The frame is the one of a signal handler's caller: what is next was interrupted, and called nothing. */

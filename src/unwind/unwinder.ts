@@ -12,7 +12,7 @@ import { RuleStep, withoutCfa } from './rule-step.ts';
 import { SharedFrames } from './shared-frames.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import { NO_RULE, RULE_KIND_SHIFT, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
+import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
 import { type StepEnd, UnwindState } from './unwind-state.ts';
 import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
 
@@ -358,7 +358,7 @@ export class Unwinder {
     if (machine.addressSize === 4) cfa >>>= 0;
     let at = rule + RuleWord.registers;
     for (let count = data[rule + RuleWord.registerCount]; count > 0; count--, at += RULE_REGISTER_WORDS) {
-      const register = data[at] & REGISTER_MASK;
+      const register = data[at] & RULE_REGISTER_MASK;
       if (stack.read(cfa + data[at + 1])) {
         registers.lo[register] = stack.lo;
         registers.hi[register] = stack.hi;
@@ -443,5 +443,3 @@ export class Unwinder {
     return 'stepped';
   }
 }
-
-const REGISTER_MASK = (1 << RULE_KIND_SHIFT) - 1;
