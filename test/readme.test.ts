@@ -24,7 +24,7 @@ const COMMAND_LINES = PAGES.flatMap((page) => commandsOf(read(page)).map((shown)
 const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(read('package.json')).scripts;
 
 /** Programs of others that pages may show. Nothing of them is started here. */
-const OTHERS = new Set(['curl', 'diff', 'flamegraph.pl', 'go', 'jq', 'node', 'npm', 'parca-push', 'perf', 'source', 'tail']);
+const OTHERS = new Set(['curl', 'diff', 'flamegraph.pl', 'go', 'jq', 'mkdir', 'node', 'npm', 'parca-push', 'perf', 'sed', 'sort', 'source', 'tail', 'tar']);
 
 /** Options that the pages explain and that are not perfconv's. */
 const FOREIGN_OPTIONS: readonly string[] = [
