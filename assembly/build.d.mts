@@ -1,5 +1,10 @@
-/** Where the compiled module is put. A path from the repository's root. */
-export const TARGET: string;
+/** A module: what exports all of it, and where it is put. Paths from the repository's root. */
+export interface AssemblyModule {
+  readonly source: string;
+  readonly target: string;
+}
 
-/** The text of {@link TARGET}. @throws Error with what the compiler says */
-export function compile(): Promise<string>;
+export const MODULES: readonly AssemblyModule[];
+
+/** The text of a module's target. @throws Error with what the compiler says */
+export function compile(module: AssemblyModule): Promise<string>;

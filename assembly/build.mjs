@@ -1,4 +1,4 @@
-// Compiles the AssemblyScript of this folder to one module of WebAssembly, and writes it as text, with the types of what it exports and
+// Compiles the AssemblyScript of this folder to modules of WebAssembly, and writes each as text, with the types of what it exports and
 // imports, into src/, from where it is loaded without a file. Part of `npm run generate`: what is generated is kept with the sources,
 // and a test fails when it is out of date.
 
@@ -8,16 +8,15 @@ import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const SOURCE = 'assembly/index.ts';
-/** Where the compiled module is put. From the repository's root. */
-export const TARGET = 'src/dwarf/wasm/module.ts';
+/** The modules: what exports all of one, and where it is put. Paths from the repository's root. */
+export const MODULES = [{ source: 'assembly/dwarf/index.ts', target: 'src/dwarf/wasm/module.ts' }];
 
 const OPTIONS = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--use', 'abort='];
 
-/** The text of {@link TARGET}. @throws Error with what the compiler says */
-export async function compile() {
-  const { wasm, 'd.ts': declarations, wat } = await runCompiler();
-  return `// Compiled from ${SOURCE} by \`npm run generate\`. Not to be edited.
+/** The text of a module's target. @throws Error with what the compiler says */
+export async function compile({ source }) {
+  const { wasm, 'd.ts': declarations, wat } = await runCompiler(source);
+  return `// Compiled from ${source} by \`npm run generate\`. Not to be edited.
 
 /** Memory of an instance. After it has grown, its \`buffer\` is another one, and views of the one before have no bytes any more. */
 export interface WasmMemory {
@@ -31,14 +30,9 @@ export interface WasmGlobal {
 
 /** The module's exports. Values are as WebAssembly has them: truth values are 0 and 1. */
 export interface WasmExports {
-${exportedMembers(declarations).join('\n')}
+${exportedMembers(source, declarations).join('\n')}
 }
-
-/** The functions of TypeScript that it calls: see assembly/host.ts. */
-export interface WasmImports {
-${importedMembers(wat).join('\n')}
-}
-
+${importsText(importedMembers(source, wat))}
 /** WebAssembly, in base64. */
 export const CODE =
   '${Buffer.from(wasm).toString('base64')}';
@@ -46,27 +40,27 @@ export const CODE =
 }
 
 /** Output files of the compiler, by extension. */
-async function runCompiler() {
+async function runCompiler(source) {
   const files = {};
   const outputs = ['--outFile', 'module.wasm', '--textFile', 'module.wat', '--bindings', 'raw'];
-  const { error, stderr } = await asc.main([SOURCE, '--baseDir', ROOT, ...OPTIONS, ...outputs], {
+  const { error, stderr } = await asc.main([source, '--baseDir', ROOT, ...OPTIONS, ...outputs], {
     writeFile: (name, contents) => {
       files[name.slice(name.indexOf('.') + 1)] = contents;
     },
   });
-  if (error || stderr.toString() !== '') throw new Error(`${SOURCE}: ${stderr.toString() || error.message}`);
+  if (error || stderr.toString() !== '') throw new Error(`${source}: ${stderr.toString() || error.message}`);
   return files;
 }
 
 /** Members of an interface, from the declarations that the compiler writes for an adapter between JavaScript's values and WebAssembly's. */
-function exportedMembers(declarations) {
+function exportedMembers(source, declarations) {
   const members = [];
   for (const [, name, type] of declarations.matchAll(/^ {2}export const (\w+): (\{|WebAssembly\.Memory;)/gm))
     members.push(`  readonly ${name}: ${type === '{' ? 'WasmGlobal' : 'WasmMemory'};`);
   for (const [, name, parameters, result] of declarations.matchAll(/^ {2}export function (\w+)\((.*)\): (\w+);$/gm))
     members.push(method(name, parameters.split(', '), result === 'boolean' ? 'number' : result));
   const all = declarations.match(/^ {2}export /gm).length;
-  if (members.length !== all) throw new Error(`${SOURCE}: of ${all} exports only ${members.length} are understood`);
+  if (members.length !== all) throw new Error(`${source}: of ${all} exports only ${members.length} are understood`);
   return members;
 }
 
@@ -77,18 +71,31 @@ function method(name, parameters, result) {
 }
 
 /** Members of an interface, from the text format: `(import "host" "name" (func $… (param i32 f64) (result i32)))`. */
-function importedMembers(wat) {
+function importedMembers(source, wat) {
   const imports = wat.matchAll(/\(import "host" "(\w+)" \(func \$\S+(?: \(param ([^)]*)\))?(?: \(result (\w+)\))?\)\)/g);
   const members = Array.from(imports, ([, name, parameters, result]) => {
     const list = (parameters?.split(' ') ?? []).map((_, i) => `${'abcdef'[i]}: number`).join(', ');
     return `  ${name}(${list}): ${result === undefined ? 'void' : 'number'};`;
   });
-  const all = wat.match(/\(import /g).length;
-  if (members.length !== all) throw new Error(`${SOURCE}: of ${all} imports only ${members.length} are understood`);
+  const all = (wat.match(/\(import /g) ?? []).length;
+  if (members.length !== all) throw new Error(`${source}: of ${all} imports only ${members.length} are understood`);
   return members;
 }
 
+/** The interface of a module's imports; nothing for one that has none. */
+function importsText(members) {
+  if (members.length === 0) return '';
+  return `
+/** The functions of TypeScript that it calls: see host.ts beside the source. */
+export interface WasmImports {
+${members.join('\n')}
+}
+`;
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(join(ROOT, TARGET), await compile());
-  console.log(TARGET);
+  for (const module of MODULES) {
+    writeFileSync(join(ROOT, module.target), await compile(module));
+    console.log(module.target);
+  }
 }

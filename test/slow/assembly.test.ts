@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { compile, TARGET } from '../../assembly/build.mjs';
+import { compile, MODULES } from '../../assembly/build.mjs';
 
 describe('the WebAssembly among the sources', () => {
-  it('is what assembly/ compiles to', async () => {
-    expect(readFileSync(new URL(`../../${TARGET}`, import.meta.url), 'utf8')).toBe(await compile());
+  it.each(MODULES)('$target is what $source compiles to', async (module) => {
+    expect(readFileSync(new URL(`../../${module.target}`, import.meta.url), 'utf8')).toBe(await compile(module));
   });
 });

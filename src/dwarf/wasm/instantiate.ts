@@ -1,15 +1,6 @@
 import { PerfconvError } from '../../base/errors.ts';
+import { compileWasm, instantiateWasm, type WasmModule } from '../../base/web-assembly.ts';
 import { CODE, type WasmExports, type WasmImports } from './module.ts';
-
-/** What is used of WebAssembly, which Node and browsers have: TypeScript describes it in the DOM's library alone. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => WasmModule;
-  readonly Instance: new (module: WasmModule, imports: { readonly host: WasmImports }) => { readonly exports: unknown };
-};
-
-/** Compiled code. */
-type WasmModule = { readonly [BRAND]: true };
-declare const BRAND: unique symbol;
 
 /** Compiled once, for any number of instances. */
 let compiled: WasmModule | undefined;
@@ -29,10 +20,9 @@ export function instantiate(imports: Omit<WasmImports, 'full'>): WasmExports {
   if (noMemory !== undefined) throw noMemory;
   compiled ??= compile();
   try {
-    return new WebAssembly.Instance(compiled, { host: { full, ...imports } }).exports as WasmExports;
+    return instantiateWasm(compiled, { full, ...imports }) as WasmExports;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // Engines set aside ten gigabytes of addresses for each, so that they need not check each place.
     noMemory = new PerfconvError(
       'unsupported',
       `no memory for WebAssembly, without which debug information is not read: ${error.message}`,
@@ -48,13 +38,9 @@ function full(): never {
 }
 
 function compile(): WasmModule {
-  const text = atob(CODE);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
   try {
-    return new WebAssembly.Module(bytes);
+    return compileWasm(CODE);
   } catch (error) {
-    // A ReferenceError where there is none, a CompileError where a page forbids it.
     const why = error instanceof Error ? error.message : String(error);
     throw new PerfconvError('unsupported', `no WebAssembly, without which debug information is not read: ${why}`, {}, { cause: error });
   }

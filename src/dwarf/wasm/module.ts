@@ -1,4 +1,4 @@
-// Compiled from assembly/index.ts by `npm run generate`. Not to be edited.
+// Compiled from assembly/dwarf/index.ts by `npm run generate`. Not to be edited.
 
 /** Memory of an instance. After it has grown, its `buffer` is another one, and views of the one before have no bytes any more. */
 export interface WasmMemory {
@@ -88,7 +88,7 @@ export interface WasmExports {
   setWindow(number: number, start: number, length: number, sectionSize: number): void;
 }
 
-/** The functions of TypeScript that it calls: see assembly/host.ts. */
+/** The functions of TypeScript that it calls: see host.ts beside the source. */
 export interface WasmImports {
   damaged(a: number, b: number): void;
   formSize(a: number): number;

@@ -1,7 +1,7 @@
 /** One walk over the DIEs of the unit that was placed, which finds what stands around some of them: for src/dwarf/die-scopes.ts. */
 
-import { HAS_CHILDREN } from '../src/dwarf/abbreviation-layout';
-import { NO_ABBREVIATION } from '../src/dwarf/wasm/contract';
+import { HAS_CHILDREN } from '../../src/dwarf/abbreviation-layout';
+import { NO_ABBREVIATION } from '../../src/dwarf/wasm/contract';
 import { codeCount, flags, rowOf, rows, siblingBacks, sizes } from './abbreviations';
 import { readU32 } from './bytes';
 import { at as readerAt, readFrom, uleb } from './forms';

@@ -1,6 +1,6 @@
 /** Which function of a unit holds which of the wanted addresses: see `FunctionClaims` of src/dwarf/function-scan.ts. */
 
-import { TOO_MANY_CLAIMS } from '../src/dwarf/wasm/contract';
+import { TOO_MANY_CLAIMS } from '../../src/dwarf/wasm/contract';
 import { damaged } from './host';
 import { allocateColumn, grown } from './memory';
 

@@ -3,7 +3,7 @@
  * their sections. What is not in a window is missing: the caller brings it, and asks again.
  */
 
-import { isLiveRange } from '../src/dwarf/code-ranges';
+import { isLiveRange } from '../../src/dwarf/code-ranges';
 import {
   DW_FORM_addr,
   DW_FORM_rnglistx,
@@ -15,8 +15,8 @@ import {
   DW_RLE_start_length,
   DW_RLE_startx_endx,
   DW_RLE_startx_length,
-} from '../src/dwarf/dwarf-constants';
-import { ADDR as ADDR_WINDOW, ENDLESS_RANGES, RANGES as RANGES_WINDOW, RNGLISTS as RNGLISTS_WINDOW, WINDOW_SIZE_BYTES } from '../src/dwarf/wasm/contract';
+} from '../../src/dwarf/dwarf-constants';
+import { ADDR as ADDR_WINDOW, ENDLESS_RANGES, RANGES as RANGES_WINDOW, RNGLISTS as RNGLISTS_WINDOW, WINDOW_SIZE_BYTES } from '../../src/dwarf/wasm/contract';
 import { toAddress } from './addresses';
 import { readU8, readU32, readU64, setByteOrder } from './bytes';
 import { address, addressSize, at, offsetSize, readFrom, setForms, uleb } from './forms';

@@ -14,8 +14,8 @@ import {
   DW_LNS_fixed_advance_pc,
   DW_LNS_set_column,
   DW_LNS_set_file,
-} from '../src/dwarf/line-constants';
-import { AT_END, DEFINES_FILE, UNORDERED } from '../src/dwarf/wasm/contract';
+} from '../../src/dwarf/line-constants';
+import { AT_END, DEFINES_FILE, UNORDERED } from '../../src/dwarf/wasm/contract';
 import { toAddress } from './addresses';
 import { readU8, readU16, readU32, readU64, setByteOrder } from './bytes';
 import { allocate, beginLines, grown, keepLines } from './memory';

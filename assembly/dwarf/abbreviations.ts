@@ -18,7 +18,7 @@ import {
   SIZES,
   SKIP_STARTS,
   SKIPS,
-} from '../src/dwarf/abbreviation-layout';
+} from '../../src/dwarf/abbreviation-layout';
 import { rowOf as sparseRow } from './host';
 import { reserveTable } from './memory';
 

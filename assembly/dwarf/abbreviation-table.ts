@@ -35,7 +35,7 @@ import {
   SKIP_STARTS,
   SKIPS,
   TAGS,
-} from '../src/dwarf/abbreviation-layout';
+} from '../../src/dwarf/abbreviation-layout';
 import {
   DW_AT_high_pc,
   DW_AT_low_pc,
@@ -57,7 +57,7 @@ import {
   DW_TAG_subprogram,
   DW_TAG_subroutine_type,
   DW_TAG_union_type,
-} from '../src/dwarf/dwarf-constants';
+} from '../../src/dwarf/dwarf-constants';
 import { formSize } from './host';
 import { allocate, beginScratch, grown } from './memory';
 

@@ -3,7 +3,7 @@
  * freed by itself, and a unit starts with as much memory as the one before it.
  */
 
-import { WINDOW_COUNT, WINDOW_SIZE_BYTES } from '../src/dwarf/wasm/contract';
+import { WINDOW_COUNT, WINDOW_SIZE_BYTES } from '../../src/dwarf/wasm/contract';
 import { full } from './host';
 
 const PAGE_SIZE_BYTES: u64 = 0x1_0000;

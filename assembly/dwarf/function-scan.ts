@@ -3,8 +3,8 @@
  * what comes of it.
  */
 
-import { HAS_CHILDREN, IS_CODELESS, IS_FUNCTION, IS_INLINED, IS_SUBPROGRAM, IS_UNREADABLE } from '../src/dwarf/abbreviation-layout';
-import { NO_ABBREVIATION, OVERRUNS_UNIT, SCAN_CODE, SCAN_FUNCTIONS, UNKNOWN_FORM } from '../src/dwarf/wasm/contract';
+import { HAS_CHILDREN, IS_CODELESS, IS_FUNCTION, IS_INLINED, IS_SUBPROGRAM, IS_UNREADABLE } from '../../src/dwarf/abbreviation-layout';
+import { NO_ABBREVIATION, OVERRUNS_UNIT, SCAN_CODE, SCAN_FUNCTIONS, UNKNOWN_FORM } from '../../src/dwarf/wasm/contract';
 import { codeCount, flags, leafSizes, rowOf, rows, siblingBacks, sizes, skipStarts, skips } from './abbreviations';
 import { readU32 } from './bytes';
 import { at as readerAt, readFrom, skipSized, uleb } from './forms';
