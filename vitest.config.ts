@@ -10,7 +10,15 @@ const choosesOthers = namesKind || process.argv.slice(2).some((argument) => /^(?
 const THOROUGH = [
   ...['demangle/itanium', 'dwarf/line-table', 'elf/elf-file', 'host/hostile-input', 'host/packed-input', 'invariants'],
   ...['naming/jit-code', 'naming/scoped-name', 'perfdata/records', 'profile/merge', 'session/address-space', 'session/range-tree', 'session/record-queue'],
-  ...['session/stack-dumps', 'symbol-table/symbol-table', 'symbolizer/search/object-files', 'untimed-samples', 'writers/folded/folded', 'writers/pprof/pprof'],
+  ...[
+    'session/stack-dumps',
+    'symbol-table/symbol-table',
+    'symbolizer/search/object-files',
+    'unwind/plain-walk',
+    'untimed-samples',
+    'writers/folded/folded',
+    'writers/pprof/pprof',
+  ],
   ...['writers/report/report', 'zstd/zstd'],
 ].map((name) => `test/${name}.test.ts`);
 

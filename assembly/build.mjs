@@ -9,7 +9,10 @@ import asc from 'assemblyscript/asc';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The modules: what exports all of one, and where it is put. Paths from the repository's root. */
-export const MODULES = [{ source: 'assembly/dwarf/index.ts', target: 'src/dwarf/wasm/module.ts' }];
+export const MODULES = [
+  { source: 'assembly/dwarf/index.ts', target: 'src/dwarf/wasm/module.ts' },
+  { source: 'assembly/unwind/index.ts', target: 'src/unwind/wasm/module.ts' },
+];
 
 const OPTIONS = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--use', 'abort='];
 

@@ -60,17 +60,20 @@ export class MappedFiles {
   module;
   bias = 0;
   file = -1;
+  /** The maps stay as they are. */
+  generation;
   #starts;
   #maps;
   #last = 0;
 
-  constructor(maps) {
+  constructor(maps, generation) {
+    this.generation = generation;
     this.#maps = maps;
     this.#starts = Float64Array.from(maps, ({ start }) => start);
   }
 
   /** @param modules by path; filled where it lacks one */
-  static async open(maps, modules) {
+  static async open(maps, modules, generation) {
     const loaded = [];
     for (const map of maps.toSorted((a, b) => a.start - b.start)) {
       if (!modules.has(map.path)) modules.set(map.path, { ...(await readModule(map.path)), file: modules.size });
@@ -80,7 +83,12 @@ export class MappedFiles {
       const svma = map.elf?.svmaOf(map.fileOffset);
       map.bias = svma === undefined ? 0 : map.start - svma;
     }
-    return new MappedFiles(loaded);
+    return new MappedFiles(loaded, generation);
+  }
+
+  /** Of the map that was found last. */
+  extent() {
+    return this.#maps[this.#last];
   }
 
   find(address) {

@@ -8,7 +8,7 @@ const [path = 'perf.data', rounds = '5'] = process.argv.slice(2);
 const { samples, maps } = readDwarfSamples(path);
 const modules = new Map();
 const spaces = new Map();
-for (const [pid, ofPid] of maps) spaces.set(pid, await MappedFiles.open(ofPid, modules));
+for (const [pid, ofPid] of maps) spaces.set(pid, await MappedFiles.open(ofPid, modules, spaces.size));
 const unwinder = new Unwinder();
 const ends = new Map();
 let frames = 0;

@@ -54,6 +54,17 @@ export class FrameTable {
     return new FrameTable(bytes.addr, cursor, frameAddr, isTable ? count : 0, tableEncoding, fieldSize);
   }
 
+  /** Its entries as they lie, of two signed words each that count from {@link wordsAddr}; undefined where it is written otherwise. */
+  get words(): Uint8Array | undefined {
+    if (this.#encoding !== (DW_EH_PE_datarel | DW_EH_PE_sdata4)) return undefined;
+    return this.#cursor.frames.view.bytes.subarray(this.#tableAt, this.#tableAt + 2 * this.count * this.#fieldSize);
+  }
+
+  /** The svma from which {@link words} count. */
+  get wordsAddr(): number {
+    return this.#cursor.frames.dataAddr;
+  }
+
   /** Whether it is sorted, as it has to be for a search. */
   isSorted(): boolean {
     let last = Number.NEGATIVE_INFINITY;

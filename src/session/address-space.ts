@@ -159,6 +159,11 @@ export class AddressSpace {
     return this.#found.deltaAt(index);
   }
 
+  /** The range that holds an address, where nothing can lie over or under parts of it; undefined when none does. */
+  onlyRangeAt(address: number): DsoRange | undefined {
+    return this.#code === undefined && this.#unrecorded === undefined ? this.#maps.rangeAt(address) : undefined;
+  }
+
   /** The range that holds an address, a JIT's code over it aside; undefined when none does. */
   rangeAt(address: number): DsoRange | undefined {
     return this.#maps.rangeAt(address) ?? this.#unrecorded?.rangeAt(address);

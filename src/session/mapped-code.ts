@@ -1,5 +1,5 @@
 import type { JitDump } from '../jitdump/jitdump.ts';
-import type { CodeMatch, CodeSpace } from '../unwind/code-space.ts';
+import type { CodeExtent, CodeMatch, CodeSpace } from '../unwind/code-space.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 import type { UnwindModule } from '../unwind/unwind-module.ts';
 import type { AddressSpace } from './address-space.ts';
@@ -41,6 +41,18 @@ export class MappedCode implements CodeSpace {
     this.#dsos = dsos;
     this.#jitModules = new JitModules(jitDumps);
     this.#perfBases = compatPerf ? new PerfBases() : undefined;
+  }
+
+  get generation(): number | undefined {
+    return this.space?.generation;
+  }
+
+  /** The part of its map that is in one segment of the file. */
+  extent(address: number): CodeExtent | undefined {
+    const range = this.space?.onlyRangeAt(address);
+    const segment = range && this.#segments[range.dso];
+    if (range === undefined || segment === undefined) return undefined;
+    return { start: Math.max(range.start, segment.start - range.delta), end: Math.min(range.end, segment.end - range.delta) };
   }
 
   find(address: number): CodeMatch {

@@ -5,6 +5,8 @@ import { WaitingBytes } from './waiting-bytes.ts';
 
 /** PERF_SAMPLE_REGS_ABI_NONE of perf_event.h: the sample has no registers. */
 const ABI_NONE = 0;
+/** What the size of the stack takes, which lies between the registers and the stack. */
+const STACK_SIZE_BYTES = 8;
 
 /**
  * User registers and stacks of the samples that wait for their turn in time: only then it is known what was mapped where. As much is copied as was
@@ -38,11 +40,11 @@ export class StackDumps {
     if (abi === ABI_NONE || dumpedBytes === 0) return -1;
     const regsBytes = regsCount * 8;
     const stackBytes = Math.min(dumpedBytes, view.u64(stackUser + 8 + dumpedBytes));
-    const place = this.#bytes.reserve(regsBytes + stackBytes);
-    const at = this.#bytes.offsetOf(place);
-    const { bytes } = this.#bytes.viewOf(place);
-    bytes.set(view.bytes.subarray(regsUser + 8, regsUser + 8 + regsBytes), at);
-    bytes.set(view.bytes.subarray(stackUser + 8, stackUser + 8 + stackBytes), at + regsBytes);
+    // The stack's size and the stack itself follow the registers: one copy of both takes half as long as two.
+    const first = regsUser + 8;
+    const end = stackUser + 8 + stackBytes;
+    const place = this.#bytes.reserve(end - first);
+    this.#bytes.viewOf(place).bytes.set(view.bytes.subarray(first, end), this.#bytes.offsetOf(place));
     if (place >= this.#abi.length) {
       this.#regsBytes = grown(this.#regsBytes, place + 1);
       this.#stackBytes = grown(this.#stackBytes, place + 1);
@@ -68,7 +70,7 @@ export class StackDumps {
 
   /** Offset of the stack in the view. */
   stackOffset(place: number): number {
-    return this.#bytes.offsetOf(place) + this.#regsBytes[place];
+    return this.#bytes.offsetOf(place) + this.#regsBytes[place] + STACK_SIZE_BYTES;
   }
 
   stackSizeBytes(place: number): number {

@@ -1,3 +1,4 @@
+import type { PerfEventAttr } from '../perfdata/attr.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 
 /** PERF_SAMPLE_REGS_ABI_32 of perf_event.h: the process has 32 bits, whatever the kernel has. */
@@ -38,4 +39,28 @@ function machineByMask(isNarrow: boolean, mask: bigint): UnwindMachine | undefin
   if (!isNarrow) return 'x86_64';
   // x86 has a segment register there, which perf does not ask for.
   return has(PC_OF_ARM) && !has(R15_OF_X86) ? 'arm' : 'i386';
+}
+
+/** Which registers samples have, and of which machine: it is most often the event of the sample before. */
+export class SampledRegisters {
+  machine: UnwindMachine | undefined = undefined;
+  /** The halves of `sample_regs_user`. */
+  maskLo = 0;
+  maskHi = 0;
+  #attr: PerfEventAttr | undefined;
+  #abi = -1;
+  #arch = '';
+
+  /** Goes to the registers of a sample: see {@link stackMachine}. @param attr of its event */
+  of(attr: PerfEventAttr, abi: number, arch: string): this {
+    if (attr !== this.#attr || abi !== this.#abi || arch !== this.#arch) {
+      this.#attr = attr;
+      this.#abi = abi;
+      this.#arch = arch;
+      this.machine = stackMachine(arch, abi, attr.sampleRegsUser);
+      this.maskLo = Number(attr.sampleRegsUser & 0xffffffffn);
+      this.maskHi = Number((attr.sampleRegsUser >> 32n) & 0xffffffffn);
+    }
+    return this;
+  }
 }

@@ -1,7 +1,8 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { JitDump } from '../jitdump/jitdump.ts';
 import type { Features } from '../perfdata/features.ts';
-import type { UnwindEnd, Unwinder, UnwindInput } from '../unwind/unwinder.ts';
+import type { UnwindInput } from '../unwind/unwind-input.ts';
+import type { UnwindEnd, Unwinder } from '../unwind/unwinder.ts';
 import type { UnwoundStack } from '../unwind/unwound-stack.ts';
 import type { AddressSpace } from './address-space.ts';
 import type { CallchainTable } from './callchains.ts';
@@ -12,7 +13,7 @@ import { type LastStack, LastStacks } from './last-stacks.ts';
 import { MappedCode } from './mapped-code.ts';
 import type { RecordRow } from './record-row.ts';
 import type { StackDumps } from './stack-dumps.ts';
-import { stackMachine } from './stack-machine.ts';
+import { SampledRegisters } from './stack-machine.ts';
 import { MAX_DUMP_BYTES, UnwindEnds } from './unwind-ends.ts';
 import type { UnwindFiles } from './unwind-files.ts';
 
@@ -65,6 +66,7 @@ export class UserStacks {
   /** Loaded when the first stack needs it. */
   #unwinder: Unwinder | undefined;
   #input: Input | undefined;
+  readonly #registers = new SampledRegisters();
   #waits = 0;
 
   constructor(
@@ -150,18 +152,17 @@ export class UserStacks {
   /** @returns undefined where nothing is to be unwound: for a machine that is not known */
   #fill(place: number, { attr }: SessionEvent, space: AddressSpace): Input | undefined {
     const dumps = this.#dumps;
-    const mask = attr.sampleRegsUser;
     // Registers say where the thread is, even without a stack, as in an exec, or without any map of its process; perf 6.1 does not use them then (observed).
     if (this.#options.compatPerf && (dumps.stackSizeBytes(place) === 0 || isUnmapped(space))) return undefined;
-    const machine = stackMachine(this.#features.arch ?? '', dumps.abi(place), mask);
+    const { machine, maskLo, maskHi } = this.#registers.of(attr, dumps.abi(place), this.#features.arch ?? '');
     if (machine === undefined) return undefined;
     this.#input ??= { machine, view: dumps.viewOf(place), regsOffset: 0, regsMaskLo: 0, regsMaskHi: 0, stackOffset: 0, stackSizeBytes: 0 };
     const input = this.#input;
     input.machine = machine;
     input.view = dumps.viewOf(place);
     input.regsOffset = dumps.regsOffset(place);
-    input.regsMaskLo = Number(mask & 0xffffffffn);
-    input.regsMaskHi = Number((mask >> 32n) & 0xffffffffn);
+    input.regsMaskLo = maskLo;
+    input.regsMaskHi = maskHi;
     input.stackOffset = dumps.stackOffset(place);
     // perf 6.1 does not read the dump's last word (observed).
     input.stackSizeBytes = Math.max(0, dumps.stackSizeBytes(place) - (this.#options.compatPerf ? 1 : 0));

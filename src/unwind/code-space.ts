@@ -32,4 +32,20 @@ export interface CodeSpace {
   readonly isVdso?: boolean;
   /** After `found` and `pending`: which file it is, as whoever loads files numbers them; −1 for none. */
   readonly file: number;
+  /**
+   * Stands for what is mapped: a whole number from 0 on that is another one as soon as anything is mapped otherwise. Absent: nothing is remembered from
+   * one stack to the next, which is slower.
+   */
+  readonly generation?: number | undefined;
+  /**
+   * After {@link find} found a module at an address: the addresses around it of which `module`, `bias` and `file` are the same, if that is known.
+   * Absent: it is not.
+   */
+  extent?(address: number): CodeExtent | undefined;
+}
+
+/** The addresses from `start` on, up to before `end`. */
+export interface CodeExtent {
+  readonly start: number;
+  readonly end: number;
 }

@@ -23,6 +23,11 @@ export class FrameIndex {
     if (table !== undefined && table.count > 0 && table.frameAddr === section.bytes.addr && table.isSorted()) this.#table = table;
   }
 
+  /** The table by which FDEs are found, as long as nothing has shown that it is wrong. */
+  get table(): FrameTable | undefined {
+    return this.#table;
+  }
+
   /** The number of the FDE in which an svma is, if there is one; −1 where none begins before it, or the FDEs were not read yet. */
   entryOf(svma: number): number {
     if (this.#table !== undefined) return this.#table.find(svma);

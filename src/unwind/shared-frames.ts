@@ -20,7 +20,8 @@ export class SharedFrames {
   /** @param other was unwound in the same address space, and nothing was mapped since; undefined for none */
   begin(other: UnwoundStack | undefined): void {
     this.#other = other;
-    this.#at = 0;
+    // Frames before that have no words.
+    this.#at = other?.plainFrom ?? 0;
     this.isPartial = false;
   }
 

@@ -115,6 +115,14 @@ export class UnwindModule {
     return this.#goFrames?.hasFunctionAt(svma) === true;
   }
 
+  /**
+   * The frames that are asked first, if there is a table of them.
+   * @internal
+   */
+  get firstFrames(): FrameIndex | undefined {
+    return this.#frames[0];
+  }
+
   /** Whether the file has any rules. */
   get hasRules(): boolean {
     return this.#frames.length > 0 || this.exidx !== undefined || this.#goFrames !== undefined;

@@ -70,6 +70,8 @@ export class UnwindRules {
   /** Replaced when it grows. */
   data = new Int32Array(1024);
   readonly expressions: RuleExpression[] = [];
+  /** How often all rules were forgotten, and their numbers with them. */
+  timesForgotten = 0;
   readonly #registers: MachineRegisters;
   #slots = new Float64Array(FIRST_SLOTS * SLOT_WORDS).fill(-1);
   #mask = FIRST_SLOTS - 1;
@@ -227,6 +229,7 @@ export class UnwindRules {
     this.#mask = FIRST_SLOTS - 1;
     this.#size = 0;
     this.#end = 0;
+    this.timesForgotten++;
     this.#numbers.clear();
     this.#expressionNumbers.clear();
     this.expressions.length = 0;

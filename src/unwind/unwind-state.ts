@@ -49,6 +49,7 @@ export class UnwindState implements ExpressionMemory {
   readonly #files = new Map<MachineRegisters, readonly [RegisterFile, RegisterFile]>();
 
   setMachine(machine: MachineRegisters): void {
+    if (this.machine === machine && this.registers.lo.length === machine.count) return;
     let files = this.#files.get(machine);
     if (files === undefined) {
       files = [new RegisterFile(machine.count), new RegisterFile(machine.count)];

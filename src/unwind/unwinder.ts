@@ -1,16 +1,17 @@
-import type { ByteView } from '../base/byte-view.ts';
 import type { CodeSpace } from './code-space.ts';
 import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
 import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
 import { Landing } from './landing.ts';
+import { PlainWalk } from './plain-walk.ts';
 import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
 import { RegisterFile } from './register-file.ts';
 import { RegisterPlaces } from './register-places.ts';
 import { RuleStep, withoutCfa } from './rule-step.ts';
 import { SharedFrames } from './shared-frames.ts';
-import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine } from './unwind-machine.ts';
+import type { UnwindInput } from './unwind-input.ts';
+import { MACHINE_REGISTERS, type MachineRegisters } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
 import { type StepEnd, UnwindState } from './unwind-state.ts';
@@ -30,22 +31,6 @@ import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
  * - `no-registers`: the sample has no instruction or stack pointer
  */
 export type UnwindEnd = 'complete' | 'truncated' | 'no-rule' | 'no-module' | 'unmapped' | 'bad-frame' | 'limit' | 'pending' | 'no-registers';
-
-/** Registers and stack of a sample. May be filled anew for each. */
-export interface UnwindInput {
-  readonly machine: UnwindMachine;
-  /** Holds both of the following; in its byte order. */
-  readonly view: ByteView;
-  /** Where the first register is: each takes 8 bytes, in ascending order of the mask's bits. */
-  readonly regsOffset: number;
-  /** Lower half of `sample_regs_user`. Bits are numbered as in the machine's `asm/perf_regs.h`. */
-  readonly regsMaskLo: number;
-  readonly regsMaskHi: number;
-  /** Where the dump of the stack is, which begins at the stack pointer. */
-  readonly stackOffset: number;
-  /** Bytes that were really dumped (`dyn_size`). */
-  readonly stackSizeBytes: number;
-}
 
 export interface UnwinderOptions {
   /** At most so many frames; default 8192. */
@@ -87,6 +72,8 @@ export class Unwinder {
   readonly #landing = new Landing();
   readonly #shared = new SharedFrames(this.#state);
   readonly #places = new RegisterPlaces();
+  /** undefined where there is no WebAssembly. */
+  readonly #plainWalk = PlainWalk.create();
   /** Whether the last step was out of a signal's frame. */
   #wasSignalFrame = false;
   #leaf = new RegisterFile(0);
@@ -187,9 +174,24 @@ export class Unwinder {
     this.endModule = undefined;
     state.space = space;
     state.wantingModule = undefined;
+    const plainWalk = this.#plainWalk;
+    const isPlain = plainWalk?.begin(input, space) === true;
+    if (isPlain && this.#walkPlain(plainWalk)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
-    const end = this.#walk(previous);
+    const end = this.#walk(previous, isPlain ? plainWalk : undefined);
     return end === 'truncated' || end === 'unmapped' ? this.#afterLast(end) : end;
+  }
+
+  /** @returns whether the stack is complete */
+  #walkPlain(plainWalk: PlainWalk): boolean {
+    const stack = this.#stack;
+    const before = stack.count;
+    const isComplete = plainWalk.walk(this.#state.space, stack, this.#maxFrames);
+    if (stack.count > before) {
+      this.endAddress = stack.addresses[stack.count - 1];
+      this.endFile = plainWalk.endFile;
+    }
+    return isComplete;
   }
 
   #takeRegisters({ machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput): boolean {
@@ -213,7 +215,8 @@ export class Unwinder {
     return true;
   }
 
-  #walk(previous: UnwoundStack | undefined): UnwindEnd | 'repeat' {
+  /** @param plainWalk has walked the frames that there are, from the leaf on; undefined where there are none, and it cannot go on */
+  #walk(previous: UnwoundStack | undefined, plainWalk: PlainWalk | undefined): UnwindEnd | 'repeat' {
     const state = this.#state;
     const { machine, space, stack } = state;
     const frames = this.#stack;
@@ -226,8 +229,27 @@ export class Unwinder {
     // Whether the frame before is the leaf, or one that a signal interrupted.
     let afterLeaf = false;
     let leafPc = 0;
+    if (plainWalk !== undefined && frames.count > 0) {
+      leafPc = state.pc;
+      isCall = true;
+      afterLeaf = frames.count === 1;
+      if (afterLeaf) this.#leafRegisters(machine).copyFrom(state.registers);
+      plainWalk.give(state);
+    }
+    // Whether a step was taken since it could not go on.
+    let mayBePlain = false;
     for (;;) {
       // hot
+      if (mayBePlain && plainWalk !== undefined && isCall && !this.#landing.isPossible && !this.#shared.isPartial) {
+        const before = frames.count;
+        if (plainWalk.resume(state, before) && this.#walkPlain(plainWalk)) return 'complete';
+        mayBePlain = false;
+        if (frames.count > before) {
+          plainWalk.give(state);
+          afterLeaf = false;
+          emptyFrames = 0;
+        }
+      }
       if (isCall && !this.#landing.isPossible && this.#shared.takeOver(frames, this.#maxFrames)) {
         afterLeaf = false;
         emptyFrames = 0;
@@ -261,6 +283,7 @@ export class Unwinder {
       state.isCall = isCall;
       this.#wasSignalFrame = false;
       this.#wasPlain = false;
+      mayBePlain = true;
       const end = this.#step(module, pc - space.bias, isCall);
       if (end === 'truncated' && this.#landing.isPossible && state.registers.known[machine.fp] === 0) {
         frames.count = this.#landing.land(state);

@@ -45,14 +45,28 @@ export class UnwoundStack {
     this.hasEnd = false;
   }
 
+  /** Adds frames from the one at `from` on, up to `count` in all: the first is the leaf, and the others are callers. None of them counts as plain. */
+  addCalls(addresses: Float64Array, from: number, count: number): void {
+    if (count > this.isCall.length) this.#grow(count);
+    for (let at = from; at < count; at++) {
+      // hot
+      this.addresses[at] = addresses[at];
+      this.isCall[at] = at === 0 ? 0 : 1;
+    }
+    this.count = count;
+    this.plainFrom = count;
+  }
+
+  #grow(count: number): void {
+    this.addresses = grown(this.addresses, count);
+    this.isCall = grown(this.isCall, count);
+    this.words = grown(this.words, count * FRAME_WORDS);
+  }
+
   /** Makes room for one more frame, and adds it. */
   add(address: number, isCall: boolean): void {
     const at = this.count++;
-    if (at >= this.isCall.length) {
-      this.addresses = grown(this.addresses, at + 1);
-      this.isCall = grown(this.isCall, at + 1);
-      this.words = grown(this.words, (at + 1) * FRAME_WORDS);
-    }
+    if (at >= this.isCall.length) this.#grow(at + 1);
     this.addresses[at] = address;
     this.isCall[at] = isCall ? 1 : 0;
   }

@@ -24,8 +24,9 @@ function add(dumps: StackDumps, nr: number, stackBytes: number): number {
 
 function expectWhole(dumps: StackDumps, place: number, nr: number, stackBytes: number): void {
   const { bytes } = dumps.viewOf(place);
-  const registers = bytes.subarray(dumps.regsOffset(place), dumps.stackOffset(place));
+  const registers = bytes.subarray(dumps.regsOffset(place), dumps.regsOffset(place) + REGISTERS * 8);
   const stack = bytes.subarray(dumps.stackOffset(place), dumps.stackOffset(place) + dumps.stackSizeBytes(place));
+  expect(dumps.stackOffset(place)).toBeGreaterThanOrEqual(dumps.regsOffset(place) + REGISTERS * 8);
   expect([registers.length, stack.length, dumps.abi(place)]).toEqual([REGISTERS * 8, stackBytes, 2]);
   expect([...registers, ...stack].every((byte) => byte === (nr & 0xff))).toBe(true);
 }

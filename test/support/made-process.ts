@@ -1,8 +1,8 @@
 import { ByteView } from '../../src/base/byte-view.ts';
-import type { CodeMatch, CodeSpace } from '../../src/unwind/code-space.ts';
+import type { CodeExtent, CodeMatch, CodeSpace } from '../../src/unwind/code-space.ts';
+import type { UnwindInput } from '../../src/unwind/unwind-input.ts';
 import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
 import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
-import type { UnwindInput } from '../../src/unwind/unwinder.ts';
 
 interface MadeMap {
   readonly start: number;
@@ -21,6 +21,8 @@ export class MadeSpace implements CodeSpace {
   file = -1;
   mayBeData = false;
   isVdso = false;
+  /** Undefined where nothing may be remembered of it. */
+  generation: number | undefined = 0;
   readonly #maps: MadeMap[] = [];
 
   map(start: number, end: number, module?: UnwindModule, bias = 0, match: CodeMatch = 'found'): this {
@@ -38,6 +40,18 @@ export class MadeSpace implements CodeSpace {
   mapVdso(start: number, end: number): this {
     this.#maps.push({ start, end, module: undefined, bias: 0, match: 'found', isVdso: true });
     return this;
+  }
+
+  /** What lies before a map, lies over it. */
+  extent(address: number): CodeExtent | undefined {
+    const index = this.#maps.findIndex(({ start, end }) => address >= start && address < end);
+    if (index < 0) return undefined;
+    let { start, end } = this.#maps[index];
+    for (const over of this.#maps.slice(0, index)) {
+      if (over.end > start && over.end <= address) start = over.end;
+      if (over.start < end && over.start > address) end = over.start;
+    }
+    return { start, end };
   }
 
   find(address: number): CodeMatch {

@@ -20,6 +20,7 @@ const FUNCTIONS = [
 
 class CountingSpace extends MadeSpace {
   lookups = 0;
+  override generation: number | undefined = undefined;
   override find(address: number) {
     this.lookups++;
     return super.find(address);

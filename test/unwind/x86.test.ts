@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assembleFrames, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
+import { assembleFrames, assembleFrameTable, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/unwound.ts';
 import { CIE, code, fde, RBP, RBX, RIP, RSP } from '../support/x86-64-functions.ts';
@@ -227,17 +227,27 @@ describe('signals', () => {
   ])('are known by the code that returns from them where that has no rule: %s', async (_name, bytes) => {
     const text = new Uint8Array(0x500).fill(0x90);
     text.set(bytes, 0x410);
-    const { bytes: frames } = assembleFrames(
-      // The function before the trampoline ends where that begins.
-      [[CIE, [fde(0x1000), fde(0x1200, code().defCfaOffset(0x100).offset(RIP, 1)), OUTERMOST, { start: 0x1400, sizeBytes: 0x10, code: code() }]]],
-      { addr: 0x4000 },
+    // The function before the trampoline ends where that begins.
+    const functions = [fde(0x1000), fde(0x1200, code().defCfaOffset(0x100).offset(RIP, 1)), OUTERMOST, { start: 0x1400, sizeBytes: 0x10, code: code() }];
+    const { bytes: frames, fdeOffsets } = assembleFrames([[CIE, functions]], { addr: 0x4000 });
+    const table = assembleFrameTable(
+      0x3000,
+      0x4000,
+      functions.map(({ start }, i) => [start, 0x4000 + fdeOffsets[i]] as const),
     );
+    const sections = [
+      { name: '.eh_frame_hdr', flags: 2, addr: 0x3000, content: table },
+      { name: '.eh_frame', flags: 2, addr: 0x4000, content: frames },
+    ];
     for (const hasRuleBefore of [true, false]) {
       const start = hasRuleBefore ? 0 : 0x11;
       text.fill(0x90, 0x410, 0x440).set(bytes, 0x410 + start);
-      const module = await madeModule('x86_64', [{ svma: 0x1000, bytes: text.slice() }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: frames }]);
+      const module = await madeModule('x86_64', [{ svma: 0x1000, bytes: text.slice() }], sections);
       const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
-      const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1200, sp: SP }, stack: { ...stack, 248: BIAS + 0x1410 + start } }, mapped);
+      const result = await unwound(
+        { machine: 'x86_64', registers: { ip: BIAS + 0x1200, sp: SP }, stack: { ...stack, 248: BIAS + 0x1410 + start, 256: BIAS + 0x1310 } },
+        mapped,
+      );
       expect(result).toMatchObject(expected(0x1410 + start));
     }
   });

@@ -1,0 +1,26 @@
+/** The module of src/unwind/: everything that plain-walk.ts calls and reads. */
+
+import { ADDRESSES, INPUT, PLACES, REGISTERS, RESULTS, reserve } from './memory';
+import { beginRules, keepRule } from './rules';
+
+export { addRange, enterSpace } from './ranges';
+export { beginRule, endRule, forgetRules, saveRegister } from './rules';
+export { placeTables } from './tables';
+export { beginWalk, resumeWalk, walk } from './walk';
+
+/** Where the areas are that TypeScript writes and reads. */
+export const results: usize = RESULTS;
+export const places: usize = PLACES;
+export const registers: usize = REGISTERS;
+export const addresses: usize = ADDRESSES;
+export const input: usize = INPUT;
+
+/** To be called once. @returns whether there is memory */
+export function initialize(): bool {
+  return reserve() && beginRules();
+}
+
+/** Keeps which rule an address has that is exact as a double. @returns false where there is no room: nothing is kept then */
+export function keepRuleOf(module: u32, svma: f64, rule: i32): bool {
+  return keepRule(module, <u64>svma, rule);
+}

@@ -1,0 +1,58 @@
+/** The memory: areas of fixed sizes, and behind them the table of rules, which grows. */
+
+import { INPUT_SIZE_BYTES, MAX_FRAMES, REGISTER_COUNT, RESULT_COUNT } from '../../src/unwind/wasm/contract';
+
+const PAGE_SIZE_BYTES: usize = 0x1_0000;
+
+/** What a walk says of its end, see src/unwind/wasm/contract.ts: it takes JavaScript longer to ask for a variable than to read memory. */
+export const RESULTS: usize = (__heap_base + 15) & ~15;
+/** Where each register is in the sample, in bytes from the first one; −1 for none. */
+export const PLACES: usize = RESULTS + 8 * RESULT_COUNT;
+/** The registers of the frame that the walk is at. */
+export const REGISTERS: usize = PLACES + 8 * ((REGISTER_COUNT + 1) / 2);
+/** The addresses of the frames so far, as doubles. */
+export const ADDRESSES: usize = REGISTERS + 8 * REGISTER_COUNT;
+/** What the sample has: registers, then the dump of the stack. */
+export const INPUT: usize = ADDRESSES + 8 * MAX_FRAMES;
+/** What is mapped where: see ranges.ts. */
+export const SPACES: usize = INPUT + INPUT_SIZE_BYTES;
+export const SPACE_COUNT: usize = 64;
+export const MAX_RANGES: usize = 64;
+export const RANGE_SIZE_BYTES: usize = 32;
+export const SPACE_HEADER_SIZE_BYTES: usize = 16;
+export const SPACE_SIZE_BYTES: usize = SPACE_HEADER_SIZE_BYTES + MAX_RANGES * RANGE_SIZE_BYTES;
+/** Where the tables of modules are: see tables.ts. */
+export const MODULES: usize = SPACES + SPACE_COUNT * SPACE_SIZE_BYTES;
+export const MAX_TABLE_MODULES: u32 = 1024;
+/** Rows of call frame instructions: see row.ts. */
+export const ROW: usize = MODULES + 40 * MAX_TABLE_MODULES;
+export const ROW_SIZE_BYTES: usize = 8 + 8 * REGISTER_COUNT;
+export const INITIAL_ROW: usize = ROW + ROW_SIZE_BYTES;
+export const REMEMBERED_ROWS: usize = INITIAL_ROW + ROW_SIZE_BYTES;
+export const MAX_REMEMBERED_ROWS: usize = 16;
+/** The rules that are in {@link RULES}, by their words: see rules.ts. */
+export const RULE_INDEX: usize = REMEMBERED_ROWS + MAX_REMEMBERED_ROWS * ROW_SIZE_BYTES;
+export const RULE_INDEX_SLOTS: usize = 1 << 13;
+/** The words of rules. */
+export const RULES: usize = RULE_INDEX + 4 * RULE_INDEX_SLOTS;
+export const MAX_RULE_WORDS: usize = 1 << 17;
+
+let top: usize = RULES + MAX_RULE_WORDS * 4;
+
+/** Has memory reach up to the end of the areas of fixed sizes. @returns whether there was so much */
+export function reserve(): bool {
+  return reach(top);
+}
+
+/** Memory for so many bytes, which hold 0; 0 where there is none. It is never freed. */
+export function allocate(sizeBytes: usize): usize {
+  const place = top;
+  if (!reach(place + sizeBytes)) return 0;
+  top = place + sizeBytes;
+  return place;
+}
+
+function reach(end: usize): bool {
+  const missing = <i32>((end + PAGE_SIZE_BYTES - 1) / PAGE_SIZE_BYTES) - memory.size();
+  return missing <= 0 || memory.grow(missing) >= 0;
+}

@@ -1,0 +1,323 @@
+/**
+ * The row of call frame instructions that an address is in, and the rule that it makes; where that is a plain one of instructions that compilers write.
+ * `src/unwind/cfa-rows.ts` and `src/unwind/unwind-rules.ts` have all of them: what is not understood here is asked for there.
+ * @see DWARF 5, 6.4.2 "Call Frame Instructions"; Linux Standard Base Core, "The .eh_frame section"
+ */
+
+import {
+  DW_EH_PE_APPLICATION_MASK,
+  DW_EH_PE_absptr,
+  DW_EH_PE_aligned,
+  DW_EH_PE_FORMAT_MASK,
+  DW_EH_PE_pcrel,
+  DW_EH_PE_sdata4,
+  DW_EH_PE_sdata8,
+  DW_EH_PE_udata4,
+  DW_EH_PE_udata8,
+} from '../../src/elf/eh-pointers';
+import {
+  DW_CFA_advance_loc,
+  DW_CFA_advance_loc1,
+  DW_CFA_advance_loc2,
+  DW_CFA_advance_loc4,
+  DW_CFA_def_cfa,
+  DW_CFA_def_cfa_offset,
+  DW_CFA_def_cfa_offset_sf,
+  DW_CFA_def_cfa_register,
+  DW_CFA_def_cfa_sf,
+  DW_CFA_GNU_args_size,
+  DW_CFA_nop,
+  DW_CFA_OPERAND_MASK,
+  DW_CFA_offset,
+  DW_CFA_offset_extended,
+  DW_CFA_offset_extended_sf,
+  DW_CFA_remember_state,
+  DW_CFA_restore,
+  DW_CFA_restore_extended,
+  DW_CFA_restore_state,
+  DW_CFA_same_value,
+  DW_CFA_undefined,
+} from '../../src/unwind/dwarf-cfa';
+import { EXCEPTION_DATA, FP, REGISTER_COUNT, RETURN_ADDRESS, RULE_OUTERMOST, SP } from '../../src/unwind/wasm/contract';
+import { at, end, fail, failed, move, skip, sleb, u8At, u16At, u32At, uleb } from './cursor';
+import { INITIAL_ROW, MAX_REMEMBERED_ROWS, REMEMBERED_ROWS, ROW, ROW_SIZE_BYTES } from './memory';
+import { beginRule, endRule, saveRegister, UNKNOWN } from './rules';
+import { entryFde, entryStart, findEntry, frames, framesAddr, framesEnd } from './tables';
+
+/** Functions have some ten. */
+const MAX_INSTRUCTIONS: u32 = 1 << 12;
+const MAX_AUGMENTATION_CHARACTERS: usize = 8;
+const MAX_CODE_ALIGNMENT: i64 = 16;
+
+// A row: the CFA's register and offset, then of each register how its value is found, and the offset.
+const CFA_OFFSET: usize = 4;
+const FIRST_REGISTER: usize = 8;
+const REGISTER_SIZE_BYTES: usize = 8;
+const VALUE: usize = 4;
+
+const UNSPECIFIED: u32 = 0;
+const UNDEFINED: u32 = 1;
+const SAME_VALUE: u32 = 2;
+const OFFSET: u32 = 3;
+
+// The CIE.
+let codeAlignment: i64 = 0;
+let dataAlignment: i64 = 0;
+
+let remembered: usize = 0;
+let instructions: u32 = 0;
+
+/** The rule of an address, read from the module's tables: UNKNOWN where that is not to be had from here. */
+export function readRule(module: u32, svma: u64): i32 {
+  if (!findEntry(module, svma)) return UNKNOWN;
+  if (entryFde < framesAddr || entryFde - framesAddr > framesEnd - frames) return UNKNOWN;
+  const entry = frames + <usize>(entryFde - framesAddr);
+  move(entry, framesEnd);
+  const sizeBytes = u32At();
+  // 0 ends the section, and −1 says that the size follows in 64 bits.
+  if (failed || sizeBytes === 0 || sizeBytes > <u32>(framesEnd - at)) return UNKNOWN;
+  const entryEnd = at + sizeBytes;
+  const id = u32At();
+  const cie = entry + 4 - id;
+  if (id === 0 || id > <u32>(entry + 4 - frames) || !readCie(cie)) return UNKNOWN;
+  const cieProgram = at;
+  const cieEnd = end;
+
+  move(entry + 8, entryEnd);
+  const start = framesAddr + (at - frames) + <i64>(<i32>u32At());
+  const codeEnd = start + <i64>(<i32>u32At());
+  skip(<u64>uleb());
+  // The rule of the last byte says that it is the last.
+  if (failed || start !== entryStart || start === 0 || svma >= codeEnd - 1) return UNKNOWN;
+  const program = at;
+
+  memory.fill(ROW, 0, ROW_SIZE_BYTES);
+  remembered = 0;
+  instructions = 0;
+  move(cieProgram, cieEnd);
+  if (!run(start, u64.MAX_VALUE)) return UNKNOWN;
+  memory.copy(INITIAL_ROW, ROW, ROW_SIZE_BYTES);
+  move(program, entryEnd);
+  return run(start, svma) ? ruleOfRow() : UNKNOWN;
+}
+
+/** Reads a CIE up to its instructions. @returns whether its FDEs are understood */
+function readCie(place: usize): bool {
+  move(place, framesEnd);
+  const sizeBytes = u32At();
+  if (failed || sizeBytes > <u32>(framesEnd - at)) return false;
+  move(at, at + sizeBytes);
+  if (u32At() !== 0) return false;
+  const version = u8At();
+  if (version !== 1 && version !== 3) return false;
+  const augmentation = at;
+  if (u8At() !== 0x7a /* z */) return false;
+  while (u8At() !== 0) if (at - augmentation > MAX_AUGMENTATION_CHARACTERS) return false;
+  const letters = at - 1;
+  codeAlignment = uleb();
+  dataAlignment = sleb();
+  const returnAddress = version === 1 ? <i64>u8At() : uleb();
+  if (failed || returnAddress !== RETURN_ADDRESS || codeAlignment > MAX_CODE_ALIGNMENT || !isWord(dataAlignment)) return false;
+  const dataSize = <u64>uleb();
+  if (failed || dataSize > end - at) return false;
+  const dataEnd = at + <usize>dataSize;
+  let encoding: u32 = DW_EH_PE_absptr;
+  for (let letter = augmentation + 1; letter < letters; letter++) {
+    switch (load<u8>(letter)) {
+      case 0x52 /* R */:
+        encoding = u8At();
+        break;
+      case 0x50 /* P */:
+        skip(pointerSize(u8At()));
+        break;
+      case 0x4c /* L */:
+        u8At();
+        break;
+      default:
+        // Frames of signal handlers' callers (S) among others.
+        return false;
+    }
+  }
+  if (failed || at > dataEnd || encoding !== (DW_EH_PE_pcrel | DW_EH_PE_sdata4)) return false;
+  move(dataEnd, end);
+  return true;
+}
+
+/** The size of a pointer that is passed over; more than there can be for one that is not understood. */
+function pointerSize(encoding: u32): u64 {
+  if ((encoding & DW_EH_PE_APPLICATION_MASK) === DW_EH_PE_aligned) return u64.MAX_VALUE;
+  switch (encoding & DW_EH_PE_FORMAT_MASK) {
+    case DW_EH_PE_absptr:
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
+      return 8;
+    case DW_EH_PE_udata4:
+    case DW_EH_PE_sdata4:
+      return 4;
+    default:
+      return u64.MAX_VALUE;
+  }
+}
+
+/** Follows instructions from an address on, up to the one that advances beyond `svma`, or to their end. @returns whether all were understood */
+function run(start: u64, svma: u64): bool {
+  // hot
+  let location = start;
+  while (at < end) {
+    if (++instructions > MAX_INSTRUCTIONS) return false;
+    const opcode = u8At();
+    const operand = opcode & DW_CFA_OPERAND_MASK;
+    let delta: i64 = -1;
+    switch (opcode & ~DW_CFA_OPERAND_MASK) {
+      case DW_CFA_advance_loc:
+        delta = operand;
+        break;
+      case DW_CFA_offset:
+        setOffset(operand, uleb());
+        break;
+      case DW_CFA_restore:
+        restore(operand);
+        break;
+      default:
+        delta = follow(opcode);
+    }
+    if (failed) return false;
+    if (delta < 0) continue;
+    // Instructions of a CIE advance nowhere.
+    if (svma === u64.MAX_VALUE) return false;
+    location += delta * codeAlignment;
+    if (location > svma) return true;
+  }
+  return true;
+}
+
+/** Follows an instruction that has its operands behind it. @returns by how much it advances, or −1 */
+function follow(opcode: u32): i64 {
+  switch (opcode) {
+    case DW_CFA_nop:
+      break;
+    case DW_CFA_advance_loc1:
+      return u8At();
+    case DW_CFA_advance_loc2:
+      return u16At();
+    case DW_CFA_advance_loc4:
+      return u32At();
+    case DW_CFA_offset_extended: {
+      const register = uleb();
+      setOffset(register, uleb());
+      break;
+    }
+    case DW_CFA_offset_extended_sf: {
+      const register = uleb();
+      setOffset(register, sleb());
+      break;
+    }
+    case DW_CFA_restore_extended:
+      restore(uleb());
+      break;
+    case DW_CFA_undefined:
+      set(uleb(), UNDEFINED, 0);
+      break;
+    case DW_CFA_same_value:
+      set(uleb(), SAME_VALUE, 0);
+      break;
+    case DW_CFA_remember_state:
+      if (remembered === MAX_REMEMBERED_ROWS) fail();
+      else memory.copy(REMEMBERED_ROWS + remembered++ * ROW_SIZE_BYTES, ROW, ROW_SIZE_BYTES);
+      break;
+    case DW_CFA_restore_state:
+      if (remembered === 0) fail();
+      else memory.copy(ROW, REMEMBERED_ROWS + --remembered * ROW_SIZE_BYTES, ROW_SIZE_BYTES);
+      break;
+    case DW_CFA_def_cfa:
+      setCfaRegister(uleb());
+      setCfaOffset(uleb());
+      break;
+    case DW_CFA_def_cfa_sf:
+      setCfaRegister(uleb());
+      setCfaOffset(sleb() * dataAlignment);
+      break;
+    case DW_CFA_def_cfa_register:
+      setCfaRegister(uleb());
+      break;
+    case DW_CFA_def_cfa_offset:
+      setCfaOffset(uleb());
+      break;
+    case DW_CFA_def_cfa_offset_sf:
+      setCfaOffset(sleb() * dataAlignment);
+      break;
+    case DW_CFA_GNU_args_size:
+      // For landing pads alone.
+      uleb();
+      break;
+    default:
+      fail();
+  }
+  return -1;
+}
+
+function setOffset(register: i64, factored: i64): void {
+  const value = factored * dataAlignment;
+  if (isWord(factored) && isWord(value)) set(register, OFFSET, <i32>value);
+  else fail();
+}
+
+/** Other registers do not matter. */
+function set(register: i64, kind: u32, value: i32): void {
+  if (<u64>register >= <u64>REGISTER_COUNT) return;
+  const place = registerAt(<usize>register);
+  store<u32>(place, kind);
+  store<i32>(place, value, VALUE);
+}
+
+function restore(register: i64): void {
+  if (<u64>register >= <u64>REGISTER_COUNT) return;
+  const place = registerAt(<usize>register);
+  store<u64>(place, load<u64>(place - ROW + INITIAL_ROW));
+}
+
+function setCfaRegister(register: i64): void {
+  if (<u64>register < <u64>REGISTER_COUNT) store<u32>(ROW, <u32>register);
+  else fail();
+}
+
+function setCfaOffset(offset: i64): void {
+  if (isWord(offset)) store<i32>(ROW, <i32>offset, CFA_OFFSET);
+  else fail();
+}
+
+function isWord(value: i64): bool {
+  return value === <i64>(<i32>value);
+}
+
+function registerAt(register: usize): usize {
+  return ROW + FIRST_REGISTER + register * REGISTER_SIZE_BYTES;
+}
+
+function kindOf(register: usize): u32 {
+  return load<u32>(registerAt(register));
+}
+
+function offsetOf(register: usize): i32 {
+  return load<i32>(registerAt(register), VALUE);
+}
+
+/** As `ruleOf` of src/unwind/unwind-rules.ts has it. */
+function ruleOfRow(): i32 {
+  if (kindOf(RETURN_ADDRESS) === UNDEFINED) return RULE_OUTERMOST;
+  const cfaRegister = load<u32>(ROW);
+  const cfaOffset = load<i32>(ROW, CFA_OFFSET);
+  if ((cfaRegister !== SP && cfaRegister !== FP) || kindOf(RETURN_ADDRESS) !== OFFSET) return UNKNOWN;
+  // Functions that return to the handler of an exception, and stack pointers that are not the CFA.
+  if (kindOf(EXCEPTION_DATA) === OFFSET || kindOf(SP) === OFFSET) return UNKNOWN;
+  if (!beginRule(cfaRegister, cfaOffset, offsetOf(RETURN_ADDRESS))) return UNKNOWN;
+  for (let register = 0; register < REGISTER_COUNT; register++) {
+    const kind = kindOf(register);
+    if (kind === UNSPECIFIED || kind === SAME_VALUE) continue;
+    const value = offsetOf(register);
+    // What lies below the stack pointer may have been popped already.
+    if (kind !== OFFSET || (cfaRegister === SP && <i64>value < -(<i64>cfaOffset))) return UNKNOWN;
+    saveRegister(register, value);
+  }
+  return endRule();
+}

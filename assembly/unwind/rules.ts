@@ -1,0 +1,171 @@
+/** Which address of which module has which rule: an open-addressed table. Rules lie in words of their own, which many addresses share. */
+
+import { REGISTER_COUNT, RULE_NOT_PLAIN } from '../../src/unwind/wasm/contract';
+import { allocate, MAX_RULE_WORDS, RULE_INDEX, RULE_INDEX_SLOTS, RULES } from './memory';
+
+// A slot: the module's number + 1 and the address in one word, which is 0 in a free slot; the rule.
+const SLOT_SIZE_BYTES: usize = 16;
+const RULE: usize = 8;
+const ADDRESS_BITS: u64 = 48;
+const FIRST_SLOTS: usize = 1 << 13;
+/** With as many addresses, all rules are forgotten. */
+const MAX_SLOTS: usize = 1 << 20;
+
+/** Says of an address that its rule is not known. */
+export const UNKNOWN: i32 = -3;
+
+// The words of a rule.
+const CFA_REGISTER: usize = 0;
+const CFA_OFFSET: usize = 4;
+const RETURN_OFFSET: usize = 8;
+const SAVED_COUNT: usize = 12;
+/** Then for each register that was saved: which one, and where from the CFA. */
+const SAVED: usize = 16;
+const SAVED_SIZE_BYTES: usize = 8;
+const MAX_WORDS: usize = 4 + 2 * REGISTER_COUNT;
+
+let slots: usize = 0;
+let slotCount: usize = 0;
+let used: usize = 0;
+let ruleEnd: usize = 0;
+/** The rule that was begun last. */
+let begun: usize = 0;
+/** How many rules are in the index. */
+let indexed: usize = 0;
+
+/** Makes the table. @returns whether there is memory for it */
+export function beginRules(): bool {
+  slots = allocate(FIRST_SLOTS * SLOT_SIZE_BYTES);
+  slotCount = FIRST_SLOTS;
+  return slots !== 0;
+}
+
+/** The rule of an address: its place in memory, RULE_OUTERMOST, RULE_NOT_PLAIN or UNKNOWN. */
+export function findRule(module: u32, svma: u64): i32 {
+  if (svma >> ADDRESS_BITS !== 0) return RULE_NOT_PLAIN;
+  const key = keyOf(module, svma);
+  const slot = slotOf(key);
+  return load<u64>(slot) === key ? load<i32>(slot, RULE) : UNKNOWN;
+}
+
+/**
+ * Keeps which rule an address has. @param rule what {@link addRule} returned, RULE_OUTERMOST or RULE_NOT_PLAIN
+ * @returns false where the table is full: nothing is kept then
+ */
+export function keepRule(module: u32, svma: u64, rule: i32): bool {
+  if ((used + 1) * 2 > slotCount && !growTable()) return false;
+  const key = keyOf(module, svma);
+  const slot = slotOf(key);
+  if (load<u64>(slot) !== key) used++;
+  store<u64>(slot, key);
+  store<i32>(slot, rule, RULE);
+  return true;
+}
+
+/** Begins a rule without saved registers; {@link saveRegister} adds them, and {@link endRule} ends it. @returns whether there is room for it */
+export function beginRule(cfaRegister: u32, cfaOffset: i32, returnOffset: i32): bool {
+  begun = RULES + ruleEnd * 4;
+  if (ruleEnd + MAX_WORDS > MAX_RULE_WORDS) return false;
+  store<u32>(begun, cfaRegister, CFA_REGISTER);
+  store<i32>(begun, cfaOffset, CFA_OFFSET);
+  store<i32>(begun, returnOffset, RETURN_OFFSET);
+  store<u32>(begun, 0, SAVED_COUNT);
+  return true;
+}
+
+/** Adds a register that was saved at an offset from the CFA to the rule that was begun. */
+export function saveRegister(register: u32, offset: i32): void {
+  const count: usize = load<u32>(begun, SAVED_COUNT);
+  if (count === REGISTER_COUNT) return;
+  const saved = begun + SAVED + count * SAVED_SIZE_BYTES;
+  store<u32>(saved, register);
+  store<i32>(saved, offset, 4);
+  store<u32>(begun, <u32>count + 1, SAVED_COUNT);
+}
+
+/** @returns where the rule is: the same place for equal ones */
+export function endRule(): i32 {
+  const words = (SAVED + <usize>load<u32>(begun, SAVED_COUNT) * SAVED_SIZE_BYTES) >>> 2;
+  let hash: u32 = 0;
+  for (let i: usize = 0; i < words; i++) hash = (hash ^ load<u32>(begun + 4 * i)) * 0x9e3779b1;
+  let slot = <usize>(hash >>> 15) & (RULE_INDEX_SLOTS - 1);
+  while (true) {
+    const place = RULE_INDEX + 4 * slot;
+    const rule: usize = load<u32>(place);
+    if (rule === 0) {
+      // A full index finds no rule any more: then equal ones lie beside each other.
+      if ((indexed + 1) * 2 <= RULE_INDEX_SLOTS) {
+        store<u32>(place, <u32>begun);
+        indexed++;
+      }
+      ruleEnd += words;
+      return <i32>begun;
+    }
+    if (memory.compare(rule, begun, words * 4) === 0) return <i32>rule;
+    slot = (slot + 1) & (RULE_INDEX_SLOTS - 1);
+  }
+}
+
+/** Forgets all rules. */
+export function forgetRules(): void {
+  memory.fill(slots, 0, slotCount * SLOT_SIZE_BYTES);
+  memory.fill(RULE_INDEX, 0, 4 * RULE_INDEX_SLOTS);
+  used = 0;
+  indexed = 0;
+  ruleEnd = 0;
+}
+
+export function cfaRegisterOf(rule: i32): u32 {
+  return load<u32>(<usize>rule, CFA_REGISTER);
+}
+
+export function cfaOffsetOf(rule: i32): i64 {
+  return load<i32>(<usize>rule, CFA_OFFSET);
+}
+
+export function returnOffsetOf(rule: i32): i64 {
+  return load<i32>(<usize>rule, RETURN_OFFSET);
+}
+
+export function savedCountOf(rule: i32): usize {
+  return load<u32>(<usize>rule, SAVED_COUNT);
+}
+
+/** Where one of the saved registers is in the rule. */
+export function savedAt(rule: i32, index: usize): usize {
+  return <usize>rule + SAVED + index * SAVED_SIZE_BYTES;
+}
+
+function keyOf(module: u32, svma: u64): u64 {
+  return ((<u64>(module + 1)) << ADDRESS_BITS) | svma;
+}
+
+/** The slot of a key, or the free one where it belongs. */
+function slotOf(key: u64): usize {
+  const mask = slotCount - 1;
+  let index = <usize>((key * 0x9e3779b1) >> 13) & mask;
+  while (true) {
+    const slot = slots + index * SLOT_SIZE_BYTES;
+    const found = load<u64>(slot);
+    if (found === key || found === 0) return slot;
+    index = (index + 1) & mask;
+  }
+}
+
+function growTable(): bool {
+  const old = slots;
+  const oldEnd = old + slotCount * SLOT_SIZE_BYTES;
+  if (slotCount === MAX_SLOTS) return false;
+  const place = allocate(2 * slotCount * SLOT_SIZE_BYTES);
+  if (place === 0) return false;
+  slots = place;
+  slotCount *= 2;
+  for (let from = old; from < oldEnd; from += SLOT_SIZE_BYTES) {
+    const key = load<u64>(from);
+    if (key === 0) continue;
+    const to = slotOf(key);
+    store<u64>(to, key);
+    store<i32>(to, load<i32>(from, RULE), RULE);
+  }
+  return true;
+}

@@ -1,0 +1,159 @@
+/**
+ * The walk from frame to frame, as far as it is plain: by rules that make the CFA of a register and restore what was saved from there, in code whose file
+ * and rule are known. Everything else is left to TypeScript, which goes on from the frame that this has come to: all state is as before the step then.
+ */
+
+import {
+  REGISTER_COUNT,
+  RESULT_FILE,
+  RESULT_FRAMES,
+  RESULT_KNOWN,
+  RESULT_WANTED,
+  RETURN_ADDRESS,
+  RULE_OUTERMOST,
+  SP,
+  WALK_COMPLETE,
+  WALK_LEFT,
+  WALK_WANTS_RANGE,
+  WALK_WANTS_RULE,
+} from '../../src/unwind/wasm/contract';
+import { ADDRESSES, INPUT, PLACES, REGISTERS, RESULTS } from './memory';
+import { biasOf, fileOf, findRange, moduleOf } from './ranges';
+import { readRule } from './row';
+import { cfaOffsetOf, cfaRegisterOf, findRule, keepRule, returnOffsetOf, savedAt, savedCountOf, UNKNOWN } from './rules';
+
+/** TypeScript has addresses as doubles, which are exact below. User space ends at 2^47 nearly everywhere. */
+const EXACT_END: u64 = 1 << 53;
+
+let frameCount: u32 = 0;
+/** A bit for each register whose value is known. */
+let known: u32 = 0;
+let pc: u64 = 0;
+let isCall: bool = false;
+let stackStart: u64 = 0;
+let stackSizeBytes: u64 = 0;
+let stack: usize = 0;
+
+/**
+ * Begins at the leaf of the sample in {@link INPUT}.
+ * @param stackOffset from there to the dump
+ * @returns whether it has the instruction and the stack pointer
+ */
+export function beginWalk(stackOffset: u32, sizeBytes: u32): bool {
+  known = 0;
+  for (let register = 0; register < REGISTER_COUNT; register++) {
+    const place = load<i32>(PLACES + register * 4);
+    if (place < 0) continue;
+    store<u64>(REGISTERS + register * 8, load<u64>(INPUT + place));
+    known |= 1 << register;
+  }
+  frameCount = 0;
+  isCall = false;
+  pc = registerAt(RETURN_ADDRESS);
+  stackStart = registerAt(SP);
+  stack = INPUT + stackOffset;
+  stackSizeBytes = sizeBytes;
+  return (known & (1 << SP)) !== 0 && (known & (1 << RETURN_ADDRESS)) !== 0 && pc < EXACT_END && stackStart < EXACT_END;
+}
+
+/** Goes on from a caller, in whose registers the return address is the one that led to it. The dump is that of {@link beginWalk}. */
+export function resumeWalk(count: u32, knownRegisters: u32): bool {
+  frameCount = count;
+  known = knownRegisters;
+  isCall = true;
+  pc = registerAt(RETURN_ADDRESS);
+  return (known & (1 << SP)) !== 0 && pc < EXACT_END && registerAt(SP) < EXACT_END;
+}
+
+/** Walks on, and leaves its results in memory. @returns how it ended: WALK_COMPLETE, WALK_WANTS_RANGE, WALK_WANTS_RULE or WALK_LEFT */
+export function walk(maxFrames: u32): i32 {
+  const end = walkOn(maxFrames);
+  setResult(RESULT_FRAMES, frameCount);
+  setResult(RESULT_KNOWN, known);
+  return end;
+}
+
+function walkOn(maxFrames: u32): i32 {
+  // hot
+  while (frameCount < maxFrames) {
+    const code = isCall ? pc - 1 : pc;
+    const range = findRange(code);
+    if (range === 0) return wants(WALK_WANTS_RANGE, code);
+    const module = moduleOf(range);
+    const svma = code - biasOf(range);
+    let rule = findRule(module, svma);
+    if (rule === UNKNOWN) {
+      rule = readRule(module, svma);
+      if (rule === UNKNOWN || !keepRule(module, svma, rule)) return wants(WALK_WANTS_RULE, code);
+    }
+    if (rule === RULE_OUTERMOST) {
+      addFrame(pc, range);
+      return WALK_COMPLETE;
+    }
+    const frame = pc;
+    if (rule < 0 || !step(rule)) return WALK_LEFT;
+    addFrame(frame, range);
+  }
+  return WALK_LEFT;
+}
+
+function wants(end: i32, code: u64): i32 {
+  setResult(RESULT_WANTED, <f64>code);
+  return end;
+}
+
+function setResult(result: usize, value: f64): void {
+  store<f64>(RESULTS + 8 * result, value);
+}
+
+/** Steps to the caller, if that is sure to be right. */
+function step(rule: i32): bool {
+  // hot
+  const cfaRegister = cfaRegisterOf(rule);
+  if ((known & (1 << cfaRegister)) === 0) return false;
+  const sp = registerAt(SP);
+  // A register may hold anything.
+  const cfa = registerAt(cfaRegister) + cfaOffsetOf(rule);
+  if (cfa <= sp || cfa >= EXACT_END) return false;
+  const returnSlot = cfa + returnOffsetOf(rule);
+  if (!isInDump(returnSlot)) return false;
+  const returnAddress = wordAt(returnSlot);
+  if (returnAddress === 0 || returnAddress >= EXACT_END) return false;
+  // A caller has put its own return address on the stack.
+  if (isCall && sp > stackStart + stackSizeBytes) return false;
+  const count = savedCountOf(rule);
+  for (let i: usize = 0; i < count; i++) {
+    const saved = savedAt(rule, i);
+    const register = load<u32>(saved);
+    const slot = cfa + <i64>load<i32>(saved, 4);
+    if (isInDump(slot)) {
+      store<u64>(REGISTERS + register * 8, wordAt(slot));
+      known |= 1 << register;
+    } else {
+      known &= ~(1 << register);
+    }
+  }
+  store<u64>(REGISTERS + SP * 8, cfa);
+  known |= 1 << SP;
+  pc = returnAddress;
+  isCall = true;
+  return true;
+}
+
+function addFrame(address: u64, range: usize): void {
+  store<f64>(ADDRESSES + frameCount * 8, <f64>address);
+  frameCount++;
+  setResult(RESULT_FILE, fileOf(range));
+}
+
+function registerAt(register: u32): u64 {
+  return load<u64>(REGISTERS + register * 8);
+}
+
+function isInDump(address: u64): bool {
+  return address >= stackStart && address - stackStart + 8 <= stackSizeBytes;
+}
+
+function wordAt(address: u64): u64 {
+  return load<u64>(stack + <usize>(address - stackStart));
+}

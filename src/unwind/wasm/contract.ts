@@ -1,0 +1,38 @@
+/** What src/unwind/plain-walk.ts and assembly/unwind/ have to agree on. Both compile this file. */
+
+/** Registers of x86-64 by DWARF number; the last is the return address. */
+export const REGISTER_COUNT = 17;
+export const SP = 7;
+export const FP = 6;
+/** Carries an exception to its handler. */
+export const EXCEPTION_DATA = 0;
+export const RETURN_ADDRESS = 16;
+
+/** Most frames of one stack; those beyond are left to the caller. */
+export const MAX_FRAMES = 8192;
+/** Room for the registers of a sample and the dump of its stack: a record has 64 KB. */
+export const INPUT_SIZE_BYTES = 1 << 17;
+
+/** What a walk leaves as doubles, by place. */
+export const RESULT_COUNT = 4;
+/** How many frames were walked: the one that the walk has come to is not among them, unless it is complete. */
+export const RESULT_FRAMES = 0;
+/** A bit for each register whose value is known. */
+export const RESULT_KNOWN = 1;
+/** After WALK_WANTS_RANGE and WALK_WANTS_RULE: the address of the code. */
+export const RESULT_WANTED = 2;
+/** The file of the last frame that was walked. */
+export const RESULT_FILE = 3;
+
+/** How a walk ends. */
+export const WALK_COMPLETE = 0;
+/** What is mapped at `wanted` is not known. */
+export const WALK_WANTS_RANGE = 1;
+/** The rule for the code there is not known. */
+export const WALK_WANTS_RULE = 2;
+/** What comes next is not plain, or there are as many frames as were asked for. */
+export const WALK_LEFT = 3;
+
+/** What addresses have besides rules, whose places in memory are above 0. */
+export const RULE_OUTERMOST = -1;
+export const RULE_NOT_PLAIN = -2;

@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { describe, expect, test, vi } from 'vitest';
+import { Unwinder } from '../../src/unwind/unwinder.ts';
+import type { CfaCode } from '../support/frame-assembler.ts';
+import { type MadeSample, MadeSpace, madeInput } from '../support/made-process.ts';
+import { runs } from '../support/thoroughness.ts';
+import { moduleOf, moduleWithoutTable, unwound } from '../support/unwound.ts';
+import { CIE, code, fde, R12, RAX, RBP, RBX, RIP, RSP } from '../support/x86-64-functions.ts';
+
+// Whether stacks that are walked in WebAssembly are those of the unwinder is what `unwound` looks at, in all tests that have x86-64 stacks. Here is how far
+// that goes, and what is only there.
+
+const BIAS = 0x7f00_f000_0000;
+const SP = 0x7ffc_f000_1000;
+const TEXT = 0x1000;
+class CountingSpace extends MadeSpace {
+  lookups = 0;
+  override generation: number | undefined = 1;
+  override find(address: number) {
+    this.lookups++;
+    return super.find(address);
+  }
+}
+
+/** How a sample ends, and how often what is mapped was asked for on the way. */
+function walked(unwinder: Unwinder, sample: MadeSample, space: CountingSpace): { end: string; frames: number[]; lookups: number } {
+  const before = space.lookups;
+  const end = unwinder.unwind(madeInput(sample), space);
+  return { end, frames: [...unwinder.frames.subarray(0, unwinder.frameCount)], lookups: space.lookups - before };
+}
+
+// leaf ← rbx saver ← frame pointer ← start
+const FUNCTIONS = [
+  fde(TEXT),
+  fde(0x1100, code().defCfaOffset(32).offset(RBX, 2)),
+  fde(0x1200, code().defCfa(RBP, 16).offset(RBP, 2)),
+  fde(0x1300, code().undefined(RIP)),
+];
+const FRAMES_OF_SAMPLE = [0x1010, 0x1110, 0x1210, 0x1310].map((at) => BIAS + at);
+const SAMPLE: MadeSample = {
+  machine: 'x86_64',
+  registers: { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x40 },
+  stack: { 0: BIAS + 0x1110, 24: 5, 32: BIAS + 0x1210, 64: 7, 72: BIAS + 0x1310 },
+};
+
+describe('a walk from frame to frame in WebAssembly', () => {
+  test('asks once for what is mapped, and for rules of files without a table', () => {
+    const space = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleWithoutTable('x86_64', [[CIE, FUNCTIONS]]), BIAS);
+    const unwinder = new Unwinder();
+    // The range, and four rules.
+    expect(walked(unwinder, SAMPLE, space)).toEqual({ end: 'complete', frames: FRAMES_OF_SAMPLE, lookups: 5 });
+    expect(walked(unwinder, SAMPLE, space)).toEqual({ end: 'complete', frames: FRAMES_OF_SAMPLE, lookups: 0 });
+    expect(unwinder).toMatchObject({ endAddress: BIAS + 0x1310, endFile: 0 });
+  });
+
+  test('reads rules by itself where there is a table of them', () => {
+    const module = moduleOf('x86_64', [[CIE, FUNCTIONS]]);
+    const ruleAt = vi.spyOn(module, 'ruleAt');
+    const space = new CountingSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    expect(walked(new Unwinder(), SAMPLE, space)).toEqual({ end: 'complete', frames: FRAMES_OF_SAMPLE, lookups: 1 });
+    expect(ruleAt).not.toHaveBeenCalled();
+  });
+
+  test('asks again where something else is mapped', () => {
+    const space = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
+    const other = moduleOf('x86_64', [[CIE, [fde(TEXT, code().undefined(RIP))]]]);
+    const moved = new CountingSpace().map(BIAS, BIAS + 0x10000, other, BIAS);
+    moved.generation = 2;
+    const unwinder = new Unwinder();
+    walked(unwinder, SAMPLE, space);
+    expect(walked(unwinder, SAMPLE, moved)).toMatchObject({ end: 'complete', frames: [BIAS + 0x1010] });
+    expect(walked(unwinder, SAMPLE, space)).toEqual({ end: 'complete', frames: FRAMES_OF_SAMPLE, lookups: 0 });
+    // It takes the place of one of the others.
+    moved.generation = 65;
+    expect(walked(unwinder, SAMPLE, moved)).toMatchObject({ end: 'complete', frames: [BIAS + 0x1010] });
+    expect(walked(unwinder, SAMPLE, space)).toMatchObject({ end: 'complete', frames: FRAMES_OF_SAMPLE });
+  });
+
+  test('goes on behind a frame that is not plain', () => {
+    // The leaf's rule needs a register that is not known to be saved; all callers are as before.
+    const functions = [fde(TEXT, code().defCfa(R12, 8)), ...FUNCTIONS.slice(1)];
+    const space = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, functions]]), BIAS);
+    const sample = { ...SAMPLE, registers: { ...SAMPLE.registers, r12: SP } };
+    const unwinder = new Unwinder();
+    expect(walked(unwinder, sample, space)).toMatchObject({ end: 'complete', frames: FRAMES_OF_SAMPLE });
+    // The leaf is looked for once.
+    expect(walked(unwinder, sample, space)).toEqual({ end: 'complete', frames: FRAMES_OF_SAMPLE, lookups: 1 });
+  });
+
+  test('has more ranges than it remembers', async () => {
+    const module = moduleOf('x86_64', [[CIE, FUNCTIONS]]);
+    const space = new MadeSpace();
+    for (let i = 0; i < 200; i++) space.map(BIAS + i * 0x10000, BIAS + i * 0x10000 + 0x8000, module, BIAS + i * 0x10000);
+    const stack: Record<number, number> = {};
+    for (let i = 0; i < 200; i++) stack[i * 8] = BIAS + ((i * 77) % 200) * 0x10000 + TEXT + 8;
+    stack[200 * 8] = BIAS + 0x1310;
+    const { end, frames } = await unwound({ machine: 'x86_64', registers: { ip: BIAS + TEXT, sp: SP }, stack }, space);
+    expect([end, frames.length]).toEqual(['complete', 202]);
+  });
+
+  test('forgets rules when there are too many', () => {
+    const count = 7500;
+    const saving = (i: number): CfaCode => [RBX, RBP, R12, 13, 14, 15].reduce((to, register) => to.offset(register, 3 + i), code().defCfaOffset(16));
+    const fdes = Array.from({ length: count }, (_, i) => ({ start: TEXT + 16 * i, sizeBytes: 16, code: saving(i) }));
+    fdes.push({ start: TEXT + 16 * count, sizeBytes: 16, code: code().undefined(RIP) });
+    const stack = { 8: BIAS + TEXT + 16 * count + 4 };
+    for (const module of [moduleOf('x86_64', [[CIE, fdes]]), moduleWithoutTable('x86_64', [[CIE, fdes]])]) {
+      const space = new CountingSpace().map(BIAS, BIAS + 0x20_0000, module, BIAS);
+      const unwinder = new Unwinder();
+      const wrong = [];
+      for (let i = 0; i < count; i++) {
+        const ip = BIAS + TEXT + 16 * i + 4;
+        const { end, frames } = walked(unwinder, { machine: 'x86_64', registers: { ip, sp: SP }, stack }, space);
+        if (end !== 'complete' || frames.length !== 2 || frames[0] !== ip || frames[1] !== stack[8]) wrong.push({ ip, end, frames });
+      }
+      expect(wrong).toEqual([]);
+    }
+  });
+
+  test('gives as many frames as are asked for', async () => {
+    const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
+    for (let maxFrames = 0; maxFrames <= 5; maxFrames++) {
+      const { end, frames } = await unwound(SAMPLE, space, { maxFrames });
+      expect([end, frames.length]).toEqual(maxFrames > 4 ? ['complete', 4] : ['limit', Math.max(1, maxFrames)]);
+    }
+  });
+
+  test('leaves a dump to the unwinder that is larger than a record', async () => {
+    const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
+    expect(await unwound({ ...SAMPLE, stackSizeBytes: 1 << 18 }, space)).toMatchObject({ end: 'complete' });
+  });
+});
+
+describe('rules that are read in WebAssembly', () => {
+  const registers = fc.constantFrom(RAX, RBX, RBP, RSP, R12, RIP, 5, 20);
+  const small = fc.integer({ min: 0, max: 6 });
+  /** One instruction, of those that compilers write and of others. */
+  const instruction: fc.Arbitrary<(to: CfaCode) => CfaCode> = fc.oneof(
+    small.map((delta) => (to: CfaCode) => to.advance(delta * 8)),
+    small.map((delta) => (to: CfaCode) => to.advance1(delta)),
+    small.map((delta) => (to: CfaCode) => to.advance2(delta)),
+    small.map((delta) => (to: CfaCode) => to.advance4(delta)),
+    small.map((words) => (to: CfaCode) => to.defCfaOffset(8 * words)),
+    fc.tuple(registers, small).map(
+      ([register, words]) =>
+        (to: CfaCode) =>
+          to.defCfa(register, 8 * words),
+    ),
+    registers.map((register) => (to: CfaCode) => to.defCfaRegister(register)),
+    fc.tuple(registers, small).map(
+      ([register, words]) =>
+        (to: CfaCode) =>
+          to.defCfaSf(register, -words),
+    ),
+    small.map((words) => (to: CfaCode) => to.defCfaOffsetSf(-words)),
+    fc.tuple(registers, small).map(
+      ([register, words]) =>
+        (to: CfaCode) =>
+          to.offset(register, words),
+    ),
+    fc.tuple(registers, small).map(
+      ([register, words]) =>
+        (to: CfaCode) =>
+          to.offsetExtended(register, words),
+    ),
+    fc.tuple(registers, fc.integer({ min: -3, max: 6 })).map(
+      ([register, words]) =>
+        (to: CfaCode) =>
+          to.offsetExtendedSf(register, words),
+    ),
+    fc.tuple(registers, small).map(
+      ([register, words]) =>
+        (to: CfaCode) =>
+          to.valOffset(register, words),
+    ),
+    fc.tuple(registers, registers).map(
+      ([register, other]) =>
+        (to: CfaCode) =>
+          to.register(register, other),
+    ),
+    registers.map((register) => (to: CfaCode) => to.restore(register)),
+    registers.map((register) => (to: CfaCode) => to.restoreExtended(register)),
+    registers.map((register) => (to: CfaCode) => to.undefined(register)),
+    registers.map((register) => (to: CfaCode) => to.sameValue(register)),
+    fc.constant((to: CfaCode) => to.remember()),
+    fc.constant((to: CfaCode) => to.restoreState()),
+    small.map((words) => (to: CfaCode) => to.argsSize(8 * words)),
+    small.map((byte) => (to: CfaCode) => to.raw(byte)),
+  );
+  const program = fc.array(instruction, { maxLength: 12 });
+  const written = (instructions: readonly ((to: CfaCode) => CfaCode)[], to = code()): CfaCode => instructions.reduce((all, one) => one(all), to);
+
+  test('are those of the unwinder, whatever the instructions', async () => {
+    const cies = fc.record({
+      version: fc.constantFrom(1, 3),
+      augmentation: fc.constantFrom('zR', 'zPLR', 'zRS', 'zRX', ''),
+      encoding: fc.constantFrom(0x1b, 0x1b, 0x03, 0x1c),
+      codeAlignment: fc.constantFrom(1, 4),
+      dataAlignment: fc.constantFrom(-8, 8, -4),
+      ofCie: fc.array(instruction, { maxLength: 2 }),
+    });
+    const words = fc.array(
+      fc.oneof(
+        fc.integer({ min: 0, max: 0x1ff }),
+        fc.constant(0x100),
+        fc.integer({ min: -8, max: 64 }).map((at) => at * 1e6),
+      ),
+      {
+        minLength: 24,
+        maxLength: 24,
+      },
+    );
+    const property = fc.asyncProperty(cies, fc.array(program, { minLength: 2, maxLength: 3 }), words, async ({ ofCie, ...cie }, programs, slots) => {
+      const fdes = programs.map((one, i) => fde(TEXT + 0x100 * i, written(one)));
+      const planned = { ...cie, returnAddress: RIP, code: written(ofCie, code().defCfa(RSP, 8).offset(RIP, 1)) };
+      const module = moduleOf('x86_64', [[planned, fdes]]);
+      const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+      // Places in the code and in the stack.
+      const word = (slot: number): number => (Math.abs(slot) < 1e6 ? BIAS + TEXT + slot : SP + (slot / 1e6) * 8);
+      const stack = Object.fromEntries(slots.map((slot, i) => [8 * i, word(slot)]));
+      for (const ip of [0, 1, 8, 17, 40, 0xfe, 0xff, 0x108]) {
+        await unwound({ machine: 'x86_64', registers: { ip: BIAS + TEXT + ip, sp: SP, bp: SP + 32, bx: SP + 64, r12: SP + 16 }, stack }, space);
+      }
+    });
+    await fc.assert(property, { numRuns: runs(2000, 40) });
+  });
+});
