@@ -1,6 +1,7 @@
 /** The module of src/unwind/: everything that plain-walk.ts calls and reads. */
 
 import { ADDRESSES, INPUT, PLACES, REGISTERS, RESULTS, reserve } from './memory';
+import { setLeavesPopped } from './row';
 import { beginRules, keepRule } from './rules';
 
 export { addRange, enterSpace } from './ranges';
@@ -15,8 +16,9 @@ export const registers: usize = REGISTERS;
 export const addresses: usize = ADDRESSES;
 export const input: usize = INPUT;
 
-/** To be called once. @returns whether there is memory */
-export function initialize(): bool {
+/** To be called once. @param followsLibunwind leave to TypeScript what libunwind takes for something else @returns whether there is memory */
+export function initialize(followsLibunwind: bool): bool {
+  setLeavesPopped(followsLibunwind);
   return reserve() && beginRules();
 }
 

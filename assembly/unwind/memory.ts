@@ -28,7 +28,8 @@ export const MAX_TABLE_MODULES: u32 = 1024;
 export const ROW: usize = MODULES + 40 * MAX_TABLE_MODULES;
 export const ROW_SIZE_BYTES: usize = 8 + 8 * REGISTER_COUNT;
 export const INITIAL_ROW: usize = ROW + ROW_SIZE_BYTES;
-export const REMEMBERED_ROWS: usize = INITIAL_ROW + ROW_SIZE_BYTES;
+export const WANTED_ROW: usize = INITIAL_ROW + ROW_SIZE_BYTES;
+export const REMEMBERED_ROWS: usize = WANTED_ROW + ROW_SIZE_BYTES;
 export const MAX_REMEMBERED_ROWS: usize = 16;
 /** The rules that are in {@link RULES}, by their words: see rules.ts. */
 export const RULE_INDEX: usize = REMEMBERED_ROWS + MAX_REMEMBERED_ROWS * ROW_SIZE_BYTES;

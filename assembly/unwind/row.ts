@@ -40,7 +40,7 @@ import {
 } from '../../src/unwind/dwarf-cfa';
 import { EXCEPTION_DATA, FP, REGISTER_COUNT, RETURN_ADDRESS, RULE_OUTERMOST, SP } from '../../src/unwind/wasm/contract';
 import { at, end, fail, failed, move, skip, sleb, u8At, u16At, u32At, uleb } from './cursor';
-import { INITIAL_ROW, MAX_REMEMBERED_ROWS, REMEMBERED_ROWS, ROW, ROW_SIZE_BYTES } from './memory';
+import { INITIAL_ROW, MAX_REMEMBERED_ROWS, REMEMBERED_ROWS, ROW, ROW_SIZE_BYTES, WANTED_ROW } from './memory';
 import { beginRule, endRule, saveRegister, UNKNOWN } from './rules';
 import { entryFde, entryStart, findEntry, frames, framesAddr, framesEnd } from './tables';
 
@@ -66,6 +66,17 @@ let dataAlignment: i64 = 0;
 
 let remembered: usize = 0;
 let instructions: u32 = 0;
+
+/** Whether registers that an epilogue has popped are left to TypeScript, which takes them for unknown to do as libunwind does. */
+let leavesPopped: bool = false;
+/** Of the row that is wanted: a bit for each register that it has below the stack pointer. */
+let below: u32 = 0;
+/** Those of them that another row has above: they have been popped. */
+let popped: u32 = 0;
+
+export function setLeavesPopped(leaves: bool): void {
+  leavesPopped = leaves;
+}
 
 /** The rule of an address, read from the module's tables: UNKNOWN where that is not to be had from here. */
 export function readRule(module: u32, svma: u64): i32 {
@@ -94,11 +105,50 @@ export function readRule(module: u32, svma: u64): i32 {
   memory.fill(ROW, 0, ROW_SIZE_BYTES);
   remembered = 0;
   instructions = 0;
+  below = 0;
   move(cieProgram, cieEnd);
   if (!run(start, u64.MAX_VALUE)) return UNKNOWN;
   memory.copy(INITIAL_ROW, ROW, ROW_SIZE_BYTES);
   move(program, entryEnd);
-  return run(start, svma) ? ruleOfRow() : UNKNOWN;
+  if (!run(start, svma)) return UNKNOWN;
+  below = registersBelow();
+  popped = 0;
+  if (below !== 0 && (leavesPopped || !findPopped(program, entryEnd, start))) return UNKNOWN;
+  return ruleOfRow();
+}
+
+/** The registers that the row has below the stack pointer, where no dump reaches. */
+function registersBelow(): u32 {
+  if (load<u32>(ROW) !== SP) return 0;
+  const lowest = -(<i64>load<i32>(ROW, CFA_OFFSET));
+  let registers: u32 = 0;
+  for (let register = 0; register < REGISTER_COUNT; register++) {
+    if (kindOf(register) === OFFSET && <i64>offsetOf(register) < lowest) registers |= 1 << register;
+  }
+  return registers;
+}
+
+/** Goes through all rows for those of {@link below} that one has above the stack pointer. @returns whether all were understood */
+function findPopped(program: usize, programEnd: usize, start: u64): bool {
+  memory.copy(WANTED_ROW, ROW, ROW_SIZE_BYTES);
+  memory.copy(ROW, INITIAL_ROW, ROW_SIZE_BYTES);
+  remembered = 0;
+  instructions = 0;
+  move(program, programEnd);
+  const isUnderstood = run(start, u64.MAX_VALUE - 1);
+  notePopped();
+  memory.copy(ROW, WANTED_ROW, ROW_SIZE_BYTES);
+  return isUnderstood;
+}
+
+/** Compilers leave it out of their rows that a register was popped. One that is saved below all the time, in x86-64's red zone, was not. */
+function notePopped(): void {
+  const lowest = load<u32>(ROW) === SP ? -(<i64>load<i32>(ROW, CFA_OFFSET)) : i64.MIN_VALUE;
+  for (let register = 0; register < REGISTER_COUNT; register++) {
+    if ((below & (1 << register)) === 0 || kindOf(register) !== OFFSET) continue;
+    const offset = offsetOf(register);
+    if (offset === load<i32>(registerAt(register) - ROW + WANTED_ROW, VALUE) && <i64>offset >= lowest) popped |= 1 << register;
+  }
 }
 
 /** Reads a CIE up to its instructions. @returns whether its FDEs are understood */
@@ -187,6 +237,7 @@ function run(start: u64, svma: u64): bool {
     if (svma === u64.MAX_VALUE) return false;
     location += delta * codeAlignment;
     if (location > svma) return true;
+    if (below !== 0) notePopped();
   }
   return true;
 }
@@ -305,6 +356,7 @@ function offsetOf(register: usize): i32 {
 /** As `ruleOf` of src/unwind/unwind-rules.ts has it. */
 function ruleOfRow(): i32 {
   if (kindOf(RETURN_ADDRESS) === UNDEFINED) return RULE_OUTERMOST;
+  if ((popped & (1 << RETURN_ADDRESS)) !== 0) return UNKNOWN;
   const cfaRegister = load<u32>(ROW);
   const cfaOffset = load<i32>(ROW, CFA_OFFSET);
   if ((cfaRegister !== SP && cfaRegister !== FP) || kindOf(RETURN_ADDRESS) !== OFFSET) return UNKNOWN;
@@ -314,10 +366,9 @@ function ruleOfRow(): i32 {
   for (let register = 0; register < REGISTER_COUNT; register++) {
     const kind = kindOf(register);
     if (kind === UNSPECIFIED || kind === SAME_VALUE) continue;
-    const value = offsetOf(register);
-    // What lies below the stack pointer may have been popped already.
-    if (kind !== OFFSET || (cfaRegister === SP && <i64>value < -(<i64>cfaOffset))) return UNKNOWN;
-    saveRegister(register, value);
+    if (kind !== OFFSET) return UNKNOWN;
+    if ((popped & (1 << register)) !== 0) continue;
+    saveRegister(register, offsetOf(register));
   }
   return endRule();
 }

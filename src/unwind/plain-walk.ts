@@ -65,8 +65,8 @@ export class PlainWalk {
   }
 
   /** @returns undefined where there is no WebAssembly */
-  static create(): PlainWalk | undefined {
-    const wasm = instantiate();
+  static create(followsLibunwind: boolean): PlainWalk | undefined {
+    const wasm = instantiate(followsLibunwind);
     return wasm && new PlainWalk(wasm);
   }
 

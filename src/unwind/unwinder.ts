@@ -73,7 +73,7 @@ export class Unwinder {
   readonly #shared = new SharedFrames(this.#state);
   readonly #places = new RegisterPlaces();
   /** undefined where there is no WebAssembly. */
-  readonly #plainWalk = PlainWalk.create();
+  readonly #plainWalk: PlainWalk | undefined;
   /** Whether the last step was out of a signal's frame. */
   #wasSignalFrame = false;
   #leaf = new RegisterFile(0);
@@ -88,6 +88,7 @@ export class Unwinder {
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
     this.#guess = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
+    this.#plainWalk = PlainWalk.create(followsLibunwind);
     this.#maxFrames = maxFrames;
     this.#followsLibunwind = followsLibunwind;
     this.#state.followsLibunwind = followsLibunwind;
