@@ -161,7 +161,10 @@ export class ElfFile {
    */
   svmaOf(fileOffset: number): number | undefined {
     let found: number | undefined;
-    for (const { vaddr, filesz, offset, flags } of this.#loads) {
+    const loads = this.#loads;
+    // hot: asked of every address
+    for (let i = 0; i < loads.length; i++) {
+      const { vaddr, filesz, offset, flags } = loads[i];
       if (fileOffset < offset || fileOffset >= offset + filesz) continue;
       if ((flags & PF_X) !== 0) return fileOffset - offset + vaddr;
       found ??= fileOffset - offset + vaddr;

@@ -1,10 +1,12 @@
 import type { ByteView } from '../base/byte-view.ts';
-import { readEhFrame } from './eh-frame.ts';
+import { DistinctAddresses } from '../symbol-table/distinct-addresses.ts';
+import { readEhFrame, readFrameTable } from './eh-frame.ts';
 import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_LOAD } from './elf-constants.ts';
 import type { ElfFile } from './elf-file.ts';
 import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from './exidx-entries.ts';
 import type { FrameBytes } from './frame-cursor.ts';
 import { FrameSection } from './frame-section.ts';
+import type { FrameTable } from './frame-table.ts';
 import { type MappedBytes, readTable } from './mapped-bytes.ts';
 
 /** The largest programs have some twenty megabytes. More is not read: it may be a hole. */
@@ -13,44 +15,93 @@ const MAX_TABLE_SIZE_BYTES = 64 << 20;
 /**
  * Finds where the functions begin that hold some addresses, in tables that stripping leaves because exceptions need them:
  * `.eh_frame`, and on 32-bit Arm `.ARM.exidx`. Linkers merge neighbours in the latter that unwind alike: there several
- * functions may have one start.
+ * functions may have one start. Of FDEs that overlap, it is the first one in the section; where `.eh_frame_hdr` lists all
+ * FDEs, the one that begins last.
  * @param addresses file offsets, ascending
  * @returns for each, the address (svma) of the function's start; −1 where no table knows it
  * @see Linux Standard Base Core, "Exception Frames"; Exception Handling ABI for the Arm Architecture, "Index table entries"
  */
 export async function findFunctionStarts(elf: ElfFile, addresses: Float64Array): Promise<Float64Array> {
   const svmas = addresses.map((address) => elf.svmaOf(address) ?? Number.NaN);
-  const wanted = new WantedStarts(svmas);
-  const frames = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES);
-  if (frames !== undefined) visitFrameRanges(frames, wanted.take);
+  const wanted = await startsByFrames(elf, svmas);
   if (elf.machine === EM_ARM) {
     const index = await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES);
     if (index !== undefined) visitExidxRanges(elf, index, wanted.take);
   }
-  return wanted.starts;
+  return wanted.starts();
+}
+
+/** The starts that `.eh_frame` knows: by its table where that is right, since few of its FDEs are asked for, else by a walk over all. */
+async function startsByFrames(elf: ElfFile, svmas: Float64Array): Promise<WantedStarts> {
+  const wanted = new WantedStarts(svmas);
+  const table = await readFrameTable(elf, MAX_TABLE_SIZE_BYTES);
+  const frames = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table);
+  if (frames === undefined) return wanted;
+  const section = new FrameSection({ ...frames, isDebugFrame: false, hasCodeAtZero: true });
+  if (table !== undefined && listsAll(table, section) && wanted.takeListed(table, section)) return wanted;
+  const walked = new WantedStarts(svmas);
+  visitRanges(section, walked.take);
+  return walked;
+}
+
+/** Whether a table is of this section, can be searched, and has all FDEs: few linkers leave some out. */
+function listsAll(table: FrameTable, section: FrameSection): boolean {
+  return table.frameAddr === section.bytes.addr && section.countFdes() <= table.count && table.isSorted();
 }
 
 /** Assigns ranges to the addresses in them; the first one wins. However ranges overlap, each address is looked at once. */
 class WantedStarts {
-  readonly starts: Float64Array;
-  readonly #svmas: Float64Array;
-  readonly #order: Uint32Array;
-  /** By place in the order: the next place from there on that has no start yet, or one nearer to it. */
+  readonly #count: number;
+  readonly #wanted: DistinctAddresses;
+  /** By place in the order of the distinct addresses. */
+  readonly #starts: Float64Array;
+  /** By the same: the next place from there on that has no start yet, or one nearer to it. */
   readonly #next: Uint32Array;
 
+  /** @param svmas in any order: segments may be mapped in another one than they lie in the file. NaN is in no range */
   constructor(svmas: Float64Array) {
-    this.starts = new Float64Array(svmas.length).fill(-1);
-    // Segments may be mapped in another order than they lie in the file. An address in none is in no range.
-    this.#order = Uint32Array.from(svmas.keys()).filter((i) => !Number.isNaN(svmas[i]));
-    this.#order.sort((a, b) => svmas[a] - svmas[b]);
-    this.#svmas = Float64Array.from(this.#order, (i) => svmas[i]);
-    this.#next = Uint32Array.from({ length: this.#order.length + 1 }, (_, place) => place);
+    this.#count = svmas.length;
+    this.#wanted = new DistinctAddresses(svmas);
+    const { length } = this.#wanted.addresses;
+    this.#starts = new Float64Array(length).fill(-1);
+    this.#next = new Uint32Array(length + 1);
+    for (let place = 0; place <= length; place++) this.#next[place] = place;
+  }
+
+  /** For each of the svmas, the start of the range that it got; −1 for none. */
+  starts(): Float64Array {
+    const { order, firsts } = this.#wanted;
+    const starts = new Float64Array(this.#count).fill(-1);
+    for (let place = 0; place < this.#starts.length; place++) {
+      for (let nth = firsts[place]; nth < firsts[place + 1]; nth++) starts[order[nth]] = this.#starts[place];
+    }
+    return starts;
+  }
+
+  /**
+   * Takes the ranges of the FDEs that a table lists for the addresses.
+   * @returns whether the table is right about them: where it is not, whatever wrote it, it is not about this section
+   */
+  takeListed(table: FrameTable, section: FrameSection): boolean {
+    const svmas = this.#wanted.addresses;
+    for (let place = 0; place < svmas.length; ) {
+      // hot
+      const entry = table.find(svmas[place]);
+      const next = entry + 1 < table.count ? table.start(entry + 1) : Number.POSITIVE_INFINITY;
+      if (entry >= 0) {
+        if (!section.readFde(table.fdeAddr(entry) - section.bytes.addr) || section.start !== table.start(entry)) return false;
+        if (section.hasCode) this.take(section.start, Math.min(section.end, next));
+      }
+      do place++;
+      while (place < svmas.length && svmas[place] < next);
+    }
+    return true;
   }
 
   /** @param end just after the range's last byte */
   readonly take = (start: number, end: number): void => {
     // hot
-    const svmas = this.#svmas;
+    const svmas = this.#wanted.addresses;
     let low = 0;
     let high = svmas.length;
     while (low < high) {
@@ -59,7 +110,7 @@ class WantedStarts {
       else high = middle;
     }
     for (let place = this.#free(low); place < svmas.length && svmas[place] < end; place = this.#free(place)) {
-      this.starts[this.#order[place]] = start;
+      this.#starts[place] = start;
       this.#next[place] = place + 1;
     }
   };
@@ -81,7 +132,10 @@ class WantedStarts {
  * @param visit gets the first address, and the one just after the last
  */
 export function visitFrameRanges(frames: FrameBytes, visit: (start: number, end: number) => void): void {
-  const section = new FrameSection({ ...frames, isDebugFrame: false, hasCodeAtZero: true });
+  visitRanges(new FrameSection({ ...frames, isDebugFrame: false, hasCodeAtZero: true }), visit);
+}
+
+function visitRanges(section: FrameSection, visit: (start: number, end: number) => void): void {
   for (let at = 0; at >= 0 && at < section.sizeBytes; at = section.nextEntry) {
     // hot
     if (section.readFde(at) && section.hasCode) visit(section.start, section.end);

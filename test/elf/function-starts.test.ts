@@ -160,3 +160,75 @@ describe('function starts', () => {
     expect([...(await findFunctionStarts(elf, Float64Array.of(TEXT.offset)))]).toEqual([-1]);
   });
 });
+
+describe('function starts by the table of .eh_frame_hdr', () => {
+  type Range = readonly [start: number, sizeBytes: number];
+  interface Table {
+    /** By default all starts in ascending order, each with its FDE. */
+    readonly entries?: readonly (readonly [start: number, fdeAt: number])[];
+    /** Where it says that .eh_frame is; default: where that is. */
+    readonly frameAddr?: number;
+  }
+  const asked = [0x401004, 0x401010, 0x401020, 0x401080, 0x401104, 0x401180].map((address) => address - TEXT.vaddr + TEXT.offset);
+  /** The second one is within the first, so that the two ways differ in whose it is. */
+  const NESTED: readonly Range[] = [
+    [0x401000, 0x100],
+    [0x401010, 0x20],
+    [0x401100, 0x20],
+  ];
+  const BY_WALK = [0x401000, 0x401000, 0x401000, 0x401000, 0x401100, -1];
+  const BY_TABLE = [0x401000, 0x401010, 0x401010, -1, 0x401100, -1];
+
+  async function startsOf(ranges: readonly Range[], { entries = entriesOf(ranges), frameAddr = 0 }: Table = {}, addresses = asked): Promise<number[]> {
+    // Version 1; absolute, absolute, relative to the header, which is at 0.
+    const header = new ByteFields(true).bytes(1, 0x03, 0x03, 0x3b).u32(frameAddr, entries.length);
+    for (const [start, fdeAt] of entries) header.u32(start, fdeAt);
+    const moreSections = [
+      { name: '.eh_frame', content: frames(PLAIN, ranges, 0) },
+      { name: '.eh_frame_hdr', content: header.done() },
+    ];
+    const elf = await ElfFile.open(new BufferSource(buildElf({ classBits: 64, littleEndian: true, moreSections })));
+    return [...(await findFunctionStarts(elf, Float64Array.from(addresses)))];
+  }
+
+  /** As linkers write them. */
+  function entriesOf(ranges: readonly Range[]): [number, number][] {
+    const entries = ranges.map(([start], i): [number, number] => [start, frames(PLAIN, ranges.slice(0, i), 0).length]);
+    return entries.sort(([a], [b]) => a - b);
+  }
+
+  test('only FDEs that are asked for are read', async () => {
+    expect(await startsOf(NESTED)).toEqual(BY_TABLE);
+  });
+
+  test.each<[string, Table]>([
+    ['leaves out an FDE', { entries: entriesOf(NESTED).slice(0, 2) }],
+    ['is empty', { entries: [] }],
+    ['is not sorted', { entries: [1, 2, 0].map((i) => entriesOf(NESTED)[i]) }],
+    ['is of another section', { frameAddr: 4 }],
+    ['has another start than the FDE', { entries: entriesOf(NESTED).map(([start, at], i) => [start + (i === 2 ? 4 : 0), at]) }],
+    ['leads to no FDE', { entries: entriesOf(NESTED).map(([start, at], i) => [start, i === 2 ? 0 : at]) }],
+    ['leads out of the section', { entries: entriesOf(NESTED).map(([start, at], i) => [start, i === 2 ? 0x7fff_fff0 : at]) }],
+  ])('all FDEs are read where it %s', async (_, table) => {
+    expect(await startsOf(NESTED, table)).toEqual(BY_WALK);
+  });
+
+  test('both ways lead to the same starts', async () => {
+    const gap = fc.integer({ min: 0, max: 3 });
+    const addresses = Array.from({ length: 128 }, (_, i) => TEXT.offset + i);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(gap, fc.integer({ min: 1, max: 5 })), { minLength: 1, maxLength: 24 }), fc.nat(), async (parts, turn) => {
+        const ranges: [number, number][] = [];
+        let at = TEXT.vaddr;
+        for (const [space, sizeBytes] of parts) {
+          ranges.push([at + space, sizeBytes]);
+          at += space + sizeBytes;
+        }
+        // FDEs are not always in the order of their code.
+        const turned = [...ranges.slice(turn % ranges.length), ...ranges.slice(0, turn % ranges.length)];
+        expect(await startsOf(turned, {}, addresses)).toEqual(await startsOf(turned, { entries: [] }, addresses));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
