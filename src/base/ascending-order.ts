@@ -1,21 +1,15 @@
 /** Indexes of `keys` in ascending order of the keys; equal keys keep their order. */
 export function ascendingOrder(keys: Float64Array): Uint32Array {
   const count = keys.length;
+  const order = new Uint32Array(count);
+  for (let i = 0; i < count; i++) order[i] = i;
+  if (isAscending(keys)) return order;
   let least = Number.POSITIVE_INFINITY;
   let greatest = Number.NEGATIVE_INFINITY;
-  let sorted = true;
-  let previous = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < count; i++) {
     const key = keys[i];
-    if (key < previous) sorted = false;
     if (key < least) least = key;
     if (key > greatest) greatest = key;
-    previous = key;
-  }
-  const order = new Uint32Array(count);
-  if (sorted) {
-    for (let i = 0; i < count; i++) order[i] = i;
-    return order;
   }
   if ((greatest - least + 1) * count < Number.MAX_SAFE_INTEGER) {
     // Key and index fit into one double: the engine's own sort of numbers is several times faster than one with a comparator.
@@ -25,6 +19,11 @@ export function ascendingOrder(keys: Float64Array): Uint32Array {
     for (let i = 0; i < count; i++) order[i] = packed[i] % count;
     return order;
   }
-  for (let i = 0; i < count; i++) order[i] = i;
   return order.sort((a, b) => keys[a] - keys[b] || a - b);
+}
+
+function isAscending(keys: Float64Array): boolean {
+  // hot
+  for (let i = 1; i < keys.length; i++) if (keys[i] < keys[i - 1]) return false;
+  return true;
 }

@@ -202,7 +202,7 @@ export class Kallsyms {
     if (group === undefined) return undefined;
     let moved = this.#tables.get(group);
     if (moved?.shift !== shift) {
-      this.#byGroup ??= rowsByGroup(this.#lines, this.#lines.groupIndexes.size);
+      this.#byGroup ??= rowsByGroup(this.#lines);
       this.#sizes ??= sizesOf(this.#lines);
       const { rows, ends } = this.#byGroup;
       moved = { shift, table: this.#build(rows.subarray(group === 0 ? 0 : ends[group - 1], ends[group]), this.#sizes, shift) };
@@ -228,11 +228,17 @@ export class Kallsyms {
 }
 
 /** Rows of all groups one after the other, each group's in the order of the list, and where each group's end. */
-function rowsByGroup({ count, groups }: KallsymsLines, groupCount: number): { rows: Uint32Array; ends: Uint32Array } {
-  const ends = new Uint32Array(groupCount);
-  for (let row = 0; row < count; row++) ends[groups[row]]++;
-  for (let group = 1; group < groupCount; group++) ends[group] += ends[group - 1];
+function rowsByGroup({ count, groups, groupIndexes }: KallsymsLines): { rows: Uint32Array; ends: Uint32Array } {
   const rows = new Uint32Array(count);
+  const ends = new Uint32Array(groupIndexes.size);
+  if (groupIndexes.size === 1) {
+    for (let row = 0; row < count; row++) rows[row] = row;
+    ends[IMAGE] = count;
+    return { rows, ends };
+  }
+  // hot
+  for (let row = 0; row < count; row++) ends[groups[row]]++;
+  for (let group = 1; group < ends.length; group++) ends[group] += ends[group - 1];
   const free = ends.slice();
   for (let row = count - 1; row >= 0; row--) rows[--free[groups[row]]] = row;
   return { rows, ends };
@@ -245,8 +251,10 @@ function rowsByGroup({ count, groups }: KallsymsLines, groupCount: number): { ro
 function sizesOf({ count, starts, groups }: KallsymsLines): Float64Array {
   const sizes = new Float64Array(count);
   const order = ascendingOrder(starts.subarray(0, count));
+  // hot
   for (let i = 0; i + 1 < count; i++) {
-    const [row, next] = [order[i], order[i + 1]];
+    const row = order[i];
+    const next = order[i + 1];
     // The lower half, where variables that each CPU has for itself are counted from 0, comes before the upper half, not
     // after it.
     const isLast = starts[row] < 0 && starts[next] >= 0;
