@@ -26,6 +26,12 @@ export function demangleSymbol(symbol: string, style: DemangleStyle): string | u
 }
 
 /**
+ * How names are shown: `none`, as the linker or debug information has them, or in a style of {@link demangle}, those without a linkage name with
+ * their scopes. `later`: as in `full`, but mangled names stay as they are until the profile gets others (`withSimpleNames`, `withoutParameters`).
+ */
+export type NameStyle = DemangleStyle | 'none' | 'later';
+
+/**
  * How many characters names may have together that are shown with their scopes: in a hostile file, all can share scopes with long
  * names. Real programs have a thousandth of that.
  */
@@ -34,12 +40,12 @@ const MAX_SCOPED_CHARACTERS = 1 << 26;
 /** Turns names of linkers and of debug information into names to show, each once. */
 export class FunctionNames {
   readonly #strings: StringTable;
-  readonly #style: DemangleStyle | 'none';
+  readonly #style: NameStyle;
   readonly #known = new Map<string, FunctionName>();
   readonly #scoped = new Map<SourceFunction, FunctionName>();
   #scopedCharactersLeft = MAX_SCOPED_CHARACTERS;
 
-  constructor(strings: StringTable, style: DemangleStyle | 'none') {
+  constructor(strings: StringTable, style: NameStyle) {
     this.#strings = strings;
     this.#style = style;
   }
@@ -48,7 +54,7 @@ export class FunctionNames {
   of(linkageName: string): FunctionName {
     let known = this.#known.get(linkageName);
     if (known === undefined) {
-      const shown = this.#style === 'none' ? undefined : demangleSymbol(linkageName, this.#style);
+      const shown = this.#style === 'none' || this.#style === 'later' ? undefined : demangleSymbol(linkageName, this.#style);
       const isMangled = shown !== undefined && shown !== linkageName;
       known = { name: this.#strings.intern(isMangled ? shown : linkageName), systemName: isMangled ? this.#strings.intern(linkageName) : 0, isScoped: false };
       this.#known.set(linkageName, known);
@@ -62,7 +68,7 @@ export class FunctionNames {
     let known = this.#scoped.get(described);
     if (known === undefined) {
       const { name } = described;
-      const shown = this.#scopedCharactersLeft > 0 ? scopedName(described, this.#style) : name;
+      const shown = this.#scopedCharactersLeft > 0 ? scopedName(described, this.#style === 'later' ? 'full' : this.#style) : name;
       this.#scopedCharactersLeft -= shown.length - name.length;
       const isScoped = shown !== name || simplifySourceName(name) !== name;
       known = { name: this.#strings.intern(shown), systemName: isScoped ? this.#strings.intern(name) : 0, isScoped };

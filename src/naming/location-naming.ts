@@ -1,10 +1,9 @@
-import type { DemangleStyle } from '../demangle/demangle.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { LocationLine } from '../profile/tables.ts';
 import type { CodeSymbols, SourceFrame, SourceFunction, SourceLines } from '../symbol-table/code-symbols.ts';
 import { DistinctAddresses } from '../symbol-table/distinct-addresses.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
-import { type FunctionName, FunctionNames } from './function-names.ts';
+import { type FunctionName, FunctionNames, type NameStyle } from './function-names.ts';
 
 /**
  * What is read from debug information:
@@ -24,8 +23,7 @@ export function defaultDebugInfo(compatPerf: boolean): DebugInfoUse {
 
 export interface LocationNamingOptions {
   readonly debugInfo: DebugInfoUse;
-  /** How mangled names are shown; `none`: they stay mangled. */
-  readonly demangle: DemangleStyle | 'none';
+  readonly demangle: NameStyle;
   /** As perf 6.1, which does not demangle the names in perf maps of JITs. */
   readonly compatPerf: boolean;
 }

@@ -8,7 +8,7 @@ import type { ReadProfileOptions, ReadProfileResult } from './read-profile.ts';
 import { type ReadRecordingOptions, readRecording } from './read-recording.ts';
 import { readingNeeds } from './reading-needs.ts';
 import { reportUnknownEvents, requireSamples } from './require-samples.ts';
-import { type WriteOptions, writeProfile } from './write-profile.ts';
+import { demanglesItself, type WriteOptions, writeProfile } from './write-profile.ts';
 import { type OpenTable, writeTables } from './write-tables.ts';
 
 export type { SampleFilter } from '../session/filter.ts';
@@ -30,6 +30,7 @@ export type ConvertOptions = ReadRecordingOptions & Pick<ReadProfileOptions, 'of
  * Converts a recording into one or more formats. It is decoded once; the outputs are written one after the other, in
  * the order given, and not compressed. Findings that are no errors go to `diagnostics`.
  *
+ * @returns what was read: with names mangled where all outputs have demangled them themselves
  * @throws PerfconvError when the input is no recording or too damaged; `no-samples` when there is nothing to write
  * (CSV also shows other records, and is written all the same); whatever a sink throws
  */
@@ -40,7 +41,8 @@ export async function convert(
   diagnostics: Diagnostics,
 ): Promise<ReadProfileResult> {
   const formats = outputs.map(({ format }) => format);
-  const recording = await readRecording(source, readingNeeds(formats, options), options, diagnostics);
+  const reading = { ...options, demanglesLater: formats.every(demanglesItself) };
+  const recording = await readRecording(source, readingNeeds(formats, options), reading, diagnostics);
   if (formats.some((format) => format !== 'csv')) requireSamples(recording, options.filter);
   reportUnknownEvents(recording.profile, options.filter, diagnostics);
 

@@ -5,6 +5,7 @@ import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
 import { type DsoSymbols, summarizeDsos } from '../naming/dso-symbols.ts';
+import type { NameStyle } from '../naming/function-names.ts';
 import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.ts';
 import { reportMissingSymbols } from '../naming/missing-symbols.ts';
 import { PayloadTexts } from '../naming/payload-texts.ts';
@@ -68,6 +69,8 @@ export interface ReadProfileOptions extends RecordingContext {
    * `no-params` with `compatPerf`, as perf does.
    */
   readonly demangle?: DemangleStyle | 'none';
+  /** Without `demangle`: leave names mangled, since each output will demangle them in a style of its own (see {@link NameStyle}). False by default. */
+  readonly demanglesLater?: boolean;
   /** Opens the jitdump files that processes have mapped, for the names of code made at run time; not read without it, and with `compatPerf`. */
   readonly openJitDump?: OpenJitDump;
   /** Sees every record in time order, filters or not. */
@@ -102,7 +105,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const { keepDetails } = options;
   const details = keepDetails && new SampleDetails();
   const builder = new ProfileBuilder(options.keepSamples ?? false, details, options.keepHappenings, options.keepBranches);
-  const { debugInfo = defaultDebugInfo(compatPerf), demangle = compatPerf ? 'no-params' : 'full' } = options;
+  const { debugInfo = defaultDebugInfo(compatPerf), demangle = defaultNames(options) } = options;
   const symbols = options.symbolizer?.forRecording(options);
   const unwindFiles = symbols && new SymbolizerUnwindFiles(symbols, debugInfo !== 'none');
   const session = await runSession(
@@ -144,4 +147,9 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   options.onSymbols?.(summaries);
   payloads?.addToEvents(diagnostics);
   return { profile, session };
+}
+
+function defaultNames({ compatPerf, demanglesLater }: ReadProfileOptions): NameStyle {
+  if (compatPerf) return 'no-params';
+  return demanglesLater ? 'later' : 'full';
 }

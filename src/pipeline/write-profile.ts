@@ -10,7 +10,7 @@ import type { FoldedMark } from '../writers/folded/folded.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { ScriptFieldChoice } from '../writers/script/fields.ts';
 import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
-import type { StreamFormat } from './formats.ts';
+import type { Format, StreamFormat } from './formats.ts';
 import { shownProfile } from './shown-profile-cache.ts';
 
 /** How formats are written. Each uses the options that concern it. */
@@ -158,6 +158,11 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
     };
   },
 };
+
+/** Whether a format, unless a style was asked for, shows names in one of its own, which it makes of those that linkers know. */
+export function demanglesItself(format: Format): boolean {
+  return format === 'pprof' || format === 'folded';
+}
 
 /** Reports that samples do not say on which CPU they were taken, though they are grouped by that. */
 function reportUnknownCpus({ samples }: Profile, diagnostics: Diagnostics): void {

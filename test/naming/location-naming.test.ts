@@ -112,6 +112,7 @@ describe('naming locations', () => {
     const { lines } = linesOf({ 4112: [{ ...FRAMES[0], function: inner }, FRAMES[1]] });
     const leaf = async (options: Partial<LocationNamingOptions>): Promise<string> => (await named({ lines: lines! }, options))[0][0];
     expect(await leaf({})).toBe('n::inner<int>|inner<int>|2|/src/inner.h:3:7|+0');
+    expect(await leaf({ demangle: 'later' })).toBe(await leaf({ demangle: 'full' }));
     expect(await leaf({ demangle: 'simple' })).toBe('n::inner|inner<int>|2|/src/inner.h:3:7|+0');
     expect(await leaf({ compatPerf: true })).toBe('inner<int>||2|/src/inner.h:3:7|+0');
     expect(await leaf({ demangle: 'none' })).toBe('inner<int>||2|/src/inner.h:3:7|+0');

@@ -5,7 +5,10 @@ import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { convert } from '../../src/pipeline/convert.ts';
 import { FORMATS } from '../../src/pipeline/formats.ts';
 import type { Profile } from '../../src/profile/profile.ts';
+import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { emptyRecording, fileRecording } from '../support/cli-recordings.ts';
+import { MadeFiles } from '../support/made-symbol-files.ts';
+import { context, encodeFile, misc, record } from '../support/perf-encoder.ts';
 
 /** Counts how often the recording's data section is read. */
 class CountingSource extends BufferSource {
@@ -53,4 +56,40 @@ test('errors are typed, findings are collected, nothing is printed', async () =>
   await expect(convert(new BufferSource(new Uint8Array(0)), outputs, {}, diagnostics)).rejects.toMatchObject({ code: 'not-perf-data' });
   await convert(new BufferSource(fileRecording()), outputs, {}, diagnostics);
   expect(diagnostics.list().map(({ code }) => code)).toContain('folded-one-event');
+});
+
+test('names are demangled by the outputs alone where all have a style of their own, which makes no difference to them', async () => {
+  const text = 0xffff_ffff_8100_0000n;
+  const names = ['_ZN3app4sortIiEEvPT_', '_Z4workv.part.0', '_RNvC3app4main', 'Lapp/Main;::run(I)V', 'plain.cold', '_ZN3app4sortIlEEvPT_'];
+  const files = new MadeFiles();
+  const list = ['_text', ...names].map((name, i) => `${(text + BigInt(i * 16)).toString(16)} T ${name}\n`).join('');
+  files.content.set('/kallsyms', new TextEncoder().encode(list));
+  const source = (): BufferSource =>
+    new BufferSource(
+      encodeFile({
+        attrs: [{ name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'callchain'], flags: ['sampleIdAll'] }],
+        records: [
+          record.mmap({ pid: -1, tid: 0, addr: text, len: 0x1000n, pgoff: text, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel }),
+          ...names.map((_, i) => {
+            const ip = text + BigInt(i * 16 + 20);
+            return record.sample({ ip, pid: 9, tid: 9, time: BigInt(i), callchain: [context.kernel, ip] }, { misc: misc.kernel });
+          }),
+        ],
+      }),
+    );
+  const converted = async (...formats: readonly ('pprof' | 'folded' | 'speedscope')[]): Promise<{ shown: string[]; outputs: Uint8Array[] }> => {
+    const sinks = formats.map(() => new BufferSink());
+    const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf: false, kallsyms: '/kallsyms' }, new Diagnostics());
+    const outputs = formats.map((format, i) => ({ format, sink: sinks[i] }));
+    const { functions, strings } = (await convert(source(), outputs, { symbolizer }, new Diagnostics())).profile;
+    const shown = Array.from({ length: names.length }, (_, func) => strings.get(functions.name(func)));
+    return { shown, outputs: sinks.map((sink) => sink.bytes()) };
+  };
+  const mangled = await converted('pprof', 'folded');
+  const full = await converted('pprof', 'folded', 'speedscope');
+  expect(mangled.shown).toEqual(names);
+  expect(full.shown).toContain('void app::sort<int>(int*)');
+  expect(mangled.outputs).toEqual(full.outputs.slice(0, 2));
+  expect((await converted('pprof')).outputs[0]).toEqual(full.outputs[0]);
+  expect(new TextDecoder().decode(full.outputs[1])).toContain('app::sort<int>');
 });
