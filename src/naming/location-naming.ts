@@ -72,7 +72,7 @@ export class LocationNaming {
     const { locations } = this.#profile;
     const unnamed = group.filter((location) => locations.lineCount(location) === 0);
     if (code.functionStarts === undefined || unnamed.length === 0) return;
-    const { addresses, order, firsts } = new DistinctAddresses(Float64Array.from(unnamed, (location) => this.#codeAddress(location)));
+    const { addresses, order, firsts } = new DistinctAddresses(this.#codeAddresses(unnamed));
     const starts = await code.functionStarts(addresses);
     for (let index = 0; index < addresses.length; index++) {
       if (starts[index] < 0) continue;
@@ -99,7 +99,8 @@ export class LocationNaming {
    * unwinding begin a byte before, or there are none; before other functions may be the end of one that has no symbol, and ends in a call.
    */
   async #findTrampolines(group: readonly number[], symbols: Int32Array, table: SymbolTable, functionStarts: FunctionStarts): Promise<void> {
-    const places = Array.from(group.keys()).filter((i) => symbols[i] < 0 && this.#findStart(group[i], table) >= 0);
+    const places: number[] = [];
+    for (let i = 0; i < group.length; i++) if (symbols[i] < 0 && this.#findStart(group[i], table) >= 0) places.push(i);
     if (places.length === 0) return;
     const before = places.map((i) => this.#codeAddress(group[i]));
     const { addresses: asked } = new DistinctAddresses(Float64Array.from(before.flatMap((address) => [address - 1, address])));
@@ -142,7 +143,7 @@ export class LocationNaming {
     /** By symbol: the function that debug information describes there. */
     const functionOf = new Map<number, number>();
     const isNamed = new Uint8Array(group.length);
-    const { addresses, order, firsts } = new DistinctAddresses(Float64Array.from(group, (location) => this.#codeAddress(location)));
+    const { addresses, order, firsts } = new DistinctAddresses(this.#codeAddresses(group));
     await lines.lookup(addresses, (index, frames) => {
       const symbol = symbols[order[firsts[index]]];
       const linkageName = symbol < 0 ? undefined : table?.name(symbol);
@@ -212,6 +213,13 @@ export class LocationNaming {
     if (file !== undefined) return file;
     this.#fileOf.set(linkageName, lineFile);
     return lineFile;
+  }
+
+  /** {@link #codeAddress} of each of some locations. */
+  #codeAddresses(group: readonly number[]): Float64Array {
+    const addresses = new Float64Array(group.length);
+    for (let i = 0; i < group.length; i++) addresses[i] = this.#codeAddress(group[i]);
+    return addresses;
   }
 
   /** The address of a location's code: for a return address, one that is inside of the call. */
