@@ -174,12 +174,7 @@ export class LocationTable {
    * @param symbolOffset bytes from the start of the symbol to the location's address (as printed: `main+0x1f`)
    */
   setLines(index: number, lines: readonly LocationLine[], symbolOffset: number): void {
-    const start = this.#lines;
-    this.#lines += lines.length;
-    this.#lineFunction = grown(this.#lineFunction, this.#lines);
-    this.#lineNumber = grown(this.#lineNumber, this.#lines);
-    this.#lineColumn = grown(this.#lineColumn, this.#lines);
-    this.#lineFile = grown(this.#lineFile, this.#lines);
+    const start = this.#addLines(index, lines.length, symbolOffset);
     for (let i = 0; i < lines.length; i++) {
       const { function: func, line, column, file } = lines[i];
       this.#lineFunction[start + i] = func;
@@ -187,10 +182,6 @@ export class LocationTable {
       this.#lineColumn[start + i] = column;
       this.#lineFile[start + i] = file;
     }
-    this.#growToLocations();
-    this.#lineStart[index] = start;
-    this.#lineCount[index] = lines.length;
-    this.#symbolOffset[index] = symbolOffset;
   }
 
   /** Number of functions at the location, 0 when unresolved; more than 1 where calls were inlined. */
@@ -223,7 +214,8 @@ export class LocationTable {
    * without a {@link symbolOffset}.
    */
   setStandIn(index: number, func: number): void {
-    this.setLines(index, [{ function: func, line: 0, column: 0, file: 0 }], -1);
+    const line = this.#addLines(index, 1, -1);
+    this.#lineFunction[line] = func;
   }
 
   /** Whether the function at a location only stands for unknown code: see {@link setStandIn}. */
@@ -251,9 +243,25 @@ export class LocationTable {
     return this.lineCount(index) === 0 ? -1 : this.#symbolOffset[index];
   }
 
+  /** Gives a location lines that are still to be filled in; 0 is what they have. @returns the first */
+  #addLines(index: number, count: number, symbolOffset: number): number {
+    const start = this.#lines;
+    this.#lines += count;
+    if (this.#lines > this.#lineFunction.length) {
+      this.#lineFunction = grown(this.#lineFunction, this.#lines);
+      this.#lineNumber = grown(this.#lineNumber, this.#lines);
+      this.#lineColumn = grown(this.#lineColumn, this.#lines);
+      this.#lineFile = grown(this.#lineFile, this.#lines);
+    }
+    if (this.size > this.#lineStart.length) this.#growToLocations();
+    this.#lineStart[index] = start;
+    this.#lineCount[index] = count;
+    this.#symbolOffset[index] = symbolOffset;
+    return start;
+  }
+
   #growToLocations(): void {
     const before = this.#lineStart.length;
-    if (this.size <= before) return;
     this.#lineStart = grown(this.#lineStart, this.size).fill(-1, before);
     this.#lineCount = grown(this.#lineCount, this.size);
     this.#symbolOffset = grown(this.#symbolOffset, this.size);
@@ -349,6 +357,27 @@ export class TotalTable {
   /** Adds one sample to the row of its event, task and stack. */
   add(event: number, task: number, stack: number, period: number): void {
     this.addTo(this.intern(event, task, stack), period);
+  }
+
+  /** Number of distinct pairs of event and task that rows have, by which {@link columns} name them; they are in order of first appearance. */
+  get kindCount(): number {
+    return this.#kinds.size;
+  }
+
+  eventOfKind(kind: number): number {
+    return this.#kinds.first[kind];
+  }
+
+  taskOfKind(kind: number): number {
+    return this.#kinds.second[kind];
+  }
+
+  /**
+   * For loops over every row: per row its kind and its stack, and its number of samples and its sum of periods, side by side. Longer than
+   * there are rows; replaced when they grow.
+   */
+  get columns(): { readonly keys: Int32Array; readonly sums: Float64Array } {
+    return { keys: this.#keys, sums: this.#sums };
   }
 
   event(row: number): number {
