@@ -1,7 +1,7 @@
-import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { StringTable } from '../../base/string-table.ts';
 import { inputLabel, NAMELESS } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
+import { FieldBytes } from './field-bytes.ts';
 import { LABEL, SAMPLE } from './field-numbers.ts';
 import { PPROF_LABELS, type PprofLabel } from './labels.ts';
 
@@ -16,7 +16,7 @@ export class LabelSets {
   readonly #setOfTask: Int32Array;
   readonly #setOfBytes = new Map<string, number>();
   readonly #encoded: Uint8Array[] = [];
-  readonly #writer = new BinaryWriter();
+  readonly #fields = new FieldBytes();
 
   /** @param strings string table of the pprof profile, to which the texts of labels are added */
   constructor(profile: Profile, labels: readonly PprofLabel[], strings: StringTable) {
@@ -30,7 +30,7 @@ export class LabelSets {
   static constant(profile: Profile, labels: readonly PprofLabel[]): ReadonlyMap<PprofLabel, string> {
     const { totals } = profile;
     const tasks = new Set<number>();
-    for (let row = 0; row < totals.size; row++) tasks.add(totals.task(row));
+    for (let kind = 0; kind < totals.kindCount; kind++) tasks.add(totals.taskOfKind(kind));
     const constant = new Map<PprofLabel, string>();
     for (const label of PPROF_LABELS) {
       if (!labels.includes(label)) continue;
@@ -66,33 +66,34 @@ export class LabelSets {
   }
 
   #encode(task: number): Uint8Array {
+    this.#fields.clear();
     for (const label of this.#labels) {
       const value = labelValue(this.#profile, task, label);
       if (typeof value === 'number') this.#putNumber(label, value);
       else this.#putText(label, value);
     }
-    return this.#writer.finish();
+    return this.#fields.collected.slice();
   }
 
   /** Adds a numeric label; none for −1, an id that was not recorded. */
   #putNumber(key: string, value: number): void {
     if (value < 0) return;
-    const writer = this.#writer.tag(SAMPLE.label, WireType.LengthDelimited).fork();
-    writer.tag(LABEL.key, WireType.Varint).uint32(this.#strings.intern(key));
-    writer.tag(LABEL.num, WireType.Varint).uint32(value);
+    const start = this.#fields.begin(SAMPLE.label);
+    this.#fields.element(LABEL.key, this.#strings.intern(key));
+    this.#fields.element(LABEL.num, value);
     // pprof drops a numeric label of value 0 (pid of the idle task) unless it has a unit. The key is the unit that
     // pprof itself assumes where none is given.
-    writer.tag(LABEL.numUnit, WireType.Varint).uint32(this.#strings.intern(key));
-    writer.join();
+    this.#fields.element(LABEL.numUnit, this.#strings.intern(key));
+    this.#fields.end(start);
   }
 
   /** Adds a text label; none for an empty text. */
   #putText(key: string, text: string): void {
     if (text === '') return;
-    const writer = this.#writer.tag(SAMPLE.label, WireType.LengthDelimited).fork();
-    writer.tag(LABEL.key, WireType.Varint).uint32(this.#strings.intern(key));
-    writer.tag(LABEL.str, WireType.Varint).uint32(this.#strings.intern(text));
-    writer.join();
+    const start = this.#fields.begin(SAMPLE.label);
+    this.#fields.element(LABEL.key, this.#strings.intern(key));
+    this.#fields.element(LABEL.str, this.#strings.intern(text));
+    this.#fields.end(start);
   }
 }
 

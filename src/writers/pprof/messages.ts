@@ -1,67 +1,51 @@
-import { type BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { highWord } from '../../base/addresses.ts';
+import type { FieldBytes } from './field-bytes.ts';
 import { FUNCTION, LINE, LOCATION, MAPPING, PROFILE, VALUE_TYPE } from './field-numbers.ts';
 import { addressBias, mappingFileName, NONE, type PprofMapping, type PprofTables } from './tables.ts';
 
 /** The largest double that fits an int64 field. */
 const MAX_INT64 = 2 ** 63 - 1024;
 
-/** Writes a count as a varint, without a BigInt up to 32 bits. A sum beyond int64 becomes the largest value. */
-export function putCount(writer: BinaryWriter, count: number): void {
-  if (count <= 0xffff_ffff) writer.uint32(count);
-  else writer.int64(Math.min(count, MAX_INT64));
-}
-
-/** Writes a field of a whole number; none for 0, which is the default in proto3. */
-export function putNumber(writer: BinaryWriter, field: number, value: number): void {
-  if (value !== 0) putCount(writer.tag(field, WireType.Varint), value);
-}
-
-/** Writes a field of 64 bits, given as two words. */
-function putWords(writer: BinaryWriter, field: number, lo: number, hi: number): void {
-  if (hi === 0) putNumber(writer, field, lo);
-  else writer.tag(field, WireType.Varint).uint64((BigInt(hi) << 32n) | BigInt(lo));
+/** Adds a whole number; nothing for 0, which is the default in proto3. One beyond int64 becomes the largest value. */
+export function putNumber(fields: FieldBytes, field: number, value: number): void {
+  fields.number(field, Math.min(value, MAX_INT64));
 }
 
 /** Writes a field of an address, given as a signed double: addresses of the upper half, as of kernels, are negative. */
-function putAddress(writer: BinaryWriter, field: number, address: number): void {
-  putWords(writer, field, address >>> 0, highWord(address));
-}
-
-function putFlag(writer: BinaryWriter, field: number, flag: boolean): void {
-  if (flag) writer.tag(field, WireType.Varint).bool(true);
+function putAddress(fields: FieldBytes, field: number, address: number): void {
+  fields.words(field, address >>> 0, highWord(address));
 }
 
 /**
  * Writes a ValueType.
  * @param type,unit string indexes
  */
-export function putValueType(writer: BinaryWriter, field: number, type: number, unit: number): void {
-  writer.tag(field, WireType.LengthDelimited).fork();
-  putNumber(writer, VALUE_TYPE.type, type);
-  putNumber(writer, VALUE_TYPE.unit, unit);
-  writer.join();
+export function putValueType(fields: FieldBytes, field: number, type: number, unit: number): void {
+  const start = fields.begin(field);
+  fields.number(VALUE_TYPE.type, type);
+  fields.number(VALUE_TYPE.unit, unit);
+  fields.end(start);
 }
 
 /**
  * Writes a Mapping. memory_start and file_offset are chosen so that address − memory_start + file_offset is the offset
  * in the file.
  */
-export function putMapping(writer: BinaryWriter, id: number, row: PprofMapping, strings: PprofTables['strings']): void {
+export function putMapping(fields: FieldBytes, id: number, row: PprofMapping, strings: PprofTables['strings']): void {
   const { mapping } = row;
   const bias = addressBias(mapping);
   const isInFile = mapping.kind === 'file' || mapping.kind === 'vdso';
-  writer.tag(PROFILE.mapping, WireType.LengthDelimited).fork();
-  putNumber(writer, MAPPING.id, id);
-  putMemoryRange(writer, mapping.start + bias, mapping.limit + bias);
-  if (isInFile) putAddress(writer, MAPPING.fileOffset, mapping.start);
-  putNumber(writer, MAPPING.filename, strings.intern(mappingFileName(mapping)));
-  putNumber(writer, MAPPING.buildId, strings.intern(mapping.buildId));
-  putFlag(writer, MAPPING.hasFunctions, row.hasFunctions);
-  putFlag(writer, MAPPING.hasFilenames, row.hasFilenames);
-  putFlag(writer, MAPPING.hasLineNumbers, row.hasLineNumbers);
-  putFlag(writer, MAPPING.hasInlineFrames, row.hasInlineFrames);
-  writer.join();
+  const start = fields.begin(PROFILE.mapping);
+  fields.number(MAPPING.id, id);
+  putMemoryRange(fields, mapping.start + bias, mapping.limit + bias);
+  if (isInFile) putAddress(fields, MAPPING.fileOffset, mapping.start);
+  fields.number(MAPPING.filename, strings.intern(mappingFileName(mapping)));
+  fields.number(MAPPING.buildId, strings.intern(mapping.buildId));
+  fields.number(MAPPING.hasFunctions, Number(row.hasFunctions));
+  fields.number(MAPPING.hasFilenames, Number(row.hasFilenames));
+  fields.number(MAPPING.hasLineNumbers, Number(row.hasLineNumbers));
+  fields.number(MAPPING.hasInlineFrames, Number(row.hasInlineFrames));
+  fields.end(start);
 }
 
 /**
@@ -70,10 +54,10 @@ export function putMapping(writer: BinaryWriter, id: number, row: PprofMapping, 
  * from the upper half of the address space into the lower starts at 0, so that it holds addresses of both.
  * @param start,limit signed doubles
  */
-function putMemoryRange(writer: BinaryWriter, start: number, limit: number): void {
+function putMemoryRange(fields: FieldBytes, start: number, limit: number): void {
   const reachesEnd = start < 0 ? limit >= 0 : limit >= 2 ** 64;
-  putAddress(writer, MAPPING.memoryStart, reachesEnd && start < 0 && limit > 0 ? 0 : start);
-  putAddress(writer, MAPPING.memoryLimit, reachesEnd ? LAST_ADDRESS : limit);
+  putAddress(fields, MAPPING.memoryStart, reachesEnd && start < 0 && limit > 0 ? 0 : start);
+  putAddress(fields, MAPPING.memoryLimit, reachesEnd ? LAST_ADDRESS : limit);
 }
 
 /** 2^64 − 1 as a signed double. */
@@ -82,44 +66,40 @@ const LAST_ADDRESS = -1;
 /**
  * Writes a Location.
  * @param index row of `tables.locations`
- * @returns number of its lines
  */
-export function putLocation(writer: BinaryWriter, tables: PprofTables, index: number): number {
+export function putLocation(fields: FieldBytes, tables: PprofTables, index: number): void {
   const { locations, lines } = tables;
   const at = index * locations.arity;
-  writer.tag(PROFILE.location, WireType.LengthDelimited).fork();
-  putNumber(writer, LOCATION.id, index + 1);
+  const start = fields.begin(PROFILE.location);
+  fields.number(LOCATION.id, index + 1);
   const mapping = locations.words[at + 2];
-  if (mapping !== NONE) putNumber(writer, LOCATION.mappingId, mapping + 1);
-  putWords(writer, LOCATION.address, locations.words[at], locations.words[at + 1]);
-  let lineCount = 0;
+  if (mapping !== NONE) fields.number(LOCATION.mappingId, mapping + 1);
+  fields.words(LOCATION.address, locations.words[at], locations.words[at + 1]);
   for (let line = locations.words[at + 3]; line !== NONE; line = lines.words[line * lines.arity]) {
-    putLine(writer, tables, line);
-    lineCount++;
+    putLine(fields, tables, line);
   }
-  writer.join();
-  return lineCount;
+  fields.end(start);
 }
 
-function putLine(writer: BinaryWriter, { lines }: PprofTables, index: number): void {
+function putLine(fields: FieldBytes, { lines }: PprofTables, index: number): void {
   const at = index * lines.arity;
-  writer.tag(LOCATION.line, WireType.LengthDelimited).fork();
-  putNumber(writer, LINE.functionId, lines.words[at + 1] + 1);
-  putNumber(writer, LINE.line, lines.words[at + 2]);
-  putNumber(writer, LINE.column, lines.words[at + 3]);
-  writer.join();
+  const start = fields.begin(LOCATION.line);
+  fields.number(LINE.functionId, lines.words[at + 1] + 1);
+  fields.number(LINE.line, lines.words[at + 2]);
+  fields.number(LINE.column, lines.words[at + 3]);
+  fields.end(start);
 }
 
 /**
  * Writes a Function.
  * @param index row of `tables.functions`
  */
-export function putFunction(writer: BinaryWriter, { functions }: PprofTables, index: number): void {
-  writer.tag(PROFILE.function, WireType.LengthDelimited).fork();
-  putNumber(writer, FUNCTION.id, index + 1);
-  putNumber(writer, FUNCTION.name, functions.name(index));
-  putNumber(writer, FUNCTION.systemName, functions.systemName(index));
-  putNumber(writer, FUNCTION.filename, functions.file(index));
-  putNumber(writer, FUNCTION.startLine, functions.startLine(index));
-  writer.join();
+export function putFunction(fields: FieldBytes, { functions }: PprofTables, index: number): void {
+  const start = fields.begin(PROFILE.function);
+  fields.number(FUNCTION.id, index + 1);
+  fields.number(FUNCTION.name, functions.name(index));
+  fields.number(FUNCTION.systemName, functions.systemName(index));
+  fields.number(FUNCTION.filename, functions.file(index));
+  fields.number(FUNCTION.startLine, functions.startLine(index));
+  fields.end(start);
 }

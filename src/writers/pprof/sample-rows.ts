@@ -2,57 +2,46 @@ import { KeyedPairs } from '../../base/keyed-pairs.ts';
 import type { TotalTable } from '../../profile/tables.ts';
 import type { LabelSets } from './label-sets.ts';
 
-/** Groups totals into the Samples of a pprof profile: one row per (stack, label set), each a linked list of totals. */
-export class SampleRows {
-  /** Row by (stack + 1, label set). */
-  readonly #rowOf = new KeyedPairs();
-  readonly #stacks: Int32Array;
-  readonly #labelSets: Int32Array;
-  readonly #first: Int32Array;
-  readonly #next: Int32Array;
-  #size = 0;
-
-  constructor(totals: TotalTable, labels: LabelSets) {
-    this.#stacks = new Int32Array(totals.size);
-    this.#labelSets = new Int32Array(totals.size);
-    this.#first = new Int32Array(totals.size).fill(-1);
-    this.#next = new Int32Array(totals.size).fill(-1);
-    for (let total = 0; total < totals.size; total++) {
-      // hot
-      const stack = totals.stack(total);
-      const labelSet = labels.ofTask(totals.task(total));
-      let row = this.#rowOf.find(stack + 1, labelSet);
-      if (row < 0) {
-        row = this.#size++;
-        this.#rowOf.set(stack + 1, labelSet, row);
-        this.#stacks[row] = stack;
-        this.#labelSets[row] = labelSet;
-      }
-      this.#next[total] = this.#first[row];
-      this.#first[row] = total;
-    }
-  }
-
-  get size(): number {
-    return this.#size;
-  }
-
+/** The totals of a profile as Samples of pprof: one row per (stack, label set), each a linked list of totals. All columns are longer than there are rows. */
+export interface SampleRows {
+  readonly size: number;
   /** −1 for samples without a stack. */
-  stack(row: number): number {
-    return this.#stacks[row];
-  }
+  readonly stacks: Int32Array;
+  readonly labelSets: Int32Array;
+  /** By row: the first total in its list. */
+  readonly first: Int32Array;
+  /** By total: the one that follows in the list; −1 at the end. */
+  readonly next: Int32Array;
+}
 
-  labelSet(row: number): number {
-    return this.#labelSets[row];
-  }
+/** Groups totals into Samples. */
+export function sampleRows(totals: TotalTable, labels: LabelSets): SampleRows {
+  const labelSetOfKind = new Int32Array(totals.kindCount);
+  for (let kind = 0; kind < labelSetOfKind.length; kind++) labelSetOfKind[kind] = labels.ofTask(totals.taskOfKind(kind));
+  const { size } = totals;
+  const rows = { size: 0, stacks: new Int32Array(size), labelSets: new Int32Array(size), first: new Int32Array(size).fill(-1), next: new Int32Array(size) };
+  rows.size = group(totals.columns.keys, labelSetOfKind, rows);
+  return rows;
+}
 
-  /** Index of the first total in the row's list; {@link nextTotal} gives the others. */
-  firstTotal(row: number): number {
-    return this.#first[row];
+/** @returns how many rows there are */
+function group(keys: Int32Array, labelSetOfKind: Int32Array, { stacks, labelSets, first, next }: SampleRows): number {
+  // hot
+  /** Row by (stack + 1, label set). */
+  const rowOf = new KeyedPairs();
+  let size = 0;
+  for (let total = 0; total < next.length; total++) {
+    const stack = keys[total * 2 + 1];
+    const labelSet = labelSetOfKind[keys[total * 2]];
+    let row = rowOf.find(stack + 1, labelSet);
+    if (row < 0) {
+      row = size++;
+      rowOf.set(stack + 1, labelSet, row);
+      stacks[row] = stack;
+      labelSets[row] = labelSet;
+    }
+    next[total] = first[row];
+    first[row] = total;
   }
-
-  /** Index of the total that follows in the row's list; −1 at the end. */
-  nextTotal(total: number): number {
-    return this.#next[total];
-  }
+  return size;
 }

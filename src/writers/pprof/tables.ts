@@ -2,7 +2,7 @@ import { StringTable } from '../../base/string-table.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
 import { addressText, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Mapping, Profile } from '../../profile/profile.ts';
-import { FunctionTable } from '../../profile/tables.ts';
+import { FunctionTable, type StackTable } from '../../profile/tables.ts';
 
 /** Absent index in a row: no mapping, or no further line. */
 export const NONE = 0xffff_ffff;
@@ -17,6 +17,8 @@ export interface PprofMapping {
   hasFilenames: boolean;
   hasLineNumbers: boolean;
   hasInlineFrames: boolean;
+  /** Index of its file name as a text here, if that is in brackets, else 0; −1 until it is needed. */
+  bracketedName: number;
 }
 
 /**
@@ -40,7 +42,7 @@ export class PprofTables {
   readonly mappings: PprofMapping[] = [];
   readonly functions = new FunctionTable();
   /** Rows (low word of the address, high word, index into `mappings` or NONE, index into `lines` or NONE). */
-  readonly locations = new TupleInterner(4);
+  readonly locations: TupleInterner;
   /**
    * Rows (index of the line that it was inlined into or NONE, function, line number, column). The lines of a location
    * are a linked list, leaf first.
@@ -50,66 +52,82 @@ export class PprofTables {
   readonly locationId: Uint32Array;
   readonly #profile: Profile;
   readonly #mappingIndex: Int32Array;
+  /** By mapping here, as two words: what to add to its addresses. Doubles, as the sums are. */
+  readonly #biasLo: Float64Array;
+  readonly #biasHi: Float64Array;
   readonly #functionIndex: Int32Array;
+  /** By string of the profile: its index here; −1 until it is needed. */
+  readonly #textIndex: Int32Array;
   readonly #mappingTexts: string[] = [];
 
   constructor(profile: Profile) {
     this.#profile = profile;
     this.#mappingIndex = new Int32Array(profile.mappings.length).fill(-1);
+    this.#biasLo = new Float64Array(profile.mappings.length);
+    this.#biasHi = new Float64Array(profile.mappings.length);
     this.#functionIndex = new Int32Array(profile.functions.size).fill(-1);
-    this.locationId = new Uint32Array(profile.locations.size);
+    this.#textIndex = new Int32Array(profile.strings.size).fill(-1);
     // mapping[0] is the main binary (profile.proto). It is written even if it has no sample, because pprof names the
     // profile after it.
     if (profile.mainMapping >= 0) this.#internMapping(profile.mainMapping);
     const isUsed = findUsedLocations(profile);
+    this.locations = new TupleInterner(4, isUsed.length);
+    this.locationId = new Uint32Array(isUsed.length);
     for (let location = 0; location < isUsed.length; location++) {
       if (isUsed[location] === 1) this.locationId[location] = this.#internLocation(location) + 1;
     }
   }
 
   #internLocation(location: number): number {
+    // hot
     const { locations } = this.#profile;
     const mapping = locations.mapping(location);
     const index = mapping < 0 ? -1 : this.#internMapping(mapping);
-    const bias = index < 0 ? 0 : addressBias(this.mappings[index].mapping);
-    let lo = locations.addressLo(location);
+    const before = locations.addressLo(location);
     let hi = locations.addressHi(location);
     // There is no address before 0, in which some callchains end.
-    const back = locations.isReturnAddress(location) && (lo !== 0 || hi !== 0) ? 1 : 0;
-    lo += (bias >>> 0) - back;
-    hi += Math.floor(bias / 0x1_0000_0000) + Math.floor(lo / 0x1_0000_0000);
-    return this.locations.intern(lo >>> 0, hi >>> 0, index, this.#internLines(location, this.mappings[index]));
+    const back = locations.isReturnAddress(location) && (before !== 0 || hi !== 0) ? 1 : 0;
+    const lo = (index < 0 ? 0 : this.#biasLo[index]) + before - back;
+    hi += (index < 0 ? 0 : this.#biasHi[index]) + Math.floor(lo / 0x1_0000_0000);
+    return this.locations.intern(lo >>> 0, hi >>> 0, index, this.#internLines(location, index < 0 ? undefined : this.mappings[index]));
   }
 
   #internLines(location: number, mapping: PprofMapping | undefined): number {
+    // hot
     const { functions, locations } = this.#profile;
     const count = locations.lineCount(location);
     if (count === 0) {
       const name = this.strings.internJoined(addressText(this.#profile, location), this.#textOfMapping(locations.mapping(location)));
       return this.lines.intern(NONE, this.functions.intern(name, 0, this.#bracketedName(mapping)));
     }
+    // Where pprof finds the binary and this program did not, its names are better than what stands for them. Of a
+    // binary without symbols it would make empty names.
+    const known = locations.isStandIn(location) && !mapping?.mapping.wasFound ? undefined : mapping;
     let line = NONE;
     for (let nth = count - 1; nth >= 0; nth--) {
       const lineFile = locations.lineFile(location, nth);
+      const lineNumber = locations.lineNumber(location, nth);
       const profileFunction = locations.lineFunction(location, nth);
       const hasFile = lineFile !== 0 || functions.file(profileFunction) !== 0;
       const func = this.#internFunction(profileFunction, lineFile, hasFile ? 0 : this.#bracketedName(mapping));
-      line = this.lines.intern(line, func, locations.lineNumber(location, nth), locations.lineColumn(location, nth));
-      // Where pprof finds the binary and this program did not, its names are better than what stands for them. Of a
-      // binary without symbols it would make empty names.
-      if (mapping === undefined || (locations.isStandIn(location) && !mapping.mapping.wasFound)) continue;
-      mapping.hasFunctions = true;
-      if (hasFile) mapping.hasFilenames = true;
-      if (locations.lineNumber(location, nth) !== 0) mapping.hasLineNumbers = true;
-      if (count > 1) mapping.hasInlineFrames = true;
+      line = this.lines.intern(line, func, lineNumber, locations.lineColumn(location, nth));
+      if (known === undefined) continue;
+      known.hasFunctions = true;
+      if (hasFile) known.hasFilenames = true;
+      if (lineNumber !== 0) known.hasLineNumbers = true;
+      if (count > 1) known.hasInlineFrames = true;
     }
     return line;
   }
 
   /** The file of functions without one: the name of a mapping in brackets; 0 for other mappings. */
   #bracketedName(mapping: PprofMapping | undefined): number {
-    const name = mapping === undefined ? '' : mappingFileName(mapping.mapping);
-    return name.startsWith('[') ? this.strings.intern(name) : 0;
+    if (mapping === undefined) return 0;
+    if (mapping.bracketedName < 0) {
+      const name = mappingFileName(mapping.mapping);
+      mapping.bracketedName = name.startsWith('[') ? this.strings.intern(name) : 0;
+    }
+    return mapping.bracketedName;
   }
 
   /** The text that follows addresses in a mapping; made once for each. */
@@ -126,18 +144,27 @@ export class PprofTables {
    * @param otherFile index of a text here, for a function and a line without a file; 0 for none
    */
   #internFunction(func: number, lineFile: number, otherFile: number): number {
-    const { functions, strings } = this.#profile;
-    const text = (index: number) => this.strings.intern(strings.get(index));
-    const name = this.strings.intern(strings.get(functions.name(func)) || NAMELESS);
+    // hot
+    const isPlain = lineFile === 0 && otherFile === 0;
+    if (isPlain && this.#functionIndex[func] >= 0) return this.#functionIndex[func];
+    const { functions } = this.#profile;
+    const name = this.#text(functions.name(func)) || this.strings.intern(NAMELESS);
     // pprof makes names of linkage names itself where it is asked to (-symbolize=demangle=full): what is none stays away.
-    const systemName = functions.isScoped(func) ? 0 : text(functions.systemName(func));
-    if (lineFile !== 0) return this.functions.intern(name, systemName, text(lineFile), 0);
+    const systemName = functions.isScoped(func) ? 0 : this.#text(functions.systemName(func));
+    if (lineFile !== 0) return this.functions.intern(name, systemName, this.#text(lineFile), 0);
     if (otherFile !== 0) return this.functions.intern(name, systemName, otherFile, functions.startLine(func));
-    const known = this.#functionIndex[func];
-    if (known >= 0) return known;
-    const index = this.functions.intern(name, systemName, text(functions.file(func)), functions.startLine(func));
+    const index = this.functions.intern(name, systemName, this.#text(functions.file(func)), functions.startLine(func));
     this.#functionIndex[func] = index;
     return index;
+  }
+
+  /** Index here of a string of the profile. */
+  #text(index: number): number {
+    const known = this.#textIndex[index];
+    if (known >= 0) return known;
+    const added = this.strings.intern(this.#profile.strings.get(index));
+    this.#textIndex[index] = added;
+    return added;
   }
 
   #internMapping(mapping: number): number {
@@ -149,7 +176,11 @@ export class PprofTables {
       hasFilenames: false,
       hasLineNumbers: false,
       hasInlineFrames: false,
+      bracketedName: -1,
     });
+    const bias = addressBias(this.#profile.mappings[mapping]);
+    this.#biasLo[index - 1] = bias >>> 0;
+    this.#biasHi[index - 1] = Math.floor(bias / 0x1_0000_0000);
     this.#mappingIndex[mapping] = index - 1;
     return index - 1;
   }
@@ -169,20 +200,25 @@ export function addressBias(mapping: Mapping): number {
 }
 
 /** By location: 1 if it is part of a sample's stack. */
-function findUsedLocations(profile: Profile): Uint8Array {
-  const { totals, stacks, locations } = profile;
+function findUsedLocations({ totals, stacks, locations }: Profile): Uint8Array {
   const isUsedStack = new Uint8Array(stacks.size);
   for (let row = 0; row < totals.size; row++) {
+    // hot
     const stack = totals.stack(row);
     if (stack >= 0) isUsedStack[stack] = 1;
   }
   const isUsed = new Uint8Array(locations.size);
-  // A parent's index is smaller than its children's, so one walk from the end reaches all callers.
-  for (let stack = stacks.size - 1; stack >= 0; stack--) {
+  noteLocations(isUsedStack, stacks.columns, isUsed);
+  return isUsed;
+}
+
+/** Notes the locations of stacks and of all that lead to them. A parent's index is smaller than its children's, so one walk from the end reaches all. */
+function noteLocations(isUsedStack: Uint8Array, { parents, locations }: StackTable['columns'], isUsed: Uint8Array): void {
+  // hot
+  for (let stack = isUsedStack.length - 1; stack >= 0; stack--) {
     if (isUsedStack[stack] === 0) continue;
-    isUsed[stacks.location(stack)] = 1;
-    const parent = stacks.parent(stack);
+    isUsed[locations[stack]] = 1;
+    const parent = parents[stack];
     if (parent >= 0) isUsedStack[parent] = 1;
   }
-  return isUsed;
 }

@@ -1,0 +1,149 @@
+import { grown } from '../../base/growable.ts';
+import { showRawBytes } from '../../base/text.ts';
+
+/** About how much is collected before it goes to the sink. */
+const FLUSH_AT_BYTES = 1 << 19;
+/** Length of the longest varint of 64 bits. */
+export const MAX_VARINT_BYTES = 10;
+
+/** Wire types of protobuf: a varint, and what begins with its length. */
+const VARINT = 0;
+const LENGTH_DELIMITED = 2;
+
+const ENCODER = new TextEncoder();
+
+/**
+ * Encodes protobuf fields one after the other into one array. This is done by hand because the BinaryWriter of @bufbuild/protobuf makes
+ * several objects for each message, and a large profile has hundreds of thousands. Field numbers are below 16, so that a tag is a byte.
+ */
+export class FieldBytes {
+  /** What was encoded: the first {@link length} bytes. Replaced when it grows. */
+  bytes = new Uint8Array(1 << 12);
+  length = 0;
+
+  /** Whether it is time to write what was collected, and to {@link clear} it. */
+  get isFull(): boolean {
+    return this.length >= FLUSH_AT_BYTES;
+  }
+
+  /** What was collected; valid until more is added. */
+  get collected(): Uint8Array {
+    return this.bytes.subarray(0, this.length);
+  }
+
+  clear(): void {
+    this.length = 0;
+  }
+
+  /** Makes room for so many bytes behind what was collected. */
+  reserve(bytes: number): void {
+    if (this.length + bytes > this.bytes.length) this.bytes = grown(this.bytes, this.length + bytes);
+  }
+
+  /** Begins a message that is a field of what surrounds it. @returns what {@link end} asks for */
+  begin(field: number): number {
+    this.reserve(2);
+    this.bytes[this.length] = tagOf(field);
+    // Most messages are shorter than 128 bytes, so that one byte holds their length.
+    this.length += 2;
+    return this.length;
+  }
+
+  /** Ends the message that was begun last. @param start what {@link begin} returned for it */
+  end(start: number): void {
+    const size = this.length - start;
+    const further = varintLength(size) - 1;
+    if (further > 0) {
+      this.reserve(further);
+      this.bytes.copyWithin(start + further, start, this.length);
+      this.length += further;
+    }
+    putVarint(this.bytes, start - 1, size);
+  }
+
+  /** Adds a whole number below 2^63; nothing for 0, which is the default in proto3. */
+  number(field: number, value: number): void {
+    if (value !== 0) this.element(field, value);
+  }
+
+  /** As {@link number}, for an element of a list, where 0 counts as well. */
+  element(field: number, value: number): void {
+    this.reserve(1 + MAX_VARINT_BYTES);
+    this.bytes[this.length] = (field << 3) | VARINT;
+    this.length = putVarint(this.bytes, this.length + 1, value);
+  }
+
+  /** Adds a number of 64 bits, given as two words, signed or not; nothing for 0. */
+  words(field: number, lo: number, hi: number): void {
+    if (lo === 0 && hi === 0) return;
+    this.reserve(1 + MAX_VARINT_BYTES);
+    this.bytes[this.length] = (field << 3) | VARINT;
+    this.length = putWords(this.bytes, this.length + 1, lo, hi);
+  }
+
+  /** Adds a text as UTF-8, which the specification asks for: Go's readers refuse anything else. */
+  text(field: number, text: string): void {
+    this.reserve(1 + MAX_VARINT_BYTES + text.length);
+    this.bytes[this.length] = tagOf(field);
+    const start = putVarint(this.bytes, this.length + 1, text.length);
+    if (putAscii(this.bytes, start, text)) {
+      this.length = start + text.length;
+      return;
+    }
+    const encoded = ENCODER.encode(showRawBytes(text));
+    this.reserve(1 + MAX_VARINT_BYTES + encoded.length);
+    this.length = putVarint(this.bytes, this.length + 1, encoded.length);
+    this.bytes.set(encoded, this.length);
+    this.length += encoded.length;
+  }
+}
+
+/** The tag of a field that begins with its length. */
+export function tagOf(field: number): number {
+  return (field << 3) | LENGTH_DELIMITED;
+}
+
+/** How many bytes {@link putVarint} writes for a number below 2^32. */
+export function varintLength(value: number): number {
+  return value < 0x80 ? 1 : value < 0x4000 ? 2 : value < 0x20_0000 ? 3 : value < 0x1000_0000 ? 4 : 5;
+}
+
+/** Writes a whole number from 0 to 2^63 as a varint at `at` and returns where it ends. */
+export function putVarint(bytes: Uint8Array, at: number, value: number): number {
+  // hot
+  if (value >= 0x8000_0000) return putWords(bytes, at, value >>> 0, Math.floor(value / 0x1_0000_0000));
+  let rest = value;
+  let next = at;
+  while (rest >= 0x80) {
+    bytes[next++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  bytes[next++] = rest;
+  return next;
+}
+
+/** As {@link putVarint}, for 64 bits that are given as two words. */
+function putWords(bytes: Uint8Array, at: number, lo: number, hi: number): number {
+  // hot
+  let next = at;
+  let high = hi | 0;
+  let low = lo | 0;
+  while (high !== 0 || low >>> 7 !== 0) {
+    bytes[next++] = (low & 0x7f) | 0x80;
+    low = (low >>> 7) | (high << 25);
+    high >>>= 7;
+  }
+  bytes[next++] = low;
+  return next;
+}
+
+/** Writes a text of ASCII, one byte for each character. @returns false for any other text, of which a part may be written */
+function putAscii(bytes: Uint8Array, at: number, text: string): boolean {
+  // hot
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code >= 0x80) return false;
+    bytes[at + i] = code;
+  }
+  return true;
+}

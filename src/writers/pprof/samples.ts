@@ -1,0 +1,157 @@
+import type { ByteSink } from '../../base/byte-sink.ts';
+import { lostInSum } from '../../base/exact-sums.ts';
+import type { Profile } from '../../profile/profile.ts';
+import type { TotalTable } from '../../profile/tables.ts';
+import { type FieldBytes, MAX_VARINT_BYTES, putVarint, tagOf, varintLength } from './field-bytes.ts';
+import { PROFILE, SAMPLE } from './field-numbers.ts';
+import type { LabelSets } from './label-sets.ts';
+import { LocationLists } from './location-lists.ts';
+import { type SampleRows, sampleRows } from './sample-rows.ts';
+import type { SampleTypes } from './sample-types.ts';
+
+/** The largest value of an int64 field. */
+const MAX_INT64 = 2n ** 63n - 1n;
+/** Length of the longest varint of a length. */
+const MAX_LENGTH_BYTES = 5;
+
+const SAMPLE_TAG = tagOf(PROFILE.sample);
+const LOCATION_ID_TAG = tagOf(SAMPLE.locationId);
+const VALUE_TAG = tagOf(SAMPLE.value);
+
+/**
+ * Writes the Samples of a profile, which are nearly all of a large one.
+ * @param locationId by location
+ * @param fields what was encoded before; gets what is left
+ */
+export async function writeSamples(
+  profile: Profile,
+  types: SampleTypes,
+  locationId: Uint32Array,
+  labels: LabelSets,
+  sink: ByteSink,
+  fields: FieldBytes,
+): Promise<void> {
+  const samples = new Samples(profile, types, locationId, labels, fields);
+  for (let row = 0; row < samples.size; ) {
+    row = samples.putFrom(row);
+    if (!fields.isFull) continue;
+    await sink.write(fields.collected);
+    samples.endPiece();
+  }
+}
+
+/** Encodes Samples: each is its location ids, its values and its labels, in this order. */
+class Samples {
+  readonly #totals: TotalTable;
+  readonly #labels: LabelSets;
+  readonly #fields: FieldBytes;
+  readonly #rows: SampleRows;
+  readonly #lists: LocationLists;
+  /** By kind of totals. */
+  readonly #countColumn: Int32Array;
+  /** The values of one Sample, and what the exact ones are more than that; 0 up to 2^53. */
+  readonly #values: Float64Array;
+  readonly #remainders: Float64Array;
+  /** The values, encoded. */
+  readonly #encoded: Uint8Array;
+
+  constructor(profile: Profile, types: SampleTypes, locationId: Uint32Array, labels: LabelSets, fields: FieldBytes) {
+    const { totals } = profile;
+    this.#totals = totals;
+    this.#labels = labels;
+    this.#fields = fields;
+    this.#rows = sampleRows(totals, labels);
+    this.#lists = new LocationLists(profile.stacks, locationId);
+    this.#countColumn = Int32Array.from({ length: totals.kindCount }, (_, kind) => types.countColumn[totals.eventOfKind(kind)]);
+    this.#values = new Float64Array(types.columns.length);
+    this.#remainders = new Float64Array(types.columns.length);
+    this.#encoded = new Uint8Array(types.columns.length * MAX_VARINT_BYTES);
+  }
+
+  /** Number of Samples. */
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** Adds Samples until there are enough for a piece. @returns the first that is still to come */
+  putFrom(start: number): number {
+    // hot
+    const fields = this.#fields;
+    const lists = this.#lists;
+    const encoded = this.#encoded;
+    const { size, stacks, labelSets, first } = this.#rows;
+    let row = start;
+    for (; row < size && !fields.isFull; row++) {
+      const stack = stacks[row];
+      const idsLength = stack < 0 ? 0 : lists.lengths[stack];
+      const valuesLength = this.#encodeValues(first[row]);
+      const labels = this.#labels.encoded(labelSets[row]);
+      // An empty list makes no field.
+      const idsField = idsLength === 0 ? 0 : 1 + varintLength(idsLength) + idsLength;
+      const bodyLength = idsField + 1 + varintLength(valuesLength) + valuesLength + labels.length;
+      fields.reserve(1 + MAX_LENGTH_BYTES + bodyLength);
+      const { bytes } = fields;
+      let at = fields.length;
+      bytes[at] = SAMPLE_TAG;
+      at = putVarint(bytes, at + 1, bodyLength);
+      if (idsLength > 0) {
+        bytes[at] = LOCATION_ID_TAG;
+        at = lists.put(stack, bytes, putVarint(bytes, at + 1, idsLength));
+      }
+      bytes[at] = VALUE_TAG;
+      at = append(encoded, valuesLength, bytes, putVarint(bytes, at + 1, valuesLength));
+      fields.length = append(labels, labels.length, bytes, at);
+    }
+    return row;
+  }
+
+  /** What was encoded is written. */
+  endPiece(): void {
+    this.#lists.endPiece(this.#fields.length);
+    this.#fields.clear();
+  }
+
+  /** Encodes the values of a Sample. @param first the first of its totals @returns how many bytes they have */
+  #encodeValues(first: number): number {
+    // hot
+    const values = this.#values;
+    const remainders = this.#remainders;
+    const { next } = this.#rows;
+    const { keys, sums } = this.#totals.columns;
+    values.fill(0);
+    remainders.fill(0);
+    for (let total = first; total >= 0; total = next[total]) {
+      const column = this.#countColumn[keys[total * 2]];
+      const before = values[column + 1];
+      const period = sums[total * 2 + 1];
+      const sum = before + period;
+      values[column] += sums[total * 2];
+      values[column + 1] = sum;
+      if (sum > Number.MAX_SAFE_INTEGER) remainders[column + 1] += lostInSum(before, period) + this.#totals.periodRemainder(total);
+    }
+    const encoded = this.#encoded;
+    let at = 0;
+    for (let column = 0; column < values.length; column++) {
+      const value = values[column];
+      at = value > Number.MAX_SAFE_INTEGER ? putWideVarint(encoded, at, value, remainders[column]) : putVarint(encoded, at, value);
+    }
+    return at;
+  }
+}
+
+/** Like {@link putVarint}, for a count beyond 2^53, which is `value` + `remainder`. A count beyond int64 becomes the largest value. */
+function putWideVarint(bytes: Uint8Array, at: number, value: number, remainder: number): number {
+  const exact = BigInt(value) + BigInt(remainder);
+  let rest = exact < MAX_INT64 ? exact : MAX_INT64;
+  let next = at;
+  for (; rest >= 0x80n; rest >>= 7n) bytes[next++] = Number(rest & 0x7fn) | 0x80;
+  bytes[next++] = Number(rest);
+  return next;
+}
+
+/** Copies bytes in a loop: a view and set() for so few would take longer. @returns where they end */
+function append(from: Uint8Array, length: number, to: Uint8Array, at: number): number {
+  // hot
+  for (let i = 0; i < length; i++) to[at + i] = from[i];
+  return at + length;
+}
