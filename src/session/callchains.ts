@@ -4,7 +4,10 @@ import * as abi from '../perfdata/constants.ts';
 import { cpumodeOfMarker, isMarker, MARKER_HIGH, markerOf, USER_MARKER } from './callchain-entries.ts';
 
 const MAX_LOAD = 0.6;
-/** Words of a slot: hash, chain (−1 for a free slot), start and end of its words; so that only the words themselves lie elsewhere. */
+/**
+ * Words of a slot: hash, chain plus 1, start and end of its words; so that only the words themselves lie elsewhere. A free slot is all zeros,
+ * as the system gives memory: what is never touched takes neither time nor room.
+ */
 const SLOT_WORDS = 4;
 /** Recordings of a system have a chain of their own for each 300 to 600 bytes. */
 const BYTES_PER_SLOT = 512;
@@ -34,7 +37,7 @@ export class CallchainTable {
     this.words = new Uint32Array(Math.max(MIN_FIRST_WORDS, Math.min(recordingBytes / 8, MAX_FIRST_WORDS)));
     let slots = MIN_FIRST_SLOTS;
     while (slots < MAX_FIRST_SLOTS && slots * BYTES_PER_SLOT < recordingBytes) slots *= 2;
-    this.#slots = new Int32Array(slots * SLOT_WORDS).fill(-1);
+    this.#slots = new Int32Array(slots * SLOT_WORDS);
     this.#mask = slots - 1;
   }
 
@@ -273,7 +276,7 @@ export class CallchainTable {
     const hash = mixed ^ (mixed >>> 16);
     const length = end - start;
     let at = (hash & this.#mask) * SLOT_WORDS;
-    while (slots[at + 1] >= 0) {
+    while (slots[at + 1] !== 0) {
       if (slots[at] === hash && slots[at + 3] - slots[at + 2] === length) {
         let i = start;
         let j = slots[at + 2];
@@ -281,7 +284,8 @@ export class CallchainTable {
           i++;
           j++;
         }
-        if (i === end && (this.#flags[slots[at + 1]] & UNWOUND) === flags) return slots[at + 1];
+        const known = slots[at + 1] - 1;
+        if (i === end && (this.#flags[known] & UNWOUND) === flags) return known;
       }
       at = (at + SLOT_WORDS) & (slots.length - 1);
     }
@@ -291,7 +295,7 @@ export class CallchainTable {
     this.#ends[chain] = end;
     this.#flags[chain] = flags === 0 && holdsUserFrames(words, start, end) ? USER_FRAMES : flags;
     slots[at] = hash;
-    slots[at + 1] = chain;
+    slots[at + 1] = chain + 1;
     slots[at + 2] = start;
     slots[at + 3] = end;
     if (this.#size > this.#mask * MAX_LOAD) this.#rehash();
@@ -300,12 +304,12 @@ export class CallchainTable {
 
   #rehash(): void {
     const old = this.#slots;
-    const slots = allocated(Int32Array, old.length * 2).fill(-1);
+    const slots = allocated(Int32Array, old.length * 2);
     this.#mask = this.#mask * 2 + 1;
     for (let from = 0; from < old.length; from += SLOT_WORDS) {
-      if (old[from + 1] < 0) continue;
+      if (old[from + 1] === 0) continue;
       let at = (old[from] & this.#mask) * SLOT_WORDS;
-      while (slots[at + 1] >= 0) at = (at + SLOT_WORDS) & (slots.length - 1);
+      while (slots[at + 1] !== 0) at = (at + SLOT_WORDS) & (slots.length - 1);
       for (let word = 0; word < SLOT_WORDS; word++) slots[at + word] = old[from + word];
     }
     this.#slots = slots;
