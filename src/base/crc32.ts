@@ -1,7 +1,7 @@
 /** Source: RFC 1952, section 8: the polynomial, its bits reversed. */
 const POLYNOMIAL = 0xedb88320;
-/** `TABLES[n][byte]`: what a byte adds to the CRC when n others follow it in the same step. */
-const TABLES = makeTables();
+/** `tables[n][byte]`: what a byte adds to the CRC when n others follow it in the same step. Made when they are needed: most runs need none. */
+let tables: readonly Uint32Array[] | undefined;
 
 function makeTables(): Uint32Array[] {
   const first = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -9,9 +9,9 @@ function makeTables(): Uint32Array[] {
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? POLYNOMIAL : 0);
     return crc;
   });
-  const tables = [first];
-  for (let n = 1; n < 4; n++) tables.push(tables[n - 1].map((crc) => first[crc & 0xff] ^ (crc >>> 8)));
-  return tables;
+  const all = [first];
+  for (let n = 1; n < 4; n++) all.push(all[n - 1].map((crc) => first[crc & 0xff] ^ (crc >>> 8)));
+  return all;
 }
 
 /**
@@ -19,7 +19,8 @@ function makeTables(): Uint32Array[] {
  * @param before the CRC of the bytes before these; 0 at the beginning
  */
 export function crc32(bytes: Uint8Array, before = 0): number {
-  const [t0, t1, t2, t3] = TABLES;
+  tables ??= makeTables();
+  const [t0, t1, t2, t3] = tables;
   let crc = ~before;
   let at = 0;
   // hot
