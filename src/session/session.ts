@@ -116,10 +116,17 @@ async function walkInitialRecords(header: RecordingHeader, session: Session, dia
   await walkRecords(section, { ...header, dataStart: 0, dataEnd: bytes.length }, visitor, {}, diagnostics);
 }
 
-/** How many bytes of records there are, for a first guess of sizes; 0 for a stream. What the header says is not trusted beyond what the files have. */
-function recordBytes(source: RecordingSource, { dataStart, dataEnd }: RecordingHeader): number {
+/** Samples with a copy of their stack are mostly that: they have some eight kilobytes of it, and half of one for all else. */
+const STACK_DUMP_SHARE = 16;
+
+/**
+ * How many bytes of records there are besides copies of stacks, for a first guess of sizes; 0 for a stream. What the header says is not trusted
+ * beyond what the files have.
+ */
+function recordBytes(source: RecordingSource, { attrs, dataStart, dataEnd }: RecordingHeader): number {
   const own = Math.max(0, Math.min(dataEnd, source.sizeBytes ?? 0) - dataStart);
-  return (source.parts ?? []).reduce((sum, part) => sum + (part.sizeBytes ?? 0), own);
+  const all = (source.parts ?? []).reduce((sum, part) => sum + (part.sizeBytes ?? 0), own);
+  return attrs.some(({ attr }) => (attr.sampleType & abi.PERF_SAMPLE_STACK_USER) !== 0) ? all / STACK_DUMP_SHARE : all;
 }
 
 /** The times of switches off the CPU, where they are asked for and recorded; marks the events whose samples they are. */
