@@ -6,7 +6,7 @@ import { beginRules, keepRule } from './rules';
 
 export { addRange, enterSpace } from './ranges';
 export { beginRule, endRule, forgetRules, saveRegister } from './rules';
-export { placeTables } from './tables';
+export { dropTables, placeTables } from './tables';
 export { beginWalk, resumeWalk, walk } from './walk';
 
 /** Where the areas are that TypeScript writes and reads. */

@@ -1,6 +1,6 @@
 /** The memory: areas of fixed sizes, and behind them the table of rules, which grows. */
 
-import { INPUT_SIZE_BYTES, MAX_FRAMES, REGISTER_COUNT, RESULT_COUNT } from '../../src/unwind/wasm/contract';
+import { INPUT_SIZE_BYTES, MAX_FRAMES, MAX_TABLE_MODULES, REGISTER_COUNT, RESULT_COUNT } from '../../src/unwind/wasm/contract';
 
 const PAGE_SIZE_BYTES: usize = 0x1_0000;
 
@@ -17,15 +17,15 @@ export const INPUT: usize = ADDRESSES + 8 * MAX_FRAMES;
 /** What is mapped where: see ranges.ts. */
 export const SPACES: usize = INPUT + INPUT_SIZE_BYTES;
 export const SPACE_COUNT: usize = 64;
-export const MAX_RANGES: usize = 64;
+export const MAX_RANGES: usize = 256;
 export const RANGE_SIZE_BYTES: usize = 32;
 export const SPACE_HEADER_SIZE_BYTES: usize = 16;
 export const SPACE_SIZE_BYTES: usize = SPACE_HEADER_SIZE_BYTES + MAX_RANGES * RANGE_SIZE_BYTES;
 /** Where the tables of modules are: see tables.ts. */
 export const MODULES: usize = SPACES + SPACE_COUNT * SPACE_SIZE_BYTES;
-export const MAX_TABLE_MODULES: u32 = 1024;
+export const MODULE_SIZE_BYTES: usize = 40;
 /** Rows of call frame instructions: see row.ts. */
-export const ROW: usize = MODULES + 40 * MAX_TABLE_MODULES;
+export const ROW: usize = MODULES + MODULE_SIZE_BYTES * <usize>MAX_TABLE_MODULES;
 export const ROW_SIZE_BYTES: usize = 8 + 8 * REGISTER_COUNT;
 export const INITIAL_ROW: usize = ROW + ROW_SIZE_BYTES;
 export const WANTED_ROW: usize = INITIAL_ROW + ROW_SIZE_BYTES;

@@ -38,10 +38,10 @@ import {
   DW_CFA_same_value,
   DW_CFA_undefined,
 } from '../../src/unwind/dwarf-cfa';
-import { EXCEPTION_DATA, FP, REGISTER_COUNT, RETURN_ADDRESS, RULE_OUTERMOST, SP } from '../../src/unwind/wasm/contract';
+import { EXCEPTION_DATA, FP, REGISTER_COUNT, RETURN_ADDRESS, RULE_OUTERMOST, RULE_UNKNOWN, SP } from '../../src/unwind/wasm/contract';
 import { at, end, fail, failed, move, skip, sleb, u8At, u16At, u32At, uleb } from './cursor';
 import { INITIAL_ROW, MAX_REMEMBERED_ROWS, REMEMBERED_ROWS, ROW, ROW_SIZE_BYTES, WANTED_ROW } from './memory';
-import { beginRule, endRule, saveRegister, UNKNOWN } from './rules';
+import { beginRule, endRule, saveRegister } from './rules';
 import { entryFde, entryStart, findEntry, frames, framesAddr, framesEnd } from './tables';
 
 /** Functions have some ten. */
@@ -78,42 +78,43 @@ export function setLeavesPopped(leaves: bool): void {
   leavesPopped = leaves;
 }
 
-/** The rule of an address, read from the module's tables: UNKNOWN where that is not to be had from here. */
+/** The rule of an address, read from the module's tables: RULE_UNKNOWN where that is not to be had from here. */
 export function readRule(module: u32, svma: u64): i32 {
-  if (!findEntry(module, svma)) return UNKNOWN;
-  if (entryFde < framesAddr || entryFde - framesAddr > framesEnd - frames) return UNKNOWN;
+  if (!findEntry(module, svma)) return RULE_UNKNOWN;
+  if (entryFde < framesAddr || entryFde - framesAddr > framesEnd - frames) return RULE_UNKNOWN;
   const entry = frames + <usize>(entryFde - framesAddr);
   move(entry, framesEnd);
   const sizeBytes = u32At();
   // 0 ends the section, and −1 says that the size follows in 64 bits.
-  if (failed || sizeBytes === 0 || sizeBytes > <u32>(framesEnd - at)) return UNKNOWN;
+  if (failed || sizeBytes === 0 || sizeBytes > <u32>(framesEnd - at)) return RULE_UNKNOWN;
   const entryEnd = at + sizeBytes;
   const id = u32At();
   const cie = entry + 4 - id;
-  if (id === 0 || id > <u32>(entry + 4 - frames) || !readCie(cie)) return UNKNOWN;
+  if (id === 0 || id > <u32>(entry + 4 - frames) || !readCie(cie)) return RULE_UNKNOWN;
   const cieProgram = at;
   const cieEnd = end;
 
   move(entry + 8, entryEnd);
   const start = framesAddr + (at - frames) + <i64>(<i32>u32At());
-  const codeEnd = start + <i64>(<i32>u32At());
+  const codeBytes = <i32>u32At();
   skip(<u64>uleb());
   // The rule of the last byte says that it is the last.
-  if (failed || start !== entryStart || start === 0 || svma >= codeEnd - 1) return UNKNOWN;
+  if (failed || start !== entryStart || start === 0 || codeBytes <= 0 || svma - start >= <u64>codeBytes - 1) return RULE_UNKNOWN;
   const program = at;
 
   memory.fill(ROW, 0, ROW_SIZE_BYTES);
+  memory.fill(INITIAL_ROW, 0, ROW_SIZE_BYTES);
   remembered = 0;
   instructions = 0;
   below = 0;
   move(cieProgram, cieEnd);
-  if (!run(start, u64.MAX_VALUE)) return UNKNOWN;
+  if (!run(start, u64.MAX_VALUE)) return RULE_UNKNOWN;
   memory.copy(INITIAL_ROW, ROW, ROW_SIZE_BYTES);
   move(program, entryEnd);
-  if (!run(start, svma)) return UNKNOWN;
+  if (!run(start, svma)) return RULE_UNKNOWN;
   below = registersBelow();
   popped = 0;
-  if (below !== 0 && (leavesPopped || !findPopped(program, entryEnd, start))) return UNKNOWN;
+  if (below !== 0 && (leavesPopped || !findPopped(program, entryEnd, start))) return RULE_UNKNOWN;
   return ruleOfRow();
 }
 
@@ -286,7 +287,7 @@ function follow(opcode: u32): i64 {
       break;
     case DW_CFA_def_cfa_sf:
       setCfaRegister(uleb());
-      setCfaOffset(sleb() * dataAlignment);
+      setFactoredCfaOffset(sleb());
       break;
     case DW_CFA_def_cfa_register:
       setCfaRegister(uleb());
@@ -295,7 +296,7 @@ function follow(opcode: u32): i64 {
       setCfaOffset(uleb());
       break;
     case DW_CFA_def_cfa_offset_sf:
-      setCfaOffset(sleb() * dataAlignment);
+      setFactoredCfaOffset(sleb());
       break;
     case DW_CFA_GNU_args_size:
       // For landing pads alone.
@@ -337,6 +338,11 @@ function setCfaOffset(offset: i64): void {
   else fail();
 }
 
+function setFactoredCfaOffset(factored: i64): void {
+  if (isWord(factored)) setCfaOffset(factored * dataAlignment);
+  else fail();
+}
+
 function isWord(value: i64): bool {
   return value === <i64>(<i32>value);
 }
@@ -356,17 +362,17 @@ function offsetOf(register: usize): i32 {
 /** As `ruleOf` of src/unwind/unwind-rules.ts has it. */
 function ruleOfRow(): i32 {
   if (kindOf(RETURN_ADDRESS) === UNDEFINED) return RULE_OUTERMOST;
-  if ((popped & (1 << RETURN_ADDRESS)) !== 0) return UNKNOWN;
+  if ((popped & (1 << RETURN_ADDRESS)) !== 0) return RULE_UNKNOWN;
   const cfaRegister = load<u32>(ROW);
   const cfaOffset = load<i32>(ROW, CFA_OFFSET);
-  if ((cfaRegister !== SP && cfaRegister !== FP) || kindOf(RETURN_ADDRESS) !== OFFSET) return UNKNOWN;
+  if ((cfaRegister !== SP && cfaRegister !== FP) || kindOf(RETURN_ADDRESS) !== OFFSET) return RULE_UNKNOWN;
   // Functions that return to the handler of an exception, and stack pointers that are not the CFA.
-  if (kindOf(EXCEPTION_DATA) === OFFSET || kindOf(SP) === OFFSET) return UNKNOWN;
-  if (!beginRule(cfaRegister, cfaOffset, offsetOf(RETURN_ADDRESS))) return UNKNOWN;
+  if (kindOf(EXCEPTION_DATA) === OFFSET || kindOf(SP) === OFFSET) return RULE_UNKNOWN;
+  if (!beginRule(cfaRegister, cfaOffset, offsetOf(RETURN_ADDRESS))) return RULE_UNKNOWN;
   for (let register = 0; register < REGISTER_COUNT; register++) {
     const kind = kindOf(register);
     if (kind === UNSPECIFIED || kind === SAME_VALUE) continue;
-    if (kind !== OFFSET) return UNKNOWN;
+    if (kind !== OFFSET) return RULE_UNKNOWN;
     if ((popped & (1 << register)) !== 0) continue;
     saveRegister(register, offsetOf(register));
   }

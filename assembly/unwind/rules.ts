@@ -1,6 +1,6 @@
 /** Which address of which module has which rule: an open-addressed table. Rules lie in words of their own, which many addresses share. */
 
-import { REGISTER_COUNT, RULE_NOT_PLAIN } from '../../src/unwind/wasm/contract';
+import { REGISTER_COUNT, RULE_NOT_PLAIN, RULE_UNKNOWN } from '../../src/unwind/wasm/contract';
 import { allocate, MAX_RULE_WORDS, RULE_INDEX, RULE_INDEX_SLOTS, RULES } from './memory';
 
 // A slot: the module's number + 1 and the address in one word, which is 0 in a free slot; the rule.
@@ -10,9 +10,6 @@ const ADDRESS_BITS: u64 = 48;
 const FIRST_SLOTS: usize = 1 << 13;
 /** With as many addresses, all rules are forgotten. */
 const MAX_SLOTS: usize = 1 << 20;
-
-/** Says of an address that its rule is not known. */
-export const UNKNOWN: i32 = -3;
 
 // The words of a rule.
 const CFA_REGISTER: usize = 0;
@@ -40,16 +37,16 @@ export function beginRules(): bool {
   return slots !== 0;
 }
 
-/** The rule of an address: its place in memory, RULE_OUTERMOST, RULE_NOT_PLAIN or UNKNOWN. */
+/** The rule of an address: its place in memory, RULE_OUTERMOST, RULE_NOT_PLAIN or RULE_UNKNOWN. */
 export function findRule(module: u32, svma: u64): i32 {
   if (svma >> ADDRESS_BITS !== 0) return RULE_NOT_PLAIN;
   const key = keyOf(module, svma);
   const slot = slotOf(key);
-  return load<u64>(slot) === key ? load<i32>(slot, RULE) : UNKNOWN;
+  return load<u64>(slot) === key ? load<i32>(slot, RULE) : RULE_UNKNOWN;
 }
 
 /**
- * Keeps which rule an address has. @param rule what {@link addRule} returned, RULE_OUTERMOST or RULE_NOT_PLAIN
+ * Keeps which rule an address has. @param rule what {@link endRule} returned, RULE_OUTERMOST or RULE_NOT_PLAIN
  * @returns false where the table is full: nothing is kept then
  */
 export function keepRule(module: u32, svma: u64, rule: i32): bool {
@@ -143,7 +140,9 @@ function keyOf(module: u32, svma: u64): u64 {
 /** The slot of a key, or the free one where it belongs. */
 function slotOf(key: u64): usize {
   const mask = slotCount - 1;
-  let index = <usize>((key * 0x9e3779b1) >> 13) & mask;
+  // Addresses of one function are neighbours, and modules often have the same ones.
+  const folded = <u32>key ^ (<u32>(key >> 32) * 0x85ebca6b);
+  let index = <usize>((folded * 0x9e3779b1) >>> 12) & mask;
   while (true) {
     const slot = slots + index * SLOT_SIZE_BYTES;
     const found = load<u64>(slot);

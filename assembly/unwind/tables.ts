@@ -1,12 +1,12 @@
 /** The tables of modules by which rules are found: `.eh_frame`, and the sorted table of `.eh_frame_hdr` that lists its FDEs. */
 
-import { allocate, MAX_TABLE_MODULES, MODULES } from './memory';
+import { MAX_TABLE_MODULES } from '../../src/unwind/wasm/contract';
+import { allocate, MODULE_SIZE_BYTES, MODULES } from './memory';
 
 /** All tables together; rules of modules that come later are added one by one. */
 const MAX_TABLES_SIZE_BYTES: usize = 48 << 20;
 
 // A module: where `.eh_frame` is in memory, its size, its own address; where the table is, its number of entries, the address that its words count from.
-const MODULE_SIZE_BYTES: usize = 40;
 const FRAMES_SIZE: usize = 4;
 const FRAMES_ADDR: usize = 8;
 const TABLE: usize = 16;
@@ -32,28 +32,33 @@ function moduleAt(module: u32): usize {
 
 /**
  * Makes room for the tables of a module.
- * @returns where the bytes of `.eh_frame` are to be copied, and behind them, from the next multiple of 8 on, the entries of the table; 0 where there is no room
+ * @returns where the entries of the table are to be copied, and behind them the bytes of `.eh_frame`; 0 where there is no room
  */
 export function placeTables(module: u32, framesSizeBytes: u32, addr: f64, entryCount: u32, dataAddr: f64): usize {
-  const tableOffset = (<usize>framesSizeBytes + 7) & ~7;
-  const size = tableOffset + <usize>entryCount * ENTRY_SIZE_BYTES;
-  if (module >= MAX_TABLE_MODULES || size > MAX_TABLES_SIZE_BYTES - sizeBytes) return 0;
+  const tableSize = <usize>entryCount * ENTRY_SIZE_BYTES;
+  const size = (tableSize + framesSizeBytes + 7) & ~7;
+  if (module >= <u32>MAX_TABLE_MODULES || size > MAX_TABLES_SIZE_BYTES - sizeBytes) return 0;
   const place = allocate(size);
   if (place === 0) return 0;
   sizeBytes += size;
   const at = moduleAt(module);
-  store<u32>(at, <u32>place);
+  store<u32>(at, <u32>(place + tableSize));
   store<u32>(at, framesSizeBytes, FRAMES_SIZE);
   store<u64>(at, <u64>addr, FRAMES_ADDR);
-  store<u32>(at, <u32>(place + tableOffset), TABLE);
+  store<u32>(at, <u32>place, TABLE);
   store<u32>(at, entryCount, ENTRY_COUNT);
   store<u64>(at, <u64>dataAddr, DATA_ADDR);
   return place;
 }
 
+/** Has a module without tables from now on. */
+export function dropTables(module: u32): void {
+  if (module < <u32>MAX_TABLE_MODULES) store<u32>(moduleAt(module), 0, TABLE);
+}
+
 /** Goes to the last entry of a module's table that begins at or before an address. @returns whether there is one */
 export function findEntry(module: u32, svma: u64): bool {
-  if (module >= MAX_TABLE_MODULES) return false;
+  if (module >= <u32>MAX_TABLE_MODULES) return false;
   const at = moduleAt(module);
   const table: usize = load<u32>(at, TABLE);
   if (table === 0) return false;

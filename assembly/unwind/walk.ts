@@ -8,9 +8,11 @@ import {
   RESULT_FILE,
   RESULT_FRAMES,
   RESULT_KNOWN,
+  RESULT_MODULE,
   RESULT_WANTED,
   RETURN_ADDRESS,
   RULE_OUTERMOST,
+  RULE_UNKNOWN,
   SP,
   WALK_COMPLETE,
   WALK_LEFT,
@@ -20,7 +22,7 @@ import {
 import { ADDRESSES, INPUT, PLACES, REGISTERS, RESULTS } from './memory';
 import { biasOf, fileOf, findRange, moduleOf } from './ranges';
 import { readRule } from './row';
-import { cfaOffsetOf, cfaRegisterOf, findRule, keepRule, returnOffsetOf, savedAt, savedCountOf, UNKNOWN } from './rules';
+import { cfaOffsetOf, cfaRegisterOf, findRule, keepRule, returnOffsetOf, savedAt, savedCountOf } from './rules';
 
 /** TypeScript has addresses as doubles, which are exact below. User space ends at 2^47 nearly everywhere. */
 const EXACT_END: u64 = 1 << 53;
@@ -78,13 +80,13 @@ function walkOn(maxFrames: u32): i32 {
   while (frameCount < maxFrames) {
     const code = isCall ? pc - 1 : pc;
     const range = findRange(code);
-    if (range === 0) return wants(WALK_WANTS_RANGE, code);
+    if (range === 0) return wants(WALK_WANTS_RANGE, code, 0);
     const module = moduleOf(range);
     const svma = code - biasOf(range);
     let rule = findRule(module, svma);
-    if (rule === UNKNOWN) {
+    if (rule === RULE_UNKNOWN) {
       rule = readRule(module, svma);
-      if (rule === UNKNOWN || !keepRule(module, svma, rule)) return wants(WALK_WANTS_RULE, code);
+      if (rule === RULE_UNKNOWN || !keepRule(module, svma, rule)) return wants(WALK_WANTS_RULE, svma, module);
     }
     if (rule === RULE_OUTERMOST) {
       addFrame(pc, range);
@@ -97,8 +99,9 @@ function walkOn(maxFrames: u32): i32 {
   return WALK_LEFT;
 }
 
-function wants(end: i32, code: u64): i32 {
-  setResult(RESULT_WANTED, <f64>code);
+function wants(end: i32, address: u64, module: u32): i32 {
+  setResult(RESULT_WANTED, <f64>address);
+  setResult(RESULT_MODULE, module);
   return end;
 }
 
@@ -112,9 +115,10 @@ function step(rule: i32): bool {
   const cfaRegister = cfaRegisterOf(rule);
   if ((known & (1 << cfaRegister)) === 0) return false;
   const sp = registerAt(SP);
-  // A register may hold anything.
-  const cfa = registerAt(cfaRegister) + cfaOffsetOf(rule);
-  if (cfa <= sp || cfa >= EXACT_END) return false;
+  const base = registerAt(cfaRegister);
+  const cfa = base + cfaOffsetOf(rule);
+  // A register may hold anything, and the sum wrap.
+  if (base >= EXACT_END || cfa <= sp || cfa >= EXACT_END) return false;
   const returnSlot = cfa + returnOffsetOf(rule);
   if (!isInDump(returnSlot)) return false;
   const returnAddress = wordAt(returnSlot);
@@ -151,7 +155,8 @@ function registerAt(register: u32): u64 {
 }
 
 function isInDump(address: u64): bool {
-  return address >= stackStart && address - stackStart + 8 <= stackSizeBytes;
+  const at = address - stackStart;
+  return address >= stackStart && at < stackSizeBytes && stackSizeBytes - at >= 8;
 }
 
 function wordAt(address: u64): u64 {

@@ -16,7 +16,7 @@ const MAX_TABLE_SIZE_BYTES = 64 << 20;
  * Finds where the functions begin that hold some addresses, in tables that stripping leaves because exceptions need them:
  * `.eh_frame`, and on 32-bit Arm `.ARM.exidx`. Linkers merge neighbours in the latter that unwind alike: there several
  * functions may have one start. Of FDEs that overlap, it is the first one in the section; where `.eh_frame_hdr` lists all
- * FDEs, the one that begins last.
+ * FDEs, the one that begins last before the address, if it reaches so far.
  * @param addresses file offsets, ascending
  * @returns for each, the address (svma) of the function's start; −1 where no table knows it
  * @see Linux Standard Base Core, "Exception Frames"; Exception Handling ABI for the Arm Architecture, "Index table entries"
@@ -80,7 +80,7 @@ class WantedStarts {
 
   /**
    * Takes the ranges of the FDEs that a table lists for the addresses.
-   * @returns whether the table is right about them: where it is not, whatever wrote it, it is not about this section
+   * @returns whether the table tells all about them: where it does not, FDEs have the same start, or it is not about this section
    */
   takeListed(table: FrameTable, section: FrameSection): boolean {
     const svmas = this.#wanted.addresses;
@@ -89,8 +89,11 @@ class WantedStarts {
       const entry = table.find(svmas[place]);
       const next = entry + 1 < table.count ? table.start(entry + 1) : Number.POSITIVE_INFINITY;
       if (entry >= 0) {
-        if (!section.readFde(table.fdeAddr(entry) - section.bytes.addr) || section.start !== table.start(entry)) return false;
-        if (section.hasCode) this.take(section.start, Math.min(section.end, next));
+        const start = table.start(entry);
+        if (!section.readFde(table.fdeAddr(entry) - section.bytes.addr) || section.start !== start) return false;
+        // Which of several that begin there holds the address, the table does not say.
+        if (!section.hasCode || (entry > 0 && table.start(entry - 1) === start)) return false;
+        this.take(start, Math.min(section.end, next));
       }
       do place++;
       while (place < svmas.length && svmas[place] < next);

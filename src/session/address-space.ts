@@ -159,9 +159,10 @@ export class AddressSpace {
     return this.#found.deltaAt(index);
   }
 
-  /** The range that holds an address, where nothing can lie over or under parts of it; undefined when none does. */
-  onlyRangeAt(address: number): DsoRange | undefined {
-    return this.#code === undefined && this.#unrecorded === undefined ? this.#maps.rangeAt(address) : undefined;
+  /** The recorded map that holds an address, where no JIT's code lies over parts of it; undefined when none does. */
+  wholeMapAt(address: number): DsoRange | undefined {
+    const range = this.#maps.rangeAt(address);
+    return range === undefined || (this.#code !== undefined && !this.#code.isFree(range.start, range.end)) ? undefined : range;
   }
 
   /** The range that holds an address, a JIT's code over it aside; undefined when none does. */

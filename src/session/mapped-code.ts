@@ -47,12 +47,21 @@ export class MappedCode implements CodeSpace {
     return this.space?.generation;
   }
 
-  /** The part of its map that is in one segment of the file. */
+  /** The part of its map that is in one segment of the file, and in no other. */
   extent(address: number): CodeExtent | undefined {
-    const range = this.space?.onlyRangeAt(address);
-    const segment = range && this.#segments[range.dso];
-    if (range === undefined || segment === undefined) return undefined;
-    return { start: Math.max(range.start, segment.start - range.delta), end: Math.min(range.end, segment.end - range.delta) };
+    const range = this.space?.wholeMapAt(address);
+    const file = range && this.#files[range.dso];
+    if (range === undefined || file === undefined || file === null) return undefined;
+    const { delta } = range;
+    // Sums of larger numbers are rounded: differently for each address.
+    if (!Number.isSafeInteger(delta) || !Number.isSafeInteger(range.end + delta)) return undefined;
+    const own = file.segments.filter(({ start, end }) => start < range.end + delta && end > range.start + delta);
+    const segment = own.find(({ start, end }) => address + delta >= start && address + delta < end);
+    if (segment === undefined || !Number.isSafeInteger(segment.delta)) return undefined;
+    const start = Math.max(range.start, segment.start - delta);
+    const end = Math.min(range.end, segment.end - delta);
+    const isShared = own.some((other) => other !== segment && other.start - delta < end && other.end - delta > start);
+    return isShared ? undefined : { start, end };
   }
 
   find(address: number): CodeMatch {

@@ -133,6 +133,12 @@ export class RangeTree {
     return at < node.size ? at : -1;
   }
 
+  /** Whether nothing lies in [start, end). */
+  isFree(start: number, end: number): boolean {
+    const at = this.#seek(start);
+    return at < 0 || this.#foundLeaf.numbers[STARTS + at] >= end;
+  }
+
   /** DSO of the range that {@link find} found. */
   dsoAt(index: number): number {
     return this.#foundLeaf.numbers[DSOS + index];

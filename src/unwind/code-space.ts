@@ -33,8 +33,8 @@ export interface CodeSpace {
   /** After `found` and `pending`: which file it is, as whoever loads files numbers them; −1 for none. */
   readonly file: number;
   /**
-   * Stands for what is mapped: a whole number from 0 on that is another one as soon as anything is mapped otherwise. Absent: nothing is remembered from
-   * one stack to the next, which is slower.
+   * Stands for what is mapped: a whole number from 0 on that is another one as soon as anything is mapped otherwise. Of all spaces that an unwinder is
+   * given, only those of which the same is mapped may have the same one. Absent: nothing is remembered from one stack to the next, which is slower.
    */
   readonly generation?: number | undefined;
   /**

@@ -14,6 +14,7 @@ import {
   RESULT_FILE,
   RESULT_FRAMES,
   RESULT_KNOWN,
+  RESULT_MODULE,
   RESULT_WANTED,
   RETURN_ADDRESS,
   RULE_NOT_PLAIN,
@@ -30,13 +31,15 @@ const MAX_MODULES = 0xffff;
 const LAYOUT = MACHINE_REGISTERS.x86_64;
 const RARE = RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere;
 
-/** A module's number, and the rules of it that WebAssembly has. */
+/** A module that has a number, and the rules of it that WebAssembly has. */
 interface KnownModule {
-  readonly number: number;
+  readonly module: UnwindModule;
   /** By the number of the rule: where it is in memory. */
   readonly rules: Map<number, number>;
   /** Of the module's rules, which have other numbers after they were forgotten. */
   timesForgotten: number;
+  /** Whether its tables are in memory. */
+  hasTables: boolean;
 }
 
 /**
@@ -50,9 +53,14 @@ export class PlainWalk {
   /** Where the sample is put. */
   readonly #inputAt: number;
   readonly #places = new RegisterPlaces();
-  /** The places that are in memory. */
+  /** The places that are in memory, and how many bytes there are up to the last of them. */
   #givenPlaces: Int32Array | undefined;
-  readonly #modules = new Map<UnwindModule, KnownModule>();
+  #placedBytes = 0;
+  /** By number. */
+  readonly #modules: KnownModule[] = [];
+  readonly #numbers = new Map<UnwindModule, number>();
+  /** Whether what is mapped at some address of this stack cannot be remembered. */
+  #isRefused = false;
   #buffer: ArrayBuffer | undefined;
   #results = new Float64Array();
   #bytes = new Uint8Array();
@@ -74,29 +82,31 @@ export class PlainWalk {
   begin(input: UnwindInput, { generation }: CodeSpace): boolean {
     const { machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes } = input;
     if (machine !== 'x86_64' || generation === undefined || !view.littleEndian) return false;
-    const end = stackOffset + stackSizeBytes;
-    // Most often the stack lies right behind the registers.
-    if (stackOffset < regsOffset || end > view.length || end - regsOffset > INPUT_SIZE_BYTES) return false;
     this.#renewViews();
     const places = this.#places.of(LAYOUT, regsMaskLo, regsMaskHi);
-    if (places !== this.#givenPlaces && !this.#givePlaces(places, stackOffset - regsOffset)) return false;
+    if (places !== this.#givenPlaces) this.#givePlaces(places);
+    // Most often the stack lies right behind the registers.
+    const end = stackOffset + stackSizeBytes;
+    const regsBytes = stackOffset - regsOffset;
+    if (!(stackSizeBytes >= 0) || regsBytes < this.#placedBytes || end > view.length || end - regsOffset > INPUT_SIZE_BYTES) return false;
+    this.#isRefused = false;
     const wasm = this.#wasm;
     this.#bytes.set(view.bytes.subarray(regsOffset, end), this.#inputAt);
     // 0 is none.
     wasm.enterSpace(generation + 1);
-    return wasm.beginWalk(stackOffset - regsOffset, stackSizeBytes) !== 0;
+    return wasm.beginWalk(regsBytes, stackSizeBytes) !== 0;
   }
 
-  /** @returns false where registers lie elsewhere than before the stack */
-  #givePlaces(places: Int32Array, sizeBytes: number): boolean {
-    for (let register = 0; register < REGISTER_COUNT; register++) if (places[register] + 8 > sizeBytes) return false;
-    new Int32Array(this.#wasm.memory.buffer, this.#wasm.places.value, REGISTER_COUNT).set(places.subarray(0, REGISTER_COUNT));
+  #givePlaces(places: Int32Array): void {
+    const given = places.subarray(0, REGISTER_COUNT);
+    new Int32Array(this.#wasm.memory.buffer, this.#wasm.places.value, REGISTER_COUNT).set(given);
     this.#givenPlaces = places;
-    return true;
+    this.#placedBytes = Math.max(...given) + 8;
   }
 
   /** Goes on from a caller that was found otherwise, in the stack that was begun. @returns whether it can be walked from there */
   resume(state: UnwindState, frameCount: number): boolean {
+    if (this.#isRefused) return false;
     const { registers } = state;
     this.#renewViews();
     const words = this.#registers;
@@ -122,7 +132,7 @@ export class PlainWalk {
     const limit = Math.max(0, Math.min(maxFrames, MAX_FRAMES) - 1);
     // hot
     let end = wasm.walk(limit);
-    while ((end === WALK_WANTS_RANGE || end === WALK_WANTS_RULE) && this.#add(end, space)) end = wasm.walk(limit);
+    while ((end === WALK_WANTS_RULE && this.#addRule()) || (end === WALK_WANTS_RANGE && this.#addRange(space))) end = wasm.walk(limit);
     this.#renewViews();
     const from = frames.count;
     const count = this.#results[RESULT_FRAMES];
@@ -131,53 +141,64 @@ export class PlainWalk {
     return end === WALK_COMPLETE;
   }
 
-  /** Adds what the walk wants. @returns whether it was added */
-  #add(end: number, space: CodeSpace): boolean {
-    const wasm = this.#wasm;
+  /** Adds what is mapped at the address that the walk wants. @returns whether it was added */
+  #addRange(space: CodeSpace): boolean {
     const address = this.#results[RESULT_WANTED];
-    if (space.find(address) !== 'found') return false;
+    const isKnown = space.find(address) === 'found';
     const { module, bias, file } = space;
-    if (module === undefined || module.registers !== LAYOUT) return false;
-    const known = this.#modules.get(module) ?? this.#addModule(module);
-    if (known === undefined) return false;
-    if (end === WALK_WANTS_RANGE) {
-      const extent = space.extent?.(address);
-      return extent !== undefined && wasm.addRange(extent.start, extent.end, bias, known.number, file) !== 0;
-    }
-    const rule = this.#ruleAt(address - bias, module, known);
-    if (rule !== 0 && wasm.keepRuleOf(known.number, address - bias, rule) !== 0) return true;
+    const extent = isKnown && module?.registers === LAYOUT ? space.extent?.(address) : undefined;
+    const number = module === undefined || extent === undefined ? undefined : this.#numberOf(module);
+    this.#isRefused = extent === undefined || number === undefined || this.#wasm.addRange(extent.start, extent.end, bias, number, file) === 0;
+    return !this.#isRefused;
+  }
+
+  #numberOf(module: UnwindModule): number | undefined {
+    const known = this.#numbers.get(module);
+    if (known !== undefined || this.#modules.length === MAX_MODULES) return known;
+    const number = this.#modules.length;
+    this.#numbers.set(module, number);
+    this.#modules.push({ module, rules: new Map(), timesForgotten: module.rules.timesForgotten, hasTables: this.#placeTables(module, number) });
+    return number;
+  }
+
+  /** Adds the rule that the walk wants. @returns whether it was added */
+  #addRule(): boolean {
+    const wasm = this.#wasm;
+    const svma = this.#results[RESULT_WANTED];
+    const number = this.#results[RESULT_MODULE];
+    const rule = this.#ruleAt(svma, number);
+    if (rule !== 0 && wasm.keepRuleOf(number, svma, rule) !== 0) return true;
     // All are forgotten: no recording has so many.
     wasm.forgetRules();
-    for (const { rules } of this.#modules.values()) rules.clear();
+    for (const { rules } of this.#modules) rules.clear();
     return false;
   }
 
-  #addModule(module: UnwindModule): KnownModule | undefined {
-    if (this.#modules.size === MAX_MODULES) return undefined;
-    const known = { number: this.#modules.size, rules: new Map(), timesForgotten: module.rules.timesForgotten };
-    this.#modules.set(module, known);
-    this.#placeTables(module, known.number);
-    return known;
-  }
-
-  /** Copies the tables that WebAssembly can read by itself. */
-  #placeTables(module: UnwindModule, number: number): void {
+  /** Copies the tables that WebAssembly can read by itself. @returns whether there are any */
+  #placeTables(module: UnwindModule, number: number): boolean {
     const { section, table } = module.firstFrames ?? {};
     const entries = table?.words;
-    if (section === undefined || table === undefined || entries === undefined) return;
+    if (section === undefined || table === undefined || entries === undefined) return false;
     const { view, addr, addressSize, isDebugFrame } = section.bytes;
-    if (isDebugFrame || addressSize !== LAYOUT.addressSize || !view.littleEndian) return;
-    const wasm = this.#wasm;
-    const place = wasm.placeTables(number, view.length, addr, table.count, table.wordsAddr);
-    if (place === 0) return;
+    if (isDebugFrame || addressSize !== LAYOUT.addressSize || !view.littleEndian || !isUserAddress(addr) || !isUserAddress(table.wordsAddr)) return false;
+    const place = this.#wasm.placeTables(number, view.length, addr, table.count, table.wordsAddr);
+    if (place === 0) return false;
     this.#renewViews();
-    this.#bytes.set(view.bytes, place);
-    this.#bytes.set(entries, place + Math.ceil(view.length / 8) * 8);
+    this.#bytes.set(entries, place);
+    this.#bytes.set(view.bytes, place + entries.length);
+    return true;
   }
 
   /** The rule of an address as WebAssembly has it; 0 where there is no room for it. */
-  #ruleAt(svma: number, module: UnwindModule, known: KnownModule): number {
+  #ruleAt(svma: number, number: number): number {
+    const known = this.#modules[number];
+    const { module } = known;
     const rule = module.ruleAt(svma);
+    if (known.hasTables && module.firstFrames?.table === undefined) {
+      // It has turned out to be wrong.
+      this.#wasm.dropTables(number);
+      known.hasTables = false;
+    }
     const { timesForgotten } = module.rules;
     if (known.timesForgotten !== timesForgotten) {
       known.rules.clear();
@@ -185,17 +206,18 @@ export class PlainWalk {
     }
     let place = known.rules.get(rule);
     if (place === undefined) {
-      place = rule < 0 ? RULE_NOT_PLAIN : this.#addRule(module.rules.data, rule);
+      place = rule < 0 ? RULE_NOT_PLAIN : this.#place(module.rules.data, rule);
       known.rules.set(rule, place);
     }
     return place;
   }
 
-  #addRule(data: Int32Array, rule: number): number {
+  /** Copies a rule. @returns where it is; 0 where there is no room for it */
+  #place(data: Int32Array, rule: number): number {
     const wasm = this.#wasm;
     const flags = data[rule + RuleWord.flags];
     if ((flags & RARE) === RuleFlag.outermost) return RULE_OUTERMOST;
-    if ((flags & RARE) !== 0 || (flags & RuleFlag.plain) === 0) return RULE_NOT_PLAIN;
+    if ((flags & RARE) !== 0 || (flags & RuleFlag.plain) === 0 || data[rule + RuleWord.returnAddressRegister] !== RETURN_ADDRESS) return RULE_NOT_PLAIN;
     if (wasm.beginRule(data[rule + RuleWord.cfaRegister], data[rule + RuleWord.cfaOffset], data[rule + RuleWord.returnOffset]) === 0) return 0;
     const end = rule + RuleWord.registers + data[rule + RuleWord.registerCount] * RULE_REGISTER_WORDS;
     for (let at = rule + RuleWord.registers; at < end; at += RULE_REGISTER_WORDS) wasm.saveRegister(data[at] & RULE_REGISTER_MASK, data[at + 1]);
@@ -228,4 +250,9 @@ export class PlainWalk {
     this.#registers = new Uint32Array(buffer, wasm.registers.value, 2 * REGISTER_COUNT);
     this.#addresses = new Float64Array(buffer, wasm.addresses.value, MAX_FRAMES);
   }
+}
+
+/** Whether WebAssembly has an address as it is. */
+function isUserAddress(address: number): boolean {
+  return address >= 0 && address < 2 ** 48;
 }

@@ -62,6 +62,11 @@ describe('RangeTree', () => {
             if (i > 0) expect(range.start).toBeGreaterThanOrEqual(ranges[i - 1].end);
             expect(tree.rangeAt(range.end - 1)).toEqual(range);
           });
+          for (let start = 0; start < 2 * SPAN; start += 7) {
+            const isFree = owners.slice(start, start + 5).every((owner) => owner === undefined);
+            // Beyond the span the model knows nothing.
+            if (start + 5 <= 2 * SPAN) expect(tree.isFree(start - SPAN, start + 5 - SPAN)).toBe(isFree);
+          }
           for (let dso = 1000; dso < 1004; dso++) expect(tree.firstOf(dso)).toBe(ranges.find((range) => range.dso === dso)?.start);
         }
       }),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { stackMachine } from '../../src/session/stack-machine.ts';
+import type { PerfEventAttr } from '../../src/perfdata/attr.ts';
+import { SampledRegisters, stackMachine } from '../../src/session/stack-machine.ts';
 
 const NARROW = 1;
 const WIDE = 2;
@@ -32,4 +33,19 @@ test.each([
   ['x86_64 with the registers that frame pointers take', WIDE, 0x1c0n, 'x86_64'],
 ] as const)('a recording that does not name its machine has registers of %s', (_, abi, mask, machine) => {
   expect(stackMachine('', abi, mask)).toBe(machine);
+});
+
+test('of the samples of several events and processes each has the registers of its own', () => {
+  const registers = new SampledRegisters();
+  const [all, few] = [{ sampleRegsUser: 0xff0fffn }, { sampleRegsUser: (5n << 32n) | 0x1c0n }] as PerfEventAttr[];
+  const of = (attr: PerfEventAttr, abi: number, arch: string): readonly unknown[] => {
+    const { machine, maskLo, maskHi } = registers.of(attr, abi, arch);
+    return [machine, maskLo, maskHi];
+  };
+  for (let round = 0; round < 2; round++) {
+    expect(of(all, WIDE, 'x86_64')).toEqual(['x86_64', 0xff0fff, 0]);
+    expect(of(all, NARROW, 'x86_64')).toEqual(['i386', 0xff0fff, 0]);
+    expect(of(few, NARROW, 'x86_64')).toEqual(['i386', 0x1c0, 5]);
+    expect(of(few, WIDE, 'aarch64')).toEqual(['aarch64', 0x1c0, 5]);
+  }
 });

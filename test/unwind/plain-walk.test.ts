@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { ByteView } from '../../src/base/byte-view.ts';
+import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
 import type { CfaCode } from '../support/frame-assembler.ts';
 import { type MadeSample, MadeSpace, madeInput } from '../support/made-process.ts';
@@ -44,12 +46,15 @@ const SAMPLE: MadeSample = {
 };
 
 describe('a walk from frame to frame in WebAssembly', () => {
-  test('asks once for what is mapped, and for rules of files without a table', () => {
-    const space = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleWithoutTable('x86_64', [[CIE, FUNCTIONS]]), BIAS);
+  test('asks once for what is mapped, and for each rule of files without a table', () => {
+    const module = moduleWithoutTable('x86_64', [[CIE, FUNCTIONS]]);
+    const ruleAt = vi.spyOn(module, 'ruleAt');
+    const space = new CountingSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
     const unwinder = new Unwinder();
-    // The range, and four rules.
-    expect(walked(unwinder, SAMPLE, space)).toEqual({ end: 'complete', frames: FRAMES_OF_SAMPLE, lookups: 5 });
+    expect(walked(unwinder, SAMPLE, space)).toEqual({ end: 'complete', frames: FRAMES_OF_SAMPLE, lookups: 1 });
+    expect(ruleAt).toHaveBeenCalledTimes(4);
     expect(walked(unwinder, SAMPLE, space)).toEqual({ end: 'complete', frames: FRAMES_OF_SAMPLE, lookups: 0 });
+    expect(ruleAt).toHaveBeenCalledTimes(4);
     expect(unwinder).toMatchObject({ endAddress: BIAS + 0x1310, endFile: 0 });
   });
 
@@ -128,6 +133,99 @@ describe('a walk from frame to frame in WebAssembly', () => {
   test('leaves a dump to the unwinder that is larger than a record', async () => {
     const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
     expect(await unwound({ ...SAMPLE, stackSizeBytes: 1 << 18 }, space)).toMatchObject({ end: 'complete' });
+  });
+});
+
+describe('what no compiler writes and no thread has', () => {
+  const END = fde(0x1900, code().undefined(RIP));
+  const last = BIAS + 0x1910;
+  const mapped = (module: UnwindModule): MadeSpace => new MadeSpace().map(BIAS, BIAS + 0x10_0000, module, BIAS);
+
+  test.each([0, 7, 16, 2 ** 31, 2 ** 53 - 8, 2 ** 53, 2n ** 64n - 16n])('stack and frame pointers of any value: %s', async (odd) => {
+    const module = moduleOf('x86_64', [
+      [CIE, [fde(0x1000, code().defCfa(RBP, 0x20)), fde(0x1100, code().offset(RBP, 2)), fde(0x1200, code().defCfa(RBP, 16)), END]],
+    ]);
+    for (const ip of [0x1010, 0x1110, 0x1210]) {
+      for (const [sp, bp] of [
+        [odd, SP],
+        [0, odd],
+        [SP, odd],
+      ]) {
+        const stack = { 0: BIAS + 0x1210, 8: last, 16: 3, 24: last, 40: last, 72: last };
+        await unwound({ machine: 'x86_64', registers: { ip: BIAS + ip, sp, bp }, stack }, mapped(module));
+      }
+    }
+  });
+
+  test('a return address right before the dump, at the end of all addresses', () => {
+    const module = moduleOf('x86_64', [[{ returnAddress: RIP, code: code().defCfa(RSP, 8).offset(RIP, 2) }, [fde(0x1000), END]]]);
+    const input = madeInput({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: 0 }, stack: { 0: 1, 8: 2 } });
+    new DataView(input.view.bytes.buffer).setBigUint64(input.stackOffset - 8, BigInt(last), true);
+    const unwinder = new Unwinder();
+    expect([unwinder.unwind(input, mapped(module)), unwinder.frameCount]).toEqual(['truncated', 1]);
+  });
+
+  test('return addresses in another column', async () => {
+    const other = { returnAddress: RBX, code: code().defCfa(RSP, 8).offset(RBX, 1) };
+    for (const make of [moduleOf, moduleWithoutTable]) {
+      const module = make('x86_64', [
+        [other, [fde(0x1000)]],
+        [CIE, [fde(0x1100, code().defCfa(R12, 8)), END]],
+      ]);
+      const sample: MadeSample = {
+        machine: 'x86_64',
+        registers: { ip: BIAS + 0x1010, sp: SP, r12: SP + 16 },
+        stack: { 0: BIAS + 0x1110, 16: last },
+      };
+      expect(await unwound(sample, mapped(module))).toMatchObject({ end: 'complete', frames: { length: 3 } });
+    }
+  });
+
+  test('functions of negative size', async () => {
+    const module = moduleOf('x86_64', [[CIE, [{ start: 0x1000, sizeBytes: 0xffff_f000 - 0x1000, code: code() }, END]]]);
+    await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: last } }, mapped(module));
+  });
+
+  test('a CIE that restores registers, after one that saved them', async () => {
+    const saving = { returnAddress: RIP, code: code().defCfa(RSP, 8).offset(RIP, 1).offset(RBP, 0) };
+    const restoring = { returnAddress: RIP, code: code().defCfa(RSP, 8).offset(RIP, 1).restore(RBP) };
+    const module = moduleOf('x86_64', [
+      [saving, [fde(0x1000)]],
+      [restoring, [fde(0x1100)]],
+      [CIE, [fde(0x1200, code().defCfa(RBP, 16)), END]],
+    ]);
+    const stack = { 0: BIAS + 0x1110, 8: BIAS + 0x1210, 16: SP + 0x20, 24: 1, 40: last, 72: BIAS + 0x1950 };
+    await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x40 }, stack }, mapped(module));
+  });
+
+  test('a factored offset beyond 64 bits', async () => {
+    // (2^61 − 2) · −8 is 16 modulo 2^64. 0x13 is DW_CFA_def_cfa_offset_sf.
+    const factored = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x1f];
+    const module = moduleOf('x86_64', [[CIE, [fde(0x1000, code().raw(0x13, ...factored)), END]]]);
+    await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: 1, 8: last } }, mapped(module));
+  });
+
+  test('samples without registers or with a stack of negative size', () => {
+    const module = moduleOf('x86_64', [[CIE, [fde(0x1000, code().defCfaOffset(0x4000_0000)), END]]]);
+    const before = madeInput({ machine: 'x86_64', registers: { ip: last, sp: SP }, stack: { 0: last } });
+    const empty = { ...before, view: new ByteView(new Uint8Array(400), true), regsOffset: 0, stackOffset: 0, stackSizeBytes: 0 };
+    const negative = { ...madeInput({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP } }), stackSizeBytes: -8 };
+    const results = [undefined, 0].map((generation) => {
+      const space = mapped(module);
+      space.generation = generation;
+      const unwinder = new Unwinder();
+      return [before, empty, negative].map((input) => [unwinder.unwind(input, space), ...unwinder.frames.subarray(0, unwinder.frameCount)]);
+    });
+    expect(results[1]).toEqual(results[0]);
+  });
+
+  test('spaces of one number of which different things are mapped end', () => {
+    const unwinder = new Unwinder();
+    const ends = [0, 1].map(() => {
+      const space = mapped(moduleOf('x86_64', [[CIE, [fde(0x1000, code().defCfa(R12, 8)), END]]]));
+      return unwinder.unwind(madeInput({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, r12: SP }, stack: { 0: last } }), space);
+    });
+    expect(ends).toEqual(['complete', 'complete']);
   });
 });
 

@@ -14,21 +14,23 @@ export const MAX_FRAMES = 8192;
 export const INPUT_SIZE_BYTES = 1 << 17;
 
 /** What a walk leaves as doubles, by place. */
-export const RESULT_COUNT = 4;
+export const RESULT_COUNT = 5;
 /** How many frames were walked: the one that the walk has come to is not among them, unless it is complete. */
 export const RESULT_FRAMES = 0;
 /** A bit for each register whose value is known. */
 export const RESULT_KNOWN = 1;
-/** After WALK_WANTS_RANGE and WALK_WANTS_RULE: the address of the code. */
+/** After WALK_WANTS_RANGE: the address of the code. After WALK_WANTS_RULE: the same as the module's own (svma). */
 export const RESULT_WANTED = 2;
+/** After WALK_WANTS_RULE: the module's number. */
+export const RESULT_MODULE = 4;
 /** The file of the last frame that was walked. */
 export const RESULT_FILE = 3;
 
 /** How a walk ends. */
 export const WALK_COMPLETE = 0;
-/** What is mapped at `wanted` is not known. */
+/** What is mapped at an address is not known: RESULT_WANTED. */
 export const WALK_WANTS_RANGE = 1;
-/** The rule for the code there is not known. */
+/** The rule for an address is not known: RESULT_WANTED and RESULT_MODULE. */
 export const WALK_WANTS_RULE = 2;
 /** What comes next is not plain, or there are as many frames as were asked for. */
 export const WALK_LEFT = 3;
@@ -36,3 +38,7 @@ export const WALK_LEFT = 3;
 /** What addresses have besides rules, whose places in memory are above 0. */
 export const RULE_OUTERMOST = -1;
 export const RULE_NOT_PLAIN = -2;
+/** Nothing is known of it yet. */
+export const RULE_UNKNOWN = -3;
+/** Modules whose tables are read; rules of others are added one by one. */
+export const MAX_TABLE_MODULES = 1024;

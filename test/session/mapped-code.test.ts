@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { AddressSpace, GenerationCounter } from '../../src/session/address-space.ts';
+import type { Dso } from '../../src/session/dsos.ts';
+import { MappedCode } from '../../src/session/mapped-code.ts';
+import type { UnwindSegment } from '../../src/session/unwind-files.ts';
+import { Unwinder } from '../../src/unwind/unwinder.ts';
+import { madeInput } from '../support/made-process.ts';
+import { moduleOf } from '../support/unwound.ts';
+import { CIE, code, fde, R12, RIP } from '../support/x86-64-functions.ts';
+
+const SP = 0x7ffc_f000_1000;
+const MAP = 0x7f00_0001_0000;
+const MODULE = moduleOf('x86_64', [[CIE, [fde(0x1000, code().defCfa(R12, 8)), fde(0x1900, code().undefined(RIP))]]]);
+
+/** A file that is mapped from {@link MAP} on, from a page offset on. */
+function mapped(segments: readonly UnwindSegment[], fileOffset = 0): { mapped: MappedCode; space: AddressSpace } {
+  const space = new AddressSpace(new GenerationCounter());
+  space.map(MAP, MAP + 0x10000, fileOffset - MAP, 0);
+  const mappedCode = new MappedCode([{ kind: 'file', name: 'x' } as Dso], new Map(), false);
+  mappedCode.setFile(0, { module: MODULE, segments });
+  mappedCode.space = space;
+  return { mapped: mappedCode, space };
+}
+
+describe('the addresses of which the same is known', () => {
+  const WHOLE = [{ start: 0, end: 0x4000, delta: 0x1000 }];
+
+  test('are those of the map and the segment', () => {
+    const { mapped: file } = mapped([...WHOLE, { start: 0x5000, end: 0x9000, delta: 0x2000 }]);
+    expect(file.extent(MAP + 0x10)).toEqual({ start: MAP, end: MAP + 0x4000 });
+    expect(file.extent(MAP + 0x5010)).toEqual({ start: MAP + 0x5000, end: MAP + 0x9000 });
+    expect(file.extent(MAP + 0x4010)).toBeUndefined();
+    expect(file.extent(MAP + 0x10000)).toBeUndefined();
+  });
+
+  test('are not known where segments share bytes', () => {
+    const { mapped: file } = mapped([...WHOLE, { start: 0x3000, end: 0x6000, delta: 0x8000 }]);
+    expect([0x10, 0x3010, 0x5010].map((at) => file.extent(MAP + at))).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('are not known where a JIT has put code over the map, until that is gone', () => {
+    const { mapped: file, space } = mapped(WHOLE);
+    space.putCode(MAP + 0x20000, MAP + 0x20100, 0, 1);
+    expect(file.extent(MAP + 0x10)).toBeDefined();
+    space.putCode(MAP + 0x2000, MAP + 0x2100, 0, 1);
+    expect(file.extent(MAP + 0x10)).toBeUndefined();
+    space.removeCode(MAP + 0x2000, MAP + 0x2100);
+    expect(file.extent(MAP + 0x10)).toBeDefined();
+  });
+
+  test('are not known where offsets in the file are rounded', () => {
+    const far = 2 ** 56;
+    const { mapped: file } = mapped([{ start: far, end: far + 0x4000, delta: -far }], far);
+    expect(file.extent(MAP + 0x1010)).toBeUndefined();
+  });
+
+  test('lead to an end, whatever segments say', () => {
+    const { mapped: file } = mapped([
+      { start: 0, end: 0x2000, delta: 0 },
+      { start: 0x1000, end: 0x4000, delta: 0x8000 },
+    ]);
+    const unwinder = new Unwinder();
+    const ends = [0x10, 0x3010, 0x1010].map((at) =>
+      unwinder.unwind(madeInput({ machine: 'x86_64', registers: { ip: MAP + at, sp: SP, r12: SP }, stack: { 0: MAP + 0x1910 } }), file),
+    );
+    expect(ends).toEqual(['no-rule', 'no-rule', 'no-rule']);
+  });
+});
