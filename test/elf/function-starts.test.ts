@@ -213,6 +213,19 @@ describe('function starts by the table of .eh_frame_hdr', () => {
     expect(await startsOf(NESTED, table)).toEqual(BY_WALK);
   });
 
+  test('all FDEs are read where several begin at one place, one of which may be empty', async () => {
+    for (const sizes of [
+      [0x100, 0],
+      [0, 0x100],
+      [0x100, 0x20],
+      [0x20, 0x100],
+    ]) {
+      const ranges = sizes.map((sizeBytes): [number, number] => [0x401000, sizeBytes]);
+      expect(await startsOf(ranges)).toEqual(await startsOf(ranges, { entries: [] }));
+      expect((await startsOf(ranges))[0]).toBe(0x401000);
+    }
+  });
+
   test('both ways lead to the same starts', async () => {
     const gap = fc.integer({ min: 0, max: 3 });
     const addresses = Array.from({ length: 128 }, (_, i) => TEXT.offset + i);

@@ -57,18 +57,21 @@ async function unwoundBy(unwinder: Unwinder, sample: MadeSample, space: MadeSpac
 
 type Groups = readonly (readonly [PlannedCie, readonly PlannedFde[]])[];
 
-/** A module with these rules, which a table lists, and no bytes. */
-export function moduleOf(machine: UnwindMachine, groups: Groups, littleEndian = true): UnwindModule {
+type Entry = readonly [start: number, fdeAddr: number];
+
+/** A module with these rules, which a table lists, and no bytes. @param listed what the table has of its sorted entries; default: all */
+export function moduleOf(
+  machine: UnwindMachine,
+  groups: Groups,
+  littleEndian = true,
+  listed: (entries: readonly Entry[]) => readonly Entry[] = (entries) => entries,
+): UnwindModule {
   const addressSize = machine === 'i386' || machine === 'arm' ? 4 : 8;
   const common = { addressSize, textAddr: 0 } as const;
   const { bytes, fdeOffsets } = assembleFrames(groups, { addressSize, littleEndian });
   const section = new FrameSection({ ...common, view: new ByteView(bytes, littleEndian), addr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
   const entries = groups.flatMap(([, fdes]) => fdes).map(({ start }, i) => [start, fdeOffsets[i]] as const);
-  const table = assembleFrameTable(
-    TABLE_ADDR,
-    0,
-    entries.toSorted(([a], [b]) => a - b),
-  );
+  const table = assembleFrameTable(TABLE_ADDR, 0, listed(entries.toSorted(([a], [b]) => a - b)));
   // Tables of big-endian machines are not written here.
   const frameTable = littleEndian ? FrameTable.read({ ...common, view: new ByteView(table, true), addr: TABLE_ADDR, dataAddr: TABLE_ADDR }) : undefined;
   const frames = [new FrameIndex(section, frameTable)];

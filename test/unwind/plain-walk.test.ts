@@ -219,6 +219,25 @@ describe('what no compiler writes and no thread has', () => {
     expect(results[1]).toEqual(results[0]);
   });
 
+  test('a table that leaves out a function, once another entry shows that it is wrong', () => {
+    const functions = [{ start: 0x1000, sizeBytes: 0x800, code: code() }, fde(0x1200, code().defCfaOffset(16)), fde(0x1880), END];
+    const results = [undefined, 0].map((generation) => {
+      const module = moduleOf('x86_64', [[CIE, functions]], true, (entries) =>
+        entries.filter(([start]) => start !== 0x1200).map(([start, at]) => [start === 0x1880 ? start + 8 : start, at]),
+      );
+      const space = mapped(module);
+      space.generation = generation;
+      const unwinder = new Unwinder();
+      return [0x1890, 0x1210].map((at) => {
+        const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers: { ip: BIAS + at, sp: SP }, stack: { 0: last, 8: last + 0x10 } }), space);
+        return [end, ...unwinder.frames.subarray(0, unwinder.frameCount)];
+      });
+    });
+    expect(results[1]).toEqual(results[0]);
+    // By the function's own rule, not by that of the one around it.
+    expect(results[0][1]).toEqual(['complete', BIAS + 0x1210, last + 0x10]);
+  });
+
   test('spaces of one number of which different things are mapped end', () => {
     const unwinder = new Unwinder();
     const ends = [0, 1].map(() => {
