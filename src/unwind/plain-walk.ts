@@ -108,7 +108,6 @@ export class PlainWalk {
   resume(state: UnwindState, frameCount: number): boolean {
     if (this.#isRefused) return false;
     const { registers } = state;
-    this.#renewViews();
     const words = this.#registers;
     let known = 0;
     for (let register = 0; register < REGISTER_COUNT; register++) {
@@ -127,18 +126,23 @@ export class PlainWalk {
    * @returns whether the stack is complete; if not, what comes next is not plain: {@link give} gives the state
    */
   walk(space: CodeSpace, frames: UnwoundStack, maxFrames: number): boolean {
-    const wasm = this.#wasm;
     // The last one that was asked for ends a stack, which is not plain.
     const limit = Math.max(0, Math.min(maxFrames, MAX_FRAMES) - 1);
     // hot
-    let end = wasm.walk(limit);
-    while ((end === WALK_WANTS_RULE && this.#addRule()) || (end === WALK_WANTS_RANGE && this.#addRange(space))) end = wasm.walk(limit);
-    this.#renewViews();
+    let end = this.#walkOn(limit);
+    while ((end === WALK_WANTS_RULE && this.#addRule()) || (end === WALK_WANTS_RANGE && this.#addRange(space))) end = this.#walkOn(limit);
     const from = frames.count;
     const count = this.#results[RESULT_FRAMES];
     frames.addCalls(this.#addresses, from, count);
     this.endFile = this.#results[RESULT_FILE];
     return end === WALK_COMPLETE;
+  }
+
+  /** Walks on in WebAssembly, which may need more memory for that. @returns how it ended */
+  #walkOn(limit: number): number {
+    const end = this.#wasm.walk(limit);
+    this.#renewViews();
+    return end;
   }
 
   /** Adds what is mapped at the address that the walk wants. @returns whether it was added */
@@ -167,7 +171,9 @@ export class PlainWalk {
     const svma = this.#results[RESULT_WANTED];
     const number = this.#results[RESULT_MODULE];
     const rule = this.#ruleAt(svma, number);
-    if (rule !== 0 && wasm.keepRuleOf(number, svma, rule) !== 0) return true;
+    const isKept = rule !== 0 && wasm.keepRuleOf(number, svma, rule) !== 0;
+    this.#renewViews();
+    if (isKept) return true;
     // All are forgotten: no recording has so many.
     wasm.forgetRules();
     for (const { rules } of this.#modules) rules.clear();

@@ -122,6 +122,21 @@ describe('a walk from frame to frame in WebAssembly', () => {
     }
   });
 
+  test.each([
+    ['without a table', moduleWithoutTable],
+    ['some of which are not plain', moduleOf],
+  ])('goes on where memory grows in the middle of a stack of many functions, %s', async (_, make) => {
+    const count = 6000;
+    // Each function by itself, one in seven with an expression.
+    const instructions = (i: number): CfaCode => (i % 7 === 3 ? code().defCfaExpression(Uint8Array.of(0x77, 8)) : code());
+    const fdes = Array.from({ length: count }, (_, i) => ({ start: TEXT + 16 * i, sizeBytes: 16, code: instructions(i) }));
+    fdes.push({ start: TEXT + 16 * count, sizeBytes: 16, code: code().undefined(RIP) });
+    const stack = Object.fromEntries(Array.from({ length: count }, (_, i) => [8 * i, BIAS + TEXT + 16 * (i + 1) + 4]));
+    const space = new MadeSpace().map(BIAS, BIAS + 0x20_0000, make('x86_64', [[CIE, fdes]]), BIAS);
+    const { end, frames } = await unwound({ machine: 'x86_64', registers: { ip: BIAS + TEXT + 4, sp: SP }, stack }, space);
+    expect([end, frames.length]).toEqual(['complete', count + 1]);
+  });
+
   test('gives as many frames as are asked for', async () => {
     const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
     for (let maxFrames = 0; maxFrames <= 5; maxFrames++) {
