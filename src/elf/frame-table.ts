@@ -12,6 +12,7 @@ import {
   DW_EH_PE_udata8,
 } from './eh-pointers.ts';
 import { type FrameBytes, FrameCursor } from './frame-cursor.ts';
+import type { FrameSection } from './frame-section.ts';
 
 /** A table of `.eh_frame_hdr`: for each FDE where its code begins and where it is, sorted by the former. */
 export class FrameTable {
@@ -65,8 +66,12 @@ export class FrameTable {
     return this.#cursor.frames.dataAddr;
   }
 
-  /** Whether it is sorted, as it has to be for a search. */
-  isSorted(): boolean {
+  /** Whether it finds FDEs of a section: it is about that, and sorted. */
+  finds({ bytes }: FrameSection): boolean {
+    return this.count > 0 && this.frameAddr === bytes.addr && this.#isSorted();
+  }
+
+  #isSorted(): boolean {
     let last = Number.NEGATIVE_INFINITY;
     for (let i = 0; i < this.count; i++) {
       const start = this.start(i);

@@ -44,9 +44,9 @@ async function startsByFrames(elf: ElfFile, svmas: Float64Array): Promise<Wanted
   return walked;
 }
 
-/** Whether a table is of this section, can be searched, and has all FDEs: few linkers leave some out. */
+/** Whether a table can be searched for FDEs of a section, and has all of them: few linkers leave some out. */
 function listsAll(table: FrameTable, section: FrameSection): boolean {
-  return table.frameAddr === section.bytes.addr && section.countFdes() <= table.count && table.isSorted();
+  return table.finds(section) && section.countFdes() <= table.count;
 }
 
 /** Assigns ranges to the addresses in them; the first one wins. However ranges overlap, each address is looked at once. */

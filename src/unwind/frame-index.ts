@@ -20,7 +20,7 @@ export class FrameIndex {
 
   constructor(section: FrameSection, table?: FrameTable) {
     this.section = section;
-    if (table !== undefined && table.count > 0 && table.frameAddr === section.bytes.addr && table.isSorted()) this.#table = table;
+    if (table?.finds(section)) this.#table = table;
   }
 
   /** The table by which FDEs are found, as long as nothing has shown that it is wrong. */
