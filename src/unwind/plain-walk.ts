@@ -70,6 +70,12 @@ export class PlainWalk {
   private constructor(wasm: WasmExports) {
     this.#wasm = wasm;
     this.#inputAt = wasm.input.value;
+    this.#renewViews();
+  }
+
+  /** Whether a sample's stack may be walked here: it is of x86-64, and something may be remembered of the space. */
+  static isFor({ machine, view }: UnwindInput, { generation }: CodeSpace): boolean {
+    return machine === 'x86_64' && view.littleEndian && generation !== undefined;
   }
 
   /** @returns undefined where there is no WebAssembly */
@@ -78,11 +84,8 @@ export class PlainWalk {
     return wasm && new PlainWalk(wasm);
   }
 
-  /** Goes to the leaf of a sample. @returns false where it is nothing to be walked here */
-  begin(input: UnwindInput, { generation }: CodeSpace): boolean {
-    const { machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes } = input;
-    if (machine !== 'x86_64' || generation === undefined || !view.littleEndian) return false;
-    this.#renewViews();
+  /** Goes to the leaf of a sample that {@link isFor} is true of. @returns false where it is nothing to be walked here */
+  begin({ view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput, { generation = 0 }: CodeSpace): boolean {
     const places = this.#places.of(LAYOUT, regsMaskLo, regsMaskHi);
     if (places !== this.#givenPlaces) this.#givePlaces(places);
     // Most often the stack lies right behind the registers.

@@ -72,8 +72,8 @@ export class Unwinder {
   readonly #landing = new Landing();
   readonly #shared = new SharedFrames(this.#state);
   readonly #places = new RegisterPlaces();
-  /** undefined where there is no WebAssembly. */
-  readonly #plainWalk: PlainWalk | undefined;
+  /** Made for the first stack that may be walked so; null where there is no WebAssembly. */
+  #plainWalk: PlainWalk | null | undefined;
   /** Whether the last step was out of a signal's frame. */
   #wasSignalFrame = false;
   #leaf = new RegisterFile(0);
@@ -88,7 +88,6 @@ export class Unwinder {
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
     this.#guess = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
-    this.#plainWalk = PlainWalk.create(followsLibunwind);
     this.#maxFrames = maxFrames;
     this.#followsLibunwind = followsLibunwind;
     this.#state.followsLibunwind = followsLibunwind;
@@ -175,12 +174,18 @@ export class Unwinder {
     this.endModule = undefined;
     state.space = space;
     state.wantingModule = undefined;
-    const plainWalk = this.#plainWalk;
-    const isPlain = plainWalk?.begin(input, space) === true;
-    if (isPlain && this.#walkPlain(plainWalk)) return 'complete';
+    const plainWalk = this.#beginPlainWalk(input, space);
+    if (plainWalk !== undefined && this.#walkPlain(plainWalk)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
-    const end = this.#walk(previous, isPlain ? plainWalk : undefined);
+    const end = this.#walk(previous, plainWalk);
     return end === 'truncated' || end === 'unmapped' ? this.#afterLast(end) : end;
+  }
+
+  /** @returns undefined where the stack is nothing to be walked in WebAssembly */
+  #beginPlainWalk(input: UnwindInput, space: CodeSpace): PlainWalk | undefined {
+    if (!PlainWalk.isFor(input, space)) return undefined;
+    if (this.#plainWalk === undefined) this.#plainWalk = PlainWalk.create(this.#followsLibunwind) ?? null;
+    return this.#plainWalk?.begin(input, space) ? this.#plainWalk : undefined;
   }
 
   /** @returns whether the stack is complete */

@@ -22,9 +22,9 @@ export const RESULT_KNOWN = 1;
 /** After WALK_WANTS_RANGE: the address of the code. After WALK_WANTS_RULE: the same as the module's own (svma). */
 export const RESULT_WANTED = 2;
 /** After WALK_WANTS_RULE: the module's number. */
-export const RESULT_MODULE = 4;
+export const RESULT_MODULE = 3;
 /** The file of the last frame that was walked. */
-export const RESULT_FILE = 3;
+export const RESULT_FILE = 4;
 
 /** How a walk ends. */
 export const WALK_COMPLETE = 0;
