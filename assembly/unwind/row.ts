@@ -236,7 +236,9 @@ function run(start: u64, svma: u64): bool {
     if (delta < 0) continue;
     // Instructions of a CIE advance nowhere.
     if (svma === u64.MAX_VALUE) return false;
-    location += delta * codeAlignment;
+    const next = location + delta * codeAlignment;
+    if (next < location) return false;
+    location = next;
     if (location > svma) return true;
     if (below !== 0) notePopped();
   }

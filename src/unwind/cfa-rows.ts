@@ -154,7 +154,7 @@ export class CfaRows {
   /** Goes to the row of an address of the FDE; false where there is none. */
   find(svma: number): boolean {
     while (this.next()) {
-      // A location is never taken back, and where it is not advanced the later row counts.
+      // Where the location is not advanced, the later row counts.
       if (svma >= this.start && svma < this.end) return true;
     }
     return false;
@@ -190,7 +190,11 @@ export class CfaRows {
         return false;
       }
       if (delta < 0) continue;
-      this.#nextStart = cursor.wrapped(opcode === DW_CFA_set_loc ? delta : this.#nextStart + delta * cie.codeAlignment);
+      const location = cursor.wrapped(opcode === DW_CFA_set_loc ? delta : this.#nextStart + delta * cie.codeAlignment);
+      // Rows are in the order of their addresses. One that went back would be that of addresses which have a row already.
+      this.failed = location < this.#nextStart;
+      if (this.failed) return false;
+      this.#nextStart = location;
       this.#at = cursor.at;
       return true;
     }

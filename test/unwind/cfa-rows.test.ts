@@ -17,9 +17,9 @@ function sectionOf({ bytes }: AssembledFrames, isDebugFrame = false, addressSize
 }
 
 /** The rows of the only FDE, which is for 256 bytes at 0x1000. */
-function rows(fde: CfaCode, cie: Partial<PlannedCie> = {}, isDebugFrame = false): readonly string[] {
-  const frames = assembleFrames([[{ ...CIE, ...cie }, [{ start: START, sizeBytes: 0x100, code: fde }]]], { isDebugFrame });
-  return rowsOf(sectionOf(frames, isDebugFrame)).get(frames.fdeOffsets[0]) ?? [];
+function rows(fde: CfaCode, cie: Partial<PlannedCie> = {}, isDebugFrame = false, addressSize: 4 | 8 = 8): readonly string[] {
+  const frames = assembleFrames([[{ ...CIE, ...cie }, [{ start: START, sizeBytes: 0x100, code: fde }]]], { isDebugFrame, addressSize });
+  return rowsOf(sectionOf(frames, isDebugFrame, addressSize)).get(frames.fdeOffsets[0]) ?? [];
 }
 
 describe('the rows of an FDE', () => {
@@ -37,6 +37,13 @@ describe('the rows of an FDE', () => {
     const fde = code().setLoc(0x1020, 4).defCfaOffset(16);
     expect(rows(fde, { encoding: 0x03 })).toEqual(['1000 r7+8 ra:c-8', '1020 r7+16 ra:c-8']);
     expect(rows(code().setLoc(0x1020, 8).defCfaOffset(16), { augmentation: '' }, true)).toEqual(['1000 r7+8 ra:c-8', '1020 r7+16 ra:c-8']);
+  });
+
+  test('end where a location goes back', () => {
+    const fde = code().advance(8).defCfaOffset(16).advance(8).defCfaOffset(24).setLoc(0x1004, 4).defCfaOffset(32);
+    expect(rows(fde, { encoding: 0x03 })).toEqual(['1000 r7+8 ra:c-8', '1008 r7+16 ra:c-8', 'failed']);
+    const wrapping = code().advance(8).defCfaOffset(16).mipsAdvance8(0xffff_fff8).defCfaOffset(24);
+    expect(rows(wrapping, {}, false, 4)).toEqual(['1000 r7+8 ra:c-8', 'failed']);
   });
 
   test('have registers saved at offsets, in each of the forms', () => {

@@ -318,6 +318,8 @@ describe('rules that are read in WebAssembly', () => {
     fc.constant((to: CfaCode) => to.restoreState()),
     small.map((words) => (to: CfaCode) => to.argsSize(8 * words)),
     small.map((byte) => (to: CfaCode) => to.raw(byte)),
+    // Mostly in the first function, however the location is stored: the section is at 0.
+    fc.integer({ min: -0xc0, max: 0x30 }).map((delta) => (to: CfaCode) => to.setLoc(TEXT + delta, 4)),
   );
   const program = fc.array(instruction, { maxLength: 12 });
   const written = (instructions: readonly ((to: CfaCode) => CfaCode)[], to = code()): CfaCode => instructions.reduce((all, one) => one(all), to);
