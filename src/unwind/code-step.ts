@@ -3,6 +3,7 @@ import type { ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { FrameScan } from './scan/frame-scan.ts';
 import type { UnwindModule } from './unwind-module.ts';
+import { RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Behind the start of a function that was called: nearly as sure to be its code as the start itself. */
@@ -15,6 +16,8 @@ export class CodeStep {
   readonly #returns: ReturnAddresses;
   readonly #scan: FrameScan;
   readonly #ruleStep = new RuleStep();
+  /** Whether the last step was by code that leads straight to the function's return: {@link RuleFlag.straight}. */
+  isStraight = false;
 
   constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses) {
     this.#state = state;
@@ -60,9 +63,11 @@ export class CodeStep {
   }
 
   #stepByRule(module: UnwindModule, rule: number): StepEnd {
+    this.isStraight = false;
     if (rule < 0) return 'no-rule';
     const state = this.#state;
     const { machine } = state;
+    this.isStraight = (module.rules.data[rule + RuleWord.flags] & RuleFlag.straight) !== 0;
     const end = this.#ruleStep.step(state, module, rule);
     if (end !== 'stepped') return end;
     const column = machine.pc >= 0 ? machine.pc : machine.lr;

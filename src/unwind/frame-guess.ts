@@ -160,7 +160,7 @@ export class FrameGuess {
   }
 
   /**
-   * Steps by what the code does up to its return. Where jumps cannot be followed, another return than the frame's may have been found: a frame that would
+   * Steps by what the code does up to its return. Unless that is straight ahead, another return than the frame's may have been found: a frame that would
    * reach beyond the one that the frame pointer tells is not believed; where both are the same, the frame pointer's step is taken if the code has lost it.
    */
   #stepByX86Code(fp: number): StepEnd {
@@ -170,9 +170,11 @@ export class FrameGuess {
     if (end === 'no-rule' || !isFramePointer) return end;
     const isStepped = end === 'stepped';
     const { registers, machine } = state;
-    const distance = isStepped ? registers.value(machine.sp) - fp : Number.POSITIVE_INFINITY;
-    const isLess = distance < FRAME_RECORD_BYTES || (distance === FRAME_RECORD_BYTES && registers.known[machine.fp] === 1);
-    if (isLess || this.#returns.likelihood(fp + machine.addressSize) === 0) return end;
+    if (isStepped) {
+      const distance = registers.value(machine.sp) - fp;
+      if (distance < FRAME_RECORD_BYTES || (distance === FRAME_RECORD_BYTES ? registers.known[machine.fp] === 1 : this.#byCode.isStraight)) return end;
+    }
+    if (this.#returns.likelihood(fp + machine.addressSize) === 0) return end;
     if (isStepped) state.swapRegisters();
     const byChain = this.#takeChain(fp, machine.addressSize, 0);
     if (byChain !== 'no-rule') return byChain;

@@ -10,14 +10,17 @@ const MAX_AUXILIARY_TYPE = 64;
 const MAX_FRAME_WORDS = 32;
 
 /**
- * Whether so many pointers and a null follow at an address, as they do behind their number on top of the stack that the kernel gives a program: its arguments.
- * Leaves the first one in the state's `stack`.
+ * Whether so many pointers to text above and a null follow at an address, as they do behind their number on top of the stack that the kernel gives a
+ * program: its arguments. Programs may have put them into another order (getopt does). Leaves the first one in the state's `stack`.
  */
 export function hasArgumentsAt({ stack, machine }: UnwindState, at: number, argumentCount: number): boolean {
   const { addressSize } = machine;
-  const hasEnd = stack.read(at + argumentCount * addressSize) && stack.lo === 0 && stack.hi === 0;
-  if (!hasEnd || !stack.read(at)) return false;
-  return stack.value > at && stack.value - at < MAX_TEXT_BYTES;
+  const end = at + argumentCount * addressSize;
+  if (!stack.read(end) || stack.value !== 0) return false;
+  for (let argument = end - addressSize; argument >= at; argument -= addressSize) {
+    if (!stack.read(argument) || stack.value <= end || stack.value - at >= MAX_TEXT_BYTES) return false;
+  }
+  return true;
 }
 
 /** Whether a program's arguments are right above the frame at hand: it is that of the program's first function, or of who was called by it for good. */
@@ -45,9 +48,21 @@ function isTopOfStack(state: UnwindState, at: number): boolean {
   return firstText > environment && isEnvironmentAt(state, environment, firstText);
 }
 
-/** Whether pointers to text follow that is behind that of the arguments; or, where there are none, the auxiliary vector, which begins with a small number. */
+/**
+ * Whether pointers to text follow that is behind that of the arguments, or none; and, behind them, the auxiliary vector, as far as the dump has it. Of the
+ * pointers the first one tells: programs may have changed others.
+ */
 function isEnvironmentAt({ stack, machine }: UnwindState, at: number, firstText: number): boolean {
+  const { addressSize } = machine;
   if (!stack.read(at)) return false;
-  if (stack.value !== 0) return stack.value > firstText && stack.value - at < MAX_TEXT_BYTES;
-  return stack.read(at + machine.addressSize) && stack.hi === 0 && stack.lo > 0 && stack.lo <= MAX_AUXILIARY_TYPE;
+  let end = at;
+  if (stack.value !== 0) {
+    if (stack.value <= firstText || stack.value - at >= MAX_TEXT_BYTES) return false;
+    do end += addressSize;
+    while (stack.read(end) && stack.value !== 0);
+  }
+  let entry = end + addressSize;
+  for (; stack.read(entry) && stack.value !== 0; entry += 2 * addressSize) if (stack.value > MAX_AUXILIARY_TYPE) return false;
+  // Nothing else tells that there is no environment.
+  return end > at || entry > end + addressSize;
 }

@@ -48,6 +48,8 @@ export const RuleFlag = {
   plain: 128,
   /** The frame pointer was saved. */
   savesFp: 256,
+  /** Of a rule that was found in code: neither a call, which may not return, nor a jump that cannot be followed was on the way to the function's return. */
+  straight: 512,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -168,9 +170,13 @@ export class UnwindRules {
     return this.end();
   }
 
-  /** Begins a rule that was found in code; {@link end} ends it. @param returnAddressRegister where the return address is to be afterwards */
-  begin(cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {
-    this.#begin(RuleFlag.complex, cfaRegister, cfaOffset, returnAddressRegister);
+  /**
+   * Begins a rule that was found in code; {@link end} ends it.
+   * @param isStraight {@link RuleFlag.straight}
+   * @param returnAddressRegister where the return address is to be afterwards
+   */
+  begin(isStraight: boolean, cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {
+    this.#begin(RuleFlag.complex | (isStraight ? RuleFlag.straight : 0), cfaRegister, cfaOffset, returnAddressRegister);
   }
 
   /** Adds what the rule says of one register: where it was saved from the CFA, for instance. Each once at most. */

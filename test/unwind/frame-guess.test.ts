@@ -159,7 +159,11 @@ describe('x86-64 code without rules', () => {
     ['is complete where the environment is empty', { 48: 0, 56: 33 }, 'complete'],
     ['goes on where the environment is empty, and what comes next is no auxiliary vector', { 48: 0, 56: 0 }, 'no-rule'],
     ['goes on where there are too few arguments', { 40: 5 }, 'no-rule'],
-    ['goes on where they are not on the stack', { 24: SP - 0x100 }, 'no-rule'],
+    ['is complete where the program has sorted them', { 24: SP + 0x110, 32: SP + 0x100 }, 'complete'],
+    ['is complete where the auxiliary vector follows', { 64: 33, 72: BIAS, 80: 51, 88: 7 }, 'complete'],
+    ['goes on where something else follows', { 64: 33, 72: BIAS, 80: 1000 }, 'no-rule'],
+    ['goes on where the first one is not on the stack', { 24: SP - 0x100 }, 'no-rule'],
+    ['goes on where another one is not on the stack', { 32: BIAS + 0x1400 }, 'no-rule'],
     ['goes on where the environment is before them', { 48: SP + 0x80 }, 'no-rule'],
   ])('%s above which the arguments of the program are', async (_, changes, end) => {
     const stack = { 0: BIAS + 0x1400, 8: 7, 16: 2, 24: SP + 0x100, 32: SP + 0x110, 40: 0, 48: SP + 0x120, 56: 0, ...changes };

@@ -60,6 +60,7 @@ export class FrameScan {
   #machine!: MachineRegisters;
   #isMissing = false;
   #isEmpty = false;
+  #isStraight = false;
   /** Code that was found last, and where. */
   readonly #window = new Uint8Array(WINDOW_BYTES);
   #windowStart = 0;
@@ -173,6 +174,7 @@ export class FrameScan {
     if (isCall) for (const register of scratch) state.clobber(register);
     this.#visited.clear();
     this.#branchCount = 0;
+    this.#isStraight = true;
     let svma = start;
     let next = 0;
     decoder.enter();
@@ -185,8 +187,10 @@ export class FrameScan {
       const { sizeBytes } = decoder;
       svma += sizeBytes;
       if (this.#isMissing || flow === 'end') svma = -1;
-      else if (flow === 'call') for (const register of scratch) state.clobber(register);
-      else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
+      else if (flow === 'call') {
+        for (const register of scratch) state.clobber(register);
+        this.#isStraight = false;
+      } else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
       else if (flow === 'jump') {
         svma = decoder.target;
         decoder.enter();
@@ -198,6 +202,7 @@ export class FrameScan {
       this.#isMissing = false;
       if (svma >= 0) continue;
       if (next === this.#branchCount) return NO_RULE;
+      this.#isStraight = false;
       state.copyFrom(this.#branches[next]);
       svma = this.#targets[next++];
       decoder.enter();
@@ -235,7 +240,7 @@ export class FrameScan {
     if (this.#isEmpty && !(isInLink && cfaBase === sp && cfa === 0)) return NO_RULE;
     const { rules } = this.#module;
     const column = pc >= 0 ? pc : lr;
-    rules.begin(cfaBase, cfa, column);
+    rules.begin(this.#isStraight, cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, offsets[link] - cfa);
     else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
     for (const register of KEPT[machine] as readonly number[]) {

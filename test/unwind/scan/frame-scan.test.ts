@@ -189,7 +189,10 @@ describe('x86-64 code without rules', () => {
 
   test.each<[string, string, Readonly<Record<number, number>>, number[]]>([
     // add rsp, 64; ret; and the frame pointer at 16
-    ['reach beyond that of the frame pointer', '48 83 c4 40 c3', { 64: FRAMED_CALL }, [0x1020, 0x1100]],
+    ['reach beyond what is left over where the frame pointer points', '48 83 c4 40 c3', { 24: FRAMED_CALL, 64: CALL, 72: 0 }, [0x1020, 0x1100]],
+    // add rsp, 64; ret; behind call *rax, and behind a conditional jump, as jmp *rax cannot be followed
+    ['reach beyond that of the frame pointer behind a call', 'ff d0 48 83 c4 40 c3', { 64: FRAMED_CALL }, [0x1020, 0x1100]],
+    ['reach beyond that of the frame pointer elsewhere', '74 02 ff e0 48 83 c4 40 c3', { 64: FRAMED_CALL }, [0x1020, 0x1100]],
     ['reach beyond the dump, and the frame pointer does not', '48 81 c4 00 01 00 00 c3', {}, [0x1020, 0x1100]],
     ['be left by a return that is the same, and lead on by the frame pointer', '48 83 c4 10 48 8b 6d 00 58 c3', { 24: FRAMED_CALL }, [0x1020, 0x1200, 0x1100]],
     ['end before that of the frame pointer', '48 83 c4 08 c3', { 8: FRAMED_CALL }, [0x1020, 0x1200, 0x1100]],
