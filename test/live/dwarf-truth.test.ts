@@ -102,12 +102,12 @@ function stacksOf(text: string): string[][] {
       .split('\n\n')
       .map((sample) => sample.split('\n').filter((line) => line.startsWith('\t')))
       .map((lines) => lines.filter((line) => !line.includes('[kernel.kallsyms]')).map((line) => /^\s*[0-9a-f]+ (.*) \(.*\)$/.exec(line)?.[1] ?? ''))
-      // Go’s run time, and its handlers of signals, have stacks of their own: that of the goroutine is not in the dump.
+      // Go’s run time, its handlers of signals, and the vdso’s clock have stacks of their own: that of the goroutine is not in the dump.
       .filter((names) => names.length > 0 && !names.some((name) => GO_SWITCH.test(name)))
   );
 }
 
-const GO_SWITCH = /^runtime\.(?:systemstack|mcall|morestack|asmcgocall|sigtramp)(?:\.abi0)?$/;
+const GO_SWITCH = /^(?:time\.now|runtime\.(?:nanotime1|walltime|systemstack|mcall|morestack|asmcgocall|sigtramp))(?:\.abi0)?$/;
 
 interface Verdict {
   readonly stacks: number;
