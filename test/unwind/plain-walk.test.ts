@@ -137,6 +137,76 @@ describe('a walk from frame to frame in WebAssembly', () => {
     expect([end, frames.length]).toEqual(['complete', count + 1]);
   });
 
+  describe('gives callers sites', () => {
+    const MOVED = BIAS + 0x100_0000;
+    const moved = (bias: number): MadeSample => ({
+      machine: 'x86_64',
+      registers: { ip: bias + 0x1010, sp: SP, bp: SP + 0x40 },
+      stack: { 0: bias + 0x1110, 24: 5, 32: bias + 0x1210, 64: 7, 72: bias + 0x1310 },
+    });
+    const sitesOf = (unwinder: Unwinder, sample: MadeSample, space: MadeSpace): number[] => {
+      expect(unwinder.unwind(madeInput(sample), space)).toBe('complete');
+      return [...unwinder.stack.sites.subarray(0, unwinder.frameCount)];
+    };
+
+    test.each([
+      ['with a table', moduleOf],
+      ['without a table', moduleWithoutTable],
+    ])('which are the same wherever the file is mapped, %s', (_, make) => {
+      const module = make('x86_64', [[CIE, FUNCTIONS]]);
+      const here = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+      const there = new MadeSpace().map(MOVED, MOVED + 0x10000, module, MOVED);
+      there.generation = 1;
+      const unwinder = new Unwinder();
+      const sites = sitesOf(unwinder, moved(BIAS), here);
+      // The leaf has none.
+      expect([sites[0], new Set(sites).size]).toEqual([0, 4]);
+      expect(sitesOf(unwinder, moved(MOVED), there)).toEqual(sites);
+      // Another caller has another one.
+      const [, ...others] = sitesOf(unwinder, { ...moved(BIAS), stack: { ...moved(BIAS).stack, 0: BIAS + 0x1111 } }, here);
+      expect([sites.includes(others[0]), others.slice(1)]).toEqual([false, sites.slice(2)]);
+    });
+
+    test('but not where the module is of several files', () => {
+      const module = moduleOf('x86_64', [[CIE, FUNCTIONS]]);
+      const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(MOVED, MOVED + 0x10000, module, MOVED);
+      const unwinder = new Unwinder();
+      expect(sitesOf(unwinder, moved(BIAS), space).map((site) => site > 0)).toEqual([false, true, true, true]);
+      expect(sitesOf(unwinder, moved(MOVED), space)).toEqual([0, 0, 0, 0]);
+    });
+
+    test('but not those that were not found in WebAssembly', () => {
+      // The third frame's rule is not plain.
+      const functions = [...FUNCTIONS.slice(0, 2), fde(0x1200, code().defCfaExpression(Uint8Array.of(0x76, 16)).offset(RBP, 2)), FUNCTIONS[3]];
+      const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, functions]]), BIAS);
+      expect(sitesOf(new Unwinder(), moved(BIAS), space).map((site) => site > 0)).toEqual([false, true, false, true]);
+    });
+
+    test('none of which is given twice, also after rules were forgotten', () => {
+      const space = new MadeSpace();
+      const count = 9000;
+      const saving = (i: number): CfaCode => [RBX, RBP, R12, 13, 14, 15].reduce((to, register) => to.offset(register, 3 + i), code());
+      const fdes = Array.from({ length: count }, (_, i) => ({ start: TEXT + 16 * i, sizeBytes: 16, code: saving(i) }));
+      fdes.push({ start: TEXT + 16 * count, sizeBytes: 16, code: code().undefined(RIP) });
+      space.map(BIAS, BIAS + 0x20_0000, moduleOf('x86_64', [[CIE, fdes]]), BIAS);
+      const unwinder = new Unwinder();
+      const addressOf = new Map<number, number>();
+      const outermost = new Set<number>();
+      for (let i = 0; i < count; i++) {
+        const caller = BIAS + TEXT + 16 * i + 4;
+        const stack = { 0: caller, 8: BIAS + TEXT + 16 * count + 4 };
+        unwinder.unwind(madeInput({ machine: 'x86_64', registers: { ip: BIAS + TEXT + 4, sp: SP }, stack }), space);
+        outermost.add(unwinder.stack.sites[2]);
+        for (const [at, site] of unwinder.stack.sites.subarray(0, unwinder.frameCount).entries()) {
+          const address = unwinder.frames[at];
+          if (site !== 0 && (addressOf.get(site) ?? address) !== address) expect({ site, address }).toEqual({ site, address: addressOf.get(site) });
+          if (site !== 0) addressOf.set(site, address);
+        }
+      }
+      expect(outermost.size).toBeGreaterThan(1);
+    });
+  });
+
   test('gives as many frames as are asked for', async () => {
     const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
     for (let maxFrames = 0; maxFrames <= 5; maxFrames++) {
