@@ -43,19 +43,19 @@ export function recordingBytes({ sizeBytes, parts = [] }: RecordingSource): numb
 /** A source over bytes in memory. */
 export class BufferSource implements ByteSource {
   readonly name: string;
-  readonly #bytes: Uint8Array;
+  readonly bytes: Uint8Array;
 
   constructor(bytes: Uint8Array, name = 'buffer') {
     this.name = name;
-    this.#bytes = bytes;
+    this.bytes = bytes;
   }
 
   get sizeBytes(): number {
-    return this.#bytes.length;
+    return this.bytes.length;
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {
-    const part = this.#bytes.subarray(position, position + target.length);
+    const part = this.bytes.subarray(position, position + target.length);
     target.set(part);
     return part.length;
   }

@@ -12,7 +12,8 @@ import { systemPath } from './system-path.ts';
 
 /** Kernels with every symbol have lists of some 20 MB. */
 const MAX_MADE_SIZE_BYTES = 256 << 20;
-const FIRST_MADE_SIZE_BYTES = 1 << 20;
+/** Those of distributions fit. What is not filled takes no memory. */
+const FIRST_MADE_SIZE_BYTES = 8 << 20;
 /**
  * A file may have holes: terabytes of zeros that are stored nowhere. It is taken to end where it would be so much, and so many times what is stored of it:
  * no binary has such holes, and file systems that compress do not shrink one as much.

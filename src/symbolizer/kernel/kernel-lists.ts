@@ -1,4 +1,4 @@
-import { readRange } from '../../base/byte-source.ts';
+import { BufferSource, readRange } from '../../base/byte-source.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import { buildIdCacheFiles } from '../search/candidates.ts';
@@ -177,7 +177,7 @@ export class KernelLists {
     try {
       const sizeBytes = source.sizeBytes ?? 0;
       if (sizeBytes > MAX_LIST_SIZE_BYTES) throw new PerfconvError('unsupported', `a symbol list of ${sizeBytes} bytes`, { file: path });
-      return await readRange(source, 0, sizeBytes);
+      return source instanceof BufferSource ? source.bytes : await readRange(source, 0, sizeBytes);
     } finally {
       await source.close();
     }
