@@ -161,7 +161,8 @@ export class FrameGuess {
 
   /**
    * Steps by what the code does up to its return. Unless that is straight ahead, another return than the frame's may have been found: a frame that would
-   * reach beyond the one that the frame pointer tells is not believed; where both are the same, the frame pointer's step is taken if the code has lost it.
+   * reach beyond the one that the frame pointer tells is not believed, unless that leads to memory that was mapped as data, as the heap is; where both are
+   * the same, the frame pointer's step is taken if the code has lost it.
    */
   #stepByX86Code(fp: number): StepEnd {
     const state = this.#state;
@@ -174,7 +175,7 @@ export class FrameGuess {
       const distance = registers.value(machine.sp) - fp;
       if (distance < FRAME_RECORD_BYTES || (distance === FRAME_RECORD_BYTES ? registers.known[machine.fp] === 1 : this.#byCode.isStraight)) return end;
     }
-    if (this.#returns.likelihood(fp + machine.addressSize) === 0) return end;
+    if (this.#returns.likelihood(fp + machine.addressSize) === 0 || (isStepped && this.#returns.isInData)) return end;
     if (isStepped) state.swapRegisters();
     const byChain = this.#takeChain(fp, machine.addressSize, 0);
     if (byChain !== 'no-rule') return byChain;

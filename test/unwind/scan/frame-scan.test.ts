@@ -214,6 +214,14 @@ describe('x86-64 code without rules', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
   });
 
+  test('is left to code, where what the frame pointer points at leads to memory that was mapped as data', async () => {
+    // call *rax; add rsp, 64; ret
+    const space = (await spaceOf('x86_64', { ...CODE, 4128: 'ff d0 48 83 c4 40 c3' }, [0xcc])).mapData(0x1000_0000, 0x1001_0000);
+    const stack = { 16: 0x1000_0080, 24: 0x1000_0100, 64: CALL, 72: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1020, bp: SP + 0x10, sp: SP, ax: 1 }, stack }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
+  });
+
   test('is left by a jump to another file, as stubs of the PLT have it, and not by one that may be of a switch', async () => {
     const pieces = { ...CODE, 4128: 'f3 0f 1e fa f2 ff 25 10 20 00 00', 4144: '48 83 c4 10 ff e0' };
     expect(await unwind(0x1020, { 0: CALL, 8: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
