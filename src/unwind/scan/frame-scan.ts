@@ -6,6 +6,7 @@ import { NO_RULE } from '../unwind-rules.ts';
 import type { UnwindState } from '../unwind-state.ts';
 import { A64Decoder } from './a64-decoder.ts';
 import { ArmDecoder } from './arm-decoder.ts';
+import { FileCode } from './file-code.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { SAVED, ScanState } from './scan-state.ts';
@@ -16,7 +17,6 @@ import { X8664Decoder } from './x86-64-decoder.ts';
 const MAX_INSTRUCTIONS = 4096;
 /** The same for all addresses of one file: some one to four seconds. Eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16 (observed). */
 const MAX_FILE_INSTRUCTIONS = 1 << 24;
-const WINDOW_BYTES = 8;
 /** Branches whose other way is still to be followed. */
 const MAX_BRANCHES = 64;
 /** Stacks have some megabytes. */
@@ -28,19 +28,20 @@ const LEAST_ALWAYS = 0.3;
 /** Bits of a fact's key besides the svma. */
 const KEYS = 8;
 /** Registers that a function may leave changed: what a call returns with in them is not known. */
-const SCRATCH: Partial<Record<UnwindMachine, readonly number[]>> = {
+const SCRATCH = {
   x86_64: [0, 1, 2, 4, 5, 8, 9, 10, 11],
   aarch64: [...Array.from({ length: 19 }, (_, register) => register), 30],
   arm: [0, 1, 2, 3, 12, 14],
   riscv64: [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31],
-};
+} satisfies Partial<Record<UnwindMachine, readonly number[]>>;
 /** Those that it has to restore, besides the stack pointer. */
-const KEPT: Partial<Record<UnwindMachine, readonly number[]>> = {
+const KEPT = {
   x86_64: [3, 6, 12, 13, 14, 15],
   aarch64: [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29],
   arm: [4, 5, 6, 7, 8, 9, 10, 11],
   riscv64: [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27],
-};
+} satisfies Partial<Record<UnwindMachine, readonly number[]>>;
+type ScannedMachine = keyof typeof SCRATCH;
 
 /**
  * Finds out how a frame is left, by following its code from where it is to where the function returns: on the way there it restores whatever it has saved,
@@ -58,13 +59,9 @@ export class FrameScan {
   /** What is being scanned. */
   #module!: UnwindModule;
   #machine!: MachineRegisters;
-  #isMissing = false;
+  readonly #reader: FileCode;
   #isEmpty = false;
   #isStraight = false;
-  /** Code that was found last, and where. */
-  readonly #window = new Uint8Array(WINDOW_BYTES);
-  #windowStart = 0;
-  #windowBytes = 0;
   readonly #visited = new Set<number>();
   readonly #state = new ScanState();
   /** Of branches, in the order in which they are followed. */
@@ -75,6 +72,7 @@ export class FrameScan {
   constructor(unwinding: UnwindState, code: CodeBytes) {
     this.#unwinding = unwinding;
     this.#code = code;
+    this.#reader = new FileCode(code);
   }
 
   /**
@@ -90,9 +88,8 @@ export class FrameScan {
     if (known !== undefined) return known;
     this.#module = module;
     this.#machine = machine;
-    this.#isMissing = false;
     this.#isEmpty = isEmpty;
-    this.#windowBytes = 0;
+    this.#reader.begin(module);
     module.makeRoom();
     const rule = this.#scan(this.#decoderOf(machine.machine, isThumb), svma, isCall);
     if (this.#code.isPending) return NO_RULE;
@@ -113,32 +110,6 @@ export class FrameScan {
     }
   }
 
-  /** 8 bits of code. Those behind are asked for next: several are looked for at once, where there are so many. */
-  byte(svma: number): number {
-    const at = svma - this.#windowStart;
-    if (at >= 0 && at < this.#windowBytes) return this.#window[at];
-    const count = this.#code.findInFile(this.#module, svma, WINDOW_BYTES) ? WINDOW_BYTES : 1;
-    if (count === 1 && !this.#find(svma, 1)) return 0;
-    const { view, offset } = this.#module.memory;
-    for (let i = 0; i < count; i++) this.#window[i] = view.bytes[offset + i];
-    this.#windowStart = svma;
-    this.#windowBytes = count;
-    return this.#window[0];
-  }
-
-  /** 16 bits of code. */
-  half(svma: number): number {
-    if (!this.#find(svma, 2)) return 0;
-    const { view, offset } = this.#module.memory;
-    return view.bytes[offset] | (view.bytes[offset + 1] << 8);
-  }
-
-  #find(svma: number, sizeBytes: number): boolean {
-    const isThere = this.#code.findInFile(this.#module, svma, sizeBytes);
-    this.#isMissing ||= !isThere;
-    return isThere;
-  }
-
   /**
    * Whether code of 32-bit Arm about an address that is a multiple of 4 looks like Thumb. Most instructions of the other set have the condition `always`,
    * in the upper four bits of each word.
@@ -146,7 +117,7 @@ export class FrameScan {
   looksLikeThumb(module: UnwindModule, svma: number): boolean {
     const known = module.modes.get(svma);
     if (known !== undefined) return known === 1;
-    this.#module = module;
+    this.#reader.begin(module);
     const found = this.#looksLikeThumb(svma);
     if (!this.#code.isPending) module.modes.set(svma, found ? 1 : 0);
     return found;
@@ -155,20 +126,19 @@ export class FrameScan {
   #looksLikeThumb(svma: number): boolean {
     let [always, words] = [0, 0];
     for (let i = 0; i < MODE_WORDS; i++) {
-      this.#isMissing = false;
-      const half = this.half(svma + 4 * (i - MODE_WORDS / 2) + 2);
-      if (this.#isMissing) continue;
+      this.#reader.isMissing = false;
+      const half = this.#reader.half(svma + 4 * (i - MODE_WORDS / 2) + 2);
+      if (this.#reader.isMissing) continue;
       words++;
       if (half >>> 12 === 0xe) always++;
     }
-    this.#isMissing = false;
     return always < words * LEAST_ALWAYS;
   }
 
   /** Follows code, first straight on, then from branches in their order, up to the first return that can be. */
   #scan(decoder: InstructionDecoder, start: number, isCall: boolean): number {
     const { machine, sp, lr } = this.#machine;
-    const scratch = SCRATCH[machine] as readonly number[];
+    const scratch = SCRATCH[machine as ScannedMachine];
     const state = this.#state;
     state.begin(sp);
     if (isCall) for (const register of scratch) state.clobber(register);
@@ -182,11 +152,11 @@ export class FrameScan {
       this.#module.scannedInstructions++;
       const isNew = !this.#visited.has(svma);
       if (isNew) this.#visited.add(svma);
-      const flow = isNew ? decoder.decode(this, svma, state) : 'end';
+      const flow = isNew ? decoder.decode(this.#reader, svma, state) : 'end';
       if (this.#code.isPending) return NO_RULE;
       const { sizeBytes } = decoder;
       svma += sizeBytes;
-      if (this.#isMissing || flow === 'end') svma = -1;
+      if (this.#reader.isMissing || flow === 'end') svma = -1;
       else if (flow === 'call') {
         for (const register of scratch) state.clobber(register);
         this.#isStraight = false;
@@ -199,7 +169,7 @@ export class FrameScan {
         if (rule !== NO_RULE) return rule;
         if (!decoder.isConditional) svma = -1;
       }
-      this.#isMissing = false;
+      this.#reader.isMissing = false;
       if (svma >= 0) continue;
       if (next === this.#branchCount) return NO_RULE;
       this.#isStraight = false;
@@ -243,7 +213,7 @@ export class FrameScan {
     rules.begin(this.#isStraight, cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, offsets[link] - cfa);
     else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
-    for (const register of KEPT[machine] as readonly number[]) {
+    for (const register of KEPT[machine as ScannedMachine]) {
       const base = bases[register];
       if (base === SAVED + cfaBase && offsets[register] < cfa && offsets[register] >= cfa - MAX_FRAME_BYTES)
         rules.addRegister(register, RegisterRule.offset, offsets[register] - cfa);
