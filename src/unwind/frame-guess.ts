@@ -1,5 +1,6 @@
 import { CodeBytes } from './code-bytes.ts';
 import { CodeStep } from './code-step.ts';
+import { EntryStep } from './entry-step.ts';
 import { I386Vdso } from './i386-vdso.ts';
 import { isAtArguments, isBelowArguments } from './program-start.ts';
 import { IS_CALL, IS_OWN_CALL, MAX_FUNCTION_BYTES, ReturnAddresses } from './return-addresses.ts';
@@ -37,6 +38,7 @@ export class FrameGuess {
   readonly #returns: ReturnAddresses;
   readonly #vdso: I386Vdso;
   readonly #byCode: CodeStep;
+  readonly #byEntry: EntryStep;
   readonly #state: UnwindState;
   /** Whether the last step went from a signal's trampoline to what was interrupted. */
   isSignalFrame = false;
@@ -47,6 +49,7 @@ export class FrameGuess {
     this.#returns = new ReturnAddresses(state, this.#code);
     this.#vdso = new I386Vdso(state, this.#code);
     this.#byCode = new CodeStep(state, this.#code, this.#returns);
+    this.#byEntry = new EntryStep(state, this.#code, this.#returns);
   }
 
   /** Turns the registers of the frame into those of its caller. */
@@ -136,6 +139,8 @@ export class FrameGuess {
       if (!isCall && this.#beginsThread(sp)) return 'outermost';
       const byCode = this.#stepByX86Code(fp);
       if (byCode !== 'no-rule') return byCode;
+      const byEntry = this.#byEntry.step();
+      if (byEntry !== 'no-rule') return byEntry;
     }
     if (isCall) {
       const byCall = fp === 0 && beganWithoutFp ? this.#scanStack(sp, IS_OWN_CALL) : 'no-rule';
@@ -162,7 +167,7 @@ export class FrameGuess {
   /**
    * Steps by what the code does up to its return. Unless that is straight ahead, another return than the frame's may have been found: a frame that would
    * reach beyond the one that the frame pointer tells is not believed, unless that leads to memory that was mapped as data, as the heap is; where both are
-   * the same, the frame pointer's step is taken if the code has lost it.
+   * the same, the frame pointer's step is taken if the code has lost it. Where they differ, the code from the function's entry on may tell, too.
    */
   #stepByX86Code(fp: number): StepEnd {
     const state = this.#state;
@@ -177,6 +182,8 @@ export class FrameGuess {
     }
     if (this.#returns.likelihood(fp + machine.addressSize) === 0 || (isStepped && this.#returns.isInData)) return end;
     if (isStepped) state.swapRegisters();
+    const byEntry = this.#byEntry.step();
+    if (byEntry === 'stepped') return byEntry;
     const byChain = this.#takeChain(fp, machine.addressSize, 0);
     if (byChain !== 'no-rule') return byChain;
     if (isStepped) state.swapRegisters();

@@ -69,7 +69,12 @@ export class UnwindModule {
    */
   readonly scanned = new CodeFacts();
   /**
-   * How many instructions were followed for {@link scanned}.
+   * By {@link EntryScan}'s key: the number of the rule that was found from the function's entry on, or NO_RULE. Kept by whoever looked.
+   * @internal
+   */
+  readonly entered = new CodeFacts();
+  /**
+   * How many instructions were followed for {@link scanned} and {@link entered}.
    * @internal
    */
   scannedInstructions = 0;
@@ -167,6 +172,7 @@ export class UnwindModule {
     if (!this.rules.makeRoom()) return;
     for (const ranges of this.#ranges) ranges.clear();
     this.scanned.clear();
+    this.entered.clear();
   }
 
   #look(svma: number): number {

@@ -60,7 +60,7 @@ describe('x86-64 code without rules', () => {
     const result = await unwind({ ip: BIAS + 0x1010, bp: 0 }, stack, calls);
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1700, 0x1800, 0x1900) });
     // A chain of frame pointers that ends in 0 is at its end, whatever is left over above.
-    const ended = await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { 32: 0, 40: BIAS + 0x1700, 48: BIAS + 0x1800 }, calls);
+    const ended = await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { 32: 0, 40: BIAS + 0x1700, 56: BIAS + 0x1800 }, calls);
     expect(ended).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1700) });
   });
 

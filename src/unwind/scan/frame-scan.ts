@@ -16,11 +16,11 @@ import { X8664Decoder } from './x86-64-decoder.ts';
 /** Instructions that are followed from one address on. Between most and a return there are less than a hundred. */
 const MAX_INSTRUCTIONS = 4096;
 /** The same for all addresses of one file: some one to four seconds. Eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16 (observed). */
-const MAX_FILE_INSTRUCTIONS = 1 << 24;
+export const MAX_FILE_INSTRUCTIONS = 1 << 24;
 /** Branches whose other way is still to be followed. */
 const MAX_BRANCHES = 64;
 /** Stacks have some megabytes. */
-const MAX_FRAME_BYTES = 1 << 26;
+export const MAX_FRAME_BYTES = 1 << 26;
 /** Words about an address of 32-bit Arm that tell its instruction set. */
 const MODE_WORDS = 32;
 /** How many of them have the condition `always` in A32. Observed in Debian's libc: fewer about 4 % of its addresses, and in Thumb more about 0.3 %. */
@@ -28,14 +28,14 @@ const LEAST_ALWAYS = 0.3;
 /** Bits of a fact's key besides the svma. */
 const KEYS = 8;
 /** Registers that a function may leave changed: what a call returns with in them is not known. */
-const SCRATCH = {
+export const SCRATCH = {
   x86_64: [0, 1, 2, 4, 5, 8, 9, 10, 11],
   aarch64: [...Array.from({ length: 19 }, (_, register) => register), 30],
   arm: [0, 1, 2, 3, 12, 14],
   riscv64: [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31],
 } satisfies Partial<Record<UnwindMachine, readonly number[]>>;
 /** Those that it has to restore, besides the stack pointer. */
-const KEPT = {
+export const KEPT = {
   x86_64: [3, 6, 12, 13, 14, 15],
   aarch64: [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29],
   arm: [4, 5, 6, 7, 8, 9, 10, 11],

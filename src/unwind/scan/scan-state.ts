@@ -102,6 +102,14 @@ export class ScanState {
     this.#put(base, distance, this.bases[register], this.offsets[register]);
   }
 
+  /** Where from the stack pointer's first value on a register's first value was stored; undefined where it was not. */
+  placeOf(register: number): number | undefined {
+    for (let slot = 0; slot < this.#slotCount; slot++) {
+      if (this.#slotBases[slot] === register && this.#slotOffsets[slot] === 0 && this.#slotPlaces[slot] === this.#sp) return this.#slots[slot];
+    }
+    return undefined;
+  }
+
   /** Something that is not followed is written to base + distance. */
   overwrite(base: number, distance: number): void {
     this.#put(base, distance, UNKNOWN, 0);

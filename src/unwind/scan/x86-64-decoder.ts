@@ -39,6 +39,12 @@ export class X8664Decoder implements InstructionDecoder {
     return this.#instruction.sizeBytes;
   }
 
+  /** Whether the instruction is one that fills space: NOP, as long as it may be. */
+  get isPadding(): boolean {
+    const { opcode, opcodeRegister } = this.#instruction;
+    return (opcode === 0x90 && opcodeRegister === RAX) || opcode === TWO_BYTE_MAP + 0x1f;
+  }
+
   enter(): void {}
 
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {

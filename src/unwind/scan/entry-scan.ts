@@ -1,0 +1,129 @@
+import { RegisterRule } from '../cfa-rows.ts';
+import type { CodeBytes } from '../code-bytes.ts';
+import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
+import type { UnwindModule } from '../unwind-module.ts';
+import { NO_RULE } from '../unwind-rules.ts';
+import type { UnwindState } from '../unwind-state.ts';
+import { FileCode } from './file-code.ts';
+import { KEPT, MAX_FILE_INSTRUCTIONS, MAX_FRAME_BYTES, SCRATCH } from './frame-scan.ts';
+import { ScanState } from './scan-state.ts';
+import { X8664Decoder } from './x86-64-decoder.ts';
+
+/** Branches ahead whose targets were not reached yet. */
+const MAX_BRANCHES = 256;
+const WORD = 8;
+
+/**
+ * Finds out how large the frame of a function of x86-64 is at an address, and what it has saved where, by reading its code from its entry up to there. So it
+ * need not return. Behind a jump, the frame is what it was where something jumps there from before; elsewhere, what it was at the last call or branch, or at
+ * a jump that a table tells the target of: most often a case of that table begins behind it.
+ */
+export class EntryScan {
+  readonly #unwinding: UnwindState;
+  readonly #code: CodeBytes;
+  readonly #reader: FileCode;
+  readonly #decoder = new X8664Decoder();
+  readonly #state = new ScanState();
+  readonly #last = new ScanState();
+  /** States at targets of branches, by svma. Those that are not in use are kept. */
+  readonly #branches = new Map<number, ScanState>();
+  readonly #unused: ScanState[] = [];
+
+  constructor(unwinding: UnwindState, code: CodeBytes) {
+    this.#unwinding = unwinding;
+    this.#code = code;
+    this.#reader = new FileCode(code);
+  }
+
+  /**
+   * The number of the rule, among those of the module, of the frame at an svma; NO_RULE where there is none, or where code has to be read first
+   * ({@link CodeBytes.isPending}).
+   * @param entry the svma of the function's first instruction, less than {@link MAX_FUNCTION_BYTES} before
+   * @param isCall whether the svma is where a call returns to
+   */
+  rule(module: UnwindModule, entry: number, svma: number, isCall: boolean): number {
+    // Exact below 2^36, which no file reaches.
+    const key = (svma * MAX_FUNCTION_BYTES + (svma - entry)) * 2 + (isCall ? 1 : 0);
+    const known = module.entered.get(key);
+    if (known !== undefined) return known;
+    module.makeRoom();
+    this.#reader.begin(module);
+    const rule = this.#reads(module, entry, svma, isCall) ? this.#ruleOf(module) : NO_RULE;
+    for (const state of this.#branches.values()) this.#unused.push(state);
+    this.#branches.clear();
+    if (this.#code.isPending) return NO_RULE;
+    module.entered.set(key, rule);
+    return rule;
+  }
+
+  /** Reads code up to an svma. @returns whether an instruction ends there, and the frame's state is known */
+  #reads(module: UnwindModule, entry: number, end: number, isCall: boolean): boolean {
+    const { machine } = this.#unwinding;
+    const reader = this.#reader;
+    const decoder = this.#decoder;
+    const state = this.#state;
+    state.begin(machine.sp);
+    this.#last.copyFrom(state);
+    let isReached = true;
+    // Whether another function may begin here: behind a jump or a return, and behind a call, which may not return.
+    let mayBegin = false;
+    let isBehindCall = false;
+    for (let svma = entry; svma < end; ) {
+      if (++module.scannedInstructions >= MAX_FILE_INSTRUCTIONS) return false;
+      if (this.#enter(svma, isReached)) mayBegin = false;
+      const before = state.offsets[machine.sp];
+      const flow = decoder.decode(reader, svma, state);
+      if (reader.isMissing || this.#code.isPending) return false;
+      if (mayBegin && flow === 'next' && state.offsets[machine.sp] < before) return false;
+      svma += decoder.sizeBytes;
+      isReached = flow === 'next' || flow === 'call' || flow === 'branch';
+      // Between calls, arguments are pushed, too, but not at once.
+      mayBegin = flow === 'next' ? mayBegin && (!isBehindCall || decoder.isPadding) : flow !== 'branch';
+      if (flow !== 'next') isBehindCall = flow === 'call';
+      if (flow === 'call') for (const register of SCRATCH.x86_64) state.clobber(register);
+      if (flow === 'branch' || flow === 'jump') this.#addBranch(decoder.target, svma, end);
+      // A jump to who knows where without a frame leaves the function.
+      if (flow === 'branch' || flow === 'call' || (flow === 'end' && state.offsets[machine.sp] < 0)) this.#last.copyFrom(state);
+      if (svma === end && isCall) return flow === 'call';
+      if (svma > end) return false;
+    }
+    this.#enter(end, isReached);
+    return !isCall;
+  }
+
+  /** Takes over what is known of the frame at an svma. @returns whether a branch or jump from before leads there */
+  #enter(svma: number, isReached: boolean): boolean {
+    const branch = this.#branches.get(svma);
+    if (!isReached) this.#state.copyFrom(branch ?? this.#last);
+    if (branch === undefined) return false;
+    this.#branches.delete(svma);
+    this.#unused.push(branch);
+    return true;
+  }
+
+  #addBranch(target: number, from: number, end: number): void {
+    if (target < from || target > end || this.#branches.has(target) || this.#branches.size === MAX_BRANCHES) return;
+    const state = this.#unused.pop() ?? new ScanState();
+    state.copyFrom(this.#state);
+    this.#branches.set(target, state);
+  }
+
+  #ruleOf({ rules }: UnwindModule): number {
+    const { sp, fp, pc } = this.#unwinding.machine;
+    const state = this.#state;
+    const { bases, offsets } = state;
+    const register = bases[sp] === sp ? sp : fp;
+    // The return address is where the stack pointer was at the entry.
+    const distance = -offsets[register];
+    if (bases[register] !== sp || distance < 0 || distance > MAX_FRAME_BYTES || distance % WORD !== 0) return NO_RULE;
+    rules.begin(false, register, distance + WORD, pc);
+    rules.addRegister(pc, RegisterRule.offset, -WORD);
+    for (const kept of KEPT.x86_64) {
+      if (bases[kept] === kept && offsets[kept] === 0) continue;
+      const place = state.placeOf(kept);
+      if (place === undefined) rules.addRegister(kept, RegisterRule.undefined, 0);
+      else rules.addRegister(kept, RegisterRule.offset, place - WORD);
+    }
+    return rules.end();
+  }
+}

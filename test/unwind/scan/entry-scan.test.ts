@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { Unwinder } from '../../../src/unwind/unwinder.ts';
+import { MadeSpace, madeInput } from '../../support/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../support/unwound.ts';
+
+const BIAS = 0x4000_0000;
+const SP = 0x7fff_0000;
+const START = 0x1000;
+/** Behind a direct call of 0x1000; add rsp, 8; ret. */
+const OWN = 0x1100;
+/** Behind call *rax; leave; ret. */
+const FRAMED = 0x1200;
+/** Behind call *rax; ret. */
+const OTHER = 0x1300;
+
+type Code = Readonly<Record<number, string>>;
+
+const CODE: Code = { 4347: 'e8 00 ff ff ff 48 83 c4 08 c3', 4606: 'ff d0 c9 c3', 4862: 'ff d0 c3' };
+
+/** Code by svma, as an assembler lists it. Elsewhere is INT3. */
+async function spaceOf(pieces: Code): Promise<MadeSpace> {
+  const bytes = new Uint8Array(0x1000).fill(0xcc);
+  for (const [svma, listing] of Object.entries({ ...CODE, ...pieces })) {
+    bytes.set(
+      listing.split(' ').map((byte) => Number.parseInt(byte, 16)),
+      Number(svma) - START,
+    );
+  }
+  return new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('x86_64', [{ svma: START, bytes }]), BIAS);
+}
+
+function frames(...svmas: number[]): string[] {
+  return svmas.map((at, i) => `${i > 0 ? '' : '!'}${(BIAS + at).toString(16)}`);
+}
+
+describe('x86-64 code without rules that leads to no return', () => {
+  const unwind = async (listing: string, pc: number, stack: Readonly<Record<number, number>>, bp = 5): Promise<UnwoundSample> =>
+    unwound({ machine: 'x86_64', registers: { ip: BIAS + pc, sp: SP, bp, ax: 1 }, stack }, await spaceOf({ 4096: listing }));
+  const caller = (at: number): Record<number, number> => ({ [at]: BIAS + OWN, [at + 16]: BIAS + OTHER, [at + 24]: 0 });
+
+  test.each<[string, string, number, number]>([
+    // push rbx; sub rsp, 16; nop; jmp
+    ['where it goes round', '53 48 83 ec 10 90 eb fd', 0x1006, 24],
+    ['where its stack is still the caller’s', '53 48 83 ec 10 90 eb fd', 0x1000, 0],
+    ['in its prologue', '53 48 83 ec 10 90 eb fd', 0x1001, 8],
+    // push rbx; jmp *rax; nop; jmp *rax
+    ['behind a jump that a table tells the target of', '53 ff e0 90 ff e0', 0x1004, 8],
+    // test eax, eax; jne 0x100b; push rbx; jmp *rax; nop; nop; nop; nop; nop; jmp *rax
+    ['where a branch leads that was before it had a frame', '85 c0 75 07 53 ff e0 90 90 90 90 ff e0', 0x100b, 0],
+    // push rbx; call *rax; test eax, eax; jne 0x100b; pop rbx; jmp *rax; 2 INT3; jmp 0x100a
+    ['behind an end of the function, where only what is behind leads', '53 ff d0 85 c0 75 04 5b ff e0 cc cc eb fc', 0x100c, 8],
+    // push rbp; mov rbp, rsp; sub rsp, rax; jmp *rax; nop; jmp *rax: the frame pointer is 0x40 on
+    ['where the stack pointer was moved by who knows what', '55 48 89 e5 48 29 c4 ff e0 90 ff e0', 0x100a, 72],
+  ])('finds its caller by the code from its entry on: %s', async (_, listing, pc, at) => {
+    expect(await unwind(listing, pc, { 64: 7, ...caller(at) }, SP + 0x40)).toMatchObject({ end: 'complete', frames: frames(pc, OWN, OTHER) });
+  });
+
+  test('finds its caller where it has called', async () => {
+    // push rbx; NOPs; call 0x1010; and there: push rbx; call *rax; jmp back
+    const listing = '53 0f 1f 00 e8 07 00 00 00 cc cc cc cc cc cc cc 53 ff d0 eb fc';
+    const stack = { 0: 7, 8: BIAS + 0x1009, 16: 7, ...caller(24) };
+    expect(await unwind(listing, 0x1013, stack)).toMatchObject({ end: 'complete', frames: frames(0x1013, 0x1009, OWN, OTHER) });
+  });
+
+  test('tells a frame from what is left over where the frame pointer points', async () => {
+    // push rbx; sub rsp, 64; call *rax; add rsp, 64; pop rbx; ret
+    const space = await spaceOf({ 4096: '53 48 83 ec 40 ff d0 48 83 c4 40 5b c3', 4160: 'c3' });
+    const stack = { 0: BIAS + 0x1007, 16: SP + 0x40, 24: BIAS + OTHER, 64: 0, ...caller(80) };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: SP + 16 }, stack }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1040, 0x1007, OWN, OTHER) });
+  });
+
+  test('gives its callers the registers that it saved', async () => {
+    // push rbp; mov ebp, 5; jmp *rax; nop; jmp *rax
+    const stack = { 0: SP + 0x20, 8: BIAS + OWN, 24: BIAS + FRAMED, 32: 0, 40: BIAS + OTHER, 48: 0 };
+    expect(await unwind('55 bd 05 00 00 00 ff e0 90 ff e0', 0x1009, stack)).toMatchObject({ end: 'complete', frames: frames(0x1009, OWN, FRAMED, OTHER) });
+  });
+
+  test('does not take a word for its return address that is elsewhere', async () => {
+    const stack = { 0: BIAS + OWN, 8: 7, 16: BIAS + OWN, ...caller(24) };
+    expect(await unwind('53 48 83 ec 10 90 eb fd', 0x1006, stack)).toMatchObject({ end: 'complete', frames: frames(0x1006, OWN, OTHER) });
+  });
+
+  test.each<[string, string, number]>([
+    // sub rsp, 8; call *rax; add rsp, 8; ret; and the other function: push rbx; call *rax; jmp back
+    ['a return', '48 83 ec 08 ff d0 48 83 c4 08 c3 53 ff d0 eb fc', 0x100e],
+    // The same with a call that does not return, and NOPs
+    ['a call', '48 83 ec 08 ff d0 66 90 0f 1f 00 53 ff d0 eb fc', 0x100e],
+  ])('is none of a function that another one is behind, after %s', async (_, listing, returnAddress) => {
+    const space = await spaceOf({ 4096: listing, 4160: 'c3' });
+    const stack = { 0: BIAS + returnAddress, 8: 7, 16: BIAS + OTHER, ...caller(24) };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: 5 }, stack }, space);
+    expect(result).toMatchObject({ end: 'no-rule', frames: frames(0x1040, returnAddress) });
+  });
+
+  test('is read once', async () => {
+    const space = await spaceOf({ 4096: '53 48 83 ec 10 90 eb fd' });
+    const unwinder = new Unwinder();
+    const input = madeInput({ machine: 'x86_64', registers: { ip: BIAS + 0x1006, sp: SP, bp: 5 }, stack: caller(24) });
+    for (let reads = 0; unwinder.unwind(input, space) === 'pending' && reads < 10; reads++) await unwinder.endModule?.readWanted();
+    expect(unwinder.end).toBe('complete');
+    const { module } = space;
+    const before = module?.scannedInstructions;
+    unwinder.unwind(input, space);
+    expect([before, module?.scannedInstructions]).toEqual([module?.scannedInstructions, before]);
+  });
+});
