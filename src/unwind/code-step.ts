@@ -8,6 +8,10 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Behind the start of a function that was called: nearly as sure to be its code as the start itself. */
 const MAX_CALLED_BYTES = 1 << 10;
+/** Source: x86-64 psABI, figure 3.36. */
+const RBX = 3;
+/** Those of a context's function that are on the stack: few have more than the six that are in registers. */
+const MAX_ARGUMENTS_BYTES = 64;
 
 /** Steps on x86-64, arm64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads behind a call. */
 export class CodeStep {
@@ -79,8 +83,21 @@ export class CodeStep {
     }
     // arm64 signs return addresses in the bits that addresses do not have.
     const hi = machine.machine === 'aarch64' ? registers.hi[column] & 0xffff : registers.hi[column];
-    if (this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData) return end;
+    if ((this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData) || this.#beginsContext()) return end;
     state.swapRegisters();
     return 'no-rule';
+  }
+
+  /**
+   * Whether the caller at hand is where makecontext of glibc has the function of a context return to: the beginning of one that finds in rbx where the next
+   * context is (observed, 2.36). That is above the return address, and above arguments that are on the stack.
+   */
+  #beginsContext(): boolean {
+    const { machine, registers } = this.#state;
+    if (machine.machine !== 'x86_64' || registers.known[RBX] === 0) return false;
+    const distance = registers.value(RBX) - registers.value(machine.sp);
+    if (distance < 0 || distance > MAX_ARGUMENTS_BYTES || distance % machine.addressSize !== 0) return false;
+    const address = registers.value(machine.pc);
+    return this.#returns.callBefore(address) === 'none' && this.#returns.isFunction(address);
   }
 }

@@ -72,7 +72,7 @@ export class FrameGuess {
    */
   #beginsStack(): boolean {
     const { isCall, pc } = this.#state;
-    return isCall && this.#returns.callBefore(pc) === 'none' && this.#isFunction(pc);
+    return isCall && this.#returns.callBefore(pc) === 'none' && this.#returns.isFunction(pc);
   }
 
   /** Steps to what a signal interrupted, if the code at the frame's address is what returns from handlers. */
@@ -197,15 +197,10 @@ export class FrameGuess {
   #beginsThread(sp: number): boolean {
     const { stack, registers, pc } = this.#state;
     if (!this.#code.is(pc - SYSCALL.length, SYSCALL)) return false;
-    if (stack.read(sp) && this.#isFunction(stack.value)) return true;
+    if (stack.read(sp) && this.#returns.isFunction(stack.value)) return true;
     if (registers.known[RAX] === 0 || registers.value(RAX) !== 0 || registers.known[RDX] === 0 || registers.known[RSI] === 0) return false;
     const sizeBytes = registers.value(RSI);
-    return sizeBytes >= MIN_CLONE_ARGS_BYTES && sizeBytes <= MAX_CLONE_ARGS_BYTES && sizeBytes % 8 === 0 && this.#isFunction(registers.value(RDX));
-  }
-
-  #isFunction(address: number): boolean {
-    const { space } = this.#state;
-    return this.#code.find(address) === 'found' && space.module?.beginsFunction(address - space.bias) === true;
+    return sizeBytes >= MIN_CLONE_ARGS_BYTES && sizeBytes <= MAX_CLONE_ARGS_BYTES && sizeBytes % 8 === 0 && this.#returns.isFunction(registers.value(RDX));
   }
 
   /** Whether a return address is where a thread of Go's runtime ends: its rules go on beyond the thread's first frame. */

@@ -59,6 +59,12 @@ export class ReturnAddresses {
     return call !== 'none' && call !== 'unmapped';
   }
 
+  /** Whether rules tell that a function begins at an address. */
+  isFunction(address: number): boolean {
+    const { space } = this.#state;
+    return this.#code.find(address) === 'found' && space.module?.beginsFunction(address - space.bias) === true;
+  }
+
   /** What is before an address: `unmapped` where there is no code. */
   callBefore(address: number): CallKind | 'unmapped' {
     const { space } = this.#state;

@@ -292,6 +292,23 @@ test.each([
   expect(result).toMatchObject({ end, frames: frames(0x1010, returnAddress) });
 });
 
+test.each([
+  ['complete', 'rbx points behind it', 16, 0x1100],
+  ['complete', 'rbx points behind arguments', 32, 0x1100],
+  ['no-rule', 'rbx points elsewhere', 8, 0x1100],
+  ['no-rule', 'no function begins there', 16, 0x1104],
+] as const)('a stack is %s whose first function has no rule, and returns as makecontext makes it, where %s', async (end, _, rbx, returnAddress) => {
+  // add rsp, 8; ret
+  const text = new Uint8Array(0x200).fill(0x90);
+  text.set([0x48, 0x83, 0xc4, 0x08, 0xc3], 0x180);
+  const content = assembleFrames([[CIE, [{ ...fde(0x1100), sizeBytes: 0x20 }]]], { addr: 0x3000 }).bytes;
+  const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
+  const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+  const registers = { ip: BIAS + 0x1180, sp: SP, bp: 3, bx: SP + rbx };
+  const result = await unwound({ machine: 'x86_64', registers, stack: { 8: BIAS + returnAddress, 16: 0x1234 } }, mapped);
+  expect(result).toMatchObject({ end, frames: end === 'complete' ? frames(0x1180, 0x1100) : frames(0x1180) });
+});
+
 describe('i386 code of the vdso, which is in no file', () => {
   const bias = 0x800_0000;
   const at = 0xbf00_0000;
