@@ -20,7 +20,7 @@ const [RAX, RDX, RSI] = [0, 1, 4];
 const [MIN_CLONE_ARGS_BYTES, MAX_CLONE_ARGS_BYTES] = [64, 4096];
 /** Instructions before an address of arm64 among which the function's prologue is looked for. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
-/** Those that functions of x86-64 save, and the stack pointer. */
+/** Those that functions of x86 save at most, and the stack pointer. */
 const MAX_SAVED_REGISTERS = 6;
 /** Vectors are aligned to 64 bytes, and what is shared between threads to 128; pages are the most that anybody asks for. */
 const MAX_REALIGNED_BYTES = 8192;
@@ -367,7 +367,7 @@ export class FrameGuess {
     if (registers.known[machine.fp] === 0) return 'truncated';
     if (fp === 0 && isCall) return 'outermost';
     if (!this.#isFramePointer(fp)) return 'no-rule';
-    const sp = machine.machine === 'x86_64' ? this.#realignedSp(fp) : -1;
+    const sp = machine.machine === 'x86_64' || machine.machine === 'i386' ? this.#realignedSp(fp) : -1;
     return this.#take(fp + returnAt, fp + savedAt, sp >= 0 ? sp : fp + Math.max(returnAt, savedAt) + machine.addressSize);
   }
 
@@ -377,13 +377,14 @@ export class FrameGuess {
    * @returns that, or −1 where there is none
    */
   #realignedSp(fp: number): number {
-    const { stack } = this.#state;
-    if (!stack.read(fp + 8)) return -1;
+    const { stack, machine } = this.#state;
+    const word = machine.addressSize;
+    if (!stack.read(fp + word)) return -1;
     const { lo, hi } = stack;
     for (let i = 1; i <= MAX_SAVED_REGISTERS; i++) {
-      if (!stack.read(fp - 8 * i)) return -1;
+      if (!stack.read(fp - word * i)) return -1;
       const sp = stack.value;
-      if (sp > fp + 16 && sp - fp <= MAX_REALIGNED_BYTES && sp % 8 === 0 && stack.read(sp - 8) && stack.lo === lo && stack.hi === hi) return sp;
+      if (sp > fp + 2 * word && sp - fp <= MAX_REALIGNED_BYTES && sp % word === 0 && stack.read(sp - word) && stack.lo === lo && stack.hi === hi) return sp;
     }
     return -1;
   }

@@ -392,6 +392,27 @@ test('i386 code without rules is unwound by frame pointers', async () => {
   expect(result).toMatchObject({ end: 'complete', frames: ['!8001010', '8001400', '8001500'] });
 });
 
+test('i386 code without rules gives rules the stack pointer of its caller, where the stack was realigned', async () => {
+  // At 0x1400, behind call *%eax: a frame of 16 bytes that the stack pointer tells.
+  const bytes = new Uint8Array(0x500).fill(0x90);
+  bytes.set([0xff, 0xd0], 0x3fe);
+  bytes.set([0xff, 0xd0], 0x4be);
+  const cie = { returnAddress: 8, dataAlignment: -4, code: code().defCfa(4, 4).offset(8, 1) };
+  const content = assembleFrames([[cie, [fde(0x1380, code().defCfaOffset(16))]]], { addr: 0x3000, addressSize: 4 }).bytes;
+  const module = await madeModule('i386', [{ svma: START, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
+  const [bias, sp] = [0x800_0000, 0xbf00_0000];
+  const mapped = new MadeSpace().map(bias, bias + 0x10000, module, bias);
+  for (const [cfa, expected] of [
+    [sp + 0x80, 0x14c0],
+    [sp + 0x84, 0],
+  ]) {
+    // Below the frame pointer a saved register, and the stack pointer; above, and where that was, the return address.
+    const stack = { 24: cfa, 28: 7, 32: 0, 36: bias + 0x1400, 124: bias + 0x1400, 140: bias + 0x14c0, 144: 0 };
+    const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp, bp: sp + 0x20 }, stack }, mapped);
+    expect(result.frames.slice(0, 3)).toEqual(['!8001010', '8001400', ...(expected === 0 ? [] : [(bias + expected).toString(16)])]);
+  }
+});
+
 describe('arm64 code without rules', () => {
   const word = (value: number): number[] => [value & 0xff, (value >> 8) & 0xff, (value >> 16) & 0xff, value >>> 24];
   const [NOP, RET, BL, BLR, MOV_FP, STP, LDP, STP_FAR] = [0xd503201f, 0xd65f03c0, 0x94000010, 0xd63f0100, 0x910003fd, 0xa9be7bfd, 0xa8c27bfd, 0xa9017bfd];
