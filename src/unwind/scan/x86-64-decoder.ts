@@ -17,6 +17,8 @@ const RETURN_ADDRESS = 16;
 /** In place of a register: something that is not followed. */
 const ANYTHING = -1;
 const WORD = 8;
+/** PAUSE, LFENCE, a jump back, and up to 15 bytes of padding. */
+const MAX_DETOUR_BYTES = 7 + 15;
 
 /** By the middle field of ModRM, or opcodes’ bits 3 to 5: ADD OR ADC SBB AND SUB XOR CMP. */
 const ADD = 0;
@@ -53,13 +55,13 @@ export class X8664Decoder implements InstructionDecoder {
     const { opcode, immediate, sizeBytes } = instruction;
     this.target = svma + sizeBytes + immediate;
     if (opcode < 0x40) this.#sum(state, (opcode >> 3) & 7, opcode & 7);
-    else if (opcode < TWO_BYTE_MAP) return this.#oneByte(opcode, state);
+    else if (opcode < TWO_BYTE_MAP) return this.#oneByte(opcode, code, svma, state);
     else if (opcode < THREE_BYTE_MAP) return this.#twoBytes(opcode - TWO_BYTE_MAP, state);
     else this.#longer(opcode, state);
     return 'next';
   }
 
-  #oneByte(opcode: number, state: ScanState): CodeFlow {
+  #oneByte(opcode: number, code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const { opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension } = this.#instruction;
     switch (opcode >> 3) {
       case 0x0a: // PUSH
@@ -184,9 +186,9 @@ export class X8664Decoder implements InstructionDecoder {
       case 0xe3:
         return 'branch';
       case 0xe8: // CALL; of what is next, it is a way to know where that is
-        if (immediate !== 0) return 'call';
+        if (immediate !== 0 && !this.#isDetour(code, svma)) return 'call';
         push(state, ANYTHING);
-        return 'next';
+        return immediate === 0 ? 'next' : 'jump';
       case 0xe9: // JMP
       case 0xeb:
         return 'jump';
@@ -209,6 +211,17 @@ export class X8664Decoder implements InstructionDecoder {
       default:
         return 'next';
     }
+  }
+
+  /**
+   * Whether a call does not come back, but keeps the processor from guessing where code goes on: it is over a loop of PAUSE, or one INT3, as in the thunks of
+   * compilers and of the kernel that stand for returns and indirect jumps.
+   */
+  #isDetour(code: CodeReader, svma: number): boolean {
+    const { immediate, sizeBytes } = this.#instruction;
+    if (immediate < 0 || immediate > MAX_DETOUR_BYTES) return false;
+    const first = code.byte(svma + sizeBytes);
+    return (first === 0xcc && immediate === 1) || (first === 0xf3 && code.byte(svma + sizeBytes + 1) === 0x90);
   }
 
   /** INC, DEC, CALL, JMP, PUSH */

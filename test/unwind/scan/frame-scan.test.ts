@@ -214,6 +214,16 @@ describe('x86-64 code without rules', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
   });
 
+  test.each<[string, string]>([
+    ['PAUSE', 'e8 07 00 00 00 f3 90 0f ae e8 eb f9 48 8d 64 24 08 c3'],
+    ['INT3', 'e8 01 00 00 00 cc 48 8d 64 24 08 c3'],
+  ])('is left by a thunk that returns past a call over %s', async (_, thunk) => {
+    // add rsp, 8; jmp 0x1030; and there: call over the loop; lea rsp, [rsp+8]; ret
+    const pieces = { ...CODE, 4128: '48 83 c4 08 e9 07 00 00 00', 4144: thunk };
+    expect(await unwind(0x1020, { 8: CALL, 16: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
+    expect(await unwind(0x1030, { 0: CALL, 8: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1030, 0x1100) });
+  });
+
   test('is left to code, where what the frame pointer points at leads to memory that was mapped as data', async () => {
     // call *rax; add rsp, 64; ret
     const space = (await spaceOf('x86_64', { ...CODE, 4128: 'ff d0 48 83 c4 40 c3' }, [0xcc])).mapData(0x1000_0000, 0x1001_0000);
