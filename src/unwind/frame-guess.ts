@@ -12,6 +12,8 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 const MAX_SCANNED_WORDS = 16;
 /** mov $111, %edi; mov $60, %eax (exit); syscall, after the call of a thread's function. Source: Go's runtime/sys_linux_amd64.s, `clone`. */
 const GO_THREAD_END = [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05];
+/** mov %rbx, %rsp. Source: glibc's sysdeps/unix/sysv/linux/x86_64/__start_context.S, to which makecontext has a context's function return. */
+const CONTEXT_START = [0x48, 0x89, 0xdc];
 /** syscall */
 const SYSCALL = [0x0f, 0x05];
 /** Registers of x86-64. Source: its psABI, figure 3.36. */
@@ -203,7 +205,7 @@ export class FrameGuess {
     return sizeBytes >= MIN_CLONE_ARGS_BYTES && sizeBytes <= MAX_CLONE_ARGS_BYTES && sizeBytes % 8 === 0 && this.#returns.isFunction(registers.value(RDX));
   }
 
-  /** Whether a return address is where a thread of Go's runtime ends: its rules go on beyond the thread's first frame. */
+  /** Whether a return address is where a thread of Go's runtime ends, or a context of glibc: their rules go on beyond the first frame. */
   endsThread(address: number): StepEnd {
     const { machine, space } = this.#state;
     this.#code.isPending = false;
@@ -211,10 +213,16 @@ export class FrameGuess {
     if (this.#code.isPending) return 'pending';
     if (module === undefined) return 'no-rule';
     const svma = address - space.bias;
-    const isEnd = module.threadEnds.get(svma) ?? (this.#code.is(address, GO_THREAD_END) ? 1 : 0);
+    const isEnd = module.threadEnds.get(svma) ?? (this.#code.is(address, GO_THREAD_END) || this.#beginsContext(module, svma - 1) ? 1 : 0);
     if (this.#code.isPending) return 'pending';
     module.threadEnds.set(svma, isEnd);
     return isEnd === 1 ? 'outermost' : 'no-rule';
+  }
+
+  /** Whether the function at an svma begins with taking over another stack pointer: what its rule leads to is no caller. */
+  #beginsContext(module: UnwindModule, svma: number): boolean {
+    const start = module.functionStart(svma);
+    return start !== undefined && this.#code.is(start + this.#state.space.bias, CONTEXT_START);
   }
 
   /**

@@ -165,6 +165,14 @@ export class UnwindModule {
   }
 
   /**
+   * The svma at which the rules of the function at an svma begin; undefined where there are none.
+   * @internal
+   */
+  functionStart(svma: number): number | undefined {
+    return this.#frames.find((index) => index.find(svma))?.section.start;
+  }
+
+  /**
    * To be called before a rule is added: rarely, all are forgotten then.
    * @internal
    */
