@@ -168,8 +168,9 @@ export class FrameGuess {
 
   /**
    * Steps by what the code does up to its return. Unless that is straight ahead, another return than the frame's may have been found: a frame that would
-   * reach beyond the one that the frame pointer tells is not believed, unless that leads to memory that was mapped as data, as the heap is; where both are
-   * the same, the frame pointer's step is taken if the code has lost it. Where they differ, the code from the function's entry on may tell, too.
+   * reach beyond the one that the frame pointer tells is believed only where that leads to memory that was mapped as data, as the heap is, or behind a direct
+   * call of another function, or where the code from the function's entry on tells it, too. Where both are the same, the frame pointer's step is taken if the
+   * code has lost it.
    */
   #stepByX86Code(fp: number): StepEnd {
     const state = this.#state;
@@ -178,11 +179,10 @@ export class FrameGuess {
     if (end === 'no-rule' || !isFramePointer) return end;
     const isStepped = end === 'stepped';
     const { registers, machine } = state;
-    if (isStepped) {
-      const distance = registers.value(machine.sp) - fp;
-      if (distance < FRAME_RECORD_BYTES || (distance === FRAME_RECORD_BYTES ? registers.known[machine.fp] === 1 : this.#byCode.isStraight)) return end;
-    }
-    if (this.#returns.likelihood(fp + machine.addressSize) === 0 || (isStepped && this.#returns.isInData)) return end;
+    const distance = isStepped ? registers.value(machine.sp) - fp : 0;
+    const isBeyond = distance > FRAME_RECORD_BYTES;
+    if (isStepped && (isBeyond ? this.#byCode.isStraight : distance < FRAME_RECORD_BYTES || registers.known[machine.fp] === 1)) return end;
+    if (this.#returns.likelihood(fp + machine.addressSize) === 0 || (isBeyond && (this.#returns.isInData || this.#returns.isOther))) return end;
     if (isStepped) state.swapRegisters();
     const byEntry = this.#byEntry.step();
     if (byEntry === 'stepped') return byEntry;

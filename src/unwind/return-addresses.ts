@@ -19,6 +19,8 @@ export class ReturnAddresses {
   target = 0;
   /** Whether the last address that was looked at is in memory that was mapped as data: it may still be code of a JIT. */
   isInData = false;
+  /** Whether the last place whose {@link likelihood} was asked for has the return address of a direct call of another function than the frame's. */
+  isOther = false;
   readonly #code: CodeBytes;
   readonly #calls: CallSites;
   readonly #state: UnwindState;
@@ -35,11 +37,13 @@ export class ReturnAddresses {
    */
   likelihood(at: number): number {
     const state = this.#state;
+    this.isOther = false;
     if (!state.stack.read(at)) return 0;
     switch (this.callBefore(state.stack.value)) {
       case 'direct': {
         const distance = state.pc - this.target;
-        return distance >= 0 && distance < MAX_FUNCTION_BYTES ? IS_OWN_CALL + 1 - distance / MAX_FUNCTION_BYTES : IS_CALL;
+        this.isOther = distance < 0 || distance >= MAX_FUNCTION_BYTES;
+        return this.isOther ? IS_CALL : IS_OWN_CALL + 1 - distance / MAX_FUNCTION_BYTES;
       }
       case 'call':
         return IS_CALL;

@@ -192,6 +192,8 @@ describe('x86-64 code without rules', () => {
     ['reach beyond what is left over where the frame pointer points', '48 83 c4 40 c3', { 24: FRAMED_CALL, 64: CALL, 72: 0 }, [0x1020, 0x1100]],
     // add rsp, 64; ret; behind call *rax, and behind a conditional jump, as jmp *rax cannot be followed
     ['reach beyond that of the frame pointer behind a call', 'ff d0 48 83 c4 40 c3', { 64: FRAMED_CALL }, [0x1020, 0x1100]],
+    // The same, and a direct call of another function is before what the frame pointer tells
+    ['reach beyond what another function has left', 'ff d0 48 83 c4 40 c3', { 24: BIAS + 0x1300, 64: CALL, 72: 0 }, [0x1020, 0x1100]],
     ['reach beyond that of the frame pointer elsewhere', '74 02 ff e0 48 83 c4 40 c3', { 64: FRAMED_CALL }, [0x1020, 0x1100]],
     ['reach beyond the dump, and the frame pointer does not', '48 81 c4 00 01 00 00 c3', {}, [0x1020, 0x1100]],
     ['be left by a return that is the same, and lead on by the frame pointer', '48 83 c4 10 48 8b 6d 00 58 c3', { 24: FRAMED_CALL }, [0x1020, 0x1200, 0x1100]],
@@ -199,7 +201,8 @@ describe('x86-64 code without rules', () => {
   ])('has a frame that may %s', async (_, listing, changes, expected) => {
     const stack = { 16: SP + 0x50, 24: CALL, 32: 0, 80: 0, 88: CALL, 96: 0, ...changes };
     const registers = { ip: BIAS + 0x1020, bp: SP + 0x10, sp: SP, ax: 1 };
-    const result = await unwound({ machine: 'x86_64', registers, stack }, await spaceOf('x86_64', { ...CODE, 4128: listing }, [0xcc]));
+    const pieces = { ...CODE, 4128: listing, 4859: 'e8 00 01 00 00 c3' };
+    const result = await unwound({ machine: 'x86_64', registers, stack }, await spaceOf('x86_64', pieces, [0xcc]));
     expect(result).toMatchObject({ end: 'complete', frames: frames(...expected) });
   });
 
