@@ -1,8 +1,9 @@
 import type { CodeBytes } from './code-bytes.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
-import { EntryScan } from './scan/entry-scan.ts';
-import { RuleWord } from './unwind-rules.ts';
+import { EntryScan, OTHER_FUNCTION } from './scan/entry-scan.ts';
+import type { UnwindModule } from './unwind-module.ts';
+import { NO_RULE, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Words of the stack among which the return address is looked for. Frames are seldom larger. */
@@ -19,6 +20,7 @@ export class EntryStep {
   readonly #returns: ReturnAddresses;
   readonly #scan: EntryScan;
   readonly #ruleStep = new RuleStep();
+  #bias = 0;
 
   constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses) {
     this.#state = state;
@@ -29,23 +31,44 @@ export class EntryStep {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { space, stack, registers, machine, pc, isCall } = this.#state;
-    const module = this.#code.find(pc) === 'found' ? space.module : undefined;
-    if (module === undefined || module.registers !== machine) return 'no-rule';
-    const svma = pc - space.bias;
+    const { stack, registers, machine } = this.#state;
+    const module = this.#module();
+    if (module === undefined) return 'no-rule';
     const sp = registers.value(machine.sp);
     for (let i = 0, at = sp; i < MAX_WORDS && stack.read(at); i++, at += machine.addressSize) {
       if (this.#returns.callBefore(stack.value) !== 'direct') continue;
-      const distance = pc - this.#returns.target;
-      if (distance < 0 || distance >= MAX_FUNCTION_BYTES) continue;
-      const rule = this.#scan.rule(module, svma - distance, svma, isCall);
+      const rule = this.#rule(module, this.#returns.target);
       if (this.#code.isPending) return 'no-rule';
-      if (rule < 0) continue;
-      const { data } = module.rules;
-      const register = data[rule + RuleWord.cfaRegister];
-      const cfa = registers.known[register] === 1 ? registers.value(register) + data[rule + RuleWord.cfaOffset] : -1;
-      if (cfa === at + machine.addressSize) return this.#ruleStep.step(this.#state, module, rule);
+      if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#ruleStep.step(this.#state, module, rule);
     }
     return 'no-rule';
+  }
+
+  /** Whether the frame at hand cannot be that of a function that was called at an address, with its return address at a place. */
+  excludes(entry: number, at: number): boolean {
+    const module = this.#module();
+    const rule = module === undefined ? NO_RULE : this.#rule(module, entry);
+    return rule === OTHER_FUNCTION || (module !== undefined && rule >= 0 && this.#returnSlot(module, rule) !== at);
+  }
+
+  #module(): UnwindModule | undefined {
+    const { space, machine, pc } = this.#state;
+    const module = this.#code.find(pc) === 'found' ? space.module : undefined;
+    this.#bias = space.bias;
+    return module?.registers === machine ? module : undefined;
+  }
+
+  #rule(module: UnwindModule, entry: number): number {
+    const { pc, isCall } = this.#state;
+    const distance = pc - entry;
+    if (distance < 0 || distance >= MAX_FUNCTION_BYTES) return NO_RULE;
+    return this.#scan.rule(module, entry - this.#bias, pc - this.#bias, isCall);
+  }
+
+  /** Where the return address is by a rule; −1 where that is not known. */
+  #returnSlot({ rules }: UnwindModule, rule: number): number {
+    const { registers, machine } = this.#state;
+    const register = rules.data[rule + RuleWord.cfaRegister];
+    return registers.known[register] === 1 ? registers.value(register) + rules.data[rule + RuleWord.cfaOffset] - machine.addressSize : -1;
   }
 }

@@ -169,7 +169,7 @@ export class FrameGuess {
   /**
    * Steps by what the code does up to its return. Unless that is straight ahead, another return than the frame's may have been found: a frame that would
    * reach beyond the one that the frame pointer tells is believed only where that leads to memory that was mapped as data, as the heap is, or behind a direct
-   * call of another function, or where the code from the function's entry on tells it, too. Where both are the same, the frame pointer's step is taken if the
+   * call of what the code shows to be another function, or where the code from the function's entry on tells it, too. Where both are the same, the frame pointer's step is taken if the
    * code has lost it.
    */
   #stepByX86Code(fp: number): StepEnd {
@@ -182,11 +182,15 @@ export class FrameGuess {
     const distance = isStepped ? registers.value(machine.sp) - fp : 0;
     const isBeyond = distance > FRAME_RECORD_BYTES;
     if (isStepped && (isBeyond ? this.#byCode.isStraight : distance < FRAME_RECORD_BYTES || registers.known[machine.fp] === 1)) return end;
-    if (this.#returns.likelihood(fp + machine.addressSize) === 0 || (isBeyond && (this.#returns.isInData || this.#returns.isOther))) return end;
+    const at = fp + machine.addressSize;
+    const likelihood = this.#returns.likelihood(at);
+    if (likelihood === 0 || (isBeyond && (this.#returns.isInData || this.#returns.isOther))) return end;
+    const { target } = this.#returns;
     if (isStepped) state.swapRegisters();
     const byEntry = this.#byEntry.step();
     if (byEntry === 'stepped') return byEntry;
-    const byChain = this.#takeChain(fp, machine.addressSize, 0);
+    const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#byEntry.excludes(target, at);
+    const byChain = isExcluded ? 'no-rule' : this.#takeChain(fp, machine.addressSize, 0);
     if (byChain !== 'no-rule') return byChain;
     if (isStepped) state.swapRegisters();
     return end;

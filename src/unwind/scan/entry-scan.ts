@@ -9,6 +9,8 @@ import { KEPT, MAX_FILE_INSTRUCTIONS, MAX_FRAME_BYTES, SCRATCH } from './frame-s
 import { ScanState } from './scan-state.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
+/** In place of a rule: between the entry and the svma another function begins. */
+export const OTHER_FUNCTION = -2;
 /** Branches ahead whose targets were not reached yet. */
 const MAX_BRANCHES = 256;
 const WORD = 8;
@@ -28,6 +30,7 @@ export class EntryScan {
   /** States at targets of branches, by svma. Those that are not in use are kept. */
   readonly #branches = new Map<number, ScanState>();
   readonly #unused: ScanState[] = [];
+  #isOther = false;
 
   constructor(unwinding: UnwindState, code: CodeBytes) {
     this.#unwinding = unwinding;
@@ -36,8 +39,8 @@ export class EntryScan {
   }
 
   /**
-   * The number of the rule, among those of the module, of the frame at an svma; NO_RULE where there is none, or where code has to be read first
-   * ({@link CodeBytes.isPending}).
+   * The number of the rule, among those of the module, of the frame at an svma; {@link OTHER_FUNCTION}; NO_RULE where there is none, or where code has to be
+   * read first ({@link CodeBytes.isPending}).
    * @param entry the svma of the function's first instruction, less than {@link MAX_FUNCTION_BYTES} before
    * @param isCall whether the svma is where a call returns to
    */
@@ -48,7 +51,8 @@ export class EntryScan {
     if (known !== undefined) return known;
     module.makeRoom();
     this.#reader.begin(module);
-    const rule = this.#reads(module, entry, svma, isCall) ? this.#ruleOf(module) : NO_RULE;
+    this.#isOther = false;
+    const rule = this.#reads(module, entry, svma, isCall) ? this.#ruleOf(module) : this.#isOther ? OTHER_FUNCTION : NO_RULE;
     for (const state of this.#branches.values()) this.#unused.push(state);
     this.#branches.clear();
     if (this.#code.isPending) return NO_RULE;
@@ -74,7 +78,10 @@ export class EntryScan {
       const before = state.offsets[machine.sp];
       const flow = decoder.decode(reader, svma, state);
       if (reader.isMissing || this.#code.isPending) return false;
-      if (mayBegin && flow === 'next' && state.offsets[machine.sp] < before) return false;
+      if (mayBegin && flow === 'next' && state.offsets[machine.sp] < before) {
+        this.#isOther = true;
+        return false;
+      }
       svma += decoder.sizeBytes;
       isReached = flow === 'next' || flow === 'call' || flow === 'branch';
       // Between calls, arguments are pushed, too, but not at once.

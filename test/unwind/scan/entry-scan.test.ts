@@ -63,11 +63,19 @@ describe('x86-64 code without rules that leads to no return', () => {
   });
 
   test('tells a frame from what is left over where the frame pointer points', async () => {
-    // push rbx; sub rsp, 64; call *rax; add rsp, 64; pop rbx; ret
-    const space = await spaceOf({ 4096: '53 48 83 ec 40 ff d0 48 83 c4 40 5b c3', 4160: 'c3' });
+    // push rbx; sub rsp, 64; call *rax twice; add rsp, 64; pop rbx; ret
+    const space = await spaceOf({ 4096: '53 48 83 ec 40 ff d0 ff d0 48 83 c4 40 5b c3', 4160: 'c3' });
     const stack = { 0: BIAS + 0x1007, 16: SP + 0x40, 24: BIAS + OTHER, 64: 0, ...caller(80) };
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: SP + 16 }, stack }, space);
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1040, 0x1007, OWN, OTHER) });
+  });
+
+  test('tells a frame from what a function before it in the file has left there', async () => {
+    // ret; and the other function: push rbx; sub rsp, 64; call *rax twice; add rsp, 64; pop rbx; ret
+    const space = await spaceOf({ 4096: 'c3 53 48 83 ec 40 ff d0 ff d0 48 83 c4 40 5b c3', 4160: 'c3' });
+    const stack = { 0: BIAS + 0x1008, 16: SP + 0x40, 24: BIAS + OWN, 64: 0, 80: BIAS + OTHER, 88: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: SP + 16 }, stack }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1040, 0x1008, OTHER) });
   });
 
   test('gives its callers the registers that it saved', async () => {
