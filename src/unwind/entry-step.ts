@@ -2,6 +2,7 @@ import type { CodeBytes } from './code-bytes.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { EntryScan, OTHER_FUNCTION } from './scan/entry-scan.ts';
+import { EntrySearch } from './scan/entry-search.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -19,6 +20,7 @@ export class EntryStep {
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #scan: EntryScan;
+  readonly #search: EntrySearch;
   readonly #ruleStep = new RuleStep();
   #bias = 0;
 
@@ -27,6 +29,7 @@ export class EntryStep {
     this.#code = code;
     this.#returns = returns;
     this.#scan = new EntryScan(state, code);
+    this.#search = new EntrySearch(code);
   }
 
   /** Turns the registers of the frame into those of its caller. */
@@ -41,7 +44,16 @@ export class EntryStep {
       if (this.#code.isPending) return 'no-rule';
       if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#ruleStep.step(this.#state, module, rule);
     }
-    return 'no-rule';
+    return this.#stepByBeginning(module);
+  }
+
+  /** The same where the function was called by a pointer: its code tells by itself where it begins. */
+  #stepByBeginning(module: UnwindModule): StepEnd {
+    const { stack, pc } = this.#state;
+    const entry = this.#search.before(module, pc - this.#bias);
+    const rule = entry < 0 ? NO_RULE : this.#rule(module, entry + this.#bias);
+    if (rule < 0 || !stack.read(this.#returnSlot(module, rule)) || this.#returns.callBefore(stack.value) !== 'call') return 'no-rule';
+    return this.#ruleStep.step(this.#state, module, rule);
   }
 
   /** Whether the frame at hand cannot be that of a function that was called at an address, with its return address at a place. */

@@ -74,7 +74,12 @@ export class UnwindModule {
    */
   readonly entered = new CodeFacts();
   /**
-   * How many instructions were followed for {@link scanned} and {@link entered}.
+   * By svma: where its function seems to begin, or −1. Kept by whoever looked.
+   * @internal
+   */
+  readonly entries = new CodeFacts();
+  /**
+   * How many instructions were followed for {@link scanned} and {@link entered}, and bytes looked at for {@link entries}.
    * @internal
    */
   scannedInstructions = 0;

@@ -96,9 +96,38 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['a call', '48 83 ec 08 ff d0 66 90 0f 1f 00 53 ff d0 eb fc', 0x100e],
   ])('is none of a function that another one is behind, after %s', async (_, listing, returnAddress) => {
     const space = await spaceOf({ 4096: listing, 4160: 'c3' });
-    const stack = { 0: BIAS + returnAddress, 8: 7, 16: BIAS + OTHER, ...caller(24) };
+    const stack = { 0: BIAS + returnAddress, 8: 7, 16: 7, ...caller(24) };
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: 5 }, stack }, space);
     expect(result).toMatchObject({ end: 'no-rule', frames: frames(0x1040, returnAddress) });
+  });
+
+  const PUSHED = '53 90 eb fd';
+  test.each<[string, string, string, number]>([
+    // Its code goes round: nop; jmp
+    ['pushes a register behind a return', '90 90 c3', PUSHED, 8],
+    ['pushes a register behind INT3', 'cc', PUSHED, 8],
+    ['pushes a later register', 'cc', '41 54 90 eb fd', 8],
+    ['is aligned, behind a NOP', '90 '.repeat(16), PUSHED, 8],
+    ['is aligned, behind a longer NOP', '0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00', PUSHED, 8],
+    ['begins with ENDBR64', 'cc', 'f3 0f 1e fa 53 90 eb fd', 8],
+    ['makes room', 'cc', '48 83 ec 18 90 eb fd', 24],
+    ['makes much room', 'cc', '48 81 ec 00 01 00 00 90 eb fd', 256],
+  ])('finds its caller, which called through a pointer, where it %s', async (_, before, listing, at) => {
+    const [first, own] = [before.trim(), listing.split(' ')];
+    const pc = START + first.split(' ').length + own.length - 2;
+    const result = await unwind(`${first} ${listing}`, pc, { [at]: BIAS + OTHER, [at + 8]: 0 });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(pc, OTHER) });
+  });
+
+  test.each<[string, string, number]>([
+    ['its beginning is not known', '90 90 48 ff c0 90 eb fd', OTHER],
+    ['what pushes a register is behind other code', '48 ff c0 53 90 eb fd', OTHER],
+    ['what is not aligned is behind a NOP', '90 90 53 90 eb fd', OTHER],
+    ['what is there is no return address', 'cc 53 90 eb fd', OTHER + 1],
+  ])('does not find its caller where %s', async (_, listing, returnAddress) => {
+    const pc = START + listing.split(' ').length - 2;
+    const result = await unwind(listing, pc, { 8: BIAS + returnAddress, 16: 0 });
+    expect(result).toMatchObject({ end: 'no-rule', frames: frames(pc) });
   });
 
   test('is read once', async () => {

@@ -1,0 +1,73 @@
+import type { CodeBytes } from '../code-bytes.ts';
+import type { UnwindModule } from '../unwind-module.ts';
+import { FileCode } from './file-code.ts';
+import { MAX_FILE_INSTRUCTIONS } from './frame-scan.ts';
+
+/** How far a function's entry is looked for. Few are longer. */
+const MAX_BYTES = 1 << 14;
+/** Functions are aligned to so much where something fills the space before. */
+const ALIGNMENT = 16;
+/** What compilers and assemblers fill space with: NOPs. They may have prefixes. */
+const PADDING = [
+  [0x90],
+  [0x0f, 0x1f, 0x00],
+  [0x0f, 0x1f, 0x40, 0x00],
+  [0x0f, 0x1f, 0x44, 0x00, 0x00],
+  [0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
+  [0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
+] as const;
+const [RET, INT3] = [0xc3, 0xcc];
+/** ENDBR64, and SUB of a number from the stack pointer. */
+const BEGINNINGS = [
+  [0xf3, 0x0f, 0x1e, 0xfa],
+  [0x48, 0x83, 0xec],
+  [0x48, 0x81, 0xec],
+] as const;
+
+/** Looks for where functions of x86-64 begin, by what they begin with, behind what others end with or what fills the space between. */
+export class EntrySearch {
+  readonly #code: CodeBytes;
+  readonly #reader: FileCode;
+
+  constructor(code: CodeBytes) {
+    this.#code = code;
+    this.#reader = new FileCode(code);
+  }
+
+  /** The svma of the nearest beginning before an svma; −1 where there is none, or where code has to be read first ({@link CodeBytes.isPending}). */
+  before(module: UnwindModule, svma: number): number {
+    const known = module.entries.get(svma);
+    if (known !== undefined) return known;
+    this.#reader.begin(module);
+    const found = this.#find(module, svma);
+    if (this.#code.isPending) return -1;
+    module.entries.set(svma, found);
+    return found;
+  }
+
+  #find(module: UnwindModule, svma: number): number {
+    for (let at = svma - 1; at > svma - MAX_BYTES && at > 0; at--) {
+      if (++module.scannedInstructions >= MAX_FILE_INSTRUCTIONS) return -1;
+      if (this.#begins(at) && this.#ends(at)) return at;
+      if (this.#reader.isMissing || this.#code.isPending) return -1;
+    }
+    return -1;
+  }
+
+  #begins(at: number): boolean {
+    const first = this.#reader.byte(at);
+    // PUSH, of registers from r8 on, too
+    if (first === 0x41) return this.#reader.byte(at + 1) >> 3 === 0x0a;
+    return first >> 3 === 0x0a || BEGINNINGS.some((bytes) => this.#has(at, bytes));
+  }
+
+  /** Whether a function may have ended before an svma. */
+  #ends(at: number): boolean {
+    const last = this.#reader.byte(at - 1);
+    return last === RET || last === INT3 || (at % ALIGNMENT === 0 && PADDING.some((bytes) => this.#has(at - bytes.length, bytes)));
+  }
+
+  #has(at: number, bytes: readonly number[]): boolean {
+    return bytes.every((byte, i) => this.#reader.byte(at + i) === byte);
+  }
+}
