@@ -1,4 +1,5 @@
 import type { CodeBytes } from './code-bytes.ts';
+import type { CodeExtent } from './code-space.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { EntryScan, OTHER_FUNCTION } from './scan/entry-scan.ts';
@@ -7,6 +8,7 @@ import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
+const EVERYWHERE: CodeExtent = { start: 0, end: Number.POSITIVE_INFINITY };
 /** Words of the stack among which the return address is looked for. Frames are seldom larger. */
 const MAX_WORDS = 1024;
 
@@ -34,12 +36,14 @@ export class EntryStep {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { stack, registers, machine } = this.#state;
+    const { space, stack, registers, machine, pc } = this.#state;
     const module = this.#module();
     if (module === undefined) return 'no-rule';
+    // Direct calls of it are in the same file. What is in others need not be looked at.
+    const { start, end } = space.extent?.(pc) ?? EVERYWHERE;
     const sp = registers.value(machine.sp);
     for (let i = 0, at = sp; i < MAX_WORDS && stack.read(at); i++, at += machine.addressSize) {
-      if (this.#returns.callBefore(stack.value) !== 'direct') continue;
+      if (!(stack.value >= start && stack.value <= end) || this.#returns.callBefore(stack.value) !== 'direct') continue;
       const rule = this.#rule(module, this.#returns.target);
       if (this.#code.isPending) return 'no-rule';
       if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#ruleStep.step(this.#state, module, rule);
