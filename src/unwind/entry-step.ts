@@ -8,6 +8,8 @@ import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
+/** What looks like the function's beginning may be something else, and the next one is it. */
+const MAX_BEGINNINGS = 4;
 const EVERYWHERE: CodeExtent = { start: 0, end: Number.POSITIVE_INFINITY };
 /** Words of the stack among which the return address is looked for. Frames are seldom larger. */
 const MAX_WORDS = 1024;
@@ -54,10 +56,16 @@ export class EntryStep {
   /** The same where the function was called by a pointer: its code tells by itself where it begins. */
   #stepByBeginning(module: UnwindModule): StepEnd {
     const { stack, pc } = this.#state;
-    const entry = this.#search.before(module, pc - this.#bias);
-    const rule = entry < 0 ? NO_RULE : this.#rule(module, entry + this.#bias);
-    if (rule < 0 || !stack.read(this.#returnSlot(module, rule)) || this.#returns.callBefore(stack.value) !== 'call') return 'no-rule';
-    return this.#ruleStep.step(this.#state, module, rule);
+    let entry = pc - this.#bias;
+    for (let i = 0; i < MAX_BEGINNINGS; i++) {
+      entry = this.#search.before(module, entry);
+      if (entry < 0) return 'no-rule';
+      const rule = this.#rule(module, entry + this.#bias);
+      if (this.#code.isPending) return 'no-rule';
+      if (rule < 0 || !stack.read(this.#returnSlot(module, rule)) || this.#returns.callBefore(stack.value) !== 'call') continue;
+      return this.#ruleStep.step(this.#state, module, rule);
+    }
+    return 'no-rule';
   }
 
   /** Whether the frame at hand cannot be that of a function that was called at an address, with its return address at a place. */

@@ -16,7 +16,7 @@ const PADDING = [
   [0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
   [0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
 ] as const;
-const [RET, INT3] = [0xc3, 0xcc];
+const [RET, INT3, SHORT_JUMP, CALL, JUMP] = [0xc3, 0xcc, 0xeb, 0xe8, 0xe9];
 /** ENDBR64, and SUB of a number from the stack pointer. */
 const BEGINNINGS = [
   [0xf3, 0x0f, 0x1e, 0xfa],
@@ -24,7 +24,10 @@ const BEGINNINGS = [
   [0x48, 0x81, 0xec],
 ] as const;
 
-/** Looks for where functions of x86-64 begin, by what they begin with, behind what others end with or what fills the space between. */
+/**
+ * Looks for where functions of x86-64 begin, by what they begin with, behind what others end with (calls that do not return, too) or what fills the space
+ * between. There may be others than those that it finds, and what it finds need not be one.
+ */
 export class EntrySearch {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
@@ -48,8 +51,10 @@ export class EntrySearch {
   #find(module: UnwindModule, svma: number): number {
     for (let at = svma - 1; at > svma - MAX_BYTES && at > 0; at--) {
       if (++module.scannedInstructions >= MAX_FILE_INSTRUCTIONS) return -1;
-      if (this.#begins(at) && this.#ends(at)) return at;
+      this.#reader.isMissing = false;
+      this.#reader.byte(at);
       if (this.#reader.isMissing || this.#code.isPending) return -1;
+      if (this.#begins(at) && this.#ends(at)) return at;
     }
     return -1;
   }
@@ -64,7 +69,9 @@ export class EntrySearch {
   /** Whether a function may have ended before an svma. */
   #ends(at: number): boolean {
     const last = this.#reader.byte(at - 1);
-    return last === RET || last === INT3 || (at % ALIGNMENT === 0 && PADDING.some((bytes) => this.#has(at - bytes.length, bytes)));
+    if (last === RET || last === INT3 || this.#reader.byte(at - 2) === SHORT_JUMP) return true;
+    const far = this.#reader.byte(at - 5);
+    return far === CALL || far === JUMP || (at % ALIGNMENT === 0 && PADDING.some((bytes) => this.#has(at - bytes.length, bytes)));
   }
 
   #has(at: number, bytes: readonly number[]): boolean {

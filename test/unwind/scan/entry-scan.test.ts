@@ -109,6 +109,11 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['pushes a later register', 'cc', '41 54 90 eb fd', 8],
     ['is aligned, behind a NOP', '90 '.repeat(16), PUSHED, 8],
     ['is aligned, behind a longer NOP', '0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00', PUSHED, 8],
+    ['is behind a jump', 'eb fe', PUSHED, 8],
+    ['is behind a far jump', 'e9 fb ff ff ff', PUSHED, 8],
+    ['is behind a call', 'e8 fb ff ff ff', PUSHED, 8],
+    // sub rsp, 24; mov rax, 0x53c3: among its bytes are those of ret; push rbx
+    ['has something else that looks so', 'cc', '48 83 ec 18 48 c7 c0 c3 53 00 00 90 eb fd', 24],
     ['begins with ENDBR64', 'cc', 'f3 0f 1e fa 53 90 eb fd', 8],
     ['makes room', 'cc', '48 83 ec 18 90 eb fd', 24],
     ['makes much room', 'cc', '48 81 ec 00 01 00 00 90 eb fd', 256],
