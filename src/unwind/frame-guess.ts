@@ -176,9 +176,15 @@ export class FrameGuess {
     const state = this.#state;
     const isFramePointer = this.#isFramePointer(fp);
     const end = this.#byCode.step();
-    if (end === 'no-rule' || !isFramePointer) return end;
     const isStepped = end === 'stepped';
     const { registers, machine } = state;
+    // Behind a call that does not return, a word of 0 is no end of the stack.
+    if (isStepped && !this.#byCode.isStraight && registers.value(machine.pc) === 0) {
+      state.swapRegisters();
+      if (this.#byEntry.step() === 'stepped') return 'stepped';
+      state.swapRegisters();
+    }
+    if (end === 'no-rule' || !isFramePointer) return end;
     const distance = isStepped ? registers.value(machine.sp) - fp : 0;
     const isBeyond = distance > FRAME_RECORD_BYTES;
     if (isStepped && (isBeyond ? this.#byCode.isStraight : distance < FRAME_RECORD_BYTES || registers.known[machine.fp] === 1)) return end;

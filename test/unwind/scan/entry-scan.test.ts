@@ -70,6 +70,14 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1040, 0x1007, OWN, OTHER) });
   });
 
+  test('tells a frame from what another function would return to, where a call does not', async () => {
+    // push rbx; sub rsp, 16; call *rax; call *rax; and the other function: ret
+    const space = await spaceOf({ 4096: '53 48 83 ec 10 ff d0 ff d0 c3', 4160: 'c3' });
+    const stack = { 0: BIAS + 0x1007, 8: 0, ...caller(32) };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: 5 }, stack }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1040, 0x1007, OWN, OTHER) });
+  });
+
   test('tells a frame from what a function before it in the file has left there', async () => {
     // ret; and the other function: push rbx; sub rsp, 64; call *rax twice; add rsp, 64; pop rbx; ret
     const space = await spaceOf({ 4096: 'c3 53 48 83 ec 40 ff d0 ff d0 48 83 c4 40 5b c3', 4160: 'c3' });
