@@ -300,9 +300,11 @@ export class Unwinder {
       }
       if (!this.#wasPlain) frames.plainFrom = frames.count;
       if (end !== 'stepped') {
-        if (end === 'outermost') return 'complete';
-        if (end !== 'no-rule' || module !== undefined) return end;
-        if (!isCall || !mayBeData) return 'no-module';
+        // Of data there has to be a frame pointer that leads on. One of 0 may be left of a caller that keeps none.
+        const mayBeNone = module === undefined && mayBeData && isCall;
+        if (end === 'outermost' && !mayBeNone) return 'complete';
+        if (end !== 'outermost' && (end !== 'no-rule' || module !== undefined)) return end;
+        if (!mayBeNone) return 'no-module';
         // It was no return address.
         frames.count--;
         return 'unmapped';

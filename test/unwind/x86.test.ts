@@ -291,8 +291,8 @@ describe('return addresses in memory that was mapped as data', () => {
     expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1010).toString(16)}`, (DATA + 0x10).toString(16), (BIAS + 0x1310).toString(16)] });
   });
 
-  test('are none where they lead nowhere', async () => {
-    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: 7 }, stack }, mapped());
+  test.each([7, 0])('are none where a frame pointer of %s leads nowhere', async (bp) => {
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp }, stack }, mapped());
     expect(result).toMatchObject({ end: 'unmapped', endAddress: DATA + 0x10, frames: [`!${(BIAS + 0x1010).toString(16)}`] });
   });
 });
