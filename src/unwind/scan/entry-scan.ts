@@ -31,6 +31,8 @@ export class EntryScan {
   readonly #branches = new Map<number, ScanState>();
   readonly #unused: ScanState[] = [];
   #isOther = false;
+  /** Whether the state is one of a place before, for want of a better one. */
+  #isGuess = false;
 
   constructor(unwinding: UnwindState, code: CodeBytes) {
     this.#unwinding = unwinding;
@@ -68,6 +70,7 @@ export class EntryScan {
     const state = this.#state;
     state.begin(machine.sp);
     this.#last.copyFrom(state);
+    this.#isGuess = false;
     let isReached = true;
     // Whether another function may begin here: behind a jump or a return, and behind a call, which may not return.
     let mayBegin = false;
@@ -89,8 +92,9 @@ export class EntryScan {
       if (flow !== 'next') isBehindCall = flow === 'call';
       if (flow === 'call') for (const register of SCRATCH.x86_64) state.clobber(register);
       if (flow === 'branch' || flow === 'jump') this.#addBranch(decoder.target, svma, end);
-      // A jump to who knows where without a frame leaves the function.
-      if (flow === 'branch' || flow === 'call' || (flow === 'end' && state.offsets[machine.sp] < 0)) this.#last.copyFrom(state);
+      // A jump without a frame leaves the function.
+      const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[machine.sp] < 0);
+      if (isInside) this.#last.copyFrom(state);
       if (svma === end && isCall) return flow === 'call';
       if (svma > end) return false;
     }
@@ -101,8 +105,14 @@ export class EntryScan {
   /** Takes over what is known of the frame at an svma. @returns whether a branch or jump from before leads there */
   #enter(svma: number, isReached: boolean): boolean {
     const branch = this.#branches.get(svma);
-    if (!isReached) this.#state.copyFrom(branch ?? this.#last);
-    if (branch === undefined) return false;
+    if (branch === undefined) {
+      if (isReached) return false;
+      this.#state.copyFrom(this.#last);
+      this.#isGuess = true;
+      return false;
+    }
+    if (!isReached || this.#isGuess) this.#state.copyFrom(branch);
+    this.#isGuess = false;
     this.#branches.delete(svma);
     this.#unused.push(branch);
     return true;

@@ -45,6 +45,10 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['in its prologue', '53 48 83 ec 10 90 eb fd', 0x1001, 8],
     // push rbx; jmp *rax; nop; jmp *rax
     ['behind a jump that a table tells the target of', '53 ff e0 90 ff e0', 0x1004, 8],
+    // push rbx; jmp 0x1004; nop; nop; jmp 0x1003: a loop whose condition is behind it
+    ['in a loop that is entered at its end', '53 eb 01 90 90 eb fc', 0x1005, 8],
+    // sub rsp, 8; test eax, eax; je 0x100c; add rsp, 8; jmp to another function; nop; nop; jmp back
+    ['behind a jump to another function', '48 83 ec 08 85 c0 74 07 48 83 c4 08 eb f2 90 90 eb fd', 0x1010, 8],
     // test eax, eax; jne 0x100b; push rbx; jmp *rax; nop; nop; nop; nop; nop; jmp *rax
     ['where a branch leads that was before it had a frame', '85 c0 75 07 53 ff e0 90 90 90 90 ff e0', 0x100b, 0],
     // push rbx; call *rax; test eax, eax; jne 0x100b; pop rbx; jmp *rax; 2 INT3; jmp 0x100a
