@@ -8,8 +8,8 @@ import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
-/** What looks like the function's beginning may be something else, and the next one is it. */
-const MAX_BEGINNINGS = 4;
+/** What looks like the function's beginning may be something else, as cases of a computed jump that begin with ENDBR64. */
+const MAX_BEGINNINGS = 16;
 const EVERYWHERE: CodeExtent = { start: 0, end: Number.POSITIVE_INFINITY };
 /** Words of the stack among which the return address is looked for. Frames are seldom larger. */
 const MAX_WORDS = 1024;

@@ -126,6 +126,8 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['is behind a call', 'e8 fb ff ff ff', PUSHED, 8],
     // sub rsp, 24; mov rax, 0x53c3: among its bytes are those of ret; push rbx
     ['has something else that looks so', 'cc', '48 83 ec 18 48 c7 c0 c3 53 00 00 90 eb fd', 24],
+    // push rbx; jmp *rax; and its cases: ENDBR64
+    ['has cases that look so', 'cc '.repeat(16), `53 ff e0 ${'90 '.repeat(13)}${`f3 0f 1e fa ${'90 '.repeat(12)}`.repeat(6)}90 eb fd`, 8],
     ['begins with ENDBR64', 'cc', 'f3 0f 1e fa 53 90 eb fd', 8],
     ['makes room', 'cc', '48 83 ec 18 90 eb fd', 24],
     ['makes much room', 'cc', '48 81 ec 00 01 00 00 90 eb fd', 256],
