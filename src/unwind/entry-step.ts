@@ -53,7 +53,10 @@ export class EntryStep {
     return this.#stepByBeginning(module);
   }
 
-  /** The same where the function was called by a pointer: its code tells by itself where it begins. */
+  /**
+   * The same where the function was called by a pointer, or by what is now gone (a jump as the last thing that another one does): its code tells by itself
+   * where it begins.
+   */
   #stepByBeginning(module: UnwindModule): StepEnd {
     const { stack, pc } = this.#state;
     let entry = pc - this.#bias;
@@ -62,8 +65,9 @@ export class EntryStep {
       if (entry < 0) return 'no-rule';
       const rule = this.#rule(module, entry + this.#bias);
       if (this.#code.isPending) return 'no-rule';
-      if (rule < 0 || !stack.read(this.#returnSlot(module, rule)) || this.#returns.callBefore(stack.value) !== 'call') continue;
-      return this.#ruleStep.step(this.#state, module, rule);
+      if (rule < 0 || !stack.read(this.#returnSlot(module, rule))) continue;
+      const call = this.#returns.callBefore(stack.value);
+      if (call === 'call' || (call === 'direct' && i === 0)) return this.#ruleStep.step(this.#state, module, rule);
     }
     return 'no-rule';
   }

@@ -1,7 +1,10 @@
 import type { CodeBytes } from '../code-bytes.ts';
+import { MACHINE_REGISTERS } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { FileCode } from './file-code.ts';
 import { MAX_FILE_INSTRUCTIONS } from './frame-scan.ts';
+import { ScanState } from './scan-state.ts';
+import { X8664Decoder } from './x86-64-decoder.ts';
 
 /** How far a function's entry is looked for. Few are longer. */
 const MAX_BYTES = 1 << 14;
@@ -17,20 +20,18 @@ const PADDING = [
   [0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
 ] as const;
 const [RET, INT3, SHORT_JUMP, CALL, JUMP] = [0xc3, 0xcc, 0xeb, 0xe8, 0xe9];
-/** ENDBR64, and SUB of a number from the stack pointer. */
-const BEGINNINGS = [
-  [0xf3, 0x0f, 0x1e, 0xfa],
-  [0x48, 0x83, 0xec],
-  [0x48, 0x81, 0xec],
-] as const;
+/** Instructions from a function's first one on, among which one makes room on the stack. */
+const MAX_FIRST_INSTRUCTIONS = 4;
 
 /**
- * Looks for where functions of x86-64 begin, by what they begin with, behind what others end with (calls that do not return, too) or what fills the space
+ * Looks for where functions of x86-64 begin, by what they begin with, which makes room on the stack, behind what others end with (calls that do not return, too) or what fills the space
  * between. There may be others than those that it finds, and what it finds need not be one.
  */
 export class EntrySearch {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
+  readonly #decoder = new X8664Decoder();
+  readonly #state = new ScanState();
 
   constructor(code: CodeBytes) {
     this.#code = code;
@@ -42,28 +43,34 @@ export class EntrySearch {
     const known = module.entries.get(svma);
     if (known !== undefined) return known;
     this.#reader.begin(module);
-    const found = this.#find(module, svma);
+    const found = this.#find(module, svma, MACHINE_REGISTERS.x86_64.sp);
     if (this.#code.isPending) return -1;
     module.entries.set(svma, found);
     return found;
   }
 
-  #find(module: UnwindModule, svma: number): number {
+  #find(module: UnwindModule, svma: number, sp: number): number {
     for (let at = svma - 1; at > svma - MAX_BYTES && at > 0; at--) {
       if (++module.scannedInstructions >= MAX_FILE_INSTRUCTIONS) return -1;
       this.#reader.isMissing = false;
       this.#reader.byte(at);
       if (this.#reader.isMissing || this.#code.isPending) return -1;
-      if (this.#begins(at) && this.#ends(at)) return at;
+      const mayBegin = this.#ends(at);
+      // What is before the file's first function is not there.
+      this.#reader.isMissing = false;
+      if (mayBegin && this.#begins(at, sp)) return at;
     }
     return -1;
   }
 
-  #begins(at: number): boolean {
-    const first = this.#reader.byte(at);
-    // PUSH, of registers from r8 on, too
-    if (first === 0x41) return this.#reader.byte(at + 1) >> 3 === 0x0a;
-    return first >> 3 === 0x0a || BEGINNINGS.some((bytes) => this.#has(at, bytes));
+  #begins(at: number, sp: number): boolean {
+    const state = this.#state;
+    state.begin(sp);
+    for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++, svma += this.#decoder.sizeBytes) {
+      if (this.#decoder.decode(this.#reader, svma, state) !== 'next' || this.#reader.isMissing) return false;
+      if (state.offsets[sp] < 0) return true;
+    }
+    return false;
   }
 
   /** Whether a function may have ended before an svma. */

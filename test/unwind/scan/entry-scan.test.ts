@@ -129,6 +129,8 @@ describe('x86-64 code without rules that leads to no return', () => {
     // push rbx; jmp *rax; and its cases: ENDBR64
     ['has cases that look so', 'cc '.repeat(16), `53 ff e0 ${'90 '.repeat(13)}${`f3 0f 1e fa ${'90 '.repeat(12)}`.repeat(6)}90 eb fd`, 8],
     ['begins with ENDBR64', 'cc', 'f3 0f 1e fa 53 90 eb fd', 8],
+    // mov rcx, a number of 64 bits; mov eax, edi
+    ['does something else before', 'cc', '48 b9 01 02 03 04 05 06 07 08 89 f8 53 90 eb fd', 8],
     ['makes room', 'cc', '48 83 ec 18 90 eb fd', 24],
     ['makes much room', 'cc', '48 81 ec 00 01 00 00 90 eb fd', 256],
   ])('finds its caller, which called through a pointer, where it %s', async (_, before, listing, at) => {
@@ -136,6 +138,14 @@ describe('x86-64 code without rules that leads to no return', () => {
     const pc = START + first.split(' ').length + own.length - 2;
     const result = await unwind(`${first} ${listing}`, pc, { [at]: BIAS + OTHER, [at + 8]: 0 });
     expect(result).toMatchObject({ end: 'complete', frames: frames(pc, OTHER) });
+  });
+
+  test('finds its caller, which called another function that went on as this one', async () => {
+    // call of 0x1f00; ret
+    const space = await spaceOf({ 4096: 'cc 53 90 eb fd', 4987: 'e8 80 0b 00 00 c3' });
+    const stack = { 8: BIAS + 0x1380, 16: BIAS + OTHER, 24: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1003, sp: SP, bp: 5 }, stack }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1003, 0x1380, OTHER) });
   });
 
   test.each<[string, string, number]>([
