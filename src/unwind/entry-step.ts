@@ -8,6 +8,8 @@ import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
+/** The same for all frames of one stack: few need it. */
+const MAX_STACK_WORDS = 1 << 15;
 /** What looks like the function's beginning may be something else, as cases of a computed jump that begin with ENDBR64. */
 const MAX_BEGINNINGS = 16;
 const EVERYWHERE: CodeExtent = { start: 0, end: Number.POSITIVE_INFINITY };
@@ -27,6 +29,7 @@ export class EntryStep {
   readonly #search: EntrySearch;
   readonly #ruleStep = new RuleStep();
   #bias = 0;
+  #wordsLeft = 0;
 
   constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses) {
     this.#state = state;
@@ -34,6 +37,11 @@ export class EntryStep {
     this.#returns = returns;
     this.#scan = new EntryScan(state, code);
     this.#search = new EntrySearch(code);
+  }
+
+  /** To be called before each stack. */
+  begin(): void {
+    this.#wordsLeft = MAX_STACK_WORDS;
   }
 
   /** Turns the registers of the frame into those of its caller. */
@@ -44,7 +52,9 @@ export class EntryStep {
     // Direct calls of it are in the same file. What is in others need not be looked at.
     const { start, end } = space.extent?.(pc) ?? EVERYWHERE;
     const sp = registers.value(machine.sp);
-    for (let i = 0, at = sp; i < MAX_WORDS && stack.read(at); i++, at += machine.addressSize) {
+    const count = Math.min(MAX_WORDS, this.#wordsLeft);
+    for (let i = 0, at = sp; i < count && stack.read(at); i++, at += machine.addressSize) {
+      this.#wordsLeft--;
       if (!(stack.value >= start && stack.value <= end) || this.#returns.callBefore(stack.value) !== 'direct') continue;
       const rule = this.#rule(module, this.#returns.target);
       if (this.#code.isPending) return 'no-rule';

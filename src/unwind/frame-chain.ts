@@ -26,6 +26,8 @@ export class FrameChain {
     this.#code = new CodeBytes(state);
   }
 
+  begin(): void {}
+
   step(): StepEnd {
     const { machine, space } = this.#state;
     // It asks for what is there first.

@@ -54,6 +54,11 @@ export class FrameGuess {
     this.#byEntry = new EntryStep(state, this.#code, this.#returns);
   }
 
+  /** To be called before each stack. */
+  begin(): void {
+    this.#byEntry.begin();
+  }
+
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
     const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#stepWithin();

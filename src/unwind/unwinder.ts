@@ -231,6 +231,7 @@ export class Unwinder {
     this.#signalFrames = 0;
     this.#handlerFrames = 0;
     this.#landing.begin();
+    this.#guess.begin();
     let emptyFrames = 0;
     // Whether the frame before is the leaf, or one that a signal interrupted.
     let afterLeaf = false;

@@ -159,6 +159,22 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'no-rule', frames: frames(pc) });
   });
 
+  test.each([
+    [30, 'complete'],
+    [34, 'no-rule'],
+  ] as const)('is looked for in so many frames of a stack: behind %s others that are not found it is %s', async (count, end) => {
+    // Those, behind call *rax, go on by frame pointers; the last of them has none.
+    const stack: Record<number, number> = { 0: BIAS + 0x1380, 40960: 0 };
+    for (let i = 0; i < count; i++) {
+      stack[16 + 16 * i] = i + 1 < count ? SP + 16 * (i + 2) : 5;
+      stack[24 + 16 * i] = BIAS + (i + 1 < count ? 0x1380 : 0x1006);
+    }
+    const space = await spaceOf({ 4096: '53 90 90 90 ff d0 eb fc', 4160: 'c3', 4990: 'ff d0' });
+    Object.assign(stack, { [24 + 16 * count]: BIAS + OWN, [40 + 16 * count]: BIAS + OTHER, [48 + 16 * count]: 0 });
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: SP + 16 }, stack }, space);
+    expect([result.end, result.frames.length]).toEqual([end, count + (end === 'complete' ? 4 : 2)]);
+  });
+
   test('is read once', async () => {
     const space = await spaceOf({ 4096: '53 48 83 ec 10 90 eb fd' });
     const unwinder = new Unwinder();
