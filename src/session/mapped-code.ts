@@ -74,8 +74,7 @@ export class MappedCode implements CodeSpace {
       const file = this.#files[dso];
       if (file === undefined && this.#mayHaveFile(dso)) return 'pending';
       if (file === undefined || file === null) return this.#findWithoutFile(dso, address, address + maps.deltaAt(at));
-      this.#locate(file, dso, address, address + maps.deltaAt(at));
-      return 'found';
+      return this.#locate(file, dso, address, address + maps.deltaAt(at));
     }
     return this.#findNothing();
   }
@@ -111,7 +110,7 @@ export class MappedCode implements CodeSpace {
     return kind === 'file' || kind === 'vdso';
   }
 
-  #locate(file: UnwindFile, dso: number, address: number, offset: number): void {
+  #locate(file: UnwindFile, dso: number, address: number, offset: number): CodeMatch {
     // hot
     this.module = undefined;
     this.mayBeData = false;
@@ -119,14 +118,15 @@ export class MappedCode implements CodeSpace {
     let segment = this.#segments[dso] ?? NOWHERE;
     if (offset < segment.start || offset >= segment.end) {
       segment = file.segments.find(({ start, end }) => offset >= start && offset < end) ?? NOWHERE;
-      if (segment === NOWHERE) return;
+      if (segment === NOWHERE) return this.#perfBases === undefined && isFilledUp(file, offset) ? this.#findNothing() : 'found';
       this.#segments[dso] = segment;
     }
     this.codeBias = address - offset - segment.delta;
     this.bias = this.#perfBases?.biasOf(file, dso, this.space) ?? this.codeBias;
     // perf 6.1 finds rules by that table only, and ends at the first frame that is not in one (observed on x86-64).
-    if (this.#perfBases !== undefined && this.machine === 'x86_64' && !this.#findsTable(file.module)) return;
+    if (this.#perfBases !== undefined && this.machine === 'x86_64' && !this.#findsTable(file.module)) return 'found';
     this.module = file.module;
+    return 'found';
   }
 
   /**
@@ -142,6 +142,11 @@ export class MappedCode implements CodeSpace {
 
 /** Files are mapped in pages: the first address is rounded down to one. */
 const PAGE_BYTES = 4096;
+
+/** Whether an offset is behind a segment, in its last page: the program's variables that begin as 0 are there, or nothing. */
+function isFilledUp({ segments }: UnwindFile, offset: number): boolean {
+  return segments.some(({ end }) => offset >= end && offset < Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
+}
 
 /**
  * Where perf 6.1 takes a file to be mapped: at the lowest address where any part of it is, also parts that are left of before an exec, so that

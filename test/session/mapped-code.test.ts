@@ -66,3 +66,14 @@ describe('the addresses of which the same is known', () => {
     expect(ends).toEqual(['no-rule', 'no-rule', 'no-rule']);
   });
 });
+
+test('no code is behind a segment, in its last page: zeros are', () => {
+  const { mapped: file } = mapped([{ start: 0, end: 0x3456, delta: 0x1000 }]);
+  const found = [0x3455, 0x3456, 0x3fff, 0x4000].map((at) => [file.find(MAP + at), file.module]);
+  expect(found).toEqual([
+    ['found', MODULE],
+    ['unmapped', undefined],
+    ['unmapped', undefined],
+    ['found', undefined],
+  ]);
+});
