@@ -146,7 +146,7 @@ export class FrameGuess {
       if (!isCall && this.#beginsThread(sp)) return 'outermost';
       const byCode = this.#stepByX86Code(fp);
       if (byCode !== 'no-rule') return byCode;
-      const byEntry = this.#byEntry.step();
+      const byEntry = this.#hasFrameRecord(fp) ? 'no-rule' : this.#byEntry.step();
       if (byEntry !== 'no-rule') return byEntry;
     }
     if (isCall) {
@@ -198,8 +198,7 @@ export class FrameGuess {
     if (likelihood === 0 || (isBeyond && (this.#returns.isInData || this.#returns.isOther))) return end;
     const { target } = this.#returns;
     if (isStepped) state.swapRegisters();
-    const byEntry = this.#byEntry.step();
-    if (byEntry === 'stepped') return byEntry;
+    if (!this.#hasFrameRecord(fp) && this.#byEntry.step() === 'stepped') return 'stepped';
     const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#byEntry.excludes(target, at);
     const byChain = isExcluded ? 'no-rule' : this.#takeChain(fp, machine.addressSize, 0);
     if (byChain !== 'no-rule') return byChain;
@@ -382,6 +381,16 @@ export class FrameGuess {
     const { registers, machine } = this.#state;
     const sp = registers.value(machine.sp);
     return registers.known[machine.fp] === 1 && fp >= sp && fp % machine.addressSize === 0 && fp - sp < MAX_FRAME_BYTES;
+  }
+
+  /**
+   * Whether a frame pointer points at that of a caller, or the end of all, with a return address behind it. What is left over on a stack seldom looks so, and
+   * interpreters, whose code leads nowhere, keep frame pointers: they are followed much faster than a frame's beginning is found.
+   */
+  #hasFrameRecord(fp: number): boolean {
+    const { stack, machine } = this.#state;
+    if (!this.#isFramePointer(fp) || this.#returns.likelihood(fp + machine.addressSize) === 0 || !stack.read(fp)) return false;
+    return stack.value === 0 || (stack.value > fp && stack.value - fp < MAX_FRAME_BYTES);
   }
 
   /** Steps by a frame pointer. @param returnAt, savedAt where the return address and the caller's frame pointer are from there on */

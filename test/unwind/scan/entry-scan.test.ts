@@ -66,12 +66,16 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(await unwind(listing, 0x1013, stack)).toMatchObject({ end: 'complete', frames: frames(0x1013, 0x1009, OWN, OTHER) });
   });
 
-  test('tells a frame from what is left over where the frame pointer points', async () => {
+  test.each<[string, Readonly<Record<number, number>>, readonly number[]]>([
+    ['tells a frame from what is left over where the frame pointer points', { 16: SP + 8 }, [0x1040, 0x1007, OWN, OTHER]],
+    // Most frames of code that leads nowhere are those of interpreters, which have frame pointers.
+    ['believes the frame pointer where it points at another frame', { 16: SP + 0x40, 64: 0 }, [0x1040, 0x1007, OTHER]],
+  ])('%s', async (_, changes, expected) => {
     // push rbx; sub rsp, 64; call *rax twice; add rsp, 64; pop rbx; ret
     const space = await spaceOf({ 4096: '53 48 83 ec 40 ff d0 ff d0 48 83 c4 40 5b c3', 4160: 'c3' });
-    const stack = { 0: BIAS + 0x1007, 16: SP + 0x40, 24: BIAS + OTHER, 64: 0, ...caller(80) };
+    const stack = { 0: BIAS + 0x1007, 24: BIAS + OTHER, 32: 0, ...caller(80), ...changes };
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: SP + 16 }, stack }, space);
-    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1040, 0x1007, OWN, OTHER) });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(...expected) });
   });
 
   test('tells a frame from what another function would return to, where a call does not', async () => {
@@ -162,16 +166,13 @@ describe('x86-64 code without rules that leads to no return', () => {
   test.each([
     [30, 'complete'],
     [34, 'no-rule'],
-  ] as const)('is looked for in so many frames of a stack: behind %s others that are not found it is %s', async (count, end) => {
-    // Those, behind call *rax, go on by frame pointers; the last of them has none.
-    const stack: Record<number, number> = { 0: BIAS + 0x1380, 40960: 0 };
-    for (let i = 0; i < count; i++) {
-      stack[16 + 16 * i] = i + 1 < count ? SP + 16 * (i + 2) : 5;
-      stack[24 + 16 * i] = BIAS + (i + 1 < count ? 0x1380 : 0x1006);
-    }
-    const space = await spaceOf({ 4096: '53 90 90 90 ff d0 eb fc', 4160: 'c3', 4990: 'ff d0' });
-    Object.assign(stack, { [24 + 16 * count]: BIAS + OWN, [40 + 16 * count]: BIAS + OTHER, [48 + 16 * count]: 0 });
-    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: SP + 16 }, stack }, space);
+  ] as const)('is looked for in so many frames of a stack: behind %s others it is %s', async (count, end) => {
+    // push rbx; NOPs; call *rax; jmp; twice: the first one, behind NOPs, is found by the direct call of it alone.
+    const space = await spaceOf({ 4096: '90 90 90 90 90 90 90 90 53 90 90 90 ff d0 eb fc', 4112: '53 90 90 90 ff d0 eb fc', 4160: 'c3' });
+    const stack: Record<number, number> = { 40960: 0 };
+    for (let i = 0; i < count; i++) stack[16 * i] = BIAS + 0x1016;
+    Object.assign(stack, { [16 * count]: BIAS + 0x100e, ...caller(16 * count + 16) });
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: 5 }, stack }, space);
     expect([result.end, result.frames.length]).toEqual([end, count + (end === 'complete' ? 4 : 2)]);
   });
 
