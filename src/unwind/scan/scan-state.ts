@@ -44,11 +44,14 @@ export class ScanState {
     this.#sp = other.#sp;
     this.bases.set(other.bases);
     this.offsets.set(other.offsets);
-    this.#slotPlaces.set(other.#slotPlaces);
-    this.#slots.set(other.#slots);
-    this.#slotBases.set(other.#slotBases);
-    this.#slotOffsets.set(other.#slotOffsets);
     this.#slotCount = other.#slotCount;
+    // Most have a few: all places would take several times as long.
+    for (let slot = 0; slot < this.#slotCount; slot++) {
+      this.#slotPlaces[slot] = other.#slotPlaces[slot];
+      this.#slots[slot] = other.#slots[slot];
+      this.#slotBases[slot] = other.#slotBases[slot];
+      this.#slotOffsets[slot] = other.#slotOffsets[slot];
+    }
     this.#isFull = other.#isFull;
   }
 
