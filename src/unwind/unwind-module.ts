@@ -79,10 +79,16 @@ export class UnwindModule {
    */
   readonly entries = new CodeFacts();
   /**
-   * How many instructions were followed for {@link scanned} and {@link entered}, and bytes looked at for {@link entries}.
+   * How many instructions were followed for {@link scanned}.
    * @internal
    */
   scannedInstructions = 0;
+  /**
+   * How many were followed for {@link entered} and {@link entries}, and bytes looked at for the latter. Apart: those that lead to no frame are many, and
+   * must not keep others from being found by their returns.
+   * @internal
+   */
+  enteredInstructions = 0;
   /**
    * By svma of code of 32-bit Arm: 1 where it looks like Thumb, else 0. Kept by whoever looked.
    * @internal

@@ -76,7 +76,7 @@ export class EntryScan {
     let mayBegin = false;
     let isBehindCall = false;
     for (let svma = entry; svma < end; ) {
-      if (++module.scannedInstructions >= MAX_FILE_INSTRUCTIONS) return false;
+      if (++module.enteredInstructions >= MAX_FILE_INSTRUCTIONS) return false;
       if (this.#enter(svma, isReached)) mayBegin = false;
       const before = state.offsets[machine.sp];
       const flow = decoder.decode(reader, svma, state);

@@ -51,22 +51,23 @@ export class EntrySearch {
 
   #find(module: UnwindModule, svma: number, sp: number): number {
     for (let at = svma - 1; at > svma - MAX_BYTES && at > 0; at--) {
-      if (++module.scannedInstructions >= MAX_FILE_INSTRUCTIONS) return -1;
+      if (++module.enteredInstructions >= MAX_FILE_INSTRUCTIONS) return -1;
       this.#reader.isMissing = false;
       this.#reader.byte(at);
       if (this.#reader.isMissing || this.#code.isPending) return -1;
       const mayBegin = this.#ends(at);
       // What is before the file's first function is not there.
       this.#reader.isMissing = false;
-      if (mayBegin && this.#begins(at, sp)) return at;
+      if (mayBegin && this.#begins(module, at, sp)) return at;
     }
     return -1;
   }
 
-  #begins(at: number, sp: number): boolean {
+  #begins(module: UnwindModule, at: number, sp: number): boolean {
     const state = this.#state;
     state.begin(sp);
     for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++, svma += this.#decoder.sizeBytes) {
+      module.enteredInstructions++;
       if (this.#decoder.decode(this.#reader, svma, state) !== 'next' || this.#reader.isMissing) return false;
       if (state.offsets[sp] < 0) return true;
     }
