@@ -28,6 +28,8 @@ export class ModuleMemory {
   /** After `found`: bytes, in which what was asked for is at {@link offset}. */
   view: ByteView;
   offset = 0;
+  /** The svma of the first byte that may be there. */
+  readonly start: number;
   readonly #elf: ElfFile | undefined;
   readonly #segments: readonly ElfSegment[];
   /** By number of the page in the file; undefined for one that could not be read. */
@@ -39,6 +41,7 @@ export class ModuleMemory {
   constructor(elf: ElfFile | undefined, littleEndian: boolean) {
     this.#elf = elf;
     this.#segments = (elf?.segments ?? []).filter(({ type, flags, filesz }) => type === PT_LOAD && (flags & PF_W) === 0 && filesz > 0).slice(0, MAX_SEGMENTS);
+    this.start = this.#segments.reduce((start, { vaddr }) => Math.min(start, vaddr), Number.MAX_SAFE_INTEGER);
     this.#peek = new ByteView(new Uint8Array(PEEK_SIZE_BYTES), littleEndian);
     this.view = this.#peek;
   }

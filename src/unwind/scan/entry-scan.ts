@@ -47,8 +47,8 @@ export class EntryScan {
    * @param isCall whether the svma is where a call returns to
    */
   rule(module: UnwindModule, entry: number, svma: number, isCall: boolean): number {
-    // Exact below 2^36, which no file reaches.
-    const key = (svma * MAX_FUNCTION_BYTES + (svma - entry)) * 2 + (isCall ? 1 : 0);
+    // Exact below 2^36, which no file reaches from its first byte on: svmas may be larger, as of libraries that were prelinked.
+    const key = ((svma - module.memory.start) * MAX_FUNCTION_BYTES + (svma - entry)) * 2 + (isCall ? 1 : 0);
     const known = module.entered.get(key);
     if (known !== undefined) return known;
     module.makeRoom();

@@ -94,6 +94,19 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1040, 0x1008, OTHER) });
   });
 
+  test('tells entries apart at large addresses, too, which prelinked libraries have', async () => {
+    const start = 0x3a_0000_0000;
+    // push rax; push rbx; NOPs; jmp back; and calls of the first and of the second
+    const bytes = new Uint8Array(0x100).fill(0xcc);
+    bytes.set([0x50, 0x53, 0x90, 0x90, 0xeb, 0xfd], 0x10);
+    bytes.set([0xe8, 0x90, 0xff, 0xff, 0xff, 0xc3], 0x7b);
+    bytes.set([0xe8, 0x71, 0xff, 0xff, 0xff, 0xc3], 0x9b);
+    const space = new MadeSpace().map(start, start + 0x100, await madeModule('x86_64', [{ svma: start, bytes }]));
+    const stack = { 0: start + 0xa0, 8: 7, 16: start + 0x80, 24: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: start + 0x14, sp: SP, bp: 5 }, stack }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: ['!3a00000014', '3a00000080'] });
+  });
+
   test('gives its callers the registers that it saved', async () => {
     // push rbp; mov ebp, 5; jmp *rax; nop; jmp *rax
     const stack = { 0: SP + 0x20, 8: BIAS + OWN, 24: BIAS + FRAMED, 32: 0, 40: BIAS + OTHER, 48: 0 };
