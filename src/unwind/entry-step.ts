@@ -68,14 +68,17 @@ export class EntryStep {
    * where it begins.
    */
   #stepByBeginning(module: UnwindModule): StepEnd {
-    const { stack, pc } = this.#state;
+    const { stack, registers, machine, pc } = this.#state;
+    const sp = registers.value(machine.sp);
     let entry = pc - this.#bias;
     for (let i = 0; i < MAX_BEGINNINGS; i++) {
       entry = this.#search.before(module, entry);
       if (entry < 0) return 'no-rule';
       const rule = this.#rule(module, entry + this.#bias);
       if (this.#code.isPending) return 'no-rule';
-      if (rule < 0 || !stack.read(this.#returnSlot(module, rule))) continue;
+      if (rule < 0) continue;
+      const at = this.#returnSlot(module, rule);
+      if (at < sp || !stack.read(at)) continue;
       const call = this.#returns.callBefore(stack.value);
       if (call === 'call' || (call === 'direct' && i === 0)) return this.#ruleStep.step(this.#state, module, rule);
     }

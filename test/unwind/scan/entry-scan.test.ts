@@ -176,6 +176,14 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'no-rule', frames: frames(pc) });
   });
 
+  test('does not find its caller below its stack, where the frame pointer may point that it has not set', async () => {
+    // push rbp; mov rbp, rsp; sub rsp, rax; call *rax; jmp back; and the other function: ret
+    const space = await spaceOf({ 4096: 'cc 55 48 89 e5 48 29 c4 ff d0 eb fc', 4160: 'c3' });
+    const stack = { 0: BIAS + 0x100a, 8: 7, 16: 7 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: SP - 8 }, stack }, space);
+    expect(result).toMatchObject({ end: 'no-rule', frames: frames(0x1040, 0x100a) });
+  });
+
   test.each([
     [30, 'complete'],
     [34, 'no-rule'],
