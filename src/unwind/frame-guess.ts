@@ -172,10 +172,10 @@ export class FrameGuess {
   }
 
   /**
-   * Steps by what the code does up to its return. Unless that is straight ahead, another return than the frame's may have been found: a frame that would
-   * reach beyond the one that the frame pointer tells is believed only where that leads to memory that was mapped as data, as the heap is, or behind a direct
-   * call of what the code shows to be another function, or where the code from the function's entry on tells it, too. Where both are the same, the frame pointer's step is taken if the
-   * code has lost it.
+   * Steps by what the code does up to its return. Unless that is straight ahead, another return than the frame's may have been found. So a frame that would
+   * reach beyond the one that the frame pointer tells is believed only where the frame pointer leads to memory that was mapped as data, as the heap is, or
+   * behind a direct call of what the code shows to be another function. Otherwise the code from the function's entry on is asked before the frame pointer
+   * is followed. Where both frames are the same, the frame pointer's step is taken if the code has lost it.
    */
   #stepByX86Code(fp: number): StepEnd {
     const state = this.#state;

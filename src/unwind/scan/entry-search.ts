@@ -24,8 +24,8 @@ const [RET, INT3, SHORT_JUMP, CALL, JUMP] = [0xc3, 0xcc, 0xeb, 0xe8, 0xe9];
 const MAX_FIRST_INSTRUCTIONS = 4;
 
 /**
- * Looks for where functions of x86-64 begin, by what they begin with, which makes room on the stack, behind what others end with (calls that do not return, too) or what fills the space
- * between. There may be others than those that it finds, and what it finds need not be one.
+ * Looks for where functions of x86-64 begin: something makes room on the stack there, and before is what functions end with (calls that do not return, too)
+ * or what fills the space between them. There may be others than those that it finds, and what it finds need not be one.
  */
 export class EntrySearch {
   readonly #code: CodeBytes;
