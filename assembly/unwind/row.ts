@@ -46,6 +46,10 @@ import { entryFde, entryStart, findEntry, frames, framesAddr, framesEnd } from '
 
 /** Functions have some ten; the largest of GCC's compiler has 13,000. They are followed for each address anew. */
 const MAX_INSTRUCTIONS: u32 = 1 << 14;
+/** Those beyond so many of a function count: TypeScript, which keeps whole rows, follows the others once there have been {@link MAX_LONG_INSTRUCTIONS}. */
+const SHORT_INSTRUCTIONS: u32 = 1 << 12;
+/** A tenth of a second's worth. */
+const MAX_LONG_INSTRUCTIONS: u32 = 1 << 24;
 const MAX_AUGMENTATION_CHARACTERS: usize = 8;
 const MAX_CODE_ALIGNMENT: i64 = 16;
 
@@ -66,6 +70,8 @@ let dataAlignment: i64 = 0;
 
 let remembered: usize = 0;
 let instructions: u32 = 0;
+/** Of all functions together. */
+let longInstructions: u32 = 0;
 
 /** Whether registers that an epilogue has popped are left to TypeScript, which takes them for unknown to do as libunwind does. */
 let leavesPopped: bool = false;
@@ -215,7 +221,7 @@ function run(start: u64, svma: u64): bool {
   // hot
   let location = start;
   while (at < end) {
-    if (++instructions > MAX_INSTRUCTIONS) return false;
+    if (++instructions > SHORT_INSTRUCTIONS && (instructions > MAX_INSTRUCTIONS || ++longInstructions > MAX_LONG_INSTRUCTIONS)) return false;
     const opcode = u8At();
     const operand = opcode & DW_CFA_OPERAND_MASK;
     let delta: i64 = -1;

@@ -29,9 +29,11 @@ const MAX_CACHE_SLOTS = 1 << 15;
 /** Words of a slot: low word, high word, whose address space and how, location + 1 (0 for a free slot). */
 const CACHE_SLOT_WORDS = 4;
 
-/** The same of the table of sites, which have two words each: the site, and location + 1. Sites count from 1 on. */
+/** The same of the table of sites, which count from 1 on. */
 const FIRST_SITE_SLOTS = 1 << 10;
 const MAX_SITE_SLOTS = 1 << 19;
+/** Words of a slot: the site, and location + 1. */
+const SITE_SLOT_WORDS = 2;
 
 /** Variants of the location at no address, by what they stand for: the rest of a stack, and the place where a thread left its CPU. */
 const TRUNCATED_VARIANT = 1;
@@ -84,7 +86,7 @@ export class FrameResolver {
   /** Addresses that were not in the cache since it has its size. */
   #cacheMisses = 0;
   /** Locations of unwound callers, by {@link UnwoundStack.sites}. */
-  #sites = new Int32Array(2 * FIRST_SITE_SLOTS);
+  #sites = new Int32Array(FIRST_SITE_SLOTS * SITE_SLOT_WORDS);
   /** Location that stands for what a stack lacks; −1 while there is none. */
   #truncated = -1;
   /** Stack of threads that left their CPU at a place that is not known; −1 while there is none. */
@@ -240,7 +242,7 @@ export class FrameResolver {
     const location = this.#locate(address >>> 0, highWord(address), PERF_RECORD_MISC_USER, true, space);
     let size = this.#sites.length;
     // They count up: none has been put anywhere else than in the slot of its own number.
-    while (size <= 2 * site && size < 2 * MAX_SITE_SLOTS) size *= 2;
+    while (size <= site * SITE_SLOT_WORDS && size < MAX_SITE_SLOTS * SITE_SLOT_WORDS) size *= 2;
     this.#sites = grown(this.#sites, size);
     const place = this.#siteSlot(site);
     this.#sites[place] = site;
@@ -249,7 +251,7 @@ export class FrameResolver {
   }
 
   #siteSlot(site: number): number {
-    return (2 * site) & (this.#sites.length - 1);
+    return (site * SITE_SLOT_WORDS) & (this.#sites.length - 1);
   }
 
   /** The root of stacks whose rest is not known. */

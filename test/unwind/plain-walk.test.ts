@@ -66,6 +66,21 @@ describe('a walk from frame to frame in WebAssembly', () => {
     expect(ruleAt).not.toHaveBeenCalled();
   });
 
+  test('follows long functions as long as that takes no time, and then asks for their rules', () => {
+    const nops = code();
+    for (let i = 0; i < 12_000; i++) nops.raw(0);
+    const module = moduleOf('x86_64', [[CIE, [{ start: TEXT, sizeBytes: 0x2000, code: nops }, fde(TEXT + 0x2000, code().undefined(RIP))]]]);
+    const ruleAt = vi.spyOn(module, 'ruleAt');
+    const space = new CountingSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const unwinder = new Unwinder();
+    const asked = Array.from({ length: 2500 }, (_, i) => {
+      const sample: MadeSample = { machine: 'x86_64', registers: { ip: BIAS + TEXT + i, sp: SP }, stack: { 0: BIAS + TEXT + 0x2010 } };
+      expect(walked(unwinder, sample, space)).toMatchObject({ end: 'complete', frames: { length: 2 } });
+      return ruleAt.mock.calls.length;
+    });
+    expect([asked[1000], asked[2400] > 0, asked[2499] - asked[2400]]).toEqual([0, true, 99]);
+  });
+
   test('asks again where something else is mapped', () => {
     const space = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
     const other = moduleOf('x86_64', [[CIE, [fde(TEXT, code().undefined(RIP))]]]);

@@ -5,7 +5,7 @@ import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import type { UnwindState } from '../unwind-state.ts';
 import { FileCode } from './file-code.ts';
-import { KEPT, MAX_FILE_INSTRUCTIONS, MAX_FRAME_BYTES, SCRATCH } from './frame-scan.ts';
+import { KEPT, MAX_FRAME_BYTES, SCRATCH } from './frame-scan.ts';
 import { ScanState } from './scan-state.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
@@ -13,6 +13,8 @@ import { X8664Decoder } from './x86-64-decoder.ts';
 export const OTHER_FUNCTION = -2;
 /** Branches ahead whose targets were not reached yet. */
 const MAX_BRANCHES = 256;
+/** What is read of one file, by {@link EntrySearch}, too: one to two seconds. */
+export const MAX_ENTERED_INSTRUCTIONS = 1 << 22;
 const WORD = 8;
 
 /**
@@ -76,7 +78,7 @@ export class EntryScan {
     let mayBegin = false;
     let isBehindCall = false;
     for (let svma = entry; svma < end; ) {
-      if (++module.enteredInstructions >= MAX_FILE_INSTRUCTIONS) return false;
+      if (++module.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return false;
       if (this.#enter(svma, isReached)) mayBegin = false;
       const before = state.offsets[machine.sp];
       const flow = decoder.decode(reader, svma, state);

@@ -1,8 +1,8 @@
 import type { CodeBytes } from '../code-bytes.ts';
 import { MACHINE_REGISTERS } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
+import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
 import { FileCode } from './file-code.ts';
-import { MAX_FILE_INSTRUCTIONS } from './frame-scan.ts';
 import { ScanState } from './scan-state.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
@@ -51,7 +51,7 @@ export class EntrySearch {
 
   #find(module: UnwindModule, svma: number, sp: number): number {
     for (let at = svma - 1; at > svma - MAX_BYTES && at > 0; at--) {
-      if (++module.enteredInstructions >= MAX_FILE_INSTRUCTIONS) return -1;
+      if (++module.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return -1;
       this.#reader.isMissing = false;
       this.#reader.byte(at);
       if (this.#reader.isMissing || this.#code.isPending) return -1;

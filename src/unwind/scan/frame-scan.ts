@@ -16,7 +16,7 @@ import { X8664Decoder } from './x86-64-decoder.ts';
 /** Instructions that are followed from one address on. Between most and a return there are less than a hundred. */
 const MAX_INSTRUCTIONS = 4096;
 /** The same for all addresses of one file: some one to four seconds. Eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16 (observed). */
-export const MAX_FILE_INSTRUCTIONS = 1 << 24;
+const MAX_FILE_INSTRUCTIONS = 1 << 24;
 /** Branches whose other way is still to be followed. */
 const MAX_BRANCHES = 64;
 /** Stacks have some megabytes. */
