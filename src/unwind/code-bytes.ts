@@ -25,15 +25,19 @@ export class CodeBytes {
     return match;
   }
 
+  /** The rules of the file that is mapped at an address; undefined where there are none, or something has to be read first. */
+  moduleAt(address: number): UnwindModule | undefined {
+    return this.find(address) === 'found' ? this.#state.space.module : undefined;
+  }
+
   /**
    * Reads up to 16 bytes at an address; false where no file that is known has them.
    * @param sizeBytes a multiple of 4, or less than 8
    */
   read(address: number, sizeBytes: number): boolean {
     const { space } = this.#state;
-    const match = this.find(address);
-    const { module } = space;
-    if (match !== 'found' || module === undefined) return false;
+    const module = this.moduleAt(address);
+    if (module === undefined) return false;
     const svma = address - (space.codeBias ?? space.bias);
     for (let done = 0; done < sizeBytes; done += READ_BYTES) {
       const count = Math.min(READ_BYTES, sizeBytes - done);

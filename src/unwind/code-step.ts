@@ -33,7 +33,7 @@ export class CodeStep {
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
     const { space, pc, machine, isCall } = this.#state;
-    const module = this.#code.find(pc) === 'found' ? space.module : undefined;
+    const module = this.#code.moduleAt(pc);
     if (module === undefined || module.registers !== machine) return 'no-rule';
     const svma = pc - space.bias;
     const isThumb = machine.machine === 'arm' && this.#isThumb(module, svma);
@@ -97,7 +97,6 @@ export class CodeStep {
     if (machine.machine !== 'x86_64' || registers.known[RBX] === 0) return false;
     const distance = registers.value(RBX) - registers.value(machine.sp);
     if (distance < 0 || distance > MAX_ARGUMENTS_BYTES || distance % machine.addressSize !== 0) return false;
-    const address = registers.value(machine.pc);
-    return this.#returns.callBefore(address) === 'none' && this.#returns.isFunction(address);
+    return this.#returns.beginsStack(registers.value(machine.pc));
   }
 }

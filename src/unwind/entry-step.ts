@@ -8,13 +8,13 @@ import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
-/** The same for all frames of one stack: few need it. */
-const MAX_STACK_WORDS = 1 << 15;
 /** What looks like the function's beginning may be something else, as cases of a computed jump that begin with ENDBR64. */
 const MAX_BEGINNINGS = 16;
 const EVERYWHERE: CodeExtent = { start: 0, end: Number.POSITIVE_INFINITY };
 /** Words of the stack among which the return address is looked for. Frames are seldom larger. */
 const MAX_WORDS = 1024;
+/** The same for all frames of one stack, {@link UnwindState.entryWordsLeft}: few need it. */
+export const MAX_STACK_WORDS = 1 << 15;
 
 /**
  * Steps on x86-64 where the code does not lead to a return: out of functions that never return, or by jumps that only tables tell. A word of the stack that
@@ -29,7 +29,6 @@ export class EntryStep {
   readonly #search: EntrySearch;
   readonly #ruleStep = new RuleStep();
   #bias = 0;
-  #wordsLeft = 0;
 
   constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses) {
     this.#state = state;
@@ -39,26 +38,22 @@ export class EntryStep {
     this.#search = new EntrySearch(code);
   }
 
-  /** To be called before each stack. */
-  begin(): void {
-    this.#wordsLeft = MAX_STACK_WORDS;
-  }
-
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { space, stack, registers, machine, pc } = this.#state;
+    const state = this.#state;
+    const { space, stack, registers, machine, pc } = state;
     const module = this.#module();
     if (module === undefined) return 'no-rule';
     // Direct calls of it are in the same file. What is in others need not be looked at.
     const { start, end } = space.extent?.(pc) ?? EVERYWHERE;
     const sp = registers.value(machine.sp);
-    const count = Math.min(MAX_WORDS, this.#wordsLeft);
+    const count = Math.min(MAX_WORDS, state.entryWordsLeft);
     for (let i = 0, at = sp; i < count && stack.read(at); i++, at += machine.addressSize) {
-      this.#wordsLeft--;
+      state.entryWordsLeft--;
       if (!(stack.value >= start && stack.value <= end) || this.#returns.callBefore(stack.value) !== 'direct') continue;
       const rule = this.#rule(module, this.#returns.target);
       if (this.#code.isPending) return 'no-rule';
-      if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#ruleStep.step(this.#state, module, rule);
+      if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#ruleStep.step(state, module, rule);
     }
     return this.#stepByBeginning(module);
   }
@@ -94,7 +89,7 @@ export class EntryStep {
 
   #module(): UnwindModule | undefined {
     const { space, machine, pc } = this.#state;
-    const module = this.#code.find(pc) === 'found' ? space.module : undefined;
+    const module = this.#code.moduleAt(pc);
     this.#bias = space.bias;
     return module?.registers === machine ? module : undefined;
   }

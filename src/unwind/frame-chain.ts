@@ -26,8 +26,6 @@ export class FrameChain {
     this.#code = new CodeBytes(state);
   }
 
-  begin(): void {}
-
   step(): StepEnd {
     const { machine, space } = this.#state;
     // It asks for what is there first.

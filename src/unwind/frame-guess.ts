@@ -54,11 +54,6 @@ export class FrameGuess {
     this.#byEntry = new EntryStep(state, this.#code, this.#returns);
   }
 
-  /** To be called before each stack. */
-  begin(): void {
-    this.#byEntry.begin();
-  }
-
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
     const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#stepWithin();
@@ -67,19 +62,10 @@ export class FrameGuess {
   }
 
   #stepWithin(): StepEnd {
-    const { isCall, machine } = this.#state;
-    if (isCall ? this.#beginsStack() : isAtArguments(this.#state)) return 'outermost';
+    const { isCall, machine, pc } = this.#state;
+    if (isCall ? this.#returns.beginsStack(pc) : isAtArguments(this.#state)) return 'outermost';
     const end = this.#guess(machine.machine);
     return end === 'no-rule' && isCall && isBelowArguments(this.#state) ? 'outermost' : end;
-  }
-
-  /**
-   * Whether a return address is a function's first byte, behind no call: whoever made the stack put it there, for the stack's first function to return to.
-   * makecontext does, for coroutines.
-   */
-  #beginsStack(): boolean {
-    const { isCall, pc } = this.#state;
-    return isCall && this.#returns.callBefore(pc) === 'none' && this.#returns.isFunction(pc);
   }
 
   /** Steps to what a signal interrupted, if the code at the frame's address is what returns from handlers. */
@@ -223,7 +209,7 @@ export class FrameGuess {
   endsThread(address: number): StepEnd {
     const { machine, space } = this.#state;
     this.#code.isPending = false;
-    const { module } = machine.machine === 'x86_64' && this.#code.find(address) === 'found' ? space : { module: undefined };
+    const module = machine.machine === 'x86_64' ? this.#code.moduleAt(address) : undefined;
     if (this.#code.isPending) return 'pending';
     if (module === undefined) return 'no-rule';
     const svma = address - space.bias;

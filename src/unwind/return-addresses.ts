@@ -65,8 +65,15 @@ export class ReturnAddresses {
 
   /** Whether rules tell that a function begins at an address. */
   isFunction(address: number): boolean {
-    const { space } = this.#state;
-    return this.#code.find(address) === 'found' && space.module?.beginsFunction(address - space.bias) === true;
+    return this.#code.moduleAt(address)?.beginsFunction(address - this.#state.space.bias) === true;
+  }
+
+  /**
+   * Whether a return address is a function's first byte, behind no call: whoever made the stack put it there, for the stack's first function to return to.
+   * makecontext does, for coroutines.
+   */
+  beginsStack(address: number): boolean {
+    return this.callBefore(address) === 'none' && this.isFunction(address);
   }
 
   /** What is before an address: `unmapped` where there is no code. */

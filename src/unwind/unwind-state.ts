@@ -38,6 +38,8 @@ export class UnwindState implements ExpressionMemory {
   beganWithoutFp = false;
   /** Whether {@link pc} is a return address. */
   isCall = false;
+  /** Words of the stack among which return addresses may still be looked for by functions' entries. */
+  entryWordsLeft = 0;
   /** Whether to do as perf 6.1's libunwind does (observed): registers that an epilogue has popped already count as unknown, for example. */
   followsLibunwind = false;
   /** After `pending`: the module that wants bytes; undefined for one that is not loaded. */

@@ -1,4 +1,5 @@
 import type { CodeSpace } from './code-space.ts';
+import { MAX_STACK_WORDS } from './entry-step.ts';
 import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
 import { FrameChain } from './frame-chain.ts';
@@ -231,7 +232,7 @@ export class Unwinder {
     this.#signalFrames = 0;
     this.#handlerFrames = 0;
     this.#landing.begin();
-    this.#guess.begin();
+    state.entryWordsLeft = MAX_STACK_WORDS;
     let emptyFrames = 0;
     // Whether the frame before is the leaf, or one that a signal interrupted.
     let afterLeaf = false;
@@ -302,13 +303,13 @@ export class Unwinder {
       if (!this.#wasPlain) frames.plainFrom = frames.count;
       if (end !== 'stepped') {
         // Of data there has to be a frame pointer that leads on. One of 0 may be left of a caller that keeps none.
-        const mayBeNone = module === undefined && mayBeData && isCall;
-        if (end === 'outermost' && !mayBeNone) return 'complete';
-        if (end !== 'outermost' && (end !== 'no-rule' || module !== undefined)) return end;
-        if (!mayBeNone) return 'no-module';
-        // It was no return address.
-        frames.count--;
-        return 'unmapped';
+        if (module === undefined && mayBeData && isCall && (end === 'outermost' || end === 'no-rule')) {
+          // It was no return address.
+          frames.count--;
+          return 'unmapped';
+        }
+        if (end === 'outermost') return 'complete';
+        return end === 'no-rule' && module === undefined ? 'no-module' : end;
       }
       if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
       // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,
