@@ -37,7 +37,8 @@ const KERNEL_NAME = '[kernel.kallsyms]';
 /** All DSOs of a recording by dense index. */
 export class DsoTable {
   readonly dsos: Dso[] = [];
-  readonly #indexes = new Map<string, number>();
+  /** By name, and by what tells the DSOs of one name apart. */
+  readonly #indexes = new Map<string, Map<string | number, number>>();
 
   /**
    * The DSO that an MMAP record maps; new or known. Two files under one name (a binary replaced while it was recorded)
@@ -46,7 +47,7 @@ export class DsoTable {
   internMapped(record: MmapRecord, kind: DsoKind, name: string): number {
     const isFile = kind === 'file' || kind === 'vdso';
     const bias = isFile ? record.start - record.pageOffset : 0;
-    const index = this.#intern(`${name}\0${identityOf(record, kind)}`, {
+    const index = this.#intern(identityOf(record, kind), {
       name,
       longName: record.filename,
       kind,
@@ -67,7 +68,7 @@ export class DsoTable {
   /** Kernel code that came at run time (KSYMBOL). */
   internKernelCode(name: string, start: number, length: number): number {
     const code = { name, longName: name, buildId: '', fileIdentity: '', bias: 0, pid: -1 };
-    const index = this.#intern(`${name}\0${start}`, { ...code, kind: 'module', isOneFunction: true });
+    const index = this.#intern(start, { ...code, kind: 'module', isOneFunction: true });
     const dso = this.dsos[index];
     dso.start = Math.min(dso.start, start);
     dso.limit = Math.max(dso.limit, start + length);
@@ -101,8 +102,9 @@ export class DsoTable {
     for (const dso of withoutId) dso.sharesName = shared.has(dso.name);
   }
 
-  #intern(key: string, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'fileIdentity' | 'bias' | 'pid' | 'isOneFunction'>): number {
-    const known = this.#indexes.get(key);
+  #intern(identity: string | number, start: Pick<Dso, 'name' | 'longName' | 'kind' | 'buildId' | 'fileIdentity' | 'bias' | 'pid' | 'isOneFunction'>): number {
+    const ofName = this.#indexes.get(start.name);
+    const known = ofName?.get(identity);
     if (known !== undefined) return known;
     const dso: Dso = {
       ...start,
@@ -114,7 +116,8 @@ export class DsoTable {
       referenceAddress: 0,
     };
     const index = this.dsos.push(dso) - 1;
-    this.#indexes.set(key, index);
+    if (ofName === undefined) this.#indexes.set(start.name, new Map([[identity, index]]));
+    else ofName.set(identity, index);
     return index;
   }
 }

@@ -5,6 +5,8 @@ import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { deferredCallchain } from '../perfdata/records/callchain-records.ts';
+import { MappedFiles } from '../perfdata/records/mapped-files.ts';
+import type { MappedFile } from '../perfdata/records/mapping-records.ts';
 import { isSwitch, readSideBand, type SideBand, withNamesInLimits } from '../perfdata/records/side-band.ts';
 import type { SampleIdLayout } from '../perfdata/sample-id.ts';
 import type { CallchainTable } from './callchains.ts';
@@ -21,6 +23,7 @@ export class SideBandReader {
   readonly #extras: RecordExtras;
   readonly #commLimit: NameLimit;
   readonly #readsAll: boolean;
+  readonly #mappedFiles = new MappedFiles<MappedFile>();
   readonly #diagnostics: Diagnostics;
 
   /**
@@ -93,7 +96,8 @@ export class SideBandReader {
 
   #decode({ view, offset, size, type, misc, fileOffset }: RecordCursor, trailer: SampleIdLayout | undefined): SideBand | undefined {
     const fieldsEnd = offset + size - (trailer?.sizeBytes ?? 0);
-    const record = fieldsEnd < offset + RECORD_HEADER_BYTES ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc);
+    const record =
+      fieldsEnd < offset + RECORD_HEADER_BYTES ? 'sample_id trailer overruns record' : readSideBand(view, offset, fieldsEnd, type, misc, this.#mappedFiles);
     if (typeof record !== 'string') return withNamesInLimits(record, this.#commLimit, fileOffset, this.#diagnostics);
     this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record}; the record is skipped`, fileOffset);
     return undefined;

@@ -5,6 +5,7 @@ import { ByteView } from '../../src/base/byte-view.ts';
 import { readAttr } from '../../src/perfdata/attr.ts';
 import { recordTypeNameOf } from '../../src/perfdata/constants.ts';
 import { KERNEL_RECORDS } from '../../src/perfdata/records/kernel-records.ts';
+import { MappedFiles } from '../../src/perfdata/records/mapped-files.ts';
 import { PERF_RECORD_NAMES, type PerfRecord, readRecord } from '../../src/perfdata/records/perf-record.ts';
 import { readSideBand } from '../../src/perfdata/records/side-band.ts';
 import { TOOL_RECORDS } from '../../src/perfdata/records/tool-records.ts';
@@ -356,8 +357,8 @@ describe('MMAP2 of kernels before 3.16', () => {
     const { view, size } = laidOut({ ...record.opaque(10, new Uint8Array(0)), writeBody }, 'little');
     expect(size).toBe(67);
     expect(read(view, size, 0)).toMatchObject({ type: 'MMAP2', ino: 77n, filename: '/a' });
-    expect(readSideBand(view, JUNK, JUNK + size, 10, 0)).toMatchObject({ kind: 'mmap', record: { filename: '/a', isExecutable: true } });
-    expect(readSideBand(view, JUNK, JUNK + size - 3, 10, 0)).toBe('fields of 72 bytes overrun record of 64 bytes');
+    expect(readSideBand(view, JUNK, JUNK + size, 10, 0, new MappedFiles())).toMatchObject({ kind: 'mmap', record: { filename: '/a', isExecutable: true } });
+    expect(readSideBand(view, JUNK, JUNK + size - 3, 10, 0, new MappedFiles())).toBe('fields of 72 bytes overrun record of 64 bytes');
   });
 });
 
@@ -372,9 +373,9 @@ describe('FORK and EXIT of Linux 2.6.31', () => {
       expect(size).toBe(24);
       const task = { pid: 10, ppid: 11, tid: 12, ptid: 13 };
       expect(read(view, size, 0)).toEqual({ type: name, offset: 0x1f30, size, misc: 0, ...task });
-      expect(readSideBand(view, JUNK, JUNK + size, type, 0)).toMatchObject({ kind, record: task });
-      expect(readSideBand(view, JUNK, JUNK + 28, type, 0)).toBe('fields of 32 bytes overrun record of 28 bytes');
-      expect(readSideBand(view, JUNK, JUNK + 20, type, 0)).toBe('fields of 32 bytes overrun record of 20 bytes');
+      expect(readSideBand(view, JUNK, JUNK + size, type, 0, new MappedFiles())).toMatchObject({ kind, record: task });
+      expect(readSideBand(view, JUNK, JUNK + 28, type, 0, new MappedFiles())).toBe('fields of 32 bytes overrun record of 28 bytes');
+      expect(readSideBand(view, JUNK, JUNK + 20, type, 0, new MappedFiles())).toBe('fields of 32 bytes overrun record of 20 bytes');
     }
   });
 });

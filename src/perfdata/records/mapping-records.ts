@@ -2,6 +2,7 @@ import { type ByteView, hexOf } from '../../base/byte-view.ts';
 import { bytes, padding, RecordLayout, text } from '../../base/record-layout.ts';
 import { PROT_JIT_SYMFILE_MAP } from '../../simpleperf/constants.ts';
 import { PERF_RECORD_MISC_BUILD_ID_SIZE, PERF_RECORD_MISC_MMAP_BUILD_ID, PERF_RECORD_MISC_MMAP_DATA, PERF_RECORD_MMAP2 } from '../constants.ts';
+import type { MappedFiles } from './mapped-files.ts';
 
 /** What all three begin with. `addr` and `len` are where the file lies in memory, `pgoff` where that part begins in the file. */
 const MAPPED_RANGE = { pid: 'i32', tid: 'i32', addr: 'u64', len: 'u64', pgoff: 'u64' } as const;
@@ -21,6 +22,8 @@ export const MMAP2_EARLY = new RecordLayout({ ...MAPPED_RANGE, ...FILE_IDENTITY,
 
 /** PERF_RECORD_MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID: the file's build id replaces its identity. */
 export const MMAP2_BUILD_ID = new RecordLayout({ ...MAPPED_RANGE, buildIdSize: 'u8', reserved: padding(3), buildId: bytes(20), ...PROTECTION });
+
+type MmapLayout = typeof MMAP | ReturnType<typeof mmap2LayoutOf>;
 
 /** PERF_RECORD_MMAP and MMAP2: memory of a process (or the kernel) was mapped. Addresses are signed doubles. */
 export interface MmapRecord {
@@ -62,13 +65,25 @@ export function mmapFixedBytes(view: ByteView, at: number, end: number, type: nu
   return (type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, end, misc) : MMAP).minBytes;
 }
 
-/** Reads MMAP or MMAP2 at `at`; `end` is just after its file name. Source: perf_event.h. */
-export function readMmap(view: ByteView, at: number, end: number, type: number, misc: number): MmapRecord & MappedRange {
+/** What MMAP and MMAP2 say after {@link MappedRange}, as {@link MmapRecord} has it. */
+export interface MappedFile {
+  readonly filename: string;
+  readonly fileIdentity: string;
+  readonly buildId: string;
+  /** PROT_* of mmap(2); undefined in records that have none. */
+  readonly prot: number | undefined;
+}
+
+/** Where the part that {@link MappedFile} is read from begins. */
+const FILE_AT = MMAP.at.filename;
+
+/**
+ * Reads MMAP or MMAP2 at `at`; `end` is just after its file name. Source: perf_event.h.
+ * @param files what was read of other maps
+ */
+export function readMmap(view: ByteView, at: number, end: number, type: number, misc: number, files: MappedFiles<MappedFile>): MmapRecord & MappedRange {
   const layout = type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, end, misc) : MMAP;
-  const hasBuildId = layout === MMAP2_BUILD_ID;
-  const prot = layout === MMAP || layout === MMAP2_EARLY ? undefined : view.u32(at + MMAP2.at.prot);
-  let fileIdentity = '';
-  if (layout !== MMAP && !hasBuildId) fileIdentity = `${view.u32(at + MMAP2.at.maj)}:${view.u32(at + MMAP2.at.min)}:${view.big(at + MMAP2.at.ino)}`;
+  const { filename, fileIdentity, buildId, prot } = files.of(view, at + FILE_AT, end, layout, () => readMappedFile(view, at, end, layout));
   return {
     pid: view.i32(at + MMAP.at.pid),
     tid: view.i32(at + MMAP.at.tid),
@@ -81,11 +96,23 @@ export function readMmap(view: ByteView, at: number, end: number, type: number, 
     lengthHi: view.hi(at + MMAP.at.len),
     pageOffsetLo: view.lo(at + MMAP.at.pgoff),
     pageOffsetHi: view.hi(at + MMAP.at.pgoff),
+    filename,
+    fileIdentity,
+    buildId,
+    isExecutable: prot !== undefined ? (prot & PROT_EXEC) !== 0 : (misc & PERF_RECORD_MISC_MMAP_DATA) === 0,
+    isJitSymfile: prot !== undefined && (prot & PROT_JIT_SYMFILE_MAP) !== 0,
+  };
+}
+
+function readMappedFile(view: ByteView, at: number, end: number, layout: MmapLayout): MappedFile {
+  const hasBuildId = layout === MMAP2_BUILD_ID;
+  let fileIdentity = '';
+  if (layout !== MMAP && !hasBuildId) fileIdentity = `${view.u32(at + MMAP2.at.maj)}:${view.u32(at + MMAP2.at.min)}:${view.big(at + MMAP2.at.ino)}`;
+  return {
     filename: view.text(at + layout.at.filename, end),
     fileIdentity,
     buildId: hasBuildId ? mmapBuildId(view.bytes.subarray(at + MMAP2_BUILD_ID.at.buildId), view.u8(at + MMAP2_BUILD_ID.at.buildIdSize)) : '',
-    isExecutable: prot !== undefined ? (prot & PROT_EXEC) !== 0 : (misc & PERF_RECORD_MISC_MMAP_DATA) === 0,
-    isJitSymfile: prot !== undefined && (prot & PROT_JIT_SYMFILE_MAP) !== 0,
+    prot: layout === MMAP || layout === MMAP2_EARLY ? undefined : view.u32(at + MMAP2.at.prot),
   };
 }
 

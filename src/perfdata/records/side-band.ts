@@ -4,7 +4,17 @@ import { KERNEL_SYMBOL_LIMIT, type NameLimit, PATH_LIMIT, withinLimit } from '..
 import * as abi from '../constants.ts';
 import { deferredCallchainBytes } from './callchain-records.ts';
 import { LOST_FIXED_BYTES, LOST_SAMPLES_FIXED_BYTES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
-import { KSYMBOL_FIXED_BYTES, type KsymbolRecord, type MappedRange, type MmapRecord, mmapFixedBytes, readKsymbol, readMmap } from './mapping-records.ts';
+import type { MappedFiles } from './mapped-files.ts';
+import {
+  KSYMBOL_FIXED_BYTES,
+  type KsymbolRecord,
+  type MappedFile,
+  type MappedRange,
+  type MmapRecord,
+  mmapFixedBytes,
+  readKsymbol,
+  readMmap,
+} from './mapping-records.ts';
 import { COMM_FIXED_BYTES, type CommRecord, type ForkRecord, forkLayoutOf, readComm, readFork } from './task-records.ts';
 
 /** A kernel record other than SAMPLE, decoded as far as anything depends on it. */
@@ -49,15 +59,16 @@ function fixedBytesOf(view: ByteView, at: number, end: number, type: number, mis
  * Reads a kernel record.
  * @param at offset of its header
  * @param end just after its own fields, where the sample_id trailer begins
+ * @param files what was read of other maps
  * @returns a text that says what is wrong when the record is too small for its type
  */
-export function readSideBand(view: ByteView, at: number, end: number, type: number, misc: number): SideBand | string {
+export function readSideBand(view: ByteView, at: number, end: number, type: number, misc: number, files: MappedFiles<MappedFile>): SideBand | string {
   const needed = fixedBytesOf(view, at, end, type, misc);
   if (end - at < needed) return `fields of ${needed} bytes overrun record of ${end - at} bytes`;
   switch (type) {
     case abi.PERF_RECORD_MMAP:
     case abi.PERF_RECORD_MMAP2:
-      return { kind: 'mmap', type, misc, record: readMmap(view, at, end, type, misc) };
+      return { kind: 'mmap', type, misc, record: readMmap(view, at, end, type, misc, files) };
     case abi.PERF_RECORD_COMM:
       return { kind: 'comm', type, misc, record: readComm(view, at, end, misc) };
     case abi.PERF_RECORD_FORK:
