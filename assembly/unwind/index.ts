@@ -1,6 +1,6 @@
 /** The module of src/unwind/: everything that plain-walk.ts calls and reads. */
 
-import { ADDRESSES, INPUT, PLACES, REGISTERS, RESULTS, reserve, SITES } from './memory';
+import { ADDRESSES, INPUT, PLACES, REGISTERS, RESULTS, reserve } from './memory';
 import { setLeavesPopped } from './row';
 import { beginRules, keepRule } from './rules';
 
@@ -14,7 +14,6 @@ export const results: usize = RESULTS;
 export const places: usize = PLACES;
 export const registers: usize = REGISTERS;
 export const addresses: usize = ADDRESSES;
-export const sites: usize = SITES;
 export const input: usize = INPUT;
 
 /** To be called once. @param followsLibunwind leave to TypeScript what libunwind takes for something else @returns whether there is memory */

@@ -12,10 +12,8 @@ export const PLACES: usize = RESULTS + 8 * RESULT_COUNT;
 export const REGISTERS: usize = PLACES + 8 * ((REGISTER_COUNT + 1) / 2);
 /** The addresses of the frames so far, as doubles. */
 export const ADDRESSES: usize = REGISTERS + 8 * REGISTER_COUNT;
-/** The sites of the frames so far: see rules.ts. */
-export const SITES: usize = ADDRESSES + 8 * MAX_FRAMES;
 /** What the sample has: registers, then the dump of the stack. */
-export const INPUT: usize = SITES + 4 * MAX_FRAMES;
+export const INPUT: usize = ADDRESSES + 8 * MAX_FRAMES;
 /** What is mapped where: see ranges.ts. */
 export const SPACES: usize = INPUT + INPUT_SIZE_BYTES;
 export const SPACE_COUNT: usize = 64;

@@ -6,11 +6,10 @@ import { MAX_RANGES, RANGE_SIZE_BYTES, SPACE_COUNT, SPACE_HEADER_SIZE_BYTES, SPA
 const GENERATION: usize = 0;
 const COUNT: usize = 8;
 const LAST: usize = 12;
-// A range: start, end, what to subtract for the module's own addresses, module and whether its addresses have sites, file.
+// A range: start, end, what to subtract for the module's own addresses, module, file.
 const END: usize = 8;
 const BIAS: usize = 16;
 const MODULE: usize = 24;
-const HAS_SITES: usize = 26;
 const FILE: usize = 28;
 
 let space: usize = SPACES;
@@ -54,12 +53,8 @@ function firstEndingAfter(address: u64, count: usize): usize {
   return low;
 }
 
-/**
- * Adds a range to the space at hand.
- * @param sites whether addresses of the module have sites here
- * @returns whether there is room for it, and nothing else in its place
- */
-export function addRange(start: f64, end: f64, bias: f64, module: i32, file: i32, sites: bool): bool {
+/** Adds a range to the space at hand. @returns whether there is room for it, and nothing else in its place */
+export function addRange(start: f64, end: f64, bias: f64, module: i32, file: i32): bool {
   const count: usize = load<u32>(space, COUNT);
   const index = firstEndingAfter(<u64>start, count);
   if (count === MAX_RANGES || (index < count && load<u64>(rangeAt(index)) < <u64>end)) return false;
@@ -68,8 +63,7 @@ export function addRange(start: f64, end: f64, bias: f64, module: i32, file: i32
   store<u64>(range, <u64>start);
   store<u64>(range, <u64>end, END);
   store<i64>(range, <i64>bias, BIAS);
-  store<u16>(range, <u16>module, MODULE);
-  store<u16>(range, <u16>sites, HAS_SITES);
+  store<i32>(range, module, MODULE);
   store<i32>(range, file, FILE);
   store<u32>(space, <u32>count + 1, COUNT);
   store<u32>(space, <u32>index, LAST);
@@ -81,11 +75,7 @@ export function biasOf(range: usize): i64 {
 }
 
 export function moduleOf(range: usize): u32 {
-  return load<u16>(range, MODULE);
-}
-
-export function hasSites(range: usize): bool {
-  return load<u16>(range, HAS_SITES) !== 0;
+  return load<u32>(range, MODULE);
 }
 
 export function fileOf(range: usize): i32 {

@@ -3,10 +3,9 @@
 import { REGISTER_COUNT, RULE_NOT_PLAIN, RULE_UNKNOWN } from '../../src/unwind/wasm/contract';
 import { allocate, MAX_RULE_WORDS, RULE_INDEX, RULE_INDEX_SLOTS, RULES } from './memory';
 
-// A slot: the module's number + 1 and the address in one word, which is 0 in a free slot; the rule; the site.
+// A slot: the module's number + 1 and the address in one word, which is 0 in a free slot; the rule.
 const SLOT_SIZE_BYTES: usize = 16;
 const RULE: usize = 8;
-const SITE: usize = 12;
 const ADDRESS_BITS: u64 = 48;
 const FIRST_SLOTS: usize = 1 << 13;
 /** With as many addresses, all rules are forgotten. */
@@ -22,13 +21,9 @@ const SAVED: usize = 16;
 const SAVED_SIZE_BYTES: usize = 8;
 const MAX_WORDS: usize = 4 + 2 * REGISTER_COUNT;
 
-/** The number of the address that was found or kept last: no two have the same, also after rules were forgotten. 0 for one that has none. */
-export let site: u32 = 0;
-
 let slots: usize = 0;
 let slotCount: usize = 0;
 let used: usize = 0;
-let lastSite: u32 = 0;
 let ruleEnd: usize = 0;
 /** The rule that was begun last. */
 let begun: usize = 0;
@@ -44,13 +39,10 @@ export function beginRules(): bool {
 
 /** The rule of an address: its place in memory, RULE_OUTERMOST, RULE_NOT_PLAIN or RULE_UNKNOWN. */
 export function findRule(module: u32, svma: u64): i32 {
-  site = 0;
   if (svma >> ADDRESS_BITS !== 0) return RULE_NOT_PLAIN;
   const key = keyOf(module, svma);
   const slot = slotOf(key);
-  if (load<u64>(slot) !== key) return RULE_UNKNOWN;
-  site = load<u32>(slot, SITE);
-  return load<i32>(slot, RULE);
+  return load<u64>(slot) === key ? load<i32>(slot, RULE) : RULE_UNKNOWN;
 }
 
 /**
@@ -61,13 +53,9 @@ export function keepRule(module: u32, svma: u64, rule: i32): bool {
   if ((used + 1) * 2 > slotCount && !growTable()) return false;
   const key = keyOf(module, svma);
   const slot = slotOf(key);
-  if (load<u64>(slot) !== key) {
-    used++;
-    store<u64>(slot, key);
-    store<u32>(slot, ++lastSite, SITE);
-  }
+  if (load<u64>(slot) !== key) used++;
+  store<u64>(slot, key);
   store<i32>(slot, rule, RULE);
-  site = load<u32>(slot, SITE);
   return true;
 }
 
@@ -176,7 +164,7 @@ function growTable(): bool {
     if (key === 0) continue;
     const to = slotOf(key);
     store<u64>(to, key);
-    store<u64>(to, load<u64>(from, RULE), RULE);
+    store<i32>(to, load<i32>(from, RULE), RULE);
   }
   return true;
 }

@@ -19,10 +19,10 @@ import {
   WALK_WANTS_RANGE,
   WALK_WANTS_RULE,
 } from '../../src/unwind/wasm/contract';
-import { ADDRESSES, INPUT, PLACES, REGISTERS, RESULTS, SITES } from './memory';
-import { biasOf, fileOf, findRange, hasSites, moduleOf } from './ranges';
+import { ADDRESSES, INPUT, PLACES, REGISTERS, RESULTS } from './memory';
+import { biasOf, fileOf, findRange, moduleOf } from './ranges';
 import { readRule } from './row';
-import { cfaOffsetOf, cfaRegisterOf, findRule, keepRule, returnOffsetOf, savedAt, savedCountOf, site } from './rules';
+import { cfaOffsetOf, cfaRegisterOf, findRule, keepRule, returnOffsetOf, savedAt, savedCountOf } from './rules';
 
 /** TypeScript has addresses as doubles, which are exact below. User space ends at 2^47 nearly everywhere. */
 const EXACT_END: u64 = 1 << 53;
@@ -146,7 +146,6 @@ function step(rule: i32): bool {
 
 function addFrame(address: u64, range: usize): void {
   store<f64>(ADDRESSES + frameCount * 8, <f64>address);
-  store<u32>(SITES + frameCount * 4, hasSites(range) ? site : 0);
   frameCount++;
   setResult(RESULT_FILE, fileOf(range));
 }

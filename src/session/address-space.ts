@@ -75,11 +75,6 @@ export class AddressSpace {
     return this.#maps.isEmpty && this.#unrecorded === undefined;
   }
 
-  /** Whether it is nothing but maps: no JIT's code lies over them, and none of an earlier program under them. */
-  get isPlain(): boolean {
-    return this.#code === undefined && this.#fallback === undefined;
-  }
-
   /** A copy with a life of its own (fork). It has the same generation until one of the two changes, and shares with the other what stays equal. */
   clone(): AddressSpace {
     const copy = new AddressSpace(this.#generations, this.#memory);

@@ -29,12 +29,6 @@ const MAX_CACHE_SLOTS = 1 << 15;
 /** Words of a slot: low word, high word, whose address space and how, location + 1 (0 for a free slot). */
 const CACHE_SLOT_WORDS = 4;
 
-/** The same of the table of sites, which count from 1 on. */
-const FIRST_SITE_SLOTS = 1 << 10;
-const MAX_SITE_SLOTS = 1 << 19;
-/** Words of a slot: the site, and location + 1. */
-const SITE_SLOT_WORDS = 2;
-
 /** Variants of the location at no address, by what they stand for: the rest of a stack, and the place where a thread left its CPU. */
 const TRUNCATED_VARIANT = 1;
 const OFF_CPU_VARIANT = 2;
@@ -85,8 +79,6 @@ export class FrameResolver {
   #cacheMask = FIRST_CACHE_SLOTS - 1;
   /** Addresses that were not in the cache since it has its size. */
   #cacheMisses = 0;
-  /** Locations of unwound callers, by {@link UnwoundStack.sites}. */
-  #sites = new Int32Array(FIRST_SITE_SLOTS * SITE_SLOT_WORDS);
   /** Location that stands for what a stack lacks; −1 while there is none. */
   #truncated = -1;
   /** Stack of threads that left their CPU at a place that is not known; −1 while there is none. */
@@ -189,7 +181,7 @@ export class FrameResolver {
    */
   unwoundStackOf(unwound: UnwoundStack, isCut: boolean, chain: number, space: AddressSpace, last: LastStack): number {
     // hot
-    const { addresses, isCall, sites, count: all, hasEnd, endLo, endHi } = unwound;
+    const { addresses, isCall, count: all, hasEnd, endLo, endHi } = unwound;
     const { maxStack, compatPerf } = this.#options;
     // perf 6.1 counts the frames of the kernel and those that it unwinds apart (observed).
     const room = compatPerf || maxStack === Number.POSITIVE_INFINITY ? maxStack : maxStack - this.#chains.kernelDepth(chain);
@@ -207,14 +199,7 @@ export class FrameResolver {
       while (own > 0 && own > moved && addresses[own - 1] === lastAddresses[own - 1 - moved] && isCall[own - 1] === lastIsCall[own - 1 - moved]) own--;
     }
     if (moved !== 0) stacks.copyWithin(own, own - moved, last.stackCount);
-    // perf 6.1 takes files to be mapped elsewhere in some processes.
-    const hasSites = !compatPerf && space.isPlain;
     for (let at = 0; at < own; at++) {
-      const site = hasSites ? sites[at] : 0;
-      if (site !== 0) {
-        locations[at] = this.#locateSite(site, addresses[at], space);
-        continue;
-      }
       if (hasEnd && at === all - 1) {
         // Only perf's chains have such a frame; as all callers of theirs it is one byte before.
         locations[at] = this.#locate((endLo - 1) >>> 0, endLo === 0 ? (endHi - 1) >>> 0 : endHi, PERF_RECORD_MISC_USER, false, space);
@@ -232,26 +217,6 @@ export class FrameResolver {
     last.stackCount = count === all ? count : 0;
     last.isCut = hasRoot;
     return stack;
-  }
-
-  /** The location of a caller at a site, which is looked up once. @param address in the process at hand */
-  #locateSite(site: number, address: number, space: AddressSpace): number {
-    // hot
-    const at = this.#siteSlot(site);
-    if (this.#sites[at] === (site | 0)) return this.#sites[at + 1] - 1;
-    const location = this.#locate(address >>> 0, highWord(address), PERF_RECORD_MISC_USER, true, space);
-    let size = this.#sites.length;
-    // They count up: none has been put anywhere else than in the slot of its own number.
-    while (size <= site * SITE_SLOT_WORDS && size < MAX_SITE_SLOTS * SITE_SLOT_WORDS) size *= 2;
-    this.#sites = grown(this.#sites, size);
-    const place = this.#siteSlot(site);
-    this.#sites[place] = site;
-    this.#sites[place + 1] = location + 1;
-    return location;
-  }
-
-  #siteSlot(site: number): number {
-    return (site * SITE_SLOT_WORDS) & (this.#sites.length - 1);
   }
 
   /** The root of stacks whose rest is not known. */

@@ -34,8 +34,6 @@ const RARE = RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere;
 /** A module that has a number, and the rules of it that WebAssembly has. */
 interface KnownModule {
   readonly module: UnwindModule;
-  /** {@link CodeSpace.file} where it was met first: there its addresses have sites. */
-  readonly file: number;
   /** By the number of the rule: where it is in memory. */
   readonly rules: Map<number, number>;
   /** Of the module's rules, which have other numbers after they were forgotten. */
@@ -68,7 +66,6 @@ export class PlainWalk {
   #bytes = new Uint8Array();
   #registers = new Uint32Array();
   #addresses = new Float64Array();
-  #sites = new Uint32Array();
 
   private constructor(wasm: WasmExports) {
     this.#wasm = wasm;
@@ -139,7 +136,7 @@ export class PlainWalk {
     while ((end === WALK_WANTS_RULE && this.#addRule()) || (end === WALK_WANTS_RANGE && this.#addRange(space))) end = this.#walkOn(limit);
     const from = frames.count;
     const count = this.#results[RESULT_FRAMES];
-    frames.addCalls(this.#addresses, this.#sites, from, count);
+    frames.addCalls(this.#addresses, from, count);
     this.endFile = this.#results[RESULT_FILE];
     return end === WALK_COMPLETE;
   }
@@ -157,20 +154,17 @@ export class PlainWalk {
     const isKnown = space.find(address) === 'found';
     const { module, bias, file } = space;
     const extent = isKnown && module?.registers === LAYOUT ? space.extent?.(address) : undefined;
-    const number = module === undefined || extent === undefined ? undefined : this.#numberOf(module, file);
-    this.#isRefused =
-      extent === undefined ||
-      number === undefined ||
-      this.#wasm.addRange(extent.start, extent.end, bias, number, file, this.#modules[number].file === file) === 0;
+    const number = module === undefined || extent === undefined ? undefined : this.#numberOf(module);
+    this.#isRefused = extent === undefined || number === undefined || this.#wasm.addRange(extent.start, extent.end, bias, number, file) === 0;
     return !this.#isRefused;
   }
 
-  #numberOf(module: UnwindModule, file: number): number | undefined {
+  #numberOf(module: UnwindModule): number | undefined {
     const known = this.#numbers.get(module);
     if (known !== undefined || this.#modules.length === MAX_MODULES) return known;
     const number = this.#modules.length;
     this.#numbers.set(module, number);
-    this.#modules.push({ module, file, rules: new Map(), timesForgotten: module.rules.timesForgotten, hasTables: this.#placeTables(module, number) });
+    this.#modules.push({ module, rules: new Map(), timesForgotten: module.rules.timesForgotten, hasTables: this.#placeTables(module, number) });
     return number;
   }
 
@@ -264,7 +258,6 @@ export class PlainWalk {
     this.#bytes = new Uint8Array(buffer);
     this.#registers = new Uint32Array(buffer, wasm.registers.value, 2 * REGISTER_COUNT);
     this.#addresses = new Float64Array(buffer, wasm.addresses.value, MAX_FRAMES);
-    this.#sites = new Uint32Array(buffer, wasm.sites.value, MAX_FRAMES);
   }
 }
 

@@ -22,11 +22,6 @@ export class UnwoundStack {
   addresses: Float64Array = new Float64Array(64);
   /** For each frame 1 if its address is a return address. */
   isCall: Uint8Array = new Uint8Array(64);
-  /**
-   * For each frame a number that stands for a place in the code of a file, which is the same in all processes: equal numbers of one unwinder, equal
-   * places. 0 where there is none, and for the leaf.
-   */
-  sites: Uint32Array = new Uint32Array(64);
   /** {@link FRAME_WORDS} for each frame, see {@link FrameWord}. Of the last frame the slots say nothing. */
   words: Float64Array = new Float64Array(64 * FRAME_WORDS);
   count = 0;
@@ -41,7 +36,7 @@ export class UnwoundStack {
   endHi = 0;
 
   get heldBytes(): number {
-    return this.addresses.byteLength + this.isCall.byteLength + this.sites.byteLength + this.words.byteLength;
+    return this.addresses.byteLength + this.isCall.byteLength + this.words.byteLength;
   }
 
   clear(): void {
@@ -51,12 +46,11 @@ export class UnwoundStack {
   }
 
   /** Adds frames from the one at `from` on, up to `count` in all: the first is the leaf, and the others are callers. None of them counts as plain. */
-  addCalls(addresses: Float64Array, sites: Uint32Array, from: number, count: number): void {
+  addCalls(addresses: Float64Array, from: number, count: number): void {
     if (count > this.isCall.length) this.#grow(count);
     for (let at = from; at < count; at++) {
       // hot
       this.addresses[at] = addresses[at];
-      this.sites[at] = at === 0 ? 0 : sites[at];
       this.isCall[at] = at === 0 ? 0 : 1;
     }
     this.count = count;
@@ -66,7 +60,6 @@ export class UnwoundStack {
   #grow(count: number): void {
     this.addresses = grown(this.addresses, count);
     this.isCall = grown(this.isCall, count);
-    this.sites = grown(this.sites, count);
     this.words = grown(this.words, count * FRAME_WORDS);
   }
 
@@ -75,7 +68,6 @@ export class UnwoundStack {
     const at = this.count++;
     if (at >= this.isCall.length) this.#grow(at + 1);
     this.addresses[at] = address;
-    this.sites[at] = 0;
     this.isCall[at] = isCall ? 1 : 0;
   }
 }
