@@ -170,7 +170,8 @@ export class FrameGuess {
     const isStepped = end === 'stepped';
     const { registers, machine } = state;
     // Behind a call that does not return, a word of 0 is no end of the stack.
-    if (isStepped && !this.#byCode.isStraight && registers.value(machine.pc) === 0) {
+    const isDoubtfulEnd = isStepped && !this.#byCode.isStraight && registers.value(machine.pc) === 0;
+    if (isDoubtfulEnd) {
       state.swapRegisters();
       if (this.#byEntry.step() === 'stepped') return 'stepped';
       state.swapRegisters();
@@ -184,7 +185,7 @@ export class FrameGuess {
     if (likelihood === 0 || (isBeyond && (this.#returns.isInData || this.#returns.isOther))) return end;
     const { target } = this.#returns;
     if (isStepped) state.swapRegisters();
-    if (!this.#hasFrameRecord(fp) && this.#byEntry.step() === 'stepped') return 'stepped';
+    if (!isDoubtfulEnd && !this.#hasFrameRecord(fp) && this.#byEntry.step() === 'stepped') return 'stepped';
     const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#byEntry.excludes(target, at);
     const byChain = isExcluded ? 'no-rule' : this.#takeChain(fp, machine.addressSize, 0);
     if (byChain !== 'no-rule') return byChain;
