@@ -65,7 +65,9 @@ export class ReturnAddresses {
 
   /** Whether rules tell that a function begins at an address. */
   isFunction(address: number): boolean {
-    return this.#code.moduleAt(address)?.beginsFunction(address - this.#state.space.bias) === true;
+    const module = this.#code.moduleAt(address);
+    const svma = address - this.#state.space.bias;
+    return module?.functionStart(svma) === svma;
   }
 
   /**

@@ -168,14 +168,6 @@ export class UnwindModule {
   }
 
   /**
-   * Whether code with rules of its own begins at an svma: a function.
-   * @internal
-   */
-  beginsFunction(svma: number): boolean {
-    return this.#frames.some((index) => index.find(svma) && index.section.start === svma);
-  }
-
-  /**
    * The svma at which the rules of the function at an svma begin; undefined where there are none.
    * @internal
    */
