@@ -1,0 +1,111 @@
+import type { CodeBytes } from './code-bytes.ts';
+import type { CodeStep } from './code-step.ts';
+import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
+import type { ReturnStep } from './return-step.ts';
+import type { StepEnd, UnwindState } from './unwind-state.ts';
+
+/** Instructions before an address of arm64 among which the function's prologue is looked for. */
+const MAX_SCANNED_INSTRUCTIONS = 256;
+
+/** Steps without a rule on machines whose calls leave the return address in a link register. */
+export class LinkGuess {
+  readonly #state: UnwindState;
+  readonly #code: CodeBytes;
+  readonly #returns: ReturnAddresses;
+  readonly #returnStep: ReturnStep;
+  readonly #codeStep: CodeStep;
+
+  constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep) {
+    this.#state = state;
+    this.#code = code;
+    this.#returns = returns;
+    this.#returnStep = returnStep;
+    this.#codeStep = codeStep;
+  }
+
+  /** On arm64 the frame pointer points at a pair, the caller's frame pointer and the return address. */
+  stepAarch64(): StepEnd {
+    const state = this.#state;
+    const { registers, machine, isCall } = state;
+    const byCode = this.#codeStep.step();
+    if (byCode !== 'no-rule') return byCode;
+    const fp = registers.value(machine.fp);
+    if (isCall) return this.#returnStep.takeChain(fp, 8, 0);
+    const link = this.#scanAarch64();
+    if (link >= 0) return this.#returnStep.takeLink(link);
+    return this.#returnStep.takeChain(fp, 8, 0);
+  }
+
+  /**
+   * Looks through the code before the leaf's address for what saves and restores the link register.
+   * @returns by how much the stack pointer has moved while the link register still holds the return address; −1 where it was saved, or nothing is known
+   */
+  #scanAarch64(): number {
+    const code = this.#code;
+    const { pc } = this.#state;
+    let framed = false;
+    for (let i = 0; i < MAX_SCANNED_INSTRUCTIONS; i++) {
+      const at = pc - 4 * (i + 1);
+      if (!code.read(at, 4)) return -1;
+      const word = code.word(0);
+      // mov x29, sp (add x29, sp, #n)
+      if ((word & 0xff80_03ff) >>> 0 === 0x9100_03fd) framed = true;
+      // ldp x29, x30, [sp], #n: the frame is gone
+      if ((word & 0xffc0_7fff) >>> 0 === 0xa8c0_7bfd) return 0;
+      // stp x29, x30, [sp, #-n]!
+      if ((word & 0xffc0_7fff) >>> 0 === 0xa980_7bfd) return framed ? -1 : -8 * ((word << 10) >> 25);
+      // stp x29, x30, [sp, #n]
+      if ((word & 0xffc0_7fff) >>> 0 === 0xa900_7bfd) return -1;
+      // What returns, or jumps: another function is before it, and this one has saved nothing.
+      if ((word & 0xffff_fc1f) >>> 0 === 0xd65f_0000 || word === 0xd65f_0bff || word === 0xd65f_0fff) return i === 0 || !framed ? 0 : -1;
+    }
+    return -1;
+  }
+
+  /** On RISC-V the return address and the caller's frame pointer are below the frame pointer. */
+  stepRiscv(): StepEnd {
+    const { registers, machine, isCall, stack, pc } = this.#state;
+    const byCode = this.#codeStep.step();
+    if (byCode !== 'no-rule') return byCode;
+    const fp = registers.value(machine.fp);
+    if (!isCall && registers.known[machine.lr] === 1) {
+      const link = registers.value(machine.lr);
+      const isSaved = stack.read(fp - 8) && stack.lo === registers.lo[machine.lr] && stack.hi === registers.hi[machine.lr];
+      // After a call the link register points back into the function itself.
+      if (!isSaved && Math.abs(link - pc) > MAX_FUNCTION_BYTES) return this.#returnStep.takeLink(0);
+    }
+    const byChain = this.#returnStep.takeChain(fp, -8, -16);
+    // Without frame pointers, a leaf without a rule is mostly a function of a library that calls none.
+    return byChain === 'no-rule' && !isCall ? this.#returnStep.takeLink(0) : byChain;
+  }
+
+  /** On 32-bit Arm clang's frames are as those of arm64, gcc's have the return address where the frame pointer points. */
+  stepArm(): StepEnd {
+    const { registers, machine, isCall } = this.#state;
+    const byCode = this.#codeStep.step();
+    if (byCode !== 'no-rule') return byCode;
+    const fp = registers.value(machine.fp);
+    const byClang = this.#returnStep.takeChain(fp, 4, 0);
+    if (byClang === 'stepped' || byClang === 'outermost') return byClang;
+    const byGcc = this.#returnStep.takeChain(fp, 0, -4);
+    if (byGcc === 'stepped') return byGcc;
+    return isCall ? byClang : this.#returnStep.takeLink(0);
+  }
+
+  /**
+   * Steps out of a leaf of 32-bit Arm, whose tables are about calls alone: by a direct call of its first instruction, which tells that nothing was done
+   * yet, or by what is still to be done up to its return.
+   */
+  stepOutOfArmLeaf(): StepEnd {
+    const atEntry = this.#stepAtEntry();
+    return atEntry === 'no-rule' ? this.#codeStep.step() : atEntry;
+  }
+
+  #stepAtEntry(): StepEnd {
+    const { registers, machine, pc } = this.#state;
+    const link = (registers.lo[machine.lr] & ~machine.pcMask) >>> 0;
+    const isEntry = registers.known[machine.lr] === 1 && this.#returns.callBefore(link) === 'direct' && this.#returns.target === pc;
+    if (this.#code.isPending) return 'pending';
+    return isEntry ? this.#returnStep.takeLink(0) : 'no-rule';
+  }
+}

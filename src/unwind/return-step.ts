@@ -1,0 +1,121 @@
+import type { ReturnAddresses } from './return-addresses.ts';
+import type { StackEnds } from './stack-ends.ts';
+import type { StepEnd, UnwindState } from './unwind-state.ts';
+
+/** Words on top of the stack among which a return address is looked for. */
+const MAX_SCANNED_WORDS = 16;
+/** Those that functions of x86 save at most, and the stack pointer. */
+const MAX_SAVED_REGISTERS = 6;
+/** Vectors are aligned to 64 bytes, and what is shared between threads to 128; pages are the most that anybody asks for. */
+const MAX_REALIGNED_BYTES = 8192;
+/** A frame pointer that is farther from the stack pointer does not point into this stack. */
+const MAX_FRAME_BYTES = 1 << 26;
+
+/**
+ * Steps by where the return address would be: on the stack, beside what the frame pointer points at, in the link register. It has to be in code that is
+ * mapped, behind a call.
+ */
+export class ReturnStep {
+  readonly #state: UnwindState;
+  readonly #returns: ReturnAddresses;
+  readonly #stackEnds: StackEnds;
+
+  constructor(state: UnwindState, returns: ReturnAddresses, stackEnds: StackEnds) {
+    this.#state = state;
+    this.#returns = returns;
+    this.#stackEnds = stackEnds;
+  }
+
+  /** Whether a value of the frame pointer may point into the stack. */
+  isFramePointer(fp: number): boolean {
+    const { registers, machine } = this.#state;
+    const sp = registers.value(machine.sp);
+    return registers.known[machine.fp] === 1 && fp >= sp && fp % machine.addressSize === 0 && fp - sp < MAX_FRAME_BYTES;
+  }
+
+  /**
+   * Whether a frame pointer points at that of a caller, or the end of all, with a return address behind it. What is left over on a stack seldom looks so, and
+   * interpreters, whose code leads nowhere, keep frame pointers: they are followed much faster than a frame's beginning is found.
+   */
+  hasFrameRecord(fp: number): boolean {
+    const { stack, machine } = this.#state;
+    if (!this.isFramePointer(fp) || this.#returns.likelihood(fp + machine.addressSize) === 0 || !stack.read(fp)) return false;
+    return stack.value === 0 || (stack.value > fp && stack.value - fp < MAX_FRAME_BYTES);
+  }
+
+  /** Steps by a frame pointer. @param returnAt, savedAt where the return address and the caller's frame pointer are from there on */
+  takeChain(fp: number, returnAt: number, savedAt: number): StepEnd {
+    const { registers, machine, isCall } = this.#state;
+    if (registers.known[machine.fp] === 0) return 'truncated';
+    if (fp === 0 && isCall) return 'outermost';
+    if (!this.isFramePointer(fp)) return 'no-rule';
+    const sp = machine.machine === 'x86_64' || machine.machine === 'i386' ? this.#realignedSp(fp) : -1;
+    return this.take(fp + returnAt, fp + savedAt, sp >= 0 ? sp : fp + Math.max(returnAt, savedAt) + machine.addressSize);
+  }
+
+  /**
+   * Where gcc aligns the stack of a function to more than the ABI does, it pushes the return address once more, and among the saved registers the stack
+   * pointer of the caller (observed, 12).
+   * @returns that, or −1 where there is none
+   */
+  #realignedSp(fp: number): number {
+    const { stack, machine } = this.#state;
+    const word = machine.addressSize;
+    if (!stack.read(fp + word)) return -1;
+    const { lo, hi } = stack;
+    for (let i = 1; i <= MAX_SAVED_REGISTERS; i++) {
+      if (!stack.read(fp - word * i)) return -1;
+      const sp = stack.value;
+      if (sp > fp + 2 * word && sp - fp <= MAX_REALIGNED_BYTES && sp % word === 0 && stack.read(sp - word) && stack.lo === lo && stack.hi === hi) return sp;
+    }
+    return -1;
+  }
+
+  /** Takes the first of some words that are as likely a return address, or likelier. */
+  scanStack(start: number, least: number): StepEnd {
+    const word = this.#state.machine.addressSize;
+    for (let i = 0, at = start; i < MAX_SCANNED_WORDS; i++, at += word) {
+      if (this.#returns.likelihood(at) >= least) return this.take(at, -1, at + word);
+    }
+    return 'no-rule';
+  }
+
+  /** Takes a return address and, unless `savedAt` is −1, the frame pointer from the stack. */
+  take(returnAt: number, savedAt: number, sp: number): StepEnd {
+    const state = this.#state;
+    const { registers, next, stack, machine } = state;
+    if (!stack.read(returnAt)) return returnAt >= stack.start ? 'truncated' : 'no-rule';
+    const { lo } = stack;
+    const hi = machine.machine === 'aarch64' ? stack.hi & 0xffff : stack.hi;
+    const address = hi * 0x1_0000_0000 + ((lo & ~machine.pcMask) >>> 0);
+    if (address !== 0) {
+      const call = this.#returns.callBefore(address);
+      if (call === 'unmapped' || (call === 'none' && !(savedAt >= 0 && this.#stackEnds.endsGoroutine(address, savedAt)))) return 'no-rule';
+    }
+    if (savedAt >= 0 && !stack.read(savedAt)) return 'no-rule';
+    next.copyFrom(registers);
+    if (savedAt >= 0) next.setWords(machine.fp, stack.lo, stack.hi);
+    next.set(machine.sp, sp);
+    this.#setReturn(lo, hi);
+    return 'stepped';
+  }
+
+  /** Takes the return address from the link register. @param moved by how many bytes the stack pointer is below the caller's */
+  takeLink(moved: number): StepEnd {
+    const { registers, next, machine } = this.#state;
+    if (registers.known[machine.lr] === 0) return 'truncated';
+    const [lo, hi] = [registers.lo[machine.lr], machine.machine === 'aarch64' ? registers.hi[machine.lr] & 0xffff : registers.hi[machine.lr]];
+    if (!this.#returns.leadOn(lo, hi)) return 'no-rule';
+    next.copyFrom(registers);
+    next.set(machine.sp, registers.value(machine.sp) + moved);
+    this.#setReturn(lo, hi);
+    return 'stepped';
+  }
+
+  #setReturn(lo: number, hi: number): void {
+    const { next, machine } = this.#state;
+    if (machine.pc >= 0) next.setWords(machine.pc, lo, hi);
+    if (machine.lr >= 0) next.setWords(machine.lr, lo, hi);
+    this.#state.swapRegisters();
+  }
+}

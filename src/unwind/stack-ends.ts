@@ -1,0 +1,75 @@
+import type { CodeBytes } from './code-bytes.ts';
+import type { ReturnAddresses } from './return-addresses.ts';
+import type { UnwindModule } from './unwind-module.ts';
+import type { StepEnd, UnwindState } from './unwind-state.ts';
+
+/** mov $111, %edi; mov $60, %eax (exit); syscall, after the call of a thread's function. Source: Go's runtime/sys_linux_amd64.s, `clone`. */
+const GO_THREAD_END = [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05];
+/** mov %rbx, %rsp. Source: glibc's sysdeps/unix/sysv/linux/x86_64/__start_context.S, to which makecontext has a context's function return. */
+const CONTEXT_START = [0x48, 0x89, 0xdc];
+/** syscall */
+const SYSCALL = [0x0f, 0x05];
+/** Registers of x86-64. Source: its psABI, figure 3.36. */
+const [RAX, RDX, RSI] = [0, 1, 4];
+/** Sizes of `struct clone_args` from its first version on. Source: the kernel's uapi/linux/sched.h; no larger than a page. */
+const [MIN_CLONE_ARGS_BYTES, MAX_CLONE_ARGS_BYTES] = [64, 4096];
+
+/** Tells by the code that a frame has no caller: the first one of a thread, of a context of glibc, of a goroutine. */
+export class StackEnds {
+  readonly #state: UnwindState;
+  readonly #code: CodeBytes;
+  readonly #returns: ReturnAddresses;
+
+  constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses) {
+    this.#state = state;
+    this.#code = code;
+    this.#returns = returns;
+  }
+
+  /**
+   * Whether a thread of x86-64 comes back from the system call that made it: as libraries call `clone`, what it is to run is on top of its new stack; as
+   * glibc calls `clone3`, in rdx (observed in 2.36), while rax tells it from the thread that called, and rsi has the size of clone3's arguments.
+   */
+  beginsThread(): boolean {
+    const { stack, registers, machine, pc } = this.#state;
+    if (!this.#code.is(pc - SYSCALL.length, SYSCALL)) return false;
+    if (stack.read(registers.value(machine.sp)) && this.#returns.isFunction(stack.value)) return true;
+    if (registers.known[RAX] === 0 || registers.value(RAX) !== 0 || registers.known[RDX] === 0 || registers.known[RSI] === 0) return false;
+    const sizeBytes = registers.value(RSI);
+    return sizeBytes >= MIN_CLONE_ARGS_BYTES && sizeBytes <= MAX_CLONE_ARGS_BYTES && sizeBytes % 8 === 0 && this.#returns.isFunction(registers.value(RDX));
+  }
+
+  /** Whether a return address is where a thread of Go's runtime ends, or a context of glibc: their rules go on beyond the first frame. */
+  endsThread(address: number): StepEnd {
+    const { machine, space } = this.#state;
+    const module = machine.machine === 'x86_64' ? this.#code.moduleAt(address) : undefined;
+    if (this.#code.isPending) return 'pending';
+    if (module === undefined) return 'no-rule';
+    const svma = address - space.bias;
+    const isEnd = module.threadEnds.get(svma) ?? (this.#code.is(address, GO_THREAD_END) || this.#beginsContext(module, svma - 1) ? 1 : 0);
+    if (this.#code.isPending) return 'pending';
+    module.threadEnds.set(svma, isEnd);
+    return isEnd === 1 ? 'outermost' : 'no-rule';
+  }
+
+  /** Whether the function at an svma begins with taking over another stack pointer: what its rule leads to is no caller. */
+  #beginsContext(module: UnwindModule, svma: number): boolean {
+    const start = module.functionStart(svma);
+    return start !== undefined && this.#code.is(start + this.#state.space.bias, CONTEXT_START);
+  }
+
+  /**
+   * Whether a return address without a call before it is the one that Go lays beneath the first function of a goroutine: in the function that ends it, behind
+   * a no-op, so that it is taken for a call from there. No frame is below.
+   */
+  endsGoroutine(address: number, savedAt: number): boolean {
+    const { stack, machine } = this.#state;
+    if (!stack.read(savedAt) || stack.lo !== 0 || stack.hi !== 0) return false;
+    // nop; call
+    if (machine.machine === 'x86_64') return this.#code.is(address - 1, [0x90, 0xe8]);
+    // mov x0, x0; bl
+    return (
+      machine.machine === 'aarch64' && this.#code.is(address - 4, [0xe0, 0x03, 0x00, 0xaa]) && this.#code.read(address, 4) && this.#code.word(0) >>> 26 === 0x25
+    );
+  }
+}

@@ -1,0 +1,122 @@
+import type { CodeBytes } from './code-bytes.ts';
+import type { CodeStep } from './code-step.ts';
+import { EntryStep } from './entry-step.ts';
+import type { I386Vdso } from './i386-vdso.ts';
+import { IS_CALL, IS_OWN_CALL, type ReturnAddresses } from './return-addresses.ts';
+import type { ReturnStep } from './return-step.ts';
+import type { StepEnd, UnwindState } from './unwind-state.ts';
+
+/** The caller's frame pointer and the return address, where a frame pointer of x86-64 points. */
+const FRAME_RECORD_BYTES = 16;
+
+/** Steps without a rule on x86-64 and i386. The frame pointer points at the caller's, and the return address is above it. */
+export class X86Guess {
+  readonly #state: UnwindState;
+  readonly #code: CodeBytes;
+  readonly #returns: ReturnAddresses;
+  readonly #returnStep: ReturnStep;
+  readonly #codeStep: CodeStep;
+  readonly #entryStep: EntryStep;
+  readonly #vdso: I386Vdso;
+
+  constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep, vdso: I386Vdso) {
+    this.#state = state;
+    this.#code = code;
+    this.#returns = returns;
+    this.#returnStep = returnStep;
+    this.#codeStep = codeStep;
+    this.#entryStep = new EntryStep(state, code, returns);
+    this.#vdso = vdso;
+  }
+
+  /** Turns the registers of the frame into those of its caller. */
+  step(): StepEnd {
+    const { machine, registers, isCall, space, pc, stack, beganWithoutFp } = this.#state;
+    const word = machine.addressSize;
+    const sp = registers.value(machine.sp);
+    const fp = registers.value(machine.fp);
+    if (word === 8) {
+      const byCode = this.#stepByCode(fp);
+      if (byCode !== 'no-rule') return byCode;
+      const byEntry = this.#returnStep.hasFrameRecord(fp) ? 'no-rule' : this.#entryStep.step();
+      if (byEntry !== 'no-rule') return byEntry;
+    }
+    if (isCall) {
+      const byCall = fp === 0 && beganWithoutFp ? this.#returnStep.scanStack(sp, IS_OWN_CALL) : 'no-rule';
+      return byCall === 'stepped' ? byCall : this.#returnStep.takeChain(fp, word, 0);
+    }
+    const byCode = this.#stepByPattern(sp, fp, word);
+    if (byCode !== 'no-rule') return byCode;
+    // Saved, but not yet set: the frame pointer is still the caller's.
+    if (stack.read(sp) && stack.lo === registers.lo[machine.fp] && stack.hi === registers.hi[machine.fp] && this.#returns.likelihood(sp + word) >= IS_CALL) {
+      return this.#returnStep.take(sp + word, sp, sp + 2 * word);
+    }
+    const hasCode = space.find(pc) === 'found' && space.module !== undefined;
+    if (!hasCode && word === 4) {
+      const at = this.#vdso.returnSlot(sp);
+      if (at >= 0) return this.#returnStep.take(at, this.#vdso.savedFp(sp, at), at + word);
+    }
+    // A function that has set up its frame may have left anything on top of the stack; one that has none leaves the caller's frame pointer alone.
+    const [top, chain] = [this.#returns.likelihood(sp), this.#returnStep.isFramePointer(fp) ? this.#returns.likelihood(fp + word) : 0];
+    if (top >= IS_CALL && (top > chain || (top === chain && hasCode))) return this.#returnStep.take(sp, -1, sp + word);
+    const byChain = this.#returnStep.takeChain(fp, word, 0);
+    return byChain === 'no-rule' && hasCode ? this.#returnStep.scanStack(sp + word, IS_OWN_CALL) : byChain;
+  }
+
+  /**
+   * Steps by what the code does up to its return. Unless that is straight ahead, another return than the frame's may have been found. So a frame that would
+   * reach beyond the one that the frame pointer tells is believed only where the frame pointer leads to memory that was mapped as data, as the heap is, or
+   * behind a direct call of what the code shows to be another function. Otherwise the code from the function's entry on is asked before the frame pointer
+   * is followed. Where both frames are the same, the frame pointer's step is taken if the code has lost it.
+   */
+  #stepByCode(fp: number): StepEnd {
+    const state = this.#state;
+    const isFramePointer = this.#returnStep.isFramePointer(fp);
+    const end = this.#codeStep.step();
+    const isStepped = end === 'stepped';
+    const { registers, machine } = state;
+    // Behind a call that does not return, a word of 0 is no end of the stack.
+    const isDoubtfulEnd = isStepped && !this.#codeStep.isStraight && registers.value(machine.pc) === 0;
+    if (isDoubtfulEnd) {
+      state.swapRegisters();
+      if (this.#entryStep.step() === 'stepped') return 'stepped';
+      state.swapRegisters();
+    }
+    if (end === 'no-rule' || !isFramePointer) return end;
+    const distance = isStepped ? registers.value(machine.sp) - fp : 0;
+    const isBeyond = distance > FRAME_RECORD_BYTES;
+    if (isStepped && (isBeyond ? this.#codeStep.isStraight : distance < FRAME_RECORD_BYTES || registers.known[machine.fp] === 1)) return end;
+    const at = fp + machine.addressSize;
+    const likelihood = this.#returns.likelihood(at);
+    if (likelihood === 0 || (isBeyond && (this.#returns.isInData || this.#returns.isOther))) return end;
+    const { target } = this.#returns;
+    if (isStepped) state.swapRegisters();
+    if (!isDoubtfulEnd && !this.#returnStep.hasFrameRecord(fp) && this.#entryStep.step() === 'stepped') return 'stepped';
+    const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#entryStep.excludes(target, at);
+    const byChain = isExcluded ? 'no-rule' : this.#returnStep.takeChain(fp, machine.addressSize, 0);
+    if (byChain !== 'no-rule') return byChain;
+    if (isStepped) state.swapRegisters();
+    return end;
+  }
+
+  /** Steps by the instructions that functions with frame pointers begin and end with. */
+  #stepByPattern(sp: number, fp: number, word: number): StepEnd {
+    const code = this.#code;
+    const { pc } = this.#state;
+    const size = [12, 8, 4, 2, 1].find((bytes) => code.read(pc, bytes)) ?? 0;
+    if (size === 0) return 'no-rule';
+    const isNarrow = word === 4;
+    const has = (at: number, ...bytes: number[]): boolean => at + bytes.length <= size && code.has(at, bytes);
+    const setsFrame = (at: number): boolean => (isNarrow ? has(at, 0x89, 0xe5) || has(at, 0x8b, 0xec) : has(at, 0x48, 0x89, 0xe5) || has(at, 0x48, 0x8b, 0xec));
+    // ret, ret n, rep ret, bnd ret
+    const returns = (at: number): boolean => has(at, 0xc3) || has(at, 0xc2) || has(at, 0xf3, 0xc3) || has(at, 0xf2, 0xc3);
+    const start = has(0, 0xf3, 0x0f, 0x1e, isNarrow ? 0xfb : 0xfa) ? 4 : 0;
+    if (returns(0) || (has(start, 0x55) && setsFrame(start + 1))) return this.#returnStep.take(sp, -1, sp + word);
+    // pop %rbp; ret
+    if (has(0, 0x5d) && returns(1)) return this.#returnStep.take(sp + word, sp, sp + 2 * word);
+    // leave; ret
+    if (has(0, 0xc9) && returns(1)) return this.#returnStep.takeChain(fp, word, 0);
+    if (setsFrame(0) && code.read(pc - 1, 1) && code.bytes[0] === 0x55) return this.#returnStep.take(sp + word, sp, sp + 2 * word);
+    return 'no-rule';
+  }
+}
