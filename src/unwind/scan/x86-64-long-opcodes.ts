@@ -1,0 +1,125 @@
+/** What instructions of x86-64 do whose opcodes are longer than a byte, and those of vectors. */
+
+import type { CodeFlow } from './instruction-decoder.ts';
+import type { ScanState } from './scan-state.ts';
+import { REP, THREE_BYTE_MAP, VECTOR_MAPS, type X8664Instruction } from './x86-64-instruction.ts';
+import { ANYTHING, change, pop, push, R11, RAX, RBX, RCX, RDX } from './x86-64-operations.ts';
+
+/** Opcodes of VEX and EVEX whose results are integers. */
+const VECTOR_TO_INTEGER: ReadonlySet<number> = new Set([0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7]);
+
+/** Those behind 0F. @param opcode the byte behind it */
+export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, state: ScanState): CodeFlow {
+  const { register, other, isMemory, prefix, extension } = instruction;
+  switch (opcode >> 4) {
+    case 0x4: // CMOVcc
+      state.clobber(register);
+      return 'next';
+    case 0x8: // Jcc
+      return 'branch';
+    case 0x9: // SETcc
+      change(instruction, state);
+      return 'next';
+  }
+  if (opcode >= 0xc8 && opcode < 0xd0) {
+    // BSWAP
+    state.clobber(instruction.opcodeRegister);
+    return 'next';
+  }
+  switch (opcode) {
+    case 0x05: // SYSCALL
+      for (const each of [RAX, RCX, R11]) state.clobber(each);
+      return 'next';
+    case 0x0b: // UD2, UD1, UD0, SYSRET
+    case 0xb9:
+    case 0xff:
+    case 0x07:
+      return 'end';
+    case 0x01: // XGETBV, RDTSCP; RDTSC, RDPMC
+    case 0x31:
+    case 0x33:
+      for (const each of [RAX, RCX, RDX]) state.clobber(each);
+      return 'next';
+    case 0xa2: // CPUID
+      for (const each of [RAX, RBX, RCX, RDX]) state.clobber(each);
+      return 'next';
+    case 0xa0: // PUSH FS, GS
+    case 0xa8:
+      push(state, ANYTHING);
+      return 'next';
+    case 0xa1: // POP FS, GS
+    case 0xa9:
+      pop(state, ANYTHING);
+      return 'next';
+    case 0x02: // LAR, LSL
+    case 0x03:
+    case 0x2c: // Conversions to integers; MOVMSKPS, PEXTRW, PMOVMSKB; IMUL, MOVZX, MOVSX, POPCNT, BSF, BSR
+    case 0x2d:
+    case 0x50:
+    case 0xc5:
+    case 0xd7:
+    case 0xaf:
+    case 0xb6:
+    case 0xb7:
+    case 0xb8:
+    case 0xbc:
+    case 0xbd:
+    case 0xbe:
+    case 0xbf:
+      state.clobber(register);
+      return 'next';
+    case 0x7e: // MOVD, and MOVQ between registers of vectors
+      if (!isMemory && prefix !== REP) state.clobber(other);
+      return 'next';
+    case 0x1e: // RDSSP is one of many without effect
+      if (!isMemory && prefix === REP && extension === 1) state.clobber(other);
+      return 'next';
+    case 0xc7: // RDRAND, RDSEED
+    case 0xa4: // SHLD, SHRD, BTS, BTR, BTC
+    case 0xa5:
+    case 0xab:
+    case 0xac:
+    case 0xad:
+    case 0xb3:
+    case 0xba:
+    case 0xbb:
+      if (!isMemory) state.clobber(other);
+      return 'next';
+    case 0xb0: // CMPXCHG, XADD
+    case 0xb1:
+    case 0xc0:
+    case 0xc1:
+      state.clobber(opcode < 0xc0 ? RAX : register);
+      change(instruction, state);
+      return 'next';
+    default:
+      return 'next';
+  }
+}
+
+/** Those behind more bytes, and of vectors: few write registers of integers. @param opcode with its map, as {@link X8664Instruction} has it */
+export function decodeLonger(instruction: X8664Instruction, opcode: number, state: ScanState): void {
+  const { register, third, prefix } = instruction;
+  const last = opcode & 0xff;
+  switch (opcode & ~0xff) {
+    case THREE_BYTE_MAP: // CRC32, MOVBE, ADCX, ADOX
+      if (last >= 0xf0) state.clobber(register);
+      return;
+    case VECTOR_MAPS + 0x100: // Conversions, MOVMSKPS, PEXTRW, PMOVMSKB, KMOV; MOVD
+      if (VECTOR_TO_INTEGER.has(last)) state.clobber(register);
+      else if (last === 0x7e && prefix !== REP) change(instruction, state);
+      return;
+    case VECTOR_MAPS + 0x200: // ANDN, BLSR …, BZHI, MULX, SHLX …
+      if (last >= 0xf0) for (const each of [register, third]) state.clobber(each);
+      return;
+    case THREE_BYTE_MAP + 0x100: // PEXTRB …, PCMPESTRI …, RORX
+    case VECTOR_MAPS + 0x300:
+      if (last >= 0x14 && last < 0x18) change(instruction, state);
+      else if (last >= 0x60 && last < 0x64) state.clobber(RCX);
+      else if (last >= 0xf0) state.clobber(register);
+      return;
+    case VECTOR_MAPS + 0x900: // BLCFILL …, BEXTR
+    case VECTOR_MAPS + 0xa00:
+      if (last < 0x20) for (const each of [register, third]) state.clobber(each);
+  }
+}

@@ -1,0 +1,84 @@
+/** What instructions of x86-64 do to registers and the stack, as far as that is followed. */
+
+import type { ScanState } from './scan-state.ts';
+import type { X8664Instruction } from './x86-64-instruction.ts';
+
+// DWARF numbers. Source: x86-64 psABI, figure 3.36.
+export const RAX = 0;
+export const RDX = 1;
+export const RCX = 2;
+export const RBX = 3;
+export const RSI = 4;
+export const RDI = 5;
+export const RBP = 6;
+export const RSP = 7;
+export const R11 = 11;
+
+/** Where a return address is put that was taken from the stack. */
+export const RETURN_ADDRESS = 16;
+/** In place of a register: whatever is not followed. */
+export const ANYTHING = -1;
+const WORD = 8;
+
+/** By the middle field of ModRM, or opcodes’ bits 3 to 5: ADD OR ADC SBB AND SUB XOR CMP. */
+const ADD = 0;
+const SUB = 5;
+const XOR = 6;
+const CMP = 7;
+
+/** ADD … CMP of two operands. @param form 0 and 1: the first is that of ModRM which may be in memory; 2 and 3: the second; 4 and 5: rax and a number */
+export function sum(instruction: X8664Instruction, state: ScanState, operation: number, form: number): void {
+  const { register, other, isMemory, isWide, isShort, immediate } = instruction;
+  // Prefixes and what 64-bit mode does not have are no sums.
+  if (operation === CMP || form > 5) return;
+  const isAdded = operation === ADD || operation === SUB;
+  const sign = operation === ADD ? 1 : -1;
+  if (form >= 4) {
+    if (isAdded && isWide && form === 5) state.add(RAX, RAX, sign * immediate);
+    else state.clobber(RAX);
+    return;
+  }
+  const isToOther = form < 2;
+  if (isMemory) {
+    if (isToOther) change(instruction, state);
+    else state.clobber(register);
+    return;
+  }
+  const [to, from] = isToOther ? [other, register] : [register, other];
+  if (operation === XOR && to === from && (form & 1) === 1 && !isShort) state.setConstant(to, 0);
+  else if (isAdded && isWide && (form & 1) === 1) state.combine(to, to, from, sign);
+  else state.clobber(to);
+}
+
+/** The same of an operand that may be in memory, and a number. */
+export function sumWithNumber(instruction: X8664Instruction, state: ScanState): void {
+  const { opcode, extension, other, isMemory, isWide, immediate } = instruction;
+  if (extension === CMP) return;
+  if (!isMemory && isWide && opcode !== 0x80 && (extension === ADD || extension === SUB)) state.add(other, other, extension === ADD ? immediate : -immediate);
+  else change(instruction, state);
+}
+
+/** Something that is not followed is written to the operand that may be in memory. */
+export function change(instruction: X8664Instruction, state: ScanState): void {
+  const { isMemory, base, other, displacement } = instruction;
+  if (!isMemory) state.clobber(other);
+  else if (base >= 0) state.overwrite(base, displacement);
+}
+
+/** @param register {@link ANYTHING} for something that is not followed */
+export function push(state: ScanState, register: number): void {
+  state.add(RSP, RSP, -WORD);
+  if (register === ANYTHING || register === RSP) state.overwrite(RSP, 0);
+  else state.store(register, RSP, 0);
+}
+
+/** @param register {@link ANYTHING} for something that is not followed */
+export function pop(state: ScanState, register: number): void {
+  if (register !== ANYTHING) state.load(register, RSP, 0);
+  if (register !== RSP) state.add(RSP, RSP, WORD);
+}
+
+/** Takes from the stack where a return goes on: {@link RETURN_ADDRESS}. */
+export function takeReturnAddress(state: ScanState): void {
+  pop(state, RETURN_ADDRESS);
+}
