@@ -1,21 +1,17 @@
 import type { CodeSpace } from './code-space.ts';
 import { MAX_STACK_WORDS } from './entry-step.ts';
-import { ExidxStep } from './exidx-step.ts';
-import { CANT_UNWIND } from './exidx-table.ts';
 import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
+import { FrameStep } from './frame-step.ts';
 import { Landing } from './landing.ts';
 import { PlainWalk } from './plain-walk.ts';
 import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
-import { RegisterFile } from './register-file.ts';
 import { RegisterPlaces } from './register-places.ts';
-import { RuleStep, withoutCfa } from './rule-step.ts';
 import { SharedFrames } from './shared-frames.ts';
 import type { UnwindInput } from './unwind-input.ts';
-import { MACHINE_REGISTERS, type MachineRegisters } from './unwind-machine.ts';
+import { MACHINE_REGISTERS } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
-import { type StepEnd, UnwindState } from './unwind-state.ts';
+import { UnwindState } from './unwind-state.ts';
 import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
 
 /**
@@ -41,8 +37,6 @@ export interface UnwinderOptions {
 }
 
 const DEFAULT_MAX_FRAMES = 8192;
-/** Handlers of signals that interrupt handlers. Each may have a stack of its own anywhere. */
-const MAX_SIGNAL_FRAMES = 64;
 /** Frames in a row that take nothing of the stack: their return addresses are in registers. */
 const MAX_EMPTY_FRAMES = 4;
 const WORD = 0x1_0000_0000;
@@ -67,28 +61,19 @@ export class Unwinder {
   readonly #maxFrames: number;
   readonly #followsLibunwind: boolean;
   readonly #state = new UnwindState();
-  readonly #ruleStep = new RuleStep();
-  readonly #exidxStep = new ExidxStep();
   readonly #guess: FrameGuess | FrameChain;
   readonly #landing = new Landing();
   readonly #shared = new SharedFrames(this.#state);
+  readonly #frameStep: FrameStep;
   readonly #places = new RegisterPlaces();
   /** Made for the first stack that may be walked so; null where there is no WebAssembly. */
   #plainWalk: PlainWalk | null | undefined;
-  /** Whether the last step was out of a signal's frame. */
-  #wasSignalFrame = false;
-  #leaf = new RegisterFile(0);
-  /** How many signals' frames there were. */
-  #signalFrames = 0;
-  /** How many frames there were up to the last of those. */
-  #handlerFrames = 0;
   /** The frames so far. */
   #stack = new UnwoundStack();
-  /** Whether the last step was plain: {@link UnwoundStack.plainFrom}. */
-  #wasPlain = false;
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
     this.#guess = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
+    this.#frameStep = new FrameStep(this.#state, this.#guess, this.#shared, this.#landing);
     this.#maxFrames = maxFrames;
     this.#followsLibunwind = followsLibunwind;
     this.#state.followsLibunwind = followsLibunwind;
@@ -227,21 +212,19 @@ export class Unwinder {
     const state = this.#state;
     const { machine, space, stack } = state;
     const frames = this.#stack;
+    const step = this.#frameStep;
     let isCall = false;
     this.#shared.begin(previous);
-    this.#signalFrames = 0;
-    this.#handlerFrames = 0;
+    step.begin();
     this.#landing.begin();
     state.entryWordsLeft = MAX_STACK_WORDS;
     let emptyFrames = 0;
     // Whether the frame before is the leaf, or one that a signal interrupted.
     let afterLeaf = false;
-    let leafPc = 0;
     if (plainWalk !== undefined && frames.count > 0) {
-      leafPc = state.pc;
       isCall = true;
       afterLeaf = frames.count === 1;
-      if (afterLeaf) this.#leafRegisters(machine).copyFrom(state.registers);
+      if (afterLeaf) step.keepLeaf();
       plainWalk.give(state);
     }
     // Whether a step was taken since it could not go on.
@@ -269,7 +252,7 @@ export class Unwinder {
         // What was taken for a return address may be how many arguments the program has: the function before is its first one, and does not say so.
         if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(state, state.registers.value(machine.sp), pc)) return 'complete';
         if (!afterLeaf) return 'unmapped';
-        const recovered = this.#recoverLeaf(leafPc);
+        const recovered = step.recoverLeaf();
         if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
         afterLeaf = false;
         continue;
@@ -283,16 +266,11 @@ export class Unwinder {
       // Before other addresses are looked for.
       const mayBeData = match === 'found' && space.mayBeData === true;
       afterLeaf = !isCall;
-      if (afterLeaf) {
-        leafPc = pc;
-        this.#leafRegisters(machine).copyFrom(state.registers);
-      }
+      if (afterLeaf) step.keepLeaf();
       const sp = state.registers.value(machine.sp);
       state.isCall = isCall;
-      this.#wasSignalFrame = false;
-      this.#wasPlain = false;
       mayBePlain = true;
-      const end = this.#step(module, pc - space.bias, isCall);
+      const end = step.step(frames, module, pc - space.bias, isCall);
       if (end === 'truncated' && this.#landing.isPossible && state.registers.known[machine.fp] === 0) {
         frames.count = this.#landing.land(state);
         frames.plainFrom = frames.count;
@@ -300,7 +278,7 @@ export class Unwinder {
         isCall = true;
         continue;
       }
-      if (!this.#wasPlain) frames.plainFrom = frames.count;
+      if (!step.wasPlain) frames.plainFrom = frames.count;
       if (end !== 'stepped') {
         // Of data there has to be a frame pointer that leads on. One of 0 may be left of a caller that keeps none.
         if (module === undefined && mayBeData && isCall && (end === 'outermost' || end === 'no-rule')) {
@@ -316,13 +294,12 @@ export class Unwinder {
       // which the call has changed.
       if (isCall && sp > stack.end) return 'truncated';
       const nextSp = state.registers.value(machine.sp);
-      if (this.#wasSignalFrame) {
-        if (++this.#signalFrames > MAX_SIGNAL_FRAMES) return 'bad-frame';
-        this.#handlerFrames = frames.count;
+      if (step.wasSignalFrame) {
+        if (!step.countSignalFrame(frames)) return 'bad-frame';
         emptyFrames = 0;
       } else if (nextSp > sp) emptyFrames = 0;
       else if (nextSp < sp || ++emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
-      isCall = !this.#wasSignalFrame;
+      isCall = !step.wasSignalFrame;
     }
   }
 
@@ -334,12 +311,6 @@ export class Unwinder {
     frames.add(address, isCall);
     frames.words[at + FrameWord.sp] = registers.value(machine.sp);
     frames.words[at + FrameWord.fp] = registers.known[machine.fp] === 0 ? Number.NaN : registers.value(machine.fp);
-  }
-
-  /** Registers to keep those of a leaf in, until it is known whether its rule was right. */
-  #leafRegisters(machine: MachineRegisters): RegisterFile {
-    if (this.#leaf.lo.length !== machine.count) this.#leaf = new RegisterFile(machine.count);
-    return this.#leaf;
   }
 
   /** How a stack ended after whose last frame no caller was found: there may be none. */
@@ -355,124 +326,5 @@ export class Unwinder {
     const { addresses, isCall, count } = this.#stack;
     const address = count === 0 ? 0 : addresses[count - 1] - isCall[count - 1];
     return count > 0 && space.find(address) === 'found' && space.module?.isGo(address - space.bias) === true;
-  }
-
-  /** Steps out of the leaf in another way than by its rule, which led to where no code is. */
-  #recoverLeaf(pc: number): StepEnd {
-    const state = this.#state;
-    const wrong = this.endAddress;
-    state.registers.copyFrom(this.#leaf);
-    state.pc = pc;
-    state.isCall = false;
-    const end = this.#guess.recoverLeaf();
-    if (end !== 'stepped') {
-      this.endAddress = wrong;
-      return end;
-    }
-    return this.#afterGuess();
-  }
-
-  /** Steps to the caller: its registers, and its address in `pc`. */
-  #step(module: UnwindModule | undefined, svma: number, isCall: boolean): StepEnd {
-    // hot
-    const state = this.#state;
-    if (module === undefined || module.registers !== state.machine) return this.#stepWithoutRule();
-    const rule = module.ruleAt(isCall ? svma - 1 : svma);
-    if (rule < 0) return rule === NO_RULE ? this.#stepWithoutRule() : 'bad-frame';
-    const { data } = module.rules;
-    const flags = data[rule + RuleWord.flags];
-    if ((flags & (RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) !== 0) return this.#stepByRareRule(module, rule, flags);
-    const { registers, stack, machine } = state;
-    this.#wasPlain = (flags & RuleFlag.plain) !== 0;
-    if (this.#shared.isPartial && !this.#wasPlain) return 'repeat';
-    const cfaRegister = data[rule + RuleWord.cfaRegister];
-    if (registers.known[cfaRegister] === 0) return withoutCfa(state);
-    let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
-    if (machine.addressSize === 4) cfa >>>= 0;
-    let at = rule + RuleWord.registers;
-    for (let count = data[rule + RuleWord.registerCount]; count > 0; count--, at += RULE_REGISTER_WORDS) {
-      const register = data[at] & RULE_REGISTER_MASK;
-      if (stack.read(cfa + data[at + 1])) {
-        registers.lo[register] = stack.lo;
-        registers.hi[register] = stack.hi;
-        registers.known[register] = 1;
-      } else registers.known[register] = 0;
-    }
-    if (this.#wasPlain) {
-      const { words, count } = this.#stack;
-      const own = (count - 1) * FRAME_WORDS;
-      words[own + FrameWord.returnSlot] = cfa + data[rule + RuleWord.returnOffset];
-      words[own + FrameWord.fpSlot] = (flags & RuleFlag.savesFp) === 0 ? Number.NaN : cfa + data[rule + RuleWord.fpOffset];
-    }
-    const sp = cfa - machine.cfaBias;
-    registers.lo[machine.sp] = sp;
-    registers.hi[machine.sp] = sp / WORD;
-    return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, cfa);
-  }
-
-  #stepByRareRule(module: UnwindModule, rule: number, flags: number): StepEnd {
-    const state = this.#state;
-    const { data } = module.rules;
-    if ((flags & (RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) === RuleFlag.outermost) {
-      this.#wasPlain = true;
-      return 'outermost';
-    }
-    if (this.#shared.isPartial) return 'repeat';
-    // Of a signal's frame the rule may leave out the interrupted instruction, as that of arm64's vdso does.
-    if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && state.isCall)) {
-      const end = this.#guess.stepOverSignal();
-      if (end === 'stepped') return this.#afterGuess();
-      if (end === 'pending') return end;
-    }
-    if ((flags & RuleFlag.outermost) !== 0) return 'outermost';
-    if ((flags & RuleFlag.exidx) !== 0) return this.#stepByExidx(module, data[rule + RuleWord.cfaOffset]);
-    const sp = state.registers.value(state.machine.sp);
-    const end = this.#ruleStep.step(state, module, rule);
-    if (end !== 'stepped') return end;
-    if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) this.#landing.leave(state, sp, this.frameCount, this.frameCount - this.#handlerFrames);
-    this.#wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
-    return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, state.registers.value(state.machine.sp));
-  }
-
-  #stepByExidx(module: UnwindModule, start: number): StepEnd {
-    if (start === CANT_UNWIND || module.exidx === undefined) return this.#stepWithoutRule();
-    if (!this.#state.isCall) {
-      const byCode = this.#guess.stepOutOfLeaf();
-      if (byCode === 'stepped') return this.#afterGuess();
-      if (byCode === 'pending') return byCode;
-    }
-    const end = this.#exidxStep.step(this.#state, module.exidx, start);
-    return end === 'stepped' ? this.#takeReturnAddress(this.#state.machine.pc, 0, 0) : end;
-  }
-
-  #stepWithoutRule(): StepEnd {
-    if (this.#shared.isPartial) return 'repeat';
-    const end = this.#guess.step();
-    return end === 'stepped' ? this.#afterGuess() : end;
-  }
-
-  #afterGuess(): StepEnd {
-    const { machine } = this.#state;
-    this.#wasSignalFrame = this.#guess.isSignalFrame;
-    const column = this.#wasSignalFrame ? machine.signalPc : machine.pc >= 0 ? machine.pc : machine.lr;
-    // Whether it is signed, nobody says; it was looked at as if it were.
-    return this.#takeReturnAddress(column, RuleFlag.signed, 0);
-  }
-
-  /** Takes the caller's address from its column. */
-  #takeReturnAddress(register: number, flags: number, cfa: number): StepEnd {
-    const state = this.#state;
-    const { registers, machine, stack } = state;
-    // What is below the dump is no part of the stack; unless a signal was handled on another one.
-    if (registers.known[register] === 0) return cfa !== 0 && cfa <= stack.start && this.#signalFrames === 0 ? 'bad-frame' : 'truncated';
-    let hi = registers.hi[register];
-    // Return addresses are signed in the bits that addresses do not have; what is not said to be signed, and has 52 bits, may be an address.
-    if (machine === MACHINE_REGISTERS.aarch64 && hi > 0xffff && ((flags & RuleFlag.signed) !== 0 || hi > 0xf_ffff)) hi &= 0xffff;
-    const lo = (registers.lo[register] & ~machine.pcMask) >>> 0;
-    state.pcMode = registers.lo[register] & machine.pcMask;
-    state.pc = hi * WORD + lo;
-    state.pcLo = lo;
-    state.pcHi = hi;
-    return 'stepped';
   }
 }

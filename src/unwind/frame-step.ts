@@ -1,0 +1,182 @@
+import { ExidxStep } from './exidx-step.ts';
+import { CANT_UNWIND } from './exidx-table.ts';
+import type { FrameChain } from './frame-chain.ts';
+import type { FrameGuess } from './frame-guess.ts';
+import type { Landing } from './landing.ts';
+import { RegisterFile } from './register-file.ts';
+import { RuleStep, withoutCfa } from './rule-step.ts';
+import type { SharedFrames } from './shared-frames.ts';
+import { MACHINE_REGISTERS } from './unwind-machine.ts';
+import type { UnwindModule } from './unwind-module.ts';
+import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
+import type { StepEnd, UnwindState } from './unwind-state.ts';
+import { FRAME_WORDS, FrameWord, type UnwoundStack } from './unwound-stack.ts';
+
+/** Handlers of signals that interrupt handlers. Each may have a stack of its own anywhere. */
+const MAX_SIGNAL_FRAMES = 64;
+const WORD = 0x1_0000_0000;
+/** Rules with any of these are stepped by apart from the usual ones. */
+const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere;
+
+/** Steps out of a frame to its caller: by the usual rules itself, and by all others, or without one, in whatever way the frame needs. */
+export class FrameStep {
+  /** Whether the last step was out of a signal's frame. */
+  wasSignalFrame = false;
+  /** Whether it was plain: {@link UnwoundStack.plainFrom}. */
+  wasPlain = false;
+  readonly #state: UnwindState;
+  readonly #guess: FrameGuess | FrameChain;
+  readonly #shared: SharedFrames;
+  readonly #landing: Landing;
+  readonly #ruleStep = new RuleStep();
+  readonly #exidxStep = new ExidxStep();
+  #leaf = new RegisterFile(0);
+  #leafPc = 0;
+  /** How many signals' frames there were. */
+  #signalFrames = 0;
+  /** How many frames there were up to the last of those. */
+  #handlerFrames = 0;
+
+  constructor(state: UnwindState, guess: FrameGuess | FrameChain, shared: SharedFrames, landing: Landing) {
+    this.#state = state;
+    this.#guess = guess;
+    this.#shared = shared;
+    this.#landing = landing;
+  }
+
+  /** To be called before each stack. */
+  begin(): void {
+    this.#signalFrames = 0;
+    this.#handlerFrames = 0;
+  }
+
+  /** To be called where the last step was out of a signal's frame, and the stack goes on. @returns whether there may be so many of them */
+  countSignalFrame(frames: UnwoundStack): boolean {
+    this.#handlerFrames = frames.count;
+    return ++this.#signalFrames <= MAX_SIGNAL_FRAMES;
+  }
+
+  /** Keeps the registers of a leaf, until it is known whether its rule was right. */
+  keepLeaf(): void {
+    const { registers, machine, pc } = this.#state;
+    if (this.#leaf.lo.length !== machine.count) this.#leaf = new RegisterFile(machine.count);
+    this.#leaf.copyFrom(registers);
+    this.#leafPc = pc;
+  }
+
+  /** Steps out of the leaf that was kept in another way than by its rule, which led to where no code is. */
+  recoverLeaf(): StepEnd {
+    const state = this.#state;
+    state.registers.copyFrom(this.#leaf);
+    state.pc = this.#leafPc;
+    state.isCall = false;
+    const end = this.#guess.recoverLeaf();
+    return end === 'stepped' ? this.#afterGuess() : end;
+  }
+
+  /** Steps out of the last of the frames to the caller: its registers, and its address in `pc`. */
+  step(frames: UnwoundStack, module: UnwindModule | undefined, svma: number, isCall: boolean): StepEnd {
+    // hot
+    const state = this.#state;
+    this.wasSignalFrame = false;
+    this.wasPlain = false;
+    if (module === undefined || module.registers !== state.machine) return this.#stepWithoutRule();
+    const rule = module.ruleAt(isCall ? svma - 1 : svma);
+    if (rule < 0) return rule === NO_RULE ? this.#stepWithoutRule() : 'bad-frame';
+    const { data } = module.rules;
+    const flags = data[rule + RuleWord.flags];
+    if ((flags & RARE) !== 0) return this.#stepByRareRule(frames, module, rule, flags);
+    const { registers, stack, machine } = state;
+    this.wasPlain = (flags & RuleFlag.plain) !== 0;
+    if (this.#shared.isPartial && !this.wasPlain) return 'repeat';
+    const cfaRegister = data[rule + RuleWord.cfaRegister];
+    if (registers.known[cfaRegister] === 0) return withoutCfa(state);
+    let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
+    if (machine.addressSize === 4) cfa >>>= 0;
+    let at = rule + RuleWord.registers;
+    for (let count = data[rule + RuleWord.registerCount]; count > 0; count--, at += RULE_REGISTER_WORDS) {
+      const register = data[at] & RULE_REGISTER_MASK;
+      if (stack.read(cfa + data[at + 1])) {
+        registers.lo[register] = stack.lo;
+        registers.hi[register] = stack.hi;
+        registers.known[register] = 1;
+      } else registers.known[register] = 0;
+    }
+    if (this.wasPlain) {
+      const { words, count } = frames;
+      const own = (count - 1) * FRAME_WORDS;
+      words[own + FrameWord.returnSlot] = cfa + data[rule + RuleWord.returnOffset];
+      words[own + FrameWord.fpSlot] = (flags & RuleFlag.savesFp) === 0 ? Number.NaN : cfa + data[rule + RuleWord.fpOffset];
+    }
+    const sp = cfa - machine.cfaBias;
+    registers.lo[machine.sp] = sp;
+    registers.hi[machine.sp] = sp / WORD;
+    return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, cfa);
+  }
+
+  #stepByRareRule(frames: UnwoundStack, module: UnwindModule, rule: number, flags: number): StepEnd {
+    const state = this.#state;
+    const { data } = module.rules;
+    if ((flags & (RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) === RuleFlag.outermost) {
+      this.wasPlain = true;
+      return 'outermost';
+    }
+    if (this.#shared.isPartial) return 'repeat';
+    // Of a signal's frame the rule may leave out the interrupted instruction, as that of arm64's vdso does.
+    if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && state.isCall)) {
+      const end = this.#guess.stepOverSignal();
+      if (end === 'stepped') return this.#afterGuess();
+      if (end === 'pending') return end;
+    }
+    if ((flags & RuleFlag.outermost) !== 0) return 'outermost';
+    if ((flags & RuleFlag.exidx) !== 0) return this.#stepByExidx(module, data[rule + RuleWord.cfaOffset]);
+    const sp = state.registers.value(state.machine.sp);
+    const end = this.#ruleStep.step(state, module, rule);
+    if (end !== 'stepped') return end;
+    if ((flags & RuleFlag.toHandler) !== 0 && !state.followsLibunwind) this.#landing.leave(state, sp, frames.count, frames.count - this.#handlerFrames);
+    this.wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
+    return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, state.registers.value(state.machine.sp));
+  }
+
+  #stepByExidx(module: UnwindModule, start: number): StepEnd {
+    if (start === CANT_UNWIND || module.exidx === undefined) return this.#stepWithoutRule();
+    if (!this.#state.isCall) {
+      const byCode = this.#guess.stepOutOfLeaf();
+      if (byCode === 'stepped') return this.#afterGuess();
+      if (byCode === 'pending') return byCode;
+    }
+    const end = this.#exidxStep.step(this.#state, module.exidx, start);
+    return end === 'stepped' ? this.#takeReturnAddress(this.#state.machine.pc, 0, 0) : end;
+  }
+
+  #stepWithoutRule(): StepEnd {
+    if (this.#shared.isPartial) return 'repeat';
+    const end = this.#guess.step();
+    return end === 'stepped' ? this.#afterGuess() : end;
+  }
+
+  #afterGuess(): StepEnd {
+    const { machine } = this.#state;
+    this.wasSignalFrame = this.#guess.isSignalFrame;
+    const column = this.wasSignalFrame ? machine.signalPc : machine.pc >= 0 ? machine.pc : machine.lr;
+    // Whether it is signed, nobody says; it was looked at as if it were.
+    return this.#takeReturnAddress(column, RuleFlag.signed, 0);
+  }
+
+  /** Takes the caller's address from its column. */
+  #takeReturnAddress(register: number, flags: number, cfa: number): StepEnd {
+    const state = this.#state;
+    const { registers, machine, stack } = state;
+    // What is below the dump is no part of the stack; unless a signal was handled on another one.
+    if (registers.known[register] === 0) return cfa !== 0 && cfa <= stack.start && this.#signalFrames === 0 ? 'bad-frame' : 'truncated';
+    let hi = registers.hi[register];
+    // Return addresses are signed in the bits that addresses do not have; what is not said to be signed, and has 52 bits, may be an address.
+    if (machine === MACHINE_REGISTERS.aarch64 && hi > 0xffff && ((flags & RuleFlag.signed) !== 0 || hi > 0xf_ffff)) hi &= 0xffff;
+    const lo = (registers.lo[register] & ~machine.pcMask) >>> 0;
+    state.pcMode = registers.lo[register] & machine.pcMask;
+    state.pc = hi * WORD + lo;
+    state.pcLo = lo;
+    state.pcHi = hi;
+    return 'stepped';
+  }
+}
