@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { inflate, type ZlibOptions } from 'node:zlib';
+import { inflate, inflateSync, type ZlibOptions } from 'node:zlib';
 import type { Compression } from '../base/decompressor.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { GzipUnpacker } from './unwrap-deflate.ts';
@@ -15,6 +15,9 @@ const MAX_CHUNK_SIZE_BYTES = 1 << 20;
 const STEP_SIZE_BYTES = 1 << 20;
 /** zlib counts no further. */
 const MAX_OUTPUT_SIZE_BYTES = 0x7fff_ffff;
+
+/** Up to this size, bytes are unpacked before a thread of the pool would have begun: most sections are smaller. It takes some ten milliseconds. */
+const MAX_SYNC_SIZE_BYTES = 4 << 20;
 
 /** {@link import('../base/decompressor.ts').Decompressor} of Node. */
 export async function decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
@@ -40,7 +43,8 @@ async function unzlib(bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Arr
   const maxOutputLength = Math.max(1, Math.min(maxSizeBytes, MAX_OUTPUT_SIZE_BYTES));
   const chunkSize = Math.max(MIN_CHUNK_SIZE_BYTES, Math.min(maxOutputLength, MAX_CHUNK_SIZE_BYTES));
   try {
-    return await inflateBytes(bytes, { chunkSize, maxOutputLength });
+    const options = { chunkSize, maxOutputLength };
+    return maxOutputLength <= MAX_SYNC_SIZE_BYTES ? inflateSync(bytes, options) : await inflateBytes(bytes, options);
   } catch (cause) {
     if (cause instanceof RangeError) throw tooLarge('zlib', maxSizeBytes);
     throw new PerfconvError('damaged', `the zlib data cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {}, { cause });
