@@ -229,13 +229,14 @@ export class UnwindModule {
   /**
    * Marks registers that have been popped already. Compilers leave it out of their rules that they were: there, such a register is still saved, in memory
    * below the stack pointer, which no dump has. That it was above in another row tells it from what is saved there all the time (x86-64's red zone).
+   * A return address that was popped is elsewhere (OCaml's `caml_c_call`): the instruction pointer is where the thread is.
    */
   #markPopped(section: FrameSection): void {
     const rows = this.#rows;
-    const { sp = -1, cfaBias = 0 } = this.registers ?? {};
+    const { sp = -1, pc = -1, cfaBias = 0 } = this.registers ?? {};
     if (rows.cfaRegister !== sp || cfaBias !== 0) return;
     const { kinds, values, cfaOffset } = rows;
-    const isBelow = (register: number): boolean => kinds[register] === RegisterRule.offset && values[register] < -cfaOffset;
+    const isBelow = (register: number): boolean => register !== pc && kinds[register] === RegisterRule.offset && values[register] < -cfaOffset;
     if (!kinds.some((_, register) => isBelow(register))) return;
     const all = this.#allRows;
     all.begin(section);

@@ -51,6 +51,11 @@ describe('in the middle of an epilogue', () => {
   test('return addresses are never there', () => {
     expect(frames(registers, stack, {}, fde(0x1000, code().defCfaOffset(16).offset(RIP, 8)))).toMatch(/^1010 (?:truncated|bad-frame)$/);
   });
+
+  test('those that were popped are not where the thread is', () => {
+    // As in OCaml's caml_c_call, which keeps its own elsewhere.
+    expect(frames(registers, stack, {}, fde(0x1000, code().advance(1).defCfaOffset(0)))).toBe('1010 bad-frame');
+  });
 });
 
 describe('without a rule, as libunwind does', () => {
