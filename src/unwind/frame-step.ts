@@ -166,9 +166,8 @@ export class FrameStep {
   /** Takes the caller's address from its column. */
   #takeReturnAddress(register: number, flags: number, cfa: number): StepEnd {
     const state = this.#state;
-    const { registers, machine, stack } = state;
-    // What is below the dump is no part of the stack; unless a signal was handled on another one.
-    if (registers.known[register] === 0) return cfa !== 0 && cfa <= stack.start && this.#signalFrames === 0 ? 'bad-frame' : 'truncated';
+    const { registers, machine } = state;
+    if (registers.known[register] === 0) return this.#withoutReturnAddress(cfa);
     let hi = registers.hi[register];
     // Return addresses are signed in the bits that addresses do not have; what is not said to be signed, and has 52 bits, may be an address.
     if (machine === MACHINE_REGISTERS.aarch64 && hi > 0xffff && ((flags & RuleFlag.signed) !== 0 || hi > 0xf_ffff)) hi &= 0xffff;
@@ -178,5 +177,17 @@ export class FrameStep {
     state.pcLo = lo;
     state.pcHi = hi;
     return 'stepped';
+  }
+
+  /** How a stack ends whose next return address is not in the dump. @param cfa 0 where no rule says it */
+  #withoutReturnAddress(cfa: number): StepEnd {
+    const { space, stack, machine, followsLibunwind } = this.#state;
+    if (cfa === 0) return 'truncated';
+    // libunwind asks perf 6.1 for it, which looks only where something is mapped; without its bytes, the stack goes on to address −1 (observed on x86-64).
+    if (followsLibunwind && !this.wasSignalFrame && machine === MACHINE_REGISTERS.x86_64) {
+      return space.find(cfa - machine.addressSize) === 'unmapped' ? 'bad-frame' : 'truncated';
+    }
+    // What is below the dump is no part of the stack; unless a signal was handled on another one.
+    return cfa <= stack.start && this.#signalFrames === 0 ? 'bad-frame' : 'truncated';
   }
 }

@@ -315,10 +315,14 @@ describe('stacks with compatPerf', () => {
   it('end in address −1 where the dump does, whose last word is not read', async () => {
     const whole = dumpedStack(ips);
     const dump = (dynSize: bigint): SampleFields => ({ ...whole, stackUser: { data: whole.stackUser?.data ?? new Uint8Array(), dynSize } });
-    const records = [...maps, sample(10n, ips, dump(16n)), sample(11n, ips, dump(24n)), sample(12n, ips, dump(0n))];
+    const stack = mapped(3n, 0x7ffd_0000_0000n, '[stack]');
+    const cut = sample(10n, ips, dump(16n));
+    const records = [...maps, stack, cut, sample(11n, ips, dump(24n)), sample(12n, ips, dump(0n))];
     expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual([`10: 1010 ${UNREAD}`, `11: 1010 101f ${UNREAD}`, '12: ']);
     // Asked to mark them, it does.
-    expect(shown((await decodeAll(records.slice(0, 3), { ...perfOptions(), truncated: 'mark' })).samples)).toEqual(['10: 1010 [0]']);
+    expect(shown((await decodeAll([...maps, cut], { ...perfOptions(), truncated: 'mark' })).samples)).toEqual(['10: 1010 [0]']);
+    // Where no record tells of the stack, it is not looked for.
+    expect(shown((await decodeAll([...maps, cut], perfOptions())).samples)).toEqual(['10: 1010']);
   });
 
   it('end in the first address that is in no code, and in code that no file has', async () => {

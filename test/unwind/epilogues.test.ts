@@ -58,6 +58,26 @@ describe('in the middle of an epilogue', () => {
   });
 });
 
+describe('a return address that is not in the dump, where libunwind is followed', () => {
+  // 80 bytes are in the dump. The stack's map reaches farther.
+  const STACK_END = SP + 0x2000;
+  const end = (cfaOffset: number): string => {
+    const registers = { ip: BIAS + 0x1010, sp: SP };
+    const module = moduleOf('x86_64', [[CIE, [fde(0x1000, code().defCfaOffsetSf(cfaOffset / -8))]]]);
+    const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(SP - 0x1000, STACK_END);
+    return new Unwinder({ followsLibunwind: true }).unwind(madeInput({ machine: 'x86_64', registers, stack: { 72: 0 } }), space);
+  };
+
+  test.each<[string, number, string]>([
+    ['cuts the stack off where it is behind the dump', 0x1000, 'truncated'],
+    ['cuts the stack off where it is below', 0, 'truncated'],
+    ['breaks the stack where it is behind all that is mapped', 0x2008 + 8, 'bad-frame'],
+    ['breaks the stack where it is far below', -0x2000, 'bad-frame'],
+  ])('%s', (_, cfaOffset, expected) => {
+    expect(end(cfaOffset)).toBe(expected);
+  });
+});
+
 describe('without a rule, as libunwind does', () => {
   const registers = { ip: BIAS + 0x1810, sp: SP, bp: SP + 0x40 };
   const follow = (changes: Readonly<Record<string, number>>, stack: Readonly<Record<number, number>>): string =>
