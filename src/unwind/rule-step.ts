@@ -1,7 +1,7 @@
 import { RegisterRule } from './cfa-rows.ts';
 import { type ExpressionEnd, ExpressionMachine } from './expressions.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import { RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleWord } from './unwind-rules.ts';
+import { RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Steps by rules of any kind: where the usual ones, a register with an offset and saved registers, have a way of their own. */
@@ -22,7 +22,12 @@ export class RuleStep {
       cfa = Number(this.#expressions.result);
     } else {
       if (registers.known[cfaRegister] === 0) return withoutCfa(state);
-      cfa = registers.value(cfaRegister) + cfaOffset;
+      let from = registers.value(cfaRegister);
+      if ((data[rule + RuleWord.flags] & RuleFlag.moved) !== 0) {
+        if (!state.stack.read(from + data[rule + RuleWord.movedPlace])) return withoutCfa(state);
+        from = state.stack.value;
+      }
+      cfa = from + cfaOffset;
     }
     if (isNarrow) cfa >>>= 0;
     if (!(cfa >= 0 && cfa <= Number.MAX_SAFE_INTEGER)) return 'bad-frame';
@@ -31,7 +36,7 @@ export class RuleStep {
     const end = rule + RuleWord.registers + data[rule + RuleWord.registerCount] * RULE_REGISTER_WORDS;
     for (let at = rule + RuleWord.registers; at < end; at += RULE_REGISTER_WORDS) {
       const register = data[at] & RULE_REGISTER_MASK;
-      const stepEnd = this.#restore(state, module, register, data[at] >>> RULE_KIND_SHIFT, data[at + 1], cfa);
+      const stepEnd = this.#restore(state, module, register, data[at] >>> RULE_KIND_SHIFT, data[at + 1], cfa, cfaRegister);
       if (stepEnd !== 'stepped') return stepEnd;
     }
     state.swapRegisters();
@@ -39,7 +44,7 @@ export class RuleStep {
   }
 
   /** Finds the caller's value of one register. What is not in the dump is not known, which is no failure yet. */
-  #restore(state: UnwindState, module: UnwindModule, register: number, kind: number, value: number, cfa: number): StepEnd {
+  #restore(state: UnwindState, module: UnwindModule, register: number, kind: number, value: number, cfa: number, cfaRegister: number): StepEnd {
     const { registers, next } = state;
     const addressBits = state.machine.addressSize * 8;
     switch (kind) {
@@ -51,6 +56,8 @@ export class RuleStep {
         return 'stepped';
       case RegisterRule.offset:
         return this.#load(state, register, cfa + value);
+      case RegisterRule.baseOffset:
+        return this.#load(state, register, registers.value(cfaRegister) + value);
       case RegisterRule.valOffset:
         setBig(next, register, BigInt.asUintN(addressBits, BigInt(cfa + value)));
         return 'stepped';

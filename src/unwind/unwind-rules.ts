@@ -19,6 +19,8 @@ export const RuleWord = {
   registerCount: 4,
   /** Of a plain rule: where the return address was saved, from the CFA. */
   returnOffset: 5,
+  /** The same word, with {@link RuleFlag.moved}: where the word is, from the register, that the offset of the CFA counts from. */
+  movedPlace: 5,
   /** The same of the frame pointer, with {@link RuleFlag.savesFp}. */
   fpOffset: 6,
   registers: 7,
@@ -50,6 +52,8 @@ export const RuleFlag = {
   savesFp: 256,
   /** Of a rule that was found in code: neither a call, which may not return, nor a jump that cannot be followed was on the way to the function's return. */
   straight: 512,
+  /** The CFA counts from a word in memory, not from a register: the function has aligned its stack to more than the ABI does, and kept there where it was. */
+  moved: 1024,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -177,6 +181,15 @@ export class UnwindRules {
    */
   begin(isStraight: boolean, cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {
     this.#begin(RuleFlag.complex | (isStraight ? RuleFlag.straight : 0), cfaRegister, cfaOffset, returnAddressRegister);
+  }
+
+  /**
+   * Begins the same of a frame whose CFA counts from a word in memory.
+   * @param register from which the word is at `place`
+   */
+  beginMoved(isStraight: boolean, register: number, place: number, cfaOffset: number, returnAddressRegister: number): void {
+    const flags = RuleFlag.complex | RuleFlag.moved | (isStraight ? RuleFlag.straight : 0);
+    this.#begin(flags, register, cfaOffset, returnAddressRegister)[RuleWord.movedPlace] = place;
   }
 
   /** Adds what the rule says of one register: where it was saved from the CFA, for instance. Each once at most. */

@@ -9,7 +9,7 @@ import { ArmDecoder } from './arm-decoder.ts';
 import { FileCode } from './file-code.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
-import { SAVED, ScanState } from './scan-state.ts';
+import { MOVED, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
@@ -191,10 +191,13 @@ export class FrameScan {
 
   /** The rule that follows from what registers hold where a function returns, or goes on as another one; NO_RULE where it does not. */
   #ruleAtReturn(state: ScanState, via: number, lr: number): number {
-    const { machine, sp, pc, addressSize } = this.#machine;
-    const { bases, offsets } = state;
+    const { machine, sp, fp, pc, addressSize } = this.#machine;
+    const { bases, offsets, movedBase, movedPlace } = state;
     const cfaBase = bases[sp];
     const cfa = offsets[sp];
+    const isMoved = cfaBase === MOVED;
+    // What is found by other registers is the stack of another context, to which the code switches.
+    if (isMoved && movedBase !== sp && movedBase !== fp) return NO_RULE;
     if (cfaBase < 0 || cfaBase >= SAVED || Math.abs(cfa) > MAX_FRAME_BYTES || (cfaBase === sp && cfa < 0)) return NO_RULE;
     // Stacks grow by words; what does not is no code, or of the other instruction set.
     if (cfa % addressSize !== 0) return NO_RULE;
@@ -210,13 +213,15 @@ export class FrameScan {
     if (this.#isEmpty && !(isInLink && cfaBase === sp && cfa === 0)) return NO_RULE;
     const { rules } = this.#module;
     const column = pc >= 0 ? pc : lr;
-    rules.begin(this.#isStraight, cfaBase, cfa, column);
+    if (isMoved) rules.beginMoved(this.#isStraight, movedBase, movedPlace, cfa, column);
+    else rules.begin(this.#isStraight, cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, offsets[link] - cfa);
     else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
     for (const register of KEPT[machine as ScannedMachine]) {
       const base = bases[register];
       if (base === SAVED + cfaBase && offsets[register] < cfa && offsets[register] >= cfa - MAX_FRAME_BYTES)
         rules.addRegister(register, RegisterRule.offset, offsets[register] - cfa);
+      else if (isMoved && base === SAVED + movedBase) rules.addRegister(register, RegisterRule.baseOffset, offsets[register]);
       else if (base !== register || offsets[register] !== 0) rules.addRegister(register, RegisterRule.undefined, 0);
     }
     return rules.end();

@@ -1,8 +1,9 @@
 /** Registers that instructions name: 32 on RISC-V and arm64, whose stack pointer is the last, 16 and the return address on x86-64, 16 on 32-bit Arm. */
 const REGISTERS = 32;
 /** What a value is made of, see {@link ScanState.bases}. Below {@link REGISTERS}: that register as it was where the scan began. */
-export const SAVED = 32;
-export const CONSTANT = 64;
+export const MOVED = REGISTERS;
+export const SAVED = MOVED + 1;
+export const CONSTANT = SAVED + SAVED;
 export const UNKNOWN = -1;
 /** Functions save at most all registers. */
 const MAX_SLOTS = 64;
@@ -16,11 +17,19 @@ const MAX_OTHER_SLOTS = 32;
  */
 export class ScanState {
   /**
-   * By register: the number of a register, whose first value plus the offset it is; {@link SAVED} plus such a number for the word at that address;
-   * {@link CONSTANT} for the offset itself; {@link UNKNOWN}.
+   * By register: the number of a register, whose first value plus the offset it is; {@link MOVED} for the word in memory that the stack pointer was set
+   * to ({@link movedBase}), plus the offset; {@link SAVED} plus such a number for the word at that address; {@link CONSTANT} for the offset itself;
+   * {@link UNKNOWN}.
    */
   readonly bases = new Int8Array(REGISTERS);
   readonly offsets = new Float64Array(REGISTERS);
+  /**
+   * The register from whose first value {@link movedPlace} counts; −1 where the stack pointer was not set to a word in memory. Functions that align the
+   * stack to more than the ABI does get back the stack pointer of their caller so.
+   */
+  movedBase = -1;
+  /** Where that word is from there on. */
+  movedPlace = 0;
   #sp = -1;
   /** Stores: by which register's first value, and how far from there; and what. */
   readonly #slotPlaces = new Int8Array(MAX_SLOTS);
@@ -36,6 +45,7 @@ export class ScanState {
     this.#sp = sp;
     for (let register = 0; register < REGISTERS; register++) this.bases[register] = register;
     this.offsets.fill(0);
+    this.movedBase = -1;
     this.#slotCount = 0;
     this.#isFull = false;
   }
@@ -44,6 +54,8 @@ export class ScanState {
     this.#sp = other.#sp;
     this.bases.set(other.bases);
     this.offsets.set(other.offsets);
+    this.movedBase = other.movedBase;
+    this.movedPlace = other.movedPlace;
     this.#slotCount = other.#slotCount;
     // Most have a few: all places would take several times as long.
     for (let slot = 0; slot < this.#slotCount; slot++) {
@@ -73,6 +85,10 @@ export class ScanState {
   add(to: number, from: number, distance: number): void {
     const base = this.bases[from];
     const isWord = base >= SAVED && base < CONSTANT;
+    if (isWord && to === this.#sp) {
+      this.#moveStack(base - SAVED, this.offsets[from], distance);
+      return;
+    }
     const offset = this.offsets[from] + distance;
     // What is no longer exact is no distance of real code; added up often enough, it would be no number either.
     this.bases[to] = (isWord && distance !== 0) || !Number.isSafeInteger(offset) ? UNKNOWN : base;
@@ -95,9 +111,27 @@ export class ScanState {
       return;
     }
     const slot = this.#find(from, at);
+    if (slot >= 0) {
+      this.bases[to] = this.#slotBases[slot];
+      this.offsets[to] = this.#slotOffsets[slot];
+    } else if (this.#isFull || (from === this.#sp && at < 0)) this.clobber(to);
     // Nothing is below the stack pointer but what was stored since.
-    this.bases[to] = slot >= 0 ? this.#slotBases[slot] : this.#isFull || (from === this.#sp && at < 0) ? UNKNOWN : SAVED + from;
-    this.offsets[to] = slot >= 0 ? this.#slotOffsets[slot] : at;
+    else if (to === this.#sp) this.#moveStack(from, at, 0);
+    else {
+      this.bases[to] = SAVED + from;
+      this.offsets[to] = at;
+    }
+  }
+
+  /** The stack pointer = the word at a register's first value + place, + distance */
+  #moveStack(base: number, place: number, distance: number): void {
+    // Functions do it once.
+    const isOther = this.movedBase >= 0 && (this.movedBase !== base || this.movedPlace !== place);
+    this.bases[this.#sp] = isOther ? UNKNOWN : MOVED;
+    this.offsets[this.#sp] = distance;
+    if (isOther) return;
+    this.movedBase = base;
+    this.movedPlace = place;
   }
 
   /** The word at base + distance = register. */

@@ -346,3 +346,48 @@ test('32-bit Arm code without rules is unwound by what it does, in the instructi
   const result = await unwound({ machine: 'arm', registers: { pc: BIAS + 0x1002, lr: BIAS + 0x1100, sp: SP }, stack }, space);
   expect(result).toMatchObject({ end: 'complete', frames: frames(0x1002, 0x1100, 0x1200) });
 });
+
+describe('x86-64 code without rules that has aligned its stack', () => {
+  const CALLERS = { 4606: 'ff d0 c9 c3', 4862: 'ff d0 c3' };
+  /** Behind call *rax; leave; ret. */
+  const FRAMED = BIAS + 0x1200;
+  /** Behind call *rax; ret. */
+  const OTHER = BIAS + 0x1300;
+  const unwind = async (listing: string, stack: Readonly<Record<number, number>>): Promise<UnwoundSample> => {
+    const registers = { ip: BIAS + 0x1000, sp: SP, bp: SP + 0x80, di: SP + 0x40 };
+    return unwound({ machine: 'x86_64', registers, stack }, await spaceOf('x86_64', { ...CALLERS, 4096: listing }, [0xcc]));
+  };
+  // The caller's stack pointer is kept at 0x40; there are a register and the return address, and behind them the callers' frames.
+  const kept = { 64: SP + 0x100, 256: SP + 0x110, 264: FRAMED, 272: 0, 280: OTHER, 288: 0 };
+
+  test.each([
+    ['mov rsp, [rsp + 0x40]; pop rbp; ret', '48 8b 64 24 40 5d c3'],
+    ['mov rax, [rsp + 0x40]; mov rsp, rax; pop rbp; ret', '48 8b 44 24 40 48 89 c4 5d c3'],
+    ['lea rsp, [rsp + 0x40]; pop rsp; pop rbp; ret', '48 8d 64 24 40 5c 5d c3'],
+    ['mov r10, [rsp + 0x40]; lea rsp, [r10 + 8]; mov rbp, [r10]; ret', '4c 8b 54 24 40 49 8d 62 08 48 8b 6c 24 f8 c3'],
+    ['je over; mov rsp, [rsp + 0x40]; pop rbp; ret; the same', '74 07 48 8b 64 24 40 5d c3 48 8b 64 24 40 5d c3'],
+  ])('is left by the stack pointer that it kept: %s', async (_name, listing) => {
+    expect(await unwind(listing, kept)).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1200, 0x1300) });
+  });
+
+  test('has registers that it saved itself where its frame pointer tells', async () => {
+    // As gcc does: mov r10, [rbp − 8]; leave; lea rsp, [r10 − 8]; ret
+    const stack = { 120: SP + 0x110, 128: SP + 0x118, 264: FRAMED, 280: 0, 288: OTHER, 296: 0 };
+    expect(await unwind('4c 8b 55 f8 c9 49 8d 62 f8 c3', stack)).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1200, 0x1300) });
+  });
+
+  test('is not taken for what changes to another stack', async () => {
+    // mov rsp, [rdi]; pop rbp; ret
+    expect((await unwind('48 8b 27 5d c3', kept)).frames).toEqual(frames(0x1000));
+  });
+
+  test('is not followed where the stack pointer is set to another word, too', async () => {
+    // mov rsp, [rsp + 0x40]; mov rdx, rsp; mov rsp, [rbp]; mov rsp, rdx; ret
+    const stack = { ...kept, 128: SP + 0x108 };
+    expect((await unwind('48 8b 64 24 40 48 89 e2 48 8b 65 00 48 89 d4 c3', stack)).frames).toEqual(frames(0x1000));
+  });
+
+  test('is truncated where what it kept is not in the dump', async () => {
+    expect(await unwind('48 8b 64 24 40 5d c3', { 8: 0 })).toMatchObject({ end: 'truncated', frames: frames(0x1000) });
+  });
+});
