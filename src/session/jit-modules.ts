@@ -9,7 +9,7 @@ const MAX_MODULES = 4096;
 
 /**
  * JITs write `.eh_frame` as if it lay behind the code, at the next multiple of 8 (V8), of 16 (CPython), or at once: its addresses count from where it
- * lies. The right one is that by which the code has rules from its first byte to its last.
+ * lies. The right one is that by which the rules begin where the code does. They may end before it: V8 fills its code up to a multiple of 8.
  */
 const ALIGNMENTS = [8, 16, 1];
 
@@ -86,7 +86,7 @@ function ehFrameModule({ functions, unwinding }: JitDump, index: number, start: 
   const view = new ByteView(unwinding.bytes.subarray(from, from + sizeBytes), unwinding.littleEndian);
   const codeBytes = functions.sizesBytes[index];
   const modules = ALIGNMENTS.map((alignment) => UnwindModule.ofEhFrame({ machine, view, addr: start + Math.ceil(codeBytes / alignment) * alignment }));
-  return modules.find((module) => module.ruleAt(start) >= 0 && module.ruleAt(start + codeBytes - 1) >= 0);
+  return modules.find((module) => module.functionStart(start) === start && module.ruleAt(start) >= 0);
 }
 
 /** The two in one number: no dump has that many functions. */

@@ -18,17 +18,22 @@ interface Info {
   readonly frameBytes: number;
   /** Where the writer takes the frames to lie: behind the code, at a multiple of that. */
   readonly alignment?: number;
+  /** How many bytes of the code the rules leave out at its end. */
+  readonly paddingBytes?: number;
   readonly at?: bigint;
   /** DW_EH_PE_*; by default relative, as JITs write it. */
   readonly encoding?: number;
 }
 
 /** JIT_CODE_UNWINDING_INFO of a function without a frame pointer. */
-function unwinding({ frameBytes, alignment = 8, at = JIT, encoding = 0x1b }: Info, bigEndian = false): JitRecordSpec {
+function unwinding({ frameBytes, alignment = 8, paddingBytes = 0, at = JIT, encoding = 0x1b }: Info, bigEndian = false): JitRecordSpec {
   const start = Number(at);
   const addr = start + Math.ceil(CODE_BYTES / alignment) * alignment;
   const cie = { encoding, returnAddress: RIP, code: new CfaCode(!bigEndian).defCfa(RSP, frameBytes).offset(RIP, 1) };
-  const { bytes } = assembleFrames([[cie, [{ start, sizeBytes: CODE_BYTES, code: new CfaCode(!bigEndian) }]]], { addr, littleEndian: !bigEndian });
+  const { bytes } = assembleFrames([[cie, [{ start, sizeBytes: CODE_BYTES - paddingBytes, code: new CfaCode(!bigEndian) }]]], {
+    addr,
+    littleEndian: !bigEndian,
+  });
   const header = Buffer.alloc(20, 1);
   return { other: 4, body: infoBody(bytes.length + header.length, header.length, [bytes, header], bigEndian) };
 }
@@ -86,6 +91,13 @@ describe('code of JITs without frame pointers', () => {
       expect(await stacksOf([unwinding(info), load('f')], [sample(10n, ip, info.frameBytes)]), JSON.stringify(info)).toEqual([WHOLE]);
     }
     expect(await stacksOf([load('f')], [sample(10n, ip, 24)])).toEqual([ALONE]);
+  });
+
+  it('is unwound where the rules leave out what fills it up', async () => {
+    for (const alignment of [8, 16, 1]) {
+      const dump = [unwinding({ frameBytes: 24, paddingBytes: 3, alignment }), load('f')];
+      expect(await stacksOf(dump, [sample(10n, ip, 24)])).toEqual([WHOLE]);
+    }
   });
 
   it('has the rules of the function that comes next, and of no other', async () => {
