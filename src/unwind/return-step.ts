@@ -48,9 +48,15 @@ export class ReturnStep {
     const { registers, machine, isCall } = this.#state;
     if (registers.known[machine.fp] === 0) return 'truncated';
     if (fp === 0 && isCall) return 'outermost';
-    if (!this.isFramePointer(fp)) return 'no-rule';
+    if (!this.isFramePointer(fp) || this.#isNoEnd(fp + returnAt, fp + savedAt)) return 'no-rule';
     const sp = machine.machine === 'x86_64' || machine.machine === 'i386' ? this.#realignedSp(fp) : -1;
     return this.take(fp + returnAt, fp + savedAt, sp >= 0 ? sp : fp + Math.max(returnAt, savedAt) + machine.addressSize);
+  }
+
+  /** Whether a return address is 0, but not the frame pointer beside it: whoever ends a chain of frame pointers has both be 0. */
+  #isNoEnd(returnAt: number, savedAt: number): boolean {
+    const { stack } = this.#state;
+    return stack.read(returnAt) && stack.value === 0 && !(stack.read(savedAt) && stack.value === 0);
   }
 
   /**

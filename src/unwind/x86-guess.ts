@@ -42,8 +42,10 @@ export class X86Guess {
       if (byEntry !== 'no-rule') return byEntry;
     }
     if (isCall) {
-      const byCall = fp === 0 && beganWithoutFp ? this.#returnStep.scanStack(sp, IS_OWN_CALL) : 'no-rule';
-      return byCall === 'stepped' ? byCall : this.#returnStep.takeChain(fp, word, 0);
+      const byCall = fp === 0 && beganWithoutFp ? this.#returnStep.scanStack(sp, IS_OWN_CALL) : undefined;
+      // Where nobody sets the frame pointer, its being 0 is an end only if all that the code tells was asked before.
+      const isKnown = word === 8 && space.find(pc) === 'found' && space.module !== undefined;
+      return byCall === 'stepped' || (byCall !== undefined && !isKnown) ? byCall : this.#returnStep.takeChain(fp, word, 0);
     }
     const byCode = this.#stepByPattern(sp, fp, word);
     if (byCode !== 'no-rule') return byCode;

@@ -54,6 +54,15 @@ describe('x86-64 code without rules', () => {
     }
   });
 
+  test('is complete at a return address of 0 only where the frame pointer beside it is 0, too', async () => {
+    const stack = { 32: SP + 0x40, 40: BIAS + 0x1400, 72: 0 };
+    const found = frames(0x1010, 0x1400);
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { ...stack, 64: 0 })).toMatchObject({ end: 'complete', frames: found });
+    for (const saved of [5, SP + 0x60]) {
+      expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { ...stack, 64: saved })).toMatchObject({ end: 'no-rule', frames: found });
+    }
+  });
+
   test('is unwound by calls of its own where the frame pointer is 0, as a program finds it that keeps none', async () => {
     const calls = { ...callTo(0x1000, 0x1700), ...callTo(0x1690, 0x1800), ...callTo(0x1790, 0x1900), ...callTo(0x1f00, 0x1a00) };
     const stack = { 0: BIAS + 0x1700, 8: 5, 16: BIAS + 0x1800, 24: BIAS + 0x1900, 32: 1, 40: BIAS + 0x1a00 };
@@ -403,6 +412,14 @@ test('i386 code without rules is unwound by frame pointers', async () => {
   const stack = { 32: 0xbf00_0040, 36: 0x800_1400, 64: 0, 68: 0x800_1500 };
   const result = await unwound({ machine: 'i386', registers: { ip: 0x800_1010, sp: 0xbf00_0000, bp: 0xbf00_0020 }, stack }, mapped);
   expect(result).toMatchObject({ end: 'complete', frames: ['!8001010', '8001400', '8001500'] });
+});
+
+test('i386 code without rules whose frame pointer was 0 from the leaf on has no end that it tells', async () => {
+  const bias = 0xf000_0000;
+  const stack = { 0: bias + 0x1400, 4: 0, 8: 0 };
+  const code = await space('i386', callTo(0x1000, 0x1400), 0x90, bias);
+  const found = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp: 0xfff0_1000, bp: 0 }, stack }, code);
+  expect(found).toMatchObject({ end: 'no-rule', frames: ['!f0001010', 'f0001400'] });
 });
 
 test('i386 code without rules gives rules the stack pointer of its caller, where the stack was realigned', async () => {
