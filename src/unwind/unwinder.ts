@@ -298,7 +298,8 @@ export class Unwinder {
         if (!step.countSignalFrame(frames)) return 'bad-frame';
         emptyFrames = 0;
       } else if (nextSp > sp) emptyFrames = 0;
-      else if (nextSp < sp || ++emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
+      // What returns to itself, and takes nothing of the stack, has lost its return address: it is found where its own call has put one.
+      else if (nextSp < sp || ++emptyFrames > MAX_EMPTY_FRAMES || (isCall && state.pc === pc)) return 'bad-frame';
       isCall = !step.wasSignalFrame;
     }
   }

@@ -56,6 +56,15 @@ describe('in the middle of an epilogue', () => {
     // As in OCaml's caml_c_call, which keeps its own elsewhere.
     expect(frames(registers, stack, {}, fde(0x1000, code().advance(1).defCfaOffset(0)))).toBe('1010 bad-frame');
   });
+
+  test.each([{}, { followsLibunwind: true }])('those that were popped before a call are not where it returns to: %j', (options) => {
+    // pop %r12; call; push %r12; ret
+    const keepsReturn = fde(0x1300, code().advance(1).defCfaOffset(0));
+    const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [fde(0x1000), keepsReturn]]]), BIAS);
+    const unwinder = new Unwinder(options);
+    const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack: { 0: BIAS + 0x1310, 8: 0, 16: 0 } }), space);
+    expect([end, ...unwinder.frames.subarray(0, unwinder.frameCount)]).toEqual(['bad-frame', BIAS + 0x1010, BIAS + 0x1310]);
+  });
 });
 
 describe('a return address that is not in the dump, where libunwind is followed', () => {
