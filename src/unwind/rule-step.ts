@@ -26,6 +26,8 @@ export class RuleStep {
       if ((data[rule + RuleWord.flags] & RuleFlag.moved) !== 0) {
         if (!state.stack.read(from + data[rule + RuleWord.movedPlace])) return withoutCfa(state);
         from = state.stack.value;
+        // No stack pointer is between two words.
+        if (from % machine.addressSize !== 0) return 'no-rule';
       }
       cfa = from + cfaOffset;
     }

@@ -197,7 +197,7 @@ export class FrameScan {
     const cfa = offsets[sp];
     const isMoved = cfaBase === MOVED;
     // What is found by other registers is the stack of another context, to which the code switches.
-    if (isMoved && movedBase !== sp && movedBase !== fp) return NO_RULE;
+    if (isMoved && ((movedBase !== sp && movedBase !== fp) || Math.abs(movedPlace) > MAX_FRAME_BYTES)) return NO_RULE;
     if (cfaBase < 0 || cfaBase >= SAVED || Math.abs(cfa) > MAX_FRAME_BYTES || (cfaBase === sp && cfa < 0)) return NO_RULE;
     // Stacks grow by words; what does not is no code, or of the other instruction set.
     if (cfa % addressSize !== 0) return NO_RULE;
@@ -221,7 +221,8 @@ export class FrameScan {
       const base = bases[register];
       if (base === SAVED + cfaBase && offsets[register] < cfa && offsets[register] >= cfa - MAX_FRAME_BYTES)
         rules.addRegister(register, RegisterRule.offset, offsets[register] - cfa);
-      else if (isMoved && base === SAVED + movedBase) rules.addRegister(register, RegisterRule.baseOffset, offsets[register]);
+      else if (isMoved && base === SAVED + movedBase && Math.abs(offsets[register]) <= MAX_FRAME_BYTES)
+        rules.addRegister(register, RegisterRule.baseOffset, offsets[register]);
       else if (base !== register || offsets[register] !== 0) rules.addRegister(register, RegisterRule.undefined, 0);
     }
     return rules.end();

@@ -112,7 +112,12 @@ export class ScanState {
     }
     const slot = this.#find(from, at);
     if (slot >= 0) {
-      this.bases[to] = this.#slotBases[slot];
+      const stored = this.#slotBases[slot];
+      if (to === this.#sp && stored >= SAVED && stored < CONSTANT) {
+        this.#moveStack(stored - SAVED, this.#slotOffsets[slot], 0);
+        return;
+      }
+      this.bases[to] = stored;
       this.offsets[to] = this.#slotOffsets[slot];
     } else if (this.#isFull || (from === this.#sp && at < 0)) this.clobber(to);
     // Nothing is below the stack pointer but what was stored since.

@@ -366,6 +366,7 @@ describe('x86-64 code without rules that has aligned its stack', () => {
     ['lea rsp, [rsp + 0x40]; pop rsp; pop rbp; ret', '48 8d 64 24 40 5c 5d c3'],
     ['mov r10, [rsp + 0x40]; lea rsp, [r10 + 8]; mov rbp, [r10]; ret', '4c 8b 54 24 40 49 8d 62 08 48 8b 6c 24 f8 c3'],
     ['je over; mov rsp, [rsp + 0x40]; pop rbp; ret; the same', '74 07 48 8b 64 24 40 5d c3 48 8b 64 24 40 5d c3'],
+    ['mov rax, [rsp + 0x40]; mov [rsp], rax; pop rsp; pop rbp; ret', '48 8b 44 24 40 48 89 04 24 5c 5d c3'],
   ])('is left by the stack pointer that it kept: %s', async (_name, listing) => {
     expect(await unwind(listing, kept)).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1200, 0x1300) });
   });
@@ -385,6 +386,13 @@ describe('x86-64 code without rules that has aligned its stack', () => {
     // mov rsp, [rsp + 0x40]; mov rdx, rsp; mov rsp, [rbp]; mov rsp, rdx; ret
     const stack = { ...kept, 128: SP + 0x108 };
     expect((await unwind('48 8b 64 24 40 48 89 e2 48 8b 65 00 48 89 d4 c3', stack)).frames).toEqual(frames(0x1000));
+  });
+
+  test.each([
+    ['add rsp, 0x7ffffff8, twice; mov rsp, [rsp + 0x50]; pop rbp; ret', '48 81 c4 f8 ff ff 7f 48 81 c4 f8 ff ff 7f 48 8b 64 24 50 5d c3', kept],
+    ['mov rsp, [rsp + 0x40]; pop rbp; ret, and what is kept is between words', '48 8b 64 24 40 5d c3', { ...kept, 64: SP + 0xfc, 264: 0 }],
+  ])('is not believed where no frame can be so: %s', async (_name, listing, stack) => {
+    expect(await unwind(listing, stack)).toMatchObject({ end: 'no-rule', frames: frames(0x1000) });
   });
 
   test('is truncated where what it kept is not in the dump', async () => {
