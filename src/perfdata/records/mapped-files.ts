@@ -31,7 +31,9 @@ export class MappedFiles<File> {
     const kept = this.#kept[slot];
     if (kept?.layout === layout && isEqual(kept.words, view, start, count)) return kept.file;
     const file = read();
-    this.#kept[slot] = { layout, words: Uint32Array.from({ length: count }, (_, i) => view.u32(start + 4 * i)), file };
+    const words = new Uint32Array(count);
+    for (let i = 0; i < count; i++) words[i] = view.u32(start + 4 * i);
+    this.#kept[slot] = { layout, words, file };
     return file;
   }
 }
