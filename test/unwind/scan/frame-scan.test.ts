@@ -382,10 +382,22 @@ describe('x86-64 code without rules that has aligned its stack', () => {
     expect((await unwind('48 8b 27 5d c3', kept)).frames).toEqual(frames(0x1000));
   });
 
-  test('is not followed where the stack pointer is set to another word, too', async () => {
-    // mov rsp, [rsp + 0x40]; mov rdx, rsp; mov rsp, [rbp]; mov rsp, rdx; ret
-    const stack = { ...kept, 128: SP + 0x108 };
-    expect((await unwind('48 8b 64 24 40 48 89 e2 48 8b 65 00 48 89 d4 c3', stack)).frames).toEqual(frames(0x1000));
+  test.each([
+    ['mov rsp, [rsp + 0x40]; mov rdx, rsp; mov rsp, [rbp + 0x40]; mov rsp, rdx; ret', '48 8b 64 24 40 48 89 e2 48 8b 65 40 48 89 d4 c3'],
+    ['mov rax, rsp; mov rsp, [rsp + 0x40]; mov rdx, rsp; mov rsp, [rax + 0x48]; mov rsp, rdx; ret', '48 89 e0 48 8b 64 24 40 48 89 e2 48 8b 60 48 48 89 d4 c3'],
+  ])('is not followed where the stack pointer is set to another word, too: %s', async (_name, listing) => {
+    expect((await unwind(listing, { ...kept, 72: SP + 0x108, 192: SP + 0x108 })).frames).toEqual(frames(0x1000));
+  });
+
+  test('is followed from a branch on, whatever word was taken before it', async () => {
+    // je over; mov rsp, [rsp + 0x48]; ud2; over: mov rsp, [rsp + 0x40]; pop rbp; ret
+    expect((await unwind('74 07 48 8b 64 24 48 0f 0b 48 8b 64 24 40 5d c3', kept)).frames).toEqual(frames(0x1000, 0x1200, 0x1300));
+  });
+
+  test('may be called by other code that has', async () => {
+    // mov rsp, [rsp + 0x40]; pop rbp; ret; call *rax; mov rsp, [rsp + 0x10]; pop rbp; ret
+    const stack = { ...kept, 264: BIAS + 0x1009, 280: 0, 288: SP + 0x140, 320: SP + 0x150, 328: FRAMED, 336: 0, 344: OTHER, 352: 0 };
+    expect((await unwind('48 8b 64 24 40 5d c3 ff d0 48 8b 64 24 10 5d c3', stack)).frames).toEqual(frames(0x1000, 0x1009, 0x1200, 0x1300));
   });
 
   test.each([
