@@ -16,7 +16,10 @@ const STEP_SIZE_BYTES = 1 << 20;
 /** zlib counts no further. */
 const MAX_OUTPUT_SIZE_BYTES = 0x7fff_ffff;
 
-/** Up to this size, bytes are unpacked before a thread of the pool would have begun: most sections are smaller. It takes some ten milliseconds. */
+/**
+ * Up to this size, packed and unpacked, bytes are unpacked here and now: most sections are smaller, and are unpacked before another thread would have
+ * answered. The largest ones take a few tens of milliseconds.
+ */
 const MAX_SYNC_SIZE_BYTES = 4 << 20;
 
 /** {@link import('../base/decompressor.ts').Decompressor} of Node. */
@@ -44,7 +47,8 @@ async function unzlib(bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Arr
   const chunkSize = Math.max(MIN_CHUNK_SIZE_BYTES, Math.min(maxOutputLength, MAX_CHUNK_SIZE_BYTES));
   try {
     const options = { chunkSize, maxOutputLength };
-    return maxOutputLength <= MAX_SYNC_SIZE_BYTES ? inflateSync(bytes, options) : await inflateBytes(bytes, options);
+    const isSmall = Math.max(bytes.length, maxOutputLength) <= MAX_SYNC_SIZE_BYTES;
+    return isSmall ? inflateSync(bytes, options) : await inflateBytes(bytes, options);
   } catch (cause) {
     if (cause instanceof RangeError) throw tooLarge('zlib', maxSizeBytes);
     throw new PerfconvError('damaged', `the zlib data cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {}, { cause });

@@ -52,7 +52,7 @@ export const RegisterRule = {
   valExpression: 7,
   /** As the offset says, in memory below the stack pointer; but the value has been taken back from there (see UnwindModule). No instruction says so. */
   popped: 8,
-  /** At value from where the register points by which the CFA is found. No instruction says so: see UnwindRules.beginMoved. */
+  /** At the register that the CFA is computed from, plus value. No instruction says so: see UnwindRules.beginMoved. */
   baseOffset: 9,
 } as const;
 

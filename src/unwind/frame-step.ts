@@ -179,7 +179,7 @@ export class FrameStep {
     return 'stepped';
   }
 
-  /** How a stack ends whose next return address is not in the dump. @param cfa 0 where no rule says it */
+  /** How a stack ends whose next return address is not in the dump: it is taken to be right below the CFA. @param cfa 0 where no rule says it */
   #withoutReturnAddress(cfa: number): StepEnd {
     const { space, stack, machine, followsLibunwind } = this.#state;
     if (cfa === 0) return 'truncated';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { assembleFrames } from '../support/frame-assembler.ts';
+import { assembleFrames, CfaCode } from '../support/frame-assembler.ts';
 import { MadeSpace, madeInput } from '../support/made-process.ts';
 import { madeModule, moduleOf, unwound } from '../support/unwound.ts';
 import { CIE, code, fde, R12, RBP, RBX, RIP } from '../support/x86-64-functions.ts';
@@ -70,9 +70,9 @@ describe('in the middle of an epilogue', () => {
 describe('a return address that is not in the dump, where libunwind is followed', () => {
   // 80 bytes are in the dump. The stack's map reaches farther.
   const STACK_END = SP + 0x2000;
-  const end = (cfaOffset: number): string => {
+  const end = (cfaOffset: number, cie = CIE): string => {
     const registers = { ip: BIAS + 0x1010, sp: SP };
-    const module = moduleOf('x86_64', [[CIE, [fde(0x1000, code().defCfaOffsetSf(cfaOffset / -8))]]]);
+    const module = moduleOf('x86_64', [[cie, [fde(0x1000, code().defCfaOffsetSf(cfaOffset / -8))]]]);
     const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(SP - 0x1000, STACK_END);
     return new Unwinder({ followsLibunwind: true }).unwind(madeInput({ machine: 'x86_64', registers, stack: { 72: 0 } }), space);
   };
@@ -84,6 +84,19 @@ describe('a return address that is not in the dump, where libunwind is followed'
     ['breaks the stack where it is far below', -0x2000, 'bad-frame'],
   ])('%s', (_, cfaOffset, expected) => {
     expect(end(cfaOffset)).toBe(expected);
+  });
+
+  test('cuts the stack off in the frame of a signal, whatever is mapped', () => {
+    expect(end(0x2008 + 8, { ...CIE, augmentation: 'zRS' })).toBe('truncated');
+  });
+
+  test('cuts the stack off on other machines, whatever is mapped', () => {
+    const [esp, eip, bias, sp] = [4, 8, 0x800_0000, 0xbf00_1000];
+    const cie = { returnAddress: eip, code: new CfaCode(true).defCfa(esp, 0x4000).offset(eip, 1) };
+    const module = moduleOf('i386', [[cie, [fde(0x1000)]]]);
+    const space = new MadeSpace().map(bias, bias + 0x10000, module, bias).map(sp, sp + 0x2000);
+    const input = madeInput({ machine: 'i386', registers: { ip: bias + 0x1010, sp }, stack: { 72: 0 } });
+    expect(new Unwinder({ followsLibunwind: true }).unwind(input, space)).toBe('truncated');
   });
 });
 

@@ -196,7 +196,7 @@ export class FrameScan {
     const cfaBase = bases[sp];
     const cfa = offsets[sp];
     const isMoved = cfaBase === MOVED;
-    // What is found by other registers is the stack of another context, to which the code switches.
+    // What is found by other registers is most often the stack of another context, to which the code switches.
     if (isMoved && ((movedBase !== sp && movedBase !== fp) || Math.abs(movedPlace) > MAX_FRAME_BYTES)) return NO_RULE;
     if (cfaBase < 0 || cfaBase >= SAVED || Math.abs(cfa) > MAX_FRAME_BYTES || (cfaBase === sp && cfa < 0)) return NO_RULE;
     // Stacks grow by words; what does not is no code, or of the other instruction set.

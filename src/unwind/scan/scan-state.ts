@@ -111,21 +111,19 @@ export class ScanState {
       return;
     }
     const slot = this.#find(from, at);
-    if (slot >= 0) {
-      const stored = this.#slotBases[slot];
-      if (to === this.#sp && stored >= SAVED && stored < CONSTANT) {
-        this.#moveStack(stored - SAVED, this.#slotOffsets[slot], 0);
-        return;
-      }
-      this.bases[to] = stored;
-      this.offsets[to] = this.#slotOffsets[slot];
-    } else if (this.#isFull || (from === this.#sp && at < 0)) this.clobber(to);
+    if (slot >= 0) this.#set(to, this.#slotBases[slot], this.#slotOffsets[slot]);
     // Nothing is below the stack pointer but what was stored since.
-    else if (to === this.#sp) this.#moveStack(from, at, 0);
-    else {
-      this.bases[to] = SAVED + from;
-      this.offsets[to] = at;
+    else if (this.#isFull || (from === this.#sp && at < 0)) this.clobber(to);
+    else this.#set(to, SAVED + from, at);
+  }
+
+  #set(to: number, base: number, offset: number): void {
+    if (to === this.#sp && base >= SAVED && base < CONSTANT) {
+      this.#moveStack(base - SAVED, offset, 0);
+      return;
     }
+    this.bases[to] = base;
+    this.offsets[to] = offset;
   }
 
   /** The stack pointer = the word at a register's first value + place, + distance */
